@@ -1,0 +1,112 @@
+// Package optimizer proposes points and learns from their values. It knows no
+// file, clock, process or study: a Go program asks and tells.
+//
+// Every optimizer maximises. Proposal k is a pure function of the space, the
+// settings, the seed, the observations told so far in their order, the pending
+// set and k: asked again with the same, it answers the same, whatever was
+// asked in between. What a proposal's making revealed (the rule, fitted
+// hyper-parameters, predictions) travels in its Note and comes back with the
+// observation, so that a study resumed from its journal goes on exactly as the
+// uninterrupted one.
+package optimizer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Optimizer is one method of black-box optimisation, driven by ask and tell.
+// It is not safe for concurrent use.
+type Optimizer interface {
+	// Tell adds one finished trial. It is an error if the observation's point
+	// lies outside the space or a success has no finite value.
+	Tell(Observation) error
+	// Ask proposes what to try next. It returns ErrExhausted when a finite
+	// space holds nothing new, and the context's error when that ends first.
+	Ask(context.Context, Query) (Proposal, error)
+}
+
+// Recommender is an Optimizer that can name the best configuration more
+// robustly than by the largest value it was told, which under noise is often
+// only the luckiest.
+type Recommender interface {
+	// Recommend returns the told trial with the best expected value. It
+	// returns ErrNoSuccess while no trial has succeeded.
+	Recommend(context.Context) (Recommendation, error)
+}
+
+// Recommendation is the answer of a Recommender. Mean and SD are in the units
+// of the told values.
+type Recommendation struct {
+	Trial int     // number of the recommended trial
+	Mean  float64 // expected noiseless value there
+	SD    float64 // standard deviation of that expectation
+}
+
+// ErrExhausted means that every configuration of a finite space was tried or
+// is pending.
+var ErrExhausted = errors.New("every configuration of the space was tried")
+
+// ErrNoSuccess means that no trial has succeeded yet.
+var ErrNoSuccess = errors.New("no trial has succeeded yet")
+
+// Query asks for the point of one trial.
+type Query struct {
+	// Trial is the number of the trial that the proposal is for, counted from 1.
+	// It keys every random stream of the answer.
+	Trial int
+	// Pending are the trials that are running, in the order of their numbers.
+	Pending []Pending
+}
+
+// Pending is a trial without a result yet.
+type Pending struct {
+	Trial int
+	Point spaces.Point
+}
+
+// Proposal is a point to try, snapped to what will really be run.
+type Proposal struct {
+	Point  spaces.Point
+	Origin Origin
+	Note   Note
+}
+
+// Origin says which rule made a proposal.
+type Origin string
+
+// The origins of proposals. Methods may refine them in Note.Why.
+const (
+	OriginInitial  Origin = "initial"  // the space-filling initial design
+	OriginExplore  Origin = "explore"  // random, or inside the Lipschitz bounds
+	OriginModel    Origin = "model"    // the global maximiser of the acquisition function
+	OriginBox      Origin = "box"      // the acquisition inside a trust region
+	OriginLocal    Origin = "local"    // the quadratic trust region
+	OriginFallback Origin = "fallback" // the model could not be used
+	OriginGiven    Origin = "given"    // values that a person enqueued
+)
+
+// Status says how a trial ended.
+type Status string
+
+// The ways in which a trial ends.
+const (
+	Succeeded Status = "succeeded" // it has a value
+	Failed    Status = "failed"    // it crashed, hung or diverged: no value
+	Pruned    Status = "pruned"    // stopped early; Value is its last reading
+)
+
+// Observation is one finished trial.
+type Observation struct {
+	Trial int
+	// Proposal is what Ask answered for the trial, or the point that somebody
+	// else chose with OriginGiven.
+	Proposal Proposal
+	Status   Status
+	// Value is maximised. It is finite for a success and, when pruned, the last
+	// reading (an optimistic or pessimistic guess, never a result). It is
+	// ignored for a failure.
+	Value float64
+}

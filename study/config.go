@@ -1,0 +1,174 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Config is everything that defines a study. It is written whole into the
+// first record of the journal, so that a study can be resumed without its spec.
+type Config struct {
+	Name      string             `json:"name"`
+	Command   Command            `json:"command"`
+	Setup     string             `json:"setup,omitempty"`
+	Objective Objective          `json:"objective"`
+	Params    []spaces.Param     `json:"params"`
+	Budget    Budget             `json:"budget"`
+	Run       Run                `json:"run"`
+	Optimizer optimizer.Settings `json:"optimizer"`
+	Prune     *Prune             `json:"prune,omitempty"`
+	Files     []Template         `json:"files,omitempty"`
+	// Seed keys every random choice of the study.
+	Seed uint64 `json:"seed"`
+	// Dir is where lbotune was started: setup and trials run there.
+	Dir string `json:"dir"`
+}
+
+// Command is what one trial runs: exactly one of the two is set.
+type Command struct {
+	Shell string   `json:"shell,omitempty"` // given to /bin/sh -c
+	Argv  []string `json:"argv,omitempty"`  // run directly
+}
+
+// Direction says whether a smaller or a larger value of the objective is better.
+type Direction string
+
+// The directions of an objective.
+const (
+	Minimize Direction = "minimize"
+	Maximize Direction = "maximize"
+)
+
+// Objective says what is optimised and where its value is found.
+type Objective struct {
+	// Rule finds the readings in the output.
+	Rule      parser.Rule `json:"rule"`
+	Direction Direction   `json:"direction"`
+	// OKExit lists the exit codes of a trial that ran well; none means 0 only.
+	OKExit []int `json:"ok_exit,omitempty"`
+	// File is a file that the program writes, read instead of its output when
+	// the rule's source is "file". Placeholders are replaced.
+	File string `json:"file,omitempty"`
+}
+
+// Budget says when a study is finished. Zero fields set no limit.
+type Budget struct {
+	Trials int      `json:"trials,omitempty"`
+	Time   Duration `json:"time,omitempty"`
+	// Goal ends the study when a trial is at least this good.
+	Goal *float64 `json:"goal,omitempty"`
+	// Patience ends the study after this many finished trials in a row
+	// without a better one.
+	Patience int `json:"patience,omitempty"`
+	// Gap ends the study when the Lipschitz bound on what is left to gain, in
+	// the objective's units, falls below it.
+	Gap float64 `json:"gap,omitempty"`
+}
+
+// Run says how trials are run.
+type Run struct {
+	Workers int      `json:"workers"`
+	Timeout Duration `json:"timeout,omitempty"`
+	// Grace is the time between SIGTERM and SIGKILL.
+	Grace Duration `json:"grace"`
+	// Retries is how often a failed trial is run again.
+	Retries int `json:"retries,omitempty"`
+	// MaxLog bounds each of a trial's two output files, in bytes.
+	MaxLog int64 `json:"max_log,omitempty"`
+	// Env is added to the environment of every trial, as NAME=value, in order.
+	Env []string `json:"env,omitempty"`
+	// Cwd is the working directory of a trial; placeholders are replaced.
+	Cwd string `json:"cwd,omitempty"`
+	// Sources is a directory copied or linked into every trial's directory.
+	Sources *Sources `json:"sources,omitempty"`
+	// Slots are the places in which trials run; none means Workers equal ones.
+	Slots []Slot `json:"slots,omitempty"`
+	// Repeats runs every trial this many times with different seeds.
+	Repeats int `json:"repeats,omitempty"`
+	// Combine is how repeats become one value: mean (default) or median.
+	Combine string `json:"combine,omitempty"`
+	// Confirm repeats the best few at the end of the study this many times.
+	Confirm int `json:"confirm,omitempty"`
+	// FailureGuard stops a study whose first trials all fail: this many. A
+	// negative number switches it off.
+	FailureGuard int `json:"failure_guard"`
+}
+
+// Slot is a place that one trial has to itself while it runs.
+type Slot struct {
+	Env []string `json:"env,omitempty"` // NAME=value, in order
+}
+
+// Sources is a directory that every trial gets a private view of.
+type Sources struct {
+	From string `json:"from"`
+	Mode string `json:"mode"` // copy or link
+}
+
+// Template is a configuration file rendered into every trial's directory.
+type Template struct {
+	// From is the template's path at the study's start; Text is its content
+	// then, kept so that later edits change no running study.
+	From string `json:"from"`
+	Text string `json:"text"`
+	// To is the file's name in the trial's directory.
+	To string `json:"to"`
+}
+
+// Prune says when a running trial is stopped for its intermediate readings.
+type Prune struct {
+	// Method is median, percentile, asha, patience or threshold.
+	Method string `json:"method"`
+	// Percentile, for percentile: a trial below it is stopped (0-100).
+	Percentile float64 `json:"percentile,omitempty"`
+	// Patience, for patience: readings without improvement.
+	Patience int `json:"patience,omitempty"`
+	// Threshold, for threshold: a reading worse than it stops the trial.
+	Threshold *float64 `json:"threshold,omitempty"`
+	// Warmup is the first step at which a trial may be stopped.
+	Warmup float64 `json:"warmup,omitempty"`
+	// MinTrials is how many trials must have finished first.
+	MinTrials int `json:"min_trials,omitempty"`
+	// MinResource, Reduction: ASHA's smallest rung and its factor.
+	MinResource float64 `json:"min_resource,omitempty"`
+	Reduction   float64 `json:"reduction,omitempty"`
+	// Resource names an int parameter that is the training budget (epochs):
+	// ASHA then starts trials at the smallest rung and promotes the best,
+	// which continue from {checkpoint_dir}.
+	Resource string `json:"resource,omitempty"`
+}
+
+// Duration is a time.Duration written as text, such as "5m0s".
+type Duration time.Duration
+
+// MarshalJSON writes the duration in time.Duration's notation.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return json.Marshal(time.Duration(d).String())
+}
+
+// UnmarshalJSON reads time.Duration's notation.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("duration: want text such as \"5m\": %w", err)
+	}
+	return d.UnmarshalText([]byte(s))
+}
+
+// UnmarshalText reads time.Duration's notation.
+func (d *Duration) UnmarshalText(b []byte) error {
+	t, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("found %q; want a duration such as \"90s\", \"5m\" or \"2h30m\"", b)
+	}
+	*d = Duration(t)
+	return nil
+}
+
+// String is time.Duration's notation.
+func (d Duration) String() string { return time.Duration(d).String() }
