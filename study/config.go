@@ -88,6 +88,13 @@ type Run struct {
 	Sources *Sources `json:"sources,omitempty"`
 	// Slots are the places in which trials run; none means Workers equal ones.
 	Slots []Slot `json:"slots,omitempty"`
+	// GPUs is "auto" when there is a slot for every GPU that nvidia-smi lists;
+	// PerGPU trials then share each of them.
+	GPUs   string `json:"gpus,omitempty"`
+	PerGPU int    `json:"per_gpu,omitempty"`
+	// ParamsFromEnv says that the program reads LBOTUNE_PARAM_<NAME>, so that
+	// its command need not name the parameters.
+	ParamsFromEnv bool `json:"params_from_env,omitempty"`
 	// Repeats runs every trial this many times with different seeds.
 	Repeats int `json:"repeats,omitempty"`
 	// Combine is how repeats become one value: mean (default) or median.
@@ -112,9 +119,9 @@ type Sources struct {
 
 // Template is a configuration file rendered into every trial's directory.
 type Template struct {
-	// From is the template's path at the study's start; Text is its content
-	// then, kept so that later edits change no running study.
-	From string `json:"from"`
+	// From is the template's path at the study's start, if it was a file; Text
+	// is its content then, kept so that later edits change no running study.
+	From string `json:"from,omitempty"`
 	Text string `json:"text"`
 	// To is the file's name in the trial's directory.
 	To string `json:"to"`
