@@ -1,0 +1,74 @@
+// Mnist-logreg trains a multinomial logistic regression on digits by stochastic
+// gradient descent and prints the loss on the fifth of the images that it was
+// not trained on. It is an ordinary training program and knows nothing of
+// lbotune.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/lbotune/lbotune/examples/mnist-logreg/logreg"
+)
+
+func main() {
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mnist-logreg:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	var c logreg.Config
+	flags := flag.NewFlagSet("mnist-logreg", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Float64Var(&c.Rate, "lr", 0.002, "learning rate")
+	flags.Float64Var(&c.L2, "l2", 1e-4, "strength of the ℓ2 penalty")
+	flags.IntVar(&c.Epochs, "epochs", 5, "passes over the training images")
+	flags.IntVar(&c.Batch, "batch", logreg.DefaultBatch, "images for one gradient step")
+	flags.Uint64Var(&c.Seed, "seed", 1, "order of the images in each pass")
+	data := flags.String("data", "", "`directory` with the MNIST files (default: draw digits)")
+	n := flags.Int("n", 0, fmt.Sprintf("images to use (default: all of MNIST, or %d drawn digits)", logreg.DefaultDrawn))
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if *n < 0 {
+		return fmt.Errorf("--n=%d: give a number of images", *n)
+	}
+
+	set, err := load(*data, *n)
+	if err != nil {
+		return err
+	}
+	train, test := set.Split(*n)
+	fmt.Fprintf(stdout, "%d images to train on, %d to test on\n", train.Len(), test.Len())
+	last, err := logreg.Train(train, test, c, func(r logreg.Report) {
+		fmt.Fprintf(stdout, "epoch=%d train_loss=%.6f test_loss=%.6f accuracy=%.4f\n",
+			r.Epoch, r.TrainLoss, r.TestLoss, r.Accuracy)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "test_loss=%.6f accuracy=%.4f\n", last.TestLoss, last.Accuracy)
+	return err
+}
+
+func load(dir string, n int) (*logreg.Set, error) {
+	if dir != "" {
+		return logreg.ReadIDX(dir)
+	}
+	if n == 0 {
+		n = logreg.DefaultDrawn
+	}
+	return logreg.Drawn(n), nil
+}
