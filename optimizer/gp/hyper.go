@@ -1,0 +1,96 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Hyper holds the hyper-parameters of the process. Variances and the mean are
+// in the units of the (standardised) observations, length scales in those of
+// the unit cube.
+type Hyper struct {
+	LogLengths []float64 `json:"log_lengths"` // ln ℓ_j, one per dimension
+	LogSignal  float64   `json:"log_signal"`  // ln σ0²
+	LogNoise   float64   `json:"log_noise"`   // ln σn²
+	Mean       float64   `json:"mean"`        // c
+}
+
+// Clone returns a copy that shares no memory with h.
+func (h Hyper) Clone() Hyper {
+	h.LogLengths = slices.Clone(h.LogLengths)
+	return h
+}
+
+// Lengths returns the length scales ℓ_j.
+func (h Hyper) Lengths() []float64 {
+	l := make([]float64, len(h.LogLengths))
+	for j, v := range h.LogLengths {
+		l[j] = math.Exp(v)
+	}
+	return l
+}
+
+// Signal returns the signal variance σ0².
+func (h Hyper) Signal() float64 { return math.Exp(h.LogSignal) }
+
+// Noise returns the noise variance σn².
+func (h Hyper) Noise() float64 { return math.Exp(h.LogNoise) }
+
+// check reports hyper-parameters that no process of d dimensions can have.
+// A LogNoise of −∞ (no noise) is allowed.
+func (h Hyper) check(d int) error {
+	if len(h.LogLengths) != d {
+		return fmt.Errorf("gp: %d length scales for %d dimensions", len(h.LogLengths), d)
+	}
+	for j, l := range h.LogLengths {
+		if !finite(l) {
+			return fmt.Errorf("gp: log length scale %d is %v", j, l)
+		}
+	}
+	if !finite(h.LogSignal) || !finite(h.Mean) {
+		return fmt.Errorf("gp: log signal variance %v, mean %v: both must be finite", h.LogSignal, h.Mean)
+	}
+	if math.IsNaN(h.LogNoise) || math.IsInf(h.LogNoise, 1) {
+		return fmt.Errorf("gp: log noise variance is %v", h.LogNoise)
+	}
+	return nil
+}
+
+// checkData reports inputs and values that cannot be modelled and returns the
+// dimension.
+func checkData(x [][]float64, y []float64) (int, error) {
+	if len(x) == 0 {
+		return 0, fmt.Errorf("gp: no observations")
+	}
+	if len(x) != len(y) {
+		return 0, fmt.Errorf("gp: %d points but %d values", len(x), len(y))
+	}
+	d := len(x[0])
+	if d == 0 {
+		return 0, fmt.Errorf("gp: points of dimension 0")
+	}
+	for i, p := range x {
+		if err := checkPoint(p, y[i], d); err != nil {
+			return 0, fmt.Errorf("gp: observation %d: %w", i, err)
+		}
+	}
+	return d, nil
+}
+
+func checkPoint(p []float64, y float64, d int) error {
+	if len(p) != d {
+		return fmt.Errorf("dimension %d instead of %d", len(p), d)
+	}
+	for j, v := range p {
+		if !finite(v) {
+			return fmt.Errorf("coordinate %d is %v", j, v)
+		}
+	}
+	if !finite(y) {
+		return fmt.Errorf("value is %v", y)
+	}
+	return nil
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

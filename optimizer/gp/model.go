@@ -1,0 +1,162 @@
+package gp
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Model is a Gaussian process conditioned on observations, with given
+// hyper-parameters. It is immutable.
+type Model struct {
+	hyper  Hyper
+	signal float64     // σ0²
+	noise  float64     // σn² + jitter: what stands on the diagonal beside σ0²
+	jitter float64     // part of noise that only serves the factorisation
+	inv    []float64   // 1/ℓ_j
+	cols   [][]float64 // scaled inputs by dimension, see kernel.go
+	y      []float64
+	rows   [][]float64 // L, row i with i+1 elements; rows are shared by appended models
+	alpha  []float64   // α = K⁻¹(y − c)
+}
+
+// New conditions a process with hyper-parameters h on the values y at the
+// points x. All points have the same dimension, all numbers are finite; x, y
+// and h are copied. When K is not numerically positive definite, jitter from
+// 1e-10·σ0² to 1e-4·σ0² is added to its diagonal; beyond that the error is
+// ErrNotPositiveDefinite. Cost O(n³/6) multiplications.
+func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
+	d, err := checkData(x, y)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.check(d); err != nil {
+		return nil, err
+	}
+	n := len(x)
+	m := &Model{
+		hyper:  h.Clone(),
+		signal: h.Signal(),
+		inv:    inverseLengths(h),
+		y:      append(make([]float64, 0, n), y...),
+		alpha:  make([]float64, n),
+	}
+	m.cols = scaledColumns(x, m.inv, 0)
+	a, tmp := make([]float64, n*n), make([]float64, n)
+	for jitter := 0.0; ; jitter = nextJitter(jitter) {
+		if jitter > maxJitter {
+			return nil, ErrNotPositiveDefinite
+		}
+		m.jitter = jitter * m.signal
+		m.noise = h.Noise() + m.jitter
+		for i := range n {
+			row := a[i*n : i*n+i]
+			sqdistRow(row, m.cols, i)
+			matern52Value(row, row, m.signal)
+			a[i*n+i] = m.signal + m.noise
+		}
+		if cholesky(a, n, tmp) {
+			break
+		}
+	}
+	m.rows = factorRows(a, n, 0)
+	for i, v := range y {
+		m.alpha[i] = v - h.Mean
+	}
+	forward(m.rows, m.alpha)
+	backward(m.rows, m.alpha)
+	return m, nil
+}
+
+func nextJitter(jitter float64) float64 {
+	if jitter == 0 {
+		return minJitter
+	}
+	return jitter * 10
+}
+
+func inverseLengths(h Hyper) []float64 {
+	inv := make([]float64, len(h.LogLengths))
+	for j, l := range h.LogLengths {
+		inv[j] = math.Exp(-l)
+	}
+	return inv
+}
+
+// Append conditions on one more observation in O(n²) without changing m: the
+// factor gains a row and shares the others. The hyper-parameters, the mean
+// included, stay as they are. With y = μ(x) (the kriging believer of Ginsbourger
+// et al., 2010) the posterior mean does not change and only the variance drops.
+func (m *Model) Append(x []float64, y float64) (*Model, error) {
+	if err := checkPoint(x, y, m.Dim()); err != nil {
+		return nil, fmt.Errorf("gp: append: %w", err)
+	}
+	n := m.Len()
+	next := *m
+	k := make([]float64, n)
+	sqdist(k, m.cols, x, m.inv)
+	matern52Value(k, k, m.signal)
+	mu := m.hyper.Mean + floats.Dot(k, m.alpha)
+
+	row := append(make([]float64, 0, n+1), k...)
+	forward(m.rows, row)
+	schur := m.latent(m.signal-floats.Dot(row, row)) + m.noise
+	weights := append(make([]float64, 0, n+1), row...)
+	backward(m.rows, weights) // K⁻¹ k(X,x)
+	next.rows = append(m.rows[:n:n], append(row, math.Sqrt(schur)))
+
+	// Block inversion: α gains the entry δ = (y − μ(x))/schur and loses δ·K⁻¹k.
+	delta := (y - mu) / schur
+	next.alpha = append(weights, delta)
+	for i, a := range m.alpha {
+		next.alpha[i] = a - delta*weights[i]
+	}
+	next.y = append(m.y[:n:n], y)
+	next.cols = make([][]float64, m.Dim())
+	for j, col := range m.cols {
+		next.cols[j] = append(col[:n:n], x[j]*m.inv[j])
+	}
+	return &next, nil
+}
+
+// latent clips a latent variance that rounding has made too small.
+func (m *Model) latent(v float64) float64 { return math.Max(v, minVariance*m.signal) }
+
+// minVariance is the smallest latent variance in units of σ0².
+const minVariance = 1e-12
+
+// Len returns the number n of observations.
+func (m *Model) Len() int { return len(m.y) }
+
+// Dim returns the dimension d of the inputs.
+func (m *Model) Dim() int { return len(m.inv) }
+
+// Hyper returns a copy of the hyper-parameters.
+func (m *Model) Hyper() Hyper { return m.hyper.Clone() }
+
+// Jitter returns what was added to the diagonal for the factorisation's sake,
+// 0 in nearly all cases.
+func (m *Model) Jitter() float64 { return m.jitter }
+
+// Fitted sets dst[i] = μ(x_i), the posterior mean at observation i, and
+// returns dst. dst has length n; nil allocates it.
+func (m *Model) Fitted(dst []float64) []float64 {
+	if dst == nil {
+		dst = make([]float64, m.Len())
+	}
+	for i, a := range m.alpha {
+		dst[i] = m.y[i] - m.noise*a // K α = y − c
+	}
+	return dst
+}
+
+// LogLikelihood returns the log marginal likelihood
+// −½ (y−c)ᵀα − Σ ln L_ii − n/2 ln 2π.
+func (m *Model) LogLikelihood() float64 {
+	sum := -0.5 * float64(m.Len()) * math.Log(2*math.Pi)
+	for i, row := range m.rows {
+		sum -= 0.5*(m.y[i]-m.hyper.Mean)*m.alpha[i] + math.Log(row[i])
+	}
+	return sum
+}
