@@ -1,0 +1,127 @@
+package acquisition
+
+import "math"
+
+// LogTEI returns the logarithm of the truncated expected improvement
+//
+//	TEI = ∫_L^up (f - best) N(f; mu, sigma²) df,  L = min(max(best, lo), up)
+//	    = (mu - best)[Φ(zL) - Φ(zU)] + sigma[φ(zL) - φ(zU)],
+//
+// zL = (mu - L)/sigma, zU = (mu - up)/sigma. best must be finite; lo may be -Inf
+// and up +Inf, which gives EI. Where up <= max(best, lo) see [Rejected].
+//
+// This is the paper's truncated expected improvement with the sign of its second
+// term corrected: as printed it does not reduce to EI without bounds.
+func LogTEI(mu, sigma, best, lo, up float64) Value {
+	s, raised := floorSigma(sigma)
+	low := math.Max(best, lo)
+	m := integrate((low-mu)/s, (up-low)/s, (low-best)/s)
+	if !(m.gain > 0) {
+		return rejected(s, best, lo, up, raised)
+	}
+	c := 1 / (s * m.gain)
+	v := Value{
+		F:     math.Log(s) + m.logScale + math.Log(m.gain),
+		Mu:    c * m.gainMu,
+		Sigma: c * m.gainSigma,
+		Up:    c * m.upper,
+	}
+	if lo > best {
+		v.Lo = -c * m.lower
+	}
+	if raised {
+		v.Sigma = 0
+	}
+	return v
+}
+
+// TEI returns the truncated expected improvement, 0 where up <= max(best, lo).
+func TEI(mu, sigma, best, lo, up float64) Value {
+	if v := LogTEI(mu, sigma, best, lo, up); v.F > Rejected {
+		return v.exp()
+	}
+	return Value{}
+}
+
+// LogTPI returns the logarithm of the truncated probability of improvement
+// TPI = P(L < f < up), L = min(max(best, lo), up). Where up <= max(best, lo) see
+// [Rejected].
+func LogTPI(mu, sigma, best, lo, up float64) Value {
+	s, raised := floorSigma(sigma)
+	low := math.Max(best, lo)
+	v, ok := logProb(mu, s, low, up)
+	if !ok {
+		return rejected(s, best, lo, up, raised)
+	}
+	if lo <= best {
+		v.Lo = 0
+	}
+	if raised {
+		v.Sigma = 0
+	}
+	return v
+}
+
+// TPI returns the truncated probability of improvement.
+func TPI(mu, sigma, best, lo, up float64) Value {
+	if v := LogTPI(mu, sigma, best, lo, up); v.F > Rejected {
+		return v.exp()
+	}
+	return Value{}
+}
+
+// LogConditionalEI returns ln(TEI / P(lo < f < up)): the expected improvement
+// under the posterior conditioned on the bounds. Where up <= max(best, lo) see
+// [Rejected].
+func LogConditionalEI(mu, sigma, best, lo, up float64) Value {
+	v := LogTEI(mu, sigma, best, lo, up)
+	s, raised := floorSigma(sigma)
+	if v.F <= Rejected || (math.IsInf(lo, -1) && math.IsInf(up, 1)) {
+		return v
+	}
+	var p Value
+	if math.IsInf(lo, -1) {
+		p = LogPI(-mu, s, -up)
+		p.Mu, p.Up = -p.Mu, p.Mu
+	} else {
+		p, _ = logProb(mu, s, lo, up)
+	}
+	v.F -= p.F
+	v.Mu -= p.Mu
+	v.Lo -= p.Lo
+	v.Up -= p.Up
+	if !raised {
+		v.Sigma -= p.Sigma
+	}
+	return v
+}
+
+// logProb returns ln P(lo < f < up) for finite lo, and false where that is -Inf.
+func logProb(mu, s, lo, up float64) (Value, bool) {
+	m := integrate((lo-mu)/s, (up-lo)/s, 0)
+	if !(m.prob > 0) {
+		return Value{}, false
+	}
+	c := 1 / (s * m.prob)
+	return Value{
+		F:     m.logScale + math.Log(m.prob),
+		Mu:    c * m.probMu,
+		Sigma: c * m.probSigma,
+		Lo:    -c * m.pdfLo,
+		Up:    c * m.pdfUp,
+	}, true
+}
+
+// rejected continues a logarithmic acquisition into the region up <= low.
+func rejected(s, best, lo, up float64, raised bool) Value {
+	low := math.Max(best, lo)
+	gap := math.Min(up-low, 0)
+	v := Value{F: Rejected + gap/s, Sigma: -gap / (s * s), Up: 1 / s}
+	if lo > best {
+		v.Lo = -1 / s
+	}
+	if raised {
+		v.Sigma = 0
+	}
+	return v
+}
