@@ -1,0 +1,71 @@
+package warp
+
+import (
+	"math"
+	"slices"
+)
+
+type moment struct {
+	mean, sd float64 // sd with divisor n, 1 if the values are equal
+	constant bool
+}
+
+// moments is exact for equal values (their computed mean may differ from them
+// in the last bit, which must not count as spread) and safe for values whose
+// squares overflow.
+func moments(v []float64) moment {
+	low, high := slices.Min(v), slices.Max(v)
+	if low == high {
+		return moment{mean: low, sd: 1, constant: true}
+	}
+	n := float64(len(v))
+	scale := math.Max(math.Abs(low), math.Abs(high))
+	sum, square := 0.0, 0.0
+	for _, x := range v {
+		sum += x / scale
+	}
+	centre := sum / n
+	for _, x := range v {
+		t := x/scale - centre
+		square += t * t
+	}
+	return moment{mean: centre * scale, sd: math.Sqrt(square/n) * scale}
+}
+
+// medianMAD returns the median and the median absolute deviation from it.
+func medianMAD(v []float64) (median, mad float64) {
+	t := slices.Clone(v)
+	median = medianOf(t)
+	for i, x := range t {
+		t[i] = math.Abs(x - median)
+	}
+	return median, medianOf(t)
+}
+
+// medianOf sorts v.
+func medianOf(v []float64) float64 {
+	slices.Sort(v)
+	n := len(v)
+	if n%2 == 1 {
+		return v[n/2]
+	}
+	return v[n/2-1]/2 + v[n/2]/2
+}
+
+func meanDeviation(v []float64, centre float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Abs(x-centre) / float64(len(v))
+	}
+	return sum
+}
+
+// firstPositive returns the first positive candidate, or 1.
+func firstPositive(candidates ...float64) float64 {
+	for _, c := range candidates {
+		if c > 0 {
+			return c
+		}
+	}
+	return 1
+}

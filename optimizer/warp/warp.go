@@ -1,0 +1,203 @@
+// Package warp transforms objective values before a Gaussian process models
+// them: a strictly increasing shape (identity, log, asinh or Yeo-Johnson), then
+// standardisation to mean 0 and standard deviation 1. Values are maximised:
+// larger is better, and the bad tail is the lower one.
+//
+// With Choose, the shape is the one under which the model predicts the values
+// best, densities being compared in the units of the untransformed values.
+package warp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Kind names a shape.
+type Kind string
+
+// The shapes. Symbols: b best value, s = b − median, MAD median absolute
+// deviation from the median, u = (y − mean)/sd.
+const (
+	Identity   Kind = "identity"    // y
+	Log        Kind = "log"         // −ln((b − y)/s + δ), δ = 0.1
+	Asinh      Kind = "asinh"       // asinh((y − median)/MAD)
+	YeoJohnson Kind = "yeo-johnson" // Yeo and Johnson (2000) of u, λ by maximum likelihood
+)
+
+// Kinds returns all shapes, Identity first.
+func Kinds() []Kind { return []Kind{Identity, Log, Asinh, YeoJohnson} }
+
+// Options of Fit.
+type Options struct {
+	// Winsor, if positive, raises values below median − Winsor·MAD to that
+	// bound. It has no effect when MAD is 0.
+	Winsor float64
+}
+
+// Warp is a fitted transform z = (shape(max(y, Floor)) − Mean)/SD. The zero
+// value is not valid: make one with Fit, or decode one from JSON.
+type Warp struct {
+	Kind   Kind     `json:"kind"`
+	Centre float64  `json:"centre"`          // what the shape measures from: b, median or mean
+	Scale  float64  `json:"scale"`           // in what unit: s, MAD or sd
+	Lambda float64  `json:"lambda"`          // of Yeo-Johnson
+	Floor  *float64 `json:"floor,omitempty"` // bound of the bad tail, if winsorised
+	Mean   float64  `json:"mean"`            // of the shaped values
+	SD     float64  `json:"sd"`              // of the shaped values, divisor n; 1 if they are equal
+}
+
+// logDelta is δ of the log shape: the best value is 0.1·s away from the pole.
+const logDelta = 0.1
+
+// Fit fits a shape to values, which are finite and at least one.
+func Fit(kind Kind, values []float64, o Options) (Warp, error) {
+	if len(values) == 0 {
+		return Warp{}, errors.New("warp: no values")
+	}
+	for i, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Warp{}, fmt.Errorf("warp: value %d is %v", i, v)
+		}
+	}
+	w := Warp{Kind: kind, Scale: 1, SD: 1}
+	ys := slices.Clone(values)
+	if o.Winsor > 0 {
+		if median, mad := medianMAD(ys); mad > 0 {
+			floor := median - o.Winsor*mad
+			w.Floor = &floor
+			for i, y := range ys {
+				ys[i] = max(y, floor)
+			}
+		}
+	}
+	switch kind {
+	case Identity:
+	case Log:
+		median, _ := medianMAD(ys)
+		w.Centre = slices.Max(ys)
+		w.Scale = firstPositive(w.Centre-median, w.Centre-moments(ys).mean)
+	case Asinh:
+		median, mad := medianMAD(ys)
+		w.Centre = median
+		w.Scale = firstPositive(mad, meanDeviation(ys, median))
+	case YeoJohnson:
+		m := moments(ys)
+		w.Centre, w.Scale = m.mean, m.sd
+		for i, y := range ys {
+			ys[i] = (y - m.mean) / m.sd
+		}
+		w.Lambda = fitLambda(ys)
+		for i, u := range ys {
+			ys[i] = yeoJohnson(u, w.Lambda)
+		}
+	default:
+		return Warp{}, fmt.Errorf("warp: unknown kind %q: allowed are %q", kind, Kinds())
+	}
+	if kind != YeoJohnson {
+		for i, y := range ys {
+			ys[i] = w.shape(y)
+		}
+	}
+	m := moments(ys)
+	w.Mean, w.SD = m.mean, m.sd
+	for _, z := range w.ApplyAll(values) {
+		if math.IsInf(z, 0) || math.IsNaN(z) {
+			return Warp{}, fmt.Errorf("warp: %s: the values spread beyond the range of float64", kind)
+		}
+	}
+	return w, nil
+}
+
+// Apply returns the transformed value of y. It is strictly increasing above the
+// floor and defined everywhere: above the best value the log shape goes on as
+// its tangent.
+func (w *Warp) Apply(y float64) float64 { return (w.shape(w.clamp(y)) - w.Mean) / w.SD }
+
+// ApplyAll returns the transformed values.
+func (w *Warp) ApplyAll(ys []float64) []float64 {
+	zs := make([]float64, len(ys))
+	for i, y := range ys {
+		zs[i] = w.Apply(y)
+	}
+	return zs
+}
+
+// Inverse returns the y with Apply(y) = z. Yeo-Johnson is bounded above for
+// λ < 0 and below for λ > 2: beyond its bounds the inverse is infinite.
+func (w *Warp) Inverse(z float64) float64 {
+	z = z*w.SD + w.Mean
+	switch w.Kind {
+	case Log:
+		if top := -math.Log(logDelta); z > top {
+			return w.Centre + (z-top)*logDelta*w.Scale
+		}
+		return w.Centre - (math.Exp(-z)-logDelta)*w.Scale
+	case Asinh:
+		return w.Centre + w.Scale*math.Sinh(z)
+	case YeoJohnson:
+		return w.Centre + w.Scale*yeoJohnsonInverse(z, w.Lambda)
+	default:
+		return z
+	}
+}
+
+// LogJacobian returns ln dz/dy at y, with y raised to the floor first.
+func (w *Warp) LogJacobian(y float64) float64 {
+	y = w.clamp(y)
+	v := -math.Log(w.SD)
+	switch w.Kind {
+	case Log:
+		return v - math.Log(w.Scale) - math.Log(math.Max(w.Centre-y, 0)/w.Scale+logDelta)
+	case Asinh:
+		return v - math.Log(w.Scale) - math.Log(math.Hypot(1, (y-w.Centre)/w.Scale))
+	case YeoJohnson:
+		u := (y - w.Centre) / w.Scale
+		return v - math.Log(w.Scale) + (w.Lambda-1)*math.Copysign(math.Log1p(math.Abs(u)), u)
+	default:
+		return v
+	}
+}
+
+// String describes the transform for a person.
+func (w *Warp) String() string {
+	var s string
+	switch w.Kind {
+	case Log:
+		s = fmt.Sprintf("log below %.4g, scale %.4g", w.Centre, w.Scale)
+	case Asinh:
+		s = fmt.Sprintf("asinh around %.4g, scale %.4g", w.Centre, w.Scale)
+	case YeoJohnson:
+		s = fmt.Sprintf("Yeo-Johnson, lambda %.3g", w.Lambda)
+	default:
+		s = string(w.Kind)
+	}
+	if w.Floor != nil {
+		s += fmt.Sprintf(", values below %.4g raised to it", *w.Floor)
+	}
+	return s
+}
+
+func (w *Warp) clamp(y float64) float64 {
+	if w.Floor != nil {
+		return max(y, *w.Floor)
+	}
+	return y
+}
+
+func (w *Warp) shape(y float64) float64 {
+	switch w.Kind {
+	case Log:
+		if y > w.Centre {
+			return -math.Log(logDelta) + (y-w.Centre)/(logDelta*w.Scale)
+		}
+		return -math.Log((w.Centre-y)/w.Scale + logDelta)
+	case Asinh:
+		return math.Asinh((y - w.Centre) / w.Scale)
+	case YeoJohnson:
+		return yeoJohnson((y-w.Centre)/w.Scale, w.Lambda)
+	default:
+		return y
+	}
+}
