@@ -1,0 +1,259 @@
+// Package maximise maximises acquisition functions over a box: by projected
+// L-BFGS from one start or from many, where gradients exist, and by DIRECT, which
+// needs values alone. All methods are deterministic; where chance is wanted the
+// caller brings the random stream.
+package maximise
+
+import (
+	"math"
+	"slices"
+)
+
+// Func is a function to maximise: it returns f(x) and, when grad is not nil,
+// writes the gradient there. It must keep neither slice. Minus infinity and NaN
+// mean that x is infeasible; the gradient is then not read.
+type Func func(x, grad []float64) float64
+
+// Settings of the local search. The zero value is ready to use.
+type Settings struct {
+	MaxIterations int       // iterations at most; 0 means 100
+	Memory        int       // correction pairs kept; 0 means 8
+	GradTol       float64   // stop when no projected, scaled partial derivative is larger; 0 means 1e-8
+	ValueTol      float64   // stop after two relative gains below it; 0 means 1e-13
+	FirstStep     float64   // length of the first step at most, in scaled units; 0 means 0.25
+	Scale         []float64 // typical length of each coordinate, such as length scales; nil means 1
+	Fixed         []bool    // coordinates that keep their start value; nil means none
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.MaxIterations <= 0 {
+		s.MaxIterations = 100
+	}
+	if s.Memory <= 0 {
+		s.Memory = 8
+	}
+	if s.GradTol <= 0 {
+		s.GradTol = 1e-8
+	}
+	if s.ValueTol <= 0 {
+		s.ValueTol = 1e-13
+	}
+	if s.FirstStep <= 0 {
+		s.FirstStep = 0.25
+	}
+	return s
+}
+
+// Result is the best point that a method found.
+type Result struct {
+	X           []float64
+	F           float64
+	Iterations  int
+	Evaluations int
+}
+
+// Maximiser is a projected L-BFGS search over the box [lo, up] with its working
+// memory: after the first search only the Result's X is allocated.
+//
+// Each iteration fixes the coordinates that stand on a bound with the gradient
+// pointing outwards, takes the two-loop L-BFGS direction in the others, using
+// those pairs whose curvature is right in that subspace, and searches along the
+// projection of the ray onto the box for a step with the weak Wolfe conditions
+// (Bertsekas 1982, Projected Newton methods; Nocedal 1980; Lewis and Overton
+// 2013 for the search).
+type Maximiser struct {
+	set    Settings
+	lo, up []float64
+	f      Func
+	evals  int
+
+	at, trial, good point
+	dir             []float64
+	free            []bool
+	s, y            [][]float64 // rings of steps and gradient changes, scaled
+	alpha, rho      []float64
+	count, head     int // pairs kept, ring position of the next
+}
+
+// point is a place in the box with its scaled coordinates z = x/scale and the
+// gradient by z.
+type point struct{ x, z, g []float64 }
+
+// New returns a search over the box [lo, up], which it keeps but never changes.
+// A coordinate with lo = up is fixed there.
+func New(lo, up []float64, set Settings) *Maximiser {
+	n := len(lo)
+	m := &Maximiser{set: set.withDefaults(), lo: lo, up: up, free: make([]bool, n)}
+	k := m.set.Memory
+	buf := make([]float64, n*(10+2*k)+2*k)
+	next := func(n int) []float64 {
+		v := buf[:n:n]
+		buf = buf[n:]
+		return v
+	}
+	for _, p := range []*point{&m.at, &m.trial, &m.good} {
+		*p = point{x: next(n), z: next(n), g: next(n)}
+	}
+	m.dir = next(n)
+	m.s, m.y = make([][]float64, k), make([][]float64, k)
+	for i := range k {
+		m.s[i], m.y[i] = next(n), next(n)
+	}
+	m.alpha, m.rho = next(k), next(k)
+	return m
+}
+
+// Maximise searches upwards from start, clipped to the box. If f(start) is
+// infeasible it returns start with F = -Inf.
+func (m *Maximiser) Maximise(f Func, start []float64) Result {
+	m.f, m.evals, m.count, m.head = f, 0, 0, 0
+	for i, v := range start {
+		v = math.Min(math.Max(v, m.lo[i]), m.up[i])
+		m.at.x[i], m.at.z[i] = v, v/m.scale(i)
+	}
+	fx := m.eval(m.at.x, m.at.g)
+	iter, small := 0, 0
+	for ; iter < m.set.MaxIterations && small < 2 && !math.IsInf(fx, 0); iter++ {
+		if m.chooseFree() <= m.set.GradTol {
+			break
+		}
+		fn, ok := m.step(fx)
+		if !ok {
+			if m.count == 0 {
+				break
+			}
+			m.count = 0 // once more along the gradient
+			continue
+		}
+		if fn-fx <= m.set.ValueTol*math.Max(1, math.Abs(fn)) {
+			small++
+		} else {
+			small = 0
+		}
+		m.remember()
+		fx = fn
+		m.at, m.trial = m.trial, m.at
+	}
+	return Result{X: slices.Clone(m.at.x), F: fx, Iterations: iter, Evaluations: m.evals}
+}
+
+func (m *Maximiser) scale(i int) float64 {
+	if m.set.Scale == nil {
+		return 1
+	}
+	return m.set.Scale[i]
+}
+
+// eval evaluates f at x with its gradient in scaled coordinates.
+func (m *Maximiser) eval(x, grad []float64) float64 {
+	m.evals++
+	f := m.f(x, grad)
+	if math.IsNaN(f) {
+		return math.Inf(-1)
+	}
+	if m.set.Scale != nil {
+		for i, s := range m.set.Scale {
+			grad[i] *= s
+		}
+	}
+	return f
+}
+
+// chooseFree marks the coordinates that may move and returns the largest of
+// their derivatives. A NaN derivative counts as 0.
+func (m *Maximiser) chooseFree() float64 {
+	norm := 0.0
+	for i, g := range m.at.g {
+		if math.IsNaN(g) {
+			m.at.g[i], g = 0, 0
+		}
+		blocked := m.at.x[i] <= m.lo[i] && g <= 0 || m.at.x[i] >= m.up[i] && g >= 0
+		m.free[i] = !blocked && m.lo[i] < m.up[i] && (m.set.Fixed == nil || !m.set.Fixed[i])
+		if m.free[i] {
+			norm = math.Max(norm, math.Abs(g))
+		}
+	}
+	return norm
+}
+
+// direction writes the search direction into m.dir: the L-BFGS direction in the
+// free coordinates, or the gradient, at most FirstStep long, when there are no
+// usable pairs.
+func (m *Maximiser) direction() {
+	d := m.dir
+	for i, g := range m.at.g {
+		d[i] = 0
+		if m.free[i] {
+			d[i] = g
+		}
+	}
+	gamma := 0.0
+	for j := range m.count {
+		k := m.index(j)
+		sy, yy := m.freeDot(m.s[k], m.y[k]), m.freeDot(m.y[k], m.y[k])
+		m.rho[k] = 0
+		if sy <= 1e-12*yy || !(yy > 0) {
+			continue
+		}
+		m.rho[k] = 1 / sy
+		if gamma == 0 {
+			gamma = sy / yy
+		}
+		m.alpha[k] = m.rho[k] * m.freeDot(m.s[k], d)
+		addFree(d, -m.alpha[k], m.y[k], m.free)
+	}
+	if gamma == 0 {
+		norm := math.Sqrt(m.freeDot(d, d))
+		gamma = math.Min(1, m.set.FirstStep/norm)
+	}
+	for i := range d {
+		d[i] *= gamma
+	}
+	for j := m.count - 1; j >= 0; j-- {
+		k := m.index(j)
+		if m.rho[k] != 0 {
+			addFree(d, m.alpha[k]-m.rho[k]*m.freeDot(m.y[k], d), m.s[k], m.free)
+		}
+	}
+}
+
+// index returns the ring position of the j-th newest pair.
+func (m *Maximiser) index(j int) int {
+	return (m.head - 1 - j + 2*len(m.s)) % len(m.s)
+}
+
+func (m *Maximiser) freeDot(a, b []float64) float64 {
+	sum := 0.0
+	for i, f := range m.free {
+		if f {
+			sum += a[i] * b[i]
+		}
+	}
+	return sum
+}
+
+func addFree(dst []float64, c float64, x []float64, free []bool) {
+	for i, f := range free {
+		if f {
+			dst[i] += c * x[i]
+		}
+	}
+}
+
+// remember stores the step from x to xn. y is the fall of the gradient, so that
+// s·y > 0 where the function is concave.
+func (m *Maximiser) remember() {
+	s, y := m.s[m.head], m.y[m.head]
+	sy, ss := 0.0, 0.0
+	for i := range s {
+		s[i] = m.trial.z[i] - m.at.z[i]
+		y[i] = m.at.g[i] - m.trial.g[i]
+		sy += s[i] * y[i]
+		ss += s[i] * s[i]
+	}
+	if !(ss > 0) || math.IsNaN(sy) {
+		return
+	}
+	m.head = (m.head + 1) % len(m.s)
+	m.count = min(m.count+1, len(m.s))
+}
