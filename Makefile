@@ -1,0 +1,14 @@
+# For people. Everything here is a plain go command; .ci/run is the gate.
+.PHONY: build test ci bench torture
+
+build: ## bin/lbotune, static
+	CGO_ENABLED=0 go build -trimpath -o bin/lbotune ./cmd/lbotune
+
+test:
+	go test ./...
+
+ci:
+	bash .ci/run
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

@@ -1,0 +1,182 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// document is a parsed TOML file that collects complaints about itself.
+type document struct {
+	lines    []string
+	md       toml.MetaData
+	prims    map[string]toml.Primitive
+	root     map[string]any
+	problems []Problem
+}
+
+// parseDocument reads TOML. A syntax error is the document's only problem.
+func parseDocument(src string) *document {
+	d := &document{lines: strings.Split(strings.ReplaceAll(src, "\r\n", "\n"), "\n")}
+	md, err := toml.Decode(src, &d.root)
+	if err == nil {
+		_, err = toml.Decode(src, &d.prims)
+	}
+	d.md = md
+	var pe toml.ParseError
+	switch {
+	case errors.As(err, &pe):
+		d.problems = append(d.problems, Problem{
+			Line: pe.Position.Line, Col: max(pe.Position.Col, 1), Len: max(pe.Position.Len, 1), Message: pe.Message,
+		})
+	case err != nil:
+		d.problems = append(d.problems, Problem{Message: err.Error()})
+	}
+	return d
+}
+
+// place is a key's position in the file.
+type place struct{ line, col, length int }
+
+// probe is a TOML value that always refuses to be decoded: the decoder's error
+// then tells where the value stands.
+type probe struct{}
+
+func (probe) UnmarshalTOML(any) error { return errors.New("probe") }
+
+// locate finds the value (or, with atKey, the key) at path. Elements of an
+// array of tables share one record in the decoder's metadata, so that those
+// are looked up in the text.
+func (d *document) locate(path toml.Key, element int, atKey bool) place {
+	line := 0
+	if element >= 0 {
+		line = d.elementLine(path, element)
+	} else {
+		line = d.valueLine(path)
+	}
+	if line == 0 {
+		return place{}
+	}
+	return d.within(line, path[len(path)-1], atKey)
+}
+
+func (d *document) valueLine(path toml.Key) int {
+	md, prims := d.md, d.prims
+	for i, k := range path {
+		prim, ok := prims[k]
+		if !ok {
+			return 0
+		}
+		if i < len(path)-1 {
+			next := map[string]toml.Primitive{}
+			if md.PrimitiveDecode(prim, &next) != nil {
+				return 0
+			}
+			prims = next
+			continue
+		}
+		var pe toml.ParseError
+		if errors.As(md.PrimitiveDecode(prim, &probe{}), &pe) {
+			return pe.Position.Line
+		}
+	}
+	return 0
+}
+
+// elementLine finds key path[len-1] in the n-th [[path[0]]] table, or in the
+// n-th inline table of an array that is the value of path[:len-1].
+func (d *document) elementLine(path toml.Key, n int) int {
+	header := regexp.MustCompile(`^\s*\[\[\s*` + regexp.QuoteMeta(path[0]) + `\s*\]\]`)
+	last := path[len(path)-1]
+	for i, l := range d.lines {
+		if !header.MatchString(l) {
+			continue
+		}
+		if n > 0 {
+			n--
+			continue
+		}
+		for j := i + 1; j < len(d.lines) && !strings.HasPrefix(strings.TrimSpace(d.lines[j]), "["); j++ {
+			if keyAt(d.lines[j], last) >= 0 {
+				return j + 1
+			}
+		}
+		return i + 1
+	}
+	if len(path) > 1 {
+		return d.valueLine(path[:len(path)-1])
+	}
+	return 0
+}
+
+// within narrows a line down to the key or to the value behind it.
+func (d *document) within(line int, key string, atKey bool) place {
+	text := d.lines[line-1]
+	at := keyAt(text, key)
+	if at < 0 {
+		trimmed := strings.TrimSpace(text)
+		return place{line, strings.Index(text, trimmed) + 1, max(len(trimmed), 1)}
+	}
+	if atKey {
+		return place{line, at + 1, len(key)}
+	}
+	eq := strings.IndexByte(text[at:], '=')
+	if eq < 0 {
+		return place{line, at + 1, len(key)}
+	}
+	from := at + eq + 1
+	for from < len(text) && (text[from] == ' ' || text[from] == '\t') {
+		from++
+	}
+	value := strings.TrimSpace(stripComment(text[from:]))
+	return place{line, from + 1, max(len(value), 1)}
+}
+
+// keyAt returns the offset of key in a line where it stands as a whole word,
+// outside strings, -1 if it does not.
+func keyAt(line, key string) int {
+	line = stripComment(line)
+	for from := 0; ; {
+		i := strings.Index(line[from:], key)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		end := i + len(key)
+		before := i == 0 || strings.IndexByte(" \t[.{,\"'", line[i-1]) >= 0
+		after := end == len(line) || strings.IndexByte(" \t].=\"'", line[end]) >= 0
+		if before && after {
+			return i
+		}
+		from = end
+	}
+}
+
+// stripComment cuts a # comment that stands outside one-line strings.
+func stripComment(s string) string {
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\' && quote == '"':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '#':
+			return s[:i]
+		}
+	}
+	return s
+}
+
+func (d *document) complain(at place, key, hint, format string, args ...any) {
+	d.problems = append(d.problems, Problem{
+		Line: at.line, Col: at.col, Len: at.length, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint,
+	})
+}

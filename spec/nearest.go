@@ -1,0 +1,50 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// nearest returns the candidate that name most likely misspells.
+func nearest(name string, candidates []string) (string, bool) {
+	best, dist := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < dist {
+			best, dist = c, d
+		}
+	}
+	return best, best != ""
+}
+
+// didYouMean is a hint for a misspelt name, or a list of what is allowed.
+func didYouMean(name string, candidates []string) string {
+	if c, ok := nearest(name, candidates); ok {
+		return fmt.Sprintf("did you mean %s?", c)
+	}
+	return "allowed here: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
+}
+
+// editDistance counts insertions, deletions, substitutions and swaps of
+// neighbours (the optimal string alignment distance).
+func editDistance(a, b string) int {
+	two, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := range a {
+		cur[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			cur[j+1] = min(cur[j]+1, prev[j+1]+1, prev[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				cur[j+1] = min(cur[j+1], two[j-1]+1)
+			}
+		}
+		two, prev, cur = prev, cur, two
+	}
+	return prev[len(b)]
+}

@@ -1,0 +1,164 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// builtins are the placeholders that every trial provides.
+var builtins = []string{
+	"trial", "trial_dir", "study", "seed", "slot", "attempt", "params_json", "params_file", "checkpoint_dir",
+}
+
+// setupBuiltins are those that exist before the first trial.
+var setupBuiltins = []string{"study", "seed"}
+
+// template is one text of the spec in which placeholders are replaced.
+type template struct {
+	key   *table // the table that holds it
+	name  string // its key there
+	text  string
+	shell bool // replaced values are quoted for /bin/sh
+	setup bool // no trial exists yet
+}
+
+// checkPlaceholders checks every template against the parameters, and every
+// parameter against the templates.
+func (t *table) checkPlaceholders(cfg study.Config) {
+	t.reserved(cfg.Params)
+	used := map[string]bool{}
+	for _, tpl := range t.templates(cfg) {
+		t.checkTemplate(tpl, cfg.Params, used)
+	}
+	if cfg.Run.ParamsFromEnv || used["params_json"] || used["params_file"] {
+		return
+	}
+	all := t.sub("params")
+	for _, p := range cfg.Params {
+		if !used[p.Name] {
+			all.sub(p.Name).self(
+				fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
+					p.Name, strings.ToUpper(p.Name)),
+				"the command never uses this parameter")
+		}
+	}
+}
+
+func (t *table) reserved(params []spaces.Param) {
+	all := t.sub("params")
+	upper := map[string]string{}
+	for _, p := range params {
+		if slices.Contains(builtins, p.Name) || p.Name == "flag" {
+			all.sub(p.Name).self("choose another name", "{%s} already means something else", p.Name)
+		}
+		if other, clash := upper[strings.ToUpper(p.Name)]; clash {
+			all.sub(p.Name).self("", "differs from %s only in case, so that both would be LBOTUNE_PARAM_%s", other, strings.ToUpper(p.Name))
+		}
+		upper[strings.ToUpper(p.Name)] = p.Name
+	}
+}
+
+// templates lists every text with placeholders.
+func (t *table) templates(cfg study.Config) []template {
+	run := t.sub("run")
+	out := []template{
+		{key: t, name: "setup", text: cfg.Setup, shell: true, setup: true},
+		{key: t, name: "command", text: cfg.Command.Shell, shell: true},
+		{key: t.sub("objective"), name: "file", text: cfg.Objective.File},
+		{key: run, name: "cwd", text: cfg.Run.Cwd},
+	}
+	for _, a := range cfg.Command.Argv {
+		out = append(out, template{key: t, name: "command", text: a})
+	}
+	env := run.sub("env")
+	for _, e := range cfg.Run.Env {
+		name, value, _ := strings.Cut(e, "=")
+		out = append(out, template{key: env, name: name, text: value})
+	}
+	files := t.subs("files")
+	for i, f := range cfg.Files {
+		out = append(out, template{key: files[i], name: "from", text: f.Text})
+	}
+	return out
+}
+
+func (t *table) checkTemplate(tpl template, params []spaces.Param, used map[string]bool) {
+	parts := study.ParseTemplate(tpl.text)
+	if tpl.shell {
+		var err error
+		parts, err = study.ParseShell(tpl.text)
+		var te *study.TemplateError
+		if errors.As(err, &te) {
+			tpl.key.at(tpl.name, "", "%s", te.Message)
+		}
+	}
+	for _, p := range parts {
+		if p.IsPlaceholder() {
+			tpl.check(p, params, used)
+		}
+	}
+}
+
+// check complains about one placeholder.
+func (tpl template) check(p study.Part, params []spaces.Param, used map[string]bool) {
+	bad := func(hint, format string, args ...any) { tpl.complain(p, hint, format, args...) }
+	names := builtins
+	if tpl.setup {
+		names = setupBuiltins
+	} else {
+		for _, par := range params {
+			names = append(names[:len(names):len(names)], par.Name)
+		}
+	}
+	if p.Context != study.InWord && slices.Contains(names, p.Name) {
+		bad("take the quotes away: lbotune quotes every value by itself", "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
+		return
+	}
+	i := slices.IndexFunc(params, func(par spaces.Param) bool { return par.Name == p.Name })
+	known := slices.Contains(names, p.Name)
+	switch {
+	case !known && p.Format != "" && !study.ValidFormat(p.Format):
+		return // {user:root} and the like are text
+	case !known && i >= 0:
+		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
+		return
+	case !known && tpl.name == "from":
+		return // a template may hold braces of its own
+	case !known:
+		bad(didYouMean(p.Name, names)+fmt.Sprintf("; for a literal {%s} write {{%s}}", p.Name, p.Name), "no parameter provides %s", p.Text)
+		return
+	}
+	used[p.Name] = true
+	switch {
+	case p.Flag && (i < 0 || params[i].Kind != spaces.KindBool):
+		bad("", "%s: flag needs a parameter of type bool", p.Text)
+	case p.Format != "" && !study.ValidFormat(p.Format):
+		bad("for example {lr:.3g} or {lr:.6f}", "%s: %q is no number format", p.Text, p.Format)
+	case p.Format != "" && (i < 0 || !numeric(params[i])):
+		bad("", "%s: only float and int parameters have a number format", p.Text)
+	case strings.HasSuffix(p.Format, "d") && params[i].Kind != spaces.KindInt:
+		bad("for example {lr:.3g}", "%s: the format d is for int parameters", p.Text)
+	}
+}
+
+func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
+
+func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
+
+// complain points at the placeholder itself where the file shows it.
+func (tpl template) complain(p study.Part, hint, format string, args ...any) {
+	d := tpl.key.doc
+	at := d.locate(tpl.key.key(tpl.name), tpl.key.element, false)
+	for line := at.line; line > 0 && line <= len(d.lines); line++ {
+		if col := strings.Index(d.lines[line-1], p.Text); col >= 0 {
+			at = place{line, col + 1, len(p.Text)}
+			break
+		}
+	}
+	d.complain(at, tpl.key.name(tpl.name), hint, format, args...)
+}

@@ -1,0 +1,95 @@
+package spec
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one complaint about a spec, tied to its place in the file.
+type Problem struct {
+	Line, Col int    // 1-based; Col counts bytes; Line 0 means the whole file
+	Len       int    // bytes to underline, at least 1
+	Key       string // dotted path such as params.lr.min
+	Message   string // what was found and what is allowed
+	Hint      string // what to do about it; may be empty
+}
+
+// Error is everything that is wrong with one spec.
+type Error struct {
+	Path     string
+	Problems []Problem
+	lines    []string
+}
+
+// Error draws every problem with its line and a caret.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		e.draw(&b, p)
+	}
+	if n := len(e.Problems); n > 1 {
+		fmt.Fprintf(&b, "\n%d problems in %s; nothing was started", n, e.Path)
+	} else {
+		b.WriteString("\nnothing was started")
+	}
+	return b.String()
+}
+
+func (e *Error) draw(b *strings.Builder, p Problem) {
+	where := e.Path
+	if p.Line > 0 {
+		where = fmt.Sprintf("%s:%d:%d", e.Path, p.Line, p.Col)
+	}
+	b.WriteString(where + ": ")
+	if p.Key != "" {
+		b.WriteString(p.Key + ": ")
+	}
+	b.WriteString(p.Message + "\n")
+	if p.Line > 0 && p.Line <= len(e.lines) {
+		e.excerpt(b, p)
+	}
+	if p.Hint != "" {
+		fmt.Fprintf(b, "  hint: %s\n", p.Hint)
+	}
+}
+
+// excerpt draws the line before the problem, its line, and a caret below.
+func (e *Error) excerpt(b *strings.Builder, p Problem) {
+	if p.Line > 1 && strings.TrimSpace(e.lines[p.Line-2]) != "" {
+		fmt.Fprintf(b, "%5d | %s\n", p.Line-1, printable(e.lines[p.Line-2]))
+	}
+	line := e.lines[p.Line-1]
+	fmt.Fprintf(b, "%5d | %s\n", p.Line, printable(line))
+	from := min(max(p.Col-1, 0), len(line))
+	to := min(from+max(p.Len, 1), len(line))
+	width := max(utf8.RuneCountInString(line[from:to]), 1)
+	fmt.Fprintf(b, "      | %s%s\n", strings.Repeat(" ", utf8.RuneCountInString(line[:from])), strings.Repeat("^", width))
+}
+
+// printable keeps the width of a line while it removes what could move the
+// terminal's cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError:
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func sortProblems(ps []Problem) {
+	sort.SliceStable(ps, func(i, j int) bool {
+		if ps[i].Line != ps[j].Line {
+			return ps[i].Line < ps[j].Line
+		}
+		return ps[i].Col < ps[j].Col
+	})
+}

@@ -1,0 +1,264 @@
+package spec
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+const (
+	defaultGrace        = 10 * time.Second
+	defaultMaxLog       = 100 << 20
+	defaultFailureGuard = 5
+	maxWorkers          = 1024
+)
+
+func (t *table) command() study.Command {
+	v, ok := t.get("command")
+	if !ok {
+		t.self(`for example command = "python train.py --lr={lr}"`, "there is no command to run")
+		return study.Command{}
+	}
+	switch v.(type) {
+	case string:
+		s := t.str("command", "")
+		if strings.TrimSpace(s) == "" {
+			t.at("command", "", "the command is empty")
+		}
+		return study.Command{Shell: s}
+	case []any:
+		argv := t.strings("command")
+		if argv != nil && argv[0] == "" {
+			t.at("command", "", "the first element, the program, is empty")
+		}
+		if len(v.([]any)) == 0 {
+			t.at("command", "", "the command is empty")
+		}
+		return study.Command{Argv: argv}
+	}
+	t.wrongType("command", v, `a string (run by /bin/sh) or an array of strings (run directly)`)
+	return study.Command{}
+}
+
+func (t *table) budget() study.Budget {
+	s := t.sub("budget")
+	b := study.Budget{
+		Trials:   int(s.integer("trials", 0, 1)),
+		Time:     s.duration("time", 0),
+		Patience: int(s.integer("patience", 0, 1)),
+	}
+	if goal, ok := s.number("goal"); ok {
+		b.Goal = &goal
+	}
+	if gap, ok := s.number("gap"); ok {
+		if gap <= 0 {
+			s.at("gap", "", "found %v; want a positive number in the objective's units", gap)
+		}
+		b.Gap = gap
+	}
+	s.done()
+	if b == (study.Budget{}) && !s.has("trials") && !s.has("time") {
+		t.self("for example\n\n    [budget]\n    trials = 50\n", "the study has no end: [budget] needs trials, time, goal, patience or gap")
+	}
+	return b
+}
+
+func (t *table) run() study.Run {
+	s := t.sub("run")
+	r := study.Run{
+		Workers:       int(s.integer("workers", 1, 1)),
+		Timeout:       s.duration("timeout", 0),
+		Grace:         s.duration("grace", defaultGrace),
+		Retries:       int(s.integer("retries", 0, 0)),
+		MaxLog:        s.bytes("max_log", defaultMaxLog),
+		Env:           s.pairs("env"),
+		Cwd:           s.str("cwd", ""),
+		Sources:       s.sources(),
+		Repeats:       int(s.integer("repeats", 1, 1)),
+		Combine:       s.oneOf("combine", "mean", "mean", "median"),
+		Confirm:       int(s.integer("confirm", 0, 2)),
+		FailureGuard:  int(s.integer("failure_guard", defaultFailureGuard, -1)),
+		ParamsFromEnv: s.boolean("params_from_env", false),
+	}
+	if r.Workers > maxWorkers {
+		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
+	}
+	s.slots(&r)
+	s.done()
+	return r
+}
+
+func (t *table) slots(r *study.Run) {
+	for _, slot := range t.subs("slots") {
+		r.Slots = append(r.Slots, study.Slot{Env: slot.pairs("env")})
+		slot.done()
+	}
+	r.GPUs = t.oneOf("gpus", "", "auto")
+	r.PerGPU = int(t.integer("per_gpu", 1, 1))
+	switch {
+	case len(r.Slots) > 0 && r.GPUs != "":
+		t.at("gpus", "", "slots and gpus both say where trials run; keep one of them")
+	case t.has("per_gpu") && r.GPUs == "":
+		t.at("per_gpu", `add gpus = "auto"`, "says how many trials share a GPU, but gpus is not set")
+	case len(r.Slots) > 0 && !t.has("workers"):
+		r.Workers = len(r.Slots)
+	case len(r.Slots) > 0 && r.Workers > len(r.Slots):
+		t.at("workers", "", "found %d workers for %d slots; each trial needs a slot to itself", r.Workers, len(r.Slots))
+	}
+}
+
+func (t *table) sources() *study.Sources {
+	if !t.has("sources") {
+		t.get("sources")
+		return nil
+	}
+	s := t.sub("sources")
+	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", "copy", "copy", "link")}
+	if out.From == "" && s.data != nil {
+		s.self("", "needs from, the directory to copy or link")
+	}
+	s.done()
+	return out
+}
+
+// bytes reads a size: a number of bytes, or text such as "10MB" or "1GiB".
+func (t *table) bytes(k string, def int64) int64 {
+	v, ok := t.get(k)
+	if !ok {
+		return def
+	}
+	switch x := v.(type) {
+	case int64:
+		if x > 0 {
+			return x
+		}
+	case string:
+		if n, ok := parseBytes(x); ok {
+			return n
+		}
+	}
+	t.at(k, `for example "10MB" or "1GiB"`, "found %s; want a size", describe(v))
+	return def
+}
+
+func parseBytes(s string) (int64, bool) {
+	units := []struct {
+		name string
+		size float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		num, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
+		if err != nil || x <= 0 || x*u.size > math.MaxInt64/2 {
+			return 0, false
+		}
+		return int64(x * u.size), true
+	}
+	return 0, false
+}
+
+func (t *table) prune() *study.Prune {
+	if !t.has("prune") {
+		t.get("prune")
+		return nil
+	}
+	s := t.sub("prune")
+	p := &study.Prune{
+		Method:    s.oneOf("method", "", "median", "percentile", "asha", "patience", "threshold"),
+		Patience:  int(s.integer("patience", 0, 1)),
+		MinTrials: int(s.integer("min_trials", 4, 0)),
+		Resource:  s.str("resource", ""),
+	}
+	if !s.has("method") && s.data != nil {
+		s.self(`for example method = "median"`, "needs a method")
+	}
+	p.Warmup, _ = s.number("warmup")
+	p.Percentile = s.within("percentile", 25, 0, 100)
+	p.MinResource = s.within("min_resource", 1, 0, math.Inf(1))
+	p.Reduction = s.within("reduction", 3, 1, math.Inf(1))
+	if x, ok := s.number("threshold"); ok {
+		p.Threshold = &x
+	}
+	switch {
+	case p.Method == "threshold" && p.Threshold == nil:
+		s.self("add threshold = ...", "method threshold needs a threshold")
+	case p.Method == "patience" && p.Patience == 0:
+		s.self("add patience = 5", "method patience needs a number of readings")
+	case p.Resource != "" && p.Method != "asha":
+		s.at("resource", "", "only method asha promotes trials by a resource")
+	}
+	s.done()
+	return p
+}
+
+// within reads a number strictly between low and high.
+func (t *table) within(k string, def, low, high float64) float64 {
+	x, ok := t.number(k)
+	if !ok {
+		return def
+	}
+	if x <= low || x >= high {
+		t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
+		return def
+	}
+	return x
+}
+
+// maxTemplate bounds a template file, which is kept in the journal.
+const maxTemplate = 1 << 20
+
+// files reads [[files]] and the templates that they name.
+func (t *table) files(base string) []study.Template {
+	var out []study.Template
+	taken := map[string]bool{}
+	for _, f := range t.subs("files") {
+		tpl := study.Template{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
+		if f.has("from") == f.has("text") {
+			f.self(`for example from = "config.yaml.in"`, "needs either from, a template file, or text")
+		} else if f.has("from") {
+			tpl.Text = f.template(base, tpl.From)
+		}
+		if tpl.To == "" && tpl.From != "" {
+			tpl.To = strings.TrimSuffix(filepath.Base(tpl.From), ".in")
+		}
+		switch {
+		case !filepath.IsLocal(tpl.To):
+			f.at("to", "", "found %q; want the name of a file inside the trial's directory", tpl.To)
+		case taken[filepath.Clean(tpl.To)]:
+			f.at("to", "", "two files are rendered to %q", tpl.To)
+		}
+		taken[filepath.Clean(tpl.To)] = true
+		f.done()
+		out = append(out, tpl)
+	}
+	return out
+}
+
+func (t *table) template(base, from string) string {
+	path := from
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		t.at("from", "", "cannot read the template: %v", err)
+		return ""
+	case !info.Mode().IsRegular() || info.Size() > maxTemplate:
+		t.at("from", "", "%s is not a regular file of at most 1 MiB", path)
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.at("from", "", "cannot read the template: %v", err)
+	}
+	return string(text)
+}

@@ -1,0 +1,120 @@
+// Package spec turns a TOML file into a study.Config. Whatever is wrong with
+// the file is reported at once, each complaint with its line, its column, what
+// was found and what is allowed.
+package spec
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// maxSize bounds a spec file: a larger one is surely some other file.
+const maxSize = 1 << 20
+
+// Load reads and checks the spec at path. Complaints about its content come
+// back as an *Error.
+func Load(path string) (study.Config, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return study.Config{}, fmt.Errorf("read spec: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSize {
+		return study.Config{}, fmt.Errorf("read spec: %s is not a TOML file of at most 1 MiB", path)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return study.Config{}, fmt.Errorf("read spec: %w", err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return study.Config{}, fmt.Errorf("read spec: find the working directory: %w", err)
+	}
+	return Parse(path, src, dir)
+}
+
+// Parse checks the content of the spec that is named path in complaints. Setup
+// and trials of the study run in dir; templates are looked up beside the spec.
+func Parse(path string, src []byte, dir string) (study.Config, error) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	if at := invalidUTF8(src); at >= 0 {
+		line := 1 + bytes.Count(src[:at], []byte("\n"))
+		return study.Config{}, &Error{Path: path, lines: strings.Split(string(src), "\n"), Problems: []Problem{{
+			Line: line, Col: at - bytes.LastIndexByte(src[:at], '\n'), Message: "the file is not UTF-8 text",
+		}}}
+	}
+	d := parseDocument(string(src))
+	cfg := study.Config{Dir: dir}
+	if len(d.problems) == 0 {
+		d.config(&cfg, path)
+	}
+	if len(d.problems) > 0 {
+		sortProblems(d.problems)
+		return study.Config{}, &Error{Path: path, Problems: d.problems, lines: d.lines}
+	}
+	return cfg, nil
+}
+
+func invalidUTF8(src []byte) int {
+	for i := 0; i < len(src); {
+		r, n := utf8.DecodeRune(src[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// config reads the whole document.
+func (d *document) config(cfg *study.Config, path string) {
+	t := d.rootTable()
+	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	cfg.Name = t.str("name", base)
+	if cfg.Name == "" || strings.ContainsAny(cfg.Name, "\n\r\x1b") {
+		t.at("name", "", "found %q; want one line of text", cfg.Name)
+	}
+	cfg.Seed = uint64(t.integer("seed", 0, 0))
+	cfg.Setup = t.str("setup", "")
+	cfg.Command = t.command()
+	cfg.Objective = t.objective()
+	cfg.Params = t.params()
+	cfg.Budget = t.budget()
+	cfg.Run = t.run()
+	t.optimizer(&cfg.Optimizer)
+	cfg.Prune = t.prune()
+	cfg.Files = t.files(filepath.Dir(path))
+	t.done()
+	if len(d.problems) == 0 {
+		t.checkPlaceholders(*cfg)
+		t.checkTogether(*cfg)
+	}
+}
+
+// checkTogether finds what is wrong between sections that are right alone.
+func (t *table) checkTogether(cfg study.Config) {
+	p := cfg.Prune
+	if p == nil || p.Resource == "" {
+		return
+	}
+	sub := t.sub("prune")
+	for _, par := range cfg.Params {
+		if par.Name != p.Resource {
+			continue
+		}
+		if par.Kind != "int" || par.When != nil {
+			sub.at("resource", "", "%s is no unconditional int parameter, which a training budget must be", p.Resource)
+		}
+		return
+	}
+	var names []string
+	for _, par := range cfg.Params {
+		names = append(names, par.Name)
+	}
+	sub.at("resource", didYouMean(p.Resource, names), "there is no parameter %s", p.Resource)
+}

@@ -1,0 +1,121 @@
+package spec_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden error pages")
+
+func parse(t *testing.T, path string) (study.Config, error) {
+	t.Helper()
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec.Parse(filepath.ToSlash(path), src, "/start")
+}
+
+// Every page of complaints is kept as a golden file, so that a change of its
+// words is seen.
+func TestErrorPages(t *testing.T) {
+	paths, err := filepath.Glob("testdata/bad/*.toml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no bad specs found: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			_, err := parse(t, path)
+			var se *spec.Error
+			if !errors.As(err, &se) {
+				t.Fatalf("got %v, want a *spec.Error", err)
+			}
+			golden := strings.TrimSuffix(path, ".toml") + ".golden"
+			got := err.Error() + "\n"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("complaints differ from %s:\n%s", golden, got)
+			}
+		})
+	}
+}
+
+func TestFullSpec(t *testing.T) {
+	cfg, err := parse(t, "testdata/good/full.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range cfg.Params {
+		names = append(names, p.Name)
+	}
+	if got, want := strings.Join(names, " "), "lr epochs optimizer momentum use_bn"; got != want {
+		t.Errorf("parameters in the order %s, want %s", got, want)
+	}
+	if cfg.Run.Workers != 2 || len(cfg.Run.Slots) != 2 {
+		t.Errorf("two slots give %d workers and %d slots", cfg.Run.Workers, len(cfg.Run.Slots))
+	}
+	if got := cfg.Run.Env; !reflect.DeepEqual(got, []string{"OMP_NUM_THREADS=1", "LR={lr}"}) {
+		t.Errorf("environment in the order %q", got)
+	}
+	if cfg.Run.MaxLog != 10_000_000 || cfg.Budget.Goal == nil || *cfg.Budget.Goal != 0.01 || cfg.Dir != "/start" {
+		t.Errorf("wrong values: %+v", cfg)
+	}
+}
+
+// The journal keeps the whole configuration: it must survive JSON unchanged.
+func TestConfigSurvivesJSON(t *testing.T) {
+	cfg, err := parse(t, "testdata/good/full.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back study.Config
+	if err := json.Unmarshal(first, &back); err != nil {
+		t.Fatal(err)
+	}
+	second, err := json.Marshal(back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(first) != string(second) {
+		t.Errorf("the configuration changed:\n%s\n%s", first, second)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	paths, _ := filepath.Glob("testdata/*/*.toml")
+	for _, p := range paths {
+		src, err := os.ReadFile(p)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(src)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		_, err := spec.Parse("fuzz.toml", src, "/")
+		if err != nil && err.Error() == "" {
+			t.Error("a complaint without words")
+		}
+	})
+}
