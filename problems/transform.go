@@ -1,0 +1,117 @@
+package problems
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Shifted moves the function inside its box by 10 to 25 % of the width of each
+// dimension, in a direction that depends on the seed, so that neither the
+// centre of the box nor any other special place is a gift. The first minimiser
+// stays in the box.
+//
+// p is evaluated up to a quarter of its width outside its box, and its minimum
+// must hold there too. That is true of the functions of Paper: the polynomials,
+// Branin's and Rosenbrock's have their global minimum in the box, Hartmann's
+// wells all lie in it, and Michalewicz's terms change sign outside.
+func Shifted(p Problem, seed uint64) Problem {
+	r := stream(seed, 0x51f7)
+	shift := make([]float64, p.Dim())
+	for i := range shift {
+		width := p.High[i] - p.Low[i]
+		shift[i] = width * (0.1 + 0.15*r.Float64())
+		if r.IntN(2) == 0 {
+			shift[i] = -shift[i]
+		}
+		if len(p.Minimisers) > 0 {
+			at := (p.Minimisers[0][i] + shift[i] - p.Low[i]) / width
+			if at < 0.02 || at > 0.98 {
+				shift[i] = -shift[i]
+			}
+		}
+	}
+	moved := p
+	moved.Name += "-shifted"
+	moved.Lipschitz = 0
+	moved.Minimisers = nil
+	for _, m := range p.Minimisers {
+		if at := add(m, shift); p.contains(at) {
+			moved.Minimisers = append(moved.Minimisers, at)
+		}
+	}
+	moved.Eval = before(p.Eval, func(x []float64) []float64 { return subtract(x, shift) })
+	if p.Noisy != nil {
+		moved.Noisy = func(x []float64, trial uint64) float64 { return p.Noisy(subtract(x, shift), trial) }
+	}
+	if p.Fails != nil {
+		moved.Fails = func(x []float64) bool { return p.Fails(subtract(x, shift)) }
+	}
+	return moved
+}
+
+func before(f func([]float64) float64, change func([]float64) []float64) func([]float64) float64 {
+	return func(x []float64) float64 { return f(change(x)) }
+}
+
+func add(a, b []float64) []float64 {
+	c := make([]float64, len(a))
+	for i := range a {
+		c[i] = a[i] + b[i]
+	}
+	return c
+}
+
+func subtract(a, b []float64) []float64 {
+	c := make([]float64, len(a))
+	for i := range a {
+		c[i] = a[i] - b[i]
+	}
+	return c
+}
+
+// randomPoint draws a point whose coordinates lie in [low, high].
+func randomPoint(r *rand.Rand, d int, low, high float64) []float64 {
+	x := make([]float64, d)
+	for i := range x {
+		x[i] = low + r.Float64()*(high-low)
+	}
+	return x
+}
+
+// rotation draws an orthogonal matrix uniformly: Gram–Schmidt on normal rows.
+func rotation(r *rand.Rand, d int) [][]float64 {
+	q := make([][]float64, d)
+	for i := range q {
+		q[i] = make([]float64, d)
+		for j := range q[i] {
+			q[i][j] = r.NormFloat64()
+		}
+		for _, row := range q[:i] {
+			along := dot(q[i], row)
+			for j := range row {
+				q[i][j] -= along * row[j]
+			}
+		}
+		length := math.Sqrt(dot(q[i], q[i]))
+		for j := range q[i] {
+			q[i][j] /= length
+		}
+	}
+	return q
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
+
+func rotate(q [][]float64, x []float64) []float64 {
+	y := make([]float64, len(q))
+	for i := range q {
+		y[i] = dot(q[i], x)
+	}
+	return y
+}
