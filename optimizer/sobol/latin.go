@@ -1,0 +1,59 @@
+package sobol
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// LatinHypercube returns n points in [0,1)^dim whose coordinates, in every
+// dimension, fall one into each of the n intervals [k/n, (k+1)/n).
+func LatinHypercube(n, dim int, rng *rand.Rand) [][]float64 {
+	buf := make([]float64, n*dim)
+	points := make([][]float64, n)
+	for i := range points {
+		points[i] = buf[i*dim : (i+1)*dim : (i+1)*dim]
+	}
+	for j := range dim {
+		for i, cell := range rng.Perm(n) {
+			points[i][j] = (float64(cell) + rng.Float64()) / float64(n)
+		}
+	}
+	return points
+}
+
+// Maximin returns the best of several Latin hypercubes: the one whose smallest
+// Euclidean distance, between its own points and between them and others (such as
+// a centre point that is evaluated anyway; may be nil), is largest. tries is the
+// number drawn, at least 1.
+func Maximin(n, dim, tries int, others [][]float64, rng *rand.Rand) [][]float64 {
+	var best [][]float64
+	most := math.Inf(-1)
+	for range max(tries, 1) {
+		points := LatinHypercube(n, dim, rng)
+		if d := minDistance2(points, others, most); d > most || best == nil {
+			best, most = points, d
+		}
+	}
+	return best
+}
+
+// minDistance2 returns the smallest squared distance, or any value <= floor once
+// it is known to be no larger.
+func minDistance2(points, others [][]float64, floor float64) float64 {
+	least := math.Inf(1)
+	for i, p := range points {
+		for _, set := range [2][][]float64{points[:i], others} {
+			for _, q := range set {
+				sum := 0.0
+				for k, v := range p {
+					sum += (v - q[k]) * (v - q[k])
+				}
+				least = math.Min(least, sum)
+			}
+		}
+		if least <= floor {
+			break
+		}
+	}
+	return least
+}

@@ -1,0 +1,138 @@
+// Package sobol makes space-filling designs in the unit cube: the Sobol sequence,
+// plain or Owen-scrambled, and maximin Latin hypercubes.
+package sobol
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Sequence is a Sobol sequence of 2^32 points in [0,1)^dim, in the order of the
+// Gray code. It is immutable: point i is a pure function of (dim, seed, i), so any
+// part of it can be asked for again.
+//
+// A scrambled sequence is randomised by nested uniform (Owen) scrambling, done by
+// hashing as in Laine and Karras 2011: each binary digit is flipped depending on
+// the digits before it, which keeps every stratification of the sequence, makes
+// each point uniformly distributed, and breaks the patterns of the plain one.
+//
+// The first 64 dimensions have direction numbers by Joe and Kuo. Further ones are
+// padded as in Burley, Practical Hash-based Owen Scrambling (2020): each further
+// group of 64 uses the same direction numbers in an order of its own that Owen
+// scrambling of the index gives, with scrambles of its own. Each dimension, and
+// each group in itself, then stays as well stratified; between groups the points
+// are combined as if at random. A sequence with more than 64 dimensions must be
+// scrambled.
+type Sequence struct {
+	dim       int
+	scrambled bool
+	dirs      [][32]uint32
+	digit     []keys // scramble of each dimension
+	index     []keys // scramble of the index of each group
+}
+
+// Scrambled returns the scrambled sequence with the given seed; dim >= 1.
+func Scrambled(dim int, seed uint64) *Sequence {
+	dim = max(dim, 1)
+	s := &Sequence{
+		dim:       dim,
+		scrambled: true,
+		dirs:      directions(min(dim, tableDims)),
+		digit:     make([]keys, dim),
+		index:     make([]keys, (dim-1)/tableDims+1),
+	}
+	for j := range s.digit {
+		s.digit[j] = newKeys(seed, uint64(j))
+	}
+	for g := range s.index {
+		s.index[g] = newKeys(seed, 1<<32+uint64(g))
+	}
+	return s
+}
+
+// Plain returns the unscrambled sequence. Its point 0 is the origin.
+func Plain(dim int) (*Sequence, error) {
+	if dim < 1 || dim > tableDims {
+		return nil, fmt.Errorf("unscrambled Sobol sequence with %d dimensions, possible are 1 to %d", dim, tableDims)
+	}
+	return &Sequence{dim: dim, dirs: directions(dim)}, nil
+}
+
+// Dim returns the number of dimensions.
+func (s *Sequence) Dim() int { return s.dim }
+
+// At writes point i into x, which has Dim elements. Scrambled coordinates lie in
+// the open interval (0, 1), plain ones in [0, 1).
+func (s *Sequence) At(i uint32, x []float64) {
+	if !s.scrambled {
+		for j := range x {
+			x[j] = float64(combine(&s.dirs[j], i^i>>1)) / (1 << 32)
+		}
+		return
+	}
+	for g := 0; g*tableDims < s.dim; g++ {
+		k := i
+		if g > 0 {
+			k = s.index[g].scramble(i)
+		}
+		gray := k ^ k>>1
+		for j := g * tableDims; j < min(s.dim, (g+1)*tableDims); j++ {
+			v := s.digit[j].scramble(combine(&s.dirs[j-g*tableDims], gray))
+			x[j] = (float64(v) + 0.5) / (1 << 32)
+		}
+	}
+}
+
+// Points returns the points from, from+1, ... from+n-1.
+func (s *Sequence) Points(from uint32, n int) [][]float64 {
+	buf := make([]float64, n*s.dim)
+	points := make([][]float64, n)
+	for i := range points {
+		points[i] = buf[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
+		s.At(from+uint32(i), points[i])
+	}
+	return points
+}
+
+// combine adds, over GF(2), the direction numbers of the bits of gray.
+func combine(dirs *[32]uint32, gray uint32) uint32 {
+	v := uint32(0)
+	for ; gray != 0; gray &= gray - 1 {
+		v ^= dirs[bits.TrailingZeros32(gray)]
+	}
+	return v
+}
+
+// keys parametrises one nested scramble of 32 binary digits.
+type keys [4]uint32
+
+// newKeys derives keys from a seed and the number of their stream.
+func newKeys(seed, stream uint64) keys {
+	a := mix(seed ^ mix(stream+0x9e3779b97f4a7c15))
+	b := mix(a + 0x9e3779b97f4a7c15)
+	return keys{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)}
+}
+
+// mix is a bijection of 64-bit words that changes about half of the output bits
+// for each input bit (the finaliser of SplitMix64, Steele et al. 2014).
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// scramble flips each digit of v, most significant first, depending on the digits
+// before it. On the reversed word every operation below carries from low bits to
+// high ones only: adding, multiplying by an odd number, and exclusive or with an
+// even multiple of the word itself.
+func (k keys) scramble(v uint32) uint32 {
+	v = bits.Reverse32(v)
+	v += k[0]
+	v ^= v * (k[1] &^ 1)
+	v *= k[2] | 1
+	v ^= v * (k[3] &^ 1)
+	v += k[1]
+	v ^= v * (k[0] &^ 1)
+	v *= k[3] | 1
+	return bits.Reverse32(v)
+}
