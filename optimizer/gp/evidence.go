@@ -14,8 +14,8 @@ type evidence struct {
 	raw    [][]float64 // inputs by dimension
 	cols   [][]float64 // the same over ℓ
 	l      []float64   // n×n, L below the diagonal
-	slopes []float64   // n×n, slope of the kernel below the diagonal
-	u      []float64   // n×n, L⁻ᵀ above the diagonal
+	slopes []float64   // n×n, slope of the kernel below the diagonal; nil without gradients
+	u      []float64   // n×n, L⁻ᵀ above the diagonal; nil without gradients
 	rows   [][]float64 // rows of l
 	ones   []float64   // K⁻¹ 1
 	alpha  []float64   // K⁻¹ (y − c)
@@ -24,7 +24,7 @@ type evidence struct {
 	fit    float64 // (y−c)ᵀ K⁻¹ (y−c)
 }
 
-func newEvidence(x [][]float64, y []float64) *evidence {
+func newEvidence(x [][]float64, y []float64, gradients bool) *evidence {
 	n, d := len(x), len(x[0])
 	unit := make([]float64, d)
 	for j := range unit {
@@ -32,15 +32,17 @@ func newEvidence(x [][]float64, y []float64) *evidence {
 	}
 	w := &evidence{
 		n: n, d: d, y: y,
-		raw:    scaledColumns(x, unit, 0),
-		cols:   scaledColumns(x, unit, 0),
-		l:      make([]float64, n*n),
-		slopes: make([]float64, n*n),
-		ones:   make([]float64, n),
-		alpha:  make([]float64, n),
-		row:    make([]float64, n),
+		raw:   scaledColumns(x, unit),
+		cols:  scaledColumns(x, unit),
+		l:     make([]float64, n*n),
+		ones:  make([]float64, n),
+		alpha: make([]float64, n),
+		row:   make([]float64, n),
 	}
-	w.rows = factorRows(w.l, n, 0)
+	if gradients {
+		w.slopes, w.u = make([]float64, n*n), make([]float64, n*n)
+	}
+	w.rows = factorRows(w.l, n)
 	return w
 }
 
@@ -57,7 +59,11 @@ func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 		for i := range w.n {
 			k := w.l[i*w.n : i*w.n+i]
 			sqdistRow(k, w.cols, i)
-			matern52(k, w.slopes[i*w.n:i*w.n+i], k, signal)
+			if w.slopes != nil {
+				matern52(k, w.slopes[i*w.n:i*w.n+i], k, signal)
+			} else {
+				matern52Value(k, k, signal)
+			}
 			w.l[i*w.n+i] = signal + w.diag
 		}
 		if cholesky(w.l, w.n, w.row) {
@@ -114,9 +120,6 @@ func (w *evidence) finish() float64 {
 // only tr K⁻¹, since k(X,X) = K − σn² I. Jitter counts as neither.
 func (w *evidence) gradient(grad []float64, noise float64) {
 	n := w.n
-	if w.u == nil {
-		w.u = make([]float64, n*n)
-	}
 	inverseTranspose(w.u, w.rows, w.row)
 	grad = grad[:w.d+2]
 	clear(grad)
@@ -155,7 +158,7 @@ func LogLikelihood(x [][]float64, y []float64, h Hyper, grad []float64) (float64
 	if err := h.check(d); err != nil {
 		return 0, err
 	}
-	w := newEvidence(x, y)
+	w := newEvidence(x, y, grad != nil)
 	if !w.factorise(h.LogLengths, h.Signal(), h.Noise()) {
 		return 0, ErrNotPositiveDefinite
 	}

@@ -62,8 +62,8 @@ const epsilon = 0x1p-52
 
 // factorRows returns the rows of the lower triangle of the n×n matrix a, row i
 // with i+1 elements.
-func factorRows(a []float64, n, extra int) [][]float64 {
-	rows := make([][]float64, n, n+extra)
+func factorRows(a []float64, n int) [][]float64 {
+	rows := make([][]float64, n)
 	for i := range rows {
 		rows[i] = a[i*n : i*n+i+1 : i*n+i+1]
 	}

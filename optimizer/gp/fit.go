@@ -68,7 +68,7 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 		}
 	}
 	low, high := s.box(d)
-	p := posterior{w: newEvidence(x, y), prior: s.Prior, noiseFixed: s.FixedNoise > 0}
+	p := posterior{w: newEvidence(x, y, true), prior: s.Prior, noiseFixed: s.FixedNoise > 0}
 	opt := newDescent(low, high)
 	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = s.MaxEvaluations, s.GradTolerance, s.GainTolerance
 

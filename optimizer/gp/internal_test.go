@@ -81,7 +81,7 @@ func TestFactorisationReproducesTheMatrix(t *testing.T) {
 		if !cholesky(l, n, tmp) {
 			t.Fatalf("n = %d: not positive definite", n)
 		}
-		rows := factorRows(l, n, 0)
+		rows := factorRows(l, n)
 		u := make([]float64, n*n)
 		inverseTranspose(u, rows, tmp)
 		inv := make([]float64, n*n)

@@ -5,18 +5,16 @@ import "math"
 // The kernel works on scaled inputs z = x/ℓ, stored by dimension: cols[j][i] is
 // coordinate j of point i. Loops along i are independent and branch-free.
 
-// scaledColumns returns cols[j][i] = x[i][j]·scale[j], with room for extra
-// more points in each column.
-func scaledColumns(x [][]float64, scale []float64, extra int) [][]float64 {
+// scaledColumns returns cols[j][i] = x[i][j]·scale[j].
+func scaledColumns(x [][]float64, scale []float64) [][]float64 {
 	n := len(x)
 	cols := make([][]float64, len(scale))
-	store := make([]float64, len(scale)*(n+extra))
+	store := make([]float64, len(scale)*n)
 	for j, s := range scale {
-		col := store[j*(n+extra) : j*(n+extra)+n : (j+1)*(n+extra)]
+		cols[j] = store[j*n : (j+1)*n : (j+1)*n]
 		for i, p := range x {
-			col[i] = p[j] * s
+			cols[j][i] = p[j] * s
 		}
-		cols[j] = col
 	}
 	return cols
 }

@@ -42,7 +42,7 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
 		y:      append(make([]float64, 0, n), y...),
 		alpha:  make([]float64, n),
 	}
-	m.cols = scaledColumns(x, m.inv, 0)
+	m.cols = scaledColumns(x, m.inv)
 	a, tmp := make([]float64, n*n), make([]float64, n)
 	for jitter := 0.0; ; jitter = nextJitter(jitter) {
 		if jitter > maxJitter {
@@ -60,7 +60,7 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
 			break
 		}
 	}
-	m.rows = factorRows(a, n, 0)
+	m.rows = factorRows(a, n)
 	for i, v := range y {
 		m.alpha[i] = v - h.Mean
 	}

@@ -17,8 +17,8 @@ type Predictor struct {
 	slope []float64
 	v     []float64 // L⁻¹ k, then K⁻¹ k
 	v2    []float64
-	block []float64 // batch × n, for Batch
-	out   []float64
+	// For Batch: batch × n, and batch; for Slope: d. Made on first use.
+	block, out, direction []float64
 }
 
 // batch is the number of points that Batch solves for at once.

@@ -1,0 +1,90 @@
+package gp_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestSlopeIsTheGradientNorm(t *testing.T) {
+	for seed := range uint64(12) {
+		d := 1 + int(seed%5)
+		x, y, h := sample(seed, 5+4*int(seed), d)
+		p := newModel(t, x, y, h).Predictor()
+		rng := rand.New(rand.NewPCG(seed, 12))
+		scale := point(rng, d)
+		dm, grad := make([]float64, d), make([]float64, d)
+		for _, s := range [][]float64{nil, scale} {
+			q := point(rng, d)
+			p.MeanGrad(q, dm)
+			square := 0.0
+			for j, v := range dm {
+				if s != nil {
+					v *= s[j]
+				}
+				square += v * v
+			}
+			near(t, "Slope", p.Slope(q, s, 0), math.Sqrt(square), 1e-10)
+			near(t, "SlopeGrad", p.SlopeGrad(q, s, grad), math.Sqrt(square), 1e-10)
+			for j := range grad {
+				near(t, "gradient of the slope", grad[j], difference(func(x []float64) float64 {
+					return p.Slope(x, s, 0)
+				}, q, j, 1e-5), 1e-4)
+			}
+		}
+	}
+}
+
+// The derivative's variance is the limit of the variance of a difference
+// quotient, which Covariance gives.
+func TestSlopeDeviation(t *testing.T) {
+	for seed := range uint64(10) {
+		d := 1 + int(seed%4)
+		x, y, h := sample(seed, 3+2*int(seed), d)
+		p := newModel(t, x, y, h).Predictor()
+		rng := rand.New(rand.NewPCG(seed, 13))
+		q, scale, dm := point(rng, d), point(rng, d), make([]float64, d)
+		p.MeanGrad(q, dm)
+		norm := p.Slope(q, scale, 0)
+		const step = 1e-4
+		a, b := make([]float64, d), make([]float64, d)
+		for j := range q {
+			dir := dm[j] * scale[j] / norm * scale[j]
+			a[j], b[j] = q[j]+step*dir, q[j]-step*dir
+		}
+		variance := (p.Covariance(a, a) + p.Covariance(b, b) - 2*p.Covariance(a, b)) / (4 * step * step)
+		near(t, "standard deviation", p.Slope(q, scale, 1)-norm, math.Sqrt(variance), 1e-3)
+		near(t, "two of them", p.Slope(q, scale, 2)-norm, 2*math.Sqrt(variance), 2e-3)
+	}
+}
+
+func TestSlopeWhereTheMeanIsFlat(t *testing.T) {
+	x, _, h := sample(1, 4, 2)
+	p := newModel(t, x, []float64{1, 1, 1, 1}, hyperWithMean(h, 1)).Predictor()
+	q := []float64{0.5, 0.5}
+	if v := p.Slope(q, nil, 0); v != 0 {
+		t.Errorf("slope of a constant mean is %v", v)
+	}
+	if v := p.Slope(q, nil, 2); !(v > 0) {
+		t.Errorf("slope of a constant mean with its uncertainty is %v", v)
+	}
+	grad := []float64{1, 1}
+	if v := p.SlopeGrad(q, nil, grad); v != 0 || grad[0] != 0 || grad[1] != 0 {
+		t.Errorf("SlopeGrad = %v, %v", v, grad)
+	}
+}
+
+func TestGradientBoundIsTheLargestSlope(t *testing.T) {
+	x, y, h := sample(9, 20, 3)
+	p := newModel(t, x, y, h).Predictor()
+	largest := 0.0
+	for _, q := range x {
+		largest = max(largest, p.Slope(q, nil, 2))
+	}
+	if got := p.GradientBound(x, nil, 2); got != largest {
+		t.Errorf("bound %v, largest slope %v", got, largest)
+	}
+	if got := p.GradientBound(nil, nil, 2); got != 0 {
+		t.Errorf("bound without points is %v", got)
+	}
+}
