@@ -1,12 +1,210 @@
 package optimizer
 
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
 // Settings select and configure a method. The zero Settings are the default
 // method with its defaults; every field left empty or zero means its default.
-// The names are those of the spec's [optimizer] table.
+// The names are those of the spec's [optimizer] table. All fields after Preset
+// speak to method lbo alone.
 type Settings struct {
-	// Method is lbo (default), random or lipschitz.
+	// Method is lbo, random or lipschitz. Default lbo.
 	Method string `json:"method,omitempty" toml:"method"`
 	// Preset is default or paper: the configuration of Ahmed, Vaswani and
-	// Schmidt throughout.
+	// Schmidt throughout. Fields that are set override the preset's. Default
+	// default.
 	Preset string `json:"preset,omitempty" toml:"preset"`
+
+	// Acquisition is ei (expected improvement), pi (probability of
+	// improvement), ucb (upper confidence bound) or ts (Thompson sampling).
+	// Default ei.
+	Acquisition string `json:"acquisition,omitempty" toml:"acquisition"`
+	// Lipschitz says how the Lipschitz bounds enter the acquisition: truncate
+	// (TEI, TPI, TUCB; samples are cut at the upper bound), clip (clipped EI;
+	// like truncate for the others), reject (AR-UCB, AR-TS; like truncate for
+	// ei and pi) or off. Default truncate, for ts reject.
+	Lipschitz string `json:"lipschitz,omitempty" toml:"lipschitz"`
+	// LipschitzConstant is a known Lipschitz constant of the objective, in its
+	// own units per unit of distance in the cube. Default 0: estimated.
+	LipschitzConstant float64 `json:"lipschitz_constant,omitempty" toml:"lipschitz_constant"`
+	// Estimator of the constant is corrected (largest slope beyond what noise
+	// explains), slope (the paper's largest slope) or gradient (the larger of
+	// corrected and the model's steepest gradient). Default corrected.
+	Estimator string `json:"estimator,omitempty" toml:"estimator"`
+	// Schedule by which the estimate is multiplied at t observations: constant
+	// (kappa), root (kappa max(1, (t/10d)^(1/d))) or paper (kappa t). Default
+	// constant.
+	Schedule string `json:"schedule,omitempty" toml:"schedule"`
+	// Kappa is the factor of the schedule. Default 2; with preset paper 10.
+	Kappa float64 `json:"kappa,omitempty" toml:"kappa"`
+
+	// Beta of the upper confidence bound: dragonfly (0.5 d ln(2dt+1)),
+	// kandasamy (5 d ln(2dt+1)), group (0.2 d ln(2dt+1)) or a fixed number.
+	// Default dragonfly; with preset paper kandasamy.
+	Beta WordOrNumber `json:"beta,omitzero" toml:"beta"`
+	// Thompson is how posterior functions are drawn: pathwise (Matheron's rule)
+	// or rff (random Fourier features alone). Default pathwise.
+	Thompson string `json:"thompson,omitempty" toml:"thompson"`
+
+	// ExploreEvery makes every so-manieth proposal ignore the model: 4 means
+	// every fourth. A negative number means never, which gives up the guarantee
+	// that no region is forgotten. Default 16; with preset paper 4.
+	ExploreEvery int `json:"explore_every,omitempty" toml:"explore_every"`
+	// Explore is where such a proposal goes: bound (the largest Lipschitz upper
+	// bound) or random (uniform where the bound allows an improvement). Default
+	// bound; with preset paper random.
+	Explore string `json:"explore,omitempty" toml:"explore"`
+	// Local switches the trust regions around the best point on or off. Default
+	// on; with preset paper off.
+	Local string `json:"local,omitempty" toml:"local"`
+	// Design of the first proposals is lhs (the centre and a maximin latin
+	// hypercube), sobol or random. Default lhs.
+	Design string `json:"design,omitempty" toml:"design"`
+	// DesignSize is the number of first proposals. Default max(4, d+1) for d
+	// parameters; with preset paper 3d.
+	DesignSize int `json:"design_size,omitempty" toml:"design_size"`
+
+	// Hyperparameters of the Gaussian process are found by map (maximum a
+	// posteriori) or slice (averaged over samples of a slice sampler). Default
+	// map; with preset paper slice.
+	Hyperparameters string `json:"hyperparameters,omitempty" toml:"hyperparameters"`
+	// Maximizer of the acquisition is lbfgs (multi-start) or direct. Default
+	// lbfgs; with preset paper direct.
+	Maximizer string `json:"maximizer,omitempty" toml:"maximizer"`
+	// Warp of the values is auto (chosen by leave-one-out density), identity,
+	// log, asinh or yeo-johnson. Default auto; with preset paper identity.
+	Warp string `json:"warp,omitempty" toml:"warp"`
+	// Noise is auto (learned) or the standard deviation of a measured value in
+	// the objective's units; 0 declares a deterministic objective. Default
+	// auto.
+	Noise WordOrNumber `json:"noise,omitzero" toml:"noise"`
+}
+
+// The words that a setting may hold, the default first.
+const (
+	MethodLBO       = "lbo"
+	MethodRandom    = "random"
+	MethodLipschitz = "lipschitz"
+
+	PresetDefault = "default"
+	PresetPaper   = "paper"
+
+	auto = "auto"
+	on   = "on"
+	off  = "off"
+)
+
+// choice is a setting that holds one of some words.
+type choice struct {
+	field   string
+	of      func(*Settings) *string
+	allowed []string // the default first
+	paper   string   // the value under preset paper, if another
+}
+
+func choices() []choice {
+	return []choice{
+		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodLipschitz}, ""},
+		{"preset", func(s *Settings) *string { return &s.Preset }, []string{PresetDefault, PresetPaper}, ""},
+		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
+		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
+		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
+		{"schedule", func(s *Settings) *string { return &s.Schedule }, []string{"constant", "root", "paper"}, "paper"},
+		{"thompson", func(s *Settings) *string { return &s.Thompson }, []string{"pathwise", "rff"}, "rff"},
+		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"bound", "random"}, "random"},
+		{"local", func(s *Settings) *string { return &s.Local }, []string{on, off}, off},
+		{"design", func(s *Settings) *string { return &s.Design }, []string{"lhs", "sobol", "random"}, ""},
+		{"hyperparameters", func(s *Settings) *string { return &s.Hyperparameters }, []string{"map", "slice"}, "slice"},
+		{"maximizer", func(s *Settings) *string { return &s.Maximizer }, []string{"lbfgs", "direct"}, "direct"},
+		{"warp", func(s *Settings) *string { return &s.Warp }, []string{auto, "identity", "log", "asinh", "yeo-johnson"}, "identity"},
+	}
+}
+
+// Problem is one thing wrong with Settings. Field is the key in the spec.
+type Problem struct {
+	Field, Message string
+}
+
+func (p Problem) Error() string { return fmt.Sprintf("optimizer: %s: %s", p.Field, p.Message) }
+
+// Validate returns everything that is wrong with s.
+func (s Settings) Validate() []Problem {
+	var out []Problem
+	bad := func(field, format string, args ...any) {
+		out = append(out, Problem{field, fmt.Sprintf(format, args...)})
+	}
+	for _, c := range choices() {
+		if v := *c.of(&s); v != "" && !slices.Contains(c.allowed, v) {
+			bad(c.field, "found %q; allowed are %s", v, list(c.allowed))
+		}
+	}
+	if l := s.LipschitzConstant; !(l >= 0) || math.IsInf(l, 0) {
+		bad("lipschitz_constant", "found %v; want a positive number, or 0 to have it estimated", l)
+	}
+	if k := s.Kappa; k != 0 && !(k > 0) || math.IsInf(k, 0) {
+		bad("kappa", "found %v; want a positive number", k)
+	}
+	if s.DesignSize < 0 {
+		bad("design_size", "found %d; want at least 1, or 0 for the default", s.DesignSize)
+	}
+	if msg := s.Beta.problem(betaWords()); msg != "" {
+		bad("beta", "%s", msg)
+	}
+	if msg := s.Noise.problem([]string{auto}); msg != "" {
+		bad("noise", "%s", msg)
+	}
+	return out
+}
+
+func betaWords() []string { return []string{"dragonfly", "kandasamy", "group"} }
+
+// resolved fills every empty field with its default for d parameters.
+func (s Settings) resolved(d int) Settings {
+	paper := s.Preset == PresetPaper
+	if s.Lipschitz == "" && (s.Acquisition == "ts" || paper && s.Acquisition == "ucb") {
+		s.Lipschitz = "reject"
+	}
+	for _, c := range choices() {
+		if v := c.of(&s); *v == "" {
+			*v = c.allowed[0]
+			if paper && c.paper != "" {
+				*v = c.paper
+			}
+		}
+	}
+	kappa, every, size, beta := 2.0, defaultExploreEvery, max(4, d+1), "dragonfly"
+	if paper {
+		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
+	}
+	if s.Kappa == 0 {
+		s.Kappa = kappa
+	}
+	if s.ExploreEvery == 0 {
+		s.ExploreEvery = every
+	}
+	if s.DesignSize == 0 {
+		s.DesignSize = size
+	}
+	if s.Beta == (WordOrNumber{}) {
+		s.Beta = Word(beta)
+	}
+	if s.Noise == (WordOrNumber{}) {
+		s.Noise = Word(auto)
+	}
+	return s
+}
+
+const defaultExploreEvery = 16
+
+// list writes words as "a, b and c".
+func list(words []string) string {
+	n := len(words)
+	if n == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 }

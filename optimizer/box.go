@@ -1,0 +1,67 @@
+package optimizer
+
+import "math"
+
+// boxStep maximises the expected improvement in a box around the best point
+// that is not finished. The box is longer where the model varies less (Eriksson
+// et al. 2019).
+func (a *ask) boxStep() (Proposal, bool) {
+	c := a.centre()
+	if c < 0 || a.finite != nil {
+		return Proposal{}, false
+	}
+	x, r := a.x[c], a.trust.box
+	region := wholeCube(len(x))
+	region.base = x
+	for j, ratio := range a.view.relativeLengths() {
+		half := 0.5 * r * ratio
+		region.lo[j] = math.Max(0, x[j]-half)
+		region.up[j] = math.Min(1, x[j]+half)
+	}
+	f := a.score(plainEI(a.centreValue(c)), nil)
+	ends := a.view.searcher.search(f, region, a.rng("box"))
+	if len(ends) == 0 {
+		return Proposal{}, false
+	}
+	a.describe(ends[0].x)
+	a.note.Step = &Step{Centre: a.history.trial[c], Radius: r}
+	return a.proposal(ends[0].x, OriginBox, "largest expected improvement near the best point"), true
+}
+
+// centre returns the success around which local steps are made, −1 for none:
+// the best outside finished boxes, under noise by its posterior mean.
+func (a *ask) centre() int {
+	if !a.view.noisy() {
+		return a.trust.centre
+	}
+	fitted := a.view.model.Fitted(nil)
+	best, top := -1, math.Inf(-1)
+	for k, i := range a.view.rows {
+		if fitted[k] > top && !a.trust.inFinished(a.x[i]) {
+			best, top = i, fitted[k]
+		}
+	}
+	return best
+}
+
+// centreValue is the value of success c that a local step must improve upon.
+func (a *ask) centreValue(c int) float64 {
+	if a.view.noisy() {
+		return a.view.model.Predictor().Mean(a.x[c])
+	}
+	return a.view.z[c]
+}
+
+// relativeLengths are the length scales over their geometric mean, within a
+// factor of four.
+func (s *surrogate) relativeLengths() []float64 {
+	mean := 0.0
+	for _, l := range s.fit.Hyper.LogLengths {
+		mean += l / float64(len(s.fit.Hyper.LogLengths))
+	}
+	ratios := make([]float64, len(s.fit.Hyper.LogLengths))
+	for j, l := range s.fit.Hyper.LogLengths {
+		ratios[j] = math.Min(math.Max(math.Exp(l-mean), 0.25), 4)
+	}
+	return ratios
+}

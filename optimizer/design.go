@@ -1,0 +1,71 @@
+package optimizer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/optimizer/sobol"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// design returns the first points of a study that the settings ask for. In
+// spaces with few levels points can coincide.
+//
+//	lhs     the centre, then a maximin latin hypercube, the best of 50 by its
+//	        smallest distance between points, the centre included (McKay,
+//	        Beckman and Conover 1979; Johnson, Moore and Ylvisaker 1990)
+//	sobol   a scrambled Sobol sequence
+//	random  independent uniform points
+func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
+	n, d := set.DesignSize, space.Len()
+	rng := stream(seed, 0, "design")
+	var points []spaces.Point
+	var us [][]float64
+	switch set.Design {
+	case "sobol":
+		us = sobol.Scrambled(d, seed).Points(0, n)
+	case "random":
+		for range n {
+			points = append(points, uniform(space, rng))
+		}
+	default:
+		middle := make([]float64, d)
+		for i := range middle {
+			middle[i] = 0.5
+		}
+		points = append(points, space.Center())
+		us = sobol.Maximin(n-1, d, 50, [][]float64{middle}, rng)
+	}
+	for _, u := range us {
+		points = append(points, space.FromUniform(u))
+	}
+	return points
+}
+
+// farthest draws 64 points and returns the one that is farthest from all known
+// points (Mitchell's best candidate, 1991): what to try while there is too
+// little for a model.
+func farthest(d *domain, known [][]float64, rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
+	var best []float64
+	widest := -1.0
+	for range 64 {
+		p := d.uniform(rng)
+		if least := nearestDistance(p, known); least > widest && !taken(p) {
+			best, widest = p, least
+		}
+	}
+	if best == nil {
+		return fresh(d.space, rng, taken)
+	}
+	return best, nil
+}
+
+// nearestDistance is the Euclidean distance of p to the nearest of the points,
+// infinite without any.
+func nearestDistance(p []float64, points [][]float64) float64 {
+	least := math.Inf(1)
+	for _, q := range points {
+		least = math.Min(least, spaces.Distance(p, q))
+	}
+	return least
+}

@@ -1,0 +1,215 @@
+package optimizer
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// domain is what the search for proposals knows of the space: which
+// coordinates a gradient may move and which are changed level by level.
+type domain struct {
+	space *spaces.Space
+	plain bool // floats only, unconditional: snapping is at most rounding
+	alone []*spaces.Space
+}
+
+// fewLevels is the number of values up to which an int is searched level by
+// level like a choice; beyond it a gradient moves it and the result is rounded.
+const fewLevels = 8
+
+func newDomain(space *spaces.Space) *domain {
+	d := &domain{space: space, plain: true}
+	for _, p := range space.Params() {
+		if p.Kind != spaces.KindFloat || p.When != nil {
+			d.plain = false
+		}
+		p.When, p.Inactive = nil, spaces.Value{}
+		alone, err := spaces.New(p)
+		if err != nil {
+			panic("optimizer: a parameter of a space is no space: " + err.Error())
+		}
+		d.alone = append(d.alone, alone)
+	}
+	return d
+}
+
+// snap returns the point that would really be run, in place where nothing but
+// rounding is at stake.
+func (d *domain) snap(p []float64) []float64 {
+	if d.plain {
+		for j, v := range p {
+			p[j] = math.Min(math.Max(v, 0), 1)
+		}
+		return p
+	}
+	return d.space.Snap(p)
+}
+
+// free marks the coordinates that a gradient may move at p.
+func (d *domain) free(p []float64, mask []bool) {
+	if d.plain {
+		for j := range mask {
+			mask[j] = true
+		}
+		return
+	}
+	active := d.active(p)
+	for j, c := range d.space.Coords() {
+		mask[j] = active[c.Param] && gradual(c)
+	}
+}
+
+// gradual reports whether a gradient may move the coordinate.
+func gradual(c spaces.Coord) bool {
+	return c.Kind == spaces.KindFloat || c.Kind == spaces.KindInt && c.Cells > fewLevels
+}
+
+// active reports which parameters exist in the configuration at p.
+func (d *domain) active(p []float64) []bool {
+	v := d.space.Decode(p)
+	active := make([]bool, d.space.Len())
+	k := 0
+	for i, par := range d.space.Params() {
+		if k < len(v) && v[k].Name == par.Name {
+			active[i] = true
+			k++
+		}
+	}
+	return active
+}
+
+// neighbours returns the snapped points that differ from the snapped point p
+// in one parameter that is searched level by level: every other level of a
+// choice, bool or small int, the next on either side of a larger int.
+func (d *domain) neighbours(p []float64) [][]float64 {
+	if d.plain {
+		return nil
+	}
+	var out [][]float64
+	active := d.active(p)
+	for i, par := range d.space.Params() {
+		if !active[i] || par.Kind == spaces.KindFloat {
+			continue
+		}
+		for _, v := range d.otherValues(i, p) {
+			out = append(out, d.with(p, i, v))
+		}
+	}
+	return out
+}
+
+// otherValues lists the values that neighbours gives parameter i.
+func (d *domain) otherValues(i int, p []float64) []spaces.Value {
+	par := d.space.Params()[i]
+	now := d.value(i, p)
+	var all []spaces.Value
+	switch par.Kind {
+	case spaces.KindBool:
+		all = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
+	case spaces.KindChoice:
+		all = par.Choices
+	case spaces.KindInt:
+		x, _ := now.Number()
+		lo, hi := par.Min, par.Max
+		if levels, _ := par.Levels(); levels > fewLevels {
+			lo, hi = math.Max(lo, x-1), math.Min(hi, x+1)
+		}
+		for v := lo; v <= hi; v++ {
+			all = append(all, spaces.Int(int64(v)))
+		}
+	}
+	var out []spaces.Value
+	for _, v := range all {
+		if v != now {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// value returns what parameter i is at p.
+func (d *domain) value(i int, p []float64) spaces.Value {
+	return d.alone[i].Decode(spaces.Point(d.part(i, p)))[0].Value
+}
+
+// part returns the coordinates of parameter i.
+func (d *domain) part(i int, p []float64) []float64 {
+	o := d.space.Offset(i)
+	return p[o : o+d.alone[i].Dim()]
+}
+
+// with returns the snapped point that sets parameter i to v.
+func (d *domain) with(p []float64, i int, v spaces.Value) []float64 {
+	q := append([]float64(nil), p...)
+	c, err := d.alone[i].Encode(spaces.Values{{Name: d.space.Params()[i].Name, Value: v}})
+	if err != nil {
+		panic("optimizer: a parameter refuses its own value: " + err.Error())
+	}
+	copy(d.part(i, q), c)
+	return d.space.Snap(q)
+}
+
+// uniform draws a snapped point, uniform in every parameter.
+func (d *domain) uniform(rng *rand.Rand) []float64 {
+	if !d.plain {
+		return uniform(d.space, rng)
+	}
+	p := make([]float64, d.space.Dim())
+	for j := range p {
+		p[j] = rng.Float64()
+	}
+	return p
+}
+
+// perturb draws a snapped point near p: a random few of the parameters move,
+// gradual ones by Gaussian steps of the given standard deviation, others to a
+// random other value.
+func (d *domain) perturb(p []float64, sd float64, rng *rand.Rand) []float64 {
+	q := append([]float64(nil), p...)
+	params := d.space.Params()
+	chance := math.Min(1, 2/float64(len(params)))
+	moved := rng.IntN(len(params)) // this one at least
+	for i := range params {
+		if i != moved && rng.Float64() >= chance {
+			continue
+		}
+		part := d.part(i, q)
+		if coord := d.space.Coords()[d.space.Offset(i)]; gradual(coord) {
+			step := sd * rng.NormFloat64()
+			if coord.Cells > 0 { // at least to the next int
+				step = math.Copysign(math.Max(math.Abs(step), 1/coord.Cells), step)
+			}
+			part[0] = math.Min(math.Max(part[0]+step, 0), 1)
+			continue
+		}
+		if vs := d.otherValues(i, q); len(vs) > 0 {
+			copy(q, d.with(q, i, vs[rng.IntN(len(vs))]))
+		}
+	}
+	return d.snap(q)
+}
+
+// alike reports whether a and b differ only in coordinates that a gradient may
+// move.
+func (d *domain) alike(a, b []float64) bool {
+	if d.plain {
+		return true
+	}
+	for j, c := range d.space.Coords() {
+		if !gradual(c) && a[j] != b[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// chebyshev is the distance in the maximum norm.
+func chebyshev(a, b []float64) float64 {
+	m := 0.0
+	for j := range a {
+		m = math.Max(m, math.Abs(a[j]-b[j]))
+	}
+	return m
+}

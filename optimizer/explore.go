@@ -1,0 +1,73 @@
+package optimizer
+
+import (
+	"math"
+)
+
+const (
+	exploreCandidates = 3000 // points of which the one with most room is taken
+	exploreDraws      = 1000 // draws after which a random point need not be allowed
+)
+
+// explore ignores the acquisition. Such proposals never end, so that no region
+// is forgotten whatever the model believes.
+func (a *ask) explore() (Proposal, error) {
+	if a.set.Explore == "random" {
+		return a.exploreRandom()
+	}
+	return a.escape("explore turn")
+}
+
+// escape proposes the point with the largest Lipschitz upper bound, times the
+// probability of success, among uniform ones: where, for all that is known, most
+// could be left to gain.
+func (a *ask) escape(reason string) (Proposal, error) {
+	rng := a.rng("escape")
+	b := a.view.bounds
+	if b == nil {
+		p, err := a.spread()
+		return a.proposal(p, OriginExplore, "far from all points: %s", reason), err
+	}
+	var best []float64
+	top := math.Inf(-1)
+	for range exploreCandidates {
+		p := a.dom.uniform(rng)
+		_, up := b.at(p)
+		for _, q := range a.pending {
+			// What a pending trial will say is not known, but it will say it here.
+			up = math.Min(up, a.view.best+b.l*b.dist(p, q))
+		}
+		v := up - a.view.best
+		if v > 0 {
+			v *= a.view.success.probability(p)
+		}
+		if v > top && !a.taken(p) {
+			best, top = p, v
+		}
+	}
+	if best == nil {
+		return a.anything(reason)
+	}
+	a.describe(best)
+	return a.proposal(best, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+}
+
+// exploreRandom draws a uniform point where the upper bound allows an
+// improvement, and where, by chance, a trial succeeds.
+func (a *ask) exploreRandom() (Proposal, error) {
+	rng := a.rng("explore")
+	for range exploreDraws {
+		p := a.dom.uniform(rng)
+		if a.taken(p) || rng.Float64() > a.view.success.probability(p) {
+			continue
+		}
+		if b := a.view.bounds; b != nil {
+			if _, up := b.at(p); up < a.view.best {
+				continue
+			}
+		}
+		a.describe(p)
+		return a.proposal(p, OriginExplore, "uniform within the Lipschitz bounds"), nil
+	}
+	return a.anything("no draw fell within the Lipschitz bounds")
+}

@@ -1,0 +1,100 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer/gp"
+)
+
+// successModel is the probability that a trial succeeds, as a function of the
+// point: a hidden constraint (Gelbart, Snoek and Adams 2014). It is Gaussian
+// process regression on the labels +1 (a value, or pruned) and −1 (failed), of
+// which
+//
+//	p(x) = Φ(μ(x) / √(σ²(x) + σn²)),
+//
+// near what happened close by and, far from all trials, near the share of
+// successes, so that the search can come back to where little was tried.
+type successModel struct {
+	p     *gp.Predictor
+	noise float64 // σn²
+
+	dmu, dvar []float64
+}
+
+const (
+	successLimit = 250  // trials that the model knows at most
+	successNoise = 0.01 // least σn²: no label is beyond doubt
+	// lessOften is how many trials may be told before the model's
+	// hyper-parameters are fitted again, as a share of all.
+	lessOften = 16
+)
+
+// successModel returns nil as long as nothing has failed. It depends on the told
+// trials alone.
+func (l *lbo) successModel() (*successModel, error) {
+	if len(l.failed) == 0 {
+		return nil, nil
+	}
+	if l.success != nil && l.successAt == len(l.told) {
+		return l.success, nil
+	}
+	n := len(l.told)
+	x, labels := make([][]float64, n), make([]float64, n)
+	for i, o := range l.told {
+		x[i], labels[i] = o.Proposal.Point, 1
+		if o.Status == Failed {
+			labels[i] = -1
+		}
+	}
+	// Hyper-parameters from a prefix whose length takes few values: any ask that
+	// knows the same trials fits the same.
+	m := n - n%max(1, n/lessOften)
+	set := gp.NewSettings(l.space.Dim())
+	set.Prior = gp.DefaultPrior(l.space.Len())
+	set.Bounds.Noise.Low = successNoise
+	rows := gp.Subset(x[:m], labels[:m], successLimit, nil)
+	fit, err := gp.Fit(pick(x, rows), pickFloats(labels, rows), nil, set)
+	if err != nil {
+		return nil, fmt.Errorf("modelling failures: %w", err)
+	}
+	for i := m; i < n; i++ {
+		rows = append(rows, i)
+	}
+	model, err := gp.New(pick(x, rows), pickFloats(labels, rows), fit.Hyper)
+	if err != nil {
+		return nil, fmt.Errorf("modelling failures: %w", err)
+	}
+	d := l.space.Dim()
+	l.success = &successModel{p: model.Predictor(), noise: fit.Hyper.Noise(),
+		dmu: make([]float64, d), dvar: make([]float64, d)}
+	l.successAt = n
+	return l.success, nil
+}
+
+// probability returns p(x).
+func (s *successModel) probability(x []float64) float64 {
+	if s == nil {
+		return 1
+	}
+	return math.Exp(s.addLog(x, nil))
+}
+
+// addLog returns ln p(x) and, if grad is not nil, adds its gradient.
+func (s *successModel) addLog(x, grad []float64) float64 {
+	if grad == nil {
+		mu, variance := s.p.Predict(x)
+		return acquisition.LogCDF(mu / math.Sqrt(variance+s.noise))
+	}
+	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
+	total := variance + s.noise
+	z := mu / math.Sqrt(total)
+	logCDF := acquisition.LogCDF(z)
+	slope := math.Exp(acquisition.LogPDF(z)-logCDF) / math.Sqrt(total)
+	for j := range grad {
+		grad[j] += slope * (s.dmu[j] - mu/(2*total)*s.dvar[j])
+	}
+	return logCDF
+}

@@ -1,0 +1,70 @@
+package optimizer
+
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/acquisition"
+)
+
+// global maximises the acquisition over the whole cube.
+func (a *ask) global() (Proposal, error) {
+	f := a.score(a.pointwise(a.view.best), a.view.bounds)
+	ends := a.maximise(f)
+	why := "largest acquisition"
+	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
+		// The bounds leave nothing to gain anywhere: they are too tight, and the
+		// plain acquisition decides.
+		ends = a.maximise(a.score(plainEI(a.view.best), nil))
+		why = "largest expected improvement; the Lipschitz bounds exclude every candidate"
+	}
+	if len(ends) == 0 {
+		return a.anything("every candidate was tried")
+	}
+	best := ends[0].x
+	if a.set.Local == on && a.trust.inFinished(best) {
+		return a.escape("the acquisition points where nothing is left to gain")
+	}
+	a.describe(best)
+	return a.proposal(best, OriginModel, "%s", why), nil
+}
+
+// maximise searches the whole cube, or lists it where it is small.
+func (a *ask) maximise(f score) []found {
+	if a.finite == nil {
+		return a.view.searcher.search(f, wholeCube(a.space.Dim()), a.rng("global"))
+	}
+	var left [][]float64
+	for _, p := range a.finite {
+		if !a.taken(p) {
+			left = append(left, p)
+		}
+	}
+	values := make([]float64, len(left))
+	f.batch(left, values)
+	var ends []found
+	for _, i := range orderBy(len(left), func(i int) float64 { return -values[i] }) {
+		if !math.IsNaN(values[i]) && !math.IsInf(values[i], -1) {
+			ends = append(ends, found{left[i], values[i]})
+		}
+	}
+	return ends
+}
+
+// anything draws a point that is not taken.
+func (a *ask) anything(why string) (Proposal, error) {
+	p, err := fresh(a.space, a.rng("anything"), a.taken)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return a.proposal(p, OriginFallback, "uniform: %s", why), nil
+}
+
+// describe notes what the model says about the point.
+func (a *ask) describe(x []float64) {
+	if m := a.view.value(a.view.models[0].Predictor().Mean(x)); !math.IsInf(m, 0) && !math.IsNaN(m) {
+		a.note.Expected = &m
+	}
+	if a.view.success != nil {
+		a.note.Success = a.view.success.probability(x)
+	}
+}

@@ -1,0 +1,121 @@
+package optimizer
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// history is what every method remembers: the told trials in the order in
+// which they were told. Nothing in it depends on what was asked.
+type history struct {
+	space *spaces.Space
+	seed  uint64
+
+	told   []Observation // all, with snapped points
+	x      [][]float64   // n successes: points
+	y      []float64     // n successes: values
+	trial  []int         // n successes: numbers of their trials
+	failed [][]float64
+	pruned [][]float64
+	seen   map[string]bool // keys of all told points
+	trials map[int]bool    // numbers of all told trials
+	best   int             // index into x of the largest value, the first of equals; -1 without any
+}
+
+func newHistory(space *spaces.Space, seed uint64) *history {
+	return &history{space: space, seed: seed, seen: map[string]bool{}, trials: map[int]bool{}, best: -1}
+}
+
+func (h *history) add(o Observation) error {
+	if err := h.check(o); err != nil {
+		return fmt.Errorf("telling trial %d: %w", o.Trial, err)
+	}
+	p := h.space.Snap(o.Proposal.Point)
+	o.Proposal.Point = p
+	h.told = append(h.told, o)
+	h.trials[o.Trial] = true
+	h.seen[key(p)] = true
+	switch o.Status {
+	case Succeeded:
+		h.x = append(h.x, p)
+		h.y = append(h.y, o.Value)
+		h.trial = append(h.trial, o.Trial)
+		if n := len(h.y) - 1; h.best < 0 || o.Value > h.y[h.best] {
+			h.best = n
+		}
+	case Failed:
+		h.failed = append(h.failed, p)
+	case Pruned:
+		h.pruned = append(h.pruned, p)
+	}
+	return nil
+}
+
+func (h *history) check(o Observation) error {
+	if h.trials[o.Trial] {
+		return errors.New("it was told before")
+	}
+	if err := checkPoint(h.space, o.Proposal.Point); err != nil {
+		return err
+	}
+	finite := !math.IsNaN(o.Value) && !math.IsInf(o.Value, 0)
+	switch o.Status {
+	case Succeeded, Pruned:
+		if !finite {
+			return fmt.Errorf("a trial that %s needs a finite value; found %v", o.Status, o.Value)
+		}
+	case Failed:
+	default:
+		return fmt.Errorf("found status %q; allowed are %s, %s and %s", o.Status, Succeeded, Failed, Pruned)
+	}
+	return nil
+}
+
+func checkPoint(space *spaces.Space, p spaces.Point) error {
+	if len(p) != space.Dim() {
+		return fmt.Errorf("the point has %d coordinates, the space %d", len(p), space.Dim())
+	}
+	for i, c := range p {
+		if !(c >= 0 && c <= 1) {
+			return fmt.Errorf("coordinate %d of the point is %v, outside [0,1]", i, c)
+		}
+	}
+	return nil
+}
+
+// begin checks a query and returns the snapped points of its pending trials.
+func (h *history) begin(q Query) ([][]float64, error) {
+	pending := make([][]float64, 0, len(q.Pending))
+	for _, p := range q.Pending {
+		if err := checkPoint(h.space, p.Point); err != nil {
+			return nil, fmt.Errorf("asking for trial %d: pending trial %d: %w", q.Trial, p.Trial, err)
+		}
+		pending = append(pending, h.space.Snap(p.Point))
+	}
+	return pending, nil
+}
+
+// taken returns the test whether a snapped point was told or is pending.
+func (h *history) taken(pending [][]float64) func([]float64) bool {
+	waiting := make(map[string]bool, len(pending))
+	for _, p := range pending {
+		waiting[key(p)] = true
+	}
+	return func(p []float64) bool {
+		k := key(p)
+		return h.seen[k] || waiting[k]
+	}
+}
+
+// key identifies a snapped point.
+func key(p []float64) string {
+	b := make([]byte, 0, 8*len(p))
+	for _, c := range p {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c))
+	}
+	return string(b)
+}

@@ -1,0 +1,149 @@
+package optimizer
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// lbo is Lipschitz Bayesian optimisation with trust regions. After an initial
+// design the proposals take turns, by the trial's number:
+//
+//	model   the acquisition, within the Lipschitz bounds, over the whole cube
+//	box     the same model's expected improvement in a box around the best point
+//	local   a quadratic through the points around the best one, in a smaller box
+//	explore every so often, where the Lipschitz bound leaves most room
+//
+// A turn that has nothing to offer passes to model. See docs/lbo.md.
+type lbo struct {
+	*history
+	set    Settings // resolved
+	dom    *domain
+	first  []spaces.Point // the initial design
+	finite []spaces.Point // all configurations of a space that has few
+
+	trust trust
+	fit   *Fit // the newest told one
+
+	model   *surrogate // of the first modelAt observations
+	modelAt int
+
+	success   *successModel // of the first successAt observations
+	successAt int
+}
+
+func newLBO(h *history, set Settings) *lbo {
+	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust()}
+	l.first = design(h.space, set, h.seed)
+	if _, small := h.space.Size(fewConfigurations); small {
+		l.finite = remaining(h.space, func([]float64) bool { return false }, fewConfigurations)
+	}
+	return l
+}
+
+func (l *lbo) Tell(o Observation) error {
+	if err := l.add(o); err != nil {
+		return err
+	}
+	if f := o.Proposal.Note.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
+		l.fit = f
+	}
+	l.trust.tell(l.history, o, l.space.Len())
+	return nil
+}
+
+// usable reports whether a fit that came with an observation belongs to this
+// study; an observation from elsewhere may carry any.
+func (l *lbo) usable(f *Fit) bool {
+	return f != nil && f.N >= 1 && f.N <= len(l.y) && len(f.Hyper.LogLengths) == l.space.Dim()
+}
+
+func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return Proposal{}, err
+	}
+	pending, err := l.begin(q)
+	if err != nil {
+		return Proposal{}, err
+	}
+	a := &ask{lbo: l, trial: q.Trial, pending: pending}
+	taken := l.taken(pending)
+	a.taken = func(p []float64) bool { return taken(l.space.Snap(p)) }
+	p, err := a.propose()
+	if err != nil {
+		return Proposal{}, err
+	}
+	p.Point = l.space.Snap(p.Point)
+	return p, nil
+}
+
+// ask is the making of one proposal.
+type ask struct {
+	*lbo
+	trial   int
+	pending [][]float64
+	taken   func([]float64) bool
+	view    *view
+	note    Note
+}
+
+func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, purpose) }
+
+// leastForModel is the number of successes that a model needs.
+const leastForModel = 2
+
+func (a *ask) propose() (Proposal, error) {
+	if p, ok := a.designed(); ok {
+		return a.proposal(p, OriginInitial, "initial design"), nil
+	}
+	if len(a.y) < leastForModel {
+		p, err := a.spread()
+		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
+	}
+	if err := a.look(); err != nil {
+		p, ferr := a.spread()
+		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
+	}
+	if a.set.ExploreEvery > 0 && a.trial%a.set.ExploreEvery == 0 {
+		return a.explore()
+	}
+	if a.set.Local == on {
+		switch a.trial % 3 {
+		case 1:
+			if p, ok := a.boxStep(); ok {
+				return p, nil
+			}
+		case 2:
+			if p, ok := a.quadraticStep(); ok {
+				return p, nil
+			}
+		}
+	}
+	return a.global()
+}
+
+// designed returns the trial's point of the initial design while that lasts.
+func (a *ask) designed() (spaces.Point, bool) {
+	if a.trial < 1 || a.trial > len(a.first) || len(a.told) >= a.set.DesignSize {
+		return nil, false
+	}
+	p := a.first[a.trial-1]
+	return p, !a.taken(p)
+}
+
+// spread returns a point far from everything told and pending.
+func (a *ask) spread() (spaces.Point, error) {
+	known := append([][]float64(nil), a.pending...)
+	for _, o := range a.told {
+		known = append(known, o.Proposal.Point)
+	}
+	return farthest(a.dom, known, a.rng("spread"), a.taken)
+}
+
+func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
+	n := a.note
+	n.Why = fmt.Sprintf(why, args...)
+	return Proposal{Point: p, Origin: origin, Note: n}
+}

@@ -1,0 +1,73 @@
+package optimizer
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// random proposes uniformly: every level of a discrete parameter equally
+// often, floats uniform on their scale, nothing twice.
+type random struct{ *history }
+
+func (r *random) Tell(o Observation) error { return r.add(o) }
+
+func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return Proposal{}, err
+	}
+	pending, err := r.begin(q)
+	if err != nil {
+		return Proposal{}, err
+	}
+	p, err := fresh(r.space, stream(r.seed, q.Trial, "random"), r.taken(pending))
+	if err != nil {
+		return Proposal{}, err
+	}
+	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform"}}, nil
+}
+
+// fewConfigurations is the size up to which a space is listed rather than
+// sampled.
+const fewConfigurations = 4096
+
+// fresh draws a uniform point that is not taken. Where draws keep hitting
+// taken points the space is finite and nearly used up: the remaining
+// configurations are listed, as many as fewConfigurations, and one of them is
+// drawn.
+func fresh(space *spaces.Space, rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
+	for range 64 {
+		if p := uniform(space, rng); !taken(p) {
+			return p, nil
+		}
+	}
+	left := remaining(space, taken, fewConfigurations)
+	if len(left) == 0 {
+		return nil, ErrExhausted
+	}
+	return left[rng.IntN(len(left))], nil
+}
+
+// remaining lists at most limit points of a finite space that are not taken.
+// If the space is infinite the list is empty.
+func remaining(space *spaces.Space, taken func([]float64) bool, limit int) []spaces.Point {
+	var left []spaces.Point
+	space.Enumerate(func(v spaces.Values) bool {
+		p, err := space.Encode(v)
+		if err == nil && !taken(p) {
+			left = append(left, p)
+		}
+		return len(left) < limit
+	})
+	return left
+}
+
+// uniform draws a snapped point.
+func uniform(space *spaces.Space, rng *rand.Rand) spaces.Point {
+	u := make([]float64, space.Len())
+	for i := range u {
+		u[i] = rng.Float64()
+	}
+	return space.FromUniform(u)
+}

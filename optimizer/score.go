@@ -1,0 +1,195 @@
+package optimizer
+
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer/gp"
+)
+
+// score is a function to maximise over the cube: an acquisition with all that
+// is multiplied into it, in logarithms.
+type score interface {
+	// at returns the value at x and, if grad is not nil, writes the gradient.
+	// Minus infinity means that x is out of the question.
+	at(x, grad []float64) float64
+	// batch writes the values at xs.
+	batch(xs [][]float64, out []float64)
+}
+
+// pointwise is an acquisition as a function of the posterior mean and standard
+// deviation and of the Lipschitz bounds at one point.
+type pointwise func(mu, sigma, lo, up float64) acquisition.Value
+
+// modelScore is a pointwise acquisition of one model.
+type modelScore struct {
+	f      pointwise
+	p      *gp.Predictor
+	bounds *bounds // nil: none
+
+	dmu, dvar, dlo, dup []float64
+	mean, variance      []float64
+}
+
+func newModelScore(m *gp.Model, b *bounds, f pointwise) *modelScore {
+	d := m.Dim()
+	buf := make([]float64, 4*d)
+	return &modelScore{f: f, p: m.Predictor(), bounds: b,
+		dmu: buf[:d], dvar: buf[d : 2*d], dlo: buf[2*d : 3*d], dup: buf[3*d:]}
+}
+
+func (s *modelScore) at(x, grad []float64) float64 {
+	lo, up := math.Inf(-1), math.Inf(1)
+	if grad == nil {
+		mu, variance := s.p.Predict(x)
+		if s.bounds != nil {
+			lo, up = s.bounds.at(x)
+		}
+		return s.f(mu, math.Sqrt(variance), lo, up).F
+	}
+	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
+	sigma := math.Sqrt(variance)
+	for j := range s.dvar {
+		s.dvar[j] /= 2 * sigma
+	}
+	if s.bounds == nil {
+		v := s.f(mu, sigma, lo, up)
+		v.Chain(grad, s.dmu, s.dvar, nil, nil)
+		return v.F
+	}
+	lo, up = s.bounds.grad(x, s.dlo, s.dup)
+	v := s.f(mu, sigma, lo, up)
+	v.Chain(grad, s.dmu, s.dvar, s.dlo, s.dup)
+	return v.F
+}
+
+func (s *modelScore) batch(xs [][]float64, out []float64) {
+	if len(s.mean) < len(xs) {
+		s.mean, s.variance = make([]float64, len(xs)), make([]float64, len(xs))
+	}
+	s.p.Batch(xs, s.mean, s.variance)
+	for i, x := range xs {
+		lo, up := math.Inf(-1), math.Inf(1)
+		if s.bounds != nil {
+			lo, up = s.bounds.at(x)
+		}
+		out[i] = s.f(s.mean[i], math.Sqrt(s.variance[i]), lo, up).F
+	}
+}
+
+// average is the mean of acquisitions over models with sampled
+// hyper-parameters, of which the parts are the logarithms: the logarithm of the
+// mean of their exponentials.
+type average struct {
+	parts []score
+	grad  []float64
+	each  []float64
+}
+
+func (s *average) at(x, grad []float64) float64 {
+	if grad == nil {
+		s.each = s.each[:0]
+		for _, p := range s.parts {
+			s.each = append(s.each, p.at(x, nil))
+		}
+		return logMeanExp(s.each)
+	}
+	// Running weights: sum = Σ e^(v−top), grad = Σ e^(v−top) ∇v.
+	if s.grad == nil {
+		s.grad = make([]float64, len(x))
+	}
+	clear(grad)
+	top, sum := math.Inf(-1), 0.0
+	for _, p := range s.parts {
+		v := p.at(x, s.grad)
+		if math.IsInf(v, -1) {
+			continue
+		}
+		if v > top {
+			shrink := math.Exp(top - v)
+			sum *= shrink
+			for j := range grad {
+				grad[j] *= shrink
+			}
+			top = v
+		}
+		w := math.Exp(v - top)
+		sum += w
+		for j, g := range s.grad {
+			grad[j] += w * g
+		}
+	}
+	if sum == 0 {
+		return math.Inf(-1)
+	}
+	for j := range grad {
+		grad[j] /= sum
+	}
+	return top + math.Log(sum/float64(len(s.parts)))
+}
+
+func (s *average) batch(xs [][]float64, out []float64) {
+	each := make([][]float64, len(s.parts))
+	for k, p := range s.parts {
+		each[k] = make([]float64, len(xs))
+		p.batch(xs, each[k])
+	}
+	column := make([]float64, len(s.parts))
+	for i := range xs {
+		for k := range each {
+			column[k] = each[k][i]
+		}
+		out[i] = logMeanExp(column)
+	}
+}
+
+// logMeanExp is ln(1/n Σ e^v), computed without overflow.
+func logMeanExp(v []float64) float64 {
+	top := math.Inf(-1)
+	for _, x := range v {
+		top = math.Max(top, x)
+	}
+	if math.IsInf(top, -1) {
+		return top
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += math.Exp(x - top)
+	}
+	return top + math.Log(sum/float64(len(v)))
+}
+
+// product adds logarithmic factors to a score: the probability that a trial
+// succeeds, and the penalties of pending trials.
+type product struct {
+	score
+	success   *successModel // nil: nothing failed
+	penalties []acquisition.Penalty
+	grad      []float64
+}
+
+func (s *product) at(x, grad []float64) float64 {
+	v := s.score.at(x, grad)
+	if math.IsInf(v, -1) {
+		return v
+	}
+	for _, p := range s.penalties {
+		v += p.AddLog(x, grad)
+	}
+	if s.success != nil {
+		v += s.success.addLog(x, grad)
+	}
+	return v
+}
+
+func (s *product) batch(xs [][]float64, out []float64) {
+	s.score.batch(xs, out)
+	for i, x := range xs {
+		for _, p := range s.penalties {
+			out[i] += p.AddLog(x, nil)
+		}
+		if s.success != nil && !math.IsInf(out[i], -1) {
+			out[i] += s.success.addLog(x, nil)
+		}
+	}
+}

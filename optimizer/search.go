@@ -1,0 +1,176 @@
+package optimizer
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/maximise"
+)
+
+// region is the part of the cube in which a score is maximised.
+type region struct {
+	lo, up []float64
+	// base, in a box around a point, is that point: parameters that a gradient
+	// cannot move keep its levels or differ from them in one parameter.
+	base []float64
+}
+
+func wholeCube(d int) region {
+	r := region{lo: make([]float64, d), up: make([]float64, d)}
+	for j := range d {
+		r.up[j] = 1
+	}
+	return r
+}
+
+const (
+	candidates      = 500 // points at which a search first looks
+	parents         = 5   // the best points, of which perturbations are looked at
+	starts          = 6   // candidates that are climbed from
+	climbIterations = 40
+	boltzmann       = 2.0 // η in the choice of starts (Balandat et al. 2020)
+	discreteSweeps  = 4   // rounds of the search over levels
+)
+
+// found is an end point of a search.
+type found struct {
+	x []float64 // snapped
+	v float64
+}
+
+// searcher maximises scores over regions of one domain.
+type searcher struct {
+	*domain
+	scales []float64 // typical lengths of the coordinates, for the climb
+	seeds  [][]float64
+	taken  func([]float64) bool
+	direct bool // DIRECT instead of climbing
+}
+
+// search looks at random points of the region and at perturbations of the
+// seeds, climbs from a few of the best by projected L-BFGS in the coordinates
+// that have gradients and then level by level in the others, and returns the
+// end points that are not taken, the best first.
+func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
+	points := s.candidates(r, rng)
+	values := make([]float64, len(points))
+	f.batch(points, values)
+	var ends []found
+	for _, k := range maximise.PickStarts(values, maximise.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
+		ends = append(ends, s.climb(f, r, points[k]))
+	}
+	// The candidates themselves stand by for ends that are taken.
+	order := orderBy(len(points), func(i int) float64 { return -values[i] })
+	for _, k := range order[:min(3*starts, len(order))] {
+		if !math.IsInf(values[k], -1) {
+			ends = append(ends, found{points[k], values[k]})
+		}
+	}
+	ends = slices.DeleteFunc(ends, func(e found) bool { return s.taken(e.x) || math.IsNaN(e.v) })
+	slices.SortStableFunc(ends, func(a, b found) int {
+		switch {
+		case a.v > b.v:
+			return -1
+		case a.v < b.v:
+			return 1
+		}
+		return 0
+	})
+	return ends
+}
+
+// candidates draws the points at which a search first looks.
+func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
+	points := make([][]float64, 0, candidates)
+	for k := range candidates {
+		switch {
+		case r.base != nil:
+			points = append(points, s.inBox(r, rng))
+		case k%4 == 0 && len(s.seeds) > 0:
+			sd := math.Pow(10, -3+2.5*rng.Float64())
+			points = append(points, s.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
+		default:
+			points = append(points, s.uniform(rng))
+		}
+	}
+	return points
+}
+
+// inBox draws a point of a box: uniform in the gradual coordinates, otherwise
+// the base or, half the time, a neighbour of it.
+func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
+	p := r.base
+	if !s.plain && rng.IntN(2) == 0 {
+		if ns := s.neighbours(p); len(ns) > 0 {
+			p = ns[rng.IntN(len(ns))]
+		}
+	}
+	p = slices.Clone(p)
+	mask := make([]bool, len(p))
+	s.free(p, mask)
+	for j, free := range mask {
+		if free {
+			p[j] = r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+		}
+	}
+	return s.snap(p)
+}
+
+// climb ascends from a candidate to an end point.
+func (s *searcher) climb(f score, r region, start []float64) found {
+	x := s.ascend(f, r, start)
+	if s.plain {
+		return x
+	}
+	for range discreteSweeps {
+		better := false
+		for _, p := range s.neighbours(x.x) {
+			if !inside(p, r, s.domain) {
+				continue
+			}
+			if v := f.at(p, nil); v > x.v {
+				x, better = found{p, v}, true
+			}
+		}
+		if !better {
+			break
+		}
+		if y := s.ascend(f, r, x.x); y.v > x.v {
+			x = y
+		}
+	}
+	return x
+}
+
+// inside reports whether the gradual coordinates of p lie in the region.
+func inside(p []float64, r region, d *domain) bool {
+	for j, c := range d.space.Coords() {
+		if gradual(c) && (p[j] < r.lo[j] || p[j] > r.up[j]) {
+			return false
+		}
+	}
+	return true
+}
+
+// ascend climbs in the coordinates that a gradient may move, and snaps.
+func (s *searcher) ascend(f score, r region, start []float64) found {
+	fixed := make([]bool, len(start))
+	s.free(start, fixed)
+	for j := range fixed {
+		fixed[j] = !fixed[j]
+	}
+	lo, up := slices.Clone(r.lo), slices.Clone(r.up)
+	for j, x := range start {
+		if fixed[j] {
+			lo[j], up[j] = x, x
+		}
+	}
+	m := maximise.New(lo, up, maximise.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
+	result := m.Maximise(f.at, start)
+	p := s.snap(result.X)
+	if s.plain {
+		return found{p, result.F}
+	}
+	return found{p, f.at(p, nil)}
+}

@@ -1,0 +1,79 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+)
+
+// unitOf returns 1, or for values so large that sums of them overflow, a scale
+// that brings them back.
+func unitOf(y []float64) float64 {
+	top := 0.0
+	for _, v := range y {
+		top = math.Max(top, math.Abs(v))
+	}
+	if top < 1e100 {
+		return 1
+	}
+	return top
+}
+
+func scaled(y []float64, unit float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = v / unit
+	}
+	return out
+}
+
+func pick(x [][]float64, rows []int) [][]float64 {
+	out := make([][]float64, len(rows))
+	for k, i := range rows {
+		out[k] = x[i]
+	}
+	return out
+}
+
+func pickFloats(y []float64, rows []int) []float64 {
+	out := make([]float64, len(rows))
+	for k, i := range rows {
+		out[k] = y[i]
+	}
+	return out
+}
+
+// orderBy returns 0 … n−1 by ascending f, equal ones in order.
+func orderBy(n int, f func(int) float64) []int {
+	at := make([]float64, n)
+	order := make([]int, n)
+	for i := range n {
+		at[i], order[i] = f(i), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case at[a] < at[b]:
+			return -1
+		case at[a] > at[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+func median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	if n := len(s); n%2 == 0 {
+		return s[n/2-1]/2 + s[n/2]/2
+	}
+	return s[len(s)/2]
+}
+
+func distance2(a, b []float64) float64 {
+	sum := 0.0
+	for j := range a {
+		d := a[j] - b[j]
+		sum += d * d
+	}
+	return sum
+}

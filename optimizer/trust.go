@@ -1,0 +1,159 @@
+package optimizer
+
+import "math"
+
+// trust is the state of the trust regions around the best point: a box in
+// which the acquisition is maximised, and a smaller one in which a quadratic
+// model is. It is a fold over the told observations; whatever a step needs to
+// be judged by later travels in its Note.
+type trust struct {
+	centre   int         // index of the success in the middle, -1 for none
+	finished [][]float64 // points around which nothing is left to gain
+
+	box       float64 // half-width of the box for a parameter of average length scale
+	successes int     // box steps in a row that improved
+	failures  int     // box steps in a row that did not
+
+	quadratic float64 // half-width of the quadratic's box; 0: to be chosen anew
+	misses    int     // steps of either kind in a row that did not improve
+}
+
+const (
+	boxStart     = 0.4
+	boxSmallest  = 1.0 / 128
+	boxLargest   = 1.0
+	boxSuccesses = 3 // in a row double the box
+
+	quadraticStart    = 0.1  // the largest first half-width
+	quadraticSmallest = 1e-7 // below it the search around the centre is finished
+
+	finishedRadius = 0.1 // how far around a finished point no local step goes
+)
+
+func newTrust() trust { return trust{centre: -1, box: boxStart} }
+
+// tell judges an observation that h has just added.
+func (t *trust) tell(h *history, o Observation, d int) {
+	note := o.Proposal.Note
+	for _, k := range note.Finished {
+		if i := h.success(k); i >= 0 {
+			t.finish(h, h.x[i])
+		}
+	}
+	new := len(h.x) - 1
+	improved, distance := false, 0.0
+	if o.Status == Succeeded && !t.inFinished(h.x[new]) {
+		improved = t.centre < 0 || h.y[new] > h.y[t.centre]
+		if t.centre >= 0 {
+			distance = chebyshev(h.x[new], h.x[t.centre])
+		}
+	}
+	switch o.Proposal.Origin {
+	case OriginBox:
+		t.judgeBox(improved, d)
+	case OriginLocal:
+		t.judgeQuadratic(h, o)
+	default:
+		if improved && distance > t.quadratic {
+			t.quadratic = 0
+		}
+	}
+	if improved {
+		t.centre, t.misses = new, 0
+	} else if o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal {
+		t.misses++
+	}
+	if t.centre >= 0 && t.misses >= 6+d {
+		t.finish(h, h.x[t.centre])
+	}
+}
+
+// judgeBox doubles the box after boxSuccesses improvements in a row and halves
+// it after max(3, d/2) failures (Eriksson et al. 2019, with the counts that
+// served best here); a box that became tiny starts anew.
+func (t *trust) judgeBox(improved bool, d int) {
+	if improved {
+		t.successes, t.failures = t.successes+1, 0
+	} else {
+		t.successes, t.failures = 0, t.failures+1
+	}
+	switch {
+	case t.successes >= boxSuccesses:
+		t.box, t.successes = math.Min(2*t.box, boxLargest), 0
+	case t.failures >= max(3, d/2):
+		t.box, t.failures = t.box/2, 0
+	}
+	if t.box < boxSmallest {
+		t.box = boxStart
+	}
+}
+
+// judgeQuadratic compares what the step gained with what it promised: more
+// than ¾ doubles the radius, less than ¼ halves it (Conn, Gould and Toint 2000,
+// chapter 6, with the usual constants).
+func (t *trust) judgeQuadratic(h *history, o Observation) {
+	step := o.Proposal.Note.Step
+	if step == nil {
+		return
+	}
+	ratio := 0.0
+	if i := h.success(step.Centre); i >= 0 && o.Status == Succeeded && step.Gain > 0 {
+		ratio = (o.Value - h.y[i]) / step.Gain
+	}
+	t.quadratic = step.Radius
+	switch {
+	case ratio > 0.75:
+		t.quadratic *= 2
+	case ratio < 0.25:
+		t.quadratic /= 2
+	}
+	if t.quadratic < quadraticSmallest {
+		if i := h.success(step.Centre); i >= 0 {
+			t.finish(h, h.x[i])
+		}
+	}
+}
+
+// finish gives the point up and moves on to the best one outside all finished
+// boxes.
+func (t *trust) finish(h *history, p []float64) {
+	if t.isFinished(p) {
+		return
+	}
+	t.finished = append(t.finished, p)
+	*t = trust{finished: t.finished, centre: -1, box: boxStart}
+	for i, x := range h.x {
+		if !t.inFinished(x) && (t.centre < 0 || h.y[i] > h.y[t.centre]) {
+			t.centre = i
+		}
+	}
+}
+
+func (t *trust) isFinished(p []float64) bool {
+	for _, f := range t.finished {
+		if chebyshev(p, f) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// inFinished reports whether p lies in the box around a finished point.
+func (t *trust) inFinished(p []float64) bool {
+	for _, f := range t.finished {
+		if chebyshev(p, f) <= finishedRadius {
+			return true
+		}
+	}
+	return false
+}
+
+// success returns the index of the success of that trial, -1 without one.
+func (h *history) success(trial int) int {
+	for i := len(h.trial) - 1; i >= 0; i-- {
+		if h.trial[i] == trial {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,95 @@
+package optimizer
+
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer/gp"
+)
+
+// view is what one ask sees: the surrogate, conditioned on what is assumed of
+// trials without a result. Assumptions reach the posterior alone, never the
+// incumbent, the standardisation or the Lipschitz bounds.
+type view struct {
+	*surrogate
+	models    []*gp.Model // with the assumptions
+	penalties []acquisition.Penalty
+	success   *successModel // nil when nothing failed
+	searcher  *searcher
+}
+
+// look prepares the view of this ask.
+func (a *ask) look() error {
+	s, err := a.surrogate()
+	if err != nil {
+		return err
+	}
+	v := &view{surrogate: s}
+	for _, m := range s.samples {
+		if m, err = a.assume(m, s); err != nil {
+			return err
+		}
+		v.models = append(v.models, m)
+	}
+	if v.success, err = a.successModel(); err != nil {
+		return err
+	}
+	v.searcher = &searcher{domain: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
+	a.view = v
+	fit := s.fit
+	a.note.Fit = &fit
+	return nil
+}
+
+// assume conditions a model on the pending trials, each with its posterior mean
+// (the kriging believer of Ginsbourger et al. 2010), and on the pruned ones.
+func (a *ask) assume(m *gp.Model, s *surrogate) (*gp.Model, error) {
+	for _, x := range a.pruned {
+		mu, variance := m.Predictor().Predict(x)
+		next, err := m.Append(x, below(mu, math.Sqrt(variance), median(s.z)))
+		if err != nil {
+			return nil, err
+		}
+		m = next
+	}
+	for _, x := range a.pending {
+		next, err := m.Append(x, m.Predictor().Mean(x))
+		if err != nil {
+			return nil, err
+		}
+		m = next
+	}
+	return m, nil
+}
+
+// below is E[f | f < c] for f ~ N(mu, sigma²): what to assume of a pruned trial,
+// of which is known that it looked worse than the typical one. Its last reading
+// is of another budget and says nothing on the scale of final values.
+func below(mu, sigma, c float64) float64 {
+	z := (c - mu) / sigma
+	return mu - sigma*math.Exp(acquisition.LogPDF(z)-acquisition.LogCDF(z))
+}
+
+// seeds are the best points of the surrogate.
+func (a *ask) seeds(s *surrogate) [][]float64 {
+	order := orderBy(len(s.rows), func(k int) float64 { return -s.z[s.rows[k]] })
+	out := [][]float64{a.x[s.bestRow]}
+	for _, k := range order {
+		if len(out) >= parents {
+			break
+		}
+		if s.rows[k] != s.bestRow {
+			out = append(out, a.x[s.rows[k]])
+		}
+	}
+	return out
+}
+
+// climbScales are the length scales, none longer than the cube.
+func climbScales(s *surrogate) []float64 {
+	scales := s.fit.Hyper.Lengths()
+	for j, l := range scales {
+		scales[j] = math.Min(l, 1)
+	}
+	return scales
+}
