@@ -1,0 +1,42 @@
+package parser
+
+import "unicode/utf8"
+
+// lastNumberMatcher finds the last number of each line. Every line that is not
+// blank has an occurrence, so that the last one is that of the last line, with
+// a number or without.
+type lastNumberMatcher struct{}
+
+func (lastNumberMatcher) needles() [][]byte { return nil }
+
+func (lastNumberMatcher) match(l line, found []occurrence) []occurrence {
+	if l.blank() {
+		return found
+	}
+	last := occurrence{kind: absent, end: len(l.text)}
+	for i := 0; i < len(l.text); {
+		if !mayStartNumber(l.text[i]) || !numberStarts(l.text, i) {
+			i++
+			continue
+		}
+		n := scanNumber(l.text[i:], numberMode{cut: l.cut})
+		if n.kind == notNumeric {
+			i++
+			continue
+		}
+		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
+		i += n.size
+	}
+	return append(found, last)
+}
+
+func mayStartNumber(c byte) bool {
+	return isDigit(c) || c == '.' || c == '+' || c == '-' || c|0x20 == 'n' || c|0x20 == 'i'
+}
+
+// numberStarts reports whether a number at i would not be the end of a word:
+// v1.2 and P@1 hold no number.
+func numberStarts(text []byte, i int) bool {
+	before, _ := utf8.DecodeLastRune(text[:i])
+	return i == 0 || !isNameRune(before) && before != '+'
+}

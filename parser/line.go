@@ -1,0 +1,35 @@
+package parser
+
+// line is one line as a matcher sees it: without its end, without ANSI
+// sequences.
+type line struct {
+	text   []byte // valid until the matcher returns
+	number int    // counted by LF from 1
+	cut    bool   // the line was longer than MaxLine; text is its beginning
+}
+
+// blank reports whether nothing is printed on the line.
+func (l line) blank() bool { return skipBlanks(l.text, 0) == len(l.text) }
+
+// occurrence is one place where a rule found its metric, readable or not.
+type occurrence struct {
+	kind      kind
+	value     float64
+	line      int
+	at, end   int // the value's bytes in the line's text
+	step      float64
+	hasStep   bool
+	qualifier Qualifier
+	status    Status // what a failed occurrence says of its trial
+	part      string // the part of the number that a regular expression captured
+}
+
+// matcher finds the occurrences of a metric in one stream, line by line. A
+// matcher belongs to one Scanner and may keep state between lines.
+type matcher interface {
+	// needles lists strings of which a line must contain one to be worth a
+	// look; nil asks for every line.
+	needles() [][]byte
+	// match appends the line's occurrences to found, in the order of the line.
+	match(l line, found []occurrence) []occurrence
+}

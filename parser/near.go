@@ -1,0 +1,187 @@
+package parser
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// neighbour is a name that stands before a number, as a metric would.
+type neighbour struct {
+	name     string
+	line     int
+	distance int
+}
+
+// How far a name is from the one that the rule asks for.
+const (
+	sameLetters = iota // but for capitals
+	sameWords          // but for capitals, blanks and punctuation
+	oneInOther         // loss and val_loss
+	typingError
+	unrelated
+)
+
+// pairPattern finds names of up to four words that stand before numbers.
+var pairPattern = regexp.MustCompile(
+	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
+
+// nearMiss adds to e what stands in the sample where the rule looks almost.
+func (s *sample) nearMiss(p *Pattern, e *NoValueError) bool {
+	switch r := p.rule; {
+	case r.Regex != "":
+		return s.nearRegex(p, e)
+	case r.JSON == "" && r.Metric != "" && r.Dialect == "":
+		return s.followed(r.Metric, e) || s.nearName(r.Metric, e)
+	}
+	return false
+}
+
+// followed looks for the name before something that is not a number.
+func (s *sample) followed(name string, e *NoValueError) (found bool) {
+	s.each(func(l line) bool {
+		at := findName(l.text, []byte(name), 0)
+		if at < 0 {
+			return true
+		}
+		end := at + len(name)
+		start, ok := skipSeparator(l.text, end)
+		if !ok {
+			start = end
+		}
+		e.Line, e.Text = l.number, clip(l.text[start:])
+		e.Detail += fmt.Sprintf("; on line %d it stands before %q, which is not a number", e.Line, e.Text)
+		if e.Text == "" {
+			e.Detail = strings.TrimSuffix(e.Detail, ` before "", which is not a number`) + " at the line's end"
+		}
+		e.Hint = `find the number by regex, with a group around it`
+		found = true
+		return false
+	})
+	return found
+}
+
+// nearName looks for names like the one that was not found.
+func (s *sample) nearName(name string, e *NoValueError) bool {
+	near := s.neighbours(name)
+	if len(near) == 0 {
+		return false
+	}
+	best := near[0]
+	var names []string
+	for _, n := range near[:min(len(near), 5)] {
+		names = append(names, fmt.Sprintf("%q", n.name))
+	}
+	if best.distance == unrelated {
+		e.Detail += "; names that stand before numbers there: " + strings.Join(names, ", ")
+		return true
+	}
+	e.Line = best.line
+	e.Detail += fmt.Sprintf("; the nearest name there is %q on line %d", best.name, best.line)
+	e.Hint = fmt.Sprintf("write metric = %q", best.name)
+	return true
+}
+
+// neighbours lists the names before numbers, the nearest first.
+func (s *sample) neighbours(name string) []neighbour {
+	const enough = 1000
+	var near []neighbour
+	seen := map[string]bool{}
+	s.each(func(l line) bool {
+		for _, pair := range pairPattern.FindAllSubmatch(l.text, -1) {
+			n := nearestEnd(name, printable(pair[1]))
+			if !seen[n.name] {
+				seen[n.name] = true
+				n.line = l.number
+				near = append(near, n)
+			}
+		}
+		return len(near) < enough
+	})
+	slices.SortStableFunc(near, func(a, b neighbour) int { return a.distance - b.distance })
+	return near
+}
+
+// nearestEnd picks, of the words that stand before a number, those at the end
+// that are nearest to name: of "epoch done loss" the "loss".
+func nearestEnd(name, words string) neighbour {
+	best := neighbour{name: words, distance: distance(name, words)}
+	for {
+		_, rest, ok := strings.Cut(words, " ")
+		if !ok {
+			return best
+		}
+		words = rest
+		if d := distance(name, words); d < best.distance {
+			best = neighbour{name: words, distance: d}
+		}
+	}
+}
+
+func distance(wanted, name string) int {
+	a, b := squash(wanted), squash(name)
+	switch {
+	case strings.EqualFold(wanted, name):
+		return sameLetters
+	case a == b:
+		return sameWords
+	case len(a) > 1 && len(b) > 1 && (strings.Contains(a, b) || strings.Contains(b, a)):
+		return oneInOther
+	case len(a) > 2 && len(b) < 2*len(a) && edits(a, b) <= len(a)/4+1:
+		return typingError
+	}
+	return unrelated
+}
+
+// squash keeps the letters and digits of a name, in lower case.
+func squash(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && !isDigit(byte(r)) && !isLetter(byte(r)) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// edits is the Levenshtein distance of two names, in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}
+
+// nearRegex looks for a line that has the text which the expression asks for.
+func (s *sample) nearRegex(p *Pattern, e *NoValueError) (found bool) {
+	literal := requiredLiteral(p.rule.Regex)
+	if len(literal) < 2 {
+		return false
+	}
+	s.each(func(l line) bool {
+		if !bytes.Contains(l.text, literal) {
+			return true
+		}
+		e.Line, e.Text = l.number, clip(l.text)
+		e.Detail += fmt.Sprintf("; the nearest is line %d: %q", e.Line, e.Text)
+		found = true
+		return false
+	})
+	if !found {
+		e.Detail += fmt.Sprintf("; no line has its %q", literal)
+	}
+	return true
+}

@@ -1,0 +1,194 @@
+package parser
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Reason says in one word why a trial has no value.
+type Reason string
+
+// The reasons.
+const (
+	NoMatch    Reason = "no match"     // the rule found nothing
+	Ambiguous  Reason = "ambiguous"    // the rule found several metrics
+	NonFinite  Reason = "not finite"   // the metric is nan or infinite
+	NotANumber Reason = "not a number" // what stands in the value's place cannot be read
+	Failed     Reason = "failed"       // the program itself reports failure, see Status
+)
+
+// Status is what a program that speaks a dialect says of its own end.
+type Status string
+
+// The statuses of failed trials. The empty status is that of success and of
+// programs that say nothing.
+const (
+	Crashed     Status = "crashed"
+	TimedOut    Status = "timed out"
+	OutOfMemory Status = "out of memory"
+	Aborted     Status = "aborted"
+)
+
+// NoValueError says why a trial's output gives no value.
+type NoValueError struct {
+	Reason Reason
+	Status Status // with Failed
+	Lines  int    // lines in the streams that the rule reads
+	Line   int    // the line that is to blame, 0 for none
+	Text   string // what stands there instead of a number
+	Detail string
+	Hint   string // what to write instead; may be empty
+}
+
+// Error tells the story in one line, without the hint.
+func (e *NoValueError) Error() string { return e.Detail }
+
+// what names the metric in messages.
+func (p *Pattern) what() string {
+	switch r := p.rule; {
+	case r.Dialect != "" && r.Metric != "":
+		return fmt.Sprintf("%s report of %q", r.Dialect, r.Metric)
+	case r.Dialect != "":
+		return r.Dialect + " report"
+	case r.Regex != "":
+		return fmt.Sprintf("match of regex %q", r.Regex)
+	case r.JSON != "":
+		return fmt.Sprintf("JSON value at %q", r.JSON)
+	case r.LastNumber:
+		return "number on the last line"
+	}
+	return fmt.Sprintf("metric %q", p.rule.Metric)
+}
+
+func (p *Pattern) streamName() string {
+	switch p.rule.Source {
+	case Both:
+		return "stdout and stderr"
+	case File:
+		return "the file"
+	}
+	return string(p.rule.Source)
+}
+
+// noValue explains why the picked occurrence is no value.
+func (c *Collector) noValue(picked record, lines int) *NoValueError {
+	e := &NoValueError{Lines: lines, Line: picked.line, Text: clip(picked.text)}
+	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, c.pattern.rule.Source))
+	switch picked.kind {
+	case nonFinite:
+		e.Reason = NonFinite
+		e.Detail = fmt.Sprintf("%s is %s on %s", c.pattern.what(), e.Text, where)
+		if math.IsInf(picked.value, 0) && !isNonFinite(picked.text) {
+			e.Detail = fmt.Sprintf("%s is %s on %s, beyond the range of a float64", c.pattern.what(), e.Text, where)
+		}
+	case unreadable:
+		e.Reason = NotANumber
+		e.Detail, e.Hint = c.unreadable(picked, e.Text, where)
+	case failed:
+		e.Reason, e.Status = Failed, picked.status
+		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)
+	case absent:
+		e.Reason = NoMatch
+		e.Detail = fmt.Sprintf("no %s: %s is %q", c.pattern.what(), where, e.Text)
+	default:
+		c.noMatch(e)
+	}
+	return e
+}
+
+func (s Status) verb() string {
+	if s == OutOfMemory {
+		return "ran out of memory"
+	}
+	return string(s)
+}
+
+// unreadable says what is wrong with a token that begins like a number.
+func (c *Collector) unreadable(picked record, token, where string) (detail, hint string) {
+	if picked.part != "" {
+		return fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s",
+				c.pattern.rule.Regex, picked.part, token, where),
+			`let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
+	}
+	detail = fmt.Sprintf("%s: %q on %s is not a number", c.pattern.what(), token, where)
+	switch digits := strings.Trim(token, "0123456789+-"); {
+	case digits == ",":
+		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C"
+	case strings.HasPrefix(digits, ",") && strings.Trim(digits, "0123456789,.") == "":
+		hint = "print the number without separators between its digits"
+	case c.pattern.rule.Regex != "":
+		hint = `let the group capture the number and nothing else, as ([-+.\deE]+) does`
+	default:
+		hint = `if a part of it is the value, find it by regex with a group around that part`
+	}
+	return detail, hint
+}
+
+// noMatch explains why there is no occurrence at all.
+func (c *Collector) noMatch(e *NoValueError) {
+	e.Reason = NoMatch
+	p := c.pattern
+	lines := "lines"
+	if e.Lines == 1 {
+		lines = "line"
+	}
+	e.Detail = fmt.Sprintf("no %s in %d %s of %s", p.what(), e.Lines, lines, p.streamName())
+	if e.Lines == 0 {
+		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
+	}
+	for _, s := range c.streams {
+		if p.reads(s.source) {
+			continue
+		}
+		for _, f := range s.folds {
+			if f != nil && f.readings() > 0 {
+				e.Detail += fmt.Sprintf("; %s has it on line %d", s.source, f.last.line)
+				e.Hint = fmt.Sprintf("write source = %q", s.source)
+				return
+			}
+		}
+	}
+	for _, s := range c.streams {
+		if p.reads(s.source) && s.sample != nil && s.sample.nearMiss(p, e) {
+			return
+		}
+	}
+}
+
+func (c *Collector) ambiguousNames(rivals []Qualifier) *NoValueError {
+	e := &NoValueError{Reason: Ambiguous}
+	name := c.pattern.rule.Metric
+	var seen []string
+	for _, q := range rivals {
+		for _, s := range c.streams {
+			if f := s.folds[q]; f != nil && c.pattern.reads(s.source) {
+				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
+				break
+			}
+		}
+	}
+	for _, s := range c.streams {
+		if c.pattern.reads(s.source) {
+			e.Lines += s.scanner.Lines()
+		}
+	}
+	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", c.pattern.what(), strings.Join(seen, " and "))
+	e.Hint = fmt.Sprintf("say which one: metric = the whole name as printed, such as \"%s %s\", or a regex", rivals[len(rivals)-1], name)
+	return e
+}
+
+func (c *Collector) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
+	e := &NoValueError{Reason: Ambiguous, Line: after.last.line}
+	for _, s := range c.streams {
+		if c.pattern.reads(s.source) {
+			e.Lines += s.scanner.Lines()
+		}
+	}
+	e.Detail = fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
+		c.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
+		source, after.last.line, clip(after.last.text), c.pattern.rule.Pick)
+	e.Hint = fmt.Sprintf("write source = %q or source = %q", before.last.source, source)
+	return e
+}

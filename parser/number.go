@@ -1,0 +1,223 @@
+package parser
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+// kind says what stands where a metric's value should be.
+type kind uint8
+
+const (
+	notNumeric kind = iota // does not even begin like a number
+	unreadable             // begins like a number and is none: "0,5", "12s", "3/10"
+	finite
+	nonFinite
+	absent // a last line without a number
+	failed // the program's own word that the trial failed
+)
+
+// number is what scanNumber read: the token's bytes are the first size bytes.
+type number struct {
+	value float64
+	size  int
+	kind  kind
+}
+
+// numberMode adapts scanNumber to what it reads.
+type numberMode struct {
+	cut   bool // the line was cut at its end: a token that touches it is incomplete
+	ratio bool // "3/10" is 3: how a step is printed
+}
+
+// scanNumber reads the number at the start of text, whole or not at all. The
+// number must end where its token ends, see endOfToken.
+func scanNumber(text []byte, mode numberMode) number {
+	if !startsNumber(text) {
+		return scanNonFinite(text, mode)
+	}
+	size := endOfToken(text, mode)
+	token := text[:size]
+	if size == len(text) && mode.cut {
+		return number{size: size, kind: unreadable}
+	}
+	if size < len(text) && text[size] == '%' {
+		size++
+		if !startsTerminator(text[size:]) {
+			return number{size: size, kind: unreadable}
+		}
+	}
+	value, k := parseNumber(token)
+	if k == unreadable {
+		value, k = parseDecorated(token)
+	}
+	return number{value: value, size: size, kind: k}
+}
+
+func scanNonFinite(text []byte, mode numberMode) number {
+	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 {
+		return number{}
+	}
+	const longest = len("-infinity") + len("..")
+	mode.cut = mode.cut && len(text) <= longest
+	size := endOfToken(text[:min(len(text), longest)], mode)
+	if size == len(text) && mode.cut {
+		return number{}
+	}
+	value, k := parseNumber(bytes.TrimSuffix(text[:size], []byte(".")))
+	if k != nonFinite {
+		return number{}
+	}
+	return number{value: value, size: size, kind: k}
+}
+
+// startsNumber reports whether text begins like a number: a digit, perhaps
+// after a sign and a decimal point.
+func startsNumber(text []byte) bool {
+	i := skipSign(text, 0)
+	if i < len(text) && text[i] == '.' {
+		i++
+	}
+	return i < len(text) && isDigit(text[i])
+}
+
+// endOfToken gives the length of the token that starts text. A token is ended
+// by white space, by brackets, quotes and separators, and by the signs that
+// announce a deviation. A comma, a colon or an apostrophe between digits
+// belongs to the token, and makes it unreadable: "0,5" is not 0.
+func endOfToken(text []byte, mode numberMode) int {
+	for i, c := range text {
+		switch {
+		case c == '/' && mode.ratio && i > 0:
+			return i
+		case c == '%', startsTerminator(text[i:]):
+			return i
+		}
+	}
+	return len(text)
+}
+
+// startsTerminator reports whether a number may end before rest.
+func startsTerminator(rest []byte) bool {
+	if len(rest) == 0 {
+		return true
+	}
+	switch c := rest[0]; c {
+	case ';', '(', ')', '[', ']', '{', '}', '|', '"', '`', '<', '>', '*', '\\':
+		return true
+	case ',', ':', '\'':
+		return len(rest) == 1 || !isDigit(rest[1])
+	case '+':
+		return bytes.HasPrefix(rest, []byte("+/-"))
+	default:
+		if c >= utf8.RuneSelf {
+			return bytes.HasPrefix(rest, []byte("±")) || bytes.HasPrefix(rest, []byte("│"))
+		}
+		return isBlank(c)
+	}
+}
+
+// parseNumber reads token as one decimal number: digits with an optional sign,
+// decimal point and exponent, or one of the names of what is not finite.
+func parseNumber(token []byte) (float64, kind) {
+	switch {
+	case isDecimal(token):
+		value, err := strconv.ParseFloat(string(token), 64)
+		if err != nil { // out of range: ParseFloat gives an infinity
+			return value, nonFinite
+		}
+		return value, finite
+	case len(token) <= len("-infinity") && isNonFinite(token):
+		value, err := strconv.ParseFloat(string(bytes.TrimLeft(token, "+-")), 64)
+		if err != nil {
+			return 0, unreadable
+		}
+		if token[0] == '-' {
+			value = -value
+		}
+		return value, nonFinite
+	}
+	return 0, unreadable
+}
+
+// isNonFinite tells nan, inf and infinity in any case and with any sign.
+func isNonFinite(token []byte) bool {
+	if len(token) > 0 && (token[0] == '+' || token[0] == '-') {
+		token = token[1:]
+	}
+	for _, name := range []string{"nan", "inf", "infinity"} {
+		if len(token) == len(name) && bytes.EqualFold(token, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseDecorated reads a number with a full stop after it, or with a deviation
+// glued to it as cross-validations print it: "0.93+0.01".
+func parseDecorated(token []byte) (float64, kind) {
+	if bare, ok := bytes.CutSuffix(token, []byte(".")); ok {
+		return parseNumber(bare)
+	}
+	plus := bytes.LastIndexByte(token, '+')
+	for ; plus > 0; plus = bytes.LastIndexByte(token[:plus], '+') {
+		if isDecimal(token[plus+1:]) && isDecimal(token[:plus]) {
+			return parseNumber(token[:plus])
+		}
+	}
+	return math.NaN(), unreadable
+}
+
+// isDecimal checks the grammar [+-] digits [. digits] [e [+-] digits], with
+// digits on at least one side of the point.
+func isDecimal(token []byte) bool {
+	i := skipSign(token, 0)
+	whole := skipDigits(token, i)
+	digits := whole - i
+	i = whole
+	if i < len(token) && token[i] == '.' {
+		fraction := skipDigits(token, i+1)
+		digits += fraction - i - 1
+		i = fraction
+	}
+	if digits == 0 {
+		return false
+	}
+	if i < len(token) && (token[i] == 'e' || token[i] == 'E') {
+		start := skipSign(token, i+1)
+		i = skipDigits(token, start)
+		if i == start {
+			return false
+		}
+	}
+	return i == len(token)
+}
+
+func skipSign(token []byte, i int) int {
+	if i < len(token) && (token[i] == '+' || token[i] == '-') {
+		i++
+	}
+	return i
+}
+
+func skipDigits(token []byte, i int) int {
+	for i < len(token) && isDigit(token[i]) {
+		i++
+	}
+	return i
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isBlank tells white space and all other control characters: progress bars
+// put backspaces between a number and what follows it.
+func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
+
+func skipBlanks(text []byte, i int) int {
+	for i < len(text) && isBlank(text[i]) {
+		i++
+	}
+	return i
+}

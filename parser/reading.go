@@ -1,0 +1,59 @@
+package parser
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Reading is one value of the metric, found in a stream.
+type Reading struct {
+	Source    Source // the stream, if its scanner knows
+	Line      int    // counted by LF from 1
+	Column    int    // the byte of the line where the value starts, from 1; ANSI sequences do not count
+	Step      float64
+	HasStep   bool
+	Value     float64 // may be nan or infinite
+	Text      string  // the value as printed, such as "93.1%"
+	Qualifier Qualifier
+}
+
+func (o occurrence) reading(text []byte, source Source) Reading {
+	return Reading{
+		Source: source, Line: o.line, Column: o.at + 1,
+		Step: o.step, HasStep: o.hasStep,
+		Value: o.value, Text: clip(text[o.at:o.end]), Qualifier: o.qualifier,
+	}
+}
+
+const longestQuote = 60 // bytes of a program's output that a message repeats
+
+// clip copies the beginning of text, in UTF-8 and without what does not print,
+// so that nothing in a program's output can act on a terminal.
+func clip(text []byte) string {
+	if len(text) <= longestQuote && isPlain(text) {
+		return string(text)
+	}
+	end := ""
+	if len(text) > longestQuote {
+		text, end = text[:longestQuote], "..."
+	}
+	return printable(text) + end
+}
+
+func isPlain(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func printable(text []byte) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(string(text), "\uFFFD"))
+}

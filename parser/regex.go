@@ -1,0 +1,177 @@
+package parser
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// regexMatcher finds a metric by a regular expression whose group is the value.
+type regexMatcher struct {
+	re      *regexp.Regexp
+	value   int // index of the group that holds the value
+	step    int // index of the group that holds the step, 0 for none
+	literal []byte
+}
+
+// newRegexMatcher compiles expr, which must have one group, or a group named
+// value and perhaps one named step.
+func newRegexMatcher(field, expr string) (*regexMatcher, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return nil, regexSyntaxError(field, expr, err)
+	}
+	m := &regexMatcher{re: re, value: re.SubexpIndex("value"), step: max(re.SubexpIndex("step"), 0)}
+	groups := re.NumSubexp()
+	switch {
+	case m.value > 0:
+	case groups == 0:
+		return nil, &RuleError{Field: field, Value: expr,
+			Problem: "has no group, so that it does not say which part of the match is the number",
+			Hint:    `put the number in parentheses, as in loss is ([-+.\deE]+)`}
+	case m.step > 0 && groups == 2:
+		m.value = 3 - m.step
+	case m.step > 0 || groups > 1:
+		return nil, &RuleError{Field: field, Value: expr,
+			Problem: "has several groups, and does not say which one is the number",
+			Hint:    "write (?P<value>...) for the number's group, or (?:...) for those that only group"}
+	default:
+		m.value = 1
+	}
+	m.literal = requiredLiteral(expr)
+	if bytes.ContainsAny(m.literal, "\r\n") {
+		return nil, &RuleError{Field: field, Value: expr,
+			Problem: "asks for a line break, but a rule sees one line at a time",
+			Hint:    "match within one line"}
+	}
+	return m, nil
+}
+
+func regexSyntaxError(field, expr string, err error) error {
+	problem := &RuleError{Field: field, Value: expr, Problem: err.Error(),
+		Hint: "the syntax is that of Go and RE2: no look-ahead and no back-references"}
+	if bad, ok := err.(*syntax.Error); ok {
+		problem.Problem = bad.Code.String()
+		if bad.Expr != "" {
+			problem.Problem += ": " + bad.Expr
+			problem.Offset = max(strings.Index(expr, bad.Expr), 0)
+		}
+	}
+	return problem
+}
+
+func (m *regexMatcher) needles() [][]byte {
+	if len(m.literal) == 0 {
+		return nil
+	}
+	return [][]byte{m.literal}
+}
+
+func (m *regexMatcher) match(l line, found []occurrence) []occurrence {
+	if !bytes.Contains(l.text, m.literal) {
+		return found
+	}
+	for _, groups := range m.re.FindAllSubmatchIndex(l.text, -1) {
+		start, end := groups[2*m.value], groups[2*m.value+1]
+		if start < 0 {
+			continue
+		}
+		o := m.read(l, start, end)
+		if s := 2 * m.step; s > 0 && groups[s] >= 0 {
+			n := scanNumber(bytes.TrimSpace(l.text[groups[s]:groups[s+1]]), numberMode{})
+			o.step, o.hasStep = n.value, n.kind == finite
+		}
+		found = append(found, o)
+	}
+	return found
+}
+
+// read reads the number that a group captured. A capture that is only a part
+// of a number is not read: `loss=([\d.]+)` captures "1" of "loss=1e-05".
+func (m *regexMatcher) read(l line, start, end int) occurrence {
+	o := occurrence{kind: unreadable, at: start, end: end}
+	token := bytes.TrimSpace(l.text[start:end])
+	if whole, partial := wholeNumberAround(l.text, start, end); partial {
+		o.at, o.end, o.part = whole[0], whole[1], string(token)
+		return o
+	}
+	if l.cut && end == len(l.text) {
+		return o
+	}
+	bare := bytes.TrimSuffix(token, []byte("%"))
+	if value, k := parseNumber(bare); k != unreadable {
+		o.value, o.kind = value, k
+	}
+	return o
+}
+
+// wholeNumberAround looks for a longer number of another value of which
+// text[start:end] is only a part.
+func wholeNumberAround(text []byte, start, end int) (whole [2]int, partial bool) {
+	const reach = 32 // no number that people print is longer
+	left, right := start, end
+	for left > 0 && start-left < reach && isNumberByte(text[left-1]) {
+		left--
+	}
+	for right < len(text) && right-end < reach && isNumberByte(text[right]) {
+		right++
+	}
+	if start-left == reach || right-end == reach {
+		return [2]int{left, right}, true
+	}
+	captured, _ := parseNumber(text[start:end])
+	for s := left; s <= start; s++ {
+		if s < start && s > 0 && (isDigit(text[s-1]) || isLetter(text[s-1]) || text[s-1] == '_') {
+			continue // within a word: the dash of test-0.31 is no sign
+		}
+		for e := right; e >= end && s+(right-e) < start+(right-end); e-- {
+			if !isDecimal(text[s:e]) {
+				continue
+			}
+			if value, _ := parseNumber(text[s:e]); value != captured {
+				return [2]int{s, e}, true
+			}
+		}
+	}
+	return [2]int{start, end}, false
+}
+
+// isNumberByte tells the bytes that a decimal number can have.
+func isNumberByte(c byte) bool {
+	return isDigit(c) || c == '.' || c == '+' || c == '-' || c == 'e' || c == 'E'
+}
+
+// requiredLiteral gives a string that every match of expr contains, the longest
+// that is easily seen, or nil. Lines without it need no regular expression.
+func requiredLiteral(expr string) []byte {
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	literal := literalOf(tree.Simplify())
+	if strings.ContainsRune(literal, '�') { // it matches any byte that is not UTF-8
+		return nil
+	}
+	return []byte(literal)
+}
+
+func literalOf(tree *syntax.Regexp) string {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		if tree.Flags&syntax.FoldCase == 0 {
+			return string(tree.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literalOf(tree.Sub[0])
+	case syntax.OpConcat:
+		longest := ""
+		for _, sub := range tree.Sub {
+			if literal := literalOf(sub); len(literal) > len(longest) {
+				longest = literal
+			}
+		}
+		return longest
+	}
+	return ""
+}

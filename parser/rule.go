@@ -1,0 +1,243 @@
+package parser
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Source names the stream that a reading comes from, or the ones that a rule
+// reads.
+type Source string
+
+// The sources. Both is for rules only: a stream is one of the others.
+const (
+	Stdout Source = "stdout"
+	Stderr Source = "stderr"
+	Both   Source = "both"
+	File   Source = "file" // a file that the program writes; the caller reads it
+)
+
+// Pick says which of a trial's readings is its value.
+type Pick string
+
+// The picks. Min and Max pass over nan; an infinity that they would pick, and
+// for Mean any reading that is not finite, fails the trial.
+const (
+	PickLast  Pick = "last"
+	PickFirst Pick = "first"
+	PickMin   Pick = "min"
+	PickMax   Pick = "max"
+	PickMean  Pick = "mean"
+)
+
+// Rule says how to find a metric. Exactly one of Metric, Regex, JSON,
+// LastNumber and Dialect is set, but for Metric, which names the metric within
+// the dialects that print names.
+type Rule struct {
+	// Metric is the metric's name as printed. It is found as a whole word,
+	// before a separator and a number.
+	Metric string `json:"metric,omitempty"`
+	// Regex is a regular expression (RE2) for a part of one line. Its group is
+	// the number; of several groups the one named value, and one named step is
+	// the step.
+	Regex string `json:"regex,omitempty"`
+	// JSON is the path of the number in a JSON text: keys joined by dots,
+	// indices in brackets, as in eval.history[-1].loss.
+	JSON string `json:"json,omitempty"`
+	// LastNumber takes the last number of the last line that is not blank.
+	LastNumber bool `json:"last_number,omitempty"`
+	// Dialect is the name of a way to report that another optimizer's programs
+	// use, see [Dialects].
+	Dialect string `json:"dialect,omitempty"`
+
+	// Source is where to look; empty is Stdout, or File for a dialect that
+	// reports by a file.
+	Source Source `json:"source,omitempty"`
+	// Step is the name of the epoch or step that goes with a reading, or, if it
+	// has parentheses, a regular expression for it. With JSON it is a path,
+	// with a dialect that has names a name.
+	Step string `json:"step,omitempty"`
+	// Pick chooses among several readings; empty is PickLast.
+	Pick Pick `json:"pick,omitempty"`
+}
+
+// RuleError is one thing that is wrong with a [Rule].
+type RuleError struct {
+	Field   string // the rule's field as a spec calls it: metric, regex, last_number ...
+	Value   string // what the field says
+	Offset  int    // the byte of Value where the trouble is
+	Problem string
+	Hint    string // how to mend it; may be empty
+}
+
+// Error gives the problem in one line, without the hint.
+func (e *RuleError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("%s %s", e.Field, e.Problem)
+	}
+	return fmt.Sprintf("%s = %q: %s", e.Field, e.Value, e.Problem)
+}
+
+// Pattern is a checked rule. It may be used by many trials at once.
+type Pattern struct {
+	rule       Rule
+	step       *stepRule
+	newMatcher func() matcher
+	lastLine   bool // only the last line that is not blank counts
+}
+
+// Rule returns the rule with its defaults filled in.
+func (p *Pattern) Rule() Rule { return p.rule }
+
+// Scanner returns a scanner that calls emit with each reading as soon as its
+// line has ended. Readings that are not finite are emitted too.
+func (p *Pattern) Scanner(emit func(Reading)) *Scanner {
+	return newScanner(p, func(l line, o occurrence) {
+		if o.kind == finite || o.kind == nonFinite {
+			emit(o.reading(l.text, ""))
+		}
+	})
+}
+
+// Compile checks a rule. The error joins a [RuleError] for each thing that is
+// wrong.
+func Compile(rule Rule) (*Pattern, error) {
+	p := &Pattern{rule: rule}
+	var problems []error
+	complain := func(err error) {
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	complain(p.checkKind())
+	if len(problems) == 0 {
+		complain(p.compileKind())
+	}
+	complain(p.checkSource())
+	complain(p.checkPick())
+	if len(problems) == 0 {
+		complain(p.compileStep())
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return p, nil
+}
+
+// checkKind finds out whether the rule says exactly one way to find the metric.
+func (p *Pattern) checkKind() error {
+	var given []string
+	for _, field := range []struct {
+		name string
+		set  bool
+	}{
+		{"metric", p.rule.Metric != "" && p.rule.Dialect == ""},
+		{"regex", p.rule.Regex != ""},
+		{"json", p.rule.JSON != ""},
+		{"last_number", p.rule.LastNumber},
+		{"dialect", p.rule.Dialect != ""},
+	} {
+		if field.set {
+			given = append(given, field.name)
+		}
+	}
+	switch len(given) {
+	case 0:
+		return &RuleError{Field: "objective", Problem: "does not say how to find the metric",
+			Hint: `write metric = "NAME", or one of regex, json, last_number = true, dialect`}
+	case 1:
+		return nil
+	}
+	return &RuleError{Field: given[1],
+		Problem: "cannot stand beside " + given[0] + ": each is a way to find the metric by itself",
+		Hint:    "keep one of " + strings.Join(given, ", ")}
+}
+
+func (p *Pattern) compileKind() error {
+	switch {
+	case p.rule.Regex != "":
+		m, err := newRegexMatcher("regex", p.rule.Regex)
+		if err != nil {
+			return err
+		}
+		p.newMatcher = func() matcher { return m }
+	case p.rule.LastNumber:
+		p.lastLine = true
+		p.newMatcher = func() matcher { return lastNumberMatcher{} }
+	default:
+		if err := checkName("metric", p.rule.Metric); err != nil {
+			return err
+		}
+		m := newNameMatcher(p.rule.Metric)
+		p.newMatcher = func() matcher { return m }
+	}
+	return nil
+}
+
+// checkName refuses names that no line can have.
+func checkName(field, name string) error {
+	problem := &RuleError{Field: field, Value: name}
+	switch {
+	case !utf8.ValidString(name):
+		problem.Problem = "is not UTF-8"
+		problem.Hint = "use regex"
+	case strings.TrimSpace(name) != name:
+		problem.Problem = "begins or ends with a blank, which is never part of the name"
+		problem.Hint = fmt.Sprintf("write %q", strings.TrimSpace(name))
+	case strings.ContainsFunc(name, unicode.IsControl):
+		problem.Offset = strings.IndexFunc(name, unicode.IsControl)
+		problem.Problem = "has a control character, but a rule sees one line of plain text at a time"
+		problem.Hint = "write the name as it is printed"
+	default:
+		return nil
+	}
+	return problem
+}
+
+func (p *Pattern) checkSource() error {
+	switch p.rule.Source {
+	case "":
+		p.rule.Source = Stdout
+	case Stdout, Stderr, File:
+	case Both:
+		if p.lastLine {
+			return &RuleError{Field: "source", Value: string(Both),
+				Problem: "leaves open which stream's last line is meant",
+				Hint:    `write source = "stdout" or source = "stderr"`}
+		}
+	default:
+		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "is unknown",
+			Hint: "write stdout, stderr, both or file"}
+	}
+	return nil
+}
+
+func (p *Pattern) checkPick() error {
+	switch p.rule.Pick {
+	case "":
+		p.rule.Pick = PickLast
+	case PickLast:
+	case PickFirst, PickMin, PickMax, PickMean:
+		if p.lastLine {
+			return &RuleError{Field: "pick", Value: string(p.rule.Pick),
+				Problem: "cannot be, since only the last line is read",
+				Hint:    `leave pick out, or find the metric by metric or regex`}
+		}
+	default:
+		return &RuleError{Field: "pick", Value: string(p.rule.Pick), Problem: "is unknown",
+			Hint: "write last, first, min, max or mean"}
+	}
+	return nil
+}
+
+func (p *Pattern) compileStep() error {
+	if p.rule.Step == "" {
+		return nil
+	}
+	var err error
+	p.step, err = newStepRule(p.rule.Step)
+	return err
+}

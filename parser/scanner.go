@@ -1,0 +1,190 @@
+package parser
+
+import (
+	"bytes"
+	"errors"
+)
+
+// MaxLine is how many bytes of a line are looked at; what follows, up to the
+// line's end, is skipped.
+const MaxLine = 1 << 20
+
+var errClosed = errors.New("parser: write to a closed scanner")
+
+// Scanner finds readings in one stream of bytes that arrive in any chunks. It
+// is an io.WriteCloser: Close reads a last line that has no end. A Scanner is
+// for one goroutine; several scanners of one [Collector] may run side by side.
+type Scanner struct {
+	matcher matcher
+	steps   *stepFinder
+	search  *search // nil when every line must be looked at
+	sink    func(line, occurrence)
+	tap     func([]byte) // sees all bytes first; nil for none
+
+	pending []byte // the beginning of a line whose end has not arrived
+	cut     bool   // pending is at its limit and bytes were dropped
+	plain   []byte // scratch: a line without ANSI sequences
+	found   []occurrence
+	number  int  // LFs before the next byte
+	open    bool // bytes have arrived since the last LF
+	closed  bool
+}
+
+func newScanner(p *Pattern, sink func(line, occurrence)) *Scanner {
+	s := &Scanner{matcher: p.newMatcher(), sink: sink}
+	needles := s.matcher.needles()
+	if p.step != nil {
+		s.steps = p.step.finder()
+		if needles != nil {
+			needles = append(needles, p.step.needle)
+		}
+	}
+	s.search = newSearch(needles)
+	return s
+}
+
+// Write takes the next bytes of the stream. It fails only after Close.
+func (s *Scanner) Write(p []byte) (int, error) {
+	if s.closed {
+		return 0, errClosed
+	}
+	if s.tap != nil {
+		s.tap(p)
+	}
+	size := len(p)
+	for len(p) > 0 {
+		if len(s.pending) > 0 {
+			end := lineEnd(p)
+			s.hold(p[:end])
+			if end == len(p) {
+				break
+			}
+			s.flush()
+			s.endLine(p[end])
+			p = p[end+1:]
+			continue
+		}
+		end := lastLineEnd(p) + 1
+		s.lines(p[:end])
+		s.hold(p[end:])
+		break
+	}
+	return size, nil
+}
+
+// Close reads the last line if it has no end. It may be called again.
+func (s *Scanner) Close() error {
+	if !s.closed {
+		s.closed = true
+		s.flush()
+	}
+	return nil
+}
+
+// Lines counts the lines so far, by LF; a last line without one counts.
+func (s *Scanner) Lines() int {
+	if s.open {
+		return s.number + 1
+	}
+	return s.number
+}
+
+// hold keeps the beginning of a line until its end arrives.
+func (s *Scanner) hold(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	s.open = true
+	if room := MaxLine - len(s.pending); len(p) > room {
+		p, s.cut = p[:room], true
+	}
+	s.pending = append(s.pending, p...)
+}
+
+// flush looks at the line that was held.
+func (s *Scanner) flush() {
+	if len(s.pending) > 0 {
+		s.look(s.pending, s.cut)
+	}
+	s.pending, s.cut = s.pending[:0], false
+}
+
+func (s *Scanner) endLine(end byte) {
+	s.open = end != '\n'
+	if !s.open {
+		s.number++
+	}
+}
+
+// lines goes through whole lines, and looks at those that may hold a reading.
+func (s *Scanner) lines(block []byte) {
+	s.search.reset(block)
+	for pos := 0; pos < len(block); {
+		hit := s.search.next(pos)
+		if hit < 0 {
+			s.skip(block[pos:])
+			return
+		}
+		start := pos + lastLineEnd(block[pos:hit]) + 1
+		s.skip(block[pos:start])
+		end := start + lineEnd(block[start:])
+		if text := block[start:end]; len(text) > MaxLine {
+			s.look(text[:MaxLine], true)
+		} else {
+			s.look(text, false)
+		}
+		s.endLine(block[end])
+		pos = end + 1
+	}
+}
+
+// skip counts the lines that hold no reading.
+func (s *Scanner) skip(block []byte) {
+	if len(block) == 0 {
+		return
+	}
+	s.number += bytes.Count(block, []byte{'\n'})
+	s.open = block[len(block)-1] != '\n'
+}
+
+// look hands one line to the matcher.
+func (s *Scanner) look(text []byte, cut bool) {
+	if len(text) == 0 {
+		return
+	}
+	if bytes.IndexByte(text, escape) >= 0 {
+		s.plain = stripANSI(s.plain[:0], text)
+		text = s.plain
+	}
+	l := line{text: text, number: s.number + 1, cut: cut}
+	s.found = s.matcher.match(l, s.found[:0])
+	if s.steps != nil {
+		s.steps.assign(l, s.found)
+	}
+	for _, o := range s.found {
+		if o.line == 0 {
+			o.line = l.number
+		}
+		s.sink(l, o)
+	}
+}
+
+// lineEnd gives the index of the first LF or CR, or the length of p.
+func lineEnd(p []byte) int {
+	if lf := bytes.IndexByte(p, '\n'); lf >= 0 {
+		p = p[:lf]
+	}
+	if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
+		return cr
+	}
+	return len(p)
+}
+
+// lastLineEnd gives the index of the last LF or CR, or -1.
+func lastLineEnd(p []byte) int {
+	lf := bytes.LastIndexByte(p, '\n')
+	if cr := bytes.LastIndexByte(p[lf+1:], '\r'); cr >= 0 {
+		return lf + 1 + cr
+	}
+	return lf
+}
