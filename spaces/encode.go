@@ -176,9 +176,9 @@ func (p Param) floatAt(u float64) float64 {
 	return clamp(p.Min+u*(p.Max-p.Min), p.Min, p.Max)
 }
 
-// floatCoord inverts floatAt. Rounding can leave the inverse some units in the
-// last place off, so the neighbourhood is searched for a coordinate that gives
-// x back exactly; a value that floatAt never returns keeps the nearest one.
+// floatCoord inverts floatAt. The closed form can be some rounding errors off,
+// so that a bisection around it looks for a coordinate that gives x back
+// exactly; a value that floatAt never returns gets the nearest coordinate.
 func (p Param) floatCoord(x float64) float64 {
 	switch {
 	case x <= p.Min:
@@ -192,16 +192,22 @@ func (p Param) floatCoord(x float64) float64 {
 		u = clamp((math.Log(x)-a)/(math.Log(p.Max)-a), 0, 1)
 	}
 	lo, hi := u, u
-	for range 64 {
-		if p.floatAt(lo) == x {
-			return lo
-		}
-		if p.floatAt(hi) == x {
-			return hi
-		}
-		lo, hi = math.Nextafter(lo, 0), math.Nextafter(hi, 1)
+	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
+		lo, hi = math.Max(u-width, 0), math.Min(u+width, 1)
 	}
-	return u
+	for mid := u; ; mid = lo + (hi-lo)/2 {
+		switch v := p.floatAt(mid); {
+		case v < x:
+			lo = mid
+		case v > x:
+			hi = mid
+		default:
+			return mid
+		}
+		if next := lo + (hi-lo)/2; next <= lo || next >= hi {
+			return mid
+		}
+	}
 }
 
 // intEnds are the ends of the coordinate in the parameter's own scale: half a

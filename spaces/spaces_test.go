@@ -1,0 +1,320 @@
+package spaces_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+func mixed(t testing.TB) *spaces.Space {
+	t.Helper()
+	when := func(s string) *spaces.Condition {
+		c, err := spaces.ParseCondition(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	s, err := spaces.New(
+		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-7, Max: 0.05, Scale: spaces.Log},
+		spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -3, Max: 11},
+		spaces.Param{Name: "depth", Kind: spaces.KindInt, Min: 1, Max: 12},
+		spaces.Param{Name: "width", Kind: spaces.KindInt, Min: 1, Max: 4096, Scale: spaces.Log},
+		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam"), spaces.Int(3)}},
+		spaces.Param{Name: "bn", Kind: spaces.KindBool},
+		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 0.99, When: when("opt == 'sgd' and depth >= 2")},
+		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when("momentum > 0.5")},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func uniform(rng *rand.Rand, n int) []float64 {
+	u := make([]float64, n)
+	for i := range u {
+		u[i] = rng.Float64()
+	}
+	return u
+}
+
+func TestRoundTripsAreExact(t *testing.T) {
+	s := mixed(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		v := s.Decode(s.FromUniform(uniform(rng, s.Len())))
+		p, err := s.Encode(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back := s.Decode(p); !back.Equal(v) {
+			t.Fatalf("%v became %v", v, back)
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read spaces.Values
+		if err := json.Unmarshal(b, &read); err != nil || !read.Equal(v) {
+			t.Fatalf("%v became %v in JSON (%s): %v", v, read, b, err)
+		}
+		q, err := s.Encode(read)
+		if err != nil || spaces.Distance(p, q) != 0 {
+			t.Fatalf("the point of %s moved by %v: %v", b, spaces.Distance(p, q), err)
+		}
+	}
+}
+
+func TestEndsAreExact(t *testing.T) {
+	for _, p := range []spaces.Param{
+		{Name: "a", Kind: spaces.KindFloat, Min: 1e-7, Max: 0.05, Scale: spaces.Log},
+		{Name: "a", Kind: spaces.KindFloat, Min: 3e-300, Max: 7e300, Scale: spaces.Log},
+		{Name: "a", Kind: spaces.KindFloat, Min: -0.1, Max: 0.3},
+		{Name: "a", Kind: spaces.KindInt, Min: 1, Max: 1 << 40, Scale: spaces.Log},
+		{Name: "a", Kind: spaces.KindInt, Min: -(1 << 53), Max: 1 << 53},
+	} {
+		s, err := spaces.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for u, want := range map[float64]float64{0: p.Min, 1: p.Max, -2: p.Min, 5: p.Max} {
+			v, _ := s.Decode(spaces.Point{u})[0].Value.Number()
+			if v != want {
+				t.Errorf("%+v at %v: got %v, want %v", p, u, v, want)
+			}
+		}
+	}
+}
+
+// Every integer of a linear range is equally likely, the two ends included;
+// on a log scale the share of n is ln((n+½)/(n−½)) of the whole.
+func TestIntsHaveNoBias(t *testing.T) {
+	for _, scale := range []spaces.Scale{spaces.Linear, spaces.Log} {
+		s, err := spaces.New(spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 6, Scale: scale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const steps = 600_000
+		var count [7]float64
+		for i := range steps {
+			v, _ := s.Decode(spaces.Point{(float64(i) + 0.5) / steps})[0].Value.Number()
+			count[int(v)]++
+		}
+		for n := 1.0; n <= 6; n++ {
+			want := 1.0 / 6
+			if scale == spaces.Log {
+				want = math.Log((n+0.5)/(n-0.5)) / math.Log(13)
+			}
+			if got := count[int(n)] / steps; math.Abs(got-want) > 1e-5 {
+				t.Errorf("%s: share of %v is %v, want %v", scale, n, got, want)
+			}
+		}
+	}
+}
+
+func TestOneChangeOfAChoiceIsOneUnit(t *testing.T) {
+	s := mixed(t)
+	base := s.Decode(s.FromUniform([]float64{.5, .5, 0, .5, 0, 0, 0, 0}))
+	change := func(name string, v spaces.Value) spaces.Point {
+		w := append(spaces.Values(nil), base...)
+		for i := range w {
+			if w[i].Name == name {
+				w[i].Value = v
+			}
+		}
+		p, err := s.Encode(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p, err := s.Encode(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []spaces.Point{
+		change("opt", spaces.String("adam")), change("opt", spaces.Int(3)), change("bn", spaces.Bool(true)),
+	} {
+		if d := spaces.Distance(p, q); math.Abs(d-1) > 1e-15 {
+			t.Errorf("one change is %v units of distance", d)
+		}
+	}
+}
+
+func TestSnapIsIdempotentAndHidesInactive(t *testing.T) {
+	s := mixed(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		p := s.Snap(spaces.Point(uniform(rng, s.Dim())))
+		if q := s.Snap(p); spaces.Distance(p, q) != 0 {
+			t.Fatalf("snapping twice moved %v to %v", p, q)
+		}
+		v := s.Decode(p)
+		_, has := v.Get("momentum")
+		opt, _ := v.Get("opt")
+		depth, _ := v.Get("depth")
+		d, _ := depth.Number()
+		if want := opt == spaces.String("sgd") && d >= 2; has != want {
+			t.Fatalf("momentum present: %v in %v", has, v)
+		}
+		if at := p[s.Offset(6)]; !has && at != 0.5 {
+			t.Fatalf("an inactive coordinate is %v, want the middle", at)
+		}
+		if _, nest := v.Get("nesterov"); nest && !has {
+			t.Fatalf("nesterov without momentum in %v", v)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	s, err := spaces.New(
+		spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		spaces.Param{Name: "b", Kind: spaces.KindBool},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, v := range map[string]spaces.Values{
+		"b has no value":   {{"x", spaces.Float(0.5)}},
+		"no parameter y":   {{"x", spaces.Float(0.5)}, {"b", spaces.Bool(true)}, {"y", spaces.Int(1)}},
+		"two values":       {{"x", spaces.Float(0.5)}, {"x", spaces.Float(0.5)}, {"b", spaces.Bool(true)}},
+		"from 0 to 1":      {{"x", spaces.Float(1.5)}, {"b", spaces.Bool(true)}},
+		"true or false":    {{"x", spaces.Float(0.5)}, {"b", spaces.Int(1)}},
+		"found \"NaN\"":    {{"x", spaces.Float(math.NaN())}, {"b", spaces.Bool(true)}},
+		"found \"orange\"": {{"x", spaces.String("orange")}, {"b", spaces.Bool(true)}},
+	} {
+		if _, err := s.Encode(v); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want an error with %q", v, err, want)
+		}
+	}
+}
+
+func TestNewReportsEverything(t *testing.T) {
+	unknown, err := spaces.ParseCondition("later == 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = spaces.New(
+		spaces.Param{Name: "1x", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		spaces.Param{Name: "a", Kind: spaces.KindFloat, Min: 0, Max: 1, Scale: spaces.Log},
+		spaces.Param{Name: "b", Kind: spaces.KindInt, Min: 4, Max: 4},
+		spaces.Param{Name: "b", Kind: spaces.KindBool, Scale: spaces.Log},
+		spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.Int(1), spaces.String("1")}},
+		spaces.Param{Name: "d", Kind: spaces.KindBool, When: unknown},
+		spaces.Param{Name: "e", Kind: spaces.KindFloat, Min: math.Inf(-1), Max: 0},
+	)
+	var prob spaces.Problem
+	if !errors.As(err, &prob) {
+		t.Fatalf("got %v, want Problems", err)
+	}
+	for _, want := range []string{"is not a name", "needs min > 0", "must be smaller", "two parameters", "have a scale", "is there twice", "declared before", "finite"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no complaint with %q in:\n%v", want, err)
+		}
+	}
+	if _, err := spaces.New(); err == nil {
+		t.Error("a space without parameters was accepted")
+	}
+}
+
+func TestConditions(t *testing.T) {
+	get := func(name string) (spaces.Value, bool) {
+		v, ok := map[string]spaces.Value{
+			"opt": spaces.String("sgd"), "n": spaces.Int(3), "x": spaces.Float(0.5), "b": spaces.Bool(true),
+		}[name]
+		return v, ok
+	}
+	for text, want := range map[string]bool{
+		"opt == 'sgd'": true, `opt == "adam"`: false, "opt != 'adam'": true, "n == 3": true, "n==3.0": true,
+		"n >= 3 and x < 1": true, "n > 3": false, "n <= 2": false, "b == true": true, "b == false": false,
+		"opt in ['adam', 'sgd']": true, "n in [1, 2]": false, "missing == 1": false, "x > -1e3": true,
+	} {
+		c, err := spaces.ParseCondition(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := c.Holds(get); got != want {
+			t.Errorf("%s is %v, want %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"", "opt", "opt =", "opt = 'a'", "opt == sgd", "== 1", "n in 1", "n in [", "n in [1", "n in []", "n == 1 or x == 1", "n == 'a", "n == 1 and", "§ == 1"} {
+		if c, err := spaces.ParseCondition(text); err == nil {
+			t.Errorf("%q was accepted as %+v", text, c)
+		}
+	}
+}
+
+func TestEnumerateFiniteSpace(t *testing.T) {
+	when, err := spaces.ParseCondition("b == true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := spaces.New(
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 3},
+		spaces.Param{Name: "b", Kind: spaces.KindBool},
+		spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.Int(1), spaces.Int(2)}, When: when},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	if !s.Enumerate(func(v spaces.Values) bool { seen[v.String()] = true; return true }) {
+		t.Error("the enumeration did not end by itself")
+	}
+	if n, ok := s.Size(100); n != 9 || !ok || len(seen) != 9 {
+		t.Errorf("Size is %d (%v) and %d were enumerated, want 9", n, ok, len(seen))
+	}
+	if _, ok := s.Size(8); ok {
+		t.Error("a limit of 8 was not exceeded by 9")
+	}
+	if _, ok := mixed(t).Size(1000); ok {
+		t.Error("a space with a float was called finite")
+	}
+}
+
+func TestParseValues(t *testing.T) {
+	p := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9}
+	if v, err := p.Parse("7"); err != nil || v != spaces.Int(7) {
+		t.Errorf("got %v, %v", v, err)
+	}
+	for _, text := range []string{"", "x", "10", "1.5"} {
+		if _, err := p.Parse(text); err == nil {
+			t.Errorf("%q was accepted", text)
+		}
+	}
+}
+
+func FuzzRoundTrip(f *testing.F) {
+	f.Add(1e-7, 0.05, true, 0.3)
+	f.Add(-1e300, 1e300, false, 0.999999)
+	f.Add(5e-324, 1.7e308, true, 1e-9)
+	f.Fuzz(func(t *testing.T, lo, hi float64, log bool, u float64) {
+		p := spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: lo, Max: hi}
+		if log {
+			p.Scale = spaces.Log
+		}
+		s, err := spaces.New(p)
+		if err != nil {
+			return
+		}
+		v := s.Decode(spaces.Point{u})
+		x, _ := v[0].Value.Number()
+		if !(x >= lo && x <= hi) {
+			t.Fatalf("%v lies outside [%v, %v]", x, lo, hi)
+		}
+		q, err := s.Encode(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back := s.Decode(q); !back.Equal(v) {
+			t.Fatalf("%v became %v", v, back)
+		}
+	})
+}
