@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrLocked is wrapped by the error of Open and Create when another process, or
+// another Journal of this one, has the file open for writing.
+var ErrLocked = errors.New("journal is in use")
+
+// ErrVersion is wrapped by the error of Open, Read, Verify and Repair when the
+// file is whole but of a format version that this package does not know.
+var ErrVersion = errors.New("unknown journal version")
+
+// A Holder is a process that has a journal open for writing, as it described itself.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// A LockedError says who holds the journal. It wraps ErrLocked.
+type LockedError struct {
+	Path   string
+	Holder Holder // zero when the holder is not known
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder.PID == 0 {
+		return fmt.Sprintf("journal %s is in use by another process", e.Path)
+	}
+	return fmt.Sprintf("journal %s is in use by process %d on %s since %s",
+		e.Path, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
+}
+
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// A VersionError names the version that was found. It wraps ErrVersion.
+type VersionError struct {
+	Path    string
+	Version string // as written in the file
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("journal %s has format version %s, but only version %d is known here: read it with the program that wrote it, or a newer one",
+		e.Path, e.Version, Version)
+}
+
+func (e *VersionError) Unwrap() error { return ErrVersion }
+
+// A CorruptError says where a journal stops being what was written.
+// Everything before Line is intact.
+type CorruptError struct {
+	Path   string
+	Line   int   // counted from 1
+	Offset int64 // of the line's first byte
+	Reason string
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("journal %s is damaged at line %d (byte %d): %s", e.Path, e.Line, e.Offset, e.Reason)
+}
+
+// A WriteError says that the journal cannot be written. Nothing that the failed
+// call was asked to record counts as recorded, and the Journal that returned it
+// returns it again from every later call: what is on the disk is then only known
+// by opening the file anew.
+type WriteError struct {
+	Path string
+	Op   string // what was being done: "open", "lock", "write", "sync", …
+	Err  error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("cannot %s journal %s: %v", e.Op, e.Path, e.Err)
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }

@@ -1,0 +1,136 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+)
+
+// Format and Version stand in the first line of every journal.
+const (
+	Format  = "lbotune-journal"
+	Version = 1
+)
+
+const notFirst = "it is not the first line of an " + Format
+
+// MaxLine is the longest line that is written or read, in bytes, its end not counted.
+const MaxLine = 16 << 20
+
+const (
+	// firstLine is how every journal of every version begins; the version follows.
+	firstLine = `{"seq":1,"format":"` + Format + `","version":`
+	sealStart = `,"crc":"`
+	sealLen   = len(sealStart) + 8 + len(`"}`)
+)
+
+// A chain is the link that the next line must continue: the number and the
+// checksum of the line before it. The zero chain stands before the first line.
+type chain struct {
+	seq uint64
+	crc uint32
+}
+
+// seal appends the line that records object, a compact JSON object, and its line end.
+func (c *chain) seal(dst, object []byte) []byte {
+	start := len(dst)
+	dst = appendSeq(dst, c.seq+1)
+	if c.seq == 0 {
+		dst = strconv.AppendInt(append(dst[:start], firstLine...), Version, 10)
+	}
+	if fields := object[1 : len(object)-1]; len(fields) > 0 {
+		dst = append(dst, ',')
+		dst = append(dst, fields...)
+	}
+	c.seq++
+	c.crc = crc32.Update(c.crc, crc32.IEEETable, dst[start:])
+	return append(appendSeal(dst, c.crc), '\n')
+}
+
+// follow reports whether line, without its end, is the one that was written after
+// c, and moves c on to it if so.
+func (c *chain) follow(line []byte) bool {
+	var scratch [32]byte
+	start := append(appendSeq(scratch[:0], c.seq+1), ',')
+	if len(line) < sealLen || len(line) > MaxLine || !bytes.HasPrefix(line, start) {
+		return false
+	}
+	body, seal := line[:len(line)-sealLen], line[len(line)-sealLen:]
+	crc := crc32.Update(c.crc, crc32.IEEETable, body)
+	if !bytes.Equal(seal, appendSeal(scratch[:0], crc)) {
+		return false
+	}
+	c.seq++
+	c.crc = crc
+	return true
+}
+
+// followStart is follow for the start of tail: the last bytes of a file, after
+// which no line end came. It returns the length of the record that they begin with.
+func (c *chain) followStart(tail []byte) (length int, ok bool) {
+	at := bytes.LastIndex(tail, []byte(sealStart))
+	if at < 0 || len(tail) < at+sealLen {
+		return 0, false
+	}
+	return at + sealLen, c.follow(tail[:at+sealLen])
+}
+
+// complaint says why line does not follow c.
+func (c *chain) complaint(line []byte) string {
+	switch {
+	case len(line) == 0:
+		return "the line is empty"
+	case len(line) > MaxLine:
+		return fmt.Sprintf("the line is longer than %d bytes", MaxLine)
+	case bytes.HasPrefix(line, []byte("\xef\xbb\xbf")):
+		return "it begins with a byte order mark: an editor has saved the file"
+	case bytes.HasSuffix(line, []byte("\r")):
+		return "it ends in CR LF: an editor or a transfer has changed the line ends"
+	case bytes.IndexByte(line, 0) >= 0:
+		return "it has zero bytes in it"
+	case c.seq == 0 && !bytes.HasPrefix(line, []byte(firstLine)):
+		return notFirst
+	}
+	switch seq, ok := claimedSeq(line); {
+	case !ok:
+		return "it does not begin with " + string(appendSeq(nil, c.seq+1))
+	case seq != c.seq+1:
+		return fmt.Sprintf("record %d stands where record %d belongs", seq, c.seq+1)
+	}
+	if len(line) < sealLen || !bytes.HasPrefix(line[len(line)-sealLen:], []byte(sealStart)) {
+		return "it does not end in a checksum"
+	}
+	body, seal := line[:len(line)-sealLen], line[len(line)-sealLen:]
+	want := appendSeal(nil, crc32.Update(c.crc, crc32.IEEETable, body))
+	return fmt.Sprintf("its checksum is %q, and that of its content after the lines before it %q",
+		seal[len(sealStart):len(seal)-2], want[len(sealStart):len(want)-2])
+}
+
+// claimedSeq reads the number that line gives itself.
+func claimedSeq(line []byte) (uint64, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
+	if !ok {
+		return 0, false
+	}
+	digits, _, ok := bytes.Cut(rest[:min(len(rest), 21)], []byte(","))
+	if !ok {
+		return 0, false
+	}
+	seq, err := strconv.ParseUint(string(digits), 10, 64)
+	return seq, err == nil
+}
+
+func appendSeq(dst []byte, seq uint64) []byte {
+	dst = append(dst, `{"seq":`...)
+	return strconv.AppendUint(dst, seq, 10)
+}
+
+func appendSeal(dst []byte, crc uint32) []byte {
+	const digits = "0123456789abcdef"
+	dst = append(dst, sealStart...)
+	for shift := 28; shift >= 0; shift -= 4 {
+		dst = append(dst, digits[crc>>shift&15])
+	}
+	return append(dst, `"}`...)
+}

@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// lockPatience is how long a held lock is waited for: a killed process may hold it
+// until a child that it was just starting has reached its exec.
+const (
+	lockPatience = 100 * time.Millisecond
+	lockPause    = 10 * time.Millisecond
+)
+
+// LockPath returns the path of the lock file beside the journal at path:
+// journal.lock for journal.jsonl. The file is never removed; whether the lock is
+// held is known to the operating system alone.
+func LockPath(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".lock" }
+
+// acquire takes the lock beside the journal at path and writes down who holds it.
+func acquire(fsys FS, path string) (File, error) {
+	name := LockPath(path)
+	lock, err := fsys.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		err = lock.Chmod(0o600) // whatever the umask left
+	case errors.Is(err, os.ErrExist):
+		lock, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	}
+	if err != nil {
+		_ = closeFile(lock)
+		return nil, &WriteError{path, "lock", err}
+	}
+	if err := tryLock(path, lock); err != nil {
+		var locked *LockedError
+		if errors.As(err, &locked) {
+			locked.Holder = readHolder(lock)
+		}
+		_ = lock.Close()
+		return nil, err
+	}
+	writeHolder(lock)
+	return lock, nil
+}
+
+// tryLock locks file, the journal at path or its lock file.
+func tryLock(path string, file File) error {
+	for waited := time.Duration(0); ; waited += lockPause {
+		ok, err := file.TryLock()
+		switch {
+		case err != nil:
+			return &WriteError{path, "lock", err}
+		case ok:
+			return nil
+		case waited >= lockPatience:
+			return &LockedError{Path: path}
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// writeHolder leaves a note for those who find the lock held. It is a courtesy: the
+// lock holds without it, and so its errors (a full disk) are of no consequence.
+func writeHolder(lock File) {
+	host, _ := os.Hostname()
+	note, err := json.Marshal(Holder{os.Getpid(), host, time.Now().Truncate(time.Second)})
+	if err == nil && lock.Truncate(0) == nil {
+		_, _ = lock.Write(append(note, '\n'))
+	}
+}
+
+func readHolder(lock File) Holder {
+	var note [4096]byte
+	n, err := lock.ReadAt(note[:], 0)
+	var holder Holder
+	if err != nil && err != io.EOF || json.Unmarshal(note[:n], &holder) != nil {
+		return Holder{}
+	}
+	return holder
+}
+
+func closeFile(f File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}

@@ -1,0 +1,193 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Record is one verified line.
+type Record struct {
+	Seq    uint64          // the line's number, counted from 1
+	Offset int64           // of the line's first byte in the file
+	Raw    json.RawMessage // the whole object, "seq" and "crc" included; valid until visit returns
+}
+
+// A Summary describes a journal that has been read to its end.
+type Summary struct {
+	Version int    // of the format
+	Records uint64 // verified, the first line included
+	Size    int64  // bytes from the start of the file to the end of the last record
+	CRC     uint32 // checksum of the last record, and so of the whole history
+	Torn    *Torn  // what stands after the last record; nil when the file ends as it should
+}
+
+// A Torn is the end of a file whose last write was cut short. A reader that takes
+// no lock also meets it when it comes in the middle of a write.
+type Torn struct {
+	Line   int   // in which the file ends
+	Offset int64 // of the first byte that belongs to no record
+	Length int64 // from there to the end of the file
+	// Whole says that Line is a record of which only the line end is missing. It
+	// counts as one.
+	Whole bool
+	// Kept is the file to which Open has moved the bytes; empty when there are none.
+	Kept string
+}
+
+func (t *Torn) String() string {
+	switch {
+	case t.Whole && t.Length == 0:
+		return fmt.Sprintf("line %d lacks its line end", t.Line)
+	case t.Whole:
+		return fmt.Sprintf("line %d is followed by %d stray bytes instead of a line end", t.Line, t.Length)
+	default:
+		return fmt.Sprintf("line %d is incomplete: its %d bytes are no whole record", t.Line, t.Length)
+	}
+}
+
+// Read verifies the journal at path and hands each record to visit, the first line
+// included. It takes no lock and changes nothing, so that it can be used while
+// another process writes. An error of visit ends the reading and is returned as it is.
+func Read(path string, visit func(Record) error, opts ...Option) (Summary, error) {
+	fsys := collect(opts).fs
+	path, err := resolve(fsys, path)
+	if err != nil {
+		return Summary{}, err
+	}
+	file, err := fsys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return Summary{}, fmt.Errorf("open journal: %w", err)
+	}
+	defer file.Close()
+	return scan(path, file, visit)
+}
+
+// Verify reads the journal at path as Read does, and also checks that each line is
+// a JSON object in valid UTF-8, as any line is that this package wrote.
+func Verify(path string, opts ...Option) (Summary, error) {
+	return Read(path, func(r Record) error {
+		if json.Valid(r.Raw) && utf8.Valid(r.Raw) {
+			return nil
+		}
+		return &CorruptError{Path: path, Line: int(r.Seq), Offset: r.Offset,
+			Reason: "its checksum is right, but it is no valid JSON: another program wrote it"}
+	}, opts...)
+}
+
+// resolve returns the true path of an existing journal.
+func resolve(fsys FS, path string) (string, error) {
+	real, err := fsys.Resolve(path)
+	if err != nil {
+		return "", fmt.Errorf("open journal: %w", err)
+	}
+	info, err := fsys.Stat(real)
+	if err != nil {
+		return "", fmt.Errorf("open journal: %w", err)
+	}
+	if !info.Mode.IsRegular() {
+		return "", fmt.Errorf("open journal: %w", &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("not a regular file but %s", kind(info.Mode))})
+	}
+	return real, nil
+}
+
+func kind(mode fs.FileMode) string {
+	if mode.IsDir() {
+		return "a directory"
+	}
+	return "a special file (" + mode.String() + ")"
+}
+
+// scan verifies r from its start to its end.
+//
+// A line that seems damaged is read once more before it is called so: a process
+// that repairs a torn end and goes on writing may have changed the bytes between
+// two reads of ours.
+func scan(path string, r io.ReaderAt, visit func(Record) error) (Summary, error) {
+	var (
+		sum   Summary
+		link  chain
+		lines = newScanner(r)
+		again = int64(-1)
+	)
+	for {
+		line, err := lines.next()
+		switch {
+		case err == io.EOF && link.seq == 0:
+			return sum, &CorruptError{Path: path, Line: 1, Reason: "the file is empty"}
+		case err == io.EOF:
+			return sum, nil
+		case err != nil:
+			return sum, fmt.Errorf("read journal %s at byte %d: %w", path, lines.offset, err)
+		}
+		record, whole := line.record(&link)
+		switch {
+		case whole:
+		case line.ended && again != line.offset:
+			again = line.offset
+			lines.seek(line.offset)
+			continue
+		case line.ended || link.seq == 0:
+			return sum, damage(path, link, line)
+		default:
+			sum.Torn = &Torn{Line: int(link.seq) + 1, Offset: line.offset, Length: line.length}
+			return sum, nil
+		}
+		if link.seq == 1 {
+			if sum.Version, err = version(path, record); err != nil {
+				return sum, err
+			}
+		}
+		if err := visit(Record{link.seq, line.offset, record}); err != nil {
+			return sum, err
+		}
+		sum.Records, sum.CRC, sum.Size = link.seq, link.crc, line.offset+int64(len(record))+1
+		if !line.ended {
+			sum.Size--
+			sum.Torn = &Torn{Line: int(link.seq), Offset: sum.Size, Length: line.length - int64(len(record)), Whole: true}
+		}
+	}
+}
+
+// record returns the bytes of the record that the line holds after link, and moves
+// link on to it. Where the file ends without a line end, bytes may follow the record.
+func (l span) record(link *chain) (record []byte, whole bool) {
+	if l.ended {
+		if !link.follow(l.bytes) {
+			return nil, false
+		}
+		return l.bytes, true
+	}
+	length, whole := link.followStart(l.bytes)
+	if !whole {
+		return nil, false
+	}
+	return l.bytes[:length], true
+}
+
+func damage(path string, link chain, line span) *CorruptError {
+	reason := link.complaint(line.bytes)
+	if !line.ended && strings.HasPrefix(firstLine, string(line.bytes[:min(len(firstLine), len(line.bytes))])) {
+		reason = "the first line is cut short: nothing was recorded yet"
+	}
+	return &CorruptError{Path: path, Line: int(link.seq) + 1, Offset: line.offset, Reason: reason}
+}
+
+// version checks the intact first line and returns the format version in it.
+func version(path string, line []byte) (int, error) {
+	rest, ok := bytes.CutPrefix(line, []byte(firstLine))
+	if !ok {
+		return 0, &CorruptError{Path: path, Line: 1, Reason: notFirst}
+	}
+	digits, _, _ := bytes.Cut(rest, []byte(","))
+	if string(digits) != strconv.Itoa(Version) {
+		return 0, &VersionError{Path: path, Version: string(digits)}
+	}
+	return Version, nil
+}
