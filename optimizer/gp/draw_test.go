@@ -84,7 +84,7 @@ func TestPathInterpolates(t *testing.T) {
 // the kernel as its covariance when its features are drawn afresh. So the
 // moments of many paths are those of the posterior.
 func TestPathMomentsAreThePosterior(t *testing.T) {
-	const draws = 6000
+	const draws = 4000
 	x, y, h := sample(6, 6, 2)
 	h.LogNoise = math.Log(0.05)
 	m := newModel(t, x, y, h)
@@ -129,7 +129,7 @@ func TestPathMomentsAreThePosterior(t *testing.T) {
 
 // With many features the weight-space draws agree with the posterior as well.
 func TestWeightDrawMoments(t *testing.T) {
-	const draws = 1500
+	const draws = 1000
 	x, y, h := sample(9, 8, 2)
 	h.LogNoise = math.Log(0.05)
 	m := newModel(t, x, y, h)

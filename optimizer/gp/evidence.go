@@ -17,8 +17,8 @@ type evidence struct {
 	slopes []float64   // n×n, slope of the kernel below the diagonal; nil without gradients
 	u      []float64   // n×n, L⁻ᵀ above the diagonal; nil without gradients
 	rows   [][]float64 // rows of l
-	ones   []float64   // K⁻¹ 1
-	alpha  []float64   // K⁻¹ (y − c)
+	ones   []float64   // L⁻¹ 1
+	alpha  []float64   // L⁻¹ (y − c) or K⁻¹ (y − c)
 	row    []float64
 	diag   float64 // σn² + jitter
 	fit    float64 // (y−c)ᵀ K⁻¹ (y−c)
@@ -73,13 +73,21 @@ func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 	return false
 }
 
-// solve sets alpha for the mean c and returns the log marginal likelihood.
-func (w *evidence) solve(c float64) float64 {
+// logLikelihood returns the log marginal likelihood for the mean c, without
+// setting alpha.
+func (w *evidence) logLikelihood(c float64) float64 {
 	for i, v := range w.y {
 		w.alpha[i] = v - c
 	}
 	forward(w.rows, w.alpha)
-	return w.finish()
+	return w.value()
+}
+
+// solve is logLikelihood, and sets alpha.
+func (w *evidence) solve(c float64) float64 {
+	v := w.logLikelihood(c)
+	backward(w.rows, w.alpha)
+	return v
 }
 
 // solveProfiled chooses the mean that maximises likelihood × N(c; 0, sd²),
@@ -97,17 +105,18 @@ func (w *evidence) solveProfiled(sd float64) (c, logLikelihood float64) {
 	forward(w.rows, w.ones)
 	c = floats.Dot(w.ones, w.alpha) / (floats.Dot(w.ones, w.ones) + 1/(sd*sd))
 	floats.AddScaled(w.alpha, -c, w.ones)
-	return c, w.finish()
+	logLikelihood = w.value()
+	backward(w.rows, w.alpha)
+	return c, logLikelihood
 }
 
-// finish turns alpha from L⁻¹(y−c) into K⁻¹(y−c).
-func (w *evidence) finish() float64 {
+// value is the log marginal likelihood when alpha is L⁻¹(y − c).
+func (w *evidence) value() float64 {
 	w.fit = floats.Dot(w.alpha, w.alpha)
 	sum := -0.5 * (w.fit + float64(w.n)*math.Log(2*math.Pi))
 	for i, row := range w.rows {
 		sum -= math.Log(row[i])
 	}
-	backward(w.rows, w.alpha)
 	return sum
 }
 

@@ -1,0 +1,213 @@
+package gp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// The hyper-parameter sampler of Spearmint (Snoek, Larochelle and Adams, 2012),
+// without its input warping. Parameters are sampled in natural units:
+//
+//	ℓ_j ~ Uniform(0, 10),  √σ0² ~ LogNormal(0, 1),  c ~ N(0, 1),
+//	σn² ~ a horseshoe of scale 0.1, in the approximation ln p(v) = ln ln(1 + 3(0.1/v)²)
+//
+// One sweep is a slice step for (c, σ0², σn²) along a random direction, then one
+// for each ℓ_j in random order, each of initial width 1.
+
+const (
+	maxLength      = 10.0
+	horseshoeScale = 0.1
+	// stability stands on the diagonal beside the sampled noise, so that a
+	// noise of 0 can be factorised.
+	stability = 1e-6
+)
+
+// SampleSettings say how SampleHyper walks.
+type SampleSettings struct {
+	// BurnIn is the number of sweeps before the first sample. Spearmint makes
+	// 100 for the first fit of a study, and none when it goes on from the last
+	// sample.
+	BurnIn int
+	// Samples is the number of samples, one per sweep: 10 in Spearmint.
+	Samples int
+	// FixedNoise, if positive, is the noise variance, which is then not sampled.
+	FixedNoise float64
+}
+
+// NewSampleSettings returns Spearmint's settings for a first fit.
+func NewSampleSettings() SampleSettings { return SampleSettings{BurnIn: 100, Samples: 10} }
+
+// SampleStart returns the hyper-parameters at which Spearmint's chain starts:
+// ℓ = 1, σ0² = 1, σn² = 1e-6, c = 0.
+func SampleStart(d int) Hyper {
+	return Hyper{LogLengths: make([]float64, d), LogNoise: math.Log(2 * stability)}
+}
+
+// SampleHyper draws hyper-parameters from their posterior given y at x, by the
+// Markov chain described above, from start and with the given random stream.
+// The last sample is the chain's state: passing it as the next start, with no
+// burn-in, goes on. A start outside the priors' support is moved into it. The
+// cost is about 6(d+1) factorisations per sweep.
+func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
+	d, err := checkData(x, y)
+	if err != nil {
+		return nil, err
+	}
+	if err := start.check(d); err != nil {
+		return nil, fmt.Errorf("start of the chain: %w", err)
+	}
+	if s.BurnIn < 0 || s.Samples < 1 {
+		return nil, fmt.Errorf("gp: %d sweeps of burn-in and %d samples", s.BurnIn, s.Samples)
+	}
+	c := newChain(newEvidence(x, y, false), start, s.FixedNoise, rng)
+	if math.IsInf(c.value, -1) || math.IsNaN(c.value) {
+		return nil, errors.New("gp: the chain starts where the posterior density is 0")
+	}
+	samples := make([]Hyper, 0, s.Samples)
+	for k := range s.BurnIn + s.Samples {
+		c.sweep()
+		if k >= s.BurnIn {
+			samples = append(samples, c.hyper())
+		}
+	}
+	return samples, nil
+}
+
+// chain is the state of the sampler: θ = (ℓ_1 … ℓ_d, c, σ0², σn²) in natural
+// units, and its log density.
+type chain struct {
+	w          *evidence
+	fixedNoise float64
+	slice      slicer
+	theta      []float64
+	value      float64
+	trial, dir []float64
+	logLengths []float64
+}
+
+func newChain(w *evidence, start Hyper, fixedNoise float64, rng *rand.Rand) *chain {
+	d := w.d
+	c := &chain{
+		w: w, fixedNoise: fixedNoise,
+		slice:      slicer{rng: rng, width: 1},
+		theta:      make([]float64, d+3),
+		trial:      make([]float64, d+3),
+		dir:        make([]float64, d+3),
+		logLengths: make([]float64, d),
+	}
+	const edge = 1e-3
+	for j, l := range start.Lengths() {
+		c.theta[j] = math.Min(math.Max(l, edge), maxLength-edge)
+	}
+	c.theta[d] = start.Mean
+	c.theta[d+1] = math.Max(start.Signal(), stability)
+	c.theta[d+2] = math.Max(start.Noise()-stability, stability)
+	c.value = c.logDensity(c.theta)
+	return c
+}
+
+// sweep makes one step of each block.
+func (c *chain) sweep() {
+	d, rng := c.w.d, c.slice.rng
+	norm := 0.0
+	clear(c.dir)
+	for i := d; i < d+3; i++ {
+		if i == d+2 && c.fixedNoise > 0 {
+			continue
+		}
+		c.dir[i] = rng.NormFloat64()
+		norm += c.dir[i] * c.dir[i]
+	}
+	for i := d; i < d+3; i++ {
+		c.dir[i] /= math.Sqrt(norm)
+	}
+	c.move()
+	for _, j := range rng.Perm(d) {
+		clear(c.dir)
+		c.dir[j] = 1
+		c.move()
+	}
+}
+
+// move makes a slice step along dir.
+func (c *chain) move() {
+	t, value := c.slice.step(func(t float64) float64 {
+		for i, v := range c.theta {
+			c.trial[i] = v + t*c.dir[i]
+		}
+		return c.logDensity(c.trial)
+	}, c.value)
+	for i, v := range c.dir {
+		c.theta[i] += t * v
+	}
+	c.value = value
+}
+
+// logDensity is the log posterior density of θ up to a constant, −∞ outside the
+// support.
+func (c *chain) logDensity(theta []float64) float64 {
+	d := c.w.d
+	for j, l := range theta[:d] {
+		if !(l > 0 && l < maxLength) {
+			return math.Inf(-1)
+		}
+		c.logLengths[j] = math.Log(l)
+	}
+	mean, signal, noise := theta[d], theta[d+1], theta[d+2]
+	if !(signal > 0) {
+		return math.Inf(-1)
+	}
+	prior := -0.5*mean*mean + logAmplitudePrior(signal)
+	if c.fixedNoise > 0 {
+		noise = c.fixedNoise
+	} else {
+		if !(noise > 0) {
+			return math.Inf(-1)
+		}
+		prior += logHorseshoe(noise)
+		noise += stability
+	}
+	if !c.w.factorise(c.logLengths, signal, noise) {
+		return math.Inf(-1)
+	}
+	value := c.w.logLikelihood(mean) + prior
+	if math.IsNaN(value) {
+		return math.Inf(-1)
+	}
+	return value
+}
+
+// logAmplitudePrior is the log density of v when √v ~ LogNormal(0, 1), up to a
+// constant: −(ln √v)²/2 − ln √v from the log-normal, − ln √v from d√v/dv.
+func logAmplitudePrior(v float64) float64 {
+	l := 0.5 * math.Log(v)
+	return -0.5*l*l - 2*l
+}
+
+// logHorseshoe is the approximate log density of the horseshoe prior.
+func logHorseshoe(v float64) float64 {
+	t := horseshoeScale / v
+	if t > 1e100 { // its square would overflow: ln(1 + 3t²) → ln 3 + 2 ln t
+		return math.Log(math.Log(3) + 2*math.Log(t))
+	}
+	return math.Log(math.Log1p(3 * t * t))
+}
+
+func (c *chain) hyper() Hyper {
+	d := c.w.d
+	h := Hyper{
+		LogLengths: make([]float64, d),
+		Mean:       c.theta[d],
+		LogSignal:  math.Log(c.theta[d+1]),
+		LogNoise:   math.Log(c.theta[d+2] + stability),
+	}
+	if c.fixedNoise > 0 {
+		h.LogNoise = math.Log(c.fixedNoise)
+	}
+	for j := range d {
+		h.LogLengths[j] = math.Log(c.theta[j])
+	}
+	return h
+}

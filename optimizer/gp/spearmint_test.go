@@ -1,0 +1,170 @@
+package gp
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// hyperMoments computes by quadrature what SampleHyper estimates for inputs of
+// one dimension: the posterior means of ℓ, ln σ0², ln(σn² + stability) and c.
+// The prior of the mean is integrated in closed form: y ~ N(0, K + 1 1ᵀ).
+func hyperMoments(x [][]float64, y []float64, fixedNoise float64) (moments [4]float64) {
+	n := len(y)
+	grid := func(low, high float64, cells int) (centres []float64) {
+		for k := range cells {
+			centres = append(centres, low+(float64(k)+0.5)*(high-low)/float64(cells))
+		}
+		return centres
+	}
+	noises := grid(math.Log(1e-10), math.Log(1e3), 40)
+	if fixedNoise > 0 {
+		noises = []float64{math.Log(fixedNoise)}
+	}
+	total := 0.0
+	gram, with := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
+	for _, length := range grid(0, maxLength, 60) {
+		for _, logSignal := range grid(-9, 9, 40) {
+			for _, logNoise := range noises {
+				signal, noise := math.Exp(logSignal), math.Exp(logNoise)
+				amplitude := math.Sqrt(signal)
+				weight := math.Exp(-math.Log(amplitude)*math.Log(amplitude)/2) / amplitude / (2 * amplitude) * signal
+				if fixedNoise == 0 {
+					weight *= math.Log(1+3*(0.1/noise)*(0.1/noise)) * noise
+					noise += stability
+				}
+				for i := range n {
+					for j := range i + 1 {
+						r := math.Abs(x[i][0]-x[j][0]) / length
+						k := signal * (1 + math.Sqrt(5)*r + 5*r*r/3) * math.Exp(-math.Sqrt(5)*r)
+						if i == j {
+							k += noise
+						}
+						gram.SetSym(i, j, k)
+						with.SetSym(i, j, k+1)
+					}
+				}
+				var chol, cholWith mat.Cholesky
+				if !chol.Factorize(gram) || !cholWith.Factorize(with) {
+					continue
+				}
+				values, ones := mat.NewVecDense(n, y), mat.NewVecDense(n, nil)
+				for i := range n {
+					ones.SetVec(i, 1)
+				}
+				var a, b mat.VecDense
+				_ = cholWith.SolveVecTo(&a, values) // ill-conditioned at the edge of the grid, where the weight is nothing
+				_ = chol.SolveVecTo(&b, ones)
+				weight *= math.Exp(-0.5*mat.Dot(&a, values) - 0.5*cholWith.LogDet())
+				mean := mat.Dot(&b, values) / (mat.Dot(&b, ones) + 1)
+				total += weight
+				for i, v := range [4]float64{length, logSignal, math.Log(noise), mean} {
+					moments[i] += weight * v
+				}
+			}
+		}
+	}
+	for i := range moments {
+		moments[i] /= total
+	}
+	return moments
+}
+
+func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
+	x := [][]float64{{0.05}, {0.3}, {0.45}, {0.7}, {0.95}}
+	y := []float64{-1.1, 0.2, 1.4, 0.6, -0.9}
+	for _, fixed := range []float64{0, 0.01} {
+		want := hyperMoments(x, y, fixed)
+		samples, err := SampleHyper(x, y, SampleStart(1),
+			SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed}, rand.New(rand.NewPCG(4, 4)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range []func(Hyper) float64{
+			func(h Hyper) float64 { return math.Exp(h.LogLengths[0]) },
+			func(h Hyper) float64 { return h.LogSignal },
+			func(h Hyper) float64 { return h.LogNoise },
+			func(h Hyper) float64 { return h.Mean },
+		} {
+			if fixed > 0 && i == 2 {
+				continue
+			}
+			states := make([]float64, len(samples))
+			for k, h := range samples {
+				states[k] = f(h)
+			}
+			mean, stderr := average(states, identity)
+			// The grid itself is good to about a hundredth.
+			if math.Abs(mean-want[i]) > 4*stderr+0.01*math.Abs(want[i]) {
+				t.Errorf("fixed noise %v, moment %d: %v ± %v, by quadrature %v", fixed, i, mean, stderr, want[i])
+			}
+		}
+	}
+}
+
+func TestSampleHyperGoesOn(t *testing.T) {
+	x := [][]float64{{0.1, 0.5}, {0.9, 0.2}, {0.4, 0.4}}
+	y := []float64{1, -1, 0.2}
+	walk := func(start Hyper, burn, count int, seed uint64) []Hyper {
+		t.Helper()
+		s, err := SampleHyper(x, y, start, SampleSettings{BurnIn: burn, Samples: count}, rand.New(rand.NewPCG(seed, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	a, b := walk(SampleStart(2), 5, 10, 1), walk(SampleStart(2), 5, 10, 1)
+	if !reflect.DeepEqual(a, b) {
+		t.Error("equal streams gave different samples")
+	}
+	if len(a) != 10 || reflect.DeepEqual(a[0], a[1]) {
+		t.Errorf("%d samples; the first two are %v and %v", len(a), a[0], a[1])
+	}
+	next := walk(a[9], 0, 3, 2)
+	for _, h := range append(a, next...) {
+		if _, err := New(x, y, h); err != nil {
+			t.Errorf("a sample gives no model: %v", err)
+		}
+		for _, l := range h.Lengths() {
+			if !(l > 0 && l < maxLength) {
+				t.Errorf("length scale %v outside the prior", l)
+			}
+		}
+		if h.Noise() < stability {
+			t.Errorf("noise variance %v below the stability noise", h.Noise())
+		}
+	}
+}
+
+func TestSampleHyperRefusesNonsense(t *testing.T) {
+	x, y := [][]float64{{0.1}}, []float64{1}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, f := range map[string]func() ([]Hyper, error){
+		"no data":     func() ([]Hyper, error) { return SampleHyper(nil, nil, SampleStart(1), NewSampleSettings(), rng) },
+		"wrong start": func() ([]Hyper, error) { return SampleHyper(x, y, SampleStart(2), NewSampleSettings(), rng) },
+		"no samples":  func() ([]Hyper, error) { return SampleHyper(x, y, SampleStart(1), SampleSettings{}, rng) },
+		"zero density": func() ([]Hyper, error) {
+			return SampleHyper(x, []float64{1e200}, SampleStart(1), NewSampleSettings(), rng)
+		},
+	} {
+		if _, err := f(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestHorseshoe(t *testing.T) {
+	for _, c := range []struct{ v, want float64 }{
+		{0.1, math.Log(math.Log(4))},
+		{1, math.Log(math.Log(1.03))},
+		{1e-150, math.Log(math.Log(0.03) + 300*math.Ln10)},
+		{1e-12, math.Log(math.Log(3) + 22*math.Ln10)},
+	} {
+		if got := logHorseshoe(c.v); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("ln p(%v) = %v, want %v", c.v, got, c.want)
+		}
+	}
+}
