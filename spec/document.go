@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -16,6 +17,17 @@ type document struct {
 	prims    map[string]toml.Primitive
 	root     map[string]any
 	problems []Problem
+	known    map[string][]string // keys that were asked for, by table
+}
+
+// asked notes that table path has a key k in this format.
+func (d *document) asked(path toml.Key, k string) {
+	if d.known == nil {
+		d.known = map[string][]string{}
+	}
+	if name := path.String(); !slices.Contains(d.known[name], k) {
+		d.known[name] = append(d.known[name], k)
+	}
 }
 
 // parseDocument reads TOML. A syntax error is the document's only problem.

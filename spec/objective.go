@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/lbotune/lbotune/parser"
@@ -11,6 +12,7 @@ import (
 // objective reads [objective].
 func (t *table) objective() study.Objective {
 	s := t.sub("objective")
+	before := len(t.doc.problems)
 	o := study.Objective{
 		Rule: parser.Rule{
 			Metric:     s.str("metric", ""),
@@ -36,11 +38,13 @@ func (t *table) objective() study.Objective {
 		s.at("file", "", "is read only when source is file; found source = %q", o.Rule.Source)
 	}
 	s.done()
-	if len(s.data) == 0 && t.has("objective") || !t.has("objective") {
-		t.self("for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"\n", "nothing says what to optimise: add a table [objective]")
+	if len(s.data) == 0 {
+		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimise: add a table [objective]")
 		return o
 	}
-	s.checkRule(o.Rule)
+	if len(t.doc.problems) == before {
+		s.checkRule(o.Rule)
+	}
 	return o
 }
 
@@ -78,7 +82,10 @@ func (t *table) ruleProblem(re *parser.RuleError) {
 	}
 	msg := re.Problem
 	if re.Value != "" {
-		msg = "found \"" + re.Value + "\"; it " + re.Problem
+		msg = fmt.Sprintf("found \"%s\": %s", re.Value, re.Problem)
+		if strings.HasPrefix(re.Problem, "is ") {
+			msg = fmt.Sprintf("\"%s\" %s", re.Value, re.Problem)
+		}
 	}
 	t.doc.complain(at, t.name(re.Field), re.Hint, "%s", msg)
 }

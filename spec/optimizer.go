@@ -12,12 +12,8 @@ import (
 // optimizer.Settings.
 func (t *table) optimizer(s *optimizer.Settings) {
 	sub := t.sub("optimizer")
-	before := len(t.doc.problems)
 	sub.structure(reflect.ValueOf(s).Elem())
 	sub.done()
-	if len(t.doc.problems) > before {
-		return
-	}
 	for _, p := range s.Validate() {
 		sub.at(p.Field, "", "%s", p.Message)
 	}

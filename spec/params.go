@@ -13,8 +13,8 @@ func (t *table) params() []spaces.Param {
 	all := t.sub("params")
 	names := t.doc.keysOf(all)
 	if len(names) == 0 {
-		if len(t.doc.problems) == 0 || !t.has("params") {
-			t.self("for example\n\n    [params.lr]\n    type = \"float\"\n    min = 1e-6\n    max = 0.1\n    scale = \"log\"\n",
+		if sub, wrong := t.data["params"]; !wrong || sub != nil && all.data != nil {
+			t.missing("params", "for example\n\n    [params.lr]\n    type = \"float\"\n    min = 1e-6\n    max = 0.1\n    scale = \"log\"",
 				"there is no parameter to tune: add a table [params.NAME]")
 		}
 		return nil
@@ -35,18 +35,16 @@ func (t *table) params() []spaces.Param {
 	return out
 }
 
-// checkSpace reports what is wrong between parameters: conditions.
+// checkSpace reports what is wrong between parameters, which is conditions: a
+// table's keys can't be there twice, and the rest param has reported.
 func (t *table) checkSpace(params []spaces.Param) {
-	if len(t.doc.problems) > 0 {
-		return
-	}
 	_, err := spaces.New(params...)
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return
 	}
 	for _, e := range joined.Unwrap() {
-		if prob, ok := e.(spaces.Problem); ok {
+		if prob, ok := e.(spaces.Problem); ok && prob.Field == "when" {
 			t.sub(prob.Param).paramProblem(prob)
 		}
 	}
@@ -71,7 +69,7 @@ func (t *table) param(name string) spaces.Param {
 		kinds = append(kinds, string(k))
 	}
 	if !s.has("type") {
-		s.self(`add type = "float", "int", "choice" or "bool"`, "the parameter has no type")
+		s.missing("type", `add type = "float", "int", "choice" or "bool"`, "the parameter has no type")
 	}
 	p.Kind = spaces.Kind(s.oneOf("type", "", kinds...))
 	switch p.Kind {
@@ -81,7 +79,7 @@ func (t *table) param(name string) spaces.Param {
 	case spaces.KindChoice:
 		p.Choices = s.values("choices")
 		if !s.has("choices") {
-			s.self(`add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
+			s.missing("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
 		}
 	case "":
 		// Only the type is wrong: say no more about the keys that go with it.
@@ -96,7 +94,7 @@ func (t *table) param(name string) spaces.Param {
 func (t *table) bound(k string) float64 {
 	if !t.has(k) {
 		t.get(k)
-		t.self("add "+k+" = ...", "the parameter has no %s", k)
+		t.missing(k, "add "+k+" = ...", "the parameter has no %s", k)
 		return 0
 	}
 	x, _ := t.number(k)

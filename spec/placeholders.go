@@ -30,6 +30,9 @@ type template struct {
 // checkPlaceholders checks every template against the parameters, and every
 // parameter against the templates.
 func (t *table) checkPlaceholders(cfg study.Config) {
+	if cfg.Command.Shell == "" && len(cfg.Command.Argv) == 0 {
+		return
+	}
 	t.reserved(cfg.Params)
 	used := map[string]bool{}
 	for _, tpl := range t.templates(cfg) {
@@ -40,7 +43,7 @@ func (t *table) checkPlaceholders(cfg study.Config) {
 	}
 	all := t.sub("params")
 	for _, p := range cfg.Params {
-		if !used[p.Name] {
+		if !used[p.Name] && !isReserved(p.Name) {
 			all.sub(p.Name).self(
 				fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 					p.Name, strings.ToUpper(p.Name)),
@@ -53,7 +56,7 @@ func (t *table) reserved(params []spaces.Param) {
 	all := t.sub("params")
 	upper := map[string]string{}
 	for _, p := range params {
-		if slices.Contains(builtins, p.Name) || p.Name == "flag" {
+		if isReserved(p.Name) {
 			all.sub(p.Name).self("choose another name", "{%s} already means something else", p.Name)
 		}
 		if other, clash := upper[strings.ToUpper(p.Name)]; clash {
@@ -62,6 +65,8 @@ func (t *table) reserved(params []spaces.Param) {
 		upper[strings.ToUpper(p.Name)] = p.Name
 	}
 }
+
+func isReserved(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
 
 // templates lists every text with placeholders.
 func (t *table) templates(cfg study.Config) []template {

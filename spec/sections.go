@@ -21,7 +21,7 @@ const (
 func (t *table) command() study.Command {
 	v, ok := t.get("command")
 	if !ok {
-		t.self(`for example command = "python train.py --lr={lr}"`, "there is no command to run")
+		t.missing("command", `for example command = "python train.py --lr={lr}"`, "there is no command to run")
 		return study.Command{}
 	}
 	switch v.(type) {
@@ -62,8 +62,8 @@ func (t *table) budget() study.Budget {
 		b.Gap = gap
 	}
 	s.done()
-	if b == (study.Budget{}) && !s.has("trials") && !s.has("time") {
-		t.self("for example\n\n    [budget]\n    trials = 50\n", "the study has no end: [budget] needs trials, time, goal, patience or gap")
+	if b == (study.Budget{}) && len(s.data) == 0 {
+		t.missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience or gap")
 	}
 	return b
 }
@@ -178,7 +178,7 @@ func (t *table) prune() *study.Prune {
 		Resource:  s.str("resource", ""),
 	}
 	if !s.has("method") && s.data != nil {
-		s.self(`for example method = "median"`, "needs a method")
+		s.missing("method", `for example method = "median"`, "needs a method")
 	}
 	p.Warmup, _ = s.number("warmup")
 	p.Percentile = s.within("percentile", 25, 0, 100)
@@ -206,7 +206,11 @@ func (t *table) within(k string, def, low, high float64) float64 {
 		return def
 	}
 	if x <= low || x >= high {
-		t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
+		if math.IsInf(high, 1) {
+			t.at(k, "", "found %v; want a number above %v", x, low)
+		} else {
+			t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
+		}
 		return def
 	}
 	return x
@@ -222,7 +226,7 @@ func (t *table) files(base string) []study.Template {
 	for _, f := range t.subs("files") {
 		tpl := study.Template{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
 		if f.has("from") == f.has("text") {
-			f.self(`for example from = "config.yaml.in"`, "needs either from, a template file, or text")
+			f.missing("from", `for example from = "config.yaml.in"`, "needs either from, a template file, or text")
 		} else if f.has("from") {
 			tpl.Text = f.template(base, tpl.From)
 		}
@@ -230,6 +234,8 @@ func (t *table) files(base string) []study.Template {
 			tpl.To = strings.TrimSuffix(filepath.Base(tpl.From), ".in")
 		}
 		switch {
+		case tpl.To == "":
+			f.missing("to", `for example to = "config.yaml"`, "the file has no name: add to")
 		case !filepath.IsLocal(tpl.To):
 			f.at("to", "", "found %q; want the name of a file inside the trial's directory", tpl.To)
 		case taken[filepath.Clean(tpl.To)]:

@@ -90,10 +90,8 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Prune = t.prune()
 	cfg.Files = t.files(filepath.Dir(path))
 	t.done()
-	if len(d.problems) == 0 {
-		t.checkPlaceholders(*cfg)
-		t.checkTogether(*cfg)
-	}
+	t.checkPlaceholders(*cfg)
+	t.checkTogether(*cfg)
 }
 
 // checkTogether finds what is wrong between sections that are right alone.

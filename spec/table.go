@@ -50,9 +50,21 @@ func (t *table) self(hint, format string, args ...any) {
 	t.doc.complain(t.doc.locate(t.path, t.element, true), t.path.String(), hint, format, args...)
 }
 
+// missing complains that the required key k is not there, unless a key that
+// looks like a misspelling of it is: done complains about that one.
+func (t *table) missing(k, hint, format string, args ...any) {
+	for found := range t.data {
+		if _, typo := nearest(found, []string{k}); typo && found != k {
+			return
+		}
+	}
+	t.self(hint, format, args...)
+}
+
 // get returns the raw value of key k and marks it as known.
 func (t *table) get(k string) (any, bool) {
 	t.known = append(t.known, k)
+	t.doc.asked(t.path, k)
 	if t.data == nil {
 		return nil, false
 	}
@@ -176,7 +188,11 @@ func (t *table) oneOf(k, def string, allowed ...string) string {
 			return s
 		}
 	}
-	t.at(k, didYouMean(s, allowed), "found %q; allowed are %s", s, strings.Join(allowed, ", "))
+	hint := ""
+	if c, ok := nearest(s, allowed); ok {
+		hint = "did you mean " + c + "?"
+	}
+	t.at(k, hint, "found %q; allowed are %s", s, strings.Join(allowed, ", "))
 	return def
 }
 
