@@ -28,6 +28,11 @@ type shellFrame struct {
 	parens  int  // open parentheses inside it
 	cases   int  // case ... esac, whose patterns close parentheses unopened
 	ends    byte // what closes it; 0 for the outermost
+
+	// The words of an InWord frame.
+	wordAt  int   // where the current one began
+	before  span  // the one before it
+	waiting []int // the parts in the current one
 }
 
 // shellScanner follows a POSIX shell's quoting over a command, far enough to
@@ -49,11 +54,12 @@ type hereDoc struct {
 func (s *shellScanner) top() *shellFrame { return &s.stack[len(s.stack)-1] }
 
 func (s *shellScanner) push(c ShellContext, width int, ends byte) {
-	s.stack = append(s.stack, shellFrame{context: c, start: s.at, ends: ends})
+	s.stack = append(s.stack, shellFrame{context: c, start: s.at, ends: ends, wordAt: s.at + width})
 	s.at += width
 }
 
 func (s *shellScanner) pop(width int) {
+	s.endWord()
 	s.stack = s.stack[:len(s.stack)-1]
 	s.at += width
 }
@@ -72,6 +78,7 @@ func (s *shellScanner) scan() error {
 			s.word()
 		}
 	}
+	s.endWord()
 	if f := s.top(); f.ends != 0 {
 		open := s.text[f.start:min(f.start+1, len(s.text))]
 		if open == "$" {
@@ -92,7 +99,21 @@ func (s *shellScanner) placeholder(c ShellContext) bool {
 	}
 	s.parts[s.next].Context = c
 	s.at = s.parts[s.next].End
+	s.top().waiting = append(s.top().waiting, s.next)
 	return true
+}
+
+// endWord ends the current word before the byte at s.at.
+func (s *shellScanner) endWord() {
+	f := s.top()
+	word := span{f.wordAt, s.at}
+	for _, i := range f.waiting {
+		s.parts[i].word, s.parts[i].before = word, f.before
+	}
+	if word.start < word.end {
+		f.before = word
+	}
+	f.waiting, f.wordAt = nil, s.at+1
 }
 
 func (s *shellScanner) until(end byte) {
@@ -138,7 +159,14 @@ func (s *shellScanner) inside() {
 // word is for plain text: the outermost level and the inside of $( ).
 func (s *shellScanner) word() {
 	f := s.top()
-	switch ch := s.text[s.at]; {
+	ch := s.text[s.at]
+	if strings.IndexByte(" \t\n;&|()<>", ch) >= 0 {
+		s.endWord()
+		if ch != ' ' && ch != '\t' {
+			f.before = span{}
+		}
+	}
+	switch {
 	case ch == '\\':
 		s.backslash()
 	case ch == '\'':
@@ -188,6 +216,9 @@ func (s *shellScanner) keyword(w string) bool {
 }
 
 func (s *shellScanner) backslash() {
+	if f := s.top(); s.has("\\\n") && f.wordAt == s.at {
+		f.wordAt += 2 // a continued line ends no word, but is none either
+	}
 	s.at++
 	if s.at < len(s.text) && !s.placeholder(AfterBackslash) {
 		s.at++

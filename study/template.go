@@ -5,10 +5,11 @@ import (
 	"regexp"
 )
 
-// Part is a stretch of a template: literal text or one placeholder.
+// Part is a stretch of a template: literal text or one placeholder. A {{name}}
+// is a part of its own.
 type Part struct {
-	// Text is the literal text, in which {{name}} has become {name}. For a
-	// placeholder it is the placeholder as it was written, braces included.
+	// Text is the literal text, {name} for {{name}}. For a placeholder it is the
+	// placeholder as it was written, braces included.
 	Text string
 	// Name is the placeholder's name; empty for literal text.
 	Name string
@@ -22,7 +23,14 @@ type Part struct {
 	// Context says where in a shell command the placeholder stands. Only a
 	// placeholder in a plain word can be replaced safely.
 	Context ShellContext
+
+	// word and before are the shell word that the placeholder stands in and the
+	// one before it.
+	word, before span
 }
+
+// span is a range of byte offsets in a template.
+type span struct{ start, end int }
 
 // IsPlaceholder reports whether the part is replaced.
 func (p Part) IsPlaceholder() bool { return p.Name != "" }
@@ -45,15 +53,9 @@ var (
 func ParseTemplate(text string) []Part {
 	var parts []Part
 	literal := func(s string, start, end int) {
-		if s == "" {
-			return
+		if s != "" {
+			parts = append(parts, Part{Text: s, Start: start, End: end})
 		}
-		if n := len(parts); n > 0 && !parts[n-1].IsPlaceholder() {
-			parts[n-1].Text += s
-			parts[n-1].End = end
-			return
-		}
-		parts = append(parts, Part{Text: s, Start: start, End: end})
 	}
 	at := 0
 	for _, m := range placeholderRE.FindAllStringSubmatchIndex(text, -1) {

@@ -1,0 +1,52 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// question is what the loop wants of the optimizer: to learn what is new, then
+// to propose a trial.
+type question struct {
+	tell  []optimizer.Observation
+	query optimizer.Query
+	told  int // finished trials that the optimizer knows, tell included
+}
+
+// asked is the answer.
+type asked struct {
+	question question
+	proposal optimizer.Proposal
+	err      error
+}
+
+// asker owns the optimizer and answers one question after the other.
+func asker(ctx context.Context, opt optimizer.Optimizer, questions <-chan question, inbox chan<- message) {
+	for q := range questions {
+		p, err := answer(ctx, opt, q)
+		select {
+		case inbox <- asked{q, p, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// answer turns a panic of the optimizer into an error: the study's results are
+// worth more than a stack trace on the terminal.
+func answer(ctx context.Context, opt optimizer.Optimizer, q question) (p optimizer.Proposal, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error: the optimizer panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	for _, o := range q.tell {
+		if err := opt.Tell(o); err != nil {
+			return p, fmt.Errorf("tell the optimizer of trial %d: %w", o.Trial, err)
+		}
+	}
+	return opt.Ask(ctx, q.query)
+}

@@ -1,0 +1,139 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// attempt is one run of a trial's command, or of the setup command (trial 0).
+type attempt struct {
+	study   *Study
+	config  Config
+	space   *spaces.Space
+	trial   Trial
+	id      AttemptID
+	slot    int
+	kill    chan struct{}
+	started func(pid int)
+}
+
+// run launches the attempt, or rejoins it, and returns how it ended.
+func (a *attempt) run(ctx context.Context, resumed bool) outcome {
+	begin := time.Now()
+	job, err := a.job()
+	if err != nil {
+		return failed(FailLaunch, 0, "%v", err)
+	}
+	attacher, canAttach := a.study.opts.Launcher.(runner.Attacher)
+	if resumed && canAttach {
+		exit, err := attacher.Attach(ctx, job)
+		if !errors.Is(err, runner.ErrNeverStarted) {
+			return a.outcome(exit, err, begin)
+		}
+	}
+	job.Started = nil
+	exit, err := a.study.opts.Launcher.Launch(ctx, job)
+	return a.outcome(exit, err, begin)
+}
+
+// paramsName is the file of a trial's parameters in its attempts' directories.
+const paramsName = "params.json"
+
+// bindings are what the placeholders stand for.
+func (a *attempt) bindings() *Bindings {
+	dir := a.study.layout.Attempt(a.id)
+	b := &Bindings{Study: string(a.study.layout), Seed: a.config.Seed}
+	if a.id.Trial > 0 {
+		b.Trial, b.Attempt, b.Slot = a.id.Trial, a.id.Attempt, a.slot
+		b.Seed = a.config.TrialSeed(a.id.Trial, len(a.trial.Repeats))
+		b.TrialDir, b.CheckpointDir = dir, a.study.layout.Checkpoint(a.id.Trial)
+		b.ParamsFile = filepath.Join(dir, paramsName)
+		b.Space, b.Values = a.space, a.trial.Values
+	}
+	return b
+}
+
+// TrialSeed is what a trial is given as {seed}: a number below 2^31, which
+// every program can take, that differs between trials and between the repeats
+// of one (counted from 0).
+func (c *Config) TrialSeed(trial, repeat int) uint64 {
+	return rand.NewPCG(c.Seed^uint64(repeat)<<32, uint64(trial)).Uint64() >> 33
+}
+
+// job describes the attempt to the launcher.
+func (a *attempt) job() (runner.Job, error) {
+	b := a.bindings()
+	job := runner.Job{
+		Dir:     a.study.layout.Attempt(a.id),
+		ID:      fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
+		Cwd:     a.config.Dir,
+		Grace:   time.Duration(a.config.Run.Grace),
+		Kill:    a.kill,
+		MaxLog:  a.config.Run.MaxLog,
+		Started: a.started,
+		Env:     []string{"LBOTUNE_STUDY=" + b.Study},
+	}
+	command := Command{Shell: a.config.Setup}
+	if a.id.Trial > 0 {
+		command = a.config.Command
+		job.Timeout = time.Duration(a.config.Run.Timeout)
+		job.Env = a.environment(b)
+		if cwd, _ := renderText(a.config.Run.Cwd, b); cwd != "" {
+			job.Cwd = absolute(a.config.Dir, cwd)
+		}
+		job.Files = a.files(b)
+	}
+	command, err := command.Render(b)
+	job.Shell, job.Argv = command.Shell, command.Argv
+	return job, err
+}
+
+// files renders what is written into the attempt's directory.
+func (a *attempt) files(b *Bindings) []runner.File {
+	files := []runner.File{{Name: paramsName, Content: append(b.paramsJSON(), '\n')}}
+	for _, t := range a.config.Files {
+		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(renderFile(t.Text, b))})
+	}
+	return files
+}
+
+// environment is what the program finds in its environment beside lbotune's
+// own.
+func (a *attempt) environment(b *Bindings) []string {
+	var env []string
+	add := func(name, value string) { env = append(env, name+"="+value) }
+	given := a.config.Run.Env
+	if a.slot < len(a.config.Run.Slots) {
+		given = append(given[:len(given):len(given)], a.config.Run.Slots[a.slot].Env...)
+	}
+	for _, e := range given {
+		name, text, _ := strings.Cut(e, "=")
+		if value, absent := renderText(text, b); !absent {
+			add(name, value)
+		}
+	}
+	add("LBOTUNE_STUDY", b.Study)
+	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
+	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
+	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
+	for _, v := range b.All() {
+		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
+	}
+	return env
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(base, path)
+}

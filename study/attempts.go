@@ -1,0 +1,131 @@
+package study
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// rejoined tells the loop that an attempt of an earlier session still lives.
+type rejoined struct{ id AttemptID }
+
+// attemptEnded tells the loop how an attempt ended.
+type attemptEnded struct {
+	id      AttemptID
+	outcome outcome
+}
+
+// launch starts an attempt in the first free slot.
+func (l *loop) launch(id AttemptID) {
+	slot := slices.Index(l.slots, false)
+	l.slots[slot] = true
+	ctx, cancel := context.WithCancelCause(l.base)
+	l.running[id.Trial] = &running{id: id, slot: slot, cancel: cancel}
+	a := &attempt{study: l.Study, config: l.state.Config, space: l.state.Space, id: id, slot: slot, kill: l.kill}
+	if id.Trial > 0 {
+		a.trial = *l.state.Trials[id.Trial-1]
+	}
+	resumed := l.resumed[id.Trial]
+	delete(l.resumed, id.Trial)
+	if !resumed && id.Trial > 0 {
+		l.show(l.record(Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
+	}
+	go func() {
+		if resumed {
+			a.started = func(int) { l.send(rejoined{id}) }
+		}
+		l.send(attemptEnded{id, a.run(ctx, resumed)})
+	}()
+}
+
+// send puts a message into the inbox unless the loop is gone.
+func (l *loop) send(m message) {
+	select {
+	case l.inbox <- m:
+	case <-l.life.Done():
+	}
+}
+
+// ended decides what follows from the end of an attempt.
+func (l *loop) ended(m attemptEnded) {
+	r := l.running[m.id.Trial]
+	delete(l.running, m.id.Trial)
+	l.slots[r.slot] = false
+	r.cancel(nil)
+	o := m.outcome
+	switch {
+	case o.err != nil:
+		if l.fatal == nil {
+			l.fatal = o.err
+		}
+	case m.id.Trial == 0:
+		l.setupEnded(m.id, o)
+	default:
+		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
+	}
+}
+
+// trialEnded records the end of an attempt: the trial's, or that of one of
+// several attempts.
+func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
+	run := l.state.Config.Run
+	values := t.Repeats
+	if o.failure == nil {
+		values = append(values[:len(values):len(values)], o.value)
+	}
+	again := false
+	switch {
+	case o.failure == nil:
+		again = len(values) < run.Repeats
+	case o.failure.Kind.blameless():
+		again = true
+	default:
+		again = t.Retries < run.Retries && l.ending == nil
+	}
+	if !again {
+		f := Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Succeeded,
+			Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
+		if o.failure != nil {
+			f.Status = optimizer.Failed
+		} else {
+			v := combine(values, run.Combine)
+			f.Value = &v
+		}
+		l.events = append(l.events, f)
+		return
+	}
+	e := Ended{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
+	if o.failure == nil {
+		e.Value = &o.value
+	}
+	l.events = append(l.events, e)
+	l.ready = slices.Insert(l.ready, 0, AttemptID{t.Number, r.id.Attempt + 1})
+}
+
+// setupEnded lets the trials begin, or ends the session.
+func (l *loop) setupEnded(id AttemptID, o outcome) {
+	l.events = append(l.events, SetupEnded{Attempt: id.Attempt, Seconds: o.seconds, Failure: o.failure})
+	switch {
+	case o.failure == nil:
+		l.takeUp()
+	case o.failure.Kind == FailLost:
+		l.ready = append(l.ready, AttemptID{0, id.Attempt + 1})
+	case o.failure.Kind != FailInterrupted:
+		l.fatal = &SetupError{Failure: *o.failure, Dir: l.layout.Attempt(id)}
+	}
+}
+
+// combine folds the values of repeats: the mean, or the median.
+func combine(values []float64, how string) float64 {
+	if how == "median" {
+		sorted := slices.Sorted(slices.Values(values))
+		n := len(sorted)
+		return sorted[(n-1)/2]/2 + sorted[n/2]/2
+	}
+	mean := 0.0
+	for i, v := range values {
+		mean += (v - mean) / float64(i+1) // no sum that could overflow
+	}
+	return mean
+}

@@ -1,0 +1,114 @@
+package study_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+func bindings(t *testing.T) *study.Bindings {
+	t.Helper()
+	when, err := spaces.ParseCondition("opt == 'sgd'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := spaces.New(
+		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+		spaces.Param{Name: "use_bn", Kind: spaces.KindBool},
+		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
+		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
+		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &study.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
+		ParamsFile: "/s/trials/000017/a2/params.json", Space: space,
+		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
+			{Name: "use_bn", Value: spaces.Bool(true)}, {Name: "opt", Value: spaces.String("adam w")}}}
+}
+
+func TestRenderShell(t *testing.T) {
+	b := bindings(t)
+	for _, c := range []struct{ in, want string }{
+		{"x --lr={lr} --n {n}", "x --lr=0.0123456 --n 5"},
+		{"x {n} {n}>out", "x '5' '5'>out"},
+		{"x --opt={opt}", "x --opt='adam w'"},
+		{"x ~{n} $y{n}", "x ~'5' $y'5'"},
+		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x '0.012' --n=005 --n=5.0"},
+		{"x {flag:use_bn} {use_bn}", "x '--use-bn' 'true'"},
+		{"x {flag:nesterov} y", "x  y"},
+		{"x --nesterov={nesterov}", "x --nesterov=false"},
+		{"x --m={momentum} y", "x  y"},
+		{"x --m {momentum} y", "x   y"},
+		{"x --m=\"a b\"{momentum} y", "x  y"},
+		{"x --keep --m={momentum}", "x --keep "},
+		{"x keep {momentum}; y", "x keep ; y"},
+		{"x \\\n  --m \\\n  {momentum} \\\n  z", "x \\\n   \\\n   \\\n  z"},
+		{"{trial} {attempt} {slot} {seed} {study} {trial_dir}", "'17' '2' '1' '7' '/s' '/s/trials/000017/a2'"},
+		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
+		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
+	} {
+		got, err := study.Command{Shell: c.in}.Render(b)
+		if err != nil || got.Shell != c.want {
+			t.Errorf("%q:\n got %q, %v\nwant %q", c.in, got.Shell, err, c.want)
+		}
+	}
+	for _, in := range []string{"x '{lr}'", `x "{lr}"`, "x # {lr}", "x '"} {
+		if _, err := (study.Command{Shell: in}).Render(b); err == nil {
+			t.Errorf("%q was accepted", in)
+		}
+	}
+}
+
+func TestRenderArgv(t *testing.T) {
+	b := bindings(t)
+	got, err := study.Command{Argv: []string{"x", "--lr={lr}", "'{opt}'", "--m={momentum}", "--m", "{momentum}", "{flag:use_bn}", "{flag:nesterov}", "z"}}.Render(b)
+	want := []string{"x", "--lr=0.0123456", "'adam w'", "--use-bn", "z"}
+	if err != nil || !slices.Equal(got.Argv, want) {
+		t.Errorf("got %q, %v\nwant %q", got.Argv, err, want)
+	}
+	if s := got.String(); s != `x --lr=0.0123456 ''\''adam w'\''' --use-bn z` {
+		t.Errorf("as a line: %s", s)
+	}
+}
+
+// Values are data: whatever they hold, the program gets it byte for byte.
+func TestHostileValues(t *testing.T) {
+	hostile := []string{
+		"", " ", "a b", "'", `"`, `\`, "$HOME", "$(id)", "`id`", "a\nb", "\t", "*", "~", "!x", "#x", "-x", "a;b", "a&b|c>d", "é\xff", `'"$(`, "{lr}",
+	}
+	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
+		if _, err := exec.LookPath(shell); err != nil {
+			t.Logf("skipped %s: %v", shell, err)
+			continue
+		}
+		for _, text := range []string{"printf %s {v}", "printf %s --v={v}", "printf %s pre{v}post", "printf %s \"$(printf %s. {v})\""} {
+			for _, h := range hostile {
+				b := bindings(t)
+				space, err := spaces.New(spaces.Param{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Space, b.Values = space, spaces.Values{{Name: "v", Value: spaces.String(h)}}
+				c, err := study.Command{Shell: text}.Render(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{"printf %s {v}": h, "printf %s --v={v}": "--v=" + h, "printf %s pre{v}post": "pre" + h + "post"}[text]
+				if strings.Contains(text, "$(") {
+					want = h + "."
+				}
+				out, err := exec.Command(shell, "-c", c.Shell).Output()
+				if err != nil || string(out) != want {
+					t.Errorf("%s: %q with %q as %s: got %q, %v", shell, text, h, c.Shell, out, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package study
+
+import (
+	"fmt"
+	"time"
+)
+
+// ending says why the study should ask for no more trials, nil if it should go
+// on.
+func (s *State) ending(elapsed time.Duration) *Closed {
+	b := s.Config.Budget
+	switch {
+	case b.Goal != nil && s.best != nil && !s.Config.Objective.Direction.Better(*b.Goal, s.best.Value):
+		return &Closed{EndGoal, fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
+	case b.Trials > 0 && len(s.Order) >= b.Trials:
+		return &Closed{EndTrials, fmt.Sprintf("all %d trials are finished", b.Trials)}
+	case b.Time > 0 && elapsed >= time.Duration(b.Time):
+		return &Closed{EndTime, fmt.Sprintf("the study has run for %v", b.Time)}
+	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:
+		return &Closed{EndPatience, fmt.Sprintf("no better trial in %d", s.sinceBest)}
+	}
+	return s.guard()
+}
+
+// guard ends a study in which nothing has ever succeeded once the first trials
+// of this session have all failed alike.
+func (s *State) guard() *Closed {
+	n := s.Config.Run.FailureGuard
+	if n <= 0 || len(s.inSession) < n || s.best != nil {
+		return nil
+	}
+	first := s.Trials[s.inSession[0]-1]
+	for _, k := range s.inSession {
+		t := s.Trials[k-1]
+		if t.Failure == nil || first.Failure == nil || !t.Failure.alike(first.Failure) {
+			return nil
+		}
+	}
+	return &Closed{EndGuard, fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
+}
+
+// room is how many more trials the budget lets the study propose.
+func (s *State) room() int {
+	if b := s.Config.Budget.Trials; b > 0 {
+		return max(b-len(s.Trials), 0)
+	}
+	return 1 << 30
+}

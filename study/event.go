@@ -1,0 +1,210 @@
+package study
+
+import (
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Event is something that happened in a study. Every event is one of the
+// struct types of this file; a study's State is a fold over them.
+type Event interface {
+	// Type names the event in the journal.
+	Type() Type
+}
+
+// Type names a kind of event. A change of an event's meaning gets a new name,
+// so that an older program refuses what it would misread.
+type Type string
+
+// The types of events.
+const (
+	TypeStudy    Type = "study"
+	TypeSession  Type = "session"
+	TypeSetup    Type = "setup"
+	TypeEnqueued Type = "enqueue"
+	TypeProposed Type = "proposed"
+	TypeStarted  Type = "started"
+	TypeMetric   Type = "metric"
+	TypeEnded    Type = "ended"
+	TypeFinished Type = "finished"
+	TypeExcluded Type = "exclude"
+	TypeNoted    Type = "note"
+	TypeConfig   Type = "config"
+	TypeClosed   Type = "closed"
+)
+
+// Durability says what becomes of the events of a type.
+type Durability int
+
+// The durabilities. A Synced event is on disk before anything acts on it. A
+// Lazy one is written with the next synced one: a crash may lose it, and
+// nothing depends on it. A Streamed one reaches observers only.
+const (
+	Synced Durability = iota
+	Lazy
+	Streamed
+)
+
+// Durability says how events of the type are kept.
+func (t Type) Durability() Durability {
+	switch t {
+	case TypeNoted:
+		return Lazy
+	case TypeStarted, TypeMetric:
+		return Streamed
+	}
+	return Synced
+}
+
+// Record is an event with its time.
+type Record struct {
+	// At is the wall clock's time.
+	At time.Time
+	// Elapsed is how long the study had been running, summed over its sessions
+	// by a clock that never jumps.
+	Elapsed time.Duration
+	Event   Event
+}
+
+// Created is the first record of a journal.
+type Created struct {
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"` // of Config
+	Program     string `json:"program"`     // the version of lbotune
+	Config      Config `json:"config"`
+}
+
+// Session says that a process took up the study.
+type Session struct {
+	Number  int    `json:"session"`
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+	Program string `json:"program"`
+	// Recovered is the name of the file that keeps the bytes of a torn last
+	// line, if one was cut off.
+	Recovered string `json:"recovered,omitempty"`
+}
+
+// SetupEnded says how the setup command ended. It is run again at the next
+// start unless Failure is empty.
+type SetupEnded struct {
+	Attempt int      `json:"attempt"`
+	Seconds float64  `json:"seconds"`
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Enqueued holds values that a person wants to be tried before the optimizer's.
+type Enqueued struct {
+	Values spaces.Values `json:"values"`
+}
+
+// Proposed makes a trial. The optimizer's answer is a pure function of the
+// first Told finished trials, Pending, the trial's number and the config.
+type Proposed struct {
+	Trial   int              `json:"trial"`
+	Told    int              `json:"told"`
+	Pending []int            `json:"pending"`
+	Origin  optimizer.Origin `json:"origin"`
+	Values  spaces.Values    `json:"values"`
+	Note    optimizer.Note   `json:"note"`
+}
+
+// Started says that an attempt at a trial was launched or rejoined. It is not
+// stored: the attempt's directory is the truth.
+type Started struct {
+	Trial    int  `json:"trial"`
+	Attempt  int  `json:"attempt"`
+	Slot     int  `json:"slot"`
+	Rejoined bool `json:"rejoined,omitempty"`
+}
+
+// Metric is an intermediate reading of a running attempt.
+type Metric struct {
+	Trial int           `json:"trial"`
+	Step  float64       `json:"step"`
+	Value journal.Float `json:"value"`
+}
+
+// Ended says how an attempt ended that was not its trial's last.
+type Ended struct {
+	Trial   int `json:"trial"`
+	Attempt int `json:"attempt"`
+	Slot    int `json:"slot"`
+	// Value is the result of one of several repeats.
+	Value *float64 `json:"value,omitempty"`
+	// Failure says why there is no value.
+	Failure *Failure `json:"failure,omitempty"`
+	Seconds float64  `json:"seconds"`
+}
+
+// Finished is the end of a trial. The first one counts.
+type Finished struct {
+	Trial   int              `json:"trial"`
+	Attempt int              `json:"attempt"`
+	Slot    int              `json:"slot"`
+	Status  optimizer.Status `json:"status"`
+	// Value is the objective as the program prints it; when pruned, the last
+	// reading.
+	Value   *float64 `json:"value,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+	Seconds float64  `json:"seconds"` // of the last attempt
+	// Leftovers says which processes the last attempt left behind.
+	Leftovers string `json:"leftovers,omitempty"`
+}
+
+// Excluded takes a trial's result out of the study: it is neither the best nor
+// told to the optimizer from the next session on.
+type Excluded struct {
+	Trial int `json:"trial"`
+}
+
+// Noted is a person's remark, about one trial if Trial is not 0.
+type Noted struct {
+	Trial int    `json:"trial,omitempty"`
+	Text  string `json:"text"`
+}
+
+// ConfigChanged replaces the config from here on.
+type ConfigChanged struct {
+	Fingerprint string `json:"fingerprint"`
+	Config      Config `json:"config"`
+}
+
+// Closed says why a study asks for no more trials. Raising its budget opens it
+// again.
+type Closed struct {
+	Why    Ending `json:"why"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Ending is why a study ended.
+type Ending string
+
+// The endings of a study.
+const (
+	EndTrials    Ending = "trials"    // all trials of the budget are finished
+	EndTime      Ending = "time"      // the time is spent
+	EndGoal      Ending = "goal"      // the goal is reached
+	EndPatience  Ending = "patience"  // no better trial for too long
+	EndGap       Ending = "gap"       // nothing worth having is left to gain
+	EndExhausted Ending = "exhausted" // every configuration was tried
+	EndGuard     Ending = "guard"     // the first trials all failed alike
+)
+
+// Type implements Event.
+func (Created) Type() Type       { return TypeStudy }
+func (Session) Type() Type       { return TypeSession }
+func (SetupEnded) Type() Type    { return TypeSetup }
+func (Enqueued) Type() Type      { return TypeEnqueued }
+func (Proposed) Type() Type      { return TypeProposed }
+func (Started) Type() Type       { return TypeStarted }
+func (Metric) Type() Type        { return TypeMetric }
+func (Ended) Type() Type         { return TypeEnded }
+func (Finished) Type() Type      { return TypeFinished }
+func (Excluded) Type() Type      { return TypeExcluded }
+func (Noted) Type() Type         { return TypeNoted }
+func (ConfigChanged) Type() Type { return TypeConfig }
+func (Closed) Type() Type        { return TypeClosed }

@@ -1,0 +1,51 @@
+package study
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// dirMode and fileMode are the permissions of everything that a study writes.
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+// Layout names the files of a study. The journal is the truth; the rest may be
+// thrown away once no trial runs.
+type Layout string
+
+// DirFor returns the default study directory of a spec: its name with .study
+// for .toml, beside it.
+func DirFor(spec string) string { return strings.TrimSuffix(spec, ".toml") + ".study" }
+
+// Journal is the path of the journal.
+func (l Layout) Journal() string { return filepath.Join(string(l), "journal.jsonl") }
+
+// Setup is the directory of the setup command's attempts.
+func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
+
+// Trial is the directory of a trial, which survives its attempts.
+func (l Layout) Trial(n int) string {
+	return filepath.Join(string(l), "trials", fmt.Sprintf("%06d", n))
+}
+
+// Attempt is the directory of one attempt; trial 0 is the setup command.
+func (l Layout) Attempt(id AttemptID) string {
+	if id.Trial == 0 {
+		return filepath.Join(l.Setup(), fmt.Sprintf("a%d", id.Attempt))
+	}
+	return filepath.Join(l.Trial(id.Trial), fmt.Sprintf("a%d", id.Attempt))
+}
+
+// Checkpoint is a trial's directory for checkpoints.
+func (l Layout) Checkpoint(n int) string { return filepath.Join(l.Trial(n), "checkpoint") }
+
+// slots is the number of trials that run at a time.
+func (r Run) slots() int {
+	if len(r.Slots) > 0 && (r.Workers == 0 || r.Workers > len(r.Slots)) {
+		return len(r.Slots)
+	}
+	return max(r.Workers, 1)
+}

@@ -1,0 +1,176 @@
+package study
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+)
+
+// ErrNoStudy means that there is no journal where a study was expected.
+var ErrNoStudy = errors.New("there is no study")
+
+// Open takes up the study in opts.Dir, or begins it if there is none. With a
+// nil config it goes on from the journal alone. A config that differs from the
+// journal's is taken over as far as the finished trials stay comparable, and
+// else refused with a *ConfigError.
+//
+// The study is this process's until Close. Errors that say so wrap
+// journal.ErrLocked; a damaged journal is a *journal.CorruptError.
+func Open(config *Config, opts Options) (*Study, error) {
+	if opts.Log == nil {
+		opts.Log = hclog.NewNullLogger()
+	}
+	if opts.Optimizer == nil {
+		opts.Optimizer = optimizer.New
+	}
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open study %s: %w", opts.Dir, err)
+	}
+	s := &Study{opts: opts, layout: Layout(dir), state: &State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	torn, err := s.openJournal(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(config, torn); err != nil {
+		return nil, errors.Join(err, s.journal.Close())
+	}
+	return s, nil
+}
+
+// openJournal folds the journal into the state, or creates it. It returns the
+// file that keeps the bytes of a torn last line, if there was one.
+func (s *Study) openJournal(config *Config) (torn string, err error) {
+	path := s.layout.Journal()
+	j, summary, err := journal.Open(path, s.state.read)
+	switch {
+	case err == nil:
+		s.journal, s.before = j, s.state.Elapsed
+		if summary.Torn != nil {
+			torn = summary.Torn.Kept
+			s.opts.Log.Warn("the last record was cut short by a crash and is dropped", "journal", path, "line", summary.Torn.Line, "kept", torn)
+		}
+		return torn, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	case config == nil:
+		return "", fmt.Errorf("%w in %s", ErrNoStudy, s.layout)
+	}
+	return "", s.create(*config)
+}
+
+// create begins a study.
+func (s *Study) create(config Config) error {
+	if err := os.MkdirAll(string(s.layout), dirMode); err != nil {
+		return &journal.WriteError{Path: s.layout.Journal(), Op: "create", Err: err}
+	}
+	var id [8]byte
+	rand.Read(id[:])
+	print, err := fingerprint(config)
+	if err != nil {
+		return err
+	}
+	first := s.record(Created{ID: hex.EncodeToString(id[:]), Fingerprint: print, Program: s.opts.Program, Config: config})
+	if err := s.state.Apply(first); err != nil {
+		return fmt.Errorf("invalid study: %w", err)
+	}
+	s.journal, err = journal.Create(s.layout.Journal(), first)
+	return err
+}
+
+// begin starts a session: config, optimizer and the session's record.
+func (s *Study) begin(config *Config, torn string) error {
+	var events []Event
+	if config != nil {
+		change, err := s.state.reconfigured(*config)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			events = append(events, *change)
+			s.opts.Log.Info("the spec has changed since the last session")
+		}
+	}
+	host, _ := os.Hostname() // for people only
+	events = append(events, Session{Number: s.state.Sessions + 1, Host: host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})
+	if err := s.commit(events...); err != nil {
+		return err
+	}
+	return s.prepare()
+}
+
+// prepare makes what the config asks for, and teaches the optimizer what is
+// known.
+func (s *Study) prepare() error {
+	c := s.state.Config
+	var err error
+	if s.pattern, err = parser.Compile(c.Objective.Rule); err != nil {
+		return fmt.Errorf("objective: %w", err)
+	}
+	if s.opt, err = s.opts.Optimizer(s.state.Space, c.Seed, c.Optimizer); err != nil {
+		return err
+	}
+	for _, n := range s.state.Order {
+		if err := s.opt.Tell(s.state.Observation(s.state.Trials[n-1])); err != nil {
+			return fmt.Errorf("tell the optimizer of trial %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// read folds one line of a journal.
+func (s *State) read(line journal.Record) error {
+	var r Record
+	err := json.Unmarshal(line.Raw, &r)
+	if err == nil {
+		err = s.Apply(r)
+	}
+	if err != nil {
+		return &journal.CorruptError{Path: "", Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
+	}
+	return nil
+}
+
+// Load reads the study in dir without taking it up.
+func Load(dir string) (*State, journal.Summary, error) {
+	s := &State{}
+	summary, err := journal.Read(Layout(dir).Journal(), s.read)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w in %s", ErrNoStudy, dir)
+	}
+	return s, summary, err
+}
+
+// fingerprint identifies a config.
+func fingerprint(c Config) (string, error) {
+	text, err := encodeConfig(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+func encodeConfig(c Config) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(c); err != nil {
+		return nil, fmt.Errorf("invalid study: %w", err)
+	}
+	return b.Bytes(), nil
+}

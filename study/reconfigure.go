@@ -1,0 +1,82 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// ConfigError says which changes of a spec a study that has begun cannot take.
+type ConfigError struct{ Changes []string }
+
+func (e *ConfigError) Error() string {
+	return "the spec has changed in ways that make its trials incomparable: " + strings.Join(e.Changes, "; ")
+}
+
+// reconfigured compares the config with that of the journal. It returns the
+// event that takes over what has changed, nil if nothing has, or an error that
+// names what cannot change any more.
+func (s *State) reconfigured(now Config) (*ConfigChanged, error) {
+	if now.Dir != s.Config.Dir {
+		if _, err := os.Stat(s.Config.Dir); err == nil {
+			now.Dir = s.Config.Dir // started from elsewhere, but the study stays
+		}
+	}
+	print, err := fingerprint(now)
+	if err != nil {
+		return nil, err
+	}
+	if print == s.Fingerprint {
+		return nil, nil
+	}
+	if refused := s.refused(now); len(refused) > 0 {
+		return nil, &ConfigError{refused}
+	}
+	return &ConfigChanged{Fingerprint: print, Config: now}, nil
+}
+
+// refused lists the changes that the study cannot take. Before the first trial
+// it can take all, before the first success a new command.
+func (s *State) refused(now Config) []string {
+	if len(s.Trials) == 0 {
+		return nil
+	}
+	was := s.Config
+	var out []string
+	fixed := func(what string, a, b any) {
+		if !sameJSON(a, b) {
+			out = append(out, fmt.Sprintf("%s: was %s, is %s", what, brief(a), brief(b)))
+		}
+	}
+	fixed("params", was.Params, now.Params)
+	fixed("direction", was.Objective.Direction, now.Objective.Direction)
+	fixed("optimizer", was.Optimizer, now.Optimizer)
+	fixed("seed", was.Seed, now.Seed)
+	if s.best != nil {
+		fixed("command", was.Command, now.Command)
+		fixed("metric", was.Objective.Rule, now.Objective.Rule)
+		fixed("files", was.Files, now.Files)
+		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
+	}
+	return out
+}
+
+func sameJSON(a, b any) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// brief is the JSON of v as far as a message needs it.
+func brief(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	if len(b) > 120 {
+		return string(b[:120]) + "..."
+	}
+	return string(b)
+}

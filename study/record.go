@@ -1,0 +1,104 @@
+package study
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// timeLayout is RFC 3339 in UTC with milliseconds.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+type envelope struct {
+	Type    Type    `json:"type"`
+	At      string  `json:"at"`
+	Elapsed float64 `json:"elapsed"` // seconds
+}
+
+// MarshalJSON writes one flat object: type, at and elapsed, then the event's
+// own fields in the order of its struct.
+func (r Record) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	head := envelope{r.Event.Type(), r.At.UTC().Format(timeLayout), seconds(r.Elapsed)}
+	if err := enc.Encode(head); err != nil {
+		return nil, err
+	}
+	b.Truncate(b.Len() - len("}\n"))
+	at := b.Len()
+	if err := enc.Encode(r.Event); err != nil {
+		return nil, fmt.Errorf("%s record: %w", r.Event.Type(), err)
+	}
+	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if out[at+1] != '}' {
+		out[at] = ','
+		return out, nil
+	}
+	return append(out[:at], '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
+// error: it was written by a later version.
+func (r *Record) UnmarshalJSON(line []byte) error {
+	var head envelope
+	if err := json.Unmarshal(line, &head); err != nil {
+		return err
+	}
+	at, err := time.Parse(timeLayout, head.At)
+	if err != nil {
+		return fmt.Errorf("%s record: %w", head.Type, err)
+	}
+	ev, err := decodeEvent(head.Type, line)
+	if err != nil {
+		return err
+	}
+	*r = Record{At: at, Elapsed: time.Duration(head.Elapsed * float64(time.Second)), Event: ev}
+	return nil
+}
+
+func decodeEvent(t Type, line []byte) (Event, error) {
+	switch t {
+	case TypeStudy:
+		return decodeAs[Created](line)
+	case TypeSession:
+		return decodeAs[Session](line)
+	case TypeSetup:
+		return decodeAs[SetupEnded](line)
+	case TypeEnqueued:
+		return decodeAs[Enqueued](line)
+	case TypeProposed:
+		return decodeAs[Proposed](line)
+	case TypeStarted:
+		return decodeAs[Started](line)
+	case TypeMetric:
+		return decodeAs[Metric](line)
+	case TypeEnded:
+		return decodeAs[Ended](line)
+	case TypeFinished:
+		return decodeAs[Finished](line)
+	case TypeExcluded:
+		return decodeAs[Excluded](line)
+	case TypeNoted:
+		return decodeAs[Noted](line)
+	case TypeConfig:
+		return decodeAs[ConfigChanged](line)
+	case TypeClosed:
+		return decodeAs[Closed](line)
+	}
+	return nil, fmt.Errorf("unknown record type %q: it was written by a later version of lbotune", t)
+}
+
+func decodeAs[E Event](line []byte) (Event, error) {
+	var e E
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, fmt.Errorf("%s record: %w", e.Type(), err)
+	}
+	return e, nil
+}
+
+// seconds is d in seconds, to the millisecond.
+func seconds(d time.Duration) float64 {
+	return float64(d.Milliseconds()) / 1000
+}

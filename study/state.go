@@ -1,0 +1,243 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// State is everything that a study's records say. It changes by Apply alone,
+// so that what is shown is what is written.
+type State struct {
+	ID          string
+	Fingerprint string
+	Config      Config
+	Space       *spaces.Space
+	// Trials holds trial k at index k-1.
+	Trials []*Trial
+	// Order lists the finished trials in the order of their records, which is
+	// the order in which the optimizer is told.
+	Order []int
+	// Queue holds enqueued values that no trial has taken yet.
+	Queue    []spaces.Values
+	Sessions int
+	Elapsed  time.Duration
+	Began    time.Time
+	Updated  time.Time
+	// SetUp reports whether the setup command has succeeded.
+	SetUp  bool
+	Closed *Closed
+	Notes  []Noted
+
+	setups    int // attempts at the setup command
+	best      *Trial
+	sinceBest int // trials finished after the best one
+	counts    map[optimizer.Status]int
+	inSession []int // the trials that finished in this session
+}
+
+// Apply folds one record into the state. An error means that the records
+// contradict each other; the state is then unchanged.
+func (s *State) Apply(r Record) error {
+	if _, first := r.Event.(Created); first != (s.ID == "") {
+		return errors.New("a study record must be the first and the only one of its kind")
+	}
+	if err := s.apply(r); err != nil {
+		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
+	}
+	s.Elapsed = max(s.Elapsed, r.Elapsed)
+	s.Updated = r.At
+	return nil
+}
+
+func (s *State) apply(r Record) error {
+	switch e := r.Event.(type) {
+	case Created:
+		return s.created(e, r.At)
+	case Session:
+		s.Sessions = e.Number
+		s.inSession = nil
+	case SetupEnded:
+		s.SetUp = e.Failure == nil
+		s.setups = e.Attempt
+	case Enqueued:
+		s.Queue = append(s.Queue, e.Values)
+	case Proposed:
+		return s.proposed(e)
+	case Ended:
+		return s.ended(e)
+	case Finished:
+		return s.finished(e, r.At)
+	case Excluded:
+		return s.excluded(e)
+	case Noted:
+		s.Notes = append(s.Notes, e)
+	case ConfigChanged:
+		return s.configChanged(e)
+	case Closed:
+		s.Closed = &e
+	}
+	return nil
+}
+
+func (s *State) created(e Created, at time.Time) error {
+	space, err := spaces.New(e.Config.Params...)
+	if err != nil {
+		return err
+	}
+	if e.ID == "" {
+		return errors.New("the study has no id")
+	}
+	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Began: at,
+		SetUp: e.Config.Setup == "", counts: map[optimizer.Status]int{}}
+	return nil
+}
+
+func (s *State) configChanged(e ConfigChanged) error {
+	space, err := spaces.New(e.Config.Params...)
+	if err != nil {
+		return err
+	}
+	if e.Config.Setup != s.Config.Setup {
+		s.SetUp = e.Config.Setup == ""
+	}
+	s.Config, s.Fingerprint, s.Space, s.Closed = e.Config, e.Fingerprint, space, nil
+	s.findBest()
+	return nil
+}
+
+func (s *State) proposed(e Proposed) error {
+	if e.Trial != len(s.Trials)+1 {
+		return fmt.Errorf("trial %d follows trial %d", e.Trial, len(s.Trials))
+	}
+	if e.Told < 0 || e.Told > len(s.Order) {
+		return fmt.Errorf("trial %d: %d trials told, but %d finished", e.Trial, e.Told, len(s.Order))
+	}
+	p, err := s.Space.Encode(e.Values)
+	if err != nil {
+		return fmt.Errorf("trial %d: %w", e.Trial, err)
+	}
+	if e.Origin == optimizer.OriginGiven && len(s.Queue) > 0 {
+		s.Queue = s.Queue[1:]
+	}
+	s.Trials = append(s.Trials, &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
+		Note: e.Note, Told: e.Told, Pending: e.Pending})
+	return nil
+}
+
+func (s *State) ended(e Ended) error {
+	t, err := s.trial(e.Trial)
+	if err != nil || t.Done() {
+		return err
+	}
+	t.Attempt, t.Slot = e.Attempt, e.Slot
+	switch {
+	case e.Value != nil:
+		t.Repeats = append(t.Repeats, *e.Value)
+	case e.Failure != nil && !e.Failure.Kind.blameless():
+		t.Retries++
+	}
+	return nil
+}
+
+func (s *State) finished(e Finished, at time.Time) error {
+	t, err := s.trial(e.Trial)
+	if err != nil || t.Done() {
+		return err // the first end of a trial wins
+	}
+	if e.Value == nil && e.Status != optimizer.Failed {
+		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
+	}
+	t.Status, t.Failure, t.Attempt, t.Slot = e.Status, e.Failure, e.Attempt, e.Slot
+	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
+	if e.Value != nil {
+		t.Value = *e.Value
+	}
+	s.Order = append(s.Order, t.Number)
+	s.counts[t.Status]++
+	s.inSession = append(s.inSession, t.Number)
+	s.sinceBest++
+	if t.Succeeded() && (s.best == nil || s.Config.Objective.Direction.Better(t.Value, s.best.Value)) {
+		s.best, s.sinceBest = t, 0
+	}
+	return nil
+}
+
+func (s *State) excluded(e Excluded) error {
+	t, err := s.trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.Excluded = true
+	s.findBest()
+	return nil
+}
+
+func (s *State) findBest() {
+	s.best, s.sinceBest = nil, 0
+	for _, n := range s.Order {
+		t := s.Trials[n-1]
+		s.sinceBest++
+		if t.Succeeded() && (s.best == nil || s.Config.Objective.Direction.Better(t.Value, s.best.Value)) {
+			s.best, s.sinceBest = t, 0
+		}
+	}
+}
+
+func (s *State) trial(n int) (*Trial, error) {
+	if n < 1 || n > len(s.Trials) {
+		return nil, fmt.Errorf("there is no trial %d", n)
+	}
+	return s.Trials[n-1], nil
+}
+
+// Best returns the best trial, nil if none has succeeded.
+func (s *State) Best() *Trial { return s.best }
+
+// SinceBest returns how many trials have finished after the best one.
+func (s *State) SinceBest() int { return s.sinceBest }
+
+// Count returns how many trials ended in the given way.
+func (s *State) Count(status optimizer.Status) int { return s.counts[status] }
+
+// Pending lists the trials that are proposed and not finished, by number.
+func (s *State) Pending() []*Trial {
+	var out []*Trial
+	for i := len(s.Trials) - 1; i >= 0 && len(out) < len(s.Trials)-len(s.Order); i-- {
+		if !s.Trials[i].Done() {
+			out = append(out, s.Trials[i])
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Observation is what the optimizer is told of a finished trial.
+func (s *State) Observation(t *Trial) optimizer.Observation {
+	o := optimizer.Observation{
+		Trial:    t.Number,
+		Proposal: optimizer.Proposal{Point: t.Point, Origin: t.Origin, Note: t.Note},
+		Status:   t.Status,
+	}
+	if t.Excluded {
+		o.Status = optimizer.Failed
+	} else if t.Status != optimizer.Failed {
+		o.Value = s.Config.Objective.Direction.Maximised(t.Value)
+	}
+	return o
+}
+
+// Better reports whether value a is better than b.
+func (d Direction) Better(a, b float64) bool { return d.Maximised(a) > d.Maximised(b) }
+
+// Maximised turns a value so that larger is better. It is its own inverse.
+func (d Direction) Maximised(v float64) float64 {
+	if d == Minimize {
+		return -v
+	}
+	return v
+}

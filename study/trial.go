@@ -1,0 +1,81 @@
+package study
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Trial is one configuration and what became of it.
+type Trial struct {
+	Number int              `json:"trial"`
+	Origin optimizer.Origin `json:"origin"`
+	Values spaces.Values    `json:"values"`
+	Point  spaces.Point     `json:"-"`
+	Note   optimizer.Note   `json:"-"`
+	// Told and Pending are what the optimizer knew when it was asked.
+	Told    int   `json:"-"`
+	Pending []int `json:"-"`
+
+	// Status is empty while the trial is not finished.
+	Status optimizer.Status `json:"status,omitempty"`
+	// Value is the objective as the program prints it; meaningless for a
+	// failure, the last reading when pruned.
+	Value   float64  `json:"-"`
+	Failure *Failure `json:"failure,omitempty"`
+	// Attempt is the last attempt that ended, counted from 1; 0 for none.
+	Attempt int `json:"attempt"`
+	// Retries is how many attempts failed and were run again.
+	Retries int `json:"retries,omitempty"`
+	// Repeats are the values of the repeats that have ended.
+	Repeats  []float64     `json:"repeats,omitempty"`
+	Slot     int           `json:"slot"`
+	Took     time.Duration `json:"-"`
+	Finished time.Time     `json:"finished,omitzero"`
+	Excluded bool          `json:"excluded,omitempty"`
+}
+
+// Done reports whether the trial is finished.
+func (t *Trial) Done() bool { return t.Status != "" }
+
+// Succeeded reports whether the trial has a value that counts.
+func (t *Trial) Succeeded() bool { return t.Status == optimizer.Succeeded && !t.Excluded }
+
+// FailureKind says which of a trial's promises was not kept. Failures of the
+// same kind and code are alike.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	FailExit        FailureKind = "exit"        // an exit code that is not ok
+	FailSignal      FailureKind = "signal"      // ended by a signal
+	FailTimeout     FailureKind = "timeout"     // ended by lbotune for its time
+	FailNoMetric    FailureKind = "no metric"   // ran well, printed no value
+	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
+	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
+	FailLaunch      FailureKind = "launch"      // could not be started
+	FailLost        FailureKind = "lost"        // died with its machine or supervisor
+	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
+)
+
+// blameless reports whether the program had no part in the failure, so that
+// the attempt is made again whatever retries say.
+func (k FailureKind) blameless() bool { return k == FailLost || k == FailInterrupted }
+
+// Failure says why an attempt has no value.
+type Failure struct {
+	Kind FailureKind `json:"kind"`
+	Code int         `json:"code,omitempty"` // the exit code or signal
+	Text string      `json:"text"`           // for people: "exit code 1"
+}
+
+// alike reports whether both failures have the same cause as far as lbotune
+// can tell.
+func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }
+
+// AttemptID names one attempt at a trial.
+type AttemptID struct{ Trial, Attempt int }
+
+func (id AttemptID) String() string { return fmt.Sprintf("trial %d, attempt %d", id.Trial, id.Attempt) }
