@@ -1,0 +1,216 @@
+// Package quadratic is the local model of the optimizer's endgame: a quadratic
+// that interpolates the points nearest to the incumbent, maximised inside a trust
+// region. On smooth functions it goes where a Gaussian process no longer can, to
+// regrets far below 1e-7 of the range.
+//
+// Sources: Powell, Least Frobenius norm updating of quadratic models that satisfy
+// interpolation conditions (2004), for the model; Conn, Gould and Toint, Trust
+// Region Methods (2000), for the radius; King, Dlib-ml (2009), whose global search
+// alternates a Lipschitz bound with such a model.
+package quadratic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// ErrTooFewPoints is returned by Fit for fewer than d+2 different points.
+var ErrTooFewPoints = errors.New("too few different points for a quadratic model")
+
+// regularisation of both blocks of the interpolation system, in scaled units.
+const regularisation = 1e-12
+
+// maxNeighbours bounds the cost of a fit, which is cubic in the number of points.
+// It matters from 23 dimensions on.
+const maxNeighbours = 300
+
+// Model is the quadratic
+//
+//	Q(x) = Value + gᵀs + ½ sᵀHs,  s = (x - Center)/Far,  both parts times Unit.
+//
+// Scaled so, g and H are of order 1 whatever the units.
+type Model struct {
+	Center []float64
+	Value  float64 // the observed value at Center, which Q interpolates
+	Far    float64 // Euclidean distance of the farthest point used
+	Unit   float64 // largest |value - Value| of the points used, 1 if all are equal
+	Points int     // points used, Center included
+	g      []float64
+	h      *mat.SymDense
+}
+
+// Fit interpolates the values at points[center] and its nearest points in the
+// Euclidean metric, (d+1)(d+2)/2 in all, or as many as there are. Of all the
+// quadratics through them it takes the one whose Hessian has the least Frobenius
+// norm. Points that coincide with a nearer one are skipped.
+//
+// The KKT system, with the rows s_i of S the scaled offsets and v_i the scaled
+// differences of value, is
+//
+//	[ (SSᵀ)∘(SSᵀ)/4 + εI   S  ] [ λ ]   [ v ]
+//	[ Sᵀ                  -εI ] [ g ] = [ 0 ],   H = ½ Σ λ_i s_i s_iᵀ,
+//
+// where ε = 1e-12 keeps it solvable for degenerate clouds: directions that the
+// points do not explore get neither slope nor curvature.
+func Fit(points [][]float64, values []float64, center int) (*Model, error) {
+	c := points[center]
+	d := len(c)
+	near := nearest(points, center, min((d+1)*(d+2)/2-1, maxNeighbours))
+	if len(near) < d+1 {
+		return nil, fmt.Errorf("%w: %d, want at least %d", ErrTooFewPoints, len(near)+1, d+2)
+	}
+	m := &Model{Center: slices.Clone(c), Value: values[center], Points: len(near) + 1}
+	s := mat.NewDense(len(near), d, nil)
+	v := mat.NewVecDense(len(near)+d, nil)
+	for i, k := range near {
+		v.SetVec(i, values[k]-m.Value)
+		m.Unit = math.Max(m.Unit, math.Abs(values[k]-m.Value))
+		m.Far = math.Max(m.Far, distance(points[k], c))
+	}
+	if m.Unit == 0 {
+		m.Unit = 1
+	}
+	for i, k := range near {
+		for j := range d {
+			s.Set(i, j, (points[k][j]-c[j])/m.Far)
+		}
+	}
+	v.ScaleVec(1/m.Unit, v)
+	return m, m.solve(s, v)
+}
+
+// solve fills in g and h from the scaled offsets and differences of value.
+func (m *Model) solve(s *mat.Dense, v *mat.VecDense) error {
+	n, d := s.Dims()
+	kkt := mat.NewDense(n+d, n+d, nil)
+	gram := mat.NewDense(n, n, nil)
+	gram.Mul(s, s.T())
+	for i := range n {
+		for j := range n {
+			kkt.Set(i, j, 0.25*gram.At(i, j)*gram.At(i, j))
+		}
+		kkt.Set(i, i, kkt.At(i, i)+regularisation)
+		for j := range d {
+			kkt.Set(i, n+j, s.At(i, j))
+			kkt.Set(n+j, i, s.At(i, j))
+		}
+	}
+	for j := range d {
+		kkt.Set(n+j, n+j, -regularisation)
+	}
+	solution, err := solveRefined(kkt, n, v)
+	if err != nil {
+		return fmt.Errorf("solving for the quadratic model: %w", err)
+	}
+	m.g = slices.Clone(solution.RawVector().Data[n:])
+	m.h = mat.NewSymDense(d, nil)
+	for i := range n {
+		m.h.SymRankOne(m.h, 0.5*solution.AtVec(i), s.RowView(i))
+	}
+	for j, g := range m.g {
+		if bad(g) || bad(m.h.At(j, j)) {
+			return errors.New("solving for the quadratic model: the points give no finite solution")
+		}
+	}
+	return nil
+}
+
+// solveRefined solves the regularised system and then refines the solution twice
+// towards that of the system without ε. Where the latter is well determined this
+// removes the bias; directions that only ε determines hardly change.
+func solveRefined(kkt *mat.Dense, n int, v *mat.VecDense) (*mat.VecDense, error) {
+	size, _ := kkt.Dims()
+	var lu mat.LU
+	lu.Factorize(kkt)
+	solution, residual, step := mat.NewVecDense(size, nil), mat.VecDenseCopyOf(v), mat.NewVecDense(size, nil)
+	for range 3 {
+		var condition mat.Condition
+		// A large condition number is what ε is there for; the solution is still given.
+		if err := lu.SolveVecTo(step, false, residual); err != nil && !errors.As(err, &condition) {
+			return nil, err
+		}
+		solution.AddVec(solution, step)
+		residual.MulVec(kkt, solution)
+		residual.SubVec(v, residual)
+		for i := range size {
+			e := regularisation
+			if i >= n {
+				e = -e
+			}
+			residual.SetVec(i, residual.AtVec(i)+e*solution.AtVec(i))
+		}
+	}
+	return solution, nil
+}
+
+func bad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// nearest returns the indices of up to n different points, nearest first, without
+// the centre. Ties go to the lower index.
+func nearest(points [][]float64, center, n int) []int {
+	c := points[center]
+	type neighbour struct {
+		index int
+		dist  float64
+	}
+	all := make([]neighbour, 0, len(points))
+	for i, p := range points {
+		if dist := distance(p, c); dist > 0 {
+			all = append(all, neighbour{i, dist})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(a.dist, b.dist) })
+	chosen := make([]int, 0, n)
+	for i, p := range all {
+		if len(chosen) == n {
+			break
+		}
+		same := false
+		for j := i - 1; j >= 0 && p.dist-all[j].dist <= 1e-12*p.dist && !same; j-- {
+			same = distance(points[p.index], points[all[j].index]) <= 1e-12*p.dist
+		}
+		if !same {
+			chosen = append(chosen, p.index)
+		}
+	}
+	return chosen
+}
+
+func distance(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += (v - b[i]) * (v - b[i])
+	}
+	return math.Sqrt(sum)
+}
+
+// At returns Q(x).
+func (m *Model) At(x []float64) float64 {
+	s := make([]float64, len(x))
+	for i, v := range x {
+		s[i] = (v - m.Center[i]) / m.Far
+	}
+	return m.Value + m.Unit*m.gain(s, nil)
+}
+
+// gain returns gᵀs + ½ sᵀHs and, when grad is not nil, its gradient g + Hs.
+func (m *Model) gain(s, grad []float64) float64 {
+	raw := m.h.RawSymmetric()
+	sum := 0.0
+	for i, si := range s {
+		hs := 0.0
+		for j, sj := range s {
+			hs += raw.Data[min(i, j)*raw.Stride+max(i, j)] * sj
+		}
+		sum += si * (m.g[i] + 0.5*hs)
+		if grad != nil {
+			grad[i] = m.g[i] + hs
+		}
+	}
+	return sum
+}
