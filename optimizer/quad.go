@@ -1,3 +1,136 @@
 package optimizer
 
-func (a *ask) quadraticStep() (Proposal, bool) { return Proposal{}, false }
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/quadratic"
+)
+
+const (
+	// finishedGain is the predicted gain, in units of what the best value is
+	// above the median, below which nothing is left to gain at the centre.
+	finishedGain = 1e-11
+	// roundingGain is the same in units of the value itself: less is rounding.
+	roundingGain = 1e-13
+	// noisyGain is the least predicted gain in units of the noise.
+	noisyGain = 0.1
+	// safeEnough is the least probability of success of a local step.
+	safeEnough = 0.5
+)
+
+// quadraticStep maximises a quadratic through the successes around the centre
+// in a box around it. Where it finds nothing left to gain it notes the centre
+// as finished. The quadratic sees the values as they were told: a warp would
+// bend what is a parabola in them.
+func (a *ask) quadraticStep() (Proposal, bool) {
+	c := a.centre()
+	if c < 0 || a.finite != nil {
+		return Proposal{}, false
+	}
+	local := a.neighbourhood(c)
+	if local == nil {
+		return Proposal{}, false
+	}
+	model, err := quadratic.Fit(local.x, local.y, local.centre)
+	if err != nil {
+		return Proposal{}, false
+	}
+	region := a.trust.quadratic.Start(model.Far)
+	cube := wholeCube(len(local.free))
+	z, gain := model.Maximise(region.Radius, cube.lo, cube.up, nil)
+	if least := a.leastGain(local); !(gain > least) {
+		if !a.view.noisy() {
+			a.note.Finished = append(a.note.Finished, a.history.trial[c])
+		}
+		return Proposal{}, false
+	}
+	p := a.dom.snap(local.lift(z, a.x[c]))
+	if a.taken(p) || a.occupied(a.x[c], region.Radius) || a.view.success.probability(p) < safeEnough {
+		return Proposal{}, false
+	}
+	a.describe(p)
+	a.note.Step = &Step{Centre: a.history.trial[c], Radius: region.Radius, Gain: gain * local.unit}
+	return a.proposal(p, OriginLocal, "quadratic model near the best point"), true
+}
+
+// occupied reports whether a pending trial already looks near p.
+func (a *ask) occupied(p []float64, radius float64) bool {
+	for _, q := range a.pending {
+		if chebyshev(p, q) <= radius {
+			return true
+		}
+	}
+	return false
+}
+
+// neighbourhood is the data of a quadratic: the successes that share the levels
+// of the centre, in the coordinates that a gradient may move there.
+type neighbourhood struct {
+	free   []int // those coordinates
+	x      [][]float64
+	y      []float64 // in the objective's units over unit
+	unit   float64
+	centre int // index into x
+}
+
+// neighbourhood returns nil if there is nothing to move or a value has no
+// counterpart in the objective's units.
+func (a *ask) neighbourhood(c int) *neighbourhood {
+	s := a.view
+	mask := make([]bool, len(a.x[c]))
+	a.dom.free(a.x[c], mask)
+	n := &neighbourhood{unit: s.unit}
+	for j, free := range mask {
+		if free {
+			n.free = append(n.free, j)
+		}
+	}
+	if len(n.free) == 0 {
+		return nil
+	}
+	var means []float64
+	if s.noisy() {
+		means = s.model.Fitted(nil)
+	}
+	for k, i := range s.rows {
+		if !a.dom.alike(a.x[i], a.x[c]) {
+			continue
+		}
+		y := a.y[i] / s.unit
+		if means != nil {
+			if y = s.warp.Inverse(means[k]); math.IsInf(y, 0) {
+				return nil
+			}
+		}
+		if i == c {
+			n.centre = len(n.x)
+		}
+		x := make([]float64, len(n.free))
+		for q, j := range n.free {
+			x[q] = a.x[i][j]
+		}
+		n.x, n.y = append(n.x, x), append(n.y, y)
+	}
+	return n
+}
+
+// lift returns the point with the free coordinates z and the others of p.
+func (n *neighbourhood) lift(z, p []float64) []float64 {
+	q := append([]float64(nil), p...)
+	for k, j := range n.free {
+		q[j] = z[k]
+	}
+	return q
+}
+
+// leastGain is the predicted gain below which a step is not worth a trial.
+func (a *ask) leastGain(n *neighbourhood) float64 {
+	s := a.view
+	centre := n.y[n.centre]
+	if s.noisy() {
+		// A small change of the warped value is one of the value over the slope.
+		return noisyGain * s.noise / math.Exp(s.warp.LogJacobian(centre))
+	}
+	spread := (a.y[a.best] - median(a.y)) / s.unit
+	return math.Max(finishedGain*spread, roundingGain*math.Abs(centre))
+}

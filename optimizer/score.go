@@ -165,7 +165,6 @@ type product struct {
 	score
 	success   *successModel // nil: nothing failed
 	penalties []acquisition.Penalty
-	grad      []float64
 }
 
 func (s *product) at(x, grad []float64) float64 {

@@ -45,7 +45,6 @@ type searcher struct {
 	scales []float64 // typical lengths of the coordinates, for the climb
 	seeds  [][]float64
 	taken  func([]float64) bool
-	direct bool // DIRECT instead of climbing
 }
 
 // search looks at random points of the region and at perturbations of the

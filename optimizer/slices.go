@@ -68,12 +68,3 @@ func median(v []float64) float64 {
 	}
 	return s[len(s)/2]
 }
-
-func distance2(a, b []float64) float64 {
-	sum := 0.0
-	for j := range a {
-		d := a[j] - b[j]
-		sum += d * d
-	}
-	return sum
-}

@@ -1,6 +1,10 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/quadratic"
+)
 
 // trust is the state of the trust regions around the best point: a box in
 // which the acquisition is maximised, and a smaller one in which a quadratic
@@ -14,8 +18,8 @@ type trust struct {
 	successes int     // box steps in a row that improved
 	failures  int     // box steps in a row that did not
 
-	quadratic float64 // half-width of the quadratic's box; 0: to be chosen anew
-	misses    int     // steps of either kind in a row that did not improve
+	quadratic quadratic.Region
+	misses    int // steps of either kind in a row that did not improve
 }
 
 const (
@@ -23,9 +27,6 @@ const (
 	boxSmallest  = 1.0 / 128
 	boxLargest   = 1.0
 	boxSuccesses = 3 // in a row double the box
-
-	quadraticStart    = 0.1  // the largest first half-width
-	quadraticSmallest = 1e-7 // below it the search around the centre is finished
 
 	finishedRadius = 0.1 // how far around a finished point no local step goes
 )
@@ -54,8 +55,8 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	case OriginLocal:
 		t.judgeQuadratic(h, o)
 	default:
-		if improved && distance > t.quadratic {
-			t.quadratic = 0
+		if improved && distance > 0 {
+			t.quadratic = t.quadratic.Next(quadratic.Outcome{Gain: 1, Distance: distance})
 		}
 	}
 	if improved {
@@ -88,29 +89,26 @@ func (t *trust) judgeBox(improved bool, d int) {
 	}
 }
 
-// judgeQuadratic compares what the step gained with what it promised: more
-// than ¾ doubles the radius, less than ¼ halves it (Conn, Gould and Toint 2000,
-// chapter 6, with the usual constants).
+// judgeQuadratic compares what the step gained with what it promised. The
+// radius that it was made with is in its note: under several workers others may
+// have been told since.
 func (t *trust) judgeQuadratic(h *history, o Observation) {
 	step := o.Proposal.Note.Step
 	if step == nil {
 		return
 	}
-	ratio := 0.0
-	if i := h.success(step.Centre); i >= 0 && o.Status == Succeeded && step.Gain > 0 {
-		ratio = (o.Value - h.y[i]) / step.Gain
+	centre := h.success(step.Centre)
+	if centre < 0 {
+		return
 	}
-	t.quadratic = step.Radius
-	switch {
-	case ratio > 0.75:
-		t.quadratic *= 2
-	case ratio < 0.25:
-		t.quadratic /= 2
+	gain := math.NaN()
+	if o.Status == Succeeded {
+		gain = o.Value - h.y[centre]
 	}
-	if t.quadratic < quadraticSmallest {
-		if i := h.success(step.Centre); i >= 0 {
-			t.finish(h, h.x[i])
-		}
+	t.quadratic.Radius = step.Radius
+	t.quadratic = t.quadratic.Next(quadratic.Outcome{Local: true, Predicted: step.Gain, Gain: gain})
+	if t.quadratic.Collapsed() {
+		t.finish(h, h.x[centre])
 	}
 }
 
