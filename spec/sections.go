@@ -24,7 +24,7 @@ func (t *table) command() study.Command {
 		t.missing("command", `for example command = "python train.py --lr={lr}"`, "there is no command to run")
 		return study.Command{}
 	}
-	switch v.(type) {
+	switch v := v.(type) {
 	case string:
 		s := t.str("command", "")
 		if strings.TrimSpace(s) == "" {
@@ -36,7 +36,7 @@ func (t *table) command() study.Command {
 		if argv != nil && argv[0] == "" {
 			t.at("command", "", "the first element, the program, is empty")
 		}
-		if len(v.([]any)) == 0 {
+		if len(v) == 0 {
 			t.at("command", "", "the command is empty")
 		}
 		return study.Command{Argv: argv}

@@ -1,0 +1,154 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Inline is a study described by command-line flags instead of a file.
+type Inline struct {
+	Name     string
+	Params   []string // see ParseParam
+	Metric   string   // name of the metric; empty: the last number printed
+	Maximize bool
+	Trials   int
+	Time     time.Duration
+	Workers  int
+	Timeout  time.Duration
+	Seed     uint64
+	// Command is a program and its arguments with placeholders, or one string
+	// with blanks for /bin/sh.
+	Command []string
+}
+
+// TOML writes the study as a spec, so that flags and files go one way.
+func (in Inline) TOML() ([]byte, error) {
+	var params []spaces.Param
+	var errs []error
+	for _, text := range in.Params {
+		p, err := ParseParam(text)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		params = append(params, p)
+	}
+	if len(in.Command) == 0 {
+		errs = append(errs, errors.New("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}"))
+	}
+	if len(params) == 0 {
+		errs = append(errs, errors.New("there is no parameter: add -p NAME=KIND:..., for example -p lr=log:1e-5:1"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	w := &writer{}
+	if in.Name != "" {
+		w.line("name    = %s", quote(in.Name))
+	}
+	if in.Seed != 0 {
+		w.line("seed    = %d", in.Seed)
+	}
+	w.command(in.Command)
+	w.line("\n[objective]")
+	if in.Metric == "" {
+		w.line("last_number = true")
+	} else {
+		w.line("metric      = %s", quote(in.Metric))
+	}
+	direction := "minimize"
+	if in.Maximize {
+		direction = "maximize"
+	}
+	w.line("direction   = %s", quote(direction))
+	for _, p := range params {
+		w.param(p, "")
+	}
+	in.limits(w)
+	return []byte(w.b.String()), nil
+}
+
+func (in Inline) limits(w *writer) {
+	w.line("\n[budget]")
+	if in.Trials > 0 {
+		w.key(6, "trials", strconv.Itoa(in.Trials))
+	}
+	if in.Time > 0 {
+		w.key(6, "time", quote(in.Time.String()))
+	}
+	if in.Workers > 0 || in.Timeout > 0 {
+		w.line("\n[run]")
+	}
+	if in.Workers > 0 {
+		w.key(7, "workers", strconv.Itoa(in.Workers))
+	}
+	if in.Timeout > 0 {
+		w.key(7, "timeout", quote(in.Timeout.String()))
+	}
+}
+
+// paramForms are the ways to write a parameter as a flag.
+var paramForms = []string{"float:MIN:MAX", "log:MIN:MAX", "int:MIN:MAX", "logint:MIN:MAX", "choice:A,B,...", "bool"}
+
+// ParseParam reads a parameter written as NAME=FORM, where FORM is float:MIN:MAX,
+// log:MIN:MAX (a float on a log scale), int:MIN:MAX, logint:MIN:MAX,
+// choice:A,B,... or bool.
+func ParseParam(text string) (spaces.Param, error) {
+	name, form, ok := strings.Cut(text, "=")
+	kind, rest, _ := strings.Cut(form, ":")
+	p := spaces.Param{Name: name}
+	forms := strings.Join(paramForms, ", ")
+	if !ok {
+		return p, fmt.Errorf("parameter %q: want NAME=FORM, where FORM is one of %s", text, forms)
+	}
+	switch kind {
+	case "float", "log", "int", "logint":
+		p.Kind = spaces.KindFloat
+		if strings.HasSuffix(kind, "int") {
+			p.Kind = spaces.KindInt
+		}
+		if strings.HasPrefix(kind, "log") {
+			p.Scale = spaces.Log
+		}
+		lo, hi, ok := strings.Cut(rest, ":")
+		var err1, err2 error
+		p.Min, err1 = strconv.ParseFloat(lo, 64)
+		p.Max, err2 = strconv.ParseFloat(hi, 64)
+		if !ok || err1 != nil || err2 != nil {
+			return p, fmt.Errorf("parameter %q: want %s=%s:MIN:MAX with two numbers", text, name, kind)
+		}
+	case "choice":
+		p.Kind = spaces.KindChoice
+		for c := range strings.SplitSeq(rest, ",") {
+			p.Choices = append(p.Choices, choiceValue(c))
+		}
+	case "bool":
+		p.Kind = spaces.KindBool
+	default:
+		hint := ""
+		if c, ok := nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {
+			hint = "; did you mean " + c + "?"
+		}
+		return p, fmt.Errorf("parameter %q: %q is no kind; want one of %s%s", text, kind, forms, hint)
+	}
+	var errs []error
+	for _, prob := range p.Check() {
+		errs = append(errs, prob)
+	}
+	return p, errors.Join(errs...)
+}
+
+// choiceValue keeps numbers as numbers, for programs that read {params_json}.
+func choiceValue(s string) spaces.Value {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && spaces.Int(n).Text() == s {
+		return spaces.Int(n)
+	}
+	if x, err := strconv.ParseFloat(s, 64); err == nil && spaces.Float(x).Text() == s {
+		return spaces.Float(x)
+	}
+	return spaces.String(s)
+}

@@ -1,0 +1,102 @@
+package spec_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+)
+
+func TestInlineStudyIsASpec(t *testing.T) {
+	in := spec.Inline{
+		Name:   `odd "name"`,
+		Params: []string{"lr=log:1e-6:1e-1", "depth=int:1:12", "width=logint:8:512", "opt=choice:sgd,adam,3", "x=float:-1:1", "bn=bool"},
+		Metric: "loss", Maximize: true, Trials: 50, Workers: 3, Seed: 9,
+		Command: []string{"./train.py", "--lr={lr}", "--text=a \"quoted\" \\ word\tand tab", "{depth}", "{width}", "{opt}", "{x}", "{flag:bn}"},
+	}
+	src, err := in.TOML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := spec.Parse("flags", src, "/")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, src)
+	}
+	if got := strings.Join(cfg.Command.Argv, "|"); got != strings.Join(in.Command, "|") {
+		t.Errorf("the command became %q", got)
+	}
+	if cfg.Name != in.Name || cfg.Objective.Direction != "maximize" || cfg.Budget.Trials != 50 || cfg.Run.Workers != 3 || cfg.Seed != 9 {
+		t.Errorf("wrong values: %+v", cfg)
+	}
+	if c := cfg.Params[3].Choices; len(c) != 3 || c[2] != spaces.Int(3) {
+		t.Errorf("choices %v", c)
+	}
+	if p := cfg.Params[0]; p.Scale != spaces.Log || p.Min != 1e-6 || p.Max != 0.1 {
+		t.Errorf("lr is %+v", p)
+	}
+}
+
+func TestInlineShellCommand(t *testing.T) {
+	in := spec.Inline{Params: []string{"x=float:0:1"}, Trials: 3, Command: []string{"./train {x} | tail -n 1"}}
+	src, err := in.TOML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := spec.Parse("flags", src, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Command.Shell != in.Command[0] || !cfg.Objective.Rule.LastNumber {
+		t.Errorf("got %+v", cfg)
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for text, want := range map[string]string{
+		"lr":               "want NAME=FORM",
+		"lr=lgo:1:2":       "did you mean log?",
+		"lr=log:0:1":       "needs min > 0",
+		"lr=float:1":       "two numbers",
+		"n=int:1.5:3":      "whole number",
+		"c=choice:one":     "at least two",
+		"2x=float:0:1":     "is not a name",
+		"lr=float:a:b":     "two numbers",
+		"n=int:4:4":        "must be smaller",
+		"d=choice:a,b,a":   "is there twice",
+		"lr=float:NaN:Inf": "finite",
+	} {
+		if _, err := spec.ParseParam(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", text, err, want)
+		}
+	}
+	if _, err := (spec.Inline{}).TOML(); err == nil {
+		t.Error("nothing was accepted as a study")
+	}
+}
+
+func TestGuess(t *testing.T) {
+	src := spec.Guess([]string{"python3", "train.py", "--lr", "0.01", "--epochs", "10", "--batch-size=64", "--dropout=0.5", "--seed", "3", "--data", "x.csv", "--trial", "2", "-v"})
+	cfg, err := spec.Parse("spec.toml", src, "/")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, src)
+	}
+	want := "python3 train.py --lr {lr} --epochs {epochs} --batch-size={batch_size} --dropout={dropout} --seed 3 --data x.csv --trial {trial_value} -v"
+	if got := strings.Join(cfg.Command.Argv, " "); got != want {
+		t.Errorf("the command became\n%s, want\n%s", got, want)
+	}
+	if cfg.Name != "train" {
+		t.Errorf("name %q", cfg.Name)
+	}
+	lr := cfg.Params[0]
+	if lr.Min != 1e-4 || lr.Max != 1 || lr.Scale != spaces.Log {
+		t.Errorf("lr is %+v", lr)
+	}
+	if e := cfg.Params[1]; e.Kind != spaces.KindInt || e.Min != 2 || e.Max != 30 {
+		t.Errorf("epochs is %+v", e)
+	}
+	if again := spec.Guess([]string{"./prog"}); !bytes.Contains(again, []byte("No option with a number")) {
+		t.Errorf("a command without options gives\n%s", again)
+	}
+}

@@ -1,0 +1,108 @@
+package spec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// writer builds the text of a spec. It writes what Parse reads.
+type writer struct{ b strings.Builder }
+
+func (w *writer) line(format string, args ...any) {
+	fmt.Fprintf(&w.b, format+"\n", args...)
+}
+
+// key writes key = value with the equals signs of a section aligned.
+func (w *writer) key(width int, key, value string) {
+	w.line("%-*s = %s", width, key, value)
+}
+
+// quote writes a TOML basic string.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func quoteAll(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// literal writes a parameter value.
+func literal(v spaces.Value) string {
+	if s, ok := v.Any().(string); ok {
+		return quote(s)
+	}
+	b, err := v.MarshalJSON()
+	if err != nil {
+		return quote(v.Text())
+	}
+	return string(b)
+}
+
+// number writes a bound so that floats stay floats and read easily.
+func number(x float64, kind spaces.Kind) string {
+	if kind == spaces.KindInt {
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return spaces.Float(x).Text()
+}
+
+// param writes [params.NAME], with an optional remark above its range.
+func (w *writer) param(p spaces.Param, remark string) {
+	w.line("\n[params.%s]", p.Name)
+	if remark != "" {
+		w.line("# %s", remark)
+	}
+	switch p.Kind {
+	case spaces.KindChoice:
+		var list []string
+		for _, c := range p.Choices {
+			list = append(list, literal(c))
+		}
+		w.key(7, "type", quote(string(p.Kind)))
+		w.key(7, "choices", "["+strings.Join(list, ", ")+"]")
+	case spaces.KindBool:
+		w.key(4, "type", quote(string(p.Kind)))
+	default:
+		w.key(5, "type", quote(string(p.Kind)))
+		w.key(5, "min", number(p.Min, p.Kind))
+		w.key(5, "max", number(p.Max, p.Kind))
+		if p.Scale == spaces.Log {
+			w.key(5, "scale", quote(string(p.Scale)))
+		}
+	}
+}
+
+// command writes a program with its arguments, or a shell command line if it
+// is one string with blanks.
+func (w *writer) command(argv []string) {
+	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
+		w.line("command = %s", quote(argv[0]))
+		return
+	}
+	w.line("command = %s", quoteAll(argv))
+}
