@@ -45,23 +45,6 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	return a.outcome(exit, err, begin)
 }
 
-// paramsName is the file of a trial's parameters in its attempts' directories.
-const paramsName = "params.json"
-
-// bindings are what the placeholders stand for.
-func (a *attempt) bindings() *Bindings {
-	dir := a.study.layout.Attempt(a.id)
-	b := &Bindings{Study: string(a.study.layout), Seed: a.config.Seed}
-	if a.id.Trial > 0 {
-		b.Trial, b.Attempt, b.Slot = a.id.Trial, a.id.Attempt, a.slot
-		b.Seed = a.config.TrialSeed(a.id.Trial, len(a.trial.Repeats))
-		b.TrialDir, b.CheckpointDir = dir, a.study.layout.Checkpoint(a.id.Trial)
-		b.ParamsFile = filepath.Join(dir, paramsName)
-		b.Space, b.Values = a.space, a.trial.Values
-	}
-	return b
-}
-
 // TrialSeed is what a trial is given as {seed}: a number below 2^31, which
 // every program can take, that differs between trials and between the repeats
 // of one (counted from 0).
@@ -71,7 +54,10 @@ func (c *Config) TrialSeed(trial, repeat int) uint64 {
 
 // job describes the attempt to the launcher.
 func (a *attempt) job() (runner.Job, error) {
-	b := a.bindings()
+	b := setupBindings(a.study.layout, &a.config)
+	if a.id.Trial > 0 {
+		b = TrialBindings(a.study.layout, &a.config, a.space, &a.trial, a.id.Attempt, a.slot)
+	}
 	job := runner.Job{
 		Dir:     a.study.layout.Attempt(a.id),
 		ID:      fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),

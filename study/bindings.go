@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,25 @@ type Bindings struct {
 
 	Space  *spaces.Space
 	Values spaces.Values
+}
+
+// paramsName is the file of a trial's parameters in its attempts' directories.
+const paramsName = "params.json"
+
+// setupBindings are those of the setup command.
+func setupBindings(l Layout, c *Config) *Bindings {
+	return &Bindings{Study: string(l), Seed: c.Seed}
+}
+
+// TrialBindings are those of an attempt at a trial in a slot.
+func TrialBindings(l Layout, c *Config, space *spaces.Space, t *Trial, attempt, slot int) *Bindings {
+	dir := l.Attempt(AttemptID{t.Number, attempt})
+	return &Bindings{
+		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
+		Seed:     c.TrialSeed(t.Number, len(t.Repeats)),
+		TrialDir: dir, CheckpointDir: l.Checkpoint(t.Number), ParamsFile: filepath.Join(dir, paramsName),
+		Space: space, Values: t.Values,
+	}
 }
 
 // text returns the replacement of a placeholder. There is none (absent) for a

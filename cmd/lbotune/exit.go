@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// exitCode is one row of the table from errors to exit codes.
+type exitCode struct {
+	code    int
+	meaning string
+	is      func(error) bool
+}
+
+// exitCodes is the whole table. The first row that fits counts.
+func exitCodes() []exitCode {
+	return []exitCode{
+		{0, "finished", func(err error) bool { return err == nil }},
+		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
+		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
+		{74, "cannot write", func(err error) bool { return isA[*journal.WriteError](err) }},
+		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
+		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
+		{2, "wrong usage or spec", func(err error) bool {
+			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*usageError](err) ||
+				errors.Is(err, study.ErrNoStudy) || errors.Is(err, journal.ErrVersion)
+		}},
+		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
+			return errors.Is(err, study.ErrNoSuccess) || isA[*study.SetupError](err)
+		}},
+		{1, "internal error", func(error) bool { return true }},
+	}
+}
+
+func isA[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// codeOf looks an error up in the table.
+func codeOf(err error) int {
+	for _, row := range exitCodes() {
+		if row.is(err) {
+			return row.code
+		}
+	}
+	return 1
+}
+
+// exitHelp is the table as help texts show it, by code.
+func exitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:\n")
+	for _, code := range []int{0, 1, 2, 3, 4, 5, 74, 130, 143} {
+		for _, row := range exitCodes() {
+			if row.code == code {
+				fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
+			}
+		}
+	}
+	return b.String()
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// hinted is an error with advice, which is shown on a line of its own.
+type hinted struct {
+	error
+	hint string
+}
+
+func (h *hinted) Unwrap() error { return h.error }
+
+// complain prints an error for people.
+func complain(w io.Writer, err error) {
+	var specErr *spec.Error
+	if errors.As(err, &specErr) {
+		fmt.Fprintln(w, strings.TrimRight(specErr.Error(), "\n"))
+		return
+	}
+	fmt.Fprintf(w, "lbotune: %s\n", printable(err.Error()))
+	var h *hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(w, "hint: %s\n", printable(h.hint))
+	}
+}

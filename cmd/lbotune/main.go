@@ -1,0 +1,10 @@
+// Lbotune tunes the parameters of any program by Lipschitz Bayesian
+// optimisation: it starts the program with one set of values after the other,
+// reads the metric that it prints, and learns where better values lie.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(execute(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// progress shows a running study: one line for each finished trial, and on a
+// terminal a line at the bottom that tells how far the study is.
+type progress struct {
+	cfg  *study.Config
+	live bool // the terminal can show a line that changes
+
+	mu       sync.Mutex
+	w        io.Writer
+	shown    bool // the live line stands on the terminal
+	began    time.Time
+	before   int // trials that earlier sessions finished
+	finished int
+	best     study.Trial
+	running  map[int]bool
+	stop     chan struct{}
+	stopped  sync.WaitGroup
+}
+
+func newProgress(w io.Writer, cfg *study.Config) *progress {
+	p := &progress{cfg: cfg, w: w, running: map[int]bool{}, stop: make(chan struct{})}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+		p.live = true
+	}
+	return p
+}
+
+// begin shows where the study stands.
+func (p *progress) begin(s *study.Study) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := s.State()
+	p.began = time.Now()
+	p.before, p.finished = len(st.Order), len(st.Order)
+	if b := st.Best(); b != nil {
+		p.best = *b
+	}
+	switch {
+	case st.Closed != nil:
+	case len(st.Trials) > 0:
+		p.line("study %s goes on: %s finished, %d under way", s.Layout(), count(len(st.Order), "trial"), len(st.Trials)-len(st.Order))
+	default:
+		p.line("study %s", s.Layout())
+	}
+	if !p.live {
+		return
+	}
+	p.stopped.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.mu.Lock()
+				p.draw()
+				p.mu.Unlock()
+			case <-p.stop:
+				return
+			}
+		}
+	})
+}
+
+// end takes the live line away.
+func (p *progress) end() {
+	close(p.stop)
+	p.stopped.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+}
+
+// say prints a line about the whole study.
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("%s", text)
+	p.draw()
+}
+
+// update is the study's observer.
+func (p *progress) update(u study.Update) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.finished, p.best = u.Finished, u.Best
+	switch e := u.Record.Event.(type) {
+	case study.Started:
+		p.running[e.Trial] = true
+		if e.Rejoined {
+			p.line("%s  rejoined: it has gone on running", p.number(e.Trial))
+		}
+	case study.Ended:
+		delete(p.running, e.Trial)
+		p.attempt(e)
+	case study.Finished:
+		delete(p.running, e.Trial)
+		p.trial(u.Trial)
+	case study.SetupEnded:
+		if e.Failure == nil {
+			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
+		}
+	}
+	p.draw()
+}
+
+func (p *progress) number(trial int) string {
+	if n := p.cfg.Budget.Trials; n > 0 {
+		width := len(fmt.Sprint(n))
+		return fmt.Sprintf("%*d/%d", width, trial, n)
+	}
+	return fmt.Sprintf("%4d", trial)
+}
+
+// attempt prints a line for an attempt that was not the trial's last.
+func (p *progress) attempt(e study.Ended) {
+	what := "again"
+	if e.Failure != nil {
+		what = oneLine(e.Failure.Text) + "; it will be run again"
+	} else if e.Value != nil {
+		what = "repeat: " + short(*e.Value)
+	}
+	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
+}
+
+// trial prints the line of a finished trial.
+func (p *progress) trial(t study.Trial) {
+	mark := "    "
+	if t.Number == p.best.Number {
+		mark = "best"
+	}
+	value := short(t.Value)
+	if t.Status == optimizer.Failed {
+		value = "failed"
+	} else if t.Status == optimizer.Pruned {
+		mark = "cut "
+	}
+	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), oneLine(t.Values.String()))
+	if t.Failure != nil {
+		text += ": " + oneLine(t.Failure.Text)
+	}
+	p.line("%s", text)
+}
+
+// line prints a line above the live one.
+func (p *progress) line(format string, args ...any) {
+	p.wipe()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// wipe removes the live line.
+func (p *progress) wipe() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// draw shows the live line anew.
+func (p *progress) draw() {
+	if !p.live {
+		return
+	}
+	text := p.status()
+	if width, _, err := term.GetSize(int(p.w.(*os.File).Fd())); err == nil && width > 0 && len(text) >= width {
+		text = text[:width-1]
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
+	p.shown = true
+}
+
+// status is the live line: how far, how good, how long.
+func (p *progress) status() string {
+	text := fmt.Sprintf("%d finished", p.finished)
+	budget := p.cfg.Budget
+	if budget.Trials > 0 {
+		text = fmt.Sprintf("%d of %d finished", p.finished, budget.Trials)
+	}
+	text += fmt.Sprintf(", %d running", len(p.running))
+	if p.best.Number > 0 {
+		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
+	}
+	spent := time.Since(p.began)
+	text += ", " + took(spent.Truncate(time.Second))
+	if left := p.left(spent); left > 0 {
+		text += fmt.Sprintf(", about %s left", took(left.Round(time.Second)))
+	}
+	return text
+}
+
+// left estimates how long the study will take, 0 if nothing is known.
+func (p *progress) left(spent time.Duration) time.Duration {
+	b := p.cfg.Budget
+	done := p.finished - p.before
+	var left time.Duration
+	if b.Trials > 0 && done > 0 {
+		left = time.Duration(float64(spent) / float64(done) * float64(b.Trials-p.finished))
+	}
+	if b.Time > 0 {
+		byTime := max(time.Duration(b.Time)-spent, 0)
+		left = min(cmp.Or(left, byTime), byTime)
+	}
+	return left
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+)
+
+// streams are where a command reads and writes. Results go to out, progress and
+// logs to err.
+type streams struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// global are the options of every command.
+type global struct {
+	streams
+	json     bool
+	verbose  int
+	logLevel string
+	logFile  string
+}
+
+// execute runs the command line and returns the exit code.
+func execute(args []string, std streams) int {
+	root := newRoot(&global{streams: std})
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	err := root.Execute()
+	var quiet *shownError
+	if err != nil && !errors.As(err, &quiet) {
+		complain(std.err, err)
+	}
+	return codeOf(err)
+}
+
+// shownError is an error that the person has been told of already.
+type shownError struct{ error }
+
+func (e *shownError) Unwrap() error { return e.error }
+
+func newRoot(g *global) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lbotune",
+		Short: "Tune the parameters of any program by Lipschitz Bayesian optimisation",
+		Long: strings.TrimSpace(`
+Lbotune starts a program with one set of parameter values after the other, reads
+the metric that it prints, and learns where better values lie. Everything is
+kept in a study: a directory with a journal, from which it goes on where it
+stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + exitHelp(),
+		Example: strings.TrimRight(`
+  lbotune check spec.toml      validate, and show the first commands
+  lbotune run spec.toml        start, or go on where it stopped
+  lbotune best spec.study      the best values so far`, "\n"),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.BoolVar(&g.json, "json", false, "print results as JSON")
+	f.CountVarP(&g.verbose, "verbose", "v", "log more (-v info, -vv debug)")
+	f.StringVar(&g.logLevel, "log-level", "", "log `LEVEL`: error, warn, info, debug or trace (default warn)")
+	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(
+		newRun(g), newResume(g), newVersion(g),
+	)
+	asUsageErrors(root)
+	return root
+}
+
+// asUsageErrors makes cobra's complaints about arguments usage errors, and adds
+// the exit codes to every help text.
+func asUsageErrors(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		if args := c.Args; args != nil {
+			c.Args = func(cmd *cobra.Command, a []string) error {
+				if err := args(cmd, a); err != nil {
+					return &hinted{&usageError{err}, "usage: " + cmd.UseLine()}
+				}
+				return nil
+			}
+		}
+		if c.Long == "" {
+			c.Long = c.Short + "."
+		}
+		c.Long += "\n\n" + exitHelp()
+		asUsageErrors(c)
+	}
+}
+
+// logger makes the diagnostics log.
+func (g *global) logger() (hclog.Logger, func() error, error) {
+	level := hclog.Warn
+	switch {
+	case g.logLevel != "":
+		if level = hclog.LevelFromString(g.logLevel); level == hclog.NoLevel {
+			return nil, nil, usagef("--log-level: found %q; allowed are error, warn, info, debug and trace", g.logLevel)
+		}
+	case g.verbose == 1:
+		level = hclog.Info
+	case g.verbose > 1:
+		level = hclog.Debug
+	}
+	out, done := g.err, func() error { return nil }
+	if g.logFile != "" {
+		f, err := os.OpenFile(g.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return nil, nil, fmt.Errorf("open log: %w", err)
+		}
+		out, done = f, f.Close
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out}), done, nil
+}

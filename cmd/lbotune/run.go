@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// runOptions are the flags of run and resume. They override the spec.
+type runOptions struct {
+	dir        string
+	workers    int
+	trials     int
+	seed       uint64
+	assumeLost bool
+	changed    func(flag string) bool
+}
+
+func (o *runOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&o.workers, "workers", "w", 0, "run `N` trials at a time")
+	f.IntVarP(&o.trials, "trials", "n", 0, "finish `N` trials in all")
+	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host had started and not finished;\nonly when nothing of it lives there any more")
+	o.changed = f.Changed
+}
+
+func newRun(g *global) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run SPEC",
+		Short: "Start a study, or go on where it stopped",
+		Long: `Run starts the study that SPEC describes, or goes on where it stopped: the same
+command, always. One finished trial is one line on standard error; the best
+values are printed on standard output at the end.
+
+Ctrl-C once starts no more trials and waits for the running ones; twice asks
+them to end; three times kills them. SIGTERM and SIGHUP are the second step.
+Whatever happens, the same command goes on from there.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := spec.Load(args[0])
+			if err != nil {
+				return asUsage(err)
+			}
+			if o.dir == "" {
+				o.dir = study.DirFor(args[0])
+			}
+			return runStudy(cmd.Context(), g, o, &cfg)
+		},
+	}
+	o.flags(cmd)
+	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "key every random choice by `N`")
+	return cmd
+}
+
+func newResume(g *global) *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "resume STUDY",
+		Short: "Go on with a study from its journal alone",
+		Long:  "Resume goes on with a study without its spec: the journal holds all of it.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if o.dir, err = studyDir(args[0]); err != nil {
+				return err
+			}
+			state, _, err := study.Load(o.dir)
+			if err != nil {
+				return err
+			}
+			return runStudy(cmd.Context(), g, o, &state.Config)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// asUsage makes a spec that cannot be read a mistake of the command line.
+func asUsage(err error) error {
+	if isA[*spec.Error](err) {
+		return err
+	}
+	return &usageError{err}
+}
+
+// override applies the flags to the config.
+func (o *runOptions) override(cfg *study.Config) error {
+	if o.changed("workers") {
+		if o.workers < 1 {
+			return usagef("--workers: found %d; want at least 1", o.workers)
+		}
+		cfg.Run.Workers = o.workers
+	}
+	if o.changed("trials") {
+		if o.trials < 1 {
+			return usagef("--trials: found %d; want at least 1", o.trials)
+		}
+		cfg.Budget.Trials = o.trials
+	}
+	if o.changed("seed") {
+		cfg.Seed = o.seed
+	}
+	return nil
+}
+
+// runStudy works on a study to its end and prints the summary.
+func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
+	if err := o.override(cfg); err != nil {
+		return err
+	}
+	log, closeLog, err := g.logger()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
+	ui := newProgress(g.err, cfg)
+	s, err := study.Open(cfg, study.Options{
+		Dir:        o.dir,
+		Launcher:   &runner.Local{Adopt: true},
+		Observe:    ui.update,
+		Program:    programVersion(),
+		Log:        log,
+		AssumeLost: o.assumeLost,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	ui.begin(s)
+	stop := newStopper(ui.say)
+	runErr := s.Run(ctx, stop.steps)
+	runErr = interrupted(stop.stop(), runErr)
+	ui.end()
+	if runErr != nil {
+		complain(g.err, explain(s, runErr))
+		runErr = &shownError{runErr}
+	}
+	return errors.Join(runErr, summarise(g, s.State(), s.Layout()))
+}
+
+// explain adds to an error what a person can do about it.
+func explain(s *study.Study, err error) error {
+	var guard *study.GuardError
+	var setup *study.SetupError
+	var signalled *signalError
+	var unsaved *study.UnsavedError
+	again := "the same command goes on from here"
+	switch {
+	case errors.As(err, &setup):
+		return &hinted{quoteOutput(err, setup.Dir), "its output is in " + setup.Dir}
+	case errors.As(err, &guard):
+		t := s.State().Trials[guard.Trial-1]
+		dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
+		return &hinted{quoteOutput(err, dir), fmt.Sprintf("all of trial %d's output is in %s; mend the program and run the same command again", t.Number, dir)}
+	case errors.As(err, &unsaved):
+		return &hinted{err, "nothing more was started; when the journal can be written again, " + again}
+	case errors.As(err, &signalled):
+		return &hinted{err, again}
+	}
+	return err
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+const sigInterrupt = syscall.SIGINT
+
+// signalError is a study stopped by a signal.
+type signalError struct {
+	signal os.Signal
+	err    error
+}
+
+func (e *signalError) Error() string { return e.err.Error() }
+func (e *signalError) Unwrap() error { return e.err }
+
+func isSignal(err error, sig os.Signal) bool {
+	var s *signalError
+	return errors.As(err, &s) && s.signal == sig
+}
+
+// stopper turns signals into the steps of stopping a study, and announces each.
+type stopper struct {
+	steps   chan study.Stop
+	say     func(string)
+	first   os.Signal // that stopped the study, nil if none did
+	signals chan os.Signal
+	done    chan struct{}
+}
+
+// newStopper listens for Ctrl-C (SIGINT), SIGTERM and SIGHUP until its stop is
+// called. A signal that was ignored when lbotune began, as under nohup, stays
+// ignored.
+func newStopper(say func(string)) *stopper {
+	s := &stopper{steps: make(chan study.Stop, 3), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.signals, sig)
+		}
+	}
+	go s.listen()
+	return s
+}
+
+func (s *stopper) listen() {
+	defer close(s.done)
+	step := study.Stop(0)
+	for sig := range s.signals {
+		if s.first == nil {
+			s.first = sig
+		}
+		if sig != sigInterrupt {
+			step = max(step, study.StopAsking)
+		}
+		if step == study.StopNow {
+			continue
+		}
+		step++
+		s.say(announcement(step))
+		s.steps <- step
+	}
+}
+
+// announcement says what a step does and what the next one would do.
+func announcement(step study.Stop) string {
+	switch step {
+	case study.StopAsking:
+		return "stopping: no new trials are started, the running ones may end; Ctrl-C again ends them now"
+	case study.StopRunning:
+		return "stopping: the running trials are asked to end (SIGTERM); Ctrl-C again kills them"
+	}
+	return "stopping: the running trials are killed (SIGKILL)"
+}
+
+// stop ends listening and returns the first signal, nil if there was none.
+func (s *stopper) stop() os.Signal {
+	signal.Stop(s.signals)
+	close(s.signals)
+	<-s.done
+	return s.first
+}
+
+// interrupted names the signal in a study's error.
+func interrupted(sig os.Signal, err error) error {
+	if sig == nil || !errors.Is(err, study.ErrStopped) {
+		return err
+	}
+	return &signalError{sig, fmt.Errorf("%w (%v)", err, sig)}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// trialJSON is a trial as --json prints it.
+type trialJSON struct {
+	Trial    int              `json:"trial"`
+	Status   string           `json:"status"`
+	Value    *float64         `json:"value"`
+	Values   spaces.Values    `json:"params"`
+	Origin   optimizer.Origin `json:"origin"`
+	Failure  *study.Failure   `json:"failure,omitempty"`
+	Seconds  float64          `json:"seconds"`
+	Attempts int              `json:"attempts"`
+	Repeats  []float64        `json:"repeats,omitempty"`
+	Finished *time.Time       `json:"finished,omitempty"`
+	Excluded bool             `json:"excluded,omitempty"`
+	Output   string           `json:"output,omitempty"`
+	Command  string           `json:"command,omitempty"`
+}
+
+func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
+	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Failure: t.Failure,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Excluded: t.Excluded,
+		Command: commandLine(st, l, t)}
+	if t.Attempt > 0 {
+		out.Output = outputFile(l, t)
+	}
+	if t.Done() {
+		out.Finished = &t.Finished
+		if t.Status != optimizer.Failed {
+			out.Value = &t.Value
+		}
+	}
+	return out
+}
+
+// status is the word for how a trial stands.
+func status(t *study.Trial) string {
+	if t.Done() {
+		return string(t.Status)
+	}
+	return "unfinished"
+}
+
+// outputFile is where a trial's output lies.
+func outputFile(l study.Layout, t *study.Trial) string {
+	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)}), runner.StdoutName)
+}
+
+// commandLine is what a person can paste to run the trial again.
+func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
+	c, err := st.Config.Command.Render(study.TrialBindings(l, &st.Config, st.Space, t, max(t.Attempt, 1), t.Slot))
+	if err != nil {
+		return ""
+	}
+	return c.String()
+}
+
+// summaryJSON is what run and best print with --json.
+type summaryJSON struct {
+	Study     string     `json:"study"`
+	ID        string     `json:"id"`
+	Dir       string     `json:"dir"`
+	Metric    string     `json:"metric"`
+	Direction string     `json:"direction"`
+	Proposed  int        `json:"proposed"`
+	Finished  int        `json:"finished"`
+	Succeeded int        `json:"succeeded"`
+	Failed    int        `json:"failed"`
+	Pruned    int        `json:"pruned"`
+	Seconds   float64    `json:"seconds"`
+	Ended     string     `json:"ended,omitempty"`
+	Why       string     `json:"why,omitempty"`
+	Best      *trialJSON `json:"best"`
+}
+
+func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
+	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: metricName(&st.Config),
+		Direction: string(st.Config.Objective.Direction), Proposed: len(st.Trials), Finished: len(st.Order),
+		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
+		Seconds: st.Elapsed.Seconds()}
+	if st.Closed != nil {
+		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
+	}
+	if b := st.Best(); b != nil {
+		t := newTrialJSON(st, l, b)
+		out.Best = &t
+	}
+	return out
+}
+
+// metricName is what to call the objective's value.
+func metricName(c *study.Config) string {
+	if m := c.Objective.Rule.Metric; m != "" {
+		return m
+	}
+	return "value"
+}
+
+// summarise prints the result of a study.
+func summarise(g *global, st *study.State, l study.Layout) error {
+	if g.json {
+		return printJSON(g.out, newSummaryJSON(st, l))
+	}
+	b := st.Best()
+	if b == nil {
+		_, err := fmt.Fprintf(g.out, "no best values: %s\n", tally(st))
+		return err
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "best %s = %s, trial %d of %s\n", oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
+	width := 0
+	for _, v := range b.Values {
+		width = max(width, len(v.Name))
+	}
+	for _, v := range b.Values {
+		fmt.Fprintf(&s, "  %-*s = %s\n", width, v.Name, oneLine(v.Value.Text()))
+	}
+	fmt.Fprintf(&s, "output:  %s\ncommand: %s\n", oneLine(outputFile(l, b)), printable(commandLine(st, l, b)))
+	_, err := fmt.Fprint(g.out, s.String())
+	return err
+}
+
+// tally says how the trials of a study ended.
+func tally(st *study.State) string {
+	text := count(len(st.Order), "trial")
+	if n := st.Count(optimizer.Failed); n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	if n := st.Count(optimizer.Pruned); n > 0 {
+		text += fmt.Sprintf(", %d stopped early", n)
+	}
+	return text
+}
