@@ -1,0 +1,175 @@
+package lipschitz
+
+import "math"
+
+// Bounds are the upper and lower bound that a Lipschitz constant and observations
+// imply for a function,
+//
+//	up(x) = min_i (y_i + Delta + L ‖x - x_i‖),
+//	lo(x) = max_i (y_i - Delta - L ‖x - x_i‖).
+//
+// Delta widens them for noise (two standard deviations, say), without which noisy
+// bounds cross. If L is too small they may cross all the same; where they do, they
+// say nothing. A Bounds is immutable and may be shared.
+type Bounds struct {
+	l, delta float64
+	scale    []float64
+	dim      int
+	z        []float64 // scaled points, one after the other
+	y        []float64
+}
+
+// NewBounds returns the bounds of the observations, whose coordinates are copied,
+// in the metric given by scale (nil: 1). Without observations, or for l <= 0 or not
+// finite, they are -Inf and +Inf everywhere.
+func NewBounds(points [][]float64, values []float64, scale []float64, l, delta float64) *Bounds {
+	b := &Bounds{delta: delta, scale: scale}
+	for i, x := range points {
+		b.add(scaled(x, scale), values[i])
+	}
+	return b.WithL(l)
+}
+
+// Bounds returns the bounds of the estimator's observations, those at one point
+// being averaged.
+func (e *Estimator) Bounds(l, delta float64) *Bounds {
+	b := &Bounds{delta: delta, scale: e.scale}
+	for i := range e.cells {
+		b.add(row(e.z, e.dim, i), e.cells[i].y)
+	}
+	return b.WithL(l)
+}
+
+func (b *Bounds) add(z []float64, y float64) {
+	b.dim = len(z)
+	b.z = append(b.z, z...)
+	b.y = append(b.y, y)
+}
+
+// WithL returns the bounds of the same observations for another constant.
+func (b *Bounds) WithL(l float64) *Bounds {
+	c := *b
+	c.l = l
+	if !(l > 0) || math.IsInf(l, 1) {
+		c.l = 0
+	}
+	return &c
+}
+
+// L returns the constant in use, 0 if there is none.
+func (b *Bounds) L() float64 { return b.l }
+
+// Upper returns up(x), without the test for crossing, and writes its gradient into
+// grad if that is not nil: L times the unit vector away from the observation that
+// binds, and 0 at that observation itself.
+func (b *Bounds) Upper(x, grad []float64) float64 {
+	_, up, _, k := b.cones(x)
+	b.gradient(x, k, b.l, grad)
+	return up
+}
+
+// Lower returns lo(x), without the test for crossing, and writes its gradient into
+// grad if that is not nil.
+func (b *Bounds) Lower(x, grad []float64) float64 {
+	lo, _, k, _ := b.cones(x)
+	b.gradient(x, k, -b.l, grad)
+	return lo
+}
+
+// At returns both bounds and writes their gradients into gradLo and gradUp where
+// those are not nil. Where the bounds cross, L is known to be too small: they are
+// invalid there, and At returns -Inf, +Inf and false.
+func (b *Bounds) At(x, gradLo, gradUp []float64) (lo, up float64, valid bool) {
+	lo, up, kLo, kUp := b.cones(x)
+	if lo > up {
+		// Bounds that touch may cross by rounding.
+		if lo-up > 1e-12*math.Max(1, math.Abs(up)) {
+			clear(gradLo)
+			clear(gradUp)
+			return math.Inf(-1), math.Inf(1), false
+		}
+		lo = up
+	}
+	b.gradient(x, kLo, -b.l, gradLo)
+	b.gradient(x, kUp, b.l, gradUp)
+	return lo, up, true
+}
+
+// cones returns both bounds and the observations that bind, -1 for none.
+func (b *Bounds) cones(x []float64) (lo, up float64, kLo, kUp int) {
+	lo, up, kLo, kUp = math.Inf(-1), math.Inf(1), -1, -1
+	if b.l == 0 {
+		return lo, up, kLo, kUp
+	}
+	var buf [32]float64 // keeps the usual case off the heap
+	at := append(buf[:0], x...)
+	for j, s := range b.scale {
+		at[j] /= s
+	}
+	for i, y := range b.y {
+		r := b.l*math.Sqrt(distance2(row(b.z, b.dim, i), at)) + b.delta
+		if y+r < up {
+			up, kUp = y+r, i
+		}
+		if y-r > lo {
+			lo, kLo = y-r, i
+		}
+	}
+	return lo, up, kLo, kUp
+}
+
+// gradient writes slope times the gradient of the distance from observation k.
+func (b *Bounds) gradient(x []float64, k int, slope float64, grad []float64) {
+	if grad == nil {
+		return
+	}
+	clear(grad)
+	if k < 0 {
+		return
+	}
+	sum := 0.0
+	for j, v := range row(b.z, b.dim, k) {
+		s := 1.0
+		if b.scale != nil {
+			s = b.scale[j]
+		}
+		d := x[j]/s - v
+		sum += d * d
+		grad[j] = d / s
+	}
+	if sum == 0 {
+		clear(grad)
+		return
+	}
+	c := slope / math.Sqrt(sum)
+	for j := range grad {
+		grad[j] *= c
+	}
+}
+
+// Excluded returns the share of the sample points that cannot reach best: those
+// where the bounds are valid and up < best.
+func (b *Bounds) Excluded(samples [][]float64, best float64) float64 {
+	if len(samples) == 0 {
+		return 0
+	}
+	n := 0
+	for _, x := range samples {
+		if _, up, _ := b.At(x, nil, nil); up < best {
+			n++
+		}
+	}
+	return float64(n) / float64(len(samples))
+}
+
+// Loosen doubles L until at least the given share of the sample points can reach
+// best: bounds that exclude almost everything are a sign that L is too small. It
+// returns the bounds and the factor by which L grew.
+func (b *Bounds) Loosen(samples [][]float64, best, share float64) (*Bounds, float64) {
+	factor := 1.0
+	for factor < 1<<20 && b.l > 0 && 1-b.Excluded(samples, best) < share {
+		factor *= 2
+		b = b.WithL(2 * b.l)
+	}
+	return b, factor
+}
