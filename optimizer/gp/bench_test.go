@@ -60,7 +60,7 @@ func benchData(n int) (x [][]float64, y []float64) {
 var sizes = []int{25, 50, 100, 300, 1000}
 
 // BenchmarkFit/cold starts at the prior's mode, /warm at the optimum for all
-// but the last observation, as in a study.
+// but the last observation, as in a study, /both at the two.
 func BenchmarkFit(b *testing.B) {
 	for _, n := range sizes {
 		x, y := benchData(n)
@@ -70,9 +70,11 @@ func BenchmarkFit(b *testing.B) {
 			b.Fatal(err)
 		}
 		for _, c := range []struct {
-			name  string
-			start *gp.Hyper
-		}{{"cold", nil}, {"warm", &before.Hyper}} {
+			name   string
+			start  *gp.Hyper
+			others int
+		}{{"cold", nil, 0}, {"warm", &before.Hyper, 0}, {"both", &before.Hyper, 1}} {
+			s.Starts = c.others
 			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
 				b.ReportAllocs()
 				evals := 0

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Settings say how Fit looks for hyper-parameters. NewSettings returns the
@@ -15,8 +16,12 @@ type Settings struct {
 	// fitted: DeterministicNoise for a declared deterministic objective, the
 	// declared variance in units of the standardised values otherwise.
 	FixedNoise float64
-	// Starts is the number of random starts beside the warm start (or, without
-	// one, beside the prior's mode).
+	// Starts is the number of starts beside the first. Without a warm start the
+	// first is the prior's mode and the others are random; with one, the first
+	// of the others is the prior's mode. A warm start alone is the cheapest
+	// (about 10 evaluations), but a chain of them can follow a poor local
+	// maximum through a whole study; one other start prevents most of that for
+	// another 10.
 	Starts int
 	// Seed keys the random starts.
 	Seed uint64
@@ -32,14 +37,15 @@ type Settings struct {
 const DeterministicNoise = 1e-6
 
 // NewSettings returns the default settings for d dimensions: DefaultPrior,
-// DefaultBounds, learned noise and no random starts.
+// DefaultBounds, learned noise and one start beside the first.
 func NewSettings(d int) Settings {
 	return Settings{
 		Prior:          DefaultPrior(d),
 		Bounds:         DefaultBounds(),
+		Starts:         1,
 		MaxEvaluations: 60,
 		GradTolerance:  1e-2,
-		GainTolerance:  1e-4,
+		GainTolerance:  1e-3,
 	}
 }
 
@@ -54,7 +60,8 @@ type FitResult struct {
 // Fit maximises the posterior density of the hyper-parameters (MAP, or type II
 // maximum likelihood with priors) by L-BFGS in (ln ℓ, ln σ0², ln σn²), the mean
 // profiled out in closed form. The first start is *start if it is not nil, else
-// the mode of the prior; the best of all starts wins, the earlier one in a tie.
+// the mode of the prior. Of several starts, each is followed for a few steps and
+// the best to the end; the earlier one wins a tie.
 // The result is a pure function of the arguments. An evaluation costs n³/2
 // multiplications.
 func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
@@ -70,32 +77,61 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 	low, high := s.box(d)
 	p := posterior{w: newEvidence(x, y, true), prior: s.Prior, noiseFixed: s.FixedNoise > 0}
 	opt := newDescent(low, high)
-	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = s.MaxEvaluations, s.GradTolerance, s.GainTolerance
 
 	best := FitResult{LogPosterior: math.Inf(-1)}
-	rng := rand.New(rand.NewPCG(s.Seed, 0x6770666974)) // its own stream: "gpfit"
-	theta := make([]float64, d+2)
-	for k := range s.Starts + 1 {
-		switch {
-		case k > 0:
-			s.drawStart(theta, rng)
-		case start != nil:
-			copy(theta, start.LogLengths)
-			theta[d], theta[d+1] = start.LogSignal, start.LogNoise
-		default:
-			s.modeStart(theta)
-		}
-		value, converged := opt.minimise(p.negative, theta)
-		best.Evaluations += opt.evals
-		if -value > best.LogPosterior {
-			best.LogPosterior, best.Converged = -value, converged
-			best.Hyper = p.hyper(opt.x)
-		}
+	starts := s.starts(d, start)
+	if len(starts) > 1 {
+		starts = [][]float64{screen(opt, p.negative, starts, &best.Evaluations)}
 	}
-	if math.IsInf(best.LogPosterior, -1) {
+	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = s.MaxEvaluations, s.GradTolerance, s.GainTolerance
+	value, converged := opt.minimise(p.negative, starts[0])
+	best.Evaluations += opt.evals
+	if math.IsInf(value, 1) {
 		return FitResult{}, ErrNotPositiveDefinite
 	}
+	best.LogPosterior, best.Converged = -value, converged
+	best.Hyper = p.hyper(opt.x)
 	return best, nil
+}
+
+// starts lists where to begin: the warm start, the prior's mode, random points.
+func (s Settings) starts(d int, start *Hyper) [][]float64 {
+	var list [][]float64
+	if start != nil {
+		list = append(list, append(slices.Clone(start.LogLengths), start.LogSignal, start.LogNoise))
+	}
+	rng := rand.New(rand.NewPCG(s.Seed, 0x6770666974)) // its own stream: "gpfit"
+	for k := 0; len(list) < s.Starts+1; k++ {
+		theta := make([]float64, d+2)
+		if k == 0 {
+			s.modeStart(theta)
+		} else {
+			s.drawStart(theta, rng)
+		}
+		list = append(list, theta)
+	}
+	return list
+}
+
+// screenEvaluations is the number of likelihoods spent on each of several
+// starts before all but the best are dropped. On test functions 12 find the
+// best basin nearly as often as complete fits, 8 do not.
+const screenEvaluations = 12
+
+// screen makes a few steps from each start and returns the best point reached,
+// the first in a tie.
+func screen(opt *descent, f func(x, grad []float64) float64, starts [][]float64, evals *int) []float64 {
+	best, top := slices.Clone(starts[0]), math.Inf(1)
+	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = screenEvaluations, 0.1, 0.1
+	for _, theta := range starts {
+		value, _ := opt.minimise(f, theta)
+		*evals += opt.evals
+		if value < top {
+			top = value
+			copy(best, opt.x)
+		}
+	}
+	return best
 }
 
 // box returns the bounds of θ.

@@ -171,3 +171,31 @@ func TestFitOfDegenerateData(t *testing.T) {
 		})
 	}
 }
+
+// A warm start that takes everything for noise is a local maximum here: the
+// prior's mode, tried beside it, must win.
+func TestOtherStartsRescueAPoorWarmStart(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	var x [][]float64
+	var y []float64
+	for range 24 {
+		p := point(rng, 1)
+		x = append(x, p)
+		y = append(y, math.Sin(60*p[0]))
+	}
+	poor := gp.Hyper{LogLengths: []float64{0}, LogNoise: math.Log(0.9)}
+	s := gp.NewSettings(1)
+	s.Starts = 0
+	alone, err := gp.Fit(x, y, &poor, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Starts = 1
+	both, err := gp.Fit(x, y, &poor, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if both.LogPosterior < alone.LogPosterior+20 || both.Hyper.Noise() > 1e-3 {
+		t.Errorf("log posterior %v alone, %v with another start, noise %v", alone.LogPosterior, both.LogPosterior, both.Hyper.Noise())
+	}
+}
