@@ -1,8 +1,6 @@
 package optimizer
 
-import (
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-)
+import "github.com/lbotune/lbotune/optimizer/acquisition"
 
 // pointwise returns the acquisition that the settings select, to improve upon
 // best.
@@ -17,7 +15,7 @@ func (a *ask) pointwise(best float64) pointwise {
 		}
 		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogPI(mu, sigma, best) }
 	case "ucb":
-		return a.confidence(best)
+		return a.confidence(best, a.set.Lipschitz)
 	}
 	switch {
 	case clipped:
@@ -38,10 +36,10 @@ func plainEI(best float64) pointwise {
 
 // confidence is the upper confidence bound, above best and in logarithms, so
 // that factors can be added to it.
-func (a *ask) confidence(best float64) pointwise {
+func (a *ask) confidence(best float64, mode string) pointwise {
 	beta := a.beta()
 	g := func(mu, sigma, lo, up float64) acquisition.Value {
-		switch a.set.Lipschitz {
+		switch mode {
 		case "reject":
 			return acquisition.AcceptReject(acquisition.UCB(mu, sigma, beta), lo, up)
 		case off:
@@ -79,12 +77,36 @@ func (a *ask) score(f pointwise, b *bounds) score {
 	for k, m := range a.view.models {
 		parts[k] = newModelScore(m, b, f)
 	}
-	s := parts[0]
 	if len(parts) > 1 {
-		s = &average{parts: parts}
+		return a.withFactors(&average{parts: parts})
 	}
+	return a.withFactors(parts[0])
+}
+
+// withFactors multiplies into s what holds for every acquisition.
+func (a *ask) withFactors(s score) score {
 	if a.view.success == nil && len(a.view.penalties) == 0 {
 		return s
 	}
 	return &product{score: s, success: a.view.success, penalties: a.view.penalties}
+}
+
+// globalScore is what the settings ask to maximise over the whole cube.
+func (a *ask) globalScore() (score, error) {
+	if a.set.Acquisition == "ts" || len(a.pending) > manyPending {
+		return a.thompson(a.view.bounds, a.set.Lipschitz)
+	}
+	return a.score(a.pointwise(a.view.best), a.view.bounds), nil
+}
+
+// relaxedScore decides where the bounds leave nothing of globalScore: they are
+// too tight to be true, and only cap it, or are not used at all.
+func (a *ask) relaxedScore() (score, error) {
+	if a.set.Acquisition == "ts" || len(a.pending) > manyPending {
+		return a.thompson(a.view.bounds, "clip")
+	}
+	if a.set.Acquisition == "ucb" {
+		return a.score(a.confidence(a.view.best, "clip"), a.view.bounds), nil
+	}
+	return a.score(plainEI(a.view.best), nil), nil
 }

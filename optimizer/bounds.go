@@ -1,86 +1,153 @@
 package optimizer
 
-import "math"
+import (
+	"fmt"
+	"math"
 
+	"github.com/lbotune/lbotune/optimizer/lipschitz"
+	"github.com/lbotune/lbotune/optimizer/warp"
+)
+
+// bounds are Lipschitz bounds of the objective, in model units. An estimated
+// constant belongs to the warped, standardised values; a known one belongs to
+// the objective's own, and the bounds that it gives are carried through the
+// warp, which is increasing.
 type bounds struct {
-	scale []float64
-	x     [][]float64
-	z     []float64
-	slope float64
-	l     float64
-	delta float64
+	*lipschitz.Bounds
+	slope    float64    // the estimate before the schedule; 0 for a known constant
+	through  *warp.Warp // nil: the bounds are in model units
+	excluded float64    // share of the cube where no improvement is possible
+	largest  float64    // largest upper bound seen
 }
 
-func (b *bounds) dist(x, y []float64) float64 {
-	s := 0.0
-	for j := range x {
-		d := (x[j] - y[j]) / b.scale[j]
-		s += d * d
+const (
+	boundSamples = 256  // points at which the excluded share is measured
+	leastOpen    = 0.01 // of them must be open, else the constant is doubled
+	widening     = 2.0  // standard deviations of noise by which bounds are widened
+)
+
+// newBounds computes the bounds of what the surrogate knows; nil where the
+// settings switch them off.
+func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
+	if l.set.Lipschitz == off {
+		return nil, nil
 	}
-	return math.Sqrt(s)
-}
-
-func newBounds(x [][]float64, z, scale []float64, noise, kappa float64) *bounds {
-	b := &bounds{scale: scale, x: x, z: z, delta: 2 * noise}
-	c := math.Max(3, math.Sqrt(4*math.Log(float64(len(x)))))
-	for i := range x {
-		for k := range i {
-			d := b.dist(x[i], x[k])
-			if d < 1e-6 {
-				continue
-			}
-			b.slope = math.Max(b.slope, (math.Abs(z[i]-z[k])-c*math.Sqrt2*noise)/d)
+	x, z := pick(l.x, s.rows), pickFloats(s.z, s.rows)
+	b := &bounds{}
+	if known := l.set.LipschitzConstant; known > 0 {
+		values := scaled(pickFloats(l.y, s.rows), s.unit)
+		noise := s.noise / math.Exp(s.warp.LogJacobian(median(values)))
+		b.through = &s.warp
+		b.Bounds = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)
+	} else {
+		var err error
+		if err = l.estimate(b, s, x, z); err != nil {
+			return nil, err
 		}
 	}
-	b.l = kappa * b.slope
-	return b
+	l.survey(b, s)
+	return b, nil
 }
 
+// estimate sets the slope and the bounds that follow from it.
+func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) error {
+	var scale []float64
+	if l.set.Metric == "ard" {
+		scale = s.fit.Hyper.Lengths()
+	}
+	noise := s.noise
+	if l.set.Estimator == "slope" {
+		noise = 0
+	}
+	e := lipschitz.NewEstimator(scale, noise)
+	for i, p := range x {
+		e.Add(p, z[i])
+	}
+	b.slope = e.Slope()
+	if l.set.Estimator == "gradient" {
+		points := append(l.cubeSample(len(l.told), boundSamples), x...)
+		b.slope = math.Max(b.slope, s.model.Predictor().GradientBound(points, scale, 2))
+	}
+	factor, err := lipschitz.Schedule(l.set.Schedule).Multiplier(l.set.Kappa, len(l.y), l.space.Len())
+	if err != nil {
+		return fmt.Errorf("lipschitz bounds: %w", err)
+	}
+	b.Bounds = e.Bounds(factor*b.slope, widening*noise)
+	return nil
+}
+
+// survey measures how much of the cube the bounds exclude. An estimate that
+// excludes nearly everything is too small and is doubled.
+func (l *lbo) survey(b *bounds, s *surrogate) {
+	sample := l.cubeSample(len(l.told), boundSamples)
+	best := s.best
+	if b.through != nil {
+		best = s.warp.Inverse(best)
+	} else {
+		b.Bounds, _ = b.Loosen(sample, best, leastOpen)
+	}
+	b.excluded = b.Excluded(sample, best)
+	b.largest = math.Inf(-1)
+	for _, p := range sample {
+		_, up := b.at(p)
+		b.largest = math.Max(b.largest, up)
+	}
+}
+
+// cubeSample draws n uniform points for what was told at that time.
+func (l *lbo) cubeSample(told, n int) [][]float64 {
+	rng := stream(l.seed, told, "cube sample")
+	sample := make([][]float64, n)
+	for i := range sample {
+		sample[i] = l.dom.uniform(rng)
+	}
+	return sample
+}
+
+// at returns the lower and upper bound at x.
 func (b *bounds) at(x []float64) (lo, up float64) {
-	lo, up = math.Inf(-1), math.Inf(1)
-	for i, p := range b.x {
-		d := b.l * b.dist(x, p)
-		up = math.Min(up, b.z[i]+b.delta+d)
-		lo = math.Max(lo, b.z[i]-b.delta-d)
-	}
-	if lo > up {
-		return math.Inf(-1), math.Inf(1)
+	lo, up, _ = b.At(x, nil, nil)
+	if b.through != nil {
+		return b.carry(lo), b.carry(up)
 	}
 	return lo, up
 }
 
+// grad is at with the gradients.
 func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
-	lo, up = math.Inf(-1), math.Inf(1)
-	kl, ku := -1, -1
-	for i, p := range b.x {
-		d := b.l * b.dist(x, p)
-		if v := b.z[i] + b.delta + d; v < up {
-			up, ku = v, i
-		}
-		if v := b.z[i] - b.delta - d; v > lo {
-			lo, kl = v, i
-		}
+	lo, up, _ = b.At(x, dlo, dup)
+	if b.through == nil {
+		return lo, up
 	}
-	clear(dlo)
-	clear(dup)
-	if lo > up {
-		return math.Inf(-1), math.Inf(1)
-	}
-	for _, t := range []struct {
-		k int
-		g []float64
-		s float64
-	}{{kl, dlo, -1}, {ku, dup, 1}} {
-		if t.k < 0 {
-			continue
-		}
-		d := b.dist(x, b.x[t.k])
-		if d == 0 {
-			continue
-		}
-		for j := range t.g {
-			t.g[j] = t.s * b.l * (x[j] - b.x[t.k][j]) / (b.scale[j] * b.scale[j] * d)
-		}
-	}
-	return lo, up
+	b.carryGrad(lo, dlo)
+	b.carryGrad(up, dup)
+	return b.carry(lo), b.carry(up)
 }
+
+func (b *bounds) carry(y float64) float64 {
+	if math.IsInf(y, 0) {
+		return y
+	}
+	return b.through.Apply(y)
+}
+
+func (b *bounds) carryGrad(y float64, g []float64) {
+	if math.IsInf(y, 0) {
+		return
+	}
+	slope := math.Exp(b.through.LogJacobian(y))
+	for j := range g {
+		g[j] *= slope
+	}
+}
+
+// note describes the bounds.
+func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
+	n := &LipschitzNote{Slope: b.slope, Constant: b.L(), Excluded: b.excluded}
+	if gap := s.value(b.largest) - best; !math.IsInf(gap, 0) && !math.IsNaN(gap) {
+		gap = math.Max(gap, 0)
+		n.Gap = &gap
+	}
+	return n
+}
+

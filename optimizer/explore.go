@@ -7,6 +7,7 @@ import (
 const (
 	exploreCandidates = 3000 // points of which the one with most room is taken
 	exploreDraws      = 1000 // draws after which a random point need not be allowed
+	apart             = 0.1  // times √d: how far it stays from pending trials
 )
 
 // explore ignores the acquisition. Such proposals never end, so that no region
@@ -33,9 +34,8 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	for range exploreCandidates {
 		p := a.dom.uniform(rng)
 		_, up := b.at(p)
-		for _, q := range a.pending {
-			// What a pending trial will say is not known, but it will say it here.
-			up = math.Min(up, a.view.best+b.l*b.dist(p, q))
+		if nearPending := nearestDistance(p, a.pending); nearPending < apart*math.Sqrt(float64(len(p))) {
+			continue
 		}
 		v := up - a.view.best
 		if v > 0 {

@@ -8,14 +8,16 @@ import (
 
 // global maximises the acquisition over the whole cube.
 func (a *ask) global() (Proposal, error) {
-	f := a.score(a.pointwise(a.view.best), a.view.bounds)
-	ends := a.maximise(f)
-	why := "largest acquisition"
+	f, err := a.globalScore()
+	if err != nil {
+		return a.anything(err.Error())
+	}
+	ends, why := a.maximise(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
-		// The bounds leave nothing to gain anywhere: they are too tight, and the
-		// plain acquisition decides.
-		ends = a.maximise(a.score(plainEI(a.view.best), nil))
-		why = "largest expected improvement; the Lipschitz bounds exclude every candidate"
+		if f, err = a.relaxedScore(); err != nil {
+			return a.anything(err.Error())
+		}
+		ends, why = a.maximise(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
 	}
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")

@@ -1,11 +1,91 @@
 package optimizer
 
-import "context"
+import (
+	"context"
+	"math"
 
-type adaLIPO struct{ *history }
+	"github.com/lbotune/lbotune/optimizer/lipschitz"
+	"github.com/lbotune/lbotune/spaces"
+)
 
-func (r *adaLIPO) Tell(o Observation) error { return r.add(o) }
+// adaLIPO is global optimisation of a function with an unknown Lipschitz
+// constant (Malherbe and Vayatis, Global optimization of Lipschitz functions,
+// 2017, algorithm 2): now and then a uniform point, to learn the constant;
+// otherwise a uniform one among those where the upper bound allows an
+// improvement.
+type adaLIPO struct {
+	*history
+	estimator *lipschitz.Estimator
+	unit      float64 // values are divided by it
+}
 
-func (r *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
-	return (&random{r.history}).Ask(ctx, q)
+const (
+	lipoExplore = 0.1   // probability of a point for the constant's sake
+	lipoGrid    = 0.01  // over d: ratio of the grid of constants, less 1
+	lipoDraws   = 10000 // of which one should be allowed
+)
+
+func newAdaLIPO(h *history) *adaLIPO { return &adaLIPO{history: h} }
+
+func (l *adaLIPO) Tell(o Observation) error {
+	if err := l.add(o); err != nil {
+		return err
+	}
+	if o.Status != Succeeded {
+		return nil
+	}
+	if unit := unitOf(l.y); l.estimator == nil || unit != l.unit {
+		l.estimator, l.unit = lipschitz.NewEstimator(nil, 0), unit
+		for i, x := range l.x {
+			l.estimator.Add(x, l.y[i]/unit)
+		}
+		return nil
+	}
+	n := len(l.y) - 1
+	l.estimator.Add(l.x[n], l.y[n]/l.unit)
+	return nil
+}
+
+func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return Proposal{}, err
+	}
+	pending, err := l.begin(q)
+	if err != nil {
+		return Proposal{}, err
+	}
+	rng, taken := stream(l.seed, q.Trial, "adalipo"), l.taken(pending)
+	uniformly := func(why string) (Proposal, error) {
+		p, err := fresh(l.space, rng, taken)
+		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, err
+	}
+	if len(l.y) < 2 || rng.Float64() < lipoExplore {
+		return uniformly("uniform, to learn the Lipschitz constant")
+	}
+	slope := l.estimator.Slope()
+	b := l.estimator.Bounds(lipschitz.GeometricGrid(slope, lipoGrid/float64(l.space.Len())), 0)
+	best, top := l.y[l.best]/l.unit, math.Inf(-1)
+	var second spaces.Point
+	for range lipoDraws {
+		p := uniform(l.space, rng)
+		if taken(p) {
+			continue
+		}
+		up := b.Upper(p, nil)
+		if up >= best {
+			return l.proposal(p, "uniform where the Lipschitz bound allows an improvement", slope, b), nil
+		}
+		if up > top {
+			second, top = p, up
+		}
+	}
+	if second == nil {
+		return uniformly("uniform, every draw was tried")
+	}
+	return l.proposal(second, "largest Lipschitz upper bound, none allows an improvement", slope, b), nil
+}
+
+func (l *adaLIPO) proposal(p spaces.Point, why string, slope float64, b *lipschitz.Bounds) Proposal {
+	note := Note{Why: why, Lipschitz: &LipschitzNote{Slope: slope, Constant: b.L()}}
+	return Proposal{Point: p, Origin: OriginModel, Note: note}
 }

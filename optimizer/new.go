@@ -22,7 +22,7 @@ func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error)
 	case MethodRandom:
 		return &random{h}, nil
 	case MethodLipschitz:
-		return &adaLIPO{history: h}, nil
+		return newAdaLIPO(h), nil
 	}
 	return newLBO(h, s), nil
 }

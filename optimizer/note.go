@@ -47,6 +47,9 @@ type Fit struct {
 	WarpN int    `json:"warp_n"`
 	// Hyper are the hyper-parameters, in units of warped, standardised values.
 	Hyper gp.Hyper `json:"hyper"`
+	// Samples are draws from the posterior of the hyper-parameters, where the
+	// acquisition is averaged over them; Hyper is the last.
+	Samples []gp.Hyper `json:"samples,omitempty"`
 }
 
 // Step is one step of a trust region.

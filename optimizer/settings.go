@@ -35,6 +35,9 @@ type Settings struct {
 	// explains), slope (the paper's largest slope) or gradient (the larger of
 	// corrected and the model's steepest gradient). Default corrected.
 	Estimator string `json:"estimator,omitempty" toml:"estimator"`
+	// Metric in which an estimated constant measures distances is ard (divided by
+	// the model's length scales) or cube. Default ard; with preset paper cube.
+	Metric string `json:"metric,omitempty" toml:"metric"`
 	// Schedule by which the estimate is multiplied at t observations: constant
 	// (kappa), root (kappa max(1, (t/10d)^(1/d))) or paper (kappa t). Default
 	// constant.
@@ -113,6 +116,7 @@ func choices() []choice {
 		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
+		{"metric", func(s *Settings) *string { return &s.Metric }, []string{"ard", "cube"}, "cube"},
 		{"schedule", func(s *Settings) *string { return &s.Schedule }, []string{"constant", "root", "paper"}, "paper"},
 		{"thompson", func(s *Settings) *string { return &s.Thompson }, []string{"pathwise", "rff"}, "rff"},
 		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"bound", "random"}, "random"},

@@ -106,7 +106,44 @@ func (l *lbo) currentFit() (Fit, error) {
 		return Fit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)
 	}
 	fit.Warp, fit.Hyper = string(w.Kind), hypers[w.Kind]
+	if l.set.Hyperparameters == "slice" {
+		return l.sample(fit, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
+	}
 	return fit, nil
+}
+
+// sample replaces the hyper-parameters of a fit by draws from their posterior.
+// The chain goes on from the last told fit.
+func (l *lbo) sample(fit Fit, x [][]float64, z []float64, set gp.Settings) (Fit, error) {
+	settings := gp.NewSampleSettings()
+	settings.FixedNoise = set.FixedNoise
+	start := gp.SampleStart(l.space.Dim())
+	if l.fit != nil && len(l.fit.Samples) > 0 {
+		start, settings.BurnIn = l.fit.Hyper, 0
+	}
+	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.seed, len(l.y), "slice"))
+	if err != nil {
+		return Fit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
+	}
+	fit.Samples, fit.Hyper = samples, samples[len(samples)-1]
+	return fit, nil
+}
+
+// sampled returns the models that the acquisition is averaged over: s.model
+// alone, or one for each sample of the hyper-parameters.
+func (l *lbo) sampled(s *surrogate, fit Fit) ([]*gp.Model, error) {
+	if len(fit.Samples) == 0 {
+		return []*gp.Model{s.model}, nil
+	}
+	models := make([]*gp.Model, len(fit.Samples))
+	for k, h := range fit.Samples {
+		m, err := gp.New(pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
+		if err != nil {
+			return nil, fmt.Errorf("building the model of a sample: %w", err)
+		}
+		models[k] = m
+	}
+	return models, nil
 }
 
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
@@ -142,11 +179,13 @@ func (l *lbo) condition(fit Fit) (*surrogate, error) {
 		}
 		s.rows = append(s.rows, i)
 	}
-	s.samples = []*gp.Model{s.model}
+	if s.samples, err = l.sampled(s, fit); err != nil {
+		return nil, err
+	}
 	s.noise = math.Sqrt(fit.Hyper.Noise())
 	s.chooseBest()
-	if l.set.Lipschitz != off {
-		s.bounds = newBounds(pick(l.x, s.rows), pickFloats(s.z, s.rows), fit.Hyper.Lengths(), s.noise, l.set.Kappa)
+	if s.bounds, err = l.newBounds(s); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

@@ -18,6 +18,11 @@ type view struct {
 	searcher  *searcher
 }
 
+// manyPending is the number of pending trials beyond which proposals are
+// maximisers of independent draws from the posterior: what they need of variety
+// comes from chance, not from conditioning on each other.
+const manyPending = 32
+
 // look prepares the view of this ask.
 func (a *ask) look() error {
 	s, err := a.surrogate()
@@ -38,6 +43,9 @@ func (a *ask) look() error {
 	a.view = v
 	fit := s.fit
 	a.note.Fit = &fit
+	if s.bounds != nil {
+		a.note.Lipschitz = s.bounds.note(s, a.y[a.best])
+	}
 	return nil
 }
 
