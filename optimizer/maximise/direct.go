@@ -1,0 +1,267 @@
+package maximise
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+)
+
+// DirectSettings of [Direct]. The zero value is ready to use.
+type DirectSettings struct {
+	MaxEvaluations int     // a division under way is finished; 0 means 1000 per dimension
+	Epsilon        float64 // least promised gain, relative to |f|, for dividing a rectangle; 0 means 1e-4
+	LocallyBiased  bool    // DIRECT-L instead of DIRECT
+}
+
+// shortestSide is the part of the box's side below which rectangles are not divided.
+const shortestSide = 1e-9
+
+// Direct maximises f over the box [lo, up] by dividing rectangles (Jones, Perttunen
+// and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), or
+// by its locally biased variant (Gablonsky and Kelley 2001), which measures a
+// rectangle by its longest side and divides one rectangle of a size at a time. It
+// needs no gradient and no random numbers. Coordinates with lo = up are fixed.
+//
+// Minus infinity and NaN mark infeasible points. Where rectangles are compared they
+// count as twice as far below the best value as the worst finite one, so that they
+// are divided late, but not never.
+func Direct(f func(x []float64) float64, lo, up []float64, set DirectSettings) Result {
+	d := newDirect(f, lo, up, set)
+	half := make([]float64, len(d.dims))
+	for i := range half {
+		half[i] = 0.5
+	}
+	d.add(half, make([]uint8, len(d.dims)), d.eval(half))
+	iterations := 0
+	for len(d.dims) > 0 && d.evals < d.set.MaxEvaluations {
+		chosen := d.potentiallyOptimal()
+		if len(chosen) == 0 {
+			break
+		}
+		iterations++
+		for _, k := range chosen {
+			if d.evals >= d.set.MaxEvaluations {
+				break
+			}
+			d.divide(k)
+		}
+	}
+	return Result{X: d.bestX, F: d.bestF, Iterations: iterations, Evaluations: d.evals}
+}
+
+// direct is the state of one search. Rectangles live in the unit cube of the
+// coordinates that are not fixed; a side of level k is 3^-k long.
+type direct struct {
+	f       func(x []float64) float64
+	set     DirectSettings
+	lo, up  []float64
+	dims    []int // coordinates that are not fixed
+	evals   int
+	x       []float64 // point handed to f
+	bestX   []float64
+	bestF   float64
+	worst   float64 // the worst finite value
+	rects   []rect
+	classes []class // by size, largest first
+}
+
+type rect struct {
+	center []float64
+	levels []uint8
+	f      float64
+}
+
+func newDirect(f func(x []float64) float64, lo, up []float64, set DirectSettings) *direct {
+	d := &direct{
+		f: f, set: set, lo: lo, up: up, x: slices.Clone(lo),
+		bestF: math.Inf(-1), worst: math.Inf(1),
+	}
+	for i := range lo {
+		if lo[i] < up[i] {
+			d.dims = append(d.dims, i)
+		}
+	}
+	if d.set.MaxEvaluations <= 0 {
+		d.set.MaxEvaluations = 1000 * max(len(d.dims), 1)
+	}
+	if d.set.Epsilon <= 0 {
+		d.set.Epsilon = 1e-4
+	}
+	return d
+}
+
+func (d *direct) eval(u []float64) float64 {
+	for k, i := range d.dims {
+		d.x[i] = d.lo[i] + u[k]*(d.up[i]-d.lo[i])
+	}
+	d.evals++
+	f := d.f(d.x)
+	if math.IsNaN(f) {
+		f = math.Inf(-1)
+	}
+	if f > d.bestF || d.bestX == nil {
+		d.bestF, d.bestX = f, slices.Clone(d.x)
+	}
+	if !math.IsInf(f, -1) {
+		d.worst = math.Min(d.worst, f)
+	}
+	return f
+}
+
+func (d *direct) add(center []float64, levels []uint8, f float64) {
+	d.rects = append(d.rects, rect{center, levels, f})
+	d.push(len(d.rects) - 1)
+}
+
+// push files a rectangle under its size. Sides have the levels k and k+1 only, as
+// longest sides are divided first.
+func (d *direct) push(k int) {
+	levels := d.rects[k].levels
+	if len(levels) == 0 {
+		return
+	}
+	least, short := slices.Min(levels), 0
+	for _, l := range levels {
+		if l > least {
+			short++
+		}
+	}
+	n := len(levels)
+	index, size := int(least), 0.5*side(least)
+	if !d.set.LocallyBiased {
+		index = int(least)*n + short
+		a, b := side(least), side(least+1)
+		size = 0.5 * math.Sqrt(float64(n-short)*a*a+float64(short)*b*b)
+	}
+	for len(d.classes) <= index {
+		d.classes = append(d.classes, class{rects: &d.rects})
+	}
+	d.classes[index].size = size
+	d.classes[index].done = side(least) < shortestSide
+	heap.Push(&d.classes[index], k)
+}
+
+func side(level uint8) float64 { return math.Pow(3, -float64(level)) }
+
+// value returns a rectangle's value for comparison, which is finite.
+func (d *direct) value(k int) float64 {
+	f := d.rects[k].f
+	switch {
+	case !math.IsInf(f, -1):
+		return f
+	case math.IsInf(d.bestF, -1):
+		return 0
+	}
+	return d.worst - math.Max(d.bestF-d.worst, 1)
+}
+
+// potentiallyOptimal takes out of the classes those rectangles that hold the best
+// value for some Lipschitz constant K and could, with it, improve on the best value
+// by Epsilon: the upper right hull of the points (size, best value of that size).
+// The largest come first.
+func (d *direct) potentiallyOptimal() []int {
+	type corner struct {
+		class int
+		f     float64
+	}
+	var hull []corner
+	for c := range d.classes {
+		if d.classes[c].Len() == 0 || d.classes[c].done {
+			continue
+		}
+		// Sizes fall along the hull, so values must rise, ever less steeply.
+		p := corner{c, d.value(d.classes[c].list[0])}
+		if len(hull) > 0 && p.f <= hull[len(hull)-1].f {
+			continue
+		}
+		for len(hull) > 1 {
+			a, b := hull[len(hull)-2], hull[len(hull)-1]
+			sa, sb, sp := d.classes[a.class].size, d.classes[b.class].size, d.classes[c].size
+			if (b.f-a.f)*(sb-sp) > (p.f-b.f)*(sa-sb) {
+				break
+			}
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	var chosen []int
+	for i, p := range hull {
+		c := &d.classes[p.class]
+		if i > 0 {
+			larger := hull[i-1]
+			k := (p.f - larger.f) / (d.classes[larger.class].size - c.size)
+			if p.f+k*c.size < d.bestF+d.set.Epsilon*math.Abs(d.bestF) {
+				continue
+			}
+		}
+		chosen = append(chosen, heap.Pop(c).(int))
+		for !d.set.LocallyBiased && c.Len() > 0 && d.value(c.list[0]) == p.f {
+			chosen = append(chosen, heap.Pop(c).(int))
+		}
+	}
+	return chosen
+}
+
+// divide samples a rectangle on both sides of its centre along each of its longest
+// sides and trisects it, along the side with the best sample first, so that the
+// best samples get the largest rectangles.
+func (d *direct) divide(k int) {
+	center, levels := d.rects[k].center, d.rects[k].levels
+	least := slices.Min(levels)
+	step := side(least) / 3
+	type arm struct {
+		dim    int
+		f      [2]float64
+		center [2][]float64
+	}
+	var arms []arm
+	for i, l := range levels {
+		if l != least {
+			continue
+		}
+		a := arm{dim: i}
+		for s, sign := range [2]float64{-1, 1} {
+			u := slices.Clone(center)
+			u[i] += sign * step
+			a.center[s], a.f[s] = u, d.eval(u)
+		}
+		arms = append(arms, a)
+	}
+	slices.SortStableFunc(arms, func(a, b arm) int {
+		return compare(math.Max(b.f[0], b.f[1]), math.Max(a.f[0], a.f[1]))
+	})
+	for _, a := range arms {
+		levels[a.dim]++
+		for s := range a.f {
+			d.add(a.center[s], slices.Clone(levels), a.f[s])
+		}
+	}
+	d.push(k)
+}
+
+// class is a heap of the rectangles of one size, the best first, the older of equal
+// ones first.
+type class struct {
+	size  float64
+	done  bool // too small to divide
+	list  []int
+	rects *[]rect
+}
+
+func (c *class) Len() int { return len(c.list) }
+
+func (c *class) Less(i, j int) bool {
+	a, b := c.list[i], c.list[j]
+	fa, fb := (*c.rects)[a].f, (*c.rects)[b].f
+	return fa > fb || (fa == fb && a < b)
+}
+
+func (c *class) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
+
+func (c *class) Push(k any) { c.list = append(c.list, k.(int)) }
+
+func (c *class) Pop() any {
+	last := c.list[len(c.list)-1]
+	c.list = c.list[:len(c.list)-1]
+	return last
+}
