@@ -26,7 +26,8 @@ type record struct {
 
 func (r *record) set(o occurrence, text []byte) {
 	r.occurrence = o
-	r.text = append(r.text[:0], text[o.at:min(o.end, o.at+longestQuote+1)]...)
+	token := o.token(text)
+	r.text = append(r.text[:0], token[:min(len(token), longestQuote+1)]...)
 }
 
 func (r *record) empty() bool { return r.kind == notNumeric }
@@ -34,7 +35,7 @@ func (r *record) empty() bool { return r.kind == notNumeric }
 // reading is the record as the outside sees it.
 func (r *record) reading() Reading {
 	o := r.occurrence
-	o.at, o.end = 0, len(r.text)
+	o.at, o.end, o.printed = 0, len(r.text), ""
 	reading := o.reading(r.text, r.source)
 	reading.Column = r.at + 1
 	return reading

@@ -22,6 +22,15 @@ type occurrence struct {
 	qualifier Qualifier
 	status    Status // what a failed occurrence says of its trial
 	part      string // the part of the number that a regular expression captured
+	printed   string // the value's text when it is not in the line as it stands
+}
+
+// token gives the value's text.
+func (o *occurrence) token(text []byte) []byte {
+	if o.printed != "" {
+		return []byte(o.printed)
+	}
+	return text[o.at:o.end]
 }
 
 // matcher finds the occurrences of a metric in one stream, line by line. A

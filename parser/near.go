@@ -28,13 +28,28 @@ const (
 var pairPattern = regexp.MustCompile(
 	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
 
-// nearMiss adds to e what stands in the sample where the rule looks almost.
-func (s *sample) nearMiss(p *Pattern, e *NoValueError) bool {
+// explainer is a matcher that can say why it found nothing.
+type explainer interface {
+	explain() (detail, hint string)
+}
+
+// nearMiss adds to e what stands in the stream where the rule looks almost.
+func (s *stream) nearMiss(p *Pattern, e *NoValueError) bool {
+	if m, ok := s.scanner.matcher.(explainer); ok {
+		detail, hint := m.explain()
+		if detail != "" {
+			e.Detail += "; " + detail
+		}
+		e.Hint = hint
+		return detail != ""
+	}
 	switch r := p.rule; {
+	case s.sample == nil || r.Dialect != "":
+		return false
 	case r.Regex != "":
-		return s.nearRegex(p, e)
-	case r.JSON == "" && r.Metric != "" && r.Dialect == "":
-		return s.followed(r.Metric, e) || s.nearName(r.Metric, e)
+		return s.sample.nearRegex(p, e)
+	case r.Metric != "":
+		return s.sample.followed(r.Metric, e) || s.sample.nearName(r.Metric, e)
 	}
 	return false
 }

@@ -29,6 +29,8 @@ const (
 	TimedOut    Status = "timed out"
 	OutOfMemory Status = "out of memory"
 	Aborted     Status = "aborted"
+	// UnknownStatus is a word that the dialect does not know.
+	UnknownStatus Status = "unknown"
 )
 
 // NoValueError says why a trial's output gives no value.
@@ -89,6 +91,10 @@ func (c *Collector) noValue(picked record, lines int) *NoValueError {
 	case failed:
 		e.Reason, e.Status = Failed, picked.status
 		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)
+	case rivals:
+		e.Reason = Ambiguous
+		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", c.pattern.what(), where, e.Text)
+		e.Hint = `write metric = "NAME" for the one that is meant`
 	case absent:
 		e.Reason = NoMatch
 		e.Detail = fmt.Sprintf("no %s: %s is %q", c.pattern.what(), where, e.Text)
@@ -99,8 +105,11 @@ func (c *Collector) noValue(picked record, lines int) *NoValueError {
 }
 
 func (s Status) verb() string {
-	if s == OutOfMemory {
+	switch s {
+	case OutOfMemory:
 		return "ran out of memory"
+	case UnknownStatus:
+		return "ended with a status that is not known"
 	}
 	return string(s)
 }
@@ -113,15 +122,15 @@ func (c *Collector) unreadable(picked record, token, where string) (detail, hint
 			`let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
 	}
 	detail = fmt.Sprintf("%s: %q on %s is not a number", c.pattern.what(), token, where)
-	switch digits := strings.Trim(token, "0123456789+-"); {
-	case digits == ",":
-		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C"
-	case strings.HasPrefix(digits, ",") && strings.Trim(digits, "0123456789,.") == "":
-		hint = "print the number without separators between its digits"
+	switch {
+	case strings.Contains(token, ",") && strings.Trim(token, "0123456789+-.,") == "":
+		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
 	case c.pattern.rule.Regex != "":
 		hint = `let the group capture the number and nothing else, as ([-+.\deE]+) does`
-	default:
-		hint = `if a part of it is the value, find it by regex with a group around that part`
+	case c.pattern.rule.Metric != "" && c.pattern.rule.Dialect == "":
+		hint = `if a part of it is the value, find it by regex, with a group around that part`
+	case c.pattern.rule.JSON != "" && strings.HasPrefix(token, "a list"):
+		hint = fmt.Sprintf("for its last entry write json = %q", c.pattern.rule.JSON+"[-1]")
 	}
 	return detail, hint
 }
@@ -151,7 +160,7 @@ func (c *Collector) noMatch(e *NoValueError) {
 		}
 	}
 	for _, s := range c.streams {
-		if p.reads(s.source) && s.sample != nil && s.sample.nearMiss(p, e) {
+		if p.reads(s.source) && s.scanner.Lines() > 0 && s.nearMiss(p, e) {
 			return
 		}
 	}

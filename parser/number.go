@@ -17,6 +17,7 @@ const (
 	nonFinite
 	absent // a last line without a number
 	failed // the program's own word that the trial failed
+	rivals // several values where one was asked for
 )
 
 // number is what scanNumber read: the token's bytes are the first size bytes.

@@ -17,11 +17,11 @@ type Reading struct {
 	Qualifier Qualifier
 }
 
-func (o occurrence) reading(text []byte, source Source) Reading {
+func (o *occurrence) reading(text []byte, source Source) Reading {
 	return Reading{
 		Source: source, Line: o.line, Column: o.at + 1,
 		Step: o.step, HasStep: o.hasStep,
-		Value: o.value, Text: clip(text[o.at:o.end]), Qualifier: o.qualifier,
+		Value: o.value, Text: clip(o.token(text)), Qualifier: o.qualifier,
 	}
 }
 

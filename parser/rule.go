@@ -87,6 +87,7 @@ type Pattern struct {
 	step       *stepRule
 	newMatcher func() matcher
 	lastLine   bool // only the last line that is not blank counts
+	ownStep    bool // the matcher finds the steps itself
 }
 
 // Rule returns the rule with its defaults filled in.
@@ -158,6 +159,10 @@ func (p *Pattern) checkKind() error {
 
 func (p *Pattern) compileKind() error {
 	switch {
+	case p.rule.Dialect != "":
+		return p.compileDialect()
+	case p.rule.JSON != "":
+		return p.compileJSON()
 	case p.rule.Regex != "":
 		m, err := newRegexMatcher("regex", p.rule.Regex)
 		if err != nil {
@@ -234,7 +239,7 @@ func (p *Pattern) checkPick() error {
 }
 
 func (p *Pattern) compileStep() error {
-	if p.rule.Step == "" {
+	if p.rule.Step == "" || p.ownStep {
 		return nil
 	}
 	var err error

@@ -1,0 +1,144 @@
+package parser
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Dialect is a way to report results that the programs of another optimizer
+// use. A [Rule] with one lets them run unmodified.
+type Dialect struct {
+	Name string // what a rule calls it
+	Peer string // whose programs report like this
+	Form string // what a report looks like
+	// Metric says what the rule's metric is for: "required", "optional", or
+	// empty where reports have no names.
+	Metric string
+	// Variable is the environment variable that names the file for the results.
+	// The file must exist, empty, before the program starts. It is empty for
+	// dialects that are printed.
+	Variable string
+
+	compile func(p *Pattern) error
+}
+
+// Dialects lists the dialects by name.
+func Dialects() []Dialect {
+	return []Dialect{
+		{Name: "bare-number", Peer: "irace (targetRunner), Advisor", Form: "0.31 alone on the last line that is not blank",
+			compile: (*Pattern).compileBareNumber},
+		{Name: "cost-status", Peer: "SMAC3 (scripts as target functions)", Form: "cost=0.31; runtime=2.5; status=SUCCESS",
+			compile: (*Pattern).compileCostStatus},
+		{Name: "metric-value", Peer: "Katib (text metrics)", Form: "{metricName: loss, metricValue: 0.31}", Metric: "required",
+			compile: (*Pattern).compileMetricValue},
+		{Name: "result-line", Peer: "SMAC 2, ParamILS, AClib", Form: "Result for SMAC: SUCCESS, 2.5, 100, 0.31, 42", Metric: "optional",
+			compile: (*Pattern).compileResultLine},
+		{Name: "results-file", Peer: "Oríon (report_objective)", Form: `[{"name": "loss", "type": "objective", "value": 0.31}] in a file`,
+			Metric: "optional", Variable: "ORION_RESULTS_PATH", compile: (*Pattern).compileResultsFile},
+		{Name: "tune-metric", Peer: "Syne Tune (Reporter)", Form: `[tune-metric]: {"epoch": 3, "loss": 0.31}`, Metric: "required",
+			compile: (*Pattern).compileTuneMetric},
+	}
+}
+
+// Variable returns the environment variable that must name the file from which
+// the pattern's readings come, or "" if the program need not be told.
+func (p *Pattern) Variable() string {
+	for _, d := range Dialects() {
+		if d.Name == p.rule.Dialect {
+			return d.Variable
+		}
+	}
+	return ""
+}
+
+func (p *Pattern) compileDialect() error {
+	name := p.rule.Dialect
+	var names []string
+	for _, d := range Dialects() {
+		if d.Name == name {
+			return p.useDialect(d)
+		}
+		names = append(names, d.Name)
+	}
+	hint := "write one of " + strings.Join(names, ", ")
+	for _, known := range names {
+		if distance(name, known) != unrelated {
+			hint = fmt.Sprintf("write dialect = %q, or another one of %s", known, strings.Join(names, ", "))
+			break
+		}
+	}
+	return &RuleError{Field: "dialect", Value: name, Problem: "is unknown", Hint: hint}
+}
+
+func (p *Pattern) useDialect(d Dialect) error {
+	switch {
+	case d.Metric == "required" && p.rule.Metric == "":
+		return &RuleError{Field: "dialect", Value: d.Name, Problem: "has reports of several metrics, and the rule does not say which one",
+			Hint: `write metric = "NAME" beside it`}
+	case d.Metric == "" && p.rule.Metric != "":
+		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "has no meaning beside the dialect " + d.Name + ", whose reports have no names",
+			Hint: "leave metric out"}
+	case d.Variable != "" && p.rule.Source != "" && p.rule.Source != File:
+		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "has no meaning beside the dialect " + d.Name + ", which reports by a file",
+			Hint: "leave source out"}
+	case d.Variable != "" && p.rule.Step != "":
+		return &RuleError{Field: "step", Value: p.rule.Step, Problem: "has no meaning beside the dialect " + d.Name + ", which reports once, at the end",
+			Hint: "leave step out"}
+	case p.rule.Metric != "":
+		if err := checkName("metric", p.rule.Metric); err != nil {
+			return err
+		}
+	}
+	if d.Variable != "" {
+		p.rule.Source = File
+	}
+	return d.compile(p)
+}
+
+func (p *Pattern) compileBareNumber() error {
+	p.lastLine = true
+	p.newMatcher = func() matcher { return bareNumberMatcher{} }
+	return nil
+}
+
+func (p *Pattern) compileTuneMetric() error {
+	m := tuneMetricMatcher{metric: p.rule.Metric, step: p.rule.Step}
+	if m.step == "" {
+		m.step = "st_worker_iter" // the reporter's own count
+	}
+	p.ownStep = true
+	p.newMatcher = func() matcher { fresh := m; return &fresh }
+	return nil
+}
+
+func (p *Pattern) compileResultsFile() error {
+	visitor := objectiveVisitor{name: p.rule.Metric}
+	p.ownStep = true
+	p.newMatcher = func() matcher { return &jsonMatcher{visitor: visitor, open: '['} }
+	return nil
+}
+
+func (p *Pattern) compileCostStatus() error {
+	p.newMatcher = func() matcher { return costStatusMatcher{} }
+	return nil
+}
+
+func (p *Pattern) compileResultLine() error {
+	m := resultLineMatcher{field: 3, key: "cost"}
+	switch p.rule.Metric {
+	case "", "quality":
+	case "runtime":
+		m = resultLineMatcher{field: 1, key: "runtime"}
+	default:
+		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "is not in the reports of the dialect result-line",
+			Hint: "write quality, which is the default, or runtime"}
+	}
+	p.newMatcher = func() matcher { return m }
+	return nil
+}
+
+func (p *Pattern) compileMetricValue() error {
+	metric := p.rule.Metric
+	p.newMatcher = func() matcher { return &metricValueMatcher{metric: metric} }
+	return nil
+}

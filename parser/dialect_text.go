@@ -1,0 +1,173 @@
+package parser
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// bareNumberMatcher takes a line that is one number and nothing else.
+type bareNumberMatcher struct{}
+
+func (bareNumberMatcher) needles() [][]byte { return nil }
+
+func (bareNumberMatcher) match(l line, found []occurrence) []occurrence {
+	if l.blank() {
+		return found
+	}
+	start := skipBlanks(l.text, 0)
+	size := len(bytes.TrimRightFunc(l.text[start:], func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }))
+	n := scanNumber(l.text[start:], numberMode{cut: l.cut})
+	o := occurrence{kind: absent, at: start, end: start + size}
+	if n.size == size && n.kind != notNumeric {
+		o.kind, o.value = n.kind, n.value
+	}
+	return append(found, o)
+}
+
+// costStatusMatcher reads lines such as cost=0.31; runtime=2.5; status=SUCCESS.
+// A cost beside a status of failure is not a value.
+type costStatusMatcher struct{}
+
+func (costStatusMatcher) needles() [][]byte { return [][]byte{[]byte("cost"), []byte("status")} }
+
+func (costStatusMatcher) match(l line, found []occurrence) []occurrence {
+	cost, status := occurrence{}, occurrence{}
+	place := 0
+	for pair := range bytes.SplitSeq(l.text, []byte(";")) {
+		start := place
+		place += len(pair) + 1
+		key, value, ok := bytes.Cut(pair, []byte("="))
+		if !ok {
+			continue
+		}
+		o := occurrence{at: start + len(key) + 1, end: start + len(pair)}
+		switch string(bytes.TrimSpace(key)) {
+		case "cost":
+			cost = readField(o, value)
+			if l.cut && o.end == len(l.text) {
+				cost.kind = unreadable
+			}
+		case "status":
+			status = readStatus(o, value)
+		}
+	}
+	switch {
+	case status.kind == failed:
+		return append(found, status)
+	case cost.kind != notNumeric:
+		return append(found, cost)
+	}
+	return found
+}
+
+// readField reads a field that is a number and nothing else.
+func readField(o occurrence, field []byte) occurrence {
+	o.printed = strings.TrimSpace(string(field))
+	o.value, o.kind = parseNumber([]byte(o.printed))
+	return o
+}
+
+// readStatus gives an occurrence of the kind failed, or notNumeric for success.
+func readStatus(o occurrence, field []byte) occurrence {
+	o.printed = strings.Trim(string(field), " \t\"'")
+	o.kind = failed
+	switch strings.ToUpper(o.printed) {
+	case "SUCCESS", "SAT", "UNSAT":
+		o.kind = notNumeric
+	case "CRASHED":
+		o.status = Crashed
+	case "TIMEOUT", "CAPPED":
+		o.status = TimedOut
+	case "MEMORYOUT", "MEMOUT":
+		o.status = OutOfMemory
+	case "ABORT":
+		o.status = Aborted
+	default:
+		o.status = UnknownStatus
+	}
+	return o
+}
+
+// resultLinePattern finds the line by which target algorithms report.
+var resultLinePattern = regexp.MustCompile(
+	`^\s*(?:[Ff]inal\s+)?[Rr]esult\s+(?:[Ff]or|[Oo]f)\s+(?:HAL|ParamILS|SMAC|[Tt]his\s+[Ww]rapper|(?:[Tt]his\s+)?[Aa]lgorithm\s+[Rr]un)\s*:`)
+
+// resultLineMatcher reads Result for SMAC: status, runtime, run length,
+// quality, seed, and the same as a JSON object.
+type resultLineMatcher struct {
+	field int    // in the list
+	key   string // in the object
+}
+
+func (resultLineMatcher) needles() [][]byte { return [][]byte{[]byte("esult")} }
+
+func (m resultLineMatcher) match(l line, found []occurrence) []occurrence {
+	mark := resultLinePattern.FindIndex(l.text)
+	if mark == nil || l.cut {
+		return found
+	}
+	o := occurrence{at: mark[1], end: len(l.text)}
+	rest := l.text[mark[1]:]
+	if value, ok := decodeJSON(rest); ok {
+		if report, ok := value.(map[string]any); ok {
+			return append(found, m.fromObject(o, report))
+		}
+	}
+	fields := bytes.Split(rest, []byte(","))
+	if status := readStatus(o, fields[0]); status.kind == failed {
+		return append(found, status)
+	}
+	if len(fields) <= m.field {
+		o.kind, o.printed = unreadable, strings.TrimSpace(string(rest))
+		return append(found, o)
+	}
+	return append(found, readField(o, fields[m.field]))
+}
+
+func (m resultLineMatcher) fromObject(o occurrence, report map[string]any) occurrence {
+	if word, ok := report["status"].(string); ok {
+		if status := readStatus(o, []byte(word)); status.kind == failed {
+			return status
+		}
+	}
+	value := jsonOccurrence(report[m.key])
+	if value.kind == notNumeric {
+		value.kind, value.printed = unreadable, "no "+m.key
+	}
+	value.at, value.end = o.at, o.end
+	return value
+}
+
+// metricValuePattern finds {metricName: loss, metricValue: 0.31}.
+var metricValuePattern = regexp.MustCompile(
+	`\{\s*["']?metricName["']?\s*:\s*["']?([^"',}]+?)["']?\s*,\s*["']?metricValue["']?\s*:\s*["']?([^"'}]*?)["']?\s*\}`)
+
+// metricValueMatcher reads the reports of one metric among others.
+type metricValueMatcher struct {
+	metric string
+	names  []string // of other metrics, until there is a report
+}
+
+func (m *metricValueMatcher) needles() [][]byte { return [][]byte{[]byte("metricValue")} }
+
+func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {
+	const enough = 8
+	for _, groups := range metricValuePattern.FindAllSubmatchIndex(l.text, -1) {
+		name := l.text[groups[2]:groups[3]]
+		if string(name) == m.metric {
+			found = append(found, readField(occurrence{at: groups[4], end: groups[5]}, l.text[groups[4]:groups[5]]))
+		} else if len(m.names) < enough {
+			m.names = append(m.names, string(name))
+		}
+	}
+	return found
+}
+
+func (m *metricValueMatcher) explain() (detail, hint string) {
+	if len(m.names) == 0 {
+		return "no line has {metricName: ..., metricValue: ...}", ""
+	}
+	return "there are reports of " + quoteSome(m.names), ""
+}

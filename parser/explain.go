@@ -1,0 +1,70 @@
+package parser
+
+import (
+	"fmt"
+	"io"
+)
+
+// Match is one place where a rule found its metric, for people to look at.
+type Match struct {
+	Reading Reading
+	// Problem says why the value does not count as a number; it is empty for
+	// readings.
+	Problem Reason
+	// Excerpt is the line, or what of it is around the value.
+	Excerpt string
+	// Start and End are the value's bytes in Excerpt; both are 0 when it does
+	// not stand there as it is, as with JSON.
+	Start, End int
+}
+
+// Explain reads a saved log, as if it were the stream where the pattern looks,
+// and calls show with every match as it goes. It returns what a trial with that
+// output would get: a value, or the [*NoValueError] that it would fail with.
+func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
+	source := p.rule.Source
+	if source == Both {
+		source = Stdout
+	}
+	collector := p.Collector()
+	scanner := collector.Scanner(source, nil)
+	collect := scanner.sink
+	scanner.sink = func(l line, o occurrence) {
+		collect(l, o)
+		if o.kind != absent {
+			show(o.match(l.text, source))
+		}
+	}
+	if _, err := io.Copy(scanner, log); err != nil {
+		return Result{}, fmt.Errorf("reading the log: %w", err)
+	}
+	if err := scanner.Close(); err != nil {
+		return Result{}, err
+	}
+	return collector.Result()
+}
+
+func (o *occurrence) match(text []byte, source Source) Match {
+	m := Match{Reading: o.reading(text, source)}
+	switch o.kind {
+	case nonFinite:
+		m.Problem = NonFinite
+	case unreadable:
+		m.Problem = NotANumber
+	case failed:
+		m.Problem = Failed
+	case rivals:
+		m.Problem = Ambiguous
+	}
+	if o.printed != "" {
+		m.Excerpt = clip(text)
+		return m
+	}
+	const around = 100
+	from, to := max(o.at-around, 0), min(o.end+around, len(text))
+	value := clip(text[o.at:o.end])
+	m.Excerpt = printable(text[from:o.at]) + value
+	m.Start, m.End = len(m.Excerpt)-len(value), len(m.Excerpt)
+	m.Excerpt += printable(text[o.end:to])
+	return m
+}

@@ -1,0 +1,198 @@
+package parser
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// maxDocument is how long a JSON text may be that goes over several lines.
+const maxDocument = 4 << 20
+
+// jsonShape follows the grammar of JSON byte by byte, as far as it takes to
+// know whether a text that goes over several lines is complete, goes on, or was
+// never JSON. Words and numbers are not checked: Python writes NaN.
+type jsonShape struct {
+	stack []byte // '{' and '[' of the open containers
+	next  expectation
+	// within a string or a word
+	quoted, escaped, word bool
+}
+
+type expectation uint8
+
+const (
+	aValue expectation = iota
+	aValueOrEnd
+	aKey
+	aKeyOrEnd
+	aColon
+	aCommaOrEnd
+)
+
+// feed takes the next bytes. It returns how many belong to the text if it is
+// complete, and whether what was fed is JSON so far.
+func (s *jsonShape) feed(p []byte) (size int, complete, valid bool) {
+	for i, c := range p {
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case s.quoted:
+			s.escaped = c == '\\'
+			s.quoted = c != '"'
+		case s.word && isWordByte(c):
+		default:
+			s.word = false
+			if !isBlank(c) && !s.take(c) {
+				return i, false, false
+			}
+			if len(s.stack) == 0 {
+				return i + 1, true, true
+			}
+		}
+	}
+	return len(p), false, true
+}
+
+// take moves over one byte outside of strings and words.
+func (s *jsonShape) take(c byte) bool {
+	switch c {
+	case '"':
+		s.quoted = true
+		return s.began(c)
+	case '{', '[':
+		if len(s.stack) >= 1000 || !s.began(c) {
+			return false
+		}
+		s.stack = append(s.stack, c)
+		s.next = aValueOrEnd
+		if c == '{' {
+			s.next = aKeyOrEnd
+		}
+		return true
+	case '}', ']':
+		open := byte('{')
+		if c == ']' {
+			open = '['
+		}
+		ends := s.next == aCommaOrEnd || s.next == aKeyOrEnd || s.next == aValueOrEnd
+		if len(s.stack) == 0 || s.stack[len(s.stack)-1] != open || !ends {
+			return false
+		}
+		s.stack = s.stack[:len(s.stack)-1]
+		s.next = aCommaOrEnd
+		return true
+	case ':':
+		ok := s.next == aColon
+		s.next = aValue
+		return ok
+	case ',':
+		ok := s.next == aCommaOrEnd
+		s.next = aValue
+		if s.stack[len(s.stack)-1] == '{' {
+			s.next = aKey
+		}
+		return ok
+	}
+	s.word = isWordByte(c)
+	return s.word && s.began(c)
+}
+
+// began moves past the start of a key or a value.
+func (s *jsonShape) began(c byte) bool {
+	switch s.next {
+	case aKey, aKeyOrEnd:
+		s.next = aColon
+		return c == '"'
+	case aValue, aValueOrEnd:
+		s.next = aCommaOrEnd
+		return true
+	}
+	return false
+}
+
+func isWordByte(c byte) bool {
+	return isDigit(c) || isLetter(c) || c == '+' || c == '-' || c == '.'
+}
+
+// decodeJSON decodes the JSON text that starts text. NaN, Infinity and
+// -Infinity, which are no JSON but what Python and JavaScript libraries write,
+// come as strings; numbers come as json.Number.
+func decodeJSON(text []byte) (any, bool) {
+	value, err := decodeStrict(text)
+	if err != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))) {
+		value, err = decodeStrict(quoteNonFinite(text))
+	}
+	return value, err == nil
+}
+
+func decodeStrict(text []byte) (any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	err := decoder.Decode(&value)
+	return value, err
+}
+
+// quoteNonFinite puts quotes around NaN, Infinity and -Infinity outside of
+// strings.
+func quoteNonFinite(text []byte) []byte {
+	var quoted []byte
+	inString := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inString && c == '\\' && i+1 < len(text):
+			quoted = append(quoted, c, text[i+1])
+			i++
+			continue
+		case c == '"':
+			inString = !inString
+		case !inString:
+			if word := leadingNonFinite(text[i:]); word != "" {
+				quoted = append(append(append(quoted, '"'), word...), '"')
+				i += len(word) - 1
+				continue
+			}
+		}
+		quoted = append(quoted, c)
+	}
+	return quoted
+}
+
+func leadingNonFinite(text []byte) string {
+	for _, word := range []string{"NaN", "-NaN", "Infinity", "-Infinity"} {
+		if bytes.HasPrefix(text, []byte(word)) {
+			return word
+		}
+	}
+	return ""
+}
+
+// jsonOccurrence turns the value found in a JSON text into an occurrence. It
+// has the kind notNumeric for null, which stands for no reading.
+func jsonOccurrence(value any) occurrence {
+	o := occurrence{kind: unreadable}
+	switch v := value.(type) {
+	case nil:
+		o.kind = notNumeric
+	case json.Number:
+		o.printed = v.String()
+		o.value, o.kind = parseNumber([]byte(v))
+	case string:
+		o.printed = v
+		if n := scanNumber([]byte(v), numberMode{}); n.size == len(v) && n.kind != notNumeric {
+			o.value, o.kind = n.value, n.kind
+		}
+	case bool:
+		o.printed = fmt.Sprint(v)
+	case []any:
+		o.printed = fmt.Sprintf("a list of %d", len(v))
+	default:
+		o.printed = "an object"
+	}
+	if o.printed == "" {
+		o.printed = `""`
+	}
+	return o
+}
