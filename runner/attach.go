@@ -1,0 +1,155 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Attach implements Attacher.
+func (l *Local) Attach(ctx context.Context, job Job) (Exit, error) {
+	l.adopt()
+	exit, err := l.attach(ctx, job)
+	if err != nil {
+		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+	}
+	return exit, nil
+}
+
+func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
+	a, rec, err := reopen(job)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer a.close()
+	here := whereAmI()
+	a.foreign = rec.PIDs != here.pids
+	sameKernel := rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
+	switch {
+	case rec.Version > recordVersion:
+		return Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d",
+			RecordName, rec.Version, recordVersion)
+	case sameKernel:
+		return l.rejoin(ctx, a, rec)
+	case rec.Exit == nil && rec.Version != 0 && rec.Host != here.host:
+		return Exit{}, fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
+	}
+	return a.harvest(rec) // no process survives a boot
+}
+
+// reopen opens the directory of an attempt that an earlier orchestrator has made.
+func reopen(job Job) (*attempt, record, error) {
+	dir, err := openDir(job.Dir)
+	if errors.Is(err, unix.ENOENT) {
+		return nil, record{}, ErrNeverStarted
+	}
+	if err != nil {
+		return nil, record{}, fmt.Errorf("open the attempt's directory %s: %w", job.Dir, err)
+	}
+	a := &attempt{job: job, dir: dir, record: -1}
+	a.out, a.err = newBoundedLog(job.maxLog()), newBoundedLog(job.maxLog())
+	rec, err := a.reopen()
+	if err != nil {
+		a.close()
+		return nil, rec, err
+	}
+	a.pid, a.uptime = rec.PID, time.Duration(rec.Uptime)
+	if rec.Started != nil {
+		a.started = *rec.Started
+	}
+	return a, rec, nil
+}
+
+func (a *attempt) reopen() (rec record, err error) {
+	a.record, err = openAt(a.dir, RecordName, unix.O_RDWR|unix.O_APPEND)
+	if errors.Is(err, unix.ENOENT) {
+		return rec, ErrNeverStarted
+	}
+	if err != nil {
+		return rec, fmt.Errorf("open %s: %w", RecordName, err)
+	}
+	// The outputs matter less: a user's program may have removed them.
+	a.out.reopen(a.dir, StdoutName)
+	a.err.reopen(a.dir, StderrName)
+	if rec, err = readRecord(a.record); err != nil {
+		return rec, fmt.Errorf("read %s: %w", RecordName, err)
+	}
+	return rec, nil
+}
+
+// rejoin waits for an attempt that may live on this machine, and leaves nothing of it.
+func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error) {
+	switch {
+	case rec.Exit != nil:
+	case rec.Stop != "" && !a.over(): // its orchestrator died while it was ending it
+		a.announce()
+		a.stop(stopReason(rec.Stop))
+	case !a.over():
+		l.watch(ctx, a)
+	}
+	left := l.sweep(a)
+	if err := a.gone(ctx); err != nil {
+		return Exit{}, err
+	}
+	rec, err := readRecord(a.record)
+	if err != nil {
+		return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
+	}
+	exit, err := a.harvest(rec)
+	exit.Leftovers = left
+	return exit, err
+}
+
+// gone waits until no process of the attempt is left that could not be ended.
+func (a *attempt) gone(ctx context.Context) error {
+	for a.locked() || len(a.find()) > 0 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("a process of it cannot be ended: %w", context.Cause(ctx))
+		case <-time.After(lookMax):
+		}
+	}
+	return nil
+}
+
+// harvest makes an Exit of the record of an attempt of which nothing lives.
+func (a *attempt) harvest(rec record) (Exit, error) {
+	if rec.Exit == nil && rec.Stop != "" {
+		// Made to end by an orchestrator that did not live to write down the status.
+		code := 128 + int(unix.SIGKILL)
+		rec.Exit, rec.Killed = &code, true
+		_ = appendEntry(a.record, entry{Exit: &code, Killed: true})
+	}
+	switch {
+	case rec.Exit == nil && rec.PID == 0, rec.Failed != nil && rec.Exit == nil:
+		return Exit{}, ErrNeverStarted
+	case rec.Exit == nil:
+		return Exit{}, ErrLost
+	}
+	a.reason = stopReason(rec.Stop)
+	exit := a.exit()
+	exit.Ended, exit.Killed = rec.ended, rec.Killed
+	exit.setCode(*rec.Exit)
+	return exit, nil
+}
+
+// over reports whether the attempt has ended by itself.
+func (a *attempt) over() bool {
+	if a.ended != nil {
+		return a.dead()
+	}
+	rec, err := readRecord(a.record)
+	if err == nil && rec.Exit != nil {
+		return true
+	}
+	if a.pid == 0 {
+		a.pid = rec.PID // it was about to start when we looked first
+	}
+	if a.pid == 0 || a.foreign {
+		return !a.locked() && len(a.find()) == 0
+	}
+	return !a.supervising()
+}

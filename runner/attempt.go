@@ -1,0 +1,247 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// attempt is one attempt under the eyes of this process.
+type attempt struct {
+	job      Job
+	dir      int // descriptors: the directory
+	record   int // and attempt.jsonl for appending
+	out, err boundedLog
+
+	child                   // the supervisor, perhaps not ours
+	ended     chan struct{} // closed when the supervisor, our child, has ended; nil if it is no child
+	foreign   bool          // pid counts in another name space of process ids
+	started   time.Time
+	uptime    time.Duration // the machine's, at the start
+	announced bool          // Started has been called
+	reason    stopReason    // why it is asked to end
+	killed    bool          // SIGKILL was needed
+}
+
+// stopReason says why an attempt is asked to end; it is part of the record's format.
+type stopReason string
+
+const (
+	stopTimeout stopReason = "timeout"
+	stopCancel  stopReason = "cancel"
+	stopKill    stopReason = "kill" // cancelled, without grace
+	stopFlood   stopReason = "flood"
+)
+
+// prepare claims the attempt's directory and fills it.
+func prepare(job Job) (*attempt, error) {
+	dir, err := claim(job.Dir)
+	if errors.Is(err, ErrClaimed) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, spawnError("create the attempt's directory", err)
+	}
+	a := &attempt{job: job, dir: dir, record: -1}
+	a.out, a.err = newBoundedLog(job.maxLog()), newBoundedLog(job.maxLog())
+	if err := a.fill(); err != nil {
+		a.discard()
+		a.close()
+		return nil, spawnError("fill the attempt's directory", err)
+	}
+	return a, nil
+}
+
+func (a *attempt) fill() (err error) {
+	if a.record, err = createAt(a.dir, RecordName); err != nil {
+		return err
+	}
+	if a.out.fd, err = createAt(a.dir, StdoutName); err != nil {
+		return err
+	}
+	if a.err.fd, err = createAt(a.dir, StderrName); err != nil {
+		return err
+	}
+	return writeFiles(a.job.Dir, a.job.Files)
+}
+
+// close releases the descriptors.
+func (a *attempt) close() {
+	for _, fd := range []int{a.dir, a.record, a.out.fd, a.err.fd} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// discard removes what fill has made: nothing was started, and the claim is given back.
+func (a *attempt) discard() {
+	for _, f := range a.job.Files {
+		top, _, _ := strings.Cut(f.Name, "/")
+		_ = os.RemoveAll(filepath.Join(a.job.Dir, top))
+	}
+	for _, name := range []string{StdoutName, StderrName, RecordName} {
+		_ = unix.Unlinkat(a.dir, name, 0)
+	}
+	_ = unix.Rmdir(a.job.Dir)
+}
+
+// refuse ends an attempt whose command cannot be executed through a fault of its own.
+func (a *attempt) refuse(code int, why string) (Exit, error) {
+	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
+	_ = a.head()
+	_ = appendEntry(a.record, entry{Exit: &code})
+	a.announce()
+	exit := a.exit()
+	exit.setCode(code)
+	return exit, nil
+}
+
+func (a *attempt) announce() {
+	if a.job.Started != nil && !a.announced {
+		a.announced = true
+		a.job.Started(a.pid)
+	}
+}
+
+// exit returns what is known when the supervisor has just ended.
+func (a *attempt) exit() Exit {
+	a.out.trim()
+	a.err.trim()
+	return Exit{
+		Started: a.started, Ended: time.Now(),
+		TimedOut:  a.reason == stopTimeout,
+		Cancelled: a.reason == stopCancel || a.reason == stopKill,
+		Flooded:   a.reason == stopFlood,
+		Killed:    a.killed,
+		Truncated: a.out.truncated || a.err.truncated,
+	}
+}
+
+func (e *Exit) setCode(code int) {
+	e.Code = code
+	if code > 128 {
+		e.Signal = unix.SignalName(unix.Signal(code - 128))
+	}
+}
+
+// Pace of the looks at a running attempt: at its logs, and, where we are not its parent,
+// at its record.
+const (
+	lookMin = 5 * time.Millisecond
+	lookMax = 100 * time.Millisecond
+)
+
+// watch returns when the supervisor has ended by itself or nothing of the attempt is left.
+func (l *Local) watch(ctx context.Context, a *attempt) {
+	a.announce()
+	reason := l.wait(ctx, a)
+	if reason == "" || a.over() {
+		return
+	}
+	a.stop(reason)
+}
+
+// wait waits for the supervisor's end or a reason to end it.
+func (l *Local) wait(ctx context.Context, a *attempt) stopReason {
+	var timeout <-chan time.Time
+	if a.job.Timeout > 0 {
+		timer := time.NewTimer(a.job.Timeout - a.age())
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	look := time.NewTimer(lookMin)
+	defer look.Stop()
+	for pause := lookMin; ; {
+		select {
+		case <-a.ended:
+			return ""
+		case <-a.job.Kill:
+			return stopKill
+		case <-ctx.Done():
+			return stopCancel
+		case <-timeout:
+			return stopTimeout
+		case <-look.C:
+		}
+		if a.ended == nil && a.over() {
+			return ""
+		}
+		grew, err := a.trimLogs()
+		if err != nil {
+			return stopFlood
+		}
+		l.reapOrphans()
+		if pause = min(2*pause, lookMax); grew {
+			pause = lookMin
+		}
+		look.Reset(pause)
+	}
+}
+
+// age is the time since the start, also if an earlier orchestrator made it.
+func (a *attempt) age() time.Duration {
+	if a.uptime > 0 {
+		return uptime() - a.uptime
+	}
+	return time.Since(a.started)
+}
+
+func (a *attempt) trimLogs() (grew bool, err error) {
+	g1, err1 := a.out.trim()
+	g2, err2 := a.err.trim()
+	return g1 || g2, errors.Join(err1, err2)
+}
+
+// explain turns an error of fork and exec into a SpawnError.
+func (a *attempt) explain(shell string, err error) error {
+	if errors.Is(err, unix.E2BIG) {
+		return err
+	}
+	if a.job.Cwd != "" {
+		if st, e := os.Stat(a.job.Cwd); e != nil || !st.IsDir() {
+			return spawnError("use working directory "+a.job.Cwd, errors.Join(e, err))
+		}
+	}
+	return spawnError("start "+shell, err)
+}
+
+// busy returns a temporary SpawnError if the supervisor could not execute the program for
+// want of something that will pass. It said so on stderr, in the C library's words.
+func (a *attempt) busy(code int) error {
+	if code != 126 || len(a.job.Argv) == 0 {
+		return nil
+	}
+	fd, err := openAt(a.dir, StderrName, unix.O_RDONLY)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 4<<10)
+	n, err := unix.Pread(fd, buf, 0)
+	text := strings.TrimSpace(string(buf[:max(n, 0)]))
+	if err != nil || !strings.HasPrefix(text, supervisorName+": ") {
+		return nil
+	}
+	for _, errno := range []unix.Errno{unix.ETXTBSY, unix.ENOMEM, unix.ENFILE, unix.EAGAIN} {
+		if strings.HasSuffix(strings.ToLower(text), errno.Error()) {
+			_ = unix.Ftruncate(a.err.fd, 0)
+			return &SpawnError{Op: fmt.Sprintf("execute %s", a.job.Argv[0]), Err: errno, Temporary: true}
+		}
+	}
+	return nil
+}
+
+func spawnError(op string, err error) *SpawnError {
+	s := &SpawnError{Op: op, Err: err}
+	for _, errno := range []unix.Errno{unix.EAGAIN, unix.ENOMEM, unix.EMFILE, unix.ENFILE, unix.ETXTBSY, unix.EINTR} {
+		s.Temporary = s.Temporary || errors.Is(err, errno)
+	}
+	return s
+}

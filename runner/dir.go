@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// claim creates the attempt's directory and returns a descriptor of it. Of several
+// claimants exactly one succeeds; the others get ErrClaimed.
+func claim(dir string) (int, error) {
+	err := mkdir(dir)
+	if errors.Is(err, unix.ENOENT) {
+		if err = mkdirAll(filepath.Dir(dir)); err == nil {
+			err = mkdir(dir)
+		}
+	}
+	if errors.Is(err, unix.EEXIST) {
+		return -1, fmt.Errorf("%s: %w", dir, ErrClaimed)
+	}
+	if err != nil {
+		return -1, err
+	}
+	fd, err := openDir(dir)
+	if err != nil {
+		_ = unix.Rmdir(dir)
+	}
+	return fd, err
+}
+
+// mkdir creates one directory of mode 0700. The chmod is for a umask that takes away even
+// the owner's rights.
+func mkdir(dir string) error {
+	if err := unix.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return unix.Chmod(dir, 0o700)
+}
+
+func mkdirAll(dir string) error {
+	err := mkdir(dir)
+	if errors.Is(err, unix.ENOENT) && filepath.Dir(dir) != dir {
+		if err = mkdirAll(filepath.Dir(dir)); err == nil {
+			err = mkdir(dir)
+		}
+	}
+	if errors.Is(err, unix.EEXIST) {
+		return nil
+	}
+	return err
+}
+
+func openDir(dir string) (int, error) {
+	return unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+// createAt creates the file name, of mode 0600, in the directory of descriptor dir.
+func createAt(dir int, name string) (int, error) {
+	const flags = unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_EXCL
+	fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return -1, err
+	}
+	if err := unix.Fchmod(fd, 0o600); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// openAt opens a file that a launcher has created in dir, and no symbolic link or device
+// that a user's program has put in its place. O_NONBLOCK is for a FIFO without a reader.
+func openAt(dir int, name string, flags int) (int, error) {
+	fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		unix.Close(fd)
+		return -1, fmt.Errorf("%s is not a regular file", name)
+	}
+	return fd, nil
+}
+
+// writeFiles writes files into the fresh directory dir. os.Root keeps them inside it.
+func writeFiles(dir string, files []File) error {
+	if len(files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range files {
+		if err := writeFile(root, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeFile(root *os.Root, f File) error {
+	if parent := path.Dir(f.Name); parent != "." {
+		if err := root.MkdirAll(parent, 0o700); err != nil {
+			return err
+		}
+	}
+	w, err := root.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(f.Content)
+	return errors.Join(err, w.Chmod(0o600), w.Close())
+}

@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Launcher runs attempts. It is safe for concurrent use.
+type Launcher interface {
+	// Launch creates the directory of job, runs its command there and blocks until no
+	// process of it is left. An Exit means that the command ran (or could not be executed
+	// through a fault of its own, as a shell's codes 126 and 127 say); an error means that
+	// it did not run and that the trial is not to blame: ErrClaimed, a *SpawnError, an
+	// invalid job, or the cause of ctx when that ended before the start.
+	//
+	// When ctx is done the attempt is asked to end: SIGTERM to every process, SIGKILL to
+	// those that are left after Grace.
+	Launch(ctx context.Context, job Job) (Exit, error)
+}
+
+// An Attacher rejoins an attempt that an earlier orchestrator launched.
+type Attacher interface {
+	// Attach returns the Exit of the attempt in job.Dir, however long ago it ended, and
+	// waits for it while it lives, enforcing Timeout, Kill and ctx as Launch would have.
+	// It starts nothing. Errors: ErrNeverStarted, ErrLost, ErrElsewhere.
+	//
+	// Of the job it needs Dir and ID and the limits; command and files are not looked at.
+	// The caller must know that no other orchestrator is launching into job.Dir.
+	Attach(ctx context.Context, job Job) (Exit, error)
+}
+
+// Errors of Launch and Attach, to be tested with errors.Is.
+var (
+	// ErrClaimed: the attempt's directory exists, so some orchestrator has claimed it.
+	ErrClaimed = errors.New("the attempt's directory exists already")
+	// ErrNeverStarted: the directory is claimed, or absent, and no command was started.
+	ErrNeverStarted = errors.New("the attempt was never started")
+	// ErrLost: the attempt ended without leaving its exit status. None of its processes
+	// lives, so that it may run again.
+	ErrLost = errors.New("the attempt died without leaving an exit status")
+	// ErrElsewhere: the attempt was started on another host and has left no exit status
+	// yet; whether it lives cannot be told from here.
+	ErrElsewhere = errors.New("the attempt was started on another host")
+)
+
+// SpawnError reports that the system could not start an attempt. The trial is not to
+// blame, and the attempt's directory has been removed again.
+type SpawnError struct {
+	Op        string // what was being done
+	Err       error  // the system's answer
+	Temporary bool   // a shortage that may pass; Launch has already retried for a while
+}
+
+func (e *SpawnError) Error() string { return fmt.Sprintf("cannot %s: %v", e.Op, e.Err) }
+
+// Unwrap returns the system's answer, for instance syscall.ENOSPC.
+func (e *SpawnError) Unwrap() error { return e.Err }
+
+// A Job says what to run and within which bounds.
+type Job struct {
+	// Dir is the attempt's directory. Launch creates it (and missing parents); creating it
+	// is the claim: if it exists the answer is ErrClaimed.
+	Dir string
+	// ID names the attempt, for instance "<study id>/17/1". It must be unique for ever and
+	// free of white space: it is put into the environment of the whole process tree (as
+	// LBOTUNE_ATTEMPT, see the package comment), which is how the tree is found again.
+	ID string
+
+	// Shell is a command line for /bin/sh -c. Exactly one of Shell and Argv is given.
+	Shell string
+	// Argv is a program, looked up in PATH, and its arguments, run without a shell in
+	// between: each element arrives byte for byte.
+	Argv []string
+	// Env is added to the environment of this process; each element is "NAME=value".
+	Env []string
+	// Cwd is the working directory; empty means that of this process.
+	Cwd string
+	// Files are written into Dir before the start.
+	Files []File
+
+	// Timeout ends the attempt as ctx does, that long after its start. 0 means never.
+	Timeout time.Duration
+	// Grace is the time between SIGTERM and SIGKILL, for checkpoints to be saved. 0 means
+	// that SIGKILL follows at once.
+	Grace time.Duration
+	// Kill, when closed, ends the attempt by SIGKILL at once, also within the grace.
+	Kill <-chan struct{}
+	// MaxLog bounds the disk space in bytes of stdout and of stderr, each. What a longer
+	// output keeps is its beginning and its end. 0 means DefaultMaxLog.
+	MaxLog int64
+
+	// Started, if not nil, is called once the command is running (or was found running by
+	// Attach), with the process id of its supervisor: from now on stdout and stderr can be
+	// followed. It must return soon.
+	Started func(pid int)
+}
+
+// DefaultMaxLog is the bound on stdout and on stderr of an attempt that states none.
+const DefaultMaxLog = 64 << 20
+
+// A File is written into the attempt's directory before the start.
+type File struct {
+	Name    string // slash-separated and local: "params.json", "conf/model.yaml"
+	Content []byte
+}
+
+// Names of the files in an attempt's directory that the launcher writes.
+const (
+	StdoutName = "stdout"        // what the command wrote to its standard output
+	StderrName = "stderr"        // and to its standard error
+	RecordName = "attempt.jsonl" // who started it where, and how it ended
+)
+
+// Exit says how an attempt ended.
+type Exit struct {
+	// Code is the command's exit status; 128+n when signal n ended it, as shells say.
+	Code int `json:"code"`
+	// Signal names the signal of a Code above 128 ("SIGKILL"). A program that exits with
+	// such a code itself cannot be told apart.
+	Signal string `json:"signal,omitempty"`
+	// Started and Ended bound the life of the command. Leftovers may have lived longer.
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	// TimedOut, Cancelled: the attempt was asked to end because of Timeout, or of ctx or
+	// Kill. Its Code may still be 0 when it handled SIGTERM well.
+	TimedOut  bool `json:"timed_out,omitempty"`
+	Cancelled bool `json:"cancelled,omitempty"`
+	// Flooded: the attempt was asked to end because its output passed MaxLog on a file
+	// system that cannot release the middle of a file.
+	Flooded bool `json:"flooded,omitempty"`
+	// Killed: SIGKILL was needed.
+	Killed bool `json:"killed,omitempty"`
+	// Truncated: an output passed MaxLog and has lost its middle.
+	Truncated bool `json:"truncated,omitempty"`
+	// Leftovers are processes that the command left behind when it ended by itself. They
+	// were ended too.
+	Leftovers []Process `json:"leftovers,omitempty"`
+}
+
+// A Process of an attempt, for people.
+type Process struct {
+	PID     int    `json:"pid"`
+	Command string `json:"command"`         // its command line, made safe to print
+	Alive   bool   `json:"alive,omitempty"` // even SIGKILL did not end it in time
+}
+
+// validate reports the first fault of a job that is to be launched.
+func (j *Job) validate() error {
+	switch {
+	case j.Dir == "":
+		return errors.New("job has no directory")
+	case j.ID == "" || strings.ContainsAny(j.ID, " \t\r\n\x00"):
+		return fmt.Errorf("job id %q must be one word", j.ID)
+	case (j.Shell == "") == (len(j.Argv) == 0):
+		return errors.New("job needs a shell command line or a program, and not both")
+	case len(j.Argv) > 0 && (j.Argv[0] == "" || j.Argv[0][0] == '-'):
+		return fmt.Errorf("job has %q for a program", j.Argv[0])
+	}
+	for _, s := range append([]string{j.Shell, j.Cwd}, j.Argv...) {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("%q contains a NUL byte, which no command can be given", s)
+		}
+	}
+	for _, s := range j.Env {
+		if name, _, ok := strings.Cut(s, "="); !ok || name == "" || strings.ContainsRune(s, 0) {
+			return fmt.Errorf("%q is not an environment variable", s)
+		}
+	}
+	for _, f := range j.Files {
+		switch {
+		case !filepath.IsLocal(f.Name) || f.Name == ".":
+			return fmt.Errorf("file %q is not within the attempt's directory", f.Name)
+		case f.Name == StdoutName || f.Name == StderrName || f.Name == RecordName:
+			return fmt.Errorf("file %q has a name that the launcher needs itself", f.Name)
+		}
+	}
+	return nil
+}
+
+func (j *Job) maxLog() int64 {
+	if j.MaxLog <= 0 {
+		return DefaultMaxLog
+	}
+	return j.MaxLog
+}

@@ -1,0 +1,198 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Local runs attempts as processes of this machine. It implements Launcher and Attacher;
+// its zero value is ready for use. See the package comment for how.
+type Local struct {
+	// Adopt makes this process the new parent of every process below it whose own parent
+	// dies (on Linux; PR_SET_CHILD_SUBREAPER). What an attempt leaves behind is then found
+	// without a look at every process of the machine, even if it has left its session,
+	// its environment and its descriptors behind.
+	//
+	// It is for the program that owns the process: only one Local of a process may set it,
+	// and whatever else the program starts must stay in the program's own session.
+	Adopt bool
+	// Shell is a POSIX shell to supervise attempts and to run Job.Shell; empty means
+	// /bin/sh.
+	Shell string
+
+	mu       sync.Mutex
+	adopting bool
+	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
+}
+
+var (
+	_ Launcher = (*Local)(nil)
+	_ Attacher = (*Local)(nil)
+)
+
+// How long Launch goes on trying to start an attempt while the system is short of
+// something, and how long it waits in between.
+const (
+	spawnPatience = 30 * time.Second
+	spawnPauseMin = 10 * time.Millisecond
+	spawnPauseMax = 2 * time.Second
+)
+
+// Launch implements Launcher.
+func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
+	if err := job.validate(); err != nil {
+		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+	}
+	l.adopt()
+	var a *attempt
+	var exit Exit
+	err := insist(ctx, job.Kill, func() (err error) {
+		a, err = prepare(job)
+		return err
+	})
+	if err == nil {
+		defer a.close()
+		err = insist(ctx, job.Kill, func() (err error) {
+			exit, err = l.run(ctx, a)
+			return err
+		})
+		if spawn := (*SpawnError)(nil); errors.As(err, &spawn) {
+			a.discard()
+		}
+	}
+	if err != nil {
+		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+	}
+	return exit, nil
+}
+
+// insist calls start until it returns anything but a temporary SpawnError.
+func insist(ctx context.Context, kill <-chan struct{}, start func() error) error {
+	begun := time.Now()
+	for pause := spawnPauseMin; ; pause = min(2*pause, spawnPauseMax) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := start()
+		var spawn *SpawnError
+		if !errors.As(err, &spawn) || !spawn.Temporary || time.Since(begun) > spawnPatience {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-kill:
+			return context.Canceled
+		case <-time.After(pause):
+		}
+	}
+}
+
+// run starts the prepared attempt and sees it to its end.
+func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
+	err := l.spawn(a)
+	switch { // what is a fault of the command, as a shell would say
+	case errors.Is(err, errNotFound):
+		return a.refuse(127, a.job.Argv[0]+": not found")
+	case errors.Is(err, unix.E2BIG):
+		return a.refuse(126, "the command and its environment are longer than the system allows")
+	}
+	if err != nil {
+		return Exit{}, err
+	}
+	l.watch(ctx, a)
+	exit := a.exit()
+	exit.Leftovers = l.sweep(a)
+	code, err := l.reap(a)
+	if err != nil {
+		return Exit{}, err
+	}
+	exit.setCode(code)
+	return exit, nil
+}
+
+// spawn starts the supervisor.
+func (l *Local) spawn(a *attempt) error {
+	shell := l.shell()
+	argv, env, err := a.job.command(shell)
+	if err != nil {
+		return err
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return spawnError("open "+os.DevNull, err)
+	}
+	defer unix.Close(null)
+	lock, err := a.openLock()
+	if err != nil {
+		return spawnError("open "+RecordName, err)
+	}
+	defer unix.Close(lock)
+	if err := a.head(); err != nil {
+		return spawnError("write "+RecordName, err)
+	}
+	const closed = ^uintptr(0)
+	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
+		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
+		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
+	sys, pidfd := sysProcAttr()
+	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Env: env, Files: files, Sys: sys}
+
+	l.mu.Lock() // no one may take the new child for an orphan
+	pid, err := syscall.ForkExec(shell, argv, attr)
+	if err == nil {
+		if l.live == nil {
+			l.live = make(map[int]*attempt)
+		}
+		l.live[pid] = a
+	}
+	l.mu.Unlock()
+	if err != nil {
+		return a.explain(shell, err)
+	}
+	a.pid = pid
+	a.ended = make(chan struct{})
+	go func() {
+		defer close(a.ended)
+		a.await(pidfd)
+	}()
+	return nil
+}
+
+func (l *Local) shell() string {
+	if l.Shell != "" {
+		return l.Shell
+	}
+	return defaultShell
+}
+
+// reap takes the exit status of the supervisor, which has ended, and frees its process id.
+func (l *Local) reap(a *attempt) (code int, err error) {
+	<-a.ended
+	l.mu.Lock()
+	status, err := a.takeStatus()
+	delete(l.live, a.pid)
+	l.mu.Unlock()
+	rec, _ := readRecord(a.record) // unreadable is as good as empty
+	switch {
+	case rec.Exit != nil:
+		return *rec.Exit, a.busy(*rec.Exit)
+	case rec.Failed != nil:
+		return 0, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
+	case err != nil:
+		return 0, fmt.Errorf("take the exit status of process %d: %w", a.pid, err)
+	case status.Exited(): // the record could not be written
+		return status.ExitStatus(), nil
+	}
+	// The supervisor was killed, by us or with its whole group.
+	code = 128 + int(status.Signal())
+	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed})
+	return code, nil
+}

@@ -1,0 +1,71 @@
+package runner
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// holeUnit is what holes are aligned to: the usual block size.
+const holeUnit = 4 << 10
+
+// boundedLog keeps the disk space of one output near max bytes while the command goes on
+// appending to it: of a longer output the first quarter of max and at least the last half
+// of max stay, and what is between becomes a hole.
+type boundedLog struct {
+	fd        int
+	max       int64
+	size      int64 // at the last look
+	hole      int64 // end of the hole
+	truncated bool
+}
+
+func newBoundedLog(max int64) boundedLog { return boundedLog{fd: -1, max: max} }
+
+// reopen opens the log of an attempt that another process has launched.
+func (b *boundedLog) reopen(dir int, name string) {
+	fd, err := openAt(dir, name, unix.O_WRONLY|unix.O_APPEND)
+	if err != nil {
+		return
+	}
+	b.fd = fd
+	if size, err := unix.Seek(fd, 0, unix.SEEK_END); err == nil {
+		if _, hole := dataAt(fd, 0); hole < size {
+			b.hole, _ = dataAt(fd, hole)
+			b.truncated = true
+		}
+	}
+}
+
+// trim makes or extends the hole if the log has grown too long, and reports whether the
+// log has grown at all.
+func (b *boundedLog) trim() (grew bool, err error) {
+	if b.fd < 0 {
+		return false, nil
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(b.fd, &st); err != nil {
+		return false, fmt.Errorf("look at output: %w", err)
+	}
+	grew = st.Size > b.size
+	b.size = st.Size
+	from := max(b.hole, ceil(b.max/4, holeUnit))
+	if b.size < b.hole { // the program has cut its own output
+		from, b.hole = ceil(b.max/4, holeUnit), 0
+	}
+	kept := min(b.hole, b.max/4) + b.size - b.hole
+	if kept <= b.max {
+		return grew, nil
+	}
+	to := (b.size - b.max/2) / holeUnit * holeUnit
+	if to <= from {
+		return grew, nil
+	}
+	if err := punchHole(b.fd, from, to-from); err != nil {
+		return grew, fmt.Errorf("release the middle of an output: %w", err)
+	}
+	b.hole, b.truncated = to, true
+	return grew, nil
+}
+
+func ceil(n, unit int64) int64 { return (n + unit - 1) / unit * unit }

@@ -1,0 +1,87 @@
+//go:build !linux
+
+package runner
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Without /proc, pidfd and subreapers an attempt is its process group, plus whoever holds
+// its lock.
+
+// process stands for a whole process group: signals to a negative number go to all of it.
+type process struct{ pid, group int }
+
+func (p process) identity() process { return p }
+
+func (p process) alive() bool { return unix.Kill(p.pid, 0) == nil }
+
+func (p process) signal(sig unix.Signal) { _ = unix.Kill(p.pid, sig) }
+
+func (p process) command() string { return "a process group" }
+
+func (a *attempt) find() []process {
+	if p := (process{pid: -a.pid, group: a.pid}); a.pid > 1 && p.alive() {
+		return []process{p}
+	}
+	return nil
+}
+
+func (l *Local) adopt() {}
+
+func (l *Local) reapOrphans() {}
+
+func (l *Local) leftovers(a *attempt) func() []process { return a.find }
+
+// supervising reports whether the supervisor of a, no child of ours, lives.
+func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }
+
+func sysProcAttr() (*syscall.SysProcAttr, *int) {
+	return &syscall.SysProcAttr{Setsid: true}, nil
+}
+
+// child is a supervisor's process and, since it cannot stay a zombie here, how it ended.
+type child struct {
+	pid    int
+	reaped atomic.Bool
+	status unix.WaitStatus
+	err    error
+}
+
+func (c *child) await(*int) {
+	for {
+		_, err := unix.Wait4(c.pid, &c.status, 0, nil)
+		if err != unix.EINTR {
+			c.err = err
+			c.reaped.Store(true)
+			return
+		}
+	}
+}
+
+func (c *child) takeStatus() (unix.WaitStatus, error) { return c.status, c.err }
+
+func (c *child) dead() bool { return c.reaped.Load() }
+
+func punchHole(int, int64, int64) error { return unix.ENOTSUP }
+
+func dataAt(_ int, offset int64) (data, hole int64) { return offset, math.MaxInt64 }
+
+func uptime() time.Duration { return 0 } // the wall clock must do
+
+// bootID is the time of the last boot.
+func bootID() string {
+	boot, err := unix.SysctlRaw("kern.boottime")
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", boot)
+}
+
+func pidNamespace() string { return "" }

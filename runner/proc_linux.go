@@ -1,0 +1,185 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one process as /proc/PID/stat showed it.
+type process struct {
+	pid, parent, group, session int
+	start                       int64 // clock ticks since boot; with pid, never used twice
+	zombie                      bool  // it has ended, and so have all of its threads
+}
+
+// identity returns what stays the same of a process.
+func (p process) identity() process { return process{pid: p.pid, start: p.start} }
+
+// tick is the unit of process.start. The kernel promises 100 a second to programs.
+const tick = 10 * time.Millisecond
+
+// readProcess returns process pid, and whether there is one.
+func readProcess(pid int) (process, bool) {
+	var buf [512]byte
+	data, ok := readSmall(procPath(pid, "stat"), buf[:])
+	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice
+	// threads itrealvalue starttime; comm may hold anything, also ")".
+	end := bytes.LastIndexByte(data, ')')
+	if !ok || end < 0 {
+		return process{}, false
+	}
+	f := bytes.Fields(data[end+1:])
+	if len(f) < 20 {
+		return process{}, false
+	}
+	num := func(i int) int64 {
+		n, _ := strconv.ParseInt(string(f[i]), 10, 64)
+		return n
+	}
+	dead := f[0][0] == 'Z' || f[0][0] == 'X'
+	return process{
+		pid: pid, parent: int(num(1)), group: int(num(2)), session: int(num(3)),
+		start: num(19), zombie: dead && num(17) <= 1,
+	}, true
+}
+
+// processes returns every process of the machine that this one can see.
+func processes() []process {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	all := make([]process, 0, len(names))
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := readProcess(pid); ok {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// alive reports whether p is still the process that it was.
+func (p process) alive() bool {
+	now, ok := readProcess(p.pid)
+	return ok && now.start == p.start && !now.zombie
+}
+
+// signal sends sig to p, and never to another process that has got its number since.
+func (p process) signal(sig unix.Signal) {
+	fd, err := unix.PidfdOpen(p.pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	switch {
+	case !p.alive():
+	case err == nil:
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+	case err != unix.ESRCH: // a kernel before 5.3
+		_ = unix.Kill(p.pid, sig)
+	}
+}
+
+// command returns the command line of p for people.
+func (p process) command() string {
+	data, err := os.ReadFile(procPath(p.pid, "cmdline"))
+	if err != nil || len(data) == 0 {
+		data, _ = os.ReadFile(procPath(p.pid, "comm"))
+	}
+	const most = 200
+	line := bytes.TrimSpace(bytes.ReplaceAll(data[:min(len(data), most)], []byte{0}, []byte{' '}))
+	return strings.ReplaceAll(Sanitize(string(line)), "\n", " ")
+}
+
+// marked reports whether p was started with the marker of the attempt id in its
+// environment, at whatever depth.
+func (p process) marked(id string) bool {
+	for word := range strings.FieldsSeq(p.marker()) {
+		if word == id {
+			return true
+		}
+	}
+	return false
+}
+
+// marker returns the value of LBOTUNE_ATTEMPT in the environment of p, if that can be read.
+func (p process) marker() string {
+	env, err := os.ReadFile(procPath(p.pid, "environ"))
+	if err != nil {
+		return ""
+	}
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if value, ok := bytes.CutPrefix(kv, []byte(markerName+"=")); ok {
+			return string(value)
+		}
+	}
+	return ""
+}
+
+// holds reports whether p has the file open that /proc knows by this path.
+func (p process) holds(file string) bool {
+	dir := procPath(p.pid, "fd")
+	d, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		if to, err := os.Readlink(dir + "/" + name); err == nil && to == file {
+			return true
+		}
+	}
+	return false
+}
+
+func procPath(pid int, name string) string {
+	return "/proc/" + strconv.Itoa(pid) + "/" + name
+}
+
+// readSmall reads a file of /proc that fits into buf.
+func readSmall(path string, buf []byte) ([]byte, bool) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf)
+	if err != nil || n <= 0 {
+		return nil, false
+	}
+	return buf[:n], true
+}
+
+// uptime is the time since the machine booted, sleep included.
+func uptime() time.Duration {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// bootID names this boot of this kernel; no two are alike.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(bytes.TrimSpace(id))
+}
+
+// pidNamespace names the space in which our process ids count.
+func pidNamespace() string {
+	ns, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return fmt.Sprintf("unknown: %v", err)
+	}
+	return ns
+}

@@ -1,0 +1,120 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// recordVersion is the version of the format of attempt.jsonl.
+const recordVersion = 1
+
+// entry is one line of attempt.jsonl. The file begins with the header, which is written
+// before anything runs (again, if the start is tried again); the supervisor appends pid, and exit or failed; an orchestrator
+// that ends the attempt appends stop before it sends the first signal. Each line is one
+// short write into the block that the header has allocated, so that a full disk does not
+// keep the exit status from being written; a line counts when its newline is there.
+type entry struct {
+	Version int        `json:"attempt,omitempty"`
+	ID      string     `json:"id,omitempty"`
+	Host    string     `json:"host,omitempty"`    // host name and machine id
+	Boot    string     `json:"boot,omitempty"`    // this boot of its kernel
+	PIDs    string     `json:"pids,omitempty"`    // the name space of process ids
+	Started *time.Time `json:"started,omitempty"` // wall clock
+	Uptime  int64      `json:"uptime,omitempty"`  // the same in nanoseconds since boot
+
+	PID    int    `json:"pid,omitempty"`    // the supervisor
+	Stop   string `json:"stop,omitempty"`   // why an orchestrator ended it: a stopReason
+	Exit   *int   `json:"exit,omitempty"`   // status of the command
+	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
+	Failed *int   `json:"failed,omitempty"` // the supervisor could not start the command
+}
+
+// encode returns the line of e.
+func (e entry) encode() []byte {
+	line, _ := json.Marshal(e) // plain fields: cannot fail
+	return append(line, '\n')
+}
+
+// record is what attempt.jsonl says, all lines together.
+type record struct {
+	entry           // fields of the first line that has them, since the last start
+	ended time.Time // last change of the file: the end, if Exit is set
+	size  int64
+}
+
+// readRecord reads attempt.jsonl from fd. Lines that it does not understand count as
+// absent: a user's program may have scribbled into the file.
+func readRecord(fd int) (record, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return record{}, err
+	}
+	rec := record{ended: time.Unix(st.Mtim.Unix()), size: st.Size}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return rec, fmt.Errorf("%s is not a regular file", RecordName)
+	}
+	buf := make([]byte, min(st.Size, 64<<10))
+	n, err := unix.Pread(fd, buf, 0)
+	if err != nil {
+		return rec, err
+	}
+	for line := range bytes.Lines(buf[:n]) {
+		var e entry
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		rec.merge(e)
+	}
+	return rec, nil
+}
+
+func (r *record) merge(e entry) {
+	switch {
+	case e.Version != 0: // a start, perhaps a second one after the first could not execute
+		r.entry = e
+	case e.PID != 0 && r.PID == 0:
+		r.PID = e.PID
+	case e.Stop != "" && r.Stop == "":
+		r.Stop = e.Stop
+	case e.Exit != nil && r.Exit == nil:
+		r.Exit, r.Killed = e.Exit, e.Killed
+	case e.Failed != nil && r.Failed == nil:
+		r.Failed = e.Failed
+	}
+}
+
+// appendEntry appends one line in one write.
+func appendEntry(fd int, e entry) error {
+	line := e.encode()
+	n, err := unix.Write(fd, line)
+	if err == nil && n < len(line) {
+		err = io.ErrShortWrite
+	}
+	return err
+}
+
+// place says where this process runs.
+type place struct{ host, boot, pids string }
+
+// head appends the header.
+func (a *attempt) head() error {
+	a.started, a.uptime = time.Now(), uptime()
+	here := whereAmI()
+	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Host: here.host,
+		Boot: here.boot, PIDs: here.pids, Started: &a.started, Uptime: int64(a.uptime)})
+}
+
+func whereAmI() place {
+	host, _ := os.Hostname() // empty when unknown: compares equal to itself only
+	if id, err := os.ReadFile("/etc/machine-id"); err == nil {
+		host += "/" + strings.TrimSpace(string(id))
+	}
+	return place{host: host, boot: bootID(), pids: pidNamespace()}
+}

@@ -1,0 +1,165 @@
+package runner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Descriptors of the supervisor. The command gets 0 to 2 and, with everything that it
+// starts, lockFD.
+const (
+	recordFD = 3
+	stderrFD = 4
+	lockFD   = 9
+)
+
+// supervisor is the program of the process between the orchestrator and the command: a
+// POSIX shell, so that the exit status is recorded although the orchestrator has died. It
+// is on the path of every attempt, and therefore starts no process but the command.
+//
+//   - The traps let it survive a signal to the whole group; the command gets the default
+//     actions back.
+//   - "&& ||" keeps an inherited "set -e" from ending it.
+//   - The trap on EXIT is reached without a status only when it could not fork.
+//   - Its own stderr is /dev/null. Some shells write "Killed" to the command's stderr
+//     nevertheless.
+const supervisor = `trap 'echo "{\"failed\":$?}" >&3' EXIT
+trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
+echo "{\"pid\":$$}" >&3
+"$@" 2>&4 3>&- 4>&- && s=0 || s=$?
+trap - EXIT
+echo "{\"exit\":$s}" >&3
+exit "$s"`
+
+// supervisorName is what the supervisor calls itself in error messages.
+const supervisorName = "attempt"
+
+const defaultShell = "/bin/sh"
+
+// command returns arguments and environment of the supervisor's process.
+func (j *Job) command(shell string) (argv, env []string, err error) {
+	env = j.environ()
+	argv = []string{shell, "-c", supervisor, supervisorName}
+	if j.Shell != "" {
+		return append(argv, shell, "-c", j.Shell), env, nil
+	}
+	// With its full path the program cannot be taken for a builtin of the shell.
+	program, err := lookPath(j.Argv[0], env, j.Cwd)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, awkward := splitEnv(env)
+	if len(awkward) > 0 {
+		argv = append(append(argv, "/usr/bin/env"), awkward...)
+	}
+	return append(append(argv, program), j.Argv[1:]...), plain, nil
+}
+
+// errNotFound: no such program.
+var errNotFound = errors.New("not found")
+
+// lookPath returns the absolute path of a program as execvp(3) would find it in directory
+// cwd with the PATH of env. One that is there but may not be executed is left to exec.
+func lookPath(name string, env []string, cwd string) (string, error) {
+	cwd, err := filepath.Abs(cwd)
+	if err != nil {
+		return "", err
+	}
+	dirs := []string{""}
+	if !strings.Contains(name, "/") {
+		for _, kv := range env {
+			if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+				dirs = filepath.SplitList(list)
+			}
+		}
+	}
+	found := ""
+	for _, dir := range dirs {
+		path := name // joined without cleaning: ".." behind a symbolic link must stay
+		if dir != "" {
+			path = dir + "/" + name
+		}
+		if path[0] != '/' {
+			path = cwd + "/" + path
+		}
+		var st unix.Stat_t
+		if unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			continue
+		}
+		if unix.Access(path, unix.X_OK) == nil {
+			return path, nil
+		}
+		found = path
+	}
+	if found == "" {
+		return "", errNotFound
+	}
+	return found, nil
+}
+
+// markerName is the environment variable that marks a tree of processes.
+const markerName = "LBOTUNE_ATTEMPT"
+
+// environ returns the environment of the command: ours, then PWD as for any program
+// started in a directory, then the job's, then the marker. Of two values for one name the
+// last one counts. The marker of an attempt inside an attempt carries both ids.
+func (j *Job) environ() []string {
+	marker := markerName + "=" + j.ID
+	if outer := os.Getenv(markerName); outer != "" {
+		marker += " " + outer
+	}
+	all := os.Environ()
+	if j.Cwd != "" {
+		all = append(all, "PWD="+j.Cwd)
+	}
+	all = append(append(all, j.Env...), marker)
+
+	last := make(map[string]int, len(all))
+	for i, kv := range all {
+		name, _, _ := strings.Cut(kv, "=")
+		last[name] = i
+	}
+	env := make([]string, 0, len(last))
+	for i, kv := range all {
+		if name, _, _ := strings.Cut(kv, "="); last[name] == i {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// splitEnv separates the variables that a shell hands on from those that it drops (a name
+// that is no identifier, such as an exported function of bash), replaces, or trips over.
+// The latter reach a program by way of env(1).
+func splitEnv(env []string) (plain, awkward []string) {
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if isIdentifier(name) && !slices.Contains(shellOwned, name) {
+			plain = append(plain, kv)
+		} else if name != "" {
+			awkward = append(awkward, kv)
+		}
+	}
+	return plain, awkward
+}
+
+// shellOwned are variables that one shell or another changes when it starts.
+var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
+
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case i > 0 && '0' <= c && c <= '9':
+		default:
+			return false
+		}
+	}
+	return name != ""
+}

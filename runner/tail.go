@@ -1,0 +1,138 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Pace of Tail's looks at a file that does not grow.
+const (
+	tailMin = 5 * time.Millisecond
+	tailMax = 250 * time.Millisecond
+)
+
+const tailChunk = 32 << 10
+
+// Tail copies the file at path to w as it grows, until ended is closed and all of it has
+// been copied. It follows no symbolic link. A part that has become a hole before Tail came
+// to it (see Job.MaxLog) is copied as one newline; a file that has been cut short is read
+// again from its beginning.
+//
+// It returns the first error of w, the cause of ctx when that is done, or an error of
+// reading; a file that is not there is an error.
+func Tail(ctx context.Context, path string, w io.Writer, ended <-chan struct{}) error {
+	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	if err != nil {
+		return fmt.Errorf("follow %s: %w", path, err)
+	}
+	defer unix.Close(fd)
+	t := tail{fd: fd, w: w}
+	timer := time.NewTimer(tailMin)
+	defer timer.Stop()
+	for pause := tailMin; ; {
+		last := isClosed(ended) // asked before reading: what is there now is all
+		n, err := t.copy(ctx)
+		if err != nil {
+			return fmt.Errorf("follow %s: %w", path, err)
+		}
+		if last {
+			return nil
+		}
+		if pause = min(2*pause, tailMax); n > 0 {
+			pause = tailMin
+		}
+		timer.Reset(pause)
+		select {
+		case <-ended:
+		case <-timer.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+type tail struct {
+	fd     int
+	w      io.Writer
+	offset int64
+	buf    []byte
+}
+
+// copy copies what is there now and returns how much that was. Of a file that grows faster
+// than w takes it, now is the size at the beginning.
+func (t *tail) copy(ctx context.Context) (int64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(t.fd, &st); err != nil {
+		return 0, err
+	}
+	if st.Size < t.offset {
+		t.offset = 0
+	}
+	begun := t.offset
+	for t.offset < st.Size {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		if t.buf == nil {
+			t.buf = make([]byte, min(tailChunk, max(512, st.Size)))
+		} else if st.Size-t.offset > int64(len(t.buf)) && len(t.buf) < tailChunk {
+			t.buf = make([]byte, tailChunk)
+		}
+		n, err := unix.Pread(t.fd, t.buf, t.offset)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return 0, err
+		case n == 0: // cut short meanwhile
+			return t.offset - begun, nil
+		}
+		// Asked after reading: the hole may have been made meanwhile.
+		data, hole := dataAt(t.fd, t.offset)
+		text := t.buf[:min(int64(n), max(0, hole-t.offset))]
+		if data > t.offset {
+			t.offset, text = data, []byte("\n") // ends the line that the hole has torn
+		} else {
+			t.offset += int64(len(text))
+		}
+		if _, err := t.w.Write(text); err != nil {
+			return 0, err
+		}
+	}
+	return t.offset - begun, nil
+}
+
+// ReadTail returns the end of the file at path, at most n bytes of it, made safe to print
+// by Sanitize. It follows no symbolic link.
+func ReadTail(path string, n int) (string, error) {
+	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	if err != nil {
+		return "", fmt.Errorf("read the end of %s: %w", path, err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", fmt.Errorf("read the end of %s: %w", path, err)
+	}
+	from, _ := dataAt(fd, max(0, st.Size-int64(n)))
+	buf := make([]byte, max(0, min(st.Size-from, int64(n))))
+	got, err := unix.Pread(fd, buf, from)
+	if err != nil {
+		return "", fmt.Errorf("read the end of %s: %w", path, err)
+	}
+	return Sanitize(string(buf[:got])), nil
+}
