@@ -167,6 +167,30 @@ func TestPowerCutWhileWriting(t *testing.T) {
 	}
 }
 
+// What Open has shown is on disk, also if the process that wrote it died before it
+// had synced it.
+func TestOpenSyncsWhatItShows(t *testing.T) {
+	fsys := faultfs.New()
+	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	check(t, err)
+	_, err = j.AppendLazy(sample("s1", 1), sample("s1", 2))
+	check(t, err)
+	fsys = fsys.Kill()
+	var c collector
+	j, _, err = journal.Open("/journal.jsonl", c.visit, journal.WithFS(fsys))
+	check(t, err)
+	if len(c.lines) != 3 {
+		t.Fatalf("Open shows %q", c.lines)
+	}
+	for state := range fsys.PowerCuts(notLock) {
+		lines, _, err := read(state.Content("/journal.jsonl"))
+		if err != nil || !slices.Equal(lines, c.lines) {
+			t.Errorf("after a power cut: %q, %v", lines, err)
+		}
+	}
+	check(t, j.Close())
+}
+
 // A cut-back file ends with the last record before the failed write.
 func TestFailedWriteIsTakenBack(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {

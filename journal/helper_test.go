@@ -36,6 +36,8 @@ func helper(what, path string) {
 		fmt.Println(err)
 	case "limit": // append until the file-size limit is reached
 		fmt.Println(appendToLimit(path))
+	case "append": // for ever, two records at a time
+		fmt.Println(appendForEver(path))
 	case "idle":
 		fmt.Println("idle")
 	}

@@ -22,7 +22,8 @@ const (
 	// firstLine is how every journal of every version begins; the version follows.
 	firstLine = `{"seq":1,"format":"` + Format + `","version":`
 	sealStart = `,"crc":"`
-	sealLen   = len(sealStart) + 8 + len(`"}`)
+	sealEnd   = `"}`
+	sealLen   = len(sealStart) + 8 + len(sealEnd)
 )
 
 // A chain is the link that the next line must continue: the number and the
@@ -98,13 +99,14 @@ func (c *chain) complaint(line []byte) string {
 	case seq != c.seq+1:
 		return fmt.Sprintf("record %d stands where record %d belongs", seq, c.seq+1)
 	}
-	if len(line) < sealLen || !bytes.HasPrefix(line[len(line)-sealLen:], []byte(sealStart)) {
+	body := line[:max(0, len(line)-sealLen)]
+	crc, sealed := bytes.CutPrefix(line[len(body):], []byte(sealStart))
+	crc, closed := bytes.CutSuffix(crc, []byte(sealEnd))
+	if !sealed || !closed {
 		return "it does not end in a checksum"
 	}
-	body, seal := line[:len(line)-sealLen], line[len(line)-sealLen:]
-	want := appendSeal(nil, crc32.Update(c.crc, crc32.IEEETable, body))
-	return fmt.Sprintf("its checksum is %q, and that of its content after the lines before it %q",
-		seal[len(sealStart):len(seal)-2], want[len(sealStart):len(want)-2])
+	return fmt.Sprintf("its checksum is %q, and that of its content after the lines before it \"%08x\"",
+		crc, crc32.Update(c.crc, crc32.IEEETable, body))
 }
 
 // claimedSeq reads the number that line gives itself.
@@ -132,5 +134,5 @@ func appendSeal(dst []byte, crc uint32) []byte {
 	for shift := 28; shift >= 0; shift -= 4 {
 		dst = append(dst, digits[crc>>shift&15])
 	}
-	return append(dst, `"}`...)
+	return append(dst, sealEnd...)
 }

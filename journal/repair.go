@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // A Repaired tells what Repair made of a journal.
@@ -71,6 +72,7 @@ type repairer struct {
 	bySeq  map[uint64][]int // pieces by the number that they give themselves
 	link   chain            // to the record taken last
 	last   int              // piece taken last
+	buf    []byte           // of load
 	result Repaired
 }
 
@@ -136,7 +138,8 @@ func (r *repairer) write(fsys FS, dst string, record []byte) error {
 	return errors.Join(err, closeFile(out))
 }
 
-// next returns the record that continues the chain, or nil at its end.
+// next returns the record that continues the chain, or nil at its end. It is valid
+// until the next call.
 func (r *repairer) next() ([]byte, error) {
 	suspects := r.bySeq[r.link.seq+1]
 	for _, i := range suspects {
@@ -207,13 +210,16 @@ func (r *repairer) following() int {
 
 // account lists what was not taken.
 func (r *repairer) account() error {
-	end := r.following()
+	end := r.following() // of the chain: the first line that should have continued it
+	for end < len(r.pieces) && (r.pieces[end].taken || r.repeats(r.pieces[end])) {
+		end++
+	}
 	for i, p := range r.pieces {
 		var reason string
 		switch {
 		case p.taken:
 			continue
-		case p.seq > 0 && p.seq <= r.link.seq:
+		case r.repeats(p):
 			reason = fmt.Sprintf("there is a record %d already", p.seq)
 		case i < end:
 			reason = "it is no record of this journal"
@@ -231,6 +237,8 @@ func (r *repairer) account() error {
 	return nil
 }
 
+func (r *repairer) repeats(p piece) bool { return p.seq > 0 && p.seq <= r.link.seq }
+
 func (r *repairer) mended(i int, reason string) {
 	r.result.Mended = append(r.result.Mended, r.finding(i, reason))
 }
@@ -239,9 +247,12 @@ func (r *repairer) finding(i int, reason string) Finding {
 	return Finding{i + 1, r.pieces[i].offset, r.pieces[i].length, reason}
 }
 
-// load reads piece i; of a line that is too long, as much as shows that it is.
+// load reads piece i; of a line that is too long, as much as shows that it is. The
+// bytes are valid until the next call.
 func (r *repairer) load(i int) ([]byte, error) {
-	raw := make([]byte, min(r.pieces[i].length, MaxLine+1))
+	length := int(min(r.pieces[i].length, MaxLine+1))
+	r.buf = slices.Grow(r.buf[:0], length)
+	raw := r.buf[:length]
 	if n, err := r.file.ReadAt(raw, r.pieces[i].offset); n < len(raw) {
 		return nil, fmt.Errorf("read journal %s at byte %d: %w", r.path, r.pieces[i].offset, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/lbotune/lbotune/journal"
@@ -54,9 +55,16 @@ type change struct {
 	trunc bool
 }
 
+// apply returns content after the change. What shares its bytes keeps them: only an
+// append writes behind their end, and only if no truncation has been there.
 func (c change) apply(content []byte) []byte {
-	if c.trunc {
+	switch {
+	case c.trunc && c.at <= len(content):
+		return slices.Clip(content[:c.at])
+	case c.trunc:
 		return resize(content, c.at)
+	case c.at == len(content):
+		return append(content, c.data...)
 	}
 	content = resize(content, max(len(content), c.at+len(c.data)))
 	copy(content[c.at:], c.data)
@@ -80,7 +88,7 @@ func (f *FS) Put(path string, content []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	node := f.newInode(0o600)
-	node.live, node.disk = content, content
+	node.live, node.disk = slices.Clip(content), slices.Clip(content)
 	f.live[path], f.disk[path] = node, node
 }
 
@@ -120,11 +128,28 @@ func (f *FS) Fired() bool {
 }
 
 // Kill returns the files as another process finds them when all that had any open
-// are dead: nothing is lost but the locks.
+// are dead: the locks are free, and what was not synced still is not on disk.
 func (f *FS) Kill() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.reborn(f.live, func(n *inode) []byte { return n.live })
+	after := New()
+	copies := map[*inode]*inode{}
+	for _, entries := range []map[string]*inode{f.disk, f.live} {
+		for _, node := range entries {
+			after.inodes++
+			copies[node] = &inode{
+				number: after.inodes, mode: node.mode,
+				live: slices.Clip(node.live), disk: slices.Clip(node.disk), pending: slices.Clip(node.pending),
+			}
+		}
+	}
+	for path, node := range f.disk {
+		after.disk[path] = copies[node]
+	}
+	for path, node := range f.live {
+		after.live[path] = copies[node]
+	}
+	return after
 }
 
 func (f *FS) reborn(entries map[string]*inode, content func(*inode) []byte) *FS {

@@ -62,9 +62,7 @@ func (f *file) Sync() error {
 	defer f.fs.mu.Unlock()
 	err := f.fs.failure("sync", f.path)
 	if err == nil {
-		for _, c := range f.node.pending {
-			f.node.disk = c.apply(f.node.disk)
-		}
+		f.node.disk = synced(f.node)
 	}
 	f.node.pending = nil
 	return err

@@ -13,14 +13,13 @@ import (
 // f must not be used meanwhile.
 func (f *FS) PowerCuts(tear func(path string) bool) iter.Seq[*FS] {
 	onDisk := func(n *inode) []byte { return n.disk }
-	live := func(n *inode) []byte { return n.live }
 	names := []map[string]*inode{f.disk}
 	if !maps.Equal(f.disk, f.live) {
 		names = append(names, f.live)
 	}
 	return func(yield func(*FS) bool) {
 		for _, entries := range names {
-			for _, others := range []func(*inode) []byte{onDisk, live} {
+			for _, others := range []func(*inode) []byte{onDisk, synced} {
 				if !yield(f.reborn(entries, others)) || !f.torn(entries, tear, others, yield) {
 					return
 				}
@@ -50,7 +49,16 @@ func (f *FS) torn(entries map[string]*inode, tear func(string) bool, others func
 	return true
 }
 
-// between returns the contents between disk and live.
+// synced returns what a sync would put on disk.
+func synced(n *inode) []byte {
+	content := n.disk
+	for _, c := range n.pending {
+		content = c.apply(content)
+	}
+	return content
+}
+
+// between returns the contents that syncing may pass through.
 func (n *inode) between() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		content := n.disk
