@@ -33,16 +33,26 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	if err != nil {
 		return failed(FailLaunch, 0, "%v", err)
 	}
-	attacher, canAttach := a.study.opts.Launcher.(runner.Attacher)
-	if resumed && canAttach {
+	if attacher, ok := a.study.opts.Launcher.(runner.Attacher); ok && resumed {
 		exit, err := attacher.Attach(ctx, job)
-		if !errors.Is(err, runner.ErrNeverStarted) {
+		switch {
+		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere):
 			return a.outcome(exit, err, begin)
+		case !errors.Is(err, runner.ErrNeverStarted):
+			return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}
 		}
 	}
 	job.Started = nil
 	exit, err := a.study.opts.Launcher.Launch(ctx, job)
 	return a.outcome(exit, err, begin)
+}
+
+// bindings are what the placeholders stand for.
+func (a *attempt) bindings() *Bindings {
+	if a.id.Trial == 0 {
+		return setupBindings(a.study.layout, &a.config)
+	}
+	return TrialBindings(a.study.layout, &a.config, a.space, &a.trial, a.id.Attempt, a.slot)
 }
 
 // TrialSeed is what a trial is given as {seed}: a number below 2^31, which
@@ -54,10 +64,7 @@ func (c *Config) TrialSeed(trial, repeat int) uint64 {
 
 // job describes the attempt to the launcher.
 func (a *attempt) job() (runner.Job, error) {
-	b := setupBindings(a.study.layout, &a.config)
-	if a.id.Trial > 0 {
-		b = TrialBindings(a.study.layout, &a.config, a.space, &a.trial, a.id.Attempt, a.slot)
-	}
+	b := a.bindings()
 	job := runner.Job{
 		Dir:     a.study.layout.Attempt(a.id),
 		ID:      fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
@@ -73,9 +80,7 @@ func (a *attempt) job() (runner.Job, error) {
 		command = a.config.Command
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
-		if cwd, _ := renderText(a.config.Run.Cwd, b); cwd != "" {
-			job.Cwd = absolute(a.config.Dir, cwd)
-		}
+		job.Cwd = a.cwd(b)
 		job.Files = a.files(b)
 	}
 	command, err := command.Render(b)
@@ -83,11 +88,20 @@ func (a *attempt) job() (runner.Job, error) {
 	return job, err
 }
 
+// cwd is the trial's working directory.
+func (a *attempt) cwd(b *Bindings) string {
+	cwd, _ := renderText(a.config.Run.Cwd, b)
+	return absolute(a.config.Dir, cwd)
+}
+
 // files renders what is written into the attempt's directory.
 func (a *attempt) files(b *Bindings) []runner.File {
 	files := []runner.File{{Name: paramsName, Content: append(b.paramsJSON(), '\n')}}
 	for _, t := range a.config.Files {
 		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(renderFile(t.Text, b))})
+	}
+	if a.study.pattern.Variable() != "" {
+		files = append(files, runner.File{Name: resultName})
 	}
 	return files
 }
@@ -111,6 +125,9 @@ func (a *attempt) environment(b *Bindings) []string {
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
 	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
 	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
+	if v := a.study.pattern.Variable(); v != "" {
+		add(v, filepath.Join(b.TrialDir, resultName))
+	}
 	for _, v := range b.All() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
 	}

@@ -33,6 +33,15 @@ func setupBindings(l Layout, c *Config) *Bindings {
 	return &Bindings{Study: string(l), Seed: c.Seed}
 }
 
+// RenderSetup returns the setup command as it would run.
+func (c *Config) RenderSetup(l Layout) string {
+	r, err := Command{Shell: c.Setup}.Render(setupBindings(l, c))
+	if err != nil {
+		return c.Setup
+	}
+	return r.Shell
+}
+
 // TrialBindings are those of an attempt at a trial in a slot.
 func TrialBindings(l Layout, c *Config, space *spaces.Space, t *Trial, attempt, slot int) *Bindings {
 	dir := l.Attempt(AttemptID{t.Number, attempt})

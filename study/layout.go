@@ -16,6 +16,14 @@ const (
 // thrown away once no trial runs.
 type Layout string
 
+// LayoutOf returns the layout of the study in dir.
+func LayoutOf(dir string) Layout {
+	if abs, err := filepath.Abs(dir); err == nil {
+		return Layout(abs)
+	}
+	return Layout(dir)
+}
+
 // DirFor returns the default study directory of a spec: its name with .study
 // for .toml, beside it.
 func DirFor(spec string) string { return strings.TrimSuffix(spec, ".toml") + ".study" }
@@ -42,8 +50,8 @@ func (l Layout) Attempt(id AttemptID) string {
 // Checkpoint is a trial's directory for checkpoints.
 func (l Layout) Checkpoint(n int) string { return filepath.Join(l.Trial(n), "checkpoint") }
 
-// slots is the number of trials that run at a time.
-func (r Run) slots() int {
+// SlotCount is the number of trials that run at a time.
+func (r Run) SlotCount() int {
 	if len(r.Slots) > 0 && (r.Workers == 0 || r.Workers > len(r.Slots)) {
 		return len(r.Slots)
 	}

@@ -55,7 +55,7 @@ func newLoop(s *Study) *loop {
 		inbox:     make(chan message, 64),
 		questions: make(chan question, 1),
 		told:      len(s.state.Order),
-		slots:     make([]bool, s.state.Config.Run.slots()),
+		slots:     make([]bool, s.state.Config.Run.SlotCount()),
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),

@@ -65,10 +65,8 @@ func (s *Study) openJournal(config *Config) (torn string, err error) {
 			s.opts.Log.Warn("the last record was cut short by a crash and is dropped", "journal", path, "line", summary.Torn.Line, "kept", torn)
 		}
 		return torn, nil
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	case config == nil:
-		return "", fmt.Errorf("%w in %s", ErrNoStudy, s.layout)
+	case !errors.Is(err, fs.ErrNotExist) || config == nil:
+		return "", named(err, path)
 	}
 	return "", s.create(*config)
 }
@@ -134,25 +132,52 @@ func (s *Study) prepare() error {
 
 // read folds one line of a journal.
 func (s *State) read(line journal.Record) error {
-	var r Record
-	err := json.Unmarshal(line.Raw, &r)
-	if err == nil {
-		err = s.Apply(r)
-	}
+	r, err := s.decode(line)
 	if err != nil {
-		return &journal.CorruptError{Path: "", Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
+		return err
+	}
+	return s.fold(line, r)
+}
+
+// decode reads the record of a line.
+func (s *State) decode(line journal.Record) (r Record, err error) {
+	if err := json.Unmarshal(line.Raw, &r); err != nil {
+		return r, contradiction(line, err)
+	}
+	return r, nil
+}
+
+// fold applies the record of a line.
+func (s *State) fold(line journal.Record, r Record) error {
+	if err := s.Apply(r); err != nil {
+		return contradiction(line, err)
 	}
 	return nil
+}
+
+// contradiction says that a line is intact and yet makes no sense.
+func contradiction(line journal.Record, err error) error {
+	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
 }
 
 // Load reads the study in dir without taking it up.
 func Load(dir string) (*State, journal.Summary, error) {
 	s := &State{}
-	summary, err := journal.Read(Layout(dir).Journal(), s.read)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w in %s", ErrNoStudy, dir)
+	path := Layout(dir).Journal()
+	summary, err := journal.Read(path, s.read)
+	return s, summary, named(err, path)
+}
+
+// named says which study an error is about.
+func named(err error, path string) error {
+	var damage *journal.CorruptError
+	if errors.As(err, &damage) && damage.Path == "" {
+		damage.Path = path
 	}
-	return s, summary, err
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w in %s", ErrNoStudy, filepath.Dir(path))
+	}
+	return err
 }
 
 // fingerprint identifies a config.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/parser"
@@ -87,13 +84,9 @@ func (a *attempt) exitOK(code int) bool {
 // value reads the metric from what the attempt has written.
 func (a *attempt) value() outcome {
 	collector := a.study.pattern.Collector()
-	dir := a.study.layout.Attempt(a.id)
-	for _, stream := range []struct {
-		source parser.Source
-		name   string
-	}{{parser.Stdout, runner.StdoutName}, {parser.Stderr, runner.StderrName}} {
-		if err := scan(collector.Scanner(stream.source, nil), filepath.Join(dir, stream.name)); err != nil {
-			return failed(FailNoMetric, 0, "cannot read its output: %v", err)
+	for _, stream := range a.streams() {
+		if err := read(collector.Scanner(stream.source, nil), stream.path); err != nil {
+			return failed(FailNoMetric, 0, "%v", err)
 		}
 	}
 	result, err := collector.Result()
@@ -107,30 +100,47 @@ func (a *attempt) value() outcome {
 	return failed(FailNoMetric, 0, "%v", err)
 }
 
-// scan reads a file of an attempt, whose directory the program may have
-// changed: a symbolic link or a pipe is not followed.
-func scan(w io.WriteCloser, path string) error {
-	f, err := openRegular(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := io.Copy(w, f); err != nil {
-		return err
-	}
-	return w.Close()
+// stream is a file with readings.
+type stream struct {
+	source parser.Source
+	path   string
 }
 
-// openRegular opens a regular file and nothing else.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
+// streams are the files in which the attempt's readings stand.
+func (a *attempt) streams() []stream {
+	dir := a.study.layout.Attempt(a.id)
+	out := []stream{
+		{parser.Stdout, filepath.Join(dir, runner.StdoutName)},
+		{parser.Stderr, filepath.Join(dir, runner.StderrName)},
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", path))
+	if a.study.pattern.Rule().Source == parser.File {
+		out = append(out, stream{parser.File, a.resultFile()})
 	}
-	return f, nil
+	return out
+}
+
+// resultName is the file of results in an attempt's directory that programs of
+// some dialects are told of by an environment variable.
+const resultName = "results.json"
+
+// resultFile is the file that the program writes its metric to.
+func (a *attempt) resultFile() string {
+	if a.study.pattern.Variable() != "" {
+		return filepath.Join(a.study.layout.Attempt(a.id), resultName)
+	}
+	b := a.bindings()
+	name, _ := renderText(a.config.Objective.File, b)
+	return absolute(a.cwd(b), name)
+}
+
+// read gives a whole file to a scanner.
+func read(scanner *parser.Scanner, path string) error {
+	ended := make(chan struct{})
+	close(ended)
+	if err := runner.Tail(context.Background(), path, scanner, ended); err != nil {
+		return err
+	}
+	return scanner.Close()
 }
 
 func describeLeftovers(ps []runner.Process) string {

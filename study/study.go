@@ -192,6 +192,14 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 	return nil
 }
 
+// Enqueue puts values before the optimizer's next proposals.
+func (s *Study) Enqueue(v spaces.Values) error {
+	if _, err := s.state.Space.Encode(v); err != nil {
+		return err
+	}
+	return s.commit(Enqueued{Values: v})
+}
+
 // Close gives up the study. It returns the error that ended writing, if one
 // did.
 func (s *Study) Close() error {

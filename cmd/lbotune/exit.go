@@ -32,7 +32,7 @@ func exitCodes() []exitCode {
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, journal.ErrVersion)
 		}},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
-			return errors.Is(err, study.ErrNoSuccess) || isA[*study.SetupError](err)
+			return errors.Is(err, study.ErrNoSuccess) || isA[*study.SetupError](err) || isA[*noValue](err)
 		}},
 		{1, "internal error", func(error) bool { return true }},
 	}

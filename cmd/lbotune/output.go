@@ -2,19 +2,23 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/runner"
 )
 
-// quoteOutput adds the end of an attempt's output to an error.
+// quoteOutput adds the end of an attempt's output to an error: of stderr or, if
+// that is empty, of stdout.
 func quoteOutput(err error, dir string) error {
-	lines := study.OutputEnd(dir, 10)
-	if len(lines) == 0 {
-		return fmt.Errorf("%w\nit printed nothing", err)
+	for _, name := range []string{runner.StderrName, runner.StdoutName} {
+		text, readErr := runner.ReadTail(filepath.Join(dir, name), 4<<10)
+		if text = strings.TrimRight(text, "\n"); readErr != nil || text == "" {
+			continue
+		}
+		lines := strings.Split(text, "\n")
+		lines = lines[max(len(lines)-10, 0):]
+		return fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, strings.Join(lines, "\n  | "))
 	}
-	for i, line := range lines {
-		lines[i] = "  | " + oneLine(line)
-	}
-	return fmt.Errorf("%w\nthe end of its output:\n%s", err, strings.Join(lines, "\n"))
+	return fmt.Errorf("%w\nit printed nothing", err)
 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/problems"
+)
+
+// checkpoints are the numbers of evaluations at which variants are compared
+// with recorded runs.
+var checkpoints = []int{25, 50, 100}
+
+//go:embed peers.csv
+var recorded string
+
+// regrets holds the simple regret of every run at some number of evaluations:
+// by peer and function, one number for each seed.
+type regrets struct {
+	peers     []string // in order of appearance
+	functions []string
+	values    map[[2]string][]float64
+}
+
+func newRegrets() *regrets { return &regrets{values: map[[2]string][]float64{}} }
+
+func (r *regrets) add(peer, function string, regret float64) {
+	if !slices.Contains(r.peers, peer) {
+		r.peers = append(r.peers, peer)
+	}
+	if !slices.Contains(r.functions, function) {
+		r.functions = append(r.functions, function)
+	}
+	k := [2]string{peer, function}
+	r.values[k] = append(r.values[k], math.Max(regret, floor))
+}
+
+func (r *regrets) of(peer, function string) []float64 { return r.values[[2]string{peer, function}] }
+
+// addPeers adds the recorded runs at one checkpoint.
+func (r *regrets) addPeers(at int) error {
+	column := 3 + slices.Index(checkpoints, at)
+	reader := csv.NewReader(strings.NewReader(recorded))
+	reader.Comment = '#'
+	rows, err := reader.ReadAll()
+	if err != nil {
+		return fmt.Errorf("read the recorded runs: %w", err)
+	}
+	known := map[string]float64{}
+	for _, p := range problems.Paper() {
+		known[p.Name] = p.Min
+	}
+	for _, row := range rows[1:] {
+		fmin, ok := known[row[1]]
+		if !ok {
+			return fmt.Errorf("recorded runs name the unknown function %s", row[1])
+		}
+		if row[column] == "" {
+			continue
+		}
+		best, err := strconv.ParseFloat(row[column], 64)
+		if err != nil {
+			return fmt.Errorf("recorded run of %s on %s: %w", row[0], row[1], err)
+		}
+		r.add(row[0], row[1], best-fmin)
+	}
+	return nil
+}
+
+// addStore adds the runs of a store after some number of evaluations; a run
+// that ended before counts with its last value.
+func (r *regrets) addStore(s *store, jobs []job, at int) {
+	for _, j := range jobs {
+		points := s.runs[j.key()]
+		if len(points) == 0 {
+			continue
+		}
+		p := points[min(at, len(points))-1]
+		r.add(j.variant, j.objective.Name, p.Best-j.objective.Min)
+	}
+}
+
+// everywhere lists the peers that have runs on every function.
+func (r *regrets) everywhere() []string {
+	var out []string
+	for _, p := range r.peers {
+		if !slices.ContainsFunc(r.functions, func(f string) bool { return len(r.of(p, f)) == 0 }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// meanRanks averages, over the functions, the rank of each peer's median
+// regret among the peers that have every function.
+func (r *regrets) meanRanks() map[string]float64 {
+	peers := r.everywhere()
+	sum := map[string]float64{}
+	for _, f := range r.functions {
+		med := map[string]float64{}
+		for _, p := range peers {
+			med[p] = median(r.of(p, f))
+		}
+		for p, rank := range ranks(med) {
+			sum[p] += rank / float64(len(r.functions))
+		}
+	}
+	return sum
+}
+
+// tally counts the functions on which a is better than, like and worse than b.
+func (r *regrets) tally(a, b string) (wins, ties, losses int) {
+	for _, f := range r.functions {
+		x, y := r.of(a, f), r.of(b, f)
+		if len(x) == 0 || len(y) == 0 {
+			continue
+		}
+		switch compareRegrets(x, y) {
+		case isBetter:
+			wins++
+		case isWorse:
+			losses++
+		default:
+			ties++
+		}
+	}
+	return wins, ties, losses
+}

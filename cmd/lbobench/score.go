@@ -1,0 +1,134 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// floor is the regret below which all values count as equal: recorded values
+// have ten digits.
+const floor = 1e-9
+
+// median of a list, NaN for none.
+func median(xs []float64) float64 { return quantile(xs, 0.5) }
+
+// quantile interpolates linearly between order statistics.
+func quantile(xs []float64, q float64) float64 {
+	if len(xs) == 0 {
+		return math.NaN()
+	}
+	s := slices.Clone(xs)
+	sort.Float64s(s)
+	at := q * float64(len(s)-1)
+	lo := int(at)
+	if lo+1 == len(s) || s[lo] == s[lo+1] {
+		return s[lo]
+	}
+	return s[lo] + (at-float64(lo))*(s[lo+1]-s[lo])
+}
+
+// mannWhitney is the two-sided p-value of the rank-sum test in the normal
+// approximation with correction for ties and continuity.
+func mannWhitney(a, b []float64) float64 {
+	type item struct {
+		v     float64
+		first bool
+	}
+	n, m := float64(len(a)), float64(len(b))
+	if n == 0 || m == 0 {
+		return math.NaN()
+	}
+	var all []item
+	for _, v := range a {
+		all = append(all, item{v, true})
+	}
+	for _, v := range b {
+		all = append(all, item{v, false})
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].v < all[j].v })
+	rankSum, ties := 0.0, 0.0
+	for k := 0; k < len(all); {
+		j := k
+		for j < len(all) && all[j].v == all[k].v {
+			j++
+		}
+		rank := float64(k+1+j) / 2
+		for _, it := range all[k:j] {
+			if it.first {
+				rankSum += rank
+			}
+		}
+		t := float64(j - k)
+		ties += t*t*t - t
+		k = j
+	}
+	u := rankSum - n*(n+1)/2
+	variance := n * m / 12 * ((n + m + 1) - ties/((n+m)*(n+m-1)))
+	if variance <= 0 {
+		return 1
+	}
+	z := (math.Abs(u-n*m/2) - 0.5) / math.Sqrt(variance)
+	return math.Erfc(math.Max(z, 0) / math.Sqrt2)
+}
+
+// better is the probability that a run of a has a smaller value than a run of
+// b, ties counting half.
+func better(a, b []float64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	wins := 0.0
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case x < y:
+				wins++
+			case x == y:
+				wins += 0.5
+			}
+		}
+	}
+	return wins / float64(len(a)*len(b))
+}
+
+// ranks gives every name the rank of its value, 1 for the least; ties share
+// their mean rank.
+func ranks(values map[string]float64) map[string]float64 {
+	names := make([]string, 0, len(values))
+	for n := range values {
+		names = append(names, n)
+	}
+	sort.Slice(names, func(i, j int) bool { return values[names[i]] < values[names[j]] })
+	out := map[string]float64{}
+	for k := 0; k < len(names); {
+		j := k
+		for j < len(names) && values[names[j]] == values[names[k]] {
+			j++
+		}
+		for _, n := range names[k:j] {
+			out[n] = float64(k+1+j) / 2
+		}
+		k = j
+	}
+	return out
+}
+
+// verdict compares the regrets of two variants at the 5 % level.
+type verdict int
+
+const (
+	alike verdict = iota
+	isBetter
+	isWorse
+)
+
+func compareRegrets(a, b []float64) verdict {
+	if p := mannWhitney(a, b); math.IsNaN(p) || p >= 0.05 {
+		return alike
+	}
+	if median(a) < median(b) {
+		return isBetter
+	}
+	return isWorse
+}

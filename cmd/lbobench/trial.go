@@ -1,0 +1,157 @@
+package main
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/problems"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// job is one run of one variant on one objective.
+type job struct {
+	variant   string
+	settings  optimizer.Settings
+	objective problems.Objective
+	seed      int
+	evals     int
+	workers   int // simulated asynchronous workers; 1 is sequential
+}
+
+// point is one evaluation of a run. Y is noiseless, +Inf for a failed trial.
+type point struct {
+	I      int
+	Y      float64
+	Best   float64
+	Sec    float64 // spent in this ask and tell
+	Origin optimizer.Origin
+}
+
+// running is a simulated trial that ends at a time of its own.
+type running struct {
+	end      float64
+	trial    int
+	proposal optimizer.Proposal
+}
+
+type byEnd []running
+
+func (h byEnd) Len() int           { return len(h) }
+func (h byEnd) Less(i, j int) bool { return h[i].end < h[j].end }
+func (h byEnd) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *byEnd) Push(x any)        { *h = append(*h, x.(running)) }
+func (h *byEnd) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// session drives one optimizer through ask and tell as a study does.
+type session struct {
+	job    job
+	opt    optimizer.Optimizer
+	clock  float64
+	rng    *rand.Rand // durations of simulated trials
+	active byEnd
+	points []point
+	values map[int]spaces.Values // what was run, by trial
+	best   float64
+	carry  float64 // seconds of asks since the last evaluation was recorded
+}
+
+// run evaluates the job's objective until its budget is spent or the space is
+// exhausted.
+func (j job) run(ctx context.Context) (*session, error) {
+	opt, err := optimizer.New(j.objective.Space, uint64(j.seed), j.settings)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
+	}
+	r := &session{job: j, opt: opt, best: math.Inf(1), values: map[int]spaces.Values{}, rng: rand.New(rand.NewPCG(uint64(j.seed), 0x77))}
+	trial := 0
+	for len(r.points) < j.evals {
+		for trial < j.evals && len(r.active) < max(j.workers, 1) {
+			err := r.launch(ctx, trial+1)
+			if errors.Is(err, optimizer.ErrExhausted) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s on %s, seed %d, trial %d: %w", j.variant, j.objective.Name, j.seed, trial+1, err)
+			}
+			trial++
+		}
+		if len(r.active) == 0 {
+			return r, nil
+		}
+		if err := r.finish(); err != nil {
+			return nil, fmt.Errorf("%s on %s, seed %d: %w", j.variant, j.objective.Name, j.seed, err)
+		}
+	}
+	return r, nil
+}
+
+func (r *session) launch(ctx context.Context, trial int) error {
+	q := optimizer.Query{Trial: trial}
+	for _, a := range sortedByTrial(r.active) {
+		q.Pending = append(q.Pending, optimizer.Pending{Trial: a.trial, Point: a.proposal.Point})
+	}
+	start := time.Now()
+	p, err := r.opt.Ask(ctx, q)
+	if err != nil {
+		return err
+	}
+	heap.Push(&r.active, running{end: r.clock + r.rng.ExpFloat64() + 0.5, trial: trial, proposal: p})
+	r.carry += time.Since(start).Seconds()
+	return nil
+}
+
+func sortedByTrial(h byEnd) []running {
+	out := slices.Clone(h)
+	slices.SortFunc(out, func(a, b running) int { return a.trial - b.trial })
+	return out
+}
+
+func (r *session) finish() error {
+	done := heap.Pop(&r.active).(running)
+	r.clock = done.end
+	values := r.job.objective.Space.Decode(done.proposal.Point)
+	seen, ok := r.job.objective.Observe(values, uint64(done.trial))
+	o := optimizer.Observation{Trial: done.trial, Proposal: done.proposal, Status: optimizer.Failed}
+	r.values[done.trial] = values
+	y := math.Inf(1)
+	if ok {
+		o.Status, o.Value = optimizer.Succeeded, -seen
+		y = r.job.objective.Eval(values)
+	}
+	start := time.Now()
+	if err := r.opt.Tell(o); err != nil {
+		return fmt.Errorf("tell trial %d: %w", done.trial, err)
+	}
+	r.best = math.Min(r.best, y)
+	r.points = append(r.points, point{
+		I: len(r.points) + 1, Y: y, Best: r.best,
+		Sec: r.carry + time.Since(start).Seconds(), Origin: done.proposal.Origin,
+	})
+	r.carry = 0
+	return nil
+}
+
+// recommended is the noiseless value of the configuration that the optimizer
+// recommends at the end, and the best told one where it recommends none.
+func (r *session) recommended(ctx context.Context) float64 {
+	rec, ok := r.opt.(optimizer.Recommender)
+	if !ok {
+		return r.best
+	}
+	got, err := rec.Recommend(ctx)
+	if err != nil {
+		return r.best
+	}
+	return r.job.objective.Eval(r.values[got.Trial])
+}

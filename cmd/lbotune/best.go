@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+func newBest(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "best STUDY",
+		Short: "Print the best values so far and the command line to use them",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, l, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			if err := summarise(g, st, l); err != nil {
+				return err
+			}
+			if st.Best() == nil {
+				return study.ErrNoSuccess
+			}
+			return nil
+		},
+	}
+}
+
+// load reads the study that an argument names.
+func load(arg string) (*study.State, study.Layout, error) {
+	dir, err := studyDir(arg)
+	if err != nil {
+		return nil, "", err
+	}
+	st, _, err := study.Load(dir)
+	if err != nil {
+		return nil, "", hintDamage(err)
+	}
+	return st, study.LayoutOf(dir), nil
+}

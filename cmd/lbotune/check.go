@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newCheck(g *global) *cobra.Command {
+	var smoke bool
+	cmd := &cobra.Command{
+		Use:   "check SPEC",
+		Short: "Validate a spec and show the first commands",
+		Long: `Check validates SPEC and shows the space and the first three commands exactly as
+they would run. With --smoke it also runs setup and one trial at the middle of
+the space, in a temporary study, and shows the value that it found.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := spec.Load(args[0])
+			if err != nil {
+				return asUsage(err)
+			}
+			p, err := newPreview(cmd.Context(), &cfg, study.LayoutOf(study.DirFor(args[0])))
+			if err != nil {
+				return err
+			}
+			if !smoke {
+				return p.print(g)
+			}
+			if !g.json {
+				if err := p.print(g); err != nil {
+					return err
+				}
+			}
+			return smokeTest(cmd.Context(), g, &cfg)
+		},
+	}
+	cmd.Flags().BoolVar(&smoke, "smoke", false, "run setup and one trial at the middle of the space")
+	return cmd
+}
+
+// preview is what check shows of a study.
+type preview struct {
+	Study    string         `json:"study"`
+	Dir      string         `json:"dir"`
+	Params   []spaces.Param `json:"params"`
+	Setup    string         `json:"setup,omitempty"`
+	Commands []string       `json:"commands"`
+}
+
+const previewed = 3
+
+func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
+	p := &preview{Study: cfg.Name, Dir: string(l), Params: cfg.Params, Setup: cfg.RenderSetup(l)}
+	space, err := spaces.New(cfg.Params...)
+	if err != nil {
+		return nil, err
+	}
+	opt, err := optimizer.New(space, cfg.Seed, cfg.Optimizer)
+	if err != nil {
+		return nil, err
+	}
+	q := optimizer.Query{}
+	for q.Trial = 1; q.Trial <= previewed; q.Trial++ {
+		proposal, err := opt.Ask(ctx, q)
+		if errors.Is(err, optimizer.ErrExhausted) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		t := &study.Trial{Number: q.Trial, Values: space.Decode(proposal.Point)}
+		c, err := cfg.Command.Render(study.TrialBindings(l, cfg, space, t, 1, 0))
+		if err != nil {
+			return nil, err
+		}
+		p.Commands = append(p.Commands, c.String())
+		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: proposal.Point})
+	}
+	return p, nil
+}
+
+func (p *preview) print(g *global) error {
+	if g.json {
+		return printJSON(g.out, p)
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "study %s, kept in %s\n\nparameters\n", oneLine(p.Study), oneLine(p.Dir))
+	var rows [][]string
+	for _, par := range p.Params {
+		when := ""
+		if par.When != nil {
+			when = "when " + par.When.String()
+		}
+		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par)), oneLine(when)})
+	}
+	if err := printTable(&s, rows); err != nil {
+		return err
+	}
+	if p.Setup != "" {
+		fmt.Fprintf(&s, "\nsetup\n  %s\n", printable(p.Setup))
+	}
+	s.WriteString("\nfirst commands\n")
+	for _, c := range p.Commands {
+		fmt.Fprintf(&s, "  %s\n", printable(c))
+	}
+	_, err := io.WriteString(g.out, s.String())
+	return err
+}
+
+// rangeOf says which values a parameter takes.
+func rangeOf(p spaces.Param) string {
+	switch p.Kind {
+	case spaces.KindFloat, spaces.KindInt:
+		text := exact(p.Min) + " to " + exact(p.Max)
+		if p.Scale == spaces.Log {
+			text += ", log"
+		}
+		return text
+	case spaces.KindBool:
+		return "false, true"
+	}
+	var words []string
+	for _, c := range p.Choices {
+		words = append(words, c.Text())
+	}
+	return strings.Join(words, ", ")
+}
+
+// smokeJSON is what check --smoke prints with --json.
+type smokeJSON struct {
+	Value   float64       `json:"value"`
+	Params  spaces.Values `json:"params"`
+	Seconds float64       `json:"seconds"`
+	Command string        `json:"command"`
+	Budget  string        `json:"budget,omitempty"`
+}
+
+// smokeTest runs one trial at the middle of the space in a study of its own. If
+// that fails the study stays for a look at it.
+func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
+	dir, err := os.MkdirTemp("", "lbotune-smoke-")
+	if err != nil {
+		return fmt.Errorf("make a temporary study: %w", err)
+	}
+	one := *cfg
+	one.Budget = study.Budget{Trials: 1}
+	one.Run.Retries, one.Run.Repeats, one.Run.FailureGuard, one.Prune = 0, 1, -1, nil
+	s, err := study.Open(&one, study.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
+	if err != nil {
+		return err
+	}
+	if err := s.Enqueue(s.State().Space.Decode(s.State().Space.Center())); err != nil {
+		return errors.Join(err, s.Close())
+	}
+	fmt.Fprintln(g.err, "running one trial at the middle of the space")
+	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) })
+	runErr := s.Run(ctx, stop.steps)
+	runErr = interrupted(stop.stop(), runErr)
+	if err := s.Close(); err != nil {
+		return errors.Join(runErr, err)
+	}
+	t := s.State().Best()
+	if t == nil {
+		return smokeFailed(s, runErr)
+	}
+	if err := printSmoke(g, cfg, s, t); err != nil {
+		return err
+	}
+	return os.RemoveAll(dir)
+}
+
+// smokeFailed says what went wrong and quotes the output.
+func smokeFailed(s *study.Study, err error) error {
+	st := s.State()
+	if len(st.Order) == 0 {
+		return explain(s, err)
+	}
+	t := st.Trials[0]
+	dir := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: t.Attempt})
+	return &hinted{quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir), "all of its output is in " + dir}
+}
+
+func printSmoke(g *global, cfg *study.Config, s *study.Study, t *study.Trial) error {
+	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t)}
+	if n := cfg.Budget.Trials; n > 0 {
+		workers := cfg.Run.SlotCount()
+		whole := t.Took * ((time.Duration(n*max(cfg.Run.Repeats, 1)) + time.Duration(workers) - 1) / time.Duration(workers))
+		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(whole))
+	}
+	if g.json {
+		return printJSON(g.out, out)
+	}
+	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(metricName(cfg)), exact(t.Value), took(t.Took))
+	if out.Budget != "" {
+		text += "  " + out.Budget + "\n"
+	}
+	_, err := io.WriteString(g.out, text)
+	return err
+}

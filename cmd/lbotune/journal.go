@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newJournal(g *global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "journal",
+		Short: "Check, repair or replay a study's journal",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newVerify(g), newRepair(g), newReplay(g))
+	return cmd
+}
+
+// hintDamage tells what to do about a damaged journal.
+func hintDamage(err error) error {
+	if isA[*journal.CorruptError](err) {
+		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
+	}
+	return err
+}
+
+func newVerify(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify STUDY",
+		Short: "Check every line of a journal, and that its records make sense",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := studyDir(args[0])
+			if err != nil {
+				return err
+			}
+			path := study.Layout(dir).Journal()
+			sum, err := journal.Verify(path)
+			if err == nil {
+				_, _, err = study.Load(dir)
+			}
+			if err != nil {
+				return hintDamage(err)
+			}
+			return printVerified(g, path, sum)
+		},
+	}
+}
+
+func printVerified(g *global, path string, sum journal.Summary) error {
+	torn := ""
+	if sum.Torn != nil {
+		torn = sum.Torn.String()
+	}
+	if g.json {
+		return printJSON(g.out, map[string]any{"journal": path, "records": sum.Records, "bytes": sum.Size,
+			"crc": fmt.Sprintf("%08x", sum.CRC), "torn": torn})
+	}
+	if torn != "" {
+		torn = "\nnote: " + torn + "; the next run cuts it off"
+	}
+	_, err := fmt.Fprintf(g.out, "%s: %s, %d bytes, all intact (crc %08x)%s\n", path, count(int(sum.Records), "record"), sum.Size, sum.CRC, torn)
+	return err
+}
+
+func newReplay(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay STUDY",
+		Short: "Ask every proposal again from the journal and compare",
+		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
+again, and compares. On the machine that ran the study every answer is the same.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := studyDir(args[0])
+			if err != nil {
+				return err
+			}
+			rep, err := study.Replay(cmd.Context(), dir, nil)
+			if err != nil {
+				return hintDamage(err)
+			}
+			if err := printReplay(g, rep); err != nil {
+				return err
+			}
+			if len(rep.Differences) > 0 {
+				return errDiffers
+			}
+			return nil
+		},
+	}
+}
+
+var errDiffers = errors.New("the replay differs from the journal")
+
+func printReplay(g *global, rep study.Replayed) error {
+	if g.json {
+		return printJSON(g.out, rep)
+	}
+	var s strings.Builder
+	for _, d := range rep.Differences {
+		fmt.Fprintf(&s, "trial %d: the journal has %s, the replay %s\n", d.Trial, oneLine(d.Journal.String()), oneLine(d.Replay.String()))
+	}
+	fmt.Fprintf(&s, "%s asked again, %d different, %d given by hand\n", count(rep.Asked, "proposal"), len(rep.Differences), rep.Given)
+	_, err := fmt.Fprint(g.out, s.String())
+	return err
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+// parseOptions are the flags of parse: the rule that it tries.
+type parseOptions struct {
+	rule         parser.Rule
+	source, pick string
+}
+
+func newParse(g *global) *cobra.Command {
+	var o parseOptions
+	cmd := &cobra.Command{
+		Use:   "parse FILE",
+		Short: "Try a metric rule on a saved log",
+		Long: `Parse reads FILE (- for standard input) as if a trial had printed it, shows every
+match of the rule with its line, and says which value the trial would get.`,
+		Example: "  lbotune parse --metric loss train.log",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			in := g.in
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return &usageError{err}
+				}
+				defer f.Close()
+				in = f
+			}
+			return parseLog(g, o, in)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.rule.Metric, "metric", "m", "", "find the metric by its `NAME`")
+	f.StringVar(&o.rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
+	f.StringVar(&o.rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
+	f.BoolVar(&o.rule.LastNumber, "last-number", false, "take the last number of the last line")
+	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs")
+	f.StringVar(&o.rule.Step, "step", "", "find the step by its `NAME`")
+	f.StringVar(&o.pick, "pick", "", "which reading counts: last, first, min, max or mean")
+	return cmd
+}
+
+// matchJSON is one match, a line of its own with --json.
+type matchJSON struct {
+	Line    int      `json:"line"`
+	Column  int      `json:"column"`
+	Text    string   `json:"text"`
+	Value   *float64 `json:"value"`
+	Step    *float64 `json:"step,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+func parseLog(g *global, o parseOptions, in io.Reader) error {
+	o.rule.Source, o.rule.Pick = parser.Source(o.source), parser.Pick(o.pick)
+	pattern, err := parser.Compile(o.rule)
+	if err != nil {
+		return &usageError{err}
+	}
+	enc := json.NewEncoder(g.out)
+	var printErr error
+	result, err := parser.Explain(pattern, in, func(m parser.Match) {
+		if printErr != nil {
+			return
+		}
+		if g.json {
+			printErr = enc.Encode(newMatchJSON(m))
+			return
+		}
+		_, printErr = fmt.Fprintf(g.out, "%s\n", describeMatch(m))
+	})
+	var none *parser.NoValueError
+	switch {
+	case printErr != nil:
+		return printErr
+	case errors.As(err, &none) && none.Hint != "":
+		return &noValue{&hinted{none, none.Hint}}
+	case errors.As(err, &none):
+		return &noValue{none}
+	case err != nil:
+		return err
+	case g.json:
+		return enc.Encode(map[string]any{"value": result.Value, "readings": result.Count, "lines": result.Lines})
+	}
+	_, err = fmt.Fprintf(g.out, "value %s, the %s of %s in %s\n", exact(result.Value), pattern.Rule().Pick,
+		count(result.Count, "reading"), count(result.Lines, "line"))
+	return err
+}
+
+// noValue says that a trial with this output would fail.
+type noValue struct{ error }
+
+func (e *noValue) Unwrap() error { return e.error }
+
+func newMatchJSON(m parser.Match) matchJSON {
+	out := matchJSON{Line: m.Reading.Line, Column: m.Reading.Column, Text: m.Reading.Text, Problem: string(m.Problem)}
+	if m.Problem == "" {
+		out.Value = &m.Reading.Value
+	}
+	if m.Reading.HasStep {
+		out.Step = &m.Reading.Step
+	}
+	return out
+}
+
+func describeMatch(m parser.Match) string {
+	text := fmt.Sprintf("line %d: %s", m.Reading.Line, oneLine(m.Reading.Text))
+	if m.Reading.HasStep {
+		text += " at step " + exact(m.Reading.Step)
+	}
+	if m.Problem != "" {
+		text += " (" + string(m.Problem) + ")"
+	}
+	return text + "    " + oneLine(m.Excerpt)
+}

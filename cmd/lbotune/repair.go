@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newRepair(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "repair STUDY NEWFILE",
+		Short: "Write a new journal with every record that can be trusted",
+		Long: `Repair writes NEWFILE with every record of a damaged journal that an unbroken
+chain of checksums vouches for, and lists what it dropped. The damaged journal
+stays as it is: to go on, move NEWFILE to its place.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir, err := studyDir(args[0])
+			if err != nil {
+				return err
+			}
+			path := study.LayoutOf(dir).Journal()
+			rep, err := journal.Repair(path, args[1])
+			if err != nil {
+				return err
+			}
+			return printRepaired(g, path, args[1], rep)
+		},
+	}
+}
+
+// findingJSON is a line that repair mended or dropped.
+type findingJSON struct {
+	Line   int    `json:"line"`
+	Offset int64  `json:"offset"`
+	Bytes  int64  `json:"bytes"`
+	Reason string `json:"reason"`
+}
+
+func printRepaired(g *global, from, to string, rep journal.Repaired) error {
+	list := func(fs []journal.Finding) []findingJSON {
+		out := []findingJSON{}
+		for _, f := range fs {
+			out = append(out, findingJSON{f.Line, f.Offset, f.Length, f.Reason})
+		}
+		return out
+	}
+	mended, dropped := list(rep.Mended), list(rep.Dropped)
+	if g.json {
+		return printJSON(g.out, map[string]any{"journal": to, "kept": rep.Kept, "mended": mended, "dropped": dropped})
+	}
+	var s strings.Builder
+	for _, f := range mended {
+		fmt.Fprintf(&s, "mended line %d: %s\n", f.Line, oneLine(f.Reason))
+	}
+	for _, f := range dropped {
+		fmt.Fprintf(&s, "dropped line %d (%d bytes at %d): %s\n", f.Line, f.Bytes, f.Offset, oneLine(f.Reason))
+	}
+	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", to, count(int(rep.Kept), "record"),
+		len(mended), len(dropped), to, from)
+	_, err := fmt.Fprint(g.out, s.String())
+	return err
+}

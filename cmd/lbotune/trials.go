@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newTrials(g *global) *cobra.Command {
+	var byValue bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "trials STUDY",
+		Short: "List the trials of a study",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, l, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			list := st.Trials
+			if byValue {
+				list = ranked(st)
+			}
+			if limit > 0 && len(list) > limit {
+				list = list[:limit]
+			}
+			return printTrials(g, st, l, list)
+		},
+	}
+	cmd.Flags().BoolVar(&byValue, "by-value", false, "the best first; trials without a value are left out")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
+	return cmd
+}
+
+// ranked lists the trials with a value, the best first.
+func ranked(st *study.State) []*study.Trial {
+	var out []*study.Trial
+	for _, t := range st.Trials {
+		if t.Succeeded() {
+			out = append(out, t)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		return st.Config.Objective.Direction.Better(out[i].Value, out[j].Value)
+	})
+	return out
+}
+
+// printTrials prints a table, or with --json one object a line.
+func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial) error {
+	if g.json {
+		enc := json.NewEncoder(g.out)
+		enc.SetEscapeHTML(false)
+		for _, t := range list {
+			if err := enc.Encode(newTrialJSON(st, l, t)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rows := [][]string{{"trial", "value", "status", "took"}}
+	for _, p := range st.Config.Params {
+		rows[0] = append(rows[0], p.Name)
+	}
+	for _, t := range list {
+		row := []string{strconv.Itoa(t.Number), "-", status(t), took(t.Took)}
+		if t.Done() && t.Status != optimizer.Failed {
+			row[1] = short(t.Value)
+		}
+		if b := st.Best(); b != nil && b.Number == t.Number {
+			row[2] = "best"
+		}
+		for _, p := range st.Config.Params {
+			v, ok := t.Values.Get(p.Name)
+			row = append(row, map[bool]string{true: oneLine(v.Text()), false: "-"}[ok])
+		}
+		rows = append(rows, row)
+	}
+	return printTable(g.out, rows)
+}
+
+// printTable aligns columns.
+func printTable(w io.Writer, rows [][]string) error {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], len(cell))
+		}
+	}
+	var s strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", width[i], cell)
+		}
+		s.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := fmt.Fprint(w, s.String())
+	return err
+}
+
+func newShow(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show STUDY N",
+		Short: "Show one trial: values, result, command, where its output lies",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, l, t, err := loadTrial(args)
+			if err != nil {
+				return err
+			}
+			return printTrial(g, st, l, t)
+		},
+	}
+}
+
+// loadTrial reads a study and one of its trials.
+func loadTrial(args []string) (*study.State, study.Layout, *study.Trial, error) {
+	st, l, err := load(args[0])
+	if err != nil {
+		return nil, "", nil, err
+	}
+	n, err := strconv.Atoi(args[1])
+	if err != nil || n < 1 || n > len(st.Trials) {
+		return nil, "", nil, usagef("found %q; want the number of a trial, from 1 to %d", args[1], len(st.Trials))
+	}
+	return st, l, st.Trials[n-1], nil
+}
+
+func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) error {
+	j := newTrialJSON(st, l, t)
+	if g.json {
+		return printJSON(g.out, j)
+	}
+	var s strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
+	row("status", "%s", j.Status)
+	if t.Failure != nil {
+		row("reason", "%s", oneLine(t.Failure.Text))
+	}
+	if j.Value != nil {
+		row("value", "%s = %s", oneLine(metricName(&st.Config)), exact(*j.Value))
+	}
+	for _, v := range t.Values {
+		row("", "  %s = %s", v.Name, oneLine(v.Value.Text()))
+	}
+	row("origin", "%s", t.Origin)
+	if t.Done() {
+		row("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
+	}
+	row("attempts", "%d", t.Attempt)
+	row("command", "%s", printable(j.Command))
+	if j.Output != "" {
+		row("output", "%s", oneLine(j.Output))
+	}
+	_, err := fmt.Fprint(g.out, s.String())
+	return err
+}
