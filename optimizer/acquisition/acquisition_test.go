@@ -233,7 +233,6 @@ func TestWithoutBoundsTruncationIsPlain(t *testing.T) {
 		for _, pair := range [][2]acquisition.Value{
 			{acquisition.LogTEI(mu, sigma, best, -inf, inf), acquisition.LogEI(mu, sigma, best)},
 			{acquisition.LogCEI(mu, sigma, best, -inf, inf), acquisition.LogEI(mu, sigma, best)},
-			{acquisition.LogConditionalEI(mu, sigma, best, -inf, inf), acquisition.LogEI(mu, sigma, best)},
 			{acquisition.LogTPI(mu, sigma, best, -inf, inf), acquisition.LogPI(mu, sigma, best)},
 		} {
 			got, want := pair[0], pair[1]

@@ -27,9 +27,6 @@ func functions() []function {
 		{"LogCEI", func(c inputs) acquisition.Value {
 			return acquisition.LogCEI(c.mu, c.sigma, c.best, c.lo, c.up)
 		}},
-		{"LogConditionalEI", func(c inputs) acquisition.Value {
-			return acquisition.LogConditionalEI(c.mu, c.sigma, c.best, c.lo, c.up)
-		}},
 		{"UCB", func(c inputs) acquisition.Value { return acquisition.UCB(c.mu, c.sigma, beta) }},
 		{"TUCB", func(c inputs) acquisition.Value { return acquisition.TUCB(c.mu, c.sigma, beta, c.up) }},
 		{"Clip", func(c inputs) acquisition.Value {
@@ -81,7 +78,7 @@ func TestDerivativesAgainstFiniteDifferences(t *testing.T) {
 
 // The derivative of LogTEI has closed and quadrature branches; they must meet.
 func TestBranchesMeet(t *testing.T) {
-	for _, fn := range functions()[2:6] {
+	for _, fn := range functions()[2:5] {
 		for a := -20.0; a <= 20; a += 0.25 {
 			for _, w := range []float64{0.5, 1, 1 / math.Max(1, math.Abs(a)), 1 / math.Max(1, math.Abs(a)+1)} {
 				below := fn.f(inputs{mu: -a, sigma: 1, best: 0, lo: 0.3, up: 0.3 + w*(1-1e-12)})
@@ -98,7 +95,7 @@ func TestBranchesMeet(t *testing.T) {
 
 func TestRejectedRegionLeadsOut(t *testing.T) {
 	for _, f := range []func(mu, sigma, best, lo, up float64) acquisition.Value{
-		acquisition.LogTEI, acquisition.LogTPI, acquisition.LogCEI, acquisition.LogConditionalEI,
+		acquisition.LogTEI, acquisition.LogTPI, acquisition.LogCEI,
 	} {
 		far := f(0, 0.5, 1, -2, 0.2)
 		near := f(0, 0.5, 1, -2, 0.9)

@@ -49,12 +49,19 @@ func TEI(mu, sigma, best, lo, up float64) Value {
 func LogTPI(mu, sigma, best, lo, up float64) Value {
 	s, raised := floorSigma(sigma)
 	low := math.Max(best, lo)
-	v, ok := logProb(mu, s, low, up)
-	if !ok {
+	m := integrate((low-mu)/s, (up-low)/s, 0)
+	if !(m.prob > 0) {
 		return rejected(s, best, lo, up, raised)
 	}
-	if lo <= best {
-		v.Lo = 0
+	c := 1 / (s * m.prob)
+	v := Value{
+		F:     m.logScale + math.Log(m.prob),
+		Mu:    c * m.probMu,
+		Sigma: c * m.probSigma,
+		Up:    c * m.pdfUp,
+	}
+	if lo > best {
+		v.Lo = -c * m.pdfLo
 	}
 	if raised {
 		v.Sigma = 0
@@ -68,48 +75,6 @@ func TPI(mu, sigma, best, lo, up float64) Value {
 		return v.exp()
 	}
 	return Value{}
-}
-
-// LogConditionalEI returns ln(TEI / P(lo < f < up)): the expected improvement
-// under the posterior conditioned on the bounds. Where up <= max(best, lo) see
-// [Rejected].
-func LogConditionalEI(mu, sigma, best, lo, up float64) Value {
-	v := LogTEI(mu, sigma, best, lo, up)
-	s, raised := floorSigma(sigma)
-	if v.F <= Rejected || (math.IsInf(lo, -1) && math.IsInf(up, 1)) {
-		return v
-	}
-	var p Value
-	if math.IsInf(lo, -1) {
-		p = LogPI(-mu, s, -up)
-		p.Mu, p.Up = -p.Mu, p.Mu
-	} else {
-		p, _ = logProb(mu, s, lo, up)
-	}
-	v.F -= p.F
-	v.Mu -= p.Mu
-	v.Lo -= p.Lo
-	v.Up -= p.Up
-	if !raised {
-		v.Sigma -= p.Sigma
-	}
-	return v
-}
-
-// logProb returns ln P(lo < f < up) for finite lo, and false where that is -Inf.
-func logProb(mu, s, lo, up float64) (Value, bool) {
-	m := integrate((lo-mu)/s, (up-lo)/s, 0)
-	if !(m.prob > 0) {
-		return Value{}, false
-	}
-	c := 1 / (s * m.prob)
-	return Value{
-		F:     m.logScale + math.Log(m.prob),
-		Mu:    c * m.probMu,
-		Sigma: c * m.probSigma,
-		Lo:    -c * m.pdfLo,
-		Up:    c * m.pdfUp,
-	}, true
 }
 
 // rejected continues a logarithmic acquisition into the region up <= low.

@@ -201,6 +201,7 @@ func scaled(x, scale []float64) []float64 {
 
 func distance2(a, b []float64) float64 {
 	sum := 0.0
+	b = b[:len(a)]
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])
 	}

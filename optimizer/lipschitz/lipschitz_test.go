@@ -329,78 +329,23 @@ func design(n int, clustered bool, noise float64, rng *rand.Rand) (x [][]float64
 	return x, y
 }
 
-func TestSchedules(t *testing.T) {
-	for _, c := range []struct {
-		s     lipschitz.Schedule
-		kappa float64
-		t, d  int
-		want  float64
-	}{
-		{lipschitz.SchedulePaper, 10, 30, 4, 300},
-		{lipschitz.ScheduleConstant, 2, 30, 4, 2},
-		{lipschitz.ScheduleRoot, 2, 30, 4, 2},
-		{lipschitz.ScheduleRoot, 1.5, 160, 2, 1.5 * math.Sqrt(8)},
-		{lipschitz.ScheduleRoot, 1, 60 * 64, 6, 2},
-	} {
-		got, err := c.s.Multiplier(c.kappa, c.t, c.d)
-		if err != nil || math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: %v, %v, want %v", c.s, got, err, c.want)
-		}
-	}
-	if _, err := lipschitz.Schedule("log").Multiplier(1, 1, 1); err == nil {
-		t.Error("an unknown schedule was taken")
-	}
-	for _, kappa := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := lipschitz.ScheduleConstant.Multiplier(kappa, 1, 1); err == nil {
-			t.Errorf("kappa %v was taken", kappa)
-		}
-	}
-}
-
-func TestGeometricGrid(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 6))
-	for range 1000 {
-		slope := math.Exp(10 * rng.NormFloat64())
-		l := lipschitz.GeometricGrid(slope, 0.1)
-		if l < slope || l > slope*1.1*(1+1e-12) {
-			t.Fatalf("slope %v became %v", slope, l)
-		}
-		if again := lipschitz.GeometricGrid(l, 0.1); again != l {
-			t.Fatalf("%v is on the grid, but became %v", l, again)
-		}
-		k := math.Log(l) / math.Log(1.1)
-		if math.Abs(k-math.Round(k)) > 1e-9 {
-			t.Fatalf("%v is no power of 1.1", l)
-		}
-	}
-	if lipschitz.GeometricGrid(0, 0.1) != 0 || lipschitz.GeometricGrid(3, 0) != 3 {
-		t.Error("slope 0 or alpha 0 changed")
-	}
-}
-
-// In the metric of its length scales a stretched function has the constant that
-// the unstretched one has, up to the volume's root.
+// A linear function that rises by the same amount over one length scale in every
+// dimension is equally steep in all of them in the metric of its length scales, and
+// its constant is that rise times √d over the lengths' geometric mean.
 func TestScaleFromLengths(t *testing.T) {
-	scale := lipschitz.ScaleFromLengths([]float64{0.1, 0.4, 1.6})
+	lengths := []float64{0.1, 0.4, 1.6}
+	scale := lipschitz.ScaleFromLengths(lengths)
 	if got := fmt.Sprintf("%.9f", scale); got != "[0.250000000 1.000000000 4.000000000]" {
 		t.Errorf("scale %v", got)
 	}
-	grad := []float64{4, 2, 0.25}
-	if got := lipschitz.GradientSlope(grad, scale); math.Abs(got-math.Sqrt(6)) > 1e-9 {
-		t.Errorf("slope %v, want √6", got)
-	}
-	if got := lipschitz.GradientSlope([]float64{3, 4}, nil); got != 5 {
-		t.Errorf("slope %v, want 5", got)
-	}
-	// The slope of a linear function never exceeds GradientSlope, and reaches it.
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, y := randomData(400, 3, rng)
 	for i, p := range x {
-		y[i] = grad[0]*p[0] + grad[1]*p[1] + grad[2]*p[2]
+		y[i] = p[0]/lengths[0] + p[1]/lengths[1] + p[2]/lengths[2]
 	}
-	bound := lipschitz.GradientSlope(grad, scale)
-	if got := lipschitz.Slope(x, y, scale, 0); got > bound*(1+1e-9) || got < 0.98*bound {
-		t.Errorf("slope %v for the constant %v", got, bound)
+	want := math.Sqrt(3) / 0.4
+	if got := lipschitz.Slope(x, y, scale, 0); got > want*(1+1e-9) || got < 0.98*want {
+		t.Errorf("slope %v for the constant %v", got, want)
 	}
 }
 

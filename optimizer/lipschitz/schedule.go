@@ -67,26 +67,3 @@ func GeometricGrid(slope, alpha float64) float64 {
 	}
 	return math.Exp((k + 1) * base)
 }
-
-// GradientSlope returns the steepest slope of a function with the given gradient,
-// in the metric given by scale: ‖grad · scale‖. Its maximum over the cube, taken of
-// the gradient of a Gaussian process' mean, is a second estimate of L (González et
-// al. 2016).
-func GradientSlope(grad, scale []float64) float64 {
-	sum := 0.0
-	for i, g := range grad {
-		if scale != nil {
-			g *= scale[i]
-		}
-		sum += g * g
-	}
-	return math.Sqrt(sum)
-}
-
-// Diagnostics tells users what the bounds do for one proposal.
-type Diagnostics struct {
-	Lower      float64 `json:"lower"`      // the estimate L_lb; 0 if L was given
-	Multiplier float64 `json:"multiplier"` // L/L_lb; 1 if L was given
-	L          float64 `json:"l"`          // the constant in use
-	Excluded   float64 `json:"excluded"`   // share of the cube that the bounds exclude
-}

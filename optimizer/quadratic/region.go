@@ -13,8 +13,7 @@ const (
 // rules need, so that replaying the same outcomes gives the same region. The zero
 // value has no radius yet and gets one by Start.
 type Region struct {
-	Radius   float64 // in the infinity norm; 0 means not started
-	Failures int     // proposals of the model since the last that gained
+	Radius float64 // in the infinity norm; 0 means not started
 }
 
 // Outcome is what became of one trial.
@@ -49,11 +48,6 @@ func (r Region) Next(o Outcome) Region {
 		r.Radius = math.Min(2*r.Radius, MaxRadius)
 	case !(ratio >= 0.25):
 		r.Radius /= 2
-	}
-	if o.Gain > 0 {
-		r.Failures = 0
-	} else {
-		r.Failures++
 	}
 	return r
 }
