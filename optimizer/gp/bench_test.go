@@ -91,6 +91,33 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
+// BenchmarkFitModel is the refit of a long study, within the default limits.
+func BenchmarkFitModel(b *testing.B) {
+	for _, n := range []int{300, 1000, 5000} {
+		x, y := benchData(n)
+		s := gp.NewSettings(6)
+		_, before, _, err := gp.FitModel(x[:n-1], y[:n-1], nil, s, gp.DefaultLimits())
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.Starts = 0
+		b.Run(fmt.Sprintf("warm/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, _, err := gp.FitModel(x, y, &before.Hyper, s, gp.DefaultLimits()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("Subset/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				gp.Subset(x, y, gp.DefaultLimits().Model, nil)
+			}
+		})
+	}
+}
+
 // benchModel is a model of n observations with plausible hyper-parameters.
 func benchModel(b *testing.B, n int) *gp.Model {
 	x, y := benchData(n)

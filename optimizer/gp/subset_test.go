@@ -24,30 +24,81 @@ func TestSubsetKeepsTheBestAndCoversTheSpace(t *testing.T) {
 	if !reflect.DeepEqual(got, gp.Subset(x, y, 60, nil)) {
 		t.Error("two calls differ")
 	}
-	order := make([]int, len(y))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		if y[a] > y[b] {
-			return -1
-		}
-		return 1
-	})
-	for _, i := range order[:15] {
-		if !slices.Contains(got, i) {
-			t.Errorf("one of the 15 best, %d, is missing", i)
+	best := 0
+	for i := range y {
+		if y[i] > y[best] {
+			best = i
 		}
 	}
-	// 30 farthest points leave no hole of the size that 400 random points fill.
+	if !slices.Contains(got, best) {
+		t.Error("the best observation is missing")
+	}
+	if near := nearest(x, best); !slices.Contains(got, near) {
+		t.Errorf("the neighbour %d of the best is missing", near)
+	}
+	// 24 farthest points leave no hole of the size that 400 random points fill.
 	for i, p := range x {
-		nearest := 2.0
+		gap := 2.0
 		for _, k := range got {
-			nearest = min(nearest, (p[0]-x[k][0])*(p[0]-x[k][0])+(p[1]-x[k][1])*(p[1]-x[k][1]))
+			gap = min(gap, squaredDistance(p, x[k]))
 		}
-		if nearest > 0.2*0.2 {
-			t.Errorf("point %d is %v away from the subset", i, nearest)
+		if gap > 0.2*0.2 {
+			t.Errorf("point %d is farther than 0.2 from the subset", i)
 		}
+	}
+}
+
+func nearest(x [][]float64, to int) int {
+	near := -1
+	for i := range x {
+		if i != to && (near < 0 || squaredDistance(x[i], x[to]) < squaredDistance(x[near], x[to])) {
+			near = i
+		}
+	}
+	return near
+}
+
+func squaredDistance(a, b []float64) float64 {
+	sum := 0.0
+	for j, v := range a {
+		sum += (v - b[j]) * (v - b[j])
+	}
+	return sum
+}
+
+// A study's observations come in cycles (every fourth is random, say). The
+// subset must not fall in step with them, nor turn over when one more arrives.
+func TestSubsetFollowsTheDensityAndIsStable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	var x [][]float64
+	var y []float64
+	for i := range 2000 {
+		p := point(rng, 4)
+		if i%4 != 0 { // three quarters in a corner of 1/16 of the volume
+			for j := range p {
+				p[j] /= 2
+			}
+		}
+		x, y = append(x, p), append(y, p[0])
+	}
+	got := gp.Subset(x[:1999], y[:1999], 200, nil)
+	corner := 0
+	for _, i := range got {
+		if i%4 != 0 {
+			corner++
+		}
+	}
+	if corner < 75 || corner > 150 {
+		t.Errorf("%d of 200 chosen points are from the dense corner", corner)
+	}
+	kept := 0
+	for _, i := range gp.Subset(x, y, 200, nil) {
+		if slices.Contains(got, i) {
+			kept++
+		}
+	}
+	if kept < 150 {
+		t.Errorf("one more observation changed %d of 200 chosen points", 200-kept)
 	}
 }
 
