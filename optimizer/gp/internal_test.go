@@ -63,19 +63,7 @@ func TestCholeskyVectors(t *testing.T) {
 func TestFactorisationReproducesTheMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 33, 70} {
-		// A = G Gᵀ + I for a random G.
-		g, a := make([]float64, n*n), make([]float64, n*n)
-		for i := range g {
-			g[i] = rng.NormFloat64()
-		}
-		for i := range n {
-			for j := range n {
-				for k := range n {
-					a[i*n+j] += g[i*n+k] * g[j*n+k]
-				}
-			}
-			a[i*n+i]++
-		}
+		a := randomDefinite(n, rng)
 		l := append([]float64(nil), a...)
 		tmp := make([]float64, n)
 		if !cholesky(l, n, tmp) {
@@ -122,6 +110,23 @@ func TestFactorisationReproducesTheMatrix(t *testing.T) {
 			}
 		}
 	}
+}
+
+// randomDefinite returns G Gᵀ + I for a random n×n matrix G.
+func randomDefinite(n int, rng *rand.Rand) []float64 {
+	g, a := make([]float64, n*n), make([]float64, n*n)
+	for i := range g {
+		g[i] = rng.NormFloat64()
+	}
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				a[i*n+j] += g[i*n+k] * g[j*n+k]
+			}
+		}
+		a[i*n+i]++
+	}
+	return a
 }
 
 func TestCholeskyRefusesIndefinite(t *testing.T) {
