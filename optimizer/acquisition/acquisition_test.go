@@ -147,7 +147,7 @@ func logIntegral(mu, s, lo, up, shift float64, power int) float64 {
 	}
 	peak := math.Min(math.Max(-a, 0), w)
 	edges := []float64{0, w}
-	for step := 1e-9; step < 200; step *= 1.5 {
+	for step := 1e-7; step < 200; step *= 2 {
 		for _, e := range []float64{peak - step, peak + step, step, w - step} {
 			if e > 0 && e < w {
 				edges = append(edges, e)

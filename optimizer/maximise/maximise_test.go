@@ -122,7 +122,7 @@ func (q quadratic) eval(x, grad []float64) float64 {
 // concave quadratics in a box.
 func (q quadratic) cyclic(lo, up, x []float64) float64 {
 	g := make([]float64, len(x))
-	for range 20000 {
+	for range 3000 {
 		for i := range x {
 			q.eval(x, g)
 			x[i] = math.Min(math.Max(x[i]+g[i]/q.a[i][i], lo[i]), up[i])
