@@ -91,28 +91,55 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkFitModel is the refit of a long study, within the default limits.
-func BenchmarkFitModel(b *testing.B) {
-	for _, n := range []int{300, 1000, 5000} {
+func BenchmarkSubset(b *testing.B) {
+	for _, n := range []int{1000, 5000} {
 		x, y := benchData(n)
-		s := gp.NewSettings(6)
-		_, before, _, err := gp.FitModel(x[:n-1], y[:n-1], nil, s, gp.DefaultLimits())
-		if err != nil {
-			b.Fatal(err)
-		}
-		s.Starts = 0
-		b.Run(fmt.Sprintf("warm/n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("m=400/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, _, err := gp.FitModel(x, y, &before.Hyper, s, gp.DefaultLimits()); err != nil {
+				gp.Subset(x, y, 400, nil)
+			}
+		})
+	}
+}
+
+func BenchmarkDrawPath(b *testing.B) {
+	q, grad := []float64{0.1, 0.9, 0.3, 0.5, 0.2, 0.7}, make([]float64, 6)
+	for _, n := range []int{25, 100, 300} {
+		m := benchModel(b, n)
+		b.Run(fmt.Sprintf("draw/n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := m.DrawPath(gp.PathFeatures, rand.New(rand.NewPCG(1, 1))); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
-		b.Run(fmt.Sprintf("Subset/n=%d", n), func(b *testing.B) {
+		f, err := m.DrawPath(gp.PathFeatures, rand.New(rand.NewPCG(1, 1)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("ValueGrad/n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				gp.Subset(x, y, gp.DefaultLimits().Model, nil)
+				f.ValueGrad(q, grad)
+			}
+		})
+	}
+}
+
+// BenchmarkSampleHyper is a fit of the paper's configuration: ten sweeps of a
+// chain that goes on.
+func BenchmarkSampleHyper(b *testing.B) {
+	for _, n := range []int{25, 50, 100} {
+		x, y := benchData(n)
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s := gp.SampleSettings{Samples: 10}
+				if _, err := gp.SampleHyper(x, y, gp.SampleStart(6), s, rand.New(rand.NewPCG(1, 1))); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

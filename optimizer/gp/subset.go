@@ -6,41 +6,6 @@ import (
 	"slices"
 )
 
-// Limits bound the cost of a model as observations grow. A limit of 0 is none.
-type Limits struct {
-	Fit   int // observations that decide the hyper-parameters
-	Model int // observations that the model is conditioned on
-}
-
-// DefaultLimits keep a warm fit and a factorisation near 100 ms together,
-// whatever the number of observations.
-func DefaultLimits() Limits { return Limits{Fit: 250, Model: 800} }
-
-// FitModel fits hyper-parameters and conditions a model, both on at most as
-// many observations as the limits allow, chosen by Subset. Up to the limits it
-// is Fit and New. The observations of the model, as indices into x, come third.
-func FitModel(x [][]float64, y []float64, start *Hyper, s Settings, limits Limits) (*Model, FitResult, []int, error) {
-	if _, err := checkData(x, y); err != nil {
-		return nil, FitResult{}, nil, err
-	}
-	var scale []float64
-	if start != nil {
-		scale = start.Lengths()
-	}
-	fx, fy := pick(x, y, Subset(x, y, limits.Fit, scale))
-	r, err := Fit(fx, fy, start, s)
-	if err != nil {
-		return nil, FitResult{}, nil, err
-	}
-	chosen := Subset(x, y, limits.Model, r.Hyper.Lengths())
-	mx, my := pick(x, y, chosen)
-	m, err := New(mx, my, r.Hyper)
-	if err != nil {
-		return nil, FitResult{}, nil, err
-	}
-	return m, r, chosen, nil
-}
-
 // Subset chooses m of the points for a model of bounded size and returns their
 // indices in increasing order:
 //
@@ -145,12 +110,4 @@ func scramble(i int) uint64 {
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
 	z = (z ^ (z >> 27)) * 0x94d049bb133111eb
 	return z ^ (z >> 31)
-}
-
-func pick(x [][]float64, y []float64, index []int) ([][]float64, []float64) {
-	px, py := make([][]float64, len(index)), make([]float64, len(index))
-	for k, i := range index {
-		px[k], py[k] = x[i], y[i]
-	}
-	return px, py
 }

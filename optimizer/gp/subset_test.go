@@ -118,28 +118,16 @@ func TestSubsetOfFewOrEqualPoints(t *testing.T) {
 	}
 }
 
-func TestFitModelWithinItsLimits(t *testing.T) {
-	x, y, _ := sample(5, 120, 3)
-	s := gp.NewSettings(3)
-	whole, r, used, err := gp.FitModel(x, y, nil, s, gp.Limits{Fit: 500, Model: 500})
-	if err != nil {
-		t.Fatal(err)
+// A model of a third of the observations predicts nearly as well as the whole.
+func TestSubsetModelPredicts(t *testing.T) {
+	x, y, h := sample(5, 240, 3)
+	whole := newModel(t, x, y, h)
+	chosen := gp.Subset(x, y, 80, h.Lengths())
+	px, py := make([][]float64, 80), make([]float64, 80)
+	for k, i := range chosen {
+		px[k], py[k] = x[i], y[i]
 	}
-	plain, err := gp.Fit(x, y, nil, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if whole.Len() != 120 || len(used) != 120 || !reflect.DeepEqual(r, plain) {
-		t.Errorf("below the limits FitModel is not Fit: %d points, %+v, %+v", whole.Len(), r, plain)
-	}
-	part, _, used, err := gp.FitModel(x, y, &r.Hyper, s, gp.Limits{Fit: 40, Model: 80})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if part.Len() != 80 || len(used) != 80 {
-		t.Fatalf("%d observations, limit 80", part.Len())
-	}
-	// The bounded model still predicts: far better than the mean would.
+	part := newModel(t, px, py, h)
 	rng := rand.New(rand.NewPCG(5, 6))
 	a, b := whole.Predictor(), part.Predictor()
 	var between, spread float64

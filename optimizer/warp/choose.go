@@ -6,7 +6,9 @@ import (
 )
 
 // Score returns the log density that a model gives to transformed values, for
-// instance the leave-one-out density of a fitted Gaussian process.
+// instance the leave-one-out density of a fitted Gaussian process. It counts all
+// the values, as the Jacobian does that Choose adds: the density of a part of
+// them, m of n, must be multiplied by n/m.
 type Score func(w Warp, z []float64) (float64, error)
 
 // Choose fits each kind to the values and returns the one with the largest
