@@ -1,0 +1,138 @@
+// Package examples_test runs every example as its README says, with a few
+// trials each.
+package examples_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+)
+
+// example is a spec, the tools without which it cannot run, and the values
+// between which its best few trials must lie.
+type example struct {
+	spec        string
+	needs       []string
+	least, most float64
+}
+
+func examples() []example {
+	return []example{
+		{"mnist-logreg/spec.toml", []string{"go"}, 0.3, 2.303},
+		{"robot-push/3d.toml", []string{"go"}, 0, 5},
+		{"robot-push/4d.toml", []string{"go"}, 0, 6},
+		{"libsvm/spec.toml", []string{"svm-train", "awk"}, 30, 97},
+		{"liblinear/spec.toml", []string{"liblinear-train", "awk"}, 60, 90},
+		{"shell/spec.toml", []string{"xz", "awk"}, 40_000, 100_000},
+		{"python-epochs/spec.toml", []string{"python3"}, 0, 1},
+		{"c-program/spec.toml", []string{"cc"}, 6, 24},
+		{"yaml-config/spec.toml", []string{"python3"}, 0.8, 20},
+	}
+}
+
+func TestExamplesRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds lbotune and runs dozens of trials")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lbotune := build(t, root)
+	for _, e := range examples() {
+		t.Run(e.spec, func(t *testing.T) {
+			for _, tool := range e.needs {
+				if _, err := exec.LookPath(tool); err != nil {
+					t.Skipf("%s is not installed", tool)
+				}
+			}
+			cmd := exec.Command(lbotune, "run", "examples/"+e.spec, "--study", t.TempDir()+"/study", "--trials", "4", "--json")
+			cmd.Dir = root
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			stdout, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr.Bytes())
+			}
+			var result struct {
+				Finished int
+				Best     struct{ Value *float64 }
+			}
+			if err := json.Unmarshal(stdout, &result); err != nil {
+				t.Fatalf("%v in\n%s", err, stdout)
+			}
+			if result.Finished != 4 {
+				t.Errorf("%d trials finished, want 4", result.Finished)
+			}
+			if v := result.Best.Value; v == nil || *v < e.least || *v > e.most {
+				t.Errorf("best value outside of [%v, %v]:\n%s", e.least, e.most, stdout)
+			}
+		})
+	}
+}
+
+func build(t *testing.T, root string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "lbotune")
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", name, "./cmd/lbotune")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return name
+}
+
+// Every spec of the folder must be in the list, and its README must tell the
+// command.
+func TestEverySpecIsRunAndExplained(t *testing.T) {
+	known := map[string]bool{}
+	for _, e := range examples() {
+		known[filepath.FromSlash(e.spec)] = true
+	}
+	specs, err := filepath.Glob("*/*.toml")
+	if err != nil || len(specs) != len(known) {
+		t.Errorf("%d specs in the folder, %d are run (%v)", len(specs), len(known), err)
+	}
+	for _, s := range specs {
+		if !known[s] {
+			t.Errorf("%s is not run by any test", s)
+		}
+		readme, err := os.ReadFile(filepath.Join(filepath.Dir(s), "README.md"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		command := regexp.QuoteMeta("lbotune run examples/" + filepath.ToSlash(s))
+		if !regexp.MustCompile(command).Match(readme) {
+			t.Errorf("the README beside %s does not say how to run it", s)
+		}
+	}
+}
+
+// The data of the examples is made by scripts, and must be the same everywhere.
+func TestDataScriptsAreDeterministic(t *testing.T) {
+	if _, err := exec.LookPath("awk"); err != nil {
+		t.Skip("awk is not installed")
+	}
+	for script, lines := range map[string]int{"libsvm/data.sh": 400, "liblinear/data.sh": 500, "shell/data.sh": 8000} {
+		first, err := exec.Command("sh", script).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", script, err)
+		}
+		again, err := exec.Command("sh", script).Output()
+		if err != nil || !bytes.Equal(first, again) {
+			t.Errorf("%s prints something else the second time (%v)", script, err)
+		}
+		if n := bytes.Count(first, []byte("\n")); n != lines {
+			t.Errorf("%s prints %d lines, want %d", script, n, lines)
+		}
+	}
+}
