@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints 500 documents of two kinds as word counts in liblinear's format: 200
 # words, of which 40 are a little more frequent in one kind or the other.
-LC_ALL=C exec awk 'BEGIN {
+LC_ALL=C awk 'BEGIN {
     state = 2024
     for (i = 0; i < 500; i++) {
         class = i % 2

@@ -2,7 +2,7 @@
 # Prints 400 points of three rings, with two features that say nothing, in
 # libsvm's format. Always the same ones: awk's own random numbers differ between
 # implementations, so a small generator stands in for them.
-LC_ALL=C exec awk 'BEGIN {
+LC_ALL=C awk 'BEGIN {
     state = 12345
     for (i = 0; i < 400; i++) {
         class = i % 3
