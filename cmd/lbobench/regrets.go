@@ -76,7 +76,7 @@ func (r *regrets) addPeers(at int) error {
 // that ended before counts with its last value.
 func (r *regrets) addStore(s *store, jobs []job, at int) {
 	for _, j := range jobs {
-		points := s.runs[j.key()]
+		points := s.runs[j.key()].points
 		if len(points) == 0 {
 			continue
 		}

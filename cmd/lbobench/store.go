@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,7 +18,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// header is that of every result file: one row for each evaluation.
+// header is that of every result file: one row for each evaluation, and one
+// with i = 0 that ends a run and holds the value of the recommended trial.
 var header = []string{"peer", "function", "seed", "i", "y", "best", "sec"}
 
 // key names one run.
@@ -30,48 +32,60 @@ type key struct {
 // or not at all, and a run that is there is not made again.
 type store struct {
 	path string
-	runs map[key][]point
+	runs map[key]run
 	file *os.File
+}
+
+// run is what one session left.
+type run struct {
+	points      []point
+	recommended float64 // noiseless value of the recommended trial
 }
 
 // openStore reads the finished runs of a file and makes it ready for more. A
 // torn last run, as after a crash, is cut.
 func openStore(path string) (*store, error) {
-	s := &store{path: path, runs: map[key][]point{}}
+	s := &store{path: path, runs: map[key]run{}}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
-	whole := text[:strings.LastIndexByte(string(text), '\n')+1]
+	whole, err := s.parse(string(text[:bytes.LastIndexByte(text, '\n')+1]))
+	if err != nil {
+		return nil, err
+	}
 	if s.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
-	if err := s.file.Truncate(int64(len(whole))); err != nil {
+	if err := s.file.Truncate(whole); err != nil {
 		return nil, fmt.Errorf("cut the torn end of %s: %w", path, err)
 	}
 	if _, err := s.file.Seek(0, io.SeekEnd); err != nil {
 		return nil, fmt.Errorf("open results: %w", err)
 	}
-	if len(whole) == 0 {
+	if whole == 0 {
 		_, err = s.file.WriteString(strings.Join(header, ",") + "\n")
-		return s, err
 	}
-	return s, s.parse(string(whole))
+	return s, err
 }
 
-func (s *store) parse(text string) error {
+// parse reads the runs and returns the length of the text up to the end of the
+// last complete one.
+func (s *store) parse(text string) (whole int64, err error) {
+	var points []point
 	r := csv.NewReader(strings.NewReader(text))
 	r.ReuseRecord = true
 	r.FieldsPerRecord = len(header)
 	for line := 1; ; line++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return whole, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read %s: %w", s.path, err)
+			return 0, fmt.Errorf("read %s: %w", s.path, err)
 		}
 		if line == 1 {
+			whole = r.InputOffset()
 			continue
 		}
 		seed, err1 := strconv.Atoi(rec[2])
@@ -80,30 +94,31 @@ func (s *store) parse(text string) error {
 		best, err4 := strconv.ParseFloat(rec[5], 64)
 		sec, err5 := strconv.ParseFloat(rec[6], 64)
 		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-			return fmt.Errorf("read %s, line %d: %w", s.path, line, err)
+			return 0, fmt.Errorf("read %s, line %d: %w", s.path, line, err)
 		}
-		k := key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}
-		s.runs[k] = append(s.runs[k], point{I: i, Y: y, Best: best, Sec: sec})
+		if i > 0 {
+			points = append(points, point{I: i, Y: y, Best: best, Sec: sec})
+			continue
+		}
+		s.runs[key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}] = run{points, y}
+		points, whole = nil, r.InputOffset()
 	}
 }
 
 func (s *store) close() error { return s.file.Close() }
 
 // add writes one run with a single write.
-func (s *store) add(k key, points []point) error {
+func (s *store) add(k key, r run) error {
 	var b strings.Builder
-	w := bufio.NewWriter(&b)
-	for _, p := range points {
-		fmt.Fprintf(w, "%s,%s,%d,%d,%s,%s,%.4g\n", k.peer, k.function, k.seed, p.I,
+	end := point{Y: r.recommended, Best: r.recommended}
+	for _, p := range append(slices.Clip(r.points), end) {
+		fmt.Fprintf(&b, "%s,%s,%d,%d,%s,%s,%.4g\n", k.peer, k.function, k.seed, p.I,
 			strconv.FormatFloat(p.Y, 'g', 12, 64), strconv.FormatFloat(p.Best, 'g', 12, 64), p.Sec)
-	}
-	if err := w.Flush(); err != nil {
-		return err
 	}
 	if _, err := s.file.WriteString(b.String()); err != nil {
 		return fmt.Errorf("write %s: %w", s.path, err)
 	}
-	s.runs[k] = points
+	s.runs[k] = r
 	return nil
 }
 
@@ -117,8 +132,8 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 		}
 	}
 	type finished struct {
-		key    key
-		points []point
+		key key
+		run run
 	}
 	results := make(chan finished)
 	group, ctx := errgroup.WithContext(ctx)
@@ -135,7 +150,7 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 					return err
 				}
 				select {
-				case results <- finished{todo[n].key(), r.points}:
+				case results <- finished{todo[n].key(), r}:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
@@ -149,7 +164,7 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 	for f := range results {
 		count++
 		if writeErr == nil {
-			writeErr = s.add(f.key, f.points)
+			writeErr = s.add(f.key, f.run)
 		}
 		fmt.Fprintf(progress, "\r%d of %d runs", count, len(todo))
 	}

@@ -68,12 +68,12 @@ type session struct {
 
 // run evaluates the job's objective until its budget is spent or the space is
 // exhausted.
-func (j job) run(ctx context.Context) (*session, error) {
+func (j job) run(ctx context.Context) (run, error) {
 	opt, err := optimizer.New(j.objective.Space, uint64(j.seed), j.settings)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
+		return run{}, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
 	}
-	r := &session{job: j, opt: opt, best: math.Inf(1), values: map[int]spaces.Values{}, rng: rand.New(rand.NewPCG(uint64(j.seed), 0x77))}
+	r := &session{job: j, opt: opt, best: math.Inf(1), values: map[int]spaces.Values{}, rng: stream(uint64(j.seed))}
 	trial := 0
 	for len(r.points) < j.evals {
 		for trial < j.evals && len(r.active) < max(j.workers, 1) {
@@ -82,18 +82,18 @@ func (j job) run(ctx context.Context) (*session, error) {
 				break
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s on %s, seed %d, trial %d: %w", j.variant, j.objective.Name, j.seed, trial+1, err)
+				return run{}, fmt.Errorf("%s on %s, seed %d, trial %d: %w", j.variant, j.objective.Name, j.seed, trial+1, err)
 			}
 			trial++
 		}
 		if len(r.active) == 0 {
-			return r, nil
+			break
 		}
 		if err := r.finish(); err != nil {
-			return nil, fmt.Errorf("%s on %s, seed %d: %w", j.variant, j.objective.Name, j.seed, err)
+			return run{}, fmt.Errorf("%s on %s, seed %d: %w", j.variant, j.objective.Name, j.seed, err)
 		}
 	}
-	return r, nil
+	return run{r.points, r.recommended(ctx)}, nil
 }
 
 func (r *session) launch(ctx context.Context, trial int) error {
@@ -155,3 +155,6 @@ func (r *session) recommended(ctx context.Context) float64 {
 	}
 	return r.job.objective.Eval(r.values[got.Trial])
 }
+
+// stream is a random stream for one seed.
+func stream(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x77)) }

@@ -15,7 +15,7 @@ func newJournal(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "Check, repair or replay a study's journal",
-		Args:  cobra.NoArgs,
+		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newVerify(g), newRepair(g), newReplay(g))

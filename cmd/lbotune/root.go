@@ -63,7 +63,7 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
   lbotune best spec.study      the best values so far`, "\n"),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
@@ -81,16 +81,29 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
 	return root
 }
 
+// knownCommand refuses words that are no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := usagef("there is no command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return &hinted{err, "did you mean " + strings.Join(near, " or ") + "?"}
+	}
+	return &hinted{err, "lbotune help lists the commands"}
+}
+
 // asUsageErrors makes cobra's complaints about arguments usage errors, and adds
 // the exit codes to every help text.
 func asUsageErrors(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if args := c.Args; args != nil {
 			c.Args = func(cmd *cobra.Command, a []string) error {
-				if err := args(cmd, a); err != nil {
-					return &hinted{&usageError{err}, "usage: " + cmd.UseLine()}
+				err := args(cmd, a)
+				if err == nil || isA[*usageError](err) {
+					return err
 				}
-				return nil
+				return &hinted{&usageError{err}, "usage: " + cmd.UseLine()}
 			}
 		}
 		if c.Long == "" {

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/problems"
+)
+
+func compareCommand() *cobra.Command {
+	var c common
+	cmd := &cobra.Command{
+		Use:   "compare",
+		Short: "run the paper's twelve functions and rank the runs beside recorded peers",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runCompare(cmd, c) },
+	}
+	c.register(cmd, "compare.csv", 10, 100)
+	return cmd
+}
+
+func runCompare(cmd *cobra.Command, c common) error {
+	variants, err := parseVariants(c.variants, variant{name: "lbotune"})
+	if err != nil {
+		return err
+	}
+	var jobs []job
+	for _, v := range variants {
+		for _, p := range problems.Paper() {
+			if c.wants(p.Name) {
+				jobs = append(jobs, c.jobs(v, func(int) problems.Objective { return p.Objective() })...)
+			}
+		}
+	}
+	s, err := c.complete(cmd, jobs)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	var b strings.Builder
+	for _, at := range checkpoints {
+		if at > c.evals {
+			break
+		}
+		r := newRegrets()
+		r.addStore(s, jobs, at)
+		ours := slices.Clone(r.peers)
+		if err := r.addPeers(at); err != nil {
+			return err
+		}
+		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
+		r.write(&b, ours, at)
+	}
+	writeSeconds(&b, s, jobs)
+	return publish(cmd, c.page, "compare", b.String())
+}
+
+// jobs are the runs of one variant on one objective, which may differ by seed.
+func (c common) jobs(v variant, objective func(seed int) problems.Objective) []job {
+	var out []job
+	for seed := c.first; seed < c.first+c.seeds; seed++ {
+		out = append(out, job{variant: v.name, settings: v.settings, objective: objective(seed), seed: seed, evals: c.evals, workers: 1})
+	}
+	return out
+}
+
+func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
+	s, err := openStore(c.out)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.complete(cmd.Context(), jobs, cmd.ErrOrStderr()); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// write prints the table of one checkpoint: median regrets, mean ranks, and
+// the tally against every peer.
+func (r *regrets) write(b *strings.Builder, ours []string, at int) {
+	fmt.Fprintf(b, "### After %d evaluations\n\nMedian simple regret; values below 1e-9 count as equal.\n\n", at)
+	peers := append(slices.Clone(ours), slices.DeleteFunc(slices.Clone(r.peers), func(p string) bool { return slices.Contains(ours, p) })...)
+	writeRow(b, append([]string{"function"}, peers...))
+	writeRow(b, slices.Repeat([]string{"---"}, len(peers)+1))
+	for _, f := range r.functions {
+		row := []string{f}
+		for _, p := range peers {
+			row = append(row, number(median(r.of(p, f))))
+		}
+		writeRow(b, row)
+	}
+	mean := r.meanRanks()
+	row := []string{"**mean rank**"}
+	for _, p := range peers {
+		cell := ""
+		if m, ok := mean[p]; ok {
+			cell = fmt.Sprintf("**%.2f**", m)
+		}
+		row = append(row, cell)
+	}
+	writeRow(b, row)
+	for _, name := range ours {
+		fmt.Fprintf(b, "\nFunctions on which %s is better / alike / worse (two-sided Mann-Whitney, 5 %%):", name)
+		sep := " "
+		for _, p := range peers {
+			if p != name {
+				w, t, l := r.tally(name, p)
+				fmt.Fprintf(b, "%s%s %d/%d/%d", sep, p, w, t, l)
+				sep = ", "
+			}
+		}
+		b.WriteString(".\n")
+	}
+	b.WriteString("\n")
+}
+
+func writeRow(b *strings.Builder, cells []string) {
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+// number prints a regret with two digits, and what is below the floor as <1e-9.
+func number(x float64) string {
+	switch {
+	case x != x:
+		return ""
+	case x <= floor:
+		return "<1e-9"
+	}
+	return fmt.Sprintf("%.2g", x)
+}
+
+// writeSeconds prints what an ask and its tell cost.
+func writeSeconds(b *strings.Builder, s *store, jobs []job) {
+	byVariant := map[string]map[int][]float64{}
+	var names []string
+	for _, j := range jobs {
+		if byVariant[j.variant] == nil {
+			byVariant[j.variant] = map[int][]float64{}
+			names = append(names, j.variant)
+		}
+		for _, p := range s.runs[j.key()].points {
+			for _, at := range checkpoints {
+				if p.I > at-10 && p.I <= at {
+					byVariant[j.variant][at] = append(byVariant[j.variant][at], p.Sec)
+				}
+			}
+		}
+	}
+	b.WriteString("### Milliseconds for one ask and tell\n\nOver the last ten evaluations before each checkpoint, all functions; as many runs at a time as there are cores.\n\n")
+	writeRow(b, []string{"variant", "evaluations", "median", "95th percentile", "worst"})
+	writeRow(b, slices.Repeat([]string{"---"}, 5))
+	for _, n := range names {
+		for _, at := range checkpoints {
+			if secs := byVariant[n][at]; len(secs) > 0 {
+				writeRow(b, []string{n, fmt.Sprint(at), ms(median(secs)), ms(quantile(secs, 0.95)), ms(slices.Max(secs))})
+			}
+		}
+	}
+}
+
+func ms(sec float64) string { return fmt.Sprintf("%.1f", sec*1e3) }
+
+// randomSearch is the baseline of every suite.
+func randomSearch() variant {
+	return variant{name: "random", settings: optimizer.Settings{Method: optimizer.MethodRandom}}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// common are the flags of every command.
+type common struct {
+	out      string // results
+	page     string // Markdown file whose marked section is rewritten
+	seeds    int
+	first    int
+	evals    int
+	only     string
+	variants []string
+}
+
+func (c *common) register(cmd *cobra.Command, out string, seeds, evals int) {
+	f := cmd.Flags()
+	f.StringVar(&c.out, "out", out, "CSV file of results; runs that it holds are not repeated")
+	f.StringVar(&c.page, "page", "", "Markdown file whose marked section is rewritten; empty: print to stdout")
+	f.IntVar(&c.seeds, "seeds", seeds, "runs of each variant on each objective")
+	f.IntVar(&c.first, "first-seed", 0, "seed of the first run")
+	f.IntVar(&c.evals, "evals", evals, "evaluations of each run")
+	f.StringVar(&c.only, "only", "", "comma-separated objectives; empty: all")
+	f.StringArrayVar(&c.variants, "variant", nil, `a variant to run, as NAME or NAME={"setting": ...}; repeatable`)
+}
+
+func (c *common) wants(objective string) bool {
+	if c.only == "" {
+		return true
+	}
+	for name := range strings.SplitSeq(c.only, ",") {
+		if name == objective {
+			return true
+		}
+	}
+	return false
+}
+
+// variant is a configuration under test.
+type variant struct {
+	name     string
+	settings optimizer.Settings
+}
+
+// parseVariants reads --variant flags; without any it returns the defaults.
+func parseVariants(texts []string, defaults ...variant) ([]variant, error) {
+	if len(texts) == 0 {
+		return defaults, nil
+	}
+	var out []variant
+	for _, text := range texts {
+		name, config, given := strings.Cut(text, "=")
+		v := variant{name: name}
+		if given {
+			dec := json.NewDecoder(strings.NewReader(config))
+			dec.DisallowUnknownFields()
+			if err := dec.Decode(&v.settings); err != nil {
+				return nil, fmt.Errorf("--variant %s: %w", name, err)
+			}
+		}
+		var errs []error
+		for _, p := range v.settings.Validate() {
+			errs = append(errs, p)
+		}
+		if err := errors.Join(errs...); err != nil {
+			return nil, fmt.Errorf("--variant %s: %w", name, err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// publish puts text between the markers <!-- begin NAME --> and <!-- end NAME -->
+// of a page, or prints it.
+func publish(cmd *cobra.Command, page, name, text string) error {
+	if page == "" {
+		_, err := fmt.Fprint(cmd.OutOrStdout(), text)
+		return err
+	}
+	src, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("rewrite %s: %w", page, err)
+	}
+	begin, end := fmt.Sprintf("<!-- begin %s -->\n", name), fmt.Sprintf("<!-- end %s -->", name)
+	from, to := bytes.Index(src, []byte(begin)), bytes.Index(src, []byte(end))
+	if from < 0 || to < from {
+		return fmt.Errorf("rewrite %s: it has no section %s", page, strings.TrimSpace(begin))
+	}
+	out := append([]byte(nil), src[:from+len(begin)]...)
+	out = append(append(out, text...), src[to:]...)
+	if err := os.WriteFile(page, out, 0o644); err != nil {
+		return fmt.Errorf("rewrite %s: %w", page, err)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/problems"
+)
+
+// R: wilcox.test(a, b, exact = FALSE, correct = TRUE)$p.value.
+func TestMannWhitney(t *testing.T) {
+	a := []float64{1.1, 2.2, 3.3, 4.4, 5.5}
+	for _, c := range []struct {
+		b    []float64
+		want float64
+	}{
+		{[]float64{6, 7, 8, 9, 10}, 0.01218578},
+		{[]float64{1.1, 2.2, 3.3, 4.4, 5.5}, 1},
+		{[]float64{0.5, 2.2, 6, 7, 8}, 0.3457786},
+	} {
+		if got := mannWhitney(a, c.b); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("p = %.7f, want %.7f", got, c.want)
+		}
+	}
+}
+
+func TestRanksShareTies(t *testing.T) {
+	got := ranks(map[string]float64{"a": 1, "b": 3, "c": 1, "d": 9})
+	for name, want := range map[string]float64{"a": 1.5, "c": 1.5, "b": 3, "d": 4} {
+		if got[name] != want {
+			t.Errorf("rank of %s is %v, want %v", name, got[name], want)
+		}
+	}
+}
+
+// The medians that the recording of the peers reported with its runs.
+func TestRecordedPeers(t *testing.T) {
+	r := newRegrets()
+	if err := r.addPeers(100); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		peer, function string
+		want           float64
+	}{
+		{"optuna_gp_det", "hartmann6", 1.4e-4}, {"dlib", "rosenbrock4", 6.2}, {"optuna_tpe", "michalewicz10", 5.5},
+		{"dlib", "branin2", floor},
+	} {
+		if got := median(r.of(c.peer, c.function)); math.Abs(got/c.want-1) > 0.05 {
+			t.Errorf("median of %s on %s is %v, want about %v", c.peer, c.function, got, c.want)
+		}
+	}
+	if n := len(r.everywhere()); n != 11 {
+		t.Errorf("%d peers have every function, want 11", n)
+	}
+}
+
+func smallJobs(evals int) []job {
+	c := common{seeds: 2, evals: evals}
+	var jobs []job
+	for _, v := range []variant{{name: "lbotune"}, randomSearch()} {
+		jobs = append(jobs, c.jobs(v, func(int) problems.Objective { return problems.Branin().Objective() })...)
+	}
+	return jobs
+}
+
+func TestRunsAreRepeatable(t *testing.T) {
+	for _, j := range smallJobs(12) {
+		j.workers = 3
+		a, err := j.run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := j.run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.points) != 12 {
+			t.Fatalf("%d points of 12", len(a.points))
+		}
+		for i := range a.points {
+			if a.points[i].Y != b.points[i].Y {
+				t.Fatalf("%s: evaluation %d differs: %v and %v", j.variant, i+1, a.points[i].Y, b.points[i].Y)
+			}
+		}
+	}
+}
+
+// A store that lost its last run to a crash makes that run again and no other.
+func TestStoreGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.csv")
+	jobs := smallJobs(6)
+	make := func() map[key]run {
+		s, err := openStore(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		if err := s.complete(context.Background(), jobs, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		return s.runs
+	}
+	first := make()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(string(text), "\n"); rows != 1+4*(6+1) {
+		t.Fatalf("%d rows, want %d", rows, 1+4*(6+1))
+	}
+	if err := os.WriteFile(path, text[:len(text)-9], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	second := make()
+	for k, r := range first {
+		if len(second[k].points) != len(r.points) {
+			t.Fatalf("%v has %d points, had %d", k, len(second[k].points), len(r.points))
+		}
+		for i, p := range r.points {
+			if again := second[k].points[i].Y; math.Abs(p.Y-again) > 1e-9*math.Abs(p.Y) {
+				t.Errorf("%v: evaluation %d became %v, was %v", k, i+1, again, p.Y)
+			}
+		}
+	}
+}
+
+// Every part of the reproduction runs, on one problem and a few evaluations.
+func TestReproductionSmoke(t *testing.T) {
+	for _, part := range []string{"main", "product", "kappa", "beta"} {
+		dir := t.TempDir()
+		cmd := reproduceCommand()
+		var out strings.Builder
+		cmd.SetOut(&out)
+		cmd.SetErr(io.Discard)
+		cmd.SetArgs([]string{"--part", part, "--only", "branin2", "--seeds", "1", "--evals", "9",
+			"--out", filepath.Join(dir, "r.csv"), "--figures", filepath.Join(dir, "figures")})
+		if err := cmd.Execute(); err != nil {
+			t.Fatalf("%s: %v", part, err)
+		}
+		if !strings.Contains(out.String(), "branin2") {
+			t.Errorf("%s prints no table:\n%s", part, out.String())
+		}
+		if _, err := os.Stat(filepath.Join(dir, "figures", "branin2-log.png")); err != nil {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+}
+
+func TestPublishRewritesItsSection(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.md")
+	src := "before\n<!-- begin x -->\nold\n<!-- end x -->\nafter\n"
+	if err := os.WriteFile(page, []byte(src), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := publish(compareCommand(), page, "x", "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(src, "old", "new", 1); string(got) != want {
+		t.Errorf("the page became %q", got)
+	}
+	if err := publish(compareCommand(), page, "missing", ""); err == nil {
+		t.Error("a page without the section was accepted")
+	}
+}
+
+func TestVariantsAreChecked(t *testing.T) {
+	v, err := parseVariants([]string{`a={"kappa":3}`, "b"})
+	if err != nil || len(v) != 2 || v[0].settings.Kappa != 3 || v[1].settings != (optimizer.Settings{}) {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	for _, bad := range []string{`a={"kapa":3}`, `a={"kappa":-3}`, `a={`} {
+		if _, err := parseVariants([]string{bad}); err == nil {
+			t.Errorf("%s was accepted", bad)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/problems"
+)
+
+// suite is a named set of objectives, an instance of each for each seed.
+type suite struct {
+	about   string
+	make    func(seed uint64) []problems.Objective
+	workers []int // simulated asynchronous workers; sequential if empty
+}
+
+func objectives(ps []problems.Problem) []problems.Objective {
+	var out []problems.Objective
+	for _, p := range ps {
+		out = append(out, p.Objective())
+	}
+	return out
+}
+
+func paper(change func(problems.Problem) problems.Problem) []problems.Objective {
+	var out []problems.Objective
+	for _, p := range problems.Paper() {
+		out = append(out, change(p).Objective())
+	}
+	return out
+}
+
+// noiseShare is the standard deviation of the noise suite as a share of the
+// function's range over the box, taken between the 5th and 95th percentile of
+// random points, because the extremes of these functions are far out.
+const noiseShare = 0.05
+
+func suites() map[string]suite {
+	same := func(p problems.Problem) problems.Problem { return p }
+	return map[string]suite{
+		"basins":      {"many basins, a new instance for each seed", func(s uint64) []problems.Objective { return objectives(problems.ManyBasins(s)) }, nil},
+		"standard":    {"functions of the literature that are not in the paper", func(s uint64) []problems.Objective { return objectives(problems.Standard(s)) }, nil},
+		"adversarial": {"surfaces that break a model's assumptions", func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }, nil},
+		"mixed":       {"ints, choices and bools", problems.Mixed, nil},
+		"hidden":      {"a third of the space fails", problems.Hidden, nil},
+		"shifted": {"the paper's functions moved, so that the centre is no gift", func(s uint64) []problems.Objective {
+			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
+		}, nil},
+		"noise": {"the paper's functions with noise of 5 % of their range", func(s uint64) []problems.Objective {
+			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
+		}, nil},
+		"parallel": {"the paper's functions with 8 asynchronous workers", func(uint64) []problems.Objective { return paper(same) }, []int{1, 8}},
+		"wide":     {"the paper's functions with 64 asynchronous workers", func(uint64) []problems.Objective { return paper(same) }, []int{64}},
+	}
+}
+
+// spread is the range between the 5th and the 95th percentile over the box.
+func spread(p problems.Problem) float64 {
+	rng := stream(1)
+	ys := make([]float64, 2000)
+	for i := range ys {
+		ys[i] = p.Eval(p.Sample(rng))
+	}
+	return quantile(ys, 0.95) - quantile(ys, 0.05)
+}
+
+func suiteCommand() *cobra.Command {
+	var c common
+	names := slices.Sorted(maps.Keys(suites()))
+	cmd := &cobra.Command{
+		Use:       "suite NAME",
+		Short:     "run other surfaces: " + strings.Join(names, ", "),
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: names,
+		RunE:      func(cmd *cobra.Command, args []string) error { return runSuite(cmd, c, args[0]) },
+	}
+	c.register(cmd, "suite.csv", 10, 100)
+	return cmd
+}
+
+func runSuite(cmd *cobra.Command, c common, name string) error {
+	s := suites()[name]
+	variants, err := parseVariants(c.variants, variant{name: "lbotune"}, randomSearch())
+	if err != nil {
+		return err
+	}
+	workers := s.workers
+	if len(workers) == 0 {
+		workers = []int{1}
+	}
+	var jobs []job
+	for _, v := range variants {
+		for _, w := range workers {
+			jobs = append(jobs, c.suiteJobs(v, s, w, len(workers) > 1)...)
+		}
+	}
+	st, err := c.complete(cmd, jobs)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s: %s\n\n", name, s.about)
+	c.writeSuite(&b, st, jobs)
+	return publish(cmd, c.page, "suite "+name, b.String())
+}
+
+func (c common) suiteJobs(v variant, s suite, workers int, named bool) []job {
+	var out []job
+	for seed := c.first; seed < c.first+c.seeds; seed++ {
+		for _, o := range s.make(uint64(seed)) {
+			if !c.wants(o.Name) {
+				continue
+			}
+			j := job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: c.evals, workers: workers}
+			if named {
+				j.variant = fmt.Sprintf("%s-w%d", v.name, workers)
+			}
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// writeSuite prints medians with quartiles at the end and half way, the share of failures among
+// the last half, and each variant against the last one.
+func (c common) writeSuite(b *strings.Builder, s *store, jobs []job) {
+	half, end := newRegrets(), newRegrets()
+	half.addStore(s, jobs, c.evals/2)
+	end.addStore(s, jobs, c.evals)
+	base := end.peers[len(end.peers)-1]
+	fmt.Fprintf(b, "Median simple regret after %d and %d evaluations over %d seeds, the quartiles at the end, the verdict against %s (two-sided Mann-Whitney, 5 %%) and the share of failed trials in the last half.\n\n",
+		c.evals/2, c.evals, c.seeds, base)
+	writeRow(b, []string{"objective", "variant", fmt.Sprint(c.evals / 2), fmt.Sprint(c.evals), "quartiles", "against " + base, "failed"})
+	writeRow(b, slices.Repeat([]string{"---"}, 7))
+	for _, f := range end.functions {
+		for _, p := range end.peers {
+			x := end.of(p, f)
+			verdictText := ""
+			if p != base {
+				verdictText = []string{"alike", "better", "worse"}[compareRegrets(x, end.of(base, f))]
+			}
+			writeRow(b, []string{f, p, number(median(half.of(p, f))), number(median(x)),
+				number(quantile(x, 0.25)) + " to " + number(quantile(x, 0.75)), verdictText, failures(s, p, f)})
+		}
+	}
+}
+
+// failures is the share of failed trials in the second half of a variant's runs.
+func failures(s *store, peer, function string) string {
+	failed, all := 0, 0
+	for k, r := range s.runs {
+		if k.peer != peer || k.function != function {
+			continue
+		}
+		for _, p := range r.points[len(r.points)/2:] {
+			all++
+			if math.IsInf(p.Y, 1) {
+				failed++
+			}
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(failed)/float64(all))
+}

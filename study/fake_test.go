@@ -1,0 +1,235 @@
+package study_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// ending is what a fake program does: print, take its time, exit.
+type ending struct {
+	stdout string
+	takes  time.Duration
+	exit   runner.Exit
+	err    error
+}
+
+// fakeLauncher runs programs that are Go functions. It keeps the promises of
+// runner.Launcher and runner.Attacher that the study relies on.
+type fakeLauncher struct {
+	program func(job runner.Job) ending
+
+	mu       sync.Mutex
+	live     map[string]bool
+	most     int // attempts that lived at once
+	launched []string
+}
+
+func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if err := os.MkdirAll(filepath.Dir(job.Dir), 0o700); err != nil {
+		return runner.Exit{}, err
+	}
+	if err := os.Mkdir(job.Dir, 0o700); err != nil {
+		return runner.Exit{}, runner.ErrClaimed
+	}
+	for _, file := range job.Files {
+		if err := os.WriteFile(filepath.Join(job.Dir, file.Name), file.Content, 0o600); err != nil {
+			return runner.Exit{}, err
+		}
+	}
+	f.enter(job.ID)
+	defer f.leave(job.ID)
+	e := f.program(job)
+	exit := e.exit
+	exit.Started = time.Now()
+	timeout := time.Duration(math.MaxInt64)
+	if job.Timeout > 0 {
+		timeout = job.Timeout
+	}
+	select {
+	case <-time.After(e.takes):
+	case <-time.After(timeout):
+		exit.TimedOut, exit.Code = true, 143
+	case <-job.Kill:
+		exit.Cancelled, exit.Killed, exit.Code = true, true, 137
+	case <-ctx.Done():
+		exit.Cancelled, exit.Code = true, 143
+	}
+	exit.Ended = time.Now()
+	if e.err != nil {
+		return runner.Exit{}, e.err
+	}
+	if exit.Cancelled || exit.TimedOut {
+		e.stdout = ""
+	}
+	text, err := json.Marshal(exit)
+	return exit, errors.Join(err,
+		os.WriteFile(filepath.Join(job.Dir, runner.StdoutName), []byte(e.stdout), 0o600),
+		os.WriteFile(filepath.Join(job.Dir, runner.StderrName), nil, 0o600),
+		os.WriteFile(filepath.Join(job.Dir, "exit"), text, 0o600))
+}
+
+func (f *fakeLauncher) Attach(_ context.Context, job runner.Job) (exit runner.Exit, err error) {
+	if _, err := os.Stat(job.Dir); err != nil {
+		return exit, runner.ErrNeverStarted
+	}
+	text, err := os.ReadFile(filepath.Join(job.Dir, "exit"))
+	if err != nil {
+		return exit, runner.ErrLost
+	}
+	return exit, json.Unmarshal(text, &exit)
+}
+
+func (f *fakeLauncher) enter(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.live == nil {
+		f.live = map[string]bool{}
+	}
+	f.live[id] = true
+	f.most = max(f.most, len(f.live))
+	_, attempt, _ := strings.Cut(id, "/")
+	f.launched = append(f.launched, attempt)
+}
+
+func (f *fakeLauncher) leave(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.live, id)
+}
+
+// fakeOptimizer proposes a point that depends on all that it was told and on
+// what is pending, so that any lost or reordered observation shows.
+type fakeOptimizer struct {
+	space *spaces.Space
+	seed  uint64
+	told  []string
+}
+
+func newFakeOptimizer(space *spaces.Space, seed uint64, _ optimizer.Settings) (optimizer.Optimizer, error) {
+	return &fakeOptimizer{space: space, seed: seed}, nil
+}
+
+func (f *fakeOptimizer) Tell(o optimizer.Observation) error {
+	f.told = append(f.told, fmt.Sprint(o.Trial, o.Proposal.Point, o.Status, o.Value))
+	return nil
+}
+
+func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	h := fnv.New64a()
+	fmt.Fprint(h, f.seed, f.told, q)
+	u := make([]float64, f.space.Len())
+	for i := range u {
+		fmt.Fprint(h, i)
+		u[i] = float64(h.Sum64()>>11) / (1 << 53)
+	}
+	return optimizer.Proposal{Point: f.space.FromUniform(u), Origin: optimizer.OriginModel}, nil
+}
+
+// config is a study of two parameters whose program prints a parabola.
+func config() study.Config {
+	return study.Config{
+		Name:      "parabola",
+		Command:   study.Command{Argv: []string{"parabola", "{x}", "{n}"}},
+		Objective: study.Objective{Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize},
+		Params: []spaces.Param{
+			{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1},
+			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},
+		},
+		Budget: study.Budget{Trials: 12},
+		Run:    study.Run{Workers: 1, FailureGuard: 5, Grace: study.Duration(time.Second)},
+		Seed:   3,
+		Dir:    "/",
+	}
+}
+
+// parabola is the program: its time and value depend on its arguments alone.
+func parabola(job runner.Job) ending {
+	x, err1 := strconv.ParseFloat(job.Argv[1], 64)
+	n, err2 := strconv.ParseFloat(job.Argv[2], 64)
+	if err1 != nil || err2 != nil {
+		return ending{exit: runner.Exit{Code: 64}}
+	}
+	return ending{
+		stdout: fmt.Sprintf("n=%v\nloss=%v\n", n, (x-0.3)*(x-0.3)+n),
+		takes:  time.Duration(n) * time.Second,
+	}
+}
+
+// open opens a study with fakes.
+func open(t *testing.T, dir string, c *study.Config, f *fakeLauncher) *study.Study {
+	t.Helper()
+	s, err := study.Open(c, study.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// finish runs a study to its end.
+func finish(t *testing.T, dir string, c *study.Config, f *fakeLauncher) (*study.State, error) {
+	t.Helper()
+	s := open(t, dir, c, f)
+	err := s.Run(context.Background(), nil)
+	if cerr := s.Close(); cerr != nil {
+		t.Fatal(cerr)
+	}
+	return s.State(), err
+}
+
+// lines returns the records of a study's journal.
+func lines(t *testing.T, dir string) []string {
+	t.Helper()
+	text, err := os.ReadFile(study.Layout(dir).Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(text)))
+}
+
+// events returns the events in a study's journal.
+func events(t *testing.T, dir string) []study.Event {
+	t.Helper()
+	var out []study.Event
+	if _, err := journal.Read(study.Layout(dir).Journal(), func(line journal.Record) error {
+		var r study.Record
+		err := json.Unmarshal(line.Raw, &r)
+		out = append(out, r.Event)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// story is what must be equal between a study and the same study interrupted:
+// what was proposed and what came of it.
+func story(st *study.State) string {
+	var b strings.Builder
+	for _, t := range st.Trials {
+		values, err := json.Marshal(t.Values)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, "%d told %d pending %v %s %s: %s %x\n", t.Number, t.Told, t.Pending, t.Origin, values, t.Status, t.Value)
+	}
+	return b.String()
+}

@@ -1,0 +1,228 @@
+package study_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A study with one worker that is killed after any of its records, and goes on,
+// equals the study that was never killed: the same proposals from the same
+// knowledge, and the same values.
+func TestResumeAfterEveryRecord(t *testing.T) {
+	whole := t.TempDir()
+	var want string
+	var journalLines []string
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		c.Run.Retries = 1
+		st, err := finish(t, whole, &c, &fakeLauncher{program: flaky})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = story(st)
+		journalLines = lines(t, whole)
+	})
+	if len(journalLines) < 26 {
+		t.Fatalf("the journal has only %d records", len(journalLines))
+	}
+	for cut := 1; cut <= len(journalLines); cut++ {
+		for _, disk := range []string{"nothing", "running", "ended"} {
+			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
+				dir := t.TempDir()
+				synctest.Test(t, func(t *testing.T) {
+					crashed(t, dir, whole, journalLines[:cut], disk)
+					c := config()
+					c.Run.Retries = 1
+					st, err := finish(t, dir, &c, &fakeLauncher{program: flaky})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := story(st); got != want {
+						t.Errorf("got\n%s\nwant\n%s", got, want)
+					}
+					after := lines(t, dir)
+					if !slices.Equal(after[:cut], journalLines[:cut]) {
+						t.Error("the records before the crash have changed")
+					}
+				})
+			})
+		}
+	}
+}
+
+// flaky is parabola, but every third trial's first attempt fails.
+func flaky(job runner.Job) ending {
+	id := strings.Split(job.ID, "/")
+	if (id[1] == "3" || id[1] == "6") && id[2] == "1" {
+		return ending{exit: runner.Exit{Code: 1}}
+	}
+	return parabola(job)
+}
+
+// crashed makes dir a copy of a study as a crash after the given records leaves
+// it: the attempts under way have left no trace, or a directory without an
+// exit status, or have ended since.
+func crashed(t *testing.T, dir, whole string, records []string, disk string) {
+	t.Helper()
+	if err := os.WriteFile(study.Layout(dir).Journal(), []byte(strings.Join(records, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, _, err := study.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range st.Pending() {
+		id := study.AttemptID{Trial: trial.Number, Attempt: trial.Attempt + 1}
+		to := study.Layout(dir).Attempt(id)
+		switch disk {
+		case "running":
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		case "ended":
+			if err := os.CopyFS(to, os.DirFS(study.Layout(whole).Attempt(id))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A torn last record is cut off, its bytes are kept, and the journal says so.
+func TestResumeAfterTornRecord(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		st, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := lines(t, dir)
+		torn := strings.Join(all[:9], "") + all[9][:30]
+		if err := os.WriteFile(study.Layout(dir).Journal(), []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil || story(again) != story(st) {
+			t.Errorf("%v: got\n%s\nwant\n%s", err, story(again), story(st))
+		}
+		i := slices.IndexFunc(events(t, dir), func(e study.Event) bool {
+			s, ok := e.(study.Session)
+			return ok && s.Recovered != ""
+		})
+		if i < 0 {
+			t.Fatal("no session says that a record was cut off")
+		}
+		kept, err := os.ReadFile(events(t, dir)[i].(study.Session).Recovered)
+		if err != nil || string(kept) != all[9][:30] {
+			t.Errorf("kept %q, %v", kept, err)
+		}
+	})
+}
+
+// With any number of workers every proposal can be asked for again.
+func TestReplay(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		c.Run.Workers, c.Run.Retries = 3, 1
+		f := &fakeLauncher{program: flaky}
+		s := open(t, dir, &c, f)
+		if err := s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0)}, {Name: "n", Value: spaces.Int(2)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.Trials = 20
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := study.Replay(t.Context(), dir, newFakeOptimizer)
+		if err != nil || rep.Asked != 19 || rep.Given != 1 || len(rep.Differences) != 0 {
+			t.Errorf("%v: %+v", err, rep)
+		}
+		rep, err = study.Replay(t.Context(), dir, nil)
+		if err != nil || len(rep.Differences) != 19 {
+			t.Errorf("another optimizer: %v, %d differences", err, len(rep.Differences))
+		}
+	})
+}
+
+func TestOneSessionAtATime(t *testing.T) {
+	dir := t.TempDir()
+	c := config()
+	s := open(t, dir, &c, &fakeLauncher{program: parabola})
+	if used, err := study.InUse(s.Layout()); err != nil || !used {
+		t.Errorf("in use: %v, %v", used, err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, link} {
+		if _, err := study.Open(&c, study.Options{Dir: path, Launcher: &fakeLauncher{}}); !errors.Is(err, journal.ErrLocked) {
+			t.Errorf("a second session in %s: %v", path, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if used, err := study.InUse(s.Layout()); err != nil || used {
+		t.Errorf("in use after Close: %v, %v", used, err)
+	}
+}
+
+func TestReconfigure(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		f := &fakeLauncher{program: parabola}
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.Trials, c.Run.Workers = 15, 2
+		st, err := finish(t, dir, &c, f)
+		if err != nil || len(st.Order) != 15 || st.Config.Run.Workers != 2 {
+			t.Errorf("a larger budget: %v, %d finished", err, len(st.Order))
+		}
+		if st, err = finish(t, dir, nil, f); err != nil || len(st.Order) != 15 {
+			t.Errorf("without a config: %v, %d finished", err, len(st.Order))
+		}
+		for what, change := range map[string]func(*study.Config){
+			"params":  func(c *study.Config) { c.Params = c.Params[:1] },
+			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "{n}"} },
+			"seed":    func(c *study.Config) { c.Seed++ },
+		} {
+			other := c
+			change(&other)
+			var refused *study.ConfigError
+			if _, err := study.Open(&other, study.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer}); !errors.As(err, &refused) ||
+				len(refused.Changes) != 1 || !strings.HasPrefix(refused.Changes[0], what+": ") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+func TestNoStudy(t *testing.T) {
+	if _, err := study.Open(nil, study.Options{Dir: t.TempDir(), Launcher: &fakeLauncher{}}); !errors.Is(err, study.ErrNoStudy) {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := study.Load(t.TempDir()); !errors.Is(err, study.ErrNoStudy) {
+		t.Errorf("error %v", err)
+	}
+}
