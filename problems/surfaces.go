@@ -100,7 +100,7 @@ func Needle(d int, seed uint64) Problem {
 }
 
 // TwoBasins has a broad bowl that ends at 0.3 and a narrow one, about a
-// thirtieth of a three-dimensional cube, that ends at 0.
+// twentieth of a three-dimensional cube, that ends at 0.
 func TwoBasins(d int, seed uint64) Problem {
 	r := stream(seed, 0x2b)
 	broad := randomPoint(r, d, 0.15, 0.85)

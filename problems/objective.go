@@ -1,0 +1,140 @@
+package problems
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Objective is a function over any parameter space, to be minimised. Its fields
+// mean what those of Problem of the same name mean.
+type Objective struct {
+	Name  string
+	Space *spaces.Space
+	Min   float64
+	Best  spaces.Values // a configuration with the value Min; nil where none is known
+
+	Eval  func(spaces.Values) float64
+	Noisy func(v spaces.Values, trial uint64) float64
+	Fails func(spaces.Values) bool
+}
+
+// Observe is what a trial with these values sees, and whether it succeeds.
+func (o Objective) Observe(v spaces.Values, trial uint64) (y float64, ok bool) {
+	if o.Fails != nil && o.Fails(v) {
+		return math.NaN(), false
+	}
+	if o.Noisy != nil {
+		return o.Noisy(v, trial), true
+	}
+	return o.Eval(v), true
+}
+
+// Regret is how far y lies above the least value; NaN when that is not known.
+func (o Objective) Regret(y float64) float64 { return y - o.Min }
+
+// Sample draws a configuration with every parameter uniform on its scale.
+func (o Objective) Sample(r *rand.Rand) spaces.Values { return sample(o.Space, r) }
+
+func sample(s *spaces.Space, r *rand.Rand) spaces.Values {
+	u := make([]float64, s.Len())
+	for i := range u {
+		u[i] = r.Float64()
+	}
+	return s.Decode(s.FromUniform(u))
+}
+
+// Objective is the problem over a space of floats x1, x2 and so on.
+func (p Problem) Objective() Objective {
+	params := make([]spaces.Param, p.Dim())
+	for i := range params {
+		params[i] = float(fmt.Sprintf("x%d", i+1), p.Low[i], p.High[i])
+	}
+	o := Objective{
+		Name: p.Name, Space: space(params...), Min: p.Min,
+		Eval: func(v spaces.Values) float64 { return p.Eval(vector(v)) },
+	}
+	if len(p.Minimisers) > 0 {
+		for i, x := range p.Minimisers[0] {
+			o.Best = append(o.Best, spaces.Assignment{Name: params[i].Name, Value: spaces.Float(x)})
+		}
+	}
+	if p.Noisy != nil {
+		o.Noisy = func(v spaces.Values, trial uint64) float64 { return p.Noisy(vector(v), trial) }
+	}
+	if p.Fails != nil {
+		o.Fails = func(v spaces.Values) bool { return p.Fails(vector(v)) }
+	}
+	return o
+}
+
+// vector lists the values of parameters that are all numbers.
+func vector(v spaces.Values) []float64 {
+	x := make([]float64, len(v))
+	for i, a := range v {
+		x[i], _ = a.Value.Number()
+	}
+	return x
+}
+
+// number is the value of a numeric parameter, or 0 while it is inactive.
+func number(v spaces.Values, name string) float64 {
+	value, _ := v.Get(name)
+	x, _ := value.Number()
+	return x
+}
+
+func has(v spaces.Values, name string, want spaces.Value) bool {
+	value, _ := v.Get(name)
+	return value == want
+}
+
+// space makes a space of parameters that are written in this package, so that
+// an error is a mistake here.
+func space(params ...spaces.Param) *spaces.Space {
+	s, err := spaces.New(params...)
+	if err != nil {
+		panic("problems: " + err.Error())
+	}
+	return s
+}
+
+func float(name string, low, high float64) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: low, Max: high}
+}
+
+func logFloat(name string, low, high float64) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: low, Max: high, Scale: spaces.Log}
+}
+
+func integer(name string, low, high float64) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindInt, Min: low, Max: high}
+}
+
+func logInteger(name string, low, high float64) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindInt, Min: low, Max: high, Scale: spaces.Log}
+}
+
+func boolean(name string) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindBool}
+}
+
+func choice(name string, levels ...string) spaces.Param {
+	p := spaces.Param{Name: name, Kind: spaces.KindChoice}
+	for _, l := range levels {
+		p.Choices = append(p.Choices, spaces.String(l))
+	}
+	return p
+}
+
+// when makes a parameter conditional.
+func when(condition string, p spaces.Param) spaces.Param {
+	c, err := spaces.ParseCondition(condition)
+	if err != nil {
+		panic("problems: " + err.Error())
+	}
+	p.When = c
+	return p
+}

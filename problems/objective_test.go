@@ -1,0 +1,176 @@
+package problems
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+func everyObjective() []Objective {
+	var all []Objective
+	for seed := range uint64(4) {
+		all = append(all, Mixed(seed)...)
+		all = append(all, Hidden(seed)...)
+	}
+	return append(all, Branin().Objective())
+}
+
+func TestObjectiveMinima(t *testing.T) {
+	r := stream(5, 6)
+	for _, o := range everyObjective() {
+		p, err := o.Space.Encode(o.Best)
+		if err != nil {
+			t.Fatalf("%s: the best configuration: %v", o.Name, err)
+		}
+		if y, ok := o.Observe(o.Space.Decode(p), 0); !ok || math.Abs(y-o.Min) > 1e-9 {
+			t.Errorf("%s: %v, %v at the best configuration, want %v", o.Name, y, ok, o.Min)
+		}
+		for range 2000 {
+			v := o.Sample(r)
+			if y, ok := o.Observe(v, 0); ok && y < o.Min {
+				t.Errorf("%s: %v at %v is below the minimum %v", o.Name, y, v, o.Min)
+			}
+		}
+	}
+}
+
+func TestDozenIsTwelve(t *testing.T) {
+	n, better := 0, 0
+	o := Dozen()
+	o.Space.Enumerate(func(v spaces.Values) bool {
+		n++
+		if o.Eval(v) <= o.Min {
+			better++
+		}
+		return true
+	})
+	if n != 12 || better != 1 {
+		t.Errorf("%d configurations, %d of them with the minimum", n, better)
+	}
+}
+
+func TestIntegersIsBestAtItsBest(t *testing.T) {
+	o := Integers(1)
+	best := 0
+	// Whole neighbourhoods: no single or double step may help.
+	at := vector(o.Best)
+	for i := range at {
+		for j := range at {
+			for _, a := range []int64{-2, -1, 0, 1, 2} {
+				for _, b := range []int64{-2, -1, 0, 1, 2} {
+					v := append(spaces.Values(nil), o.Best...)
+					v[i].Value = spaces.Int(int64(at[i]) + a)
+					v[j].Value = spaces.Int(int64(vector(v)[j]) + b)
+					if o.Eval(v) <= 0 && !v.Equal(o.Best) {
+						best++
+					}
+				}
+			}
+		}
+	}
+	if best > 0 {
+		t.Errorf("%d neighbours are as good as the best", best)
+	}
+}
+
+func TestHiddenFailsInAThird(t *testing.T) {
+	for seed := range uint64(5) {
+		r := stream(seed, 99)
+		for _, o := range Hidden(seed) {
+			const n = 6000
+			fails := 0
+			for range n {
+				if _, ok := o.Observe(o.Sample(r), 0); !ok {
+					fails++
+				}
+			}
+			if share := float64(fails) / n; math.Abs(share-1.0/3) > 0.03 {
+				t.Errorf("%s, seed %d: %v of the space fails", o.Name, seed, share)
+			}
+		}
+	}
+	for i, d := range []int{2, 5, 9} {
+		if o := Hidden(0)[i]; o.Space.Len() != d {
+			t.Errorf("%s has %d parameters, want %d", o.Name, o.Space.Len(), d)
+		}
+	}
+}
+
+// The border must be near: close to the best configuration something fails.
+func TestHiddenBorderIsNearTheBest(t *testing.T) {
+	r := stream(1, 1)
+	for _, o := range Hidden(2) {
+		nearest := math.Inf(1)
+		for range 20_000 {
+			if v := o.Sample(r); o.Fails(v) {
+				nearest = min(nearest, o.Eval(v))
+			}
+		}
+		total := 0.0
+		const n = 2000
+		for range n {
+			total += o.Eval(o.Sample(r)) / n
+		}
+		if nearest > total/2 {
+			t.Errorf("%s: the nearest failure has the value %v, the mean is %v", o.Name, nearest, total)
+		}
+	}
+}
+
+func TestNetworkRewardsItsCouplings(t *testing.T) {
+	o := Network()
+	set := func(name string, value spaces.Value) spaces.Values {
+		var v spaces.Values
+		for _, a := range o.Best {
+			if a.Name == name {
+				a.Value = value
+			}
+			v = append(v, a)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		name  string
+		value spaces.Value
+	}{
+		{"lr", spaces.Float(0.1)}, {"momentum", spaces.Float(0.5)}, {"layers", spaces.Int(8)},
+		{"units", spaces.Int(16)}, {"dropout", spaces.Float(0.6)}, {"batchnorm", spaces.Bool(false)},
+	} {
+		if y := o.Eval(set(c.name, c.value)); y < o.Min+0.03 {
+			t.Errorf("%s = %v costs only %v", c.name, c.value, y-o.Min)
+		}
+	}
+	if y := o.Eval(set("lr", spaces.Float(1))); y < 2 {
+		t.Errorf("a far too large learning rate gives %v", y)
+	}
+}
+
+func TestRobotPushNoise(t *testing.T) {
+	goal := Goal(3)
+	if again := Goal(3); again != goal || math.Abs(goal.X) > 5 || math.Abs(goal.Y) > 5 {
+		t.Fatalf("goals %v and %v", goal, again)
+	}
+	for _, p := range []Problem{RobotPush3(goal, 1), RobotPush4(goal, 1)} {
+		x := p.FromUnit([]float64{0.1, 0.2, 0.7, 0.3}[:p.Dim()])
+		a, _ := p.Observe(x, 1)
+		b, _ := p.Observe(x, 2)
+		if again, _ := p.Observe(x, 1); again != a {
+			t.Errorf("%s: trial 1 gives %v, then %v", p.Name, a, again)
+		}
+		if a == b || a == p.Eval(x) {
+			t.Errorf("%s: %v and %v in two trials, %v without noise", p.Name, a, b, p.Eval(x))
+		}
+		if y := p.Objective().Eval(p.Objective().Space.Decode(spaces.Point(p.ToUnit(x)))); math.Abs(y-p.Eval(x)) > 0.2 {
+			t.Errorf("%s: %v as an objective, %v as a problem", p.Name, y, p.Eval(x))
+		}
+	}
+}
+
+func ExampleProblem_Observe() {
+	p := Branin()
+	y, ok := p.Observe([]float64{0, 0}, 1)
+	fmt.Printf("%.4f %v\n", y, ok)
+	// Output: 55.6021 true
+}
