@@ -48,7 +48,7 @@ func hidden(name string, seed uint64, params ...spaces.Param) Objective {
 		return dot(slope, t) + 0.25*math.Sin(2*math.Pi*dot(bend, t))
 	}
 
-	const samples = 20_000
+	const samples = 6_000
 	seen := make([]float64, samples)
 	for i := range seen {
 		seen[i] = danger(sample(s, r))

@@ -10,7 +10,7 @@ import (
 
 func everyObjective() []Objective {
 	var all []Objective
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		all = append(all, Mixed(seed)...)
 		all = append(all, Hidden(seed)...)
 	}
@@ -27,7 +27,7 @@ func TestObjectiveMinima(t *testing.T) {
 		if y, ok := o.Observe(o.Space.Decode(p), 0); !ok || math.Abs(y-o.Min) > 1e-9 {
 			t.Errorf("%s: %v, %v at the best configuration, want %v", o.Name, y, ok, o.Min)
 		}
-		for range 2000 {
+		for range 500 {
 			v := o.Sample(r)
 			if y, ok := o.Observe(v, 0); ok && y < o.Min {
 				t.Errorf("%s: %v at %v is below the minimum %v", o.Name, y, v, o.Min)
@@ -76,10 +76,10 @@ func TestIntegersIsBestAtItsBest(t *testing.T) {
 }
 
 func TestHiddenFailsInAThird(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range uint64(3) {
 		r := stream(seed, 99)
 		for _, o := range Hidden(seed) {
-			const n = 6000
+			const n = 3000
 			fails := 0
 			for range n {
 				if _, ok := o.Observe(o.Sample(r), 0); !ok {
@@ -103,7 +103,7 @@ func TestHiddenBorderIsNearTheBest(t *testing.T) {
 	r := stream(1, 1)
 	for _, o := range Hidden(2) {
 		nearest := math.Inf(1)
-		for range 20_000 {
+		for range 4000 {
 			if v := o.Sample(r); o.Fails(v) {
 				nearest = min(nearest, o.Eval(v))
 			}
