@@ -49,7 +49,7 @@ func reproduceCommand() *cobra.Command {
 	}
 	r.register(cmd, "reproduce.csv", 10, 100)
 	cmd.Flags().BoolVar(&r.faithful, "faithful", false, "slice sampling and DIRECT, as the paper has it, instead of MAP and L-BFGS (about 20 times slower)")
-	cmd.Flags().StringVar(&r.figures, "figures", "", "directory for figures; empty: none")
+	cmd.Flags().StringVar(&r.figures, "figures", "", "directory for the figures of main or product; empty: none")
 	cmd.Flags().StringVar(&r.part, "part", "main", "one of "+strings.Join(parts, ", "))
 	return cmd
 }
@@ -57,6 +57,9 @@ func reproduceCommand() *cobra.Command {
 func (r *reproduction) run(cmd *cobra.Command) error {
 	var jobs []job
 	write := r.writeCases
+	if r.figures != "" && r.part != "main" && r.part != "product" {
+		return fmt.Errorf("--figures: part %s has no figures; those of main and product have", r.part)
+	}
 	switch r.part {
 	case "main", "product":
 		jobs = r.mainJobs()
