@@ -56,6 +56,11 @@ func Open(config *Config, opts Options) (*Study, error) {
 // file that keeps the bytes of a torn last line, if there was one.
 func (s *Study) openJournal(config *Config) (torn string, err error) {
 	path := s.layout.Journal()
+	if config != nil {
+		if err := os.MkdirAll(string(s.layout), dirMode); err != nil {
+			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
+		}
+	}
 	j, summary, err := journal.Open(path, s.state.read)
 	switch {
 	case err == nil:
@@ -73,9 +78,6 @@ func (s *Study) openJournal(config *Config) (torn string, err error) {
 
 // create begins a study.
 func (s *Study) create(config Config) error {
-	if err := os.MkdirAll(string(s.layout), dirMode); err != nil {
-		return &journal.WriteError{Path: s.layout.Journal(), Op: "create", Err: err}
-	}
 	var id [8]byte
 	rand.Read(id[:])
 	print, err := fingerprint(config)
@@ -102,6 +104,9 @@ func (s *Study) begin(config *Config, torn string) error {
 			events = append(events, *change)
 			s.opts.Log.Info("the spec has changed since the last session")
 		}
+	}
+	if s.state.Ended() && len(events) == 0 {
+		return nil // nothing will happen that a record should precede
 	}
 	host, _ := os.Hostname() // for people only
 	events = append(events, Session{Number: s.state.Sessions + 1, Host: host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})

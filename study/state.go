@@ -61,6 +61,9 @@ func (s *State) apply(r Record) error {
 	case Session:
 		s.Sessions = e.Number
 		s.inSession = nil
+		if s.Closed != nil && s.Closed.Why == EndGuard {
+			s.Closed = nil // a person has started it again
+		}
 	case SetupEnded:
 		s.SetUp = e.Failure == nil
 		s.setups = e.Attempt
@@ -194,6 +197,10 @@ func (s *State) trial(n int) (*Trial, error) {
 	}
 	return s.Trials[n-1], nil
 }
+
+// Ended reports whether the study has come to an end that a new session does
+// not open again.
+func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuard }
 
 // Best returns the best trial, nil if none has succeeded.
 func (s *State) Best() *Trial { return s.best }

@@ -154,9 +154,9 @@ func (s *Study) commit(events ...Event) error {
 	return nil
 }
 
-// record dates an event.
+// record dates an event, with the precision that the journal keeps.
 func (s *Study) record(e Event) Record {
-	return Record{At: time.Now(), Elapsed: s.elapsed(), Event: e}
+	return Record{At: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.elapsed().Truncate(time.Millisecond), Event: e}
 }
 
 // show hands a record and the trial that it is about to the observers.
@@ -192,7 +192,8 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 	return nil
 }
 
-// Enqueue puts values before the optimizer's next proposals.
+// Enqueue puts values before the optimizer's next proposals. It must not be
+// called while Run runs.
 func (s *Study) Enqueue(v spaces.Values) error {
 	if _, err := s.state.Space.Encode(v); err != nil {
 		return err

@@ -61,10 +61,11 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
   lbotune check spec.toml      validate, and show the first commands
   lbotune run spec.toml        start, or go on where it stopped
   lbotune best spec.study      the best values so far`, "\n"),
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          knownCommand,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
+		Args:                       knownCommand,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
 	f.BoolVar(&g.json, "json", false, "print results as JSON")

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	if signal.Ignored(os.Interrupt) {
+		// A background job of a script: its children would ignore Ctrl-C too.
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
+	testscript.Main(m, map[string]func(){"lbotune": main})
+}
+
+// The scripts are the program's behaviour as people see it. Beside testscript's
+// own commands they know:
+//
+//	code N ARGS...                  run lbotune ARGS, which must exit with N
+//	signal SIG[,SIG] FILE N ARGS... run lbotune ARGS; once FILE is there send the
+//	                                signals, each after the last was answered; it
+//	                                must exit with N
+//	cutend FILE N                   cut the last N bytes off FILE
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":   code,
+			"signal": sendSignals,
+			"cutend": cutEnd,
+		},
+	})
+}
+
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	checkCode(ts, ts.Exec("lbotune", args[1:]...), want)
+}
+
+func checkCode(ts *testscript.TestScript, err error, want int) {
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.Exited():
+		got = exit.ExitCode()
+	case errors.As(err, &exit):
+		got = 128 + int(exit.Sys().(syscall.WaitStatus).Signal())
+	default:
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d; want %d", got, want)
+	}
+}
+
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
+func sendSignals(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	var out, progress bytes.Buffer
+	logPath := ts.MkAbs("stderr.log")
+	log, err := os.Create(logPath)
+	ts.Check(err)
+	defer log.Close()
+	path, err := exec.LookPath(filepath.Join(strings.Split(ts.Getenv("PATH"), ":")[0], "lbotune"))
+	ts.Check(err)
+	cmd := exec.Command(path, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=/no-home"}
+	cmd.Stdout, cmd.Stderr = &out, log
+	ts.Check(cmd.Start())
+	await(ts, args[1], func() bool { _, err := os.Stat(ts.MkAbs(args[1])); return err == nil })
+	for i, name := range strings.Split(args[0], ",") {
+		sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
+		ts.Check(cmd.Process.Signal(sig))
+		if name == "KILL" {
+			break
+		}
+		await(ts, "an answer to "+name, func() bool {
+			text, err := os.ReadFile(logPath)
+			ts.Check(err)
+			return strings.Count(string(text), "stopping: ") > i
+		})
+	}
+	err = cmd.Wait()
+	text, readErr := os.ReadFile(logPath)
+	ts.Check(readErr)
+	progress.Write(text)
+	ts.Logf("[stdout]\n%s[stderr]\n%s", &out, &progress)
+	ts.Check(os.WriteFile(ts.MkAbs("stdout.log"), out.Bytes(), 0o600))
+	checkCode(ts, err, want)
+}
+
+func await(ts *testscript.TestScript, what string, there func() bool) {
+	for deadline := time.Now().Add(patience); !there(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			ts.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func cutEnd(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()-n))
+}
