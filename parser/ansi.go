@@ -51,7 +51,8 @@ func escapeSequence(text []byte) (size int, moves bool) {
 }
 
 // controlString measures a string sequence, which ends at BEL or ESC \. One
-// that does not end soon is only its two opening bytes: the rest is text.
+// that another sequence interrupts, or that does not end soon, is only its two
+// opening bytes: the rest is text.
 func controlString(text []byte) int {
 	const longest = 4096
 	for i := 2; i < min(len(text), longest); i++ {
@@ -60,6 +61,8 @@ func controlString(text []byte) int {
 			return i + 1
 		case text[i] == escape && i+1 < len(text) && text[i+1] == '\\':
 			return i + 2
+		case text[i] == escape:
+			return 2
 		}
 	}
 	return 2

@@ -150,11 +150,29 @@ func BenchmarkScan(b *testing.B) {
 		{"name/colours", parser.Rule{Metric: "loss"}, colour},
 		{"regex/none", parser.Rule{Regex: `loss: ([-+.\deE]+)`}, noise},
 		{"regex/every-line", parser.Rule{Regex: ` loss: ([-+.\deE]+)`}, metric},
-		{"regex-no-literal/none", parser.Rule{Regex: `[Ll]oss: ([-+.\deE]+)`}, noise},
+		{"regex-no-literal/none", parser.Rule{Regex: `(?i)loss: ([-+.\deE]+)`}, noise},
 		{"last-number", parser.Rule{LastNumber: true}, noise},
 		{"json/none", parser.Rule{JSON: "loss"}, noise},
 		{"json/every-line", parser.Rule{JSON: "eval.loss"}, `{"time":"2026-01-12T09:16:02Z","epoch":1,"eval":{"loss":0.72,"f1":0.61}}` + "\n"},
 	} {
 		b.Run(bench.name, func(b *testing.B) { benchmarkLog(b, bench.rule, bench.text) })
 	}
+}
+
+// BenchmarkHostile has lines as long as they can be, on which a rule that goes
+// back and forth would take minutes.
+func BenchmarkHostile(b *testing.B) {
+	for _, text := range hostile() {
+		b.Run(text, func(b *testing.B) {
+			line := strings.Repeat(text, parser.MaxLine/len(text)) + "\n"
+			for _, rule := range fuzzRules() {
+				benchmarkLine(b, rule, line)
+			}
+		})
+	}
+}
+
+func benchmarkLine(b *testing.B, rule parser.Rule, line string) {
+	name := rule.Metric + rule.Regex + rule.JSON + rule.Dialect
+	b.Run(name, func(b *testing.B) { benchmarkLog(b, rule, line) })
 }

@@ -27,7 +27,16 @@ func (m *tuneMetricMatcher) match(l line, found []occurrence) []occurrence {
 			return found
 		}
 		from += i + len(tuneMetricMark)
-		value, _ := decodeJSON(l.text[from:])
+		from = skipBlanks(l.text, from)
+		var shape jsonShape
+		size, complete, valid := shape.feed(l.text[from:])
+		if !complete {
+			if valid {
+				return found // the rest of the line is one torn text
+			}
+			continue
+		}
+		value, _ := decodeJSON(l.text[from : from+size])
 		report, ok := value.(map[string]any)
 		if !ok {
 			continue

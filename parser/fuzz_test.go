@@ -30,6 +30,13 @@ func fuzzRules() []parser.Rule {
 	}
 }
 
+// hostile are texts that, repeated, tempt a parser to look at each byte often.
+func hostile() []string {
+	return []string{"loss=n", "loss loss ", "\x1b]", "\x1b[", "1e+1+", "{\"a\":", "{\"loss\":1}", "[[", "+-", "1,", "1'",
+		"Result for SMAC: ", "{metricName: loss,", "[tune-metric]: {\"", "[tune-metric]: ,", "cost=1;", "epoch 1 loss 2 ",
+		"lossloss", "1.1.", "{\"eval\":{\"loss\":", "'loss', ", "loss\xff1", "loss: tensor("}
+}
+
 // outcome is all that can be seen of a rule's run over chunks, as text.
 func outcome(rule parser.Rule, chunks ...[]byte) string {
 	pattern, err := parser.Compile(rule)
@@ -87,6 +94,11 @@ func FuzzChunks(f *testing.F) {
 	}
 	f.Add([]byte("loss: 0.\x1b[1m3\r\n{\"eval\":\n{\"loss\": NaN}}\n"), []byte{2}, uint8(6))
 	rules := fuzzRules()
+	for _, text := range hostile() {
+		for i := range rules {
+			f.Add([]byte(strings.Repeat(text, 20)), []byte{3}, uint8(i))
+		}
+	}
 	f.Fuzz(func(t *testing.T, text, cuts []byte, which uint8) {
 		rule := rules[int(which)%len(rules)]
 		whole := outcome(rule, append([]byte(nil), text...))

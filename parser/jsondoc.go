@@ -87,12 +87,14 @@ func (s *jsonShape) take(c byte) bool {
 		s.next = aValue
 		return ok
 	case ',':
-		ok := s.next == aCommaOrEnd
+		if len(s.stack) == 0 || s.next != aCommaOrEnd {
+			return false
+		}
 		s.next = aValue
 		if s.stack[len(s.stack)-1] == '{' {
 			s.next = aKey
 		}
-		return ok
+		return true
 	}
 	s.word = isWordByte(c)
 	return s.word && s.began(c)

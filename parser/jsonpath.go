@@ -24,14 +24,15 @@ type pathStep struct {
 func parsePath(field, expr string) (jsonPath, error) {
 	var path jsonPath
 	rest := strings.TrimPrefix(expr, "$")
-	complain := func(problem, hint string) error {
-		return &RuleError{Field: field, Value: expr, Offset: len(expr) - len(rest), Problem: problem, Hint: hint}
+	complain := func(problem string) error {
+		return &RuleError{Field: field, Value: expr, Offset: len(expr) - len(rest), Problem: problem,
+			Hint: `a path is written as in eval.history[-1]["val.loss"]`}
 	}
 	rest = strings.TrimPrefix(rest, ".")
 	for {
 		step, size, problem := firstStep(rest)
 		if problem != "" {
-			return nil, complain(problem, `a path is written as in eval.history[-1]["val.loss"]`)
+			return nil, complain(problem)
 		}
 		path = append(path, step)
 		rest = rest[size:]
@@ -41,7 +42,7 @@ func parsePath(field, expr string) (jsonPath, error) {
 		if rest[0] == '.' {
 			rest = rest[1:]
 		} else if rest[0] != '[' {
-			return nil, complain("has something after a bracket that is neither a dot nor a bracket", "")
+			return nil, complain("has something after a bracket that is neither a dot nor a bracket")
 		}
 	}
 }

@@ -45,27 +45,23 @@ func (f *stepFinder) assign(l line, found []occurrence) {
 			steps = append(steps, step)
 		}
 	}
+	next := 0 // the first step after the occurrence
 	for i := range found {
-		if o := &found[i]; !o.hasStep {
-			o.step, o.hasStep = f.at(o.at, steps)
+		o := &found[i]
+		for next < len(steps) && steps[next].at < o.at {
+			next++
+		}
+		switch {
+		case o.hasStep:
+		case len(steps) > 0:
+			o.step, o.hasStep = steps[max(next-1, 0)].value, true
+		default:
+			o.step, o.hasStep = f.current, f.known
 		}
 	}
 	if len(steps) > 0 {
 		f.current, f.known = steps[len(steps)-1].value, true
 	}
-}
-
-func (f *stepFinder) at(place int, steps []occurrence) (float64, bool) {
-	if len(steps) == 0 {
-		return f.current, f.known
-	}
-	nearest := steps[0]
-	for _, step := range steps {
-		if step.at < place {
-			nearest = step
-		}
-	}
-	return nearest.value, true
 }
 
 // stepNameMatcher finds a step by its name. It is laxer than the metric's rule:
