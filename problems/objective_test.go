@@ -168,6 +168,29 @@ func TestRobotPushNoise(t *testing.T) {
 	}
 }
 
+func TestLargestSlope(t *testing.T) {
+	p := Branin()
+	if l := LargestSlope(p.Objective(), 1500, 1); l > p.Lipschitz || l < 0.6*p.Lipschitz {
+		t.Errorf("slope %v between random points, the constant is %v", l, p.Lipschitz)
+	}
+	// Choices and ints: the two worst of twelve configurations, by hand.
+	worst := 0.0
+	o := Dozen()
+	o.Space.Enumerate(func(a spaces.Values) bool {
+		return o.Space.Enumerate(func(b spaces.Values) bool {
+			p, _ := o.Space.Encode(a)
+			q, _ := o.Space.Encode(b)
+			if d := spaces.Distance(p, q); d > 0 {
+				worst = max(worst, math.Abs(o.Eval(a)-o.Eval(b))/d)
+			}
+			return true
+		})
+	})
+	if l := LargestSlope(o, 300, 1); math.Abs(l-worst) > 1e-12 || worst == 0 {
+		t.Errorf("slope %v, the steepest pair has %v", l, worst)
+	}
+}
+
 func ExampleProblem_Observe() {
 	p := Branin()
 	y, ok := p.Observe([]float64{0, 0}, 1)

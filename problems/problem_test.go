@@ -208,6 +208,23 @@ func TestShiftedMovesTheFunction(t *testing.T) {
 	}
 }
 
+// Distances from the minimiser survive a rotation of the cube, so a function of
+// the distance alone must not change.
+func TestRotatedKeepsDistances(t *testing.T) {
+	p := Sphere(6, 1)
+	turned := Rotated(p, 2)
+	r := stream(3, 3)
+	for range 50 {
+		x := p.Sample(r)
+		if got, want := turned.Eval(x), distance2(x, turned.Minimisers[0]); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("%v at %v, want %v", got, x, want)
+		}
+	}
+	if distance2(turned.Minimisers[0], p.Minimisers[0]) < 1e-3 {
+		t.Error("the minimiser did not move")
+	}
+}
+
 func TestNoiseBelongsToTheTrial(t *testing.T) {
 	p := WithNoise(Branin(), 2, 9)
 	x := []float64{1, 1}

@@ -26,7 +26,7 @@ func ManyBasins(seed uint64) []Problem {
 func Standard(seed uint64) []Problem {
 	return []Problem{
 		Ackley(5, seed), Griewank(5, seed), Levy(4), StyblinskiTang(5), DixonPrice(4), Shekel(), Eggholder(),
-		Ellipsoid(6, seed),
+		Ellipsoid(6, seed), Rotated(Rosenbrock(4), seed), Rotated(Rastrigin(5, seed), seed),
 	}
 }
 

@@ -49,6 +49,45 @@ func Shifted(p Problem, seed uint64) Problem {
 	return moved
 }
 
+// Rotated turns the function about the centre of its box, scaled to a cube, so
+// that its structure does not follow the axes. p is evaluated outside of its box,
+// and its minimum must hold everywhere. The first minimiser stays in the box.
+func Rotated(p Problem, seed uint64) Problem {
+	centre := make([]float64, p.Dim())
+	for i := range centre {
+		centre[i] = 0.5
+	}
+	r := stream(seed, 0x207)
+	var q [][]float64
+	// turned maps the box to where p is evaluated, back maps the other way.
+	turned := func(x []float64) []float64 {
+		return p.FromUnit(add(rotate(q, subtract(p.ToUnit(x), centre)), centre))
+	}
+	back := func(x []float64) []float64 {
+		return p.FromUnit(add(rotate(transposed(q), subtract(p.ToUnit(x), centre)), centre))
+	}
+	for q == nil || !p.contains(back(p.Minimisers[0])) {
+		q = rotation(r, p.Dim())
+	}
+	moved := p
+	moved.Name += "-rotated"
+	moved.Lipschitz = 0
+	moved.Minimisers = nil
+	for _, m := range p.Minimisers {
+		if at := back(m); p.contains(at) {
+			moved.Minimisers = append(moved.Minimisers, at)
+		}
+	}
+	moved.Eval = before(p.Eval, turned)
+	if p.Noisy != nil {
+		moved.Noisy = func(x []float64, trial uint64) float64 { return p.Noisy(turned(x), trial) }
+	}
+	if p.Fails != nil {
+		moved.Fails = func(x []float64) bool { return p.Fails(turned(x)) }
+	}
+	return moved
+}
+
 func before(f func([]float64) float64, change func([]float64) []float64) func([]float64) float64 {
 	return func(x []float64) float64 { return f(change(x)) }
 }
@@ -98,6 +137,17 @@ func rotation(r *rand.Rand, d int) [][]float64 {
 		}
 	}
 	return q
+}
+
+func transposed(q [][]float64) [][]float64 {
+	t := make([][]float64, len(q))
+	for i := range t {
+		t[i] = make([]float64, len(q))
+		for j := range q {
+			t[i][j] = q[j][i]
+		}
+	}
+	return t
 }
 
 func dot(a, b []float64) float64 {
