@@ -2,6 +2,7 @@ package study
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/runner"
@@ -78,21 +79,27 @@ func renderShell(text string, b *Bindings) (string, error) {
 		switch {
 		case !known:
 			return p.Text
-		case canStandBare(text, p):
+		case canStandBare(text, p, t):
 			return quoteWord(t)
 		}
 		return runner.Quote(t)
 	}), nil
 }
 
-// canStandBare reports whether a plain value needs no quotes where p stands:
-// after = and after an option. Elsewhere it could join a variable's name or a
-// tilde, become a keyword, or a file descriptor.
-func canStandBare(text string, p Part) bool {
-	alone := p.word == (span{p.Start, p.End})
-	redirects := p.End < len(text) && strings.IndexByte("<>", text[p.End]) >= 0
-	return p.Start > 0 && text[p.Start-1] == '=' ||
-		alone && !redirects && isOption(text[p.before.start:p.before.end])
+// canStandBare reports whether a plain value t needs no quotes where p stands:
+// after =, and as a word of its own if it is a number, begins with / or follows
+// an option. Elsewhere it could join a variable's name or a tilde, become a
+// keyword or a file descriptor.
+func canStandBare(text string, p Part, t string) bool {
+	switch {
+	case p.Start > 0 && text[p.Start-1] == '=':
+		return true
+	case p.word.start != p.Start || p.End < len(text) && strings.IndexByte("<>", text[p.End]) >= 0:
+		return false
+	}
+	_, err := strconv.ParseFloat(t, 64)
+	alone := p.word.end == p.End
+	return err == nil || strings.HasPrefix(t, "/") || alone && isOption(text[p.before.start:p.before.end])
 }
 
 // renderText replaces placeholders by their bare values. It reports whether one

@@ -37,10 +37,10 @@ func TestRenderShell(t *testing.T) {
 	b := bindings(t)
 	for _, c := range []struct{ in, want string }{
 		{"x --lr={lr} --n {n}", "x --lr=0.0123456 --n 5"},
-		{"x {n} {n}>out", "x '5' '5'>out"},
+		{"x {n} {n}>out", "x 5 '5'>out"},
 		{"x --opt={opt}", "x --opt='adam w'"},
 		{"x ~{n} $y{n}", "x ~'5' $y'5'"},
-		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x '0.012' --n=005 --n=5.0"},
+		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x 0.012 --n=005 --n=5.0"},
 		{"x {flag:use_bn} {use_bn}", "x '--use-bn' 'true'"},
 		{"x {flag:nesterov} y", "x  y"},
 		{"x --nesterov={nesterov}", "x --nesterov=false"},
@@ -50,7 +50,7 @@ func TestRenderShell(t *testing.T) {
 		{"x --keep --m={momentum}", "x --keep "},
 		{"x keep {momentum}; y", "x keep ; y"},
 		{"x \\\n  --m \\\n  {momentum} \\\n  z", "x \\\n   \\\n   \\\n  z"},
-		{"{trial} {attempt} {slot} {seed} {study} {trial_dir}", "'17' '2' '1' '7' '/s' '/s/trials/000017/a2'"},
+		{"{trial} {attempt} {slot} {seed} {study} {trial_dir}", "17 2 1 7 /s /s/trials/000017/a2"},
 		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
 		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
 	} {
