@@ -25,7 +25,7 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 		return Exit{}, err
 	}
 	defer a.close()
-	here := whereAmI()
+	here := l.here()
 	a.foreign = rec.PIDs != here.pids
 	sameKernel := rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
 	switch {
@@ -91,19 +91,21 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		l.watch(ctx, a)
 	}
 	left := l.sweep(a)
-	if err := a.gone(ctx); err != nil {
-		return Exit{}, err
-	}
 	rec, err := readRecord(a.record)
 	if err != nil {
 		return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
+	}
+	if rec.Exit == nil {
+		if err := a.gone(ctx); err != nil {
+			return Exit{}, err
+		}
 	}
 	exit, err := a.harvest(rec)
 	exit.Leftovers = left
 	return exit, err
 }
 
-// gone waits until no process of the attempt is left that could not be ended.
+// gone waits until no process is left, of an attempt that could then run again.
 func (a *attempt) gone(ctx context.Context) error {
 	for a.locked() || len(a.find()) > 0 {
 		select {

@@ -93,9 +93,9 @@ func (a *attempt) discard() {
 }
 
 // refuse ends an attempt whose command cannot be executed through a fault of its own.
-func (a *attempt) refuse(code int, why string) (Exit, error) {
+func (l *Local) refuse(a *attempt, code int, why string) (Exit, error) {
 	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
-	_ = a.head()
+	_ = a.head(l.here())
 	_ = appendEntry(a.record, entry{Exit: &code})
 	a.announce()
 	exit := a.exit()
@@ -231,7 +231,6 @@ func (a *attempt) busy(code int) error {
 	}
 	for _, errno := range []unix.Errno{unix.ETXTBSY, unix.ENOMEM, unix.ENFILE, unix.EAGAIN} {
 		if strings.HasSuffix(strings.ToLower(text), errno.Error()) {
-			_ = unix.Ftruncate(a.err.fd, 0)
 			return &SpawnError{Op: fmt.Sprintf("execute %s", a.job.Argv[0]), Err: errno, Temporary: true}
 		}
 	}

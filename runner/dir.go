@@ -60,7 +60,7 @@ func openDir(dir string) (int, error) {
 
 // createAt creates the file name, of mode 0600, in the directory of descriptor dir.
 func createAt(dir int, name string) (int, error) {
-	const flags = unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_EXCL
+	const flags = unix.O_RDWR | unix.O_APPEND | unix.O_CREAT | unix.O_EXCL
 	fd, err := unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return -1, err

@@ -8,16 +8,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// scans is how often find looks while the lock says that it has overlooked someone: a
+// process that forks and exits all the time is not always where one looks.
+const scans = 5
+
 // find returns the living processes of the attempt, the supervisor included. A process
 // belongs to it if it is in the supervisor's session, carries the attempt's marker in its
 // environment, holds the attempt's lock, or descends from one that does.
 func (a *attempt) find() []process {
+	for range scans {
+		lock := ""
+		if a.locked() {
+			lock, _ = os.Readlink("/proc/self/fd/" + strconv.Itoa(a.record))
+		}
+		if found := a.scan(lock); len(found) > 0 || lock == "" {
+			return found
+		}
+	}
+	return nil
+}
+
+// scan looks at every process once; lock is the file that some of them hold, if any.
+func (a *attempt) scan(lock string) []process {
 	all := processes()
 	oldest := int64(a.uptime / tick)
-	file := ""
-	if a.locked() {
-		file, _ = os.Readlink("/proc/self/fd/" + strconv.Itoa(a.record))
-	}
 	self := os.Getpid()
 	member := make(map[int]bool)
 	for _, p := range all {
@@ -25,7 +39,7 @@ func (a *attempt) find() []process {
 			continue
 		}
 		member[p.pid] = a.group() != 0 && p.session == a.pid ||
-			p.marked(a.job.ID) || file != "" && p.holds(file)
+			p.marked(a.job.ID) || lock != "" && p.holds(lock)
 	}
 	return closure(all, member)
 }

@@ -30,6 +30,9 @@ type Local struct {
 	mu       sync.Mutex
 	adopting bool
 	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
+
+	placed sync.Once
+	place  place
 }
 
 var (
@@ -77,8 +80,11 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 func insist(ctx context.Context, kill <-chan struct{}, start func() error) error {
 	begun := time.Now()
 	for pause := spawnPauseMin; ; pause = min(2*pause, spawnPauseMax) {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case isClosed(kill):
+			return context.Canceled
 		}
 		err := start()
 		var spawn *SpawnError
@@ -100,9 +106,9 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	err := l.spawn(a)
 	switch { // what is a fault of the command, as a shell would say
 	case errors.Is(err, errNotFound):
-		return a.refuse(127, a.job.Argv[0]+": not found")
+		return l.refuse(a, 127, a.job.Argv[0]+": not found")
 	case errors.Is(err, unix.E2BIG):
-		return a.refuse(126, "the command and its environment are longer than the system allows")
+		return l.refuse(a, 126, "the command and its environment are longer than the system allows")
 	}
 	if err != nil {
 		return Exit{}, err
@@ -135,7 +141,11 @@ func (l *Local) spawn(a *attempt) error {
 		return spawnError("open "+RecordName, err)
 	}
 	defer unix.Close(lock)
-	if err := a.head(); err != nil {
+	if a.pid != 0 { // a second start: the first one could only say that it failed
+		_ = unix.Ftruncate(a.out.fd, 0)
+		_ = unix.Ftruncate(a.err.fd, 0)
+	}
+	if err := a.head(l.here()); err != nil {
 		return spawnError("write "+RecordName, err)
 	}
 	const closed = ^uintptr(0)

@@ -18,9 +18,12 @@ type boundedLog struct {
 	size      int64 // at the last look
 	hole      int64 // end of the hole
 	truncated bool
+	punch     func(fd int, from, length int64) error
 }
 
-func newBoundedLog(max int64) boundedLog { return boundedLog{fd: -1, max: max} }
+func newBoundedLog(max int64) boundedLog {
+	return boundedLog{fd: -1, max: max, punch: punchHole}
+}
 
 // reopen opens the log of an attempt that another process has launched.
 func (b *boundedLog) reopen(dir int, name string) {
@@ -61,7 +64,7 @@ func (b *boundedLog) trim() (grew bool, err error) {
 	if to <= from {
 		return grew, nil
 	}
-	if err := punchHole(b.fd, from, to-from); err != nil {
+	if err := b.punch(b.fd, from, to-from); err != nil {
 		return grew, fmt.Errorf("release the middle of an output: %w", err)
 	}
 	b.hole, b.truncated = to, true

@@ -104,11 +104,16 @@ func appendEntry(fd int, e entry) error {
 type place struct{ host, boot, pids string }
 
 // head appends the header.
-func (a *attempt) head() error {
+func (a *attempt) head(here place) error {
 	a.started, a.uptime = time.Now(), uptime()
-	here := whereAmI()
 	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Host: here.host,
 		Boot: here.boot, PIDs: here.pids, Started: &a.started, Uptime: int64(a.uptime)})
+}
+
+// here says where this process runs.
+func (l *Local) here() place {
+	l.placed.Do(func() { l.place = whereAmI() })
+	return l.place
 }
 
 func whereAmI() place {

@@ -20,14 +20,19 @@ const (
 func (a *attempt) stop(reason stopReason) {
 	a.reason = reason
 	_ = appendEntry(a.record, entry{Stop: string(reason)})
+	grace := a.job.Grace
+	if reason == stopFlood { // it fills the disk meanwhile
+		grace = min(grace, leftoverGrace)
+	}
+	t := tree{group: a.group(), find: a.find}
 	if reason != stopKill {
-		terminate(a.group(), a.find)
-		if a.drained(a.job.Grace, a.find) {
+		t.terminate()
+		if a.drained(&t, grace) {
 			return
 		}
 	}
 	a.killed = true
-	killAll(a.group(), a.find)
+	t.kill()
 }
 
 // group returns the process group of the supervisor if it cannot be anyone else's: as long
@@ -39,16 +44,13 @@ func (a *attempt) group() int {
 	return a.pid
 }
 
-// drained waits until no process of the attempt is left, or grace has passed or Kill is
-// closed, and reports which.
-func (a *attempt) drained(grace time.Duration, find func() []process) bool {
+// drained waits until no process of t is left, or grace has passed or Kill is closed, and
+// reports which. Newcomers are looked for when the known ones are gone.
+func (a *attempt) drained(t *tree, grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
-	var known []process
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax/2) {
-		if known = living(known); len(known) == 0 {
-			if known = find(); len(known) == 0 {
-				return true
-			}
+		if len(t.alive()) == 0 && len(t.look()) == 0 {
+			return true
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
@@ -65,32 +67,65 @@ func (a *attempt) drained(grace time.Duration, find func() []process) bool {
 	}
 }
 
-// terminate sends one SIGTERM to each process of group and to each that find finds: a
-// program may take a second one for impatience. SIGCONT lets stopped ones act on it.
-func terminate(group int, find func() []process) {
-	if group > 0 {
-		_ = unix.Kill(-group, unix.SIGTERM)
-		_ = unix.Kill(-group, unix.SIGCONT)
+// tree is a set of processes that are to end.
+type tree struct {
+	group int              // a process group that belongs to it as a whole, or 0
+	find  func() []process // finds its processes
+	known []process        // those found so far, also if nothing ties them to it any more
+}
+
+// alive returns the known processes that live.
+func (t *tree) alive() []process {
+	alive := t.known[:0]
+	for _, p := range t.known {
+		if p.alive() {
+			alive = append(alive, p)
+		}
 	}
-	for _, p := range find() {
-		if group == 0 || p.group != group {
+	t.known = alive
+	return alive
+}
+
+// look looks for processes and returns all that live.
+func (t *tree) look() []process {
+	known := make(map[process]bool)
+	for _, p := range t.alive() {
+		known[p.identity()] = true
+	}
+	for _, p := range t.find() {
+		if !known[p.identity()] {
+			t.known = append(t.known, p)
+		}
+	}
+	return t.known
+}
+
+// terminate sends one SIGTERM to each process: a program may take a second one for
+// impatience. SIGCONT lets stopped ones act on it.
+func (t *tree) terminate() {
+	found := t.look()
+	if t.group > 0 {
+		_ = unix.Kill(-t.group, unix.SIGTERM)
+		_ = unix.Kill(-t.group, unix.SIGCONT)
+	}
+	for _, p := range found {
+		if t.group == 0 || p.group != t.group {
 			p.signal(unix.SIGTERM)
 			p.signal(unix.SIGCONT)
 		}
 	}
 }
 
-// killAll ends every process of group and every one that find finds, and those that these
-// start meanwhile: all are stopped, until no moving one is found, before the first one is
-// killed, since killing makes room for what a fork bomb starts next. It returns those that
-// are still there when its patience ends.
-func killAll(group int, find func() []process) []process {
+// kill ends every process, and those that these start meanwhile: all are stopped, until no
+// moving one is found, before the first one is killed, since killing makes room for what a
+// fork bomb starts next. It returns those that are still there when its patience ends.
+func (t *tree) kill() []process {
 	deadline := time.Now().Add(killPatience)
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax) {
-		if group > 0 {
-			_ = unix.Kill(-group, unix.SIGKILL)
+		if t.group > 0 {
+			_ = unix.Kill(-t.group, unix.SIGKILL)
 		}
-		found := freeze(find, deadline)
+		found := t.freeze(deadline)
 		if len(found) == 0 || time.Now().After(deadline) {
 			return found
 		}
@@ -101,12 +136,12 @@ func killAll(group int, find func() []process) []process {
 	}
 }
 
-// freeze stops what find finds until it finds nothing new, and returns it.
-func freeze(find func() []process, deadline time.Time) []process {
+// freeze stops every process until it finds no new one, and returns them.
+func (t *tree) freeze(deadline time.Time) []process {
 	stopped := make(map[process]bool)
 	for {
-		found := find()
 		news := false
+		found := t.look()
 		for _, p := range found {
 			if id := p.identity(); !stopped[id] {
 				stopped[id], news = true, true
@@ -119,33 +154,23 @@ func freeze(find func() []process, deadline time.Time) []process {
 	}
 }
 
-func living(known []process) []process {
-	alive := known[:0]
-	for _, p := range known {
-		if p.alive() {
-			alive = append(alive, p)
-		}
-	}
-	return alive
-}
-
 // sweep ends what a command has left behind, and says what that was.
 func (l *Local) sweep(a *attempt) []Process {
 	find := l.leftovers(a)
 	if find == nil {
 		return nil
 	}
-	found := find()
-	if len(found) == 0 {
+	t := tree{group: a.group(), find: find}
+	var swept []Process
+	for _, p := range t.look() {
+		swept = append(swept, Process{PID: p.pid, Command: p.command()})
+	}
+	if len(swept) == 0 {
 		return nil
 	}
-	swept := make([]Process, len(found))
-	for i, p := range found {
-		swept[i] = Process{PID: p.pid, Command: p.command()}
-	}
-	terminate(a.group(), find)
-	if !a.drained(min(a.job.Grace, leftoverGrace), find) {
-		for _, p := range killAll(a.group(), find) {
+	t.terminate()
+	if !a.drained(&t, min(a.job.Grace, leftoverGrace)) {
+		for _, p := range t.kill() {
 			for i := range swept {
 				swept[i].Alive = swept[i].Alive || swept[i].PID == p.pid
 			}

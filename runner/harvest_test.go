@@ -1,0 +1,172 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// ended launches an attempt that exits with code 13, and returns its record.
+func ended(t *testing.T) (runner.Job, string) {
+	t.Helper()
+	job := newJob(t)
+	job.Shell = "echo out; exit 13"
+	if _, err := new(runner.Local).Launch(context.Background(), job); err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(filepath.Join(job.Dir, runner.RecordName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job, string(record)
+}
+
+func rewrite(t *testing.T, job runner.Job, record string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTornRecord: a record that was cut anywhere never gives a wrong status.
+func TestTornRecord(t *testing.T) {
+	job, record := ended(t)
+	lines := strings.SplitAfter(record, "\n")
+	started := len(lines[0]) + len(lines[1])
+	for n := range len(record) + 1 {
+		rewrite(t, job, record[:n])
+		exit, err := new(runner.Local).Attach(context.Background(), job)
+		switch {
+		case n == len(record):
+			if err != nil || exit.Code != 13 {
+				t.Errorf("whole record: %+v, %v", exit, err)
+			}
+		case n >= started:
+			if !errors.Is(err, runner.ErrLost) {
+				t.Errorf("%q: %+v, %v", record[:n], exit, err)
+			}
+		case !errors.Is(err, runner.ErrNeverStarted):
+			t.Errorf("%q: %+v, %v", record[:n], exit, err)
+		}
+	}
+}
+
+func TestScribbledRecord(t *testing.T) {
+	job, record := ended(t)
+	rewrite(t, job, strings.ReplaceAll(record, "\n", "\nscribble\n{}\n[1]\n{\"exit\":\"x\"}\n"))
+	if exit, err := new(runner.Local).Attach(context.Background(), job); err != nil || exit.Code != 13 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// TestPlaces: attempts of another boot are dead, those of another host cannot be judged.
+func TestPlaces(t *testing.T) {
+	job, record := ended(t)
+	boot := regexp.MustCompile(`"boot":"[^"]*"`)
+	host := regexp.MustCompile(`"host":"[^"]*"`)
+	elsewhere := host.ReplaceAllString(boot.ReplaceAllString(record, `"boot":"x"`), `"host":"other/1"`)
+	rebooted := boot.ReplaceAllString(record, `"boot":"x"`)
+	running := func(record string) string { return strings.Replace(record, "{\"exit\":13}\n", "", 1) }
+	for name, c := range map[string]struct {
+		record string
+		want   error
+	}{
+		"here, ended":       {record, nil},
+		"rebooted, ended":   {rebooted, nil},
+		"elsewhere, ended":  {elsewhere, nil},
+		"here, gone":        {running(record), runner.ErrLost},
+		"rebooted, gone":    {running(rebooted), runner.ErrLost},
+		"elsewhere, unsure": {running(elsewhere), runner.ErrElsewhere},
+		"renamed host":      {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
+		"another container": {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
+	} {
+		rewrite(t, job, c.record)
+		exit, err := new(runner.Local).Attach(context.Background(), job)
+		if !errors.Is(err, c.want) || err == nil && exit.Code != 13 {
+			t.Errorf("%s: %+v, %v", name, exit, err)
+		}
+	}
+	rewrite(t, job, strings.Replace(record, `{"attempt":1`, `{"attempt":99`, 1))
+	if _, err := new(runner.Local).Attach(context.Background(), job); err == nil || !strings.Contains(err.Error(), "version 99") {
+		t.Errorf("a future version: %v", err)
+	}
+}
+
+// TestStoppedRecord: an attempt that was made to end keeps the reason, also if whoever
+// ended it died before the status was written.
+func TestStoppedRecord(t *testing.T) {
+	job, record := ended(t)
+	rewrite(t, job, strings.Replace(record, `{"exit":13}`, `{"stop":"timeout"}`, 1))
+	for range 2 {
+		exit, err := new(runner.Local).Attach(context.Background(), job)
+		if err != nil || !exit.TimedOut || !exit.Killed || exit.Signal != "SIGKILL" {
+			t.Errorf("%+v, %v", exit, err)
+		}
+	}
+}
+
+// TestReplacedFiles: what a command puts in the place of a launcher's file is not followed.
+func TestReplacedFiles(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, replace := range map[string]func(path string) error{
+		"symbolic link": func(path string) error { return os.Symlink(secret, path) },
+		"fifo":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"directory":     func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		job, _ := ended(t)
+		never := make(chan struct{})
+		for _, file := range []string{runner.StdoutName, runner.StderrName, runner.RecordName} {
+			path := filepath.Join(job.Dir, file)
+			if err := errors.Join(os.Remove(path), replace(path)); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := runner.ReadTail(path, 100); err == nil {
+				t.Errorf("%s for %s: read %q", name, file, text)
+			}
+			var heard strings.Builder
+			if err := runner.Tail(context.Background(), path, &heard, never); err == nil {
+				t.Errorf("%s for %s: followed, %q", name, file, &heard)
+			}
+			exit, err := new(runner.Local).Attach(context.Background(), job)
+			if file == runner.RecordName {
+				if err == nil {
+					t.Errorf("%s for the record: %+v", name, exit)
+				}
+			} else if err != nil || exit.Code != 13 {
+				t.Errorf("%s for %s: %+v, %v", name, file, exit, err)
+			}
+		}
+	}
+	job, _ := ended(t)
+	link := filepath.Join(t.TempDir(), "a1")
+	if err := os.Symlink(job.Dir, link); err != nil {
+		t.Fatal(err)
+	}
+	job.Dir = link
+	if _, err := new(runner.Local).Launch(context.Background(), job); !errors.Is(err, runner.ErrClaimed) {
+		t.Errorf("launched through a link: %v", err)
+	}
+	if _, err := new(runner.Local).Attach(context.Background(), job); err == nil {
+		t.Error("attached through a link")
+	}
+}
+
+// TestRemovedDirectory: a command that removes its own directory keeps its exit status.
+func TestRemovedDirectory(t *testing.T) {
+	job := newJob(t)
+	job.Shell = `rm -rf "$D"; exit 13`
+	job.Env = []string{"D=" + job.Dir}
+	if exit, err := new(runner.Local).Launch(context.Background(), job); err != nil || exit.Code != 13 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}

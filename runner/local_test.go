@@ -1,0 +1,26 @@
+package runner_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/runnertest"
+)
+
+func TestLocal(t *testing.T) {
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{} })
+}
+
+func TestLocalAdopting(t *testing.T) {
+	local := &runner.Local{Adopt: true} // one for the process
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local })
+}
+
+func TestLocalBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: bash} })
+}

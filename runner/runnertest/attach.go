@@ -1,0 +1,228 @@
+package runnertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// orchestratorEnv holds the job of a test binary that is run as an orchestrator.
+const orchestratorEnv = "RUNNERTEST_ORCHESTRATE"
+
+// plan is what the orchestrator is told to do.
+type plan struct {
+	Dir, ID, Shell string
+	Env            []string
+	Grace          time.Duration
+	Cancel         bool // cancel the attempt once its stdout says "ready"
+}
+
+// orchestrate is the other side of orphan: it launches one attempt and is killed.
+func orchestrate(t *testing.T, l runner.Launcher) {
+	var p plan
+	if err := json.Unmarshal([]byte(os.Getenv(orchestratorEnv)), &p); err != nil {
+		t.Fatal(err)
+	}
+	job := runner.Job{Dir: p.Dir, ID: p.ID, Shell: p.Shell, Env: p.Env, Grace: p.Grace}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := start(t, ctx, l, job)
+	if p.Cancel {
+		waitForLine(t, job, "ready")
+		cancel()
+	}
+	r := <-done
+	t.Logf("%+v", r)
+}
+
+// orphan launches job under an orchestrator of its own and kills that by SIGKILL as soon as
+// the attempt has written the line until.
+func orphan(t *testing.T, job runner.Job, until string, cancel bool) {
+	t.Helper()
+	top, _, _ := strings.Cut(t.Name(), "/")
+	text, err := json.Marshal(plan{job.Dir, job.ID, job.Shell, job.Env, job.Grace, cancel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+top+"$")
+	cmd.Env = append(os.Environ(), orchestratorEnv+"="+string(text))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitForLine(t, job, until)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait()
+}
+
+// attach rejoins the attempt of job in the background.
+func attach(ctx context.Context, a runner.Attacher, job runner.Job) <-chan result {
+	done := make(chan result, 1)
+	job.Shell, job.Env = "", nil // not needed
+	go func() {
+		exit, err := a.Attach(ctx, job)
+		done <- result{exit, err}
+	}()
+	return done
+}
+
+func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	a, ok := l.(runner.Attacher)
+	if !ok {
+		t.Skip("no Attacher")
+	}
+	background := context.Background()
+
+	t.Run("Ended", func(t *testing.T) {
+		job := shellJob(t, "exit 3")
+		launched := launch(t, l, job)
+		for range 2 { // as often as one likes
+			exit := await(t, attach(background, a, job))
+			if exit.Code != 3 || !exit.Started.Equal(launched.Started) || exit.Cancelled || exit.Killed {
+				t.Errorf("launched %+v, attached %+v", launched, exit)
+			}
+		}
+	})
+	t.Run("EndedAlone", func(t *testing.T) {
+		job := shellJob(t, `echo ready; until [ -e "$GO" ]; do sleep 0.01; done; echo over; exit 5`)
+		gate := filepath.Join(t.TempDir(), "go")
+		job.Env = []string{"GO=" + gate}
+		orphan(t, job, "ready", false)
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		waitForLine(t, job, "over")
+		if exit := await(t, attach(background, a, job)); exit.Code != 5 || exit.Cancelled {
+			t.Errorf("%+v", exit)
+		}
+	})
+	t.Run("Lives", func(t *testing.T) {
+		job := shellJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
+		gate := filepath.Join(t.TempDir(), "go")
+		job.Env = []string{"GO=" + gate}
+		orphan(t, job, "ready", false)
+		if pid := pids(t, job)[0]; !alive(pid) {
+			t.Fatal("the attempt did not outlive its orchestrator")
+		}
+		if _, err := l.Launch(background, job); !errors.Is(err, runner.ErrClaimed) {
+			t.Errorf("a second launch: %v", err)
+		}
+		started := make(chan struct{})
+		job.Started = func(int) { close(started) }
+		done := attach(background, a, job)
+		<-started
+		if len(done) > 0 {
+			t.Fatalf("attached and ended at once: %+v", <-done)
+		}
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if exit := await(t, done); exit.Code != 6 || exit.Cancelled {
+			t.Errorf("%+v", exit)
+		}
+		wantDead(t, job, 1)
+	})
+	t.Run("Cancel", func(t *testing.T) {
+		job := shellJob(t, savesCheckpoint)
+		orphan(t, job, "ready", false)
+		ctx, cancel := context.WithCancel(background)
+		defer cancel()
+		job.Started = func(int) { cancel() }
+		if exit := await(t, attach(ctx, a, job)); !exit.Cancelled || exit.Killed {
+			t.Errorf("%+v", exit)
+		}
+		if !strings.Contains(stdout(t, job), "saved after 1 signals\n") {
+			t.Errorf("the end did not wait for the checkpoint: %q", stdout(t, job))
+		}
+		wantDead(t, job, 2)
+	})
+	t.Run("Kill", func(t *testing.T) {
+		job := shellJob(t, "trap '' TERM; echo pid $$; setsid sh -c 'echo pid $$; echo ready; while :; do sleep 1; done'")
+		orphan(t, job, "ready", false)
+		kill := make(chan struct{})
+		job.Kill = kill
+		close(kill)
+		if exit := await(t, attach(background, a, job)); exit.Signal != "SIGKILL" || !exit.Cancelled || !exit.Killed {
+			t.Errorf("%+v", exit)
+		}
+		wantDead(t, job, 2)
+	})
+	t.Run("Timeout", func(t *testing.T) {
+		job := shellJob(t, savesCheckpoint)
+		orphan(t, job, "ready", false)
+		job.Timeout = time.Millisecond // long over
+		if exit := await(t, attach(background, a, job)); !exit.TimedOut || exit.Cancelled {
+			t.Errorf("%+v", exit)
+		}
+		wantDead(t, job, 2)
+	})
+	t.Run("OrchestratorDiedCancelling", func(t *testing.T) {
+		job := shellJob(t, "trap 'echo asked' TERM; echo pid $$; echo ready; while :; do sleep 0.02; done")
+		job.Grace = time.Hour
+		orphan(t, job, "asked", true)
+		job.Grace = 50 * time.Millisecond
+		if exit := await(t, attach(background, a, job)); !exit.Cancelled || !exit.Killed {
+			t.Errorf("%+v", exit)
+		}
+		wantDead(t, job, 1)
+	})
+	testAttachLost(t, a)
+}
+
+// testAttachLost: attempts that have no exit status.
+func testAttachLost(t *testing.T, a runner.Attacher) {
+	background := context.Background()
+	t.Run("NeverStarted", func(t *testing.T) {
+		job := shellJob(t, "true")
+		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrNeverStarted) {
+			t.Errorf("no directory: %+v", r)
+		}
+		if err := os.MkdirAll(job.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrNeverStarted) {
+			t.Errorf("empty directory: %+v", r)
+		}
+	})
+	t.Run("Died", func(t *testing.T) {
+		job := shellJob(t, "echo pid $$; echo ready; while :; do sleep 0.02; done")
+		orphan(t, job, "ready", false)
+		group, err := unix.Getpgid(pids(t, job)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Kill(-group, unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrLost) {
+			t.Errorf("%+v", r)
+		}
+		wantDead(t, job, 1)
+	})
+	t.Run("SupervisorDied", func(t *testing.T) {
+		// What is left of it must have ended before it may run again.
+		job := shellJob(t, "echo pid $$; echo parent $PPID; echo ready; setsid sh -c 'echo pid $$; echo set; while :; do sleep 0.02; done'")
+		orphan(t, job, "set", false)
+		_, text, _ := strings.Cut(stdout(t, job), "parent ")
+		text, _, _ = strings.Cut(text, "\n")
+		if err := exec.Command("kill", "-9", text).Run(); err != nil {
+			t.Fatal(err)
+		}
+		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrLost) {
+			t.Errorf("%+v", r)
+		}
+		wantDead(t, job, 2)
+	})
+}

@@ -1,0 +1,139 @@
+package runnertest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// hostile are values that a careless launcher takes for something else than data.
+func hostile() []string {
+	var every strings.Builder // each byte but NUL
+	for b := 1; b < 256; b++ {
+		every.WriteByte(byte(b))
+	}
+	return []string{
+		"",
+		" ",
+		"a b  c\t",
+		"line\nbreak\n",
+		"\r",
+		"'",
+		`"`,
+		`'"'"'`,
+		`\`,
+		`\n\t\0`,
+		"$HOME ${HOME} $(touch injected) `touch injected`",
+		"; touch injected #",
+		"&& touch injected || touch injected | cat & > injected < /dev/null",
+		"* ? [a-z] ~ {1,2} !!",
+		"-n",
+		"--help",
+		"\x1b[2J\x07\x7f\x01\x81\x88",
+		"\xff\xfe not UTF-8 \xc3",
+		every.String(),
+	}
+}
+
+func testHostile(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	values := hostile()
+	var want, wantEnv strings.Builder
+	var env []string
+	for i, v := range values {
+		want.WriteString(v + "\x00")
+		name := "LBOTUNE_PARAM_" + string(rune('A'+i))
+		env = append(env, name+"="+v)
+		wantEnv.WriteString(name + "=" + v + "\x00")
+	}
+	line := "printf '%s\\0'"
+	for _, v := range values {
+		line += " " + runner.Quote(v)
+	}
+	jobs := map[string]runner.Job{
+		"argv":  argvJob(t, append([]string{"printf", `%s\0`}, values...)...),
+		"shell": shellJob(t, line),
+	}
+	for _, shell := range []string{"sh", "dash", "bash"} {
+		jobs["shell in "+shell] = argvJob(t, shell, "-c", line)
+	}
+	for name, job := range jobs {
+		job.Cwd = t.TempDir()
+		if exit := launch(t, l, job); exit.Code == 127 {
+			t.Logf("%s: not installed", name)
+			continue
+		}
+		if got := stdout(t, job); got != want.String() {
+			t.Errorf("%s: got %q, want %q", name, got, want.String())
+		}
+		if left, _ := os.ReadDir(job.Cwd); len(left) > 0 {
+			t.Errorf("%s: a value was executed", name)
+		}
+	}
+	for name, job := range map[string]runner.Job{
+		"argv":  argvJob(t, "env", "-0"),
+		"shell": shellJob(t, "env -0"),
+		"bash":  argvJob(t, "bash", "-c", "env -0"),
+	} {
+		job.Env = env
+		if exit := launch(t, l, job); exit.Code == 127 {
+			continue
+		}
+		got := stdout(t, job)
+		for kv := range strings.SplitSeq(strings.TrimSuffix(wantEnv.String(), "\x00"), "\x00") {
+			if !strings.Contains("\x00"+got, "\x00"+kv+"\x00") {
+				t.Errorf("environment of %s lacks %q", name, kv)
+			}
+		}
+	}
+}
+
+func testEnvironment(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	t.Setenv("RUNNERTEST_INHERITED", "inherited")
+	t.Setenv("RUNNERTEST_CHANGED", "old")
+	awkward := map[string]string{ // what a shell in between loses
+		"BASH_FUNC_module%%": "() { echo module; }",
+		"dotted.name":        "1",
+		"dashed-name":        "2",
+		"1digit":             "3",
+		"IFS":                ":",
+		"OPTIND":             "not a number",
+	}
+	cwd, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := argvJob(t, "env", "-0")
+	job.Cwd = cwd
+	job.Env = []string{"RUNNERTEST_CHANGED=first", "RUNNERTEST_CHANGED=new", "RUNNERTEST_EMPTY="}
+	for name, value := range awkward {
+		job.Env = append(job.Env, name+"="+value)
+	}
+	launch(t, l, job)
+	got := make(map[string]string)
+	for kv := range strings.SplitSeq(strings.TrimSuffix(stdout(t, job), "\x00"), "\x00") {
+		name, value, _ := strings.Cut(kv, "=")
+		got[name] = value
+	}
+	want := map[string]string{
+		"RUNNERTEST_INHERITED": "inherited", "RUNNERTEST_CHANGED": "new", "RUNNERTEST_EMPTY": "", "PWD": cwd,
+	}
+	for name, value := range awkward {
+		want[name] = value
+	}
+	for name, value := range want {
+		if v, ok := got[name]; !ok || v != value {
+			t.Errorf("%s is %q, want %q", name, v, value)
+		}
+	}
+	job = shellJob(t, "pwd; ls -a")
+	job.Cwd = cwd
+	launch(t, l, job)
+	if got := stdout(t, job); got != cwd+"\n.\n..\n" {
+		t.Errorf("working directory %q, want an empty %q", got, cwd)
+	}
+}

@@ -1,0 +1,160 @@
+// Package runnertest holds the tests that every runner.Launcher must pass.
+package runnertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// patience is how long a test waits for what must happen. Nothing depends on its length.
+const patience = 60 * time.Second
+
+// Suite runs the contract of runner.Launcher, and that of runner.Attacher if the launcher
+// is one too, against launchers made by newLauncher. The attempts run on this machine with
+// a POSIX shell, sleep and a few other standard tools.
+//
+// Suite must be called from a top-level test: to have an orchestrator that it can kill, it
+// runs the test binary again with that test alone.
+func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
+	if os.Getenv(orchestratorEnv) != "" {
+		orchestrate(t, newLauncher(t))
+		return
+	}
+	for _, group := range []struct {
+		name string
+		run  func(*testing.T, func(*testing.T) runner.Launcher)
+	}{
+		{"Exit", testExit},
+		{"Signal", testSignal},
+		{"CannotExecute", testCannotExecute},
+		{"Streams", testStreams},
+		{"Environment", testEnvironment},
+		{"Hostile", testHostile},
+		{"Files", testFiles},
+		{"Modes", testModes},
+		{"Claim", testClaim},
+		{"Invalid", testInvalid},
+		{"Cancel", testCancel},
+		{"Kill", testKill},
+		{"Timeout", testTimeout},
+		{"Stopped", testStopped},
+		{"OwnGroup", testOwnGroup},
+		{"Leftovers", testLeftovers},
+		{"Flood", testFlood},
+		{"Attach", testAttach},
+	} {
+		t.Run(group.name, func(t *testing.T) { group.run(t, newLauncher) })
+	}
+}
+
+// newJob returns a job in a fresh directory, with a generous grace and a unique id.
+func newJob(t *testing.T) runner.Job {
+	t.Helper()
+	dir := t.TempDir()
+	return runner.Job{
+		Dir:   filepath.Join(dir, "trials", "000017", "a1"),
+		ID:    "runnertest" + filepath.ToSlash(dir) + "/17/1",
+		Grace: patience,
+	}
+}
+
+func shellJob(t *testing.T, line string) runner.Job {
+	t.Helper()
+	job := newJob(t)
+	job.Shell = line
+	return job
+}
+
+func argvJob(t *testing.T, argv ...string) runner.Job {
+	t.Helper()
+	job := newJob(t)
+	job.Argv = argv
+	return job
+}
+
+// launch runs job and fails the test if it cannot run or takes for ever.
+func launch(t *testing.T, l runner.Launcher, job runner.Job) runner.Exit {
+	t.Helper()
+	return await(t, start(t, context.Background(), l, job))
+}
+
+// result is what Launch or Attach returned.
+type result struct {
+	exit runner.Exit
+	err  error
+}
+
+// start runs job in the background.
+func start(t *testing.T, ctx context.Context, l runner.Launcher, job runner.Job) <-chan result {
+	t.Helper()
+	done := make(chan result, 1)
+	go func() {
+		exit, err := l.Launch(ctx, job)
+		done <- result{exit, err}
+	}()
+	return done
+}
+
+// await waits for the end of an attempt that must not fail.
+func await(t *testing.T, done <-chan result) runner.Exit {
+	t.Helper()
+	r := awaitResult(t, done)
+	if r.err != nil {
+		t.Fatalf("attempt could not run: %v", r.err)
+	}
+	if r.exit.Started.IsZero() || r.exit.Ended.Before(r.exit.Started) {
+		t.Errorf("started %v, ended %v", r.exit.Started, r.exit.Ended)
+	}
+	return r.exit
+}
+
+func awaitResult(t *testing.T, done <-chan result) result {
+	t.Helper()
+	select {
+	case r := <-done:
+		return r
+	case <-time.After(patience):
+		t.Fatal("the attempt does not end")
+		panic("not reached")
+	}
+}
+
+// eventually waits until ok says so.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// stdout and stderr return what the attempt of job wrote.
+func stdout(t *testing.T, job runner.Job) string { return read(t, job, runner.StdoutName) }
+func stderr(t *testing.T, job runner.Job) string { return read(t, job, runner.StderrName) }
+
+func read(t *testing.T, job runner.Job, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(job.Dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// waitForLine waits until the attempt of job has written a line to stdout.
+func waitForLine(t *testing.T, job runner.Job, line string) {
+	t.Helper()
+	eventually(t, "the line "+line, func() bool {
+		data, _ := os.ReadFile(filepath.Join(job.Dir, runner.StdoutName))
+		return strings.Contains("\n"+string(data), "\n"+line+"\n")
+	})
+}

@@ -1,0 +1,165 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+func newJob(t *testing.T) runner.Job {
+	t.Helper()
+	dir := t.TempDir()
+	return runner.Job{Dir: filepath.Join(dir, "1", "a1"), ID: "runner" + dir + "/1/1", Grace: time.Minute}
+}
+
+// launchAfter launches job, undoes the obstacle once the launch has met it, and returns the
+// result.
+func launchAfter(t *testing.T, job runner.Job, obstacle func() (undo func())) (runner.Exit, error) {
+	t.Helper()
+	undo := obstacle()
+	timer := time.AfterFunc(100*time.Millisecond, undo)
+	defer timer.Stop()
+	return new(runner.Local).Launch(context.Background(), job)
+}
+
+func TestBusyProgram(t *testing.T) {
+	job := newJob(t)
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	job.Argv = []string{program}
+	exit, err := launchAfter(t, job, func() func() {
+		w, err := os.OpenFile(program, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { w.Close() }
+	})
+	if err != nil || exit.Code != 3 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	for name, want := range map[string]string{runner.StdoutName: "ran\n", runner.StderrName: ""} {
+		if got, err := os.ReadFile(filepath.Join(job.Dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", name, got, err)
+		}
+	}
+	again, err := new(runner.Local).Attach(context.Background(), job)
+	if err != nil || again.Code != 3 {
+		t.Errorf("harvested %+v, %v", again, err)
+	}
+}
+
+func TestTooManyOpenFiles(t *testing.T) {
+	job := newJob(t)
+	job.Shell = "exit 3"
+	exit, err := launchAfter(t, job, func() func() {
+		var held []*os.File
+		var old syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
+			t.Fatal(err)
+		}
+		probe, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := old
+		low.Cur = uint64(probe.Fd()) + 3
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, probe)
+		return func() {
+			_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old)
+			for _, f := range held {
+				f.Close()
+			}
+		}
+	})
+	if err != nil || exit.Code != 3 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// TestCannotFork uses a shell that fails once as one does that cannot fork.
+func TestCannotFork(t *testing.T) {
+	job := newJob(t)
+	job.Argv = []string{"sh", "-c", "echo ran; exit 3"}
+	dir := t.TempDir()
+	shell := filepath.Join(dir, "sh")
+	script := `#!/bin/sh
+if [ -e '` + dir + `/failed' ]; then exec /bin/sh "$@"; fi
+: >'` + dir + `/failed'
+echo '{"pid":'$$'}' >&3
+echo 'attempt: Cannot fork' >&4
+echo '{"failed":2}' >&3
+exit 2
+`
+	if err := os.WriteFile(shell, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := (&runner.Local{Shell: shell}).Launch(context.Background(), job)
+	if err != nil || exit.Code != 3 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if text, _ := os.ReadFile(filepath.Join(job.Dir, runner.StderrName)); len(text) > 0 {
+		t.Errorf("stderr holds %q of the first start", text)
+	}
+}
+
+func TestNoShell(t *testing.T) {
+	job := newJob(t)
+	job.Shell = "true"
+	job.Files = []runner.File{{Name: "conf/a"}, {Name: "b"}}
+	_, err := (&runner.Local{Shell: "/nonexistent/sh"}).Launch(context.Background(), job)
+	var spawn *runner.SpawnError
+	if !errors.As(err, &spawn) || spawn.Temporary || !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "/nonexistent/sh") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(job.Dir); err == nil {
+		t.Error("the claim was not given back")
+	}
+}
+
+func TestNoPlace(t *testing.T) {
+	job := newJob(t)
+	job.Shell = "true"
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job.Dir = filepath.Join(file, "1", "a1")
+	_, err := new(runner.Local).Launch(context.Background(), job)
+	var spawn *runner.SpawnError
+	if !errors.As(err, &spawn) || spawn.Temporary || !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCancelledWhileShort(t *testing.T) {
+	job := newJob(t)
+	job.Argv = []string{filepath.Join(t.TempDir(), "program")}
+	w, err := os.OpenFile(job.Argv[0], os.O_WRONLY|os.O_CREATE, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() // busy until the end of the test
+	if _, err := w.WriteString("#!/bin/sh\n"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	why := errors.New("enough")
+	job.Started = func(int) { cancel(why) }
+	exit, err := new(runner.Local).Launch(ctx, job)
+	if err == nil && !exit.Cancelled || err != nil && !errors.Is(err, why) {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}

@@ -1,0 +1,216 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// listener collects what Tail hears.
+type listener struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *listener) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *listener) heard() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
+}
+
+// await waits until the listener has heard want.
+func (l *listener) await(t *testing.T, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); l.heard() != want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("heard %.100q, want %.100q", l.heard(), want)
+		}
+	}
+}
+
+// logFile returns a file for appending and its path.
+func logFile(t *testing.T) (*os.File, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stdout")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, path
+}
+
+func appendTo(t *testing.T, f *os.File, text string) {
+	t.Helper()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	f, path := logFile(t)
+	var l listener
+	ended, done := make(chan struct{}), make(chan error)
+	go func() { done <- runner.Tail(context.Background(), path, &l, ended) }()
+
+	want := ""
+	long := strings.Repeat("x", 1<<20)
+	for _, text := range []string{"a", "bc\nd", "\x00\xff", long, "\n"} {
+		appendTo(t, f, text)
+		want += text
+		l.await(t, want)
+	}
+	appendTo(t, f, "the end")
+	close(ended)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := l.heard(); got != want+"the end" {
+		t.Errorf("heard %d bytes, want %d", len(got), len(want)+7)
+	}
+}
+
+func TestTailTruncation(t *testing.T) {
+	f, path := logFile(t)
+	appendTo(t, f, "first run\n")
+	var l listener
+	ended, done := make(chan struct{}), make(chan error)
+	go func() { done <- runner.Tail(context.Background(), path, &l, ended) }()
+	l.await(t, "first run\n")
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, f, "second\n")
+	l.await(t, "first run\nsecond\n")
+	close(ended)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTailErrors(t *testing.T) {
+	f, path := logFile(t)
+	appendTo(t, f, "text")
+	never := make(chan struct{})
+	broken := errors.New("broken")
+	err := runner.Tail(context.Background(), path, writer(func([]byte) (int, error) { return 0, broken }), never)
+	if !errors.Is(err, broken) {
+		t.Errorf("broken writer: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(broken)
+	if err := runner.Tail(ctx, path, new(listener), never); !errors.Is(err, broken) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if err := runner.Tail(context.Background(), path+"x", new(listener), never); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+func TestReadTail(t *testing.T) {
+	f, path := logFile(t)
+	for _, c := range []struct {
+		n    int
+		want string
+	}{{0, ""}, {5, ""}} {
+		if got, err := runner.ReadTail(path, c.n); err != nil || got != c.want {
+			t.Errorf("empty file: %q, %v", got, err)
+		}
+	}
+	appendTo(t, f, "one\ntwo\x1b[31m\n")
+	for n, want := range map[int]string{0: "", 1: "\n", 100: "one\ntwo\n", 10: "\ntwo\n"} {
+		if got, err := runner.ReadTail(path, n); err != nil || got != want {
+			t.Errorf("last %d bytes: %q, %v; want %q", n, got, err, want)
+		}
+	}
+}
+
+func TestSanitize(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字\n\ttab":            "plain äöü 漢字\n\ttab",
+		"10%\r20%\r\n30%\r":              "10%\n20%\n30%",
+		"\r\n\r\r\nx":                    "\n\nx",
+		"\x1b[1;31mred\x1b[0m":           "red",
+		"\x1b[2J\x1b[H\x1b[?25lx":        "x",
+		"a\x1b]0;title\x07b":             "ab",
+		"a\x1b]0;title\x1b\\b":           "ab",
+		"a\x1b]8;;http://x\x1b\\b\n":     "ab\n",
+		"a\x1bPq#0~\x1b\\b":              "ab",
+		"a\x1b]0;never ends\nb":          "a\nb",
+		"a\x1b(Bb":                       "ab",
+		"a\x1b=b\x1b7c\x1bM":             "abc",
+		"a\u009b31mb\u009d0;t\u009cc":    "abc",
+		"a\x9b31mb":                      "a\ufffd31mb",
+		"bell\x07 back\x08 nul\x00 \x7f": "bell back nul ",
+		"evil\u202etxt.exe\u2066":        "eviltxt.exe",
+		"\x1b":                           "",
+		"\x1b[":                          "",
+		"\x1b[12":                        "",
+		"\x1b\nb":                        "\nb",
+		"\x1b\x1b[31mb":                  "b",
+		"\xff\xfe":                       "\ufffd\ufffd",
+	} {
+		if got := runner.Sanitize(in); got != want {
+			t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzSanitize(f *testing.F) {
+	f.Add("\x1b]0;x\x1b\\\u009b1m\r\n\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := runner.Sanitize(s)
+		for _, r := range got {
+			if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+				t.Errorf("Sanitize(%q) = %q keeps %q", s, got, r)
+			}
+		}
+		if again := runner.Sanitize(got); again != got {
+			t.Errorf("Sanitize(%q) = %q, and of that %q", s, got, again)
+		}
+	})
+}
+
+// TestTailOfHole: who comes late hears a newline for what was released.
+func TestTailOfHole(t *testing.T) {
+	job := newJob(t)
+	job.Shell = `echo first; head -c 20000000 /dev/zero | tr '\0' x; echo; echo last`
+	job.MaxLog = 1 << 20
+	exit, err := new(runner.Local).Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 {
+		t.Fatalf("%+v, %v", exit, err)
+	}
+	if exit.Flooded {
+		t.Skip("no holes on this file system")
+	}
+	ended := make(chan struct{})
+	close(ended)
+	var heard bytes.Buffer
+	if err := runner.Tail(context.Background(), filepath.Join(job.Dir, runner.StdoutName), &heard, ended); err != nil {
+		t.Fatal(err)
+	}
+	text := heard.String()
+	if heard.Len() > 2<<20 || !strings.HasPrefix(text, "first\nxxx") || !strings.HasSuffix(text, "xxx\nlast\n") ||
+		strings.Count(text, "\n") != 4 || strings.Contains(text, "\x00") {
+		t.Errorf("heard %d bytes with %d newlines: %.20q ... %q", heard.Len(), strings.Count(text, "\n"), text, text[len(text)-20:])
+	}
+}
