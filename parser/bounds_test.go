@@ -51,13 +51,13 @@ func TestMemoryIsBounded(t *testing.T) {
 		size int64
 	}{
 		{"no newline", parser.Rule{Metric: "loss"}, block("loss "), size},
-		{"no newline, every line looked at", parser.Rule{LastNumber: true}, block("1.5 x"), size / 8},
-		{"no newline, JSON", parser.Rule{JSON: "loss"}, block(`{"a":[`), size / 8},
-		{"JSON that never ends", parser.Rule{JSON: "loss"}, block("{\"a\":\n"), size / 64},
-		{"a metric on every line", parser.Rule{Metric: "loss", Step: "epoch"}, block("epoch 3 train loss: 0.25 acc: 0.9\n"), size / 32},
-		{"unreadable on every line", parser.Rule{Metric: "loss"}, block("loss: 0,25\n"), size / 64},
-		{"only CR", parser.Rule{Metric: "loss"}, block("12%|#### | loss=0.25\r"), size / 32},
-		{"zeros", parser.Rule{Metric: "loss"}, make([]byte, 32<<10), size / 8},
+		{"no newline, every line looked at", parser.Rule{LastNumber: true}, block("1.5 x"), size / 32},
+		{"no newline, JSON", parser.Rule{JSON: "loss"}, block(`{"a":[`), size / 32},
+		{"JSON that never ends", parser.Rule{JSON: "loss"}, block("{\"a\":\n"), size / 256},
+		{"a metric on every line", parser.Rule{Metric: "loss", Step: "epoch"}, block("epoch 3 train loss: 0.25 acc: 0.9\n"), size / 64},
+		{"unreadable on every line", parser.Rule{Metric: "loss"}, block("loss: 0,25\n"), size / 128},
+		{"only CR", parser.Rule{Metric: "loss"}, block("12%|#### | loss=0.25\r"), size / 64},
+		{"zeros", parser.Rule{Metric: "loss"}, make([]byte, 32<<10), size / 32},
 	}
 	for _, test := range tests {
 		pattern, err := parser.Compile(test.rule)
@@ -78,6 +78,15 @@ func TestMemoryIsBounded(t *testing.T) {
 		if limit := uint64(24 << 20); bytes > limit {
 			t.Errorf("%s: %d bytes allocated for %d bytes of log, limit %d", test.name, bytes, test.size, limit)
 		}
+	}
+}
+
+func TestJSONOverTooManyLines(t *testing.T) {
+	log := "{\"list\": [\n" + strings.Repeat("1234567,\n", 1<<19) + "1],\n\"loss\": 1}\n"
+	_, err := read(t, parser.Rule{JSON: "loss"}, parser.Stdout, log)
+	var e *parser.NoValueError
+	if !errors.As(err, &e) || !strings.Contains(e.Error(), "on line 1 is longer than can be read") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -100,7 +100,7 @@ func skipSeparator(text []byte, i int) (int, bool) {
 	}
 	next := skipBlanks(text, i)
 	separated := next > i
-	for _, separator := range []string{":=", "==", "=>", "->", "=", ":", "|", "│", "→"} {
+	for _, separator := range []string{":=", "=>", "->", "=", ":", "|", "│", "→"} {
 		if bytes.HasPrefix(text[next:], []byte(separator)) {
 			return skipBlanks(text, next+len(separator)), true
 		}

@@ -7,8 +7,10 @@ import (
 
 // stepRule finds the epoch or step that goes with a reading.
 type stepRule struct {
-	matcher matcher
-	needle  []byte // empty when every line must be looked at
+	matcher interface {
+		match(l line, found []occurrence) []occurrence
+	}
+	needle []byte // empty when every line must be looked at
 }
 
 // newStepRule takes a name, or a regular expression when step has parentheses.
@@ -69,8 +71,6 @@ func (f *stepFinder) assign(l line, found []occurrence) {
 type stepNameMatcher struct {
 	name []byte
 }
-
-func (m stepNameMatcher) needles() [][]byte { return [][]byte{m.name} }
 
 func (m stepNameMatcher) match(l line, found []occurrence) []occurrence {
 	for from := 0; ; {
