@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,6 +101,27 @@ func TestTornEnds(t *testing.T) {
 				t.Error("bytes were lost")
 			}
 		})
+	}
+}
+
+// Memory does not grow with a line that is too long.
+func TestEndlessLine(t *testing.T) {
+	path := newPath(t)
+	check(t, os.WriteFile(path, build(t, "s1", 5), 0o600))
+	const length = 256 << 20
+	info, err := os.Stat(path)
+	check(t, err)
+	check(t, os.Truncate(path, info.Size()+length)) // a hole, which is read as zeros
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sum, err := journal.Read(path, ignore)
+	check(t, err)
+	runtime.ReadMemStats(&after)
+	if sum.Records != 5 || sum.Torn.Length != length {
+		t.Errorf("read %+v, torn %v", sum, sum.Torn)
+	}
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 8*journal.MaxLine {
+		t.Errorf("it took %d MiB", grown>>20)
 	}
 }
 
@@ -207,7 +229,7 @@ func (f *changingFile) ReadAt(p []byte, off int64) (int, error) {
 
 func TestRepairMeanwhileIsNoDamage(t *testing.T) {
 	before, after := build(t, "s1", 10), build(t, "s1", 12)
-	torn := append(bytes.Clone(before), "{\"seq\":11,\"eve"...)
+	torn := append(bytes.Clone(before), "{\"seq\":11,\"was torn"...)
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", after)
 	sum, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(changingFS{fsys, torn}))

@@ -1,12 +1,15 @@
 package journal_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // What others do to the file of an open journal ends its writing, and is left as it is.
@@ -58,7 +61,7 @@ func TestDisturbed(t *testing.T) {
 			check(t, c.disturb(path))
 			before, beforeErr := os.ReadFile(path)
 			_, err = j.Append(sample("s1", 2))
-			if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Error(), c.want) {
+			if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), c.want) {
 				t.Errorf("error is %q", werr)
 			}
 			after, afterErr := os.ReadFile(path)
@@ -70,5 +73,93 @@ func TestDisturbed(t *testing.T) {
 				t.Errorf("the next error is %v", again)
 			}
 		})
+	}
+}
+
+// A hookFS calls hook before each Sync and before each Write of the file at path.
+type hookFS struct {
+	*faultfs.FS
+	path string
+	hook func(op string) error
+}
+
+type hookFile struct {
+	journal.File
+	hook func(op string) error
+}
+
+func (f *hookFS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
+	file, err := f.FS.OpenFile(path, flag, perm)
+	if err != nil || path != f.path {
+		return file, err
+	}
+	return &hookFile{file, func(op string) error { return f.hook(op) }}, nil
+}
+
+func (f *hookFile) Sync() error {
+	if err := f.hook("sync"); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+func (f *hookFile) Write(p []byte) (int, error) {
+	if err := f.hook("write"); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}
+
+func openHooked(t *testing.T) (*journal.Journal, *hookFS) {
+	t.Helper()
+	fsys := &hookFS{FS: faultfs.New(), path: "/journal.jsonl", hook: func(string) error { return nil }}
+	fsys.Put("/journal.jsonl", build(t, "s1", 3))
+	j, _, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	check(t, err)
+	return j, fsys
+}
+
+// A record in a file that was taken away before it was on disk is not acknowledged.
+func TestDisturbedWhileSyncing(t *testing.T) {
+	j, fsys := openHooked(t)
+	remove := func(op string) error {
+		if op == "sync" {
+			return fsys.Remove(fsys.path)
+		}
+		return nil
+	}
+	fsys.hook = remove
+	_, err := j.Append(struct{}{})
+	if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), "moved or removed") {
+		t.Error(err)
+	}
+
+	_, fsys = openHooked(t)
+	fsys.FS = fsys.Kill()
+	fsys.hook = remove
+	_, _, err = journal.Open(fsys.path, ignore, journal.WithFS(fsys))
+	if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), "moved or removed") {
+		t.Error(err)
+	}
+}
+
+// Cutting back after a failed write spares what another program has written.
+func TestForeignBytesAreNotCut(t *testing.T) {
+	j, fsys := openHooked(t)
+	foreign := strings.Repeat("foreign ", 100)
+	fsys.hook = func(op string) error {
+		if op == "write" {
+			f, err := fsys.FS.OpenFile(fsys.path, os.O_RDWR, 0)
+			check(t, err)
+			_, err = f.Write([]byte(foreign))
+			check(t, err)
+			return syscall.EIO
+		}
+		return nil
+	}
+	_, err := j.Append(struct{}{})
+	is[*journal.WriteError](t, err)
+	if !strings.HasSuffix(string(fsys.Content(fsys.path)), foreign) {
+		t.Error("the foreign bytes are gone")
 	}
 }

@@ -45,6 +45,9 @@ func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("half a journal was left: %v", err)
 	}
+	if _, err := os.Stat(path + ".new"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a draft was left: %v", err)
+	}
 	check(t, os.Truncate(ballast, 32<<10))
 	j, err := journal.Create(path, header{"s1", 1})
 	var acked uint64

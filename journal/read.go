@@ -83,18 +83,18 @@ func Verify(path string, opts ...Option) (Summary, error) {
 
 // resolve returns the true path of an existing journal.
 func resolve(fsys FS, path string) (string, error) {
-	real, err := fsys.Resolve(path)
+	found, err := fsys.Resolve(path)
 	if err != nil {
 		return "", fmt.Errorf("open journal: %w", err)
 	}
-	info, err := fsys.Stat(real)
+	info, err := fsys.Stat(found)
 	if err != nil {
 		return "", fmt.Errorf("open journal: %w", err)
 	}
 	if !info.Mode.IsRegular() {
 		return "", fmt.Errorf("open journal: %w", &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("not a regular file but %s", kind(info.Mode))})
 	}
-	return real, nil
+	return found, nil
 }
 
 func kind(mode fs.FileMode) string {

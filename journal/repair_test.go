@@ -3,6 +3,8 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -98,6 +100,19 @@ func TestRepairOfAFlippedBit(t *testing.T) {
 		if !bytes.Equal(got, good) || !slices.Equal(numbers(result.Mended), []int{line}) || len(result.Dropped) > 0 {
 			t.Fatalf("bit %d of line %d: %+v", i, line, result)
 		}
+	}
+}
+
+// A flipped bit is not looked for where that would not give a JSON object.
+func TestRepairDoesNotFlipIntoNonsense(t *testing.T) {
+	first := sealed(`{"seq":1,"format":"lbotune-journal","version":1`)
+	body := `{"seq":2,"x":`
+	chained := crc32.ChecksumIEEE([]byte(`{"seq":1,"format":"lbotune-journal","version":1` + body))
+	nonsense := fmt.Sprintf("%s,\"crc\":\"%08x\"}", body, chained)
+	_, result, err := repair(t, []byte(first+strings.Replace(nonsense, "x", "y", 1)+"\n"))
+	check(t, err)
+	if result.Kept != 1 || !slices.Equal(numbers(result.Dropped), []int{2}) {
+		t.Errorf("%+v", result)
 	}
 }
 
