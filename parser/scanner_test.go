@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lbotune/lbotune/parser"
@@ -295,5 +296,32 @@ func TestRuleErrors(t *testing.T) {
 		if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(err.Error(), test.part) {
 			t.Errorf("%+v: got %v, want %q with %q", test.rule, err, test.field, test.part)
 		}
+	}
+}
+
+func TestStreamsSideBySide(t *testing.T) {
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss", Source: parser.Both, Pick: parser.PickMin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	collector := pattern.Collector()
+	var group sync.WaitGroup
+	for i, source := range []parser.Source{parser.Stdout, parser.Stderr} {
+		scanner := collector.Scanner(source, func(parser.Reading) {})
+		group.Go(func() {
+			for line := range 1000 {
+				if _, err := fmt.Fprintf(scanner, "loss=%d\n", 1000*i+line); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := scanner.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	got, err := collector.Result()
+	if err != nil || got.Value != 0 || got.Count != 2000 || got.Lines != 2000 || got.Reading.Source != parser.Stdout {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
