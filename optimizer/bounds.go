@@ -150,4 +150,3 @@ func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
 	}
 	return n
 }
-

@@ -39,7 +39,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		}
 		v := up - a.view.best
 		if v > 0 {
-			v *= a.view.success.probability(p)
+			v *= a.view.success.weight(p)
 		}
 		if v > top && !a.taken(p) {
 			best, top = p, v
@@ -58,7 +58,7 @@ func (a *ask) exploreRandom() (Proposal, error) {
 	rng := a.rng("explore")
 	for range exploreDraws {
 		p := a.dom.uniform(rng)
-		if a.taken(p) || rng.Float64() > a.view.success.probability(p) {
+		if a.taken(p) || rng.Float64() > a.view.success.weight(p) {
 			continue
 		}
 		if b := a.view.bounds; b != nil {

@@ -20,6 +20,10 @@ import (
 type successModel struct {
 	p     *gp.Predictor
 	noise float64 // σn²
+	// caution is the power to which p is taken when proposals are weighed. It
+	// grows with the share of recent failures: each costs a trial and, so near to
+	// others, teaches little.
+	caution float64
 
 	dmu, dvar []float64
 }
@@ -27,6 +31,7 @@ type successModel struct {
 const (
 	successLimit = 250  // trials that the model knows at most
 	successNoise = 0.01 // least σn²: no label is beyond doubt
+	cautionSpan  = 20   // trials that count as recent
 	// lessOften is how many trials may be told before the model's
 	// hyper-parameters are fitted again, as a share of all.
 	lessOften = 16
@@ -68,10 +73,22 @@ func (l *lbo) successModel() (*successModel, error) {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
 	d := l.space.Dim()
-	l.success = &successModel{p: model.Predictor(), noise: fit.Hyper.Noise(),
+	l.success = &successModel{p: model.Predictor(), noise: fit.Hyper.Noise(), caution: l.caution(),
 		dmu: make([]float64, d), dvar: make([]float64, d)}
 	l.successAt = n
 	return l.success, nil
+}
+
+// caution is 1 plus fifty times the share of failures among the last trials.
+func (l *lbo) caution() float64 {
+	recent := l.told[max(0, len(l.told)-cautionSpan):]
+	failures := 0.0
+	for _, o := range recent {
+		if o.Status == Failed {
+			failures++
+		}
+	}
+	return 1 + 50*failures/float64(len(recent))
 }
 
 // probability returns p(x).
@@ -79,22 +96,31 @@ func (s *successModel) probability(x []float64) float64 {
 	if s == nil {
 		return 1
 	}
+	return math.Exp(s.addLog(x, nil) / s.caution)
+}
+
+// weight returns p(x) to the power of the caution.
+func (s *successModel) weight(x []float64) float64 {
+	if s == nil {
+		return 1
+	}
 	return math.Exp(s.addLog(x, nil))
 }
 
-// addLog returns ln p(x) and, if grad is not nil, adds its gradient.
+// addLog returns the logarithm of the weight and, if grad is not nil, adds its
+// gradient.
 func (s *successModel) addLog(x, grad []float64) float64 {
 	if grad == nil {
 		mu, variance := s.p.Predict(x)
-		return acquisition.LogCDF(mu / math.Sqrt(variance+s.noise))
+		return s.caution * acquisition.LogCDF(mu/math.Sqrt(variance+s.noise))
 	}
 	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
 	total := variance + s.noise
 	z := mu / math.Sqrt(total)
 	logCDF := acquisition.LogCDF(z)
-	slope := math.Exp(acquisition.LogPDF(z)-logCDF) / math.Sqrt(total)
+	slope := s.caution * math.Exp(acquisition.LogPDF(z)-logCDF) / math.Sqrt(total)
 	for j := range grad {
 		grad[j] += slope * (s.dmu[j] - mu/(2*total)*s.dvar[j])
 	}
-	return logCDF
+	return s.caution * logCDF
 }

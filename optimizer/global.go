@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer/maximise"
 )
 
 // global maximises the acquisition over the whole cube.
@@ -30,11 +31,33 @@ func (a *ask) global() (Proposal, error) {
 	return a.proposal(best, OriginModel, "%s", why), nil
 }
 
-// maximise searches the whole cube, or lists it where it is small.
+// directEvaluations bounds the evaluations of a search by DIRECT.
+const directEvaluations = 2000
+
+// maximise searches the whole cube, or lists it where it is small, and returns
+// what it found, the best first.
 func (a *ask) maximise(f score) []found {
-	if a.finite == nil {
-		return a.view.searcher.search(f, wholeCube(a.space.Dim()), a.rng("global"))
+	if a.finite != nil {
+		return a.list(f)
 	}
+	if a.set.Maximizer == "direct" {
+		if end := a.divide(f); !math.IsInf(end.v, -1) && !a.taken(end.x) {
+			return []found{end}
+		}
+	}
+	return a.view.searcher.search(f, wholeCube(a.space.Dim()), a.rng("global"))
+}
+
+// divide searches by DIRECT, with one coordinate for each parameter.
+func (a *ask) divide(f score) found {
+	one := wholeCube(a.space.Len())
+	r := maximise.Direct(func(u []float64) float64 { return f.at(a.space.FromUniform(u), nil) }, one.lo, one.up,
+		maximise.DirectSettings{MaxEvaluations: directEvaluations, LocallyBiased: true})
+	return found{a.space.FromUniform(r.X), r.F}
+}
+
+// list evaluates all of a small space that is not taken.
+func (a *ask) list(f score) []found {
 	var left [][]float64
 	for _, p := range a.finite {
 		if !a.taken(p) {

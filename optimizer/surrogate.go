@@ -69,9 +69,9 @@ func (l *lbo) currentFit() (Fit, error) {
 	if l.set.Warp == auto {
 		kinds = warp.Kinds()
 	}
-	select_ := l.fit == nil || n-l.fit.WarpN >= reselectEvery(n)
+	reselect := l.fit == nil || n-l.fit.WarpN >= reselectEvery(n)
 	fit := Fit{N: n, WarpN: n}
-	if !select_ {
+	if !reselect {
 		fit.WarpN = l.fit.WarpN
 		kinds = []warp.Kind{warp.Kind(l.fit.Warp)}
 	}
@@ -81,8 +81,8 @@ func (l *lbo) currentFit() (Fit, error) {
 	w, err := warp.Choose(kinds, values, warp.Options{}, func(w warp.Warp, z []float64) (float64, error) {
 		zs := pickFloats(z, rows)
 		settings := l.gpSettings(w, values, unit)
-		if select_ {
-			settings.Starts = 1
+		if !reselect {
+			settings.Starts = 0
 		}
 		var start *gp.Hyper
 		if l.fit != nil {
@@ -100,7 +100,9 @@ func (l *lbo) currentFit() (Fit, error) {
 		if err != nil {
 			return 0, err
 		}
-		return m.LeaveOneOutLogDensity(), nil
+		// Choose adds the Jacobian of every value, so that the density of a
+		// subset has to stand for all.
+		return m.LeaveOneOutLogDensity() * float64(n) / float64(len(rows)), nil
 	})
 	if err != nil {
 		return Fit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)

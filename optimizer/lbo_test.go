@@ -1,0 +1,335 @@
+package optimizer_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/optimizer/optimizertest"
+	"github.com/lbotune/lbotune/problems"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// objective is a test problem as a maximisation over the encoded cube.
+func objective(t *testing.T, p problems.Problem) (*spaces.Space, func(spaces.Point) float64) {
+	t.Helper()
+	var params []spaces.Param
+	for j := range p.Low {
+		params = append(params, spaces.Param{Name: fmt.Sprintf("x%d", j), Kind: spaces.KindFloat, Min: p.Low[j], Max: p.High[j]})
+	}
+	space, err := spaces.New(params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return space, func(u spaces.Point) float64 { return -p.Eval(p.FromUnit(u)) }
+}
+
+func newOptimizer(t *testing.T, space *spaces.Space, seed uint64, s optimizer.Settings) optimizer.Optimizer {
+	t.Helper()
+	opt, err := optimizer.New(space, seed, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opt
+}
+
+// regrets runs studies of some seeds and returns their simple regrets, sorted.
+func regrets(t *testing.T, p problems.Problem, s optimizer.Settings, trials, seeds int) []float64 {
+	t.Helper()
+	space, f := objective(t, p)
+	var out []float64
+	for seed := range seeds {
+		best := math.Inf(1)
+		for _, o := range optimizertest.Study(t, newOptimizer(t, space, uint64(seed), s), trials, f) {
+			best = math.Min(best, p.Regret(-o.Value))
+		}
+		out = append(out, best)
+	}
+	sort.Float64s(out)
+	return out
+}
+
+func TestDefaultReachesTheOptimum(t *testing.T) {
+	for _, c := range []struct {
+		p      problems.Problem
+		trials int
+		regret float64
+	}{
+		{problems.Branin(), 45, 1e-6},
+		{problems.GoldsteinPrice(), 60, 1e-4},
+		{problems.Hartmann3(), 50, 1e-5},
+		{problems.Rosenbrock(2), 100, 1e-2},
+	} {
+		t.Run(c.p.Name, func(t *testing.T) {
+			if r := regrets(t, c.p, optimizer.Settings{}, c.trials, 3); r[1] > c.regret {
+				t.Errorf("regrets %v after %d trials, want a median of at most %g", r, c.trials, c.regret)
+			}
+		})
+	}
+}
+
+// TestEverySelectable runs each setting on Branin, where 30 uniform points have
+// a median regret of about 1, and asks for what that setting must leave behind.
+func TestEverySelectable(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    optimizer.Settings
+		want float64 // median regret
+		why  string  // a reason that must be given at least once
+	}{
+		"pi":            {optimizer.Settings{Acquisition: "pi"}, 0.1, "acquisition"},
+		"ucb":           {optimizer.Settings{Acquisition: "ucb"}, 0.5, "acquisition"},
+		"ts":            {optimizer.Settings{Acquisition: "ts"}, 0.5, "acquisition"},
+		"ei off":        {optimizer.Settings{Lipschitz: "off"}, 0.1, "acquisition"},
+		"ei clip":       {optimizer.Settings{Lipschitz: "clip"}, 0.1, "acquisition"},
+		"pi off":        {optimizer.Settings{Acquisition: "pi", Lipschitz: "off"}, 0.1, "acquisition"},
+		"ucb reject":    {optimizer.Settings{Acquisition: "ucb", Lipschitz: "reject"}, 0.5, "acquisition"},
+		"ucb off":       {optimizer.Settings{Acquisition: "ucb", Lipschitz: "off"}, 0.5, "acquisition"},
+		"ucb fixed":     {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Number(4)}, 0.5, "acquisition"},
+		"ucb kandasamy": {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Word("kandasamy")}, 1.5, "acquisition"},
+		"ucb group":     {optimizer.Settings{Acquisition: "ucb", Beta: optimizer.Word("group")}, 0.5, "acquisition"},
+		"ts off":        {optimizer.Settings{Acquisition: "ts", Lipschitz: "off"}, 0.5, "acquisition"},
+		"ts rff":        {optimizer.Settings{Acquisition: "ts", Thompson: "rff"}, 0.5, "acquisition"},
+		"ts truncate":   {optimizer.Settings{Acquisition: "ts", Lipschitz: "truncate"}, 0.5, "acquisition"},
+		"known":         {optimizer.Settings{LipschitzConstant: 1673}, 0.1, "acquisition"},
+		"slope":         {optimizer.Settings{Estimator: "slope"}, 0.1, "acquisition"},
+		"gradient":      {optimizer.Settings{Estimator: "gradient"}, 0.1, "acquisition"},
+		"cube metric":   {optimizer.Settings{Metric: "cube"}, 0.1, "acquisition"},
+		"root":          {optimizer.Settings{Schedule: "root"}, 0.1, "acquisition"},
+		"paper t":       {optimizer.Settings{Schedule: "paper", Kappa: 10}, 0.1, "acquisition"},
+		"random":        {optimizer.Settings{ExploreEvery: 4, Explore: "random"}, 0.1, "uniform within the Lipschitz bounds"},
+		"explore bound": {optimizer.Settings{ExploreEvery: 4}, 0.1, "largest Lipschitz upper bound"},
+		"explore off":   {optimizer.Settings{ExploreEvery: 4, Lipschitz: "off"}, 0.1, "far from all points"},
+		"local off":     {optimizer.Settings{Local: "off"}, 0.1, "acquisition"},
+		"sobol":         {optimizer.Settings{Design: "sobol", DesignSize: 8}, 0.1, "initial design"},
+		"random design": {optimizer.Settings{Design: "random", DesignSize: 8}, 0.1, "initial design"},
+		"slice":         {optimizer.Settings{Hyperparameters: "slice"}, 0.1, "acquisition"},
+		"direct":        {optimizer.Settings{Maximizer: "direct"}, 0.1, "acquisition"},
+		"identity":      {optimizer.Settings{Warp: "identity"}, 0.1, "acquisition"},
+		"log":           {optimizer.Settings{Warp: "log"}, 0.1, "acquisition"},
+		"asinh":         {optimizer.Settings{Warp: "asinh"}, 0.1, "acquisition"},
+		"yeo-johnson":   {optimizer.Settings{Warp: "yeo-johnson"}, 0.1, "acquisition"},
+		"noise 0":       {optimizer.Settings{Noise: optimizer.Number(0)}, 0.1, "acquisition"},
+		"noise 1":       {optimizer.Settings{Noise: optimizer.Number(1)}, 0.5, "acquisition"},
+		"lipschitz":     {optimizer.Settings{Method: "lipschitz"}, 2, "Lipschitz"},
+		"paper":         {optimizer.Settings{Preset: "paper"}, 0.5, "uniform within the Lipschitz bounds"},
+		"paper ts":      {optimizer.Settings{Preset: "paper", Acquisition: "ts"}, 0.5, "acquisition"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := problems.Branin()
+			space, f := objective(t, p)
+			said, model := "", 0
+			var r []float64
+			for seed := range uint64(3) {
+				best := math.Inf(1)
+				for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, c.s), 30, f) {
+					best = math.Min(best, p.Regret(-o.Value))
+					said += o.Proposal.Note.Why + "\n"
+					if o.Proposal.Origin == optimizer.OriginModel {
+						model++
+					}
+					if o.Proposal.Origin == optimizer.OriginFallback {
+						t.Errorf("trial %d fell back: %s", o.Trial, o.Proposal.Note.Why)
+					}
+				}
+				r = append(r, best)
+			}
+			sort.Float64s(r)
+			if r[1] > c.want || model == 0 || !strings.Contains(said, c.why) {
+				t.Errorf("regrets %v, want a median of at most %g; %d proposals of the model; %q was said: %v",
+					r, c.want, model, c.why, strings.Contains(said, c.why))
+			}
+		})
+	}
+}
+
+// TestHugeBetaIsRescued repeats the paper's experiment with beta = 10^16: plain
+// UCB looks at nothing but the uncertainty, while the bound caps it.
+func TestHugeBetaIsRescued(t *testing.T) {
+	huge := optimizer.Number(1e16)
+	plain := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off", Lipschitz: "off"}
+	bounded := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off"}
+	p := problems.Hartmann3()
+	without, with := regrets(t, p, plain, 40, 5), regrets(t, p, bounded, 40, 5)
+	if with[2] > without[2]/2 {
+		t.Errorf("median regret %g with the bound, %g without: no rescue", with[2], without[2])
+	}
+}
+
+func TestNotesDescribeTheProposal(t *testing.T) {
+	space, f := objective(t, problems.Hartmann3())
+	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 30, f)
+	for _, o := range told[10:] {
+		n := o.Proposal.Note
+		if n.Fit == nil || n.Fit.N < 1 || n.Fit.N >= o.Trial || len(n.Fit.Hyper.LogLengths) != 3 || n.Fit.Warp == "" {
+			t.Fatalf("trial %d: the fit is not described: %+v", o.Trial, n.Fit)
+		}
+		l := n.Lipschitz
+		if l == nil || l.Slope <= 0 || l.Constant < 2*l.Slope || l.Excluded < 0 || l.Excluded > 1 || l.Gap == nil {
+			t.Fatalf("trial %d: the Lipschitz bounds are not described: %+v", o.Trial, l)
+		}
+		if o.Proposal.Origin == optimizer.OriginLocal && (n.Step == nil || n.Step.Gain <= 0 || n.Step.Radius <= 0) {
+			t.Errorf("trial %d: the step is not described: %+v", o.Trial, n.Step)
+		}
+	}
+}
+
+func TestExplorationNeverEnds(t *testing.T) {
+	space, f := objective(t, problems.Hartmann3())
+	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
+	for _, k := range []int{16, 32, 48, 64} {
+		if o := told[k-1]; o.Proposal.Origin != optimizer.OriginExplore {
+			t.Errorf("trial %d is of origin %s", k, o.Proposal.Origin)
+		}
+	}
+}
+
+func TestRecommendUnderNoise(t *testing.T) {
+	p := problems.Branin()
+	space, f := objective(t, p)
+	const sd = 15 // about 5 % of the range
+	noise := rand.New(rand.NewPCG(1, 2))
+	opt := newOptimizer(t, space, 3, optimizer.Settings{})
+	rec, ok := opt.(optimizer.Recommender)
+	if !ok {
+		t.Fatal("the default method recommends nothing")
+	}
+	if _, err := rec.Recommend(t.Context()); !errors.Is(err, optimizer.ErrNoSuccess) {
+		t.Errorf("without a success: got error %v", err)
+	}
+	told := optimizertest.Study(t, opt, 60, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })
+	r, err := rec.Recommend(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	regret := p.Regret(-f(told[r.Trial-1].Proposal.Point))
+	if regret > sd {
+		t.Errorf("the recommended trial %d has a noiseless regret of %g", r.Trial, regret)
+	}
+	if truth := f(told[r.Trial-1].Proposal.Point); math.Abs(r.Mean-truth) > 4*math.Max(r.SD, 1) || r.SD <= 0 {
+		t.Errorf("the expectation %g ± %g is far from the truth %g", r.Mean, r.SD, truth)
+	}
+}
+
+func TestRecommendWithoutNoise(t *testing.T) {
+	space, f := objective(t, problems.Branin())
+	opt := newOptimizer(t, space, 3, optimizer.Settings{})
+	best := math.Inf(-1)
+	trial := 0
+	for _, o := range optimizertest.Study(t, opt, 20, f) {
+		if o.Value > best {
+			best, trial = o.Value, o.Trial
+		}
+	}
+	r, err := opt.(optimizer.Recommender).Recommend(t.Context())
+	if err != nil || r.Trial != trial || r.Mean != best {
+		t.Errorf("recommended %+v (error %v), want trial %d with %g", r, err, trial, best)
+	}
+}
+
+// TestFailuresAreAvoided: a third of the cube fails. Of uniform points, so do a
+// third; of the last proposals at most a third of that.
+func TestFailuresAreAvoided(t *testing.T) {
+	p := problems.Hartmann6()
+	space, f := objective(t, p)
+	failing := func(u spaces.Point) float64 {
+		if u[0]+u[3] > 1.18 {
+			return math.NaN()
+		}
+		return f(u)
+	}
+	late := 0
+	const seeds = 4
+	for seed := range uint64(seeds) {
+		told := optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, failing)
+		for _, o := range told[30:] {
+			if o.Status == optimizer.Failed {
+				late++
+			}
+		}
+	}
+	if share := float64(late) / (30 * seeds); share > 1.0/9 {
+		t.Errorf("%.0f %% of the last trials failed", 100*share)
+	}
+}
+
+// TestPrunedTrialsAreNoValues: pruned trials with absurd readings change neither
+// what is recommended nor the scale of the model.
+func TestPrunedTrialsAreNoValues(t *testing.T) {
+	space, f := objective(t, problems.Branin())
+	opt := newOptimizer(t, space, 1, optimizer.Settings{})
+	best := math.Inf(-1)
+	for k := 1; k <= 40; k++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := optimizertest.Evaluate(k, p, f)
+		if o.Value < -60 && k > 5 {
+			o.Status, o.Value = optimizer.Pruned, 1e9
+		} else {
+			best = math.Max(best, o.Value)
+		}
+		if err := opt.Tell(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := opt.(optimizer.Recommender).Recommend(t.Context())
+	if err != nil || r.Mean != best {
+		t.Errorf("recommended %+v (error %v), want the value %g", r, err, best)
+	}
+	if best < -0.45 {
+		t.Errorf("the best value is %g, the maximum -0.398", best)
+	}
+}
+
+// TestMixedSpace: choices and ints are searched, not only floats.
+func TestMixedSpace(t *testing.T) {
+	choice := func(name string, levels ...string) spaces.Param {
+		p := spaces.Param{Name: name, Kind: spaces.KindChoice}
+		for _, l := range levels {
+			p.Choices = append(p.Choices, spaces.String(l))
+		}
+		return p
+	}
+	space, err := spaces.New(
+		spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+		choice("a", "p", "q", "r", "s"), choice("b", "p", "q", "r"), spaces.Param{Name: "c", Kind: spaces.KindBool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(u spaces.Point) float64 {
+		v := space.Decode(u)
+		x, n := v[0].Value.Any().(float64), float64(v[1].Value.Any().(int64))
+		y := -(x-0.3)*(x-0.3) - (n-71)*(n-71)/1e4
+		if v[2].Value.Text() != "r" {
+			y -= 0.3
+		}
+		if v[3].Value.Text() != "q" {
+			y -= 0.3
+		}
+		if v[4].Value.Any() != true {
+			y -= 0.2
+		}
+		return y
+	}
+	reached := 0
+	for seed := range uint64(3) {
+		best := math.Inf(-1)
+		for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, f) {
+			best = math.Max(best, o.Value)
+		}
+		if best > -1e-4 {
+			reached++
+		}
+	}
+	if reached < 2 {
+		t.Errorf("%d of 3 studies found the right levels and came close in the others", reached)
+	}
+}
