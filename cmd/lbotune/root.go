@@ -74,7 +74,7 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(
-		newRun(g), newResume(g), newCheck(g),
+		newRun(g), newResume(g), newInit(g), newCheck(g),
 		newStatus(g), newBest(g), newTrials(g), newShow(g), newLog(g),
 		newJournal(g), newParse(g), newVersion(g),
 	)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,7 @@ type runOptions struct {
 	dir        string
 	workers    int
 	trials     int
+	time       time.Duration
 	seed       uint64
 	assumeLost bool
 	changed    func(flag string) bool
@@ -26,24 +29,43 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&o.workers, "workers", "w", 0, "run `N` trials at a time")
 	f.IntVarP(&o.trials, "trials", "n", 0, "finish `N` trials in all")
+	f.DurationVar(&o.time, "time", 0, "start no more trials once the study has run for `DURATION` in all")
 	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host had started and not finished;\nonly when nothing of it lives there any more")
 	o.changed = f.Changed
 }
 
 func newRun(g *global) *cobra.Command {
 	var o runOptions
+	var in inlineOptions
 	cmd := &cobra.Command{
-		Use:   "run SPEC",
+		Use:   "run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...",
 		Short: "Start a study, or go on where it stopped",
 		Long: `Run starts the study that SPEC describes, or goes on where it stopped: the same
 command, always. One finished trial is one line on standard error; the best
 values are printed on standard output at the end.
 
+Without a SPEC the flags describe the study; what follows -- is the command, in
+which {NAME} stands for a parameter's value.
+
 Ctrl-C once starts no more trials and waits for the running ones; twice asks
 them to end; three times kills them. SIGTERM and SIGHUP are the second step.
 Whatever happens, the same command goes on from there.`,
-		Args: cobra.ExactArgs(1),
+		Example: strings.TrimRight(`
+  lbotune run spec.toml
+  lbotune run -p lr=log:1e-6:1e-1 -p depth=int:1:12 -p opt=choice:sgd,adam \
+      --minimize loss -n 50 -- ./train.py --lr={lr} --depth={depth} --opt={opt}`, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if in.given(cmd) {
+				cfg, err := in.config(cmd, &o, args)
+				if err != nil {
+					return err
+				}
+				return runStudy(cmd.Context(), g, o, cfg)
+			}
+			if len(args) != 1 {
+				return &hinted{usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
+					"usage: lbotune " + cmd.Use}
+			}
 			cfg, err := spec.Load(args[0])
 			if err != nil {
 				return asUsage(err)
@@ -55,6 +77,7 @@ Whatever happens, the same command goes on from there.`,
 		},
 	}
 	o.flags(cmd)
+	in.flags(cmd)
 	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "key every random choice by `N`")
 	return cmd
@@ -103,6 +126,12 @@ func (o *runOptions) override(cfg *study.Config) error {
 			return usagef("--trials: found %d; want at least 1", o.trials)
 		}
 		cfg.Budget.Trials = o.trials
+	}
+	if o.changed("time") {
+		if o.time <= 0 {
+			return usagef("--time: found %v; want a positive duration such as 2h30m", o.time)
+		}
+		cfg.Budget.Time = study.Duration(o.time)
 	}
 	if o.changed("seed") {
 		cfg.Seed = o.seed

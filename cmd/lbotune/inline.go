@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// inlineOptions are the flags of run that describe a study without a spec.
+type inlineOptions struct {
+	name     string
+	params   []string
+	metric   string
+	minimize string
+	maximize string
+	timeout  time.Duration
+	saveSpec string
+}
+
+func (o *inlineOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.params, "param", "p", nil,
+		"vary a parameter: `NAME=KIND:...` with float:MIN:MAX, log:MIN:MAX,\nint:MIN:MAX, logint:MIN:MAX, choice:A,B,... or bool")
+	f.StringVarP(&o.metric, "metric", "m", "", "minimize the metric `NAME`; without one, the last number printed")
+	f.StringVar(&o.minimize, "minimize", "", "minimize the metric `NAME`")
+	f.StringVar(&o.maximize, "maximize", "", "maximize the metric `NAME`")
+	f.StringVar(&o.name, "name", "", "call the study `NAME` (default: the program's name)")
+	f.DurationVar(&o.timeout, "timeout", 0, "end a trial after `DURATION`")
+	f.StringVar(&o.saveSpec, "save-spec", "", "write the study down as a spec `FILE` too")
+	cmd.MarkFlagsMutuallyExclusive("metric", "minimize", "maximize")
+}
+
+// inlineFlags are the flags that make no sense beside a spec.
+func inlineFlags() []string {
+	return []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"}
+}
+
+// given reports whether the command line describes a study by itself.
+func (o *inlineOptions) given(cmd *cobra.Command) bool {
+	for _, name := range inlineFlags() {
+		if cmd.Flags().Changed(name) {
+			return true
+		}
+	}
+	return cmd.ArgsLenAtDash() >= 0
+}
+
+// config makes the study that the flags describe, by way of a spec, so that
+// both have one meaning. It also settles where the study is kept.
+func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash > 0 || dash < 0 && len(args) > 0:
+		return nil, &hinted{usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec"}
+	case len(args) == 0:
+		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
+	}
+	if o.name == "" {
+		program := filepath.Base(strings.Fields(args[0] + " x")[0])
+		o.name = strings.TrimSuffix(program, filepath.Ext(program))
+	}
+	text, err := spec.Inline{
+		Name: o.name, Params: o.params, Metric: o.metric + o.minimize + o.maximize, Maximize: o.maximize != "",
+		Trials: run.trials, Time: run.time, Workers: run.workers, Timeout: o.timeout, Seed: run.seed, Command: args,
+	}.TOML()
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	cfg, err := spec.Parse("the study of these flags", text, dir)
+	if err != nil {
+		return nil, err
+	}
+	if run.dir == "" {
+		run.dir = study.DirFor(filepath.Base(o.name) + ".toml")
+		if o.saveSpec != "" {
+			run.dir = study.DirFor(o.saveSpec)
+		}
+	}
+	if o.saveSpec != "" {
+		return &cfg, writeNew(o.saveSpec, text)
+	}
+	return &cfg, nil
+}
+
+// writeNew writes a file that may exist only with the same content.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		if was, err := os.ReadFile(path); err == nil && string(was) == string(text) {
+			return nil
+		}
+		return usagef("%s exists already and is another file", path)
+	}
+	if err != nil {
+		return fmt.Errorf("write spec: %w", err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write spec %s: %w", path, err)
+	}
+	return nil
+}
