@@ -61,7 +61,7 @@ func (s *Study) openJournal(config *Config) (torn string, err error) {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}
-	j, summary, err := journal.Open(path, s.state.read)
+	j, summary, err := journal.Open(path, s.state.read, s.opts.Journal...)
 	switch {
 	case err == nil:
 		s.journal, s.before = j, s.state.Elapsed
@@ -88,7 +88,7 @@ func (s *Study) create(config Config) error {
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
 	}
-	s.journal, err = journal.Create(s.layout.Journal(), first)
+	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
 	return err
 }
 

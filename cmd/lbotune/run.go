@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,6 +166,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ui.begin(s)
+	// A reader that has gone away, or a file at its size limit, is an error of the
+	// write that meets it, and no reason to die.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	stop := newStopper(ui.say)
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
@@ -171,8 +177,31 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		complain(g.err, explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
-	return errors.Join(runErr, summarise(g, s.State(), s.Layout()))
+	if err := summarise(g, s.State(), s.Layout()); err != nil && !errors.Is(err, syscall.EPIPE) {
+		return errors.Join(runErr, err)
+	}
+	return runErr
 }
+
+// listUnsaved adds the results that are nowhere else.
+func listUnsaved(s *study.Study, unsaved *study.UnsavedError) error {
+	text := unsaved.Error()
+	for _, f := range unsaved.Finished {
+		result := string(f.Status)
+		if f.Value != nil {
+			result = metricName(&s.State().Config) + " = " + exact(*f.Value)
+		}
+		values := s.State().Trials[f.Trial-1].Values
+		text += fmt.Sprintf("\n  trial %d: %s with %s", f.Trial, oneLine(result), oneLine(values.String()))
+	}
+	return fmt.Errorf("%s%w", text, silent{unsaved})
+}
+
+// silent is an error without words, kept for what it is.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
 
 // explain adds to an error what a person can do about it.
 func explain(s *study.Study, err error) error {
@@ -189,7 +218,7 @@ func explain(s *study.Study, err error) error {
 		dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
 		return &hinted{quoteOutput(err, dir), fmt.Sprintf("all of trial %d's output is in %s; mend the program and run the same command again", t.Number, dir)}
 	case errors.As(err, &unsaved):
-		return &hinted{err, "nothing more was started; when the journal can be written again, " + again}
+		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
 		return &hinted{err, again}
 	}
