@@ -6,11 +6,12 @@ import "math"
 // that is not finished. The box is longer where the model varies less (Eriksson
 // et al. 2019).
 func (a *ask) boxStep() (Proposal, bool) {
-	c := a.centre()
-	if c < 0 || a.finite != nil {
+	basin, ok := a.basin()
+	if !ok {
 		return Proposal{}, false
 	}
-	x, r := a.x[c], a.trust.box
+	c := basin.centre
+	x, r := a.x[c], basin.box
 	region := wholeCube(len(x))
 	region.base = x
 	for j, ratio := range a.view.relativeLengths() {
@@ -24,24 +25,8 @@ func (a *ask) boxStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(ends[0].x)
-	a.note.Step = &Step{Centre: a.history.trial[c], Radius: r}
+	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r}
 	return a.proposal(ends[0].x, OriginBox, "largest expected improvement near the best point"), true
-}
-
-// centre returns the success around which local steps are made, −1 for none:
-// the best outside finished boxes, under noise by its posterior mean.
-func (a *ask) centre() int {
-	if !a.view.noisy() {
-		return a.trust.centre
-	}
-	fitted := a.view.model.Fitted(nil)
-	best, top := -1, math.Inf(-1)
-	for k, i := range a.view.rows {
-		if fitted[k] > top && !a.trust.inFinished(a.x[i]) {
-			best, top = i, fitted[k]
-		}
-	}
-	return best
 }
 
 // centreValue is the value of success c that a local step must improve upon.

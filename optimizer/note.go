@@ -56,6 +56,8 @@ type Fit struct {
 type Step struct {
 	// Centre is the trial in its middle.
 	Centre int `json:"centre"`
+	// New says that the step starts in another basin than the steps before.
+	New bool `json:"new,omitempty"`
 	// Radius is half its width.
 	Radius float64 `json:"radius"`
 	// Gain is the improvement on the centre's value that the step promised.

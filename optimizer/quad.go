@@ -23,10 +23,11 @@ const (
 // as finished. The quadratic sees the values as they were told: a warp would
 // bend what is a parabola in them.
 func (a *ask) quadraticStep() (Proposal, bool) {
-	c := a.centre()
-	if c < 0 || a.finite != nil {
+	basin, ok := a.basin()
+	if !ok {
 		return Proposal{}, false
 	}
+	c := basin.centre
 	local := a.neighbourhood(c)
 	if local == nil {
 		return Proposal{}, false
@@ -35,7 +36,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	region := a.trust.quadratic.Start(model.Far)
+	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
 	z, gain := model.Maximise(region.Radius, cube.lo, cube.up, nil)
 	if least := a.leastGain(local); !(gain > least) {
@@ -49,7 +50,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(p)
-	a.note.Step = &Step{Centre: a.history.trial[c], Radius: region.Radius, Gain: gain * local.unit}
+	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit}
 	return a.proposal(p, OriginLocal, "quadratic model near the best point"), true
 }
 

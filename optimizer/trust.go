@@ -6,13 +6,22 @@ import (
 	"github.com/lbotune/lbotune/optimizer/quadratic"
 )
 
-// trust is the state of the trust regions around the best point: a box in
-// which the acquisition is maximised, and a smaller one in which a quadratic
-// model is. It is a fold over the told observations; whatever a step needs to
-// be judged by later travels in its Note.
+// trust is the state of the trust regions: the basin that the local steps work
+// in and those that they are done with. It is a fold over the told
+// observations; whatever a step needs to be judged by later travels in its Note.
 type trust struct {
-	centre   int         // index of the success in the middle, -1 for none
+	basin
 	finished [][]float64 // points around which nothing is left to gain
+	// settled is false after a basin was finished, until a step has been made in
+	// another one.
+	settled bool
+}
+
+// basin is a box in which the acquisition is maximised and a smaller one in
+// which a quadratic model is, both around its best point.
+type basin struct {
+	centre int   // index of the success in the middle, -1 for none
+	path   []int // all that were the centre so far
 
 	box       float64 // half-width of the box for a parameter of average length scale
 	successes int     // box steps in a row that improved
@@ -20,6 +29,14 @@ type trust struct {
 
 	quadratic quadratic.Region
 	misses    int // steps of either kind in a row that did not improve
+}
+
+func newBasin(centre int) basin {
+	b := basin{centre: centre, box: boxStart}
+	if centre >= 0 {
+		b.path = []int{centre}
+	}
+	return b
 }
 
 const (
@@ -31,22 +48,25 @@ const (
 	finishedRadius = 0.1 // how far around a finished point no local step goes
 )
 
-func newTrust() trust { return trust{centre: -1, box: boxStart} }
+func newTrust() trust { return trust{basin: newBasin(-1), settled: true} }
 
 // tell judges an observation that h has just added.
 func (t *trust) tell(h *history, o Observation, d int) {
-	note := o.Proposal.Note
-	for _, k := range note.Finished {
+	for _, k := range o.Proposal.Note.Finished {
 		if i := h.success(k); i >= 0 {
 			t.finish(h, h.x[i])
 		}
 	}
-	new := len(h.x) - 1
+	local := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
+	if local {
+		t.enter(h, o.Proposal.Note.Step)
+	}
+	last := len(h.x) - 1
 	improved, distance := false, 0.0
-	if o.Status == Succeeded && !t.inFinished(h.x[new]) {
-		improved = t.centre < 0 || h.y[new] > h.y[t.centre]
+	if o.Status == Succeeded && !t.inFinished(h.x[last]) {
+		improved = t.centre < 0 || h.y[last] > h.y[t.centre]
 		if t.centre >= 0 {
-			distance = chebyshev(h.x[new], h.x[t.centre])
+			distance = chebyshev(h.x[last], h.x[t.centre])
 		}
 	}
 	switch o.Proposal.Origin {
@@ -59,9 +79,11 @@ func (t *trust) tell(h *history, o Observation, d int) {
 			t.quadratic = t.quadratic.Next(quadratic.Outcome{Gain: 1, Distance: distance})
 		}
 	}
-	if improved {
-		t.centre, t.misses = new, 0
-	} else if o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal {
+	switch {
+	case improved:
+		t.centre, t.misses = last, 0
+		t.path = append(t.path, last)
+	case local:
 		t.misses++
 	}
 	if t.centre >= 0 && t.misses >= 6+d {
@@ -69,10 +91,23 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	}
 }
 
+// enter moves to the basin that a step started.
+func (t *trust) enter(h *history, step *Step) {
+	if step == nil {
+		return
+	}
+	if i := h.success(step.Centre); step.New && i >= 0 && !t.settled && !t.inFinished(h.x[i]) {
+		if i != t.centre {
+			t.basin = newBasin(i)
+		}
+		t.settled = true
+	}
+}
+
 // judgeBox doubles the box after boxSuccesses improvements in a row and halves
 // it after max(3, d/2) failures (Eriksson et al. 2019, with the counts that
 // served best here); a box that became tiny starts anew.
-func (t *trust) judgeBox(improved bool, d int) {
+func (t *basin) judgeBox(improved bool, d int) {
 	if improved {
 		t.successes, t.failures = t.successes+1, 0
 	} else {
@@ -112,19 +147,21 @@ func (t *trust) judgeQuadratic(h *history, o Observation) {
 	}
 }
 
-// finish gives the point up and moves on to the best one outside all finished
-// boxes.
+// finish gives the basin up, for now in favour of the best point outside all
+// finished boxes; the next step chooses with the help of the model.
 func (t *trust) finish(h *history, p []float64) {
 	if t.isFinished(p) {
 		return
 	}
 	t.finished = append(t.finished, p)
-	*t = trust{finished: t.finished, centre: -1, box: boxStart}
+	t.settled = false
+	next := -1
 	for i, x := range h.x {
-		if !t.inFinished(x) && (t.centre < 0 || h.y[i] > h.y[t.centre]) {
-			t.centre = i
+		if !t.inFinished(x) && (next < 0 || h.y[i] > h.y[next]) {
+			next = i
 		}
 	}
+	t.basin = newBasin(next)
 }
 
 func (t *trust) isFinished(p []float64) bool {

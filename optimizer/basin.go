@@ -1,0 +1,101 @@
+package optimizer
+
+import "math"
+
+const (
+	basinCandidates = 10   // points that could lie in a basin of their own
+	climbSteps      = 40   // of the climb that tells
+	climbStep       = 0.02 // their length
+)
+
+// basin returns the basin of this ask's local steps, and false if there is
+// none: the current one, or after it was finished that of the best point from
+// which the posterior mean does not lead back to where the search has been.
+// Under noise the centre is the point with the largest posterior mean.
+func (a *ask) basin() (basin, bool) {
+	b := a.trust.basin
+	if a.finite != nil || b.centre < 0 {
+		return b, false
+	}
+	if a.trust.settled {
+		if a.view.noisy() {
+			b.centre = a.byMean()
+		}
+		return b, b.centre >= 0
+	}
+	values := a.z()
+	order := orderBy(len(a.view.rows), func(k int) float64 { return -values[k] })
+	tried := 0
+	for _, k := range order {
+		i := a.view.rows[k]
+		if a.trust.inFinished(a.x[i]) {
+			continue
+		}
+		if a.climbsElsewhere(a.x[i]) {
+			if i == b.centre {
+				return b, true
+			}
+			return newBasin(i), true
+		}
+		if tried++; tried == basinCandidates {
+			break
+		}
+	}
+	return b, false
+}
+
+// z returns the values of the view's rows in model units, under noise their
+// posterior means.
+func (a *ask) z() []float64 {
+	if a.view.noisy() {
+		return a.view.model.Fitted(nil)
+	}
+	return pickFloats(a.view.z, a.view.rows)
+}
+
+// byMean returns the success with the largest posterior mean outside finished
+// boxes, −1 without any.
+func (a *ask) byMean() int {
+	best, top := -1, math.Inf(-1)
+	for k, v := range a.z() {
+		if i := a.view.rows[k]; v > top && !a.trust.inFinished(a.x[i]) {
+			best, top = i, v
+		}
+	}
+	return best
+}
+
+// climbsElsewhere follows the gradient of the posterior mean from x in short
+// steps and reports whether it comes to an end outside all finished boxes.
+func (a *ask) climbsElsewhere(x []float64) bool {
+	predictor := a.view.model.Predictor()
+	p := append([]float64(nil), x...)
+	grad, free := make([]float64, len(p)), make([]bool, len(p))
+	a.dom.free(p, free)
+	value := math.Inf(-1)
+	for range climbSteps {
+		v := predictor.MeanGrad(p, grad)
+		if !(v > value) {
+			return true
+		}
+		value = v
+		norm := 0.0
+		for j, g := range grad {
+			if free[j] && !(p[j] <= 0 && g < 0) && !(p[j] >= 1 && g > 0) {
+				norm += g * g
+			} else {
+				grad[j] = 0
+			}
+		}
+		if norm == 0 {
+			return true
+		}
+		for j, g := range grad {
+			p[j] = math.Min(math.Max(p[j]+climbStep*g/math.Sqrt(norm), 0), 1)
+		}
+		if a.trust.inFinished(p) {
+			return false
+		}
+	}
+	return true
+}
