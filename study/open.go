@@ -61,7 +61,13 @@ func (s *Study) openJournal(config *Config) (torn string, err error) {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}
-	j, summary, err := journal.Open(path, s.state.read, s.opts.Journal...)
+	in := newLoader(s.state)
+	j, summary, err := journal.Open(path, in.visit, s.opts.Journal...)
+	if err == nil {
+		if err = in.finish(); err != nil {
+			err = errors.Join(named(err, path), j.Close())
+		}
+	}
 	switch {
 	case err == nil:
 		s.journal, s.before = j, s.state.Elapsed
@@ -95,6 +101,13 @@ func (s *Study) create(config Config) error {
 // begin starts a session: config, optimizer and the session's record.
 func (s *Study) begin(config *Config, torn string) error {
 	var events []Event
+	if config == nil && s.opts.Adjust != nil {
+		adjusted := s.state.Config
+		if err := s.opts.Adjust(&adjusted); err != nil {
+			return err
+		}
+		config = &adjusted
+	}
 	if config != nil {
 		change, err := s.state.reconfigured(*config)
 		if err != nil {
@@ -133,56 +146,6 @@ func (s *Study) prepare() error {
 		}
 	}
 	return nil
-}
-
-// read folds one line of a journal.
-func (s *State) read(line journal.Record) error {
-	r, err := s.decode(line)
-	if err != nil {
-		return err
-	}
-	return s.fold(line, r)
-}
-
-// decode reads the record of a line.
-func (s *State) decode(line journal.Record) (r Record, err error) {
-	if err := json.Unmarshal(line.Raw, &r); err != nil {
-		return r, contradiction(line, err)
-	}
-	return r, nil
-}
-
-// fold applies the record of a line.
-func (s *State) fold(line journal.Record, r Record) error {
-	if err := s.Apply(r); err != nil {
-		return contradiction(line, err)
-	}
-	return nil
-}
-
-// contradiction says that a line is intact and yet makes no sense.
-func contradiction(line journal.Record, err error) error {
-	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
-}
-
-// Load reads the study in dir without taking it up.
-func Load(dir string) (*State, journal.Summary, error) {
-	s := &State{}
-	path := Layout(dir).Journal()
-	summary, err := journal.Read(path, s.read)
-	return s, summary, named(err, path)
-}
-
-// named says which study an error is about.
-func named(err error, path string) error {
-	var damage *journal.CorruptError
-	if errors.As(err, &damage) && damage.Path == "" {
-		damage.Path = path
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w in %s", ErrNoStudy, filepath.Dir(path))
-	}
-	return err
 }
 
 // fingerprint identifies a config.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"time"
 )
 
@@ -42,9 +44,11 @@ func (r Record) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
 // error: it was written by a later version.
 func (r *Record) UnmarshalJSON(line []byte) error {
-	var head envelope
-	if err := json.Unmarshal(line, &head); err != nil {
-		return err
+	head, ok := cutEnvelope(line)
+	if !ok {
+		if err := json.Unmarshal(line, &head); err != nil {
+			return err
+		}
 	}
 	at, err := time.Parse(timeLayout, head.At)
 	if err != nil {
@@ -54,8 +58,23 @@ func (r *Record) UnmarshalJSON(line []byte) error {
 	if err != nil {
 		return err
 	}
-	*r = Record{At: at, Elapsed: time.Duration(head.Elapsed * float64(time.Second)), Event: ev}
+	*r = Record{At: at, Elapsed: time.Duration(math.Round(head.Elapsed*1000)) * time.Millisecond, Event: ev}
 	return nil
+}
+
+// cutEnvelope reads the envelope of a line as lbotune writes it: without
+// escapes, after seq, in a fixed order. It saves a second pass over the line; a
+// line of any other form is left to the JSON decoder.
+func cutEnvelope(line []byte) (e envelope, ok bool) {
+	_, rest, ok1 := bytes.Cut(line[:min(len(line), 256)], []byte(`,"type":"`))
+	t, rest, ok2 := bytes.Cut(rest, []byte(`","at":"`))
+	at, rest, ok3 := bytes.Cut(rest, []byte(`","elapsed":`))
+	elapsed, _, ok4 := bytes.Cut(rest, []byte(`,`))
+	if !ok1 || !ok2 || !ok3 || !ok4 || !bytes.HasPrefix(line, []byte(`{"seq":`)) || bytes.IndexByte(t, '"') >= 0 {
+		return e, false
+	}
+	x, err := strconv.ParseFloat(string(elapsed), 64)
+	return envelope{Type(t), string(at), x}, err == nil
 }
 
 func decodeEvent(t Type, line []byte) (Event, error) {

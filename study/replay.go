@@ -34,7 +34,7 @@ func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, op
 	r := replay{state: &State{}, make: make, out: Replayed{Differences: []Difference{}}}
 	path := Layout(dir).Journal()
 	_, err := journal.Read(path, func(line journal.Record) error {
-		rec, err := r.state.decode(line)
+		rec, err := decode(line)
 		if err == nil {
 			err = r.before(ctx, rec.Event)
 		}

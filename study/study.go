@@ -54,6 +54,8 @@ type Options struct {
 	Program string
 	// Log takes diagnostics; nil discards them.
 	Log hclog.Logger
+	// Adjust changes the config of the journal when Open is given none.
+	Adjust func(*Config) error
 	// Journal are options of the journal.
 	Journal []journal.Option
 	// AssumeLost lets attempts that were started on another host and have left

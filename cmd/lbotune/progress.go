@@ -32,8 +32,8 @@ type progress struct {
 	stopped  sync.WaitGroup
 }
 
-func newProgress(w io.Writer, cfg *study.Config) *progress {
-	p := &progress{cfg: cfg, w: w, running: map[int]bool{}, stop: make(chan struct{})}
+func newProgress(w io.Writer) *progress {
+	p := &progress{cfg: &study.Config{}, w: w, running: map[int]bool{}, stop: make(chan struct{})}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
 		p.live = true
 	}
@@ -45,6 +45,8 @@ func (p *progress) begin(s *study.Study) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := s.State()
+	cfg := st.Config
+	p.cfg = &cfg
 	p.began = time.Now()
 	p.before, p.finished = len(st.Order), len(st.Order)
 	if b := st.Best(); b != nil {

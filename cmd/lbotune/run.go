@@ -97,11 +97,7 @@ func newResume(g *global) *cobra.Command {
 			if o.dir, err = studyDir(args[0]); err != nil {
 				return err
 			}
-			state, _, err := study.Load(o.dir)
-			if err != nil {
-				return err
-			}
-			return runStudy(cmd.Context(), g, o, &state.Config)
+			return runStudy(cmd.Context(), g, o, nil)
 		},
 	}
 	o.flags(cmd)
@@ -142,27 +138,31 @@ func (o *runOptions) override(cfg *study.Config) error {
 	return nil
 }
 
-// runStudy works on a study to its end and prints the summary.
+// runStudy works on a study to its end and prints the summary. Without a config
+// it goes on from the journal alone.
 func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
-	if err := o.override(cfg); err != nil {
-		return err
+	if cfg != nil {
+		if err := o.override(cfg); err != nil {
+			return err
+		}
 	}
 	log, closeLog, err := g.logger()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
-	ui := newProgress(g.err, cfg)
+	ui := newProgress(g.err)
 	s, err := study.Open(cfg, study.Options{
 		Dir:        o.dir,
 		Launcher:   &runner.Local{Adopt: true},
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
+		Adjust:     o.override,
 		AssumeLost: o.assumeLost,
 	})
 	if err != nil {
-		return err
+		return hintDamage(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ui.begin(s)
