@@ -14,6 +14,8 @@ const (
 	roundingGain = 1e-13
 	// noisyGain is the least predicted gain in units of the noise.
 	noisyGain = 0.1
+	// crowded is how close, in units of the radius, a pending trial may be.
+	crowded = 0.1
 	// safeEnough is the least probability of success of a local step.
 	safeEnough = 0.5
 )
@@ -46,12 +48,32 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	p := a.dom.snap(local.lift(z, a.x[c]))
-	if a.taken(p) || a.occupied(a.x[c], region.Radius) || a.view.success.probability(p) < safeEnough {
+	why := "quadratic model near the best point"
+	if a.occupied(a.x[c], region.Radius) {
+		// The region is being looked at. If it is at the same maximum, the search is
+		// in its endgame, and points beside it sharpen the next quadratic.
+		if basin.misses > 2 || !a.occupied(p, crowded*region.Radius) {
+			return Proposal{}, false
+		}
+		p, gain, why = a.beside(p, chebyshev(p, a.x[c]), local), 0, "beside a pending step of the quadratic model"
+	}
+	if a.taken(p) || a.view.success.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
 	a.describe(p)
 	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit}
-	return a.proposal(p, OriginLocal, "quadratic model near the best point"), true
+	return a.proposal(p, OriginLocal, "%s", why), true
+}
+
+// beside draws a point around a pending step p, as far from it as p is from the
+// centre: what the next quadratic needs is values all around its maximum.
+func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
+	rng := a.rng("beside")
+	q := append([]float64(nil), p...)
+	for _, j := range n.free {
+		q[j] += length * (2*rng.Float64() - 1)
+	}
+	return a.dom.snap(q)
 }
 
 // occupied reports whether a pending trial already looks near p.

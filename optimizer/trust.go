@@ -83,12 +83,19 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	case improved:
 		t.centre, t.misses = last, 0
 		t.path = append(t.path, last)
-	case local:
+	case o.Proposal.Origin == OriginBox, promised(o):
 		t.misses++
 	}
 	if t.centre >= 0 && t.misses >= 6+d {
 		t.finish(h, h.x[t.centre])
 	}
+}
+
+// promised reports whether the observation's proposal was a step of the quadratic
+// model that predicted a gain.
+func promised(o Observation) bool {
+	step := o.Proposal.Note.Step
+	return o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
 }
 
 // enter moves to the basin that a step started.
@@ -129,7 +136,7 @@ func (t *basin) judgeBox(improved bool, d int) {
 // have been told since.
 func (t *trust) judgeQuadratic(h *history, o Observation) {
 	step := o.Proposal.Note.Step
-	if step == nil {
+	if step == nil || step.Gain == 0 { // made for the sake of later steps
 		return
 	}
 	centre := h.success(step.Centre)
