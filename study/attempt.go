@@ -5,25 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/spaces"
 )
 
 // attempt is one run of a trial's command, or of the setup command (trial 0).
 type attempt struct {
-	study   *Study
-	config  Config
-	space   *spaces.Space
-	trial   Trial
-	id      AttemptID
-	slot    int
-	kill    chan struct{}
-	started func(pid int)
+	study  *Study
+	config Config
+	trial  Trial
+	id     AttemptID
+	slot   int
+	kill   chan struct{}
+	// box takes readings while the attempt runs; nil if nobody wants them.
+	box *readingBox
+	// rejoined, if not nil, is called when the attempt is found running.
+	rejoined func()
 }
 
 // run launches the attempt, or rejoins it, and returns how it ended.
@@ -33,18 +35,30 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	if err != nil {
 		return failed(FailLaunch, 0, "%v", err)
 	}
+	f := newFollower(a)
+	defer f.stop()
+	attaching := false
+	job.Started = func(int) {
+		if a.box != nil {
+			f.start()
+		}
+		if attaching && a.rejoined != nil {
+			a.rejoined()
+		}
+	}
 	if attacher, ok := a.study.opts.Launcher.(runner.Attacher); ok && resumed {
+		attaching = true
 		exit, err := attacher.Attach(ctx, job)
 		switch {
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere):
-			return a.outcome(exit, err, begin)
+			return a.outcome(exit, err, begin, f)
 		case !errors.Is(err, runner.ErrNeverStarted):
 			return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}
 		}
+		attaching = false
 	}
-	job.Started = nil
 	exit, err := a.study.opts.Launcher.Launch(ctx, job)
-	return a.outcome(exit, err, begin)
+	return a.outcome(exit, err, begin, f)
 }
 
 // bindings are what the placeholders stand for.
@@ -52,7 +66,7 @@ func (a *attempt) bindings() *Bindings {
 	if a.id.Trial == 0 {
 		return setupBindings(a.study.layout, &a.config)
 	}
-	return TrialBindings(a.study.layout, &a.config, a.space, &a.trial, a.id.Attempt, a.slot)
+	return TrialBindings(a.study.layout, &a.config, &a.trial, a.id.Attempt, a.slot)
 }
 
 // TrialSeed is what a trial is given as {seed}: a number below 2^31, which
@@ -66,14 +80,13 @@ func (c *Config) TrialSeed(trial, repeat int) uint64 {
 func (a *attempt) job() (runner.Job, error) {
 	b := a.bindings()
 	job := runner.Job{
-		Dir:     a.study.layout.Attempt(a.id),
-		ID:      fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
-		Cwd:     a.config.Dir,
-		Grace:   time.Duration(a.config.Run.Grace),
-		Kill:    a.kill,
-		MaxLog:  a.config.Run.MaxLog,
-		Started: a.started,
-		Env:     []string{"LBOTUNE_STUDY=" + b.Study},
+		Dir:    a.study.layout.Attempt(a.id),
+		ID:     fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
+		Cwd:    a.config.Dir,
+		Grace:  time.Duration(a.config.Run.Grace),
+		Kill:   a.kill,
+		MaxLog: a.config.Run.MaxLog,
+		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
 	command := Command{Shell: a.config.Setup}
 	if a.id.Trial > 0 {
@@ -81,6 +94,11 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
 		job.Cwd = a.cwd(b)
+		if a.config.checkpoints() {
+			if err := os.MkdirAll(b.CheckpointDir, dirMode); err != nil {
+				return job, fmt.Errorf("make the checkpoint directory: %w", err)
+			}
+		}
 		job.Files = a.files(b)
 	}
 	command, err := command.Render(b)
@@ -125,6 +143,9 @@ func (a *attempt) environment(b *Bindings) []string {
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
 	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
 	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
+	if a.config.checkpoints() {
+		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
+	}
 	if v := a.study.pattern.Variable(); v != "" {
 		add(v, filepath.Join(b.TrialDir, resultName))
 	}

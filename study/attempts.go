@@ -22,7 +22,7 @@ func (l *loop) launch(id AttemptID) {
 	l.slots[slot] = true
 	ctx, cancel := context.WithCancelCause(l.base)
 	l.running[id.Trial] = &running{id: id, slot: slot, cancel: cancel}
-	a := &attempt{study: l.Study, config: l.state.Config, space: l.state.Space, id: id, slot: slot, kill: l.kill}
+	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
 	}
@@ -31,12 +31,14 @@ func (l *loop) launch(id AttemptID) {
 	if !resumed && id.Trial > 0 {
 		l.show(l.record(Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
 	}
-	go func() {
-		if resumed {
-			a.started = func(int) { l.send(rejoined{id}) }
-		}
-		l.send(attemptEnded{id, a.run(ctx, resumed)})
-	}()
+	if p := l.state.Config.Prune; p != nil && p.Resource == "" && id.Trial > 0 {
+		a.box = &readingBox{}
+		a.box.notify = func() { l.send(readings{id, a.box}) }
+	}
+	if resumed {
+		a.rejoined = func() { l.send(rejoined{id}) }
+	}
+	go func() { l.send(attemptEnded{id, a.run(ctx, resumed)}) }()
 }
 
 // send puts a message into the inbox unless the loop is gone.
@@ -69,29 +71,23 @@ func (l *loop) ended(m attemptEnded) {
 // trialEnded records the end of an attempt: the trial's, or that of one of
 // several attempts.
 func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
-	run := l.state.Config.Run
-	values := t.Repeats
-	if o.failure == nil {
-		values = append(values[:len(values):len(values)], o.value)
+	if r.pruned != "" && o.failure != nil && o.failure.Kind == FailInterrupted {
+		o = prunedOutcome(t, r.pruned, o)
 	}
+	f := Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
+		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
 	again := false
 	switch {
 	case o.failure == nil:
-		again = len(values) < run.Repeats
+		again = l.valued(t, o.value, &f)
+	case o.failure.Kind == FailPruned:
+		f.Status, f.Value = optimizer.Pruned, &o.value
 	case o.failure.Kind.blameless():
 		again = true
 	default:
-		again = t.Retries < run.Retries && l.ending == nil
+		again = t.Retries < l.state.Config.Run.Retries && l.ending == nil
 	}
 	if !again {
-		f := Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Succeeded,
-			Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
-		if o.failure != nil {
-			f.Status = optimizer.Failed
-		} else {
-			v := combine(values, run.Combine)
-			f.Value = &v
-		}
 		l.events = append(l.events, f)
 		return
 	}
@@ -101,6 +97,71 @@ func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
 	}
 	l.events = append(l.events, e)
 	l.ready = slices.Insert(l.ready, 0, AttemptID{t.Number, r.id.Attempt + 1})
+}
+
+// valued completes the end of a trial whose attempt has ended with value v, and
+// reports whether another attempt follows: a repeat, or the next rung.
+func (l *loop) valued(t *Trial, v float64, f *Finished) (again bool) {
+	f.Status, f.Value = optimizer.Succeeded, &v
+	if l.state.Config.resource() != "" {
+		goesOn, why := l.state.promoted(t, v)
+		if goesOn && l.ending != nil {
+			goesOn, why = false, "the study ended before its next rung"
+		}
+		if why != "" {
+			f.Status, f.Failure = optimizer.Pruned, &Failure{Kind: FailPruned, Text: why}
+		}
+		return goesOn
+	}
+	run := l.state.Config.Run
+	values := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], v)
+	if len(values) < run.Repeats {
+		return true
+	}
+	*f.Value = combine(values, run.Combine)
+	return false
+}
+
+// prunedOutcome is that of an attempt that was ended for its readings: the last
+// of them, if it is a number.
+func prunedOutcome(t *Trial, why string, o outcome) outcome {
+	v, ok := lastFinite(t.Readings)
+	if !ok {
+		o.failure = &Failure{Kind: FailNotFinite, Text: "stopped early: " + why}
+		return o
+	}
+	o.value, o.failure = v, &Failure{Kind: FailPruned, Text: why}
+	return o
+}
+
+// collect takes what a running attempt has printed since.
+func (l *loop) collect(m readings) {
+	r := l.running[m.id.Trial]
+	if r == nil || r.id != m.id {
+		return // it has ended
+	}
+	if rs := m.box.take(); len(rs) > 0 {
+		l.events = append(l.events, Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, From: r.readings, Readings: rs})
+		r.readings += len(rs)
+	}
+}
+
+// prune ends the attempts whose new readings say so.
+func (l *loop) prune() {
+	for _, r := range l.running {
+		if r.judged == r.readings || r.stopped != nil {
+			continue
+		}
+		t := *l.state.Trials[r.id.Trial-1]
+		all := t.Readings
+		for ; r.judged < r.readings && r.pruned == ""; r.judged++ {
+			t.Readings = all[:r.judged+1]
+			r.pruned = l.state.verdict(&t)
+		}
+		if r.pruned != "" {
+			r.end(errPruned)
+		}
+	}
 }
 
 // setupEnded lets the trials begin, or ends the session.

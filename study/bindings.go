@@ -21,7 +21,9 @@ type Bindings struct {
 	TrialDir, CheckpointDir string
 	ParamsFile              string
 
-	Space  *spaces.Space
+	// Params are the parameters, nil before the first trial; Values those that
+	// are active.
+	Params []spaces.Param
 	Values spaces.Values
 }
 
@@ -43,13 +45,13 @@ func (c *Config) RenderSetup(l Layout) string {
 }
 
 // TrialBindings are those of an attempt at a trial in a slot.
-func TrialBindings(l Layout, c *Config, space *spaces.Space, t *Trial, attempt, slot int) *Bindings {
+func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 	dir := l.Attempt(AttemptID{t.Number, attempt})
 	return &Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     c.TrialSeed(t.Number, len(t.Repeats)),
 		TrialDir: dir, CheckpointDir: l.Checkpoint(t.Number), ParamsFile: filepath.Join(dir, paramsName),
-		Space: space, Values: t.Values,
+		Params: c.Params, Values: c.given(t),
 	}
 }
 
@@ -60,10 +62,7 @@ func (b *Bindings) text(p Part) (text string, absent, known bool) {
 	if t, ok := b.builtin(p.Name); ok && !p.Flag && p.Format == "" {
 		return t, false, true
 	}
-	if b.Space == nil {
-		return "", false, false
-	}
-	par, ok := b.Space.Lookup(p.Name)
+	par, ok := b.param(p.Name)
 	if !ok || p.Format != "" && !ValidFormat(p.Format) {
 		return "", false, false
 	}
@@ -80,6 +79,15 @@ func (b *Bindings) text(p Part) (text string, absent, known bool) {
 	return v.Text(), false, true
 }
 
+func (b *Bindings) param(name string) (spaces.Param, bool) {
+	for _, p := range b.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return spaces.Param{}, false
+}
+
 // Given returns what a program is given for a parameter: its value, or while it
 // is inactive its stated inactive value, if it has one.
 func (b *Bindings) Given(p spaces.Param) (spaces.Value, bool) {
@@ -92,7 +100,7 @@ func (b *Bindings) Given(p spaces.Param) (spaces.Value, bool) {
 // All lists what Given returns for every parameter, in order.
 func (b *Bindings) All() spaces.Values {
 	var out spaces.Values
-	for _, p := range b.Space.Params() {
+	for _, p := range b.Params {
 		if v, ok := b.Given(p); ok {
 			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
 		}
@@ -107,7 +115,7 @@ func (b *Bindings) builtin(name string) (string, bool) {
 	case "seed":
 		return strconv.FormatUint(b.Seed, 10), true
 	}
-	if b.Space == nil {
+	if b.Params == nil {
 		return "", false
 	}
 	switch name {

@@ -16,19 +16,16 @@ func bindings(t *testing.T) *study.Bindings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	space, err := spaces.New(
+	params := []spaces.Param{
 		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
 		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
 		spaces.Param{Name: "use_bn", Kind: spaces.KindBool},
 		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
 		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
 		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
-	)
-	if err != nil {
-		t.Fatal(err)
 	}
 	return &study.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
-		ParamsFile: "/s/trials/000017/a2/params.json", Space: space,
+		ParamsFile: "/s/trials/000017/a2/params.json", Params: params,
 		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
 			{Name: "use_bn", Value: spaces.Bool(true)}, {Name: "opt", Value: spaces.String("adam w")}}}
 }
@@ -91,11 +88,8 @@ func TestHostileValues(t *testing.T) {
 		for _, text := range []string{"printf %s {v}", "printf %s --v={v}", "printf %s pre{v}post", "printf %s \"$(printf %s. {v})\""} {
 			for _, h := range hostile {
 				b := bindings(t)
-				space, err := spaces.New(spaces.Param{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.Space, b.Values = space, spaces.Values{{Name: "v", Value: spaces.String(h)}}
+				b.Params = []spaces.Param{{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}}}
+				b.Values = spaces.Values{{Name: "v", Value: spaces.String(h)}}
 				c, err := study.Command{Shell: text}.Render(b)
 				if err != nil {
 					t.Fatal(err)

@@ -3,6 +3,8 @@ package study
 import (
 	"fmt"
 	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
 )
 
 // ending says why the study should ask for no more trials, nil if it should go
@@ -37,6 +39,23 @@ func (s *State) guard() *Closed {
 		}
 	}
 	return &Closed{EndGuard, fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
+}
+
+// gapClosed reports whether the optimizer sees less left to gain than the
+// budget cares for.
+func (s *State) gapClosed(n optimizer.Note) bool {
+	return s.Config.Budget.Gap > 0 && s.best != nil && n.Lipschitz != nil && n.Lipschitz.Gap != nil &&
+		*n.Lipschitz.Gap <= s.Config.Budget.Gap
+}
+
+// gapText says what closed the gap: the Lipschitz constant that a person has
+// stated, or one that was estimated.
+func (s *State) gapText(n optimizer.Note) string {
+	constant := "the estimated Lipschitz constant"
+	if l := s.Config.Optimizer.LipschitzConstant; l > 0 {
+		constant = fmt.Sprintf("the stated Lipschitz constant %v", l)
+	}
+	return fmt.Sprintf("at most %.3g is left to gain under %s", *n.Lipschitz.Gap, constant)
 }
 
 // room is how many more trials the budget lets the study propose.

@@ -3,7 +3,6 @@ package study
 import (
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -51,9 +50,9 @@ const (
 // Durability says how events of the type are kept.
 func (t Type) Durability() Durability {
 	switch t {
-	case TypeNoted:
+	case TypeNoted, TypeMetric:
 		return Lazy
-	case TypeStarted, TypeMetric:
+	case TypeStarted:
 		return Streamed
 	}
 	return Synced
@@ -121,11 +120,13 @@ type Started struct {
 	Rejoined bool `json:"rejoined,omitempty"`
 }
 
-// Metric is an intermediate reading of a running attempt.
+// Metric holds readings of a running attempt, which a pruner looks at.
 type Metric struct {
-	Trial int           `json:"trial"`
-	Step  float64       `json:"step"`
-	Value journal.Float `json:"value"`
+	Trial   int `json:"trial"`
+	Attempt int `json:"attempt"`
+	// From is how many readings of the attempt came before.
+	From     int       `json:"from"`
+	Readings []Reading `json:"readings"`
 }
 
 // Ended says how an attempt ended that was not its trial's last.
@@ -147,7 +148,7 @@ type Finished struct {
 	Slot    int              `json:"slot"`
 	Status  optimizer.Status `json:"status"`
 	// Value is the objective as the program prints it; when pruned, the last
-	// reading.
+	// reading, and Failure says why it was pruned.
 	Value   *float64 `json:"value,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 	Seconds float64  `json:"seconds"` // of the last attempt

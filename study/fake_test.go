@@ -27,6 +27,7 @@ import (
 // ending is what a fake program does: print, take its time, exit.
 type ending struct {
 	stdout string
+	every  time.Duration // print one line of stdout after the other, so far apart
 	takes  time.Duration
 	exit   runner.Exit
 	err    error
@@ -55,8 +56,16 @@ func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit,
 			return runner.Exit{}, err
 		}
 	}
+	for _, name := range []string{runner.StdoutName, runner.StderrName} {
+		if err := os.WriteFile(filepath.Join(job.Dir, name), nil, 0o600); err != nil {
+			return runner.Exit{}, err
+		}
+	}
 	f.enter(job.ID)
 	defer f.leave(job.ID)
+	if job.Started != nil {
+		job.Started(1)
+	}
 	e := f.program(job)
 	exit := e.exit
 	exit.Started = time.Now()
@@ -64,8 +73,21 @@ func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit,
 	if job.Timeout > 0 {
 		timeout = job.Timeout
 	}
+	stdout, err := os.OpenFile(filepath.Join(job.Dir, runner.StdoutName), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return exit, err
+	}
+	defer stdout.Close()
+	all := make(chan struct{})
+	if e.every > 0 {
+		ended := make(chan struct{})
+		defer close(ended)
+		go e.print(stdout, all, ended)
+	} else {
+		time.AfterFunc(e.takes, func() { close(all) })
+	}
 	select {
-	case <-time.After(e.takes):
+	case <-all:
 	case <-time.After(timeout):
 		exit.TimedOut, exit.Code = true, 143
 	case <-job.Kill:
@@ -77,14 +99,28 @@ func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit,
 	if e.err != nil {
 		return runner.Exit{}, e.err
 	}
-	if exit.Cancelled || exit.TimedOut {
-		e.stdout = ""
+	if e.every == 0 && !exit.Cancelled && !exit.TimedOut {
+		if _, err := stdout.WriteString(e.stdout); err != nil {
+			return exit, err
+		}
 	}
 	text, err := json.Marshal(exit)
-	return exit, errors.Join(err,
-		os.WriteFile(filepath.Join(job.Dir, runner.StdoutName), []byte(e.stdout), 0o600),
-		os.WriteFile(filepath.Join(job.Dir, runner.StderrName), nil, 0o600),
-		os.WriteFile(filepath.Join(job.Dir, "exit"), text, 0o600))
+	return exit, errors.Join(err, os.WriteFile(filepath.Join(job.Dir, "exit"), text, 0o600))
+}
+
+// print prints line by line until ended, and then closes all.
+func (e ending) print(w *os.File, all chan<- struct{}, ended <-chan struct{}) {
+	for line := range strings.Lines(e.stdout) {
+		select {
+		case <-time.After(e.every):
+		case <-ended:
+			return
+		}
+		if _, err := w.WriteString(line); err != nil {
+			return
+		}
+	}
+	close(all)
 }
 
 func (f *fakeLauncher) Attach(_ context.Context, job runner.Job) (exit runner.Exit, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// message is what arrives in the loop's inbox: asked, attemptEnded or rejoined.
+// message is what arrives in the loop's inbox: asked, attemptEnded, readings or rejoined.
 type message any
 
 // loop is one session of a study. Its fields belong to the goroutine of run.
@@ -44,10 +44,17 @@ type running struct {
 	slot    int
 	cancel  context.CancelCauseFunc
 	stopped error // why lbotune asked it to end, nil if it did not
+
+	readings int    // so far
+	judged   int    // of them by the pruner
+	pruned   string // the pruner's reason
 }
 
 // Reasons for which lbotune asks an attempt to end.
-var errStopped = errors.New("stopped together with lbotune")
+var (
+	errStopped = errors.New("stopped together with lbotune")
+	errPruned  = errors.New("stopped early")
+)
 
 func newLoop(s *Study) *loop {
 	l := &loop{
@@ -117,6 +124,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if err := l.settle(); err != nil {
 			return err
 		}
+		l.prune()
 	}
 }
 
@@ -183,8 +191,12 @@ func (l *loop) handle(m message) {
 		l.answered(m)
 	case attemptEnded:
 		l.ended(m)
+	case readings:
+		l.collect(m)
 	case rejoined:
-		l.show(l.record(Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: l.running[m.id.Trial].slot, Rejoined: true}))
+		if r := l.running[m.id.Trial]; r != nil && m.id.Trial > 0 {
+			l.show(l.record(Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
+		}
 	}
 }
 
@@ -197,6 +209,8 @@ func (l *loop) answered(a asked) {
 		l.ending = &Closed{EndExhausted, fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
+	case l.state.gapClosed(a.proposal.Note):
+		l.ending = &Closed{EndGap, l.state.gapText(a.proposal.Note)}
 	default:
 		p := a.proposal
 		l.propose(Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),

@@ -28,12 +28,12 @@ func failed(kind FailureKind, code int, format string, args ...any) outcome {
 }
 
 // outcome judges what the launcher says.
-func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time) outcome {
+func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follower) outcome {
 	var o outcome
 	var spawn *runner.SpawnError
 	switch {
 	case err == nil:
-		o = a.judge(exit)
+		o = a.judge(exit, f)
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
 		o.leftovers = describeLeftovers(exit.Leftovers)
 		return o
@@ -54,7 +54,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time) outcome 
 
 // judge turns the end of a command into a value or the reason why there is
 // none.
-func (a *attempt) judge(exit runner.Exit) outcome {
+func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	switch {
 	case exit.TimedOut:
 		return failed(FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
@@ -69,7 +69,7 @@ func (a *attempt) judge(exit runner.Exit) outcome {
 	case a.id.Trial == 0:
 		return outcome{}
 	}
-	return a.value()
+	return a.value(f)
 }
 
 // exitOK reports whether the exit code is that of a good run.
@@ -81,15 +81,9 @@ func (a *attempt) exitOK(code int) bool {
 	return slices.Contains(ok, code)
 }
 
-// value reads the metric from what the attempt has written.
-func (a *attempt) value() outcome {
-	collector := a.study.pattern.Collector()
-	for _, stream := range a.streams() {
-		if err := read(collector.Scanner(stream.source, nil), stream.path); err != nil {
-			return failed(FailNoMetric, 0, "%v", err)
-		}
-	}
-	result, err := collector.Result()
+// value turns what the attempt has printed into its value.
+func (a *attempt) value(f *follower) outcome {
+	result, err := f.finish()
 	var none *parser.NoValueError
 	switch {
 	case err == nil:
@@ -131,16 +125,6 @@ func (a *attempt) resultFile() string {
 	b := a.bindings()
 	name, _ := renderText(a.config.Objective.File, b)
 	return absolute(a.cwd(b), name)
-}
-
-// read gives a whole file to a scanner.
-func read(scanner *parser.Scanner, path string) error {
-	ended := make(chan struct{})
-	close(ended)
-	if err := runner.Tail(context.Background(), path, scanner, ended); err != nil {
-		return err
-	}
-	return scanner.Close()
 }
 
 func describeLeftovers(ps []runner.Process) string {

@@ -71,6 +71,8 @@ func (s *State) apply(r Record) error {
 		s.Queue = append(s.Queue, e.Values)
 	case Proposed:
 		return s.proposed(e)
+	case Metric:
+		return s.metric(e)
 	case Ended:
 		return s.ended(e)
 	case Finished:
@@ -88,7 +90,7 @@ func (s *State) apply(r Record) error {
 }
 
 func (s *State) created(e Created, at time.Time) error {
-	space, err := spaces.New(e.Config.Params...)
+	space, err := e.Config.Space()
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func (s *State) created(e Created, at time.Time) error {
 }
 
 func (s *State) configChanged(e ConfigChanged) error {
-	space, err := spaces.New(e.Config.Params...)
+	space, err := e.Config.Space()
 	if err != nil {
 		return err
 	}
@@ -132,6 +134,18 @@ func (s *State) proposed(e Proposed) error {
 	return nil
 }
 
+func (s *State) metric(e Metric) error {
+	t, err := s.trial(e.Trial)
+	if err != nil || t.Done() {
+		return err
+	}
+	if e.From < 0 || e.From > len(t.Readings) {
+		return fmt.Errorf("trial %d: readings from %d on follow %d", e.Trial, e.From, len(t.Readings))
+	}
+	t.Readings = append(t.Readings[:e.From], e.Readings...)
+	return nil
+}
+
 func (s *State) ended(e Ended) error {
 	t, err := s.trial(e.Trial)
 	if err != nil || t.Done() {
@@ -139,6 +153,8 @@ func (s *State) ended(e Ended) error {
 	}
 	t.Attempt, t.Slot = e.Attempt, e.Slot
 	switch {
+	case e.Value != nil && s.Config.resource() != "":
+		t.Rungs = append(t.Rungs, *e.Value)
 	case e.Value != nil:
 		t.Repeats = append(t.Repeats, *e.Value)
 	case e.Failure != nil && !e.Failure.Kind.blameless():
@@ -159,6 +175,9 @@ func (s *State) finished(e Finished, at time.Time) error {
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	if e.Value != nil {
 		t.Value = *e.Value
+		if s.Config.resource() != "" {
+			t.Rungs = append(t.Rungs, *e.Value)
+		}
 	}
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++

@@ -30,7 +30,11 @@ type Trial struct {
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the values of the repeats that have ended.
-	Repeats  []float64     `json:"repeats,omitempty"`
+	Repeats []float64 `json:"repeats,omitempty"`
+	// Rungs are the values at the amounts of the resource that it was given.
+	Rungs []float64 `json:"rungs,omitempty"`
+	// Readings are those of the last attempt, kept for the pruner.
+	Readings []Reading     `json:"-"`
 	Slot     int           `json:"slot"`
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
@@ -56,6 +60,7 @@ const (
 	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
 	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
 	FailLaunch      FailureKind = "launch"      // could not be started
+	FailPruned      FailureKind = "pruned"      // stopped early for its readings
 	FailLost        FailureKind = "lost"        // died with its machine or supervisor
 	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
 )

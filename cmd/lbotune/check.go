@@ -64,7 +64,7 @@ const previewed = 3
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
 	p := &preview{Study: cfg.Name, Dir: string(l), Params: cfg.Params, Setup: cfg.RenderSetup(l)}
-	space, err := spaces.New(cfg.Params...)
+	space, err := cfg.Space()
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			return nil, err
 		}
 		t := &study.Trial{Number: q.Trial, Values: space.Decode(proposal.Point)}
-		c, err := cfg.Command.Render(study.TrialBindings(l, cfg, space, t, 1, 0))
+		c, err := cfg.Command.Render(study.TrialBindings(l, cfg, t, 1, 0))
 		if err != nil {
 			return nil, err
 		}
