@@ -86,7 +86,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	case rec.Exit != nil:
 	case rec.Stop != "" && !a.over(): // its orchestrator died while it was ending it
 		a.announce()
-		a.stop(stopReason(rec.Stop))
+		l.stop(a, stopReason(rec.Stop))
 	case !a.over():
 		l.watch(ctx, a)
 	}
@@ -134,6 +134,9 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	a.reason = stopReason(rec.Stop)
 	exit := a.exit()
 	exit.Ended, exit.Killed = rec.ended, rec.Killed
+	if exit.Ended.Before(exit.Started) { // file systems read a coarser clock
+		exit.Ended = exit.Started
+	}
 	exit.setCode(*rec.Exit)
 	return exit, nil
 }

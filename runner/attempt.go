@@ -145,7 +145,7 @@ func (l *Local) watch(ctx context.Context, a *attempt) {
 	if reason == "" || a.over() {
 		return
 	}
-	a.stop(reason)
+	l.stop(a, reason)
 }
 
 // wait waits for the supervisor's end or a reason to end it.

@@ -37,7 +37,9 @@ func (l *Local) adopt() {}
 
 func (l *Local) reapOrphans() {}
 
-func (l *Local) leftovers(a *attempt) func() []process { return a.find }
+func (l *Local) deserted(*attempt) bool { return false }
+
+func (l *Local) tree(a *attempt) tree { return tree{group: a.group(), find: a.find} }
 
 // supervising reports whether the supervisor of a, no child of ours, lives.
 func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }

@@ -16,7 +16,8 @@ import (
 func newJob(t *testing.T) runner.Job {
 	t.Helper()
 	dir := t.TempDir()
-	return runner.Job{Dir: filepath.Join(dir, "1", "a1"), ID: "runner" + dir + "/1/1", Grace: time.Minute}
+	return runner.Job{Dir: filepath.Join(dir, "1", "a1"), ID: "runner" + dir + "/1/1",
+		Timeout: time.Minute, Grace: time.Minute}
 }
 
 // launchAfter launches job, undoes the obstacle once the launch has met it, and returns the

@@ -17,14 +17,14 @@ const (
 
 // stop ends every process of the attempt: SIGTERM, grace, SIGKILL. The reason is recorded
 // first, so that whoever finds the attempt ended also knows that it was made to end.
-func (a *attempt) stop(reason stopReason) {
+func (l *Local) stop(a *attempt, reason stopReason) {
 	a.reason = reason
 	_ = appendEntry(a.record, entry{Stop: string(reason)})
 	grace := a.job.Grace
 	if reason == stopFlood { // it fills the disk meanwhile
 		grace = min(grace, leftoverGrace)
 	}
-	t := tree{group: a.group(), find: a.find}
+	t := l.tree(a)
 	if reason != stopKill {
 		t.terminate()
 		if a.drained(&t, grace) {
@@ -71,6 +71,7 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 type tree struct {
 	group int              // a process group that belongs to it as a whole, or 0
 	find  func() []process // finds its processes
+	quick func() []process // if not nil, finds some of them much faster
 	known []process        // those found so far, also if nothing ties them to it any more
 }
 
@@ -86,14 +87,17 @@ func (t *tree) alive() []process {
 	return alive
 }
 
-// look looks for processes and returns all that live.
-func (t *tree) look() []process {
+// look looks for processes and returns all that live, or did when they were found.
+func (t *tree) look() []process { return t.lookBy(t.find) }
+
+func (t *tree) lookBy(find func() []process) []process {
 	known := make(map[process]bool)
 	for _, p := range t.alive() {
 		known[p.identity()] = true
 	}
-	for _, p := range t.find() {
-		if !known[p.identity()] {
+	for _, p := range find() {
+		if id := p.identity(); !known[id] {
+			known[id] = true
 			t.known = append(t.known, p)
 		}
 	}
@@ -139,16 +143,22 @@ func (t *tree) kill() []process {
 // freeze stops every process until it finds no new one, and returns them.
 func (t *tree) freeze(deadline time.Time) []process {
 	stopped := make(map[process]bool)
-	for {
-		news := false
-		found := t.look()
+	stop := func(found []process) (news bool) {
 		for _, p := range found {
 			if id := p.identity(); !stopped[id] {
 				stopped[id], news = true, true
 				p.signal(unix.SIGSTOP)
 			}
 		}
-		if !news || time.Now().After(deadline) {
+		return news
+	}
+	for {
+		if t.quick != nil {
+			for stop(t.lookBy(t.quick)) && time.Now().Before(deadline) {
+			}
+		}
+		found := t.look()
+		if !stop(found) || time.Now().After(deadline) {
 			return found
 		}
 	}
@@ -156,11 +166,10 @@ func (t *tree) freeze(deadline time.Time) []process {
 
 // sweep ends what a command has left behind, and says what that was.
 func (l *Local) sweep(a *attempt) []Process {
-	find := l.leftovers(a)
-	if find == nil {
+	if l.deserted(a) {
 		return nil
 	}
-	t := tree{group: a.group(), find: find}
+	t := l.tree(a)
 	var swept []Process
 	for _, p := range t.look() {
 		swept = append(swept, Process{PID: p.pid, Command: p.command()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,7 @@ func orchestrate(t *testing.T, l runner.Launcher) {
 	job := runner.Job{Dir: p.Dir, ID: p.ID, Shell: p.Shell, Env: p.Env, Grace: p.Grace}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	os.Stdout.WriteString(launching)
 	done := start(t, ctx, l, job)
 	if p.Cancel {
 		waitForLine(t, job, "ready")
@@ -49,13 +51,7 @@ func orchestrate(t *testing.T, l runner.Launcher) {
 // the attempt has written the line until.
 func orphan(t *testing.T, job runner.Job, until string, cancel bool) {
 	t.Helper()
-	top, _, _ := strings.Cut(t.Name(), "/")
-	text, err := json.Marshal(plan{job.Dir, job.ID, job.Shell, job.Env, job.Grace, cancel})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+top+"$")
-	cmd.Env = append(os.Environ(), orchestratorEnv+"="+string(text))
+	cmd := orchestrator(t, job, cancel)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +60,22 @@ func orphan(t *testing.T, job runner.Job, until string, cancel bool) {
 		t.Error(err)
 	}
 	_ = cmd.Wait()
+}
+
+// launching is what an orchestrator says when it is about to launch.
+const launching = "launching\n"
+
+// orchestrator returns the command that orchestrates job.
+func orchestrator(t *testing.T, job runner.Job, cancel bool) *exec.Cmd {
+	t.Helper()
+	top, _, _ := strings.Cut(t.Name(), "/")
+	text, err := json.Marshal(plan{job.Dir, job.ID, job.Shell, job.Env, job.Grace, cancel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+top+"$")
+	cmd.Env = append(os.Environ(), orchestratorEnv+"="+string(text))
+	return cmd
 }
 
 // attach rejoins the attempt of job in the background.
@@ -178,7 +190,51 @@ func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		}
 		wantDead(t, job, 1)
 	})
+	t.Run("AnyMoment", func(t *testing.T) { testAnyMoment(t, a) })
 	testAttachLost(t, a)
+}
+
+// testAnyMoment kills orchestrators at many moments of a launch: an attempt then either has
+// not started and never will, or runs on to its end and is harvested. It is never lost.
+func testAnyMoment(t *testing.T, a runner.Attacher) {
+	ran := 0
+	var never []string
+	const moments = 40
+	for i := range moments {
+		log := filepath.Join(t.TempDir(), "log")
+		job := shellJob(t, `echo started >>"$LOG"; sleep 0.01; echo ended >>"$LOG"; exit 7`)
+		job.Env = []string{"LOG=" + log}
+		cmd := orchestrator(t, job, false)
+		said, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(said, make([]byte, len(launching))); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 200 * time.Microsecond)
+		_ = cmd.Process.Kill() // or it has ended already
+		_ = cmd.Wait()
+		r := awaitResult(t, attach(context.Background(), a, job))
+		text, _ := os.ReadFile(log)
+		switch {
+		case r.err == nil && r.exit.Code == 7 && string(text) == "started\nended\n":
+			ran++
+		case errors.Is(r.err, runner.ErrNeverStarted) && len(text) == 0:
+			never = append(never, log)
+		default:
+			t.Errorf("killed after %d × 0.2 ms: %+v, log %q", i, r, text)
+		}
+	}
+	for _, log := range never {
+		if text, err := os.ReadFile(log); err == nil {
+			t.Errorf("an attempt that was never started wrote %q", text)
+		}
+	}
+	t.Logf("%d of %d attempts had started", ran, moments)
 }
 
 // testAttachLost: attempts that have no exit status.

@@ -46,6 +46,8 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
 		{"Stopped", testStopped},
 		{"OwnGroup", testOwnGroup},
 		{"Leftovers", testLeftovers},
+		{"Hopper", testHopper},
+		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},
 		{"Attach", testAttach},
 	} {
@@ -53,14 +55,16 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
 	}
 }
 
-// newJob returns a job in a fresh directory, with a generous grace and a unique id.
+// newJob returns a job in a fresh directory, with a generous grace and timeout and a unique
+// id.
 func newJob(t *testing.T) runner.Job {
 	t.Helper()
 	dir := t.TempDir()
 	return runner.Job{
-		Dir:   filepath.Join(dir, "trials", "000017", "a1"),
-		ID:    "runnertest" + filepath.ToSlash(dir) + "/17/1",
-		Grace: patience,
+		Dir:     filepath.Join(dir, "trials", "000017", "a1"),
+		ID:      "runnertest" + filepath.ToSlash(dir) + "/17/1",
+		Timeout: patience,
+		Grace:   patience,
 	}
 }
 

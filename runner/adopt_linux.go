@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopt makes us the parent of orphans, once.
+func (l *Local) adopt() {
+	if !l.Adopt {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.adopting {
+		l.adopting = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+	}
+}
+
+// deserted reports that an attempt whose supervisor has ended has certainly left nothing
+// behind: whoever survived its ancestors would be our child now, or below one that is.
+func (l *Local) deserted(a *attempt) bool {
+	return l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked()
+}
+
+// tree returns the processes of a, for them to be ended.
+func (l *Local) tree(a *attempt) tree {
+	if !l.adopting || a.ended == nil {
+		return tree{group: a.group(), find: a.find}
+	}
+	find := func() []process {
+		found, strays := a.find(), l.strays(a)
+		if len(strays) == 0 {
+			return found
+		}
+		member := make(map[int]bool)
+		for _, p := range strays {
+			member[p.pid] = true
+		}
+		return append(append(found, strays...), closure(processes(), member)...)
+	}
+	return tree{group: a.group(), find: find, quick: func() []process { return l.strays(a) }}
+}
+
+// strays returns the orphans that a has left behind: those that carry its marker, and those
+// that no other living attempt is old enough to have started.
+func (l *Local) strays(a *attempt) []process {
+	orphans := l.orphans()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var strays []process
+	for _, p := range orphans {
+		mine := p.start >= int64(a.uptime/tick)
+		for _, other := range l.live {
+			mine = mine && (other == a || p.start < int64(other.uptime/tick))
+		}
+		if mine || p.marked(a.job.ID) {
+			strays = append(strays, p)
+		}
+	}
+	return strays
+}
+
+// orphans returns the living processes that we have adopted, and reaps the dead ones.
+func (l *Local) orphans() []process {
+	if !l.adopting {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	session, _ := unix.Getsid(0)
+	var orphans []process
+	for _, pid := range children() {
+		if l.live[pid] != nil {
+			continue
+		}
+		p, ok := readProcess(pid)
+		switch {
+		case !ok || p.session == session: // gone, or started by another part of this program
+		case p.zombie:
+			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		default:
+			orphans = append(orphans, p)
+		}
+	}
+	return orphans
+}
+
+func (l *Local) reapOrphans() { l.orphans() }
+
+// children returns the process ids of our children that our main thread started or
+// adopted; orphans go to the main thread.
+func children() []int {
+	self := os.Getpid()
+	data, err := os.ReadFile(procPath(self, "task/"+strconv.Itoa(self)+"/children"))
+	var pids []int
+	if err == nil {
+		for word := range strings.FieldsSeq(string(data)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+		return pids
+	}
+	for _, p := range processes() { // a kernel without such lists
+		if p.parent == self {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}

@@ -1,0 +1,89 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// stray starts a process that nothing ties to its attempt, and waits for its parents to end.
+const stray = `(setsid env -i /bin/sh -c 'exec 9>&- 8>&-; echo $$ >"$1"; exec sleep 1000 >/dev/null 2>&1' sh "$PID" &)
+until [ -s "$PID" ]; do sleep 0.01; done
+until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do sleep 0.01; done
+`
+
+// TestStray: an orphan that nothing ties to an attempt ends as soon as no attempt that may
+// have started it lives.
+func TestStray(t *testing.T) {
+	local := &runner.Local{Adopt: true}
+	dir := t.TempDir()
+	pidFile, gate := filepath.Join(dir, "pid"), filepath.Join(dir, "go")
+
+	older := newJob(t)
+	older.Shell = `echo ready; until [ -e "$GO" ]; do sleep 0.01; done`
+	older.Env = []string{"GO=" + gate}
+	started, done := make(chan struct{}), make(chan runner.Exit)
+	older.Started = func(int) { close(started) }
+	go func() {
+		exit, err := local.Launch(context.Background(), older)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- exit
+	}()
+	<-started
+	time.Sleep(20 * time.Millisecond) // ages are counted in hundredths of a second
+
+	job := newJob(t)
+	job.Shell = stray
+	job.Env = []string{"PID=" + pidFile}
+	exit, err := local.Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 || exit.Leftovers != nil {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if !running(t, pidFile) {
+		t.Error("the stray was ended although the older attempt may need it")
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exit = <-done
+	if len(exit.Leftovers) != 1 || exit.Leftovers[0].Command != "sleep 1000" {
+		t.Errorf("%+v", exit)
+	}
+	if running(t, pidFile) {
+		t.Error("the stray lives on")
+	}
+}
+
+// running reports whether the process whose id is in the file exists.
+func running(t *testing.T, pidFile string) bool {
+	t.Helper()
+	pid, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = os.Stat("/proc/" + strings.TrimSpace(string(pid)))
+	return err == nil
+}
+
+// TestReaping: orphans that end while their attempt runs do not stay zombies.
+func TestReaping(t *testing.T) {
+	local := &runner.Local{Adopt: true}
+	job := newJob(t)
+	// Each (setsid sh &) becomes ours and ends at once. The last loop waits for us to reap.
+	job.Shell = `for i in 1 2 3 4 5; do (setsid sh -c 'echo $$ >>"$PIDS"' &); done
+until [ "$(wc -l <"$PIDS")" = 5 ]; do sleep 0.01; done
+for pid in $(cat "$PIDS"); do while [ -e /proc/$pid ]; do sleep 0.01; done; done`
+	job.Env = []string{fmt.Sprintf("PIDS=%s/pids", t.TempDir())}
+	exit, err := local.Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 || exit.Leftovers != nil {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}

@@ -1,0 +1,106 @@
+package runnertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+func testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	for name, line := range map[string]string{
+		"Background":    `sleep 1000 & echo pid $!; exit 3`,
+		"HoldsOutput":   `sh -c 'trap "" HUP; echo pid $$; sleep 1000 & wait' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
+		"Session":       `setsid sh -c 'echo pid $$; exec sleep 1000' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
+		"NoDescriptors": `setsid sh -c 'echo pid $$; exec sleep 1000 >&- 2>&- <&- 9>&-' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
+		"NoEnvironment": `setsid sh -c 'echo pid $$; exec env -i "$(command -v sleep)" 1000' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
+		"DoubleFork":    `(setsid sh -c 'sleep 1000 & echo pid $!' & ) ; while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := shellJob(t, line)
+			job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+			exit := launch(t, l, job)
+			if exit.Code != 3 || exit.Cancelled || exit.TimedOut {
+				t.Errorf("%+v", exit)
+			}
+			if len(exit.Leftovers) == 0 || !strings.Contains(exit.Leftovers[len(exit.Leftovers)-1].Command, "sleep") {
+				t.Errorf("leftovers %+v", exit.Leftovers)
+			}
+			for _, p := range exit.Leftovers {
+				if p.Alive || alive(p.PID) {
+					t.Errorf("%+v lives on", p)
+				}
+			}
+			wantDead(t, job, 1)
+		})
+	}
+	t.Run("IgnoresSIGTERM", func(t *testing.T) {
+		job := shellJob(t, `sh -c 'trap "" TERM; echo pid $$; while :; do sleep 1; done' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`)
+		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+		job.Grace = 20 * time.Millisecond
+		if exit := launch(t, l, job); exit.Code != 3 || len(exit.Leftovers) == 0 {
+			t.Errorf("%+v", exit)
+		}
+		wantDead(t, job, 1)
+	})
+}
+
+// testHopper: a process that lives on in ever new processes and sessions is caught.
+func testHopper(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	dir := t.TempDir()
+	script := filepath.Join(dir, "hopper")
+	stop := filepath.Join(dir, "stop")
+	hops := filepath.Join(dir, "hops")
+	text := "#!/bin/sh\necho hop >>" + hops + "\n[ -e " + stop + " ] || setsid \"$0\" &\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	job := shellJob(t, script+"; while [ $(wc -l <"+hops+") -lt 10 ]; do sleep 0.01; done; exit 3")
+	job.Grace = 10 * time.Millisecond
+	if exit := launch(t, l, job); exit.Code != 3 || len(exit.Leftovers) == 0 {
+		t.Errorf("%+v", exit)
+	}
+	// It hops hundreds of times a second: no hop in half a second means that it is gone.
+	before, err := os.ReadFile(hops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	after, _ := os.ReadFile(hops)
+	if len(after) != len(before) {
+		t.Errorf("%d hops after the end", strings.Count(string(after[len(before):]), "hop"))
+		_ = os.WriteFile(stop, nil, 0o600)
+	}
+}
+
+// testNeighbours: the end of one attempt is not the end of what others have started.
+func testNeighbours(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	job := shellJob(t, `(setsid sh -c 'echo pid $$; echo ready; exec sleep 1000' &); until [ -e "$GO" ]; do sleep 0.01; done`)
+	gate := filepath.Join(t.TempDir(), "go")
+	job.Env = []string{"GO=" + gate}
+	done := start(t, context.Background(), l, job)
+	waitForLine(t, job, "ready")
+	launch(t, l, shellJob(t, "true"))
+	if exit := launch(t, l, shellJob(t, "sleep 1000 & exit 3")); len(exit.Leftovers) != 1 {
+		t.Errorf("leftovers %+v", exit.Leftovers)
+	}
+	for _, pid := range pids(t, job) {
+		if !alive(pid) {
+			t.Error("a neighbour's background process was ended")
+		}
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit := await(t, done); exit.Code != 0 || len(exit.Leftovers) != 1 {
+		t.Errorf("%+v", exit)
+	}
+	wantDead(t, job, 1)
+}
