@@ -93,7 +93,7 @@ func (a *ask) withFactors(s score) score {
 
 // globalScore is what the settings ask to maximise over the whole cube.
 func (a *ask) globalScore() (score, error) {
-	if a.set.Acquisition == "ts" || len(a.pending) > manyPending {
+	if a.set.Acquisition == "ts" || a.many() {
 		return a.thompson(a.view.bounds, a.set.Lipschitz)
 	}
 	return a.score(a.pointwise(a.view.best), a.view.bounds), nil
@@ -102,7 +102,7 @@ func (a *ask) globalScore() (score, error) {
 // relaxedScore decides where the bounds leave nothing of globalScore: they are
 // too tight to be true, and only cap it, or are not used at all.
 func (a *ask) relaxedScore() (score, error) {
-	if a.set.Acquisition == "ts" || len(a.pending) > manyPending {
+	if a.set.Acquisition == "ts" || a.many() {
 		return a.thompson(a.view.bounds, "clip")
 	}
 	if a.set.Acquisition == "ucb" {

@@ -7,7 +7,7 @@ import (
 const (
 	exploreCandidates = 3000 // points of which the one with most room is taken
 	exploreDraws      = 1000 // draws after which a random point need not be allowed
-	apart             = 0.1  // times √d: how far it stays from pending trials
+	apart             = 0.1  // times √d: how far it stays from few pending trials
 )
 
 // explore ignores the acquisition. Such proposals never end, so that no region
@@ -29,12 +29,16 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		p, err := a.spread()
 		return a.proposal(p, OriginExplore, "far from all points: %s", reason), err
 	}
+	// What a pending trial will say is not known, but it will say it there. Many
+	// leave less room between them.
+	d := float64(a.space.Len())
+	distance := math.Min(apart*math.Sqrt(d), 0.5*math.Pow(float64(len(a.pending)+1), -1/d))
 	var best []float64
 	top := math.Inf(-1)
 	for range exploreCandidates {
 		p := a.dom.uniform(rng)
 		_, up := b.at(p)
-		if nearPending := nearestDistance(p, a.pending); nearPending < apart*math.Sqrt(float64(len(p))) {
+		if nearestDistance(p, a.pending) < distance {
 			continue
 		}
 		v := up - a.view.best

@@ -170,7 +170,7 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 			t.Fatalf("trial %d: the fit is not described: %+v", o.Trial, n.Fit)
 		}
 		l := n.Lipschitz
-		if l == nil || l.Slope <= 0 || l.Constant < 2*l.Slope || l.Excluded < 0 || l.Excluded > 1 || l.Gap == nil {
+		if l == nil || l.Slope <= 0 || l.Constant < 2*l.Slope || l.Excluded < 0 || l.Excluded > 1 || l.Gap != nil && *l.Gap < 0 {
 			t.Fatalf("trial %d: the Lipschitz bounds are not described: %+v", o.Trial, l)
 		}
 		if o.Proposal.Origin == optimizer.OriginLocal && (n.Step == nil || n.Step.Gain <= 0 || n.Step.Radius <= 0) {

@@ -3,6 +3,8 @@ package optimizer
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/gp"
 	"github.com/lbotune/lbotune/optimizer/warp"
@@ -14,7 +16,8 @@ type surrogate struct {
 	fit   Fit
 	unit  float64 // values are divided by it before they are warped
 	warp  warp.Warp
-	rows  []int     // the successes that the model knows, in order
+	known int       // successes told when the model was last extended
+	rows  []int     // those of them that it knows, in order
 	z     []float64 // all n successes in model units
 	model *gp.Model
 	// samples are models under sampled hyper-parameters, where those are
@@ -40,7 +43,8 @@ func refitEvery(n int) int { return min(max(1, n/40), 64) }
 func reselectEvery(n int) int { return max(3, n/8) }
 
 // surrogate returns the model of what was told. It depends on nothing else, so
-// it is kept until more is told.
+// it is kept until more is told, and then extended as long as its fit is the
+// current one: the same arithmetic as making it anew.
 func (l *lbo) surrogate() (*surrogate, error) {
 	if l.model != nil && l.modelAt == len(l.told) {
 		return l.model, nil
@@ -49,8 +53,13 @@ func (l *lbo) surrogate() (*surrogate, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.condition(fit)
-	if err != nil {
+	s := l.model
+	if s == nil || !reflect.DeepEqual(s.fit, fit) {
+		if s, err = l.condition(fit); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = l.extend(s); err != nil {
 		return nil, err
 	}
 	l.model, l.modelAt = s, len(l.told)
@@ -131,23 +140,6 @@ func (l *lbo) sample(fit Fit, x [][]float64, z []float64, set gp.Settings) (Fit,
 	return fit, nil
 }
 
-// sampled returns the models that the acquisition is averaged over: s.model
-// alone, or one for each sample of the hyper-parameters.
-func (l *lbo) sampled(s *surrogate, fit Fit) ([]*gp.Model, error) {
-	if len(fit.Samples) == 0 {
-		return []*gp.Model{s.model}, nil
-	}
-	models := make([]*gp.Model, len(fit.Samples))
-	for k, h := range fit.Samples {
-		m, err := gp.New(pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
-		if err != nil {
-			return nil, fmt.Errorf("building the model of a sample: %w", err)
-		}
-		models[k] = m
-	}
-	return models, nil
-}
-
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
 	s := gp.NewSettings(l.space.Dim())
 	s.Prior = gp.DefaultPrior(l.space.Len())
@@ -160,36 +152,51 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 	return s
 }
 
-// condition builds the model of a fit: first on the successes that it was
-// fitted to, then one by one on those told since.
+// condition builds the model of a fit on the successes that it was fitted to.
 func (l *lbo) condition(fit Fit) (*surrogate, error) {
-	s := &surrogate{fit: fit, unit: unitOf(l.y[:fit.N])}
+	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(l.y[:fit.N]), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.x[:fit.N], l.y[:fit.N], exactLimit, fit.Hyper.Lengths())
-	w, err := warp.Fit(warp.Kind(fit.Warp), scaled(l.y[:fit.N], s.unit), warp.Options{})
-	if err != nil {
+	var err error
+	if s.warp, err = warp.Fit(warp.Kind(fit.Warp), scaled(l.y[:fit.N], s.unit), warp.Options{}); err != nil {
 		return nil, err
 	}
-	s.warp = w
-	s.z = w.ApplyAll(scaled(l.y, s.unit))
-	s.model, err = gp.New(pick(l.x, s.rows), pickFloats(s.z, s.rows), fit.Hyper)
-	if err != nil {
-		return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
+	s.z = s.warp.ApplyAll(scaled(l.y[:fit.N], s.unit))
+	hypers := fit.Samples
+	if len(hypers) == 0 {
+		hypers = []gp.Hyper{fit.Hyper}
 	}
-	for i := fit.N; i < len(l.y); i++ {
-		if s.model, err = s.model.Append(l.x[i], s.z[i]); err != nil {
-			return nil, err
+	for _, h := range hypers {
+		m, err := gp.New(pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
+		if err != nil {
+			return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
 		}
-		s.rows = append(s.rows, i)
-	}
-	if s.samples, err = l.sampled(s, fit); err != nil {
-		return nil, err
-	}
-	s.noise = math.Sqrt(fit.Hyper.Noise())
-	s.chooseBest()
-	if s.bounds, err = l.newBounds(s); err != nil {
-		return nil, err
+		s.samples = append(s.samples, m)
 	}
 	return s, nil
+}
+
+// extend returns the surrogate with what was told since.
+func (l *lbo) extend(old *surrogate) (*surrogate, error) {
+	s := *old
+	s.samples = slices.Clone(old.samples)
+	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
+	for i := s.known; i < len(l.y); i++ {
+		z := s.warp.Apply(l.y[i] / s.unit)
+		for k, m := range s.samples {
+			next, err := m.Append(l.x[i], z)
+			if err != nil {
+				return nil, fmt.Errorf("extending the model: %w", err)
+			}
+			s.samples[k] = next
+		}
+		s.rows, s.z = append(s.rows, i), append(s.z, z)
+	}
+	s.known = len(l.y)
+	s.model = s.samples[len(s.samples)-1]
+	s.chooseBest()
+	var err error
+	s.bounds, err = l.newBounds(&s)
+	return &s, err
 }
 
 // chooseBest sets the incumbent: the largest value, or under noise the largest

@@ -23,6 +23,9 @@ type view struct {
 // comes from chance, not from conditioning on each other.
 const manyPending = 32
 
+// many reports whether there are that many.
+func (a *ask) many() bool { return len(a.pending) > manyPending }
+
 // look prepares the view of this ask.
 func (a *ask) look() error {
 	s, err := a.surrogate()
@@ -59,6 +62,9 @@ func (a *ask) assume(m *gp.Model, s *surrogate) (*gp.Model, error) {
 			return nil, err
 		}
 		m = next
+	}
+	if a.many() {
+		return m, nil
 	}
 	for _, x := range a.pending {
 		next, err := m.Append(x, m.Predictor().Mean(x))
