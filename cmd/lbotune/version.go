@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,21 +13,35 @@ import (
 	"github.com/lbotune/lbotune/journal"
 )
 
-// programVersion is the module's version, or the commit it was built from.
+// stamped is the version that a release was built as. Nothing but the linker
+// sets it: -ldflags "-X main.stamped=v1.2.3".
+var stamped string
+
+// programVersion is the version of a release, of the module that go install
+// built, or the commit it was built from.
 func programVersion() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+	if stamped != "" || !ok {
+		return cmp.Or(stamped, "unknown")
 	}
+	return versionOf(info)
+}
+
+// versionOf is the version in what the go command says of a build.
+func versionOf(info *debug.BuildInfo) string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
+	version, modified := "devel", ""
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
+		switch {
+		case s.Key == "vcs.revision":
+			version = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			modified = "+dirty"
 		}
 	}
-	return "devel"
+	return version + modified
 }
 
 func newVersion(g *global) *cobra.Command {
@@ -35,11 +50,11 @@ func newVersion(g *global) *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := programVersion()
+			v, platform := programVersion(), runtime.GOOS+"/"+runtime.GOARCH
 			if g.json {
-				return printJSON(g.out, map[string]any{"version": v, "journal": journal.Version, "go": runtime.Version()})
+				return printJSON(g.out, map[string]any{"version": v, "journal": journal.Version, "go": runtime.Version(), "platform": platform})
 			}
-			_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s)\n", v, journal.Version, runtime.Version())
+			_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform)
 			return err
 		},
 	}
