@@ -21,17 +21,19 @@ func (l *loop) launch(id AttemptID) {
 	slot := slices.Index(l.slots, false)
 	l.slots[slot] = true
 	ctx, cancel := context.WithCancelCause(l.base)
-	l.running[id.Trial] = &running{id: id, slot: slot, cancel: cancel}
+	r := &running{id: id, slot: slot, cancel: cancel}
+	l.running[id.Trial] = r
 	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
+		r.confirms = a.trial.Done()
 	}
 	resumed := l.resumed[id.Trial]
 	delete(l.resumed, id.Trial)
 	if !resumed && id.Trial > 0 {
 		l.show(l.record(Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
 	}
-	if p := l.state.Config.Prune; p != nil && p.Resource == "" && id.Trial > 0 {
+	if p := l.state.Config.Prune; p != nil && p.Resource == "" && id.Trial > 0 && !r.confirms {
 		a.box = &readingBox{}
 		a.box.notify = func() { l.send(readings{id, a.box}) }
 	}
@@ -63,6 +65,8 @@ func (l *loop) ended(m attemptEnded) {
 		}
 	case m.id.Trial == 0:
 		l.setupEnded(m.id, o)
+	case r.confirms:
+		l.confirmed(r, o)
 	default:
 		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
 	}

@@ -49,7 +49,7 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 	dir := l.Attempt(AttemptID{t.Number, attempt})
 	return &Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
-		Seed:     c.TrialSeed(t.Number, len(t.Repeats)),
+		Seed:     c.TrialSeed(t.Number, t.runs(c)),
 		TrialDir: dir, CheckpointDir: l.Checkpoint(t.Number), ParamsFile: filepath.Join(dir, paramsName),
 		Params: c.Params, Values: c.given(t),
 	}

@@ -20,19 +20,20 @@ type Type string
 
 // The types of events.
 const (
-	TypeStudy    Type = "study"
-	TypeSession  Type = "session"
-	TypeSetup    Type = "setup"
-	TypeEnqueued Type = "enqueue"
-	TypeProposed Type = "proposed"
-	TypeStarted  Type = "started"
-	TypeMetric   Type = "metric"
-	TypeEnded    Type = "ended"
-	TypeFinished Type = "finished"
-	TypeExcluded Type = "exclude"
-	TypeNoted    Type = "note"
-	TypeConfig   Type = "config"
-	TypeClosed   Type = "closed"
+	TypeStudy     Type = "study"
+	TypeSession   Type = "session"
+	TypeSetup     Type = "setup"
+	TypeEnqueued  Type = "enqueue"
+	TypeProposed  Type = "proposed"
+	TypeStarted   Type = "started"
+	TypeMetric    Type = "metric"
+	TypeEnded     Type = "ended"
+	TypeFinished  Type = "finished"
+	TypeConfirmed Type = "confirmed"
+	TypeExcluded  Type = "exclude"
+	TypeNoted     Type = "note"
+	TypeConfig    Type = "config"
+	TypeClosed    Type = "closed"
 )
 
 // Durability says what becomes of the events of a type.
@@ -156,6 +157,17 @@ type Finished struct {
 	Leftovers string `json:"leftovers,omitempty"`
 }
 
+// Confirmed is the end of an attempt that repeats one of the best trials after
+// the study has come to its end.
+type Confirmed struct {
+	Trial   int      `json:"trial"`
+	Attempt int      `json:"attempt"`
+	Slot    int      `json:"slot"`
+	Value   *float64 `json:"value,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
+	Seconds float64  `json:"seconds"`
+}
+
 // Excluded takes a trial's result out of the study: it is neither the best nor
 // told to the optimizer from the next session on.
 type Excluded struct {
@@ -205,6 +217,7 @@ func (Started) Type() Type       { return TypeStarted }
 func (Metric) Type() Type        { return TypeMetric }
 func (Ended) Type() Type         { return TypeEnded }
 func (Finished) Type() Type      { return TypeFinished }
+func (Confirmed) Type() Type     { return TypeConfirmed }
 func (Excluded) Type() Type      { return TypeExcluded }
 func (Noted) Type() Type         { return TypeNoted }
 func (ConfigChanged) Type() Type { return TypeConfig }

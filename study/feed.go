@@ -25,6 +25,8 @@ func trialOf(e Event) int {
 		return e.Trial
 	case Finished:
 		return e.Trial
+	case Confirmed:
+		return e.Trial
 	case Excluded:
 		return e.Trial
 	case Noted:

@@ -45,6 +45,7 @@ type running struct {
 	cancel  context.CancelCauseFunc
 	stopped error // why lbotune asked it to end, nil if it did not
 
+	confirms bool   // it repeats a finished trial
 	readings int    // so far
 	judged   int    // of them by the pruner
 	pruned   string // the pruner's reason
@@ -79,7 +80,10 @@ func newLoop(s *Study) *loop {
 // takeUp queues the trials that an earlier session has left unfinished.
 func (l *loop) takeUp() {
 	for _, t := range l.state.Pending() {
-		l.ready = append(l.ready, AttemptID{t.Number, t.Attempt + 1})
+		l.ready = append(l.ready, AttemptID{t.Number, t.NextAttempt()})
+		l.resumed[t.Number] = true
+	}
+	for _, t := range l.state.unconfirmed() {
 		l.resumed[t.Number] = true
 	}
 }
@@ -175,7 +179,7 @@ func (l *loop) close() error {
 	if l.fatal != nil {
 		return l.fatal
 	}
-	if l.ending == nil || len(l.ready) > 0 && l.stop > 0 {
+	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.state.unconfirmed()) > 0) {
 		return nil
 	}
 	if err := l.commit(*l.ending); err != nil {
@@ -249,6 +253,7 @@ func (l *loop) plan() error {
 		l.ready = l.ready[1:]
 		l.launch(id)
 	}
+	l.confirm()
 	if !l.state.SetUp || l.ending != nil || l.asking || l.freeSlots() <= len(l.ready) || l.state.room() == 0 {
 		return nil
 	}

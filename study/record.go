@@ -97,6 +97,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Ended](line)
 	case TypeFinished:
 		return decodeAs[Finished](line)
+	case TypeConfirmed:
+		return decodeAs[Confirmed](line)
 	case TypeExcluded:
 		return decodeAs[Excluded](line)
 	case TypeNoted:

@@ -77,6 +77,8 @@ func (s *State) apply(r Record) error {
 		return s.ended(e)
 	case Finished:
 		return s.finished(e, r.At)
+	case Confirmed:
+		return s.confirmed(e)
 	case Excluded:
 		return s.excluded(e)
 	case Noted:
@@ -151,7 +153,7 @@ func (s *State) ended(e Ended) error {
 	if err != nil || t.Done() {
 		return err
 	}
-	t.Attempt, t.Slot = e.Attempt, e.Slot
+	t.Attempt, t.Slot, t.last = e.Attempt, e.Slot, e.Attempt
 	switch {
 	case e.Value != nil && s.Config.resource() != "":
 		t.Rungs = append(t.Rungs, *e.Value)
@@ -171,7 +173,7 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if e.Value == nil && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
-	t.Status, t.Failure, t.Attempt, t.Slot = e.Status, e.Failure, e.Attempt, e.Slot
+	t.Status, t.Failure, t.Attempt, t.Slot, t.last = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	if e.Value != nil {
 		t.Value = *e.Value
@@ -185,6 +187,21 @@ func (s *State) finished(e Finished, at time.Time) error {
 	s.sinceBest++
 	if t.Succeeded() && (s.best == nil || s.Config.Objective.Direction.Better(t.Value, s.best.Value)) {
 		s.best, s.sinceBest = t, 0
+	}
+	return nil
+}
+
+func (s *State) confirmed(e Confirmed) error {
+	t, err := s.trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.last = e.Attempt
+	switch {
+	case e.Value != nil:
+		t.Confirms = append(t.Confirms, *e.Value)
+	case e.Failure != nil && !e.Failure.Kind.blameless():
+		t.ConfirmFailures++
 	}
 	return nil
 }
@@ -221,8 +238,14 @@ func (s *State) trial(n int) (*Trial, error) {
 // not open again.
 func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuard }
 
-// Best returns the best trial, nil if none has succeeded.
-func (s *State) Best() *Trial { return s.best }
+// Best returns the best trial, nil if none has succeeded: the one with the best
+// mean once trials were confirmed, else the one with the best value.
+func (s *State) Best() *Trial {
+	if cs := s.Confirmations(); len(cs) > 0 {
+		return cs[0].Trial
+	}
+	return s.best
+}
 
 // SinceBest returns how many trials have finished after the best one.
 func (s *State) SinceBest() int { return s.sinceBest }

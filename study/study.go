@@ -169,7 +169,7 @@ func (s *Study) show(r Record) {
 	if n := trialOf(r.Event); n > 0 && n <= len(s.state.Trials) {
 		u.Trial = *s.state.Trials[n-1]
 	}
-	if b := s.state.best; b != nil {
+	if b := s.state.best; b != nil { // the best value: means come last
 		u.Best = *b
 	}
 	s.feed.put(u)

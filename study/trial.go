@@ -25,20 +25,37 @@ type Trial struct {
 	// failure, the last reading when pruned.
 	Value   float64  `json:"-"`
 	Failure *Failure `json:"failure,omitempty"`
-	// Attempt is the last attempt that ended, counted from 1; 0 for none.
+	// Attempt is the last attempt that ended, counted from 1, and for a finished
+	// trial the one that finished it; 0 for none.
 	Attempt int `json:"attempt"`
+	last    int // the last attempt that ended, also of those that confirm
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the values of the repeats that have ended.
 	Repeats []float64 `json:"repeats,omitempty"`
 	// Rungs are the values at the amounts of the resource that it was given.
 	Rungs []float64 `json:"rungs,omitempty"`
+	// Confirms are the values of the attempts that repeat a finished trial, and
+	// ConfirmFailures counts those of them that have none.
+	Confirms        []float64 `json:"confirms,omitempty"`
+	ConfirmFailures int       `json:"confirm_failures,omitempty"`
 	// Readings are those of the last attempt, kept for the pruner.
 	Readings []Reading     `json:"-"`
 	Slot     int           `json:"slot"`
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
+}
+
+// NextAttempt is the number of the next attempt.
+func (t *Trial) NextAttempt() int { return t.last + 1 }
+
+// runs is how many of the trial's runs have counted: each has a seed of its own.
+func (t *Trial) runs(c *Config) int {
+	if !t.Done() {
+		return len(t.Repeats)
+	}
+	return max(c.Run.Repeats, 1) + len(t.Confirms) + t.ConfirmFailures
 }
 
 // Done reports whether the trial is finished.

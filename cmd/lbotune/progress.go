@@ -109,6 +109,9 @@ func (p *progress) update(u study.Update) {
 	case study.Ended:
 		delete(p.running, e.Trial)
 		p.attempt(e)
+	case study.Confirmed:
+		delete(p.running, e.Trial)
+		p.confirmed(e)
 	case study.Finished:
 		delete(p.running, e.Trial)
 		p.trial(u.Trial)
@@ -154,6 +157,19 @@ func (p *progress) trial(t study.Trial) {
 	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), oneLine(t.Values.String()))
 	if t.Failure != nil {
 		text += ": " + oneLine(t.Failure.Text)
+	}
+	p.line("%s", text)
+}
+
+// confirmed prints a line for a repeat of one of the best trials.
+func (p *progress) confirmed(e study.Confirmed) {
+	result := "failed"
+	if e.Value != nil {
+		result = short(*e.Value)
+	}
+	text := fmt.Sprintf("%s  %10s again %5s  a repeat of one of the best", p.number(e.Trial), result, took(time.Duration(e.Seconds*float64(time.Second))))
+	if e.Failure != nil {
+		text += ": " + oneLine(e.Failure.Text)
 	}
 	p.line("%s", text)
 }

@@ -23,6 +23,8 @@ type trialJSON struct {
 	Seconds  float64          `json:"seconds"`
 	Attempts int              `json:"attempts"`
 	Repeats  []float64        `json:"repeats,omitempty"`
+	Rungs    []float64        `json:"rungs,omitempty"`
+	Confirms []float64        `json:"confirms,omitempty"`
 	Finished *time.Time       `json:"finished,omitempty"`
 	Excluded bool             `json:"excluded,omitempty"`
 	Output   string           `json:"output,omitempty"`
@@ -31,7 +33,7 @@ type trialJSON struct {
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Excluded: t.Excluded,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Rungs: t.Rungs, Confirms: t.Confirms, Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
 	if t.Attempt > 0 {
 		out.Output = outputFile(l, t)
@@ -83,6 +85,18 @@ type summaryJSON struct {
 	Ended     string     `json:"ended,omitempty"`
 	Why       string     `json:"why,omitempty"`
 	Best      *trialJSON `json:"best"`
+	// Confirmed are the best trials that were repeated, the best mean first.
+	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
+}
+
+// confirmedJSON is what the repeats of a trial say.
+type confirmedJSON struct {
+	Trial  int     `json:"trial"`
+	N      int     `json:"n"`
+	Mean   float64 `json:"mean"`
+	Margin float64 `json:"margin"` // of a 95 % confidence interval
+	// Tied says that the best one cannot be told apart from this one.
+	Tied bool `json:"tied"`
 }
 
 func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
@@ -96,6 +110,10 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	if b := st.Best(); b != nil {
 		t := newTrialJSON(st, l, b)
 		out.Best = &t
+	}
+	cs := st.Confirmations()
+	for _, c := range cs {
+		out.Confirmed = append(out.Confirmed, confirmedJSON{c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0])})
 	}
 	return out
 }
@@ -127,9 +145,22 @@ func summarise(g *global, st *study.State, l study.Layout) error {
 	for _, v := range b.Values {
 		fmt.Fprintf(&s, "  %-*s = %s\n", width, v.Name, oneLine(v.Value.Text()))
 	}
+	describeConfirmed(&s, st)
 	fmt.Fprintf(&s, "output:  %s\ncommand: %s\n", oneLine(outputFile(l, b)), printable(commandLine(st, l, b)))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// describeConfirmed says what the repeats of the best trials have shown.
+func describeConfirmed(s *strings.Builder, st *study.State) {
+	cs := st.Confirmations()
+	for i, c := range cs {
+		fmt.Fprintf(s, "repeats: trial %d: mean %s ± %s (95 %% interval of %d runs)", c.Trial.Number, short(c.Mean), short(c.Margin), c.N)
+		if i > 0 && c.Tied(cs[0]) {
+			fmt.Fprintf(s, ", which can't be told apart from trial %d", cs[0].Trial.Number)
+		}
+		s.WriteString("\n")
+	}
 }
 
 // tally says how the trials of a study ended.
