@@ -1,0 +1,111 @@
+package pruner
+
+import (
+	"fmt"
+	"math"
+)
+
+// Reading is one intermediate value of a trial. A value that is not finite
+// counts as worse than every number.
+type Reading struct {
+	Trial       int
+	Step, Value float64
+}
+
+// Decision is what follows from a reading.
+type Decision struct {
+	// Keep says that the reading must be stored for Restore: other trials are
+	// compared with it. A trial with n readings has O(log n) of them.
+	Keep bool
+	// Stop says that the trial should be stopped.
+	Stop bool
+	// Why says for people why it should: "at step 9: 0.71, place 5 of 12; the
+	// best 4 go on".
+	Why string
+	// Complete, when Stop is set, says that nothing more was to be expected of
+	// the trial, so that it has succeeded with the value of its readings. Without
+	// it the trial's value is unknown: it is pruned.
+	Complete bool
+}
+
+// rule is one way of deciding.
+type rule interface {
+	// read takes a reading whose value is a number or -Inf.
+	read(Reading) Decision
+	finish(trial int)
+	forget(trial int)
+}
+
+// Pruner is told of every reading and of every ending, and says which trials
+// should be stopped. It is not safe for concurrent use.
+type Pruner struct {
+	settings Settings
+	rule     rule
+}
+
+// New returns a pruner that has seen nothing yet.
+func New(s Settings) (*Pruner, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	p := &Pruner{settings: s}
+	switch s.Method {
+	case Median, Percentile:
+		p.rule = newCurves(s)
+	case ASHA:
+		p.rule = newHalving(s)
+	case Patience:
+		p.rule = newWaiting(s)
+	case Threshold:
+		p.rule = bound{s}
+	default:
+		return nil, fmt.Errorf("method: found %q; want %s, %s, %s, %s or %s",
+			s.Method, Median, Percentile, ASHA, Patience, Threshold)
+	}
+	return p, nil
+}
+
+// Read takes a new reading of a running trial.
+func (p *Pruner) Read(r Reading) Decision {
+	if !finite(r.Value) {
+		r.Value = math.Inf(-1)
+	}
+	d := p.rule.read(r)
+	if d.Stop {
+		d.Why = fmt.Sprintf("at step %s: %s", number(r.Step), d.Why)
+	}
+	return d
+}
+
+// Restore takes a stored reading, in place of Read. For the rules that look at
+// a trial's own readings only it does nothing: nothing is stored for them, and
+// a trial that still runs is read again from its beginning.
+func (p *Pruner) Restore(r Reading) {
+	if p.settings.Method != Patience && p.settings.Method != Threshold {
+		p.Read(r)
+	}
+}
+
+// Finish says that a trial has ended well or was stopped by a decision. Its
+// readings stay and others are compared with them.
+func (p *Pruner) Finish(trial int) { p.rule.finish(trial) }
+
+// Forget takes the readings of a trial back: it has failed, it was excluded, or
+// it begins again from the start.
+func (p *Pruner) Forget(trial int) { p.rule.forget(trial) }
+
+// Counter gives the readings of one attempt their steps.
+type Counter struct{ n int }
+
+// maxStep is where float64 ends to tell neighbouring whole numbers apart.
+const maxStep = 1 << 53
+
+// Step returns the step that was printed with the next reading or, if none was
+// or it is no reasonable number, how many readings there were.
+func (c *Counter) Step(printed float64, known bool) float64 {
+	c.n++
+	if known && math.Abs(printed) <= maxStep {
+		return printed
+	}
+	return float64(c.n)
+}
