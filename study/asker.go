@@ -23,13 +23,14 @@ type asked struct {
 	err      error
 }
 
-// asker owns the optimizer and answers one question after the other.
-func asker(ctx context.Context, opt optimizer.Optimizer, questions <-chan question, inbox chan<- message) {
+// asker owns the optimizer and answers one question after the other. Every question
+// has its answer, as long as there is life: wanted ends when none is worth its time.
+func asker(life, wanted context.Context, opt optimizer.Optimizer, questions <-chan question, inbox chan<- message) {
 	for q := range questions {
-		p, err := answer(ctx, opt, q)
+		p, err := answer(wanted, opt, q)
 		select {
 		case inbox <- asked{q, p, err}:
-		case <-ctx.Done():
+		case <-life.Done():
 			return
 		}
 	}

@@ -97,7 +97,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 	l.life, die = context.WithCancel(l.base)
 	l.askCtx, stopAsk = context.WithCancel(l.life)
 	l.stopAsk = stopAsk
-	l.askerDone.Go(func() { asker(l.askCtx, l.opt, l.questions, l.inbox) })
+	l.askerDone.Go(func() { asker(l.life, l.askCtx, l.opt, l.questions, l.inbox) })
 	defer func() {
 		die()
 		stopAsk()

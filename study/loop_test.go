@@ -309,6 +309,40 @@ func TestStopSteps(t *testing.T) {
 	}
 }
 
+// A slowOptimizer thinks until it is told that nobody wants its answer.
+type slowOptimizer struct{ asked chan<- study.Stop }
+
+func (slowOptimizer) Tell(optimizer.Observation) error { return nil }
+
+func (o slowOptimizer) Ask(ctx context.Context, _ optimizer.Query) (optimizer.Proposal, error) {
+	o.asked <- study.StopAsking
+	<-ctx.Done()
+	return optimizer.Proposal{}, ctx.Err()
+}
+
+// A study that is stopped while its optimizer thinks ends. Often, for it is a race.
+func TestStopWhileAsking(t *testing.T) {
+	for range 50 {
+		bubble(t, func(t *testing.T, dir string) {
+			cfg := config()
+			stop := make(chan study.Stop, 1)
+			s, err := study.Open(&cfg, study.Options{Dir: dir, Launcher: &fakeLauncher{},
+				Optimizer: func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error) {
+					return slowOptimizer{stop}, nil
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(t.Context(), stop); !errors.Is(err, study.ErrStopped) {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
 func TestCancelledContextStopsRunning(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
