@@ -33,12 +33,15 @@ func (l *loop) launch(id AttemptID) {
 	if !resumed && id.Trial > 0 {
 		l.show(l.record(Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
 	}
-	if p := l.state.Config.Prune; p != nil && p.Resource == "" && id.Trial > 0 && !r.confirms {
+	if l.state.Config.prunes() && id.Trial > 0 && !r.confirms && len(a.trial.Repeats) == 0 {
 		a.box = &readingBox{}
 		a.box.notify = func() { l.send(readings{id, a.box}) }
 	}
 	if resumed {
 		a.rejoined = func() { l.send(rejoined{id}) }
+	}
+	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
+		r.cut = true // decided by an earlier session
 	}
 	go func() { l.send(attemptEnded{id, a.run(ctx, resumed)}) }()
 }
@@ -75,8 +78,8 @@ func (l *loop) ended(m attemptEnded) {
 // trialEnded records the end of an attempt: the trial's, or that of one of
 // several attempts.
 func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
-	if r.pruned != "" && o.failure != nil && o.failure.Kind == FailInterrupted {
-		o = prunedOutcome(t, r.pruned, o)
+	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && o.failure.Kind.blameless() {
+		o = prunedOutcome(t.Cut, o)
 	}
 	f := Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
@@ -108,7 +111,7 @@ func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
 func (l *loop) valued(t *Trial, v float64, f *Finished) (again bool) {
 	f.Status, f.Value = optimizer.Succeeded, &v
 	if l.state.Config.resource() != "" {
-		goesOn, why := l.state.promoted(t, v)
+		goesOn, why := l.climbed(t, v)
 		if goesOn && l.ending != nil {
 			goesOn, why = false, "the study ended before its next rung"
 		}
@@ -124,48 +127,6 @@ func (l *loop) valued(t *Trial, v float64, f *Finished) (again bool) {
 	}
 	*f.Value = combine(values, run.Combine)
 	return false
-}
-
-// prunedOutcome is that of an attempt that was ended for its readings: the last
-// of them, if it is a number.
-func prunedOutcome(t *Trial, why string, o outcome) outcome {
-	v, ok := lastFinite(t.Readings)
-	if !ok {
-		o.failure = &Failure{Kind: FailNotFinite, Text: "stopped early: " + why}
-		return o
-	}
-	o.value, o.failure = v, &Failure{Kind: FailPruned, Text: why}
-	return o
-}
-
-// collect takes what a running attempt has printed since.
-func (l *loop) collect(m readings) {
-	r := l.running[m.id.Trial]
-	if r == nil || r.id != m.id {
-		return // it has ended
-	}
-	if rs := m.box.take(); len(rs) > 0 {
-		l.events = append(l.events, Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, From: r.readings, Readings: rs})
-		r.readings += len(rs)
-	}
-}
-
-// prune ends the attempts whose new readings say so.
-func (l *loop) prune() {
-	for _, r := range l.running {
-		if r.judged == r.readings || r.stopped != nil {
-			continue
-		}
-		t := *l.state.Trials[r.id.Trial-1]
-		all := t.Readings
-		for ; r.judged < r.readings && r.pruned == ""; r.judged++ {
-			t.Readings = all[:r.judged+1]
-			r.pruned = l.state.verdict(&t)
-		}
-		if r.pruned != "" {
-			r.end(errPruned)
-		}
-	}
 }
 
 // setupEnded lets the trials begin, or ends the session.

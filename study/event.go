@@ -27,6 +27,7 @@ const (
 	TypeProposed  Type = "proposed"
 	TypeStarted   Type = "started"
 	TypeMetric    Type = "metric"
+	TypeCut       Type = "cut"
 	TypeEnded     Type = "ended"
 	TypeFinished  Type = "finished"
 	TypeConfirmed Type = "confirmed"
@@ -121,13 +122,23 @@ type Started struct {
 	Rejoined bool `json:"rejoined,omitempty"`
 }
 
-// Metric holds readings of a running attempt, which a pruner looks at.
+// Metric holds those readings of a running attempt with which the pruner
+// compares other trials. They are written before the trial's end is.
 type Metric struct {
-	Trial   int `json:"trial"`
-	Attempt int `json:"attempt"`
-	// From is how many readings of the attempt came before.
-	From     int       `json:"from"`
+	Trial    int       `json:"trial"`
+	Attempt  int       `json:"attempt"`
 	Readings []Reading `json:"readings"`
+}
+
+// Cut is the pruner's decision to stop a trial at a reading.
+type Cut struct {
+	Trial   int     `json:"trial"`
+	Attempt int     `json:"attempt"`
+	Reading Reading `json:"reading"`
+	Why     string  `json:"why"`
+	// Complete says that nothing more was to be expected of the trial: it has
+	// succeeded with the value of its readings.
+	Complete bool `json:"complete,omitempty"`
 }
 
 // Ended says how an attempt ended that was not its trial's last.
@@ -215,6 +226,7 @@ func (Enqueued) Type() Type      { return TypeEnqueued }
 func (Proposed) Type() Type      { return TypeProposed }
 func (Started) Type() Type       { return TypeStarted }
 func (Metric) Type() Type        { return TypeMetric }
+func (Cut) Type() Type           { return TypeCut }
 func (Ended) Type() Type         { return TypeEnded }
 func (Finished) Type() Type      { return TypeFinished }
 func (Confirmed) Type() Type     { return TypeConfirmed }

@@ -21,6 +21,8 @@ func trialOf(e Event) int {
 		return e.Trial
 	case Metric:
 		return e.Trial
+	case Cut:
+		return e.Trial
 	case Ended:
 		return e.Trial
 	case Finished:

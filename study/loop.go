@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/pruner"
 )
 
 // message is what arrives in the loop's inbox: asked, attemptEnded, readings or rejoined.
@@ -25,6 +26,8 @@ type loop struct {
 	stopAsk   context.CancelFunc
 	askerDone sync.WaitGroup
 
+	pruner  *pruner.Pruner   // nil if there is none
+	watched int              // of state.watched, what the pruner knows
 	told    int              // finished trials that the optimizer knows
 	slots   []bool           // taken or not
 	ready   []AttemptID      // what waits for a slot
@@ -45,10 +48,8 @@ type running struct {
 	cancel  context.CancelCauseFunc
 	stopped error // why lbotune asked it to end, nil if it did not
 
-	confirms bool   // it repeats a finished trial
-	readings int    // so far
-	judged   int    // of them by the pruner
-	pruned   string // the pruner's reason
+	confirms bool // it repeats a finished trial
+	cut      bool // the pruner has decided to stop it
 }
 
 // Reasons for which lbotune asks an attempt to end.
@@ -67,7 +68,9 @@ func newLoop(s *Study) *loop {
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
+		pruner:    s.pruner,
 	}
+	l.rewatch()
 	if !s.state.SetUp {
 		l.ready = append(l.ready, AttemptID{0, s.state.setups + 1})
 		l.resumed[0] = true
@@ -110,6 +113,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if err := l.plan(); err != nil {
 			return err
 		}
+		l.cutShort()
 		if l.idle() {
 			return l.close()
 		}
@@ -128,7 +132,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if err := l.settle(); err != nil {
 			return err
 		}
-		l.prune()
+		l.watchOn()
 	}
 }
 

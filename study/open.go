@@ -137,6 +137,9 @@ func (s *Study) prepare() error {
 	if s.pattern, err = parser.Compile(c.Objective.Rule); err != nil {
 		return fmt.Errorf("objective: %w", err)
 	}
+	if s.pruner, err = c.newPruner(); err != nil {
+		return err
+	}
 	if s.opt, err = s.opts.Optimizer(s.state.Space, c.Seed, c.Optimizer); err != nil {
 		return err
 	}

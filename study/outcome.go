@@ -18,6 +18,7 @@ import (
 type outcome struct {
 	value     float64
 	failure   *Failure
+	partial   *float64 // the value of what was printed, of an attempt that was cancelled
 	err       error
 	seconds   float64
 	leftovers string
@@ -41,7 +42,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 		o = failed(FailLost, 0, "the attempt was lost: %v", err)
 	case errors.Is(err, runner.ErrElsewhere) && a.study.opts.AssumeLost:
 		o = failed(FailLost, 0, "the attempt was taken for lost: %v", err)
-	case errors.Is(err, errStopped), errors.Is(err, context.Canceled):
+	case errors.Is(err, errStopped), errors.Is(err, errPruned), errors.Is(err, context.Canceled):
 		o = failed(FailInterrupted, 0, "%v", errStopped)
 	case errors.Is(err, runner.ErrElsewhere), errors.As(err, &spawn):
 		o.err = fmt.Errorf("%v: %w", a.id, err)
@@ -59,7 +60,11 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	case exit.TimedOut:
 		return failed(FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
 	case exit.Cancelled:
-		return failed(FailInterrupted, 0, "%v", errStopped)
+		o := failed(FailInterrupted, 0, "%v", errStopped)
+		if v := a.value(f); a.id.Trial > 0 && v.failure == nil {
+			o.partial = &v.value
+		}
+		return o
 	case exit.Flooded:
 		return failed(FailFlood, 0, "printed more than max_log allows")
 	case exit.Signal != "" && !a.exitOK(exit.Code):

@@ -3,179 +3,143 @@ package study
 import (
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/lbotune/lbotune/pruner"
 )
 
-// The methods of early stopping.
-const (
-	PruneMedian     = "median"
-	PrunePercentile = "percentile"
-	PruneASHA       = "asha"
-	PrunePatience   = "patience"
-	PruneThreshold  = "threshold"
-)
-
-// verdict says why trial t, whose last reading has just arrived, should be
-// stopped; empty means that it may go on.
-func (s *State) verdict(t *Trial) string {
-	p := s.Config.Prune
-	if p == nil || len(t.Readings) == 0 || p.Resource != "" {
-		return ""
-	}
-	now := t.Readings[len(t.Readings)-1]
-	if now.Step < p.Warmup {
-		return ""
-	}
-	switch p.Method {
-	case PruneThreshold:
-		if !s.atLeast(now.Value, *p.Threshold) {
-			return fmt.Sprintf("%v at step %v is worse than the threshold %v", now.Value, now.Step, *p.Threshold)
-		}
-	case PrunePatience:
-		if n := s.sinceBestReading(t.Readings); n >= p.Patience {
-			return fmt.Sprintf("no better reading in %d", n)
-		}
-	case PruneMedian:
-		return s.belowOthers(t, 50)
-	case PrunePercentile:
-		return s.belowOthers(t, p.Percentile)
-	case PruneASHA:
-		return s.belowRung(t)
-	}
-	return ""
+// watched is one call to the pruner: a reading that must be kept, or a trial
+// whose readings stay or go. A pruner that is given them in order goes on as
+// the one that made the decisions.
+type watched struct {
+	reading        pruner.Reading
+	finish, forget int // numbers of trials, 0 for none
 }
 
-// worth is a value turned so that larger is better; what is not a number is the
-// worst there is.
-func (s *State) worth(v float64) float64 {
-	if math.IsNaN(v) {
-		return math.Inf(-1)
+// newPruner returns the pruner that the config asks for, nil if none.
+func (c *Config) newPruner() (*pruner.Pruner, error) {
+	if c.Prune == nil {
+		return nil, nil
 	}
-	return s.Config.Objective.Direction.Maximised(v)
+	s := pruner.Settings{
+		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
+		Warmup: c.Prune.Warmup, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
+		Reduction: c.Prune.Reduction, Negated: c.Objective.Direction == Minimize,
+	}
+	if c.Prune.Threshold != nil {
+		s.Threshold = c.Objective.Direction.Maximised(*c.Prune.Threshold)
+	}
+	if c.resource() != "" {
+		if _, err := c.rungs(); err != nil {
+			return nil, fmt.Errorf("prune: %w", err)
+		}
+		s.MinResource, s.Warmup = 1, 0 // in rungs, see rungStep
+	}
+	p, err := pruner.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, nil
 }
 
-func (s *State) atLeast(v, bound float64) bool { return s.worth(v) >= s.worth(bound) }
+// prunes reports whether running attempts are stopped for their readings.
+func (c *Config) prunes() bool { return c.Prune != nil && c.resource() == "" }
 
-// sinceBestReading counts the readings after the best one.
-func (s *State) sinceBestReading(rs []Reading) int {
-	best := 0
-	for i, r := range rs {
-		if s.worth(r.Value) > s.worth(rs[best].Value) {
-			best = i
-		}
+// watch keeps what the pruner has to know of an event.
+func (s *State) watch(w watched) {
+	if s.Config.Prune != nil {
+		s.watched = append(s.watched, w)
 	}
-	return len(rs) - 1 - best
 }
 
-// belowOthers compares the best reading of t so far with the readings that the
-// successful trials had at the same step: t should stop if it is worse than
-// their percentile, counted from the worst. That is the median stopping rule of
-// Golovin et al. (Google Vizier, KDD 2017, section 3.4), with the readings
-// themselves for their running averages.
-func (s *State) belowOthers(t *Trial, percentile float64) string {
-	now := t.Readings[len(t.Readings)-1]
-	var others []float64
-	for _, o := range s.Trials {
-		if o.Number == t.Number || !o.Succeeded() {
-			continue
-		}
-		if v, ok := readingAt(o.Readings, now.Step); ok {
-			others = append(others, s.worth(v))
-		}
-	}
-	if len(others) < max(s.Config.Prune.MinTrials, 1) {
-		return ""
-	}
-	bound := quantile(others, percentile/100)
-	best := math.Inf(-1)
-	for _, r := range t.Readings {
-		best = math.Max(best, s.worth(r.Value))
-	}
-	if best >= bound {
-		return ""
-	}
-	dir := s.Config.Objective.Direction
-	return fmt.Sprintf("best reading %v up to step %v, where others had %v", dir.Maximised(best), now.Step, dir.Maximised(bound))
+// maximised is a reading as the pruner takes it.
+func (s *State) maximised(trial int, r Reading) pruner.Reading {
+	return pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
 }
 
-// readingAt returns the last reading up to a step, of a trial that got there.
-func readingAt(rs []Reading, step float64) (float64, bool) {
-	i, _ := slices.BinarySearchFunc(rs, step, func(r Reading, step float64) int {
-		if r.Step <= step {
-			return -1
-		}
-		return 1
-	})
-	if i == 0 || i == len(rs) && rs[i-1].Step < step {
-		return 0, false
+// rewatch gives the pruner what earlier sessions have kept.
+func (l *loop) rewatch() {
+	if l.pruner == nil {
+		return
 	}
-	return rs[i-1].Value, true
+	for _, w := range l.state.watched {
+		if w.reading.Trial > 0 {
+			l.pruner.Restore(w.reading)
+		}
+		l.endWatch(w)
+	}
+	l.watched = len(l.state.watched)
 }
 
-// quantile is the linear interpolation of the order statistics (definition 7 of
-// Hyndman and Fan 1996).
-func quantile(xs []float64, p float64) float64 {
-	slices.Sort(xs)
-	h := p * float64(len(xs)-1)
-	i := int(h)
-	if i+1 >= len(xs) || xs[i] == xs[i+1] {
-		return xs[i]
+// watchOn tells the pruner of the endings that were committed since. It knows
+// the readings already.
+func (l *loop) watchOn() {
+	if l.pruner == nil {
+		return
 	}
-	return xs[i] + (h-float64(i))*(xs[i+1]-xs[i])
+	for _, w := range l.state.watched[l.watched:] {
+		l.endWatch(w)
+	}
+	l.watched = len(l.state.watched)
 }
 
-// belowRung is asynchronous successive halving (Li et al., MLSys 2020) by
-// stopping: a trial that reaches a rung goes on if it is among the best 1/eta
-// of all that have reached it so far. Rungs lie at min_resource · reduction^k.
-func (s *State) belowRung(t *Trial) string {
-	p := s.Config.Prune
-	n := len(t.Readings)
-	before := math.Inf(-1)
-	if n > 1 {
-		before = t.Readings[n-2].Step
+func (l *loop) endWatch(w watched) {
+	if w.finish > 0 {
+		l.pruner.Finish(w.finish)
 	}
-	now := t.Readings[n-1].Step
-	rung := p.MinResource
-	for rung*p.Reduction <= now {
-		rung *= p.Reduction
+	if w.forget > 0 {
+		l.pruner.Forget(w.forget)
 	}
-	if rung > now || rung <= before {
-		return ""
-	}
-	var there []float64
-	for _, o := range s.Trials {
-		if v, ok := firstAtRung(o.Readings, rung); ok && o.Number != t.Number && !o.Excluded {
-			there = append(there, s.worth(v))
-		}
-	}
-	if len(there)+1 < p.MinTrials {
-		return ""
-	}
-	rank, ok := rankAmong(s.worth(t.Readings[n-1].Value), there, p.Reduction)
-	if ok {
-		return ""
-	}
-	return fmt.Sprintf("place %d of %d at step %v", rank, len(there)+1, rung)
 }
 
-// firstAtRung returns the reading with which a trial reached a rung.
-func firstAtRung(rs []Reading, rung float64) (float64, bool) {
-	for _, r := range rs {
-		if r.Step >= rung {
-			return r.Value, true
+// collect takes what a running attempt has printed since, and decides.
+func (l *loop) collect(m readings) {
+	r := l.running[m.id.Trial]
+	if r == nil || r.id != m.id {
+		return // it has ended
+	}
+	var keep []Reading
+	for _, reading := range m.box.take() {
+		if r.cut {
+			break
+		}
+		d := l.pruner.Read(l.state.maximised(m.id.Trial, reading))
+		if d.Keep {
+			keep = append(keep, reading)
+		}
+		if d.Stop {
+			r.cut = true
+			l.events = append(l.events, Cut{Trial: m.id.Trial, Attempt: m.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
 		}
 	}
-	return 0, false
+	if len(keep) > 0 {
+		l.events = append(l.events, Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
+	}
 }
 
-// rankAmong returns the place of v among itself and others, 1 for the best, and
-// whether it is one of the best 1/eta. One is always good enough.
-func rankAmong(v float64, others []float64, eta float64) (rank int, ok bool) {
-	rank = 1
-	for _, o := range others {
-		if o > v {
-			rank++
+// cutShort ends the attempts that the pruner has decided to stop, once that is
+// recorded.
+func (l *loop) cutShort() {
+	for _, r := range l.running {
+		if r.cut {
+			r.end(errPruned)
 		}
 	}
-	return rank, rank <= max(1, int(float64(len(others)+1)/eta))
+}
+
+// prunedOutcome is that of an attempt that was ended by the pruner: the value
+// of its readings if nothing more was to be expected of it, else its last one.
+func prunedOutcome(c *Cut, o outcome) outcome {
+	v := c.Reading.Value
+	if c.Complete && o.partial != nil {
+		v = *o.partial
+	}
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		o.failure = &Failure{Kind: FailNotFinite, Text: "stopped early " + c.Why}
+	case c.Complete:
+		o.value, o.failure = v, nil
+	default:
+		o.value, o.failure = v, &Failure{Kind: FailPruned, Text: "stopped early " + c.Why}
+	}
+	return o
 }

@@ -55,7 +55,7 @@ func ends(st *study.State) string {
 	for _, t := range st.Trials {
 		s := fmt.Sprint(t.Value)
 		if t.Status == optimizer.Pruned {
-			s = fmt.Sprintf("cut@%d:%v", len(t.Readings), t.Value)
+			s = fmt.Sprintf("cut@%v:%v", t.Cut.Reading.Step, t.Value)
 		}
 		if t.Status == optimizer.Failed {
 			s = "failed"
@@ -73,37 +73,37 @@ func TestPruners(t *testing.T) {
 		want   string
 	}{
 		"threshold": {
-			study.Prune{Method: study.PruneThreshold, Threshold: &bound},
+			study.Prune{Method: "threshold", Threshold: &bound},
 			[]string{"4 3 2", "6 3 2", "5 5 1", "nan 1 1", "4 inf 1"},
-			"2 cut@1:6 1 failed cut@2:4",
+			"2 cut@1:6 1 failed failed",
 		},
 		"threshold after a warm-up": {
-			study.Prune{Method: study.PruneThreshold, Threshold: &bound, Warmup: 3},
+			study.Prune{Method: "threshold", Threshold: &bound, Warmup: 3},
 			[]string{"9 8 7 6 5", "9 8 4 3 2"},
 			"cut@3:7 2",
 		},
 		"patience": {
-			study.Prune{Method: study.PrunePatience, Patience: 2},
+			study.Prune{Method: "patience", Patience: 2},
 			[]string{"5 4 3 2", "5 4 4 4 1", "5 6 4 5 3 3 2"},
-			"2 cut@4:4 2",
+			"2 4 2",
 		},
 		"median": {
-			study.Prune{Method: study.PruneMedian, MinTrials: 2},
+			study.Prune{Method: "median", MinTrials: 2},
 			[]string{"5 4 3", "7 6 5", "9 8 7", "6 5 4", "8 2 1", "7 4.5 4"},
-			"3 5 cut@1:9 4 cut@1:8 cut@1:7",
+			"3 5 cut@1:9 4 cut@1:8 4",
 		},
 		"median of a steady trial": {
-			study.Prune{Method: study.PruneMedian, MinTrials: 1, Warmup: 2},
-			[]string{"5 4 3", "9 4 2", "9 5 1", "1 9 9"},
-			"3 2 cut@2:5 9",
+			study.Prune{Method: "median", MinTrials: 1, Warmup: 2},
+			[]string{"5 4 3", "9 4 2", "9 6 1", "1 9 9"},
+			"3 2 cut@2:6 9",
 		},
 		"percentile": {
-			study.Prune{Method: study.PrunePercentile, Percentile: 25, MinTrials: 4},
+			study.Prune{Method: "percentile", Percentile: 75, MinTrials: 4},
 			[]string{"1 1", "2 2", "3 3", "4 4", "3.2 3", "3.3 3"},
 			"1 2 3 4 3 cut@1:3.3",
 		},
 		"asha": {
-			study.Prune{Method: study.PruneASHA, MinResource: 1, Reduction: 2},
+			study.Prune{Method: "asha", MinResource: 1, Reduction: 2},
 			[]string{"5 5 5 5", "6 1 1 1", "4 4 4 4", "4.5 9 9 9", "3 3 3 1"},
 			"5 cut@1:6 4 cut@2:9 1",
 		},
@@ -118,12 +118,12 @@ func TestPruners(t *testing.T) {
 
 // A pruned trial says why, and the optimizer is told its last reading.
 func TestPrunedTrial(t *testing.T) {
-	st := curves(t, study.Prune{Method: study.PruneMedian, MinTrials: 1}, "1 1 1", "2 2 2", "0.5 0.5 0.5")
+	st := curves(t, study.Prune{Method: "median", MinTrials: 1}, "1 1 1", "2 2 2", "0.5 0.5 0.5")
 	if got := ends(st); got != "1 cut@1:2 0.5" {
 		t.Errorf("got %s", got)
 	}
 	why := st.Trials[1].Failure
-	if why == nil || why.Kind != study.FailPruned || !strings.Contains(why.Text, "others had 1") {
+	if why == nil || why.Kind != study.FailPruned || !strings.Contains(why.Text, "best so far 2") {
 		t.Errorf("reason %+v", why)
 	}
 	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value != -2 {
@@ -201,7 +201,7 @@ func TestASHASavesEpochs(t *testing.T) {
 	for seed := range uint64(10) {
 		const trials = 40
 		_, goal := runLearner(t, seed, trials, nil, math.Inf(-1))
-		asha := &study.Prune{Method: study.PruneASHA, MinResource: 1, Reduction: 3, Resource: "epochs"}
+		asha := &study.Prune{Method: "asha", MinResource: 1, Reduction: 3, Resource: "epochs"}
 		epochs, best := runLearner(t, seed, 3*trials, asha, goal)
 		share := float64(epochs) / (27 * trials)
 		if best > goal {

@@ -3,11 +3,11 @@ package study
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/pruner"
 )
 
 // Reading is an intermediate value of the metric.
@@ -35,9 +35,10 @@ type readings struct {
 	box *readingBox
 }
 
-// maxReadings bounds the readings of one attempt that are kept: beyond it every
-// second one is dropped, again and again.
-const maxReadings = 2048
+// denseReadings is how many readings of an attempt the pruner sees one by one.
+// Then it sees every second, and with each doubling half as many of them, so
+// that a million readings make some ten thousand.
+const denseReadings = 2048
 
 // readingBox collects the readings of one attempt until the loop takes them.
 type readingBox struct {
@@ -46,35 +47,36 @@ type readingBox struct {
 	mu      sync.Mutex
 	waiting []Reading
 	told    bool // the loop knows
-	count   int  // readings so far
-	stride  int  // of so many readings one is kept
+	counter pruner.Counter
+	count   int
+	stride  int // of so many readings one is kept
 }
 
-// add takes a reading. Without a step of its own it gets its number.
+// add takes a reading.
 func (b *readingBox) add(r parser.Reading) {
-	b.mu.Lock()
-	b.count++
-	if b.stride == 0 {
-		b.stride = 1
-	}
-	if b.count > maxReadings*b.stride {
-		b.stride *= 2
-	}
-	if b.count%b.stride != 0 {
-		b.mu.Unlock()
-		return
-	}
-	step := float64(b.count)
-	if r.HasStep {
-		step = r.Step
-	}
-	b.waiting = append(b.waiting, Reading{step, r.Value})
-	tell := !b.told
-	b.told = true
-	b.mu.Unlock()
-	if tell {
+	if b.put(r) {
 		b.notify()
 	}
+}
+
+// put reports whether the loop must be told.
+func (b *readingBox) put(r parser.Reading) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	step := b.counter.Step(r.Step, r.HasStep)
+	b.count++
+	if b.count > denseReadings*max(b.stride, 1) {
+		b.stride = 2 * max(b.stride, 1)
+	}
+	if b.stride > 1 && b.count%b.stride != 0 {
+		return false
+	}
+	b.waiting = append(b.waiting, Reading{step, r.Value})
+	if b.told {
+		return false
+	}
+	b.told = true
+	return true
 }
 
 // take empties the box.
@@ -84,14 +86,4 @@ func (b *readingBox) take() []Reading {
 	out := b.waiting
 	b.waiting, b.told = nil, false
 	return out
-}
-
-// lastFinite returns the last reading that is a number.
-func lastFinite(rs []Reading) (float64, bool) {
-	for i := len(rs) - 1; i >= 0; i-- {
-		if v := rs[i].Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
-			return v, true
-		}
-	}
-	return 0, false
 }

@@ -93,6 +93,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Started](line)
 	case TypeMetric:
 		return decodeAs[Metric](line)
+	case TypeCut:
+		return decodeAs[Cut](line)
 	case TypeEnded:
 		return decodeAs[Ended](line)
 	case TypeFinished:

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/spaces"
 )
 
 // A study whose pruner names a resource (an int parameter such as epochs)
-// starts every trial with little of it, and gives more to the best of each rung:
-// successive halving by promotion in place. The resource is no dimension of the
-// search: the optimizer never sees it.
+// starts every trial with little of it, and gives more to the best of each rung.
+// What is decided when a trial ends its rung stays decided (Klein et al. 2020),
+// so that the optimizer is told of every trial as soon as it can be. The
+// resource is no dimension of the search: the optimizer never sees it.
 
 // Space is what the optimizer searches.
 func (c *Config) Space() (*spaces.Space, error) { return spaces.New(c.searched()...) }
@@ -34,7 +36,7 @@ func (c *Config) searched() []spaces.Param {
 
 // resource names the parameter that is the training budget, if there is one.
 func (c *Config) resource() string {
-	if c.Prune == nil || c.Prune.Method != PruneASHA {
+	if c.Prune == nil || c.Prune.Method != string(pruner.ASHA) {
 		return ""
 	}
 	return c.Prune.Resource
@@ -54,29 +56,22 @@ func (c *Config) checkpoints() bool {
 }
 
 // rungs lists the amounts of the resource, the smallest first; the last is the
-// parameter's maximum.
-func (c *Config) rungs() []int64 {
+// parameter's maximum. A config without a resource has none.
+func (c *Config) rungs() ([]int, error) {
 	name := c.resource()
 	for _, p := range c.Params {
-		if name == "" || p.Name != name {
-			continue
+		if name != "" && p.Name == name {
+			return pruner.Ladder{Min: int(p.Min), Max: int(p.Max), MinResource: c.Prune.MinResource, Reduction: c.Prune.Reduction}.Rungs()
 		}
-		var out []int64
-		for r := max(c.Prune.MinResource, p.Min); r < p.Max; r *= c.Prune.Reduction {
-			if n := int64(math.Round(r)); len(out) == 0 || n > out[len(out)-1] {
-				out = append(out, n)
-			}
-		}
-		return append(out, int64(p.Max))
 	}
-	return nil
+	return nil, nil
 }
 
 // given are the values of a trial's next attempt: its own and the resource of
 // its rung, in the order of the parameters.
 func (c *Config) given(t *Trial) spaces.Values {
-	rungs := c.rungs()
-	if len(rungs) == 0 {
+	rungs, err := c.rungs()
+	if err != nil || len(rungs) == 0 {
 		return t.Values
 	}
 	out := make(spaces.Values, 0, len(t.Values)+1)
@@ -84,30 +79,31 @@ func (c *Config) given(t *Trial) spaces.Values {
 		if v, ok := t.Values.Get(p.Name); ok {
 			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
 		} else if p.Name == c.resource() {
-			out = append(out, spaces.Assignment{Name: p.Name, Value: spaces.Int(rungs[min(len(t.Rungs), len(rungs)-1)])})
+			out = append(out, spaces.Assignment{Name: p.Name, Value: spaces.Int(int64(rungs[min(len(t.Rungs), len(rungs)-1)]))})
 		}
 	}
 	return out
 }
 
-// promoted decides what becomes of a trial that has ended its rung with value
-// v. It goes on if it is among the best 1/eta that have ended this rung, and
-// stops with the reason if not. After the last rung it has succeeded.
-func (s *State) promoted(t *Trial, v float64) (goesOn bool, why string) {
-	rungs := s.Config.rungs()
+// rungStep is the pruner's step of a rung: with min_resource 1, rung k lies at
+// reduction^k.
+func (s *State) rungStep(rung int) float64 { return math.Pow(s.Config.Prune.Reduction, float64(rung)) }
+
+// climbed decides what becomes of a trial that has ended its rung with value v:
+// whether it goes on to the next, or why it is stopped. After the last rung it
+// has succeeded.
+func (l *loop) climbed(t *Trial, v float64) (goesOn bool, why string) {
+	rungs, err := l.state.Config.rungs()
+	if err != nil {
+		return false, ""
+	}
 	rung := len(t.Rungs)
+	d := l.pruner.Read(l.state.maximised(t.Number, Reading{Step: l.state.rungStep(rung), Value: v}))
 	if rung >= len(rungs)-1 {
 		return false, ""
 	}
-	var there []float64
-	for _, o := range s.Trials {
-		if len(o.Rungs) > rung && o.Number != t.Number && !o.Excluded {
-			there = append(there, s.worth(o.Rungs[rung]))
-		}
+	if d.Stop {
+		return false, fmt.Sprintf("stopped with %s=%d: %s", l.state.Config.resource(), rungs[rung], d.Why)
 	}
-	rank, ok := rankAmong(s.worth(v), there, s.Config.Prune.Reduction)
-	if ok || len(there)+1 < s.Config.Prune.MinTrials {
-		return true, ""
-	}
-	return false, fmt.Sprintf("place %d of %d with %s=%d", rank, len(there)+1, s.Config.resource(), rungs[rung])
+	return true, ""
 }

@@ -37,7 +37,8 @@ type State struct {
 	best      *Trial
 	sinceBest int // trials finished after the best one
 	counts    map[optimizer.Status]int
-	inSession []int // the trials that finished in this session
+	watched   []watched // what the pruner must know, if there is one
+	inSession []int     // the trials that finished in this session
 }
 
 // Apply folds one record into the state. An error means that the records
@@ -73,6 +74,8 @@ func (s *State) apply(r Record) error {
 		return s.proposed(e)
 	case Metric:
 		return s.metric(e)
+	case Cut:
+		return s.cut(e)
 	case Ended:
 		return s.ended(e)
 	case Finished:
@@ -141,11 +144,18 @@ func (s *State) metric(e Metric) error {
 	if err != nil || t.Done() {
 		return err
 	}
-	if e.From < 0 || e.From > len(t.Readings) {
-		return fmt.Errorf("trial %d: readings from %d on follow %d", e.Trial, e.From, len(t.Readings))
+	for _, r := range e.Readings {
+		s.watch(watched{reading: s.maximised(t.Number, r)})
 	}
-	t.Readings = append(t.Readings[:e.From], e.Readings...)
 	return nil
+}
+
+func (s *State) cut(e Cut) error {
+	t, err := s.trial(e.Trial)
+	if err == nil && !t.Done() {
+		t.Cut = &e
+	}
+	return err
 }
 
 func (s *State) ended(e Ended) error {
@@ -156,13 +166,22 @@ func (s *State) ended(e Ended) error {
 	t.Attempt, t.Slot, t.last = e.Attempt, e.Slot, e.Attempt
 	switch {
 	case e.Value != nil && s.Config.resource() != "":
-		t.Rungs = append(t.Rungs, *e.Value)
+		s.climb(t, *e.Value)
 	case e.Value != nil:
 		t.Repeats = append(t.Repeats, *e.Value)
 	case e.Failure != nil && !e.Failure.Kind.blameless():
 		t.Retries++
 	}
+	if e.Value == nil && s.Config.prunes() {
+		s.watch(watched{forget: t.Number}) // its next attempt begins from the start
+	}
 	return nil
+}
+
+// climb notes the value of a trial on its rung.
+func (s *State) climb(t *Trial, v float64) {
+	s.watch(watched{reading: s.maximised(t.Number, Reading{Step: s.rungStep(len(t.Rungs)), Value: v})})
+	t.Rungs = append(t.Rungs, v)
 }
 
 func (s *State) finished(e Finished, at time.Time) error {
@@ -178,8 +197,13 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if e.Value != nil {
 		t.Value = *e.Value
 		if s.Config.resource() != "" {
-			t.Rungs = append(t.Rungs, *e.Value)
+			s.climb(t, *e.Value)
 		}
+	}
+	if t.Status == optimizer.Failed {
+		s.watch(watched{forget: t.Number})
+	} else {
+		s.watch(watched{finish: t.Number})
 	}
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++
@@ -212,6 +236,7 @@ func (s *State) excluded(e Excluded) error {
 		return err
 	}
 	t.Excluded = true
+	s.watch(watched{forget: t.Number})
 	s.findBest()
 	return nil
 }
@@ -279,6 +304,9 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 	}
 	return o
 }
+
+// worth is a value turned so that larger is better.
+func (s *State) worth(v float64) float64 { return s.Config.Objective.Direction.Maximised(v) }
 
 // Better reports whether value a is better than b.
 func (d Direction) Better(a, b float64) bool { return d.Maximised(a) > d.Maximised(b) }

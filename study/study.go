@@ -34,6 +34,7 @@ import (
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -111,8 +112,9 @@ type Study struct {
 	journal *journal.Journal
 	pattern *parser.Pattern
 	opt     optimizer.Optimizer
-	began   time.Time     // of this session, with a monotonic reading
-	before  time.Duration // Elapsed when the session began
+	pruner  *pruner.Pruner // nil if there is none
+	began   time.Time      // of this session, with a monotonic reading
+	before  time.Duration  // Elapsed when the session began
 	feed    *feed
 }
 

@@ -39,8 +39,8 @@ type Trial struct {
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []float64 `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
-	// Readings are those of the last attempt, kept for the pruner.
-	Readings []Reading     `json:"-"`
+	// Cut is the pruner's decision to stop the trial, if there was one.
+	Cut      *Cut          `json:"-"`
 	Slot     int           `json:"slot"`
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
