@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/spec"
@@ -24,7 +25,7 @@ func exitCodes() []exitCode {
 		{0, "finished", func(err error) bool { return err == nil }},
 		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
 		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
-		{74, "cannot write", func(err error) bool { return isA[*journal.WriteError](err) }},
+		{74, "cannot write", cannotWrite},
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
@@ -36,6 +37,17 @@ func exitCodes() []exitCode {
 		}},
 		{1, "internal error", func(error) bool { return true }},
 	}
+}
+
+// cannotWrite reports whether err says that the disk takes no more: of the journal,
+// or of what a trial needs before it starts.
+func cannotWrite(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return isA[*journal.WriteError](err)
 }
 
 func isA[E error](err error) bool {

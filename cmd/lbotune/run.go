@@ -221,6 +221,8 @@ func explain(s *study.Study, err error) error {
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
 		return &hinted{err, again}
+	case cannotWrite(err):
+		return &hinted{err, "nothing more was started; with room on the disk, " + again}
 	}
 	return err
 }

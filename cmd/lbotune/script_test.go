@@ -85,6 +85,9 @@ func sendSignals(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(cmd.Start())
 	await(ts, args[1], func() bool { _, err := os.Stat(ts.MkAbs(args[1])); return err == nil })
 	for i, name := range strings.Split(args[0], ",") {
+		if i > 0 {
+			time.Sleep(2 * samePress) // another press, not the same one
+		}
 		sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
 		ts.Check(cmd.Process.Signal(sig))
 		if name == "KILL" {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -49,20 +50,31 @@ func newStopper(say func(string)) *stopper {
 	return s
 }
 
+// samePress is how soon after a Ctrl-C another one is taken for the same: a key
+// that is held down repeats, and timeout(1) sends its signal twice.
+const samePress = 100 * time.Millisecond
+
 func (s *stopper) listen() {
 	defer close(s.done)
 	step := study.Stop(0)
+	var pressed time.Time
 	for sig := range s.signals {
 		if s.first == nil {
 			s.first = sig
 		}
-		if sig != sigInterrupt {
-			step = max(step, study.StopAsking)
+		next := study.StopRunning
+		if sig == sigInterrupt {
+			again := time.Since(pressed) < samePress
+			pressed = time.Now()
+			if again {
+				continue
+			}
+			next = min(step+1, study.StopNow)
 		}
-		if step == study.StopNow {
+		if next <= step {
 			continue
 		}
-		step++
+		step = next
 		s.say(announcement(step))
 		s.steps <- step
 	}
