@@ -52,6 +52,8 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		switch {
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere):
 			return a.outcome(exit, err, begin, f)
+		case errors.Is(err, runner.ErrNeverStarted) && a.trial.seen:
+			return failed(FailLost, 0, "the attempt was lost: it had begun, but its directory is gone")
 		case !errors.Is(err, runner.ErrNeverStarted):
 			return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}
 		}

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
@@ -20,45 +22,83 @@ import (
 // equals the study that was never killed: the same proposals from the same
 // knowledge, and the same values.
 func TestResumeAfterEveryRecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*study.Config)
+		program func(runner.Job) ending
+		records int // at least
+	}{
+		"retries": {func(c *study.Config) { c.Run.Retries = 1 }, flaky, 26},
+		"repeats": {func(c *study.Config) { c.Run.Repeats, c.Budget.Trials = 2, 6 }, parabola, 20},
+		"median": {func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "median", MinTrials: 2}
+		}, curve, 30},
+		"patience": {func(c *study.Config) {
+			c.Prune, c.Budget.Trials = &study.Prune{Method: "patience", Patience: 2}, 6
+		}, curve, 16},
+		"halving": {func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
+		}, parabola, 30},
+		"confirm": {func(c *study.Config) { c.Run.Confirm, c.Budget.Trials = 2, 4 }, parabola, 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := config()
+			c.change(&changed)
+			resumeEverywhere(t, changed, c.program, c.records)
+		})
+	}
+}
+
+// resumeEverywhere runs a study, and again after a crash at every record.
+func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) ending, atLeast int) {
 	whole := t.TempDir()
 	var want string
-	var journalLines []string
+	var records []string
 	synctest.Test(t, func(t *testing.T) {
-		c := config()
-		c.Run.Retries = 1
-		st, err := finish(t, whole, &c, &fakeLauncher{program: flaky})
+		st, err := finish(t, whole, &c, &fakeLauncher{program: program})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want = story(st)
-		journalLines = lines(t, whole)
+		want, records = story(st), lines(t, whole)
 	})
-	if len(journalLines) < 26 {
-		t.Fatalf("the journal has only %d records", len(journalLines))
+	if len(records) < atLeast {
+		t.Fatalf("the journal has only %d records", len(records))
 	}
-	for cut := 1; cut <= len(journalLines); cut++ {
+	for cut := 1; cut <= len(records); cut++ {
 		for _, disk := range []string{"nothing", "running", "ended"} {
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
 				dir := t.TempDir()
 				synctest.Test(t, func(t *testing.T) {
-					crashed(t, dir, whole, journalLines[:cut], disk)
-					c := config()
-					c.Run.Retries = 1
-					st, err := finish(t, dir, &c, &fakeLauncher{program: flaky})
+					crashed(t, dir, whole, records[:cut], disk)
+					st, err := finish(t, dir, &c, &fakeLauncher{program: program})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if got := story(st); got != want {
 						t.Errorf("got\n%s\nwant\n%s", got, want)
 					}
-					after := lines(t, dir)
-					if !slices.Equal(after[:cut], journalLines[:cut]) {
+					if after := lines(t, dir); !slices.Equal(after[:cut], records[:cut]) {
 						t.Error("the records before the crash have changed")
 					}
 				})
 			})
 		}
 	}
+}
+
+// curve prints a learning curve, one reading a minute: it falls towards what
+// parabola prints, and for some values rises at the end.
+func curve(job runner.Job) ending {
+	x, err1 := strconv.ParseFloat(job.Argv[1], 64)
+	n, err2 := strconv.ParseFloat(job.Argv[2], 64)
+	if err1 != nil || err2 != nil {
+		return ending{exit: runner.Exit{Code: 64}}
+	}
+	var out strings.Builder
+	for step := 1.0; step <= 8; step++ {
+		fmt.Fprintf(&out, "loss=%v\n", (x-0.3)*(x-0.3)+n/step+max(0, n-5)*max(0, step-4))
+	}
+	return ending{stdout: out.String(), every: time.Minute}
 }
 
 // flaky is parabola, but every third trial's first attempt fails.
@@ -82,15 +122,18 @@ func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, trial := range st.Pending() {
-		id := study.AttemptID{Trial: trial.Number, Attempt: trial.Attempt + 1}
+	for _, trial := range st.Trials {
+		id := study.AttemptID{Trial: trial.Number, Attempt: trial.NextAttempt()}
 		to := study.Layout(dir).Attempt(id)
-		switch disk {
-		case "running":
+		_, err := os.Stat(study.Layout(whole).Attempt(id))
+		switch {
+		case trial.Done() && (st.Config.Run.Confirm == 0 || err != nil):
+			continue
+		case disk == "running":
 			if err := os.MkdirAll(to, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		case "ended":
+		case disk == "ended":
 			if err := os.CopyFS(to, os.DirFS(study.Layout(whole).Attempt(id))); err != nil {
 				t.Fatal(err)
 			}

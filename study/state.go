@@ -144,6 +144,7 @@ func (s *State) metric(e Metric) error {
 	if err != nil || t.Done() {
 		return err
 	}
+	t.seen = true
 	for _, r := range e.Readings {
 		s.watch(watched{reading: s.maximised(t.Number, r)})
 	}
@@ -153,7 +154,7 @@ func (s *State) metric(e Metric) error {
 func (s *State) cut(e Cut) error {
 	t, err := s.trial(e.Trial)
 	if err == nil && !t.Done() {
-		t.Cut = &e
+		t.Cut, t.seen = &e, true
 	}
 	return err
 }
@@ -163,7 +164,7 @@ func (s *State) ended(e Ended) error {
 	if err != nil || t.Done() {
 		return err
 	}
-	t.Attempt, t.Slot, t.last = e.Attempt, e.Slot, e.Attempt
+	t.Attempt, t.Slot, t.last, t.seen = e.Attempt, e.Slot, e.Attempt, false
 	switch {
 	case e.Value != nil && s.Config.resource() != "":
 		s.climb(t, *e.Value)

@@ -39,6 +39,7 @@ type Trial struct {
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []float64 `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
+	seen            bool      // readings of the attempt under way are in the journal
 	// Cut is the pruner's decision to stop the trial, if there was one.
 	Cut      *Cut          `json:"-"`
 	Slot     int           `json:"slot"`
