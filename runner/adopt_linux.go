@@ -2,6 +2,7 @@ package runner
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,8 +32,8 @@ func (l *Local) tree(a *attempt) tree {
 	if !l.adopting || a.ended == nil {
 		return tree{group: a.group(), find: a.find}
 	}
-	find := func() []process {
-		found, strays := a.find(), l.strays(a)
+	find := func(seen func(process)) []process {
+		found, strays := a.find(seen), l.strays(a, seen)
 		if len(strays) == 0 {
 			return found
 		}
@@ -40,14 +41,16 @@ func (l *Local) tree(a *attempt) tree {
 		for _, p := range strays {
 			member[p.pid] = true
 		}
-		return append(append(found, strays...), closure(processes(), member)...)
+		all := slices.Collect(processes)
+		return append(append(found, strays...), closure(all, member)...)
 	}
-	return tree{group: a.group(), find: find, quick: func() []process { return l.strays(a) }}
+	quick := func(seen func(process)) []process { return l.strays(a, seen) }
+	return tree{group: a.group(), find: find, quick: quick}
 }
 
 // strays returns the orphans that a has left behind: those that carry its marker, and those
 // that no other living attempt is old enough to have started.
-func (l *Local) strays(a *attempt) []process {
+func (l *Local) strays(a *attempt, seen func(process)) []process {
 	orphans := l.orphans()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,6 +62,7 @@ func (l *Local) strays(a *attempt) []process {
 		}
 		if mine || p.marked(a.job.ID) {
 			strays = append(strays, p)
+			seen(p)
 		}
 	}
 	return strays
@@ -105,7 +109,7 @@ func children() []int {
 		}
 		return pids
 	}
-	for _, p := range processes() { // a kernel without such lists
+	for p := range processes { // a kernel without such lists
 		if p.parent == self {
 			pids = append(pids, p.pid)
 		}

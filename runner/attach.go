@@ -107,7 +107,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 
 // gone waits until no process is left, of an attempt that could then run again.
 func (a *attempt) gone(ctx context.Context) error {
-	for a.locked() || len(a.find()) > 0 {
+	for a.locked() || len(a.find(ignore)) > 0 {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("a process of it cannot be ended: %w", context.Cause(ctx))
@@ -154,7 +154,7 @@ func (a *attempt) over() bool {
 		a.pid = rec.PID // it was about to start when we looked first
 	}
 	if a.pid == 0 || a.foreign {
-		return !a.locked() && len(a.find()) == 0
+		return !a.locked() && len(a.find(ignore)) == 0
 	}
 	return !a.supervising()
 }

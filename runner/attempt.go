@@ -27,6 +27,7 @@ type attempt struct {
 	announced bool          // Started has been called
 	reason    stopReason    // why it is asked to end
 	killed    bool          // SIGKILL was needed
+	immortal  []Process     // and did not help
 }
 
 // stopReason says why an attempt is asked to end; it is part of the record's format.

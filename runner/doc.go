@@ -49,9 +49,8 @@
 //
 // An attempt that is asked to end (ctx, Timeout) gets SIGTERM, once per process, and Grace
 // for all of the tree to end: a shell dies long before the program under it has saved its
-// checkpoint. Then comes SIGKILL, again and again until nothing is found; the tree is
-// stopped before it is killed, which ends fork bombs. That it was asked is recorded before
-// the first signal. An attempt that ends by itself ends with its command; what the command
+// checkpoint. Then comes SIGKILL, again and again until nothing is found. That it was asked
+// is recorded before the first signal. An attempt that ends by itself ends with its command; what the command
 // has left behind is ended then (SIGTERM, one second at most, SIGKILL) and reported.
 //
 // # Output
@@ -69,6 +68,8 @@
 //   - While no orchestrator lives, nobody enforces Timeout and MaxLog; the next one does.
 //   - A process that leaves session, environment and descriptors behind, and outlives its
 //     parents and the orchestrator, is not found again.
+//   - A fork bomb ends if the machine leaves us time to end it. Bound it (ulimit -u, a pids
+//     cgroup); cgroups are not used here since few users may make any.
 //   - A command that sends SIGKILL to its own group kills its supervisor. While the
 //     orchestrator lives the attempt has ended by SIGKILL; otherwise it is lost.
 //   - Off Linux an attempt is its process group and whoever holds its lock.

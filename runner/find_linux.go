@@ -12,14 +12,15 @@ const findPatience = 200 * time.Millisecond
 
 // find returns the living processes of the attempt, the supervisor included. A process
 // belongs to it if it is in the supervisor's session, carries the attempt's marker in its
-// environment, holds the attempt's lock, or descends from one that does.
-func (a *attempt) find() []process {
+// environment, holds the attempt's lock, or descends from one that does. All but the last
+// kind are also told to seen at once.
+func (a *attempt) find(seen func(process)) []process {
 	for deadline := time.Now().Add(findPatience); ; {
 		lock := ""
 		if a.locked() {
 			lock, _ = os.Readlink("/proc/self/fd/" + strconv.Itoa(a.record))
 		}
-		found := a.scan(lock)
+		found := a.scan(lock, seen)
 		if len(found) > 0 || lock == "" || time.Now().After(deadline) {
 			return found
 		}
@@ -27,17 +28,20 @@ func (a *attempt) find() []process {
 }
 
 // scan looks at every process once; lock is the file that some of them hold, if any.
-func (a *attempt) scan(lock string) []process {
-	all := processes()
+func (a *attempt) scan(lock string, seen func(process)) []process {
+	var all []process
 	oldest := int64(a.uptime / tick)
 	self := os.Getpid()
 	member := make(map[int]bool)
-	for _, p := range all {
-		if p.pid == self || p.start < oldest {
+	for p := range processes {
+		all = append(all, p)
+		if p.pid == self || p.start < oldest || p.zombie {
 			continue
 		}
-		member[p.pid] = a.group() != 0 && p.session == a.pid ||
-			p.marked(a.job.ID) || lock != "" && p.holds(lock)
+		if a.group() != 0 && p.session == a.pid || p.marked(a.job.ID) || lock != "" && p.holds(lock) {
+			member[p.pid] = true
+			seen(p)
+		}
 	}
 	return closure(all, member)
 }

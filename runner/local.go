@@ -183,8 +183,12 @@ func (l *Local) shell() string {
 	return defaultShell
 }
 
-// reap takes the exit status of the supervisor, which has ended, and frees its process id.
+// reap takes the exit status of the supervisor, which has ended (or will never), and frees
+// its process id.
 func (l *Local) reap(a *attempt) (code int, err error) {
+	if len(a.immortal) > 0 && !a.dead() {
+		return 128 + int(unix.SIGKILL), nil // it hangs in the kernel, and so shall not we
+	}
 	<-a.ended
 	l.mu.Lock()
 	status, err := a.takeStatus()

@@ -49,23 +49,23 @@ func readProcess(pid int) (process, bool) {
 	}, true
 }
 
-// processes returns every process of the machine that this one can see.
-func processes() []process {
+// processes yields every process of the machine that this one can see.
+func processes(yield func(process) bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
-	all := make([]process, 0, len(names))
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			if p, ok := readProcess(pid); ok {
-				all = append(all, p)
-			}
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if p, ok := readProcess(pid); ok && !yield(p) {
+			return
 		}
 	}
-	return all
 }
 
 // alive reports whether p is still the process that it was.

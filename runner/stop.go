@@ -12,7 +12,7 @@ const (
 	leftoverGrace = time.Second
 	// killPatience is how long SIGKILL may take; a process that hangs in the kernel (a
 	// dead network disk) can live longer than any patience.
-	killPatience = 10 * time.Second
+	killPatience = 30 * time.Second
 )
 
 // stop ends every process of the attempt: SIGTERM, grace, SIGKILL. The reason is recorded
@@ -32,7 +32,9 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 		}
 	}
 	a.killed = true
-	t.kill()
+	for _, p := range t.kill() {
+		a.immortal = append(a.immortal, Process{PID: p.pid, Command: p.command(), Alive: true})
+	}
 }
 
 // group returns the process group of the supervisor if it cannot be anyone else's: as long
@@ -69,11 +71,16 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 
 // tree is a set of processes that are to end.
 type tree struct {
-	group int              // a process group that belongs to it as a whole, or 0
-	find  func() []process // finds its processes
-	quick func() []process // if not nil, finds some of them much faster
-	known []process        // those found so far, also if nothing ties them to it any more
+	group int       // a process group that belongs to it as a whole, or 0
+	find  finder    // finds its processes
+	quick finder    // if not nil, finds some of them much faster
+	known []process // those found so far, also if nothing ties them to it any more
 }
+
+// finder returns processes that live, and may tell seen of each as soon as it has it.
+type finder func(seen func(process)) []process
+
+func ignore(process) {}
 
 // alive returns the known processes that live.
 func (t *tree) alive() []process {
@@ -88,14 +95,14 @@ func (t *tree) alive() []process {
 }
 
 // look looks for processes and returns all that live, or did when they were found.
-func (t *tree) look() []process { return t.lookBy(t.find) }
+func (t *tree) look() []process { return t.lookBy(t.find, ignore) }
 
-func (t *tree) lookBy(find func() []process) []process {
+func (t *tree) lookBy(find finder, seen func(process)) []process {
 	known := make(map[process]bool)
 	for _, p := range t.alive() {
 		known[p.identity()] = true
 	}
-	for _, p := range find() {
+	for _, p := range find(seen) {
 		if id := p.identity(); !known[id] {
 			known[id] = true
 			t.known = append(t.known, p)
@@ -120,54 +127,34 @@ func (t *tree) terminate() {
 	}
 }
 
-// kill ends every process, and those that these start meanwhile: all are stopped, until no
-// moving one is found, before the first one is killed, since killing makes room for what a
-// fork bomb starts next. It returns those that are still there when its patience ends.
+// kill ends every process, and those that these start meanwhile, until it finds none. Each
+// is killed as soon as it is seen: where a fork bomb competes for the processor, a whole
+// look takes long. kill returns those that are still there when its patience ends.
 func (t *tree) kill() []process {
 	deadline := time.Now().Add(killPatience)
+	kill := func(p process) { p.signal(unix.SIGKILL) }
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax) {
 		if t.group > 0 {
 			_ = unix.Kill(-t.group, unix.SIGKILL)
 		}
-		found := t.freeze(deadline)
+		for _, p := range t.alive() {
+			kill(p)
+		}
+		if t.quick != nil {
+			t.lookBy(t.quick, kill)
+		}
+		found := t.lookBy(t.find, kill)
 		if len(found) == 0 || time.Now().After(deadline) {
 			return found
-		}
-		for _, p := range found {
-			p.signal(unix.SIGKILL)
 		}
 		time.Sleep(pause)
 	}
 }
 
-// freeze stops every process until it finds no new one, and returns them.
-func (t *tree) freeze(deadline time.Time) []process {
-	stopped := make(map[process]bool)
-	stop := func(found []process) (news bool) {
-		for _, p := range found {
-			if id := p.identity(); !stopped[id] {
-				stopped[id], news = true, true
-				p.signal(unix.SIGSTOP)
-			}
-		}
-		return news
-	}
-	for {
-		if t.quick != nil {
-			for stop(t.lookBy(t.quick)) && time.Now().Before(deadline) {
-			}
-		}
-		found := t.look()
-		if !stop(found) || time.Now().After(deadline) {
-			return found
-		}
-	}
-}
-
 // sweep ends what a command has left behind, and says what that was.
 func (l *Local) sweep(a *attempt) []Process {
-	if l.deserted(a) {
-		return nil
+	if len(a.immortal) > 0 || l.deserted(a) {
+		return a.immortal
 	}
 	t := l.tree(a)
 	var swept []Process
