@@ -1,0 +1,15 @@
+#!/bin/sh
+# Draws run.svg anew, from a real run of the README's example.
+set -e
+cd "$(dirname "$0")/../.."
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+command='lbotune run examples/mnist-logreg/spec.toml'
+go build -o "$tmp/lbotune" ./cmd/lbotune
+go build -o "$tmp/terminal" ./docs/images/terminal
+{
+	echo "\$ $command"
+	"$tmp/lbotune" run examples/mnist-logreg/spec.toml --study "$tmp/spec.study" 2>&1
+} > "$tmp/text"
+sed "s|$tmp|examples/mnist-logreg|g" "$tmp/text" |
+	"$tmp/terminal" -first 13 -last 12 -columns 98 -title "$command" > docs/images/run.svg
