@@ -154,7 +154,7 @@ func (p *progress) trial(t study.Trial) {
 	} else if t.Status == optimizer.Pruned {
 		mark = "cut "
 	}
-	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), oneLine(t.Values.String()))
+	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), shortValues(t.Values))
 	if t.Failure != nil {
 		text += ": " + oneLine(t.Failure.Text)
 	}

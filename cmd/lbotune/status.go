@@ -61,7 +61,7 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	}
 	if b := st.Best(); b != nil {
 		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), exact(b.Value), b.Number)
-		row("", "%s", oneLine(b.Values.String()))
+		row("", "%s", shortValues(b.Values))
 	}
 	row("time", "%s in %s, last record %s", took(st.Elapsed), count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
 	for _, n := range st.Notes {

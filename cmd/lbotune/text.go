@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // printable makes text safe for a terminal: control characters but line feeds
@@ -35,6 +37,24 @@ func short(x float64) string {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// shortValue is a parameter's value as people compare it; show, best and --json
+// print it exactly.
+func shortValue(v spaces.Value) string {
+	if x, ok := v.Any().(float64); ok {
+		return short(x)
+	}
+	return oneLine(v.Text())
+}
+
+// shortValues is a configuration as people compare it: lr=0.01 depth=3.
+func shortValues(vs spaces.Values) string {
+	words := make([]string, len(vs))
+	for i, a := range vs {
+		words[i] = a.Name + "=" + shortValue(a.Value)
+	}
+	return strings.Join(words, " ")
 }
 
 // exact is a number that reads back as the same float64.
