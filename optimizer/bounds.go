@@ -22,6 +22,7 @@ type bounds struct {
 
 const (
 	boundSamples = 256  // points at which the excluded share is measured
+	boundClimb   = 60   // random steps in search of the largest bound
 	leastOpen    = 0.01 // of them must be open, else the constant is doubled
 	widening     = 2.0  // standard deviations of noise by which bounds are widened
 )
@@ -87,11 +88,27 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 		b.Bounds, _ = b.Loosen(sample, best, leastOpen)
 	}
 	b.excluded = b.Excluded(sample, best)
-	b.largest = math.Inf(-1)
-	for _, p := range sample {
-		_, up := b.at(p)
-		b.largest = math.Max(b.largest, up)
+	b.largest = l.largestUpper(b, sample)
+}
+
+// largestUpper looks for the largest upper bound: at the sample, then around its
+// best points by ever smaller random steps.
+func (l *lbo) largestUpper(b *bounds, sample [][]float64) float64 {
+	upper := func(p []float64) float64 { _, up := b.at(p); return up }
+	rng := stream(l.seed, len(l.told), "largest bound")
+	top := math.Inf(-1)
+	order := orderBy(len(sample), func(i int) float64 { return -upper(sample[i]) })
+	for _, i := range order[:min(3, len(order))] {
+		p, v := sample[i], upper(sample[i])
+		for k := range boundClimb {
+			q := l.dom.perturb(p, 0.1*math.Pow(0.95, float64(k)), rng)
+			if w := upper(q); w > v {
+				p, v = q, w
+			}
+		}
+		top = math.Max(top, v)
 	}
+	return top
 }
 
 // cubeSample draws n uniform points for what was told at that time.

@@ -27,8 +27,25 @@ func (a *ask) global() (Proposal, error) {
 	if a.set.Local == on && a.trust.inFinished(best) {
 		return a.escape("the acquisition points where nothing is left to gain")
 	}
+	if a.set.Local == on && a.endgame(best) {
+		return a.escape("the acquisition points where the quadratic model is closing in")
+	}
 	a.describe(best)
 	return a.proposal(best, OriginModel, "%s", why), nil
+}
+
+// endgameGain is the predicted gain, in units of what the best value is above
+// the median, below which the quadratic model needs no help in its region.
+const endgameGain = 1e-3
+
+// endgame reports whether p lies around a centre whose last digits the quadratic
+// model is working out. A global proposal there would be a second local one.
+func (a *ask) endgame(p []float64) bool {
+	t := &a.trust
+	if !t.settled || t.centre < 0 || t.promise == 0 || t.misses > 2 || a.view.noisy() {
+		return false
+	}
+	return t.promise < endgameGain*(a.y[a.best]-median(a.y)) && chebyshev(p, a.x[t.centre]) <= finishedRadius
 }
 
 // directEvaluations bounds the evaluations of a search by DIRECT.

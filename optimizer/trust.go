@@ -28,6 +28,7 @@ type basin struct {
 	failures  int     // box steps in a row that did not
 
 	quadratic quadratic.Region
+	promise   float64 // gain that its last step predicted; 0 before the first
 	misses    int // steps of either kind in a row that did not improve
 }
 
@@ -147,6 +148,7 @@ func (t *trust) judgeQuadratic(h *history, o Observation) {
 	if o.Status == Succeeded {
 		gain = o.Value - h.y[centre]
 	}
+	t.promise = step.Gain
 	t.quadratic.Radius = step.Radius
 	t.quadratic = t.quadratic.Next(quadratic.Outcome{Local: true, Predicted: step.Gain, Gain: gain})
 	if t.quadratic.Collapsed() {
