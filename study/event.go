@@ -111,6 +111,8 @@ type Proposed struct {
 	Origin  optimizer.Origin `json:"origin"`
 	Values  spaces.Values    `json:"values"`
 	Note    optimizer.Note   `json:"note"`
+	// Hand says that somebody asked for the trial and will tell of it.
+	Hand bool `json:"hand,omitempty"`
 }
 
 // Started says that an attempt at a trial was launched or rejoined. It is not

@@ -63,7 +63,7 @@ func newLoop(s *Study) *loop {
 		Study:     s,
 		inbox:     make(chan message, 64),
 		questions: make(chan question, 1),
-		told:      len(s.state.Order),
+		told:      s.told,
 		slots:     make([]bool, s.state.Config.Run.SlotCount()),
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
@@ -83,6 +83,9 @@ func newLoop(s *Study) *loop {
 // takeUp queues the trials that an earlier session has left unfinished.
 func (l *loop) takeUp() {
 	for _, t := range l.state.Pending() {
+		if t.Hand {
+			continue
+		}
 		l.ready = append(l.ready, AttemptID{t.Number, t.NextAttempt()})
 		l.resumed[t.Number] = true
 	}
@@ -172,7 +175,7 @@ func (l *loop) deadline() <-chan time.Time {
 
 // idle reports whether nothing will happen any more.
 func (l *loop) idle() bool {
-	return len(l.running) == 0 && !l.asking && (l.halted() || l.ending != nil)
+	return len(l.running) == 0 && !l.asking && (l.halted() || l.ending != nil || len(l.ready) == 0 && l.state.awaited())
 }
 
 // halted reports whether nothing new may start.
@@ -270,8 +273,8 @@ func (l *loop) plan() error {
 
 // takeEnqueued makes a trial of the values that a person enqueued.
 func (l *loop) takeEnqueued() error {
-	l.propose(Proposed{Trial: len(l.state.Trials) + 1, Told: l.told, Pending: numbers(l.pending()),
-		Origin: optimizer.OriginGiven, Values: l.state.Queue[0]})
+	q := l.state.question(l.told).query
+	l.propose(Proposed{Trial: q.Trial, Told: l.told, Pending: numbers(q.Pending), Origin: optimizer.OriginGiven, Values: l.state.Queue[0]})
 	if err := l.settle(); err != nil {
 		return err
 	}
@@ -280,22 +283,10 @@ func (l *loop) takeEnqueued() error {
 
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
-	q := question{query: optimizer.Query{Trial: len(l.state.Trials) + 1, Pending: l.pending()}}
-	for _, n := range l.state.Order[l.told:] {
-		q.tell = append(q.tell, l.state.Observation(l.state.Trials[n-1]))
-	}
-	l.told = len(l.state.Order)
-	q.told = l.told
+	q := l.state.question(l.told)
+	l.told = q.told
 	l.asking = true
 	l.questions <- q // there is room: one question at a time
-}
-
-func (l *loop) pending() []optimizer.Pending {
-	var out []optimizer.Pending
-	for _, t := range l.state.Pending() {
-		out = append(out, optimizer.Pending{Trial: t.Number, Point: t.Point})
-	}
-	return out
 }
 
 // stopAt goes to a step of stopping, never back.

@@ -260,6 +260,29 @@ func TestRetriesRunOut(t *testing.T) {
 	})
 }
 
+// What a program does on a full disk is no fault of the trial's.
+func TestFullDiskIsNoFailure(t *testing.T) {
+	for _, first := range []ending{
+		{exit: runner.Exit{Code: 1, DiskFull: true}},
+		{stdout: "hello\n", exit: runner.Exit{DiskFull: true}},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Budget.Trials = 1
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				if strings.HasSuffix(job.ID, "/1/1") {
+					return first
+				}
+				return ending{stdout: "loss=1\n", exit: runner.Exit{DiskFull: true}}
+			}}
+			st, err := finish(t, dir, &c, f)
+			if trial := st.Trials[0]; err != nil || trial.Value != 1 || trial.Attempt != 2 || trial.Retries != 0 {
+				t.Errorf("%v: %+v", err, trial)
+			}
+		})
+	}
+}
+
 // Attempts that never end by themselves, and three steps to stop them.
 func TestStopSteps(t *testing.T) {
 	for _, c := range []struct {

@@ -31,6 +31,22 @@ var ErrNoStudy = errors.New("there is no study")
 // The study is this process's until Close. Errors that say so wrap
 // journal.ErrLocked; a damaged journal is a *journal.CorruptError.
 func Open(config *Config, opts Options) (*Study, error) {
+	s, err := newStudy(opts)
+	if err != nil {
+		return nil, err
+	}
+	torn, err := s.openJournal(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(config, torn); err != nil {
+		return nil, errors.Join(err, s.journal.Close())
+	}
+	return s, nil
+}
+
+// newStudy fills in the defaults of the options.
+func newStudy(opts Options) (*Study, error) {
 	if opts.Log == nil {
 		opts.Log = hclog.NewNullLogger()
 	}
@@ -41,15 +57,7 @@ func Open(config *Config, opts Options) (*Study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open study %s: %w", opts.Dir, err)
 	}
-	s := &Study{opts: opts, layout: Layout(dir), state: &State{}, began: time.Now(), feed: newFeed(opts.Observe)}
-	torn, err := s.openJournal(config)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.begin(config, torn); err != nil {
-		return nil, errors.Join(err, s.journal.Close())
-	}
-	return s, nil
+	return &Study{opts: opts, layout: Layout(dir), state: &State{}, began: time.Now(), feed: newFeed(opts.Observe)}, nil
 }
 
 // openJournal folds the journal into the state, or creates it. It returns the
@@ -144,10 +152,15 @@ func (s *Study) prepare() error {
 		return err
 	}
 	for _, n := range s.state.Order {
-		if err := s.opt.Tell(s.state.Observation(s.state.Trials[n-1])); err != nil {
+		t := s.state.Trials[n-1]
+		if t.Outside {
+			continue
+		}
+		if err := s.opt.Tell(s.state.Observation(t)); err != nil {
 			return fmt.Errorf("tell the optimizer of trial %d: %w", n, err)
 		}
 	}
+	s.told = len(s.state.Order)
 	return nil
 }
 

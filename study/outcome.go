@@ -35,6 +35,9 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
+		if exit.DiskFull && o.failure != nil && o.failure.Kind.byProgram() {
+			o.failure = &Failure{Kind: FailDisk, Text: o.failure.Text + " while the disk was full"}
+		}
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
 		o.leftovers = describeLeftovers(exit.Leftovers)
 		return o

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // ConfigError says which changes of a spec a study that has begun cannot take.
@@ -50,7 +52,7 @@ func (s *State) refused(now Config) []string {
 			out = append(out, fmt.Sprintf("%s: was %s, is %s", what, brief(a), brief(b)))
 		}
 	}
-	fixed("params", was.Params, now.Params)
+	out = append(out, changedParams(was, now)...)
 	fixed("direction", was.Objective.Direction, now.Objective.Direction)
 	fixed("optimizer", was.Optimizer, now.Optimizer)
 	fixed("seed", was.Seed, now.Seed)
@@ -61,6 +63,43 @@ func (s *State) refused(now Config) []string {
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
 	}
 	return out
+}
+
+// changedParams lists the changes of parameters beyond their ranges. Where a
+// range has changed, the trials inside the new one are kept; the others stay in
+// the journal, but count no more.
+func changedParams(was, now Config) []string {
+	a, b := was.searched(), now.searched()
+	if len(a) != len(b) || was.resource() != now.resource() {
+		return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
+	}
+	var out []string
+	x, _ := was.rungs() // a config without rungs, or with wrong ones, has none
+	y, _ := now.rungs()
+	if !sameJSON(x, y) {
+		out = append(out, fmt.Sprintf("rungs of %s: were %s, are %s", was.resource(), brief(x), brief(y)))
+	}
+	for i, p := range a {
+		q := b[i]
+		if p.Name != q.Name {
+			return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
+		}
+		if p.Kind != q.Kind {
+			out = append(out, fmt.Sprintf("type of %s: was %s, is %s", p.Name, p.Kind, q.Kind))
+		}
+		if !sameJSON(p.When, q.When) {
+			out = append(out, fmt.Sprintf("when of %s: was %s, is %s", p.Name, brief(p.When), brief(q.When)))
+		}
+	}
+	return out
+}
+
+func nameList(ps []spaces.Param) string {
+	var names []string
+	for _, p := range ps {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func sameJSON(a, b any) bool {

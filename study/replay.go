@@ -80,7 +80,9 @@ func (r *replay) ask(ctx context.Context, e Proposed) error {
 	}
 	q := question{query: optimizer.Query{Trial: e.Trial}}
 	for ; r.told < e.Told; r.told++ {
-		q.tell = append(q.tell, r.state.Observation(r.state.Trials[r.state.Order[r.told]-1]))
+		if t := r.state.Trials[r.state.Order[r.told]-1]; !t.Outside {
+			q.tell = append(q.tell, r.state.Observation(t))
+		}
 	}
 	for _, n := range e.Pending {
 		t, err := r.state.trial(n)

@@ -116,6 +116,10 @@ func (s *State) configChanged(e ConfigChanged) error {
 		s.SetUp = e.Config.Setup == ""
 	}
 	s.Config, s.Fingerprint, s.Space, s.Closed = e.Config, e.Fingerprint, space, nil
+	for _, t := range s.Trials {
+		t.Point, err = space.Encode(t.Values)
+		t.Outside = err != nil
+	}
 	s.findBest()
 	return nil
 }
@@ -135,7 +139,7 @@ func (s *State) proposed(e Proposed) error {
 		s.Queue = s.Queue[1:]
 	}
 	s.Trials = append(s.Trials, &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Told: e.Told, Pending: e.Pending})
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending})
 	return nil
 }
 

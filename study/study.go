@@ -112,6 +112,7 @@ type Study struct {
 	journal *journal.Journal
 	pattern *parser.Pattern
 	opt     optimizer.Optimizer
+	told    int            // finished trials that the optimizer knows
 	pruner  *pruner.Pruner // nil if there is none
 	began   time.Time      // of this session, with a monotonic reading
 	before  time.Duration  // Elapsed when the session began
@@ -188,6 +189,8 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 		}
 	}
 	switch c := s.state.Closed; {
+	case c == nil && s.state.awaited():
+		return ErrAwaited
 	case c == nil:
 		return ErrStopped
 	case c.Why == EndGuard:
@@ -196,15 +199,6 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 		return ErrNoSuccess
 	}
 	return nil
-}
-
-// Enqueue puts values before the optimizer's next proposals. It must not be
-// called while Run runs.
-func (s *Study) Enqueue(v spaces.Values) error {
-	if _, err := s.state.Space.Encode(v); err != nil {
-		return err
-	}
-	return s.commit(Enqueued{Values: v})
 }
 
 // Close gives up the study. It returns the error that ended writing, if one

@@ -15,6 +15,8 @@ type Trial struct {
 	Values spaces.Values    `json:"values"`
 	Point  spaces.Point     `json:"-"`
 	Note   optimizer.Note   `json:"-"`
+	// Hand says that the trial was handed out by Ask.
+	Hand bool `json:"hand,omitempty"`
 	// Told and Pending are what the optimizer knew when it was asked.
 	Told    int   `json:"-"`
 	Pending []int `json:"-"`
@@ -46,6 +48,8 @@ type Trial struct {
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
+	// Outside says that the values lie outside the space as it is now.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // NextAttempt is the number of the next attempt.
@@ -63,7 +67,9 @@ func (t *Trial) runs(c *Config) int {
 func (t *Trial) Done() bool { return t.Status != "" }
 
 // Succeeded reports whether the trial has a value that counts.
-func (t *Trial) Succeeded() bool { return t.Status == optimizer.Succeeded && !t.Excluded }
+func (t *Trial) Succeeded() bool {
+	return t.Status == optimizer.Succeeded && !t.Excluded && !t.Outside
+}
 
 // FailureKind says which of a trial's promises was not kept. Failures of the
 // same kind and code are alike.
@@ -79,13 +85,22 @@ const (
 	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
 	FailLaunch      FailureKind = "launch"      // could not be started
 	FailPruned      FailureKind = "pruned"      // stopped early for its readings
+	FailTold        FailureKind = "told"        // a person or another program said so
 	FailLost        FailureKind = "lost"        // died with its machine or supervisor
+	FailDisk        FailureKind = "disk full"   // failed, or printed no value, while the disk was full
 	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
 )
 
 // blameless reports whether the program had no part in the failure, so that
 // the attempt is made again whatever retries say.
-func (k FailureKind) blameless() bool { return k == FailLost || k == FailInterrupted }
+func (k FailureKind) blameless() bool {
+	return k == FailLost || k == FailInterrupted || k == FailDisk
+}
+
+// byProgram reports whether the failure is what the program did by itself.
+func (k FailureKind) byProgram() bool {
+	return k == FailExit || k == FailSignal || k == FailNoMetric
+}
 
 // Failure says why an attempt has no value.
 type Failure struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"sort"
@@ -59,10 +58,8 @@ func ranked(st *study.State) []*study.Trial {
 // printTrials prints a table, or with --json one object a line.
 func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial) error {
 	if g.json {
-		enc := json.NewEncoder(g.out)
-		enc.SetEscapeHTML(false)
 		for _, t := range list {
-			if err := enc.Encode(newTrialJSON(st, l, t)); err != nil {
+			if err := printLine(g.out, newTrialJSON(st, l, t)); err != nil {
 				return err
 			}
 		}
@@ -81,8 +78,11 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 			row[2] = "best"
 		}
 		for _, p := range st.Config.Params {
-			v, ok := t.Values.Get(p.Name)
-			row = append(row, map[bool]string{true: oneLine(v.Text()), false: "-"}[ok])
+			cell := "-"
+			if v, ok := t.Values.Get(p.Name); ok {
+				cell = shortValue(v)
+			}
+			row = append(row, cell)
 		}
 		rows = append(rows, row)
 	}
@@ -130,11 +130,19 @@ func loadTrial(args []string) (*study.State, study.Layout, *study.Trial, error) 
 	if err != nil {
 		return nil, "", nil, err
 	}
-	n, err := strconv.Atoi(args[1])
-	if err != nil || n < 1 || n > len(st.Trials) {
-		return nil, "", nil, usagef("found %q; want the number of a trial, from 1 to %d", args[1], len(st.Trials))
+	n, err := trialNumber(st, args[1])
+	if err != nil {
+		return nil, "", nil, err
 	}
 	return st, l, st.Trials[n-1], nil
+}
+
+func trialNumber(st *study.State, text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(st.Trials) {
+		return 0, usagef("found %q; want the number of a trial, from 1 to %d", text, len(st.Trials))
+	}
+	return n, nil
 }
 
 func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) error {

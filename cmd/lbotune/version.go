@@ -60,6 +60,13 @@ func newVersion(g *global) *cobra.Command {
 	}
 }
 
+// printLine prints one of many results as JSON on a line of its own.
+func printLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
 // printJSON prints one result as JSON.
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)

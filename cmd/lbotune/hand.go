@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// edit takes up the study that an argument names for a change.
+func edit(arg string, change func(*study.Study) error) error {
+	dir, err := studyDir(arg)
+	if err != nil {
+		return err
+	}
+	return hintDamage(study.Edit(study.Options{Dir: dir, Program: programVersion()}, change))
+}
+
+func newEnqueue(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "enqueue STUDY NAME=VALUE ...",
+		Short: "Have these values tried first",
+		Long: `Enqueue puts a configuration before the optimizer's next proposals. Every
+parameter that is active in it needs a value.`,
+		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return edit(args[0], func(s *study.Study) error {
+				v, err := parseValues(s.State().Config.Params, s.State().Space, args[1:])
+				if err != nil {
+					return err
+				}
+				if err := s.Enqueue(v); err != nil {
+					return &usageError{err}
+				}
+				_, err = fmt.Fprintf(g.err, "enqueued %s\n", oneLine(v.String()))
+				return err
+			})
+		},
+	}
+}
+
+// parseValues reads NAME=VALUE words.
+func parseValues(params []spaces.Param, space *spaces.Space, words []string) (spaces.Values, error) {
+	var errs []error
+	given := map[string]spaces.Value{}
+	for _, w := range words {
+		name, text, ok := strings.Cut(w, "=")
+		p, known := space.Lookup(name)
+		switch {
+		case !ok:
+			errs = append(errs, fmt.Errorf("found %q; want NAME=VALUE", w))
+			continue
+		case !known:
+			errs = append(errs, fmt.Errorf("there is no parameter %q; there are %s", name, names(params)))
+			continue
+		}
+		v, err := p.Parse(text)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		given[name] = v
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, &usageError{err}
+	}
+	var out spaces.Values
+	for _, p := range space.Params() {
+		if v, ok := given[p.Name]; ok {
+			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
+		}
+	}
+	return out, nil
+}
+
+func names(params []spaces.Param) string {
+	var out []string
+	for _, p := range params {
+		out = append(out, p.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+func newExclude(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "exclude STUDY N",
+		Short: "Take a trial's result out of the study",
+		Long: `Exclude takes the result of trial N out of the study: it is no longer the best, and
+from the next run on the optimizer does not learn from it. Its records stay.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return edit(args[0], func(s *study.Study) error {
+				n, err := trialNumber(s.State(), args[1])
+				if err != nil {
+					return err
+				}
+				if err := s.Exclude(n); err != nil {
+					return &usageError{err}
+				}
+				_, err = fmt.Fprintf(g.err, "excluded trial %d\n", n)
+				return err
+			})
+		},
+	}
+}
+
+func newNote(g *global) *cobra.Command {
+	var trial int
+	cmd := &cobra.Command{
+		Use:   "note STUDY TEXT",
+		Short: "Keep a remark with a study or a trial",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return edit(args[0], func(s *study.Study) error {
+				if err := s.Note(trial, args[1]); err != nil {
+					return &usageError{err}
+				}
+				_, err := fmt.Fprintln(g.err, "noted")
+				return err
+			})
+		},
+	}
+	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
+	return cmd
+}
+
+// askJSON is a trial as ask hands it out.
+type askJSON struct {
+	Trial  int           `json:"trial"`
+	Params spaces.Values `json:"params"`
+	Seed   uint64        `json:"seed"`
+}
+
+func newAsk(g *global) *cobra.Command {
+	var number int
+	cmd := &cobra.Command{
+		Use:   "ask STUDY",
+		Short: "Hand out the next trial to a program that runs it itself",
+		Long: `Ask prints the number and the values of the next trial. Run it as you like and
+give its value back with lbotune tell. STUDY may be a spec whose study has not
+begun: its command is then never run.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if number < 1 {
+				return usagef("-n: found %d; want at least 1", number)
+			}
+			return ask(cmd.Context(), g, args[0], number)
+		},
+	}
+	cmd.Flags().IntVarP(&number, "number", "n", 1, "hand out `N` trials")
+	return cmd
+}
+
+func ask(ctx context.Context, g *global, arg string, number int) (err error) {
+	dir, err := studyDir(arg)
+	if err != nil {
+		return err
+	}
+	var cfg *study.Config
+	if strings.HasSuffix(arg, ".toml") {
+		c, err := spec.Load(arg)
+		if err != nil {
+			return asUsage(err)
+		}
+		cfg = &c
+	}
+	s, err := study.Open(cfg, study.Options{Dir: dir, Program: programVersion()})
+	if err != nil {
+		return hintDamage(err)
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for range number {
+		t, err := s.Ask(ctx)
+		if err != nil {
+			return err
+		}
+		if err := printAsked(g, askJSON{t.Number, t.Values, s.State().Config.TrialSeed(t.Number, 0)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printAsked prints one trial on one line.
+func printAsked(g *global, a askJSON) error {
+	if g.json {
+		return printLine(g.out, a)
+	}
+	_, err := fmt.Fprintf(g.out, "%d %s\n", a.Trial, oneLine(a.Params.String()))
+	return err
+}
+
+func newTell(g *global) *cobra.Command {
+	var failed string
+	cmd := &cobra.Command{
+		Use:   "tell STUDY N VALUE | tell STUDY N --failed REASON",
+		Short: "Give back the value of a trial that ask handed out",
+		Args:  cobra.RangeArgs(2, 3),
+		RunE: func(_ *cobra.Command, args []string) error {
+			value, err := toldValue(args, failed)
+			if err != nil {
+				return err
+			}
+			return edit(args[0], func(s *study.Study) error {
+				n, err := trialNumber(s.State(), args[1])
+				if err != nil {
+					return err
+				}
+				if err := s.Tell(n, value, failed); err != nil {
+					return &usageError{err}
+				}
+				t := s.State().Trials[n-1]
+				if g.json {
+					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
+				}
+				_, err = fmt.Fprintf(g.err, "trial %d %s\n", n, t.Status)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&failed, "failed", "", "the trial has no value, for this `REASON`")
+	return cmd
+}
+
+func toldValue(args []string, failed string) (float64, error) {
+	switch {
+	case failed != "" && len(args) == 3:
+		return 0, usagef("found a value and --failed; want one of them")
+	case failed != "":
+		return math.NaN(), nil
+	case len(args) == 2:
+		return 0, usagef("there is no value; write it after the trial's number, or --failed REASON")
+	}
+	v, err := strconv.ParseFloat(args[2], 64)
+	if err != nil {
+		return 0, usagef("found %q; want a number", args[2])
+	}
+	return v, nil
+}
