@@ -99,7 +99,12 @@ func (l *Local) reapOrphans() { l.orphans() }
 // adopted; orphans go to the main thread.
 func children() []int {
 	self := os.Getpid()
-	data, err := os.ReadFile(procPath(self, "task/"+strconv.Itoa(self)+"/children"))
+	path := procPath(self, "task/"+strconv.Itoa(self)+"/children")
+	var buf [2 << 10]byte
+	data, err := readSmall(path, buf[:])
+	if len(data) == len(buf) {
+		data, err = os.ReadFile(path)
+	}
 	var pids []int
 	if err == nil {
 		for word := range strings.FieldsSeq(string(data)) {

@@ -82,12 +82,14 @@ func (a *attempt) reopen() (rec record, err error) {
 
 // rejoin waits for an attempt that may live on this machine, and leaves nothing of it.
 func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error) {
+	lived := false
 	switch {
 	case rec.Exit != nil:
 	case rec.Stop != "" && !a.over(): // its orchestrator died while it was ending it
 		a.announce()
 		l.stop(a, stopReason(rec.Stop))
 	case !a.over():
+		lived = true
 		l.watch(ctx, a)
 	}
 	left := l.sweep(a)
@@ -102,6 +104,9 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	}
 	exit, err := a.harvest(rec)
 	exit.Leftovers = left
+	if err == nil && lived {
+		exit.DiskFull = a.noteFullDisk(exit.Code)
+	}
 	return exit, err
 }
 
@@ -133,7 +138,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	}
 	a.reason = stopReason(rec.Stop)
 	exit := a.exit()
-	exit.Ended, exit.Killed = rec.ended, rec.Killed
+	exit.Ended, exit.Killed, exit.DiskFull = rec.ended, rec.Killed, rec.Full
 	if exit.Ended.Before(exit.Started) { // file systems read a coarser clock
 		exit.Ended = exit.Started
 	}

@@ -135,7 +135,7 @@ func (e *Exit) setCode(code int) {
 // Pace of the looks at a running attempt: at its logs, and, where we are not its parent,
 // at its record.
 const (
-	lookMin = 5 * time.Millisecond
+	lookMin = 10 * time.Millisecond
 	lookMax = 100 * time.Millisecond
 )
 

@@ -134,6 +134,9 @@ type Exit struct {
 	Flooded bool `json:"flooded,omitempty"`
 	// Killed: SIGKILL was needed.
 	Killed bool `json:"killed,omitempty"`
+	// DiskFull: when the command ended, the disk of its directory had no room left. What
+	// it has written may be incomplete, and a failure not its own.
+	DiskFull bool `json:"disk_full,omitempty"`
 	// Truncated: an output passed MaxLog and has lost its middle.
 	Truncated bool `json:"truncated,omitempty"`
 	// Leftovers are processes that the command left behind when it ended by itself. They

@@ -121,6 +121,7 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 		return Exit{}, err
 	}
 	exit.setCode(code)
+	exit.DiskFull = a.noteFullDisk(code)
 	return exit, nil
 }
 

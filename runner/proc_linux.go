@@ -27,11 +27,11 @@ const tick = 10 * time.Millisecond
 // readProcess returns process pid, and whether there is one.
 func readProcess(pid int) (process, bool) {
 	var buf [512]byte
-	data, ok := readSmall(procPath(pid, "stat"), buf[:])
+	data, err := readSmall(procPath(pid, "stat"), buf[:])
 	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice
 	// threads itrealvalue starttime; comm may hold anything, also ")".
 	end := bytes.LastIndexByte(data, ')')
-	if !ok || end < 0 {
+	if err != nil || end < 0 {
 		return process{}, false
 	}
 	f := bytes.Fields(data[end+1:])
@@ -146,18 +146,15 @@ func procPath(pid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + name
 }
 
-// readSmall reads a file of /proc that fits into buf.
-func readSmall(path string, buf []byte) ([]byte, bool) {
+// readSmall reads what fits into buf of a file of /proc, in one read.
+func readSmall(path string, buf []byte) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	defer unix.Close(fd)
 	n, err := unix.Read(fd, buf)
-	if err != nil || n <= 0 {
-		return nil, false
-	}
-	return buf[:n], true
+	return buf[:max(n, 0)], err
 }
 
 // uptime is the time since the machine booted, sleep included.

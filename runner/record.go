@@ -34,6 +34,7 @@ type entry struct {
 	Exit   *int   `json:"exit,omitempty"`   // status of the command
 	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
 	Failed *int   `json:"failed,omitempty"` // the supervisor could not start the command
+	Full   bool   `json:"full,omitempty"`   // the disk was full when the command ended
 }
 
 // encode returns the line of e.
@@ -87,6 +88,8 @@ func (r *record) merge(e entry) {
 		r.Exit, r.Killed = e.Exit, e.Killed
 	case e.Failed != nil && r.Failed == nil:
 		r.Failed = e.Failed
+	case e.Full:
+		r.Full = true
 	}
 }
 

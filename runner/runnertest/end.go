@@ -161,10 +161,7 @@ func testStopped(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := start(t, ctx, l, job)
-	eventually(t, "the command", func() bool {
-		data, _ := os.ReadFile(filepath.Join(job.Dir, runner.StdoutName))
-		return strings.HasSuffix(string(data), "\n")
-	})
+	eventually(t, "the command to stop", func() bool { return stopped(job) })
 	cancel()
 	if exit := await(t, done); exit.Code != 0 || !exit.Cancelled || exit.Killed {
 		t.Errorf("%+v", exit)
@@ -175,19 +172,14 @@ func testStopped(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	// All of the group stopped and continued by someone else.
 	job = shellJob(t, "echo pid $$; kill -STOP 0; exit 7")
 	done = start(t, context.Background(), l, job)
-	eventually(t, "the command", func() bool {
-		data, _ := os.ReadFile(filepath.Join(job.Dir, runner.StdoutName))
-		return strings.HasSuffix(string(data), "\n")
-	})
-	stopped := pids(t, job)[0]
-	group, err := unix.Getpgid(stopped)
+	eventually(t, "the command to stop", func() bool { return stopped(job) })
+	group, err := unix.Getpgid(pids(t, job)[0])
 	if err != nil || group == unix.Getpgrp() {
 		t.Fatalf("the command is in group %d: %v", group, err)
 	}
-	eventually(t, "the end", func() bool { // it may not have stopped yet
-		_ = unix.Kill(-group, unix.SIGCONT)
-		return len(done) > 0
-	})
+	if err := unix.Kill(-group, unix.SIGCONT); err != nil {
+		t.Error(err)
+	}
 	if exit := await(t, done); exit.Code != 7 {
 		t.Errorf("%+v", exit)
 	}

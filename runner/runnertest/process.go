@@ -2,6 +2,8 @@ package runnertest
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,20 +32,23 @@ func pids(t *testing.T, job runner.Job) []int {
 
 // alive reports whether process pid lives; a zombie does not.
 func alive(pid int) bool {
-	if unix.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return !os.IsNotExist(err) || !haveProc()
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(rest, "Z")
+	return unix.Kill(pid, 0) == nil && state(pid) != 'Z'
 }
 
-func haveProc() bool {
-	_, err := os.Stat("/proc/self/stat")
-	return err == nil
+// stopped reports whether the first process that the attempt of job has named is stopped.
+func stopped(job runner.Job) bool {
+	data, _ := os.ReadFile(filepath.Join(job.Dir, runner.StdoutName))
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(string(data), "pid ")))
+	return err == nil && state(pid) == 'T'
+}
+
+// state returns the letter that ps(1) shows for process pid, or 0 if there is none.
+func state(pid int) byte {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	if text := strings.TrimSpace(string(out)); err == nil && text != "" {
+		return text[0]
+	}
+	return 0
 }
 
 // wantDead fails the test unless the attempt of job has named exactly n processes and all

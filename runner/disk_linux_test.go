@@ -1,0 +1,51 @@
+package runner_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// An attempt that fails on a full disk says so, also to those who come later.
+func TestFailureOnFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
+		t.Skipf("needs the right to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, c := range map[string]struct {
+		command string
+		full    bool
+	}{
+		"room":    {"exit 3", false},
+		"fills":   {"head -c 1m /dev/zero >" + disk + "/ballast; exit 3", true},
+		"yet ok":  {"head -c 1m /dev/zero >" + disk + "/ballast; exit 0", true},
+		"tidy up": {"head -c 1m /dev/zero >" + disk + "/ballast; rm " + disk + "/ballast; exit 3", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := newJob(t)
+			job.Dir = filepath.Join(disk, name)
+			job.Shell = c.command
+			exit, err := new(runner.Local).Launch(context.Background(), job)
+			if err != nil || exit.DiskFull != c.full {
+				t.Errorf("%+v, %v", exit, err)
+			}
+			_ = os.Remove(filepath.Join(disk, "ballast"))
+			again, err := new(runner.Local).Attach(context.Background(), job)
+			if err != nil || again.Code != exit.Code || again.DiskFull != c.full {
+				t.Errorf("harvested %+v, %v", again, err)
+			}
+			if err := os.RemoveAll(job.Dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
