@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Builds a release into dist/: for each platform an archive with the static
+# program, its manual pages and completions, and the checksums of all archives.
+#
+#     scripts/release.sh [VERSION]      default: what git describe says
+#
+# The same commit, built with the same Go and GNU tar, gives the same bytes.
+set -euo pipefail
+umask 022
+cd "$(dirname "$0")/.."
+
+version=${1:-$(git describe --tags --always --dirty)}
+dist=$PWD/dist
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+build() { # OS ARCH OUTPUT
+	CGO_ENABLED=0 GOOS=$1 GOARCH=$2 go build -trimpath -buildvcs=false \
+		-ldflags "-s -w -X main.stamped=$version" -o "$3" ./cmd/lbotune
+}
+
+# The manual and the completions are the same everywhere; a program for this
+# machine writes them.
+build "$(go env GOHOSTOS)" "$(go env GOHOSTARCH)" "$work/lbotune"
+"$work/lbotune" version | grep -qF " $version " || { echo "the version was not stamped" >&2; exit 1; }
+"$work/lbotune" manual "$work/share/man/man1"
+mkdir -p "$work/share/completions"
+for shell in bash zsh fish; do
+	"$work/lbotune" completion "$shell" >"$work/share/completions/lbotune.$shell"
+done
+
+tarflags=()
+if tar --version 2>/dev/null | grep -q GNU; then
+	tarflags=(--sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX)
+fi
+
+rm -rf "$dist"
+mkdir -p "$dist"
+for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
+	name=lbotune-$version-${target%/*}-${target#*/}
+	mkdir -p "$work/$name"
+	build "${target%/*}" "${target#*/}" "$work/$name/lbotune"
+	cp -R LICENSE README.md CHANGELOG.md "$work/share" "$work/$name/"
+	tar -C "$work" ${tarflags[@]+"${tarflags[@]}"} -cf - "$name" | gzip -n -9 >"$dist/$name.tar.gz"
+	echo "$name.tar.gz"
+done
+
+cd "$dist"
+if command -v sha256sum >/dev/null; then
+	sha256sum -- *.tar.gz >SHA256SUMS
+else
+	shasum -a 256 -- *.tar.gz >SHA256SUMS
+fi
+cat SHA256SUMS
