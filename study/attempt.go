@@ -105,6 +105,9 @@ func (a *attempt) job() (runner.Job, error) {
 	}
 	command, err := command.Render(b)
 	job.Shell, job.Argv = command.Shell, command.Argv
+	if src := a.config.Run.Sources; src != nil && a.id.Trial > 0 {
+		src.withSources(&job, a.config.Dir)
+	}
 	return job, err
 }
 

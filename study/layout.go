@@ -50,10 +50,12 @@ func (l Layout) Attempt(id AttemptID) string {
 // Checkpoint is a trial's directory for checkpoints.
 func (l Layout) Checkpoint(n int) string { return filepath.Join(l.Trial(n), "checkpoint") }
 
-// SlotCount is the number of trials that run at a time.
+// SlotCount is the number of trials that run at a time. A single worker, which
+// is the default, uses all GPUs that were found.
 func (r Run) SlotCount() int {
-	if len(r.Slots) > 0 && (r.Workers == 0 || r.Workers > len(r.Slots)) {
-		return len(r.Slots)
+	n := len(r.Slots)
+	if n > 0 && (r.Workers == 0 || r.Workers > n || r.GPUs != "" && r.Workers == 1) {
+		return n
 	}
 	return max(r.Workers, 1)
 }

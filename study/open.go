@@ -145,6 +145,9 @@ func (s *Study) prepare() error {
 	if s.pattern, err = parser.Compile(c.Objective.Rule); err != nil {
 		return fmt.Errorf("objective: %w", err)
 	}
+	if err := c.Run.Sources.check(s.layout, c.Dir); err != nil {
+		return err
+	}
 	if s.pruner, err = c.newPruner(); err != nil {
 		return err
 	}

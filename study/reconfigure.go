@@ -17,6 +17,11 @@ func (e *ConfigError) Error() string {
 	return "the spec has changed in ways that make its trials incomparable: " + strings.Join(e.Changes, "; ")
 }
 
+// A LayoutError says that the study cannot be kept where it is.
+type LayoutError struct{ Message string }
+
+func (e *LayoutError) Error() string { return e.Message }
+
 // reconfigured compares the config with that of the journal. It returns the
 // event that takes over what has changed, nil if nothing has, or an error that
 // names what cannot change any more.

@@ -151,13 +151,16 @@ type smokeJSON struct {
 // smokeTest runs one trial at the middle of the space in a study of its own. If
 // that fails the study stays for a look at it.
 func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
+	one := *cfg
+	if err := findGPUs(&one); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "lbotune-smoke-")
 	if err != nil {
 		return fmt.Errorf("make a temporary study: %w", err)
 	}
-	one := *cfg
 	one.Budget = study.Budget{Trials: 1}
-	one.Run.Retries, one.Run.Repeats, one.Run.FailureGuard, one.Prune = 0, 1, -1, nil
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
 	s, err := study.Open(&one, study.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
 	if err != nil {
 		return err

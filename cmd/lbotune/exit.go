@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"syscall"
 
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
@@ -29,7 +29,7 @@ func exitCodes() []exitCode {
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*usageError](err) ||
+			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*study.LayoutError](err) || isA[*usageError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, journal.ErrVersion)
 		}},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
@@ -42,12 +42,8 @@ func exitCodes() []exitCode {
 // cannotWrite reports whether err says that the disk takes no more: of the journal,
 // or of what a trial needs before it starts.
 func cannotWrite(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return isA[*journal.WriteError](err)
+	var spawn *runner.SpawnError
+	return isA[*journal.WriteError](err) || errors.As(err, &spawn) && spawn.Disk
 }
 
 func isA[E error](err error) bool {

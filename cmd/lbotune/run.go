@@ -112,7 +112,7 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
-// override applies the flags to the config.
+// override applies the flags and what this machine has to the config.
 func (o *runOptions) override(cfg *study.Config) error {
 	if o.changed("workers") {
 		if o.workers < 1 {
@@ -135,7 +135,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if o.changed("seed") {
 		cfg.Seed = o.seed
 	}
-	return nil
+	return findGPUs(cfg)
 }
 
 // runStudy works on a study to its end and prints the summary. Without a config

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+const visibleDevices = "CUDA_VISIBLE_DEVICES"
+
+// findGPUs gives the study a slot for every GPU of this machine, or per_gpu of
+// them, if its spec says gpus = "auto".
+func findGPUs(cfg *study.Config) error {
+	if cfg.Run.GPUs != "auto" {
+		return nil
+	}
+	gpus, err := listGPUs()
+	if err != nil {
+		return &hinted{usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]"}
+	}
+	cfg.Run.Slots = nil
+	for range max(cfg.Run.PerGPU, 1) {
+		for _, gpu := range gpus {
+			cfg.Run.Slots = append(cfg.Run.Slots, study.Slot{Env: []string{visibleDevices + "=" + gpu}})
+		}
+	}
+	return nil
+}
+
+// listGPUs names the GPUs that this process may use: those that the environment
+// grants, as under a batch system, else all that nvidia-smi lists.
+func listGPUs() ([]string, error) {
+	list, granted := os.LookupEnv(visibleDevices)
+	if !granted {
+		out, err := exec.Command("nvidia-smi", "--query-gpu=index", "--format=csv,noheader").Output()
+		if err != nil {
+			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
+		}
+		list = string(out)
+	}
+	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
+	if len(gpus) == 0 {
+		return nil, errors.New("there is no GPU")
+	}
+	return gpus, nil
+}
