@@ -47,14 +47,14 @@ func prepare(job Job) (*attempt, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, spawnError("create the attempt's directory", err)
+		return nil, diskError("create the attempt's directory", err)
 	}
 	a := &attempt{job: job, dir: dir, record: -1}
 	a.out, a.err = newBoundedLog(job.maxLog()), newBoundedLog(job.maxLog())
 	if err := a.fill(); err != nil {
 		a.discard()
 		a.close()
-		return nil, spawnError("fill the attempt's directory", err)
+		return nil, diskError("fill the attempt's directory", err)
 	}
 	return a, nil
 }
@@ -236,6 +236,12 @@ func (a *attempt) busy(code int) error {
 		}
 	}
 	return nil
+}
+
+func diskError(op string, err error) *SpawnError {
+	s := spawnError(op, err)
+	s.Disk = !s.Temporary
+	return s
 }
 
 func spawnError(op string, err error) *SpawnError {

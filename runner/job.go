@@ -53,6 +53,7 @@ type SpawnError struct {
 	Op        string // what was being done
 	Err       error  // the system's answer
 	Temporary bool   // a shortage that may pass; Launch has already retried for a while
+	Disk      bool   // what failed was making the attempt's directory or its files
 }
 
 func (e *SpawnError) Error() string { return fmt.Sprintf("cannot %s: %v", e.Op, e.Err) }

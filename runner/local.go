@@ -147,7 +147,7 @@ func (l *Local) spawn(a *attempt) error {
 		_ = unix.Ftruncate(a.err.fd, 0)
 	}
 	if err := a.head(l.here()); err != nil {
-		return spawnError("write "+RecordName, err)
+		return diskError("write "+RecordName, err)
 	}
 	const closed = ^uintptr(0)
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),

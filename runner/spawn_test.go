@@ -121,7 +121,7 @@ func TestNoShell(t *testing.T) {
 	job.Files = []runner.File{{Name: "conf/a"}, {Name: "b"}}
 	_, err := (&runner.Local{Shell: "/nonexistent/sh"}).Launch(context.Background(), job)
 	var spawn *runner.SpawnError
-	if !errors.As(err, &spawn) || spawn.Temporary || !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "/nonexistent/sh") {
+	if !errors.As(err, &spawn) || spawn.Temporary || spawn.Disk || !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "/nonexistent/sh") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(job.Dir); err == nil {
@@ -139,7 +139,7 @@ func TestNoPlace(t *testing.T) {
 	job.Dir = filepath.Join(file, "1", "a1")
 	_, err := new(runner.Local).Launch(context.Background(), job)
 	var spawn *runner.SpawnError
-	if !errors.As(err, &spawn) || spawn.Temporary || !errors.Is(err, syscall.ENOTDIR) {
+	if !errors.As(err, &spawn) || spawn.Temporary || !spawn.Disk || !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("%v", err)
 	}
 }
