@@ -94,10 +94,15 @@ func (s *storm) checkKept(said string) {
 	}
 }
 
-// load reads the lab's study.
+// load reads the study of spec.toml, loadDir that of a directory.
 func (l *lab) load() *study.State {
 	l.Helper()
-	st, _, err := study.Load(l.path("spec.study"))
+	return l.loadDir("spec.study")
+}
+
+func (l *lab) loadDir(dir string) *study.State {
+	l.Helper()
+	st, _, err := study.Load(l.path(dir))
 	l.check(err)
 	return st
 }
