@@ -3,6 +3,8 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"time"
 )
 
@@ -74,7 +76,12 @@ type WriteError struct {
 }
 
 func (e *WriteError) Error() string {
-	return fmt.Sprintf("cannot %s journal %s: %v", e.Op, e.Path, e.Err)
+	reason := e.Err
+	var path *fs.PathError
+	if errors.As(reason, &path) && strings.HasPrefix(path.Path, e.Path) {
+		reason = path.Err // the file is named already, and not as it was called when it was opened
+	}
+	return fmt.Sprintf("cannot %s journal %s: %v", e.Op, e.Path, reason)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }

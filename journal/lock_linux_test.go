@@ -19,7 +19,7 @@ func TestCloseFreesTheLockOfCopies(t *testing.T) {
 	check(t, err)
 	fds, err := os.ReadDir("/proc/self/fd")
 	check(t, err)
-	copies := 0
+	var open []int // before any copy, which may get the number that ReadDir had
 	for _, fd := range fds {
 		link := filepath.Join("/proc/self/fd", fd.Name())
 		if target, err := os.Readlink(link); err != nil || !strings.HasPrefix(target, filepath.Dir(path)) {
@@ -27,13 +27,15 @@ func TestCloseFreesTheLockOfCopies(t *testing.T) {
 		}
 		number, err := strconv.Atoi(fd.Name())
 		check(t, err)
+		open = append(open, number)
+	}
+	if len(open) != 2 {
+		t.Fatalf("%d files are open, want journal and lock", len(open))
+	}
+	for _, number := range open {
 		dup, err := syscall.Dup(number)
 		check(t, err)
 		defer syscall.Close(dup)
-		copies++
-	}
-	if copies != 2 {
-		t.Fatalf("%d files are open, want journal and lock", copies)
 	}
 	check(t, j.Close())
 	j, _, err = journal.Open(path, ignore)
