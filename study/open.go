@@ -40,7 +40,10 @@ func Open(config *Config, opts Options) (*Study, error) {
 		return nil, err
 	}
 	if err := s.begin(config, torn); err != nil {
-		return nil, errors.Join(err, s.journal.Close())
+		if cerr := s.journal.Close(); cerr != nil && !errors.Is(err, cerr) { // it says again why it could not be written
+			err = errors.Join(err, cerr)
+		}
+		return nil, err
 	}
 	return s, nil
 }
