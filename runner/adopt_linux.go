@@ -49,14 +49,15 @@ func (l *Local) tree(a *attempt) tree {
 }
 
 // strays returns the orphans that a has left behind: those that carry its marker, and those
-// that no other living attempt is old enough to have started.
+// that no other living attempt is old enough to have started. The first process of a
+// container gets the orphans of all others too, and only the marker counts.
 func (l *Local) strays(a *attempt, seen func(process)) []process {
 	orphans := l.orphans()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var strays []process
 	for _, p := range orphans {
-		mine := p.start >= int64(a.uptime/tick)
+		mine := p.start >= int64(a.uptime/tick) && os.Getpid() != 1
 		for _, other := range l.live {
 			mine = mine && (other == a || p.start < int64(other.uptime/tick))
 		}

@@ -98,7 +98,6 @@ func (l *Local) refuse(a *attempt, code int, why string) (Exit, error) {
 	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
 	_ = a.head(l.here())
 	_ = appendEntry(a.record, entry{Exit: &code})
-	a.announce()
 	exit := a.exit()
 	exit.setCode(code)
 	return exit, nil

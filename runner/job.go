@@ -15,7 +15,8 @@ type Launcher interface {
 	// process of it is left. An Exit means that the command ran (or could not be executed
 	// through a fault of its own, as a shell's codes 126 and 127 say); an error means that
 	// it did not run and that the trial is not to blame: ErrClaimed, a *SpawnError, an
-	// invalid job, or the cause of ctx when that ended before the start.
+	// invalid job, or the cause of ctx when that ended before the start. What Launch had
+	// created is then removed again.
 	//
 	// When ctx is done the attempt is asked to end: SIGTERM to every process, SIGKILL to
 	// those that are left after Grace.
@@ -96,7 +97,8 @@ type Job struct {
 
 	// Started, if not nil, is called once the command is running (or was found running by
 	// Attach), with the process id of its supervisor: from now on stdout and stderr can be
-	// followed. It must return soon.
+	// followed. It must return soon. It is not called for a command that cannot be executed,
+	// nor by Attach for an attempt that has ended.
 	Started func(pid int)
 }
 

@@ -66,7 +66,7 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 			exit, err = l.run(ctx, a)
 			return err
 		})
-		if spawn := (*SpawnError)(nil); errors.As(err, &spawn) {
+		if err != nil && !errors.Is(err, ErrLost) {
 			a.discard()
 		}
 	}
@@ -202,7 +202,7 @@ func (l *Local) reap(a *attempt) (code int, err error) {
 	case rec.Failed != nil:
 		return 0, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
 	case err != nil:
-		return 0, fmt.Errorf("take the exit status of process %d: %w", a.pid, err)
+		return 0, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)
 	case status.Exited(): // the record could not be written
 		return status.ExitStatus(), nil
 	}

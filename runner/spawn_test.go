@@ -163,4 +163,7 @@ func TestCancelledWhileShort(t *testing.T) {
 	if err == nil && !exit.Cancelled || err != nil && !errors.Is(err, why) {
 		t.Errorf("%+v, %v", exit, err)
 	}
+	if _, e := os.Stat(job.Dir); err != nil && e == nil {
+		t.Error("the claim was not given back")
+	}
 }

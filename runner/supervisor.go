@@ -114,8 +114,8 @@ func (j *Job) environ() []string {
 		marker += " " + outer
 	}
 	all := os.Environ()
-	if j.Cwd != "" {
-		all = append(all, "PWD="+j.Cwd)
+	if cwd, err := filepath.Abs(j.Cwd); err == nil {
+		all = append(all, "PWD="+cwd)
 	}
 	all = append(append(all, j.Env...), marker)
 
