@@ -29,7 +29,7 @@ type basin struct {
 
 	quadratic quadratic.Region
 	promise   float64 // gain that its last step predicted; 0 before the first
-	misses    int // steps of either kind in a row that did not improve
+	misses    int     // steps of either kind in a row that did not improve
 }
 
 func newBasin(centre int) basin {
