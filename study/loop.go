@@ -124,6 +124,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		case m := <-l.inbox:
 			l.handle(m)
 			l.handleWaiting()
+			l.askEarly()
 		case step := <-stop:
 			l.stopAt(step)
 		case <-interrupted:

@@ -484,3 +484,25 @@ func (f *failing) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposa
 	}
 	return f.Optimizer.Ask(ctx, q)
 }
+
+// Many short trials in many slots: what ends and what is proposed share
+// records, and nothing is proposed twice.
+func TestManyShortTrials(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Budget.Trials = 5, 300
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			e := parabola(job)
+			e.takes = time.Duration(len(job.Argv[1])%3) * time.Millisecond
+			return e
+		}}
+		st, err := finish(t, dir, &c, f)
+		if err != nil || len(st.Order) != 300 || len(f.launched) != 300 || f.most != 5 {
+			t.Errorf("%v: %d finished, %d launched, %d at once", err, len(st.Order), len(f.launched), f.most)
+		}
+		rep, err := study.Replay(t.Context(), dir, newFakeOptimizer)
+		if err != nil || rep.Asked != 300 || len(rep.Differences) != 0 {
+			t.Errorf("replay: %v, %+v", err, rep)
+		}
+	})
+}

@@ -18,9 +18,9 @@
 // them speak to the loop over one inbox, and nothing is shared.
 //
 // In one turn the loop takes every message that is there, decides, appends what
-// it decided to the journal with one fsync, and only then applies it to the
-// state, shows it and acts on it. So a record is on disk before anything
-// follows from it, and several trials that end together cost one fsync.
+// it decided to the journal with one fsync, and only then shows it and acts on
+// it. So a record is on disk before anything follows from it, and several trials
+// that end together cost one fsync.
 package study
 
 import (
@@ -129,14 +129,18 @@ func (s *Study) Layout() Layout { return s.layout }
 // elapsed is the study's own time.
 func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) }
 
-// commit makes events part of the study: first on disk, then in the state, then
-// for everyone to see. Its error is a *journal.WriteError if the journal could
-// not be written; the events then did not happen.
+// commit makes events part of the study: they are applied to the state, which
+// refuses what contradicts it before that can spoil the journal, then written,
+// and only then shown and acted on. Its error is a *journal.WriteError if the
+// journal could not be written; nothing more may then be committed.
 func (s *Study) commit(events ...Event) error {
 	var synced, lazy []any
 	records := make([]Record, len(events))
 	for i, e := range events {
 		records[i] = s.record(e)
+		if err := s.state.Apply(records[i]); err != nil {
+			return fmt.Errorf("internal error: the study contradicts itself: %w", err)
+		}
 		switch e.Type().Durability() {
 		case Synced:
 			synced = append(synced, records[i])
@@ -153,9 +157,6 @@ func (s *Study) commit(events ...Event) error {
 		}
 	}
 	for _, r := range records {
-		if err := s.state.Apply(r); err != nil {
-			return fmt.Errorf("internal error: the study contradicts itself: %w", err)
-		}
 		s.show(r)
 	}
 	return nil
