@@ -137,9 +137,9 @@ func (p *progress) attempt(e study.Ended) {
 	if e.Failure != nil {
 		what = oneLine(e.Failure.Text) + "; it will be run again"
 	} else if e.Value != nil {
-		what = short(*e.Value)
+		what = "repeat: " + short(*e.Value)
 		if p.cfg.Prune != nil && p.cfg.Prune.Resource != "" {
-			what += ", goes on later if it is among the best"
+			what = short(*e.Value) + "; it goes on if it is among the best"
 		}
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
