@@ -179,10 +179,10 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// copyRepository copies what is under version control.
+// copyRepository copies what is, or is about to be, under version control.
 func copyRepository(t *testing.T, dir string) {
 	t.Helper()
-	list, err := exec.Command("git", "ls-files", "-z").Output()
+	list, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Skipf("this is no git checkout: %v", err)
 	}
