@@ -195,7 +195,7 @@ func TestMinTrialsAndWarmup(t *testing.T) {
 		s.MinTrials, s.Warmup = 6, 3
 		p := start(t, s)
 		for trial := range 6 {
-			if d, step := feed(p, trial, 10-float64(trial), 5, 5); d.Stop {
+			if d, step := feed(p, trial, 10, 10, 10-float64(trial)); d.Stop {
 				t.Errorf("%s: stopped trial %d at step %d", name, trial, step)
 			}
 			p.Finish(trial)
@@ -241,7 +241,7 @@ func TestAverageLeavesOutWhatIsNotFinite(t *testing.T) {
 // they left out: 1 for one step, 10 for nine, so that the average is 8.2.
 func TestStepsRepeatGoBackAndJump(t *testing.T) {
 	p := start(t, pruner.Settings{Method: pruner.Median, Warmup: 10})
-	for _, r := range []pruner.Reading{{1, 0, 1}, {1, 1, 1}, {1, 1, 500}, {1, 0, 500}, {1, 10, 10}, {1, 9, 500}, {1, 10, -500}} {
+	for _, r := range []pruner.Reading{{1, 0, 1}, {1, 0, 500}, {1, 1, 1}, {1, 1, 500}, {1, 0, 500}, {1, 10, 10}, {1, 9, 500}, {1, 10, -500}} {
 		p.Read(r)
 	}
 	p.Finish(1)

@@ -27,6 +27,7 @@ func TestRungs(t *testing.T) {
 		{pruner.Ladder{Min: 1, Max: 100, MinResource: 1, Reduction: 3}, []int{1, 4, 11, 33, 100}},
 		{pruner.Ladder{Min: 2, Max: 81, MinResource: 1, Reduction: 3}, []int{3, 9, 27, 81}},
 		{pruner.Ladder{Min: 1, Max: 81, MinResource: 20, Reduction: 3}, []int{27, 81}},
+		{pruner.Ladder{Min: 1, Max: 1000, MinResource: 1, Reduction: 10}, []int{1, 10, 100, 1000}},
 		{pruner.Ladder{Min: 1, Max: 16, MinResource: 1, Reduction: 2}, []int{1, 2, 4, 8, 16}},
 		{pruner.Ladder{Min: 1, Max: 4, MinResource: 1, Reduction: 1.1}, []int{1, 2, 3, 4}},
 	} {
@@ -142,6 +143,37 @@ func TestAFailedPromotionMakesRoom(t *testing.T) {
 	s.Forget(6)
 	if j, _ := s.Next(false); j != (pruner.Job{5, 1, 3}) {
 		t.Errorf("%+v, want trial 5 promoted", j)
+	}
+}
+
+// Several workers: when results make promotions possible on two rungs, the
+// higher comes first, and of equal results the earlier.
+func TestTheHighestRungAndTheEarliestComeFirst(t *testing.T) {
+	s := schedule(t, pruner.Ladder{Min: 1, Max: 4, MinResource: 1, Reduction: 2})
+	for trial := 1; trial <= 4; trial++ {
+		s.Begin(trial, 0)
+	}
+	for trial := 1; trial <= 4; trial++ {
+		s.End(trial, 7)
+	}
+	for trial := 1; trial <= 2; trial++ {
+		if j, _ := s.Next(true); j != (pruner.Job{Trial: trial, Rung: 1, Resource: 2}) {
+			t.Fatalf("%+v, want trial %d", j, trial)
+		}
+		s.Begin(trial, 1)
+	}
+	for trial := 5; trial <= 6; trial++ {
+		s.Begin(trial, 0)
+		s.End(trial, 9)
+	}
+	s.End(1, 3)
+	s.End(2, 4)
+	if j, _ := s.Next(true); j != (pruner.Job{Trial: 2, Rung: 2, Resource: 4}) {
+		t.Errorf("%+v, want trial 2 on the top rung", j)
+	}
+	s.Begin(2, 2)
+	if j, _ := s.Next(true); j != (pruner.Job{Trial: 5, Rung: 1, Resource: 2}) {
+		t.Errorf("%+v, want trial 5 on rung 1", j)
 	}
 }
 
