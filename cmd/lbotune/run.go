@@ -151,6 +151,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return err
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
+	// A reader that has gone away, or a file at its size limit, is an error of the
+	// write that meets it, and no reason to die.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	ui := newProgress(g.err)
 	s, err := study.Open(cfg, study.Options{
 		Dir:        o.dir,
@@ -166,9 +169,6 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ui.begin(s)
-	// A reader that has gone away, or a file at its size limit, is an error of the
-	// write that meets it, and no reason to die.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	stop := newStopper(ui.say)
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
