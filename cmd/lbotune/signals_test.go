@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// A press that bounces or repeats is one press, and only Ctrl-C kills.
+func TestStepsOfStopping(t *testing.T) {
+	const pause = time.Second
+	for name, c := range map[string]struct {
+		signals []os.Signal
+		pauses  []time.Duration
+		want    []study.Stop
+	}{
+		"three presses": {[]os.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT}, []time.Duration{pause, pause, pause, pause},
+			[]study.Stop{study.StopAsking, study.StopRunning, study.StopNow}},
+		"twice at once": {[]os.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGINT}, []time.Duration{0, pause, 0},
+			[]study.Stop{study.StopAsking, study.StopRunning}},
+		"held down": {slices.Repeat([]os.Signal{syscall.SIGINT}, 50), slices.Repeat([]time.Duration{33 * time.Millisecond}, 50),
+			[]study.Stop{study.StopAsking}},
+		"terminated": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP}, []time.Duration{0, pause, pause},
+			[]study.Stop{study.StopRunning}},
+		"pressed and terminated": {[]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGINT}, []time.Duration{pause, pause, pause},
+			[]study.Stop{study.StopAsking, study.StopRunning, study.StopNow}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				said := 0
+				s := &stopper{steps: make(chan study.Stop, 3), say: func(string) { said++ },
+					signals: make(chan os.Signal), done: make(chan struct{})}
+				go s.listen()
+				for i, sig := range c.signals {
+					s.signals <- sig
+					time.Sleep(c.pauses[i])
+				}
+				if first := s.stop(); first != c.signals[0] {
+					t.Errorf("the first signal was %v", first)
+				}
+				close(s.steps)
+				var got []study.Stop
+				for step := range s.steps {
+					got = append(got, step)
+				}
+				if !slices.Equal(got, c.want) || said != len(got) {
+					t.Errorf("steps %v, %d announced; want %v", got, said, c.want)
+				}
+			})
+		})
+	}
+}
