@@ -1,14 +1,19 @@
 package optimizer
 
-import (
-	"math"
-)
+import "math"
 
 const (
 	exploreCandidates = 3000 // points of which the one with most room is taken
 	exploreDraws      = 1000 // draws after which a random point need not be allowed
 	apart             = 0.1  // times √d: how far it stays from few pending trials
 )
+
+// exploreTurn reports whether the trial is one of every so many that explore.
+// The first of them is passed over: the initial design has just explored.
+func (a *ask) exploreTurn() bool {
+	every := a.set.ExploreEvery
+	return every > 0 && a.trial%every == 0 && a.trial > every
+}
 
 // explore ignores the acquisition. Such proposals never end, so that no region
 // is forgotten whatever the model believes.

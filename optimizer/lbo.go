@@ -106,7 +106,7 @@ func (a *ask) propose() (Proposal, error) {
 		p, ferr := a.spread()
 		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
 	}
-	if a.set.ExploreEvery > 0 && a.trial%a.set.ExploreEvery == 0 {
+	if a.exploreTurn() {
 		return a.explore()
 	}
 	if a.set.Local == on {

@@ -54,7 +54,7 @@ type Settings struct {
 	Thompson string `json:"thompson,omitempty" toml:"thompson"`
 
 	// ExploreEvery makes every so-manieth proposal ignore the model: 4 means
-	// every fourth. A negative number means never, which gives up the guarantee
+	// every fourth, from the eighth on. A negative number means never, which gives up the guarantee
 	// that no region is forgotten. Default 16; with preset paper 4.
 	ExploreEvery int `json:"explore_every,omitempty" toml:"explore_every"`
 	// Explore is where such a proposal goes: bound (the largest Lipschitz upper
