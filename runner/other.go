@@ -20,6 +20,8 @@ type process struct{ pid, group int }
 
 func (p process) identity() process { return p }
 
+func (p process) in(group int) bool { return p.group == group }
+
 func (p process) alive() bool { return unix.Kill(p.pid, 0) == nil }
 
 func (p process) signal(sig unix.Signal) { _ = unix.Kill(p.pid, sig) }

@@ -74,6 +74,12 @@ func (p process) alive() bool {
 	return ok && now.start == p.start && !now.zombie
 }
 
+// in reports whether p is in a process group.
+func (p process) in(group int) bool {
+	now, ok := readProcess(p.pid)
+	return ok && now.group == group
+}
+
 // signal sends sig to p, and never to another process that has got its number since.
 func (p process) signal(sig unix.Signal) {
 	fd, err := unix.PidfdOpen(p.pid, 0)

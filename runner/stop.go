@@ -120,7 +120,7 @@ func (t *tree) terminate() {
 		_ = unix.Kill(-t.group, unix.SIGCONT)
 	}
 	for _, p := range found {
-		if t.group == 0 || p.group != t.group {
+		if t.group == 0 || !p.in(t.group) { // asked now: it may have left meanwhile
 			p.signal(unix.SIGTERM)
 			p.signal(unix.SIGCONT)
 		}

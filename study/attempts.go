@@ -98,7 +98,7 @@ func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
 		l.events = append(l.events, f)
 		return
 	}
-	e := Ended{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
+	e := Ended{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
 	if o.failure == nil {
 		e.Value = &o.value
 	}

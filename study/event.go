@@ -153,6 +153,8 @@ type Ended struct {
 	// Failure says why there is no value.
 	Failure *Failure `json:"failure,omitempty"`
 	Seconds float64  `json:"seconds"`
+	// Leftovers says which processes the attempt left behind.
+	Leftovers string `json:"leftovers,omitempty"`
 }
 
 // Finished is the end of a trial. The first one counts.

@@ -135,14 +135,24 @@ func (a *attempt) resultFile() string {
 	return absolute(a.cwd(b), name)
 }
 
+// describeLeftovers names the first few processes, and those that live on.
 func describeLeftovers(ps []runner.Process) string {
+	const most = 5
 	var out []string
-	for _, p := range ps {
+	more := 0
+	for i, p := range ps {
+		if i >= most && !p.Alive {
+			more++
+			continue
+		}
 		s := fmt.Sprintf("%d (%s)", p.PID, p.Command)
 		if p.Alive {
 			s += ", still alive"
 		}
 		out = append(out, s)
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(out, "; ")
 }

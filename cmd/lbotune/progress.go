@@ -115,6 +115,7 @@ func (p *progress) update(u study.Update) {
 	case study.Finished:
 		delete(p.running, e.Trial)
 		p.trial(u.Trial)
+		p.leftovers(e.Trial, e.Leftovers)
 	case study.SetupEnded:
 		if e.Failure == nil {
 			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
@@ -143,6 +144,7 @@ func (p *progress) attempt(e study.Ended) {
 		}
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
+	p.leftovers(e.Trial, e.Leftovers)
 }
 
 // trial prints the line of a finished trial.
@@ -175,6 +177,13 @@ func (p *progress) confirmed(e study.Confirmed) {
 		text += ": " + oneLine(e.Failure.Text)
 	}
 	p.line("%s", text)
+}
+
+// leftovers says which processes a trial has left behind.
+func (p *progress) leftovers(trial int, which string) {
+	if which != "" {
+		p.line("%s  left behind when it had ended, and ended too: %s", p.number(trial), oneLine(which))
+	}
 }
 
 // line prints a line above the live one.
