@@ -23,6 +23,7 @@ func (l *loop) launch(id AttemptID) {
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel}
 	l.running[id.Trial] = r
+	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
@@ -61,6 +62,7 @@ func (l *loop) ended(m attemptEnded) {
 	l.slots[r.slot] = false
 	r.cancel(nil)
 	o := m.outcome
+	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
 	case o.err != nil:
 		if l.fatal == nil {

@@ -13,13 +13,13 @@ func (s *State) ending(elapsed time.Duration) *Closed {
 	b := s.Config.Budget
 	switch {
 	case b.Goal != nil && s.best != nil && !s.Config.Objective.Direction.Better(*b.Goal, s.best.Value):
-		return &Closed{EndGoal, fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
+		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case b.Trials > 0 && len(s.Order) >= b.Trials:
-		return &Closed{EndTrials, fmt.Sprintf("all %d trials are finished", b.Trials)}
+		return &Closed{Why: EndTrials, Detail: fmt.Sprintf("all %d trials are finished", b.Trials)}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
-		return &Closed{EndTime, fmt.Sprintf("the study has run for %v", b.Time)}
+		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time)}
 	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:
-		return &Closed{EndPatience, fmt.Sprintf("no better trial in %d", s.sinceBest)}
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("no better trial in %d", s.sinceBest)}
 	}
 	return s.guard()
 }
@@ -38,7 +38,7 @@ func (s *State) guard() *Closed {
 			return nil
 		}
 	}
-	return &Closed{EndGuard, fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
+	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
 }
 
 // gapClosed reports whether the optimizer sees less left to gain than the

@@ -206,6 +206,8 @@ type ConfigChanged struct {
 type Closed struct {
 	Why    Ending `json:"why"`
 	Detail string `json:"detail,omitempty"`
+	// Recommended is the optimizer's choice, if it has one.
+	Recommended *Recommended `json:"recommended,omitempty"`
 }
 
 // Ending is why a study ended.

@@ -190,6 +190,7 @@ func (l *loop) close() error {
 	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.state.unconfirmed()) > 0) {
 		return nil
 	}
+	l.ending.Recommended = l.recommend()
 	if err := l.commit(*l.ending); err != nil {
 		return unsaved(err, nil)
 	}
@@ -218,11 +219,11 @@ func (l *loop) answered(a asked) {
 	switch {
 	case l.halted() || l.ending != nil:
 	case errors.Is(a.err, optimizer.ErrExhausted):
-		l.ending = &Closed{EndExhausted, fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
+		l.ending = &Closed{Why: EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	case l.state.gapClosed(a.proposal.Note):
-		l.ending = &Closed{EndGap, l.state.gapText(a.proposal.Note)}
+		l.ending = &Closed{Why: EndGap, Detail: l.state.gapText(a.proposal.Note)}
 	default:
 		p := a.proposal
 		l.propose(Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),

@@ -118,3 +118,38 @@ func (f *failing) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposa
 	}
 	return f.Optimizer.Ask(ctx, q)
 }
+
+// wise is an optimizer that recommends the second trial.
+type wise struct{ optimizer.Optimizer }
+
+func (wise) Recommend(context.Context) (optimizer.Recommendation, error) {
+	return optimizer.Recommendation{Trial: 2, Mean: -1.5, SD: 0.25}, nil
+}
+
+// The optimizer's choice is kept with the study's end, in the program's units.
+func TestRecommended(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		s, err := study.Open(&cfg, study.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+			Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings) (optimizer.Optimizer, error) {
+				o, err := newFakeOptimizer(sp, seed, st)
+				return wise{o}, err
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		st, _, err := study.Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := st.Closed.Recommended; r == nil || *r != (study.Recommended{Trial: 2, Mean: 1.5, SD: 0.25}) {
+			t.Errorf("recommended %+v", r)
+		}
+	})
+}

@@ -109,6 +109,14 @@ type Failure struct {
 	Text string      `json:"text"`           // for people: "exit code 1"
 }
 
+// String is the failure's text; none is empty.
+func (f *Failure) String() string {
+	if f == nil {
+		return ""
+	}
+	return f.Text
+}
+
 // alike reports whether both failures have the same cause as far as lbotune
 // can tell.
 func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }

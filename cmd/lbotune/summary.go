@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -87,6 +88,8 @@ type summaryJSON struct {
 	Best      *trialJSON `json:"best"`
 	// Confirmed are the best trials that were repeated, the best mean first.
 	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
+	// Recommended is the optimizer's choice where it is not the best.
+	Recommended *study.Recommended `json:"recommended,omitempty"`
 }
 
 // confirmedJSON is what the repeats of a trial say.
@@ -111,6 +114,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 		t := newTrialJSON(st, l, b)
 		out.Best = &t
 	}
+	out.Recommended = recommended(st)
 	cs := st.Confirmations()
 	for _, c := range cs {
 		out.Confirmed = append(out.Confirmed, confirmedJSON{c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0])})
@@ -120,10 +124,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 
 // metricName is what to call the objective's value.
 func metricName(c *study.Config) string {
-	if m := c.Objective.Rule.Metric; m != "" {
-		return m
-	}
-	return "value"
+	return cmp.Or(c.Objective.Rule.Metric, c.Objective.Rule.JSON, "value")
 }
 
 // summarise prints the result of a study.
@@ -146,6 +147,7 @@ func summarise(g *global, st *study.State, l study.Layout) error {
 		fmt.Fprintf(&s, "  %-*s = %s\n", width, v.Name, oneLine(v.Value.Text()))
 	}
 	describeConfirmed(&s, st)
+	describeRecommended(&s, st, l)
 	fmt.Fprintf(&s, "output:  %s\ncommand: %s\n", oneLine(outputFile(l, b)), printable(commandLine(st, l, b)))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
@@ -161,6 +163,31 @@ func describeConfirmed(s *strings.Builder, st *study.State) {
 		}
 		s.WriteString("\n")
 	}
+}
+
+// describeRecommended names the trial that the optimizer would choose if it is
+// not the one with the best value.
+func describeRecommended(s *strings.Builder, st *study.State, l study.Layout) {
+	r := recommended(st)
+	if r == nil {
+		return
+	}
+	t := st.Trials[r.Trial-1]
+	fmt.Fprintf(s, "the best value may owe something to noise: the model expects most of trial %d, %s ± %s\n  %s\n  command: %s\n",
+		r.Trial, short(r.Mean), short(r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
+}
+
+// recommended is the optimizer's choice where it differs from the best trial
+// and no repeats have settled the matter.
+func recommended(st *study.State) *study.Recommended {
+	if st.Closed == nil || st.Closed.Recommended == nil || len(st.Confirmations()) > 0 {
+		return nil
+	}
+	r := st.Closed.Recommended
+	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial > len(st.Trials) {
+		return nil
+	}
+	return r
 }
 
 // tally says how the trials of a study ended.

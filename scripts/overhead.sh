@@ -1,0 +1,50 @@
+#!/bin/sh
+# What lbotune adds to a trial: the time of N trials of `true` by random search in
+# WORKERS slots, with a synced journal, beside that of xargs -P and, where it is
+# installed, of GNU parallel with a job log, all within the same minute.
+#
+#     scripts/overhead.sh [N [WORKERS]]
+set -eu
+n=${1:-2000} workers=${2:-2}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$(dirname "$0")/.."
+CGO_ENABLED=0 go build -trimpath -o "$dir/lbotune" ./cmd/lbotune
+cd "$dir"
+cat > spec.toml <<SPEC
+command = ["true"]
+[objective]
+last_number = true
+direction = "minimize"
+[params.x]
+type = "float"
+min = 0
+max = 1
+[optimizer]
+method = "random"
+[budget]
+trials = $n
+[run]
+workers = $workers
+failure_guard = -1        # true prints no value: every trial fails
+params_from_env = true
+SPEC
+
+# seconds NAME COMMAND...: prints how long the command takes.
+seconds() {
+	name=$1
+	shift
+	from=$(date +%s%N)
+	"$@" > /dev/null 2>&1 || [ $? = 5 ] # of lbotune: no trial succeeded
+	to=$(date +%s%N)
+	awk -v name="$name" -v ns=$((to - from)) -v n="$n" \
+		'BEGIN { printf "%-28s %7.2f s  %6.3f ms a trial\n", name, ns / 1e9, ns / 1e6 / n }'
+}
+
+for round in 1 2 3; do
+	seconds "xargs -P$workers" sh -c "seq $n | xargs -P$workers -n1 true"
+	seconds "lbotune" ./lbotune run --study "$round.study" spec.toml
+	if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q GNU; then
+		seconds "parallel --joblog -j$workers" sh -c "seq $n | parallel --will-cite --joblog $round.log -j$workers true"
+	fi
+done
