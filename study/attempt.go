@@ -32,6 +32,9 @@ type attempt struct {
 func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	begin := time.Now()
 	job, err := a.job()
+	if spawn := (*runner.SpawnError)(nil); errors.As(err, &spawn) {
+		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
+	}
 	if err != nil {
 		return failed(FailLaunch, 0, "%v", err)
 	}
@@ -39,7 +42,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	defer f.stop()
 	attaching := false
 	job.Started = func(int) {
-		if a.box != nil {
+		if a.box != nil || a.study.pattern.Counts() {
 			f.start()
 		}
 		if attaching && a.rejoined != nil {
@@ -98,7 +101,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Cwd = a.cwd(b)
 		if a.config.checkpoints() {
 			if err := os.MkdirAll(b.CheckpointDir, dirMode); err != nil {
-				return job, fmt.Errorf("make the checkpoint directory: %w", err)
+				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
 		}
 		job.Files = a.files(b)
