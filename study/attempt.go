@@ -42,13 +42,14 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	defer f.stop()
 	attaching := false
 	job.Started = func(int) {
-		if a.box != nil || a.study.pattern.Counts() {
+		if a.box != nil {
 			f.start()
 		}
 		if attaching && a.rejoined != nil {
 			a.rejoined()
 		}
 	}
+	job.Long = f.start
 	if attacher, ok := a.study.opts.Launcher.(runner.Attacher); ok && resumed {
 		attaching = true
 		exit, err := attacher.Attach(ctx, job)

@@ -10,7 +10,7 @@ import (
 )
 
 // follower reads what an attempt writes: while it runs, if somebody wants its
-// readings, else at its end.
+// readings or it writes more than is kept, else at its end.
 type follower struct {
 	attempt   *attempt
 	collector *parser.Collector
@@ -36,7 +36,7 @@ func newFollower(a *attempt) *follower {
 	return f
 }
 
-// start follows the output streams. It is called when the command runs.
+// start follows the output streams. It is called while the command runs.
 func (f *follower) start() {
 	f.once.Do(func() {
 		f.live = true

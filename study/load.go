@@ -53,6 +53,9 @@ func (s *State) fold(line journal.Record, r Record) error {
 
 // contradiction says that a line is intact and yet makes no sense.
 func contradiction(line journal.Record, err error) error {
+	if errors.Is(err, journal.ErrVersion) {
+		return fmt.Errorf("read record %d: %w", line.Seq, err)
+	}
 	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
 }
 

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/lbotune/lbotune/journal"
 )
 
 // timeLayout is RFC 3339 in UTC with milliseconds.
@@ -110,7 +112,7 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 	case TypeClosed:
 		return decodeAs[Closed](line)
 	}
-	return nil, fmt.Errorf("unknown record type %q: it was written by a later version of lbotune", t)
+	return nil, fmt.Errorf("%w: its record %q was written by a later version of lbotune", journal.ErrVersion, t)
 }
 
 func decodeAs[E Event](line []byte) (Event, error) {

@@ -1,0 +1,239 @@
+package study_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+func values(x float64, n int64) spaces.Values {
+	return spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(n)}}
+}
+
+// everyEvent is a study in which everything happens.
+func everyEvent() []study.Event {
+	c := config()
+	c.Run.Confirm, c.Setup = 2, "make"
+	c.Prune = &study.Prune{Method: "median", MinTrials: 1}
+	larger := c
+	larger.Budget.Trials = 20
+	v := func(x float64) *float64 { return &x }
+	return []study.Event{
+		study.Created{ID: "0123456789abcdef", Fingerprint: "f1", Program: "v0.1.0", Config: c},
+		study.Session{Number: 1, Host: "host", PID: 7, Program: "v0.1.0"},
+		study.SetupEnded{Attempt: 1, Seconds: 0.5, Failure: &study.Failure{Kind: study.FailExit, Code: 2, Text: "exit code 2"}},
+		study.Session{Number: 2, Host: "host", PID: 8, Program: "v0.1.0", Recovered: "journal.jsonl.torn-1"},
+		study.SetupEnded{Attempt: 2, Seconds: 1.25},
+		study.Enqueued{Values: values(0.25, 3)},
+		study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.25, 3)},
+		study.Proposed{Trial: 2, Pending: []int{1}, Origin: optimizer.OriginInitial, Values: values(1e-7, 9), Note: optimizer.Note{Why: "centre"}},
+		study.Metric{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 4.5}, {Step: 2, Value: math.NaN()}, {Step: 3, Value: math.Inf(1)}}},
+		study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailLost, Text: "lost"}, Seconds: 2},
+		study.Finished{Trial: 1, Attempt: 2, Status: optimizer.Succeeded, Value: v(3.0000000000000004), Seconds: 3, Leftovers: "9 (sleep)"},
+		study.Cut{Trial: 2, Attempt: 1, Reading: study.Reading{Step: 1, Value: 9.5}, Why: "at step 1"},
+		study.Finished{Trial: 2, Attempt: 1, Slot: 1, Status: optimizer.Pruned, Value: v(9.5), Failure: &study.Failure{Kind: study.FailPruned, Text: "at step 1"}, Seconds: 1},
+		study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(-1, 1), Hand: true},
+		study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailTold, Text: "no \"luck\" <here> é"}, Seconds: 0},
+		study.Noted{Trial: 3, Text: "by hand"},
+		study.ConfigChanged{Fingerprint: "f2", Config: larger},
+		study.Proposed{Trial: 4, Told: 3, Pending: []int{}, Origin: optimizer.OriginExplore, Values: values(1, 2)},
+		study.Finished{Trial: 4, Attempt: 1, Status: optimizer.Succeeded, Value: v(2), Seconds: 1},
+		study.Excluded{Trial: 4},
+		study.Confirmed{Trial: 1, Attempt: 3, Value: v(3.25), Seconds: 1},
+		study.Confirmed{Trial: 1, Attempt: 4, Failure: &study.Failure{Kind: study.FailTimeout, Text: "timed out after 1s"}, Seconds: 1},
+		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
+	}
+}
+
+// records dates events, one second after the other.
+func records(es []study.Event) []study.Record {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	var out []study.Record
+	for i, e := range es {
+		d := time.Duration(i) * time.Second
+		out = append(out, study.Record{At: at.Add(d), Elapsed: d, Event: e})
+	}
+	return out
+}
+
+// Every record reads back as it was written, by itself and behind a journal's
+// seq.
+func TestRecordsSurviveJSON(t *testing.T) {
+	for _, r := range records(everyEvent()) {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{string(text), `{"seq":12,` + string(text[1:])} {
+			var back study.Record
+			if err := json.Unmarshal([]byte(line), &back); err != nil {
+				t.Errorf("%s: %v", line, err)
+				continue
+			}
+			again, err := json.Marshal(back)
+			if err != nil || string(again) != string(text) {
+				t.Errorf("%s became %s, %v", text, again, err)
+			}
+			if reflect.TypeOf(back.Event) != reflect.TypeOf(r.Event) || !back.At.Equal(r.At) || back.Elapsed != r.Elapsed {
+				t.Errorf("%s became %+v", text, back)
+			}
+		}
+	}
+	var r study.Record
+	err := json.Unmarshal([]byte(`{"type":"teleported","at":"2026-01-02T03:04:05.000Z","elapsed":1}`), &r)
+	if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "later version") {
+		t.Errorf("an unknown record: %v", err)
+	}
+}
+
+// The journal of format 1 that is kept in testdata reads as it always did.
+func TestGoldenJournal(t *testing.T) {
+	golden := filepath.Join("testdata", "v1")
+	st, sum, err := study.Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(sum.Records) != len(everyEvent()) || sum.Torn != nil {
+		t.Errorf("%d records, %v", sum.Records, sum.Torn)
+	}
+	checkEverything(t, st)
+	// What is written today is the same, byte for byte.
+	dir := t.TempDir()
+	rs := records(everyEvent())
+	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rs[1:] {
+		if _, err := j.AppendLazy(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	was, err1 := os.ReadFile(study.Layout(golden).Journal())
+	is, err2 := os.ReadFile(study.Layout(dir).Journal())
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	if string(was) != string(is) {
+		t.Errorf("the format has changed: a later program must read what this one writes\n%s", is)
+	}
+}
+
+// checkEverything looks at the state after everyEvent.
+func checkEverything(t *testing.T, st *study.State) {
+	t.Helper()
+	one, two, three, four := st.Trials[0], st.Trials[1], st.Trials[2], st.Trials[3]
+	for what, ok := range map[string]bool{
+		"order":      reflect.DeepEqual(st.Order, []int{1, 2, 3, 4}),
+		"best":       st.Best() == one, // trial 4 is better, but excluded
+		"setup":      st.SetUp,
+		"queue":      len(st.Queue) == 0,
+		"sessions":   st.Sessions == 2,
+		"elapsed":    st.Elapsed == time.Duration(len(everyEvent())-1)*time.Second,
+		"config":     st.Config.Budget.Trials == 20 && st.Fingerprint == "f2",
+		"closed":     st.Closed != nil && st.Closed.Why == study.EndTime && st.Closed.Recommended.Trial == 1,
+		"notes":      len(st.Notes) == 1 && st.Notes[0].Trial == 3,
+		"counts":     st.Count(optimizer.Succeeded) == 2 && st.Count(optimizer.Pruned) == 1 && st.Count(optimizer.Failed) == 1,
+		"value":      one.Value == 3.0000000000000004 && one.Attempt == 2 && one.NextAttempt() == 5,
+		"no retries": one.Retries == 0, // a lost attempt is nobody's fault
+		"confirmed":  len(one.Confirms) == 1 && one.ConfirmFailures == 1,
+		"pruned":     two.Status == optimizer.Pruned && two.Cut != nil && two.Slot == 1,
+		"by hand":    three.Hand && three.Failure.Text == "no \"luck\" <here> é",
+		"excluded":   four.Excluded && st.Observation(four).Status == optimizer.Failed,
+		"told":       st.Observation(one).Value == -3.0000000000000004,
+		"pending":    len(st.Pending()) == 0,
+	} {
+		if !ok {
+			t.Errorf("%s is not as it should be", what)
+		}
+	}
+}
+
+// Records that contradict each other are refused, and change nothing.
+func TestContradictions(t *testing.T) {
+	rs := records(everyEvent())
+	v := 1.0
+	for name, e := range map[string]study.Event{
+		"a second study":          rs[0].Event,
+		"a gap in the numbers":    study.Proposed{Trial: 7, Values: values(0, 1)},
+		"a trial twice":           study.Proposed{Trial: 2, Values: values(0, 1)},
+		"more told than finished": study.Proposed{Trial: 5, Told: 9, Values: values(0, 1)},
+		"values out of range":     study.Proposed{Trial: 5, Values: values(2, 1)},
+		"an unknown trial ends":   study.Finished{Trial: 9, Status: optimizer.Succeeded, Value: &v},
+		"an unknown trial cut":    study.Cut{Trial: 9},
+		"an unknown confirmed":    study.Confirmed{Trial: 9, Value: &v},
+		"a success without value": study.Finished{Trial: 5, Status: optimizer.Succeeded},
+		"an unknown excluded":     study.Excluded{Trial: 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := &study.State{}
+			for _, r := range rs {
+				if err := st.Apply(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := story(st)
+			if err := st.Apply(study.Record{At: rs[0].At, Event: e}); err == nil {
+				t.Error("accepted")
+			}
+			if story(st) != before {
+				t.Error("the state has changed")
+			}
+		})
+	}
+	if err := new(study.State).Apply(rs[1]); err == nil {
+		t.Error("a session before the study was accepted")
+	}
+}
+
+// The first end of a trial counts.
+func TestFirstEndWins(t *testing.T) {
+	st := &study.State{}
+	for _, r := range records(everyEvent()) {
+		if err := st.Apply(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := -5.0
+	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Value: &v}}); err != nil {
+		t.Fatal(err)
+	}
+	checkEverything(t, st)
+}
+
+// A journal whose lines are intact but make no sense is damaged at that line.
+func TestContradictionInJournal(t *testing.T) {
+	dir := t.TempDir()
+	rs := records(everyEvent())
+	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(rs[1], rs[1], study.Record{At: rs[1].At, Event: study.Excluded{Trial: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var damage *journal.CorruptError
+	if _, _, err := study.Load(dir); !errors.As(err, &damage) || damage.Line != 4 || damage.Path != study.Layout(dir).Journal() {
+		t.Errorf("error %v", err)
+	}
+	if _, err := study.Open(nil, study.Options{Dir: dir}); !errors.As(err, &damage) || damage.Line != 4 {
+		t.Errorf("error %v", err)
+	}
+}
