@@ -25,6 +25,7 @@ func (c *Collector) Scanner(source Source, emit func(Reading)) *Scanner {
 	}
 	s.scanner = newScanner(c.pattern, s.add)
 	s.scanner.tap = s.sample.add
+	s.scanner.gap = func() { s.gaps++ }
 	c.streams = append(c.streams, s)
 	return s.scanner
 }
@@ -40,6 +41,7 @@ type stream struct {
 	scanner *Scanner
 	emit    func(Reading)
 	folds   [qualifiers]*fold
+	gaps    int     // so far
 	sample  *sample // nil once there is a reading
 }
 
@@ -49,6 +51,7 @@ func (s *stream) add(l line, o occurrence) {
 		f = &fold{}
 		s.folds[o.qualifier] = f
 	}
+	o.gaps = s.gaps
 	f.add(o, l.text)
 	if o.kind != finite && o.kind != nonFinite {
 		return
@@ -106,6 +109,11 @@ func (c *Collector) Result() (Result, error) {
 		all.merge(f, s.source)
 	}
 	picked := all.pick(c.pattern.rule.Pick)
+	if picked.kind == finite || picked.kind == unreadable || picked.empty() {
+		if e := c.incomplete(picked, lines); e != nil {
+			return Result{}, e
+		}
+	}
 	if picked.kind != finite {
 		return Result{}, c.noValue(picked, lines)
 	}

@@ -20,6 +20,7 @@ type occurrence struct {
 	step      float64
 	hasStep   bool
 	qualifier Qualifier
+	gaps      int    // in the stream before it
 	status    Status // what a failed occurrence says of its trial
 	part      string // the part of the number that a regular expression captured
 	printed   string // the value's text when it is not in the line as it stands

@@ -17,6 +17,7 @@ const (
 	NonFinite  Reason = "not finite"   // the metric is nan or infinite
 	NotANumber Reason = "not a number" // what stands in the value's place cannot be read
 	Failed     Reason = "failed"       // the program itself reports failure, see Status
+	Incomplete Reason = "incomplete"   // a part of the output is missing that may hold the value, see Scanner.Gap
 )
 
 // Status is what a program that speaks a dialect says of its own end.
@@ -102,6 +103,29 @@ func (c *Collector) noValue(picked record, lines int) *NoValueError {
 		c.noMatch(e)
 	}
 	return e
+}
+
+// incomplete says why what is missing of a stream leaves the value open, nil if it
+// does not: the first reading is known if it comes before every gap, the last one
+// if it comes after, and the others if nothing is missing at all.
+func (c *Collector) incomplete(picked record, lines int) *NoValueError {
+	for _, s := range c.streams {
+		if !c.pattern.reads(s.source) || s.gaps == 0 {
+			continue
+		}
+		own := !picked.empty() && picked.source == s.source
+		switch pick := c.pattern.rule.Pick; {
+		case own && pick == PickLast && picked.gaps == s.gaps, own && pick == PickFirst && picked.gaps == 0:
+			continue
+		case picked.empty():
+			return &NoValueError{Reason: Incomplete, Lines: lines,
+				Detail: fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", c.pattern.what(), s.source)}
+		default:
+			return &NoValueError{Reason: Incomplete, Lines: lines, Line: picked.line, Text: clip(picked.text),
+				Detail: fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, c.pattern.what(), s.source)}
+		}
+	}
+	return nil
 }
 
 func (s Status) verb() string {

@@ -20,6 +20,7 @@ type Scanner struct {
 	search  *search // nil when every line must be looked at
 	sink    func(line, occurrence)
 	tap     func([]byte) // sees all bytes first; nil for none
+	gap     func()       // is told of every gap; nil for none
 
 	pending []byte // the beginning of a line whose end has not arrived
 	cut     bool   // pending is at its limit and bytes were dropped
@@ -27,6 +28,7 @@ type Scanner struct {
 	found   []occurrence
 	number  int  // LFs before the next byte
 	open    bool // bytes have arrived since the last LF
+	torn    bool // the beginning of this line is missing
 	closed  bool
 }
 
@@ -53,6 +55,17 @@ func (s *Scanner) Write(p []byte) (int, error) {
 	}
 	size := len(p)
 	for len(p) > 0 {
+		if s.torn {
+			end := lineEnd(p)
+			s.open = true
+			if end == len(p) {
+				break
+			}
+			s.torn = false
+			s.endLine(p[end])
+			p = p[end+1:]
+			continue
+		}
 		if len(s.pending) > 0 {
 			end := lineEnd(p)
 			s.hold(p[:end])
@@ -70,6 +83,20 @@ func (s *Scanner) Write(p []byte) (int, error) {
 		break
 	}
 	return size, nil
+}
+
+// Gap says that a part of the stream is missing here, of unknown length. What is
+// left of the line before it counts as the beginning of a line that is too long,
+// and what follows, up to a line's end, is skipped. Which readings are missing
+// is not known: see [Incomplete].
+func (s *Scanner) Gap() {
+	s.cut = len(s.pending) > 0
+	s.flush()
+	s.endLine('\n')
+	s.torn = true
+	if s.gap != nil {
+		s.gap()
+	}
 }
 
 // Close reads the last line if it has no end. It may be called again.

@@ -50,7 +50,7 @@ func reopen(job Job) (*attempt, record, error) {
 		return nil, record{}, fmt.Errorf("open the attempt's directory %s: %w", job.Dir, err)
 	}
 	a := &attempt{job: job, dir: dir, record: -1}
-	a.out, a.err = newBoundedLog(job.maxLog()), newBoundedLog(job.maxLog())
+	a.out, a.err = newBoundedLog(&job), newBoundedLog(&job)
 	rec, err := a.reopen()
 	if err != nil {
 		a.close()

@@ -50,7 +50,7 @@ func prepare(job Job) (*attempt, error) {
 		return nil, diskError("create the attempt's directory", err)
 	}
 	a := &attempt{job: job, dir: dir, record: -1}
-	a.out, a.err = newBoundedLog(job.maxLog()), newBoundedLog(job.maxLog())
+	a.out, a.err = newBoundedLog(&job), newBoundedLog(&job)
 	if err := a.fill(); err != nil {
 		a.discard()
 		a.close()

@@ -94,6 +94,9 @@ type Job struct {
 	// MaxLog bounds the disk space in bytes of stdout and of stderr, each. What a longer
 	// output keeps is its beginning and its end. 0 means DefaultMaxLog.
 	MaxLog int64
+	// Long, if not nil, is called when an output has passed a quarter of MaxLog, once for
+	// each: who wants all of it should follow it from now on. It must return soon.
+	Long func()
 
 	// Started, if not nil, is called once the command is running (or was found running by
 	// Attach), with the process id of its supervisor: from now on stdout and stderr can be

@@ -18,11 +18,12 @@ type boundedLog struct {
 	size      int64 // at the last look
 	hole      int64 // end of the hole
 	truncated bool
+	long      func() // if not nil, is told that a quarter of max is passed
 	punch     func(fd int, from, length int64) error
 }
 
-func newBoundedLog(max int64) boundedLog {
-	return boundedLog{fd: -1, max: max, punch: punchHole}
+func newBoundedLog(job *Job) boundedLog {
+	return boundedLog{fd: -1, max: job.maxLog(), long: job.Long, punch: punchHole}
 }
 
 // reopen opens the log of an attempt that another process has launched.
@@ -52,6 +53,10 @@ func (b *boundedLog) trim() (grew bool, err error) {
 	}
 	grew = st.Size > b.size
 	b.size = st.Size
+	if b.size > b.max/4 && b.long != nil {
+		b.long()
+		b.long = nil
+	}
 	from := max(b.hole, ceil(b.max/4, holeUnit))
 	if b.size < b.hole { // the program has cut its own output
 		from, b.hole = ceil(b.max/4, holeUnit), 0

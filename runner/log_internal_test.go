@@ -32,7 +32,9 @@ func TestBoundedLog(t *testing.T) {
 	}
 	defer f.Close()
 	const limit = 1 << 20
-	b := newBoundedLog(limit)
+	var told []int64 // sizes at which it is called long
+	var b boundedLog
+	b = newBoundedLog(&Job{MaxLog: limit, Long: func() { told = append(told, b.size) }})
 	b.fd = int(f.Fd())
 	kept := make(map[int64]bool) // offsets of blocks, apart from the holes
 	b.punch = func(_ int, from, length int64) error {
@@ -65,6 +67,9 @@ func TestBoundedLog(t *testing.T) {
 	}
 	if !b.truncated {
 		t.Error("nothing was released")
+	}
+	if len(told) != 1 || told[0] <= limit/4 || told[0] > limit/4+50_000 {
+		t.Errorf("called long at %d", told)
 	}
 	if grew, err := b.trim(); grew || err != nil {
 		t.Errorf("grew %v, %v without a write", grew, err)

@@ -20,8 +20,8 @@ const tailChunk = 32 << 10
 
 // Tail copies the file at path to w as it grows, until ended is closed and all of it has
 // been copied. It follows no symbolic link. A part that has become a hole before Tail came
-// to it (see Job.MaxLog) is copied as one newline; a file that has been cut short is read
-// again from its beginning.
+// to it (see Job.MaxLog) is copied as one newline, or told to w's method Gap() if it has
+// one. A file that has been cut short is read again from its beginning.
 //
 // It returns the first error of w, the cause of ctx when that is done, or an error of
 // reading; a file that is not there is an error.
@@ -106,6 +106,10 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 		text := t.buf[:min(int64(n), max(0, hole-t.offset))]
 		if data > t.offset {
 			t.offset, text = data, []byte("\n") // ends the line that the hole has torn
+			if g, ok := t.w.(interface{ Gap() }); ok {
+				g.Gap()
+				continue
+			}
 		} else {
 			t.offset += int64(len(text))
 		}

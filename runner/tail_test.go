@@ -190,7 +190,12 @@ func FuzzSanitize(f *testing.F) {
 	})
 }
 
-// TestTailOfHole: who comes late hears a newline for what was released.
+// A gapWriter notes gaps as bars.
+type gapWriter struct{ bytes.Buffer }
+
+func (g *gapWriter) Gap() { g.WriteByte('|') }
+
+// TestTailOfHole: who comes late hears a newline for what was released, or of a gap.
 func TestTailOfHole(t *testing.T) {
 	job := newJob(t)
 	job.Shell = `echo first; head -c 20000000 /dev/zero | tr '\0' x; echo; echo last`
@@ -212,5 +217,13 @@ func TestTailOfHole(t *testing.T) {
 	if heard.Len() > 2<<20 || !strings.HasPrefix(text, "first\nxxx") || !strings.HasSuffix(text, "xxx\nlast\n") ||
 		strings.Count(text, "\n") != 4 || strings.Contains(text, "\x00") {
 		t.Errorf("heard %d bytes with %d newlines: %.20q ... %q", heard.Len(), strings.Count(text, "\n"), text, text[len(text)-20:])
+	}
+	var gaps gapWriter
+	if err := runner.Tail(context.Background(), filepath.Join(job.Dir, runner.StdoutName), &gaps, ended); err != nil {
+		t.Fatal(err)
+	}
+	before, after, _ := strings.Cut(text[len("first\n"):], "\n")
+	if gaps.String() != "first\n"+before+"|"+after {
+		t.Errorf("heard %d bytes with %d gaps", gaps.Len(), strings.Count(gaps.String(), "|"))
 	}
 }
