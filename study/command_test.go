@@ -75,6 +75,22 @@ func TestRenderArgv(t *testing.T) {
 	}
 }
 
+// The line to paste has what the spec gives the command.
+func TestPaste(t *testing.T) {
+	b := bindings(t)
+	c := study.Config{Command: study.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
+	if got, err := c.Paste(b); err != nil || got != "./x --lr=0.0123456" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
+	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
+		" && export LBOTUNE_PARAM_USE_BN=true && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
+		" && ./x --lr=0.0123456)"
+	if got, err := c.Paste(b); err != nil || got != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
 // Values are data: whatever they hold, the program gets it byte for byte.
 func TestHostileValues(t *testing.T) {
 	hostile := []string{

@@ -63,11 +63,11 @@ func outputFile(l study.Layout, t *study.Trial) string {
 
 // commandLine is what a person can paste to run the trial again.
 func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
-	c, err := st.Config.Command.Render(study.TrialBindings(l, &st.Config, t, max(t.Attempt, 1), t.Slot))
+	line, err := st.Config.Paste(study.TrialBindings(l, &st.Config, t, max(t.Attempt, 1), t.Slot))
 	if err != nil {
 		return ""
 	}
-	return c.String()
+	return line
 }
 
 // summaryJSON is what run and best print with --json.

@@ -1,0 +1,34 @@
+package study
+
+import "strings"
+
+// Paste is a line for a shell that runs a trial's command again by hand: in its
+// working directory, with the environment that the spec gives it.
+func (c *Config) Paste(b *Bindings) (string, error) {
+	command, err := c.Command.Render(b)
+	if err != nil {
+		return "", err
+	}
+	var before []string
+	if cwd, _ := renderText(c.Run.Cwd, b); cwd != "" {
+		before = append(before, "cd "+quoteWord(absolute(c.Dir, cwd)))
+	}
+	export := func(name, value string) {
+		before = append(before, "export "+name+"="+quoteWord(value))
+	}
+	for _, e := range c.Run.Env {
+		name, text, _ := strings.Cut(e, "=")
+		if value, absent := renderText(text, b); !absent {
+			export(name, value)
+		}
+	}
+	if c.Run.ParamsFromEnv {
+		for _, v := range b.All() {
+			export("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
+		}
+	}
+	if len(before) == 0 {
+		return command.String(), nil
+	}
+	return "(" + strings.Join(before, " && ") + " && " + command.String() + ")", nil
+}
