@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -67,14 +66,13 @@ func parseLog(g *global, o parseOptions, in io.Reader) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	enc := json.NewEncoder(g.out)
 	var printErr error
 	result, err := parser.Explain(pattern, in, func(m parser.Match) {
 		if printErr != nil {
 			return
 		}
 		if g.json {
-			printErr = enc.Encode(newMatchJSON(m))
+			printErr = printLine(g.out, newMatchJSON(m))
 			return
 		}
 		_, printErr = fmt.Fprintf(g.out, "%s\n", describeMatch(m))
@@ -90,7 +88,7 @@ func parseLog(g *global, o parseOptions, in io.Reader) error {
 	case err != nil:
 		return err
 	case g.json:
-		return enc.Encode(map[string]any{"value": result.Value, "readings": result.Count, "lines": result.Lines})
+		return printLine(g.out, map[string]any{"value": result.Value, "readings": result.Count, "lines": result.Lines})
 	}
 	_, err = fmt.Fprintf(g.out, "value %s, the %s of %s in %s\n", exact(result.Value), pattern.Rule().Pick,
 		count(result.Count, "reading"), count(result.Lines, "line"))
