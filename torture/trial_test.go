@@ -18,7 +18,11 @@ import (
 // play is a trial program: the test's own binary in another role.
 func play(role string, args []string) int {
 	roles := map[string]func([]string) error{
-		"work": work,
+		"work":  work,
+		"flood": flood,
+		"count": count,
+		"noise": noise,
+		"args":  writeArgs,
 	}
 	if err := roles[role](args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
