@@ -25,7 +25,9 @@ type lbo struct {
 	finite []spaces.Point // all configurations of a space that has few
 
 	trust trust
-	fit   *Fit // the newest told one
+	fit   *Fit   // the newest told one
+	fits  []*Fit // fit as it was after each success
+	made  *Fit   // the last one made here
 
 	model   *surrogate // of the first modelAt observations
 	modelAt int
@@ -49,6 +51,9 @@ func (l *lbo) Tell(o Observation) error {
 	}
 	if f := o.Proposal.Note.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
 		l.fit = f
+	}
+	if o.Status == Succeeded {
+		l.fits = append(l.fits, l.fit)
 	}
 	l.trust.tell(l.history, o, l.space.Len())
 	return nil

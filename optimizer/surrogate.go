@@ -66,26 +66,47 @@ func (l *lbo) surrogate() (*surrogate, error) {
 	return s, nil
 }
 
-// currentFit returns the last told fit, or a new one when it is due.
+// currentFit returns the fit to use. Fits are due at certain numbers of
+// successes. Each is a function of those successes and of the newest fit that had
+// been told by then, from which it starts: the same in every optimizer that was
+// told the same, however late the notes of its proposals come back.
 func (l *lbo) currentFit() (Fit, error) {
 	n := len(l.y)
-	if l.fit != nil && n-l.fit.N < refitEvery(n) {
+	step := refitEvery(n)
+	due := n - n%step
+	base := l.fits[due-1]
+	switch {
+	case l.fit != nil && l.fit.N == due:
 		return *l.fit, nil
+	case base != nil && due-base.N < step:
+		return *base, nil
+	case l.made != nil && l.made.N == due:
+		return *l.made, nil
 	}
-	unit := unitOf(l.y)
-	values := scaled(l.y, unit)
+	fit, err := l.newFit(due, base)
+	if err == nil {
+		l.made = &fit
+	}
+	return fit, err
+}
+
+// newFit fits the model to the first n successes, starting from base, which may
+// be nil.
+func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
+	x, unit := l.x[:n], unitOf(l.y[:n])
+	values := scaled(l.y[:n], unit)
 	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
 	if l.set.Warp == auto {
 		kinds = warp.Kinds()
 	}
-	reselect := l.fit == nil || n-l.fit.WarpN >= reselectEvery(n)
+	reselect := base == nil || n-base.WarpN >= reselectEvery(n)
 	fit := Fit{N: n, WarpN: n}
 	if !reselect {
-		fit.WarpN = l.fit.WarpN
-		kinds = []warp.Kind{warp.Kind(l.fit.Warp)}
+		fit.WarpN = base.WarpN
+		kinds = []warp.Kind{warp.Kind(base.Warp)}
 	}
-	rows := gp.Subset(l.x, values, fitLimit, nil)
-	x := pick(l.x, rows)
+	rows := gp.Subset(x, values, fitLimit, nil)
+	x = pick(x, rows)
 	hypers := map[warp.Kind]gp.Hyper{}
 	w, err := warp.Choose(kinds, values, warp.Options{}, func(w warp.Warp, z []float64) (float64, error) {
 		zs := pickFloats(z, rows)
@@ -94,8 +115,8 @@ func (l *lbo) currentFit() (Fit, error) {
 			settings.Starts = 0
 		}
 		var start *gp.Hyper
-		if l.fit != nil {
-			start = &l.fit.Hyper
+		if base != nil {
+			start = &base.Hyper
 		}
 		r, err := gp.Fit(x, zs, start, settings)
 		if err != nil {
@@ -118,21 +139,21 @@ func (l *lbo) currentFit() (Fit, error) {
 	}
 	fit.Warp, fit.Hyper = string(w.Kind), hypers[w.Kind]
 	if l.set.Hyperparameters == "slice" {
-		return l.sample(fit, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
+		return l.sample(fit, base, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
 	}
 	return fit, nil
 }
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
-// The chain goes on from the last told fit.
-func (l *lbo) sample(fit Fit, x [][]float64, z []float64, set gp.Settings) (Fit, error) {
+// The chain goes on from base.
+func (l *lbo) sample(fit Fit, base *Fit, x [][]float64, z []float64, set gp.Settings) (Fit, error) {
 	settings := gp.NewSampleSettings()
 	settings.FixedNoise = set.FixedNoise
 	start := gp.SampleStart(l.space.Dim())
-	if l.fit != nil && len(l.fit.Samples) > 0 {
-		start, settings.BurnIn = l.fit.Hyper, 0
+	if base != nil && len(base.Samples) > 0 {
+		start, settings.BurnIn = base.Hyper, 0
 	}
-	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.seed, len(l.y), "slice"))
+	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.seed, fit.N, "slice"))
 	if err != nil {
 		return Fit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
 	}
@@ -143,7 +164,7 @@ func (l *lbo) sample(fit Fit, x [][]float64, z []float64, set gp.Settings) (Fit,
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
 	s := gp.NewSettings(l.space.Dim())
 	s.Prior = gp.DefaultPrior(l.space.Len())
-	s.Seed = mix(l.seed + uint64(len(l.y)))
+	s.Seed = mix(l.seed + uint64(len(values)))
 	if sd, ok := l.set.Noise.Number(); ok {
 		// A small error of the value is one of the warped value times the slope.
 		z := sd / unit * math.Exp(w.LogJacobian(median(values)))
