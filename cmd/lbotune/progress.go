@@ -225,9 +225,9 @@ func (p *progress) status() string {
 		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
 	}
 	spent := time.Since(p.began)
-	text += ", " + took(spent.Truncate(time.Second))
+	text += ", " + seconds(spent)
 	if left := p.left(spent); left > 0 {
-		text += fmt.Sprintf(", about %s left", took(left.Round(time.Second)))
+		text += fmt.Sprintf(", about %s left", seconds(left))
 	}
 	return text
 }

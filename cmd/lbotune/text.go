@@ -73,6 +73,14 @@ func took(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// seconds is took for times that change while one looks: in whole seconds.
+func seconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return took(d)
+}
+
 // count writes "1 trial", "2 trials".
 func count(n int, what string) string {
 	if n == 1 {
