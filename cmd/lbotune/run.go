@@ -221,6 +221,10 @@ func explain(s *study.Study, err error) error {
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
 		return &hinted{err, again}
+	case errors.Is(err, study.ErrAwaited):
+		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
+	case errors.Is(err, runner.ErrElsewhere):
+		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
 	case cannotWrite(err):
 		return &hinted{err, "nothing more was started; with room on the disk, " + again}
 	}
