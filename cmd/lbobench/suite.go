@@ -149,6 +149,7 @@ func (c common) writeSuite(b *strings.Builder, s *store, jobs []job) {
 				number(quantile(x, 0.25)) + " to " + number(quantile(x, 0.75)), verdictText, failures(s, p, f)})
 		}
 	}
+	b.WriteString("\n")
 }
 
 // failures is the share of failed trials in the second half of a variant's runs.
