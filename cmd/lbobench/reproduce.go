@@ -188,6 +188,24 @@ func (r *reproduction) writeCases(b *strings.Builder, end *regrets) {
 		fmt.Fprintf(b, "\nOf %d cases %d are better (%d of them much better: at least 9 of 10 pairs of runs), %d alike and %d worse.\n\n",
 			cases, count[isBetter], muchBetter, count[alike], count[isWorse])
 	}
+	r.writeBaselines(b, end)
+}
+
+// writeBaselines prints what needs no model: random search and Lipschitz
+// optimization.
+func (r *reproduction) writeBaselines(b *strings.Builder, end *regrets) {
+	baselines := []string{"lipschitz", "random"}
+	fmt.Fprintf(b, "#### Without a model\n\nMedian regret after %d evaluations.\n\n", r.evals)
+	writeRow(b, append([]string{"problem"}, baselines...))
+	writeRow(b, slices.Repeat([]string{"---"}, len(baselines)+1))
+	for _, f := range end.functions {
+		row := []string{f}
+		for _, p := range baselines {
+			row = append(row, number(median(end.of(p, f))))
+		}
+		writeRow(b, row)
+	}
+	b.WriteString("\n")
 }
 
 func upper(words []string) []string {
