@@ -201,8 +201,12 @@ func (a *attempt) trimLogs() (grew bool, err error) {
 
 // explain turns an error of fork and exec into a SpawnError.
 func (a *attempt) explain(shell string, err error) error {
-	if errors.Is(err, unix.E2BIG) {
+	switch {
+	case errors.Is(err, unix.E2BIG):
 		return err
+	case errors.Is(err, unix.EBADF): // the child needs descriptors beyond our highest
+		a.lower()
+		err = unix.EMFILE
 	}
 	if a.job.Cwd != "" {
 		if st, e := os.Stat(a.job.Cwd); e != nil || !st.IsDir() {
@@ -210,6 +214,22 @@ func (a *attempt) explain(shell string, err error) error {
 		}
 	}
 	return spawnError("start "+shell, err)
+}
+
+// lower gives the descriptors the lowest numbers that are free: the limit counts numbers,
+// and those that were free when the attempt was prepared may have been high.
+func (a *attempt) lower() {
+	for _, fd := range []*int{&a.dir, &a.record, &a.out.fd, &a.err.fd} {
+		low, err := unix.FcntlInt(uintptr(*fd), unix.F_DUPFD_CLOEXEC, 0)
+		switch {
+		case err != nil:
+		case low < *fd:
+			unix.Close(*fd)
+			*fd = low
+		default:
+			unix.Close(low)
+		}
+	}
 }
 
 // busy returns a temporary SpawnError if the supervisor could not execute the program for

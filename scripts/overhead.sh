@@ -1,12 +1,16 @@
 #!/bin/sh
 # What lbotune adds to a trial: the time of N trials of `true` by random search in
 # WORKERS slots, with a synced journal, beside that of xargs -P and, where it is
-# installed, of GNU parallel with a job log, all within the same minute.
+# installed, of GNU parallel with a job log, one after the other in each of three
+# rounds. The last lines give the ratios to xargs, round by round.
 #
-#     scripts/overhead.sh [N [WORKERS]]
+#     scripts/overhead.sh [N [WORKERS [DIR]]]
+#
+# The study is kept in DIR, by default in a temporary directory: what a sync and a
+# new file cost depends on the disk.
 set -eu
 n=${1:-2000} workers=${2:-2}
-dir=$(mktemp -d)
+dir=$(mktemp -d ${3:+-p "$3"})
 trap 'rm -rf "$dir"' EXIT
 cd "$(dirname "$0")/.."
 CGO_ENABLED=0 go build -trimpath -o "$dir/lbotune" ./cmd/lbotune
@@ -30,21 +34,29 @@ failure_guard = -1        # true prints no value: every trial fails
 params_from_env = true
 SPEC
 
-# seconds NAME COMMAND...: prints how long the command takes.
+# seconds NAME COMMAND...: prints how long the command takes, and sets took.
 seconds() {
 	name=$1
 	shift
 	from=$(date +%s%N)
 	"$@" > /dev/null 2>&1 || [ $? = 5 ] # of lbotune: no trial succeeded
-	to=$(date +%s%N)
-	awk -v name="$name" -v ns=$((to - from)) -v n="$n" \
-		'BEGIN { printf "%-28s %7.2f s  %6.3f ms a trial\n", name, ns / 1e9, ns / 1e6 / n }'
+	took=$(($(date +%s%N) - from))
+	awk -v name="$name" -v ns=$took -v n="$n" -v load="$(cut -d ' ' -f 1 /proc/loadavg)" \
+		'BEGIN { printf "%-28s %7.2f s  %6.3f ms a trial, load %s\n", name, ns / 1e9, ns / 1e6 / n, load }'
 }
 
+ratios=""
 for round in 1 2 3; do
 	seconds "xargs -P$workers" sh -c "seq $n | xargs -P$workers -n1 true"
+	xargs=$took
 	seconds "lbotune" ./lbotune run --study "$round.study" spec.toml
+	ratios="$ratios $took/$xargs"
 	if command -v parallel > /dev/null && parallel --version 2> /dev/null | grep -q GNU; then
 		seconds "parallel --joblog -j$workers" sh -c "seq $n | parallel --will-cite --joblog $round.log -j$workers true"
 	fi
 done
+printf 'lbotune / xargs:'
+for r in $ratios; do
+	awk -v r="$r" 'BEGIN { split(r, t, "/"); printf " %.2f", t[1] / t[2] }'
+done
+echo

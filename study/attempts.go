@@ -2,9 +2,11 @@ package study
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
 )
 
 // rejoined tells the loop that an attempt of an earlier session still lives.
@@ -64,6 +66,8 @@ func (l *loop) ended(m attemptEnded) {
 	o := m.outcome
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
+	case passing(o.err) && len(l.running) > 0:
+		l.ready = slices.Insert(l.ready, 0, m.id) // one of them may give back what is short
 	case o.err != nil:
 		if l.fatal == nil {
 			l.fatal = o.err
@@ -75,6 +79,12 @@ func (l *loop) ended(m attemptEnded) {
 	default:
 		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
 	}
+}
+
+// passing reports whether err is a shortage that may pass.
+func passing(err error) bool {
+	var spawn *runner.SpawnError
+	return errors.As(err, &spawn) && spawn.Temporary
 }
 
 // trialEnded records the end of an attempt: the trial's, or that of one of

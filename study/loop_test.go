@@ -1,11 +1,13 @@
 package study_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -257,6 +259,54 @@ func TestRetriesRunOut(t *testing.T) {
 			t.Errorf("%v: launched %v, %+v", err, f.launched, st.Trials[0])
 		}
 	})
+}
+
+// A shortLauncher has room for few attempts at a time, and insists for a while.
+type shortLauncher struct {
+	*fakeLauncher
+	room    int
+	refused int
+}
+
+func (l *shortLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	l.mu.Lock()
+	short := len(l.live) >= l.room
+	if short {
+		l.refused++
+	}
+	l.mu.Unlock()
+	if short {
+		time.Sleep(time.Second)
+		return runner.Exit{}, &runner.SpawnError{Op: "start", Err: syscall.EMFILE, Temporary: true}
+	}
+	return l.fakeLauncher.Launch(ctx, job)
+}
+
+// A shortage ends the study only when no attempt runs that may end it.
+func TestShortage(t *testing.T) {
+	for _, room := range []int{2, 0} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Run.Workers = 3
+			f := &shortLauncher{fakeLauncher: &fakeLauncher{program: parabola}, room: room}
+			s, err := study.Open(&c, study.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = s.Run(t.Context(), nil)
+			if finished := len(s.State().Order); finished != room*6 || errors.Is(err, syscall.EMFILE) != (room == 0) || f.refused == 0 {
+				t.Errorf("room for %d: %v, %d trials finished, %d starts refused", room, err, finished, f.refused)
+			}
+			for _, trial := range s.State().Trials {
+				if trial.Failure != nil || trial.Attempt > 1 {
+					t.Errorf("trial %d: attempt %d, %+v", trial.Number, trial.Attempt, trial.Failure)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // What a program does on a full disk is no fault of the trial's.
