@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lbotune/lbotune/runner"
@@ -21,7 +22,10 @@ func TestConfirm(t *testing.T) {
 		first := map[string]string{"1": "9", "2": "1", "3": "8", "4": "3", "5": "3.1"}
 		again := map[string][]string{"2": {"5", "6", "5", "6"}, "4": {"3", "3.4", "2.8", "fail"}, "5": {"2.9", "3.2", "3.3", "3"}}
 		seeds := map[string]bool{}
+		var mu sync.Mutex // two workers run the program at a time
 		f := &fakeLauncher{program: func(job runner.Job) ending {
+			mu.Lock()
+			defer mu.Unlock()
 			trial := strings.Split(job.ID, "/")[1]
 			if seeds[trial+job.Argv[3]] {
 				t.Errorf("trial %s has run twice with seed %s", trial, job.Argv[3])
