@@ -124,8 +124,15 @@ func (d *document) elementLine(path toml.Key, n int) int {
 	return 0
 }
 
-// within narrows a line down to the key or to the value behind it.
+// within narrows a line down to the key or to the value behind it. Of a value of
+// several lines the decoder knows the last one; the key stands above it.
 func (d *document) within(line int, key string, atKey bool) place {
+	opens := regexp.MustCompile(`(?:^|[\s."'])` + regexp.QuoteMeta(key) + `["']?\s*=\s*(?:\'\'\'|"""|\[|\{)`)
+	for above := line; above > 0 && keyAt(d.lines[line-1], key) < 0; above-- {
+		if opens.MatchString(d.lines[above-1]) {
+			line = above
+		}
+	}
 	text := d.lines[line-1]
 	at := keyAt(text, key)
 	if at < 0 {

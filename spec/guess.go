@@ -20,7 +20,7 @@ func Guess(argv []string) []byte {
 	w := &writer{}
 	w.line("# Written by lbotune init. Read it through, mend the guesses, and look at what")
 	w.line("# would run with: lbotune check, then lbotune check --smoke.")
-	w.line("\nname    = %s", quote(strings.TrimSuffix(filepath.Base(program(argv)), filepath.Ext(program(argv)))))
+	w.line("\nname    = %s", quote(ProgramName(argv)))
 	w.command(command)
 	w.line("\n[objective]")
 	w.line("# The name of the number as your program prints it: loss=0.3, loss: 0.3, \"loss\": 0.3.")
@@ -43,12 +43,43 @@ func Guess(argv []string) []byte {
 	return []byte(w.b.String())
 }
 
-// program is what a command line is about: the script behind an interpreter.
+var (
+	interpreterRE = regexp.MustCompile(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
+	inlineCodeRE  = regexp.MustCompile(`^-[a-zA-Z]*[ceE]$`)
+	assignmentRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	suffixRE      = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
+	noNameRE      = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
+)
+
+// ProgramName is what a study of a command line is called: its program without
+// directory and suffix, or the script behind an interpreter.
+func ProgramName(argv []string) string {
+	if len(argv) == 1 { // a shell command
+		argv = strings.Fields(argv[0])
+	}
+	for len(argv) > 1 && (assignmentRE.MatchString(argv[0]) || argv[0] == "env" || argv[0] == "exec") {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 {
+		return "study"
+	}
+	name := suffixRE.ReplaceAllString(filepath.Base(program(argv)), "")
+	name = strings.Trim(noNameRE.ReplaceAllString(name, "-"), "-.")
+	if name == "" {
+		return "study"
+	}
+	return name
+}
+
+// program is the program of a command line, or the script of an interpreter that
+// is given one.
 func program(argv []string) string {
-	for i, a := range argv {
-		interpreter := regexp.MustCompile(`^(python|perl|ruby|node|bash|sh|Rscript|julia)[0-9.]*$`)
-		if i == 0 && interpreter.MatchString(filepath.Base(a)) && len(argv) > 1 {
-			continue
+	if !interpreterRE.MatchString(filepath.Base(argv[0])) {
+		return argv[0]
+	}
+	for _, a := range argv[1:] {
+		if inlineCodeRE.MatchString(a) {
+			break
 		}
 		if !strings.HasPrefix(a, "-") {
 			return a

@@ -130,7 +130,7 @@ func ParseParam(text string) (spaces.Param, error) {
 		p.Kind = spaces.KindBool
 	default:
 		hint := ""
-		if c, ok := nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {
+		if c, ok := Nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {
 			hint = "; did you mean " + c + "?"
 		}
 		return p, fmt.Errorf("parameter %q: %q is no kind; want one of %s%s", text, kind, forms, hint)

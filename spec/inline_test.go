@@ -100,3 +100,30 @@ func TestGuess(t *testing.T) {
 		t.Errorf("a command without options gives\n%s", again)
 	}
 }
+
+func TestProgramName(t *testing.T) {
+	for want, commands := range map[string][][]string{
+		"x":        {{"python3", "x.py", "--lr={lr}"}, {"/usr/bin/python3.12", "-u", "/a/b/x.py"}, {"python3 x.py --lr={lr} | tail -1"}, {"./x"}, {"A=1 ./x.sh {n}"}, {"env", "A=1", "node", "x.js"}},
+		"python3":  {{"python3", "-c", "print({lr})"}, {"python3"}},
+		"perl":     {{"perl", "-ne", "print"}},
+		"train":    {{"python", "-m", "train"}, {"bash", "train.sh"}},
+		"tool-1.2": {{"./tool-1.2"}},
+		"echo":     {{"echo {x}"}, {"echo", "{x}"}},
+		"a-b":      {{"./{a}-{b}/a b", "x"}},
+		"study":    {{"./-"}, {""}},
+	} {
+		for _, argv := range commands {
+			if got := spec.ProgramName(argv); got != want {
+				t.Errorf("%q is called %q; want %q", argv, got, want)
+			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "zzz": ""} {
+		if got, ok := spec.Nearest(name, []string{"best", "trials", "workers"}); got != want || ok != (want != "") {
+			t.Errorf("nearest to %q is %q", name, got)
+		}
+	}
+}

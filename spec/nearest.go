@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// nearest returns the candidate that name most likely misspells.
-func nearest(name string, candidates []string) (string, bool) {
+// Nearest returns the candidate that name most likely misspells, if there is one.
+func Nearest(name string, candidates []string) (string, bool) {
 	best, dist := "", max(2, len(name)/3)+1
 	for _, c := range candidates {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < dist {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < dist && d < max(len(name), len(c)) {
 			best, dist = c, d
 		}
 	}
@@ -19,7 +19,7 @@ func nearest(name string, candidates []string) (string, bool) {
 
 // didYouMean is a hint for a misspelt name, or a list of what is allowed.
 func didYouMean(name string, candidates []string) string {
-	if c, ok := nearest(name, candidates); ok {
+	if c, ok := Nearest(name, candidates); ok {
 		return fmt.Sprintf("did you mean %s?", c)
 	}
 	return "allowed here: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")

@@ -25,6 +25,10 @@ type template struct {
 	text  string
 	shell bool // replaced values are quoted for /bin/sh
 	setup bool // no trial exists yet
+	file  bool // a file, which may hold braces of its own
+
+	argv  bool   // an element of an array
+	above string // the elements before it
 }
 
 // checkPlaceholders checks every template against the parameters, and every
@@ -77,8 +81,10 @@ func (t *table) templates(cfg study.Config) []template {
 		{key: t.sub("objective"), name: "file", text: cfg.Objective.File},
 		{key: run, name: "cwd", text: cfg.Run.Cwd},
 	}
+	above := ""
 	for _, a := range cfg.Command.Argv {
-		out = append(out, template{key: t, name: "command", text: a})
+		out = append(out, template{key: t, name: "command", text: a, argv: true, above: above})
+		above += a + "\n"
 	}
 	env := run.sub("env")
 	for _, e := range cfg.Run.Env {
@@ -87,7 +93,11 @@ func (t *table) templates(cfg study.Config) []template {
 	}
 	files := t.subs("files")
 	for i, f := range cfg.Files {
-		out = append(out, template{key: files[i], name: "from", text: f.Text})
+		name := "text"
+		if files[i].has("from") {
+			name = "from"
+		}
+		out = append(out, template{key: files[i], name: name, text: f.Text, file: true})
 	}
 	return out
 }
@@ -121,7 +131,8 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string]b
 		}
 	}
 	if p.Context != study.InWord && slices.Contains(names, p.Name) {
-		bad("take the quotes away: lbotune quotes every value by itself", "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
+		used[p.Name] = true
+		bad(wayOut(p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
 		return
 	}
 	i := slices.IndexFunc(params, func(par spaces.Param) bool { return par.Name == p.Name })
@@ -132,10 +143,10 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string]b
 	case !known && i >= 0:
 		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
 		return
-	case !known && tpl.name == "from":
-		return // a template may hold braces of its own
+	case !known && tpl.file:
+		return
 	case !known:
-		bad(didYouMean(p.Name, names)+fmt.Sprintf("; for a literal {%s} write {{%s}}", p.Name, p.Name), "no parameter provides %s", p.Text)
+		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", didYouMean(p.Name, names), p.Text, p.Text), "no parameter provides %s", p.Text)
 		return
 	}
 	used[p.Name] = true
@@ -151,6 +162,27 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string]b
 	}
 }
 
+// wayOut says how a command can use a placeholder that stands where it can't.
+func wayOut(p study.Part) string {
+	variable := fmt.Sprintf("put it into a variable first: %s=%s; ... $%s", p.Name, p.Text, p.Name)
+	switch p.Context {
+	case study.InDoubleQuotes:
+		return "take the quotes away, for lbotune quotes every value by itself; or " + variable
+	case study.InSingleQuotes:
+		return "take the quotes away, for lbotune quotes every value by itself; code in quotes is given it as an argument: awk -v " +
+			p.Name + "=" + p.Text
+	case study.InArithmetic:
+		return fmt.Sprintf("put it into a variable first: %s=%s; ... $((%s * 2))", p.Name, p.Text, p.Name)
+	case study.InBackquotes:
+		return "write $(...) instead of backquotes"
+	case study.InComment:
+		return fmt.Sprintf("take it out; for the text %s write {%s}", p.Text, p.Text)
+	case study.AfterBackslash:
+		return fmt.Sprintf("take the backslash away; for the text %s write {%s}", p.Text, p.Text)
+	}
+	return variable
+}
+
 func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
 
 func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
@@ -159,11 +191,23 @@ func braced(names []string) string { return "{" + strings.Join(names, "}, {") + 
 func (tpl template) complain(p study.Part, hint, format string, args ...any) {
 	d := tpl.key.doc
 	at := d.locate(tpl.key.key(tpl.name), tpl.key.element, false)
+	before := strings.Count(tpl.above+tpl.text[:p.Start], p.Text)
 	for line := at.line; line > 0 && line <= len(d.lines); line++ {
-		if col := strings.Index(d.lines[line-1], p.Text); col >= 0 {
-			at = place{line, col + 1, len(p.Text)}
-			break
+		text := d.lines[line-1]
+		if tpl.argv {
+			text = stripComment(text)
 		}
+		if n := strings.Count(text, p.Text); n <= before {
+			before -= n
+			continue
+		}
+		col := strings.Index(text, p.Text)
+		for ; before > 0; before-- {
+			col += len(p.Text)
+			col += strings.Index(text[col:], p.Text)
+		}
+		at = place{line, col + 1, len(p.Text)}
+		break
 	}
 	d.complain(at, tpl.key.name(tpl.name), hint, format, args...)
 }

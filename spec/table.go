@@ -54,7 +54,7 @@ func (t *table) self(hint, format string, args ...any) {
 // looks like a misspelling of it is: done complains about that one.
 func (t *table) missing(k, hint, format string, args ...any) {
 	for found := range t.data {
-		if _, typo := nearest(found, []string{k}); typo && found != k {
+		if _, typo := Nearest(found, []string{k}); typo && found != k {
 			return
 		}
 	}
@@ -189,7 +189,7 @@ func (t *table) oneOf(k, def string, allowed ...string) string {
 		}
 	}
 	hint := ""
-	if c, ok := nearest(s, allowed); ok {
+	if c, ok := Nearest(s, allowed); ok {
 		hint = "did you mean " + c + "?"
 	}
 	t.at(k, hint, "found %q; allowed are %s", s, strings.Join(allowed, ", "))

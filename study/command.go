@@ -68,9 +68,9 @@ func renderShell(text string, b *Bindings) (string, error) {
 		case known && p.Context != InWord:
 			return "", &TemplateError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
 		case absent:
-			gone = append(gone, p.word)
+			gone = append(gone, withBlanks(text, p.word))
 			if p.word == (span{p.Start, p.End}) && !p.Flag && isOption(text[p.before.start:p.before.end]) {
-				gone = append(gone, p.before)
+				gone = append(gone, withBlanks(text, p.before))
 			}
 		}
 	}
@@ -86,20 +86,33 @@ func renderShell(text string, b *Bindings) (string, error) {
 	}), nil
 }
 
-// canStandBare reports whether a plain value t needs no quotes where p stands:
-// after =, and as a word of its own if it is a number, begins with / or follows
-// an option. Elsewhere it could join a variable's name or a tilde, become a
-// keyword or a file descriptor.
-func canStandBare(text string, p Part, t string) bool {
-	switch {
-	case p.Start > 0 && text[p.Start-1] == '=':
-		return true
-	case p.word.start != p.Start || p.End < len(text) && strings.IndexByte("<>", text[p.End]) >= 0:
-		return false
+// withBlanks is the span of a word and of the blanks before it, if blanks or the
+// end of a line follow it too: then nothing is joined when all of that vanishes.
+func withBlanks(text string, word span) span {
+	if word.end < len(text) && strings.IndexByte(" \t\n", text[word.end]) < 0 {
+		return word
 	}
+	for word.start > 0 && strings.IndexByte(" \t", text[word.start-1]) >= 0 {
+		word.start--
+	}
+	return word
+}
+
+// keywordRE matches the reserved words of shells.
+var keywordRE = regexp.MustCompile(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
+
+// canStandBare reports whether a plain value t needs no quotes where p stands: as
+// a word of its own unless it is a keyword, and in a word after a character that
+// ends a variable's name. Elsewhere it could join a variable's name or a tilde,
+// or become a file descriptor or a function's name.
+func canStandBare(text string, p Part, t string) bool {
+	if p.Start > p.word.start {
+		return strings.IndexByte("=/:,.+-@%", text[p.Start-1]) >= 0 && text[p.word.start] != '~'
+	}
+	joined := p.End < len(text) && strings.IndexByte("<>(", text[p.End]) >= 0
+	alone := p.word.end == p.End && !keywordRE.MatchString(t)
 	_, err := strconv.ParseFloat(t, 64)
-	alone := p.word.end == p.End
-	return err == nil || strings.HasPrefix(t, "/") || alone && isOption(text[p.before.start:p.before.end])
+	return !joined && (alone || err == nil || strings.HasPrefix(t, "/"))
 }
 
 // renderText replaces placeholders by their bare values. It reports whether one

@@ -36,17 +36,18 @@ func TestRenderShell(t *testing.T) {
 		{"x --lr={lr} --n {n}", "x --lr=0.0123456 --n 5"},
 		{"x {n} {n}>out", "x 5 '5'>out"},
 		{"x --opt={opt}", "x --opt='adam w'"},
-		{"x ~{n} $y{n}", "x ~'5' $y'5'"},
+		{"x ~{n} $y{n} ~/{n} ${y}-{n} a/{n}.txt", "x ~'5' $y'5' ~/'5' ${y}-5 a/5.txt"},
 		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x 0.012 --n=005 --n=5.0"},
-		{"x {flag:use_bn} {use_bn}", "x '--use-bn' 'true'"},
-		{"x {flag:nesterov} y", "x  y"},
+		{"x {flag:use_bn} {use_bn}", "x --use-bn true"},
+		{"x {flag:nesterov} y", "x y"},
 		{"x --nesterov={nesterov}", "x --nesterov=false"},
-		{"x --m={momentum} y", "x  y"},
-		{"x --m {momentum} y", "x   y"},
-		{"x --m=\"a b\"{momentum} y", "x  y"},
-		{"x --keep --m={momentum}", "x --keep "},
+		{"x --m={momentum} y", "x y"},
+		{"x --m {momentum} y", "x y"},
+		{"x --m=\"a b\"{momentum} y", "x y"},
+		{"x --keep --m={momentum}", "x --keep"},
+		{"x 2 {flag:nesterov}>y", "x 2 >y"},
 		{"x keep {momentum}; y", "x keep ; y"},
-		{"x \\\n  --m \\\n  {momentum} \\\n  z", "x \\\n   \\\n   \\\n  z"},
+		{"x \\\n  --m \\\n  {momentum} \\\n  z", "x \\\n \\\n \\\n  z"},
 		{"{trial} {attempt} {slot} {seed} {study} {trial_dir}", "17 2 1 7 /s /s/trials/000017/a2"},
 		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
 		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
@@ -82,6 +83,11 @@ func TestPaste(t *testing.T) {
 	if got, err := c.Paste(b); err != nil || got != "./x --lr=0.0123456" {
 		t.Errorf("got %s, %v", got, err)
 	}
+	with := c
+	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
+	if got, err := with.Paste(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
+		t.Errorf("got %s, %v", got, err)
+	}
 	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
 	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
 		" && export LBOTUNE_PARAM_USE_BN=true && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
@@ -94,6 +100,7 @@ func TestPaste(t *testing.T) {
 // Values are data: whatever they hold, the program gets it byte for byte.
 func TestHostileValues(t *testing.T) {
 	hostile := []string{
+		"if", "done", "in", "time", "5", "sgd",
 		"", " ", "a b", "'", `"`, `\`, "$HOME", "$(id)", "`id`", "a\nb", "\t", "*", "~", "!x", "#x", "-x", "a;b", "a&b|c>d", "é\xff", `'"$(`, "{lr}",
 	}
 	for _, shell := range []string{"/bin/sh", "/bin/bash"} {

@@ -15,17 +15,40 @@ import (
 // by Ask are not told yet.
 var ErrAwaited = errors.New("trials that were handed out are not told yet")
 
-// Edit takes up the study in dir, lets a person change it, and gives it up
-// again. It makes no session: edit must not call Ask or Run.
-func Edit(opts Options, edit func(*Study) error) error {
+// Edit takes up the study in opts.Dir, lets a person change it, and gives it up
+// again. A study that is not there is begun with the config, if there is one; of
+// one that is there, the config's parameters are taken over as Open does. Edit
+// makes no session: edit must not call Ask or Run.
+func Edit(config *Config, opts Options, edit func(*Study) error) error {
 	s, err := newStudy(opts)
 	if err != nil {
 		return err
 	}
-	if _, err := s.openJournal(nil); err != nil {
+	if _, err := s.openJournal(config); err != nil {
 		return err
 	}
-	return errors.Join(edit(s), s.Close())
+	if err = s.takeParams(config); err == nil {
+		err = edit(s)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// takeParams takes over the parameters of a config whose other changes can wait
+// for the next session.
+func (s *Study) takeParams(config *Config) error {
+	if config == nil || sameJSON(config.Params, s.state.Config.Params) {
+		return nil
+	}
+	now := *config
+	if len(s.state.Trials) > 0 {
+		now = s.state.Config
+		now.Params = config.Params
+	}
+	change, err := s.state.reconfigured(now)
+	if err != nil || change == nil {
+		return err
+	}
+	return s.commit(*change)
 }
 
 // Enqueue puts values before the optimizer's next proposals. It must not be
@@ -121,7 +144,7 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 func (s *State) question(told int) question {
 	q := question{told: len(s.Order), query: optimizer.Query{Trial: len(s.Trials) + 1}}
 	for _, n := range s.Order[told:] {
-		if t := s.Trials[n-1]; !t.Outside {
+		if t := s.Trials[n-1]; t.teaches() {
 			q.tell = append(q.tell, s.Observation(t))
 		}
 	}

@@ -125,6 +125,9 @@ func (s *Study) begin(config *Config, torn string) error {
 			return err
 		}
 		if change != nil {
+			for _, v := range s.state.dropped(*change) {
+				s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
+			}
 			events = append(events, *change)
 			s.opts.Log.Info("the spec has changed since the last session")
 		}
@@ -159,7 +162,7 @@ func (s *Study) prepare() error {
 	}
 	for _, n := range s.state.Order {
 		t := s.state.Trials[n-1]
-		if t.Outside {
+		if !t.teaches() {
 			continue
 		}
 		if err := s.opt.Tell(s.state.Observation(t)); err != nil {

@@ -30,5 +30,9 @@ func (c *Config) Paste(b *Bindings) (string, error) {
 	if len(before) == 0 {
 		return command.String(), nil
 	}
-	return "(" + strings.Join(before, " && ") + " && " + command.String() + ")", nil
+	end := ")"
+	if strings.ContainsAny(command.Shell, "#\n") {
+		end = "\n)" // it may end with a comment or a here-document
+	}
+	return "(" + strings.Join(before, " && ") + " && " + command.String() + end, nil
 }

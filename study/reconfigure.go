@@ -99,6 +99,27 @@ func changedParams(was, now Config) []string {
 	return out
 }
 
+// dropped lists the enqueued values that a change leaves no room for.
+func (s *State) dropped(change ConfigChanged) []spaces.Values {
+	space, err := change.Config.Space()
+	if err != nil {
+		return nil // Apply will say so
+	}
+	var out []spaces.Values
+	for _, v := range s.Queue {
+		if !holds(space, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// holds reports whether a space has these values.
+func holds(space *spaces.Space, v spaces.Values) bool {
+	_, err := space.Encode(v)
+	return err == nil
+}
+
 func nameList(ps []spaces.Param) string {
 	var names []string
 	for _, p := range ps {

@@ -80,7 +80,7 @@ func (r *replay) ask(ctx context.Context, e Proposed) error {
 	}
 	q := question{query: optimizer.Query{Trial: e.Trial}}
 	for ; r.told < e.Told; r.told++ {
-		if t := r.state.Trials[r.state.Order[r.told]-1]; !t.Outside {
+		if t := r.state.Trials[r.state.Order[r.told]-1]; t.teaches() {
 			q.tell = append(q.tell, r.state.Observation(t))
 		}
 	}

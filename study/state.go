@@ -120,6 +120,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 		t.Point, err = space.Encode(t.Values)
 		t.Outside = err != nil
 	}
+	s.Queue = slices.DeleteFunc(s.Queue, func(v spaces.Values) bool { return !holds(space, v) })
 	s.findBest()
 	return nil
 }
@@ -302,9 +303,7 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		Proposal: optimizer.Proposal{Point: t.Point, Origin: t.Origin, Note: t.Note},
 		Status:   t.Status,
 	}
-	if t.Excluded {
-		o.Status = optimizer.Failed
-	} else if t.Status != optimizer.Failed {
+	if t.Status != optimizer.Failed {
 		o.Value = s.Config.Objective.Direction.Maximised(t.Value)
 	}
 	return o

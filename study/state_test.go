@@ -153,7 +153,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"confirmed":  len(one.Confirms) == 1 && one.ConfirmFailures == 1,
 		"pruned":     two.Status == optimizer.Pruned && two.Cut != nil && two.Slot == 1,
 		"by hand":    three.Hand && three.Failure.Text == "no \"luck\" <here> é",
-		"excluded":   four.Excluded && st.Observation(four).Status == optimizer.Failed,
+		"excluded":   four.Excluded && !four.Succeeded(),
 		"told":       st.Observation(one).Value == -3.0000000000000004,
 		"pending":    len(st.Pending()) == 0,
 	} {

@@ -71,6 +71,9 @@ func (t *Trial) Succeeded() bool {
 	return t.Status == optimizer.Succeeded && !t.Excluded && !t.Outside
 }
 
+// teaches reports whether the optimizer is told of the trial once it has finished.
+func (t *Trial) teaches() bool { return !t.Outside && !t.Excluded }
+
 // FailureKind says which of a trial's promises was not kept. Failures of the
 // same kind and code are alike.
 type FailureKind string

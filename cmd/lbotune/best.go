@@ -35,7 +35,7 @@ func load(arg string) (*study.State, study.Layout, error) {
 	}
 	st, _, err := study.Load(dir)
 	if err != nil {
-		return nil, "", hintDamage(err)
+		return nil, "", hintStudy(arg, err)
 	}
 	return st, study.LayoutOf(dir), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -16,12 +17,36 @@ import (
 )
 
 // edit takes up the study that an argument names for a change.
-func edit(arg string, change func(*study.Study) error) error {
+func edit(arg string, change func(*study.Study) error) error { return editAs(nil, arg, change) }
+
+// editOrBegin is edit that begins the study of a spec if there is none, and
+// takes over the ranges of a spec that has changed.
+func editOrBegin(arg string, change func(*study.Study) error) error {
+	cfg, err := specOf(arg)
+	if err != nil {
+		return err
+	}
+	return editAs(cfg, arg, change)
+}
+
+func editAs(cfg *study.Config, arg string, change func(*study.Study) error) error {
 	dir, err := studyDir(arg)
 	if err != nil {
 		return err
 	}
-	return hintDamage(study.Edit(study.Options{Dir: dir, Program: programVersion()}, change))
+	return hintStudy(arg, study.Edit(cfg, study.Options{Dir: dir, Program: programVersion()}, change))
+}
+
+// specOf is the config of an argument that names a spec, nil for others.
+func specOf(arg string) (*study.Config, error) {
+	if info, err := os.Stat(arg); !strings.HasSuffix(arg, ".toml") || err == nil && info.IsDir() {
+		return nil, nil
+	}
+	cfg, err := spec.Load(arg)
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	return &cfg, nil
 }
 
 func newEnqueue(g *global) *cobra.Command {
@@ -29,11 +54,12 @@ func newEnqueue(g *global) *cobra.Command {
 		Use:   "enqueue STUDY NAME=VALUE ...",
 		Short: "Have these values tried first",
 		Long: `Enqueue puts a configuration before the optimizer's next proposals. Every
-parameter that is active in it needs a value.`,
+parameter that is active in it needs a value. STUDY may be a spec whose study has
+not begun.`,
 		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return edit(args[0], func(s *study.Study) error {
+			return editOrBegin(args[0], func(s *study.Study) error {
 				v, err := parseValues(s.State().Config.Params, s.State().Space, args[1:])
 				if err != nil {
 					return err
@@ -41,7 +67,11 @@ parameter that is active in it needs a value.`,
 				if err := s.Enqueue(v); err != nil {
 					return &usageError{err}
 				}
-				_, err = fmt.Fprintf(g.err, "enqueued %s\n", oneLine(v.String()))
+				text := "enqueued " + oneLine(v.String())
+				if end := s.State().Closed; end != nil {
+					text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
+				}
+				_, err = fmt.Fprintln(g.err, text)
 				return err
 			})
 		},
@@ -95,7 +125,8 @@ func newExclude(g *global) *cobra.Command {
 		Use:   "exclude STUDY N",
 		Short: "Take a trial's result out of the study",
 		Long: `Exclude takes the result of trial N out of the study: it is no longer the best, and
-from the next run on the optimizer does not learn from it. Its records stay.`,
+from the next run on the optimizer is told nothing of it. Its records stay, and it
+counts as one of the budget's trials.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return edit(args[0], func(s *study.Study) error {
@@ -118,15 +149,22 @@ func newNote(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note STUDY TEXT",
 		Short: "Keep a remark with a study or a trial",
-		Args:  cobra.ExactArgs(2),
+		Long: `Note keeps TEXT with a study, or with one of its trials: status shows it. STUDY may
+be a spec whose study has not begun.`,
+		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return edit(args[0], func(s *study.Study) error {
+			note := func(s *study.Study) error {
 				if err := s.Note(trial, args[1]); err != nil {
 					return &usageError{err}
 				}
 				_, err := fmt.Fprintln(g.err, "noted")
 				return err
-			})
+			}
+			err := edit(args[0], note)
+			if trial == 0 && errors.Is(err, study.ErrNoStudy) {
+				return editOrBegin(args[0], note)
+			}
+			return err
 		},
 	}
 	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
@@ -165,17 +203,13 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	if err != nil {
 		return err
 	}
-	var cfg *study.Config
-	if strings.HasSuffix(arg, ".toml") {
-		c, err := spec.Load(arg)
-		if err != nil {
-			return asUsage(err)
-		}
-		cfg = &c
+	cfg, err := specOf(arg)
+	if err != nil {
+		return err
 	}
 	s, err := study.Open(cfg, study.Options{Dir: dir, Program: programVersion()})
 	if err != nil {
-		return hintDamage(err)
+		return hintStudy(arg, err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for range number {

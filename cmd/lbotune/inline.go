@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,8 +63,7 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
 	}
 	if o.name == "" {
-		program := filepath.Base(strings.Fields(args[0] + " x")[0])
-		o.name = strings.TrimSuffix(program, filepath.Ext(program))
+		o.name = spec.ProgramName(args)
 	}
 	text, err := spec.Inline{
 		Name: o.name, Params: o.params, Metric: o.metric + o.minimize + o.maximize, Maximize: o.maximize != "",

@@ -30,6 +30,14 @@ func hintDamage(err error) error {
 	return err
 }
 
+// hintStudy is hintDamage, and tells how the study of a spec is begun.
+func hintStudy(arg string, err error) error {
+	if errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml") {
+		return &hinted{err, "lbotune run " + arg + " begins it"}
+	}
+	return hintDamage(err)
+}
+
 func newVerify(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify STUDY",

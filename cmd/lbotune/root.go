@@ -9,6 +9,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/lbotune/lbotune/spec"
 )
 
 // streams are where a command reads and writes. Results go to out, progress and
@@ -49,6 +52,7 @@ type shownError struct{ error }
 func (e *shownError) Unwrap() error { return e.error }
 
 func newRoot(g *global) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "lbotune",
 		Short: "Tune the parameters of any program by Lipschitz Bayesian optimisation",
@@ -61,18 +65,24 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
   lbotune check spec.toml      validate, and show the first commands
   lbotune run spec.toml        start, or go on where it stopped
   lbotune best spec.study      the best values so far`, "\n"),
-		SilenceErrors:              true,
-		SuggestionsMinimumDistance: 2,
-		SilenceUsage:               true,
-		Args:                       knownCommand,
-		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(g)
+			}
+			return cmd.Help()
+		},
 	}
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.Flags().Lookup("version").Hidden = true // version is a command
 	f := root.PersistentFlags()
 	f.BoolVar(&g.json, "json", false, "print results as JSON")
 	f.CountVarP(&g.verbose, "verbose", "v", "log more (-v info, -vv debug)")
 	f.StringVar(&g.logLevel, "log-level", "", "log `LEVEL`: error, warn, info, debug or trace (default warn)")
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		newRun(g), newResume(g), newInit(g), newCheck(g),
 		newStatus(g), newBest(g), newTrials(g), newShow(g), newLog(g),
@@ -89,10 +99,43 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := usagef("there is no command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return &hinted{err, "did you mean " + strings.Join(near, " or ") + "?"}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	return &hinted{err, "lbotune help lists the commands"}
+	if near, ok := spec.Nearest(args[0], names); ok {
+		return &hinted{err, "did you mean " + cmd.CommandPath() + " " + near + "?"}
+	}
+	return &hinted{err, cmd.CommandPath() + " --help lists the commands"}
+}
+
+// wrongFlag says which flag a misspelt one comes nearest to, or what a flag wants.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		want, known := map[string]string{
+			"int": "a whole number", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 5m or 2h30m", "bool": "true or false",
+		}[invalid.GetFlag().Value.Type()]
+		if known {
+			return usagef("--%s: found %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
+		}
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if near, ok := spec.Nearest(unknown.GetSpecifiedName(), names); ok {
+		return &hinted{&usageError{err}, "did you mean --" + near + "?"}
+	}
+	return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
 }
 
 // asUsageErrors makes cobra's complaints about arguments usage errors, and adds

@@ -139,18 +139,27 @@ func summarise(g *global, st *study.State, l study.Layout) error {
 	}
 	var s strings.Builder
 	fmt.Fprintf(&s, "best %s = %s, trial %d of %s\n", oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
-	width := 0
-	for _, v := range b.Values {
-		width = max(width, len(v.Name))
-	}
-	for _, v := range b.Values {
-		fmt.Fprintf(&s, "  %-*s = %s\n", width, v.Name, oneLine(v.Value.Text()))
+	for _, line := range valueLines(b.Values) {
+		s.WriteString("  " + line + "\n")
 	}
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)
 	fmt.Fprintf(&s, "output:  %s\ncommand: %s\n", oneLine(outputFile(l, b)), printable(commandLine(st, l, b)))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// valueLines are the values of a trial, one a line, with their equals signs aligned.
+func valueLines(values spaces.Values) []string {
+	width := 0
+	for _, v := range values {
+		width = max(width, len(v.Name))
+	}
+	var out []string
+	for _, v := range values {
+		out = append(out, fmt.Sprintf("%-*s = %s", width, v.Name, oneLine(v.Value.Text())))
+	}
+	return out
 }
 
 // describeConfirmed says what the repeats of the best trials have shown.
@@ -192,7 +201,10 @@ func recommended(st *study.State) *study.Recommended {
 
 // tally says how the trials of a study ended.
 func tally(st *study.State) string {
-	text := count(len(st.Order), "trial")
+	text := count(len(st.Trials), "trial")
+	if n := len(st.Pending()); n > 0 {
+		text += fmt.Sprintf(", %d unfinished", n)
+	}
 	if n := st.Count(optimizer.Failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		rows[0] = append(rows[0], p.Name)
 	}
 	for _, t := range list {
-		row := []string{strconv.Itoa(t.Number), "-", status(t), took(t.Took)}
+		row := []string{strconv.Itoa(t.Number), "-", standingOf(t), took(t.Took)}
 		if t.Done() && t.Status != optimizer.Failed {
 			row[1] = short(t.Value)
 		}
@@ -89,12 +90,23 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	return printTable(g.out, rows)
 }
 
+// standingOf is status as people want to know it.
+func standingOf(t *study.Trial) string {
+	switch {
+	case t.Excluded:
+		return "excluded"
+	case t.Outside:
+		return "out of range"
+	}
+	return status(t)
+}
+
 // printTable aligns columns.
 func printTable(w io.Writer, rows [][]string) error {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			width[i] = max(width[i], len(cell))
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
 	var s strings.Builder
@@ -155,15 +167,15 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	row("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
-	row("status", "%s", j.Status)
+	row("status", "%s", standingOf(t))
 	if t.Failure != nil {
 		row("reason", "%s", oneLine(t.Failure.Text))
 	}
 	if j.Value != nil {
 		row("value", "%s = %s", oneLine(metricName(&st.Config)), exact(*j.Value))
 	}
-	for _, v := range t.Values {
-		row("", "  %s = %s", v.Name, oneLine(v.Value.Text()))
+	for i, line := range valueLines(t.Values) {
+		row([]string{"params", ""}[min(i, 1)], "%s", line)
 	}
 	row("origin", "%s", t.Origin)
 	if t.Done() {

@@ -47,13 +47,15 @@ func newVersion(g *global) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			v, platform := programVersion(), runtime.GOOS+"/"+runtime.GOARCH
-			if g.json {
-				return printJSON(g.out, map[string]any{"version": v, "journal": journal.Version, "go": runtime.Version(), "platform": platform})
-			}
-			_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform)
-			return err
-		},
+		RunE:  func(*cobra.Command, []string) error { return printVersion(g) },
 	}
+}
+
+func printVersion(g *global) error {
+	v, platform := programVersion(), runtime.GOOS+"/"+runtime.GOARCH
+	if g.json {
+		return printJSON(g.out, map[string]any{"version": v, "journal": journal.Version, "go": runtime.Version(), "platform": platform})
+	}
+	_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform)
+	return err
 }
