@@ -115,7 +115,11 @@ func cell(u float64, n int) int {
 func (p Param) decode(c []float64) Value {
 	switch p.Kind {
 	case KindFloat:
-		return Float(p.floatAt(c[0]))
+		x := p.floatAt(c[0])
+		if c[0] > 0 && c[0] < 1 {
+			x = p.value(x)
+		}
+		return Float(x)
 	case KindInt:
 		return Int(p.intAt(c[0]))
 	case KindBool:
@@ -178,7 +182,8 @@ func (p Param) floatAt(u float64) float64 {
 
 // floatCoord inverts floatAt. The closed form can be some rounding errors off,
 // so that a bisection around it looks for a coordinate that gives x back
-// exactly; a value that floatAt never returns gets the nearest coordinate.
+// exactly; a value that floatAt never returns gets the nearest coordinate, and
+// value makes up for the difference.
 func (p Param) floatCoord(x float64) float64 {
 	switch {
 	case x <= p.Min:

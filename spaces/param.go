@@ -44,6 +44,9 @@ type Param struct {
 	Max float64 `json:"max,omitempty"`
 	// Scale is for floats and ints; Log needs Min > 0.
 	Scale Scale `json:"scale,omitempty"`
+	// Format, for floats, is how the program is given the value, as fmt has it
+	// after the percent sign: ".3g". Values are then those that it can write.
+	Format string `json:"format,omitempty"`
 	// Choices are the levels of a choice, at least two, all different.
 	Choices []Value `json:"choices,omitempty"`
 	// When makes the parameter conditional: it exists only in configurations
@@ -55,7 +58,8 @@ type Param struct {
 }
 
 // Problem is one thing wrong with a parameter. Field names the spec key at
-// fault: name, type, min, max, scale, choices, when or inactive.
+// fault: name, type, min, max, scale, format, choices, when or
+// inactive.
 type Problem struct {
 	Param, Field, Message string
 }
@@ -85,6 +89,9 @@ func (p Param) Check() []Problem {
 	default:
 		bad("type", "found %q; allowed are float, int, choice and bool", p.Kind)
 		return out
+	}
+	if len(out) == 0 {
+		p.checkFormat(bad)
 	}
 	if p.Kind != KindChoice && len(p.Choices) > 0 {
 		bad("choices", "only a parameter of type choice has choices; this one is %s", p.Kind)

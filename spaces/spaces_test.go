@@ -3,8 +3,10 @@ package spaces_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +31,8 @@ func mixed(t testing.TB) *spaces.Space {
 		spaces.Param{Name: "bn", Kind: spaces.KindBool},
 		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 0.99, When: when("opt == 'sgd' and depth >= 2")},
 		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when("momentum > 0.5")},
+		spaces.Param{Name: "decay", Kind: spaces.KindFloat, Min: 1e-6, Max: 0.1, Scale: spaces.Log, Format: ".2e"},
+		spaces.Param{Name: "shift", Kind: spaces.KindFloat, Min: -5, Max: 5, Format: ".3g"},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +124,7 @@ func TestIntsHaveNoBias(t *testing.T) {
 
 func TestOneChangeOfAChoiceIsOneUnit(t *testing.T) {
 	s := mixed(t)
-	base := s.Decode(s.FromUniform([]float64{.5, .5, 0, .5, 0, 0, 0, 0}))
+	base := s.Decode(s.FromUniform([]float64{.5, .5, 0, .5, 0, 0, 0, 0, .5, .5}))
 	change := func(name string, v spaces.Value) spaces.Point {
 		w := append(spaces.Values(nil), base...)
 		for i := range w {
@@ -291,14 +295,101 @@ func TestParseValues(t *testing.T) {
 	}
 }
 
+// What is computed of round ends is as round as they are.
+func TestRoundValues(t *testing.T) {
+	float := func(lo, hi float64, scale spaces.Scale) spaces.Param {
+		return spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: lo, Max: hi, Scale: scale}
+	}
+	for _, c := range []struct {
+		p    spaces.Param
+		u    float64
+		want string
+	}{
+		{float(1e-4, 1, spaces.Log), 0.5, "0.01"},
+		{float(1e-6, 1e-2, spaces.Log), 0.25, "1e-05"},
+		{float(1e-300, 1e300, spaces.Log), 0.5, "1"},
+		{float(1e-5, 1e-4, spaces.Log), 0.5, "3.16227766016838e-05"}, // 10^-4.5, which is not round
+		{float(0.1, 0.3, spaces.Linear), 0.5, "0.2"},
+		{float(-0.1, 0.2, spaces.Linear), 1.0 / 3, "0"},
+		{float(0, 0.3, spaces.Linear), 1.0 / 3, "0.1"},
+		{float(0, 0.3, spaces.Linear), 2.0 / 3, "0.2"},
+		{float(-1e20, 1e20, spaces.Linear), 0.5, "0"},
+		{float(1.0/3, 2.0/3, spaces.Linear), 0.5, "0.5"},
+		{float(1.0/3, 2.0/3, spaces.Linear), 0, "0.3333333333333333"},
+	} {
+		s, err := spaces.New(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.Decode(spaces.Point{c.u})
+		if got := v[0].Value.Text(); got != c.want {
+			t.Errorf("%v of %v to %v (%s) is %s; want %s", c.u, c.p.Min, c.p.Max, c.p.Scale, got, c.want)
+		}
+		back, err := s.Encode(v)
+		if err != nil || math.Abs(back[0]-c.u) > 1e-14 {
+			t.Errorf("%v of %v to %v comes back as %v: %v", c.u, c.p.Min, c.p.Max, back, err)
+		}
+	}
+}
+
+// A parameter with a format has the values that it can write, so that the program
+// is given what everybody else is told.
+func TestFormats(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, p := range []spaces.Param{
+		{Min: 1e-4, Max: 1, Scale: spaces.Log, Format: ".3g"},
+		{Min: 1e-7, Max: 1e5, Scale: spaces.Log, Format: "+.2e"},
+		{Min: 1e-300, Max: 1e300, Scale: spaces.Log, Format: ".17g"},
+		{Min: 0.001, Max: 100, Scale: spaces.Log, Format: "9.3f"},
+		{Min: -5, Max: 5, Format: ".3g"},
+		{Min: -1, Max: 1, Format: ".0f"},
+		{Min: 0, Max: 1, Format: "g"},
+		{Min: 0, Max: 1e15, Format: ".20f"},
+	} {
+		p.Name, p.Kind = "x", spaces.KindFloat
+		s, err := spaces.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20_000 {
+			v := s.Decode(spaces.Point{rng.Float64()})
+			x, _ := v[0].Value.Number()
+			if y, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)), 64); err != nil || x != y {
+				t.Fatalf("%s writes %v as %v", p.Format, x, y)
+			}
+			q, err := s.Encode(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back := s.Decode(q); !back.Equal(v) {
+				t.Fatalf("%s: %v became %v", p.Format, v, back)
+			}
+		}
+	}
+	for want, p := range map[string]spaces.Param{
+		`".3f" writes the end 0.0001 of the range as 0.000`: {Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1, Format: ".3f"},
+		`".1g" writes the end 0.15 of the range as 0.1`:     {Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 0.15, Format: ".1g"},
+		`only a float has a format`:                         {Name: "x", Kind: spaces.KindInt, Min: 0, Max: 3, Format: ".1g"},
+	} {
+		if _, err := spaces.New(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v; want %s", p, err, want)
+		}
+	}
+}
+
 func FuzzRoundTrip(f *testing.F) {
-	f.Add(1e-7, 0.05, true, 0.3)
-	f.Add(-1e300, 1e300, false, 0.999999)
-	f.Add(5e-324, 1.7e308, true, 1e-9)
-	f.Fuzz(func(t *testing.T, lo, hi float64, log bool, u float64) {
+	f.Add(1e-7, 0.05, true, 0.3, 40)
+	f.Add(-1e300, 1e300, false, 0.999999, 40)
+	f.Add(5e-324, 1.7e308, true, 1e-9, 40)
+	f.Add(0.1, 0.3, false, 0.5, 40)
+	f.Add(0.001, 100.0, true, 0.5, 3)
+	f.Fuzz(func(t *testing.T, lo, hi float64, log bool, u float64, places int) {
 		p := spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: lo, Max: hi}
 		if log {
 			p.Scale = spaces.Log
+		}
+		if places >= 0 && places < 30 {
+			p.Format = fmt.Sprintf(".%d%c", places, "efg"[places%3])
 		}
 		s, err := spaces.New(p)
 		if err != nil {

@@ -195,7 +195,13 @@ func stripComment(s string) string {
 }
 
 func (d *document) complain(at place, key, hint, format string, args ...any) {
-	d.problems = append(d.problems, Problem{
-		Line: at.line, Col: at.col, Len: at.length, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint,
-	})
+	p := Problem{Line: at.line, Col: at.col, Len: at.length, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint}
+	if !slices.Contains(d.problems, p) { // a value may be read twice
+		d.problems = append(d.problems, p)
+	}
+}
+
+// complained reports whether there is a complaint about one of the keys.
+func (d *document) complained(keys ...string) bool {
+	return slices.ContainsFunc(d.problems, func(p Problem) bool { return slices.Contains(keys, p.Key) })
 }

@@ -121,7 +121,7 @@ func TestProgramName(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "zzz": ""} {
+	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "work": "workers", "zzz": ""} {
 		if got, ok := spec.Nearest(name, []string{"best", "trials", "workers"}); got != want || ok != (want != "") {
 			t.Errorf("nearest to %q is %q", name, got)
 		}

@@ -10,7 +10,11 @@ import (
 func Nearest(name string, candidates []string) (string, bool) {
 	best, dist := "", max(2, len(name)/3)+1
 	for _, c := range candidates {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < dist && d < max(len(name), len(c)) {
+		d := editDistance(strings.ToLower(name), strings.ToLower(c))
+		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
+			d = min(d, 1) // a beginning is as good as one mistake
+		}
+		if d < dist && d < max(len(name), len(c)) {
 			best, dist = c, d
 		}
 	}

@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/parser"
@@ -12,7 +13,6 @@ import (
 // objective reads [objective].
 func (t *table) objective() study.Objective {
 	s := t.sub("objective")
-	before := len(t.doc.problems)
 	o := study.Objective{
 		Rule: parser.Rule{
 			Metric:     s.str("metric", ""),
@@ -39,13 +39,28 @@ func (t *table) objective() study.Objective {
 	}
 	s.done()
 	if len(s.data) == 0 {
-		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimise: add a table [objective]")
+		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
 		return o
 	}
-	if len(t.doc.problems) == before {
+	if !s.misread("metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file") {
 		s.checkRule(o.Rule)
 	}
 	return o
+}
+
+// misread reports whether there is a complaint about one of the keys, or about a
+// key that may misspell one.
+func (t *table) misread(keys ...string) bool {
+	for k := range t.data {
+		near := k
+		if !slices.Contains(t.known, k) {
+			near, _ = Nearest(k, keys)
+		}
+		if slices.Contains(keys, near) && t.doc.complained(t.name(k)) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkRule hands the parser's complaints on, each at its key.

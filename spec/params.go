@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"slices"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -20,34 +22,41 @@ func (t *table) params() []spaces.Param {
 		return nil
 	}
 	var out []spaces.Param
+	sound := map[string]bool{}
 	for _, name := range names {
 		before := len(t.doc.problems)
-		p := all.param(name)
-		if len(t.doc.problems) == before {
-			for _, prob := range p.Check() {
-				all.sub(name).paramProblem(prob)
-			}
-		}
-		out = append(out, p)
+		out = append(out, all.param(name))
+		sound[name] = len(t.doc.problems) == before
 	}
 	all.done()
-	all.checkSpace(out)
+	all.checkConditions(out, sound)
 	return out
 }
 
-// checkSpace reports what is wrong between parameters, which is conditions: a
-// table's keys can't be there twice, and the rest param has reported.
-func (t *table) checkSpace(params []spaces.Param) {
+// checkConditions reports what is wrong between parameters, which is conditions:
+// a table's keys can't be there twice, and the rest param has reported.
+func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 	_, err := spaces.New(params...)
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return
 	}
 	for _, e := range joined.Unwrap() {
-		if prob, ok := e.(spaces.Problem); ok && prob.Field == "when" {
+		if prob, ok := e.(spaces.Problem); ok && prob.Field == "when" && saysMore(params, prob.Param, sound) {
 			t.sub(prob.Param).paramProblem(prob)
 		}
 	}
+}
+
+// saysMore reports whether a complaint about a parameter's condition may be about
+// more than parameters that are wrong themselves.
+func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
+	for _, p := range params {
+		if p.Name == name {
+			return !slices.ContainsFunc(p.When.Params(), func(n string) bool { ok, known := sound[n]; return known && !ok })
+		}
+	}
+	return true
 }
 
 func (t *table) paramProblem(prob spaces.Problem) {
@@ -72,33 +81,62 @@ func (t *table) param(name string) spaces.Param {
 		s.missing("type", `add type = "float", "int", "choice" or "bool"`, "the parameter has no type")
 	}
 	p.Kind = spaces.Kind(s.oneOf("type", "", kinds...))
-	switch p.Kind {
-	case spaces.KindFloat, spaces.KindInt:
-		p.Min, p.Max = s.bound("min"), s.bound("max")
-		p.Scale = spaces.Scale(s.oneOf("scale", string(spaces.Linear), string(spaces.Linear), string(spaces.Log)))
-	case spaces.KindChoice:
-		p.Choices = s.values("choices")
-		if !s.has("choices") {
-			s.missing("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
-		}
-	case "":
-		// Only the type is wrong: say no more about the keys that go with it.
-		s.known = append(s.known, "min", "max", "scale", "choices")
+	kind := p.Kind
+	if kind == "" { // the type is wrong: what else is there tells what it should be
+		p.Kind = s.kindOfKeys()
 	}
+	s.domain(&p)
 	s.condition(&p)
 	s.done()
+	for _, prob := range p.Check() {
+		s.paramProblem(prob)
+	}
+	p.Kind = kind
 	return p
 }
 
+// kindOfKeys is a kind of parameter that has the keys that are there.
+func (t *table) kindOfKeys() spaces.Kind {
+	t.known = append(t.known, "min", "max", "scale", "choices")
+	switch {
+	case t.has("min") && t.has("max"):
+		return spaces.KindFloat
+	case t.has("choices"):
+		return spaces.KindChoice
+	}
+	return spaces.KindBool
+}
+
+// domain reads the keys that go with a parameter's kind.
+func (t *table) domain(p *spaces.Param) {
+	switch p.Kind {
+	case spaces.KindFloat, spaces.KindInt:
+		var ok1, ok2 bool
+		p.Min, ok1 = t.bound("min")
+		p.Max, ok2 = t.bound("max")
+		if !ok1 || !ok2 {
+			p.Min, p.Max = 1, 2 // nothing to complain about
+		}
+		p.Scale = spaces.Scale(t.oneOf("scale", string(spaces.Linear), string(spaces.Linear), string(spaces.Log)))
+	case spaces.KindChoice:
+		p.Choices = t.values("choices")
+		if !t.has("choices") {
+			t.missing("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
+		}
+		if p.Choices == nil {
+			p.Choices = []spaces.Value{spaces.Bool(false), spaces.Bool(true)} // nothing to complain about
+		}
+	}
+}
+
 // bound reads a required min or max.
-func (t *table) bound(k string) float64 {
+func (t *table) bound(k string) (x float64, ok bool) {
 	if !t.has(k) {
 		t.get(k)
 		t.missing(k, "add "+k+" = ...", "the parameter has no %s", k)
-		return 0
+		return 0, false
 	}
-	x, _ := t.number(k)
-	return x
+	return t.number(k)
 }
 
 func (t *table) condition(p *spaces.Param) {

@@ -31,23 +31,32 @@ type template struct {
 	above string // the elements before it
 }
 
+// use is one place where a template names a parameter.
+type use struct {
+	template template
+	part     study.Part
+}
+
 // checkPlaceholders checks every template against the parameters, and every
-// parameter against the templates.
-func (t *table) checkPlaceholders(cfg study.Config) {
-	if cfg.Command.Shell == "" && len(cfg.Command.Argv) == 0 {
-		return
-	}
+// parameter against the templates. It sets the parameters' formats.
+func (t *table) checkPlaceholders(cfg *study.Config) {
 	t.reserved(cfg.Params)
-	used := map[string]bool{}
-	for _, tpl := range t.templates(cfg) {
+	used := map[string][]use{}
+	for _, tpl := range t.templates(*cfg) {
 		t.checkTemplate(tpl, cfg.Params, used)
 	}
-	if cfg.Run.ParamsFromEnv || used["params_json"] || used["params_file"] {
+	if cfg.Run.ParamsFromEnv || used["params_json"] != nil || used["params_file"] != nil {
 		return
+	}
+	for i := range cfg.Params {
+		setFormat(&cfg.Params[i], used[cfg.Params[i].Name])
+	}
+	if cfg.Command.Shell == "" && len(cfg.Command.Argv) == 0 {
+		return // it may have used everything
 	}
 	all := t.sub("params")
 	for _, p := range cfg.Params {
-		if !used[p.Name] && !isReserved(p.Name) {
+		if used[p.Name] == nil && !isReserved(p.Name) {
 			all.sub(p.Name).self(
 				fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 					p.Name, strings.ToUpper(p.Name)),
@@ -102,7 +111,7 @@ func (t *table) templates(cfg study.Config) []template {
 	return out
 }
 
-func (t *table) checkTemplate(tpl template, params []spaces.Param, used map[string]bool) {
+func (t *table) checkTemplate(tpl template, params []spaces.Param, used map[string][]use) {
 	parts := study.ParseTemplate(tpl.text)
 	if tpl.shell {
 		var err error
@@ -120,7 +129,7 @@ func (t *table) checkTemplate(tpl template, params []spaces.Param, used map[stri
 }
 
 // check complains about one placeholder.
-func (tpl template) check(p study.Part, params []spaces.Param, used map[string]bool) {
+func (tpl template) check(p study.Part, params []spaces.Param, used map[string][]use) {
 	bad := func(hint, format string, args ...any) { tpl.complain(p, hint, format, args...) }
 	names := builtins
 	if tpl.setup {
@@ -131,7 +140,7 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string]b
 		}
 	}
 	if p.Context != study.InWord && slices.Contains(names, p.Name) {
-		used[p.Name] = true
+		used[p.Name] = append(used[p.Name], use{tpl, p})
 		bad(wayOut(p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
 		return
 	}
@@ -149,8 +158,10 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string]b
 		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", didYouMean(p.Name, names), p.Text, p.Text), "no parameter provides %s", p.Text)
 		return
 	}
-	used[p.Name] = true
+	used[p.Name] = append(used[p.Name], use{tpl, p})
 	switch {
+	case i >= 0 && params[i].Kind == "":
+		return // its type is wrong, which is said elsewhere
 	case p.Flag && (i < 0 || params[i].Kind != spaces.KindBool):
 		bad("", "%s: flag needs a parameter of type bool", p.Text)
 	case p.Format != "" && !study.ValidFormat(p.Format):

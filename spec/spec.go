@@ -90,7 +90,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Prune = t.prune()
 	cfg.Files = t.files(filepath.Dir(path))
 	t.done()
-	t.checkPlaceholders(*cfg)
+	t.checkPlaceholders(cfg)
 	t.checkTogether(*cfg)
 }
 

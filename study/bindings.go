@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -53,6 +54,19 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 		TrialDir: dir, CheckpointDir: l.Checkpoint(t.Number), ParamsFile: filepath.Join(dir, paramsName),
 		Params: c.Params, Values: c.given(t),
 	}
+}
+
+// LastBindings are those of the last attempt at a trial that has ended, so that its
+// command can be run again as it was.
+func LastBindings(l Layout, c *Config, t *Trial) *Bindings {
+	before := *t
+	if t.Done() {
+		before.Status = ""
+		if n := len(t.Rungs); n > 0 && t.Status != optimizer.Failed {
+			before.Rungs = t.Rungs[:n-1]
+		}
+	}
+	return TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
 }
 
 // text returns the replacement of a placeholder. There is none (absent) for a

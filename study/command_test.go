@@ -4,8 +4,10 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -94,6 +96,47 @@ func TestPaste(t *testing.T) {
 		" && ./x --lr=0.0123456)"
 	if got, err := c.Paste(b); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// The line to paste is what has run: the same seed, and the resource of its rung.
+func TestPasteIsWhatRan(t *testing.T) {
+	for name, change := range map[string]func(*study.Config){
+		"once":    func(*study.Config) {},
+		"repeats": func(c *study.Config) { c.Run.Repeats = 3 },
+		"confirm": func(c *study.Config) { c.Run.Confirm = 2 },
+		"retries": func(c *study.Config) { c.Run.Retries = 1 },
+		"rungs": func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
+		},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			change(&c)
+			c.Command.Argv = append(c.Command.Argv, "{seed}", "{trial_dir}")
+			ran := map[string]string{}
+			var mu sync.Mutex
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				mu.Lock()
+				defer mu.Unlock()
+				ran[job.Dir] = study.Command{Argv: job.Argv}.String()
+				if name == "retries" {
+					return flaky(job)
+				}
+				return parabola(job)
+			}}
+			st, err := finish(t, dir, &c, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, trial := range st.Trials {
+				b := study.LastBindings(study.Layout(dir), &st.Config, trial)
+				got, err := st.Config.Paste(b)
+				if want := ran[b.TrialDir]; err != nil || got != want {
+					t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
+				}
+			}
+		})
 	}
 }
 

@@ -48,7 +48,7 @@ func suites() map[string]suite {
 		"adversarial": {"surfaces that break a model's assumptions", func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }, nil},
 		"mixed":       {"ints, choices and bools", problems.Mixed, nil},
 		"hidden":      {"a third of the space fails", problems.Hidden, nil},
-		"shifted": {"the paper's functions moved, so that the centre is no gift", func(s uint64) []problems.Objective {
+		"shifted": {"the paper's functions moved, so that the center is no gift", func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
 		}, nil},
 		"noise": {"the paper's functions with noise of 5 % of their range", func(s uint64) []problems.Objective {

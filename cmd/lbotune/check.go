@@ -128,6 +128,9 @@ func rangeOf(p spaces.Param) string {
 		if p.Scale == spaces.Log {
 			text += ", log"
 		}
+		if p.Format != "" {
+			text += ", as " + p.Format
+		}
 		return text
 	case spaces.KindBool:
 		return "false, true"

@@ -67,7 +67,8 @@ not begun.`,
 				if err := s.Enqueue(v); err != nil {
 					return &usageError{err}
 				}
-				text := "enqueued " + oneLine(v.String())
+				queue := s.State().Queue
+				text := "enqueued " + oneLine(queue[len(queue)-1].String())
 				if end := s.State().Closed; end != nil {
 					text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
 				}

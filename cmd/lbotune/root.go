@@ -55,7 +55,7 @@ func newRoot(g *global) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
 		Use:   "lbotune",
-		Short: "Tune the parameters of any program by Lipschitz Bayesian optimisation",
+		Short: "Tune the parameters of any program by Lipschitz Bayesian optimization",
 		Long: strings.TrimSpace(`
 Lbotune starts a program with one set of parameter values after the other, reads
 the metric that it prints, and learns where better values lie. Everything is

@@ -183,6 +183,16 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	return runErr
 }
 
+// explainTrial quotes the output of a trial that failed.
+func explainTrial(s *study.Study, err error, trial int, advice string) error {
+	t := s.State().Trials[trial-1]
+	if t.Failure == nil || t.Hand {
+		return err
+	}
+	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
+	return &hinted{quoteOutput(err, dir), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice)}
+}
+
 // listUnsaved adds the results that are nowhere else.
 func listUnsaved(s *study.Study, unsaved *study.UnsavedError) error {
 	text := unsaved.Error()
@@ -214,9 +224,7 @@ func explain(s *study.Study, err error) error {
 	case errors.As(err, &setup):
 		return &hinted{quoteOutput(err, setup.Dir), "its output is in " + setup.Dir}
 	case errors.As(err, &guard):
-		t := s.State().Trials[guard.Trial-1]
-		dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-		return &hinted{quoteOutput(err, dir), fmt.Sprintf("all of trial %d's output is in %s; mend the program and run the same command again", t.Number, dir)}
+		return explainTrial(s, err, guard.Trial, "mend the program and run the same command again")
 	case errors.As(err, &unsaved):
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
@@ -225,6 +233,9 @@ func explain(s *study.Study, err error) error {
 		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
 	case errors.Is(err, runner.ErrElsewhere):
 		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
+	case errors.Is(err, study.ErrNoSuccess) && len(s.State().Order) > 0:
+		last := s.State().Order[len(s.State().Order)-1]
+		return explainTrial(s, err, last, "mend the program, raise the budget and run the same command again")
 	case cannotWrite(err):
 		return &hinted{err, "nothing more was started; with room on the disk, " + again}
 	}

@@ -63,7 +63,7 @@ func outputFile(l study.Layout, t *study.Trial) string {
 
 // commandLine is what a person can paste to run the trial again.
 func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
-	line, err := st.Config.Paste(study.TrialBindings(l, &st.Config, t, max(t.Attempt, 1), t.Slot))
+	line, err := st.Config.Paste(study.LastBindings(l, &st.Config, t))
 	if err != nil {
 		return ""
 	}
