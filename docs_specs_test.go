@@ -18,6 +18,9 @@ func TestSpecsAreValid(t *testing.T) {
 	whole, fragments := 0, 0
 	for _, page := range pages(t) {
 		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "src"), 0o700); err != nil { // the sources of examples
+			t.Fatal(err)
+		}
 		for _, b := range blocks(t, page) {
 			if b.file() != "" {
 				writeBlock(t, dir, b)

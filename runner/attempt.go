@@ -209,8 +209,12 @@ func (a *attempt) explain(shell string, err error) error {
 		err = unix.EMFILE
 	}
 	if a.job.Cwd != "" {
-		if st, e := os.Stat(a.job.Cwd); e != nil || !st.IsDir() {
-			return spawnError("use working directory "+a.job.Cwd, errors.Join(e, err))
+		st, e := os.Stat(a.job.Cwd)
+		if e == nil && !st.IsDir() {
+			e = unix.ENOTDIR
+		}
+		if e != nil {
+			return spawnError("use working directory "+a.job.Cwd, e)
 		}
 	}
 	return spawnError("start "+shell, err)
@@ -232,7 +236,24 @@ func (a *attempt) lower() {
 	}
 }
 
-// busy returns a temporary SpawnError if the supervisor could not execute the program for
+// unexecuted returns a SpawnError if the native supervisor could not execute the command
+// for want of something, and otherwise says on stderr, once, what is wrong with the command.
+func (a *attempt) unexecuted(errno unix.Errno, shell string) error {
+	name := shell
+	if len(a.job.Argv) > 0 {
+		name = a.job.Argv[0]
+	}
+	err := spawnError("execute "+name, errno)
+	if err.Temporary || len(a.job.Argv) == 0 {
+		return err
+	}
+	if size, e := unix.Seek(a.err.fd, 0, unix.SEEK_END); e == nil && size == 0 {
+		_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+name+": "+errno.Error()+"\n"))
+	}
+	return nil
+}
+
+// busy returns a temporary SpawnError if a shell could not execute the program for
 // want of something that will pass. It said so on stderr, in the C library's words.
 func (a *attempt) busy(code int) error {
 	if code != 126 || len(a.job.Argv) == 0 {

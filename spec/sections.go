@@ -120,7 +120,7 @@ func (t *table) sources() *study.Sources {
 	s := t.sub("sources")
 	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", "copy", "copy", "link")}
 	if out.From == "" && s.data != nil {
-		s.self("", "needs from, the directory to copy or link")
+		s.missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
 	}
 	s.done()
 	return out

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -92,6 +93,31 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.done()
 	t.checkPlaceholders(cfg)
 	t.checkTogether(*cfg)
+	t.checkDirectories(*cfg)
+}
+
+// checkDirectories finds directories that are named and not there, unless setup
+// may make them.
+func (t *table) checkDirectories(cfg study.Config) {
+	if cfg.Setup != "" {
+		return
+	}
+	run := t.sub("run")
+	there := func(in *table, key, path string) {
+		abs := path
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(cfg.Dir, abs)
+		}
+		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+			in.at(key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
+		}
+	}
+	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(study.ParseTemplate(cwd), study.Part.IsPlaceholder) {
+		there(run, "cwd", cwd)
+	}
+	if src := cfg.Run.Sources; src != nil && src.From != "" {
+		there(run.sub("sources"), "from", src.From)
+	}
 }
 
 // checkTogether finds what is wrong between sections that are right alone.
