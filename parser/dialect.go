@@ -61,13 +61,20 @@ func (p *Pattern) compileDialect() error {
 		names = append(names, d.Name)
 	}
 	hint := "write one of " + strings.Join(names, ", ")
-	for _, known := range names {
-		if distance(name, known) != unrelated {
-			hint = fmt.Sprintf("write dialect = %q, or another one of %s", known, strings.Join(names, ", "))
+	for _, known := range Dialects() {
+		peer := name != "" && strings.Contains(plainName(known.Peer), plainName(name))
+		if peer || distance(name, known.Name) != unrelated {
+			hint = fmt.Sprintf("write dialect = %q, or another one of %s", known.Name, strings.Join(names, ", "))
 			break
 		}
 	}
 	return &RuleError{Field: "dialect", Value: name, Problem: "is unknown", Hint: hint}
+}
+
+// plainName is the name of a program as people write it: in small letters, without
+// blanks, dashes and accents.
+func plainName(s string) string {
+	return strings.NewReplacer(" ", "", "-", "", "_", "", "í", "i").Replace(strings.ToLower(s))
 }
 
 func (p *Pattern) useDialect(d Dialect) error {

@@ -122,6 +122,9 @@ func TestDialectRuleErrors(t *testing.T) {
 		part  string
 	}{
 		{parser.Rule{Dialect: "tune_metrics"}, "dialect", `write dialect = "tune-metric"`},
+		{parser.Rule{Dialect: "katib"}, "dialect", `write dialect = "metric-value"`},
+		{parser.Rule{Dialect: "syne-tune"}, "dialect", `write dialect = "tune-metric"`},
+		{parser.Rule{Dialect: "orion"}, "dialect", `write dialect = "results-file"`},
 		{parser.Rule{Dialect: "xyz"}, "dialect", "write one of bare-number"},
 		{parser.Rule{Dialect: "metric-value"}, "dialect", `metric = "NAME"`},
 		{parser.Rule{Dialect: "bare-number", Metric: "loss"}, "metric", "leave metric out"},

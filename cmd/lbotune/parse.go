@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,10 +46,18 @@ match of the rule with its line, and says which value the trial would get.`,
 	f.StringVar(&o.rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
 	f.StringVar(&o.rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
 	f.BoolVar(&o.rule.LastNumber, "last-number", false, "take the last number of the last line")
-	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs")
+	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+dialectNames())
 	f.StringVar(&o.rule.Step, "step", "", "find the step by its `NAME`")
-	f.StringVar(&o.pick, "pick", "", "which reading counts: last, first, min, max or mean")
+	f.StringVar(&o.pick, "pick", "", "`WHICH` reading counts: last, first, min, max or mean")
 	return cmd
+}
+
+func dialectNames() string {
+	var names []string
+	for _, d := range parser.Dialects() {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // matchJSON is one match, a line of its own with --json.
@@ -64,7 +74,7 @@ func parseLog(g *global, o parseOptions, in io.Reader) error {
 	o.rule.Source, o.rule.Pick = parser.Source(o.source), parser.Pick(o.pick)
 	pattern, err := parser.Compile(o.rule)
 	if err != nil {
-		return &usageError{err}
+		return wrongRule(o.rule, err)
 	}
 	var printErr error
 	result, err := parser.Explain(pattern, in, func(m parser.Match) {
@@ -86,13 +96,36 @@ func parseLog(g *global, o parseOptions, in io.Reader) error {
 	case errors.As(err, &none):
 		return &noValue{none}
 	case err != nil:
-		return err
+		return &usageError{err}
 	case g.json:
 		return printLine(g.out, map[string]any{"value": result.Value, "readings": result.Count, "lines": result.Lines})
 	}
 	_, err = fmt.Fprintf(g.out, "value %s, the %s of %s in %s\n", exact(result.Value), pattern.Rule().Pick,
 		count(result.Count, "reading"), count(result.Lines, "line"))
 	return err
+}
+
+// wrongRule adds to the complaints about a rule how to mend it.
+func wrongRule(r parser.Rule, err error) error {
+	if r.Metric == "" && r.Regex == "" && r.JSON == "" && r.Dialect == "" && !r.LastNumber {
+		return &hinted{usagef("nothing says how to find the metric"),
+			"give --metric NAME, --regex EXPRESSION, --json-path PATH, --last-number or --dialect NAME"}
+	}
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	var hints []string
+	for _, e := range list {
+		var re *parser.RuleError
+		if errors.As(e, &re) && re.Hint != "" && !slices.Contains(hints, re.Hint) {
+			hints = append(hints, re.Hint)
+		}
+	}
+	if len(hints) == 0 {
+		return &usageError{err}
+	}
+	return &hinted{&usageError{err}, strings.Join(hints, "; ")}
 }
 
 // noValue says that a trial with this output would fail.
