@@ -16,7 +16,12 @@ import (
 // from its name and value.
 func Guess(argv []string) []byte {
 	g := guesser{taken: map[string]bool{}}
-	command := g.arguments(argv)
+	var command []string
+	if len(argv) == 1 {
+		command = []string{g.shell(argv[0])}
+	} else {
+		command = g.arguments(argv)
+	}
 	w := &writer{}
 	w.line("# Written by lbotune init. Read it through, mend the guesses, and look at what")
 	w.line("# would run with: lbotune check, then lbotune check --smoke.")
@@ -122,6 +127,27 @@ func (g *guesser) arguments(argv []string) []string {
 	return out
 }
 
+// shellOptionRE is an option with a number in a shell command.
+var shellOptionRE = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][\w.-]*)(?:=|[ \t]+)([-+]?\.?[0-9][-+0-9.eE]*)(?:$|[\s;|&)])`)
+
+// shell returns a shell command with placeholders for what was guessed.
+func (g *guesser) shell(line string) string {
+	var out strings.Builder
+	for {
+		m := shellOptionRE.FindStringSubmatchIndex(line)
+		if m == nil {
+			return out.String() + line
+		}
+		from, to := m[4], m[5]
+		if name, ok := g.option(line[m[2]:m[3]], line[from:to]); ok {
+			out.WriteString(line[:from] + "{" + name + "}")
+		} else {
+			out.WriteString(line[:to])
+		}
+		line = line[to:]
+	}
+}
+
 // fixed are options whose numbers are no hyperparameters.
 var fixed = regexp.MustCompile(`(?i)^(seed|random_state|gpu|gpus|device|port|rank|local_rank|workers|num_workers|threads|n_jobs|jobs|verbose|log_interval|print_freq|save_every|v|j|cv|folds)$`)
 
@@ -140,7 +166,9 @@ func (g *guesser) option(flag, value string) (string, bool) {
 		return "", false
 	}
 	p := spaces.Param{Name: name, Kind: spaces.KindFloat}
-	if _, err := strconv.ParseInt(value, 10, 64); err == nil && !strings.HasPrefix(value, "+") {
+	_, err = strconv.ParseInt(value, 10, 64)
+	whole := err == nil && !strings.HasPrefix(value, "+")
+	if whole && !realNames.MatchString(name) || x == math.Trunc(x) && countNames.MatchString(name) {
 		p.Kind = spaces.KindInt
 	}
 	guessRange(&p, x)
@@ -153,8 +181,10 @@ func (g *guesser) option(flag, value string) (string, bool) {
 }
 
 var (
-	unitNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|alpha$|gamma$|rho)`)
-	sizeNames = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank)`)
+	unitNames  = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|alpha$|gamma$|rho)`)
+	realNames  = regexp.MustCompile(`(?i)^(c|g|cost|gamma|lambda|reg|reg_lambda|reg_alpha|l1|l2|alpha|eta|lr|learning_rate|weight_decay|tol|eps|epsilon|temperature)$`)
+	countNames = regexp.MustCompile(`(?i)(steps|iter|iters|iterations|epochs|rounds|batch|layers|depth|size|estimators|trees|leaves|units|hidden|width)`)
+	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank)`)
 )
 
 // guessRange sets the range and scale of p around the value x that somebody

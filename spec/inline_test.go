@@ -2,6 +2,7 @@ package spec_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,26 @@ func TestGuess(t *testing.T) {
 	}
 	if again := spec.Guess([]string{"./prog"}); !bytes.Contains(again, []byte("No option with a number")) {
 		t.Errorf("a command without options gives\n%s", again)
+	}
+}
+
+func TestGuessOfAShellCommand(t *testing.T) {
+	src := spec.Guess([]string{"A=1 python3 train.py --lr 0.01 --n=-3 -c 1 --steps 1e4 --seed 4 --lr 5 x3 | tail -n 1"})
+	cfg, err := spec.Parse("spec.toml", src, "/")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, src)
+	}
+	want := "A=1 python3 train.py --lr {lr} --n={n} -c {c} --steps {steps} --seed 4 --lr 5 x3 | tail -n 1"
+	if cfg.Command.Shell != want || cfg.Name != "train" {
+		t.Errorf("%s: %s\nwant %s", cfg.Name, cfg.Command.Shell, want)
+	}
+	var kinds []spaces.Kind
+	for _, p := range cfg.Params {
+		kinds = append(kinds, p.Kind)
+	}
+	// A cost of 1 may be 0.3; steps of 1e4 may not be 9999.5.
+	if want := []spaces.Kind{spaces.KindFloat, spaces.KindInt, spaces.KindFloat, spaces.KindInt}; !slices.Equal(kinds, want) {
+		t.Errorf("kinds %v; want %v", kinds, want)
 	}
 }
 

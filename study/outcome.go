@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,6 +99,8 @@ func (a *attempt) value(f *follower) outcome {
 		return outcome{value: result.Value}
 	case errors.As(err, &none) && none.Reason == parser.NonFinite:
 		return failed(FailNotFinite, 0, "%v", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return failed(FailNoMetric, 0, "the program wrote no file %s", a.resultFile())
 	}
 	return failed(FailNoMetric, 0, "%v", err)
 }

@@ -124,7 +124,7 @@ func (p *preview) print(g *global) error {
 func rangeOf(p spaces.Param) string {
 	switch p.Kind {
 	case spaces.KindFloat, spaces.KindInt:
-		text := exact(p.Min) + " to " + exact(p.Max)
+		text := spaces.Float(p.Min).Text() + " to " + spaces.Float(p.Max).Text()
 		if p.Scale == spaces.Log {
 			text += ", log"
 		}

@@ -123,6 +123,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		}
 	}
 	var unknown *pflag.NotExistError
+	if cmd.Name() == "init" {
+		return &hinted{&usageError{err}, "write the command after --: lbotune init -- python train.py --lr 0.01"}
+	}
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
 	}
@@ -134,6 +137,9 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	})
 	if near, ok := spec.Nearest(unknown.GetSpecifiedName(), names); ok {
 		return &hinted{&usageError{err}, "did you mean --" + near + "?"}
+	}
+	if cmd.Name() == "run" {
+		return &hinted{&usageError{err}, "the command to run stands after --; lbotune run --help lists the flags"}
 	}
 	return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
 }

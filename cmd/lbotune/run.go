@@ -224,7 +224,7 @@ func explain(s *study.Study, err error) error {
 	case errors.As(err, &setup):
 		return &hinted{quoteOutput(err, setup.Dir), "its output is in " + setup.Dir}
 	case errors.As(err, &guard):
-		return explainTrial(s, err, guard.Trial, "mend the program and run the same command again")
+		return explainTrial(s, err, guard.Trial, "mend the program or the spec and run the same command again")
 	case errors.As(err, &unsaved):
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
@@ -235,7 +235,7 @@ func explain(s *study.Study, err error) error {
 		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
 	case errors.Is(err, study.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
-		return explainTrial(s, err, last, "mend the program, raise the budget and run the same command again")
+		return explainTrial(s, err, last, "mend the program or the spec, raise the budget and run the same command again")
 	case cannotWrite(err):
 		return &hinted{err, "nothing more was started; with room on the disk, " + again}
 	}
