@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,9 @@ func (in Inline) TOML() ([]byte, error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
+		if slices.ContainsFunc(params, func(q spaces.Param) bool { return q.Name == p.Name }) {
+			errs = append(errs, fmt.Errorf("there are two parameters %s", p.Name))
+		}
 		params = append(params, p)
 	}
 	if len(in.Command) == 0 {
@@ -42,6 +46,9 @@ func (in Inline) TOML() ([]byte, error) {
 	}
 	if len(params) == 0 {
 		errs = append(errs, errors.New("there is no parameter: add -p NAME=KIND:..., for example -p lr=log:1e-5:1"))
+	}
+	if in.Trials == 0 && in.Time == 0 {
+		errs = append(errs, errors.New("the study has no end: add -n N for so many trials, or --time DURATION"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 type ConfigError struct{ Changes []string }
 
 func (e *ConfigError) Error() string {
-	return "the spec has changed in ways that make its trials incomparable: " + strings.Join(e.Changes, "; ")
+	return "the spec has changed in ways that make its trials incomparable:\n  " + strings.Join(e.Changes, "\n  ")
 }
 
 // A LayoutError says that the study cannot be kept where it is.
@@ -62,7 +62,9 @@ func (s *State) refused(now Config) []string {
 	fixed("optimizer", was.Optimizer, now.Optimizer)
 	fixed("seed", was.Seed, now.Seed)
 	if s.best != nil {
-		fixed("command", was.Command, now.Command)
+		if !sameJSON(was.Command, now.Command) {
+			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
+		}
 		fixed("metric", was.Objective.Rule, now.Objective.Rule)
 		fixed("files", was.Files, now.Files)
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)

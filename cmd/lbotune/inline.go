@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,6 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.name, "name", "", "call the study `NAME` (default: the program's name)")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial after `DURATION`")
 	f.StringVar(&o.saveSpec, "save-spec", "", "write the study down as a spec `FILE` too")
-	cmd.MarkFlagsMutuallyExclusive("metric", "minimize", "maximize")
 }
 
 // inlineFlags are the flags that make no sense beside a spec.
@@ -53,6 +53,17 @@ func (o *inlineOptions) given(cmd *cobra.Command) bool {
 	return cmd.ArgsLenAtDash() >= 0
 }
 
+// objectives lists the flags that name a metric.
+func (o *inlineOptions) objectives(cmd *cobra.Command) []string {
+	var given []string
+	for _, name := range []string{"metric", "minimize", "maximize"} {
+		if cmd.Flags().Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	return given
+}
+
 // config makes the study that the flags describe, by way of a spec, so that
 // both have one meaning. It also settles where the study is kept.
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
@@ -61,6 +72,9 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		return nil, &hinted{usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec"}
 	case len(args) == 0:
 		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
+	}
+	if given := o.objectives(cmd); len(given) > 1 {
+		return nil, usagef("found %s; want one of them", strings.Join(given, " and "))
 	}
 	if o.name == "" {
 		o.name = spec.ProgramName(args)
@@ -99,7 +113,7 @@ func writeNew(path string, text []byte) error {
 		if was, err := os.ReadFile(path); err == nil && string(was) == string(text) {
 			return nil
 		}
-		return usagef("%s exists already and is another file", path)
+		return &hinted{usagef("%s exists already and says something else", path), "remove it, or choose another name"}
 	}
 	if err != nil {
 		return fmt.Errorf("write spec: %w", err)

@@ -22,10 +22,14 @@ func newJournal(g *global) *cobra.Command {
 	return cmd
 }
 
-// hintDamage tells what to do about a damaged journal.
+// hintDamage tells what to do about a damaged journal, or a spec that has changed too
+// much.
 func hintDamage(err error) error {
 	if isA[*journal.CorruptError](err) {
 		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
+	}
+	if isA[*study.ConfigError](err) {
+		return &hinted{err, "change it back, or keep a new study in another directory: --study DIR"}
 	}
 	return err
 }
