@@ -17,8 +17,9 @@ import (
 // progress shows a running study: one line for each finished trial, and on a
 // terminal a line at the bottom that tells how far the study is.
 type progress struct {
-	cfg  *study.Config
-	live bool // the terminal can show a line that changes
+	cfg   *study.Config
+	live  bool // the terminal can show a line that changes
+	ended bool // an earlier session ended the study
 
 	mu       sync.Mutex
 	w        io.Writer
@@ -47,6 +48,7 @@ func (p *progress) begin(s *study.Study) {
 	st := s.State()
 	cfg := st.Config
 	p.cfg = &cfg
+	p.ended = st.Closed != nil
 	p.began = time.Now()
 	p.before, p.finished = len(st.Order), len(st.Order)
 	if b := st.Best(); b != nil {
@@ -54,6 +56,11 @@ func (p *progress) begin(s *study.Study) {
 	}
 	switch {
 	case st.Closed != nil:
+		advice := "; change its budget to go on"
+		if st.Closed.Why == study.EndExhausted {
+			advice = ""
+		}
+		p.line("study %s has ended: %s%s", s.Layout(), oneLine(st.Closed.Detail), advice)
 	case len(st.Trials) > 0:
 		p.line("study %s goes on: %s finished, %d under way", s.Layout(), count(len(st.Order), "trial"), len(st.Trials)-len(st.Order))
 	default:
@@ -78,13 +85,17 @@ func (p *progress) begin(s *study.Study) {
 	})
 }
 
-// end takes the live line away.
-func (p *progress) end() {
+// end takes the live line away, and says why the study has ended now unless that
+// is plain.
+func (p *progress) end(s *study.Study) {
 	close(p.stop)
 	p.stopped.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
+	if c := s.State().Closed; c != nil && !p.ended && c.Why != study.EndTrials && c.Why != study.EndGuard {
+		p.line("ended: %s", oneLine(c.Detail))
+	}
 }
 
 // say prints a line about the whole study.

@@ -172,7 +172,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	stop := newStopper(ui.say)
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
-	ui.end()
+	ui.end(s)
 	if runErr != nil {
 		complain(g.err, explain(s, runErr))
 		runErr = &shownError{runErr}
