@@ -131,7 +131,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		_ = appendEntry(a.record, entry{Exit: &code, Killed: true})
 	}
 	switch {
-	case rec.Exit == nil && rec.PID == 0, rec.Failed != nil && rec.Exit == nil:
+	case rec.Exit == nil && (rec.PID == 0 || rec.Fork != nil):
 		return Exit{}, ErrNeverStarted
 	case rec.Exit == nil:
 		return Exit{}, ErrLost

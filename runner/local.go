@@ -23,16 +23,18 @@ type Local struct {
 	// It is for the program that owns the process: only one Local of a process may set it,
 	// and whatever else the program starts must stay in the program's own session.
 	Adopt bool
-	// Shell is a POSIX shell to supervise attempts and to run Job.Shell; empty means
-	// /bin/sh.
+	// Shell is a POSIX shell to supervise attempts and to run Job.Shell. Empty means that
+	// /bin/sh runs Job.Shell, and supervises where there is nothing cheaper.
 	Shell string
 
 	mu       sync.Mutex
 	adopting bool
 	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
 
-	placed sync.Once
-	place  place
+	placed   sync.Once
+	place    place
+	prepared sync.Once
+	program  string // of the native supervisor
 }
 
 var (
@@ -127,8 +129,7 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 
 // spawn starts the supervisor.
 func (l *Local) spawn(a *attempt) error {
-	shell := l.shell()
-	argv, env, err := a.job.command(shell)
+	command, env, err := a.job.command(l.shell())
 	if err != nil {
 		return err
 	}
@@ -154,10 +155,10 @@ func (l *Local) spawn(a *attempt) error {
 		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
 		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
 	sys, pidfd := sysProcAttr()
-	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Env: env, Files: files, Sys: sys}
+	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Files: files, Sys: sys}
 
 	l.mu.Lock() // no one may take the new child for an orphan
-	pid, err := syscall.ForkExec(shell, argv, attr)
+	pid, err := l.forkSupervisor(&a.job, command, env, attr)
 	if err == nil {
 		if l.live == nil {
 			l.live = make(map[int]*attempt)
@@ -166,7 +167,7 @@ func (l *Local) spawn(a *attempt) error {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		return a.explain(shell, err)
+		return a.explain(l.shell(), err)
 	}
 	a.pid = pid
 	a.ended = make(chan struct{})
@@ -197,9 +198,11 @@ func (l *Local) reap(a *attempt) (code int, err error) {
 	l.mu.Unlock()
 	rec, _ := readRecord(a.record) // unreadable is as good as empty
 	switch {
+	case rec.Exit != nil && rec.Exec != nil:
+		return *rec.Exit, a.unexecuted(unix.Errno(*rec.Exec), l.shell())
 	case rec.Exit != nil:
 		return *rec.Exit, a.busy(*rec.Exit)
-	case rec.Failed != nil:
+	case rec.Fork != nil:
 		return 0, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
 	case err != nil:
 		return 0, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)

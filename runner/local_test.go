@@ -17,6 +17,10 @@ func TestLocalAdopting(t *testing.T) {
 	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local })
 }
 
+func TestLocalSh(t *testing.T) {
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: "/bin/sh"} })
+}
+
 func TestLocalBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

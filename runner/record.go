@@ -16,7 +16,7 @@ import (
 const recordVersion = 1
 
 // entry is one line of attempt.jsonl. The file begins with the header, which is written
-// before anything runs (again, if the start is tried again); the supervisor appends pid, and exit or failed; an orchestrator
+// before anything runs (again, if the start is tried again); the supervisor appends pid, and exit or fork; an orchestrator
 // that ends the attempt appends stop before it sends the first signal. Each line is one
 // short write into the block that the header has allocated, so that a full disk does not
 // keep the exit status from being written; a line counts when its newline is there.
@@ -30,10 +30,11 @@ type entry struct {
 	Uptime  int64      `json:"uptime,omitempty"`  // the same in nanoseconds since boot
 
 	PID    int    `json:"pid,omitempty"`    // the supervisor
+	Exec   *int   `json:"exec,omitempty"`   // the command could not be executed: errno
 	Stop   string `json:"stop,omitempty"`   // why an orchestrator ended it: a stopReason
 	Exit   *int   `json:"exit,omitempty"`   // status of the command
 	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
-	Failed *int   `json:"failed,omitempty"` // the supervisor could not start the command
+	Fork   *int   `json:"fork,omitempty"`   // the supervisor could not make a process for it
 	Full   bool   `json:"full,omitempty"`   // the disk was full when the command ended
 }
 
@@ -86,8 +87,10 @@ func (r *record) merge(e entry) {
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
 		r.Exit, r.Killed = e.Exit, e.Killed
-	case e.Failed != nil && r.Failed == nil:
-		r.Failed = e.Failed
+	case e.Exec != nil && r.Exec == nil:
+		r.Exec = e.Exec
+	case e.Fork != nil && r.Fork == nil:
+		r.Fork = e.Fork
 	case e.Full:
 		r.Full = true
 	}

@@ -100,7 +100,7 @@ if [ -e '` + dir + `/failed' ]; then exec /bin/sh "$@"; fi
 : >'` + dir + `/failed'
 echo '{"pid":'$$'}' >&3
 echo 'attempt: Cannot fork' >&4
-echo '{"failed":2}' >&3
+echo '{"fork":2}' >&3
 exit 2
 `
 	if err := os.WriteFile(shell, []byte(script), 0o700); err != nil {

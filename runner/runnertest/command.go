@@ -62,8 +62,10 @@ func testCannotExecute(t *testing.T, newLauncher func(*testing.T) runner.Launche
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	script := filepath.Join(dir, "script")
+	nameless := filepath.Join(dir, "nameless")
 	err := errors.Join(os.WriteFile(plain, []byte("#!/bin/sh\n"), 0o600),
-		os.WriteFile(script, []byte("#!/nonexistent/interpreter\n"), 0o700))
+		os.WriteFile(script, []byte("#!/nonexistent/interpreter\n"), 0o700),
+		os.WriteFile(nameless, []byte("echo \"$#\" \"$2\"\n"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,11 @@ func testCannotExecute(t *testing.T, newLauncher func(*testing.T) runner.Launche
 			t.Errorf("%.50q: stderr %q does not mention %q", c.argv, text, c.text)
 		}
 	}
-	job := shellJob(t, "no-such-program-anywhere")
+	job := argvJob(t, nameless, "1", "two words") // it does not name its interpreter
+	if exit := launch(t, l, job); exit.Code != 0 || stdout(t, job) != "2 two words\n" {
+		t.Errorf("%+v, stdout %q, stderr %q", exit, stdout(t, job), stderr(t, job))
+	}
+	job = shellJob(t, "no-such-program-anywhere")
 	if exit := launch(t, l, job); exit.Code != 127 || !strings.Contains(stderr(t, job), "no-such-program-anywhere") {
 		t.Errorf("%+v, stderr %q", exit, stderr(t, job))
 	}
