@@ -69,6 +69,9 @@ func (d *document) locate(path toml.Key, element int, atKey bool) place {
 	} else {
 		line = d.valueLine(path)
 	}
+	for above := len(path) - 1; line == 0 && above > 0; above-- {
+		line = d.valueLine(path[:above]) // it stands in an inline table
+	}
 	if line == 0 {
 		return place{}
 	}
@@ -150,8 +153,33 @@ func (d *document) within(line int, key string, atKey bool) place {
 	for from < len(text) && (text[from] == ' ' || text[from] == '\t') {
 		from++
 	}
-	value := strings.TrimSpace(stripComment(text[from:]))
+	value := strings.TrimSpace(oneValue(stripComment(text[from:])))
 	return place{line, from + 1, max(len(value), 1)}
+}
+
+// oneValue cuts what follows a value inside an array or an inline table.
+func oneValue(s string) string {
+	var quote byte
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\' && quote == '"':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' || c == '{':
+			depth++
+		case depth == 0 && (c == ',' || c == ']' || c == '}'):
+			return s[:i]
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return s
 }
 
 // keyAt returns the offset of key in a line where it stands as a whole word,

@@ -100,11 +100,12 @@ func (t *table) slots(r *study.Run) {
 	}
 	r.GPUs = t.oneOf("gpus", "", "auto")
 	r.PerGPU = int(t.integer("per_gpu", 1, 1))
+	if t.has("per_gpu") && !t.has("gpus") {
+		t.at("per_gpu", `add gpus = "auto"`, "says how many trials share a GPU, but gpus is not set")
+	}
 	switch {
 	case len(r.Slots) > 0 && r.GPUs != "":
 		t.at("gpus", "", "slots and gpus both say where trials run; keep one of them")
-	case t.has("per_gpu") && r.GPUs == "":
-		t.at("per_gpu", `add gpus = "auto"`, "says how many trials share a GPU, but gpus is not set")
 	case len(r.Slots) > 0 && !t.has("workers"):
 		r.Workers = len(r.Slots)
 	case len(r.Slots) > 0 && r.Workers > len(r.Slots):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sort"
@@ -172,7 +173,11 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		row("reason", "%s", oneLine(t.Failure.Text))
 	}
 	if j.Value != nil {
-		row("value", "%s = %s", oneLine(metricName(&st.Config)), exact(*j.Value))
+		of := ""
+		if run := st.Config.Run; len(t.Repeats) > 0 {
+			of = fmt.Sprintf(", the %s of %d runs", cmp.Or(run.Combine, "mean"), len(t.Repeats)+1)
+		}
+		row("value", "%s = %s%s", oneLine(metricName(&st.Config)), exact(*j.Value), of)
 	}
 	for i, line := range valueLines(t.Values) {
 		row([]string{"params", ""}[min(i, 1)], "%s", line)
