@@ -97,12 +97,28 @@ func (a *attempt) value(f *follower) outcome {
 	switch {
 	case err == nil:
 		return outcome{value: result.Value}
-	case errors.As(err, &none) && none.Reason == parser.NonFinite:
-		return failed(FailNotFinite, 0, "%v", err)
+	case errors.As(err, &none):
+		return noValue(none)
 	case errors.Is(err, fs.ErrNotExist):
 		return failed(FailNoMetric, 0, "the program wrote no file %s", a.resultFile())
 	}
 	return failed(FailNoMetric, 0, "%v", err)
+}
+
+// noValue is the outcome of an attempt that ran well, in whose output the parser
+// found no value. What to write instead comes with the reason.
+func noValue(e *parser.NoValueError) outcome {
+	kind := FailNoMetric
+	switch e.Reason {
+	case parser.NonFinite:
+		kind = FailNotFinite
+	case parser.Failed:
+		kind = FailReported
+	}
+	if e.Hint != "" {
+		return failed(kind, 0, "%v; %s", e, e.Hint)
+	}
+	return failed(kind, 0, "%v", e)
 }
 
 // stream is a file with readings.

@@ -84,6 +84,7 @@ const (
 	FailSignal      FailureKind = "signal"      // ended by a signal
 	FailTimeout     FailureKind = "timeout"     // ended by lbotune for its time
 	FailNoMetric    FailureKind = "no metric"   // ran well, printed no value
+	FailReported    FailureKind = "reported"    // ran well, printed that it has failed
 	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
 	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
 	FailLaunch      FailureKind = "launch"      // could not be started
@@ -102,7 +103,7 @@ func (k FailureKind) blameless() bool {
 
 // byProgram reports whether the failure is what the program did by itself.
 func (k FailureKind) byProgram() bool {
-	return k == FailExit || k == FailSignal || k == FailNoMetric
+	return k == FailExit || k == FailSignal || k == FailNoMetric || k == FailReported
 }
 
 // Failure says why an attempt has no value.
