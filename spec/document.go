@@ -43,11 +43,26 @@ func parseDocument(src string) *document {
 	case errors.As(err, &pe):
 		d.problems = append(d.problems, Problem{
 			Line: pe.Position.Line, Col: max(pe.Position.Col, 1), Len: max(pe.Position.Len, 1), Message: pe.Message,
+			Hint: syntaxHint(pe.Message, d.lines[min(max(pe.Position.Line-1, 0), len(d.lines)-1)]),
 		})
 	case err != nil:
 		d.problems = append(d.problems, Problem{Message: err.Error()})
 	}
 	return d
+}
+
+// syntaxHint explains what a complaint of the decoder usually comes from.
+func syntaxHint(message, line string) string {
+	ends := strings.Contains(message, "expected a top-level item to end") || strings.Contains(message, "expected a comma")
+	switch {
+	case ends && strings.ContainsAny(line, `"'`):
+		return `a text that has quotes itself stands between ''' and ''': command = '''awk "..." file'''`
+	case strings.Contains(message, "escape"):
+		return "in double quotes a backslash is written twice; between single quotes it is left as it is"
+	case strings.Contains(message, "expected value but found"):
+		return `a text stands in quotes: "like this"`
+	}
+	return ""
 }
 
 // place is a key's position in the file.

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -58,17 +59,47 @@ func (e *Error) draw(b *strings.Builder, p Problem) {
 	}
 }
 
+// excerptWidth is how much of a line an excerpt shows: so much that it fits into a
+// terminal of 80 columns.
+const excerptWidth = 70
+
 // excerpt draws the line before the problem, its line, and a caret below.
 func (e *Error) excerpt(b *strings.Builder, p Problem) {
 	if p.Line > 1 && strings.TrimSpace(e.lines[p.Line-2]) != "" {
-		fmt.Fprintf(b, "%5d | %s\n", p.Line-1, printable(e.lines[p.Line-2]))
+		above, _ := window([]rune(printable(e.lines[p.Line-2])), 0, 0)
+		fmt.Fprintf(b, "%5d | %s\n", p.Line-1, above)
 	}
 	line := e.lines[p.Line-1]
-	fmt.Fprintf(b, "%5d | %s\n", p.Line, printable(line))
-	from := min(max(p.Col-1, 0), len(line))
-	to := min(from+max(p.Len, 1), len(line))
-	width := max(utf8.RuneCountInString(line[from:to]), 1)
-	fmt.Fprintf(b, "      | %s%s\n", strings.Repeat(" ", utf8.RuneCountInString(line[:from])), strings.Repeat("^", width))
+	start := min(max(p.Col-1, 0), len(line))
+	end := min(start+max(p.Len, 1), len(line))
+	from, to := utf8.RuneCountInString(line[:start]), utf8.RuneCountInString(line[:end])
+	shown, cut := window([]rune(printable(line)), from, to)
+	fmt.Fprintf(b, "%5d | %s\n", p.Line, shown)
+	width := min(max(to-from, 1), excerptWidth)
+	fmt.Fprintf(b, "      | %s%s\n", strings.Repeat(" ", from-cut), strings.Repeat("^", width))
+}
+
+// window returns the part of a long line around what stands from one rune to
+// another, with dots for the rest, and by how much it has moved to the left.
+func window(line []rune, from, to int) (shown string, moved int) {
+	const dots = "..."
+	if len(line) <= excerptWidth {
+		return string(line), 0
+	}
+	start := 0
+	if to > excerptWidth-len(dots) {
+		start = max(min(from, to-excerptWidth/2)-excerptWidth/4, 0)
+	}
+	start = max(min(start, len(line)-excerptWidth), 0)
+	end := min(start+excerptWidth, len(line))
+	out := slices.Clone(line[start:end])
+	if start > 0 {
+		copy(out, []rune(dots))
+	}
+	if end < len(line) {
+		copy(out[len(out)-len(dots):], []rune(dots))
+	}
+	return string(out), start
 }
 
 // printable keeps the width of a line while it removes what could move the

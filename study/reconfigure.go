@@ -138,9 +138,15 @@ func sameJSON(a, b any) bool {
 
 // brief is the JSON of v as far as a message needs it.
 func brief(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return err.Error()
+	}
+	b := bytes.TrimRight(text.Bytes(), "\n")
+	if string(b) == "null" {
+		return "none"
 	}
 	if len(b) > 120 {
 		return string(b[:120]) + "..."
