@@ -193,8 +193,14 @@ func (t *table) prune() *study.Prune {
 		s.self("add threshold = ...", "method threshold needs a threshold")
 	case p.Method == "patience" && p.Patience == 0:
 		s.self("add patience = 5", "method patience needs a number of readings")
-	case p.Resource != "" && p.Method != "asha":
-		s.at("resource", "", "only method asha promotes trials by a resource")
+	}
+	for _, k := range []struct{ key, method string }{
+		{"percentile", "percentile"}, {"patience", "patience"}, {"threshold", "threshold"},
+		{"min_resource", "asha"}, {"reduction", "asha"}, {"resource", "asha"},
+	} {
+		if s.has(k.key) && p.Method != "" && p.Method != k.method {
+			s.at(k.key, "", "is for method %s; the method here is %s", k.method, p.Method)
+		}
 	}
 	s.done()
 	return p

@@ -151,7 +151,7 @@ func (p *progress) attempt(e study.Ended) {
 	} else if e.Value != nil {
 		what = "repeat: " + short(*e.Value)
 		if p.cfg.Prune != nil && p.cfg.Prune.Resource != "" {
-			what = short(*e.Value) + "; it goes on if it is among the best"
+			what = short(*e.Value) + "; it goes on"
 		}
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
