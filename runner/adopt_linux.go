@@ -24,13 +24,13 @@ func (l *Local) adopt() {
 // deserted reports that an attempt whose supervisor has ended has certainly left nothing
 // behind: whoever survived its ancestors would be our child now, or below one that is.
 func (l *Local) deserted(a *attempt) bool {
-	return l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked()
+	return l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked() && !a.cgroup.populated()
 }
 
 // tree returns the processes of a, for them to be ended.
 func (l *Local) tree(a *attempt) tree {
 	if !l.adopting || a.ended == nil {
-		return tree{group: a.group(), find: a.find}
+		return tree{group: a.group(), cgroup: a.cgroup, find: a.find}
 	}
 	find := func(seen func(process)) []process {
 		found, strays := a.find(seen), l.strays(a, seen)
@@ -45,7 +45,7 @@ func (l *Local) tree(a *attempt) tree {
 		return append(append(found, strays...), closure(all, member)...)
 	}
 	quick := func(seen func(process)) []process { return l.strays(a, seen) }
-	return tree{group: a.group(), find: find, quick: quick}
+	return tree{group: a.group(), cgroup: a.cgroup, find: find, quick: quick}
 }
 
 // strays returns the orphans that a has left behind: those that carry its marker, and those

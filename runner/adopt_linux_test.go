@@ -22,6 +22,7 @@ until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do slee
 // have started it lives.
 func TestStray(t *testing.T) {
 	local := &runner.Local{Adopt: true}
+	local.WithoutCgroups()
 	dir := t.TempDir()
 	pidFile, gate := filepath.Join(dir, "pid"), filepath.Join(dir, "go")
 

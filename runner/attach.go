@@ -33,6 +33,7 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 		return Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d",
 			RecordName, rec.Version, recordVersion)
 	case sameKernel:
+		a.regroup(rec.Cgroup)
 		return l.rejoin(ctx, a, rec)
 	case rec.Exit == nil && rec.Version != 0 && rec.Host != here.host:
 		return Exit{}, fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
@@ -112,7 +113,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 
 // gone waits until no process is left, of an attempt that could then run again.
 func (a *attempt) gone(ctx context.Context) error {
-	for a.locked() || len(a.find(ignore)) > 0 {
+	for a.locked() || a.cgroup.populated() || len(a.find(ignore)) > 0 {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("a process of it cannot be ended: %w", context.Cause(ctx))
@@ -159,7 +160,7 @@ func (a *attempt) over() bool {
 		a.pid = rec.PID // it was about to start when we looked first
 	}
 	if a.pid == 0 || a.foreign {
-		return !a.locked() && len(a.find(ignore)) == 0
+		return !a.locked() && !a.cgroup.populated() && len(a.find(ignore)) == 0
 	}
 	return !a.supervising()
 }

@@ -22,6 +22,7 @@ type attempt struct {
 	child                   // the supervisor, perhaps not ours
 	ended     chan struct{} // closed when the supervisor, our child, has ended; nil if it is no child
 	foreign   bool          // pid counts in another name space of process ids
+	cgroup    cgroup        // that everything of it was born in, if any
 	started   time.Time
 	uptime    time.Duration // the machine's, at the start
 	announced bool          // Started has been called
@@ -72,8 +73,9 @@ func (a *attempt) fill() (err error) {
 	return writeFiles(a.job.Dir, a.job.Files)
 }
 
-// close releases the descriptors.
+// close releases the descriptors and the control group.
 func (a *attempt) close() {
+	a.release()
 	for _, fd := range []int{a.dir, a.record, a.out.fd, a.err.fd} {
 		if fd >= 0 {
 			unix.Close(fd)

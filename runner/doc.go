@@ -42,6 +42,7 @@
 //     inside an attempt lists both ids, so that ending the outer one ends the inner one;
 //   - it holds the lock on attempt.jsonl (descriptor 9), which every process inherits that
 //     does not close it;
+//   - it was born in the attempt's control group, where we may make any;
 //   - one of its ancestors does; or, with Local.Adopt, it is an orphan that no other
 //     attempt can have started.
 //
@@ -70,10 +71,10 @@
 //
 //   - A program that exits with 128+n looks as if signal n had ended it; shells say it so.
 //   - While no orchestrator lives, nobody enforces Timeout and MaxLog; the next one does.
-//   - A process that leaves session, environment and descriptors behind, and outlives its
-//     parents and the orchestrator, is not found again.
-//   - A fork bomb ends if the machine leaves us time to end it. Bound it (ulimit -u, a pids
-//     cgroup); cgroups are not used here since few users may make any.
+//   - Without a control group, a process that leaves session, environment and descriptors
+//     behind, and outlives its parents and the orchestrator, is not found again.
+//   - Without a control group, a fork bomb ends if the machine leaves us time to end it.
+//     Bound it (ulimit -u, a pids cgroup).
 //   - A command that sends SIGKILL to its own group kills its supervisor. While the
 //     orchestrator lives the attempt has ended by SIGKILL; otherwise it is lost.
 //   - Off Linux an attempt is its process group and whoever holds its lock.

@@ -12,8 +12,8 @@ const findPatience = 200 * time.Millisecond
 
 // find returns the living processes of the attempt, the supervisor included. A process
 // belongs to it if it is in the supervisor's session, carries the attempt's marker in its
-// environment, holds the attempt's lock, or descends from one that does. All but the last
-// kind are also told to seen at once.
+// environment, holds the attempt's lock, is in its control group, or descends from one that
+// does. All but the last kind are also told to seen at once.
 func (a *attempt) find(seen func(process)) []process {
 	for deadline := time.Now().Add(findPatience); ; {
 		lock := ""
@@ -33,12 +33,15 @@ func (a *attempt) scan(lock string, seen func(process)) []process {
 	oldest := int64(a.uptime / tick)
 	self := os.Getpid()
 	member := make(map[int]bool)
+	for _, pid := range a.cgroup.pids() {
+		member[pid] = true
+	}
 	for p := range processes {
 		all = append(all, p)
 		if p.pid == self || p.start < oldest || p.zombie {
 			continue
 		}
-		if a.group() != 0 && p.session == a.pid || p.marked(a.job.ID) || lock != "" && p.holds(lock) {
+		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(a.job.ID) || lock != "" && p.holds(lock) {
 			member[p.pid] = true
 			seen(p)
 		}

@@ -35,6 +35,8 @@ type Local struct {
 	place    place
 	prepared sync.Once
 	program  string // of the native supervisor
+	grouped  sync.Once
+	groups   string // the control group to make others in, if any
 }
 
 var (
@@ -147,6 +149,9 @@ func (l *Local) spawn(a *attempt) error {
 		_ = unix.Ftruncate(a.out.fd, 0)
 		_ = unix.Ftruncate(a.err.fd, 0)
 	}
+	sys, pidfd := sysProcAttr()
+	leave := l.enclose(a, sys)
+	defer leave()
 	if err := a.head(l.here()); err != nil {
 		return diskError("write "+RecordName, err)
 	}
@@ -154,11 +159,15 @@ func (l *Local) spawn(a *attempt) error {
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
 		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
 		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
-	sys, pidfd := sysProcAttr()
 	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Files: files, Sys: sys}
 
 	l.mu.Lock() // no one may take the new child for an orphan
 	pid, err := l.forkSupervisor(&a.job, command, env, attr)
+	if err != nil && a.cgroup != "" { // we may make groups, and perhaps not fill them
+		leave()
+		a.release()
+		pid, err = l.forkSupervisor(&a.job, command, env, attr)
+	}
 	if err == nil {
 		if l.live == nil {
 			l.live = make(map[int]*attempt)

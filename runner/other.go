@@ -40,9 +40,24 @@ func (l *Local) adopt() {}
 
 func (l *Local) reapOrphans() {}
 
+// cgroup stands for a control group where there are none.
+type cgroup string
+
+func (cgroup) kill() {}
+
+func (cgroup) populated() bool { return false }
+
+func (l *Local) enclose(*attempt, *syscall.SysProcAttr) (leave func()) { return func() {} }
+
+func (a *attempt) regroup(string) {}
+
+func (a *attempt) release() {}
+
 func (l *Local) deserted(*attempt) bool { return false }
 
-func (l *Local) tree(a *attempt) tree { return tree{group: a.group(), find: a.find} }
+func (l *Local) tree(a *attempt) tree {
+	return tree{group: a.group(), cgroup: a.cgroup, find: a.find}
+}
 
 // supervising reports whether the supervisor of a, no child of ours, lives.
 func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }

@@ -28,6 +28,7 @@ type entry struct {
 	PIDs    string     `json:"pids,omitempty"`    // the name space of process ids
 	Started *time.Time `json:"started,omitempty"` // wall clock
 	Uptime  int64      `json:"uptime,omitempty"`  // the same in nanoseconds since boot
+	Cgroup  string     `json:"cgroup,omitempty"`  // directory of its control group
 
 	PID    int    `json:"pid,omitempty"`    // the supervisor
 	Exec   *int   `json:"exec,omitempty"`   // the command could not be executed: errno
@@ -113,7 +114,7 @@ type place struct{ host, boot, pids string }
 func (a *attempt) head(here place) error {
 	a.started, a.uptime = time.Now(), uptime()
 	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Host: here.host,
-		Boot: here.boot, PIDs: here.pids, Started: &a.started, Uptime: int64(a.uptime)})
+		Boot: here.boot, PIDs: here.pids, Started: &a.started, Uptime: int64(a.uptime), Cgroup: string(a.cgroup)})
 }
 
 // here says where this process runs.

@@ -71,10 +71,11 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 
 // tree is a set of processes that are to end.
 type tree struct {
-	group int       // a process group that belongs to it as a whole, or 0
-	find  finder    // finds its processes
-	quick finder    // if not nil, finds some of them much faster
-	known []process // those found so far, also if nothing ties them to it any more
+	group  int       // a process group that belongs to it as a whole, or 0
+	cgroup cgroup    // and a control group, if it has one
+	find   finder    // finds its processes
+	quick  finder    // if not nil, finds some of them much faster
+	known  []process // those found so far, also if nothing ties them to it any more
 }
 
 // finder returns processes that live, and may tell seen of each as soon as it has it.
@@ -134,6 +135,7 @@ func (t *tree) kill() []process {
 	deadline := time.Now().Add(killPatience)
 	kill := func(p process) { p.signal(unix.SIGKILL) }
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax) {
+		t.cgroup.kill()
 		if t.group > 0 {
 			_ = unix.Kill(-t.group, unix.SIGKILL)
 		}

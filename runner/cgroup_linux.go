@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where we may make control groups (version 2), each attempt has one: a process is born in
+// the group of its parent, and cuts that tie by no way of its own. A group is killed at
+// once, which a fork bomb cannot outrun. Most users may make none; root may, and whoever was
+// delegated a group (systemd-run --user --scope -p Delegate=yes).
+
+// cgroupParent returns the directory of our own control group, or "" if we may make no
+// others in it.
+func cgroupParent() string {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return ""
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	dir := ownCgroup(string(mounts), string(own))
+	if dir == "" {
+		return ""
+	}
+	probe := filepath.Join(dir, fmt.Sprintf("lbotune-%d-probe", os.Getpid()))
+	if unix.Mkdir(probe, 0o700) != nil {
+		return ""
+	}
+	_, err = os.Stat(filepath.Join(probe, "cgroup.kill")) // since Linux 5.14
+	if unix.Rmdir(probe) != nil || err != nil {
+		return ""
+	}
+	clearCgroups(dir)
+	return dir
+}
+
+// clearCgroups removes the empty groups of orchestrators that were killed.
+func clearCgroups(parent string) {
+	groups, _ := filepath.Glob(filepath.Join(parent, "lbotune-*-*"))
+	for _, dir := range groups {
+		var pid int
+		if n, _ := fmt.Sscanf(filepath.Base(dir), "lbotune-%d-", &pid); n == 1 && unix.Kill(pid, 0) == unix.ESRCH {
+			_ = unix.Rmdir(dir)
+		}
+	}
+}
+
+// ownCgroup finds the directory of the group that own (/proc/self/cgroup) names below the
+// mount of version 2 in mounts (/proc/self/mountinfo).
+func ownCgroup(mounts, own string) string {
+	name := ""
+	for line := range strings.Lines(own) {
+		if rest, ok := strings.CutPrefix(line, "0::"); ok {
+			name = strings.TrimSuffix(rest, "\n")
+		}
+	}
+	for line := range strings.Lines(mounts) {
+		// id parent device root mountpoint options [optional...] - type ...
+		before, after, _ := strings.Cut(line, " - ")
+		fields := strings.Fields(before)
+		if len(fields) < 5 || !strings.HasPrefix(after, "cgroup2 ") {
+			continue
+		}
+		rel, err := filepath.Rel(fields[3], name)
+		if name == "" || strings.HasPrefix(name, "/..") || err != nil || !filepath.IsLocal(rel) { // our group is not in sight
+			return ""
+		}
+		return filepath.Join(fields[4], rel)
+	}
+	return ""
+}
+
+// cgroup is the directory of an attempt's control group, "" if it has none.
+type cgroup string
+
+// enclose makes a control group for the attempt and has the supervisor born in it. leave
+// must be called when that is done, or has failed.
+func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
+	l.grouped.Do(func() { l.groups = cgroupParent() })
+	a.release() // of a first start
+	if l.groups == "" {
+		return func() {}
+	}
+	dir := filepath.Join(l.groups, fmt.Sprintf("lbotune-%d-%s", os.Getpid(), cgroupSuffix(a.job.ID)))
+	if unix.Mkdir(dir, 0o700) != nil {
+		return func() {}
+	}
+	fd, err := openDir(dir)
+	if err != nil {
+		_ = unix.Rmdir(dir)
+		return func() {}
+	}
+	a.cgroup = cgroup(dir)
+	sys.UseCgroupFD, sys.CgroupFD = true, fd
+	return sync.OnceFunc(func() {
+		unix.Close(fd)
+		sys.UseCgroupFD = false
+	})
+}
+
+// cgroupSuffix is the end of the name of an attempt's group.
+func cgroupSuffix(id string) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(id))
+	return fmt.Sprintf("%016x", sum.Sum64())
+}
+
+// regroup takes up the group that a record names, unless somebody has scribbled another
+// name into it.
+func (a *attempt) regroup(dir string) {
+	var st unix.Statfs_t
+	if filepath.Clean(dir) == dir && strings.HasPrefix(filepath.Base(dir), "lbotune-") && strings.HasSuffix(dir, "-"+cgroupSuffix(a.job.ID)) &&
+		unix.Statfs(dir, &st) == nil && st.Type == unix.CGROUP2_SUPER_MAGIC {
+		a.cgroup = cgroup(dir)
+	}
+}
+
+// release removes the group, if nothing is left in it.
+func (a *attempt) release() {
+	if a.cgroup != "" {
+		_ = unix.Rmdir(string(a.cgroup))
+		a.cgroup = ""
+	}
+}
+
+// pids returns the processes of the group, but not those of groups that they have made.
+func (c cgroup) pids() []int {
+	if c == "" {
+		return nil
+	}
+	text, _ := os.ReadFile(string(c) + "/cgroup.procs")
+	var pids []int
+	for word := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 0 { // 0: in another name space
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// populated reports whether something lives in the group, or may.
+func (c cgroup) populated() bool {
+	if c == "" {
+		return false
+	}
+	var buf [128]byte
+	text, err := readSmall(string(c)+"/cgroup.events", buf[:])
+	return err != nil || !bytes.Contains(text, []byte("populated 0"))
+}
+
+// kill sends SIGKILL to all of the group, and of those within it.
+func (c cgroup) kill() {
+	if c != "" {
+		_ = os.WriteFile(string(c)+"/cgroup.kill", []byte("1"), 0)
+	}
+}

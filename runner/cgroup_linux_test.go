@@ -1,0 +1,82 @@
+package runner
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOwnCgroup(t *testing.T) {
+	const pure = "25 1 0:23 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+	const hybrid = "24 1 0:22 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n" +
+		"25 1 0:23 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+	const container = "25 1 0:23 /docker/1f /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
+	for _, c := range []struct{ mounts, own, want string }{
+		{pure, "0::/\n", "/sys/fs/cgroup"},
+		{pure, "0::/user.slice/run-1.scope\n", "/sys/fs/cgroup/user.slice/run-1.scope"},
+		{hybrid, "8:pids:/other\n0::/own\n", "/sys/fs/cgroup/unified/own"},
+		{container, "0::/docker/1f/inner\n", "/sys/fs/cgroup/inner"},
+		{container, "0::/docker/2e\n", ""},
+		{pure, "0::/../outside\n", ""},
+		{pure, "8:pids:/other\n", ""},
+		{"24 1 0:22 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n", "0::/\n", ""},
+		{"", "", ""},
+	} {
+		if got := ownCgroup(c.mounts, c.own); got != c.want {
+			t.Errorf("%q in %q is %q, want %q", c.own, c.mounts, got, c.want)
+		}
+	}
+}
+
+// TestCgroup: what has cut every other tie is found by its control group, and ended.
+func TestCgroup(t *testing.T) {
+	if cgroupParent() == "" {
+		t.Skip("needs the right to make control groups of version 2")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pid")
+	job := Job{Dir: filepath.Join(dir, "a1"), ID: "runner" + dir, Timeout: time.Minute, Env: []string{"PID=" + file},
+		Shell: `(setsid env -i /bin/sh -c 'exec 9>&- 8>&-; echo $$ >"$1"; exec sleep 1000 >/dev/null 2>&1' sh "$PID" &)
+until [ -s "$PID" ]; do sleep 0.01; done
+until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do sleep 0.01; done`}
+	exit, err := new(Local).Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 || len(exit.Leftovers) != 1 || exit.Leftovers[0].Command != "sleep 1000" {
+		t.Fatalf("%+v, %v", exit, err)
+	}
+	if p, ok := readProcess(exit.Leftovers[0].PID); ok && !p.zombie {
+		t.Errorf("%+v lives on", p)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cgroupParent(), "lbotune-*-"+cgroupSuffix(job.ID))); len(left) > 0 {
+		t.Errorf("the group is left behind: %q", left)
+	}
+}
+
+// TestScribbledCgroup: a group that is not the attempt's is never taken for it.
+func TestScribbledCgroup(t *testing.T) {
+	parent := cgroupParent()
+	if parent == "" {
+		t.Skip("needs the right to make control groups of version 2")
+	}
+	mine, other := filepath.Join(parent, "lbotune-1-"+cgroupSuffix("mine")), filepath.Join(parent, "lbotune-1-"+cgroupSuffix("other"))
+	for _, dir := range []string{mine, other} {
+		if err := unix.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = unix.Rmdir(dir) }()
+	}
+	outside := filepath.Join(t.TempDir(), filepath.Base(mine))
+	if err := unix.Mkdir(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]cgroup{mine: cgroup(mine), other: "", parent: "", outside: "", "": "", "/": "",
+		strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1): ""} {
+		a := attempt{job: Job{ID: "mine"}}
+		if a.regroup(dir); a.cgroup != want {
+			t.Errorf("%s: took %q, want %q", dir, a.cgroup, want)
+		}
+	}
+}
