@@ -113,6 +113,27 @@ func TestCtrlCThrice(t *testing.T) {
 	l.goesOn(3)
 }
 
+// lbotune as a trial of lbotune, in a terminal: who ends the outer one ends the inner one
+// too, checkpoints are saved, and both go on.
+func TestNested(t *testing.T) {
+	l := newLab(t)
+	l.spec("inner.toml", l.saver(), 3, 1)
+	l.spec("spec.toml", fmt.Sprintf("cd %s; %s run inner.toml && echo loss={x}", l.dir, os.Getenv(programVar)), 2, 1)
+	term := l.terminal("run", "spec.toml")
+	l.await("the inner trial", func() bool { return l.exists("started") })
+	term.press(ctrlC, "no new trials are started")
+	term.press(ctrlC, "asked to end")
+	term.end().must(l, 130)
+	if log := l.read("log"); !strings.HasSuffix(log, "saved 1\n") {
+		t.Errorf("the log is %q", log)
+	}
+	l.run(0, "journal", "verify", "inner.study")
+	l.goesOn(2)
+	if st := l.loadDir("inner.study"); st.Count(optimizer.Succeeded) != 3 || len(st.Trials) != 3 {
+		t.Errorf("%d of %d inner trials succeeded", st.Count(optimizer.Succeeded), len(st.Trials))
+	}
+}
+
 // goesOn checks that nothing of a study is left but its files, and that the same command
 // ends it.
 func (l *lab) goesOn(trials int) {

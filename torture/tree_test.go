@@ -159,6 +159,27 @@ func TestHalfKilledAttempt(t *testing.T) {
 	}
 }
 
+// What has cut every tie to its trial but the control group is ended although lbotune was
+// killed meanwhile, so that it is no orphan of the one that rejoins the trial.
+func TestStrayOfAKilledLbotune(t *testing.T) {
+	l := newLab(t)
+	nap := l.nap()
+	l.spec("spec.toml", "cd "+l.dir+"; (env -i setsid "+nap+" <&- >&- 2>&- 9>&- &); cat /proc/self/cgroup > group; touch started; until test -e go; do sleep 0.02; done; echo loss={x}", 1, 1)
+	r := l.start("run", "spec.toml")
+	l.await("the trial", func() bool { return l.exists("started") && len(l.named(nap[6:])) > 0 })
+	l.check(r.Process.Kill())
+	r.end().must(l, 137)
+	l.write("go", "")
+	if !strings.Contains(l.read("group"), "/lbotune-") {
+		l.kill()
+		t.Skip("needs control groups of version 2")
+	}
+	l.run(0, "run", "spec.toml").mustSay(l, "left behind", nap)
+	if left := l.named(nap[6:]); len(left) > 0 {
+		t.Errorf("these live: %q", left)
+	}
+}
+
 // unshared prepares lbotune as the first process of a name space of process ids, as in
 // a container.
 func (l *lab) unshared(args ...string) *run {
