@@ -190,6 +190,42 @@ func TestKillsOfLbotuneAlone(t *testing.T) {
 	t.Logf("%d kills; %d trials took %d attempts in %d sessions", kills, s.trials, attempts(notes), s.load().Sessions)
 }
 
+// A trial that was left running on another host is nobody's to judge until somebody says
+// that it is dead. After a boot it is dead.
+func TestOtherHostAndBoot(t *testing.T) {
+	boot, host := regexp.MustCompile(`"boot":"[^"]*"`), regexp.MustCompile(`"host":"[^"]*"`)
+	for name, elsewhere := range map[string]bool{"another host": true, "another boot": false} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.spec("spec.toml", "cd "+l.dir+"; echo {trial}.{attempt} >> log; touch started; until test -e go; do sleep 0.02; done; echo loss={x}", 2, 1)
+			r := l.start("run", "spec.toml")
+			l.await("the trial", func() bool { return l.exists("started") })
+			l.check(r.Process.Kill())
+			r.end().must(l, 137)
+			l.kill()
+			l.write("go", "")
+			const record = "spec.study/trials/000001/a1/attempt.jsonl"
+			text := boot.ReplaceAllString(l.read(record), `"boot":"x"`)
+			args := []string{"run", "spec.toml"}
+			if elsewhere {
+				text = host.ReplaceAllString(text, `"host":"elsewhere"`)
+				l.write(record, text)
+				before := l.read("spec.study/journal.jsonl")
+				l.run(1, args...).mustSay(l, "started on another host (elsewhere)", "--assume-lost")
+				if after := l.read("spec.study/journal.jsonl"); strings.Contains(after[len(before):], `"type":"finished"`) || l.read("log") != "1.1\n" {
+					t.Errorf("something ran beside it: %s", after[len(before):])
+				}
+				args = append(args, "--assume-lost")
+			}
+			l.write(record, text)
+			l.run(0, args...)
+			if log := l.read("log"); log != "1.1\n1.2\n2.1\n" {
+				t.Errorf("these attempts ran: %q", log)
+			}
+		})
+	}
+}
+
 // unclocked removes from a journal what differs between two equal studies: when,
 // where and by how many sessions and attempts they were made.
 func (l *lab) unclocked(dir string) string {

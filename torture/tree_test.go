@@ -102,22 +102,37 @@ func (l *lab) cgroup(most int) string {
 	return ""
 }
 
-// A fork bomb is ended when its time is over.
+// A fork bomb is ended when its time is over, whether it has a limit of its own or takes
+// every process that lbotune might need.
 func TestForkBomb(t *testing.T) {
-	l := newLab(t)
-	enter := l.cgroup(scaled(40, 400))
-	if enter == "" {
-		t.Skip("needs control groups")
-	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("needs bash, which goes on when it cannot fork")
 	}
-	l.write("bomb", "b() { b | b & }; b; kill -STOP $$; echo loss=$1\n")
-	l.spec("spec.toml", enter+bash+" "+l.path("bomb")+" {x}", 1, 1, `timeout = "1s"`, `grace = "100ms"`)
-	l.run(5, "run", "spec.toml").mustSay(l, "timed out after 1s")
-	if left := l.named(l.path("bomb")); len(left) > 0 {
-		t.Errorf("%d processes live", len(left))
+	for name, shared := range map[string]bool{"within its own limit": false, "within the limit of lbotune": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			enter := l.cgroup(scaled(60, 400))
+			if enter == "" {
+				t.Skip("needs control groups")
+			}
+			around := enter
+			if shared {
+				enter = ""
+			} else {
+				around = ""
+			}
+			l.write("bomb", "b() { b | b & }; b; kill -STOP $$; echo loss=$1\n")
+			l.spec("spec.toml", enter+bash+" "+l.path("bomb")+" {x}", 1, 1, `timeout = "1s"`, `grace = "100ms"`)
+			r := l.program("/bin/sh", "-c", around+`exec "$0" run spec.toml`, os.Getenv(programVar))
+			r.launch()
+			res := r.end()
+			res.must(l, 5)
+			res.mustSay(l, "timed out after 1s")
+			if left := l.named(l.path("bomb")); len(left) > 0 {
+				t.Errorf("%d processes live", len(left))
+			}
+		})
 	}
 }
 
