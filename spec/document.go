@@ -88,9 +88,22 @@ func (d *document) locate(path toml.Key, element int, atKey bool) place {
 		line = d.valueLine(path[:above]) // it stands in an inline table
 	}
 	if line == 0 {
+		line = d.headerLine(path) // a table that only tables below it name
+	}
+	if line == 0 {
 		return place{}
 	}
 	return d.within(line, path[len(path)-1], atKey)
+}
+
+// headerLine finds the first header of a table at path or below it.
+func (d *document) headerLine(path toml.Key) int {
+	var keys []string
+	for _, k := range path {
+		keys = append(keys, `["']?`+regexp.QuoteMeta(k)+`["']?`)
+	}
+	header := regexp.MustCompile(`^\s*\[+\s*` + strings.Join(keys, `\s*\.\s*`) + `\s*[.\]]`)
+	return 1 + slices.IndexFunc(d.lines, header.MatchString)
 }
 
 func (d *document) valueLine(path toml.Key) int {
@@ -201,6 +214,9 @@ func oneValue(s string) string {
 // outside strings, -1 if it does not.
 func keyAt(line, key string) int {
 	line = stripComment(line)
+	if key == "" {
+		return -1 // a key in quotes may be empty
+	}
 	for from := 0; ; {
 		i := strings.Index(line[from:], key)
 		if i < 0 {

@@ -1,7 +1,9 @@
 package spec
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -61,11 +63,19 @@ func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 
 func (t *table) paramProblem(prob spaces.Problem) {
 	if key, differs := fieldKeys[prob.Field]; differs && key == "" || !t.has(prob.Field) {
-		t.self("", "%s", prob.Message)
+		hint := ""
+		if prob.Field == "name" {
+			if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); identifierRE.MatchString(name) {
+				hint = "write " + name
+			}
+		}
+		t.self(hint, "%s", prob.Message)
 		return
 	}
 	t.at(prob.Field, "", "%s", prob.Message)
 }
+
+var notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
 func (t *table) param(name string) spaces.Param {
 	s := t.sub(name)

@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (t *table) checkPlaceholders(cfg *study.Config) {
 	}
 	all := t.sub("params")
 	for _, p := range cfg.Params {
-		if used[p.Name] == nil && !isReserved(p.Name) {
+		if used[p.Name] == nil && !isReserved(p.Name) && identifierRE.MatchString(p.Name) {
 			all.sub(p.Name).self(
 				fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 					p.Name, strings.ToUpper(p.Name)),
@@ -78,6 +79,9 @@ func (t *table) reserved(params []spaces.Param) {
 		upper[strings.ToUpper(p.Name)] = p.Name
 	}
 }
+
+// identifierRE matches what can be a placeholder.
+var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func isReserved(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
 
@@ -136,6 +140,9 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string][
 		names = setupBuiltins
 	} else {
 		for _, par := range params {
+			if !identifierRE.MatchString(par.Name) {
+				continue
+			}
 			names = append(names[:len(names):len(names)], par.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package spec_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -114,8 +115,20 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		_, err := spec.Parse("fuzz.toml", src, "/")
-		if err != nil && err.Error() == "" {
-			t.Error("a complaint without words")
+		if err == nil {
+			return
+		}
+		var se *spec.Error
+		if !errors.As(err, &se) || len(se.Problems) == 0 {
+			t.Fatalf("got %v, want complaints", err)
+		}
+		for _, p := range se.Problems {
+			if p.Message == "" || p.Line < 0 || p.Line > bytes.Count(src, []byte("\n"))+1 {
+				t.Errorf("complaint %+v", p)
+			}
+		}
+		if strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("the page commands the terminal: %q", err)
 		}
 	})
 }
