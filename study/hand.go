@@ -15,6 +15,9 @@ import (
 // by Ask are not told yet.
 var ErrAwaited = errors.New("trials that were handed out are not told yet")
 
+// ErrSpent means that the budget leaves no trial to ask for.
+var ErrSpent = errors.New("the budget is spent")
+
 // Edit takes up the study in opts.Dir, lets a person change it, and gives it up
 // again. A study that is not there is begun with the config, if there is one; of
 // one that is there, the config's parameters are taken over as Open does. Edit
@@ -87,22 +90,21 @@ func (s *Study) Note(trial int, text string) error {
 // enqueued come first.
 func (s *Study) Ask(ctx context.Context) (*Trial, error) {
 	if s.state.Ended() {
-		return nil, fmt.Errorf("the study has ended: %s", s.state.Closed.Detail)
+		return nil, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}
 	if s.state.room() == 0 {
-		return nil, fmt.Errorf("the budget of %d trials is handed out", s.state.Config.Budget.Trials)
+		return nil, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
 	}
 	q := s.state.question(s.told)
 	s.told = q.told
-	p := Proposed{Trial: q.query.Trial, Told: q.told, Pending: numbers(q.query.Pending), Origin: optimizer.OriginGiven, Hand: true}
-	if len(s.state.Queue) > 0 {
-		p.Values = s.state.Queue[0]
-	} else {
+	p, ok := s.state.unasked()
+	p.Trial, p.Told, p.Pending, p.Hand = q.query.Trial, q.told, numbers(q.query.Pending), true
+	if !ok {
 		a, err := answer(ctx, s.opt, q)
 		if err != nil {
 			return nil, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
 		}
-		p.Origin, p.Values, p.Note = a.Origin, s.state.Space.Decode(a.Point), a.Note
+		p.Origin, p.Values, p.Note = a.Origin, s.state.fresh(s.state.search.Decode(a.Point)), a.Note
 	}
 	if err := s.commit(p); err != nil {
 		return nil, err
@@ -122,7 +124,8 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 	case !t.Hand:
 		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
 	}
-	f := Finished{Trial: trial, Attempt: t.NextAttempt(), Status: optimizer.Succeeded, Value: &value}
+	f := Finished{Trial: trial, Attempt: t.NextAttempt(), Value: &value}
+	s.state.graded(t.Values, &f)
 	switch {
 	case failure != "":
 		f.Status, f.Value, f.Failure = optimizer.Failed, nil, &Failure{Kind: FailTold, Text: failure}
@@ -142,7 +145,7 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 // question asks for the next trial, telling what is new after the first told
 // finished trials.
 func (s *State) question(told int) question {
-	q := question{told: len(s.Order), query: optimizer.Query{Trial: len(s.Trials) + 1}}
+	q := question{told: len(s.Order), query: optimizer.Query{Trial: len(s.Trials) + 1}, known: s.known()}
 	for _, n := range s.Order[told:] {
 		if t := s.Trials[n-1]; t.teaches() {
 			q.tell = append(q.tell, s.Observation(t))

@@ -64,11 +64,11 @@ const previewed = 3
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
 	p := &preview{Study: cfg.Name, Dir: string(l), Params: cfg.Params, Setup: cfg.RenderSetup(l)}
-	space, err := cfg.Space()
+	search, err := cfg.Search()
 	if err != nil {
 		return nil, err
 	}
-	opt, err := optimizer.New(space, cfg.Seed, cfg.Optimizer)
+	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 		if err != nil {
 			return nil, err
 		}
-		t := &study.Trial{Number: q.Trial, Values: space.Decode(proposal.Point)}
+		t := &study.Trial{Number: q.Trial, Values: search.Decode(proposal.Point)}
 		c, err := cfg.Command.Render(study.TrialBindings(l, cfg, t, 1, 0))
 		if err != nil {
 			return nil, err

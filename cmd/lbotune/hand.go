@@ -91,7 +91,7 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 			errs = append(errs, fmt.Errorf("found %q; want NAME=VALUE", w))
 			continue
 		case !known:
-			errs = append(errs, fmt.Errorf("there is no parameter %q; there are %s", name, names(params)))
+			errs = append(errs, noParameter(name, params))
 			continue
 		}
 		v, err := p.Parse(text)
@@ -113,12 +113,16 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 	return out, nil
 }
 
-func names(params []spaces.Param) string {
-	var out []string
+// noParameter names the parameters that there are, and the nearest one.
+func noParameter(name string, params []spaces.Param) error {
+	var names []string
 	for _, p := range params {
-		out = append(out, p.Name)
+		names = append(names, p.Name)
 	}
-	return strings.Join(out, ", ")
+	if near, ok := spec.Nearest(name, names); ok {
+		return fmt.Errorf("there is no parameter %q; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("there is no parameter %q; there are %s", name, strings.Join(names, ", "))
 }
 
 func newExclude(g *global) *cobra.Command {
@@ -215,7 +219,10 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for range number {
 		t, err := s.Ask(ctx)
-		if err != nil {
+		switch {
+		case errors.Is(err, study.ErrSpent):
+			return &hinted{&usageError{err}, "raise the budget to ask for more"}
+		case err != nil:
 			return err
 		}
 		if err := printAsked(g, askJSON{t.Number, t.Values, s.State().Config.TrialSeed(t.Number, 0)}); err != nil {

@@ -154,7 +154,7 @@ func asUsageErrors(cmd *cobra.Command) {
 				if err == nil || isA[*usageError](err) {
 					return err
 				}
-				return &hinted{&usageError{err}, "usage: " + cmd.UseLine()}
+				return &hinted{usagef("found %s", count(len(a), "argument")), "usage: " + cmd.UseLine()}
 			}
 		}
 		if c.Long == "" {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -106,10 +108,23 @@ func newResume(g *global) *cobra.Command {
 
 // asUsage makes a spec that cannot be read a mistake of the command line.
 func asUsage(err error) error {
-	if isA[*spec.Error](err) {
+	var missing *fs.PathError
+	switch {
+	case isA[*spec.Error](err):
 		return err
+	case errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist):
+		return &hinted{usagef("there is no spec %s", missing.Path), specHint(missing.Path)}
 	}
 	return &usageError{err}
+}
+
+// specHint names the spec that a path comes nearest to.
+func specHint(path string) string {
+	beside, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
+	if near, ok := spec.Nearest(path, beside); ok && err == nil {
+		return "did you mean " + near + "?"
+	}
+	return "lbotune init -- COMMAND writes one for the command that you run by hand"
 }
 
 // override applies the flags and what this machine has to the config.

@@ -15,26 +15,27 @@ import (
 
 // trialJSON is a trial as --json prints it.
 type trialJSON struct {
-	Trial    int              `json:"trial"`
-	Status   string           `json:"status"`
-	Value    *float64         `json:"value"`
-	Values   spaces.Values    `json:"params"`
-	Origin   optimizer.Origin `json:"origin"`
-	Failure  *study.Failure   `json:"failure,omitempty"`
-	Seconds  float64          `json:"seconds"`
-	Attempts int              `json:"attempts"`
-	Repeats  []float64        `json:"repeats,omitempty"`
-	Rungs    []float64        `json:"rungs,omitempty"`
-	Confirms []float64        `json:"confirms,omitempty"`
-	Finished *time.Time       `json:"finished,omitempty"`
-	Excluded bool             `json:"excluded,omitempty"`
-	Output   string           `json:"output,omitempty"`
-	Command  string           `json:"command,omitempty"`
+	Trial  int              `json:"trial"`
+	Status string           `json:"status"`
+	Value  *float64         `json:"value"`
+	Values spaces.Values    `json:"params"`
+	Origin optimizer.Origin `json:"origin"`
+	// Continues is the trial that this one continued with more of the resource.
+	Continues int            `json:"continues,omitempty"`
+	Failure   *study.Failure `json:"failure,omitempty"`
+	Seconds   float64        `json:"seconds"`
+	Attempts  int            `json:"attempts"`
+	Repeats   []float64      `json:"repeats,omitempty"`
+	Confirms  []float64      `json:"confirms,omitempty"`
+	Finished  *time.Time     `json:"finished,omitempty"`
+	Excluded  bool           `json:"excluded,omitempty"`
+	Output    string         `json:"output,omitempty"`
+	Command   string         `json:"command,omitempty"`
 }
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
-	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Rungs: t.Rungs, Confirms: t.Confirms, Excluded: t.Excluded,
+	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Continues: t.Continues, Failure: t.Failure,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Confirms: t.Confirms, Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
 	if t.Attempt > 0 {
 		out.Output = outputFile(l, t)

@@ -183,6 +183,9 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		row([]string{"params", ""}[min(i, 1)], "%s", line)
 	}
 	row("origin", "%s", t.Origin)
+	if t.Continues > 0 {
+		row("continues", "trial %d", t.Continues)
+	}
 	if t.Done() {
 		row("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
 	}
