@@ -118,8 +118,13 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
-// specHint names the spec that a path comes nearest to.
+// specHint says what can be done without the spec at path, or which one it comes
+// nearest to.
 func specHint(path string) string {
+	dir := study.DirFor(path)
+	if _, err := os.Stat(study.Layout(dir).Journal()); err == nil && dir != path {
+		return "its study is there: lbotune resume " + dir + " goes on without it"
+	}
 	beside, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
 	if near, ok := spec.Nearest(path, beside); ok && err == nil {
 		return "did you mean " + near + "?"
