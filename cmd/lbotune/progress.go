@@ -228,7 +228,7 @@ func (p *progress) draw() {
 func (p *progress) status() string {
 	text := fmt.Sprintf("%d finished", p.finished)
 	budget := p.cfg.Budget
-	if budget.Trials > 0 {
+	if budget.Trials >= p.finished && budget.Trials > 0 {
 		text = fmt.Sprintf("%d of %d finished", p.finished, budget.Trials)
 	}
 	text += fmt.Sprintf(", %d running", len(p.running))
