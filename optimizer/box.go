@@ -25,7 +25,7 @@ func (a *ask) boxStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(ends[0].x)
-	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r}
+	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r, Told: len(a.told)}
 	return a.proposal(ends[0].x, OriginBox, "largest expected improvement near the best point"), true
 }
 

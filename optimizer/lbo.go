@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/lbotune/lbotune/optimizer/sobol"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -104,6 +105,9 @@ func (a *ask) propose() (Proposal, error) {
 		return a.proposal(p, OriginInitial, "initial design"), nil
 	}
 	if len(a.y) < leastForModel {
+		if p := a.extension(); !a.taken(p) {
+			return a.proposal(p, OriginInitial, "too few values for a model"), nil
+		}
 		p, err := a.spread()
 		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
 	}
@@ -136,6 +140,17 @@ func (a *ask) designed() (spaces.Point, bool) {
 	}
 	p := a.first[a.trial-1]
 	return p, !a.taken(p)
+}
+
+// extension returns a point that fills the space with those of the other trials
+// beyond the initial design: what many workers are given before the first values
+// are there.
+func (a *ask) extension() spaces.Point {
+	if a.set.Design == "random" {
+		return uniform(a.space, a.rng("design"))
+	}
+	u := sobol.Scrambled(a.space.Len(), a.seed).Points(uint32(a.trial), 1)[0]
+	return a.space.Snap(a.space.FromUniform(u))
 }
 
 // spread returns a point far from everything told and pending.

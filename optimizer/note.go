@@ -62,4 +62,6 @@ type Step struct {
 	Radius float64 `json:"radius"`
 	// Gain is the improvement on the centre's value that the step promised.
 	Gain float64 `json:"gain"`
+	// Told is how many observations had been told when it was made.
+	Told int `json:"told"`
 }

@@ -49,19 +49,23 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	}
 	p := a.dom.snap(local.lift(z, a.x[c]))
 	why := "quadratic model near the best point"
-	if a.occupied(a.x[c], region.Radius) {
-		// The region is being looked at. If it is at the same maximum, the search is
-		// in its endgame, and points beside it sharpen the next quadratic.
-		if basin.misses > 2 || !a.occupied(p, crowded*region.Radius) {
+	switch {
+	case a.occupied(p, crowded*region.Radius):
+		// The same maximum is being looked at: the search is in its endgame, and
+		// points beside it sharpen the next quadratic.
+		if basin.misses > 2 {
 			return Proposal{}, false
 		}
 		p, gain, why = a.beside(p, chebyshev(p, a.x[c]), local), 0, "beside a pending step of the quadratic model"
+	case !model.Determined() && a.occupied(a.x[c], region.Radius):
+		// What is pending in the region will move the maximum.
+		return Proposal{}, false
 	}
 	if a.taken(p) || a.view.success.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
 	a.describe(p)
-	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit}
+	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.told)}
 	return a.proposal(p, OriginLocal, "%s", why), true
 }
 

@@ -30,6 +30,7 @@ type basin struct {
 	quadratic quadratic.Region
 	promise   float64 // gain that its last step predicted; 0 before the first
 	misses    int     // steps of either kind in a row that did not improve
+	missedAt  int     // observations told with the last miss
 }
 
 func newBasin(centre int) basin {
@@ -85,7 +86,11 @@ func (t *trust) tell(h *history, o Observation, d int) {
 		t.centre, t.misses = last, 0
 		t.path = append(t.path, last)
 	case o.Proposal.Origin == OriginBox, promised(o):
-		t.misses++
+		// Of steps that are made at the same time by many workers one counts.
+		if step := o.Proposal.Note.Step; step == nil || step.Told >= t.missedAt {
+			t.misses++
+			t.missedAt = len(h.told)
+		}
 	}
 	if t.centre >= 0 && t.misses >= 6+d {
 		t.finish(h, h.x[t.centre])

@@ -84,6 +84,13 @@ func Fit(points [][]float64, values []float64, center int) (*Model, error) {
 	return m, m.solve(s, v)
 }
 
+// Determined reports whether the points are as many as a quadratic has
+// coefficients, (d+1)(d+2)/2, so that the choice of the least norm decided nothing.
+func (m *Model) Determined() bool {
+	d := len(m.Center)
+	return m.Points >= (d+1)*(d+2)/2
+}
+
 // solve fills in g and h from the scaled offsets and differences of value.
 func (m *Model) solve(s *mat.Dense, v *mat.VecDense) error {
 	n, d := s.Dims()
