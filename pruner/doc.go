@@ -3,8 +3,8 @@
 // same order give the same answers.
 //
 // A Pruner watches the readings of running trials and says when one should be
-// stopped. A Scheduler starts trials with little of a resource, such as epochs,
-// and says which of them deserve more.
+// stopped. A Ladder and Promotable are for trials that are run with little of a
+// resource, such as epochs, and then say which of them deserve more.
 //
 // Values are maximised, as everywhere below the study: the readings of a metric
 // that is minimised are negated before they come here, and so is a threshold.
@@ -18,7 +18,7 @@
 //
 // # Crashes
 //
-// Both types are folds over what a journal keeps. Of the readings only those
+// A Pruner is a fold over what a journal keeps. Of the readings only those
 // must be stored for which Decision.Keep is true, in the order in which they
 // were read: a new Pruner that is given them by Restore, and the endings by
 // Finish and Forget, goes on exactly as the old one would have. A trial that

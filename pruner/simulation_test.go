@@ -159,27 +159,42 @@ func simulate(seed uint64, j judge) study {
 	return s
 }
 
-// simulatePromotions runs a study of trials that continue from checkpoints.
+// simulatePromotions runs a study of trials that continue from checkpoints:
+// whenever a worker is free, the highest rung with a trial that deserves more
+// gives it, and else a new trial begins.
 func simulatePromotions(t *testing.T, seed uint64, l pruner.Ladder, sign float64) study {
+	resources, err := l.Rungs()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var s study
-	sched := schedule(t, l)
+	rungs := make([][]pruner.Result, len(resources))
 	programs, at := []*program{nil}, []int{0} // by trial; epochs trained
 	var busy []*place
 	clock := 0.0
+	next := func() (trial, rung int) {
+		for k := len(rungs) - 2; k >= 0; k-- {
+			if n := pruner.Promotable(rungs[k], l.Reduction); n > 0 {
+				i := slices.IndexFunc(rungs[k], func(r pruner.Result) bool { return r.Trial == n })
+				rungs[k][i].Promoted = true
+				return n, k + 1
+			}
+		}
+		if len(programs) > simTrials {
+			return 0, 0
+		}
+		programs, at = append(programs, newProgram(seed, len(programs))), append(at, 0)
+		return len(programs) - 1, 0
+	}
 	for {
 		for len(busy) < simWorkers {
-			job, ok := sched.Next(len(programs) <= simTrials)
-			if !ok {
+			trial, rung := next()
+			if trial == 0 {
 				break
 			}
-			if job.Trial == 0 {
-				job.Trial = len(programs)
-				programs, at = append(programs, newProgram(seed, job.Trial)), append(at, 0)
-			}
-			sched.Begin(job.Trial, job.Rung)
-			p := programs[job.Trial]
-			busy = append(busy, &place{trial: job.Trial, end: job.Resource, program: p,
-				clock: clock + p.speed*float64(job.Resource-at[job.Trial])})
+			p := programs[trial]
+			busy = append(busy, &place{trial: trial, end: resources[rung], program: p,
+				clock: clock + p.speed*float64(resources[rung]-at[trial])})
 		}
 		if len(busy) == 0 {
 			return s
@@ -191,7 +206,8 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Ladder, sign float64
 		s.epochs += p.end - at[p.trial]
 		at[p.trial] = p.end
 		v := p.program.measured(p.end)
-		sched.End(p.trial, sign*v)
+		rung := slices.Index(resources, p.end)
+		rungs[rung] = append(rungs[rung], pruner.Result{Trial: p.trial, Value: sign * v})
 		if p.end == maxEpochs {
 			s.complete(p.program, v)
 		}

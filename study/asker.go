@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // question is what the loop wants of the optimizer: to learn what is new, then
@@ -14,6 +16,9 @@ type question struct {
 	tell  []optimizer.Observation
 	query optimizer.Query
 	told  int // finished trials that the optimizer knows, tell included
+	// known reports whether a trial with the values of a point was proposed before.
+	// Nil where the optimizer sees to that itself.
+	known func(spaces.Point) bool
 }
 
 // asked is the answer.
@@ -49,5 +54,11 @@ func answer(ctx context.Context, opt optimizer.Optimizer, q question) (p optimiz
 			return p, fmt.Errorf("tell the optimizer of trial %d: %w", o.Trial, err)
 		}
 	}
-	return opt.Ask(ctx, q.query)
+	for {
+		p, err = opt.Ask(ctx, q.query)
+		if err != nil || q.known == nil || !q.known(p.Point) {
+			return p, err
+		}
+		q.query.Pending = append(slices.Clip(q.query.Pending), optimizer.Pending{Trial: q.query.Trial, Point: p.Point})
+	}
 }

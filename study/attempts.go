@@ -119,19 +119,10 @@ func (l *loop) trialEnded(t *Trial, r *running, o outcome) {
 }
 
 // valued completes the end of a trial whose attempt has ended with value v, and
-// reports whether another attempt follows: a repeat, or the next rung.
+// reports whether another attempt follows: a repeat.
 func (l *loop) valued(t *Trial, v float64, f *Finished) (again bool) {
-	f.Status, f.Value = optimizer.Succeeded, &v
-	if l.state.Config.resource() != "" {
-		goesOn, why := l.climbed(t, v)
-		if goesOn && l.ending != nil {
-			goesOn, why = false, "the study ended before its next rung"
-		}
-		if why != "" {
-			f.Status, f.Failure = optimizer.Pruned, &Failure{Kind: FailPruned, Text: why}
-		}
-		return goesOn
-	}
+	f.Value = &v
+	l.state.graded(t.Values, f)
 	run := l.state.Config.Run
 	values := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], v)
 	if len(values) < run.Repeats {

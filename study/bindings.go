@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -50,9 +49,9 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 	dir := l.Attempt(AttemptID{t.Number, attempt})
 	return &Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
-		Seed:     c.TrialSeed(t.Number, t.runs(c)),
-		TrialDir: dir, CheckpointDir: l.Checkpoint(t.Number), ParamsFile: filepath.Join(dir, paramsName),
-		Params: c.Params, Values: c.given(t),
+		Seed:     c.TrialSeed(t.first(), t.runs(c)),
+		TrialDir: dir, CheckpointDir: l.Checkpoint(t.first()), ParamsFile: filepath.Join(dir, paramsName),
+		Params: c.Params, Values: t.Values,
 	}
 }
 
@@ -60,12 +59,7 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 // command can be run again as it was.
 func LastBindings(l Layout, c *Config, t *Trial) *Bindings {
 	before := *t
-	if t.Done() {
-		before.Status = ""
-		if n := len(t.Rungs); n > 0 && t.Status != optimizer.Failed {
-			before.Rungs = t.Rungs[:n-1]
-		}
-	}
+	before.Status = ""
 	return TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
 }
 

@@ -21,7 +21,7 @@ const earlyPatience = time.Millisecond
 // moment for the answer.
 func (l *loop) askEarly() {
 	if !slices.ContainsFunc(l.events, isFinished) || slices.ContainsFunc(l.events, isProposed) || l.asking || l.ending != nil || l.mayEnd() ||
-		l.halted() || len(l.state.Queue) > 0 || l.state.room() == 0 || l.freeSlots() <= len(l.ready) {
+		l.halted() || len(l.state.Queue) > 0 || l.state.search.resource != "" || l.state.room() == 0 || l.freeSlots() <= len(l.ready) {
 		return
 	}
 	q := l.state.questionAfter(l.told, l.events)

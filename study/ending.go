@@ -34,7 +34,7 @@ func (s *State) guard() *Closed {
 	first := s.Trials[s.inSession[0]-1]
 	for _, k := range s.inSession {
 		t := s.Trials[k-1]
-		if t.Failure == nil || first.Failure == nil || !t.Failure.alike(first.Failure) {
+		if t.Status != optimizer.Failed || t.Failure == nil || first.Failure == nil || !t.Failure.alike(first.Failure) {
 			return nil
 		}
 	}

@@ -113,6 +113,9 @@ type Proposed struct {
 	Note    optimizer.Note   `json:"note"`
 	// Hand says that somebody asked for the trial and will tell of it.
 	Hand bool `json:"hand,omitempty"`
+	// Continues is the trial that this one continues from its checkpoint, with
+	// more of the resource. Nobody was asked for it.
+	Continues int `json:"continues,omitempty"`
 }
 
 // Started says that an attempt at a trial was launched or rejoined. It is not

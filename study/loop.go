@@ -227,7 +227,7 @@ func (l *loop) answered(a asked) {
 	default:
 		p := a.proposal
 		l.propose(Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),
-			Origin: p.Origin, Values: l.state.Space.Decode(p.Point), Note: p.Note})
+			Origin: p.Origin, Values: l.state.fresh(l.state.search.Decode(p.Point)), Note: p.Note})
 	}
 }
 
@@ -266,17 +266,18 @@ func (l *loop) plan() error {
 	if !l.state.SetUp || l.ending != nil || l.asking || l.freeSlots() <= len(l.ready) || l.state.room() == 0 {
 		return nil
 	}
-	if len(l.state.Queue) > 0 {
-		return l.takeEnqueued()
+	if p, ok := l.state.unasked(); ok {
+		return l.take(p)
 	}
 	l.ask()
 	return nil
 }
 
-// takeEnqueued makes a trial of the values that a person enqueued.
-func (l *loop) takeEnqueued() error {
-	q := l.state.question(l.told).query
-	l.propose(Proposed{Trial: q.Trial, Told: l.told, Pending: numbers(q.Pending), Origin: optimizer.OriginGiven, Values: l.state.Queue[0]})
+// take makes a trial that the optimizer need not be asked for.
+func (l *loop) take(p Proposed) error {
+	q := l.state.question(l.told)
+	p.Trial, p.Told, p.Pending = q.query.Trial, q.told, numbers(q.query.Pending)
+	l.propose(p)
 	if err := l.settle(); err != nil {
 		return err
 	}

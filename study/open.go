@@ -157,7 +157,10 @@ func (s *Study) prepare() error {
 	if s.pruner, err = c.newPruner(); err != nil {
 		return err
 	}
-	if s.opt, err = s.opts.Optimizer(s.state.Space, c.Seed, c.Optimizer); err != nil {
+	if _, err := c.rungs(); err != nil {
+		return fmt.Errorf("prune: %w", err)
+	}
+	if s.opt, err = s.opts.Optimizer(s.state.search.Space, c.Seed, s.state.search.Settings); err != nil {
 		return err
 	}
 	for _, n := range s.state.Order {

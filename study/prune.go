@@ -17,7 +17,7 @@ type watched struct {
 
 // newPruner returns the pruner that the config asks for, nil if none.
 func (c *Config) newPruner() (*pruner.Pruner, error) {
-	if c.Prune == nil {
+	if !c.prunes() {
 		return nil, nil
 	}
 	s := pruner.Settings{
@@ -27,12 +27,6 @@ func (c *Config) newPruner() (*pruner.Pruner, error) {
 	}
 	if c.Prune.Threshold != nil {
 		s.Threshold = c.Objective.Direction.Maximised(*c.Prune.Threshold)
-	}
-	if c.resource() != "" {
-		if _, err := c.rungs(); err != nil {
-			return nil, fmt.Errorf("prune: %w", err)
-		}
-		s.MinResource, s.Warmup = 1, 0 // in rungs, see rungStep
 	}
 	p, err := pruner.New(s)
 	if err != nil {
@@ -46,7 +40,7 @@ func (c *Config) prunes() bool { return c.Prune != nil && c.resource() == "" }
 
 // watch keeps what the pruner has to know of an event.
 func (s *State) watch(w watched) {
-	if s.Config.Prune != nil {
+	if s.Config.prunes() {
 		s.watched = append(s.watched, w)
 	}
 }

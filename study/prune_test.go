@@ -2,8 +2,6 @@ package study_test
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -128,90 +125,5 @@ func TestPrunedTrial(t *testing.T) {
 	}
 	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value != -2 {
 		t.Errorf("the optimizer is told %+v", o)
-	}
-}
-
-// learner is a program with a learning curve: its loss after e epochs depends
-// on x, and some configurations learn fast and end badly. It continues from its
-// checkpoint, so that an attempt costs the epochs that it adds.
-func learner(x, y float64, epochs int) float64 {
-	end := (x-0.3)*(x-0.3) + 0.5*(y-0.6)*(y-0.6)
-	rate := 0.15 + 0.3*math.Abs(math.Sin(7*x+3*y))
-	return end + 2*math.Exp(-rate*float64(epochs))
-}
-
-// runLearner runs a study of learner and returns after how many epochs in all
-// its best loss first was at most goal, and its best loss.
-func runLearner(t *testing.T, seed uint64, trials int, prune *study.Prune, goal float64) (epochs int, best float64) {
-	t.Helper()
-	dir := t.TempDir()
-	best = math.Inf(1)
-	synctest.Test(t, func(t *testing.T) {
-		c := config()
-		c.Seed, c.Budget.Trials, c.Prune = seed, trials, prune
-		c.Params = []spaces.Param{
-			{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
-			{Name: "y", Kind: spaces.KindFloat, Min: 0, Max: 1},
-			{Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 27},
-		}
-		c.Command.Argv = []string{"learner", "{x}", "{y}", "{epochs}", "{checkpoint_dir}"}
-		if prune == nil {
-			c.Params = c.Params[:2]
-			c.Command.Argv[3] = "27"
-		}
-		c.Optimizer.Method = optimizer.MethodRandom
-		spent, done := 0, map[string]int{}
-		f := &fakeLauncher{program: func(job runner.Job) ending {
-			x, err1 := strconv.ParseFloat(job.Argv[1], 64)
-			y, err2 := strconv.ParseFloat(job.Argv[2], 64)
-			e, err3 := strconv.Atoi(job.Argv[3])
-			if err1 != nil || err2 != nil || err3 != nil {
-				t.Errorf("command %q", job.Argv)
-			}
-			spent += e - done[job.Argv[4]]
-			done[job.Argv[4]] = e
-			loss := learner(x, y, e)
-			if best > goal && loss <= goal {
-				epochs = spent
-			}
-			best = min(best, loss)
-			return ending{stdout: fmt.Sprintf("loss=%v\n", loss)}
-		}}
-		s, err := study.Open(&c, study.Options{Dir: dir, Launcher: f})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if st := s.State(); st.Best().Value != best {
-			t.Errorf("the best trial has %v, the best loss was %v", st.Best().Value, best)
-		}
-	})
-	return epochs, best
-}
-
-// Successive halving finds what full training finds in less than half of the
-// epochs, in the median over ten seeds.
-func TestASHASavesEpochs(t *testing.T) {
-	var shares []float64
-	for seed := range uint64(10) {
-		const trials = 40
-		_, goal := runLearner(t, seed, trials, nil, math.Inf(-1))
-		asha := &study.Prune{Method: "asha", MinResource: 1, Reduction: 3, Resource: "epochs"}
-		epochs, best := runLearner(t, seed, 3*trials, asha, goal)
-		share := float64(epochs) / (27 * trials)
-		if best > goal {
-			share = math.Inf(1)
-		}
-		t.Logf("seed %d: full training reaches %.4f with %d epochs, successive halving with %d (%.0f %%)", seed, goal, 27*trials, epochs, 100*share)
-		shares = append(shares, share)
-	}
-	slices.Sort(shares)
-	if median := (shares[4] + shares[5]) / 2; median > 0.5 {
-		t.Errorf("the median share of epochs is %.2f", median)
 	}
 }

@@ -42,5 +42,8 @@ func (l *loop) recommend() (r *Recommended) {
 		l.opts.Log.Warn("the optimizer recommends no trial", "error", err)
 		return nil
 	}
+	if !l.state.Trials[a.Trial-1].Succeeded() {
+		return nil // it had only a part of the resource
+	}
 	return &Recommended{Trial: a.Trial, Mean: l.state.worth(a.Mean), SD: a.SD}
 }

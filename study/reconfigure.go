@@ -76,7 +76,7 @@ func (s *State) refused(now Config) []string {
 // range has changed, the trials inside the new one are kept; the others stay in
 // the journal, but count no more.
 func changedParams(was, now Config) []string {
-	a, b := was.searched(), now.searched()
+	a, b := was.Params, now.Params
 	if len(a) != len(b) || was.resource() != now.resource() {
 		return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
 	}

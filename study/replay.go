@@ -61,7 +61,7 @@ func (r *replay) before(ctx context.Context, e Event) error {
 		// A session begins with a new optimizer, which is told of exclusions.
 		r.opt, r.told = nil, 0
 	case Proposed:
-		if e.Origin == optimizer.OriginGiven {
+		if e.Origin == optimizer.OriginGiven || e.Continues > 0 {
 			r.out.Given++
 			return nil
 		}
@@ -72,13 +72,13 @@ func (r *replay) before(ctx context.Context, e Event) error {
 
 func (r *replay) ask(ctx context.Context, e Proposed) error {
 	if r.opt == nil {
-		opt, err := r.make(r.state.Space, r.state.Config.Seed, r.state.Config.Optimizer)
+		opt, err := r.make(r.state.search.Space, r.state.Config.Seed, r.state.search.Settings)
 		if err != nil {
 			return err
 		}
 		r.opt = opt
 	}
-	q := question{query: optimizer.Query{Trial: e.Trial}}
+	q := question{query: optimizer.Query{Trial: e.Trial}, known: r.state.known()}
 	for ; r.told < e.Told; r.told++ {
 		if t := r.state.Trials[r.state.Order[r.told]-1]; t.teaches() {
 			q.tell = append(q.tell, r.state.Observation(t))
@@ -96,7 +96,7 @@ func (r *replay) ask(ctx context.Context, e Proposed) error {
 		return fmt.Errorf("replay trial %d: %w", e.Trial, err)
 	}
 	r.out.Asked++
-	if got := r.state.Space.Decode(p.Point); !got.Equal(e.Values) {
+	if got := r.state.fresh(r.state.search.Decode(p.Point)); !got.Equal(e.Values) {
 		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
 	}
 	return nil

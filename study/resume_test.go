@@ -36,8 +36,8 @@ func TestResumeAfterEveryRecord(t *testing.T) {
 			c.Prune, c.Budget.Trials = &study.Prune{Method: "patience", Patience: 2}, 6
 		}, curve, 16},
 		"halving": {func(c *study.Config) {
-			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
-		}, parabola, 30},
+			c.Prune, c.Budget.Trials = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}, 16
+		}, parabola, 35},
 		"confirm": {func(c *study.Config) { c.Run.Confirm, c.Budget.Trials = 2, 4 }, parabola, 16},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ type State struct {
 	ID          string
 	Fingerprint string
 	Config      Config
-	Space       *spaces.Space
+	Space       *spaces.Space // of the trials' values
 	// Trials holds trial k at index k-1.
 	Trials []*Trial
 	// Order lists the finished trials in the order of their records, which is
@@ -33,7 +33,8 @@ type State struct {
 	Closed *Closed
 	Notes  []Noted
 
-	setups    int // attempts at the setup command
+	search    *Search // what the optimizer sees of the space
+	setups    int     // attempts at the setup command
 	best      *Trial
 	sinceBest int // trials finished after the best one
 	counts    map[optimizer.Status]int
@@ -95,29 +96,29 @@ func (s *State) apply(r Record) error {
 }
 
 func (s *State) created(e Created, at time.Time) error {
-	space, err := e.Config.Space()
+	space, search, err := e.Config.spaces()
 	if err != nil {
 		return err
 	}
 	if e.ID == "" {
 		return errors.New("the study has no id")
 	}
-	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Began: at,
+	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, search: search, Began: at,
 		SetUp: e.Config.Setup == "", counts: map[optimizer.Status]int{}}
 	return nil
 }
 
 func (s *State) configChanged(e ConfigChanged) error {
-	space, err := e.Config.Space()
+	space, search, err := e.Config.spaces()
 	if err != nil {
 		return err
 	}
 	if e.Config.Setup != s.Config.Setup {
 		s.SetUp = e.Config.Setup == ""
 	}
-	s.Config, s.Fingerprint, s.Space, s.Closed = e.Config, e.Fingerprint, space, nil
+	s.Config, s.Fingerprint, s.Space, s.search, s.Closed = e.Config, e.Fingerprint, space, search, nil
 	for _, t := range s.Trials {
-		t.Point, err = space.Encode(t.Values)
+		t.Point, err = search.encode(t.Values)
 		t.Outside = err != nil
 	}
 	s.Queue = slices.DeleteFunc(s.Queue, func(v spaces.Values) bool { return !holds(space, v) })
@@ -132,15 +133,21 @@ func (s *State) proposed(e Proposed) error {
 	if e.Told < 0 || e.Told > len(s.Order) {
 		return fmt.Errorf("trial %d: %d trials told, but %d finished", e.Trial, e.Told, len(s.Order))
 	}
-	p, err := s.Space.Encode(e.Values)
+	p, err := s.search.encode(e.Values)
 	if err != nil {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
+	}
+	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending}
+	if e.Continues > 0 {
+		if err := s.continued(t, e.Continues); err != nil {
+			return err
+		}
 	}
 	if e.Origin == optimizer.OriginGiven && len(s.Queue) > 0 {
 		s.Queue = s.Queue[1:]
 	}
-	s.Trials = append(s.Trials, &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending})
+	s.Trials = append(s.Trials, t)
 	return nil
 }
 
@@ -171,8 +178,6 @@ func (s *State) ended(e Ended) error {
 	}
 	t.Attempt, t.Slot, t.last, t.seen = e.Attempt, e.Slot, e.Attempt, false
 	switch {
-	case e.Value != nil && s.Config.resource() != "":
-		s.climb(t, *e.Value)
 	case e.Value != nil:
 		t.Repeats = append(t.Repeats, *e.Value)
 	case e.Failure != nil && !e.Failure.Kind.blameless():
@@ -182,12 +187,6 @@ func (s *State) ended(e Ended) error {
 		s.watch(watched{forget: t.Number}) // its next attempt begins from the start
 	}
 	return nil
-}
-
-// climb notes the value of a trial on its rung.
-func (s *State) climb(t *Trial, v float64) {
-	s.watch(watched{reading: s.maximised(t.Number, Reading{Step: s.rungStep(len(t.Rungs)), Value: v})})
-	t.Rungs = append(t.Rungs, v)
 }
 
 func (s *State) finished(e Finished, at time.Time) error {
@@ -202,9 +201,6 @@ func (s *State) finished(e Finished, at time.Time) error {
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	if e.Value != nil {
 		t.Value = *e.Value
-		if s.Config.resource() != "" {
-			s.climb(t, *e.Value)
-		}
 	}
 	if t.Status == optimizer.Failed {
 		s.watch(watched{forget: t.Number})
@@ -302,6 +298,9 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		Trial:    t.Number,
 		Proposal: optimizer.Proposal{Point: t.Point, Origin: t.Origin, Note: t.Note},
 		Status:   t.Status,
+	}
+	if t.Status == optimizer.Pruned && s.search.resource != "" {
+		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
 		o.Value = s.Config.Objective.Direction.Maximised(t.Value)

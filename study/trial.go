@@ -35,8 +35,11 @@ type Trial struct {
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the values of the repeats that have ended.
 	Repeats []float64 `json:"repeats,omitempty"`
-	// Rungs are the values at the amounts of the resource that it was given.
-	Rungs []float64 `json:"rungs,omitempty"`
+	// Continues is the trial whose run this one continues with more of the
+	// resource; 0 for none.
+	Continues int `json:"continues,omitempty"`
+	root      int // the first of these, 0 for none
+	next      int // the trial that continues this one, 0 for none
 	// Confirms are the values of the attempts that repeat a finished trial, and
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []float64 `json:"confirms,omitempty"`
