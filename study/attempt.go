@@ -125,7 +125,7 @@ func (a *attempt) cwd(b *Bindings) string {
 func (a *attempt) files(b *Bindings) []runner.File {
 	files := []runner.File{{Name: paramsName, Content: append(b.paramsJSON(), '\n')}}
 	for _, t := range a.config.Files {
-		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(renderFile(t.Text, b))})
+		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(t.Render(b))})
 	}
 	if a.study.pattern.Variable() != "" {
 		files = append(files, runner.File{Name: resultName})

@@ -129,11 +129,11 @@ func renderText(text string, b *Bindings) (out string, absent bool) {
 	return out, absent
 }
 
-// renderFile renders a configuration file. A line with an absent value
+// Render returns the text of the file in one attempt. A line with an absent value
 // vanishes.
-func renderFile(text string, b *Bindings) string {
+func (t Template) Render(b *Bindings) string {
 	var out strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(t.Text) {
 		if t, absent := renderText(line, b); !absent {
 			out.WriteString(t)
 		}

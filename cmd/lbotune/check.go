@@ -23,9 +23,10 @@ func newCheck(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Validate a spec and show the first commands",
-		Long: `Check validates SPEC and shows the space and the first three commands exactly as
-they would run. With --smoke it also runs setup and one trial at the middle of
-the space, in a temporary study, and shows the value that it found.`,
+		Long: `Check validates SPEC and shows the space, the first three commands exactly as they
+would run, and the configuration files of the first trial. With --smoke it also
+runs setup and one trial at the middle of the space, in a temporary study, and
+shows the value that it found.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := spec.Load(args[0])
@@ -58,9 +59,19 @@ type preview struct {
 	Params   []spaces.Param `json:"params"`
 	Setup    string         `json:"setup,omitempty"`
 	Commands []string       `json:"commands"`
+	Files    []previewFile  `json:"files,omitempty"`
 }
 
-const previewed = 3
+// previewFile is a configuration file as the first trial finds it.
+type previewFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+const (
+	previewed      = 3
+	previewedLines = 40 // of a file
+)
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
 	p := &preview{Study: cfg.Name, Dir: string(l), Params: cfg.Params, Setup: cfg.RenderSetup(l)}
@@ -82,11 +93,17 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			return nil, err
 		}
 		t := &study.Trial{Number: q.Trial, Values: search.Decode(proposal.Point)}
-		c, err := cfg.Command.Render(study.TrialBindings(l, cfg, t, 1, 0))
+		b := study.TrialBindings(l, cfg, t, 1, 0)
+		line, err := cfg.Paste(b)
 		if err != nil {
 			return nil, err
 		}
-		p.Commands = append(p.Commands, c.String())
+		p.Commands = append(p.Commands, line)
+		for _, f := range cfg.Files {
+			if q.Trial == 1 {
+				p.Files = append(p.Files, previewFile{f.To, f.Render(b)})
+			}
+		}
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: proposal.Point})
 	}
 	return p, nil
@@ -115,6 +132,13 @@ func (p *preview) print(g *global) error {
 	s.WriteString("\nfirst commands\n")
 	for _, c := range p.Commands {
 		fmt.Fprintf(&s, "  %s\n", printable(c))
+	}
+	for _, f := range p.Files {
+		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")
+		if len(lines) > previewedLines {
+			lines = append(lines[:previewedLines], "...")
+		}
+		fmt.Fprintf(&s, "\n%s of the first trial\n  %s\n", oneLine(f.Name), strings.Join(lines, "\n  "))
 	}
 	_, err := io.WriteString(g.out, s.String())
 	return err
