@@ -70,8 +70,11 @@ func (s *Study) Exclude(trial int) error {
 	if err != nil {
 		return err
 	}
-	if !t.Done() {
+	switch {
+	case !t.Done():
 		return fmt.Errorf("trial %d is not finished yet", trial)
+	case t.Excluded:
+		return fmt.Errorf("trial %d is excluded already", trial)
 	}
 	return s.commit(Excluded{Trial: trial})
 }

@@ -152,14 +152,14 @@ counts as one of the budget's trials.`,
 func newNote(g *global) *cobra.Command {
 	var trial int
 	cmd := &cobra.Command{
-		Use:   "note STUDY TEXT",
+		Use:   "note STUDY TEXT ...",
 		Short: "Keep a remark with a study or a trial",
 		Long: `Note keeps TEXT with a study, or with one of its trials: status shows it. STUDY may
 be a spec whose study has not begun.`,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			note := func(s *study.Study) error {
-				if err := s.Note(trial, args[1]); err != nil {
+				if err := s.Note(trial, strings.Join(args[1:], " ")); err != nil {
 					return &usageError{err}
 				}
 				_, err := fmt.Fprintln(g.err, "noted")
