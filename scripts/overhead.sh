@@ -6,13 +6,17 @@
 #
 #     scripts/overhead.sh [N [WORKERS [DIR]]]
 #
-# The study is kept in DIR, by default in a temporary directory: what a sync and a
-# new file cost depends on the disk.
+# The study is kept in DIR, by default in bin beside this directory, since /tmp may be
+# memory: what a sync and a new file cost depends on the disk. On ext4 a new file is
+# dear, up to a millisecond, where thousands were removed in the last five minutes, by
+# this script for instance, or by tests in /tmp.
 set -eu
 n=${1:-2000} workers=${2:-2}
-dir=$(mktemp -d ${3:+-p "$3"})
+repository=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "${3:-$repository/bin}"
+dir=$(cd "${3:-$repository/bin}" && mktemp -d "$PWD/overhead.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-cd "$(dirname "$0")/.."
+cd "$repository"
 CGO_ENABLED=0 go build -trimpath -o "$dir/lbotune" ./cmd/lbotune
 cd "$dir"
 cat > spec.toml <<SPEC
