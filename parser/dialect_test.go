@@ -190,11 +190,11 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := "epoch 1 \x1b[32mloss\x1b[0m: 0.5\nepoch 2 loss: 0,4\r\x07" + strings.Repeat("é", 200) + " loss: nan\nepoch 3 loss: 0.25%\n"
+	log := "epoch 1 \x1b[32mloss\x1b[0m: 0.5\nepoch 2 loss: 0,4\r\x07" + strings.Repeat("é", 200) + " loss: nan " + strings.Repeat("é", 200) + "x\nepoch 3 loss: 0.25%\n"
 	var got []string
 	result, err := parser.Explain(pattern, strings.NewReader(log), func(m parser.Match) {
 		got = append(got, string(m.Problem)+"|"+m.Excerpt[m.Start:m.End])
-		if strings.ContainsAny(m.Excerpt, "\x07\x1b\r") {
+		if strings.ContainsAny(m.Excerpt, "\x07\x1b\r\ufffd") {
 			t.Errorf("%q has control characters", m.Excerpt)
 		}
 		if len(m.Excerpt) > 400 {

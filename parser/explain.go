@@ -3,6 +3,7 @@ package parser
 import (
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // Match is one place where a rule found its metric, for people to look at.
@@ -62,6 +63,12 @@ func (o *occurrence) match(text []byte, source Source) Match {
 	}
 	const around = 100
 	from, to := max(o.at-around, 0), min(o.end+around, len(text))
+	for from > 0 && from < o.at && !utf8.RuneStart(text[from]) {
+		from++
+	}
+	for to < len(text) && to > o.end && !utf8.RuneStart(text[to]) {
+		to--
+	}
 	value := clip(text[o.at:o.end])
 	m.Excerpt = printable(text[from:o.at]) + value
 	m.Start, m.End = len(m.Excerpt)-len(value), len(m.Excerpt)
