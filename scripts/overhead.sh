@@ -7,13 +7,14 @@
 #     scripts/overhead.sh [N [WORKERS [DIR]]]
 #
 # The study is kept in DIR, by default in bin beside this directory, since /tmp may be
-# memory: what a sync and a new file cost depends on the disk. On ext4 a new file is
-# dear, up to a millisecond, where thousands were removed in the last five minutes, by
-# this script for instance, or by tests in /tmp.
+# memory: what a sync and a new file cost depends on the disk. On ext4 a new file takes
+# up to a millisecond near where thousands were removed in the last five minutes, by
+# tests or by this script; +T has it choose another place for each run.
 set -eu
 n=${1:-2000} workers=${2:-2}
 repository=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "${3:-$repository/bin}"
+[ $# -ge 3 ] || chattr +T "$repository/bin" 2> /dev/null || : # where there is such a thing
 dir=$(cd "${3:-$repository/bin}" && mktemp -d "$PWD/overhead.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 cd "$repository"
