@@ -161,7 +161,7 @@ func rangeOf(p spaces.Param) string {
 	}
 	var words []string
 	for _, c := range p.Choices {
-		words = append(words, c.Text())
+		words = append(words, valueText(c))
 	}
 	return strings.Join(words, ", ")
 }

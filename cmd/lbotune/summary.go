@@ -158,7 +158,7 @@ func valueLines(values spaces.Values) []string {
 	}
 	var out []string
 	for _, v := range values {
-		out = append(out, fmt.Sprintf("%-*s = %s", width, v.Name, oneLine(v.Value.Text())))
+		out = append(out, fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)))
 	}
 	return out
 }

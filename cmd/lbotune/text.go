@@ -45,7 +45,16 @@ func shortValue(v spaces.Value) string {
 	if x, ok := v.Any().(float64); ok {
 		return short(x)
 	}
-	return oneLine(v.Text())
+	return valueText(v)
+}
+
+// valueText is a parameter's value as the program is given it, on one line; an empty
+// one can be seen.
+func valueText(v spaces.Value) string {
+	if text := oneLine(v.Text()); text != "" {
+		return text
+	}
+	return `""`
 }
 
 // shortValues is a configuration as people compare it: lr=0.01 depth=3.
