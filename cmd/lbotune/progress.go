@@ -150,9 +150,6 @@ func (p *progress) attempt(e study.Ended) {
 		what = oneLine(e.Failure.Text) + "; it will be run again"
 	} else if e.Value != nil {
 		what = "repeat: " + short(*e.Value)
-		if p.cfg.Prune != nil && p.cfg.Prune.Resource != "" {
-			what = short(*e.Value) + "; it goes on"
-		}
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
 	p.leftovers(e.Trial, e.Leftovers)
