@@ -90,7 +90,27 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
 		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
 	asUsageErrors(root)
+	root.SetHelpCommand(newHelp())
 	return root
+}
+
+// newHelp is cobra's help, which takes a misspelt command for none.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return &usageError{err}
+			case len(rest) > 0 && about.HasSubCommands():
+				return knownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // knownCommand refuses words that are no command.
