@@ -240,8 +240,8 @@ func (a *attempt) lower() {
 
 // unexecuted returns a SpawnError if the native supervisor could not execute the command
 // for want of something, and otherwise says on stderr, once, what is wrong with the command.
-func (a *attempt) unexecuted(errno unix.Errno, shell string) error {
-	name := shell
+func (a *attempt) unexecuted(errno unix.Errno) error {
+	name := "the shell"
 	if len(a.job.Argv) > 0 {
 		name = a.job.Argv[0]
 	}

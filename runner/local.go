@@ -208,7 +208,7 @@ func (l *Local) reap(a *attempt) (code int, err error) {
 	rec, _ := readRecord(a.record) // unreadable is as good as empty
 	switch {
 	case rec.Exit != nil && rec.Exec != nil:
-		return *rec.Exit, a.unexecuted(unix.Errno(*rec.Exec), l.shell())
+		return *rec.Exit, a.unexecuted(unix.Errno(*rec.Exec))
 	case rec.Exit != nil:
 		return *rec.Exit, a.busy(*rec.Exit)
 	case rec.Fork != nil:
