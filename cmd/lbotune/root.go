@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -34,7 +36,7 @@ type global struct {
 // execute runs the command line and returns the exit code.
 func execute(args []string, std streams) int {
 	root := newRoot(&global{streams: std})
-	root.SetArgs(args)
+	root.SetArgs(negativeLast(args))
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
@@ -44,6 +46,27 @@ func execute(args []string, std streams) int {
 		complain(std.err, err)
 	}
 	return codeOf(err)
+}
+
+var negativeRE = regexp.MustCompile(`^-(?:[0-9]|\.[0-9]|(?i:inf|infinity|nan)$)`)
+
+// negativeLast lets tell take a negative value, which looks like a flag.
+func negativeLast(args []string) []string {
+	if !slices.Contains(args, "tell") || slices.Contains(args, "--") {
+		return args
+	}
+	var out, values []string
+	for i, a := range args {
+		if negativeRE.MatchString(a) && args[max(i-1, 0)] != "--failed" {
+			values = append(values, a)
+		} else {
+			out = append(out, a)
+		}
+	}
+	if len(values) == 0 {
+		return args
+	}
+	return slices.Concat(out, []string{"--"}, values)
 }
 
 // shownError is an error that the person has been told of already.

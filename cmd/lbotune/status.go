@@ -56,6 +56,9 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	row("state", "%s", standing(st, held))
 	row("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
 		st.Count(optimizer.Succeeded), st.Count(optimizer.Failed), st.Count(optimizer.Pruned))
+	if n := excluded(st); n > 0 {
+		row("", "%d of them excluded", n)
+	}
 	if len(pending) > 0 {
 		row("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
 	}
@@ -73,6 +76,17 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	}
 	_, err = fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// excluded counts the trials that were taken out.
+func excluded(st *study.State) int {
+	n := 0
+	for _, t := range st.Trials {
+		if t.Excluded {
+			n++
+		}
+	}
+	return n
 }
 
 // standing says in words whether a study runs, rests or has ended.

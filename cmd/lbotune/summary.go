@@ -37,7 +37,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Continues: t.Continues, Failure: t.Failure,
 		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Confirms: t.Confirms, Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
-	if t.Attempt > 0 {
+	if t.Attempt > 0 && !t.Hand {
 		out.Output = outputFile(l, t)
 	}
 	if t.Done() {
@@ -145,7 +145,10 @@ func summarise(g *global, st *study.State, l study.Layout) error {
 	}
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)
-	fmt.Fprintf(&s, "output:  %s\ncommand: %s\n", oneLine(outputFile(l, b)), printable(commandLine(st, l, b)))
+	if !b.Hand {
+		fmt.Fprintf(&s, "output:  %s\n", oneLine(outputFile(l, b)))
+	}
+	fmt.Fprintf(&s, "command: %s\n", printable(commandLine(st, l, b)))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
 }
