@@ -31,7 +31,7 @@ type reproduction struct {
 
 func reproduceCommand() *cobra.Command {
 	var r reproduction
-	parts := []string{"main", "product", "kappa", "beta"}
+	parts := []string{"main", "tasks", "product", "kappa", "beta"}
 	cmd := &cobra.Command{
 		Use:   "reproduce",
 		Short: "run the paper's experiments",
@@ -39,7 +39,8 @@ func reproduceCommand() *cobra.Command {
 
   main     15 problems x {EI, PI, UCB, TS} x {BO, LBO, LBO with the true L}, random
            search and pure Lipschitz optimization, in the paper's configuration
-  product  the same comparison with lbotune's own defaults
+  tasks    the robot and the logistic regression x {random search, BO, LBO}
+  product  the same comparison as main with lbotune's own defaults
   kappa    schedules and factors of the estimated constant
   beta     the upper confidence bound with beta = 10^16`,
 		Args: cobra.NoArgs,
@@ -54,7 +55,7 @@ func reproduceCommand() *cobra.Command {
 
 func (r *reproduction) run(cmd *cobra.Command) error {
 	var jobs []job
-	write := r.writeCases
+	write := func(b *strings.Builder, s *store) { r.writeCases(b, r.end(s, jobs)) }
 	if r.figures != "" && r.part != "main" && r.part != "product" {
 		return fmt.Errorf("--figures: part %s has no figures; those of main and product have", r.part)
 	}
@@ -62,11 +63,13 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 	case "main", "product":
 		jobs = r.mainJobs()
 	case "kappa":
-		jobs, write = r.kappaJobs(), r.writeKappa
+		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeKappa(b, r.end(s, jobs)) }
 	case "beta":
-		jobs, write = r.betaJobs(), r.writeBeta
+		jobs, write = r.betaJobs(), func(b *strings.Builder, s *store) { r.writeBeta(b, r.end(s, jobs)) }
+	case "tasks":
+		jobs, write = r.taskJobs(), func(b *strings.Builder, s *store) { r.writeTasks(b, s, jobs) }
 	default:
-		return fmt.Errorf("--part: found %q; allowed are main, product, kappa and beta", r.part)
+		return fmt.Errorf("--part: found %q; allowed are main, tasks, product, kappa and beta", r.part)
 	}
 	s, err := r.complete(cmd, jobs)
 	if err != nil {
@@ -78,11 +81,16 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	end := newRegrets()
-	end.addStore(s, jobs, r.evals)
 	var b strings.Builder
-	write(&b, end)
+	write(&b, s)
 	return publish(cmd, r.page, filepath.Join("reproduce", r.part), b.String())
+}
+
+// end holds what the runs of a store reach at their end.
+func (r *reproduction) end(s *store, jobs []job) *regrets {
+	out := newRegrets()
+	out.addStore(s, jobs, r.evals)
+	return out
 }
 
 // fifteen are the paper's problems. The goals of the robot and the noise of

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// realTasks are the problems of the paper that are no formulas.
+var realTasks = []string{"robotpush3", "robotpush4", "logregtable"}
+
+// ownLBO is what lbotune does unless it is told otherwise.
+const ownLBO = "LBO, lbotune"
+
+// taskVariants are random search, and Bayesian optimization by expected
+// improvement without and with Lipschitz bounds: as the paper describes it, and
+// as lbotune does it.
+func (r *reproduction) taskVariants() []variant {
+	paper := r.base()
+	paper.Acquisition = "ei"
+	return []variant{
+		randomSearch(),
+		{"BO, paper", with(paper, plain, 0)},
+		{"LBO, paper", paper},
+		{"BO, lbotune", with(optimizer.Settings{}, plain, 0)},
+		{ownLBO, optimizer.Settings{}},
+	}
+}
+
+func (r *reproduction) taskJobs() []job {
+	var jobs []job
+	for seed := r.first; seed < r.first+r.seeds; seed++ {
+		for _, o := range fifteen(seed) {
+			if !r.wants(o.Name) || r.only == "" && !slices.Contains(realTasks, o.Name) {
+				continue
+			}
+			for _, v := range r.taskVariants() {
+				jobs = append(jobs, job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: r.evals, workers: 1})
+			}
+		}
+	}
+	return jobs
+}
+
+// writeTasks prints what is reached half way and at the end, and how lbotune's
+// own LBO compares with the others.
+func (r *reproduction) writeTasks(b *strings.Builder, s *store, jobs []job) {
+	fmt.Fprintf(b, "Median error over %d seeds, and its quartiles.\n\n", r.seeds)
+	end := newRegrets()
+	end.addStore(s, jobs, r.evals)
+	writeRow(b, append([]string{"task", "evaluations"}, end.peers...))
+	writeRow(b, slices.Repeat([]string{"---"}, len(end.peers)+2))
+	for _, f := range end.functions {
+		for _, at := range []int{r.evals / 2, r.evals} {
+			then := newRegrets()
+			then.addStore(s, jobs, at)
+			row := []string{f, fmt.Sprint(at)}
+			for _, p := range end.peers {
+				x := then.of(p, f)
+				row = append(row, fmt.Sprintf("%s (%s to %s)", number(median(x)), number(quantile(x, 0.25)), number(quantile(x, 0.75))))
+			}
+			writeRow(b, row)
+		}
+	}
+	fmt.Fprintf(b, "\nThe probability that after %d evaluations a run of %s has less error than one of the others; in bold where they differ by a two-sided Mann-Whitney test at 5 %%.\n\n", r.evals, ownLBO)
+	others := slices.DeleteFunc(slices.Clone(end.peers), func(p string) bool { return p == ownLBO })
+	writeRow(b, append([]string{"task"}, others...))
+	writeRow(b, slices.Repeat([]string{"---"}, len(others)+1))
+	for _, f := range end.functions {
+		row := []string{f}
+		for _, p := range others {
+			x, y := end.of(ownLBO, f), end.of(p, f)
+			cell := fmt.Sprintf("%.2f", better(x, y))
+			if compareRegrets(x, y) != alike {
+				cell = "**" + cell + "**"
+			}
+			row = append(row, cell)
+		}
+		writeRow(b, row)
+	}
+	b.WriteString("\n")
+}
