@@ -131,7 +131,8 @@ type Template struct {
 type Prune struct {
 	// Method is median, percentile, asha, patience or threshold.
 	Method string `json:"method"`
-	// Percentile, for percentile: a trial below it is stopped (0-100).
+	// Percentile, for percentile: a trial goes on while it is among the best so
+	// many per cent of those that it is compared with. Between 0 and 100.
 	Percentile float64 `json:"percentile,omitempty"`
 	// Patience, for patience: readings without improvement.
 	Patience int `json:"patience,omitempty"`
@@ -139,14 +140,15 @@ type Prune struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 	// Warmup is the first step at which a trial may be stopped.
 	Warmup float64 `json:"warmup,omitempty"`
-	// MinTrials is how many trials must have finished first.
+	// MinTrials is how many others, at least, a trial must be compared with to be
+	// stopped. Patience and threshold compare with none.
 	MinTrials int `json:"min_trials,omitempty"`
 	// MinResource, Reduction: ASHA's smallest rung and its factor.
 	MinResource float64 `json:"min_resource,omitempty"`
 	Reduction   float64 `json:"reduction,omitempty"`
 	// Resource names an int parameter that is the training budget (epochs):
-	// ASHA then starts trials at the smallest rung and promotes the best,
-	// which continue from {checkpoint_dir}.
+	// ASHA then runs configurations with the smallest rung, and promotes the
+	// best to further trials that continue from {checkpoint_dir}.
 	Resource string `json:"resource,omitempty"`
 }
 

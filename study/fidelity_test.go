@@ -29,8 +29,9 @@ const (
 // training is a kind of training program: its loss, without noise, after some
 // epochs at a point of the unit cube.
 type training struct {
-	dim  int
-	loss func(seed uint64, u []float64, epochs float64) float64
+	dim   int
+	saves bool // successive halving needs at most half of the epochs
+	loss  func(seed uint64, u []float64, epochs float64) float64
 }
 
 // optimum is where a program's bowl has its middle.
@@ -60,8 +61,10 @@ func waves(seed, which uint64, u []float64, frequency float64) float64 {
 
 func square(x float64) float64 { return x * x }
 
-// trainings are curves a + b/t^c. In the bowls fast learners are not the best
-// ones; in the waves a, b and c have nothing to do with each other.
+// trainings are curves a + b/t^c. In the bowl and at the edge fast learners are
+// not the best ones; in the waves a, b and c have nothing to do with each other.
+// Of the slow starters, a + b exp(-ct), the best are the slowest: what successive
+// halving cannot know.
 func trainings() map[string]training {
 	waving := func(seed uint64, u []float64, t float64) float64 {
 		d := uint64(10 * len(u))
@@ -69,18 +72,23 @@ func trainings() map[string]training {
 		return 0.5*a + (0.5+b)*math.Pow(t, -(0.4+0.8*c))
 	}
 	return map[string]training{
-		"bowl, 3 parameters": {3, func(seed uint64, u []float64, t float64) float64 {
+		"bowl, 3 parameters": {3, true, func(seed uint64, u []float64, t float64) float64 {
 			o := optimum(seed, 3)
 			a := 0.1 + 0.8*square(u[0]-o[0]) + 0.5*square(u[1]-o[1]) + 0.5*square(u[2]-o[2])
 			return a + (0.8+0.8*u[1])*math.Pow(t, -(0.4+0.8*u[0]))
 		}},
-		"edge, 4 parameters": {4, func(seed uint64, u []float64, t float64) float64 {
+		"edge, 4 parameters": {4, true, func(seed uint64, u []float64, t float64) float64 {
 			o := optimum(seed, 4)
 			a := 0.1 + 0.5*square(u[0]-o[0])*(1+3*square(u[1]-o[1])) + 0.5*square(u[1]-o[1]) + 0.4*math.Abs(u[2]-o[2]) + 0.2*square(u[3]-o[3])
 			return a + (0.4+0.4*u[3])*math.Pow(t, -(0.5+0.5*u[0]))
 		}},
-		"waves, 2 parameters": {2, waving},
-		"waves, 3 parameters": {3, waving},
+		"slow starters, 4 parameters": {4, false, func(seed uint64, u []float64, t float64) float64 {
+			o := optimum(seed, 4)
+			end := 0.1 + 0.25*square(u[0]-0.2) + 0.1*u[0] + 0.6*square(u[1]-o[1]) + 0.5*square(u[2]-o[2]) + 0.4*square(u[3]-o[3])
+			return end + 0.8*math.Exp(-t*(0.02+0.05*u[0]+0.25*u[0]*u[0]))
+		}},
+		"waves, 2 parameters": {2, true, waving},
+		"waves, 3 parameters": {3, true, waving},
 	}
 }
 
@@ -165,9 +173,9 @@ func learn(t *testing.T, kind training, seed uint64, trials int, prune *study.Pr
 	return out
 }
 
-// Successive halving finds what full runs find in less than half of the epochs
-// that these need to it, in the median over ten seeds: the table of
-// docs/pruning.md.
+// Successive halving finds what full runs find in at most half of the epochs that
+// these need to it, in the median over ten seeds, unless the best are slow
+// starters: the table of docs/pruning.md.
 func TestHalvingSavesEpochs(t *testing.T) {
 	for name, kind := range trainings() {
 		t.Run(name, func(t *testing.T) {
@@ -188,8 +196,8 @@ func TestHalvingSavesEpochs(t *testing.T) {
 			slices.Sort(fulls)
 			middle := func(xs []float64) float64 { return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2 }
 			t.Logf("median share of the epochs %.2f; full runs need %.0f", middle(shares), middle(fulls))
-			if middle(shares) > 0.5 {
-				t.Errorf("the median share of the epochs is %.2f", middle(shares))
+			if saves := middle(shares) <= 0.5; saves != kind.saves {
+				t.Errorf("the median share of the epochs is %.2f: at most half is %v, want %v", middle(shares), saves, kind.saves)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 // Replayed is the outcome of a replay.
 type Replayed struct {
 	Asked       int          `json:"asked"`
-	Given       int          `json:"given"` // proposals by hand, which nobody was asked for
+	Given       int          `json:"given"` // by hand, or continued: nobody was asked for them
 	Differences []Difference `json:"differences"`
 }
 

@@ -118,7 +118,7 @@ func printReplay(g *global, rep study.Replayed) error {
 	for _, d := range rep.Differences {
 		fmt.Fprintf(&s, "trial %d: the journal has %s, the replay %s\n", d.Trial, oneLine(d.Journal.String()), oneLine(d.Replay.String()))
 	}
-	fmt.Fprintf(&s, "%s asked again, %d different, %d given by hand\n", count(rep.Asked, "proposal"), len(rep.Differences), rep.Given)
+	fmt.Fprintf(&s, "%s asked again, %d different, %d given or continued\n", count(rep.Asked, "proposal"), len(rep.Differences), rep.Given)
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
 }
