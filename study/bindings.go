@@ -16,8 +16,8 @@ type Bindings struct {
 	Trial   int
 	Attempt int
 	Slot    int
-	// TrialDir is the attempt's directory, CheckpointDir one that the trial's
-	// attempts share.
+	// TrialDir is the attempt's directory, CheckpointDir one that attempts with
+	// the same seed share.
 	TrialDir, CheckpointDir string
 	ParamsFile              string
 
@@ -46,11 +46,11 @@ func (c *Config) RenderSetup(l Layout) string {
 
 // TrialBindings are those of an attempt at a trial in a slot.
 func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
-	dir := l.Attempt(AttemptID{t.Number, attempt})
+	dir, run := l.Attempt(AttemptID{t.Number, attempt}), t.runs(c)
 	return &Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
-		Seed:     c.TrialSeed(t.first(), t.runs(c)),
-		TrialDir: dir, CheckpointDir: l.Checkpoint(t.first()), ParamsFile: filepath.Join(dir, paramsName),
+		Seed:     c.TrialSeed(t.first(), run),
+		TrialDir: dir, CheckpointDir: l.Checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, paramsName),
 		Params: c.Params, Values: t.Values,
 	}
 }

@@ -47,8 +47,14 @@ func (l Layout) Attempt(id AttemptID) string {
 	return filepath.Join(l.Trial(id.Trial), fmt.Sprintf("a%d", id.Attempt))
 }
 
-// Checkpoint is a trial's directory for checkpoints.
-func (l Layout) Checkpoint(n int) string { return filepath.Join(l.Trial(n), "checkpoint") }
+// Checkpoint is a trial's directory for checkpoints. Each of its repeats, counted
+// from 0, has one of its own, as it has a seed.
+func (l Layout) Checkpoint(n, repeat int) string {
+	if repeat == 0 {
+		return filepath.Join(l.Trial(n), "checkpoint")
+	}
+	return filepath.Join(l.Trial(n), fmt.Sprintf("checkpoint-%d", repeat+1))
+}
 
 // SlotCount is the number of trials that run at a time. A single worker, which
 // is the default, uses all GPUs that were found.

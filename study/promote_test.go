@@ -253,3 +253,30 @@ func TestPromotionsByHand(t *testing.T) {
 		}
 	})
 }
+
+// Each repeat has a seed and a checkpoint of its own, and so do the runs that
+// confirm the best: none goes on from what another has finished.
+func TestRepeatsHaveTheirOwnCheckpoints(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := climbing(5)
+		c.Run.Repeats, c.Run.Confirm = 2, 2
+		seeds := map[string]string{} // by checkpoint
+		done := map[string]int{}
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			n, err := strconv.Atoi(job.Argv[2])
+			checkpoint, seed := job.Argv[3], job.Argv[4]
+			if was, ok := seeds[checkpoint]; err != nil || ok && was != seed || n <= done[checkpoint] {
+				t.Errorf("%s: %v epochs with seed %s after %d with seed %s in %s", job.ID, n, seed, done[checkpoint], was, checkpoint)
+			}
+			seeds[checkpoint], done[checkpoint] = seed, n
+			return climb(job)
+		}}
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		// Three configurations, each twice, and two runs that confirm the best.
+		if len(seeds) != 8 || len(f.launched) != 12 {
+			t.Errorf("%d checkpoints in %d runs", len(seeds), len(f.launched))
+		}
+	})
+}
