@@ -60,13 +60,14 @@ func drawProblem(file, name string, variants map[string][][]float64, log bool, e
 	rows := (len(acquisitions) + columns - 1) / columns
 	img := vgimg.New(vg.Points(720), vg.Points(480))
 	canvas := draw.New(img)
-	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: vg.Points(12), PadY: vg.Points(12)}
+	edge := vg.Points(6)
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: 3 * edge, PadY: 3 * edge, PadTop: edge, PadRight: 2 * edge}
 	for i, acq := range acquisitions {
 		p := panel(name, acq, log, evals)
 		shown := []string{acq + "-" + plain, acq + "-" + estimated, acq + "-" + known, "lipschitz", "random"}
 		for k, v := range shown {
 			if runs := variants[v]; len(runs) > 0 {
-				if err := addBand(p, v, summarise(runs, log), palette[k], evals); err != nil {
+				if err := addBand(p, v, summarise(runs, log), palette[k], firstShown(log, evals), evals); err != nil {
 					return err
 				}
 			}
@@ -88,12 +89,21 @@ func panel(name, acq string, log bool, evals int) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = name + ", " + strings.ToUpper(acq)
 	p.X.Label.Text, p.Y.Label.Text = "evaluations", "absolute error"
-	p.X.Min, p.X.Max = 0, float64(evals)
-	p.Legend.Top = true
+	p.X.Min, p.X.Max = float64(firstShown(log, evals)-1), float64(evals)
+	p.Legend.Top, p.Legend.Padding = true, vg.Points(2)
 	if log {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: 0}
 	}
 	return p
+}
+
+// firstShown is the first evaluation in a figure. On a linear scale the first
+// few would dwarf all others.
+func firstShown(log bool, evals int) int {
+	if log {
+		return 1
+	}
+	return min(11, evals)
 }
 
 // summarise gives the mean with one standard deviation, or the median with the
@@ -126,16 +136,18 @@ func meanAndSD(xs []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-func addBand(p *plot.Plot, label string, b band, c color.NRGBA, evals int) error {
+// addBand draws a band from one evaluation to another. A run that ended before
+// the first stays at its last value.
+func addBand(p *plot.Plot, label string, b band, c color.NRGBA, first, last int) error {
 	var line, outline plotter.XYs
-	for i := range b.mid {
-		if i < evals {
-			line = append(line, plotter.XY{X: float64(i + 1), Y: b.mid[i]})
-			outline = append(outline, plotter.XY{X: float64(i + 1), Y: b.high[i]})
-		}
+	end := len(b.mid) - 1
+	for e := first; e <= last; e++ {
+		i := min(e-1, end)
+		line = append(line, plotter.XY{X: float64(e), Y: b.mid[i]})
+		outline = append(outline, plotter.XY{X: float64(e), Y: b.high[i]})
 	}
-	for i := min(len(b.low), evals) - 1; i >= 0; i-- {
-		outline = append(outline, plotter.XY{X: float64(i + 1), Y: b.low[i]})
+	for e := last; e >= first; e-- {
+		outline = append(outline, plotter.XY{X: float64(e), Y: b.low[min(e-1, end)]})
 	}
 	area, err := plotter.NewPolygon(outline)
 	if err != nil {
