@@ -68,10 +68,11 @@ func renderShell(text string, b *Bindings) (string, error) {
 		case known && p.Context != InWord:
 			return "", &TemplateError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
 		case absent:
-			gone = append(gone, withBlanks(text, p.word))
-			if p.word == (span{p.Start, p.End}) && !p.Flag && isOption(text[p.before.start:p.before.end]) {
-				gone = append(gone, withBlanks(text, p.before))
+			word := p.word
+			if word == (span{p.Start, p.End}) && !p.Flag && isOption(text[p.before.start:p.before.end]) {
+				word.start = p.before.start
 			}
+			gone = append(gone, withBlanks(text, word))
 		}
 	}
 	return assemble(parts, gone, func(p Part) string {
@@ -87,13 +88,18 @@ func renderShell(text string, b *Bindings) (string, error) {
 }
 
 // withBlanks is the span of a word and of the blanks before it, if blanks or the
-// end of a line follow it too: then nothing is joined when all of that vanishes.
+// end of a line follow it too: then nothing is joined when all of that vanishes. A
+// line that held nothing else and was continued vanishes whole.
 func withBlanks(text string, word span) span {
 	if word.end < len(text) && strings.IndexByte(" \t\n", text[word.end]) < 0 {
 		return word
 	}
 	for word.start > 0 && strings.IndexByte(" \t", text[word.start-1]) >= 0 {
 		word.start--
+	}
+	rest := strings.TrimLeft(text[word.end:], " \t")
+	if strings.HasSuffix(text[:word.start], "\\\n") && strings.HasPrefix(rest, "\\\n") {
+		word.end = len(text) - len(rest) + len("\\\n")
 	}
 	return word
 }

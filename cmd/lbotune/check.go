@@ -127,11 +127,11 @@ func (p *preview) print(g *global) error {
 		return err
 	}
 	if p.Setup != "" {
-		fmt.Fprintf(&s, "\nsetup\n  %s\n", printable(p.Setup))
+		fmt.Fprintf(&s, "\nsetup\n%s", previewText(p.Setup))
 	}
 	s.WriteString("\nfirst commands\n")
 	for _, c := range p.Commands {
-		fmt.Fprintf(&s, "  %s\n", printable(c))
+		s.WriteString(previewText(c))
 	}
 	for _, f := range p.Files {
 		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")
@@ -142,6 +142,15 @@ func (p *preview) print(g *global) error {
 	}
 	_, err := io.WriteString(g.out, s.String())
 	return err
+}
+
+// previewText is a command of one line indented, and one of several as it is.
+func previewText(command string) string {
+	command = printable(strings.TrimRight(command, "\n"))
+	if strings.Contains(command, "\n") {
+		return command + "\n\n"
+	}
+	return "  " + command + "\n"
 }
 
 // rangeOf says which values a parameter takes.
