@@ -151,6 +151,14 @@ func TestReproductionSmoke(t *testing.T) {
 		if !strings.Contains(out.String(), "branin2") {
 			t.Errorf("%s prints no table:\n%s", part, out.String())
 		}
+		again := reproduceCommand()
+		var second strings.Builder
+		again.SetOut(&second)
+		again.SetErr(io.Discard)
+		again.SetArgs(args)
+		if err := again.Execute(); err != nil || second.String() != out.String() {
+			t.Errorf("%s does not go on from its own file: %v", part, err)
+		}
 		if _, err := os.Stat(filepath.Join(dir, "figures", "branin2-log.png")); figures && err != nil {
 			t.Errorf("%s: %v", part, err)
 		}

@@ -110,11 +110,13 @@ func (s *store) close() error { return s.file.Close() }
 // add writes one run with a single write.
 func (s *store) add(k key, r run) error {
 	var b strings.Builder
+	w := csv.NewWriter(&b)
 	end := point{Y: r.recommended, Best: r.recommended}
 	for _, p := range append(slices.Clip(r.points), end) {
-		fmt.Fprintf(&b, "%s,%s,%d,%d,%s,%s,%.4g\n", k.peer, k.function, k.seed, p.I,
-			strconv.FormatFloat(p.Y, 'g', 12, 64), strconv.FormatFloat(p.Best, 'g', 12, 64), p.Sec)
+		_ = w.Write([]string{k.peer, k.function, strconv.Itoa(k.seed), strconv.Itoa(p.I), // a strings.Builder takes everything
+			strconv.FormatFloat(p.Y, 'g', 12, 64), strconv.FormatFloat(p.Best, 'g', 12, 64), strconv.FormatFloat(p.Sec, 'g', 4, 64)})
 	}
+	w.Flush()
 	if _, err := s.file.WriteString(b.String()); err != nil {
 		return fmt.Errorf("write %s: %w", s.path, err)
 	}
