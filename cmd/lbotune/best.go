@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/study"
@@ -19,10 +21,13 @@ func newBest(g *global) *cobra.Command {
 			if err := summarise(g, st, l); err != nil {
 				return err
 			}
-			if st.Best() == nil {
-				return study.ErrNoSuccess
+			switch {
+			case st.Best() != nil:
+				return nil
+			case st.Closed == nil:
+				return fmt.Errorf("%w yet", study.ErrNoSuccess)
 			}
-			return nil
+			return study.ErrNoSuccess
 		},
 	}
 }

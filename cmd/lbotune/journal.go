@@ -22,11 +22,14 @@ func newJournal(g *global) *cobra.Command {
 	return cmd
 }
 
-// hintDamage tells what to do about a damaged journal, or a spec that has changed too
-// much.
+// hintDamage tells what to do about a journal that is damaged or in use, or a spec
+// that has changed too much.
 func hintDamage(err error) error {
 	if isA[*journal.CorruptError](err) {
 		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
+	}
+	if errors.Is(err, journal.ErrLocked) {
+		return &hinted{err, "stop it with Ctrl-C where it runs; status, best, trials, show and log work meanwhile"}
 	}
 	if isA[*study.ConfigError](err) {
 		return &hinted{err, "change it back, or keep a new study in another directory: --study DIR"}
