@@ -179,7 +179,7 @@ func learn(t *testing.T, kind training, seed uint64, trials int, prune *study.Pr
 func TestHalvingSavesEpochs(t *testing.T) {
 	for name, kind := range trainings() {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() {
+			if testing.Short() || raced && kind.dim > 2 {
 				t.Skip("runs twenty studies of dozens of trials")
 			}
 			var shares, fulls []float64
