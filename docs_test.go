@@ -33,6 +33,7 @@ func TestShellBlocksRun(t *testing.T) {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("GOBIN", t.TempDir()) // for go install
 	t.Setenv("TERM", "dumb")
 	// Copies of the repository then share what the go command has compiled.
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -trimpath")
@@ -79,11 +80,13 @@ func runPage(t *testing.T, page string, list []block) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	printed := ""
+	printed, texts := "", map[int]string{}
 	for _, b := range list {
 		switch {
 		case b.file() != "":
 			writeBlock(t, dir, b)
+		case b.lang == "text" && b.note == "output" && *update:
+			texts[b.line] = updated(b.text, strings.ReplaceAll(printed, dir, "/home/you"))
 		case b.lang == "text" && b.note == "output":
 			checkOutput(t, b, printed)
 		case runs(b) && !(testing.Short() && b.note == "slow"):
@@ -92,6 +95,9 @@ func runPage(t *testing.T, page string, list []block) {
 		if t.Failed() {
 			return // what follows builds on it
 		}
+	}
+	if len(texts) > 0 {
+		rewrite(t, page, texts)
 	}
 }
 
@@ -144,6 +150,12 @@ func shape(line string) string {
 	return strings.TrimSpace(blanks.ReplaceAllString(line, " "))
 }
 
+// fits says whether a printed line has the shape of a shown one, which may be
+// cut.
+func fits(printed, shown string, cut bool) bool {
+	return printed == shown || cut && strings.HasPrefix(printed, shown)
+}
+
 // checkOutput compares the lines of an output block with what was printed.
 // "..." stands for what is left out, at the end of a line or in place of lines;
 // the order does not matter, because trials end in any order.
@@ -156,8 +168,8 @@ func checkOutput(t *testing.T, b block, printed string) {
 	for line := range strings.Lines(b.text) {
 		start, cut := strings.CutSuffix(strings.TrimSpace(line), "...")
 		want := shape(start)
-		fits := func(s string) bool { return s == want || cut && strings.HasPrefix(s, want) }
-		if want != "" && !slices.ContainsFunc(have, fits) {
+		there := slices.ContainsFunc(have, func(s string) bool { return fits(s, want, cut) })
+		if want != "" && !there {
 			t.Errorf("%s:%d: not printed like this: %s(shape %q)\nprinted:\n%s", b.page, b.line, line, want, printed)
 		}
 	}

@@ -38,14 +38,15 @@ func main() {
 	last := flag.Int("last", 0, "show the last `N` lines too")
 	columns := flag.Int("columns", 100, "cut lines at column `N`")
 	title := flag.String("title", "", "title of the window")
+	pace := flag.Float64("pace", 0, "let a line appear every `N` seconds where pictures can move")
 	flag.Parse()
-	if err := draw(os.Stdout, os.Stdin, *title, *first, *last, *columns); err != nil {
+	if err := draw(os.Stdout, os.Stdin, *title, *first, *last, *columns, *pace); err != nil {
 		fmt.Fprintln(os.Stderr, "terminal:", err)
 		os.Exit(1)
 	}
 }
 
-func draw(w io.Writer, r io.Reader, title string, first, last, columns int) error {
+func draw(w io.Writer, r io.Reader, title string, first, last, columns int, pace float64) error {
 	var lines []string
 	scanner := bufio.NewScanner(r)
 	for scanner.Scan() {
@@ -60,10 +61,16 @@ func draw(w io.Writer, r io.Reader, title string, first, last, columns int) erro
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img">`+"\n", width, height, width, height)
 	fmt.Fprintf(out, "<title>%s</title>\n", escape(title))
+	if pace > 0 {
+		// A line is hidden for as long as its animation lasts. Where nothing
+		// moves, as in print, all lines are seen.
+		fmt.Fprintln(out, "<style>@keyframes wait { from, to { opacity: 0 } } text { animation-name: wait }")
+		fmt.Fprintln(out, "@media (prefers-reduced-motion: reduce) { text { animation-name: none } }</style>")
+	}
 	fmt.Fprintf(out, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
 	fmt.Fprintf(out, `<path d="M0 %d V8 a8 8 0 0 1 8 -8 H%.0f a8 8 0 0 1 8 8 V%d z" fill="%s"/>`+"\n", barHeight, width-8, barHeight, bar)
-	for i, colour := range []string{"#ff5f57", "#febc2e", "#28c840"} {
-		fmt.Fprintf(out, `<circle cx="%d" cy="15" r="5.5" fill="%s"/>`+"\n", margin+4+18*i, colour)
+	for i, color := range []string{"#ff5f57", "#febc2e", "#28c840"} {
+		fmt.Fprintf(out, `<circle cx="%d" cy="15" r="5.5" fill="%s"/>`+"\n", margin+4+18*i, color)
 	}
 	fmt.Fprintf(out, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace" font-size="13">`+"\n")
 	fmt.Fprintf(out, `<text x="%.0f" y="20" text-anchor="middle" fill="%s">%s</text>`+"\n", width/2, faint, escape(title))
@@ -73,9 +80,13 @@ func draw(w io.Writer, r io.Reader, title string, first, last, columns int) erro
 			continue
 		}
 		y := barHeight + margin + lineHeight*i + 6
+		moment := ""
+		if pace > 0 {
+			moment = fmt.Sprintf(`style="animation-duration:%.2fs" `, pace*float64(i))
+		}
 		// The length is fixed so that columns stand in line in any font.
-		fmt.Fprintf(out, `<text x="%d" y="%d" xml:space="preserve" textLength="%.1f" lengthAdjust="spacingAndGlyphs" %s>%s</text>`+"\n",
-			margin, y, charWidth*float64(len([]rune(line))), style(line), escape(line))
+		fmt.Fprintf(out, `<text x="%d" y="%d" xml:space="preserve" textLength="%.1f" lengthAdjust="spacingAndGlyphs" %s%s>%s</text>`+"\n",
+			margin, y, charWidth*float64(len([]rune(line))), moment, style(line), escape(line))
 	}
 	fmt.Fprintln(out, "</g>\n</svg>")
 	return out.Flush()
