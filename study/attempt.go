@@ -24,8 +24,8 @@ type attempt struct {
 	kill   chan struct{}
 	// box takes readings while the attempt runs; nil if nobody wants them.
 	box *readingBox
-	// rejoined, if not nil, is called when the attempt is found running.
-	rejoined func()
+	// started is called when the command runs: rejoined if it was found running.
+	started func(rejoined bool)
 }
 
 // run launches the attempt, or rejoins it, and returns how it ended.
@@ -45,9 +45,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		if a.box != nil {
 			f.start()
 		}
-		if attaching && a.rejoined != nil {
-			a.rejoined()
-		}
+		a.started(attaching)
 	}
 	job.Long = f.start
 	if attacher, ok := a.study.opts.Launcher.(runner.Attacher); ok && resumed {

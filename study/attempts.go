@@ -9,8 +9,11 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-// rejoined tells the loop that an attempt of an earlier session still lives.
-type rejoined struct{ id AttemptID }
+// attemptStarted tells the loop that an attempt's command is running.
+type attemptStarted struct {
+	id       AttemptID
+	rejoined bool // an earlier session has started it
+}
 
 // attemptEnded tells the loop how an attempt ended.
 type attemptEnded struct {
@@ -23,10 +26,11 @@ func (l *loop) launch(id AttemptID) {
 	slot := slices.Index(l.slots, false)
 	l.slots[slot] = true
 	ctx, cancel := context.WithCancelCause(l.base)
-	r := &running{id: id, slot: slot, cancel: cancel}
+	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed}
 	l.running[id.Trial] = r
 	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
+	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
 		r.confirms = a.trial.Done()
@@ -39,9 +43,6 @@ func (l *loop) launch(id AttemptID) {
 	if l.state.Config.prunes() && id.Trial > 0 && !r.confirms && len(a.trial.Repeats) == 0 {
 		a.box = &readingBox{}
 		a.box.notify = func() { l.send(readings{id, a.box}) }
-	}
-	if resumed {
-		a.rejoined = func() { l.send(rejoined{id}) }
 	}
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
@@ -57,17 +58,29 @@ func (l *loop) send(m message) {
 	}
 }
 
+// started notes that an attempt's command is running.
+func (l *loop) started(m attemptStarted) {
+	r := l.running[m.id.Trial]
+	r.started = true
+	if m.rejoined && m.id.Trial > 0 {
+		l.show(l.record(Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
+	}
+}
+
 // ended decides what follows from the end of an attempt.
 func (l *loop) ended(m attemptEnded) {
 	r := l.running[m.id.Trial]
 	delete(l.running, m.id.Trial)
 	l.slots[r.slot] = false
 	r.cancel(nil)
+	if r.started {
+		l.freed++
+	}
 	o := m.outcome
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
-	case passing(o.err) && len(l.running) > 0:
-		l.ready = slices.Insert(l.ready, 0, m.id) // one of them may give back what is short
+	case isShortage(o.err) && l.mayPass(r):
+		l.ready = slices.Insert(l.ready, 0, m.id)
 	case o.err != nil:
 		if l.fatal == nil {
 			l.fatal = o.err
@@ -81,10 +94,23 @@ func (l *loop) ended(m attemptEnded) {
 	}
 }
 
-// passing reports whether err is a shortage that may pass.
-func passing(err error) bool {
+// isShortage reports whether err is a shortage of the system's that may pass.
+func isShortage(err error) bool {
 	var spawn *runner.SpawnError
 	return errors.As(err, &spawn) && spawn.Temporary
+}
+
+// mayPass reports whether the shortage that r has met may be of our own making:
+// another attempt runs that may give back what is short, or has ended since r was
+// launched. Attempts that are only being started count for nothing: they may wait
+// for the same, and then all would wait for each other.
+func (l *loop) mayPass(r *running) bool {
+	for _, other := range l.running {
+		if other.started {
+			return true
+		}
+	}
+	return l.freed > r.freed
 }
 
 // trialEnded records the end of an attempt: the trial's, or that of one of

@@ -11,7 +11,8 @@ import (
 	"github.com/lbotune/lbotune/pruner"
 )
 
-// message is what arrives in the loop's inbox: asked, attemptEnded, readings or rejoined.
+// message is what arrives in the loop's inbox: asked, attemptStarted, readings or
+// attemptEnded.
 type message any
 
 // loop is one session of a study. Its fields belong to the goroutine of run.
@@ -33,6 +34,7 @@ type loop struct {
 	ready   []AttemptID      // what waits for a slot
 	resumed map[int]bool     // trials that an earlier session may have left running
 	running map[int]*running // by trial; 0 is the setup command
+	freed   int              // attempts that ran and have ended
 	kill    chan struct{}    // closed to kill every attempt
 
 	stop   Stop
@@ -47,6 +49,8 @@ type running struct {
 	slot    int
 	cancel  context.CancelCauseFunc
 	stopped error // why lbotune asked it to end, nil if it did not
+	started bool  // its command runs
+	freed   int   // the loop's when it was launched
 
 	confirms bool // it repeats a finished trial
 	cut      bool // the pruner has decided to stop it
@@ -202,14 +206,12 @@ func (l *loop) handle(m message) {
 	switch m := m.(type) {
 	case asked:
 		l.answered(m)
-	case attemptEnded:
-		l.ended(m)
+	case attemptStarted:
+		l.started(m)
 	case readings:
 		l.collect(m)
-	case rejoined:
-		if r := l.running[m.id.Trial]; r != nil && m.id.Trial > 0 {
-			l.show(l.record(Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
-		}
+	case attemptEnded:
+		l.ended(m)
 	}
 }
 
