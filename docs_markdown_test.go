@@ -95,9 +95,13 @@ func prose(t *testing.T, page string) []string {
 // pages are the pages whose blocks are checked.
 func pages(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob("docs/*.md")
-	if err != nil || len(docs) == 0 {
-		t.Fatalf("no pages in docs: %v", err)
+	out := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "examples/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no pages match %s: %v", pattern, err)
+		}
+		out = append(out, found...)
 	}
-	return append([]string{"README.md"}, docs...)
+	return out
 }

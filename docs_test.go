@@ -15,12 +15,13 @@ import (
 )
 
 // inRepository are the pages whose commands are meant for the repository's
-// root. Those of the others are run in an empty directory.
+// root, as are those of the examples. Those of the others are run in an empty
+// directory.
 var inRepository = []string{"README.md", "docs/contributing.md", "docs/library.md"}
 
 // skippedBlocks is the number of shell blocks that are marked as not runnable:
 // adding one is a decision.
-const skippedBlocks = 4
+const skippedBlocks = 5
 
 // Every shell block of the pages runs: those of one page in their order, in one
 // directory, each by bash -e with this lbotune on the PATH.
@@ -72,7 +73,7 @@ func skipReason(b block) string {
 // runPage runs the blocks of one page.
 func runPage(t *testing.T, page string, list []block) {
 	dir := t.TempDir()
-	if slices.Contains(inRepository, filepath.ToSlash(page)) {
+	if slices.Contains(inRepository, filepath.ToSlash(page)) || strings.HasPrefix(filepath.ToSlash(page), "examples/") {
 		copyRepository(t, dir)
 	}
 	for _, tool := range []string{"python3", "git", "jq"} {

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,6 +41,63 @@ func TestRunRefusesBadArguments(t *testing.T) {
 	} {
 		if err := run(append([]string{"--n=50"}, args...), io.Discard, io.Discard); err == nil {
 			t.Errorf("%v was accepted", args)
+		}
+	}
+}
+
+// writeMNIST writes files as MNIST has them: big-endian headers and images of
+// 28×28 bytes, here with a bar whose height tells the digit.
+func writeMNIST(t *testing.T, dir, half string, n int, suffix string) {
+	t.Helper()
+	const side = 28
+	images := binary.BigEndian.AppendUint32(nil, 0x803)
+	labels := binary.BigEndian.AppendUint32(nil, 0x801)
+	for _, v := range []int{n, side, side} {
+		images = binary.BigEndian.AppendUint32(images, uint32(v))
+	}
+	labels = binary.BigEndian.AppendUint32(labels, uint32(n))
+	for i := range n {
+		digit := i % 10
+		image := make([]byte, side*side)
+		for x := range side {
+			image[(2*digit+4)*side+x] = 255
+		}
+		images, labels = append(images, image...), append(labels, byte(digit))
+	}
+	for name, data := range map[string][]byte{"images-idx3-ubyte": images, "labels-idx1-ubyte": labels} {
+		if suffix == ".gz" {
+			var b bytes.Buffer
+			w := gzip.NewWriter(&b)
+			_, _ = w.Write(data) // a bytes.Buffer takes everything
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			data = b.Bytes()
+		}
+		if err := os.WriteFile(filepath.Join(dir, half+"-"+name+suffix), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestRunReadsMNIST(t *testing.T) {
+	var outputs []string
+	for _, suffix := range []string{"", ".gz"} {
+		dir := t.TempDir()
+		writeMNIST(t, dir, "train", 120, suffix)
+		writeMNIST(t, dir, "t10k", 30, suffix)
+		var out bytes.Buffer
+		if err := run([]string{"--lr=0.05", "--l2=1e-6", "--epochs=5", "--data=" + dir}, &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		outputs = append(outputs, out.String())
+	}
+	if outputs[0] != outputs[1] {
+		t.Errorf("plain files give\n%s\npacked ones\n%s", outputs[0], outputs[1])
+	}
+	for _, want := range []string{"120 images to train on, 30 to test on\n", " accuracy=1.0000\n"} {
+		if !strings.Contains(outputs[0], want) {
+			t.Errorf("no %q in\n%s", want, outputs[0])
 		}
 	}
 }
