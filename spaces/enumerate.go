@@ -1,8 +1,13 @@
 package spaces
 
-// Size returns the number of different configurations, and false when a float
-// makes the space infinite or the count exceeds limit.
+import "slices"
+
+// Size returns the number of different configurations, and false when there is a
+// float or the count exceeds limit.
 func (s *Space) Size(limit int) (int, bool) {
+	if slices.ContainsFunc(s.params, func(p Param) bool { return p.Kind == KindFloat }) {
+		return 0, false
+	}
 	n := 0
 	complete := s.enumerate(nil, 0, func(Values) bool {
 		n++
@@ -12,10 +17,11 @@ func (s *Space) Size(limit int) (int, bool) {
 }
 
 // Enumerate calls yield with every configuration of a finite space, in
-// lexicographic order, until yield returns false. It returns false if the
-// space is infinite or yield stopped it.
+// lexicographic order, until yield returns false. A float with a format has the
+// values that the format can write. It returns false if the space is infinite or
+// yield stopped it.
 func (s *Space) Enumerate(yield func(Values) bool) bool {
-	return s.enumerate(nil, 0, func(v Values) bool { return yield(append(Values(nil), v...)) })
+	return s.enumerate(nil, 0, func(v Values) bool { return yield(slices.Clone(v)) })
 }
 
 func (s *Space) enumerate(prefix Values, i int, yield func(Values) bool) bool {
@@ -45,7 +51,32 @@ func (s *Space) enumerate(prefix Values, i int, yield func(Values) bool) bool {
 			}
 		}
 	default:
-		return false
+		if p.Format == "" {
+			return false
+		}
+		for x, ok := p.Min, true; ok; x, ok = p.next(x) {
+			if !with(Float(x)) {
+				return false
+			}
+		}
 	}
 	return true
+}
+
+// next returns the value that follows x, one of those that p's format can write,
+// and false if x is the last one. It bisects for the place where the format
+// changes its mind.
+func (p Param) next(x float64) (float64, bool) {
+	if x >= p.Max {
+		return x, false
+	}
+	lo, hi := x, p.Max
+	for mid := lo + (hi-lo)/2; mid > lo && mid < hi; mid = lo + (hi-lo)/2 {
+		if p.value(mid) > x {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return p.value(hi), true
 }

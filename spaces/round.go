@@ -83,11 +83,15 @@ func (p Param) checkFormat(bad func(field, format string, args ...any)) {
 	}
 }
 
-// parseFloat reads what strconv or fmt has written, NaN for what is no number.
+// parseFloat reads what strconv or fmt has written, NaN for what is no number. The
+// -0 that a small negative number is rounded to is 0.
 func parseFloat(s string) float64 {
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
+	switch {
+	case err != nil:
 		return math.NaN()
+	case x == 0:
+		return 0
 	}
 	return x
 }

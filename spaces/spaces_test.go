@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -279,6 +280,38 @@ func TestEnumerateFiniteSpace(t *testing.T) {
 	}
 	if _, ok := mixed(t).Size(1000); ok {
 		t.Error("a space with a float was called finite")
+	}
+}
+
+// A float with a format has exactly the values that Decode returns.
+func TestEnumerateFormattedFloat(t *testing.T) {
+	for _, p := range []spaces.Param{
+		{Min: 0, Max: 2.7, Format: ".1f"},
+		{Min: -3, Max: 3, Format: ".0f"},
+		{Min: 0.1, Max: 30, Scale: spaces.Log, Format: ".1f"},
+		{Min: 1e-3, Max: 10, Scale: spaces.Log, Format: ".1g"},
+		{Min: 0.5, Max: 20, Format: ".1e"},
+	} {
+		p.Name, p.Kind = "x", spaces.KindFloat
+		s, err := spaces.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		const steps = 200_000
+		for i := range steps + 1 {
+			v := s.Decode(spaces.Point{float64(i) / steps}).String()
+			if len(want) == 0 || want[len(want)-1] != v {
+				want = append(want, v)
+			}
+		}
+		var got []string
+		if !s.Enumerate(func(v spaces.Values) bool { got = append(got, v.String()); return true }) {
+			t.Errorf("%+v: the enumeration did not end by itself", p)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %d values %v, want %d %v", p, len(got), got, len(want), want)
+		}
 	}
 }
 

@@ -302,10 +302,11 @@ func testValues(t *testing.T, trials int, mk Maker) {
 func testExhausted(t *testing.T, mk Maker) {
 	flag := spaces.Param{Name: "flag", Kind: spaces.KindBool}
 	level := spaces.Param{Name: "level", Kind: spaces.KindInt, Min: 1, Max: 6}
+	coarse := spaces.Param{Name: "coarse", Kind: spaces.KindFloat, Scale: spaces.Log, Min: 0.1, Max: 3, Format: ".1f"}
 	for _, c := range []struct {
 		size   int
 		params []spaces.Param
-	}{{2, []spaces.Param{flag}}, {12, []spaces.Param{flag, level}}} {
+	}{{2, []spaces.Param{flag}}, {12, []spaces.Param{flag, level}}, {30, []spaces.Param{coarse}}} {
 		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
 			space, err := spaces.New(c.params...)
 			if err != nil {
