@@ -1,5 +1,6 @@
 #!/bin/sh
-# Draws run.svg anew, from a real run of the README's example.
+# Draws the pictures anew: run.svg from a real run of the README's example,
+# steps.svg and bounds.svg from what the optimizer does with a known function.
 set -e
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)
@@ -13,3 +14,4 @@ go build -o "$tmp/terminal" ./docs/images/terminal
 } > "$tmp/text"
 sed "s|$tmp|examples/mnist-logreg|g" "$tmp/text" |
 	"$tmp/terminal" -first 13 -last 12 -columns 86 -pace 0.25 -title "$command" > docs/images/run.svg
+go run ./docs/images/model docs/images
