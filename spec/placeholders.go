@@ -44,7 +44,7 @@ func (t *table) checkPlaceholders(cfg *study.Config) {
 	t.reserved(cfg.Params)
 	used := map[string][]use{}
 	for _, tpl := range t.templates(*cfg) {
-		t.checkTemplate(tpl, cfg.Params, used)
+		tpl.checkAll(cfg.Params, used)
 	}
 	if cfg.Run.ParamsFromEnv || used["params_json"] != nil || used["params_file"] != nil {
 		return
@@ -99,10 +99,9 @@ func (t *table) templates(cfg study.Config) []template {
 		out = append(out, template{key: t, name: "command", text: a, argv: true, above: above})
 		above += a + "\n"
 	}
-	env := run.sub("env")
-	for _, e := range cfg.Run.Env {
-		name, value, _ := strings.Cut(e, "=")
-		out = append(out, template{key: env, name: name, text: value})
+	out = append(out, variables(run.sub("env"), cfg.Run.Env)...)
+	for i, slot := range run.subs("slots") {
+		out = append(out, variables(slot.sub("env"), cfg.Run.Slots[i].Env)...)
 	}
 	files := t.subs("files")
 	for i, f := range cfg.Files {
@@ -115,7 +114,19 @@ func (t *table) templates(cfg study.Config) []template {
 	return out
 }
 
-func (t *table) checkTemplate(tpl template, params []spaces.Param, used map[string][]use) {
+// variables are the templates in a table of environment variables.
+func variables(t *table, env []string) []template {
+	var out []template
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		out = append(out, template{key: t, name: name, text: value})
+	}
+	return out
+}
+
+// checkAll complains about the template's placeholders, and notes those of
+// parameters in used.
+func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
 	parts := study.ParseTemplate(tpl.text)
 	if tpl.shell {
 		var err error

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,18 +135,8 @@ func (a *attempt) files(b *Bindings) []runner.File {
 // environment is what the program finds in its environment beside lbotune's
 // own.
 func (a *attempt) environment(b *Bindings) []string {
-	var env []string
+	env := a.config.specEnv(b)
 	add := func(name, value string) { env = append(env, name+"="+value) }
-	given := a.config.Run.Env
-	if a.slot < len(a.config.Run.Slots) {
-		given = append(given[:len(given):len(given)], a.config.Run.Slots[a.slot].Env...)
-	}
-	for _, e := range given {
-		name, text, _ := strings.Cut(e, "=")
-		if value, absent := renderText(text, b); !absent {
-			add(name, value)
-		}
-	}
 	add("LBOTUNE_STUDY", b.Study)
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
 	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
@@ -158,6 +149,23 @@ func (a *attempt) environment(b *Bindings) []string {
 	}
 	for _, v := range b.All() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
+	}
+	return env
+}
+
+// specEnv is the environment that the spec gives a trial, as NAME=value: that of
+// all trials, then that of its slot.
+func (c *Config) specEnv(b *Bindings) []string {
+	given := c.Run.Env
+	if b.Slot < len(c.Run.Slots) {
+		given = slices.Concat(given, c.Run.Slots[b.Slot].Env)
+	}
+	var env []string
+	for _, e := range given {
+		name, text, _ := strings.Cut(e, "=")
+		if value, absent := renderText(text, b); !absent {
+			env = append(env, name+"="+value)
+		}
 	}
 	return env
 }

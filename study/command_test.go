@@ -93,6 +93,12 @@ func TestPaste(t *testing.T) {
 	if got, err := with.Paste(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
+	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
+	b.Slot = 1
+	if got, err := with.Paste(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	b.Slot = 0
 	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
 	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
 		" && export LBOTUNE_PARAM_USE_BN=true && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +

@@ -3,7 +3,7 @@ package study
 import "strings"
 
 // Paste is a line for a shell that runs a trial's command again by hand: in its
-// working directory, with the environment that the spec gives it.
+// working directory, with the environment that the spec gives it and its slot.
 func (c *Config) Paste(b *Bindings) (string, error) {
 	command, err := c.Command.Render(b)
 	if err != nil {
@@ -16,11 +16,9 @@ func (c *Config) Paste(b *Bindings) (string, error) {
 	export := func(name, value string) {
 		before = append(before, "export "+name+"="+quoteWord(value))
 	}
-	for _, e := range c.Run.Env {
-		name, text, _ := strings.Cut(e, "=")
-		if value, absent := renderText(text, b); !absent {
-			export(name, value)
-		}
+	for _, e := range c.specEnv(b) {
+		name, value, _ := strings.Cut(e, "=")
+		export(name, value)
 	}
 	if c.Run.ParamsFromEnv {
 		for _, v := range b.All() {
