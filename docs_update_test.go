@@ -26,7 +26,8 @@ func updated(shown, printed string) string {
 			if found := likeliest(start, cut, printed); found != "" {
 				line = withOwn(found, start)
 				if cut {
-					line = firstFields(line, start) + "..."
+					gap := start[len(strings.TrimRight(start, " ")):]
+					line = firstFields(line, start) + gap + "..."
 				}
 			}
 		}
@@ -110,9 +111,9 @@ func rewrite(t *testing.T, page string, texts map[int]string) {
 }
 
 func TestUpdated(t *testing.T) {
-	shown := "study /home/you/s.study\n 2/25   0.3 best  140ms  lr=0.1\n...\nlast record 2026-01-31 12:00:00\ntime       1.2s in 1 session\nall intact, 3 records...\n"
-	printed := "study /home/you/s.study\n 1/25   0.7 best    8ms  lr=0.5\n 2/25  0.25       9ms  lr=0.25\nlast record 2026-11-12 09:00:00\ntime       812ms in 1 session\nall intact, 7 records; good\n"
-	want := "study /home/you/s.study\n 2/25  0.25     140ms  lr=0.25\n...\nlast record 2026-01-31 12:00:00\ntime       1.2s in 1 session\nall intact, 7 records...\n"
+	shown := "study /home/you/s.study\n 2/25   0.3 best  140ms  lr=0.1\n...\nlast record 2026-01-31 12:00:00\ntime       1.2s in 1 session\nall intact, 3 records...\nlbotune ...\n"
+	printed := "study /home/you/s.study\n 1/25   0.7 best    8ms  lr=0.5\n 2/25  0.25       9ms  lr=0.25\nlast record 2026-11-12 09:00:00\ntime       812ms in 1 session\nall intact, 7 records; good\nlbotune v1 (journal)\n"
+	want := "study /home/you/s.study\n 2/25  0.25     140ms  lr=0.25\n...\nlast record 2026-01-31 12:00:00\ntime       1.2s in 1 session\nall intact, 7 records...\nlbotune ...\n"
 	if got := updated(shown, printed); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
