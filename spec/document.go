@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,18 +188,9 @@ func (d *document) within(line int, key string, atKey bool) place {
 
 // oneValue cuts what follows a value inside an array or an inline table.
 func oneValue(s string) string {
-	var quote byte
 	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0 && c == '\\' && quote == '"':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
+	for i, c := range unquoted(s) {
+		switch {
 		case c == '[' || c == '{':
 			depth++
 		case depth == 0 && (c == ',' || c == ']' || c == '}'):
@@ -235,24 +227,40 @@ func keyAt(line, key string) int {
 
 // stripComment cuts a # comment that stands outside one-line strings.
 func stripComment(s string) string {
-	var quote byte
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0 && c == '\\' && quote == '"':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '#':
+	for i, c := range unquoted(s) {
+		if c == '#' {
 			return s[:i]
 		}
 	}
 	return s
 }
 
+// unquoted yields the bytes of a line that stand outside one-line strings, with
+// their offsets; of a string's quotes the first.
+func unquoted(s string) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		var quote byte
+		for i := 0; i < len(s); i++ {
+			switch c := s[i]; {
+			case quote == '"' && c == '\\':
+				i++
+			case quote != 0:
+				if c == quote {
+					quote = 0
+				}
+			default:
+				if c == '"' || c == '\'' {
+					quote = c
+				}
+				if !yield(i, c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// complain adds a complaint about the key at a place.
 func (d *document) complain(at place, key, hint, format string, args ...any) {
 	p := Problem{Line: at.line, Col: at.col, Len: at.length, Key: key, Message: fmt.Sprintf(format, args...), Hint: hint}
 	if !slices.Contains(d.problems, p) { // a value may be read twice

@@ -107,17 +107,8 @@ func (t *table) ruleProblem(re *parser.RuleError) {
 
 // exitCodes reads an array of exit codes.
 func (t *table) exitCodes(k string) []int {
-	v, ok := t.get(k)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		t.wrongType(k, v, "an array of exit codes such as [0, 10, 20]")
-		return nil
-	}
 	var out []int
-	for _, e := range list {
+	for _, e := range t.array(k, "an array of exit codes such as [0, 10, 20]") {
 		n, ok := e.(int64)
 		if !ok || n < 0 || n > 255 {
 			t.at(k, "", "found %s; an exit code is a whole number from 0 to 255", describe(e))

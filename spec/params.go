@@ -8,10 +8,6 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// fieldKeys maps the fields of a spaces.Problem to keys of the spec where the
-// two differ.
-var fieldKeys = map[string]string{"type": "type", "name": ""}
-
 // params reads [params.NAME] in file order.
 func (t *table) params() []spaces.Param {
 	all := t.sub("params")
@@ -61,22 +57,25 @@ func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 	return true
 }
 
+// paramProblem hands on a complaint about the parameter of this table, at its key
+// if it is there.
 func (t *table) paramProblem(prob spaces.Problem) {
-	if key, differs := fieldKeys[prob.Field]; differs && key == "" || !t.has(prob.Field) {
-		hint := ""
-		if prob.Field == "name" {
-			if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); identifierRE.MatchString(name) {
-				hint = "write " + name
-			}
-		}
-		t.self(hint, "%s", prob.Message)
+	if t.has(prob.Field) && prob.Field != "name" { // the name is the table's
+		t.at(prob.Field, "", "%s", prob.Message)
 		return
 	}
-	t.at(prob.Field, "", "%s", prob.Message)
+	hint := ""
+	if prob.Field == "name" {
+		if name := strings.Trim(notInNameRE.ReplaceAllString(prob.Param, "_"), "_"); identifierRE.MatchString(name) {
+			hint = "write " + name
+		}
+	}
+	t.self(hint, "%s", prob.Message)
 }
 
 var notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
+// param reads [params.NAME].
 func (t *table) param(name string) spaces.Param {
 	s := t.sub(name)
 	p := spaces.Param{Name: name}
@@ -149,6 +148,7 @@ func (t *table) bound(k string) (x float64, ok bool) {
 	return t.number(k)
 }
 
+// condition reads when a parameter exists, and what it is while it does not.
 func (t *table) condition(p *spaces.Param) {
 	if text := t.str("when", ""); text != "" {
 		c, err := spaces.ParseCondition(text)

@@ -1,9 +1,9 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -117,10 +117,5 @@ func printable(s string) string {
 }
 
 func sortProblems(ps []Problem) {
-	sort.SliceStable(ps, func(i, j int) bool {
-		if ps[i].Line != ps[j].Line {
-			return ps[i].Line < ps[j].Line
-		}
-		return ps[i].Col < ps[j].Col
-	})
+	slices.SortStableFunc(ps, func(p, q Problem) int { return cmp.Or(p.Line-q.Line, p.Col-q.Col) })
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +17,7 @@ const (
 	maxWorkers          = 1024
 )
 
+// command reads what one trial runs.
 func (t *table) command() study.Command {
 	v, ok := t.get("command")
 	if !ok {
@@ -45,6 +45,7 @@ func (t *table) command() study.Command {
 	return study.Command{}
 }
 
+// budget reads [budget].
 func (t *table) budget() study.Budget {
 	s := t.sub("budget")
 	b := study.Budget{
@@ -68,6 +69,7 @@ func (t *table) budget() study.Budget {
 	return b
 }
 
+// run reads [run].
 func (t *table) run() study.Run {
 	s := t.sub("run")
 	r := study.Run{
@@ -93,6 +95,7 @@ func (t *table) run() study.Run {
 	return r
 }
 
+// slots reads where trials run.
 func (t *table) slots(r *study.Run) {
 	for _, slot := range t.subs("slots") {
 		r.Slots = append(r.Slots, study.Slot{Env: slot.pairs("env")})
@@ -113,6 +116,7 @@ func (t *table) slots(r *study.Run) {
 	}
 }
 
+// sources reads run.sources.
 func (t *table) sources() *study.Sources {
 	if !t.has("sources") {
 		t.get("sources")
@@ -127,45 +131,7 @@ func (t *table) sources() *study.Sources {
 	return out
 }
 
-// bytes reads a size: a number of bytes, or text such as "10MB" or "1GiB".
-func (t *table) bytes(k string, def int64) int64 {
-	v, ok := t.get(k)
-	if !ok {
-		return def
-	}
-	switch x := v.(type) {
-	case int64:
-		if x > 0 {
-			return x
-		}
-	case string:
-		if n, ok := parseBytes(x); ok {
-			return n
-		}
-	}
-	t.at(k, `for example "10MB" or "1GiB"`, "found %s; want a size", describe(v))
-	return def
-}
-
-func parseBytes(s string) (int64, bool) {
-	units := []struct {
-		name string
-		size float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
-	for _, u := range units {
-		num, ok := strings.CutSuffix(s, u.name)
-		if !ok {
-			continue
-		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
-		if err != nil || x <= 0 || x*u.size > math.MaxInt64/2 {
-			return 0, false
-		}
-		return int64(x * u.size), true
-	}
-	return 0, false
-}
-
+// prune reads [prune].
 func (t *table) prune() *study.Prune {
 	if !t.has("prune") {
 		t.get("prune")
@@ -206,23 +172,6 @@ func (t *table) prune() *study.Prune {
 	return p
 }
 
-// within reads a number strictly between low and high.
-func (t *table) within(k string, def, low, high float64) float64 {
-	x, ok := t.number(k)
-	if !ok {
-		return def
-	}
-	if x <= low || x >= high {
-		if math.IsInf(high, 1) {
-			t.at(k, "", "found %v; want a number above %v", x, low)
-		} else {
-			t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
-		}
-		return def
-	}
-	return x
-}
-
 // maxTemplate bounds a template file, which is kept in the journal.
 const maxTemplate = 1 << 20
 
@@ -255,6 +204,7 @@ func (t *table) files(base string) []study.Template {
 	return out
 }
 
+// template reads a template file, which a relative path looks for in base.
 func (t *table) template(base, from string) string {
 	path := from
 	if !filepath.IsAbs(path) {

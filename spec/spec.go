@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -61,6 +62,7 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 	return cfg, nil
 }
 
+// invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are.
 func invalidUTF8(src []byte) int {
 	for i := 0; i < len(src); {
 		r, n := utf8.DecodeRune(src[i:])
@@ -131,7 +133,7 @@ func (t *table) checkTogether(cfg study.Config) {
 		if par.Name != p.Resource {
 			continue
 		}
-		if par.Kind != "int" || par.When != nil {
+		if par.Kind != spaces.KindInt || par.When != nil {
 			sub.at("resource", "", "%s is no unconditional int parameter, which a training budget must be", p.Resource)
 		}
 		return

@@ -9,17 +9,8 @@ import (
 
 // values reads an array of parameter values.
 func (t *table) values(k string) []spaces.Value {
-	v, ok := t.get(k)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		t.wrongType(k, v, `an array such as ["sgd", "adam"]`)
-		return nil
-	}
 	var out []spaces.Value
-	for i, e := range list {
+	for i, e := range t.array(k, `an array such as ["sgd", "adam"]`) {
 		val, ok := asValue(e)
 		if !ok {
 			t.at(k, "", "element %d is %s; want a string, a number, true or false", i+1, describe(e))

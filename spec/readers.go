@@ -1,0 +1,217 @@
+package spec
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// str reads a string that a program can be given.
+func (t *table) str(k, def string) string {
+	v, ok := t.get(k)
+	if !ok {
+		return def
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.wrongType(k, v, "a string")
+		return def
+	}
+	if strings.ContainsRune(s, 0) {
+		t.at(k, "", "holds a NUL character, which no program can be given")
+		return def
+	}
+	return s
+}
+
+// oneOf reads a string that must be one of the allowed ones.
+func (t *table) oneOf(k, def string, allowed ...string) string {
+	s := t.str(k, def)
+	if s == def {
+		return s
+	}
+	if slices.Contains(allowed, s) {
+		return s
+	}
+	hint := ""
+	if c, ok := Nearest(s, allowed); ok {
+		hint = "did you mean " + c + "?"
+	}
+	t.at(k, hint, "found %q; allowed are %s", s, strings.Join(allowed, ", "))
+	return def
+}
+
+// integer reads a whole number of at least low.
+func (t *table) integer(k string, def, low int64) int64 {
+	v, ok := t.get(k)
+	if !ok {
+		return def
+	}
+	n, ok := v.(int64)
+	if !ok {
+		t.wrongType(k, v, "a whole number")
+		return def
+	}
+	if n < low {
+		t.at(k, "", "found %d; want at least %d", n, low)
+		return def
+	}
+	return n
+}
+
+// number reads a finite number; ok is false when there is none.
+func (t *table) number(k string) (x float64, ok bool) {
+	v, ok := t.get(k)
+	if !ok {
+		return 0, false
+	}
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		if math.IsNaN(n) || math.IsInf(n, 0) {
+			t.at(k, "", "found %v; want a finite number", n)
+			return 0, false
+		}
+		return n, true
+	case string:
+		t.at(k, "write the number without quotes", "found the string %q; want a number", n)
+		return 0, false
+	}
+	t.wrongType(k, v, "a number")
+	return 0, false
+}
+
+// within reads a number strictly between low and high.
+func (t *table) within(k string, def, low, high float64) float64 {
+	x, ok := t.number(k)
+	if !ok {
+		return def
+	}
+	if x <= low || x >= high {
+		if math.IsInf(high, 1) {
+			t.at(k, "", "found %v; want a number above %v", x, low)
+		} else {
+			t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
+		}
+		return def
+	}
+	return x
+}
+
+// boolean reads true or false.
+func (t *table) boolean(k string, def bool) bool {
+	v, ok := t.get(k)
+	if !ok {
+		return def
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.wrongType(k, v, "true or false")
+		return def
+	}
+	return b
+}
+
+// duration reads text such as "90s" or "2h30m"; it must be positive.
+func (t *table) duration(k string, def time.Duration) study.Duration {
+	v, ok := t.get(k)
+	if !ok {
+		return study.Duration(def)
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.at(k, `write a duration in quotes: "90s", "5m" or "2h30m"`, "found %s; want a duration", describe(v))
+		return study.Duration(def)
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		t.at(k, `for example "90s", "5m" or "2h30m"`, "found %q; want a positive duration", s)
+		return study.Duration(def)
+	}
+	return study.Duration(d)
+}
+
+// array reads an array, of which want says what it should be.
+func (t *table) array(k, want string) []any {
+	v, ok := t.get(k)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		t.wrongType(k, v, want)
+	}
+	return list
+}
+
+// strings reads an array of strings.
+func (t *table) strings(k string) []string {
+	var out []string
+	for i, e := range t.array(k, "an array of strings") {
+		s, ok := e.(string)
+		if !ok || strings.ContainsRune(s, 0) {
+			t.at(k, "", "element %d is %s; want a string", i+1, describe(e))
+			return nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// bytes reads a size: a number of bytes, or text such as "10MB" or "1GiB".
+func (t *table) bytes(k string, def int64) int64 {
+	v, ok := t.get(k)
+	if !ok {
+		return def
+	}
+	switch x := v.(type) {
+	case int64:
+		if x > 0 {
+			return x
+		}
+	case string:
+		if n, ok := parseBytes(x); ok {
+			return n
+		}
+	}
+	t.at(k, `for example "10MB" or "1GiB"`, "found %s; want a size", describe(v))
+	return def
+}
+
+func parseBytes(s string) (int64, bool) {
+	units := []struct {
+		name string
+		size float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1}}
+	for _, u := range units {
+		num, ok := strings.CutSuffix(s, u.name)
+		if !ok {
+			continue
+		}
+		x, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
+		if err != nil || x <= 0 || x*u.size > math.MaxInt64/2 {
+			return 0, false
+		}
+		return int64(x * u.size), true
+	}
+	return 0, false
+}
+
+// pairs reads a table of strings as NAME=value in file order.
+func (t *table) pairs(k string) []string {
+	sub := t.sub(k)
+	var out []string
+	for _, name := range t.doc.keysOf(sub) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			sub.at(name, "", "%q is no name of an environment variable", name)
+			continue
+		}
+		out = append(out, name+"="+sub.str(name, ""))
+	}
+	return out
+}
