@@ -136,8 +136,6 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		return Exit{}, ErrNeverStarted
 	case rec.Exit == nil:
 		return Exit{}, ErrLost
-	case rec.Exec != nil && a.unexecuted(unix.Errno(*rec.Exec)) != nil:
-		return Exit{}, ErrNeverStarted
 	}
 	a.reason = stopReason(rec.Stop)
 	exit := a.exit()

@@ -238,23 +238,6 @@ func (a *attempt) lower() {
 	}
 }
 
-// unexecuted returns a SpawnError if the native supervisor could not execute the command
-// for want of something, and otherwise says on stderr, once, what is wrong with the command.
-func (a *attempt) unexecuted(errno unix.Errno) error {
-	name := "the shell"
-	if len(a.job.Argv) > 0 {
-		name = a.job.Argv[0]
-	}
-	err := spawnError("execute "+name, errno)
-	if err.Temporary || len(a.job.Argv) == 0 {
-		return err
-	}
-	if size, e := unix.Seek(a.err.fd, 0, unix.SEEK_END); e == nil && size == 0 {
-		_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+name+": "+errno.Error()+"\n"))
-	}
-	return nil
-}
-
 // busy returns a temporary SpawnError if a shell could not execute the program for
 // want of something that will pass. It said so on stderr, in the C library's words.
 func (a *attempt) busy(code int) error {

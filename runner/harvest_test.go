@@ -3,7 +3,6 @@ package runner_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -102,24 +101,6 @@ func TestPlaces(t *testing.T) {
 
 // TestStoppedRecord: an attempt that was made to end keeps the reason, also if whoever
 // ended it died before the status was written.
-// TestUnexecutedRecord: a command that could not be executed while nobody looked is to blame
-// for it, unless the system was short of something.
-func TestUnexecutedRecord(t *testing.T) {
-	for errno, want := range map[syscall.Errno]error{syscall.EACCES: nil, syscall.ETXTBSY: runner.ErrNeverStarted} {
-		job, record := ended(t)
-		job.Shell, job.Argv = "", []string{"program"}
-		rewrite(t, job, strings.Replace(record, `{"exit":13}`, fmt.Sprintf(`{"exec":%d}`+"\n"+`{"exit":126}`, int(errno)), 1))
-		if err := os.Truncate(filepath.Join(job.Dir, runner.StderrName), 0); err != nil {
-			t.Fatal(err)
-		}
-		exit, err := new(runner.Local).Attach(context.Background(), job)
-		text, _ := os.ReadFile(filepath.Join(job.Dir, runner.StderrName))
-		if !errors.Is(err, want) || err == nil && (exit.Code != 126 || string(text) != "attempt: program: permission denied\n") {
-			t.Errorf("%v: %+v, %v, stderr %q", errno, exit, err, text)
-		}
-	}
-}
-
 func TestStoppedRecord(t *testing.T) {
 	job, record := ended(t)
 	rewrite(t, job, strings.Replace(record, `{"exit":13}`, `{"stop":"timeout"}`, 1))

@@ -29,8 +29,7 @@ type Attacher interface {
 	// waits for it while it lives, enforcing Timeout, Kill and ctx as Launch would have.
 	// It starts nothing. Errors: ErrNeverStarted, ErrLost, ErrElsewhere.
 	//
-	// Of the job it needs Dir and ID and the limits; files are not looked at, nor is the
-	// command, but to say which could not be executed.
+	// Of the job it needs Dir and ID and the limits; command and files are not looked at.
 	// The caller must know that no other orchestrator is launching into job.Dir.
 	Attach(ctx context.Context, job Job) (Exit, error)
 }

@@ -23,20 +23,18 @@ type Local struct {
 	// It is for the program that owns the process: only one Local of a process may set it,
 	// and whatever else the program starts must stay in the program's own session.
 	Adopt bool
-	// Shell is a POSIX shell to supervise attempts and to run Job.Shell. Empty means that
-	// /bin/sh runs Job.Shell, and supervises where there is nothing cheaper.
+	// Shell is a POSIX shell to supervise attempts and to run Job.Shell; empty means
+	// /bin/sh.
 	Shell string
 
 	mu       sync.Mutex
 	adopting bool
 	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
 
-	placed   sync.Once
-	place    place
-	prepared sync.Once
-	program  string // of the native supervisor
-	grouped  sync.Once
-	groups   string // the control group to make others in, if any
+	placed  sync.Once
+	place   place
+	grouped sync.Once
+	groups  string // the control group to make others in, if any
 }
 
 var (
@@ -131,7 +129,8 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 
 // spawn starts the supervisor.
 func (l *Local) spawn(a *attempt) error {
-	command, env, err := a.job.command(l.shell())
+	shell := l.shell()
+	argv, env, err := a.job.command(shell)
 	if err != nil {
 		return err
 	}
@@ -159,14 +158,14 @@ func (l *Local) spawn(a *attempt) error {
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
 		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
 		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
-	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Files: files, Sys: sys}
+	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Env: env, Files: files, Sys: sys}
 
 	l.mu.Lock() // no one may take the new child for an orphan
-	pid, err := l.forkSupervisor(&a.job, command, env, attr)
+	pid, err := syscall.ForkExec(shell, argv, attr)
 	if err != nil && a.cgroup != "" { // we may make groups, and perhaps not fill them
 		leave()
 		a.release()
-		pid, err = l.forkSupervisor(&a.job, command, env, attr)
+		pid, err = syscall.ForkExec(shell, argv, attr)
 	}
 	if err == nil {
 		if l.live == nil {
@@ -176,7 +175,7 @@ func (l *Local) spawn(a *attempt) error {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		return a.explain(l.shell(), err)
+		return a.explain(shell, err)
 	}
 	a.pid = pid
 	a.ended = make(chan struct{})
@@ -207,8 +206,6 @@ func (l *Local) reap(a *attempt) (code int, err error) {
 	l.mu.Unlock()
 	rec, _ := readRecord(a.record) // unreadable is as good as empty
 	switch {
-	case rec.Exit != nil && rec.Exec != nil:
-		return *rec.Exit, a.unexecuted(unix.Errno(*rec.Exec))
 	case rec.Exit != nil:
 		return *rec.Exit, a.busy(*rec.Exit)
 	case rec.Fork != nil:

@@ -31,7 +31,6 @@ type entry struct {
 	Cgroup  string     `json:"cgroup,omitempty"`  // directory of its control group
 
 	PID    int    `json:"pid,omitempty"`    // the supervisor
-	Exec   *int   `json:"exec,omitempty"`   // the command could not be executed: errno
 	Stop   string `json:"stop,omitempty"`   // why an orchestrator ended it: a stopReason
 	Exit   *int   `json:"exit,omitempty"`   // status of the command
 	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
@@ -88,8 +87,6 @@ func (r *record) merge(e entry) {
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
 		r.Exit, r.Killed = e.Exit, e.Killed
-	case e.Exec != nil && r.Exec == nil:
-		r.Exec = e.Exec
 	case e.Fork != nil && r.Fork == nil:
 		r.Fork = e.Fork
 	case e.Full:

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,10 +19,8 @@ const (
 )
 
 // supervisor is the program of the process between the orchestrator and the command, so
-// that the exit status is recorded although the orchestrator has died. This one is for a
-// POSIX shell. Where there is a native one (native_linux_amd64.s) that does the same, the
-// shell is what is left where the system does not let it be executed. It starts no process
-// but the command.
+// that the exit status is recorded although the orchestrator has died. It is on the path
+// of every attempt, and therefore starts no process but the command.
 //
 //   - The traps let it survive a signal to the whole group; the command gets the default
 //     actions back.
@@ -39,56 +36,27 @@ trap - EXIT
 echo "{\"exit\":$s}" >&3
 exit "$s"`
 
-// supervisorName is what the supervisor calls itself, in error messages and to ps(1).
+// supervisorName is what the supervisor calls itself in error messages.
 const supervisorName = "attempt"
 
 const defaultShell = "/bin/sh"
 
-// command returns what the supervisor executes, and the environment.
+// command returns arguments and environment of the supervisor's process.
 func (j *Job) command(shell string) (argv, env []string, err error) {
-	env = j.environ()
+	argv, env = []string{shell, "-c", supervisor, supervisorName}, j.environ()
 	if j.Shell != "" {
-		return []string{shell, "-c", j.Shell}, env, nil
+		return append(argv, shell, "-c", j.Shell), env, nil
 	}
 	// With its full path the program cannot be taken for a builtin of the shell.
 	program, err := lookPath(j.Argv[0], env, j.Cwd)
 	if err != nil {
 		return nil, nil, err
 	}
-	return append([]string{program}, j.Argv[1:]...), env, nil
-}
-
-// forkSupervisor starts the supervisor of a command. With a shell of its own a Local has
-// that for its supervisor.
-func (l *Local) forkSupervisor(job *Job, command, env []string, attr *syscall.ProcAttr) (pid int, err error) {
-	shell := l.shell()
-	if path := l.native(); path != "" {
-		attr.Env = env
-		pid, err := syscall.ForkExec(path, append([]string{supervisorName, shell}, command...), attr)
-		if err == nil || errors.Is(err, unix.E2BIG) {
-			return pid, err
-		}
-		// A shortage is met again by the shell, a policy perhaps not.
+	plain, awkward := splitEnv(env)
+	if len(awkward) > 0 {
+		argv = append(append(argv, "/usr/bin/env"), awkward...)
 	}
-	argv := []string{shell, "-c", supervisor, supervisorName}
-	if job.Shell == "" {
-		plain, awkward := splitEnv(env)
-		if env = plain; len(awkward) > 0 {
-			argv = append(append(argv, "/usr/bin/env"), awkward...)
-		}
-	}
-	attr.Env = env
-	return syscall.ForkExec(shell, append(argv, command...), attr)
-}
-
-// native returns the path of the native supervisor, or "" if the shell's is to be used.
-func (l *Local) native() string {
-	l.prepared.Do(func() {
-		if l.Shell == "" {
-			l.program, _ = nativeProgram() // without one, the shell does
-		}
-	})
-	return l.program
+	return append(append(argv, program), j.Argv[1:]...), plain, nil
 }
 
 // errNotFound: no such program.
