@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/journal"
@@ -61,16 +62,19 @@ func codeOf(err error) int {
 	return 1
 }
 
-// exitHelp is the table as help texts show it, by code.
+// codesByNumber is the table as people look codes up.
+func codesByNumber() []exitCode {
+	codes := exitCodes()
+	slices.SortFunc(codes, func(a, b exitCode) int { return a.code - b.code })
+	return codes
+}
+
+// exitHelp is the table as help texts show it.
 func exitHelp() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")
-	for _, code := range []int{0, 1, 2, 3, 4, 5, 74, 130, 143} {
-		for _, row := range exitCodes() {
-			if row.code == code {
-				fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
-			}
-		}
+	for _, row := range codesByNumber() {
+		fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
 	}
 	return b.String()
 }

@@ -2,18 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
-
-// manualCodes are the exit codes as the manual lists them.
-func manualCodes() []exitCode {
-	codes := exitCodes()
-	slices.SortFunc(codes, func(a, b exitCode) int { return a.code - b.code })
-	return codes
-}
 
 // markdownPage is docs/commands.md.
 func markdownPage(commands []*cobra.Command) string {
@@ -32,7 +24,7 @@ func markdownPage(commands []*cobra.Command) string {
 		markdownFlags(&b, ownFlags(c), c.HasParent())
 	}
 	b.WriteString("\n## Exit codes\n\n| code | what it means |\n| --- | --- |\n")
-	for _, row := range manualCodes() {
+	for _, row := range codesByNumber() {
 		fmt.Fprintf(&b, "| %d | %s |\n", row.code, row.meaning)
 	}
 	return b.String()
@@ -88,7 +80,7 @@ func manualPage(c *cobra.Command) string {
 		roffFlags(&b, "GLOBAL OPTIONS", ownFlags(c.Root()))
 	}
 	b.WriteString(".SH EXIT STATUS\n")
-	for _, row := range manualCodes() {
+	for _, row := range codesByNumber() {
 		fmt.Fprintf(&b, ".TP\n%d\n%s\n", row.code, roff(row.meaning))
 	}
 	roffSeeAlso(&b, c)

@@ -15,8 +15,8 @@ import (
 
 // parseOptions are the flags of parse: the rule that it tries.
 type parseOptions struct {
-	rule         parser.Rule
-	source, pick string
+	rule parser.Rule
+	pick string
 }
 
 func newParse(g *global) *cobra.Command {
@@ -71,7 +71,7 @@ type matchJSON struct {
 }
 
 func parseLog(g *global, o parseOptions, in io.Reader) error {
-	o.rule.Source, o.rule.Pick = parser.Source(o.source), parser.Pick(o.pick)
+	o.rule.Pick = parser.Pick(o.pick)
 	pattern, err := parser.Compile(o.rule)
 	if err != nil {
 		return wrongRule(o.rule, err)

@@ -25,7 +25,8 @@ type progress struct {
 	w        io.Writer
 	shown    bool // the live line stands on the terminal
 	began    time.Time
-	before   int // trials that earlier sessions finished
+	before   int           // trials that earlier sessions finished
+	spent    time.Duration // by them
 	finished int
 	best     study.Trial
 	running  map[int]bool
@@ -50,7 +51,7 @@ func (p *progress) begin(s *study.Study) {
 	p.cfg = &cfg
 	p.ended = st.Closed != nil
 	p.began = time.Now()
-	p.before, p.finished = len(st.Order), len(st.Order)
+	p.before, p.spent, p.finished = len(st.Order), st.Elapsed, len(st.Order)
 	if b := st.Best(); b != nil {
 		p.best = *b
 	}
@@ -240,7 +241,8 @@ func (p *progress) status() string {
 	return text
 }
 
-// left estimates how long the study will take, 0 if nothing is known.
+// left estimates how long the study will take after this session has spent some
+// time, 0 if nothing is known.
 func (p *progress) left(spent time.Duration) time.Duration {
 	b := p.cfg.Budget
 	done := p.finished - p.before
@@ -249,7 +251,7 @@ func (p *progress) left(spent time.Duration) time.Duration {
 		left = time.Duration(float64(spent) / float64(done) * float64(b.Trials-p.finished))
 	}
 	if b.Time > 0 {
-		byTime := max(time.Duration(b.Time)-spent, 0)
+		byTime := max(time.Duration(b.Time)-p.spent-spent, 0)
 		left = min(cmp.Or(left, byTime), byTime)
 	}
 	return left

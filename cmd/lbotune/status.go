@@ -95,7 +95,7 @@ func standing(st *study.State, held bool) string {
 	case held:
 		return "running"
 	case st.Closed != nil:
-		return "ended: " + st.Closed.Detail
+		return "ended: " + oneLine(st.Closed.Detail)
 	}
 	return "stopped; run or resume goes on from here"
 }

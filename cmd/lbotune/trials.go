@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,9 +51,8 @@ func ranked(st *study.State) []*study.Trial {
 			out = append(out, t)
 		}
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		return st.Config.Objective.Direction.Better(out[i].Value, out[j].Value)
-	})
+	worth := st.Config.Objective.Direction.Maximised
+	slices.SortStableFunc(out, func(a, b *study.Trial) int { return cmp.Compare(worth(b.Value), worth(a.Value)) })
 	return out
 }
 
@@ -71,12 +70,13 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	for _, p := range st.Config.Params {
 		rows[0] = append(rows[0], p.Name)
 	}
+	best := st.Best()
 	for _, t := range list {
 		row := []string{strconv.Itoa(t.Number), "-", standingOf(t), took(t.Took)}
 		if t.Done() && t.Status != optimizer.Failed {
 			row[1] = short(t.Value)
 		}
-		if b := st.Best(); b != nil && b.Number == t.Number {
+		if t == best {
 			row[2] = "best"
 		}
 		for _, p := range st.Config.Params {
