@@ -32,6 +32,7 @@ const (
 	TypeFinished  Type = "finished"
 	TypeConfirmed Type = "confirmed"
 	TypeExcluded  Type = "exclude"
+	TypeIncluded  Type = "include"
 	TypeNoted     Type = "note"
 	TypeConfig    Type = "config"
 	TypeClosed    Type = "closed"
@@ -192,6 +193,11 @@ type Excluded struct {
 	Trial int `json:"trial"`
 }
 
+// Included takes an exclusion back, from the next session on.
+type Included struct {
+	Trial int `json:"trial"`
+}
+
 // Noted is a person's remark, about one trial if Trial is not 0.
 type Noted struct {
 	Trial int    `json:"trial,omitempty"`
@@ -240,6 +246,7 @@ func (Ended) Type() Type         { return TypeEnded }
 func (Finished) Type() Type      { return TypeFinished }
 func (Confirmed) Type() Type     { return TypeConfirmed }
 func (Excluded) Type() Type      { return TypeExcluded }
+func (Included) Type() Type      { return TypeIncluded }
 func (Noted) Type() Type         { return TypeNoted }
 func (ConfigChanged) Type() Type { return TypeConfig }
 func (Closed) Type() Type        { return TypeClosed }

@@ -31,6 +31,8 @@ func trialOf(e Event) int {
 		return e.Trial
 	case Excluded:
 		return e.Trial
+	case Included:
+		return e.Trial
 	case Noted:
 		return e.Trial
 	}

@@ -79,6 +79,18 @@ func (s *Study) Exclude(trial int) error {
 	return s.commit(Excluded{Trial: trial})
 }
 
+// Include takes an exclusion back, from the next session on.
+func (s *Study) Include(trial int) error {
+	t, err := s.state.trial(trial)
+	if err != nil {
+		return err
+	}
+	if !t.Excluded {
+		return fmt.Errorf("trial %d is not excluded", trial)
+	}
+	return s.commit(Included{Trial: trial})
+}
+
 // Note keeps a remark, about one trial if trial is not 0.
 func (s *Study) Note(trial int, text string) error {
 	if trial != 0 {

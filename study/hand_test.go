@@ -66,6 +66,59 @@ func TestExcludedIsNeverTold(t *testing.T) {
 	})
 }
 
+// A result that counts again is told from the next session on, in its old place.
+func TestExcludedAndIncluded(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials = 4
+		f := &fakeLauncher{program: parabola}
+		st, err := finish(t, dir, &cfg, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := st.Best().Number
+		edit := func(change func(*study.Study) error) error {
+			return study.Edit(nil, study.Options{Dir: dir}, change)
+		}
+		err = edit(func(s *study.Study) error {
+			if err := s.Exclude(best); err != nil || s.State().Best().Number == best {
+				t.Errorf("trial %d is still the best: %v", best, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Budget.Trials = 5
+		if _, err := finish(t, dir, &cfg, f); err != nil {
+			t.Fatal(err)
+		}
+		err = edit(func(s *study.Study) error {
+			if err := s.Include(best); err != nil || s.State().Trials[best-1].Excluded {
+				t.Errorf("trial %d is still excluded: %v", best, err)
+			}
+			if err := s.Include(best); err == nil {
+				t.Errorf("trial %d counts again twice", best)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Budget.Trials = 6
+		if st, err = finish(t, dir, &cfg, f); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := st.Trials[5].Values, proposalAfter(t, st, 6, 1, 2, 3, 4, 5); !got.Equal(want) {
+			t.Errorf("trial 6 is %v; want %v", got, want)
+		}
+		rep, err := study.Replay(t.Context(), dir, newFakeOptimizer)
+		if err != nil || rep.Asked != 6 || len(rep.Differences) > 0 {
+			t.Errorf("replay %+v: %v", rep, err)
+		}
+	})
+}
+
 // proposalAfter is what an optimizer that knows these trials alone proposes.
 func proposalAfter(t *testing.T, st *study.State, trial int, known ...int) spaces.Values {
 	t.Helper()

@@ -12,7 +12,8 @@ import (
 // the one that made the decisions.
 type watched struct {
 	reading        pruner.Reading
-	finish, forget int // numbers of trials, 0 for none
+	finish, forget int  // numbers of trials, 0 for none
+	excluded       bool // forget is for an exclusion, which may be taken back
 }
 
 // newPruner returns the pruner that the config asks for, nil if none.

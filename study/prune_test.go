@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -125,5 +126,35 @@ func TestPrunedTrial(t *testing.T) {
 	}
 	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value != -2 {
 		t.Errorf("the optimizer is told %+v", o)
+	}
+}
+
+// Nothing is compared with an excluded trial, until it counts again.
+func TestPrunerForgetsTheExcluded(t *testing.T) {
+	for want, change := range map[string]func(*study.Study) error{
+		"3 6":       func(s *study.Study) error { return s.Exclude(1) },
+		"3 cut@1:6": func(s *study.Study) error { return errors.Join(s.Exclude(1), s.Include(1)) },
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Budget.Trials, c.Prune = 1, &study.Prune{Method: "median", MinTrials: 1}
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				if strings.HasSuffix(job.ID, "/1/1") {
+					return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+				}
+				return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
+			}}
+			if _, err := finish(t, dir, &c, f); err != nil {
+				t.Fatal(err)
+			}
+			if err := study.Edit(nil, study.Options{Dir: dir}, change); err != nil {
+				t.Fatal(err)
+			}
+			c.Budget.Trials = 2
+			st, err := finish(t, dir, &c, f)
+			if got := ends(st); err != nil || got != want {
+				t.Errorf("got %s, %v; want %s", got, err, want)
+			}
+		})
 	}
 }

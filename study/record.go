@@ -105,6 +105,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Confirmed](line)
 	case TypeExcluded:
 		return decodeAs[Excluded](line)
+	case TypeIncluded:
+		return decodeAs[Included](line)
 	case TypeNoted:
 		return decodeAs[Noted](line)
 	case TypeConfig:

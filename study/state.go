@@ -85,6 +85,8 @@ func (s *State) apply(r Record) error {
 		return s.confirmed(e)
 	case Excluded:
 		return s.excluded(e)
+	case Included:
+		return s.included(e)
 	case Noted:
 		s.Notes = append(s.Notes, e)
 	case ConfigChanged:
@@ -238,10 +240,23 @@ func (s *State) excluded(e Excluded) error {
 		return err
 	}
 	t.Excluded = true
-	s.watch(watched{forget: t.Number})
+	s.watch(watched{forget: t.Number, excluded: true})
 	s.findBest()
 	return nil
 }
+
+func (s *State) included(e Included) error {
+	t, err := s.trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.Excluded = false
+	s.watched = slices.DeleteFunc(s.watched, func(w watched) bool { return w.excluded && w.forget == t.Number })
+	s.findBest()
+	return nil
+}
+
+// findBest looks for the best trial anew.
 
 func (s *State) findBest() {
 	s.best, s.sinceBest = nil, 0

@@ -53,6 +53,8 @@ func everyEvent() []study.Event {
 		study.Confirmed{Trial: 1, Attempt: 3, Value: v(3.25), Seconds: 1},
 		study.Confirmed{Trial: 1, Attempt: 4, Failure: &study.Failure{Kind: study.FailTimeout, Text: "timed out after 1s"}, Seconds: 1},
 		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
+		study.Excluded{Trial: 1},
+		study.Included{Trial: 1},
 	}
 }
 
@@ -178,6 +180,7 @@ func TestContradictions(t *testing.T) {
 		"an unknown confirmed":    study.Confirmed{Trial: 9, Value: &v},
 		"a success without value": study.Finished{Trial: 5, Status: optimizer.Succeeded},
 		"an unknown excluded":     study.Excluded{Trial: 9},
+		"an unknown included":     study.Included{Trial: 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := &study.State{}

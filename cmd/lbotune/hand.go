@@ -126,12 +126,13 @@ func noParameter(name string, params []spaces.Param) error {
 }
 
 func newExclude(g *global) *cobra.Command {
-	return &cobra.Command{
+	var undo bool
+	cmd := &cobra.Command{
 		Use:   "exclude STUDY N",
 		Short: "Take a trial's result out of the study",
 		Long: `Exclude takes the result of trial N out of the study: it is no longer the best, and
 from the next run on the optimizer is told nothing of it. Its records stay, and it
-counts as one of the budget's trials.`,
+counts as one of the budget's trials. With --undo the result counts again.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return edit(args[0], func(s *study.Study) error {
@@ -139,14 +140,20 @@ counts as one of the budget's trials.`,
 				if err != nil {
 					return err
 				}
-				if err := s.Exclude(n); err != nil {
+				change, done := s.Exclude, "excluded trial %d\n"
+				if undo {
+					change, done = s.Include, "trial %d counts again\n"
+				}
+				if err := change(n); err != nil {
 					return &usageError{err}
 				}
-				_, err = fmt.Fprintf(g.err, "excluded trial %d\n", n)
+				_, err = fmt.Fprintf(g.err, done, n)
 				return err
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "take the exclusion back")
+	return cmd
 }
 
 func newNote(g *global) *cobra.Command {
