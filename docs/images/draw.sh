@@ -13,5 +13,5 @@ go build -o "$tmp/terminal" ./docs/images/terminal
 	"$tmp/lbotune" run examples/mnist-logreg/spec.toml --study "$tmp/spec.study" 2>&1
 } > "$tmp/text"
 sed "s|$tmp|examples/mnist-logreg|g" "$tmp/text" |
-	"$tmp/terminal" -first 13 -last 12 -columns 86 -pace 0.25 -title "$command" > docs/images/run.svg
+	"$tmp/terminal" -first 13 -last 12 -columns 86 -pace 0.15 -title "$command" > docs/images/run.svg
 go run ./docs/images/model docs/images
