@@ -86,7 +86,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	}
 }
 
-// curve prints a learning curve, one reading a minute: it falls towards what
+// curve prints a learning curve, one reading a second: it falls towards what
 // parabola prints, and for some values rises at the end.
 func curve(job runner.Job) ending {
 	x, err1 := strconv.ParseFloat(job.Argv[1], 64)
@@ -98,7 +98,7 @@ func curve(job runner.Job) ending {
 	for step := 1.0; step <= 8; step++ {
 		fmt.Fprintf(&out, "loss=%v\n", (x-0.3)*(x-0.3)+n/step+max(0, n-5)*max(0, step-4))
 	}
-	return ending{stdout: out.String(), every: time.Minute}
+	return ending{stdout: out.String(), every: time.Second}
 }
 
 // flaky is parabola, but every third trial's first attempt fails.
