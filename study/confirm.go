@@ -30,7 +30,7 @@ func (s *State) Confirmations() []Confirmation {
 	}
 	var out []Confirmation
 	for _, t := range s.Trials {
-		if len(t.Confirms) < 2 || t.Excluded {
+		if len(t.Confirms) < 2 || !t.Succeeded() {
 			continue
 		}
 		mean, sd := stat.MeanStdDev(t.Confirms, nil)

@@ -96,3 +96,31 @@ func TestConfirmStopped(t *testing.T) {
 		}
 	})
 }
+
+// A confirmed trial that a changed range leaves outside is not the best.
+func TestConfirmedOutside(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Confirm, c.Budget.Trials = 2, 3
+		st, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := st.Best()
+		x, _ := best.Values.Get("x")
+		if at := x.Any().(float64); at > 0 {
+			c.Params[0].Max = at / 2
+		} else {
+			c.Params[0].Min = at / 2
+		}
+		err = study.Edit(&c, study.Options{Dir: dir}, func(s *study.Study) error {
+			if b := s.State().Best(); b != nil && b.Number == best.Number {
+				t.Errorf("the best is still trial %d, %v", b.Number, b.Values)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -68,7 +68,7 @@ func (s *State) questionAfter(told int, events []Event) question {
 		t := *s.Trials[f.Trial-1]
 		q.told++
 		q.query.Pending = slices.DeleteFunc(q.query.Pending, func(p optimizer.Pending) bool { return p.Trial == f.Trial })
-		if t.Outside {
+		if !t.teaches() {
 			continue
 		}
 		t.Status = f.Status
