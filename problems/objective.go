@@ -32,9 +32,6 @@ func (o Objective) Observe(v spaces.Values, trial uint64) (y float64, ok bool) {
 	return o.Eval(v), true
 }
 
-// Regret is how far y lies above the least value; NaN when that is not known.
-func (o Objective) Regret(y float64) float64 { return y - o.Min }
-
 // Sample draws a configuration with every parameter uniform on its scale.
 func (o Objective) Sample(r *rand.Rand) spaces.Values { return sample(o.Space, r) }
 

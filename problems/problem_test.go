@@ -138,7 +138,7 @@ func every() []Problem {
 		for _, p := range Paper() {
 			all = append(all, Shifted(p, seed))
 		}
-		all = append(all, Extra(seed)...)
+		all = slices.Concat(all, ManyBasins(seed), Standard(seed), Adversarial(seed))
 	}
 	return all
 }
@@ -175,7 +175,7 @@ func TestLipschitzConstants(t *testing.T) {
 		if p.Lipschitz <= 0 {
 			t.Errorf("%s has no Lipschitz constant", p.Name)
 		}
-		found := EstimateLipschitz(p, 2000, 1)
+		found := estimateLipschitz(p, 2000, 1)
 		if found > p.Lipschitz*1.00001 || found < p.Lipschitz*0.999 {
 			t.Errorf("%s: slope %v found, the constant is %v", p.Name, found, p.Lipschitz)
 		}

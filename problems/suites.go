@@ -38,10 +38,3 @@ func Adversarial(seed uint64) []Problem {
 		Constant(3), PureNoise(3, seed), Sphere(20, seed), Ackley(20, seed),
 	}
 }
-
-// Extra is all that Paper is not: ManyBasins, Standard and Adversarial.
-func Extra(seed uint64) []Problem {
-	all := ManyBasins(seed)
-	all = append(all, Standard(seed)...)
-	return append(all, Adversarial(seed)...)
-}

@@ -29,9 +29,6 @@ const (
 	Log    Scale = "log"
 )
 
-// Scales lists every scale.
-func Scales() []Scale { return []Scale{Linear, Log} }
-
 // maxInt bounds integer parameters: beyond 2^53 a float64 skips integers.
 const maxInt = 1 << 53
 

@@ -289,9 +289,6 @@ func (s *State) Best() *Trial {
 	return s.best
 }
 
-// SinceBest returns how many trials have finished after the best one.
-func (s *State) SinceBest() int { return s.sinceBest }
-
 // Count returns how many trials ended in the given way.
 func (s *State) Count(status optimizer.Status) int { return s.counts[status] }
 
