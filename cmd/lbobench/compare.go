@@ -68,7 +68,11 @@ func (c common) jobs(v variant, objective func(seed int) problems.Objective) []j
 	return out
 }
 
+// complete opens the results and makes the runs that are missing there.
 func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
+	if len(jobs) == 0 {
+		return nil, fmt.Errorf("--only: none of the objectives here is called %q", c.only)
+	}
 	s, err := openStore(c.out)
 	if err != nil {
 		return nil, err
@@ -85,21 +89,13 @@ func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
 func (r *regrets) write(b *strings.Builder, ours []string, at int) {
 	fmt.Fprintf(b, "### After %d evaluations\n\nMedian simple regret; values below 1e-9 count as equal.\n\n", at)
 	peers := append(slices.Clone(ours), slices.DeleteFunc(slices.Clone(r.peers), func(p string) bool { return slices.Contains(ours, p) })...)
-	writeRow(b, append([]string{"function"}, peers...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(peers)+1))
-	for _, f := range r.functions {
-		row := []string{f}
-		for _, p := range peers {
-			row = append(row, number(median(r.of(p, f))))
-		}
-		writeRow(b, row)
-	}
+	writeMedians(b, "function", r, peers)
 	mean := r.meanRanks()
 	row := []string{"**mean rank**"}
 	for _, p := range peers {
 		cell := ""
 		if m, ok := mean[p]; ok {
-			cell = fmt.Sprintf("**%.2f**", m)
+			cell = bold(fmt.Sprintf("%.2f", m))
 		}
 		row = append(row, cell)
 	}
@@ -117,21 +113,6 @@ func (r *regrets) write(b *strings.Builder, ours []string, at int) {
 		b.WriteString(".\n")
 	}
 	b.WriteString("\n")
-}
-
-func writeRow(b *strings.Builder, cells []string) {
-	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-}
-
-// number prints a regret with two digits, and what is below the floor as <1e-9.
-func number(x float64) string {
-	switch {
-	case x != x:
-		return ""
-	case x <= floor:
-		return "<1e-9"
-	}
-	return fmt.Sprintf("%.2g", x)
 }
 
 // writeSeconds prints what an ask and its tell cost.
@@ -152,8 +133,7 @@ func writeSeconds(b *strings.Builder, s *store, jobs []job) {
 		}
 	}
 	b.WriteString("### Milliseconds for one ask and tell\n\nOver the last ten evaluations before each checkpoint, all functions; as many runs at a time as there are cores.\n\n")
-	writeRow(b, []string{"variant", "evaluations", "median", "95th percentile", "worst"})
-	writeRow(b, slices.Repeat([]string{"---"}, 5))
+	writeHead(b, "variant", "evaluations", "median", "95th percentile", "worst")
 	for _, n := range names {
 		for _, at := range checkpoints {
 			if secs := byVariant[n][at]; len(secs) > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,9 @@ type common struct {
 	variants []string
 }
 
+// register adds the flags to a command.
 func (c *common) register(cmd *cobra.Command, out string, seeds, evals int) {
+	cmd.PreRunE = func(*cobra.Command, []string) error { return c.check() }
 	f := cmd.Flags()
 	f.StringVar(&c.out, "out", out, "CSV file of results; runs that it holds are not repeated")
 	f.StringVar(&c.page, "page", "", "Markdown file whose marked section is rewritten; empty: print to stdout")
@@ -35,16 +38,17 @@ func (c *common) register(cmd *cobra.Command, out string, seeds, evals int) {
 	f.StringArrayVar(&c.variants, "variant", nil, `a variant to run, as NAME or NAME={"setting": ...}; repeatable`)
 }
 
+// check refuses flags that leave nothing to run.
+func (c *common) check() error {
+	if c.seeds < 1 || c.evals < 1 {
+		return fmt.Errorf("found --seeds %d and --evals %d; want at least 1 of each", c.seeds, c.evals)
+	}
+	return nil
+}
+
+// wants reports whether an objective is among those of --only.
 func (c *common) wants(objective string) bool {
-	if c.only == "" {
-		return true
-	}
-	for name := range strings.SplitSeq(c.only, ",") {
-		if name == objective {
-			return true
-		}
-	}
-	return false
+	return c.only == "" || slices.Contains(strings.Split(c.only, ","), objective)
 }
 
 // variant is a configuration under test.

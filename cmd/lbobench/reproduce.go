@@ -170,8 +170,7 @@ func (r *reproduction) writeCases(b *strings.Builder, end *regrets) {
 	for _, way := range []string{estimated, known} {
 		fmt.Fprintf(b, "#### %s against %s\n\nMedian regret after %d evaluations, %s first, and the probability that a run of %s has less regret than one of %s; in bold where they differ by a two-sided Mann-Whitney test at 5 %%.\n\n",
 			way, plain, r.evals, plain, way, plain)
-		writeRow(b, append([]string{"problem"}, upper(acquisitions)...))
-		writeRow(b, slices.Repeat([]string{"---"}, len(acquisitions)+1))
+		writeHead(b, slices.Concat([]string{"problem"}, upper(acquisitions))...)
 		count := map[verdict]int{}
 		muchBetter, cases := 0, 0
 		for _, f := range end.functions {
@@ -182,7 +181,7 @@ func (r *reproduction) writeCases(b *strings.Builder, end *regrets) {
 				p := better(x, y)
 				cell := fmt.Sprintf("%s, %s: %.2f", number(median(y)), number(median(x)), p)
 				if v != alike {
-					cell = "**" + cell + "**"
+					cell = bold(cell)
 				}
 				if v == isBetter && p >= 0.9 {
 					muchBetter++
@@ -202,17 +201,8 @@ func (r *reproduction) writeCases(b *strings.Builder, end *regrets) {
 // writeBaselines prints what needs no model: random search and Lipschitz
 // optimization.
 func (r *reproduction) writeBaselines(b *strings.Builder, end *regrets) {
-	baselines := []string{"lipschitz", "random"}
 	fmt.Fprintf(b, "#### Without a model\n\nMedian regret after %d evaluations.\n\n", r.evals)
-	writeRow(b, append([]string{"problem"}, baselines...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(baselines)+1))
-	for _, f := range end.functions {
-		row := []string{f}
-		for _, p := range baselines {
-			row = append(row, number(median(end.of(p, f))))
-		}
-		writeRow(b, row)
-	}
+	writeMedians(b, "problem", end, []string{"lipschitz", "random"})
 	b.WriteString("\n")
 }
 
@@ -261,8 +251,7 @@ func (r *reproduction) kappaJobs() []job {
 
 func (r *reproduction) writeKappa(b *strings.Builder, end *regrets) {
 	fmt.Fprintf(b, "Median regret after %d evaluations over %d seeds, and in brackets the probability that a run has less regret than one without bounds.\n\n", r.evals, r.seeds)
-	writeRow(b, append([]string{"bounds"}, end.functions...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(end.functions)+1))
+	writeHead(b, slices.Concat([]string{"bounds"}, end.functions)...)
 	for _, p := range end.peers {
 		acq, _, _ := strings.Cut(p, " ")
 		row := []string{p}
@@ -296,14 +285,6 @@ func (r *reproduction) betaJobs() []job {
 
 func (r *reproduction) writeBeta(b *strings.Builder, end *regrets) {
 	fmt.Fprintf(b, "Median regret after %d evaluations with beta = 10^16.\n\n", r.evals)
-	writeRow(b, append([]string{"problem"}, end.peers...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(end.peers)+1))
-	for _, f := range end.functions {
-		row := []string{f}
-		for _, p := range end.peers {
-			row = append(row, number(median(end.of(p, f))))
-		}
-		writeRow(b, row)
-	}
+	writeMedians(b, "problem", end, end.peers)
 	b.WriteString("\n")
 }

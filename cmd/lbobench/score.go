@@ -1,9 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
-	"sort"
 )
 
 // floor is the regret below which all values count as equal: recorded values
@@ -19,7 +20,7 @@ func quantile(xs []float64, q float64) float64 {
 		return math.NaN()
 	}
 	s := slices.Clone(xs)
-	sort.Float64s(s)
+	slices.Sort(s)
 	at := q * float64(len(s)-1)
 	lo := int(at)
 	if lo+1 == len(s) || s[lo] == s[lo+1] {
@@ -46,7 +47,7 @@ func mannWhitney(a, b []float64) float64 {
 	for _, v := range b {
 		all = append(all, item{v, false})
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].v < all[j].v })
+	slices.SortFunc(all, func(x, y item) int { return cmp.Compare(x.v, y.v) })
 	rankSum, ties := 0.0, 0.0
 	for k := 0; k < len(all); {
 		j := k
@@ -95,11 +96,7 @@ func better(a, b []float64) float64 {
 // ranks gives every name the rank of its value, 1 for the least; ties share
 // their mean rank.
 func ranks(values map[string]float64) map[string]float64 {
-	names := make([]string, 0, len(values))
-	for n := range values {
-		names = append(names, n)
-	}
-	sort.Slice(names, func(i, j int) bool { return values[names[i]] < values[names[j]] })
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Compare(values[a], values[b]) })
 	out := map[string]float64{}
 	for k := 0; k < len(names); {
 		j := k
@@ -114,7 +111,8 @@ func ranks(values map[string]float64) map[string]float64 {
 	return out
 }
 
-// verdict compares the regrets of two variants at the 5 % level.
+// verdict says how the regrets of one variant compare with another's, at the 5 %
+// level.
 type verdict int
 
 const (
@@ -122,6 +120,8 @@ const (
 	isBetter
 	isWorse
 )
+
+func (v verdict) String() string { return [...]string{"alike", "better", "worse"}[v] }
 
 func compareRegrets(a, b []float64) verdict {
 	if p := mannWhitney(a, b); math.IsNaN(p) || p >= 0.05 {

@@ -127,8 +127,8 @@ func (c common) suiteJobs(v variant, s suite, workers int, named bool) []job {
 	return out
 }
 
-// writeSuite prints medians with quartiles at the end and half way, the share of failures among
-// the last half, and each variant against the last one.
+// writeSuite prints medians half way and at the end, there with quartiles, each
+// variant against the last one, and the share of failures in the second half.
 func (c common) writeSuite(b *strings.Builder, s *store, jobs []job) {
 	half, end := newRegrets(), newRegrets()
 	half.addStore(s, jobs, c.evals/2)
@@ -136,17 +136,16 @@ func (c common) writeSuite(b *strings.Builder, s *store, jobs []job) {
 	base := end.peers[len(end.peers)-1]
 	fmt.Fprintf(b, "Median simple regret after %d and %d evaluations over %d seeds, the quartiles at the end, the verdict against %s (two-sided Mann-Whitney, 5 %%) and the share of failed trials in the last half.\n\n",
 		c.evals/2, c.evals, c.seeds, base)
-	writeRow(b, []string{"objective", "variant", fmt.Sprint(c.evals / 2), fmt.Sprint(c.evals), "quartiles", "against " + base, "failed"})
-	writeRow(b, slices.Repeat([]string{"---"}, 7))
+	writeHead(b, "objective", "variant", fmt.Sprint(c.evals/2), fmt.Sprint(c.evals), "quartiles", "against "+base, "failed")
 	for _, f := range end.functions {
 		for _, p := range end.peers {
 			x := end.of(p, f)
-			verdictText := ""
+			against := ""
 			if p != base {
-				verdictText = []string{"alike", "better", "worse"}[compareRegrets(x, end.of(base, f))]
+				against = compareRegrets(x, end.of(base, f)).String()
 			}
 			writeRow(b, []string{f, p, number(median(half.of(p, f))), number(median(x)),
-				number(quantile(x, 0.25)) + " to " + number(quantile(x, 0.75)), verdictText, failures(s, p, f)})
+				number(quantile(x, 0.25)) + " to " + number(quantile(x, 0.75)), against, failures(s, p, f)})
 		}
 	}
 	b.WriteString("\n")

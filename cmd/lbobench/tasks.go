@@ -50,8 +50,7 @@ func (r *reproduction) writeTasks(b *strings.Builder, s *store, jobs []job) {
 	fmt.Fprintf(b, "Median error over %d seeds, and its quartiles.\n\n", r.seeds)
 	end := newRegrets()
 	end.addStore(s, jobs, r.evals)
-	writeRow(b, append([]string{"task", "evaluations"}, end.peers...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(end.peers)+2))
+	writeHead(b, slices.Concat([]string{"task", "evaluations"}, end.peers)...)
 	for _, f := range end.functions {
 		for _, at := range []int{r.evals / 2, r.evals} {
 			then := newRegrets()
@@ -66,15 +65,14 @@ func (r *reproduction) writeTasks(b *strings.Builder, s *store, jobs []job) {
 	}
 	fmt.Fprintf(b, "\nThe probability that after %d evaluations a run of %s has less error than one of the others; in bold where they differ by a two-sided Mann-Whitney test at 5 %%.\n\n", r.evals, ownLBO)
 	others := slices.DeleteFunc(slices.Clone(end.peers), func(p string) bool { return p == ownLBO })
-	writeRow(b, append([]string{"task"}, others...))
-	writeRow(b, slices.Repeat([]string{"---"}, len(others)+1))
+	writeHead(b, slices.Concat([]string{"task"}, others)...)
 	for _, f := range end.functions {
 		row := []string{f}
 		for _, p := range others {
 			x, y := end.of(ownLBO, f), end.of(p, f)
 			cell := fmt.Sprintf("%.2f", better(x, y))
 			if compareRegrets(x, y) != alike {
-				cell = "**" + cell + "**"
+				cell = bold(cell)
 			}
 			row = append(row, cell)
 		}
