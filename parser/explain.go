@@ -37,7 +37,7 @@ func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
 		}
 	}
 	if _, err := io.Copy(scanner, log); err != nil {
-		return Result{}, fmt.Errorf("reading the log: %w", err)
+		return Result{}, fmt.Errorf("read the log: %w", err)
 	}
 	if err := scanner.Close(); err != nil {
 		return Result{}, err

@@ -134,7 +134,7 @@ func skipQuote(text []byte, i int) int {
 }
 
 func isWrapperByte(c byte) bool {
-	return c == '.' || isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return c == '.' || isDigit(c) || isLetter(c)
 }
 
 // isWrapper knows the constructors that PyTorch, NumPy, JAX, TensorFlow and

@@ -137,3 +137,12 @@ func TestMetricByNameExplained(t *testing.T) {
 		}
 	}
 }
+
+// What a message quotes is cut between characters.
+func TestQuotesAreCutBetweenCharacters(t *testing.T) {
+	_, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss=1"+strings.Repeat("é", 40)+"\n")
+	var none *parser.NoValueError
+	if want := "1" + strings.Repeat("é", 29) + "..."; !errors.As(err, &none) || none.Text != want {
+		t.Errorf("got %+v; want the text %q", none, want)
+	}
+}

@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Reading is one value of the metric, found in a stream.
@@ -35,7 +36,11 @@ func clip(text []byte) string {
 	}
 	end := ""
 	if len(text) > longestQuote {
-		text, end = text[:longestQuote], "..."
+		cut := longestQuote
+		for cut > longestQuote-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text, end = text[:cut], "..."
 	}
 	return printable(text) + end
 }

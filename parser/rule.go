@@ -93,16 +93,6 @@ type Pattern struct {
 // Rule returns the rule with its defaults filled in.
 func (p *Pattern) Rule() Rule { return p.rule }
 
-// Scanner returns a scanner that calls emit with each reading as soon as its
-// line has ended. Readings that are not finite are emitted too.
-func (p *Pattern) Scanner(emit func(Reading)) *Scanner {
-	return newScanner(p, func(l line, o occurrence) {
-		if o.kind == finite || o.kind == nonFinite {
-			emit(o.reading(l.text, ""))
-		}
-	})
-}
-
 // Compile checks a rule. The error joins a [RuleError] for each thing that is
 // wrong.
 func Compile(rule Rule) (*Pattern, error) {
