@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -180,4 +181,25 @@ func TestHostileValues(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A checkpoint directory that only a slot's environment names is there.
+func TestCheckpointOfASlot(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Slots = 1, []study.Slot{{Env: []string{"KEEP={checkpoint_dir}"}}}
+		found := false
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			for _, e := range job.Env {
+				if keep, ok := strings.CutPrefix(e, "KEEP="); ok {
+					info, err := os.Stat(keep)
+					found = err == nil && info.IsDir()
+				}
+			}
+			return parabola(job)
+		}}
+		if _, err := finish(t, dir, &c, f); err != nil || !found {
+			t.Errorf("%v, directory found: %v", err, found)
+		}
+	})
 }

@@ -148,8 +148,8 @@ func brief(v any) string {
 	if string(b) == "null" {
 		return "none"
 	}
-	if len(b) > 120 {
-		return string(b[:120]) + "..."
+	if r := []rune(string(b)); len(r) > 120 {
+		return string(r[:120]) + "..."
 	}
 	return string(b)
 }

@@ -145,6 +145,9 @@ func (c *Config) checkpoints() bool {
 	}
 	texts := append([]string{c.Command.Shell, c.Run.Cwd, c.Objective.File}, c.Command.Argv...)
 	texts = append(texts, c.Run.Env...)
+	for _, s := range c.Run.Slots {
+		texts = append(texts, s.Env...)
+	}
 	for _, f := range c.Files {
 		texts = append(texts, f.Text)
 	}
