@@ -146,6 +146,14 @@ func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		}
 		wantDead(t, job, 1)
 	})
+	testAttachStops(t, a)
+	t.Run("AnyMoment", func(t *testing.T) { testAnyMoment(t, a) })
+	testAttachLost(t, a)
+}
+
+// testAttachStops ends attempts that were attached to.
+func testAttachStops(t *testing.T, a runner.Attacher) {
+	background := context.Background()
 	t.Run("Cancel", func(t *testing.T) {
 		job := shellJob(t, savesCheckpoint)
 		orphan(t, job, "ready", false)
@@ -190,8 +198,6 @@ func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		}
 		wantDead(t, job, 1)
 	})
-	t.Run("AnyMoment", func(t *testing.T) { testAnyMoment(t, a) })
-	testAttachLost(t, a)
 }
 
 // testAnyMoment kills orchestrators at many moments of a launch: an attempt then either has

@@ -28,17 +28,24 @@ wait
 wait
 `
 
+// cancelReady launches a job, cancels it once it has printed that it is ready, and
+// returns how it ended.
+func cancelReady(t *testing.T, l runner.Launcher, job runner.Job) runner.Exit {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := start(t, ctx, l, job)
+	waitForLine(t, job, "ready")
+	cancel()
+	return await(t, done)
+}
+
 func testCancel(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 
 	t.Run("SavesCheckpoint", func(t *testing.T) {
 		job := shellJob(t, savesCheckpoint)
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		done := start(t, ctx, l, job)
-		waitForLine(t, job, "ready")
-		cancel()
-		exit := await(t, done)
+		exit := cancelReady(t, l, job)
 		if !exit.Cancelled || exit.TimedOut || exit.Killed {
 			t.Errorf("%+v", exit)
 		}
@@ -50,12 +57,7 @@ func testCancel(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 
 	t.Run("ExitsWell", func(t *testing.T) {
 		job := shellJob(t, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done")
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		done := start(t, ctx, l, job)
-		waitForLine(t, job, "ready")
-		cancel()
-		if exit := await(t, done); exit.Code != 0 || !exit.Cancelled || exit.Killed {
+		if exit := cancelReady(t, l, job); exit.Code != 0 || !exit.Cancelled || exit.Killed {
 			t.Errorf("%+v", exit)
 		}
 	})
@@ -63,12 +65,7 @@ func testCancel(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	t.Run("IgnoresSIGTERM", func(t *testing.T) {
 		job := shellJob(t, "trap '' TERM; echo pid $$; sh -c 'echo pid $$; echo ready; while :; do sleep 1; done'; true")
 		job.Grace = 50 * time.Millisecond
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		done := start(t, ctx, l, job)
-		waitForLine(t, job, "ready")
-		cancel()
-		if exit := await(t, done); exit.Signal != "SIGKILL" || !exit.Cancelled || !exit.Killed {
+		if exit := cancelReady(t, l, job); exit.Signal != "SIGKILL" || !exit.Cancelled || !exit.Killed {
 			t.Errorf("%+v", exit)
 		}
 		wantDead(t, job, 2)
@@ -85,12 +82,7 @@ while [ "$(grep -c pid "$OUT")" -lt 3 ]; do sleep 0.01; done
 echo ready
 wait`)
 		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		done := start(t, ctx, l, job)
-		waitForLine(t, job, "ready")
-		cancel()
-		if exit := await(t, done); !exit.Cancelled || exit.Killed {
+		if exit := cancelReady(t, l, job); !exit.Cancelled || exit.Killed {
 			t.Errorf("%+v", exit)
 		}
 		wantDead(t, job, 3)
