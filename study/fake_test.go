@@ -45,21 +45,8 @@ type fakeLauncher struct {
 }
 
 func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
-	if err := os.MkdirAll(filepath.Dir(job.Dir), 0o700); err != nil {
+	if err := claim(job); err != nil {
 		return runner.Exit{}, err
-	}
-	if err := os.Mkdir(job.Dir, 0o700); err != nil {
-		return runner.Exit{}, runner.ErrClaimed
-	}
-	for _, file := range job.Files {
-		if err := os.WriteFile(filepath.Join(job.Dir, file.Name), file.Content, 0o600); err != nil {
-			return runner.Exit{}, err
-		}
-	}
-	for _, name := range []string{runner.StdoutName, runner.StderrName} {
-		if err := os.WriteFile(filepath.Join(job.Dir, name), nil, 0o600); err != nil {
-			return runner.Exit{}, err
-		}
 	}
 	f.enter(job.ID)
 	defer f.leave(job.ID)
@@ -106,6 +93,23 @@ func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit,
 	}
 	text, err := json.Marshal(exit)
 	return exit, errors.Join(err, os.WriteFile(filepath.Join(job.Dir, "exit"), text, 0o600))
+}
+
+// claim makes the attempt's directory and its files.
+func claim(job runner.Job) error {
+	if err := os.MkdirAll(filepath.Dir(job.Dir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(job.Dir, 0o700); err != nil {
+		return runner.ErrClaimed
+	}
+	files := append(slices.Clip(job.Files), runner.File{Name: runner.StdoutName}, runner.File{Name: runner.StderrName})
+	for _, file := range files {
+		if err := os.WriteFile(filepath.Join(job.Dir, file.Name), file.Content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // print prints line by line until ended, and then closes all.
