@@ -61,6 +61,9 @@ func (l *loop) send(m message) {
 // started notes that an attempt's command is running.
 func (l *loop) started(m attemptStarted) {
 	r := l.running[m.id.Trial]
+	if r == nil || r.id != m.id {
+		return // it has ended
+	}
 	r.started = true
 	if m.rejoined && m.id.Trial > 0 {
 		l.show(l.record(Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
