@@ -91,7 +91,7 @@ func (a *ask) withFactors(s score) score {
 	return &product{score: s, success: a.view.success, penalties: a.view.penalties}
 }
 
-// globalScore is what the settings ask to maximise over the whole cube.
+// globalScore is what the settings ask to maximize over the whole cube.
 func (a *ask) globalScore() (score, error) {
 	if a.set.Acquisition == "ts" || a.many() {
 		return a.thompson(a.view.bounds, a.set.Lipschitz)

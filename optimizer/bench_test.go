@@ -56,7 +56,7 @@ func preloaded(b *testing.B, n int) optimizer.Optimizer {
 		for j := range u {
 			u[j] = rng.Float64()
 			if k%2 == 0 {
-				u[j] = min(max(p.Minimisers[0][j]+0.1*rng.NormFloat64(), 0), 1)
+				u[j] = min(max(p.Minimizers[0][j]+0.1*rng.NormFloat64(), 0), 1)
 			}
 		}
 		tell(b, opt, k, optimizer.Proposal{Point: u, Origin: optimizer.OriginGiven})

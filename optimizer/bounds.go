@@ -9,7 +9,7 @@ import (
 )
 
 // bounds are Lipschitz bounds of the objective, in model units. An estimated
-// constant belongs to the warped, standardised values; a known one belongs to
+// constant belongs to the warped, standardized values; a known one belongs to
 // the objective's own, and the bounds that it gives are carried through the
 // warp, which is increasing.
 type bounds struct {

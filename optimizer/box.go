@@ -2,7 +2,7 @@ package optimizer
 
 import "math"
 
-// boxStep maximises the expected improvement in a box around the best point
+// boxStep maximizes the expected improvement in a box around the best point
 // that is not finished. The box is longer where the model varies less (Eriksson
 // et al. 2019).
 func (a *ask) boxStep() (Proposal, bool) {

@@ -4,21 +4,21 @@ import (
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
-// global maximises the acquisition over the whole cube.
+// global maximizes the acquisition over the whole cube.
 func (a *ask) global() (Proposal, error) {
 	f, err := a.globalScore()
 	if err != nil {
 		return a.anything(err.Error())
 	}
-	ends, why := a.maximise(f), "largest acquisition"
+	ends, why := a.maximize(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 		if f, err = a.relaxedScore(); err != nil {
 			return a.anything(err.Error())
 		}
-		ends, why = a.maximise(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
+		ends, why = a.maximize(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
 	}
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
@@ -51,9 +51,9 @@ func (a *ask) endgame(p []float64) bool {
 // directEvaluations bounds the evaluations of a search by DIRECT.
 const directEvaluations = 2000
 
-// maximise searches the whole cube, or lists it where it is small, and returns
+// maximize searches the whole cube, or lists it where it is small, and returns
 // what it found, the best first.
-func (a *ask) maximise(f score) []found {
+func (a *ask) maximize(f score) []found {
 	if a.finite != nil {
 		return a.list(f)
 	}
@@ -68,8 +68,8 @@ func (a *ask) maximise(f score) []found {
 // divide searches by DIRECT, with one coordinate for each parameter.
 func (a *ask) divide(f score) found {
 	one := wholeCube(a.space.Len())
-	r := maximise.Direct(func(u []float64) float64 { return f.at(a.space.FromUniform(u), nil) }, one.lo, one.up,
-		maximise.DirectSettings{MaxEvaluations: directEvaluations, LocallyBiased: true})
+	r := maximize.Direct(func(u []float64) float64 { return f.at(a.space.FromUniform(u), nil) }, one.lo, one.up,
+		maximize.DirectSettings{MaxEvaluations: directEvaluations, LocallyBiased: true})
 	return found{a.space.FromUniform(r.X), r.F}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// lbo is Lipschitz Bayesian optimisation with trust regions. After an initial
+// lbo is Lipschitz Bayesian optimization with trust regions. After an initial
 // design the proposals take turns, by the trial's number:
 //
 //	model   the acquisition, within the Lipschitz bounds, over the whole cube

@@ -15,7 +15,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// objective is a test problem as a maximisation over the encoded cube.
+// objective is a test problem as a maximization over the encoded cube.
 func objective(t *testing.T, p problems.Problem) (*spaces.Space, func(spaces.Point) float64) {
 	t.Helper()
 	var params []spaces.Param

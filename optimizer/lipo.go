@@ -8,7 +8,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// adaLIPO is global optimisation of a function with an unknown Lipschitz
+// adaLIPO is global optimization of a function with an unknown Lipschitz
 // constant (Malherbe and Vayatis, Global optimization of Lipschitz functions,
 // 2017, algorithm 2): now and then a uniform point, to learn the constant;
 // otherwise a uniform one among those where the upper bound allows an

@@ -24,7 +24,7 @@ type Note struct {
 }
 
 // LipschitzNote describes the Lipschitz bounds, in the units of the model:
-// warped, standardised values, and distances divided by the length scales.
+// warped, standardized values, and distances divided by the length scales.
 type LipschitzNote struct {
 	// Slope is the estimate of the constant, before the schedule.
 	Slope float64 `json:"slope"`
@@ -45,7 +45,7 @@ type Fit struct {
 	// Warp is the transformation of the values, chosen at WarpN successes.
 	Warp  string `json:"warp"`
 	WarpN int    `json:"warp_n"`
-	// Hyper are the hyper-parameters, in units of warped, standardised values.
+	// Hyper are the hyper-parameters, in units of warped, standardized values.
 	Hyper gp.Hyper `json:"hyper"`
 	// Samples are draws from the posterior of the hyper-parameters, where the
 	// acquisition is averaged over them; Hyper is the last.

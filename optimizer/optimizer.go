@@ -1,7 +1,7 @@
 // Package optimizer proposes points and learns from their values. It knows no
 // file, clock, process or study: a Go program asks and tells.
 //
-// Every optimizer maximises. Proposal k is a pure function of the space, the
+// Every optimizer maximizes. Proposal k is a pure function of the space, the
 // settings, the seed, the observations told so far in their order, the pending
 // set and k: asked again with the same, it answers the same, whatever was
 // asked in between. What a proposal's making revealed (the rule, fitted
@@ -17,7 +17,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// Optimizer is one method of black-box optimisation, driven by ask and tell.
+// Optimizer is one method of black-box optimization, driven by ask and tell.
 // It is not safe for concurrent use.
 type Optimizer interface {
 	// Tell adds one finished trial. It is an error if the observation's point
@@ -81,7 +81,7 @@ type Origin string
 const (
 	OriginInitial  Origin = "initial"  // the space-filling initial design
 	OriginExplore  Origin = "explore"  // random, or inside the Lipschitz bounds
-	OriginModel    Origin = "model"    // the global maximiser of the acquisition function
+	OriginModel    Origin = "model"    // the global maximizer of the acquisition function
 	OriginBox      Origin = "box"      // the acquisition inside a trust region
 	OriginLocal    Origin = "local"    // the quadratic trust region
 	OriginFallback Origin = "fallback" // the model could not be used
@@ -105,7 +105,7 @@ type Observation struct {
 	// else chose with OriginGiven.
 	Proposal Proposal
 	Status   Status
-	// Value is maximised. It is finite for a success and, when pruned, the last
+	// Value is maximized. It is finite for a success and, when pruned, the last
 	// reading (an optimistic or pessimistic guess, never a result). It is
 	// ignored for a failure.
 	Value float64

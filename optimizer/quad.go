@@ -20,7 +20,7 @@ const (
 	safeEnough = 0.5
 )
 
-// quadraticStep maximises a quadratic through the successes around the centre
+// quadraticStep maximizes a quadratic through the successes around the centre
 // in a box around it. Where it finds nothing left to gain it notes the centre
 // as finished. The quadratic sees the values as they were told: a warp would
 // bend what is a parabola in them.
@@ -40,7 +40,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	}
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
-	z, gain := model.Maximise(region.Radius, cube.lo, cube.up, nil)
+	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)
 	if least := a.leastGain(local); !(gain > least) {
 		if !a.view.noisy() {
 			a.note.Finished = append(a.note.Finished, a.history.trial[c])

@@ -7,7 +7,7 @@ import (
 	"github.com/lbotune/lbotune/optimizer/gp"
 )
 
-// score is a function to maximise over the cube: an acquisition with all that
+// score is a function to maximize over the cube: an acquisition with all that
 // is multiplied into it, in logarithms.
 type score interface {
 	// at returns the value at x and, if grad is not nil, writes the gradient.

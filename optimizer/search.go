@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
-// region is the part of the cube in which a score is maximised.
+// region is the part of the cube in which a score is maximized.
 type region struct {
 	lo, up []float64
 	// base, in a box around a point, is that point: parameters that a gradient
@@ -39,7 +39,7 @@ type found struct {
 	v float64
 }
 
-// searcher maximises scores over regions of one domain.
+// searcher maximizes scores over regions of one domain.
 type searcher struct {
 	*domain
 	scales []float64 // typical lengths of the coordinates, for the climb
@@ -56,7 +56,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	values := make([]float64, len(points))
 	f.batch(points, values)
 	var ends []found
-	for _, k := range maximise.PickStarts(values, maximise.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
+	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
 	// The candidates themselves stand by for ends that are taken.
@@ -165,8 +165,8 @@ func (s *searcher) ascend(f score, r region, start []float64) found {
 			lo[j], up[j] = x, x
 		}
 	}
-	m := maximise.New(lo, up, maximise.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
-	result := m.Maximise(f.at, start)
+	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
+	result := m.Maximize(f.at, start)
 	p := s.snap(result.X)
 	if s.plain {
 		return found{p, result.F}

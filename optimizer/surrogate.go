@@ -11,7 +11,7 @@ import (
 )
 
 // surrogate is the model of the objective after the told trials: a Gaussian
-// process on warped, standardised values. "Model units" are the units of those.
+// process on warped, standardized values. "Model units" are the units of those.
 type surrogate struct {
 	fit   Fit
 	unit  float64 // values are divided by it before they are warped

@@ -17,7 +17,7 @@ type trust struct {
 	settled bool
 }
 
-// basin is a box in which the acquisition is maximised and a smaller one in
+// basin is a box in which the acquisition is maximized and a smaller one in
 // which a quadratic model is, both around its best point.
 type basin struct {
 	centre int   // index of the success in the middle, -1 for none

@@ -9,7 +9,7 @@ import (
 
 // view is what one ask sees: the surrogate, conditioned on what is assumed of
 // trials without a result. Assumptions reach the posterior alone, never the
-// incumbent, the standardisation or the Lipschitz bounds.
+// incumbent, the standardization or the Lipschitz bounds.
 type view struct {
 	*surrogate
 	models    []*gp.Model // with the assumptions
@@ -19,7 +19,7 @@ type view struct {
 }
 
 // manyPending is the number of pending trials beyond which proposals are
-// maximisers of independent draws from the posterior: what they need of variety
+// maximizers of independent draws from the posterior: what they need of variety
 // comes from chance, not from conditioning on each other.
 const manyPending = 32
 

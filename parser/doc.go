@@ -25,7 +25,7 @@
 // # Numbers
 //
 // A number is read whole or not at all. 1e-3, .5, 5. and +3 are numbers; inf,
-// nan, -Infinity and their like are recognised as readings that are not finite;
+// nan, -Infinity and their like are recognized as readings that are not finite;
 // "0,5", "1_000", "0x1p-2" and "0.5abc" are not numbers. 93.1% is 93.1: the
 // number as printed. The "0.93+0.01" of cross-validations, the "±" and the
 // "+/-" give the mean, which stands first. A full stop that ends a sentence

@@ -36,7 +36,7 @@ func BumpMaximum(d int, seed uint64) Problem {
 	h := drawHills(d, 10, seed)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("bumpmax", d), Low: low, High: high, Min: -1, Minimisers: h.centre[:1],
+		Name: name("bumpmax", d), Low: low, High: high, Min: -1, Minimizers: h.centre[:1],
 		Eval: func(x []float64) float64 {
 			top := 0.0
 			for i := range h.height {
@@ -67,7 +67,7 @@ func BumpSum(d int, seed uint64) Problem {
 	for _, c := range h.centre {
 		at := h.climb(c)
 		if f := p.Eval(at); f < p.Min {
-			p.Min, p.Minimisers = f, [][]float64{at}
+			p.Min, p.Minimizers = f, [][]float64{at}
 		}
 	}
 	return p

@@ -13,7 +13,7 @@ func Branin() Problem {
 		Name: "branin2",
 		Low:  []float64{-5, 0}, High: []float64{10, 15},
 		Min:        10 / (8 * pi), // both squares vanish and cos x₁ = −1
-		Minimisers: [][]float64{{-pi, 12.275}, {pi, 2.275}, {3 * pi, 2.475}},
+		Minimizers: [][]float64{{-pi, 12.275}, {pi, 2.275}, {3 * pi, 2.475}},
 		Lipschitz:  1704.71,
 		Eval: func(x []float64) float64 {
 			a := x[1] - 5.1/(4*pi*pi)*x[0]*x[0] + 5/pi*x[0] - 6
@@ -32,7 +32,7 @@ func Camel() Problem {
 		Name: "camel2",
 		Low:  []float64{-3, -2}, High: []float64{3, 2},
 		Min:        -1.0316284534898774,
-		Minimisers: [][]float64{{0.08984201, -0.7126564}, {-0.08984201, 0.7126564}},
+		Minimizers: [][]float64{{0.08984201, -0.7126564}, {-0.08984201, 0.7126564}},
 		Lipschitz:  1771.94,
 		Eval: func(x []float64) float64 {
 			a, b := x[0]*x[0], x[1]*x[1]
@@ -48,7 +48,7 @@ func GoldsteinPrice() Problem {
 		Name: "goldstein2",
 		Low:  []float64{-2, -2}, High: []float64{2, 2},
 		Min:        3,
-		Minimisers: [][]float64{{0, -1}},
+		Minimizers: [][]float64{{0, -1}},
 		Lipschitz:  8.90355e6,
 		Eval: func(x []float64) float64 {
 			s, t := x[0]+x[1], 2*x[0]-3*x[1]
@@ -70,7 +70,7 @@ func Rosenbrock(d int) Problem {
 	return Problem{
 		Name: name("rosenbrock", d),
 		Low:  low, High: high,
-		Minimisers: [][]float64{ones},
+		Minimizers: [][]float64{ones},
 		Lipschitz:  lipschitz[d],
 		Eval: func(x []float64) float64 {
 			sum := 0.0
@@ -112,7 +112,7 @@ func Michalewicz(d int) Problem {
 		},
 	}
 	if d <= len(at) {
-		p.Minimisers = [][]float64{at[:d]}
+		p.Minimizers = [][]float64{at[:d]}
 		p.Min = p.Eval(at[:d])
 	}
 	return p

@@ -8,7 +8,7 @@ func Hartmann3() Problem {
 	return hartmann(Problem{
 		Name:       "hartmann3",
 		Min:        -3.8627797869493365,
-		Minimisers: [][]float64{{0.114614, 0.555649, 0.852547}},
+		Minimizers: [][]float64{{0.114614, 0.555649, 0.852547}},
 		Lipschitz:  18.3272,
 	}, [][]float64{
 		{3, 10, 30},
@@ -29,7 +29,7 @@ func Hartmann6() Problem {
 	return hartmann(Problem{
 		Name:       "hartmann6",
 		Min:        -3.322368011415511,
-		Minimisers: [][]float64{{0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054}},
+		Minimizers: [][]float64{{0.20168952, 0.15001069, 0.47687398, 0.27533243, 0.31165162, 0.65730054}},
 		Lipschitz:  11.3223,
 	}, [][]float64{
 		{10, 3, 17, 3.5, 1.7, 8},

@@ -8,8 +8,8 @@ import (
 
 // Network imitates the validation loss of a neural network in its
 // hyperparameters: the best learning rate depends on the optimizer, on its
-// momentum (a parameter that exists only for sgd) and on batch normalisation;
-// dropout must grow with the width; deep networks need normalisation; far too
+// momentum (a parameter that exists only for sgd) and on batch normalization;
+// dropout must grow with the width; deep networks need normalization; far too
 // large a learning rate diverges steeply. The minimum is 0.1.
 func Network() Objective {
 	sgd := spaces.String("sgd")

@@ -8,7 +8,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// Objective is a function over any parameter space, to be minimised. Its fields
+// Objective is a function over any parameter space, to be minimized. Its fields
 // mean what those of Problem of the same name mean.
 type Objective struct {
 	Name  string
@@ -53,8 +53,8 @@ func (p Problem) Objective() Objective {
 		Name: p.Name, Space: space(params...), Min: p.Min,
 		Eval: func(v spaces.Values) float64 { return p.Eval(vector(v)) },
 	}
-	if len(p.Minimisers) > 0 {
-		for i, x := range p.Minimisers[0] {
+	if len(p.Minimizers) > 0 {
+		for i, x := range p.Minimizers[0] {
 			o.Best = append(o.Best, spaces.Assignment{Name: params[i].Name, Value: spaces.Float(x)})
 		}
 	}

@@ -3,7 +3,7 @@
 // suite that is meant to be unpleasant in other ways, and the paper's three
 // real tasks as functions.
 //
-// Everything is in minimisation form, as these functions are published.
+// Everything is in minimization form, as these functions are published.
 //
 // References in short form:
 //
@@ -23,16 +23,16 @@ import (
 	"slices"
 )
 
-// Problem is a function over a box, to be minimised.
+// Problem is a function over a box, to be minimized.
 type Problem struct {
 	Name      string
 	Low, High []float64 // the box, one entry for each dimension
 
 	// Min is the least value in the box; NaN when it is not known.
 	Min float64
-	// Minimisers are points of the box with that value, to the digits of their
+	// Minimizers are points of the box with that value, to the digits of their
 	// source; not always all of them, and none where they are not known.
-	Minimisers [][]float64
+	Minimizers [][]float64
 
 	// Lipschitz is the largest gradient norm over the box after it is scaled to
 	// the unit cube; 0 when it was not computed, +Inf where the function jumps.

@@ -78,7 +78,7 @@ func TestPaperAgreesWithRecordedValues(t *testing.T) {
 // Values worked out by hand from the published formulas.
 func TestStandardFunctionsAtKnownPoints(t *testing.T) {
 	at := func(p Problem, offset float64) float64 {
-		x := slices.Clone(p.Minimisers[0])
+		x := slices.Clone(p.Minimizers[0])
 		for i := range x {
 			x[i] += offset
 		}
@@ -107,7 +107,7 @@ func TestStandardFunctionsAtKnownPoints(t *testing.T) {
 
 func TestAsymmetricValleyIsSteeperOnOneSide(t *testing.T) {
 	p := AsymmetricValley(1, 3)
-	floor := p.Minimisers[0][0]
+	floor := p.Minimizers[0][0]
 	a, b := p.Eval([]float64{floor - 0.1}), p.Eval([]float64{floor + 0.1})
 	if math.Abs(max(a, b)/min(a, b)-100) > 1e-9 {
 		t.Errorf("%v on one side and %v on the other", a, b)
@@ -117,7 +117,7 @@ func TestAsymmetricValleyIsSteeperOnOneSide(t *testing.T) {
 // The unshifted Schwefel function must reappear where no wall stands.
 func TestSchwefelIsThePublishedFunction(t *testing.T) {
 	p := Schwefel(1, 5)
-	best := p.Minimisers[0][0]
+	best := p.Minimizers[0][0]
 	for _, off := range []float64{-100, -20, 30, 60} {
 		z := 420.968746359982 + off
 		want := 418.9828872724339 - z*math.Sin(math.Sqrt(z))
@@ -147,18 +147,18 @@ func TestMinimaAreMinima(t *testing.T) {
 	r := stream(1, 2)
 	for _, p := range every() {
 		tolerance := 1e-9 * max(1, math.Abs(p.Min))
-		if len(p.Minimisers) == 0 {
-			t.Errorf("%s has no minimiser", p.Name)
+		if len(p.Minimizers) == 0 {
+			t.Errorf("%s has no minimizer", p.Name)
 		}
-		for _, m := range p.Minimisers {
+		for _, m := range p.Minimizers {
 			if len(m) != p.Dim() || !p.contains(m) {
-				t.Fatalf("%s: minimiser %v is not in the box", p.Name, m)
+				t.Fatalf("%s: minimizer %v is not in the box", p.Name, m)
 			}
 			if f := p.Eval(m); math.Abs(f-p.Min) > 2e-6*max(1, math.Abs(p.Min)) {
-				t.Errorf("%s: %v at minimiser %v, the minimum is said to be %v", p.Name, f, m, p.Min)
+				t.Errorf("%s: %v at minimizer %v, the minimum is said to be %v", p.Name, f, m, p.Min)
 			}
 			if _, f := descend(p, m); f < p.Min-tolerance || f > p.Min+tolerance && !math.IsInf(p.Lipschitz, 1) {
-				t.Errorf("%s: descent from a minimiser ends at %v, the minimum is said to be %v", p.Name, f, p.Min)
+				t.Errorf("%s: descent from a minimizer ends at %v, the minimum is said to be %v", p.Name, f, p.Min)
 			}
 		}
 		for range 1000 {
@@ -192,23 +192,23 @@ func TestLipschitzConstants(t *testing.T) {
 func TestShiftedMovesTheFunction(t *testing.T) {
 	p := Michalewicz(5)
 	a, b := Shifted(p, 1), Shifted(p, 2)
-	if slices.Equal(a.Minimisers[0], b.Minimisers[0]) {
+	if slices.Equal(a.Minimizers[0], b.Minimizers[0]) {
 		t.Error("two seeds give the same shift")
 	}
-	for i, v := range subtract(a.Minimisers[0], p.Minimisers[0]) {
+	for i, v := range subtract(a.Minimizers[0], p.Minimizers[0]) {
 		if v = math.Abs(v) / math.Pi; v < 0.1 || v > 0.25 {
 			t.Errorf("dimension %d moved by %v of its width", i, v)
 		}
 	}
-	if f := a.Eval(a.Minimisers[0]); math.Abs(f-p.Min) > 1e-12 {
-		t.Errorf("%v at the moved minimiser, want %v", f, p.Min)
+	if f := a.Eval(a.Minimizers[0]); math.Abs(f-p.Min) > 1e-12 {
+		t.Errorf("%v at the moved minimizer, want %v", f, p.Min)
 	}
-	if again := Shifted(p, 1); !slices.Equal(again.Minimisers[0], a.Minimisers[0]) {
+	if again := Shifted(p, 1); !slices.Equal(again.Minimizers[0], a.Minimizers[0]) {
 		t.Error("the same seed gives another shift")
 	}
 }
 
-// Distances from the minimiser survive a rotation of the cube, so a function of
+// Distances from the minimizer survive a rotation of the cube, so a function of
 // the distance alone must not change.
 func TestRotatedKeepsDistances(t *testing.T) {
 	p := Sphere(6, 1)
@@ -216,12 +216,12 @@ func TestRotatedKeepsDistances(t *testing.T) {
 	r := stream(3, 3)
 	for range 50 {
 		x := p.Sample(r)
-		if got, want := turned.Eval(x), distance2(x, turned.Minimisers[0]); math.Abs(got-want) > 1e-9*want {
+		if got, want := turned.Eval(x), distance2(x, turned.Minimizers[0]); math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%v at %v, want %v", got, x, want)
 		}
 	}
-	if distance2(turned.Minimisers[0], p.Minimisers[0]) < 1e-3 {
-		t.Error("the minimiser did not move")
+	if distance2(turned.Minimizers[0], p.Minimizers[0]) < 1e-3 {
+		t.Error("the minimizer did not move")
 	}
 }
 

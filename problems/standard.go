@@ -15,7 +15,7 @@ func Ackley(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0xac), d, -20, 20)
 	low, high := cube(d, -32.768, 32.768)
 	return Problem{
-		Name: name("ackley", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("ackley", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			squares, waves := 0.0, 0.0
 			for i, v := range x {
@@ -38,7 +38,7 @@ func Rastrigin(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0x4a), d, -3.5, 3.5)
 	low, high := cube(d, -5.12, 5.12)
 	return Problem{
-		Name: name("rastrigin", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("rastrigin", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for i, v := range x {
@@ -71,7 +71,7 @@ func Schwefel(d int, seed uint64) Problem {
 	}
 	low, high := cube(d, -500, 500)
 	return Problem{
-		Name: name("schwefel", d), Low: low, High: high, Minimisers: [][]float64{at},
+		Name: name("schwefel", d), Low: low, High: high, Minimizers: [][]float64{at},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for i, v := range x {
@@ -94,7 +94,7 @@ func Griewank(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0x61), d, -400, 400)
 	low, high := cube(d, -600, 600)
 	return Problem{
-		Name: name("griewank", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("griewank", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			sum, product := 0.0, 1.0
 			for i, v := range x {
@@ -112,7 +112,7 @@ func Levy(d int) Problem {
 	low, high := cube(d, -10, 10)
 	ones, _ := cube(d, 1, 1)
 	return Problem{
-		Name: name("levy", d), Low: low, High: high, Minimisers: [][]float64{ones},
+		Name: name("levy", d), Low: low, High: high, Minimizers: [][]float64{ones},
 		Eval: func(x []float64) float64 {
 			w := func(i int) float64 { return 1 + (x[i]-1)/4 }
 			square := func(v float64) float64 { return v * v }
@@ -136,7 +136,7 @@ func StyblinskiTang(d int) Problem {
 	at, _ := cube(d, -2.903534027771177, 0)
 	return Problem{
 		Name: name("styblinski", d), Low: low, High: high,
-		Min: -39.16616570377141 * float64(d), Minimisers: [][]float64{at},
+		Min: -39.16616570377141 * float64(d), Minimizers: [][]float64{at},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for _, v := range x {
@@ -159,7 +159,7 @@ func DixonPrice(d int) Problem {
 		at[i] = math.Exp2(-(1 - math.Exp2(-float64(i))))
 	}
 	return Problem{
-		Name: name("dixonprice", d), Low: low, High: high, Minimisers: [][]float64{at},
+		Name: name("dixonprice", d), Low: low, High: high, Minimizers: [][]float64{at},
 		Eval: func(x []float64) float64 {
 			sum := (x[0] - 1) * (x[0] - 1)
 			for i := 1; i < len(x); i++ {
@@ -183,7 +183,7 @@ func Shekel() Problem {
 	return Problem{
 		Name: "shekel4", Low: low, High: high,
 		Min:        -10.536409816692043,
-		Minimisers: [][]float64{{4.000746531, 4.000592935, 3.999663399, 3.999509801}},
+		Minimizers: [][]float64{{4.000746531, 4.000592935, 3.999663399, 3.999509801}},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for i, b := range beta {
@@ -203,7 +203,7 @@ func Eggholder() Problem {
 	return Problem{
 		Name: "eggholder2", Low: low, High: high,
 		Min:        -959.6406627208506,
-		Minimisers: [][]float64{{512, 404.231805123817}},
+		Minimizers: [][]float64{{512, 404.231805123817}},
 		Eval: func(x []float64) float64 {
 			y := x[1] + 47
 			return -y*math.Sin(math.Sqrt(math.Abs(y+x[0]/2))) - x[0]*math.Sin(math.Sqrt(math.Abs(x[0]-y)))
@@ -216,7 +216,7 @@ func Sphere(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0x5f), d, -4, 4)
 	low, high := cube(d, -5, 5)
 	return Problem{
-		Name: name("sphere", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("sphere", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			z := subtract(x, o)
 			return dot(z, z)
@@ -232,7 +232,7 @@ func Ellipsoid(d int, seed uint64) Problem {
 	o, q := randomPoint(r, d, -4, 4), rotation(r, d)
 	low, high := cube(d, -5, 5)
 	return Problem{
-		Name: name("ellipsoid", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("ellipsoid", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for i, z := range rotate(q, subtract(x, o)) {

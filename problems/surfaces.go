@@ -13,7 +13,7 @@ func AsymmetricValley(d int, seed uint64) Problem {
 	o, q := randomPoint(r, d, 0.15, 0.85), rotation(r, d)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("asymmetric", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("asymmetric", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			sum := 0.0
 			for _, z := range rotate(q, subtract(x, o)) {
@@ -32,7 +32,7 @@ func FlatValley(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0xf1), d, 0.2, 0.8)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("flatvalley", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("flatvalley", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Eval: func(x []float64) float64 {
 			wall, floor := x[0]-o[0], 0.0
 			for i := 1; i < len(x); i++ {
@@ -51,7 +51,7 @@ func Steps(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0x57), d, 0.2, 0.8)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("steps", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("steps", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Lipschitz: math.Inf(1),
 		Eval: func(x []float64) float64 {
 			sum := 0.0
@@ -69,7 +69,7 @@ func Cliff(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0xc1), d, 0.2, 0.8)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("cliff", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("cliff", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Lipschitz: math.Inf(1),
 		Eval: func(x []float64) float64 {
 			sum := math.Abs(x[0] - o[0])
@@ -90,7 +90,7 @@ func Needle(d int, seed uint64) Problem {
 	o := randomPoint(stream(seed, 0x4e), d, 0.1, 0.9)
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("needle", d), Low: low, High: high, Minimisers: [][]float64{o},
+		Name: name("needle", d), Low: low, High: high, Minimizers: [][]float64{o},
 		Lipschitz: math.Exp(-0.5) / width, // at one standard deviation
 		Eval: func(x []float64) float64 {
 			z := subtract(x, o)
@@ -110,7 +110,7 @@ func TwoBasins(d int, seed uint64) Problem {
 	}
 	low, high := cube(d, 0, 1)
 	return Problem{
-		Name: name("twobasins", d), Low: low, High: high, Minimisers: [][]float64{narrow},
+		Name: name("twobasins", d), Low: low, High: high, Minimizers: [][]float64{narrow},
 		Eval: func(x []float64) float64 {
 			n := float64(len(x))
 			return min(0.3+distance2(x, broad)/n, 25*distance2(x, narrow)/n)
@@ -131,7 +131,7 @@ func Constant(d int) Problem {
 	low, high := cube(d, 0, 1)
 	middle, _ := cube(d, 0.5, 0)
 	return Problem{
-		Name: name("constant", d), Low: low, High: high, Min: 1, Minimisers: [][]float64{middle},
+		Name: name("constant", d), Low: low, High: high, Min: 1, Minimizers: [][]float64{middle},
 		Eval: func([]float64) float64 { return 1 },
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 // Shifted moves the function inside its box by 10 to 25 % of the width of each
 // dimension, in a direction that depends on the seed, so that neither the
-// centre of the box nor any other special place is a gift. The first minimiser
+// centre of the box nor any other special place is a gift. The first minimizer
 // stays in the box.
 //
 // p is evaluated up to a quarter of its width outside its box, and its minimum
@@ -23,8 +23,8 @@ func Shifted(p Problem, seed uint64) Problem {
 		if r.IntN(2) == 0 {
 			shift[i] = -shift[i]
 		}
-		if len(p.Minimisers) > 0 {
-			at := (p.Minimisers[0][i] + shift[i] - p.Low[i]) / width
+		if len(p.Minimizers) > 0 {
+			at := (p.Minimizers[0][i] + shift[i] - p.Low[i]) / width
 			if at < 0.02 || at > 0.98 {
 				shift[i] = -shift[i]
 			}
@@ -33,10 +33,10 @@ func Shifted(p Problem, seed uint64) Problem {
 	moved := p
 	moved.Name += "-shifted"
 	moved.Lipschitz = 0
-	moved.Minimisers = nil
-	for _, m := range p.Minimisers {
+	moved.Minimizers = nil
+	for _, m := range p.Minimizers {
 		if at := add(m, shift); p.contains(at) {
-			moved.Minimisers = append(moved.Minimisers, at)
+			moved.Minimizers = append(moved.Minimizers, at)
 		}
 	}
 	moved.Eval = before(p.Eval, func(x []float64) []float64 { return subtract(x, shift) })
@@ -51,7 +51,7 @@ func Shifted(p Problem, seed uint64) Problem {
 
 // Rotated turns the function about the centre of its box, scaled to a cube, so
 // that its structure does not follow the axes. p is evaluated outside of its box,
-// and its minimum must hold everywhere. The first minimiser stays in the box.
+// and its minimum must hold everywhere. The first minimizer stays in the box.
 func Rotated(p Problem, seed uint64) Problem {
 	centre := make([]float64, p.Dim())
 	for i := range centre {
@@ -66,16 +66,16 @@ func Rotated(p Problem, seed uint64) Problem {
 	back := func(x []float64) []float64 {
 		return p.FromUnit(add(rotate(transposed(q), subtract(p.ToUnit(x), centre)), centre))
 	}
-	for q == nil || !p.contains(back(p.Minimisers[0])) {
+	for q == nil || !p.contains(back(p.Minimizers[0])) {
 		q = rotation(r, p.Dim())
 	}
 	moved := p
 	moved.Name += "-rotated"
 	moved.Lipschitz = 0
-	moved.Minimisers = nil
-	for _, m := range p.Minimisers {
+	moved.Minimizers = nil
+	for _, m := range p.Minimizers {
 		if at := back(m); p.contains(at) {
-			moved.Minimisers = append(moved.Minimisers, at)
+			moved.Minimizers = append(moved.Minimizers, at)
 		}
 	}
 	moved.Eval = before(p.Eval, turned)

@@ -6,8 +6,8 @@
 // stopped. A Ladder and Promotable are for trials that are run with little of a
 // resource, such as epochs, and then say which of them deserve more.
 //
-// Values are maximised, as everywhere below the study: the readings of a metric
-// that is minimised are negated before they come here, and so is a threshold.
+// Values are maximized, as everywhere below the study: the readings of a metric
+// that is minimized are negated before they come here, and so is a threshold.
 //
 // # Time
 //

@@ -44,7 +44,7 @@ const (
 	Maximize Direction = "maximize"
 )
 
-// Objective says what is optimised and where its value is found.
+// Objective says what is optimized and where its value is found.
 type Objective struct {
 	// Rule finds the readings in the output.
 	Rule      parser.Rule `json:"rule"`

@@ -27,7 +27,7 @@ func (c *Config) newPruner() (*pruner.Pruner, error) {
 		Reduction: c.Prune.Reduction, Negated: c.Objective.Direction == Minimize,
 	}
 	if c.Prune.Threshold != nil {
-		s.Threshold = c.Objective.Direction.Maximised(*c.Prune.Threshold)
+		s.Threshold = c.Objective.Direction.Maximized(*c.Prune.Threshold)
 	}
 	p, err := pruner.New(s)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *State) watch(w watched) {
 	}
 }
 
-// maximised is a reading as the pruner takes it.
-func (s *State) maximised(trial int, r Reading) pruner.Reading {
+// maximized is a reading as the pruner takes it.
+func (s *State) maximized(trial int, r Reading) pruner.Reading {
 	return pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
 }
 
@@ -97,7 +97,7 @@ func (l *loop) collect(m readings) {
 		if r.cut {
 			break
 		}
-		d := l.pruner.Read(l.state.maximised(m.id.Trial, reading))
+		d := l.pruner.Read(l.state.maximized(m.id.Trial, reading))
 		if d.Keep {
 			keep = append(keep, reading)
 		}

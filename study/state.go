@@ -160,7 +160,7 @@ func (s *State) metric(e Metric) error {
 	}
 	t.seen = true
 	for _, r := range e.Readings {
-		s.watch(watched{reading: s.maximised(t.Number, r)})
+		s.watch(watched{reading: s.maximized(t.Number, r)})
 	}
 	return nil
 }
@@ -315,19 +315,19 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
-		o.Value = s.Config.Objective.Direction.Maximised(t.Value)
+		o.Value = s.Config.Objective.Direction.Maximized(t.Value)
 	}
 	return o
 }
 
 // worth is a value turned so that larger is better.
-func (s *State) worth(v float64) float64 { return s.Config.Objective.Direction.Maximised(v) }
+func (s *State) worth(v float64) float64 { return s.Config.Objective.Direction.Maximized(v) }
 
 // Better reports whether value a is better than b.
-func (d Direction) Better(a, b float64) bool { return d.Maximised(a) > d.Maximised(b) }
+func (d Direction) Better(a, b float64) bool { return d.Maximized(a) > d.Maximized(b) }
 
-// Maximised turns a value so that larger is better. It is its own inverse.
-func (d Direction) Maximised(v float64) float64 {
+// Maximized turns a value so that larger is better. It is its own inverse.
+func (d Direction) Maximized(v float64) float64 {
 	if d == Minimize {
 		return -v
 	}

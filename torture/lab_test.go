@@ -71,7 +71,7 @@ func (l *lab) exists(name string) bool {
 	return err == nil
 }
 
-// spec writes a spec that minimises loss over x in [0, 1] by random search. More
+// spec writes a spec that minimizes loss over x in [0, 1] by random search. More
 // is TOML that goes on in the table [run].
 func (l *lab) spec(name, command string, trials, workers int, more ...string) {
 	l.Helper()

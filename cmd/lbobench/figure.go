@@ -67,7 +67,7 @@ func drawProblem(file, name string, variants map[string][][]float64, log bool, e
 		shown := []string{acq + "-" + plain, acq + "-" + estimated, acq + "-" + known, "lipschitz", "random"}
 		for k, v := range shown {
 			if runs := variants[v]; len(runs) > 0 {
-				if err := addBand(p, v, summarise(runs, log), palette[k], firstShown(log, evals), evals); err != nil {
+				if err := addBand(p, v, summarize(runs, log), palette[k], firstShown(log, evals), evals); err != nil {
 					return err
 				}
 			}
@@ -106,9 +106,9 @@ func firstShown(log bool, evals int) int {
 	return min(11, evals)
 }
 
-// summarise gives the mean with one standard deviation, or the median with the
+// summarize gives the mean with one standard deviation, or the median with the
 // 10th and 90th percentiles, at every evaluation.
-func summarise(runs [][]float64, log bool) band {
+func summarize(runs [][]float64, log bool) band {
 	var b band
 	for i := range runs[0] {
 		var at []float64

@@ -18,7 +18,7 @@ func newBest(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := summarise(g, st, l); err != nil {
+			if err := summarize(g, st, l); err != nil {
 				return err
 			}
 			switch {

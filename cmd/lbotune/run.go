@@ -197,7 +197,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		complain(g.err, explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
-	if err := summarise(g, s.State(), s.Layout()); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if err := summarize(g, s.State(), s.Layout()); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return errors.Join(runErr, err)
 	}
 	return runErr

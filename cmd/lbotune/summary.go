@@ -128,8 +128,8 @@ func metricName(c *study.Config) string {
 	return cmp.Or(c.Objective.Rule.Metric, c.Objective.Rule.JSON, "value")
 }
 
-// summarise prints the result of a study.
-func summarise(g *global, st *study.State, l study.Layout) error {
+// summarize prints the result of a study.
+func summarize(g *global, st *study.State, l study.Layout) error {
 	if g.json {
 		return printJSON(g.out, newSummaryJSON(st, l))
 	}

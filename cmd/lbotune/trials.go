@@ -51,7 +51,7 @@ func ranked(st *study.State) []*study.Trial {
 			out = append(out, t)
 		}
 	}
-	worth := st.Config.Objective.Direction.Maximised
+	worth := st.Config.Objective.Direction.Maximized
 	slices.SortStableFunc(out, func(a, b *study.Trial) int { return cmp.Compare(worth(b.Value), worth(a.Value)) })
 	return out
 }

@@ -36,7 +36,7 @@ func AcceptReject(v Value, lo, up float64) Value {
 	return Value{F: math.Inf(-1)}
 }
 
-// Clip returns min(max(v, lo), up) with its derivatives: what to maximise when
+// Clip returns min(max(v, lo), up) with its derivatives: what to maximize when
 // the accept-reject rule leaves nothing.
 func Clip(v Value, lo, up float64) Value {
 	switch {

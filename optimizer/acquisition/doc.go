@@ -1,12 +1,12 @@
 // Package acquisition holds the acquisition functions of Bayesian optimization
 // and of Lipschitz Bayesian optimization as scalar functions of what is known
 // about f at one point: the posterior mean mu and standard deviation sigma, the
-// incumbent value best, and Lipschitz bounds lo <= f <= up. f is maximised.
+// incumbent value best, and Lipschitz bounds lo <= f <= up. f is maximized.
 //
 // Each function returns its value and its partial derivatives, so that a caller
 // who has the gradients of mu, sigma, lo and up with respect to x gets the
 // gradient of the acquisition by [Value.Chain]. All quantities share one unit
-// (in practice: standardised outputs). Functions named Log... return natural
+// (in practice: standardized outputs). Functions named Log... return natural
 // logarithms that stay accurate where the function itself underflows.
 //
 // Sources: Ahmed, Vaswani and Schmidt, Combining Bayesian Optimization and
@@ -25,7 +25,7 @@ const MinSigma = 1e-9
 
 // Rejected is the level at which the logarithmic truncated functions continue
 // where the bounds leave nothing to gain (up <= best). The function itself is 0
-// there and its logarithm minus infinity, which gives an optimiser no direction;
+// there and its logarithm minus infinity, which gives an optimizer no direction;
 // instead Rejected + (up - max(best, lo))/sigma is returned, whose gradient leads
 // out of the rejected region. Every value of at most Rejected is a rejection.
 const Rejected = -1e10

@@ -144,7 +144,7 @@ func FuzzValuesAreFinite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mu, sigma, best, lo, up float64) {
 		for _, x := range []float64{mu, sigma, best, lo, up} {
 			if !(math.Abs(x) < 1e4) {
-				t.Skip("outside standardised units")
+				t.Skip("outside standardized units")
 			}
 		}
 		for _, fn := range functions() {

@@ -10,7 +10,7 @@ import (
 )
 
 // hartmann6 is the usual test function on the unit cube, negated for
-// maximisation.
+// maximization.
 func hartmann6(x []float64) float64 {
 	a := [4][6]float64{{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8}, {17, 8, 0.05, 10, 0.1, 14}}
 	p := [4][6]float64{
@@ -30,7 +30,7 @@ func hartmann6(x []float64) float64 {
 }
 
 // benchData is half a space-filling, half a clustered design, as late in a
-// study, with standardised values.
+// study, with standardized values.
 func benchData(n int) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(6, uint64(n)))
 	centre := []float64{0.2, 0.15, 0.48, 0.28, 0.31, 0.66}

@@ -5,7 +5,7 @@
 // Symbols used throughout, with their shapes:
 //
 //	n, d     observations, dimensions
-//	X        n×d inputs in the unit cube; y their n standardised values
+//	X        n×d inputs in the unit cube; y their n standardized values
 //	ℓ        d length scales, σ0² signal variance, σn² noise variance, c mean
 //	k(x,x′)  = σ0² (1 + √5 r + 5/3 r²) e^(−√5 r),  r² = Σ_j ((x_j−x′_j)/ℓ_j)²
 //	K        = k(X,X) + σn² I = L Lᵀ   (n×n, L lower triangular)

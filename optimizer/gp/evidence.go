@@ -90,7 +90,7 @@ func (w *evidence) solve(c float64) float64 {
 	return v
 }
 
-// solveProfiled chooses the mean that maximises likelihood × N(c; 0, sd²),
+// solveProfiled chooses the mean that maximizes likelihood × N(c; 0, sd²),
 //
 //	c = 1ᵀK⁻¹y / (1ᵀK⁻¹1 + 1/sd²)
 //

@@ -14,7 +14,7 @@ type Settings struct {
 	Bounds Bounds
 	// FixedNoise, if positive, is the noise variance σn², which is then not
 	// fitted: DeterministicNoise for a declared deterministic objective, the
-	// declared variance in units of the standardised values otherwise.
+	// declared variance in units of the standardized values otherwise.
 	FixedNoise float64
 	// Starts is the number of starts beside the first. Without a warm start the
 	// first is the prior's mode and the others are random; with one, the first
@@ -33,7 +33,7 @@ type Settings struct {
 }
 
 // DeterministicNoise is the noise variance for objectives declared
-// deterministic, in units of the standardised values.
+// deterministic, in units of the standardized values.
 const DeterministicNoise = 1e-6
 
 // NewSettings returns the default settings for d dimensions: DefaultPrior,
@@ -57,7 +57,7 @@ type FitResult struct {
 	Converged    bool    // the best start met a tolerance
 }
 
-// Fit maximises the posterior density of the hyper-parameters (MAP, or type II
+// Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
 // maximum likelihood with priors) by L-BFGS in (ln ℓ, ln σ0², ln σn²), the mean
 // profiled out in closed form. The first start is *start if it is not nil, else
 // the mode of the prior. Of several starts, each is followed for a few steps and
@@ -84,7 +84,7 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 		starts = [][]float64{screen(opt, p.negative, starts, &best.Evaluations)}
 	}
 	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = s.MaxEvaluations, s.GradTolerance, s.GainTolerance
-	value, converged := opt.minimise(p.negative, starts[0])
+	value, converged := opt.minimize(p.negative, starts[0])
 	best.Evaluations += opt.evals
 	if math.IsInf(value, 1) {
 		return FitResult{}, ErrNotPositiveDefinite
@@ -124,7 +124,7 @@ func screen(opt *descent, f func(x, grad []float64) float64, starts [][]float64,
 	best, top := slices.Clone(starts[0]), math.Inf(1)
 	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = screenEvaluations, 0.1, 0.1
 	for _, theta := range starts {
-		value, _ := opt.minimise(f, theta)
+		value, _ := opt.minimize(f, theta)
 		*evals += opt.evals
 		if value < top {
 			top = value

@@ -10,7 +10,7 @@ import (
 )
 
 // logPosterior is the objective of the fit written out from its definition,
-// with the mean maximised by brute force.
+// with the mean maximized by brute force.
 func logPosterior(t *testing.T, x [][]float64, y []float64, h gp.Hyper, p gp.Prior, fixedNoise bool) float64 {
 	t.Helper()
 	v, err := gp.LogLikelihood(x, y, h, nil)

@@ -7,7 +7,7 @@ import (
 )
 
 // Hyper holds the hyper-parameters of the process. Variances and the mean are
-// in the units of the (standardised) observations, length scales in those of
+// in the units of the (standardized) observations, length scales in those of
 // the unit cube.
 type Hyper struct {
 	LogLengths []float64 `json:"log_lengths"` // ln ℓ_j, one per dimension

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// descent minimises a smooth function over a box by projected L-BFGS: the
+// descent minimizes a smooth function over a box by projected L-BFGS: the
 // two-loop recursion (Nocedal and Wright, Numerical Optimization, algorithm
 // 7.4) on the coordinates that are not held at a bound by the gradient, with a
 // backtracking search along the projected path (Bertsekas 1982). It allocates
@@ -47,10 +47,10 @@ func newDescent(low, high []float64) *descent {
 	return m
 }
 
-// minimise starts at x0, clipped to the box, leaves the best point in m.x and
+// minimize starts at x0, clipped to the box, leaves the best point in m.x and
 // returns its value and whether a tolerance was met. f returns +Inf where it is
 // not defined.
-func (m *descent) minimise(f func(x, grad []float64) float64, x0 []float64) (float64, bool) {
+func (m *descent) minimize(f func(x, grad []float64) float64, x0 []float64) (float64, bool) {
 	m.count, m.head, m.evals = 0, 0, 1
 	copy(m.x, x0)
 	m.clip(m.x)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func minimiser(low, high []float64) *descent {
+func minimizer(low, high []float64) *descent {
 	m := newDescent(low, high)
 	m.maxEvals, m.gradTolerance = 2000, 1e-9
 	return m
@@ -26,8 +26,8 @@ func TestDescentOnRosenbrock(t *testing.T) {
 		// The start is outside and is clipped.
 		{[]float64{-5, -5}, []float64{5, 5}, []float64{-90, 70}, []float64{1, 1}},
 	} {
-		m := minimiser(c.low, c.high)
-		_, converged := m.minimise(f, c.start)
+		m := minimizer(c.low, c.high)
+		_, converged := m.minimize(f, c.start)
 		if !converged || math.Abs(m.x[0]-c.want[0]) > 1e-6 || math.Abs(m.x[1]-c.want[1]) > 1e-6 {
 			t.Errorf("from %v: %v after %d evaluations (converged %v), want %v", c.start, m.x, m.evals, converged, c.want)
 		}
@@ -62,8 +62,8 @@ func TestDescentMeetsTheOptimalityConditions(t *testing.T) {
 		clear(g)
 		return f(x, g)
 	}
-	m := minimiser(low, high)
-	if _, converged := m.minimise(clean, start); !converged {
+	m := minimizer(low, high)
+	if _, converged := m.minimize(clean, start); !converged {
 		t.Fatalf("not converged after %d evaluations", m.evals)
 	}
 	bound := 0
@@ -81,7 +81,7 @@ func TestDescentMeetsTheOptimalityConditions(t *testing.T) {
 }
 
 func TestDescentAvoidsUndefinedValues(t *testing.T) {
-	m := minimiser([]float64{-10}, []float64{10})
+	m := minimizer([]float64{-10}, []float64{10})
 	f := func(x, g []float64) float64 { // −ln x + x, undefined for x ≤ 0
 		if x[0] <= 0 {
 			return math.Inf(1)
@@ -89,19 +89,19 @@ func TestDescentAvoidsUndefinedValues(t *testing.T) {
 		g[0] = 1 - 1/x[0]
 		return x[0] - math.Log(x[0])
 	}
-	if _, converged := m.minimise(f, []float64{5}); !converged || math.Abs(m.x[0]-1) > 1e-6 {
+	if _, converged := m.minimize(f, []float64{5}); !converged || math.Abs(m.x[0]-1) > 1e-6 {
 		t.Errorf("ended at %v after %d evaluations", m.x, m.evals)
 	}
-	if v, converged := m.minimise(f, []float64{-5}); converged || !math.IsInf(v, 1) {
+	if v, converged := m.minimize(f, []float64{-5}); converged || !math.IsInf(v, 1) {
 		t.Errorf("an undefined start gave %v, converged %v", v, converged)
 	}
 }
 
 func TestDescentKeepsItsBudget(t *testing.T) {
-	m := minimiser([]float64{-100}, []float64{100})
+	m := minimizer([]float64{-100}, []float64{100})
 	m.maxEvals = 3
 	calls := 0
-	_, converged := m.minimise(func(x, g []float64) float64 {
+	_, converged := m.minimize(func(x, g []float64) float64 {
 		calls++
 		g[0] = 4 * x[0] * x[0] * x[0]
 		return x[0] * x[0] * x[0] * x[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/lbotune/lbotune/optimizer/gp"
 )
 
-// sample returns n random points in the unit cube, standardised values of a
+// sample returns n random points in the unit cube, standardized values of a
 // smooth function at them, and random hyper-parameters.
 func sample(seed uint64, n, d int) (x [][]float64, y []float64, h gp.Hyper) {
 	rng := rand.New(rand.NewPCG(seed, 99))

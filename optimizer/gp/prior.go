@@ -3,21 +3,21 @@ package gp
 import "math"
 
 // Prior is what the MAP fit believes before it sees data. Each term is a
-// density that is maximised in the variable it names, without the Jacobian of
-// the logarithm in which the optimiser moves.
+// density that is maximized in the variable it names, without the Jacobian of
+// the logarithm in which the optimizer moves.
 type Prior struct {
-	// ℓ_j ~ LogNormal(LengthMu, LengthSigma), maximised in ℓ: the mode is
+	// ℓ_j ~ LogNormal(LengthMu, LengthSigma), maximized in ℓ: the mode is
 	// exp(LengthMu − LengthSigma²).
 	LengthMu, LengthSigma float64
 	// ln σ0² ~ Normal(SignalMu, SignalSigma).
 	SignalMu, SignalSigma float64
-	// σn² ~ Gamma(shape NoiseShape, rate NoiseRate), maximised in σn².
+	// σn² ~ Gamma(shape NoiseShape, rate NoiseRate), maximized in σn².
 	NoiseShape, NoiseRate float64
 	// c ~ Normal(0, MeanSigma), profiled out; +Inf is a flat prior.
 	MeanSigma float64
 }
 
-// DefaultPrior returns the prior for d dimensions and standardised values:
+// DefaultPrior returns the prior for d dimensions and standardized values:
 // length scales LogNormal(√2 + ln(d)/2, √3) as proposed by Hvarfner, Hellsten
 // and Nardi (2024), noise Gamma(1.1, 30), ln σ0² Normal(0, 1.5), mean
 // Normal(0, 1).

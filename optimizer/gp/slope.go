@@ -58,7 +58,7 @@ func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
 }
 
 // SlopeGrad returns ‖g‖ as in Slope and sets grad to its gradient in x, for a
-// maximisation of the slope over x. At a stationary point of μ the gradient is
+// maximization of the slope over x. At a stationary point of μ the gradient is
 // 0. O(n d).
 func (p *Predictor) SlopeGrad(x, scale, grad []float64) float64 {
 	m := p.m

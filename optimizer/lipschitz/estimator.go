@@ -4,7 +4,7 @@
 // A function has the Lipschitz constant L in a metric when
 // |f(x) - f(x')| <= L ‖x - x'‖ for all x, x'. Distances are Euclidean after
 // division of each coordinate by its scale; nil scales mean 1. Values and L share
-// one unit. f is maximised.
+// one unit. f is maximized.
 //
 // Sources: Ahmed, Vaswani and Schmidt, Combining Bayesian Optimization and
 // Lipschitz Optimization (2020), for the estimate, its schedule and the bounds;

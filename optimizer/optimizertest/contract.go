@@ -29,7 +29,7 @@ func Run(t *testing.T, trials int, mk Maker) {
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, mk) })
 }
 
-// Case is a space with an objective on it, to be maximised, that fails where
+// Case is a space with an objective on it, to be maximized, that fails where
 // it is NaN.
 type Case struct {
 	Name  string

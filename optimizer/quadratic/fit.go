@@ -1,5 +1,5 @@
 // Package quadratic is the local model of the optimizer's endgame: a quadratic
-// that interpolates the points nearest to the incumbent, maximised inside a trust
+// that interpolates the points nearest to the incumbent, maximized inside a trust
 // region. On smooth functions it goes where a Gaussian process no longer can, to
 // regrets far below 1e-7 of the range.
 //
@@ -22,8 +22,8 @@ import (
 // ErrTooFewPoints is returned by Fit for fewer than d+2 different points.
 var ErrTooFewPoints = errors.New("too few different points for a quadratic model")
 
-// regularisation of both blocks of the interpolation system, in scaled units.
-const regularisation = 1e-12
+// regularization of both blocks of the interpolation system, in scaled units.
+const regularization = 1e-12
 
 // maxNeighbours bounds the cost of a fit, which is cubic in the number of points.
 // It matters from 23 dimensions on.
@@ -101,14 +101,14 @@ func (m *Model) solve(s *mat.Dense, v *mat.VecDense) error {
 		for j := range n {
 			kkt.Set(i, j, 0.25*gram.At(i, j)*gram.At(i, j))
 		}
-		kkt.Set(i, i, kkt.At(i, i)+regularisation)
+		kkt.Set(i, i, kkt.At(i, i)+regularization)
 		for j := range d {
 			kkt.Set(i, n+j, s.At(i, j))
 			kkt.Set(n+j, i, s.At(i, j))
 		}
 	}
 	for j := range d {
-		kkt.Set(n+j, n+j, -regularisation)
+		kkt.Set(n+j, n+j, -regularization)
 	}
 	solution, err := solveRefined(kkt, n, v)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *Model) solve(s *mat.Dense, v *mat.VecDense) error {
 	return nil
 }
 
-// solveRefined solves the regularised system and then refines the solution twice
+// solveRefined solves the regularized system and then refines the solution twice
 // towards that of the system without ε. Where the latter is well determined this
 // removes the bias; directions that only ε determines hardly change.
 func solveRefined(kkt *mat.Dense, n int, v *mat.VecDense) (*mat.VecDense, error) {
@@ -145,7 +145,7 @@ func solveRefined(kkt *mat.Dense, n int, v *mat.VecDense) (*mat.VecDense, error)
 		residual.MulVec(kkt, solution)
 		residual.SubVec(v, residual)
 		for i := range size {
-			e := regularisation
+			e := regularization
 			if i >= n {
 				e = -e
 			}

@@ -90,7 +90,7 @@ func fit(t *testing.T, points [][]float64, y []float64, center int) *quadratic.M
 	return m
 }
 
-func TestRecoversTheMaximiserOfQuadratics(t *testing.T) {
+func TestRecoversTheMaximizerOfQuadratics(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range 60 {
 		d := 1 + i%8
@@ -100,10 +100,10 @@ func TestRecoversTheMaximiserOfQuadratics(t *testing.T) {
 		y := values(func(x []float64) float64 { return 1e3*unit + unit*q.at(x) }, points)
 		m := fit(t, points, y, argmax(y))
 		lo, up := cube(d)
-		x, gain := m.Maximise(1, lo, up, nil)
+		x, gain := m.Maximize(1, lo, up, nil)
 		for j := range x {
 			if math.Abs(x[j]-q.c[j]) > 1e-6 {
-				t.Errorf("%d dimensions: maximiser %v, want %v", d, x, q.c)
+				t.Errorf("%d dimensions: maximizer %v, want %v", d, x, q.c)
 				break
 			}
 		}
@@ -129,7 +129,7 @@ func TestEndgameOnASmoothFunction(t *testing.T) {
 		k := argmax(y)
 		m := fit(t, points, y, k)
 		region = region.Start(m.Far)
-		x, gain := m.Maximise(region.Radius, lo, up, nil)
+		x, gain := m.Maximize(region.Radius, lo, up, nil)
 		if gain <= 1e-15 {
 			break
 		}
@@ -242,7 +242,7 @@ func gridBest(m *quadratic.Model, radius float64, lo, up []float64) float64 {
 	return best
 }
 
-func TestMaximisesIndefiniteModelsInTheRegion(t *testing.T) {
+func TestMaximizesIndefiniteModelsInTheRegion(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	lo, up := cube(2)
 	for range 200 {
@@ -254,7 +254,7 @@ func TestMaximisesIndefiniteModelsInTheRegion(t *testing.T) {
 		k := argmax(y)
 		m := fit(t, points, y, k)
 		radius := math.Exp(-3 * rng.Float64())
-		x, gain := m.Maximise(radius, lo, up, nil)
+		x, gain := m.Maximize(radius, lo, up, nil)
 		for j := range x {
 			if math.Abs(x[j]-points[k][j]) > radius*(1+1e-15) || x[j] < 0 || x[j] > 1 {
 				t.Fatalf("%v leaves the region of radius %v around %v", x, radius, points[k])
@@ -280,11 +280,11 @@ func TestFixedCoordinates(t *testing.T) {
 	y := values(q.at, points)
 	k := argmax(y)
 	lo, up := cube(3)
-	x, gain := fit(t, points, y, k).Maximise(0.3, lo, up, []bool{false, true, false})
+	x, gain := fit(t, points, y, k).Maximize(0.3, lo, up, []bool{false, true, false})
 	if x[1] != points[k][1] || !(gain > 0) || x[0] == points[k][0] {
 		t.Errorf("from %v to %v, gain %v", points[k], x, gain)
 	}
-	if x, gain := fit(t, points, y, k).Maximise(0.3, lo, up, []bool{true, true, true}); gain != 0 || fmt.Sprint(x) != fmt.Sprint(points[k]) {
+	if x, gain := fit(t, points, y, k).Maximize(0.3, lo, up, []bool{true, true, true}); gain != 0 || fmt.Sprint(x) != fmt.Sprint(points[k]) {
 		t.Errorf("with all coordinates fixed: %v, gain %v", x, gain)
 	}
 }
@@ -306,7 +306,7 @@ func TestIllConditionedClouds(t *testing.T) {
 			continue
 		}
 		lo, up := cube(3)
-		x, gain := m.Maximise(0.05, lo, up, nil)
+		x, gain := m.Maximize(0.05, lo, up, nil)
 		if math.IsNaN(gain) || math.IsInf(gain, 0) || gain > 10 {
 			t.Errorf("%s: %v, gain %v", name, x, gain)
 		}
@@ -366,7 +366,7 @@ func TestRefusals(t *testing.T) {
 	points = append(points, []float64{0.2, 0.9})
 	m := fit(t, points, make([]float64, 6), 0)
 	lo, up := cube(2)
-	if x, gain := m.Maximise(0.1, lo, up, nil); gain != 0 || fmt.Sprint(x) != "[0.1 0.2]" {
+	if x, gain := m.Maximize(0.1, lo, up, nil); gain != 0 || fmt.Sprint(x) != "[0.1 0.2]" {
 		t.Errorf("constant values: %v, gain %v", x, gain)
 	}
 	bad := []float64{0, 1, 1, 0, math.NaN(), 2}
@@ -375,7 +375,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func BenchmarkFitAndMaximise(b *testing.B) {
+func BenchmarkFitAndMaximize(b *testing.B) {
 	for _, d := range []int{2, 6, 10} {
 		b.Run(fmt.Sprint(d), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(7, 7))
@@ -390,7 +390,7 @@ func BenchmarkFitAndMaximise(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				m.Maximise(0.1, lo, up, nil)
+				m.Maximize(0.1, lo, up, nil)
 			}
 		})
 	}

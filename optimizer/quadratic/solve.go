@@ -4,18 +4,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 	"gonum.org/v1/gonum/mat"
 )
 
-// Maximise returns the maximiser of Q in the intersection of the box [lo, up] with
+// Maximize returns the maximizer of Q in the intersection of the box [lo, up] with
 // the cube of the given radius (in the infinity norm) around Center, and the gain
 // Q(x) - Value that it predicts, at least 0. Coordinates marked in fixed (nil: none)
 // keep their value at Center.
 //
 // Where Q is concave the result is exact up to rounding. Else the problem is
 // NP-hard, and the best of several local searches is returned.
-func (m *Model) Maximise(radius float64, lo, up []float64, fixed []bool) (x []float64, gain float64) {
+func (m *Model) Maximize(radius float64, lo, up []float64, fixed []bool) (x []float64, gain float64) {
 	d := len(m.Center)
 	b := box{m: m, lo: make([]float64, d), up: make([]float64, d)}
 	for i, c := range m.Center {
@@ -68,7 +68,7 @@ func (b *box) search() []float64 {
 	for i := range scale {
 		scale[i] = b.unit
 	}
-	local := maximise.New(b.lo, b.up, maximise.Settings{
+	local := maximize.New(b.lo, b.up, maximize.Settings{
 		MaxIterations: 200, GradTol: 1e-12, ValueTol: 1e-16, FirstStep: 1, Scale: scale,
 	})
 	f := func(s, grad []float64) float64 {
@@ -81,7 +81,7 @@ func (b *box) search() []float64 {
 	var best []float64
 	most := 0.0
 	for _, start := range b.starts() {
-		s := local.Maximise(f, start).X
+		s := local.Maximize(f, start).X
 		b.polish(s)
 		if v := b.m.gain(s, nil); v > most {
 			best, most = s, v

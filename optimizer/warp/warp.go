@@ -1,6 +1,6 @@
 // Package warp transforms objective values before a Gaussian process models
 // them: a strictly increasing shape (identity, log, asinh or Yeo-Johnson), then
-// standardisation to mean 0 and standard deviation 1. Values are maximised:
+// standardization to mean 0 and standard deviation 1. Values are maximized:
 // larger is better, and the bad tail is the lower one.
 //
 // With Choose, the shape is the one under which the model predicts the values
@@ -43,7 +43,7 @@ type Warp struct {
 	Centre float64  `json:"centre"`          // what the shape measures from: b, median or mean
 	Scale  float64  `json:"scale"`           // in what unit: s, MAD or sd
 	Lambda float64  `json:"lambda"`          // of Yeo-Johnson
-	Floor  *float64 `json:"floor,omitempty"` // bound of the bad tail, if winsorised
+	Floor  *float64 `json:"floor,omitempty"` // bound of the bad tail, if winsorized
 	Mean   float64  `json:"mean"`            // of the shaped values
 	SD     float64  `json:"sd"`              // of the shaped values, divisor n; 1 if they are equal
 }

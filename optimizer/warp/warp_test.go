@@ -67,7 +67,7 @@ func TestRoundTripOrderAndJacobian(t *testing.T) {
 	}
 }
 
-func TestTransformedValuesAreStandardised(t *testing.T) {
+func TestTransformedValuesAreStandardized(t *testing.T) {
 	ys := skewed(1, 41)
 	for _, kind := range warp.Kinds() {
 		w := fit(t, kind, ys, warp.Options{Winsor: 5})
@@ -171,7 +171,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // If u is a standard normal pushed through the inverse of a Yeo-Johnson
-// transform, maximum likelihood must find its λ up to the standardisation.
+// transform, maximum likelihood must find its λ up to the standardization.
 func TestYeoJohnsonLambda(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	normal := make([]float64, 400)

@@ -48,7 +48,7 @@ func powerInverse(z, p float64) float64 {
 // ends one tail is compressed to almost nothing.
 const lambdaLow, lambdaHigh = -3, 5
 
-// fitLambda maximises the profile log likelihood of λ for normal transformed
+// fitLambda maximizes the profile log likelihood of λ for normal transformed
 // values,
 //
 //	−n/2 ln var(z) + (λ−1) Σ sign(u_i) ln(1+|u_i|)
@@ -82,7 +82,7 @@ func fitLambda(us []float64) float64 {
 	return goldenSection(likelihood, max(best-width, lambdaLow), min(best+width, lambdaHigh), 1e-6)
 }
 
-// goldenSection maximises f on [a, b] to the given width, assuming one maximum.
+// goldenSection maximizes f on [a, b] to the given width, assuming one maximum.
 func goldenSection(f func(float64) float64, a, b, width float64) float64 {
 	const ratio = 1 / math.Phi
 	c, d := b-ratio*(b-a), a+ratio*(b-a)

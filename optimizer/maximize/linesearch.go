@@ -1,4 +1,4 @@
-package maximise
+package maximize
 
 import "math"
 
@@ -11,7 +11,7 @@ const (
 // step searches along the projected ray from x for a better point, which it
 // leaves in the trial vectors. It reports failure when none was found, or when
 // the slope promises less than the value tolerance.
-func (m *Maximiser) step(fx float64) (float64, bool) {
+func (m *Maximizer) step(fx float64) (float64, bool) {
 	m.direction()
 	slope := m.freeDot(m.at.g, m.dir)
 	if math.IsInf(slope, 0) {
@@ -44,7 +44,7 @@ func (m *Maximiser) step(fx float64) (float64, bool) {
 	return best, found
 }
 
-// shorter returns the maximiser of the parabola through the start, its slope and
+// shorter returns the maximizer of the parabola through the start, its slope and
 // the value gained at t, within [t/10, t/2].
 func shorter(t, slope, gained float64) float64 {
 	next := 0.25 * t
@@ -56,7 +56,7 @@ func shorter(t, slope, gained float64) float64 {
 
 // moveTo sets the trial point to the projection of x + t·dir onto the box and
 // reports whether it differs from x and from the last good trial.
-func (m *Maximiser) moveTo(t float64) bool {
+func (m *Maximizer) moveTo(t float64) bool {
 	to := &m.trial
 	moved := false
 	for i, z := range m.at.z {
@@ -78,7 +78,7 @@ func (m *Maximiser) moveTo(t float64) bool {
 }
 
 // predicted returns the first-order gain of the projected step, at least 0.
-func (m *Maximiser) predicted() float64 {
+func (m *Maximizer) predicted() float64 {
 	sum := 0.0
 	for i, g := range m.at.g {
 		sum += g * (m.trial.z[i] - m.at.z[i])
@@ -87,7 +87,7 @@ func (m *Maximiser) predicted() float64 {
 }
 
 // slopeLeft returns the derivative along the projected ray at the good trial.
-func (m *Maximiser) slopeLeft() float64 {
+func (m *Maximizer) slopeLeft() float64 {
 	sum := 0.0
 	for i, d := range m.dir {
 		x := m.good.x[i]

@@ -1,4 +1,4 @@
-package maximise
+package maximize
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// MultiStart says how [Maximiser.MultiStart] explores.
+// MultiStart says how [Maximizer.MultiStart] explores.
 type MultiStart struct {
 	Candidates int     // points drawn from the generator
 	Starts     int     // local searches; 0 means 6
@@ -17,7 +17,7 @@ type MultiStart struct {
 // MultiStart evaluates the candidates that generate writes (candidate i into x),
 // picks starts among them by [PickStarts] and searches from each. It returns all
 // results, best first; equal values keep the order of their starts.
-func (m *Maximiser) MultiStart(f Func, generate func(i int, x []float64), opt MultiStart, rng *rand.Rand) []Result {
+func (m *Maximizer) MultiStart(f Func, generate func(i int, x []float64), opt MultiStart, rng *rand.Rand) []Result {
 	n := len(m.lo)
 	buf := make([]float64, opt.Candidates*n)
 	points := make([][]float64, opt.Candidates)
@@ -33,7 +33,7 @@ func (m *Maximiser) MultiStart(f Func, generate func(i int, x []float64), opt Mu
 	starts := PickStarts(values, opt, rng)
 	results := make([]Result, 0, len(starts))
 	for _, k := range starts {
-		results = append(results, m.Maximise(f, points[k]))
+		results = append(results, m.Maximize(f, points[k]))
 	}
 	slices.SortStableFunc(results, func(a, b Result) int { return compare(b.F, a.F) })
 	return results
@@ -41,9 +41,9 @@ func (m *Maximiser) MultiStart(f Func, generate func(i int, x []float64), opt Mu
 
 // PickStarts returns the indices of at most opt.Starts different candidates to
 // start local searches from: the opt.Sure best, then a random choice without
-// replacement with probabilities proportional to exp(Eta·v), v the standardised
+// replacement with probabilities proportional to exp(Eta·v), v the standardized
 // value (Boltzmann sampling, as BoTorch does). Minus infinity and NaN are never
-// chosen. Values are standardised by median and median absolute deviation of the
+// chosen. Values are standardized by median and median absolute deviation of the
 // better half, so that rejected candidates, which may lie at -1e10, do not flatten
 // the choice among the others.
 func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {

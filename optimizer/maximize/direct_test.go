@@ -1,11 +1,11 @@
-package maximise_test
+package maximize_test
 
 import (
 	"fmt"
 	"math"
 	"testing"
 
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
 func branin(x []float64) float64 {
@@ -57,7 +57,7 @@ func TestDirectFindsKnownOptima(t *testing.T) {
 		{"Hartmann-6", hartmann(hartmannA6, hartmannP6), unit6, one6, 3.32236801, 2e-3},
 	} {
 		for _, biased := range []bool{false, true} {
-			r := maximise.Direct(c.f, c.lo, c.up, maximise.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased})
+			r := maximize.Direct(c.f, c.lo, c.up, maximize.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased})
 			t.Logf("%s, locally biased %v: gap %.2g, %d evaluations, %d iterations", c.name, biased, c.want-r.F, r.Evaluations, r.Iterations)
 			if c.want-r.F > c.tol || r.F > c.want+1e-6 {
 				t.Errorf("%s, locally biased %v: %v, want %v", c.name, biased, r.F, c.want)
@@ -84,7 +84,7 @@ func TestDirectNeedsAsManyEvaluationsAsPublished(t *testing.T) {
 		}
 		return v
 	}
-	maximise.Direct(f, []float64{-5, 0}, []float64{10, 15}, maximise.DirectSettings{MaxEvaluations: 1000})
+	maximize.Direct(f, []float64{-5, 0}, []float64{10, 15}, maximize.DirectSettings{MaxEvaluations: 1000})
 	if reached < 150 || reached > 240 {
 		t.Errorf("%d evaluations, published: 195", reached)
 	}
@@ -102,13 +102,13 @@ func TestDirectWithInfeasibleRegions(t *testing.T) {
 		return branin(x)
 	}
 	for _, biased := range []bool{false, true} {
-		r := maximise.Direct(f, lo, up, maximise.DirectSettings{MaxEvaluations: 3000, LocallyBiased: biased})
+		r := maximize.Direct(f, lo, up, maximize.DirectSettings{MaxEvaluations: 3000, LocallyBiased: biased})
 		if math.Abs(r.F+0.397887358) > 1e-4 {
 			t.Errorf("locally biased %v: %+v", biased, r)
 		}
 	}
 	calls := 0
-	r := maximise.Direct(func([]float64) float64 { calls++; return math.Inf(-1) }, lo, up, maximise.DirectSettings{MaxEvaluations: 200})
+	r := maximize.Direct(func([]float64) float64 { calls++; return math.Inf(-1) }, lo, up, maximize.DirectSettings{MaxEvaluations: 200})
 	if !math.IsInf(r.F, -1) || len(r.X) != 2 || calls < 150 {
 		t.Errorf("infeasible everywhere: %+v after %d calls", r, calls)
 	}
@@ -116,25 +116,25 @@ func TestDirectWithInfeasibleRegions(t *testing.T) {
 
 func TestDirectFixedCoordinatesAndEdges(t *testing.T) {
 	lo, up := []float64{-5, 2.5, 0}, []float64{10, 2.5, 15}
-	r := maximise.Direct(func(x []float64) float64 {
+	r := maximize.Direct(func(x []float64) float64 {
 		if x[1] != 2.5 {
 			t.Fatalf("fixed coordinate at %v", x[1])
 		}
 		return branin([]float64{x[0], x[2]})
-	}, lo, up, maximise.DirectSettings{MaxEvaluations: 1000})
+	}, lo, up, maximize.DirectSettings{MaxEvaluations: 1000})
 	if math.Abs(r.F+0.397887358) > 1e-4 {
 		t.Errorf("%+v", r)
 	}
-	r = maximise.Direct(func(x []float64) float64 { return x[0] }, []float64{3}, []float64{3}, maximise.DirectSettings{})
+	r = maximize.Direct(func(x []float64) float64 { return x[0] }, []float64{3}, []float64{3}, maximize.DirectSettings{})
 	if r.F != 3 || r.Evaluations != 1 {
 		t.Errorf("with all coordinates fixed: %+v", r)
 	}
 	// One dimension, maximum on the bound: sides shrink until they are too short.
-	r = maximise.Direct(func(x []float64) float64 { return x[0] }, []float64{0}, []float64{1}, maximise.DirectSettings{MaxEvaluations: 100000, LocallyBiased: true})
+	r = maximize.Direct(func(x []float64) float64 { return x[0] }, []float64{0}, []float64{1}, maximize.DirectSettings{MaxEvaluations: 100000, LocallyBiased: true})
 	if 1-r.F > 1e-3 {
 		t.Errorf("linear: %+v", r)
 	}
-	r = maximise.Direct(func(x []float64) float64 { return 7 }, []float64{0, 0}, []float64{1, 1}, maximise.DirectSettings{MaxEvaluations: 500})
+	r = maximize.Direct(func(x []float64) float64 { return 7 }, []float64{0, 0}, []float64{1, 1}, maximize.DirectSettings{MaxEvaluations: 500})
 	if r.F != 7 || r.X[0] != 0.5 {
 		t.Errorf("constant: %+v", r)
 	}
@@ -148,7 +148,7 @@ func BenchmarkDirect(b *testing.B) {
 			b.ReportAllocs()
 			evals := 0
 			for b.Loop() {
-				evals += maximise.Direct(f, lo, up, maximise.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased}).Evaluations
+				evals += maximize.Direct(f, lo, up, maximize.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased}).Evaluations
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(evals), "ns/eval")
 		})

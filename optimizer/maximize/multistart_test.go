@@ -1,4 +1,4 @@
-package maximise_test
+package maximize_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
 // bumps has many local maxima; the best is at (0.3, 0.3, ...).
@@ -24,15 +24,15 @@ func bumps(x, g []float64) float64 {
 
 func TestMultiStart(t *testing.T) {
 	lo, up := box(2, 0, 1)
-	m := maximise.New(lo, up, maximise.Settings{})
-	run := func(seed uint64) []maximise.Result {
+	m := maximize.New(lo, up, maximize.Settings{})
+	run := func(seed uint64) []maximize.Result {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		uniform := func(_ int, x []float64) {
 			for i := range x {
 				x[i] = 1.2*rng.Float64() - 0.1
 			}
 		}
-		return m.MultiStart(bumps, uniform, maximise.MultiStart{Candidates: 500, Starts: 10}, rng)
+		return m.MultiStart(bumps, uniform, maximize.MultiStart{Candidates: 500, Starts: 10}, rng)
 	}
 	hits := 0
 	for seed := range uint64(10) {
@@ -60,10 +60,10 @@ func TestMultiStart(t *testing.T) {
 func TestPickStarts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	inf, nan := math.Inf(1), math.NaN()
-	if got := maximise.PickStarts([]float64{1, -inf, nan, 3}, maximise.MultiStart{}, rng); fmt.Sprint(got) != "[3 0]" {
+	if got := maximize.PickStarts([]float64{1, -inf, nan, 3}, maximize.MultiStart{}, rng); fmt.Sprint(got) != "[3 0]" {
 		t.Errorf("picked %v, want [3 0]", got)
 	}
-	if got := maximise.PickStarts([]float64{-inf, -inf}, maximise.MultiStart{}, rng); len(got) != 0 {
+	if got := maximize.PickStarts([]float64{-inf, -inf}, maximize.MultiStart{}, rng); len(got) != 0 {
 		t.Errorf("picked infeasible candidates: %v", got)
 	}
 	values := make([]float64, 100)
@@ -75,7 +75,7 @@ func TestPickStarts(t *testing.T) {
 	}
 	counts := make([]int, 100)
 	for range 2000 {
-		got := maximise.PickStarts(values, maximise.MultiStart{Starts: 5, Sure: 2}, rng)
+		got := maximize.PickStarts(values, maximize.MultiStart{Starts: 5, Sure: 2}, rng)
 		if got[0] != 99 || got[1] != 98 {
 			t.Fatalf("the two best are not first: %v", got)
 		}

@@ -1,4 +1,4 @@
-package maximise_test
+package maximize_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lbotune/lbotune/optimizer/maximise"
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
 func box(n int, lo, up float64) (l, u []float64) {
@@ -34,12 +34,12 @@ func rosenbrock(x, grad []float64) float64 {
 func TestRosenbrock(t *testing.T) {
 	for _, n := range []int{2, 4, 8} {
 		lo, up := box(n, -2, 3)
-		m := maximise.New(lo, up, maximise.Settings{MaxIterations: 1000})
+		m := maximize.New(lo, up, maximize.Settings{MaxIterations: 1000})
 		start := make([]float64, n)
 		for i := range start {
 			start[i] = -1.2 + 0.1*float64(i)
 		}
-		r := m.Maximise(rosenbrock, start)
+		r := m.Maximize(rosenbrock, start)
 		// In 4 dimensions and more there is a second maximum near (-1, 1, 1, ...).
 		if r.F < -1e-10 && !(n > 3 && r.X[0] < 0) {
 			t.Errorf("%d dimensions: %+v", n, r)
@@ -49,7 +49,7 @@ func TestRosenbrock(t *testing.T) {
 }
 
 // kkt returns the largest violation of the first-order conditions at x.
-func kkt(f maximise.Func, x, lo, up []float64) float64 {
+func kkt(f maximize.Func, x, lo, up []float64) float64 {
 	g := make([]float64, len(x))
 	f(x, g)
 	worst := 0.0
@@ -64,12 +64,12 @@ func kkt(f maximise.Func, x, lo, up []float64) float64 {
 
 func TestRosenbrockWithActiveBounds(t *testing.T) {
 	lo, up := []float64{-1.5, -0.5}, []float64{0.5, 2}
-	r := maximise.New(lo, up, maximise.Settings{}).Maximise(rosenbrock, []float64{-1.2, 1})
+	r := maximize.New(lo, up, maximize.Settings{}).Maximize(rosenbrock, []float64{-1.2, 1})
 	if r.X[0] != 0.5 || math.Abs(r.X[1]-0.25) > 1e-8 || math.Abs(r.F+0.25) > 1e-12 {
 		t.Errorf("got %+v, want x = (0.5, 0.25)", r)
 	}
 	lo, up = box(6, 1.2, 2)
-	r = maximise.New(lo, up, maximise.Settings{}).Maximise(rosenbrock, []float64{2, 2, 2, 1.5, 1.3, 2})
+	r = maximize.New(lo, up, maximize.Settings{}).Maximize(rosenbrock, []float64{2, 2, 2, 1.5, 1.3, 2})
 	if v := kkt(rosenbrock, r.X, lo, up); v > 1e-5 {
 		t.Errorf("first-order conditions violated by %v at %+v", v, r)
 	}
@@ -118,7 +118,7 @@ func (q quadratic) eval(x, grad []float64) float64 {
 	return f
 }
 
-// cyclic maximises by exact steps along the coordinates, which converges on
+// cyclic maximizes by exact steps along the coordinates, which converges on
 // concave quadratics in a box.
 func (q quadratic) cyclic(lo, up, x []float64) float64 {
 	g := make([]float64, len(x))
@@ -149,7 +149,7 @@ func TestConcaveQuadraticsInABox(t *testing.T) {
 				scale[j] = math.Exp(rng.NormFloat64())
 			}
 		}
-		r := maximise.New(lo, up, maximise.Settings{Scale: scale, MaxIterations: 300}).Maximise(q.eval, start)
+		r := maximize.New(lo, up, maximize.Settings{Scale: scale, MaxIterations: 300}).Maximize(q.eval, start)
 		want := q.cyclic(lo, up, start)
 		if r.F < want-1e-9*math.Max(1, math.Abs(want)) {
 			t.Errorf("%d dimensions: %v, want %v (%+v)", n, r.F, want, r)
@@ -173,7 +173,7 @@ func TestScaleMakesUnevenQuadraticsEasy(t *testing.T) {
 		return sum
 	}
 	lo, up := box(4, -50, 50)
-	r := maximise.New(lo, up, maximise.Settings{Scale: length, FirstStep: 10}).Maximise(f, []float64{0, 0, 0, 0})
+	r := maximize.New(lo, up, maximize.Settings{Scale: length, FirstStep: 10}).Maximize(f, []float64{0, 0, 0, 0})
 	if r.Iterations > 3 || r.F < -1e-20 {
 		t.Errorf("a sphere in scaled coordinates took %+v", r)
 	}
@@ -183,7 +183,7 @@ func TestFixedCoordinates(t *testing.T) {
 	lo, up := box(4, -2, 3)
 	up[2], lo[2] = 0.7, 0.7
 	fixed := []bool{false, true, false, false}
-	r := maximise.New(lo, up, maximise.Settings{Fixed: fixed}).Maximise(rosenbrock, []float64{0, 0.123, 5, 0})
+	r := maximize.New(lo, up, maximize.Settings{Fixed: fixed}).Maximize(rosenbrock, []float64{0, 0.123, 5, 0})
 	if r.X[1] != 0.123 || r.X[2] != 0.7 {
 		t.Errorf("fixed coordinates moved: %v", r.X)
 	}
@@ -198,7 +198,7 @@ func TestDegenerateFunctions(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
 		name string
-		f    maximise.Func
+		f    maximize.Func
 		want []float64
 	}{
 		{"flat", func(_, g []float64) float64 { clear(g); return 3 }, start},
@@ -210,7 +210,7 @@ func TestDegenerateFunctions(t *testing.T) {
 		{"linear", func(x, g []float64) float64 { fill(g, 1); return x[0] + x[1] }, []float64{1, 1}},
 		{"steep", func(x, g []float64) float64 { fill(g, -1e140); return -1e140 * (x[0] + x[1]) }, []float64{0, 0}},
 	} {
-		r := maximise.New(lo, up, maximise.Settings{}).Maximise(c.f, start)
+		r := maximize.New(lo, up, maximize.Settings{}).Maximize(c.f, start)
 		if r.X[0] != c.want[0] || r.X[1] != c.want[1] || math.IsNaN(r.F) || r.Evaluations > 200 {
 			t.Errorf("%s: %+v, want %v", c.name, r, c.want)
 		}
@@ -235,7 +235,7 @@ func TestInfeasibleRegionIsAvoided(t *testing.T) {
 		return 2*x[0] + x[1]
 	}
 	lo, up := box(2, 0, 0.8)
-	r := maximise.New(lo, up, maximise.Settings{}).Maximise(f, []float64{0.1, 0.1})
+	r := maximize.New(lo, up, maximize.Settings{}).Maximize(f, []float64{0.1, 0.1})
 	if !(r.F > 1.3) || r.X[0]+r.X[1] > 1 {
 		t.Errorf("stopped far from the wall: %+v", r)
 	}
@@ -267,7 +267,7 @@ func TestSearchIsMonotoneAndInTheBox(t *testing.T) {
 		for i := range start {
 			start[i] = 2*rng.Float64() - 1
 		}
-		r := maximise.New(lo, up, maximise.Settings{}).Maximise(f, start)
+		r := maximize.New(lo, up, maximize.Settings{}).Maximize(f, start)
 		if r.F < f(start, nil) || f(r.X, nil) != r.F {
 			t.Errorf("from %v to %v", f(start, nil), r.F)
 		}
@@ -277,12 +277,12 @@ func TestSearchIsMonotoneAndInTheBox(t *testing.T) {
 	}
 }
 
-func TestMaximiserIsReusable(t *testing.T) {
+func TestMaximizerIsReusable(t *testing.T) {
 	lo, up := box(3, -2, 2)
-	m := maximise.New(lo, up, maximise.Settings{})
-	first := m.Maximise(rosenbrock, []float64{-1, 1, 0.5})
-	m.Maximise(rosenbrock, []float64{2, -2, 1})
-	again := m.Maximise(rosenbrock, []float64{-1, 1, 0.5})
+	m := maximize.New(lo, up, maximize.Settings{})
+	first := m.Maximize(rosenbrock, []float64{-1, 1, 0.5})
+	m.Maximize(rosenbrock, []float64{2, -2, 1})
+	again := m.Maximize(rosenbrock, []float64{-1, 1, 0.5})
 	if fmt.Sprint(first) != fmt.Sprint(again) {
 		t.Errorf("second search differs: %+v and %+v", first, again)
 	}
@@ -292,7 +292,7 @@ func BenchmarkLBFGS(b *testing.B) {
 	for _, n := range []int{2, 6, 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			lo, up := box(n, -2, 3)
-			m := maximise.New(lo, up, maximise.Settings{MaxIterations: 40})
+			m := maximize.New(lo, up, maximize.Settings{MaxIterations: 40})
 			start := make([]float64, n)
 			for i := range start {
 				start[i] = -1.2
@@ -300,7 +300,7 @@ func BenchmarkLBFGS(b *testing.B) {
 			b.ReportAllocs()
 			evals := 0
 			for b.Loop() {
-				evals += m.Maximise(rosenbrock, start).Evaluations
+				evals += m.Maximize(rosenbrock, start).Evaluations
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(evals), "ns/eval")
 		})

@@ -1,4 +1,4 @@
-package maximise
+package maximize
 
 import (
 	"container/heap"
@@ -16,7 +16,7 @@ type DirectSettings struct {
 // shortestSide is the part of the box's side below which rectangles are not divided.
 const shortestSide = 1e-9
 
-// Direct maximises f over the box [lo, up] by dividing rectangles (Jones, Perttunen
+// Direct maximizes f over the box [lo, up] by dividing rectangles (Jones, Perttunen
 // and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), or
 // by its locally biased variant (Gablonsky and Kelley 2001), which measures a
 // rectangle by its longest side and divides one rectangle of a size at a time. It

@@ -1,15 +1,15 @@
-// Package maximise maximises acquisition functions over a box: by projected
+// Package maximize maximizes acquisition functions over a box: by projected
 // L-BFGS from one start or from many, where gradients exist, and by DIRECT, which
 // needs values alone. All methods are deterministic; where chance is wanted the
 // caller brings the random stream.
-package maximise
+package maximize
 
 import (
 	"math"
 	"slices"
 )
 
-// Func is a function to maximise: it returns f(x) and, when grad is not nil,
+// Func is a function to maximize: it returns f(x) and, when grad is not nil,
 // writes the gradient there. It must keep neither slice. Minus infinity and NaN
 // mean that x is infeasible; the gradient is then not read.
 type Func func(x, grad []float64) float64
@@ -52,7 +52,7 @@ type Result struct {
 	Evaluations int
 }
 
-// Maximiser is a projected L-BFGS search over the box [lo, up] with its working
+// Maximizer is a projected L-BFGS search over the box [lo, up] with its working
 // memory: after the first search only the Result's X is allocated.
 //
 // Each iteration fixes the coordinates that stand on a bound with the gradient
@@ -61,7 +61,7 @@ type Result struct {
 // projection of the ray onto the box for a step with the weak Wolfe conditions
 // (Bertsekas 1982, Projected Newton methods; Nocedal 1980; Lewis and Overton
 // 2013 for the search).
-type Maximiser struct {
+type Maximizer struct {
 	set    Settings
 	lo, up []float64
 	f      Func
@@ -81,9 +81,9 @@ type point struct{ x, z, g []float64 }
 
 // New returns a search over the box [lo, up], which it keeps but never changes.
 // A coordinate with lo = up is fixed there.
-func New(lo, up []float64, set Settings) *Maximiser {
+func New(lo, up []float64, set Settings) *Maximizer {
 	n := len(lo)
-	m := &Maximiser{set: set.withDefaults(), lo: lo, up: up, free: make([]bool, n)}
+	m := &Maximizer{set: set.withDefaults(), lo: lo, up: up, free: make([]bool, n)}
 	k := m.set.Memory
 	buf := make([]float64, n*(10+2*k)+2*k)
 	next := func(n int) []float64 {
@@ -103,9 +103,9 @@ func New(lo, up []float64, set Settings) *Maximiser {
 	return m
 }
 
-// Maximise searches upwards from start, clipped to the box. If f(start) is
+// Maximize searches upwards from start, clipped to the box. If f(start) is
 // infeasible it returns start with F = -Inf.
-func (m *Maximiser) Maximise(f Func, start []float64) Result {
+func (m *Maximizer) Maximize(f Func, start []float64) Result {
 	m.f, m.evals, m.count, m.head = f, 0, 0, 0
 	for i, v := range start {
 		v = math.Min(math.Max(v, m.lo[i]), m.up[i])
@@ -137,7 +137,7 @@ func (m *Maximiser) Maximise(f Func, start []float64) Result {
 	return Result{X: slices.Clone(m.at.x), F: fx, Iterations: iter, Evaluations: m.evals}
 }
 
-func (m *Maximiser) scale(i int) float64 {
+func (m *Maximizer) scale(i int) float64 {
 	if m.set.Scale == nil {
 		return 1
 	}
@@ -145,7 +145,7 @@ func (m *Maximiser) scale(i int) float64 {
 }
 
 // eval evaluates f at x with its gradient in scaled coordinates.
-func (m *Maximiser) eval(x, grad []float64) float64 {
+func (m *Maximizer) eval(x, grad []float64) float64 {
 	m.evals++
 	f := m.f(x, grad)
 	if math.IsNaN(f) {
@@ -161,7 +161,7 @@ func (m *Maximiser) eval(x, grad []float64) float64 {
 
 // chooseFree marks the coordinates that may move and returns the largest of
 // their derivatives. A NaN derivative counts as 0.
-func (m *Maximiser) chooseFree() float64 {
+func (m *Maximizer) chooseFree() float64 {
 	norm := 0.0
 	for i, g := range m.at.g {
 		if math.IsNaN(g) {
@@ -179,7 +179,7 @@ func (m *Maximiser) chooseFree() float64 {
 // direction writes the search direction into m.dir: the L-BFGS direction in the
 // free coordinates, or the gradient, at most FirstStep long, when there are no
 // usable pairs.
-func (m *Maximiser) direction() {
+func (m *Maximizer) direction() {
 	d := m.dir
 	for i, g := range m.at.g {
 		d[i] = 0
@@ -218,11 +218,11 @@ func (m *Maximiser) direction() {
 }
 
 // index returns the ring position of the j-th newest pair.
-func (m *Maximiser) index(j int) int {
+func (m *Maximizer) index(j int) int {
 	return (m.head - 1 - j + 2*len(m.s)) % len(m.s)
 }
 
-func (m *Maximiser) freeDot(a, b []float64) float64 {
+func (m *Maximizer) freeDot(a, b []float64) float64 {
 	sum := 0.0
 	for i, f := range m.free {
 		if f {
@@ -242,7 +242,7 @@ func addFree(dst []float64, c float64, x []float64, free []bool) {
 
 // remember stores the step from x to xn. y is the fall of the gradient, so that
 // s·y > 0 where the function is concave.
-func (m *Maximiser) remember() {
+func (m *Maximizer) remember() {
 	s, y := m.s[m.head], m.y[m.head]
 	sy, ss := 0.0, 0.0
 	for i := range s {
