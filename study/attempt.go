@@ -147,7 +147,7 @@ func (a *attempt) environment(b *Bindings) []string {
 	if v := a.study.pattern.Variable(); v != "" {
 		add(v, filepath.Join(b.TrialDir, resultName))
 	}
-	for _, v := range b.All() {
+	for _, v := range b.all() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
 	}
 	return env

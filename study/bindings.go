@@ -50,7 +50,7 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 	return &Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     c.TrialSeed(t.first(), run),
-		TrialDir: dir, CheckpointDir: l.Checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, paramsName),
+		TrialDir: dir, CheckpointDir: l.checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, paramsName),
 		Params: c.Params, Values: t.Values,
 	}
 }
@@ -105,8 +105,8 @@ func (b *Bindings) Given(p spaces.Param) (spaces.Value, bool) {
 	return p.Inactive, p.Inactive.IsValid()
 }
 
-// All lists what Given returns for every parameter, in order.
-func (b *Bindings) All() spaces.Values {
+// all lists what Given returns for every parameter, in order.
+func (b *Bindings) all() spaces.Values {
 	var out spaces.Values
 	for _, p := range b.Params {
 		if v, ok := b.Given(p); ok {
@@ -147,7 +147,7 @@ func (b *Bindings) builtin(name string) (string, bool) {
 
 // paramsJSON writes the parameters as one JSON object.
 func (b *Bindings) paramsJSON() []byte {
-	out, err := b.All().MarshalJSON()
+	out, err := b.all().MarshalJSON()
 	if err != nil {
 		// Values of a space are finite numbers, strings and truth values.
 		panic("study: parameters that JSON cannot hold: " + err.Error())

@@ -44,6 +44,14 @@ const (
 	Maximize Direction = "maximize"
 )
 
+// Maximized turns a value so that larger is better. It is its own inverse.
+func (d Direction) Maximized(v float64) float64 {
+	if d == Minimize {
+		return -v
+	}
+	return v
+}
+
 // Objective says what is optimized and where its value is found.
 type Objective struct {
 	// Rule finds the readings in the output.

@@ -12,7 +12,7 @@ import (
 func (s *State) ending(elapsed time.Duration) *Closed {
 	b := s.Config.Budget
 	switch {
-	case b.Goal != nil && s.best != nil && !s.Config.Objective.Direction.Better(*b.Goal, s.best.Value):
+	case b.Goal != nil && s.best != nil && s.worth(s.best.Value) >= s.worth(*b.Goal):
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case b.Trials > 0 && len(s.Order) >= b.Trials:
 		return &Closed{Why: EndTrials, Detail: fmt.Sprintf("all %d trials are finished", b.Trials)}

@@ -38,27 +38,27 @@ const (
 	TypeClosed    Type = "closed"
 )
 
-// Durability says what becomes of the events of a type.
-type Durability int
+// durability says what becomes of the events of a type.
+type durability int
 
-// The durabilities. A Synced event is on disk before anything acts on it. A
-// Lazy one is written with the next synced one: a crash may lose it, and
-// nothing depends on it. A Streamed one reaches observers only.
+// The durabilities. A synced event is on disk before anything acts on it. A
+// lazy one is written with the next synced one: a crash may lose it, and
+// nothing depends on it. A streamed one reaches observers only.
 const (
-	Synced Durability = iota
-	Lazy
-	Streamed
+	synced durability = iota
+	lazy
+	streamed
 )
 
-// Durability says how events of the type are kept.
-func (t Type) Durability() Durability {
+// durability says how events of the type are kept.
+func (t Type) durability() durability {
 	switch t {
 	case TypeNoted, TypeMetric:
-		return Lazy
+		return lazy
 	case TypeStarted:
-		return Streamed
+		return streamed
 	}
-	return Synced
+	return synced
 }
 
 // Record is an event with its time.

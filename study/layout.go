@@ -47,9 +47,9 @@ func (l Layout) Attempt(id AttemptID) string {
 	return filepath.Join(l.Trial(id.Trial), fmt.Sprintf("a%d", id.Attempt))
 }
 
-// Checkpoint is a trial's directory for checkpoints. Each of its repeats, counted
+// checkpoint is a trial's directory for checkpoints. Each of its repeats, counted
 // from 0, has one of its own, as it has a seed.
-func (l Layout) Checkpoint(n, repeat int) string {
+func (l Layout) checkpoint(n, repeat int) string {
 	if repeat == 0 {
 		return filepath.Join(l.Trial(n), "checkpoint")
 	}

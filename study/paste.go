@@ -21,7 +21,7 @@ func (c *Config) Paste(b *Bindings) (string, error) {
 		export(name, value)
 	}
 	if c.Run.ParamsFromEnv {
-		for _, v := range b.All() {
+		for _, v := range b.all() {
 			export("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
 		}
 	}

@@ -212,10 +212,7 @@ func (s *State) finished(e Finished, at time.Time) error {
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++
 	s.inSession = append(s.inSession, t.Number)
-	s.sinceBest++
-	if t.Succeeded() && (s.best == nil || s.Config.Objective.Direction.Better(t.Value, s.best.Value)) {
-		s.best, s.sinceBest = t, 0
-	}
+	s.contend(t)
 	return nil
 }
 
@@ -261,11 +258,15 @@ func (s *State) included(e Included) error {
 func (s *State) findBest() {
 	s.best, s.sinceBest = nil, 0
 	for _, n := range s.Order {
-		t := s.Trials[n-1]
-		s.sinceBest++
-		if t.Succeeded() && (s.best == nil || s.Config.Objective.Direction.Better(t.Value, s.best.Value)) {
-			s.best, s.sinceBest = t, 0
-		}
+		s.contend(s.Trials[n-1])
+	}
+}
+
+// contend makes a finished trial the best one if it is better than all before it.
+func (s *State) contend(t *Trial) {
+	s.sinceBest++
+	if t.Succeeded() && (s.best == nil || s.worth(t.Value) > s.worth(s.best.Value)) {
+		s.best, s.sinceBest = t, 0
 	}
 }
 
@@ -322,14 +323,3 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 
 // worth is a value turned so that larger is better.
 func (s *State) worth(v float64) float64 { return s.Config.Objective.Direction.Maximized(v) }
-
-// Better reports whether value a is better than b.
-func (d Direction) Better(a, b float64) bool { return d.Maximized(a) > d.Maximized(b) }
-
-// Maximized turns a value so that larger is better. It is its own inverse.
-func (d Direction) Maximized(v float64) float64 {
-	if d == Minimize {
-		return -v
-	}
-	return v
-}

@@ -134,25 +134,25 @@ func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) 
 // and only then shown and acted on. Its error is a *journal.WriteError if the
 // journal could not be written; nothing more may then be committed.
 func (s *Study) commit(events ...Event) error {
-	var synced, lazy []any
+	var now, later []any
 	records := make([]Record, len(events))
 	for i, e := range events {
 		records[i] = s.record(e)
 		if err := s.state.Apply(records[i]); err != nil {
 			return fmt.Errorf("internal error: the study contradicts itself: %w", err)
 		}
-		switch e.Type().Durability() {
-		case Synced:
-			synced = append(synced, records[i])
-		case Lazy:
-			lazy = append(lazy, records[i])
+		switch e.Type().durability() {
+		case synced:
+			now = append(now, records[i])
+		case lazy:
+			later = append(later, records[i])
 		}
 	}
-	if _, err := s.journal.AppendLazy(lazy...); err != nil {
+	if _, err := s.journal.AppendLazy(later...); err != nil {
 		return err
 	}
-	if len(synced) > 0 {
-		if _, err := s.journal.Append(synced...); err != nil {
+	if len(now) > 0 {
+		if _, err := s.journal.Append(now...); err != nil {
 			return err
 		}
 	}
