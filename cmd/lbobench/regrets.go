@@ -85,6 +85,15 @@ func (r *regrets) addStore(s *store, jobs []job, at int) {
 	}
 }
 
+// addRecommended adds the noiseless values of the trials that runs recommend.
+func (r *regrets) addRecommended(s *store, jobs []job) {
+	for _, j := range jobs {
+		if run, ok := s.runs[j.key()]; ok {
+			r.add(j.variant, j.objective.Name, run.recommended-j.objective.Min)
+		}
+	}
+}
+
 // everywhere lists the peers that have runs on every function.
 func (r *regrets) everywhere() []string {
 	var out []string

@@ -17,6 +17,7 @@ type suite struct {
 	about   string
 	make    func(seed uint64) []problems.Objective
 	workers []int // simulated asynchronous workers; sequential if empty
+	noisy   bool  // whether the recommended trial counts at the end: the best is not known
 }
 
 func objectives(ps []problems.Problem) []problems.Objective {
@@ -43,19 +44,19 @@ const noiseShare = 0.05
 func suites() map[string]suite {
 	same := func(p problems.Problem) problems.Problem { return p }
 	return map[string]suite{
-		"basins":      {"many basins, a new instance for each seed", func(s uint64) []problems.Objective { return objectives(problems.ManyBasins(s)) }, nil},
-		"standard":    {"functions of the literature that are not in the paper", func(s uint64) []problems.Objective { return objectives(problems.Standard(s)) }, nil},
-		"adversarial": {"surfaces that break a model's assumptions", func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }, nil},
-		"mixed":       {"ints, choices and bools", problems.Mixed, nil},
-		"hidden":      {"a third of the space fails", problems.Hidden, nil},
-		"shifted": {"the paper's functions moved, so that the center is no gift", func(s uint64) []problems.Objective {
+		"basins":      {about: "many basins, a new instance for each seed", make: func(s uint64) []problems.Objective { return objectives(problems.ManyBasins(s)) }},
+		"standard":    {about: "functions of the literature that are not in the paper", make: func(s uint64) []problems.Objective { return objectives(problems.Standard(s)) }},
+		"adversarial": {about: "surfaces that break a model's assumptions", make: func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }},
+		"mixed":       {about: "ints, choices and bools", make: problems.Mixed},
+		"hidden":      {about: "a third of the space fails", make: problems.Hidden},
+		"shifted": {about: "the paper's functions moved, so that the center is no gift", make: func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
-		}, nil},
-		"noise": {"the paper's functions with noise of 5 % of their range", func(s uint64) []problems.Objective {
+		}},
+		"noise": {about: "the paper's functions with noise of 5 % of their range", make: func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
-		}, nil},
-		"parallel": {"the paper's functions with 8 asynchronous workers", func(uint64) []problems.Objective { return paper(same) }, []int{1, 8}},
-		"wide":     {"the paper's functions with 64 asynchronous workers", func(uint64) []problems.Objective { return paper(same) }, []int{64}},
+		}, noisy: true},
+		"parallel": {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
+		"wide":     {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
 	}
 }
 
@@ -106,7 +107,7 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	defer st.close()
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s: %s\n\n", name, s.about)
-	c.writeSuite(&b, st, jobs)
+	c.writeSuite(&b, st, jobs, s.noisy)
 	return publish(cmd, c.page, "suite "+name, b.String())
 }
 
@@ -129,14 +130,21 @@ func (c common) suiteJobs(v variant, s suite, workers int, named bool) []job {
 
 // writeSuite prints medians half way and at the end, there with quartiles, each
 // variant against the last one, and the share of failures in the second half.
-func (c common) writeSuite(b *strings.Builder, s *store, jobs []job) {
+// Under noise the regret at the end is that of the recommended trial.
+func (c common) writeSuite(b *strings.Builder, s *store, jobs []job, noisy bool) {
 	half, end := newRegrets(), newRegrets()
 	half.addStore(s, jobs, c.evals/2)
-	end.addStore(s, jobs, c.evals)
+	last := fmt.Sprint(c.evals)
+	if noisy {
+		end.addRecommended(s, jobs)
+		last += ", recommended"
+	} else {
+		end.addStore(s, jobs, c.evals)
+	}
 	base := end.peers[len(end.peers)-1]
 	fmt.Fprintf(b, "Median simple regret after %d and %d evaluations over %d seeds, the quartiles at the end, the verdict against %s (two-sided Mann-Whitney, 5 %%) and the share of failed trials in the last half.\n\n",
 		c.evals/2, c.evals, c.seeds, base)
-	writeHead(b, "objective", "variant", fmt.Sprint(c.evals/2), fmt.Sprint(c.evals), "quartiles", "against "+base, "failed")
+	writeHead(b, "objective", "variant", fmt.Sprint(c.evals/2), last, "quartiles", "against "+base, "failed")
 	for _, f := range end.functions {
 		for _, p := range end.peers {
 			x := end.of(p, f)

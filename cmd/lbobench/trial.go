@@ -55,15 +55,16 @@ func (h *byEnd) Pop() any {
 
 // session drives one optimizer through ask and tell as a study does.
 type session struct {
-	job    job
-	opt    optimizer.Optimizer
-	clock  float64
-	rng    *rand.Rand // durations of simulated trials
-	active byEnd
-	points []point
-	values map[int]spaces.Values // what was run, by trial
-	best   float64
-	carry  float64 // seconds of asks since the last evaluation was recorded
+	job              job
+	opt              optimizer.Optimizer
+	clock            float64
+	rng              *rand.Rand // durations of simulated trials
+	active           byEnd
+	points           []point
+	values           map[int]spaces.Values // what was run, by trial
+	best             float64
+	lowest, luckiest float64 // the best value that was seen, and it without its noise
+	carry            float64 // seconds of asks since the last evaluation was recorded
 }
 
 // run evaluates the job's objective until its budget is spent or the space is
@@ -73,7 +74,7 @@ func (j job) run(ctx context.Context) (run, error) {
 	if err != nil {
 		return run{}, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
 	}
-	r := &session{job: j, opt: opt, best: math.Inf(1), values: map[int]spaces.Values{}, rng: stream(uint64(j.seed))}
+	r := &session{job: j, opt: opt, best: math.Inf(1), lowest: math.Inf(1), luckiest: math.Inf(1), values: map[int]spaces.Values{}, rng: stream(uint64(j.seed))}
 	trial := 0
 	for len(r.points) < j.evals {
 		for trial < j.evals && len(r.active) < max(j.workers, 1) {
@@ -134,6 +135,9 @@ func (r *session) finish() error {
 		return fmt.Errorf("tell trial %d: %w", done.trial, err)
 	}
 	r.best = math.Min(r.best, y)
+	if ok && seen < r.lowest {
+		r.lowest, r.luckiest = seen, y
+	}
 	r.points = append(r.points, point{
 		I: len(r.points) + 1, Y: y, Best: r.best,
 		Sec: r.carry + time.Since(start).Seconds(), Origin: done.proposal.Origin,
@@ -143,15 +147,15 @@ func (r *session) finish() error {
 }
 
 // recommended is the noiseless value of the configuration that the optimizer
-// recommends at the end, and the best told one where it recommends none.
+// recommends at the end, and that of the luckiest one where it recommends none.
 func (r *session) recommended(ctx context.Context) float64 {
 	rec, ok := r.opt.(optimizer.Recommender)
 	if !ok {
-		return r.best
+		return r.luckiest
 	}
 	got, err := rec.Recommend(ctx)
 	if err != nil {
-		return r.best
+		return r.luckiest
 	}
 	return r.job.objective.Eval(r.values[got.Trial])
 }
