@@ -38,6 +38,3 @@ func LogPI(mu, sigma, best float64) Value {
 	}
 	return v
 }
-
-// PI returns the probability of improvement P(f > best).
-func PI(mu, sigma, best float64) Value { return LogPI(mu, sigma, best).exp() }

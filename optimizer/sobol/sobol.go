@@ -58,11 +58,8 @@ func Plain(dim int) (*Sequence, error) {
 	return &Sequence{dim: dim, dirs: directions(dim)}, nil
 }
 
-// Dim returns the number of dimensions.
-func (s *Sequence) Dim() int { return s.dim }
-
-// At writes point i into x, which has Dim elements. Scrambled coordinates lie in
-// the open interval (0, 1), plain ones in [0, 1).
+// At writes point i into x, which has an element for each dimension. Scrambled
+// coordinates lie in the open interval (0, 1), plain ones in [0, 1).
 func (s *Sequence) At(i uint32, x []float64) {
 	if !s.scrambled {
 		for j := range x {
