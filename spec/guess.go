@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,7 +106,7 @@ type guesser struct {
 
 // arguments returns the command with placeholders for what was guessed.
 func (g *guesser) arguments(argv []string) []string {
-	out := append([]string(nil), argv...)
+	out := slices.Clone(argv)
 	for i := 0; i < len(out); i++ {
 		a := out[i]
 		if !strings.HasPrefix(a, "-") {
@@ -148,15 +149,15 @@ func (g *guesser) shell(line string) string {
 	}
 }
 
-// fixed are options whose numbers are no hyperparameters.
-var fixed = regexp.MustCompile(`(?i)^(seed|random_state|gpu|gpus|device|port|rank|local_rank|workers|num_workers|threads|n_jobs|jobs|verbose|log_interval|print_freq|save_every|v|j|cv|folds)$`)
+// fixedNames are options whose numbers are no hyperparameters.
+var fixedNames = regexp.MustCompile(`(?i)^(seed|random_state|gpu|gpus|device|port|rank|local_rank|workers|num_workers|threads|n_jobs|jobs|verbose|log_interval|print_freq|save_every|v|j|cv|folds)$`)
 
 // option guesses a parameter from an option and its value.
 func (g *guesser) option(flag, value string) (string, bool) {
 	name := strings.ReplaceAll(strings.TrimLeft(flag, "-"), "-", "_")
 	name = strings.ReplaceAll(name, ".", "_")
 	x, err := strconv.ParseFloat(value, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || fixed.MatchString(name) {
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) || fixedNames.MatchString(name) {
 		return "", false
 	}
 	if isReserved(name) {
@@ -180,6 +181,8 @@ func (g *guesser) option(flag, value string) (string, bool) {
 	return name, true
 }
 
+// The names of options tell what their numbers are: between 0 and 1, real although
+// written as whole numbers, whole, or sizes, which grow by factors.
 var (
 	unitNames  = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|alpha$|gamma$|rho)`)
 	realNames  = regexp.MustCompile(`(?i)^(c|g|cost|gamma|lambda|reg|reg_lambda|reg_alpha|l1|l2|alpha|eta|lr|learning_rate|weight_decay|tol|eps|epsilon|temperature)$`)

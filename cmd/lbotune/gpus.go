@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -36,7 +38,11 @@ func findGPUs(cfg *study.Config) error {
 func listGPUs() ([]string, error) {
 	list, granted := os.LookupEnv(visibleDevices)
 	if !granted {
-		out, err := exec.Command("nvidia-smi", "--query-gpu=index", "--format=csv,noheader").Output()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs with some broken drivers
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=index", "--format=csv,noheader")
+		cmd.WaitDelay = time.Second
+		out, err := cmd.Output()
 		if err != nil {
 			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
 		}
