@@ -127,10 +127,10 @@ func (s *store) add(k key, r run) error {
 // complete makes the missing runs, as many at a time as there are cores, and
 // tells how far it is.
 func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) error {
-	var todo []job
+	var missing []job
 	for _, j := range jobs {
 		if _, done := s.runs[j.key()]; !done {
-			todo = append(todo, j)
+			missing = append(missing, j)
 		}
 	}
 	type finished struct {
@@ -144,15 +144,15 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 		group.Go(func() error {
 			for {
 				n := int(next.Add(1)) - 1
-				if n >= len(todo) {
+				if n >= len(missing) {
 					return nil
 				}
-				r, err := todo[n].run(ctx)
+				r, err := missing[n].run(ctx)
 				if err != nil {
 					return err
 				}
 				select {
-				case results <- finished{todo[n].key(), r}:
+				case results <- finished{missing[n].key(), r}:
 				case <-ctx.Done():
 					return ctx.Err()
 				}
@@ -168,7 +168,7 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 		if writeErr == nil {
 			writeErr = s.add(f.key, f.run)
 		}
-		fmt.Fprintf(progress, "\r%d of %d runs", count, len(todo))
+		fmt.Fprintf(progress, "\r%d of %d runs", count, len(missing))
 	}
 	if count > 0 {
 		fmt.Fprintln(progress)
