@@ -48,7 +48,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		}
 		v := up - a.view.best
 		if v > 0 {
-			v *= a.view.success.weight(p)
+			v *= a.view.success.escapeWeight(p)
 		}
 		if v > top && !a.taken(p) {
 			best, top = p, v

@@ -107,6 +107,21 @@ func (s *successModel) weight(x []float64) float64 {
 	return math.Exp(s.addLog(x, nil))
 }
 
+// escapeCaution is the least power to which p(x) is taken where the Lipschitz bound
+// alone decides. No value bounds the objective where trials fail, so that the room
+// for a better one is largest there. With 8 instead of the caution alone 4, 6 and
+// 8 % of the last 100 of 200 trials failed in 2, 5 and 9 dimensions instead of 7,
+// 7 and 11 % (20 seeds each, a third of the space failing), with the same best values.
+const escapeCaution = 8
+
+// escapeWeight is the weight with at least that caution.
+func (s *successModel) escapeWeight(x []float64) float64 {
+	if s == nil {
+		return 1
+	}
+	return math.Pow(s.probability(x), math.Max(s.caution, escapeCaution))
+}
+
 // addLog returns the logarithm of the weight and, if grad is not nil, adds its
 // gradient.
 func (s *successModel) addLog(x, grad []float64) float64 {

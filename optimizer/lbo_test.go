@@ -258,6 +258,34 @@ func TestFailuresAreAvoided(t *testing.T) {
 	}
 }
 
+// Where trials fail no value bounds the objective. The steps that follow the bound
+// must not therefore end there, once the best point is found and the rest of the
+// search has stopped failing.
+func TestEscapesDoNotSeekFailures(t *testing.T) {
+	failed, all := 0, 0
+	for seed := range uint64(6) {
+		o := problems.Hidden(seed)[0]
+		f := func(u spaces.Point) float64 {
+			y, ok := o.Observe(o.Space.Decode(u), 0)
+			if !ok {
+				return math.NaN()
+			}
+			return -y
+		}
+		for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed, optimizer.Settings{}), 140, f)[60:] {
+			if o.Proposal.Origin == optimizer.OriginExplore {
+				all++
+				if o.Status == optimizer.Failed {
+					failed++
+				}
+			}
+		}
+	}
+	if all == 0 || 100*failed > 6*all {
+		t.Errorf("%d of %d escapes failed", failed, all)
+	}
+}
+
 // TestPrunedTrialsAreNoValues: pruned trials with absurd readings change neither
 // what is recommended nor the scale of the model.
 func TestPrunedTrialsAreNoValues(t *testing.T) {
