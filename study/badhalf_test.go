@@ -97,17 +97,7 @@ func badHalf(t *testing.T, seed uint64, bad ending) (st *study.State) {
 			}
 			return ending{stdout: fmt.Sprintf("loss=%v\n", bumps(x+0.4)+bumps(y-0.3))}
 		}}
-		s, err := study.Open(&c, study.Options{Dir: dir, Launcher: f})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		st = s.State()
+		st = conclude(t, &c, study.Options{Dir: dir, Launcher: f})
 	})
 	return st
 }

@@ -235,6 +235,20 @@ func finish(t *testing.T, dir string, c *study.Config, f *fakeLauncher) (*study.
 	return s.State(), err
 }
 
+// conclude runs a study with options of its own to a good end. Unless they say
+// otherwise the optimizer is the real one.
+func conclude(t *testing.T, c *study.Config, opts study.Options) *study.State {
+	t.Helper()
+	s, err := study.Open(c, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return s.State()
+}
+
 // lines returns the records of a study's journal.
 func lines(t *testing.T, dir string) []string {
 	t.Helper()

@@ -42,21 +42,15 @@ func TestExcludedIsNeverTold(t *testing.T) {
 		}
 		var told []int
 		cfg.Budget.Trials = 6
-		s, err := study.Open(&cfg, study.Options{Dir: dir, Launcher: f,
+		st := conclude(t, &cfg, study.Options{Dir: dir, Launcher: f,
 			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings) (optimizer.Optimizer, error) {
 				o, err := newFakeOptimizer(sp, seed, set)
 				return noted{o, &told}, err
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
-			t.Fatal(err)
-		}
 		if want := []int{1, 3, 5}; !slices.Equal(told, want) {
 			t.Errorf("the optimizer was told of %v; want %v", told, want)
 		}
-		if got, want := s.State().Trials[4].Values, proposalAfter(t, s.State(), 5, 1, 3); !got.Equal(want) {
+		if got, want := st.Trials[4].Values, proposalAfter(t, st, 5, 1, 3); !got.Equal(want) {
 			t.Errorf("trial 5 is %v; want %v", got, want)
 		}
 		rep, err := study.Replay(t.Context(), dir, newFakeOptimizer)

@@ -103,16 +103,7 @@ func TestReplayPromotions(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		c := climbing(20)
 		c.Run.Workers = 2
-		s, err := study.Open(&c, study.Options{Dir: dir, Launcher: &fakeLauncher{program: climb}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		conclude(t, &c, study.Options{Dir: dir, Launcher: &fakeLauncher{program: climb}})
 		rep, err := study.Replay(t.Context(), dir, nil)
 		if err != nil || rep.Asked == 0 || rep.Given == 0 || len(rep.Differences) != 0 {
 			t.Errorf("replay: %v, %+v", err, rep)

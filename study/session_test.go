@@ -130,20 +130,11 @@ func (wise) Recommend(context.Context) (optimizer.Recommendation, error) {
 func TestRecommended(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
-		s, err := study.Open(&cfg, study.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+		conclude(t, &cfg, study.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
 			Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings) (optimizer.Optimizer, error) {
 				o, err := newFakeOptimizer(sp, seed, st)
 				return wise{o}, err
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
 		st, _, err := study.Load(dir)
 		if err != nil {
 			t.Fatal(err)
