@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"torture":                 nil,
 	"cmd/lbobench":            {"optimizer", "spaces", "problems", "examples/", "cmd/lbobench/"},
 	"docs/images/terminal":    nil,
-	"docs/images/model":       {"optimizer", "optimizer/", "spaces"},
+	"docs/images/model":       {"optimizer", "spaces"},
 }
 
 type goPackage struct {

@@ -70,13 +70,10 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	pending, err := l.begin(q)
+	a, err := l.newAsk(q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	a := &ask{lbo: l, trial: q.Trial, pending: pending}
-	taken := l.taken(pending)
-	a.taken = func(p []float64) bool { return taken(l.space.Snap(p)) }
 	p, err := a.propose()
 	if err != nil {
 		return Proposal{}, err
@@ -93,6 +90,15 @@ type ask struct {
 	taken   func([]float64) bool
 	view    *view
 	note    Note
+}
+
+func (l *lbo) newAsk(q Query) (*ask, error) {
+	pending, err := l.begin(q)
+	if err != nil {
+		return nil, err
+	}
+	taken := l.taken(pending)
+	return &ask{lbo: l, trial: q.Trial, pending: pending, taken: func(p []float64) bool { return taken(l.space.Snap(p)) }}, nil
 }
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, purpose) }

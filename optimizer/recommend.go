@@ -27,7 +27,5 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if math.IsInf(mean, 0) {
 		return told, nil
 	}
-	// A small error of the warped value is one of the value over the slope.
-	sd := math.Sqrt(variance) / math.Exp(s.warp.LogJacobian(mean/s.unit)) * s.unit
-	return Recommendation{Trial: l.trial[s.bestRow], Mean: mean, SD: sd}, nil
+	return Recommendation{Trial: l.trial[s.bestRow], Mean: mean, SD: math.Sqrt(variance) * s.slope(mu)}, nil
 }

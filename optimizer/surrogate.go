@@ -257,3 +257,9 @@ func (s *surrogate) noisy() bool { return s.noise > noisySD }
 
 // value returns a value in model units in the objective's.
 func (s *surrogate) value(z float64) float64 { return s.warp.Inverse(z) * s.unit }
+
+// slope is the derivative of value at z: a small error of a value in model units,
+// times the slope, is one in the objective's.
+func (s *surrogate) slope(z float64) float64 {
+	return s.unit / math.Exp(s.warp.LogJacobian(s.warp.Inverse(z)))
+}

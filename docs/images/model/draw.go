@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer"
 )
 
 // Okabe and Ito's colors, which color-blind readers tell apart.
@@ -28,23 +28,25 @@ var (
 // grid is how finely curves are drawn.
 const grid = 200
 
+// at is the i-th place of the grid.
+func at(i int) float64 { return float64(i) / grid }
+
 // drawSteps draws what is believed after each of some numbers of trials, and
 // where the next trial goes.
 func drawSteps(file string, s study, after []int) error {
 	var panels []*plot.Plot
 	for _, n := range after {
-		m, err := fit(s.first(n))
+		e, err := explain(s.first(n), optimizer.Settings{})
 		if err != nil {
 			return err
 		}
-		p := panel(fmt.Sprintf("after %d trials; the next one: %s", n, s.origin[n]))
-		low, high := curve(func(x float64) float64 { z, sd := m.at(x); return m.loss(z + 2*sd) }),
-			curve(func(x float64) float64 { z, sd := m.at(x); return m.loss(z - 2*sd) })
-		add(p, "", band(low, high, faint(blue, 0x33)))
-		add(p, "the loss, unknown", line(curve(loss), gray, 1, 4))
-		add(p, "what the model expects", line(curve(func(x float64) float64 { z, _ := m.at(x); return m.loss(z) }), blue, 1.5, 0))
-		next := s.x[n][0]
-		add(p, "the next trial", line(plotter.XYs{{X: next, Y: p.Y.Min}, {X: next, Y: p.Y.Max}}, orange, 1.2, 3))
+		next := s.trials[n].Proposal
+		p := panel(fmt.Sprintf("after %d trials; the next one: %s", n, next.Origin))
+		add(p, "", band(beliefs(e, func(b optimizer.Belief) float64 { return b.High }),
+			beliefs(e, func(b optimizer.Belief) float64 { return b.Low }), faint(blue, 0x33)))
+		add(p, "the loss, unknown", line(truth(), gray, 1, 4))
+		add(p, "what the model expects", line(beliefs(e, mean), blue, 1.5, 0))
+		add(p, "the next trial", line(plotter.XYs{{X: next.Point[0], Y: p.Y.Min}, {X: next.Point[0], Y: p.Y.Max}}, orange, 1.2, 3))
 		add(p, "trials", dots(s.first(n)))
 		panels = append(panels, p)
 	}
@@ -59,12 +61,16 @@ func drawSteps(file string, s study, after []int) error {
 // and what that does to the expected improvement.
 func drawBounds(file string, s study, n int) error {
 	s = s.first(n)
-	m, err := fit(s)
+	e, err := explain(s, optimizer.Settings{})
 	if err != nil {
 		return err
 	}
-	floor := curve(func(x float64) float64 { _, up, _ := m.bounds.At([]float64{x}, nil, nil); return m.loss(up) })
-	best := m.loss(m.best)
+	without, err := explain(s, optimizer.Settings{Lipschitz: "off"})
+	if err != nil {
+		return err
+	}
+	floor := beliefs(e, func(b optimizer.Belief) float64 { return b.Upper })
+	best := -e.Best
 	top := panel(fmt.Sprintf("what %d trials say about the loss", n))
 	const roof = 1.3
 	top.Y.Max = 2.2 // leaves room for the legend
@@ -78,20 +84,15 @@ func drawBounds(file string, s study, n int) error {
 	}
 	base := plotter.XYs{{X: 0, Y: top.Y.Min}, {X: 1, Y: top.Y.Min}}
 	add(top, "no better value can be here", band(base, shut, faint(orange, 0x22)))
-	add(top, "the loss, unknown", line(curve(loss), gray, 1, 4))
-	add(top, "what the model expects", line(curve(func(x float64) float64 { z, _ := m.at(x); return m.loss(z) }), blue, 1.5, 0))
+	add(top, "the loss, unknown", line(truth(), gray, 1, 4))
+	add(top, "what the model expects", line(beliefs(e, mean), blue, 1.5, 0))
 	add(top, "no value is below this", line(clipped(floor, top.Y.Min), orange, 1.5, 0))
 	add(top, "the best so far", line(plotter.XYs{{X: 0, Y: best}, {X: 1, Y: best}}, black, 0.8, 2))
 	add(top, "trials", dots(s))
 
 	bottom := panel("how much better a trial can be expected to be")
 	bottom.Y.Label.Text = "expected improvement"
-	plain := curve(func(x float64) float64 { z, sd := m.at(x); return m.sd * acquisition.EI(z, sd, m.best).F })
-	cut := curve(func(x float64) float64 {
-		z, sd := m.at(x)
-		lo, up, _ := m.bounds.At([]float64{x}, nil, nil)
-		return m.sd * acquisition.TEI(z, sd, m.best, lo, up).F
-	})
+	plain, cut := improvement(without), improvement(e)
 	bottom.Y.Max = 0
 	for _, at := range plain {
 		bottom.Y.Max = max(bottom.Y.Max, 1.1*at.Y)
@@ -103,10 +104,32 @@ func drawBounds(file string, s study, n int) error {
 	return save(file, []*plot.Plot{top, bottom}, 1, 560, 520)
 }
 
-// at is the posterior mean and standard deviation.
-func (m model) at(x float64) (mean, sd float64) {
-	mean, variance := m.predictor.Predict([]float64{x})
-	return mean, math.Sqrt(variance)
+func mean(b optimizer.Belief) float64 { return b.Mean }
+
+// beliefs is a curve of losses, which are the negated values.
+func beliefs(e optimizer.Explanation, f func(optimizer.Belief) float64) plotter.XYs {
+	var out plotter.XYs
+	for i, b := range e.Beliefs {
+		out = append(out, plotter.XY{X: at(i), Y: -f(b)})
+	}
+	return out
+}
+
+// improvement is the expected one, in the model's units.
+func improvement(e optimizer.Explanation) plotter.XYs {
+	var out plotter.XYs
+	for i, b := range e.Beliefs {
+		out = append(out, plotter.XY{X: at(i), Y: math.Exp(b.Acquisition)})
+	}
+	return out
+}
+
+func truth() plotter.XYs {
+	var out plotter.XYs
+	for i := range grid + 1 {
+		out = append(out, plotter.XY{X: at(i), Y: loss(at(i))})
+	}
+	return out
 }
 
 func panel(title string) *plot.Plot {
@@ -119,15 +142,6 @@ func panel(title string) *plot.Plot {
 		f.Typeface, f.Variant, f.Size = "Liberation", "Sans", vg.Points(10)
 	}
 	return p
-}
-
-func curve(f func(float64) float64) plotter.XYs {
-	var out plotter.XYs
-	for i := range grid + 1 {
-		x := float64(i) / grid
-		out = append(out, plotter.XY{X: x, Y: f(x)})
-	}
-	return out
 }
 
 func clipped(c plotter.XYs, least float64) plotter.XYs {
@@ -156,8 +170,8 @@ func band(low, high plotter.XYs, c color.Color) *plotter.Polygon {
 
 func dots(s study) *plotter.Scatter {
 	var points plotter.XYs
-	for i, x := range s.x {
-		points = append(points, plotter.XY{X: x[0], Y: s.y[i]})
+	for _, o := range s.trials {
+		points = append(points, plotter.XY{X: o.Proposal.Point[0], Y: -o.Value})
 	}
 	return &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: black, Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}}
 }

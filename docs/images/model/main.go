@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/gp"
-	"github.com/lbotune/lbotune/optimizer/lipschitz"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -49,21 +47,24 @@ func loss(x float64) float64 {
 
 // study holds the trials of a run in their order.
 type study struct {
-	x      [][]float64
-	y      []float64 // losses
-	origin []optimizer.Origin
+	trials []optimizer.Observation // of which the values are negated losses
 }
 
-func (s study) first(n int) study { return study{s.x[:n], s.y[:n], s.origin[:n]} }
+func (s study) first(n int) study { return study{s.trials[:n]} }
+
+// newOptimizer makes the optimizer of the pictures.
+func newOptimizer(set optimizer.Settings) (optimizer.Optimizer, error) {
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1})
+	if err != nil {
+		return nil, err
+	}
+	return optimizer.New(space, 1, set)
+}
 
 // tune minimizes the loss by ask and tell.
 func tune(trials int) (study, error) {
 	var s study
-	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1})
-	if err != nil {
-		return s, err
-	}
-	opt, err := optimizer.New(space, 1, optimizer.Settings{})
+	opt, err := newOptimizer(optimizer.Settings{})
 	if err != nil {
 		return s, err
 	}
@@ -72,56 +73,30 @@ func tune(trials int) (study, error) {
 		if err != nil {
 			return s, err
 		}
-		y := loss(p.Point[0])
-		s.x, s.y, s.origin = append(s.x, p.Point), append(s.y, y), append(s.origin, p.Origin)
-		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: -y}); err != nil {
+		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: -loss(p.Point[0])}
+		if err := opt.Tell(o); err != nil {
 			return s, err
 		}
+		s.trials = append(s.trials, o)
 	}
 	return s, nil
 }
 
-// model is what is known after some trials, in the units of the negated and
-// standardized loss, in which larger is better.
-type model struct {
-	mean, sd  float64 // of the losses
-	best      float64
-	predictor *gp.Predictor
-	bounds    *lipschitz.Bounds
-}
-
-// kappa is what the largest slope between two trials is multiplied by.
-const kappa = 2
-
-func fit(s study) (model, error) {
-	var m model
-	n := float64(len(s.y))
-	for _, y := range s.y {
-		m.mean += y / n
-	}
-	for _, y := range s.y {
-		m.sd += (y - m.mean) * (y - m.mean) / n
-	}
-	m.sd, m.best = math.Sqrt(m.sd), math.Inf(-1)
-	var z []float64
-	for _, y := range s.y {
-		z = append(z, (m.mean-y)/m.sd)
-		m.best = max(m.best, z[len(z)-1])
-	}
-	settings := gp.NewSettings(1)
-	settings.FixedNoise = gp.DeterministicNoise
-	found, err := gp.Fit(s.x, z, nil, settings)
+// explain returns what the optimizer believes of the points of the grid once it knows
+// the trials of s.
+func explain(s study, set optimizer.Settings) (optimizer.Explanation, error) {
+	opt, err := newOptimizer(set)
 	if err != nil {
-		return m, err
+		return optimizer.Explanation{}, err
 	}
-	process, err := gp.New(s.x, z, found.Hyper)
-	if err != nil {
-		return m, err
+	for _, o := range s.trials {
+		if err := opt.Tell(o); err != nil {
+			return optimizer.Explanation{}, err
+		}
 	}
-	m.predictor = process.Predictor()
-	m.bounds = lipschitz.NewBounds(s.x, z, nil, kappa*lipschitz.Slope(s.x, z, nil, 0), 0)
-	return m, nil
+	var points []spaces.Point
+	for i := range grid + 1 {
+		points = append(points, spaces.Point{at(i)})
+	}
+	return opt.(optimizer.Explainer).Explain(context.Background(), optimizer.Query{Trial: len(s.trials) + 1}, points)
 }
-
-// loss turns a value in the model's units back into a loss.
-func (m model) loss(z float64) float64 { return m.mean - m.sd*z }

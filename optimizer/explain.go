@@ -1,0 +1,137 @@
+package optimizer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Explainer is an Optimizer that can say what it believes of the objective. It
+// changes nothing: what is asked afterwards is answered as if nobody had looked.
+type Explainer interface {
+	// Explain returns what the Ask of the query would know, and what it would
+	// believe of each of the points. It returns ErrNoModel while there are too few
+	// successes for a model.
+	Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error)
+}
+
+// ErrNoModel means that too few trials have succeeded for a model.
+var ErrNoModel = errors.New("too few trials have succeeded for a model")
+
+// Explanation is the state of a model and what follows from it at some points.
+// Values are maximized, as those that were told, and in their units.
+type Explanation struct {
+	// Best is the value that a new trial has to improve upon: the largest, or under
+	// noise the largest expected one.
+	Best float64
+	// Noise is the standard deviation of a measured value, near Best.
+	Noise float64
+	// Warp is the transformation under which the values look most like a Gaussian
+	// process: identity, log, asinh or yeo-johnson.
+	Warp string
+	// Lengths are the length scales, one for each coordinate of a point, in units of
+	// the cube: a parameter with a long one matters little.
+	Lengths []float64
+	// Lipschitz is what the bounds are; nil where they are off.
+	Lipschitz *LipschitzNote
+	// Beliefs are those of the points, in their order.
+	Beliefs []Belief
+}
+
+// Belief is what a model believes of one point. With μ and σ the posterior mean
+// and deviation of the warped value and w⁻¹ the inverse of the warp, the objective
+// without noise is distributed as w⁻¹(N(μ, σ²)).
+type Belief struct {
+	// Mean is the median w⁻¹(μ), and SD half the distance of w⁻¹(μ+σ) and w⁻¹(μ−σ):
+	// mean and standard deviation where nothing is warped.
+	Mean, SD float64
+	// Low and High enclose the objective with a probability of 95 %:
+	// w⁻¹(μ ± 1.96 σ).
+	Low, High float64
+	// Lower and Upper are the Lipschitz bounds, infinite where there are none. The
+	// constant is estimated, unless it was stated: they are no certain bounds.
+	Lower, Upper float64
+	// Success is the probability that a trial succeeds.
+	Success float64
+	// Acquisition is the logarithm of what a proposal for the whole space maximizes,
+	// up to a constant; minus infinity where the bounds exclude an improvement.
+	Acquisition float64
+}
+
+const quantile95 = 1.959963984540054 // Φ⁻¹(0.975)
+
+// Explain implements Explainer.
+func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
+	if err := ctx.Err(); err != nil {
+		return Explanation{}, err
+	}
+	if len(l.y) < leastForModel {
+		return Explanation{}, ErrNoModel
+	}
+	snapped := make([][]float64, len(points))
+	for i, p := range points {
+		if err := checkPoint(l.space, p); err != nil {
+			return Explanation{}, fmt.Errorf("explaining point %d: %w", i+1, err)
+		}
+		snapped[i] = l.space.Snap(p)
+	}
+	a, err := l.newAsk(q)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if err := a.look(); err != nil {
+		return Explanation{}, err
+	}
+	v := a.view
+	e := Explanation{Best: v.value(v.best), Warp: v.fit.Warp, Lengths: v.fit.Hyper.Lengths(),
+		Noise: v.slope(v.best) * v.noise, Lipschitz: a.note.Lipschitz}
+	e.Beliefs, err = a.beliefs(snapped)
+	return e, err
+}
+
+// beliefs are those of snapped points.
+func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
+	f, err := a.globalScore()
+	if err != nil {
+		return nil, err
+	}
+	worth := make([]float64, len(points))
+	f.batch(points, worth)
+	mean, variance := a.posterior(points)
+	out := make([]Belief, len(points))
+	v := a.view
+	for i, x := range points {
+		mu, sigma := mean[i], math.Sqrt(variance[i])
+		b := Belief{Mean: v.value(mu), SD: (v.value(mu+sigma) - v.value(mu-sigma)) / 2,
+			Low: v.value(mu - quantile95*sigma), High: v.value(mu + quantile95*sigma),
+			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Acquisition: worth[i]}
+		if v.bounds != nil {
+			lo, up := v.bounds.at(x)
+			b.Lower, b.Upper = v.value(lo), v.value(up)
+		}
+		out[i] = b
+	}
+	return out, nil
+}
+
+// posterior is the mean and variance at the points, in model units. Over sampled
+// hyper-parameters they are those of the mixture: E[μ], and E[σ² + μ²] − E[μ]².
+func (a *ask) posterior(points [][]float64) (mean, variance []float64) {
+	n := float64(len(a.view.models))
+	mean, variance = make([]float64, len(points)), make([]float64, len(points))
+	mu, s2 := make([]float64, len(points)), make([]float64, len(points))
+	for _, m := range a.view.models {
+		m.Predictor().Batch(points, mu, s2)
+		for i := range points {
+			mean[i] += mu[i] / n
+			variance[i] += (s2[i] + mu[i]*mu[i]) / n
+		}
+	}
+	for i, m := range mean {
+		variance[i] = math.Max(variance[i]-m*m, 0)
+	}
+	return mean, variance
+}
