@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study"
 )
 
 // setFormat gives a parameter the format in which the program takes it, so that
@@ -16,7 +16,7 @@ import (
 func setFormat(p *spaces.Param, uses []use) {
 	best, most := use{}, -1.0
 	for _, u := range uses {
-		if !numeric(*p) || u.part.Format == "" || !study.ValidFormat(u.part.Format) {
+		if !numeric(*p) || u.part.Format == "" || !command.ValidFormat(u.part.Format) {
 			return
 		}
 		if digits := precision(u.part.Format); digits > most {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -35,7 +36,7 @@ type template struct {
 // use is one place where a template names a parameter.
 type use struct {
 	template template
-	part     study.Part
+	part     command.Part
 }
 
 // checkPlaceholders checks every template against the parameters, and every
@@ -127,11 +128,11 @@ func variables(t *table, env []string) []template {
 // checkAll complains about the template's placeholders, and notes those of
 // parameters in used.
 func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
-	parts := study.ParseTemplate(tpl.text)
+	parts := command.Parse(tpl.text)
 	if tpl.shell {
 		var err error
-		parts, err = study.ParseShell(tpl.text)
-		var te *study.TemplateError
+		parts, err = command.ParseShell(tpl.text)
+		var te *command.SyntaxError
 		if errors.As(err, &te) {
 			tpl.key.at(tpl.name, "", "%s", te.Message)
 		}
@@ -144,7 +145,7 @@ func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
 }
 
 // check complains about one placeholder.
-func (tpl template) check(p study.Part, params []spaces.Param, used map[string][]use) {
+func (tpl template) check(p command.Part, params []spaces.Param, used map[string][]use) {
 	bad := func(hint, format string, args ...any) { tpl.complain(p, hint, format, args...) }
 	names := builtins
 	if tpl.setup {
@@ -157,7 +158,7 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string][
 			names = append(names[:len(names):len(names)], par.Name)
 		}
 	}
-	if p.Context != study.InWord && slices.Contains(names, p.Name) {
+	if p.Context != command.InWord && slices.Contains(names, p.Name) {
 		used[p.Name] = append(used[p.Name], use{tpl, p})
 		bad(wayOut(p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
 		return
@@ -165,7 +166,7 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string][
 	i := slices.IndexFunc(params, func(par spaces.Param) bool { return par.Name == p.Name })
 	known := slices.Contains(names, p.Name)
 	switch {
-	case !known && p.Format != "" && !study.ValidFormat(p.Format):
+	case !known && p.Format != "" && !command.ValidFormat(p.Format):
 		return // {user:root} and the like are text
 	case !known && i >= 0:
 		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
@@ -182,7 +183,7 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string][
 		return // its type is wrong, which is said elsewhere
 	case p.Flag && (i < 0 || params[i].Kind != spaces.KindBool):
 		bad("", "%s: flag needs a parameter of type bool", p.Text)
-	case p.Format != "" && !study.ValidFormat(p.Format):
+	case p.Format != "" && !command.ValidFormat(p.Format):
 		bad("for example {lr:.3g} or {lr:.6f}", "%s: %q is no number format", p.Text, p.Format)
 	case p.Format != "" && (i < 0 || !numeric(params[i])):
 		bad("", "%s: only float and int parameters have a number format", p.Text)
@@ -192,21 +193,21 @@ func (tpl template) check(p study.Part, params []spaces.Param, used map[string][
 }
 
 // wayOut says how a command can use a placeholder that stands where it can't.
-func wayOut(p study.Part) string {
+func wayOut(p command.Part) string {
 	variable := fmt.Sprintf("put it into a variable first: %s=%s; ... $%s", p.Name, p.Text, p.Name)
 	switch p.Context {
-	case study.InDoubleQuotes:
+	case command.InDoubleQuotes:
 		return "take the quotes away, for lbotune quotes every value by itself; or " + variable
-	case study.InSingleQuotes:
+	case command.InSingleQuotes:
 		return "take the quotes away, for lbotune quotes every value by itself; code in quotes is given it as an argument: awk -v " +
 			p.Name + "=" + p.Text
-	case study.InArithmetic:
+	case command.InArithmetic:
 		return fmt.Sprintf("put it into a variable first: %s=%s; ... $((%s * 2))", p.Name, p.Text, p.Name)
-	case study.InBackquotes:
+	case command.InBackquotes:
 		return "write $(...) instead of backquotes"
-	case study.InComment:
+	case command.InComment:
 		return fmt.Sprintf("take it out; for the text %s write {%s}", p.Text, p.Text)
-	case study.AfterBackslash:
+	case command.AfterBackslash:
 		return fmt.Sprintf("take the backslash away; for the text %s write {%s}", p.Text, p.Text)
 	}
 	return variable
@@ -217,7 +218,7 @@ func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind 
 func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
 
 // complain points at the placeholder itself where the file shows it.
-func (tpl template) complain(p study.Part, hint, format string, args ...any) {
+func (tpl template) complain(p command.Part, hint, format string, args ...any) {
 	d := tpl.key.doc
 	at := d.locate(tpl.key.key(tpl.name), tpl.key.element, false)
 	before := strings.Count(tpl.above+tpl.text[:p.Start], p.Text)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -18,11 +19,11 @@ const (
 )
 
 // command reads what one trial runs.
-func (t *table) command() study.Command {
+func (t *table) command() command.Command {
 	v, ok := t.get("command")
 	if !ok {
 		t.missing("command", `for example command = "python train.py --lr={lr}"`, "there is no command to run")
-		return study.Command{}
+		return command.Command{}
 	}
 	switch v := v.(type) {
 	case string:
@@ -30,7 +31,7 @@ func (t *table) command() study.Command {
 		if strings.TrimSpace(s) == "" {
 			t.at("command", "", "the command is empty")
 		}
-		return study.Command{Shell: s}
+		return command.Command{Shell: s}
 	case []any:
 		argv := t.strings("command")
 		if argv != nil && argv[0] == "" {
@@ -39,10 +40,10 @@ func (t *table) command() study.Command {
 		if len(v) == 0 {
 			t.at("command", "", "the command is empty")
 		}
-		return study.Command{Argv: argv}
+		return command.Command{Argv: argv}
 	}
 	t.wrongType("command", v, `a string (run by /bin/sh) or an array of strings (run directly)`)
-	return study.Command{}
+	return command.Command{}
 }
 
 // budget reads [budget].
@@ -176,11 +177,11 @@ func (t *table) prune() *study.Prune {
 const maxTemplate = 1 << 20
 
 // files reads [[files]] and the templates that they name.
-func (t *table) files(base string) []study.Template {
-	var out []study.Template
+func (t *table) files(base string) []command.File {
+	var out []command.File
 	taken := map[string]bool{}
 	for _, f := range t.subs("files") {
-		tpl := study.Template{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
+		tpl := command.File{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
 		if f.has("from") == f.has("text") {
 			f.missing("from", `for example from = "config.yaml.in"`, "needs either from, a template file, or text")
 		} else if f.has("from") {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -114,7 +115,7 @@ func (t *table) checkDirectories(cfg study.Config) {
 			in.at(key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
 		}
 	}
-	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(study.ParseTemplate(cwd), study.Part.IsPlaceholder) {
+	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(command.Parse(cwd), command.Part.IsPlaceholder) {
 		there(run, "cwd", cwd)
 	}
 	if src := cfg.Run.Sources; src != nil && src.From != "" {

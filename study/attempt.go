@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -67,7 +68,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 }
 
 // bindings are what the placeholders stand for.
-func (a *attempt) bindings() *Bindings {
+func (a *attempt) bindings() *command.Bindings {
 	if a.id.Trial == 0 {
 		return setupBindings(a.study.layout, &a.config)
 	}
@@ -93,9 +94,9 @@ func (a *attempt) job() (runner.Job, error) {
 		MaxLog: a.config.Run.MaxLog,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
-	command := Command{Shell: a.config.Setup}
+	cmd := command.Command{Shell: a.config.Setup}
 	if a.id.Trial > 0 {
-		command = a.config.Command
+		cmd = a.config.Command
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
 		job.Cwd = a.cwd(b)
@@ -106,8 +107,8 @@ func (a *attempt) job() (runner.Job, error) {
 		}
 		job.Files = a.files(b)
 	}
-	command, err := command.Render(b)
-	job.Shell, job.Argv = command.Shell, command.Argv
+	cmd, err := cmd.Render(b)
+	job.Shell, job.Argv = cmd.Shell, cmd.Argv
 	if src := a.config.Run.Sources; src != nil && a.id.Trial > 0 {
 		src.withSources(&job, a.config.Dir)
 	}
@@ -115,14 +116,14 @@ func (a *attempt) job() (runner.Job, error) {
 }
 
 // cwd is the trial's working directory.
-func (a *attempt) cwd(b *Bindings) string {
-	cwd, _ := renderText(a.config.Run.Cwd, b)
+func (a *attempt) cwd(b *command.Bindings) string {
+	cwd, _ := b.Expand(a.config.Run.Cwd)
 	return absolute(a.config.Dir, cwd)
 }
 
 // files renders what is written into the attempt's directory.
-func (a *attempt) files(b *Bindings) []runner.File {
-	files := []runner.File{{Name: paramsName, Content: append(b.paramsJSON(), '\n')}}
+func (a *attempt) files(b *command.Bindings) []runner.File {
+	files := []runner.File{{Name: paramsName, Content: append(b.ParamsJSON(), '\n')}}
 	for _, t := range a.config.Files {
 		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(t.Render(b))})
 	}
@@ -134,7 +135,7 @@ func (a *attempt) files(b *Bindings) []runner.File {
 
 // environment is what the program finds in its environment beside lbotune's
 // own.
-func (a *attempt) environment(b *Bindings) []string {
+func (a *attempt) environment(b *command.Bindings) []string {
 	env := a.config.specEnv(b)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add("LBOTUNE_STUDY", b.Study)
@@ -147,7 +148,7 @@ func (a *attempt) environment(b *Bindings) []string {
 	if v := a.study.pattern.Variable(); v != "" {
 		add(v, filepath.Join(b.TrialDir, resultName))
 	}
-	for _, v := range b.all() {
+	for _, v := range b.All() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
 	}
 	return env
@@ -155,7 +156,7 @@ func (a *attempt) environment(b *Bindings) []string {
 
 // specEnv is the environment that the spec gives a trial, as NAME=value: that of
 // all trials, then that of its slot.
-func (c *Config) specEnv(b *Bindings) []string {
+func (c *Config) specEnv(b *command.Bindings) []string {
 	given := c.Run.Env
 	if b.Slot < len(c.Run.Slots) {
 		given = slices.Concat(given, c.Run.Slots[b.Slot].Env)
@@ -163,7 +164,7 @@ func (c *Config) specEnv(b *Bindings) []string {
 	var env []string
 	for _, e := range given {
 		name, text, _ := strings.Cut(e, "=")
-		if value, absent := renderText(text, b); !absent {
+		if value, absent := b.Expand(text); !absent {
 			env = append(env, name+"="+value)
 		}
 	}

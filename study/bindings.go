@@ -1,43 +1,22 @@
 package study
 
 import (
-	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
 
-	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/command"
 )
-
-// Bindings is what placeholders stand for in one attempt.
-type Bindings struct {
-	Study   string // the study's directory
-	Seed    uint64 // of the trial
-	Trial   int
-	Attempt int
-	Slot    int
-	// TrialDir is the attempt's directory, CheckpointDir one that attempts with
-	// the same seed share.
-	TrialDir, CheckpointDir string
-	ParamsFile              string
-
-	// Params are the parameters, nil before the first trial; Values those that
-	// are active.
-	Params []spaces.Param
-	Values spaces.Values
-}
 
 // paramsName is the file of a trial's parameters in its attempts' directories.
 const paramsName = "params.json"
 
 // setupBindings are those of the setup command.
-func setupBindings(l Layout, c *Config) *Bindings {
-	return &Bindings{Study: string(l), Seed: c.Seed}
+func setupBindings(l Layout, c *Config) *command.Bindings {
+	return &command.Bindings{Study: string(l), Seed: c.Seed}
 }
 
 // RenderSetup returns the setup command as it would run.
 func (c *Config) RenderSetup(l Layout) string {
-	r, err := Command{Shell: c.Setup}.Render(setupBindings(l, c))
+	r, err := command.Command{Shell: c.Setup}.Render(setupBindings(l, c))
 	if err != nil {
 		return c.Setup
 	}
@@ -45,9 +24,9 @@ func (c *Config) RenderSetup(l Layout) string {
 }
 
 // TrialBindings are those of an attempt at a trial in a slot.
-func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
+func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *command.Bindings {
 	dir, run := l.Attempt(AttemptID{t.Number, attempt}), t.runs(c)
-	return &Bindings{
+	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     c.TrialSeed(t.first(), run),
 		TrialDir: dir, CheckpointDir: l.checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, paramsName),
@@ -57,112 +36,8 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *Bindings {
 
 // LastBindings are those of the last attempt at a trial that has ended, so that its
 // command can be run again as it was.
-func LastBindings(l Layout, c *Config, t *Trial) *Bindings {
+func LastBindings(l Layout, c *Config, t *Trial) *command.Bindings {
 	before := *t
 	before.Status = ""
 	return TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
-}
-
-// text returns the replacement of a placeholder. There is none (absent) for a
-// flag that is off and for a parameter that is inactive and has no stated
-// inactive value; known is false for text in braces that means nothing here.
-func (b *Bindings) text(p Part) (text string, absent, known bool) {
-	if t, ok := b.builtin(p.Name); ok && !p.Flag && p.Format == "" {
-		return t, false, true
-	}
-	par, ok := b.param(p.Name)
-	if !ok || p.Format != "" && !ValidFormat(p.Format) {
-		return "", false, false
-	}
-	v, active := b.Given(par)
-	switch {
-	case p.Flag:
-		on, _ := v.Any().(bool)
-		return "--" + strings.ReplaceAll(p.Name, "_", "-"), !on, true
-	case !active:
-		return "", true, true
-	case p.Format != "":
-		return formatNumber(p.Format, v), false, true
-	}
-	return v.Text(), false, true
-}
-
-func (b *Bindings) param(name string) (spaces.Param, bool) {
-	for _, p := range b.Params {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return spaces.Param{}, false
-}
-
-// Given returns what a program is given for a parameter: its value, or while it
-// is inactive its stated inactive value, if it has one.
-func (b *Bindings) Given(p spaces.Param) (spaces.Value, bool) {
-	if v, ok := b.Values.Get(p.Name); ok {
-		return v, true
-	}
-	return p.Inactive, p.Inactive.IsValid()
-}
-
-// all lists what Given returns for every parameter, in order.
-func (b *Bindings) all() spaces.Values {
-	var out spaces.Values
-	for _, p := range b.Params {
-		if v, ok := b.Given(p); ok {
-			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
-		}
-	}
-	return out
-}
-
-func (b *Bindings) builtin(name string) (string, bool) {
-	switch name {
-	case "study":
-		return b.Study, true
-	case "seed":
-		return strconv.FormatUint(b.Seed, 10), true
-	}
-	if b.Params == nil {
-		return "", false
-	}
-	switch name {
-	case "trial":
-		return strconv.Itoa(b.Trial), true
-	case "attempt":
-		return strconv.Itoa(b.Attempt), true
-	case "slot":
-		return strconv.Itoa(b.Slot), true
-	case "trial_dir":
-		return b.TrialDir, true
-	case "checkpoint_dir":
-		return b.CheckpointDir, true
-	case "params_file":
-		return b.ParamsFile, true
-	case "params_json":
-		return string(b.paramsJSON()), true
-	}
-	return "", false
-}
-
-// paramsJSON writes the parameters as one JSON object.
-func (b *Bindings) paramsJSON() []byte {
-	out, err := b.all().MarshalJSON()
-	if err != nil {
-		// Values of a space are finite numbers, strings and truth values.
-		panic("study: parameters that JSON cannot hold: " + err.Error())
-	}
-	return out
-}
-
-// formatNumber writes a number as fmt does; d is for ints, the rest for both.
-func formatNumber(format string, v spaces.Value) string {
-	if n, ok := v.Any().(int64); ok && strings.HasSuffix(format, "d") {
-		return fmt.Sprintf("%"+format, n)
-	}
-	x, ok := v.Number()
-	if !ok || strings.HasSuffix(format, "d") {
-		return v.Text()
-	}
-	return fmt.Sprintf("%"+format, x)
 }

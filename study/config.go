@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -14,7 +15,7 @@ import (
 // first record of the journal, so that a study can be resumed without its spec.
 type Config struct {
 	Name      string             `json:"name"`
-	Command   Command            `json:"command"`
+	Command   command.Command    `json:"command"`
 	Setup     string             `json:"setup,omitempty"`
 	Objective Objective          `json:"objective"`
 	Params    []spaces.Param     `json:"params"`
@@ -22,17 +23,11 @@ type Config struct {
 	Run       Run                `json:"run"`
 	Optimizer optimizer.Settings `json:"optimizer"`
 	Prune     *Prune             `json:"prune,omitempty"`
-	Files     []Template         `json:"files,omitempty"`
+	Files     []command.File     `json:"files,omitempty"`
 	// Seed keys every random choice of the study.
 	Seed uint64 `json:"seed"`
 	// Dir is where lbotune was started: setup and trials run there.
 	Dir string `json:"dir"`
-}
-
-// Command is what one trial runs: exactly one of the two is set.
-type Command struct {
-	Shell string   `json:"shell,omitempty"` // given to /bin/sh -c
-	Argv  []string `json:"argv,omitempty"`  // run directly
 }
 
 // Direction says whether a smaller or a larger value of the objective is better.
@@ -123,16 +118,6 @@ type Slot struct {
 type Sources struct {
 	From string `json:"from"`
 	Mode string `json:"mode"` // copy or link
-}
-
-// Template is a configuration file rendered into every trial's directory.
-type Template struct {
-	// From is the template's path at the study's start, if it was a file; Text
-	// is its content then, kept so that later edits change no running study.
-	From string `json:"from,omitempty"`
-	Text string `json:"text"`
-	// To is the file's name in the trial's directory.
-	To string `json:"to"`
 }
 
 // Prune says when a running trial is stopped for its intermediate readings.

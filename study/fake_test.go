@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -188,7 +189,7 @@ func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Pro
 func config() study.Config {
 	return study.Config{
 		Name:      "parabola",
-		Command:   study.Command{Argv: []string{"parabola", "{x}", "{n}"}},
+		Command:   command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
 		Objective: study.Objective{Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize},
 		Params: []spaces.Param{
 			{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1},

@@ -150,7 +150,7 @@ func (a *attempt) resultFile() string {
 		return filepath.Join(a.study.layout.Attempt(a.id), resultName)
 	}
 	b := a.bindings()
-	name, _ := renderText(a.config.Objective.File, b)
+	name, _ := b.Expand(a.config.Objective.File)
 	return absolute(a.cwd(b), name)
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -19,12 +20,12 @@ const exitNoSources = 125
 // system's own cp and ln do the work, as part of the attempt: what they complain
 // of stands in its stderr, and what stops the attempt stops them.
 func (s *Sources) withSources(job *runner.Job, start string) {
-	from, to := runner.Quote(absolute(start, s.From)), runner.Quote(filepath.Join(job.Dir, sourcesName))
+	from, to := command.Quote(absolute(start, s.From)), command.Quote(filepath.Join(job.Dir, sourcesName))
 	get := "cp -Rp -- " + from + " " + to
 	if s.Mode == "link" {
 		get = "ln -s -- " + from + " " + to
 	}
-	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, runner.Quote(job.Cwd), exitNoSources)
+	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, command.Quote(job.Cwd), exitNoSources)
 	job.Cwd = start
 	if job.Shell != "" {
 		job.Shell = get + "\n" + job.Shell

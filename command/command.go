@@ -1,12 +1,12 @@
-package study
+package command
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
+import "strings"
 
-	"github.com/lbotune/lbotune/runner"
-)
+// Command is what one trial runs: exactly one of the two is set.
+type Command struct {
+	Shell string   `json:"shell,omitempty"` // given to /bin/sh -c
+	Argv  []string `json:"argv,omitempty"`  // run directly
+}
 
 // Render returns the command of one attempt, with every placeholder replaced.
 // Nothing that a value holds can become shell syntax or another argument.
@@ -17,7 +17,7 @@ func (c Command) Render(b *Bindings) (Command, error) {
 	}
 	var out []string
 	for _, element := range c.Argv {
-		text, absent := renderText(element, b)
+		text, absent := b.Expand(element)
 		switch n := len(out); {
 		case !absent:
 			out = append(out, text)
@@ -35,20 +35,9 @@ func (c Command) String() string {
 	}
 	words := make([]string, len(c.Argv))
 	for i, w := range c.Argv {
-		words[i] = quoteWord(w)
+		words[i] = Word(w)
 	}
 	return strings.Join(words, " ")
-}
-
-// plainWordRE matches words that mean themselves to every shell.
-var plainWordRE = regexp.MustCompile(`^(?:[A-Za-z0-9_./@%+,:-]+|-[A-Za-z0-9_./@%+,:=-]+)$`)
-
-// quoteWord quotes a word unless it means itself.
-func quoteWord(w string) string {
-	if plainWordRE.MatchString(w) {
-		return w
-	}
-	return runner.Quote(w)
 }
 
 // renderShell replaces every placeholder by one quoted word. The word around an
@@ -66,7 +55,7 @@ func renderShell(text string, b *Bindings) (string, error) {
 		}
 		switch {
 		case known && p.Context != InWord:
-			return "", &TemplateError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
+			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
 		case absent:
 			word := p.word
 			if word == (span{p.Start, p.End}) && !p.Flag && isOption(text[p.before.start:p.before.end]) {
@@ -75,15 +64,16 @@ func renderShell(text string, b *Bindings) (string, error) {
 			gone = append(gone, withBlanks(text, word))
 		}
 	}
+	plain := filled(text, parts)
 	return assemble(parts, gone, func(p Part) string {
 		t, _, known := b.text(p)
 		switch {
 		case !known:
 			return p.Text
-		case canStandBare(text, p, t):
-			return quoteWord(t)
+		case canStandBare(plain, p, t):
+			return Word(t)
 		}
-		return runner.Quote(t)
+		return Quote(t)
 	}), nil
 }
 
@@ -102,49 +92,6 @@ func withBlanks(text string, word span) span {
 		word.end = len(text) - len(rest) + len("\\\n")
 	}
 	return word
-}
-
-// keywordRE matches the reserved words of shells.
-var keywordRE = regexp.MustCompile(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
-
-// canStandBare reports whether a plain value t needs no quotes where p stands: as
-// a word of its own unless it is a keyword, and in a word after a character that
-// ends a variable's name. Elsewhere it could join a variable's name or a tilde,
-// or become a file descriptor or a function's name.
-func canStandBare(text string, p Part, t string) bool {
-	if p.Start > p.word.start {
-		return strings.IndexByte("=/:,.+-@%", text[p.Start-1]) >= 0 && text[p.word.start] != '~'
-	}
-	joined := p.End < len(text) && strings.IndexByte("<>(", text[p.End]) >= 0
-	alone := p.word.end == p.End && !keywordRE.MatchString(t)
-	_, err := strconv.ParseFloat(t, 64)
-	return !joined && (alone || err == nil || strings.HasPrefix(t, "/"))
-}
-
-// renderText replaces placeholders by their bare values. It reports whether one
-// of them is absent.
-func renderText(text string, b *Bindings) (out string, absent bool) {
-	out = assemble(ParseTemplate(text), nil, func(p Part) string {
-		t, gone, known := b.text(p)
-		absent = absent || gone
-		if !known {
-			return p.Text
-		}
-		return t
-	})
-	return out, absent
-}
-
-// Render returns the text of the file in one attempt. A line with an absent value
-// vanishes.
-func (t Template) Render(b *Bindings) string {
-	var out strings.Builder
-	for line := range strings.Lines(t.Text) {
-		if t, absent := renderText(line, b); !absent {
-			out.WriteString(t)
-		}
-	}
-	return out.String()
 }
 
 // assemble joins the parts of a template but for the gone spans.
@@ -180,7 +127,7 @@ func inSpans(at int, spans []span) bool {
 }
 
 func isLonePlaceholder(element string) bool {
-	parts := ParseTemplate(element)
+	parts := Parse(element)
 	return len(parts) == 1 && parts[0].IsPlaceholder() && !parts[0].Flag
 }
 

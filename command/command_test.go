@@ -1,19 +1,16 @@
-package study_test
+package command_test
 
 import (
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study"
 )
 
-func bindings(t *testing.T) *study.Bindings {
+func bindings(t *testing.T) *command.Bindings {
 	t.Helper()
 	when, err := spaces.ParseCondition("opt == 'sgd'")
 	if err != nil {
@@ -27,7 +24,7 @@ func bindings(t *testing.T) *study.Bindings {
 		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
 		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
 	}
-	return &study.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
+	return &command.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
 		ParamsFile: "/s/trials/000017/a2/params.json", Params: params,
 		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
 			{Name: "use_bn", Value: spaces.Bool(true)}, {Name: "opt", Value: spaces.String("adam w")}}}
@@ -40,6 +37,9 @@ func TestRenderShell(t *testing.T) {
 		{"x {n} {n}>out", "x 5 '5'>out"},
 		{"x --opt={opt}", "x --opt='adam w'"},
 		{"x ~{n} $y{n} ~/{n} ${y}-{n} a/{n}.txt", "x ~'5' $y'5' ~/'5' ${y}-5 a/5.txt"},
+		{"x {1..{n}} {a,{n}} [a-{n}] {n}-{n} --a={lr}", "x {1..'5'} {a,'5'} [a-'5'] 5-5 --a=0.0123456"},
+		{"x > out/{momentum} y", "x y"},
+		{"M={momentum} x", " x"},
 		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x 0.012 --n=005 --n=5.0"},
 		{"x {flag:use_bn} {use_bn}", "x --use-bn true"},
 		{"x {flag:nesterov} y", "x y"},
@@ -58,13 +58,13 @@ func TestRenderShell(t *testing.T) {
 		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
 		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
 	} {
-		got, err := study.Command{Shell: c.in}.Render(b)
+		got, err := command.Command{Shell: c.in}.Render(b)
 		if err != nil || got.Shell != c.want {
 			t.Errorf("%q:\n got %q, %v\nwant %q", c.in, got.Shell, err, c.want)
 		}
 	}
 	for _, in := range []string{"x '{lr}'", `x "{lr}"`, "x # {lr}", "x '"} {
-		if _, err := (study.Command{Shell: in}).Render(b); err == nil {
+		if _, err := (command.Command{Shell: in}).Render(b); err == nil {
 			t.Errorf("%q was accepted", in)
 		}
 	}
@@ -72,81 +72,13 @@ func TestRenderShell(t *testing.T) {
 
 func TestRenderArgv(t *testing.T) {
 	b := bindings(t)
-	got, err := study.Command{Argv: []string{"x", "--lr={lr}", "'{opt}'", "--m={momentum}", "--m", "{momentum}", "{flag:use_bn}", "{flag:nesterov}", "z"}}.Render(b)
+	got, err := command.Command{Argv: []string{"x", "--lr={lr}", "'{opt}'", "--m={momentum}", "--m", "{momentum}", "{flag:use_bn}", "{flag:nesterov}", "z"}}.Render(b)
 	want := []string{"x", "--lr=0.0123456", "'adam w'", "--use-bn", "z"}
 	if err != nil || !slices.Equal(got.Argv, want) {
 		t.Errorf("got %q, %v\nwant %q", got.Argv, err, want)
 	}
 	if s := got.String(); s != `x --lr=0.0123456 ''\''adam w'\''' --use-bn z` {
 		t.Errorf("as a line: %s", s)
-	}
-}
-
-// The line to paste has what the spec gives the command.
-func TestPaste(t *testing.T) {
-	b := bindings(t)
-	c := study.Config{Command: study.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
-	if got, err := c.Paste(b); err != nil || got != "./x --lr=0.0123456" {
-		t.Errorf("got %s, %v", got, err)
-	}
-	with := c
-	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
-	if got, err := with.Paste(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
-		t.Errorf("got %s, %v", got, err)
-	}
-	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
-	b.Slot = 1
-	if got, err := with.Paste(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
-		t.Errorf("got %s, %v", got, err)
-	}
-	b.Slot = 0
-	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
-	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
-		" && export LBOTUNE_PARAM_USE_BN=true && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
-		" && ./x --lr=0.0123456)"
-	if got, err := c.Paste(b); err != nil || got != want {
-		t.Errorf("got  %s, %v\nwant %s", got, err, want)
-	}
-}
-
-// The line to paste is what has run: the same seed, and the resource of its rung.
-func TestPasteIsWhatRan(t *testing.T) {
-	for name, change := range map[string]func(*study.Config){
-		"once":    func(*study.Config) {},
-		"repeats": func(c *study.Config) { c.Run.Repeats = 3 },
-		"confirm": func(c *study.Config) { c.Run.Confirm = 2 },
-		"retries": func(c *study.Config) { c.Run.Retries = 1 },
-		"rungs": func(c *study.Config) {
-			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
-		},
-	} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			change(&c)
-			c.Command.Argv = append(c.Command.Argv, "{seed}", "{trial_dir}")
-			ran := map[string]string{}
-			var mu sync.Mutex
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				mu.Lock()
-				defer mu.Unlock()
-				ran[job.Dir] = study.Command{Argv: job.Argv}.String()
-				if name == "retries" {
-					return flaky(job)
-				}
-				return parabola(job)
-			}}
-			st, err := finish(t, dir, &c, f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, trial := range st.Trials {
-				b := study.LastBindings(study.Layout(dir), &st.Config, trial)
-				got, err := st.Config.Paste(b)
-				if want := ran[b.TrialDir]; err != nil || got != want {
-					t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
-				}
-			}
-		})
 	}
 }
 
@@ -166,7 +98,7 @@ func TestHostileValues(t *testing.T) {
 				b := bindings(t)
 				b.Params = []spaces.Param{{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}}}
 				b.Values = spaces.Values{{Name: "v", Value: spaces.String(h)}}
-				c, err := study.Command{Shell: text}.Render(b)
+				c, err := command.Command{Shell: text}.Render(b)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -181,25 +113,4 @@ func TestHostileValues(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A checkpoint directory that only a slot's environment names is there.
-func TestCheckpointOfASlot(t *testing.T) {
-	bubble(t, func(t *testing.T, dir string) {
-		c := config()
-		c.Budget.Trials, c.Run.Slots = 1, []study.Slot{{Env: []string{"KEEP={checkpoint_dir}"}}}
-		found := false
-		f := &fakeLauncher{program: func(job runner.Job) ending {
-			for _, e := range job.Env {
-				if keep, ok := strings.CutPrefix(e, "KEEP="); ok {
-					info, err := os.Stat(keep)
-					found = err == nil && info.IsDir()
-				}
-			}
-			return parabola(job)
-		}}
-		if _, err := finish(t, dir, &c, f); err != nil || !found {
-			t.Errorf("%v, directory found: %v", err, found)
-		}
-	})
 }

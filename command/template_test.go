@@ -1,15 +1,15 @@
-package study_test
+package command_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/command"
 )
 
 // show writes parts as the tests compare them: placeholders in angle brackets.
-func show(parts []study.Part) string {
+func show(parts []command.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
 		switch {
@@ -46,7 +46,7 @@ func TestParseTemplate(t *testing.T) {
 		{"{ä}{a b}{9a}", "{ä}{a b}{9a}"},
 		{"{user:root}", "<user root>"},
 	} {
-		if got := show(study.ParseTemplate(c.in)); got != c.want {
+		if got := show(command.Parse(c.in)); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
 		}
 	}
@@ -54,7 +54,7 @@ func TestParseTemplate(t *testing.T) {
 
 func TestParseTemplateOffsets(t *testing.T) {
 	text := "a {{x}} {lr:.3g} b {n}"
-	for _, p := range study.ParseTemplate(text) {
+	for _, p := range command.Parse(text) {
 		if p.IsPlaceholder() && text[p.Start:p.End] != p.Text {
 			t.Errorf("%q lies at %q", p.Text, text[p.Start:p.End])
 		}
@@ -64,41 +64,41 @@ func TestParseTemplateOffsets(t *testing.T) {
 func TestShellContext(t *testing.T) {
 	for _, c := range []struct {
 		in   string
-		want study.ShellContext
+		want command.Context
 	}{
-		{"x --lr={p}", study.InWord},
-		{"x 'a'{p}\"b\"", study.InWord},
-		{"x '{p}'", study.InSingleQuotes},
-		{`x "{p}"`, study.InDoubleQuotes},
-		{`x "a\"{p}"`, study.InDoubleQuotes},
-		{`x \"{p}`, study.InWord},
-		{`x \\{p}`, study.InWord},
-		{`x \{p}`, study.AfterBackslash},
-		{`x 'it\' {p}`, study.InWord},
-		{"x `y {p}`", study.InBackquotes},
-		{"x $(y {p})", study.InWord},
-		{`x "$(y {p})"`, study.InWord},
-		{`x "$(y "{p}")"`, study.InDoubleQuotes},
-		{`x "$(y) {p}"`, study.InDoubleQuotes},
-		{`x "$(y (z) w) {p}"`, study.InDoubleQuotes},
-		{`"$(case a in a) echo "{p}" ;; esac)"`, study.InDoubleQuotes},
-		{`"$(case a in a) echo {p} ;; esac)"`, study.InWord},
-		{"x ${y:-{p}}", study.InExpansion},
-		{`x ${y:-"}"} {p}`, study.InWord},
-		{"x $(( {p} * 2 ))", study.InArithmetic},
-		{"x $(( (1+2)*3 )) {p}", study.InWord},
-		{"x # {p}", study.InComment},
-		{"x# {p}", study.InWord},
-		{"# 'a\nx {p}", study.InWord},
-		{"cat <<EOF\na {p}\nEOF\n", study.InHereDocument},
-		{"cat <<'EOF'\na'b\nEOF\nx {p}", study.InWord},
-		{"cat <<-EOF >{p}\n\ta\n\tEOF\n", study.InWord},
-		{"cat <<A <<B\n'\nA\n{p}\nB\n", study.InHereDocument},
-		{"cat <<A <<B\n'\nA\n\"\nB\n{p}", study.InWord},
-		{"cat <<<{p}", study.InWord},
-		{"x '{{p}}' {p}", study.InWord},
+		{"x --lr={p}", command.InWord},
+		{"x 'a'{p}\"b\"", command.InWord},
+		{"x '{p}'", command.InSingleQuotes},
+		{`x "{p}"`, command.InDoubleQuotes},
+		{`x "a\"{p}"`, command.InDoubleQuotes},
+		{`x \"{p}`, command.InWord},
+		{`x \\{p}`, command.InWord},
+		{`x \{p}`, command.AfterBackslash},
+		{`x 'it\' {p}`, command.InWord},
+		{"x `y {p}`", command.InBackquotes},
+		{"x $(y {p})", command.InWord},
+		{`x "$(y {p})"`, command.InWord},
+		{`x "$(y "{p}")"`, command.InDoubleQuotes},
+		{`x "$(y) {p}"`, command.InDoubleQuotes},
+		{`x "$(y && (z); w) {p}"`, command.InDoubleQuotes},
+		{`"$(case a in a) echo "{p}" ;; esac)"`, command.InDoubleQuotes},
+		{`"$(case a in a) echo {p} ;; esac)"`, command.InWord},
+		{"x ${y:-{p}}", command.InExpansion},
+		{`x ${y:-"}"} {p}`, command.InWord},
+		{"x $(( {p} * 2 ))", command.InArithmetic},
+		{"x $(( (1+2)*3 )) {p}", command.InWord},
+		{"x # {p}", command.InComment},
+		{"x# {p}", command.InWord},
+		{"# 'a\nx {p}", command.InWord},
+		{"cat <<EOF\na {p}\nEOF\n", command.InHereDocument},
+		{"cat <<'EOF'\na'b\nEOF\nx {p}", command.InWord},
+		{"cat <<-EOF >{p}\n\ta\n\tEOF\n", command.InWord},
+		{"cat <<A <<B\n'\nA\n{p}\nB\n", command.InHereDocument},
+		{"cat <<A <<B\n'\nA\n\"\nB\n{p}", command.InWord},
+		{"cat <<<{p}", command.InWord},
+		{"x '{{p}}' {p}", command.InWord},
 	} {
-		parts, err := study.ParseShell(c.in)
+		parts, err := command.ParseShell(c.in)
 		if err != nil {
 			t.Errorf("%q: %v", c.in, err)
 		}
@@ -121,8 +121,8 @@ func TestShellUnclosed(t *testing.T) {
 	for in, at := range map[string]int{
 		"x 'a": 2, `x "a`: 2, "x $(a": 2, "x `a": 2, "x ${a": 2, `a "b $(c "d`: 9,
 	} {
-		_, err := study.ParseShell(in)
-		var te *study.TemplateError
+		_, err := command.ParseShell(in)
+		var te *command.SyntaxError
 		if !errors.As(err, &te) || te.Start != at {
 			t.Errorf("%q: got %v, want an error at byte %d", in, err, at)
 		}

@@ -1,4 +1,4 @@
-package study
+package command
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type Part struct {
 	Start, End int
 	// Context says where in a shell command the placeholder stands. Only a
 	// placeholder in a plain word can be replaced safely.
-	Context ShellContext
+	Context Context
 
 	// word and before are the shell word that the placeholder stands in and the
 	// one before it.
@@ -45,12 +45,12 @@ var (
 	identRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// ParseTemplate splits text into literal stretches and placeholders.
+// Parse splits text into literal stretches and placeholders.
 //
 // A placeholder is {name}, {name:format} or {flag:name}: a bare identifier in
 // braces, not preceded by $. So ${name}, { print $3 } and JSON stay as they
 // are, and {{name}} is a literal {name}.
-func ParseTemplate(text string) []Part {
+func Parse(text string) []Part {
 	var parts []Part
 	literal := func(s string, start, end int) {
 		if s != "" {
@@ -86,21 +86,12 @@ func ParseTemplate(text string) []Part {
 // and a precision, then one of d (ints only), g, G, e, E, f and F.
 func ValidFormat(f string) bool { return formatRE.MatchString(f) }
 
-// TemplateError says what is wrong at one place of a template.
-type TemplateError struct {
+// SyntaxError says what is wrong at one place of a template.
+type SyntaxError struct {
 	Start, End int // byte offsets in the template
 	Message    string
 }
 
-func (e *TemplateError) Error() string {
+func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("at byte %d: %s", e.Start, e.Message)
-}
-
-// ParseShell is ParseTemplate for a command that /bin/sh -c will run: it also
-// finds out where each placeholder stands. The error, a *TemplateError, says
-// which quote is never closed.
-func ParseShell(text string) ([]Part, error) {
-	parts := ParseTemplate(text)
-	s := shellScanner{text: text, parts: parts, stack: []shellFrame{{context: InWord}}}
-	return parts, s.scan()
 }
