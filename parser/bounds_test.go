@@ -3,6 +3,7 @@ package parser_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -64,7 +65,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		collector := pattern.Collector()
+		collector := parser.NewCollector(pattern)
 		bytes := allocated(func() {
 			scanner := collector.Scanner(parser.Stdout, nil)
 			buffer := make([]byte, 64<<10)
@@ -102,7 +103,7 @@ func TestMetricAfterAFlood(t *testing.T) {
 		"accuracy=0.5\r" + flood:               "",
 		flood + "\n" + flood + "\nAccuracy: 1": `"Accuracy" on line 3`,
 	} {
-		collector := pattern.Collector()
+		collector := parser.NewCollector(pattern)
 		scanner := collector.Scanner(parser.Stdout, nil)
 		if _, err := io.Copy(scanner, strings.NewReader(text)); err != nil {
 			t.Fatal(err)
@@ -110,7 +111,7 @@ func TestMetricAfterAFlood(t *testing.T) {
 		if err := scanner.Close(); err != nil {
 			t.Fatal(err)
 		}
-		result, err := collector.Result()
+		result, err := collector.Result(0)
 		var e *parser.NoValueError
 		switch {
 		case want == "" && (err != nil || result.Value != 0.5):
@@ -121,27 +122,33 @@ func TestMetricAfterAFlood(t *testing.T) {
 	}
 }
 
-func benchmarkLog(b *testing.B, rule parser.Rule, text string) {
-	pattern, err := parser.Compile(rule)
-	if err != nil {
-		b.Fatal(err)
-	}
-	log := []byte(strings.Repeat(text, 1+(8<<20)/len(text)))
-	b.SetBytes(int64(len(log)))
+func benchmarkLog(b *testing.B, text string, rules ...parser.Rule) {
 	b.ReportAllocs()
 	for b.Loop() {
-		scanner := pattern.Collector().Scanner(parser.Stdout, nil)
-		for rest := log; len(rest) > 0; {
-			size := min(64<<10, len(rest))
-			if _, err := scanner.Write(rest[:size]); err != nil {
-				b.Fatal(err)
-			}
-			rest = rest[size:]
-		}
-		if err := scanner.Close(); err != nil {
+		b.SetBytes(scanLog(b, text, rules...))
+	}
+}
+
+// scanLog reads a megabyte of text in one pass.
+func scanLog(b *testing.B, text string, rules ...parser.Rule) int64 {
+	patterns := make([]*parser.Pattern, len(rules))
+	for i, rule := range rules {
+		var err error
+		if patterns[i], err = parser.Compile(rule); err != nil {
 			b.Fatal(err)
 		}
 	}
+	scanner := parser.NewCollector(patterns...).Scanner(parser.Stdout, nil)
+	size := 0
+	for block := []byte(strings.Repeat(text, 1+(64<<10)/len(text))); size < 1<<20; size += len(block) {
+		if _, err := scanner.Write(block); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := scanner.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return int64(size)
 }
 
 func BenchmarkScan(b *testing.B) {
@@ -164,7 +171,7 @@ func BenchmarkScan(b *testing.B) {
 		{"json/none", parser.Rule{JSON: "loss"}, noise},
 		{"json/every-line", parser.Rule{JSON: "eval.loss"}, `{"time":"2026-01-12T09:16:02Z","epoch":1,"eval":{"loss":0.72,"f1":0.61}}` + "\n"},
 	} {
-		b.Run(bench.name, func(b *testing.B) { benchmarkLog(b, bench.rule, bench.text) })
+		b.Run(bench.name, func(b *testing.B) { benchmarkLog(b, bench.text, bench.rule) })
 	}
 }
 
@@ -183,5 +190,56 @@ func BenchmarkHostile(b *testing.B) {
 
 func benchmarkLine(b *testing.B, rule parser.Rule, line string) {
 	name := rule.Metric + rule.Regex + rule.JSON + rule.Dialect
-	b.Run(name, func(b *testing.B) { benchmarkLog(b, rule, line) })
+	b.Run(name, func(b *testing.B) { benchmarkLog(b, line, rule) })
+}
+
+// manyRules are a hundred rules of a kind, and a log in which all metrics are
+// printed again and again, or none.
+func manyRules(kind string) (rules []parser.Rule, log string) {
+	const metrics = 100
+	var line strings.Builder
+	for i := range metrics {
+		name := fmt.Sprintf("%s/%s_%d", []string{"train", "valid"}[i%2], []string{"loss", "acc", "f1", "time"}[i%4], i)
+		rule := parser.Rule{Metric: name, Step: "epoch"}
+		switch kind {
+		case "json":
+			rule = parser.Rule{JSON: `metrics["` + name + `"]`, Step: "epoch"}
+		case "regex":
+			rule = parser.Rule{Regex: name + `=([-+.\deE]+)`, Step: "epoch"}
+		case "tune-metric":
+			rule = parser.Rule{Dialect: "tune-metric", Metric: name, Step: "epoch"}
+		}
+		rules = append(rules, rule)
+		switch kind {
+		case "json", "tune-metric":
+			fmt.Fprintf(&line, `%q: %d.25, `, name, i)
+		default:
+			fmt.Fprintf(&line, "%s=%d.25 ", name, i)
+		}
+	}
+	const noise = "2026-01-12 09:15:02,123 INFO worker-3 processed 512 records in 0.031 s, queue 17\n"
+	switch kind {
+	case "json":
+		return rules, `{"epoch": 3, "metrics": {` + strings.TrimSuffix(line.String(), ", ") + "}}\n" + noise
+	case "tune-metric":
+		return rules, `[tune-metric]: {"epoch": 3, ` + strings.TrimSuffix(line.String(), ", ") + "}\n" + noise
+	case "none":
+		return rules, noise
+	}
+	return rules, "epoch 3 " + line.String() + "\n" + noise
+}
+
+// BenchmarkMany reads a hundred metrics in one pass, and in a hundred.
+func BenchmarkMany(b *testing.B) {
+	for _, kind := range []string{"none", "name", "regex", "json", "tune-metric"} {
+		rules, text := manyRules(kind)
+		b.Run(kind+"/together", func(b *testing.B) { benchmarkLog(b, text, rules...) })
+		b.Run(kind+"/apart", func(b *testing.B) {
+			for b.Loop() {
+				for _, rule := range rules {
+					scanLog(b, text, rule)
+				}
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -104,29 +105,31 @@ func (p *Pattern) useDialect(d Dialect) error {
 
 func (p *Pattern) compileBareNumber() error {
 	p.lastLine = true
-	p.newMatcher = func() matcher { return bareNumberMatcher{} }
+	p.findAlone(func() matcher { return bareNumberMatcher{} })
 	return nil
 }
 
 func (p *Pattern) compileTuneMetric() error {
-	m := tuneMetricMatcher{metric: p.rule.Metric, step: p.rule.Step}
-	if m.step == "" {
-		m.step = "st_worker_iter" // the reporter's own count
-	}
+	step := cmp.Or(p.rule.Step, "st_worker_iter") // the reporter's own count
 	p.ownStep = true
-	p.newMatcher = func() matcher { fresh := m; return &fresh }
+	p.join = func(m *matchers, metric int) {
+		own := &tuneMetric{metric: metric, name: p.rule.Metric, step: step}
+		reports := sharedMatcher(m, tuneMetricMark, &tuneMetricMatcher{})
+		reports.wanted = append(reports.wanted, own)
+		m.why[metric] = own
+	}
 	return nil
 }
 
 func (p *Pattern) compileResultsFile() error {
 	visitor := objectiveVisitor{name: p.rule.Metric}
 	p.ownStep = true
-	p.newMatcher = func() matcher { return &jsonMatcher{visitor: visitor, open: '['} }
+	p.findInJSON('[', jsonSearch{visitor: visitor})
 	return nil
 }
 
 func (p *Pattern) compileCostStatus() error {
-	p.newMatcher = func() matcher { return costStatusMatcher{} }
+	p.findAlone(func() matcher { return costStatusMatcher{} })
 	return nil
 }
 
@@ -140,12 +143,15 @@ func (p *Pattern) compileResultLine() error {
 		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "is not in the reports of the dialect result-line",
 			Hint: "write quality, which is the default, or runtime"}
 	}
-	p.newMatcher = func() matcher { return m }
+	p.findAlone(func() matcher { return m })
 	return nil
 }
 
 func (p *Pattern) compileMetricValue() error {
-	metric := p.rule.Metric
-	p.newMatcher = func() matcher { return &metricValueMatcher{metric: metric} }
+	p.join = func(m *matchers, metric int) {
+		reports := sharedMatcher(m, "metricValue", &metricValueMatcher{wanted: map[string][]int{}})
+		reports.wanted[p.rule.Metric] = append(reports.wanted[p.rule.Metric], metric)
+		m.why[metric] = reports
+	}
 	return nil
 }

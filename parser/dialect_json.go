@@ -11,9 +11,15 @@ import (
 // tuneMetricMatcher reads lines such as [tune-metric]: {"loss": 0.31}. The
 // keys are flat; they may have dots.
 type tuneMetricMatcher struct {
-	metric, step string
-	line         int // of the first report without the metric
-	keys         []string
+	wanted []*tuneMetric
+}
+
+// tuneMetric is one metric of the reports.
+type tuneMetric struct {
+	metric     int
+	name, step string
+	line       int // of the first report without it
+	keys       []string
 }
 
 const tuneMetricMark = "[tune-metric]:"
@@ -41,26 +47,32 @@ func (m *tuneMetricMatcher) match(l line, found []occurrence) []occurrence {
 		if !ok {
 			continue
 		}
-		o := jsonOccurrence(report[m.metric])
-		if o.kind == notNumeric {
-			if m.line == 0 {
-				m.line, m.keys = l.number, slices.Sorted(maps.Keys(report))
+		for _, w := range m.wanted {
+			if o := w.read(l, report); o.kind != notNumeric {
+				o.at, o.end = from, from
+				found = append(found, o)
 			}
-			continue
 		}
-		if step := jsonOccurrence(report[m.step]); step.kind == finite {
-			o.step, o.hasStep = step.value, true
-		}
-		o.at, o.end = from, from
-		found = append(found, o)
 	}
 }
 
-func (m *tuneMetricMatcher) explain() (detail, hint string) {
-	if m.line == 0 {
+func (w *tuneMetric) read(l line, report map[string]any) occurrence {
+	o := jsonOccurrence(report[w.name])
+	o.metric = w.metric
+	if o.kind == notNumeric && w.line == 0 {
+		w.line, w.keys = l.number, slices.Sorted(maps.Keys(report))
+	}
+	if step := jsonOccurrence(report[w.step]); step.kind == finite {
+		o.step, o.hasStep = step.value, true
+	}
+	return o
+}
+
+func (w *tuneMetric) explain() (detail, hint string) {
+	if w.line == 0 {
 		return "no line has " + tuneMetricMark + " before a JSON object", ""
 	}
-	return fmt.Sprintf("the report on line %d has %s", m.line, quoteSome(m.keys)), ""
+	return fmt.Sprintf("the report on line %d has %s", w.line, quoteSome(w.keys)), ""
 }
 
 // objectiveVisitor reads a list of {name, type, value}, of which one has the

@@ -231,7 +231,7 @@ func TestStreamedReadings(t *testing.T) {
 	}
 	for _, test := range tests {
 		var got []float64
-		scanner := pattern.Collector().Scanner(parser.Stdout, func(r parser.Reading) {
+		scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) {
 			if r.Value-r.Value == 0 {
 				got = append(got, r.Value)
 			}

@@ -144,10 +144,10 @@ func (m resultLineMatcher) fromObject(o occurrence, report map[string]any) occur
 var metricValuePattern = regexp.MustCompile(
 	`\{\s*["']?metricName["']?\s*:\s*["']?([^"',}]+?)["']?\s*,\s*["']?metricValue["']?\s*:\s*["']?([^"'}]*?)["']?\s*\}`)
 
-// metricValueMatcher reads the reports of one metric among others.
+// metricValueMatcher reads the reports of some metrics among others.
 type metricValueMatcher struct {
-	metric string
-	names  []string // of other metrics, until there is a report
+	wanted map[string][]int // metrics by their name
+	names  []string         // of the first reports
 }
 
 func (m *metricValueMatcher) needles() [][]byte { return [][]byte{[]byte("metricValue")} }
@@ -156,9 +156,11 @@ func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {
 	const enough = 8
 	for _, groups := range metricValuePattern.FindAllSubmatchIndex(l.text, -1) {
 		name := l.text[groups[2]:groups[3]]
-		if string(name) == m.metric {
-			found = append(found, readField(occurrence{at: groups[4], end: groups[5]}, l.text[groups[4]:groups[5]]))
-		} else if len(m.names) < enough {
+		o := readField(occurrence{at: groups[4], end: groups[5]}, l.text[groups[4]:groups[5]])
+		for _, o.metric = range m.wanted[string(name)] {
+			found = append(found, o)
+		}
+		if len(m.names) < enough {
 			m.names = append(m.names, string(name))
 		}
 	}

@@ -1,16 +1,17 @@
 // Package parser finds metric readings in what a trial prints or writes.
 //
 // A [Rule] says how the metric is printed. [Compile] checks it and makes a
-// [Pattern]; the pattern's [Collector] takes the bytes of one or more streams
-// through a [Scanner] each and folds the readings into one value, or into a
-// [NoValueError] that says why there is none:
+// [Pattern]; a [Collector] of one or more patterns takes the bytes of the streams
+// through a [Scanner] each and folds the readings of each metric into one value,
+// or into a [NoValueError] that says why there is none:
 //
-//	pattern, err := parser.Compile(parser.Rule{Metric: "test_loss"})
-//	collector := pattern.Collector()
+//	loss, err := parser.Compile(parser.Rule{Metric: "test_loss"})
+//	size, err := parser.Compile(parser.Rule{Metric: "model_size"})
+//	collector := parser.NewCollector(loss, size)
 //	stdout := collector.Scanner(parser.Stdout, nil)
 //	io.Copy(stdout, file)
 //	stdout.Close()
-//	result, err := collector.Result()
+//	result, err := collector.Result(0) // of the loss
 //
 // # Lines
 //

@@ -27,7 +27,7 @@ func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
 	if source == Both {
 		source = Stdout
 	}
-	collector := p.Collector()
+	collector := NewCollector(p)
 	scanner := collector.Scanner(source, nil)
 	collect := scanner.sink
 	scanner.sink = func(l line, o occurrence) {
@@ -42,7 +42,7 @@ func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
 	if err := scanner.Close(); err != nil {
 		return Result{}, err
 	}
-	return collector.Result()
+	return collector.Result(0)
 }
 
 func (o *occurrence) match(text []byte, source Source) Match {

@@ -1,6 +1,7 @@
 package parser_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,19 +14,30 @@ import (
 // fuzzRules covers every kind of rule.
 func fuzzRules() []parser.Rule {
 	return []parser.Rule{
+		{Metric: "loss"},
 		{Metric: "loss", Step: "epoch"},
+		{Metric: "loss:"},
+		{Metric: "(loss"},
+		{Metric: "los"},
+		{Metric: "loss-"},
+		{Metric: "train loss", Source: parser.Both},
+		{Metric: "Acc@1"},
 		{Metric: "loss", Step: `^\[(\d+)\]`, Pick: parser.PickMin},
 		{Metric: "é", Pick: parser.PickMean},
 		{Regex: `l(?:oss)?[=:](.*?)(?:,|$)`, Pick: parser.PickMax},
 		{Regex: `(?i)(?P<value>[\d.]+).*?(?P<step>\d*)`, Pick: parser.PickFirst},
 		{LastNumber: true, Step: "epoch"},
 		{JSON: "eval.loss", Step: "epoch"},
+		{JSON: "loss"},
+		{JSON: "loss", Pick: parser.PickMin, Source: parser.File},
 		{JSON: "[-1].loss"},
 		{Dialect: "bare-number"},
 		{Dialect: "cost-status"},
 		{Dialect: "result-line"},
 		{Dialect: "metric-value", Metric: "loss"},
+		{Dialect: "metric-value", Metric: "acc"},
 		{Dialect: "tune-metric", Metric: "loss"},
+		{Dialect: "tune-metric", Metric: "a", Step: "loss"},
 		{Dialect: "results-file"},
 	}
 }
@@ -39,27 +51,60 @@ func hostile() []string {
 
 // outcome is all that can be seen of a rule's run over chunks, as text.
 func outcome(rule parser.Rule, chunks ...[]byte) string {
-	pattern, err := parser.Compile(rule)
-	if err != nil {
-		panic(err)
+	return outcomes([]parser.Rule{rule}, chunks...)[0]
+}
+
+// outcomes is the same for several rules in one pass. The chunks are printed, and
+// written to a file.
+func outcomes(rules []parser.Rule, chunks ...[]byte) []string {
+	seen := make([]strings.Builder, len(rules))
+	emit := func(r parser.Reading) {
+		metric := r.Metric
+		r.Metric = 0
+		fmt.Fprintf(&seen[metric], "%+v\n", r)
 	}
-	var out strings.Builder
-	collector := pattern.Collector()
-	scanner := collector.Scanner(pattern.Rule().Source, func(r parser.Reading) { fmt.Fprintf(&out, "%+v\n", r) })
+	collector := parser.NewCollector(compile(rules)...)
+	streams := []*parser.Scanner{collector.Scanner(parser.Stdout, emit), collector.Scanner(parser.File, emit)}
 	for _, chunk := range chunks {
-		if _, err := scanner.Write(chunk); err != nil {
+		lent := make([]byte, len(chunk))
+		for _, scanner := range streams {
+			copy(lent, chunk)
+			if _, err := scanner.Write(lent); err != nil {
+				panic(err)
+			}
+			for i := range lent {
+				lent[i] = '7' // the scanner must not keep what it was lent
+			}
+		}
+	}
+	var all []string
+	for _, scanner := range streams {
+		if err := scanner.Close(); err != nil {
 			panic(err)
 		}
-		for i := range chunk {
-			chunk[i] = '7' // the scanner must not keep what it was lent
+	}
+	for i := range rules {
+		result, err := collector.Result(i)
+		result.Reading.Metric = 0
+		fmt.Fprintf(&seen[i], "%+v %v", result, err)
+		var none *parser.NoValueError
+		if errors.As(err, &none) {
+			fmt.Fprintf(&seen[i], " (%+v)", *none)
+		}
+		all = append(all, seen[i].String())
+	}
+	return all
+}
+
+func compile(rules []parser.Rule) []*parser.Pattern {
+	patterns := make([]*parser.Pattern, len(rules))
+	for i, rule := range rules {
+		var err error
+		if patterns[i], err = parser.Compile(rule); err != nil {
+			panic(err)
 		}
 	}
-	if err := scanner.Close(); err != nil {
-		panic(err)
-	}
-	result, err := collector.Result()
-	fmt.Fprintf(&out, "%+v %v", result, err)
-	return out.String()
+	return patterns
 }
 
 // pieces cuts text into pieces whose sizes are given by cuts, again and again.
@@ -70,7 +115,7 @@ func pieces(text, cuts []byte) [][]byte {
 		if len(cuts) > 0 {
 			size = min(int(cuts[i%len(cuts)]), len(text))
 		}
-		chunks = append(chunks, append([]byte(nil), text[:size]...))
+		chunks = append(chunks, text[:size])
 		text = text[size:]
 		if size == 0 && i > 1000 {
 			cuts = nil
@@ -101,11 +146,43 @@ func FuzzChunks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, cuts []byte, which uint8) {
 		rule := rules[int(which)%len(rules)]
-		whole := outcome(rule, append([]byte(nil), text...))
+		whole := outcome(rule, text)
 		if cut := outcome(rule, pieces(text, cuts)...); cut != whole {
 			t.Errorf("%+v over %q:\nin one piece: %s\nin pieces:    %s", rule, text, whole, cut)
 		}
 	})
+}
+
+// FuzzTogether reads with all rules in one pass over pieces, and must find what
+// each rule alone finds in the whole.
+func FuzzTogether(f *testing.F) {
+	for _, text := range append(hostile(), "loss->1 loss-->2 loss: 3 (loss) 4 Acc@1->5 los-1\n", "{\"loss\":1}\n[{\"loss\":2}]\n{\"a\":1,\n\"eval\":{\"loss\":3}}") {
+		f.Add([]byte(strings.Repeat(text, 20)), []byte{3})
+		f.Add([]byte(strings.Repeat(text+"\n", 20)), []byte{200, 1})
+	}
+	rules := fuzzRules()
+	f.Fuzz(func(t *testing.T, text, cuts []byte) { together(t, rules, text, cuts) })
+}
+
+func TestLogsTogether(t *testing.T) {
+	logs, err := filepath.Glob("testdata/*.log")
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no logs: %v", err)
+	}
+	for _, log := range logs {
+		text := []byte(readLog(t, strings.TrimSuffix(filepath.Base(log), ".log")))
+		together(t, fuzzRules(), text, []byte{7, 100})
+	}
+}
+
+func together(t *testing.T, rules []parser.Rule, text, cuts []byte) {
+	t.Helper()
+	all := outcomes(rules, pieces(text, cuts)...)
+	for i, rule := range rules {
+		if alone := outcome(rule, text); all[i] != alone {
+			t.Errorf("%+v over %q:\ntogether: %s\nalone:    %s", rule, text, all[i], alone)
+		}
+	}
 }
 
 // TestChunkBorders cuts every log in two at many places.
@@ -118,9 +195,9 @@ func TestChunkBorders(t *testing.T) {
 		text := []byte(readLog(t, strings.TrimSuffix(filepath.Base(log), ".log")))
 		rule := fuzzRules()[i%len(fuzzRules())]
 		for _, rule := range []parser.Rule{rule, {Metric: "loss"}, {JSON: "metrics.accuracy"}} {
-			whole := outcome(rule, append([]byte(nil), text...))
+			whole := outcome(rule, text)
 			for at := 0; at <= len(text); at += 1 + len(text)/60 {
-				cut := outcome(rule, append([]byte(nil), text[:at]...), append([]byte(nil), text[at:]...))
+				cut := outcome(rule, text[:at], text[at:])
 				if cut != whole {
 					t.Fatalf("%+v over %s cut at %d:\nwhole: %s\ncut:   %s", rule, log, at, whole, cut)
 				}

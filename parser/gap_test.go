@@ -44,7 +44,7 @@ func TestGaps(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				collector := pattern.Collector()
+				collector := parser.NewCollector(pattern)
 				feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, size)
 				feed(t, collector.Scanner(parser.Stderr, nil), "what is not read may | have gaps\n", size)
 				checkResult(t, collector, c.value, c.reason)
@@ -75,7 +75,7 @@ func feed(t *testing.T, s *parser.Scanner, text string, size int) {
 
 func checkResult(t *testing.T, c *parser.Collector, value float64, reason parser.Reason) {
 	t.Helper()
-	result, err := c.Result()
+	result, err := c.Result(0)
 	var none *parser.NoValueError
 	switch {
 	case reason == "" && (err != nil || result.Value != value):
@@ -102,7 +102,7 @@ func TestGapsInTwoStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		collector := pattern.Collector()
+		collector := parser.NewCollector(pattern)
 		feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, 1000)
 		feed(t, collector.Scanner(parser.Stderr, nil), c.stderr, 1000)
 		checkResult(t, collector, c.value, c.reason)

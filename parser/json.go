@@ -9,16 +9,25 @@ import (
 )
 
 // jsonMatcher finds JSON texts, one on a line, behind something else on a line,
-// or over several lines, and gives each to a visitor.
+// or over several lines, and decodes each once for all that search it.
 type jsonMatcher struct {
-	visitor jsonVisitor
-	open    byte   // what the texts begin with, '{' or '['
-	key     []byte // what a text must contain to be worth decoding, nil for nothing
+	open     byte // what the texts begin with, '{' or '['
+	searches []*jsonSearch
 
-	text  []byte // of a text over several lines: what there is so far
-	start int    // its line
-	shape jsonShape
-	notes jsonNotes
+	text    []byte // of a text over several lines: what there is so far
+	start   int    // its line
+	shape   jsonShape
+	tooLong int // line of the first text that was too long
+}
+
+// jsonSearch is the search for one metric in the texts of a matcher.
+type jsonSearch struct {
+	metric  int
+	visitor jsonVisitor
+	key     []byte // what a text must contain to be worth a visit, nil for nothing
+	notes   jsonNotes
+	texts   *jsonMatcher
+	skip    bool // the line that is being looked at
 }
 
 // jsonVisitor finds the occurrences in a JSON text.
@@ -28,16 +37,15 @@ type jsonVisitor interface {
 
 // jsonNotes is what explains why nothing was found.
 type jsonNotes struct {
-	texts   int
-	now     int   // the line of the text that is being looked at
-	end     *dead // of the text that comes nearest to having the value
-	line    int   // of that text
-	hint    string
-	tooLong int // line of the first text that was too long
+	texts int   // that were visited
+	now   int   // the line of the text that is being visited
+	end   *dead // of the text that comes nearest to having the value
+	line  int   // of that text
+	hint  string
 }
 
-// lacks notes what the text that is being looked at has instead of the value.
-// It reports whether no text came nearer so far.
+// lacks notes what the text that is being visited has instead of the value. It
+// reports whether no text came nearer so far.
 func (n *jsonNotes) lacks(end *dead) bool {
 	if n.end != nil && n.end.depth >= end.depth {
 		return false
@@ -49,6 +57,9 @@ func (n *jsonNotes) lacks(end *dead) bool {
 func (m *jsonMatcher) needles() [][]byte { return nil }
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
+	for _, s := range m.searches {
+		s.skip = false
+	}
 	if len(m.text) > 0 {
 		size, complete, valid := m.shape.feed(l.text)
 		switch {
@@ -57,7 +68,7 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 			m.text = m.text[:0]
 			return found
 		case valid:
-			m.add(l, l.text)
+			m.hold(l, l.text)
 			return found
 		}
 		m.text = m.text[:0] // it was no JSON after all; this line may be
@@ -67,28 +78,33 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		m.shape = jsonShape{stack: m.shape.stack[:0]}
 		if _, complete, valid := m.shape.feed(l.text[first:]); valid && !complete {
 			m.start = l.number
-			m.add(l, l.text[first:])
+			m.hold(l, l.text[first:])
 			return found
 		}
 	}
 	return m.inLine(l, found)
 }
 
-// add keeps a line of a text over several lines, or gives the text up if it is
+// hold keeps a line of a text over several lines, or gives the text up if it is
 // too long.
-func (m *jsonMatcher) add(l line, text []byte) {
+func (m *jsonMatcher) hold(l line, text []byte) {
 	m.text = append(append(m.text, text...), '\n')
 	if l.cut || len(m.text) > maxDocument {
 		m.text = m.text[:0]
-		if m.notes.tooLong == 0 {
-			m.notes.tooLong = m.start
+		if m.tooLong == 0 {
+			m.tooLong = m.start
 		}
 	}
 }
 
 // inLine finds the texts that begin and end in the line.
 func (m *jsonMatcher) inLine(l line, found []occurrence) []occurrence {
-	if !m.worthwhile(l.text) {
+	worthwhile := false
+	for _, s := range m.searches {
+		s.skip = !s.worthwhile(l.text)
+		worthwhile = worthwhile || !s.skip
+	}
+	if !worthwhile {
 		return found
 	}
 	const attempts = 16 // braces that open no JSON
@@ -111,35 +127,43 @@ func (m *jsonMatcher) inLine(l line, found []occurrence) []occurrence {
 	return found
 }
 
-// worthwhile reports whether text may hold what is sought. The first texts are
-// decoded anyway, to be able to say what they have instead.
-func (m *jsonMatcher) worthwhile(text []byte) bool {
-	const studied = 16
-	return m.notes.texts < studied || bytes.Contains(text, m.key)
-}
-
+// decode gives a text to the searches for which it is worth a visit.
 func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []occurrence {
-	if !m.worthwhile(text) {
-		return found
-	}
-	value, ok := decodeJSON(text)
-	if !ok {
-		return found
-	}
-	m.notes.texts++
-	m.notes.now = number
-	for _, o := range m.visitor.visit(value, &m.notes) {
-		o.line, o.at, o.end = number, at, at
-		found = append(found, o)
+	var value any
+	decoded := false
+	for _, s := range m.searches {
+		if s.skip || !s.worthwhile(text) {
+			continue
+		}
+		if !decoded {
+			var ok bool
+			if value, ok = decodeJSON(text); !ok {
+				return found
+			}
+			decoded = true
+		}
+		s.notes.texts++
+		s.notes.now = number
+		for _, o := range s.visitor.visit(value, &s.notes) {
+			o.metric, o.line, o.at, o.end = s.metric, number, at, at
+			found = append(found, o)
+		}
 	}
 	return found
 }
 
-func (m *jsonMatcher) explain() (detail, hint string) {
-	n := &m.notes
+// worthwhile reports whether text may hold what is sought. The first texts are
+// visited anyway, to be able to say what they have instead.
+func (s *jsonSearch) worthwhile(text []byte) bool {
+	const studied = 16
+	return s.notes.texts < studied || bytes.Contains(text, s.key)
+}
+
+func (s *jsonSearch) explain() (detail, hint string) {
+	n := &s.notes
 	switch {
-	case n.tooLong > 0:
-		return fmt.Sprintf("the JSON text on line %d is longer than can be read", n.tooLong), ""
+	case s.texts.tooLong > 0:
+		return fmt.Sprintf("the JSON text on line %d is longer than can be read", s.texts.tooLong), ""
 	case n.texts == 0:
 		return "there is no JSON text", ""
 	case n.end == nil:
@@ -220,6 +244,16 @@ func (v *pathVisitor) correction(value any) string {
 	return fmt.Sprintf("write json = %q", path)
 }
 
+// findInJSON makes search one of those in the JSON texts that begin with open.
+func (p *Pattern) findInJSON(open byte, search jsonSearch) {
+	p.join = func(m *matchers, metric int) {
+		own := search
+		own.metric, own.texts = metric, sharedMatcher(m, "JSON "+string(open), &jsonMatcher{open: open})
+		own.texts.searches = append(own.texts.searches, &own)
+		m.why[metric] = &own
+	}
+}
+
 // compileJSON makes the pattern of a rule with a JSON path.
 func (p *Pattern) compileJSON() error {
 	path, err := parsePath("json", p.rule.JSON)
@@ -240,6 +274,6 @@ func (p *Pattern) compileJSON() error {
 		key = []byte(last.key)
 	}
 	p.ownStep = true
-	p.newMatcher = func() matcher { return &jsonMatcher{visitor: visitor, open: open, key: key} }
+	p.findInJSON(open, jsonSearch{visitor: visitor, key: key})
 	return nil
 }

@@ -13,6 +13,7 @@ func (l line) blank() bool { return skipBlanks(l.text, 0) == len(l.text) }
 
 // occurrence is one place where a rule found its metric, readable or not.
 type occurrence struct {
+	metric    int // whose it is: the index of a pattern in its collector
 	kind      kind
 	value     float64
 	line      int
@@ -34,12 +35,13 @@ func (o *occurrence) token(text []byte) []byte {
 	return text[o.at:o.end]
 }
 
-// matcher finds the occurrences of a metric in one stream, line by line. A
-// matcher belongs to one Scanner and may keep state between lines.
+// matcher finds the occurrences of one or more metrics in one stream, line by
+// line. A matcher belongs to one Scanner and may keep state between lines.
 type matcher interface {
 	// needles lists strings of which a line must contain one to be worth a
 	// look; nil asks for every line.
 	needles() [][]byte
-	// match appends the line's occurrences to found, in the order of the line.
+	// match appends the line's occurrences to found, those of each metric in
+	// the order of the line.
 	match(l line, found []occurrence) []occurrence
 }

@@ -6,38 +6,70 @@ import (
 	"unicode/utf8"
 )
 
-// nameMatcher finds a metric by its name: the name as a whole word, a
+// nameMatcher finds metrics by their names: the name as a whole word, a
 // separator, a number.
 type nameMatcher struct {
-	name []byte
+	names []*soughtName
+	index nameIndex
 }
 
-func newNameMatcher(name string) *nameMatcher { return &nameMatcher{name: []byte(name)} }
+// soughtName is the name of a metric, or of several that differ otherwise.
+type soughtName struct {
+	text    []byte
+	metrics []int
+	from    int // where on the line the next occurrence may start
+}
 
-func (m *nameMatcher) needles() [][]byte { return [][]byte{m.name} }
+func newNameMatcher() *nameMatcher { return &nameMatcher{index: newNameIndex()} }
+
+func (m *nameMatcher) add(metric int, name string) {
+	for _, n := range m.names {
+		if string(n.text) == name {
+			n.metrics = append(n.metrics, metric)
+			return
+		}
+	}
+	n := &soughtName{text: []byte(name), metrics: []int{metric}}
+	m.names = append(m.names, n)
+	m.index.add(n)
+}
+
+func (m *nameMatcher) needles() [][]byte {
+	var needles [][]byte
+	for _, n := range m.names {
+		needles = append(needles, n.text)
+	}
+	return needles
+}
 
 func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
-	for from := 0; ; {
-		at := findName(l.text, m.name, from)
-		if at < 0 {
-			return found
+	for _, n := range m.names {
+		n.from = 0
+	}
+	for at, n := range m.index.places(l.text) {
+		if at < n.from {
+			continue
 		}
-		from = at + len(m.name)
-		start, ok := skipSeparator(l.text, from)
+		n.from = at + len(n.text)
+		start, ok := skipSeparator(l.text, n.from)
 		if !ok {
 			continue
 		}
 		start = skipWrapper(l.text, start)
-		n := scanNumber(l.text[start:], numberMode{cut: l.cut})
-		if n.kind == notNumeric {
+		number := scanNumber(l.text[start:], numberMode{cut: l.cut})
+		if number.kind == notNumeric {
 			continue
 		}
-		from = start + n.size
-		found = append(found, occurrence{
-			kind: n.kind, value: n.value, at: start, end: from,
+		n.from = start + number.size
+		o := occurrence{
+			kind: number.kind, value: number.value, at: start, end: n.from,
 			qualifier: qualifierBefore(l.text[:at]),
-		})
+		}
+		for _, o.metric = range n.metrics {
+			found = append(found, o)
+		}
 	}
+	return found
 }
 
 // findName gives the first place at or after from where name stands as a whole

@@ -28,15 +28,15 @@ const (
 var pairPattern = regexp.MustCompile(
 	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
 
-// explainer is a matcher that can say why it found nothing.
+// explainer can say why nothing was found of a metric.
 type explainer interface {
 	explain() (detail, hint string)
 }
 
 // nearMiss adds to e what stands in the stream where the rule looks almost.
-func (s *stream) nearMiss(p *Pattern, e *NoValueError) bool {
-	if m, ok := s.scanner.matcher.(explainer); ok {
-		detail, hint := m.explain()
+func (s *metricStream) nearMiss(p *Pattern, e *NoValueError) bool {
+	if s.why != nil {
+		detail, hint := s.why.explain()
 		if detail != "" {
 			e.Detail += "; " + detail
 		}

@@ -76,31 +76,31 @@ func (p *Pattern) streamName() string {
 }
 
 // noValue explains why the picked occurrence is no value.
-func (c *Collector) noValue(picked record, lines int) *NoValueError {
+func (m *metric) noValue(picked record, lines int) *NoValueError {
 	e := &NoValueError{Lines: lines, Line: picked.line, Text: clip(picked.text)}
-	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, c.pattern.rule.Source))
+	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, m.pattern.rule.Source))
 	switch picked.kind {
 	case nonFinite:
 		e.Reason = NonFinite
-		e.Detail = fmt.Sprintf("%s is %s on %s", c.pattern.what(), e.Text, where)
+		e.Detail = fmt.Sprintf("%s is %s on %s", m.pattern.what(), e.Text, where)
 		if math.IsInf(picked.value, 0) && !isNonFinite(picked.text) {
-			e.Detail = fmt.Sprintf("%s is %s on %s, beyond the range of a float64", c.pattern.what(), e.Text, where)
+			e.Detail = fmt.Sprintf("%s is %s on %s, beyond the range of a float64", m.pattern.what(), e.Text, where)
 		}
 	case unreadable:
 		e.Reason = NotANumber
-		e.Detail, e.Hint = c.unreadable(picked, e.Text, where)
+		e.Detail, e.Hint = m.unreadable(picked, e.Text, where)
 	case failed:
 		e.Reason, e.Status = Failed, picked.status
 		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)
 	case rivals:
 		e.Reason = Ambiguous
-		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", c.pattern.what(), where, e.Text)
+		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", m.pattern.what(), where, e.Text)
 		e.Hint = `write metric = "NAME" for the one that is meant`
 	case absent:
 		e.Reason = NoMatch
-		e.Detail = fmt.Sprintf("no %s: %s is %q", c.pattern.what(), where, e.Text)
+		e.Detail = fmt.Sprintf("no %s: %s is %q", m.pattern.what(), where, e.Text)
 	default:
-		c.noMatch(e)
+		m.noMatch(e)
 	}
 	return e
 }
@@ -108,21 +108,21 @@ func (c *Collector) noValue(picked record, lines int) *NoValueError {
 // incomplete says why what is missing of a stream leaves the value open, nil if it
 // does not: the first reading is known if it comes before every gap, the last one
 // if it comes after, and the others if nothing is missing at all.
-func (c *Collector) incomplete(picked record, lines int) *NoValueError {
-	for _, s := range c.streams {
-		if !c.pattern.reads(s.source) || s.gaps == 0 {
+func (m *metric) incomplete(picked record, lines int) *NoValueError {
+	for _, s := range m.streams {
+		if !s.read || s.gaps == 0 {
 			continue
 		}
 		own := !picked.empty() && picked.source == s.source
-		switch pick := c.pattern.rule.Pick; {
+		switch pick := m.pattern.rule.Pick; {
 		case own && pick == PickLast && picked.gaps == s.gaps, own && pick == PickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
 			return &NoValueError{Reason: Incomplete, Lines: lines,
-				Detail: fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", c.pattern.what(), s.source)}
+				Detail: fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)}
 		default:
 			return &NoValueError{Reason: Incomplete, Lines: lines, Line: picked.line, Text: clip(picked.text),
-				Detail: fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, c.pattern.what(), s.source)}
+				Detail: fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, m.pattern.what(), s.source)}
 		}
 	}
 	return nil
@@ -139,30 +139,30 @@ func (s Status) verb() string {
 }
 
 // unreadable says what is wrong with a token that begins like a number.
-func (c *Collector) unreadable(picked record, token, where string) (detail, hint string) {
+func (m *metric) unreadable(picked record, token, where string) (detail, hint string) {
 	if picked.part != "" {
 		return fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s",
-				c.pattern.rule.Regex, picked.part, token, where),
+				m.pattern.rule.Regex, picked.part, token, where),
 			`let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
 	}
-	detail = fmt.Sprintf("%s: %q on %s is not a number", c.pattern.what(), token, where)
+	detail = fmt.Sprintf("%s: %q on %s is not a number", m.pattern.what(), token, where)
 	switch {
 	case strings.Contains(token, ",") && strings.Trim(token, "0123456789+-.,") == "":
 		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
-	case c.pattern.rule.Regex != "":
+	case m.pattern.rule.Regex != "":
 		hint = `let the group capture the number and nothing else, as ([-+.\deE]+) does`
-	case c.pattern.rule.Metric != "" && c.pattern.rule.Dialect == "":
+	case m.pattern.rule.Metric != "" && m.pattern.rule.Dialect == "":
 		hint = `if a part of it is the value, find it by regex, with a group around that part`
-	case c.pattern.rule.JSON != "" && strings.HasPrefix(token, "a list"):
-		hint = fmt.Sprintf("for its last entry write json = %q", c.pattern.rule.JSON+"[-1]")
+	case m.pattern.rule.JSON != "" && strings.HasPrefix(token, "a list"):
+		hint = fmt.Sprintf("for its last entry write json = %q", m.pattern.rule.JSON+"[-1]")
 	}
 	return detail, hint
 }
 
 // noMatch explains why there is no occurrence at all.
-func (c *Collector) noMatch(e *NoValueError) {
+func (m *metric) noMatch(e *NoValueError) {
 	e.Reason = NoMatch
-	p := c.pattern
+	p := m.pattern
 	lines := "lines"
 	if e.Lines == 1 {
 		lines = "line"
@@ -171,8 +171,8 @@ func (c *Collector) noMatch(e *NoValueError) {
 	if e.Lines == 0 {
 		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
 	}
-	for _, s := range c.streams {
-		if p.reads(s.source) {
+	for _, s := range m.streams {
+		if s.read {
 			continue
 		}
 		for _, f := range s.folds {
@@ -183,45 +183,45 @@ func (c *Collector) noMatch(e *NoValueError) {
 			}
 		}
 	}
-	for _, s := range c.streams {
-		if p.reads(s.source) && s.scanner.Lines() > 0 && s.nearMiss(p, e) {
+	for _, s := range m.streams {
+		if s.read && s.scanner.Lines() > 0 && s.nearMiss(p, e) {
 			return
 		}
 	}
 }
 
-func (c *Collector) ambiguousNames(rivals []Qualifier) *NoValueError {
+func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 	e := &NoValueError{Reason: Ambiguous}
-	name := c.pattern.rule.Metric
+	name := m.pattern.rule.Metric
 	var seen []string
 	for _, q := range rivals {
-		for _, s := range c.streams {
-			if f := s.folds[q]; f != nil && c.pattern.reads(s.source) {
+		for _, s := range m.streams {
+			if f := s.folds[q]; f != nil && s.read {
 				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
 				break
 			}
 		}
 	}
-	for _, s := range c.streams {
-		if c.pattern.reads(s.source) {
+	for _, s := range m.streams {
+		if s.read {
 			e.Lines += s.scanner.Lines()
 		}
 	}
-	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", c.pattern.what(), strings.Join(seen, " and "))
+	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", m.pattern.what(), strings.Join(seen, " and "))
 	e.Hint = fmt.Sprintf("say which one: metric = the whole name as printed, such as \"%s %s\", or a regex", rivals[len(rivals)-1], name)
 	return e
 }
 
-func (c *Collector) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
+func (m *metric) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
 	e := &NoValueError{Reason: Ambiguous, Line: after.last.line}
-	for _, s := range c.streams {
-		if c.pattern.reads(s.source) {
+	for _, s := range m.streams {
+		if s.read {
 			e.Lines += s.scanner.Lines()
 		}
 	}
 	e.Detail = fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
-		c.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
-		source, after.last.line, clip(after.last.text), c.pattern.rule.Pick)
+		m.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
+		source, after.last.line, clip(after.last.text), m.pattern.rule.Pick)
 	e.Hint = fmt.Sprintf("write source = %q or source = %q", before.last.source, source)
 	return e
 }

@@ -20,7 +20,7 @@ func readAll(t *testing.T, rule parser.Rule, texts map[parser.Source]string) (pa
 	if err != nil {
 		t.Fatalf("Compile: %v", err)
 	}
-	collector := pattern.Collector()
+	collector := parser.NewCollector(pattern)
 	for _, source := range []parser.Source{parser.Stdout, parser.Stderr, parser.File} {
 		text, ok := texts[source]
 		if !ok {
@@ -34,7 +34,7 @@ func readAll(t *testing.T, rule parser.Rule, texts map[parser.Source]string) (pa
 			t.Fatal(err)
 		}
 	}
-	return collector.Result()
+	return collector.Result(0)
 }
 
 func TestMetricByName(t *testing.T) {

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Reading is one value of the metric, found in a stream.
+// Reading is one value of a metric, found in a stream.
 type Reading struct {
+	Metric    int    // the index of the pattern in its collector
 	Source    Source // the stream, if its scanner knows
 	Line      int    // counted by LF from 1
 	Column    int    // the byte of the line where the value starts, from 1; ANSI sequences do not count
@@ -20,7 +21,7 @@ type Reading struct {
 
 func (o *occurrence) reading(text []byte, source Source) Reading {
 	return Reading{
-		Source: source, Line: o.line, Column: o.at + 1,
+		Metric: o.metric, Source: source, Line: o.line, Column: o.at + 1,
 		Step: o.step, HasStep: o.hasStep,
 		Value: o.value, Text: clip(o.token(text)), Qualifier: o.qualifier,
 	}

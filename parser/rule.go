@@ -83,11 +83,11 @@ func (e *RuleError) Error() string {
 
 // Pattern is a checked rule. It may be used by many trials at once.
 type Pattern struct {
-	rule       Rule
-	step       *stepRule
-	newMatcher func() matcher
-	lastLine   bool // only the last line that is not blank counts
-	ownStep    bool // the matcher finds the steps itself
+	rule     Rule
+	step     *stepRule
+	join     func(m *matchers, metric int) // adds the search for the metric
+	lastLine bool                          // only the last line that is not blank counts
+	ownStep  bool                          // the matcher finds the steps itself
 }
 
 // Rule returns the rule with its defaults filled in.
@@ -158,18 +158,24 @@ func (p *Pattern) compileKind() error {
 		if err != nil {
 			return err
 		}
-		p.newMatcher = func() matcher { return m }
+		p.findAlone(func() matcher { return m })
 	case p.rule.LastNumber:
 		p.lastLine = true
-		p.newMatcher = func() matcher { return lastNumberMatcher{} }
+		p.findAlone(func() matcher { return lastNumberMatcher{} })
 	default:
 		if err := checkName("metric", p.rule.Metric); err != nil {
 			return err
 		}
-		m := newNameMatcher(p.rule.Metric)
-		p.newMatcher = func() matcher { return m }
+		p.join = func(m *matchers, metric int) {
+			sharedMatcher(m, "names", newNameMatcher()).add(metric, p.rule.Metric)
+		}
 	}
 	return nil
+}
+
+// findAlone gives the pattern a matcher of its own, a new one for each scanner.
+func (p *Pattern) findAlone(own func() matcher) {
+	p.join = func(m *matchers, metric int) { m.alone(metric, own()) }
 }
 
 // checkName refuses names that no line can have.

@@ -15,12 +15,11 @@ var errClosed = errors.New("parser: write to a closed scanner")
 // is an io.WriteCloser: Close reads a last line that has no end. A Scanner is
 // for one goroutine; several scanners of one [Collector] may run side by side.
 type Scanner struct {
-	matcher matcher
-	steps   *stepFinder
-	search  *search // nil when every line must be looked at
-	sink    func(line, occurrence)
-	tap     func([]byte) // sees all bytes first; nil for none
-	gap     func()       // is told of every gap; nil for none
+	matchers *matchers
+	search   *search // nil when every line must be looked at
+	sink     func(line, occurrence)
+	tap      func([]byte) // sees all bytes first; nil for none
+	gap      func()       // is told of every gap; nil for none
 
 	pending []byte // the beginning of a line whose end has not arrived
 	cut     bool   // pending is at its limit and bytes were dropped
@@ -32,17 +31,8 @@ type Scanner struct {
 	closed  bool
 }
 
-func newScanner(p *Pattern, sink func(line, occurrence)) *Scanner {
-	s := &Scanner{matcher: p.newMatcher(), sink: sink}
-	needles := s.matcher.needles()
-	if p.step != nil {
-		s.steps = p.step.finder()
-		if needles != nil {
-			needles = append(needles, p.step.needle)
-		}
-	}
-	s.search = newSearch(needles)
-	return s
+func newScanner(m *matchers, sink func(line, occurrence)) *Scanner {
+	return &Scanner{matchers: m, search: newSearch(m.needles()), sink: sink}
 }
 
 // Write takes the next bytes of the stream. It fails only after Close.
@@ -174,7 +164,7 @@ func (s *Scanner) skip(block []byte) {
 	s.open = block[len(block)-1] != '\n'
 }
 
-// look hands one line to the matcher.
+// look hands one line to the matchers.
 func (s *Scanner) look(text []byte, cut bool) {
 	if len(text) == 0 {
 		return
@@ -184,14 +174,8 @@ func (s *Scanner) look(text []byte, cut bool) {
 		text = s.plain
 	}
 	l := line{text: text, number: s.number + 1, cut: cut}
-	s.found = s.matcher.match(l, s.found[:0])
-	if s.steps != nil {
-		s.steps.assign(l, s.found)
-	}
+	s.found = s.matchers.match(l, s.found[:0])
 	for _, o := range s.found {
-		if o.line == 0 {
-			o.line = l.number
-		}
 		s.sink(l, o)
 	}
 }

@@ -304,7 +304,7 @@ func TestStreamsSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	collector := pattern.Collector()
+	collector := parser.NewCollector(pattern)
 	var group sync.WaitGroup
 	for i, source := range []parser.Source{parser.Stdout, parser.Stderr} {
 		scanner := collector.Scanner(source, func(parser.Reading) {})
@@ -320,7 +320,7 @@ func TestStreamsSideBySide(t *testing.T) {
 		})
 	}
 	group.Wait()
-	got, err := collector.Result()
+	got, err := collector.Result(0)
 	if err != nil || got.Value != 0 || got.Count != 2000 || got.Lines != 2000 || got.Reading.Source != parser.Stdout {
 		t.Errorf("got %+v, %v", got, err)
 	}

@@ -2,6 +2,8 @@ package parser
 
 import (
 	"bytes"
+	"slices"
+	"sort"
 	"strings"
 )
 
@@ -30,39 +32,32 @@ func newStepRule(step string) (*stepRule, error) {
 
 func (r *stepRule) finder() *stepFinder { return &stepFinder{rule: r} }
 
-// stepFinder gives occurrences their step: the nearest one before the value on
-// its line, else the first one after it, else the last one of the lines before.
+// stepFinder knows which step goes with a place on a line: the nearest one before
+// it on the line, else the first one after it, else the last one of the lines
+// before.
 type stepFinder struct {
 	rule    *stepRule
 	current float64
 	known   bool
-	found   []occurrence
+	onLine  []occurrence // the steps on the line that is being looked at
 }
 
-func (f *stepFinder) assign(l line, found []occurrence) {
-	f.found = f.rule.matcher.match(l, f.found[:0])
-	steps := f.found[:0]
-	for _, step := range f.found {
-		if step.kind == finite {
-			steps = append(steps, step)
-		}
+func (f *stepFinder) look(l line) {
+	f.onLine = slices.DeleteFunc(f.rule.matcher.match(l, f.onLine[:0]),
+		func(o occurrence) bool { return o.kind != finite })
+}
+
+func (f *stepFinder) at(place int) (step float64, known bool) {
+	if len(f.onLine) == 0 {
+		return f.current, f.known
 	}
-	next := 0 // the first step after the occurrence
-	for i := range found {
-		o := &found[i]
-		for next < len(steps) && steps[next].at < o.at {
-			next++
-		}
-		switch {
-		case o.hasStep:
-		case len(steps) > 0:
-			o.step, o.hasStep = steps[max(next-1, 0)].value, true
-		default:
-			o.step, o.hasStep = f.current, f.known
-		}
-	}
-	if len(steps) > 0 {
-		f.current, f.known = steps[len(steps)-1].value, true
+	after := sort.Search(len(f.onLine), func(i int) bool { return f.onLine[i].at >= place })
+	return f.onLine[max(after-1, 0)].value, true
+}
+
+func (f *stepFinder) endLine() {
+	if last := len(f.onLine) - 1; last >= 0 {
+		f.current, f.known = f.onLine[last].value, true
 	}
 }
 

@@ -24,7 +24,7 @@ type follower struct {
 }
 
 func newFollower(a *attempt) *follower {
-	f := &follower{attempt: a, collector: a.study.pattern.Collector(), ended: make(chan struct{})}
+	f := &follower{attempt: a, collector: parser.NewCollector(a.study.pattern), ended: make(chan struct{})}
 	var emit func(parser.Reading)
 	if a.box != nil {
 		emit = a.box.add
@@ -71,5 +71,5 @@ func (f *follower) finish() (parser.Result, error) {
 	if err := errors.Join(f.errs...); err != nil {
 		return parser.Result{}, err
 	}
-	return f.collector.Result()
+	return f.collector.Result(0)
 }

@@ -1,0 +1,113 @@
+package parser
+
+// Result is a trial's value and where it comes from.
+type Result struct {
+	Value     float64 // finite
+	Reading   Reading // the reading that was picked; with PickMean the last one
+	Count     int     // readings, finite or not
+	NonFinite int     // those that were nan or infinite
+	Lines     int     // lines in the streams that the rule reads
+}
+
+// Result gives the trial's value of a metric once the scanners are closed. The
+// error is a [*NoValueError].
+func (c *Collector) Result(metric int) (Result, error) {
+	return c.metric(metric).result()
+}
+
+// metric is what a collector knows of one metric.
+type metric struct {
+	pattern *Pattern
+	streams []metricStream
+}
+
+// metricStream is a stream that was searched for a metric.
+type metricStream struct {
+	*stream
+	*metricFolds
+	why explainer // nil for none
+}
+
+func (c *Collector) metric(index int) *metric {
+	m := &metric{pattern: c.patterns[index]}
+	for _, s := range c.streams {
+		if f := s.metrics[index]; f != nil {
+			m.streams = append(m.streams, metricStream{s, f, s.scanner.matchers.why[index]})
+		}
+	}
+	return m
+}
+
+func (m *metric) result() (Result, error) {
+	chosen, rivals := m.series()
+	if len(rivals) > 1 {
+		return Result{}, m.ambiguousNames(rivals)
+	}
+	var all fold
+	lines := 0
+	for _, s := range m.streams {
+		if !s.read {
+			continue
+		}
+		lines += s.scanner.Lines()
+		f := s.folds[chosen]
+		if f == nil {
+			continue
+		}
+		if !all.last.empty() && all.last.source != s.source && m.pattern.ordered() {
+			return Result{}, m.ambiguousStreams(&all, f, s.source)
+		}
+		all.merge(f, s.source)
+	}
+	picked := all.pick(m.pattern.rule.Pick)
+	if picked.kind == finite || picked.kind == unreadable || picked.empty() {
+		if e := m.incomplete(picked, lines); e != nil {
+			return Result{}, e
+		}
+	}
+	if picked.kind != finite {
+		return Result{}, m.noValue(picked, lines)
+	}
+	return Result{
+		Value: picked.value, Reading: picked.reading(),
+		Count: all.readings(), NonFinite: all.nonFinite, Lines: lines,
+	}, nil
+}
+
+// ordered reports whether the pick depends on the order of the readings, which
+// is not known between stdout and stderr.
+func (p *Pattern) ordered() bool {
+	return p.rule.Pick == PickFirst || p.rule.Pick == PickLast
+}
+
+// series chooses among metrics of the same name with different qualifiers: the
+// one without, else the only one. Several are rivals.
+func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
+	for _, wanted := range []func(*fold) bool{
+		func(f *fold) bool { return f.readings() > 0 },
+		func(*fold) bool { return true },
+	} {
+		for q := range qualifiers {
+			if m.has(q, wanted) {
+				rivals = append(rivals, q)
+			}
+		}
+		switch {
+		case len(rivals) == 0:
+			continue
+		case rivals[0] == Unqualified:
+			return Unqualified, nil
+		}
+		return rivals[0], rivals
+	}
+	return Unqualified, nil
+}
+
+func (m *metric) has(q Qualifier, wanted func(*fold) bool) bool {
+	for _, s := range m.streams {
+		if f := s.folds[q]; f != nil && wanted(f) && s.read {
+			return true
+		}
+	}
+	return false
+}
