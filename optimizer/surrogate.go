@@ -165,6 +165,9 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 // The chain goes on from base.
 func (l *lbo) sample(fit Fit, base *Fit, x [][]float64, z []float64, set gp.Settings) (Fit, error) {
 	settings := gp.NewSampleSettings()
+	if l.set.Preset == PresetPaper {
+		settings = gp.SpearmintSettings()
+	}
 	settings.FixedNoise = set.FixedNoise
 	start := gp.SampleStart(l.space.Dim())
 	if base != nil && len(base.Samples) > 0 {

@@ -7,14 +7,17 @@ import (
 	"math/rand/v2"
 )
 
-// The hyper-parameter sampler of Spearmint (Snoek, Larochelle and Adams, 2012),
-// without its input warping. Parameters are sampled in natural units:
+// Hyper-parameters sampled under the priors of Spearmint (Snoek, Larochelle and
+// Adams, 2012), without its input warping:
 //
 //	ℓ_j ~ Uniform(0, 10),  √σ0² ~ LogNormal(0, 1),  c ~ N(0, 1),
 //	σn² ~ a horseshoe of scale 0.1, in the approximation ln p(v) = ln ln(1 + 3(0.1/v)²)
 //
-// One sweep is a slice step for (c, σ0², σn²) along a random direction, then one
-// for each ℓ_j in random order, each of initial width 1.
+// One sweep is a slice step of initial width 1 for each of c, ln σ0², ln σn² and
+// ln ℓ_j, in random order. Spearmint's own sweep, for the paper's configuration, is a
+// step for (c, σ0², σn²) along a random direction in natural units, then one for each
+// ℓ_j. It hardly mixes: the noise, about 0.01, stops every step in which the signal
+// variance, about 10, would move.
 
 const (
 	maxLength      = 10.0
@@ -30,14 +33,24 @@ type SampleSettings struct {
 	// 100 for the first fit of a study, and none when it goes on from the last
 	// sample.
 	BurnIn int
-	// Samples is the number of samples, one per sweep: 10 in Spearmint.
+	// Samples is the number of samples: 10 in Spearmint.
 	Samples int
+	// Every is the number of sweeps for a sample: 1 in Spearmint, and where it is 0.
+	Every int
 	// FixedNoise, if positive, is the noise variance, which is then not sampled.
 	FixedNoise float64
+	// Spearmint walks as Spearmint does.
+	Spearmint bool
 }
 
-// NewSampleSettings returns Spearmint's settings for a first fit.
-func NewSampleSettings() SampleSettings { return SampleSettings{BurnIn: 100, Samples: 10} }
+// NewSampleSettings returns the settings of a first fit: ten samples, which with five
+// sweeps for each are nearly independent.
+func NewSampleSettings() SampleSettings { return SampleSettings{BurnIn: 100, Samples: 10, Every: 5} }
+
+// SpearmintSettings returns those of Spearmint.
+func SpearmintSettings() SampleSettings {
+	return SampleSettings{BurnIn: 100, Samples: 10, Spearmint: true}
+}
 
 // SampleStart returns the hyper-parameters at which Spearmint's chain starts:
 // ℓ = 1, σ0² = 1, σn² = 1e-6, c = 0.
@@ -49,7 +62,7 @@ func SampleStart(d int) Hyper {
 // Markov chain described above, from start and with the given random stream.
 // The last sample is the chain's state: passing it as the next start, with no
 // burn-in, goes on. A start outside the priors' support is moved into it. The
-// cost is about 6(d+1) factorisations per sweep.
+// cost is about 6(d+3) factorisations per sweep.
 func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
 	d, err := checkData(x, y)
 	if err != nil {
@@ -61,25 +74,29 @@ func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng 
 	if s.BurnIn < 0 || s.Samples < 1 {
 		return nil, fmt.Errorf("gp: %d sweeps of burn-in and %d samples", s.BurnIn, s.Samples)
 	}
-	c := newChain(newEvidence(x, y, false), start, s.FixedNoise, rng)
+	c := newChain(newEvidence(x, y, false), start, s, rng)
 	if math.IsInf(c.value, -1) || math.IsNaN(c.value) {
 		return nil, errors.New("gp: the chain starts where the posterior density is 0")
 	}
 	samples := make([]Hyper, 0, s.Samples)
-	for k := range s.BurnIn + s.Samples {
+	for range s.BurnIn {
 		c.sweep()
-		if k >= s.BurnIn {
-			samples = append(samples, c.hyper())
+	}
+	for range s.Samples {
+		for range max(s.Every, 1) {
+			c.sweep()
 		}
+		samples = append(samples, c.hyper())
 	}
 	return samples, nil
 }
 
 // chain is the state of the sampler: θ = (ℓ_1 … ℓ_d, c, σ0², σn²) in natural
-// units, and its log density.
+// units, and the log density of the coordinates in which it moves.
 type chain struct {
 	w          *evidence
 	fixedNoise float64
+	natural    bool // steps are made in natural units, not in logarithms
 	slice      slicer
 	theta      []float64
 	value      float64
@@ -87,10 +104,10 @@ type chain struct {
 	logLengths []float64
 }
 
-func newChain(w *evidence, start Hyper, fixedNoise float64, rng *rand.Rand) *chain {
+func newChain(w *evidence, start Hyper, s SampleSettings, rng *rand.Rand) *chain {
 	d := w.d
 	c := &chain{
-		w: w, fixedNoise: fixedNoise,
+		w: w, fixedNoise: s.FixedNoise, natural: s.Spearmint,
 		slice:      slicer{rng: rng, width: 1},
 		theta:      make([]float64, d+3),
 		trial:      make([]float64, d+3),
@@ -108,8 +125,25 @@ func newChain(w *evidence, start Hyper, fixedNoise float64, rng *rand.Rand) *cha
 	return c
 }
 
-// sweep makes one step of each block.
+// sweep makes one step of each coordinate.
 func (c *chain) sweep() {
+	if c.natural {
+		c.spearmintSweep()
+		return
+	}
+	d := c.w.d
+	for _, i := range c.slice.rng.Perm(d + 3) {
+		if i == d+2 && c.fixedNoise > 0 {
+			continue
+		}
+		clear(c.dir)
+		c.dir[i] = 1
+		c.move()
+	}
+}
+
+// spearmintSweep makes one step of each of Spearmint's blocks.
+func (c *chain) spearmintSweep() {
 	d, rng := c.w.d, c.slice.rng
 	norm := 0.0
 	clear(c.dir)
@@ -134,20 +168,42 @@ func (c *chain) sweep() {
 // move makes a slice step along dir.
 func (c *chain) move() {
 	t, value := c.slice.step(func(t float64) float64 {
-		for i, v := range c.theta {
-			c.trial[i] = v + t*c.dir[i]
-		}
+		c.place(c.trial, t)
 		return c.logDensity(c.trial)
 	}, c.value)
-	for i, v := range c.dir {
-		c.theta[i] += t * v
-	}
+	c.place(c.theta, t)
 	c.value = value
 }
 
-// logDensity is the log posterior density of θ up to a constant, −∞ outside the
-// support.
+// place writes the point at t along dir into dst.
+func (c *chain) place(dst []float64, t float64) {
+	for i, v := range c.theta {
+		if c.natural || i == c.w.d { // the mean has no logarithm
+			dst[i] = v + t*c.dir[i]
+		} else {
+			dst[i] = v * math.Exp(t*c.dir[i])
+		}
+	}
+}
+
+// logDensity is the log posterior density of the chain's coordinates at θ up to a
+// constant, −∞ outside the support. For logarithms it is that of θ times the θ_i
+// themselves: dθ_i/d ln θ_i.
 func (c *chain) logDensity(theta []float64) float64 {
+	value := c.logPosterior(theta)
+	if c.natural || math.IsInf(value, -1) {
+		return value
+	}
+	for i, v := range theta {
+		if i != c.w.d && !(i == c.w.d+2 && c.fixedNoise > 0) {
+			value += math.Log(v)
+		}
+	}
+	return value
+}
+
+// logPosterior is the log posterior density of θ.
+func (c *chain) logPosterior(theta []float64) float64 {
 	d := c.w.d
 	for j, l := range theta[:d] {
 		if !(l > 0 && l < maxLength) {

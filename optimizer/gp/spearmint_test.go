@@ -76,10 +76,14 @@ func hyperMoments(x [][]float64, y []float64, fixedNoise float64) (moments [4]fl
 func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
 	x := [][]float64{{0.05}, {0.3}, {0.45}, {0.7}, {0.95}}
 	y := []float64{-1.1, 0.2, 1.4, 0.6, -0.9}
-	for _, fixed := range []float64{0, 0.01} {
+	for _, c := range []struct {
+		fixed     float64
+		spearmint bool
+	}{{0, false}, {0.01, false}, {0, true}, {0.01, true}} {
+		fixed := c.fixed
 		want := hyperMoments(x, y, fixed)
 		samples, err := SampleHyper(x, y, SampleStart(1),
-			SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed}, rand.New(rand.NewPCG(4, 4)))
+			SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed, Spearmint: c.spearmint}, rand.New(rand.NewPCG(4, 4)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +103,77 @@ func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
 			mean, stderr := average(states, identity)
 			// The grid itself is good to about a hundredth.
 			if math.Abs(mean-want[i]) > 4*stderr+0.01*math.Abs(want[i]) {
-				t.Errorf("fixed noise %v, moment %d: %v ± %v, by quadrature %v", fixed, i, mean, stderr, want[i])
+				t.Errorf("%+v, moment %d: %v ± %v, by quadrature %v", c, i, mean, stderr, want[i])
 			}
+		}
+	}
+}
+
+// autocorrelation estimates how many states of a chain are worth one independent
+// draw: 1 + 2 Σ ρ_k, summed while pairs of ρ are positive (Geyer 1992).
+func autocorrelation(states []float64) float64 {
+	n := len(states)
+	mean := 0.0
+	for _, v := range states {
+		mean += v / float64(n)
+	}
+	covariance := func(lag int) float64 {
+		sum := 0.0
+		for i := range n - lag {
+			sum += (states[i] - mean) * (states[i+lag] - mean)
+		}
+		return sum / float64(n)
+	}
+	variance, sum := covariance(0), 0.0
+	for k := 0; k+1 < n; k += 2 {
+		pair := covariance(k) + covariance(k+1)
+		if pair <= 0 {
+			break
+		}
+		sum += 2 * pair
+	}
+	return sum/variance - 1
+}
+
+func TestAutocorrelationOfAKnownChain(t *testing.T) {
+	// x' = 0.9 x + N(0, 1) has (1 + 0.9) / (1 − 0.9) = 19.
+	rng := rand.New(rand.NewPCG(1, 2))
+	states := make([]float64, 50_000)
+	for i := 1; i < len(states); i++ {
+		states[i] = 0.9*states[i-1] + rng.NormFloat64()
+	}
+	if got := autocorrelation(states); math.Abs(got-19) > 3 {
+		t.Errorf("%v, want about 19", got)
+	}
+}
+
+// The ten samples of a fit are to be an average over the posterior, not over a
+// neighbourhood of the start.
+func TestSampleHyperMixes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	var x [][]float64
+	var y []float64
+	for range 8 {
+		p := []float64{rng.Float64(), rng.Float64()}
+		x, y = append(x, p), append(y, math.Sin(6*p[0])+p[1])
+	}
+	samples, err := SampleHyper(x, y, SampleStart(2), SampleSettings{BurnIn: 100, Samples: 4000}, rng)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func(Hyper) float64{
+		"ln σ0²": func(h Hyper) float64 { return h.LogSignal },
+		"ln σn²": func(h Hyper) float64 { return h.LogNoise },
+		"ln ℓ_1": func(h Hyper) float64 { return h.LogLengths[0] },
+		"ln ℓ_2": func(h Hyper) float64 { return h.LogLengths[1] },
+		"c":      func(h Hyper) float64 { return h.Mean },
+	} {
+		states := make([]float64, len(samples))
+		for i, h := range samples {
+			states[i] = f(h)
+		}
+		if tau := autocorrelation(states); tau > 20 {
+			t.Errorf("%s: %.0f sweeps for one independent draw", name, tau)
 		}
 	}
 }
