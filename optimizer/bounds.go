@@ -17,7 +17,7 @@ type bounds struct {
 	slope    float64    // the estimate before the schedule; 0 for a known constant
 	through  *warp.Warp // nil: the bounds are in model units
 	excluded float64    // share of the cube where no improvement is possible
-	largest  float64    // largest upper bound seen
+	largest  float64    // largest upper bound: seen, or for a known constant at most possible
 }
 
 const (
@@ -25,6 +25,8 @@ const (
 	boundClimb   = 60   // random steps in search of the largest bound
 	leastOpen    = 0.01 // of them must be open, else the constant is doubled
 	widening     = 2.0  // standard deviations of noise by which bounds are widened
+	certainty    = 1e-3 // distance to which the largest bound of a known constant is located
+	splits       = 3000 // at which its search gives up: the bound is then true, but larger
 )
 
 // newBounds computes the bounds of what the surrogate knows; nil where the
@@ -88,7 +90,13 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 		b.Bounds, _ = b.Loosen(sample, best, leastOpen)
 	}
 	b.excluded = b.Excluded(sample, best)
-	b.largest = l.largestUpper(b, sample)
+	if b.through == nil {
+		b.largest = l.largestUpper(b, sample)
+		return
+	}
+	box := l.dom.box()
+	largest, _ := b.MaxUpper(box.lo, box.up, certainty*b.L(), splits)
+	b.largest = b.carry(largest)
 }
 
 // largestUpper looks for the largest upper bound: at the sample, then around its
@@ -160,7 +168,7 @@ func (b *bounds) carryGrad(y float64, g []float64) {
 
 // note describes the bounds.
 func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
-	n := &LipschitzNote{Slope: b.slope, Constant: b.L(), Excluded: b.excluded}
+	n := &LipschitzNote{Slope: b.slope, Constant: b.L(), Excluded: b.excluded, Stated: b.through != nil}
 	if gap := s.value(b.largest) - best; !math.IsInf(gap, 0) && !math.IsNaN(gap) {
 		gap = math.Max(gap, 0)
 		n.Gap = &gap

@@ -47,6 +47,17 @@ func (d *domain) snap(p []float64) []float64 {
 	return d.space.Snap(p)
 }
 
+// box is the smallest box that holds every point.
+func (d *domain) box() region {
+	r := wholeCube(d.space.Dim())
+	for j, c := range d.space.Coords() {
+		if c.Kind == spaces.KindChoice {
+			r.up[j] = 1 / math.Sqrt2
+		}
+	}
+	return r
+}
+
 // free marks the coordinates that a gradient may move at p.
 func (d *domain) free(p []float64, mask []bool) {
 	if d.plain {

@@ -238,3 +238,32 @@ func BenchmarkExplain(b *testing.B) {
 		})
 	}
 }
+
+// Under a constant that holds, what is left to gain is never less than the gap says.
+func TestGapOfAStatedConstantIsACertificate(t *testing.T) {
+	const constant = 20.0 // the slope of hill is at most 12.7
+	const top = 5.0
+	for _, n := range []int{4, 12, 40, 120} {
+		e, _ := explainer(t, n, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+		x := explain(t, e, n+1, nil)
+		if x.Lipschitz == nil || x.Lipschitz.Gap == nil || !x.Lipschitz.Stated {
+			t.Fatalf("%d trials: no certificate: %+v", n, x.Lipschitz)
+		}
+		gap := *x.Lipschitz.Gap
+		if gap < top-x.Best {
+			t.Errorf("%d trials: the gap is %v, but %v is left to gain", n, gap, top-x.Best)
+		}
+		for _, b := range explain(t, e, n+1, somePoints(2000)).Beliefs {
+			if b.Upper-x.Best > gap+1e-9 {
+				t.Fatalf("%d trials: the gap is %v, but a bound leaves %v", n, gap, b.Upper-x.Best)
+			}
+		}
+	}
+}
+
+func TestNoGapUnderARefutedConstant(t *testing.T) {
+	e, _ := explainer(t, 30, optimizer.Settings{LipschitzConstant: 0.5, Noise: optimizer.Number(0)}, never)
+	if x := explain(t, e, 31, nil); x.Lipschitz.Gap != nil {
+		t.Errorf("gap %v under a constant that the trials refute", *x.Lipschitz.Gap)
+	}
+}

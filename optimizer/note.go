@@ -33,9 +33,13 @@ type LipschitzNote struct {
 	// Excluded is the share of the cube where the upper bound allows no
 	// improvement.
 	Excluded float64 `json:"excluded"`
-	// Gap is how far, in the objective's units, the largest upper bound that was
-	// seen exceeds the best value.
+	// Gap is how far, in the objective's units, the largest upper bound exceeds the
+	// best value. Under a stated constant that holds, nothing more is left to gain.
+	// Under an estimated one it is a guess: of the largest bound that was seen. There
+	// is none if the trials refute a stated constant.
 	Gap *float64 `json:"gap,omitempty"`
+	// Stated says that the constant was given by a person.
+	Stated bool `json:"stated,omitempty"`
 }
 
 // Fit is a fitted model: enough to build it again from the told trials.
