@@ -1,8 +1,6 @@
 package spec_test
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
@@ -74,51 +72,6 @@ func TestBadFlags(t *testing.T) {
 	}
 	if _, err := (spec.Inline{}).TOML(); err == nil {
 		t.Error("nothing was accepted as a study")
-	}
-}
-
-func TestGuess(t *testing.T) {
-	src := spec.Guess([]string{"python3", "train.py", "--lr", "0.01", "--epochs", "10", "--batch-size=64", "--dropout=0.5", "--seed", "3", "--data", "x.csv", "--trial", "2", "-v"})
-	cfg, err := spec.Parse("spec.toml", src, "/")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, src)
-	}
-	want := "python3 train.py --lr {lr} --epochs {epochs} --batch-size={batch_size} --dropout={dropout} --seed 3 --data x.csv --trial {trial_value} -v"
-	if got := strings.Join(cfg.Command.Argv, " "); got != want {
-		t.Errorf("the command became\n%s, want\n%s", got, want)
-	}
-	if cfg.Name != "train" {
-		t.Errorf("name %q", cfg.Name)
-	}
-	lr := cfg.Params[0]
-	if lr.Min != 1e-4 || lr.Max != 1 || lr.Scale != spaces.Log {
-		t.Errorf("lr is %+v", lr)
-	}
-	if e := cfg.Params[1]; e.Kind != spaces.KindInt || e.Min != 2 || e.Max != 30 {
-		t.Errorf("epochs is %+v", e)
-	}
-	if again := spec.Guess([]string{"./prog"}); !bytes.Contains(again, []byte("No option with a number")) {
-		t.Errorf("a command without options gives\n%s", again)
-	}
-}
-
-func TestGuessOfAShellCommand(t *testing.T) {
-	src := spec.Guess([]string{"A=1 python3 train.py --lr 0.01 --n=-3 -c 1 --steps 1e4 --seed 4 --lr 5 x3 | tail -n 1"})
-	cfg, err := spec.Parse("spec.toml", src, "/")
-	if err != nil {
-		t.Fatalf("%v\n%s", err, src)
-	}
-	want := "A=1 python3 train.py --lr {lr} --n={n} -c {c} --steps {steps} --seed 4 --lr 5 x3 | tail -n 1"
-	if cfg.Command.Shell != want || cfg.Name != "train" {
-		t.Errorf("%s: %s\nwant %s", cfg.Name, cfg.Command.Shell, want)
-	}
-	var kinds []spaces.Kind
-	for _, p := range cfg.Params {
-		kinds = append(kinds, p.Kind)
-	}
-	// A cost of 1 may be 0.3; steps of 1e4 may not be 9999.5.
-	if want := []spaces.Kind{spaces.KindFloat, spaces.KindInt, spaces.KindFloat, spaces.KindInt}; !slices.Equal(kinds, want) {
-		t.Errorf("kinds %v; want %v", kinds, want)
 	}
 }
 

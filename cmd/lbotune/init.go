@@ -13,18 +13,18 @@ func newInit(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [-- COMMAND ...]",
 		Short: "Write a commented spec for a command line",
-		Long: `Init writes a spec for the command as you run it by hand: every option with a
-number becomes a parameter, with a range guessed from its name and value. Read it
-through and mend the guesses.`,
-		Example: "  lbotune init -- python train.py --lr 0.01 --epochs 10",
+		Long: `Init writes a spec for the command as you run it by hand: every option whose value
+looks like a hyperparameter becomes one, with a range around today's value. Epochs,
+seeds, ports and the like are left as they are. Read it through and correct the guesses.`,
+		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 				return &hinted{usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01"}
 			}
 			if len(args) == 0 {
-				args = []string{"./train", "--lr", "0.01", "--epochs", "10"}
+				args = []string{"./train", "--lr", "0.01", "--layers", "3"}
 			}
-			text := spec.Guess(args)
+			text := spec.Draft{Argv: args}.TOML()
 			if file == "-" {
 				_, err := g.out.Write(text)
 				return err

@@ -1,0 +1,163 @@
+package spec
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Draft is a program as somebody runs it by hand: what a first spec is made of.
+type Draft struct {
+	// Argv is the program with its arguments, or one string for the shell.
+	Argv []string
+	// Help is what the program prints for --help; empty if it is not known.
+	Help string
+	// Metric is the name of the number to optimize; empty means "loss".
+	Metric string
+	// Maximize says that a larger value is better.
+	Maximize bool
+	// Remark says where the metric comes from; empty if it was not looked for.
+	Remark string
+}
+
+// TOML writes a commented spec: every option whose value looks like a hyperparameter
+// becomes a parameter, with a range around today's value. Parse accepts it.
+func (d Draft) TOML() []byte {
+	var without []string
+	for {
+		text, names := d.write(without)
+		if _, err := Parse("draft", text, "/"); err == nil || len(names) == 0 {
+			return text
+		}
+		// Something in the command does not suit a placeholder, such as quotes
+		// around it. Leave parameters out, the last first.
+		without = append(without, names[len(names)-1])
+	}
+}
+
+// write writes the spec without some parameters, and returns the names of those that
+// are in it.
+func (d Draft) write(without []string) (text []byte, names []string) {
+	g := guesser{choices: optionChoices(d.Help), without: without, taken: map[string]bool{}}
+	var command []string
+	if len(d.Argv) == 1 {
+		command = []string{g.shell(d.Argv[0])}
+	} else {
+		command = g.arguments(d.Argv)
+	}
+	w := &writer{}
+	w.line("# Written by lbotune init. Read it through, correct the guesses, and look at what")
+	w.line("# would run: lbotune check, then lbotune check --smoke.")
+	w.line("\nname    = %s", quote(ProgramName(d.Argv)))
+	for _, f := range g.found {
+		names = append(names, f.param.Name)
+	}
+	fromEnv := false
+	if len(g.found) == 0 {
+		name := "lr"
+		if slices.Contains(without, name) {
+			name = "learning_rate"
+		}
+		w.line("\n# No option with a value to vary was found in the command. Write {%s} where the", name)
+		w.line("# value goes, and give it its name.")
+		command, fromEnv = withPlaceholder(command, name)
+		g.found = []guess{{param: spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log}}}
+	}
+	w.command(command)
+	if len(g.left) > 0 {
+		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))
+	}
+	d.objective(w)
+	for _, f := range g.found {
+		w.param(f.param, f.remark)
+	}
+	w.line("\n[budget]")
+	w.line("trials = %d   # about ten for each parameter, and ten more", 10*(len(g.found)+1))
+	w.line("# time = \"2h\"")
+	w.line("\n[run]")
+	w.line("workers = 1")
+	w.line("# timeout = \"30m\"")
+	if fromEnv {
+		w.line("params_from_env = true   # the program finds it in LBOTUNE_PARAM_%s", strings.ToUpper(g.found[0].param.Name))
+	}
+	return []byte(w.b.String()), names
+}
+
+func (d Draft) objective(w *writer) {
+	metric, direction := d.Metric, "minimize"
+	if metric == "" {
+		metric = "loss"
+	}
+	if d.Maximize {
+		direction = "maximize"
+	}
+	w.line("\n[objective]")
+	if d.Remark != "" {
+		w.line("# %s", d.Remark)
+	} else {
+		w.line("# The name of the number as your program prints it: loss=0.3, loss: 0.3, \"loss\": 0.3.")
+	}
+	w.line("metric    = %s", quote(metric))
+	w.line("direction = %-11s # or %s", quote(direction), quote(map[bool]string{true: "minimize", false: "maximize"}[d.Maximize]))
+}
+
+// withPlaceholder appends an option to a command without any. Where the shell may not
+// take one at the end, the program is to read its environment.
+func withPlaceholder(command []string, name string) (with []string, fromEnv bool) {
+	option := "--" + name + "={" + name + "}"
+	if len(command) != 1 {
+		return append(slices.Clone(command), option), false
+	}
+	if strings.ContainsAny(command[0], "|&;<>()$`\\\"'*?[]#~=%{}!\n") {
+		return command, true
+	}
+	return []string{command[0] + " " + option}, false
+}
+
+var (
+	interpreterRE = regexp.MustCompile(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
+	inlineCodeRE  = regexp.MustCompile(`^-[a-zA-Z]*[ceE]$`)
+	assignmentRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+	suffixRE      = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
+	noNameRE      = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
+)
+
+// ProgramName is what a study of a command line is called: its program without
+// directory and suffix, or the script behind an interpreter.
+func ProgramName(argv []string) string {
+	if len(argv) == 1 { // a shell command
+		argv = strings.Fields(argv[0])
+	}
+	for len(argv) > 1 && (assignmentRE.MatchString(argv[0]) || argv[0] == "env" || argv[0] == "exec") {
+		argv = argv[1:]
+	}
+	if len(argv) == 0 {
+		return "study"
+	}
+	name := suffixRE.ReplaceAllString(filepath.Base(program(argv)), "")
+	name = strings.Trim(noNameRE.ReplaceAllString(name, "-"), "-.")
+	if name == "" {
+		return "study"
+	}
+	return name
+}
+
+// program is the program of a command line, or the script of an interpreter that
+// is given one.
+func program(argv []string) string {
+	if !interpreterRE.MatchString(filepath.Base(argv[0])) {
+		return argv[0]
+	}
+	for _, a := range argv[1:] {
+		if inlineCodeRE.MatchString(a) {
+			break
+		}
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+	}
+	return argv[0]
+}

@@ -1,0 +1,255 @@
+package spec
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// guess is a parameter that an option of a command line may be.
+type guess struct {
+	param  spaces.Param
+	remark string
+}
+
+// guesser reads the options of one command line.
+type guesser struct {
+	choices map[string][]string // the words that --help lists, by option
+	without []string            // parameters not to make
+	found   []guess
+	left    []string // what was left alone, and why
+	taken   map[string]bool
+}
+
+// placeholders makes parameters of the placeholders that a text has already. Those that
+// cannot be any become plain text.
+func (g *guesser) placeholders(text string) string {
+	var out strings.Builder
+	at := 0
+	for _, part := range command.Parse(text) {
+		if !part.IsPlaceholder() || !part.Flag && isReserved(part.Name) {
+			continue
+		}
+		out.WriteString(text[at:part.Start])
+		at = part.End
+		p := spaces.Param{Name: part.Name, Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log}
+		if part.Flag {
+			p = spaces.Param{Name: part.Name, Kind: spaces.KindBool}
+		}
+		if name := strings.ToUpper(p.Name); !slices.Contains(g.without, p.Name) && !g.taken[name] && len(p.Check()) == 0 {
+			g.taken[name] = true
+			g.found = append(g.found, guess{p, "named in the command: give it its range"})
+		}
+		if g.taken[strings.ToUpper(p.Name)] {
+			out.WriteString(part.Text)
+		} else {
+			out.WriteString("{" + part.Text + "}")
+		}
+	}
+	return out.String() + text[at:]
+}
+
+// assignedRE is an option in the style of Hydra: model.dropout=0.3.
+var assignedRE = regexp.MustCompile(`^[+~]{0,2}[A-Za-z_][\w.@/]*$`)
+
+// arguments returns the command with placeholders for what was guessed.
+func (g *guesser) arguments(argv []string) []string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		out[i] = g.placeholders(a)
+	}
+	program := false // seen: what stands before it is its environment
+	for i := 0; i < len(out); i++ {
+		a := out[i]
+		flag, value, assigned := strings.Cut(a, "=")
+		switch {
+		case assigned && (strings.HasPrefix(a, "-") || program && assignedRE.MatchString(flag)):
+			if name, ok := g.option(flag, value); ok {
+				out[i] = flag + "={" + name + "}"
+			}
+		case strings.HasPrefix(a, "-") && i+1 < len(out):
+			if name, ok := g.option(a, out[i+1]); ok {
+				i++
+				out[i] = "{" + name + "}"
+			}
+		case !assigned && a != "env":
+			program = true
+		}
+	}
+	return out
+}
+
+// shellOptionRE is an option with its value in a shell command, where neither is
+// quoted.
+var shellOptionRE = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][\w.-]*(?:=|[ \t]+)|[+~]{0,2}[A-Za-z_][\w.@/]*=)([-+]?[\w.+-]+)(?:$|[\s;|&)])`)
+
+// environmentRE are the variables that a shell command sets for its program.
+var environmentRE = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*`)
+
+// shell returns a shell command with placeholders for what was guessed.
+func (g *guesser) shell(line string) string {
+	line = g.placeholders(line)
+	var out strings.Builder
+	skip := len(environmentRE.FindString(line))
+	out.WriteString(line[:skip])
+	line = line[skip:]
+	for {
+		m := shellOptionRE.FindStringSubmatchIndex(line)
+		if m == nil {
+			return out.String() + line
+		}
+		from, to := m[4], m[5]
+		if name, ok := g.option(strings.TrimRight(line[m[2]:m[3]], "= \t"), line[from:to]); ok {
+			out.WriteString(line[:from] + "{" + name + "}")
+		} else {
+			out.WriteString(line[:from])
+			to = from // the value may be an option itself
+		}
+		line = line[to:]
+	}
+}
+
+var notInNames = regexp.MustCompile(`\W+`)
+
+// option guesses a parameter from an option and its value.
+func (g *guesser) option(flag, value string) (string, bool) {
+	name := strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_")
+	why := leftAlone(name)
+	if isReserved(name) {
+		name += "_value"
+	}
+	if name == "" || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
+		return "", false
+	}
+	p := spaces.Param{Name: name}
+	x, err := strconv.ParseFloat(value, 64)
+	switch {
+	case err == nil && !math.IsInf(x, 0) && !math.IsNaN(x):
+		if why != "" {
+			g.leave(flag, value, why)
+			return "", false
+		}
+		if !guessRange(&p, x, value) {
+			g.leave(flag, value, "no range can be told from this value")
+			return "", false
+		}
+	case slices.Contains(g.choices[flag], value) && why == "" && !wordNames.MatchString(name):
+		p.Kind = spaces.KindChoice
+		for _, word := range g.choices[flag] {
+			p.Choices = append(p.Choices, spaces.String(word))
+		}
+	default:
+		return "", false
+	}
+	if len(p.Check()) > 0 {
+		return "", false
+	}
+	g.taken[strings.ToUpper(name)] = true
+	g.found = append(g.found, guess{p, fmt.Sprintf("today's value: %s %s", flag, value)})
+	return name, true
+}
+
+func (g *guesser) leave(flag, value, why string) {
+	g.left = append(g.left, fmt.Sprintf("%s %s: %s", flag, value, why))
+}
+
+// Names of options that are no hyperparameters, whatever their values, by why.
+var (
+	chanceNames = regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`)
+	budgetNames = regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|timeout|budget|max_?time)$`)
+	machine     = regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads|num_threads|nthreads|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`)
+	reporting   = regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|\w+_(interval|freq|every)|version|id)$`)
+	dataNames   = regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|year|start|end)$`)
+	wordNames   = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
+)
+
+// leftAlone says why an option of this name is not varied; empty if it may be.
+func leftAlone(name string) string {
+	switch {
+	case chanceNames.MatchString(name):
+		return "chance"
+	case budgetNames.MatchString(name):
+		return "how long it runs; more is rarely worse and costs time"
+	case machine.MatchString(name):
+		return "of the machine"
+	case reporting.MatchString(name):
+		return "changes no result"
+	case dataNames.MatchString(name):
+		return "part of the task"
+	}
+	return ""
+}
+
+// The names of numbers tell what their values do not: real although written as whole
+// numbers, varied by factors, sizes, which grow by factors too, or shares.
+var (
+	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
+	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay)$`)
+	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|rho|rate_drop)`)
+	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
+	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
+)
+
+// guessRange sets the kind, range and scale of p around the value x that is used
+// today, and reports false if nothing is known of it. The value leads: an exponent, or
+// less than 0.05, is varied by factors; 0.9 and more, below 1, counts by its distance
+// from 1. Today's value is always inside.
+func guessRange(p *spaces.Param, x float64, text string) bool {
+	p.Kind = spaces.KindFloat
+	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
+	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
+	switch {
+	case x == math.Trunc(x) && x >= 1 && (whole && !realNames.MatchString(p.Name) || wholeNames.MatchString(p.Name)):
+		p.Kind = spaces.KindInt
+		if sizeNames.MatchString(p.Name) {
+			p.Min, p.Max, p.Scale = math.Max(1, math.Floor(x/8)), x*8, spaces.Log
+		} else {
+			p.Min, p.Max = math.Max(1, math.Floor(x/4)), math.Max(x*3, x+2)
+		}
+	case x >= 0.9 && x < 1:
+		p.Min, p.Max = math.Max(0, roundBy(1-10*(1-x), 1-x)), roundBy(1-(1-x)/10, (1-x)/10)
+	case factors || x > 0 && realNames.MatchString(p.Name):
+		p.Min, p.Max, p.Scale = roundTo1(x/100), roundTo1(x*100), spaces.Log
+	case x >= 0 && x < 1 && shareNames.MatchString(p.Name):
+		p.Min, p.Max = 0, 0.99
+	case x == 1 && shareNames.MatchString(p.Name):
+		p.Min, p.Max = 0.1, 1
+	case x == 0 && zeroNames.MatchString(p.Name):
+		p.Min, p.Max = 0, 0.1
+	case x > 0:
+		p.Min, p.Max, p.Scale = roundTo1(x/10), roundTo1(x*10), spaces.Log
+	case x < 0 && !whole:
+		p.Min, p.Max = roundTo1(x*10), 0
+	default:
+		return false
+	}
+	if x < p.Min || x > p.Max { // rounding
+		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
+	}
+	return true
+}
+
+// roundTo1 rounds to one significant digit.
+func roundTo1(x float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 0, 64), 64)
+	if err != nil {
+		return x
+	}
+	return r
+}
+
+// roundBy rounds x to the first significant digit of step.
+func roundBy(x, step float64) float64 {
+	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+	if err != nil {
+		return x
+	}
+	return r
+}

@@ -1,0 +1,189 @@
+package spec_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+func draft(t *testing.T, d spec.Draft) (study.Config, string) {
+	t.Helper()
+	src := d.TOML()
+	cfg, err := spec.Parse("spec.toml", src, "/")
+	if err != nil {
+		t.Fatalf("the draft of %q is not accepted: %v\n%s", d.Argv, err, src)
+	}
+	return cfg, string(src)
+}
+
+func TestDraftOfACommand(t *testing.T) {
+	cfg, src := draft(t, spec.Draft{Argv: strings.Fields("python3 train.py --lr 0.01 --epochs 10 --batch-size=64 --dropout=0.5 --seed 3 --data x.csv --trial 2 -v")})
+	want := "python3 train.py --lr {lr} --epochs 10 --batch-size={batch_size} --dropout={dropout} --seed 3 --data x.csv --trial {trial_value} -v"
+	if got := strings.Join(cfg.Command.Argv, " "); got != want {
+		t.Errorf("the command became\n%s, want\n%s", got, want)
+	}
+	if cfg.Name != "train" {
+		t.Errorf("name %q", cfg.Name)
+	}
+	for _, left := range []string{"--epochs 10: how long", "--seed 3: chance"} {
+		if !strings.Contains(src, "\n#   "+left) {
+			t.Errorf("%q is not left as it is:\n%s", left, src)
+		}
+	}
+}
+
+func TestDraftOfAShellCommand(t *testing.T) {
+	cfg, _ := draft(t, spec.Draft{Argv: []string{"A=1 python3 train.py --lr 0.01 --n=-3.5 -c 1 --rounds 1e2 --seed 4 --lr 5 model.dropout=0.3 x3 'y=4' | tail -n 1"}})
+	want := "A=1 python3 train.py --lr {lr} --n={n} -c {c} --rounds {rounds} --seed 4 --lr 5 model.dropout={model_dropout} x3 'y=4' | tail -n 1"
+	if cfg.Command.Shell != want || cfg.Name != "train" {
+		t.Errorf("%s: %s\nwant %s", cfg.Name, cfg.Command.Shell, want)
+	}
+	var kinds []spaces.Kind
+	for _, p := range cfg.Params {
+		kinds = append(kinds, p.Kind)
+	}
+	// A cost of 1 may be 0.3; rounds of 1e2 may not be 99.5.
+	if want := []spaces.Kind{spaces.KindFloat, spaces.KindFloat, spaces.KindInt, spaces.KindFloat}; !slices.Equal(kinds[:2], want[:2]) || kinds[2] != spaces.KindFloat || kinds[3] != spaces.KindInt {
+		t.Errorf("kinds %v", kinds)
+	}
+}
+
+func TestDraftRanges(t *testing.T) {
+	for option, want := range map[string]string{
+		"--alpha 1e-4":           "float 1e-06 0.01 log",
+		"-ratioGap 0.01":         "float 0.0001 1 log",
+		"--lr 0.1":               "float 0.001 10 log",
+		"--beta2 0.999":          "float 0.99 0.9999 ",
+		"--momentum 0.9":         "float 0 0.99 ",
+		"--wd 0":                 "float 0 0.1 ",
+		"--dropout 0.5":          "float 0 0.99 ",
+		"--dropout 0":            "float 0 0.99 ",
+		"--subsample 1.0":        "float 0.1 1 ",
+		"--temperature 0.7":      "float 0.007 70 log",
+		"--warmth 0.7":           "float 0.07 7 log",
+		"--shift -0.5":           "float -5 0 ",
+		"--batch_size 64":        "int 8 512 log",
+		"--layers 3":             "int 1 9 ",
+		"--n_estimators 100":     "int 12 800 log",
+		"model.dropout=0.3":      "float 0 0.99 ",
+		"optimizer.lr=3e-4":      "float 3e-06 0.03 log",
+		"--C=1":                  "float 0.01 100 log",
+		"+trainer.clip_val=0.05": "float 0.005 0.5 log",
+	} {
+		argv := append([]string{"./train"}, strings.Fields(option)...)
+		cfg, src := draft(t, spec.Draft{Argv: argv})
+		p := cfg.Params[0]
+		if got := fmt.Sprint(p.Kind, " ", p.Min, " ", p.Max, " ", p.Scale); got != want && got != want+"linear" {
+			t.Errorf("%s: %s, want %s", option, got, want)
+		}
+		if !strings.Contains(src, "today's value: ") {
+			t.Errorf("%s: not today's value in\n%s", option, src)
+		}
+	}
+}
+
+func TestDraftLeavesAlone(t *testing.T) {
+	for _, option := range []string{"--epochs 10", "--max_iter 100", "--seed 0", "--port 8080", "--gpu 1", "--log-interval 10", "--n-jobs 4",
+		"--threshold 0", "--data a.csv", "--num-workers=4", "trainer.max_steps=1000"} {
+		argv := append([]string{"./train"}, strings.Fields(option)...)
+		cfg, src := draft(t, spec.Draft{Argv: argv})
+		if len(cfg.Params) != 1 || cfg.Params[0].Name != "lr" || !strings.Contains(src, "No option with a value to vary") {
+			t.Errorf("%s is varied:\n%s", option, src)
+		}
+	}
+}
+
+func TestDraftKeepsPlaceholders(t *testing.T) {
+	cfg, _ := draft(t, spec.Draft{Argv: []string{"./train", "--x={x}", "{flag:bn}", "--seed={seed}", "${HOME}"}})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "./train --x={x} {flag:bn} --seed={seed} ${HOME}" {
+		t.Error(got)
+	}
+	if len(cfg.Params) != 2 || cfg.Params[0].Name != "x" || cfg.Params[1].Kind != spaces.KindBool {
+		t.Errorf("parameters %+v", cfg.Params)
+	}
+}
+
+const argparseHelp = `usage: train.py [-h] [--optimizer {sgd,adam,rmsprop}] [--alpha ALPHA]
+
+options:
+  -h, --help            show this help message and exit
+  --optimizer {sgd,adam,rmsprop}
+                        the optimizer
+  -k {rbf,linear}, --kernel {rbf,linear}
+  --alpha ALPHA         (default: 1)
+`
+
+const clapHelp = `Usage: train [OPTIONS]
+
+Options:
+      --optimizer <OPTIMIZER>  The optimizer [default: adam] [possible values: sgd, adam]
+  -k, --kernel <KERNEL>
+          The kernel
+
+          [possible values: rbf, linear]
+`
+
+const clickHelp = `Usage: train.py [OPTIONS]
+
+Options:
+  --optimizer [sgd|adam]
+  -k, --kernel [rbf|linear]  the kernel
+  --help                     Show this message and exit.
+`
+
+const abslHelp = `flags:
+
+train.py:
+  --optimizer: <sgd|adam>: the optimizer
+    (default: 'adam')
+`
+
+func TestDraftOffersTheWordsThatHelpLists(t *testing.T) {
+	for name, c := range map[string]struct{ help, option, want string }{
+		"argparse":       {argparseHelp, "--optimizer adam", "[sgd adam rmsprop]"},
+		"argparse short": {argparseHelp, "-k rbf", "[rbf linear]"},
+		"argparse long":  {argparseHelp, "--kernel=rbf", "[rbf linear]"},
+		"clap":           {clapHelp, "--optimizer adam", "[sgd adam]"},
+		"click":          {clickHelp, "--optimizer sgd", "[sgd adam]"},
+		"click short":    {clickHelp, "-k rbf", "[rbf linear]"},
+		"absl":           {abslHelp, "--optimizer=adam", "[sgd adam]"},
+	} {
+		cfg, src := draft(t, spec.Draft{Argv: append([]string{"./train"}, strings.Fields(c.option)...), Help: c.help})
+		if p := cfg.Params[0]; p.Kind != spaces.KindChoice || fmt.Sprint(p.Choices) != c.want {
+			t.Errorf("%s: %v of %s\n%s", name, p.Choices, p.Kind, src)
+		}
+	}
+	cfg, _ := draft(t, spec.Draft{Argv: []string{"./train", "--optimizer", "lion"}, Help: argparseHelp})
+	if cfg.Params[0].Kind == spaces.KindChoice {
+		t.Error("a word that help does not list became a choice")
+	}
+}
+
+// Whatever the command line, its draft is a valid spec.
+func TestDraftIsAlwaysAccepted(t *testing.T) {
+	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",
+		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "<<EOF"}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 1000 {
+		argv := make([]string, 1+rng.IntN(6))
+		for i := range argv {
+			argv[i] = pieces[rng.IntN(len(pieces))]
+		}
+		if rng.IntN(2) == 0 {
+			argv = []string{strings.Join(argv, " ")}
+		}
+		if strings.TrimSpace(argv[0]) == "" {
+			continue
+		}
+		src := spec.Draft{Argv: argv, Help: argparseHelp}.TOML()
+		if _, err := spec.Parse("spec.toml", src, "/"); err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, src)
+		}
+	}
+}
