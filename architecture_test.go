@@ -17,8 +17,10 @@ const module = "github.com/lbotune/lbotune/"
 // subpackages aside. Imports point down only: see docs/architecture.md.
 var mayImport = map[string][]string{
 	"spaces":                  nil,
-	"parser":                  nil,
-	"runner":                  nil,
+	"internal/ansi":           nil,
+	"internal/spelling":       nil,
+	"parser":                  {"internal/ansi", "internal/spelling"},
+	"runner":                  {"internal/ansi"},
 	"runner/runnertest":       {"runner"},
 	"journal":                 nil,
 	"pruner":                  nil,
@@ -35,7 +37,7 @@ var mayImport = map[string][]string{
 	"optimizer":               {"spaces", "optimizer/"},
 	"problems":                {"spaces", "problems/", "examples/"},
 	"study":                   {"command", "optimizer", "spaces", "parser", "pruner", "runner", "journal"},
-	"spec":                    {"command", "study", "optimizer", "spaces", "parser"},
+	"spec":                    {"command", "internal/spelling", "study", "optimizer", "spaces", "parser"},
 	"cmd/lbotune":             {"command", "spec", "study", "optimizer", "spaces", "parser", "runner", "journal"},
 	"torture":                 nil,
 	"cmd/lbobench":            {"optimizer", "spaces", "problems", "examples/", "cmd/lbobench/"},

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/spelling"
 )
 
 // neighbour is a name that stands before a number, as a metric would.
@@ -144,7 +146,7 @@ func distance(wanted, name string) int {
 		return sameWords
 	case len(a) > 1 && len(b) > 1 && (strings.Contains(a, b) || strings.Contains(b, a)):
 		return oneInOther
-	case len(a) > 2 && len(b) < 2*len(a) && edits(a, b) <= len(a)/4+1:
+	case len(a) > 2 && len(b) < 2*len(a) && spelling.Distance(a, b) <= len(a)/4+1:
 		return typingError
 	}
 	return unrelated
@@ -158,26 +160,6 @@ func squash(name string) string {
 		}
 		return r
 	}, strings.ToLower(name))
-}
-
-// edits is the Levenshtein distance of two names, in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 // nearRegex looks for a line that has the text which the expression asks for.

@@ -3,6 +3,8 @@ package parser
 import (
 	"bytes"
 	"errors"
+
+	"github.com/lbotune/lbotune/internal/ansi"
 )
 
 // MaxLine is how many bytes of a line are looked at; what follows, up to the
@@ -169,7 +171,7 @@ func (s *Scanner) look(text []byte, cut bool) {
 	if len(text) == 0 {
 		return
 	}
-	if bytes.IndexByte(text, escape) >= 0 {
+	if bytes.IndexByte(text, ansi.Escape) >= 0 {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
 	}

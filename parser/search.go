@@ -1,6 +1,10 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/lbotune/lbotune/internal/ansi"
+)
 
 // search finds the next place in a block where one of several strings stands,
 // and remembers the places that it has passed over.
@@ -23,7 +27,7 @@ func newSearch(needles [][]byte) *search {
 	if len(s.needles) == 0 {
 		return nil
 	}
-	s.needles = append(s.needles, []byte{escape})
+	s.needles = append(s.needles, []byte{ansi.Escape})
 	s.at = make([]int, len(s.needles))
 	return s
 }

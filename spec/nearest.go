@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/lbotune/lbotune/internal/spelling"
 )
 
 // Nearest returns the candidate that name most likely misspells, if there is one.
 func Nearest(name string, candidates []string) (string, bool) {
 	best, dist := "", max(2, len(name)/3)+1
 	for _, c := range candidates {
-		d := editDistance(strings.ToLower(name), strings.ToLower(c))
+		d := spelling.Distance(strings.ToLower(name), strings.ToLower(c))
 		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
 			d = min(d, 1) // a beginning is as good as one mistake
 		}
@@ -27,28 +29,4 @@ func didYouMean(name string, candidates []string) string {
 		return fmt.Sprintf("did you mean %s?", c)
 	}
 	return "allowed here: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
-}
-
-// editDistance counts insertions, deletions, substitutions and swaps of
-// neighbours (the optimal string alignment distance).
-func editDistance(a, b string) int {
-	two, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range a {
-		cur[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			cur[j+1] = min(cur[j]+1, prev[j+1]+1, prev[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				cur[j+1] = min(cur[j+1], two[j-1]+1)
-			}
-		}
-		two, prev, cur = prev, cur, two
-	}
-	return prev[len(b)]
 }

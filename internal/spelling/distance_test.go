@@ -1,0 +1,32 @@
+package spelling_test
+
+import (
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/spelling"
+)
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "loss", 4},
+		{"loss", "loss", 0},
+		{"loss", "los", 1},
+		{"loss", "lass", 1},
+		{"loss", "lsos", 1}, // a swap
+		{"trails", "trials", 1},
+		{"kitten", "sitting", 3},
+		{"ca", "abc", 3}, // no letter is moved twice
+		{"é", "e", 2},    // bytes
+	} {
+		if got := spelling.Distance(c.a, c.b); got != c.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+		if got := spelling.Distance(c.b, c.a); got != c.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
+		}
+	}
+}
