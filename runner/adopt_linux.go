@@ -61,7 +61,7 @@ func (l *Local) strays(a *attempt, seen func(process)) []process {
 		for _, other := range l.live {
 			mine = mine && (other == a || p.start < int64(other.uptime/tick))
 		}
-		if mine || p.marked(a.job.ID) {
+		if mine || p.marked(a.marker()) {
 			strays = append(strays, p)
 			seen(p)
 		}

@@ -28,17 +28,40 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	here := l.here()
 	a.foreign = rec.PIDs != here.pids
 	sameKernel := rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
+	native := a.native(rec, sameKernel)
+	outdated := job.Key != "" && rec.Key != job.Key
 	switch {
+	case rec.Version == 0:
+		return Exit{}, ErrNeverStarted
 	case rec.Version > recordVersion:
 		return Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d",
 			RecordName, rec.Version, recordVersion)
-	case sameKernel:
-		a.regroup(rec.Cgroup)
-		return l.rejoin(ctx, a, rec)
-	case rec.Exit == nil && rec.Version != 0 && rec.Host != here.host:
+	case native && !sameKernel && rec.Exit == nil && rec.Host != here.host:
 		return Exit{}, fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
+	case native && sameKernel:
+		a.regroup(rec.Cgroup)
+		if outdated {
+			return Exit{}, l.end(ctx, a)
+		}
+		return l.rejoin(ctx, a, rec)
+	case outdated:
+		return Exit{}, ErrOutdated
+	case !native && rec.Exit == nil:
+		return Exit{}, ErrCopied
 	}
-	return a.harvest(rec) // no process survives a boot
+	return a.harvest(rec) // no process survives a boot, and those of an original are not ours
+}
+
+// end leaves nothing of an attempt whose result is of no use.
+func (l *Local) end(ctx context.Context, a *attempt) error {
+	if !a.over() {
+		l.stop(a, stopCancel)
+	}
+	l.sweep(a)
+	if err := a.gone(ctx); err != nil {
+		return err
+	}
+	return ErrOutdated
 }
 
 // reopen opens the directory of an attempt that an earlier orchestrator has made.
@@ -57,7 +80,7 @@ func reopen(job Job) (*attempt, record, error) {
 		a.close()
 		return nil, rec, err
 	}
-	a.pid, a.uptime = rec.PID, time.Duration(rec.Uptime)
+	a.nonce, a.pid, a.uptime = rec.Nonce, rec.PID, time.Duration(rec.Uptime)
 	if rec.Started != nil {
 		a.started = *rec.Started
 	}

@@ -15,6 +15,7 @@ import (
 // attempt is one attempt under the eyes of this process.
 type attempt struct {
 	job      Job
+	nonce    string
 	dir      int // descriptors: the directory
 	record   int // and attempt.jsonl for appending
 	out, err boundedLog
@@ -50,7 +51,7 @@ func prepare(job Job) (*attempt, error) {
 	if err != nil {
 		return nil, diskError("create the attempt's directory", err)
 	}
-	a := &attempt{job: job, dir: dir, record: -1}
+	a := &attempt{job: job, nonce: newNonce(), dir: dir, record: -1}
 	a.out, a.err = newBoundedLog(&job), newBoundedLog(&job)
 	if err := a.fill(); err != nil {
 		a.discard()

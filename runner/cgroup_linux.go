@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -93,7 +94,7 @@ func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
 	if l.groups == "" {
 		return func() {}
 	}
-	dir := filepath.Join(l.groups, fmt.Sprintf("lbotune-%d-%s", os.Getpid(), cgroupSuffix(a.job.ID)))
+	dir := filepath.Join(l.groups, fmt.Sprintf("lbotune-%d-%s", os.Getpid(), cgroupSuffix(a.marker())))
 	if unix.Mkdir(dir, 0o700) != nil {
 		return func() {}
 	}
@@ -111,9 +112,9 @@ func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
 }
 
 // cgroupSuffix is the end of the name of an attempt's group.
-func cgroupSuffix(id string) string {
+func cgroupSuffix(marker string) string {
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(id))
+	_, _ = sum.Write([]byte(marker))
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
@@ -121,7 +122,7 @@ func cgroupSuffix(id string) string {
 // name into it.
 func (a *attempt) regroup(dir string) {
 	var st unix.Statfs_t
-	if filepath.Clean(dir) == dir && strings.HasPrefix(filepath.Base(dir), "lbotune-") && strings.HasSuffix(dir, "-"+cgroupSuffix(a.job.ID)) &&
+	if filepath.Clean(dir) == dir && strings.HasPrefix(filepath.Base(dir), "lbotune-") && strings.HasSuffix(dir, "-"+cgroupSuffix(a.marker())) &&
 		unix.Statfs(dir, &st) == nil && st.Type == unix.CGROUP2_SUPER_MAGIC {
 		a.cgroup = cgroup(dir)
 	}
@@ -150,13 +151,17 @@ func (c cgroup) pids() []int {
 	return pids
 }
 
-// populated reports whether something lives in the group, or may.
+// populated reports whether something lives in the group, or may. A group that somebody
+// has removed was empty.
 func (c cgroup) populated() bool {
 	if c == "" {
 		return false
 	}
 	var buf [128]byte
 	text, err := readSmall(string(c)+"/cgroup.events", buf[:])
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) {
+		return false
+	}
 	return err != nil || !bytes.Contains(text, []byte("populated 0"))
 }
 

@@ -2,6 +2,8 @@ package runner
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,8 +52,15 @@ until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do slee
 	if p, ok := readProcess(exit.Leftovers[0].PID); ok && !p.zombie {
 		t.Errorf("%+v lives on", p)
 	}
-	if left, _ := filepath.Glob(filepath.Join(cgroupParent(), "lbotune-*-"+cgroupSuffix(job.ID))); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(cgroupParent(), fmt.Sprintf("lbotune-%d-*", os.Getpid()))); len(left) > 0 {
 		t.Errorf("the group is left behind: %q", left)
+	}
+}
+
+// TestVanishedCgroup: a group that somebody has removed was empty.
+func TestVanishedCgroup(t *testing.T) {
+	if cgroup(filepath.Join(t.TempDir(), "gone")).populated() {
+		t.Error("a group that is not there has processes")
 	}
 }
 
@@ -61,7 +70,7 @@ func TestScribbledCgroup(t *testing.T) {
 	if parent == "" {
 		t.Skip("needs the right to make control groups of version 2")
 	}
-	mine, other := filepath.Join(parent, "lbotune-1-"+cgroupSuffix("mine")), filepath.Join(parent, "lbotune-1-"+cgroupSuffix("other"))
+	mine, other := filepath.Join(parent, "lbotune-1-"+cgroupSuffix("mine/1")), filepath.Join(parent, "lbotune-1-"+cgroupSuffix("other"))
 	for _, dir := range []string{mine, other} {
 		if err := unix.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
@@ -74,7 +83,7 @@ func TestScribbledCgroup(t *testing.T) {
 	}
 	for dir, want := range map[string]cgroup{mine: cgroup(mine), other: "", parent: "", outside: "", "": "", "/": "",
 		strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1): ""} {
-		a := attempt{job: Job{ID: "mine"}}
+		a := attempt{job: Job{ID: "mine"}, nonce: "1"}
 		if a.regroup(dir); a.cgroup != want {
 			t.Errorf("%s: took %q, want %q", dir, a.cgroup, want)
 		}

@@ -34,13 +34,17 @@
 //
 //   - it is in the supervisor's session, as long as the supervisor is our child and not yet
 //     reaped, so that the number cannot be another's;
-//   - its environment carries the marker LBOTUNE_ATTEMPT=<id>. The marker of an attempt
-//     inside an attempt lists both ids, so that ending the outer one ends the inner one;
+//   - its environment carries the marker LBOTUNE_ATTEMPT=<id>/<nonce>. Inside an attempt
+//     inside an attempt both markers are listed, so that ending the outer one ends the
+//     inner one;
 //   - it holds the lock on attempt.jsonl (descriptor 9), which every process inherits that
 //     does not close it;
 //   - it was born in the attempt's control group, where we may make any;
 //   - one of its ancestors does; or, with Local.Adopt, it is an orphan that no other
 //     attempt can have started.
+//
+// None of this is true of a copy of the directory: the nonce is new for each launch, and a
+// copied record is recognized by its inode (ErrCopied). A directory that was moved keeps it.
 //
 // Zombies are not alive. The boot id of the kernel tells that a boot has come in between
 // (everything is dead), the host's name and machine id that the attempt is another

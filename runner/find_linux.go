@@ -2,7 +2,6 @@ package runner
 
 import (
 	"os"
-	"strconv"
 	"time"
 )
 
@@ -16,22 +15,24 @@ const findPatience = 200 * time.Millisecond
 // does. All but the last kind are also told to seen at once.
 func (a *attempt) find(seen func(process)) []process {
 	for deadline := time.Now().Add(findPatience); ; {
-		lock := ""
+		var lock *fileID
 		if a.locked() {
-			lock, _ = os.Readlink("/proc/self/fd/" + strconv.Itoa(a.record))
+			if id, err := identify(a.record); err == nil {
+				lock = &id
+			}
 		}
 		found := a.scan(lock, seen)
-		if len(found) > 0 || lock == "" || time.Now().After(deadline) {
+		if len(found) > 0 || lock == nil || time.Now().After(deadline) {
 			return found
 		}
 	}
 }
 
-// scan looks at every process once; lock is the file that some of them hold, if any.
-func (a *attempt) scan(lock string, seen func(process)) []process {
+// scan looks at every process once; lock is the record if some of them hold it.
+func (a *attempt) scan(lock *fileID, seen func(process)) []process {
 	var all []process
 	oldest := int64(a.uptime / tick)
-	self := os.Getpid()
+	self, marker := os.Getpid(), a.marker()
 	member := make(map[int]bool)
 	for _, pid := range a.cgroup.pids() {
 		member[pid] = true
@@ -41,7 +42,7 @@ func (a *attempt) scan(lock string, seen func(process)) []process {
 		if p.pid == self || p.start < oldest || p.zombie {
 			continue
 		}
-		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(a.job.ID) || lock != "" && p.holds(lock) {
+		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(marker) || lock != nil && p.holds(*lock) {
 			member[p.pid] = true
 			seen(p)
 		}
@@ -52,7 +53,7 @@ func (a *attempt) scan(lock string, seen func(process)) []process {
 // supervising reports whether the supervisor of a, no child of ours, lives.
 func (a *attempt) supervising() bool {
 	p, ok := readProcess(a.pid)
-	return ok && !p.zombie && p.marked(a.job.ID)
+	return ok && !p.zombie && p.marked(a.marker())
 }
 
 // closure returns the living members of all, and their descendants.

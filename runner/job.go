@@ -27,9 +27,10 @@ type Launcher interface {
 type Attacher interface {
 	// Attach returns the Exit of the attempt in job.Dir, however long ago it ended, and
 	// waits for it while it lives, enforcing Timeout, Kill and ctx as Launch would have.
-	// It starts nothing. Errors: ErrNeverStarted, ErrLost, ErrElsewhere.
+	// It starts nothing. Errors: ErrNeverStarted, ErrLost, ErrElsewhere, ErrCopied,
+	// ErrOutdated.
 	//
-	// Of the job it needs Dir and ID and the limits; command and files are not looked at.
+	// Of the job it needs Dir, ID, Key and the limits; command and files are not looked at.
 	// The caller must know that no other orchestrator is launching into job.Dir.
 	Attach(ctx context.Context, job Job) (Exit, error)
 }
@@ -46,7 +47,21 @@ var (
 	// ErrElsewhere: the attempt was started on another host and has left no exit status
 	// yet; whether it lives cannot be told from here.
 	ErrElsewhere = errors.New("the attempt was started on another host")
+	// ErrCopied: the directory is a copy of the attempt's, made before that had ended.
+	// Whatever runs belongs to the original and was not touched. It is an ErrLost.
+	ErrCopied error = lostError("the attempt's directory was copied before the attempt had ended")
+	// ErrOutdated: the attempt has another Key. If it lived, it was made to end. It is an
+	// ErrLost.
+	ErrOutdated error = lostError("it was made with other values, another command or another metric")
 )
+
+// lostError is a kind of ErrLost.
+type lostError string
+
+func (e lostError) Error() string { return string(e) }
+
+// Is implements the interface that errors.Is looks for.
+func (e lostError) Is(target error) bool { return target == ErrLost }
 
 // SpawnError reports that the system could not start an attempt. The trial is not to
 // blame, and the attempt's directory has been removed again.
@@ -67,10 +82,13 @@ type Job struct {
 	// Dir is the attempt's directory. Launch creates it (and missing parents); creating it
 	// is the claim: if it exists the answer is ErrClaimed.
 	Dir string
-	// ID names the attempt, for instance "<study id>/17/1". It must be unique for ever and
-	// free of white space: it is put into the environment of the whole process tree (as
-	// LBOTUNE_ATTEMPT, see the package comment), which is how the tree is found again.
+	// ID names the attempt, for instance "<study id>/17/1", in one word. It becomes a part
+	// of the mark by which the attempt's processes are found again.
 	ID string
+	// Key stands for all that makes the attempt's result what it is: the values, the
+	// command, the metric. A launcher keeps it with the attempt, and Attach answers
+	// ErrOutdated if it is another one now. Without one nothing is compared.
+	Key string
 
 	// Shell is a command line for /bin/sh -c. Exactly one of Shell and Argv is given.
 	Shell string

@@ -130,7 +130,7 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 // spawn starts the supervisor.
 func (l *Local) spawn(a *attempt) error {
 	shell := l.shell()
-	argv, env, err := a.job.command(shell)
+	argv, env, err := a.job.command(shell, a.marker())
 	if err != nil {
 		return err
 	}

@@ -106,19 +106,19 @@ func (p process) command() string {
 	return strings.ReplaceAll(Sanitize(string(line)), "\n", " ")
 }
 
-// marked reports whether p was started with the marker of the attempt id in its
-// environment, at whatever depth.
-func (p process) marked(id string) bool {
-	for word := range strings.FieldsSeq(p.marker()) {
-		if word == id {
+// marked reports whether p was started with the marker of an attempt in its environment,
+// at whatever depth.
+func (p process) marked(marker string) bool {
+	for word := range strings.FieldsSeq(p.markers()) {
+		if word == marker {
 			return true
 		}
 	}
 	return false
 }
 
-// marker returns the value of LBOTUNE_ATTEMPT in the environment of p, if that can be read.
-func (p process) marker() string {
+// markers returns the value of LBOTUNE_ATTEMPT in the environment of p, if that can be read.
+func (p process) markers() string {
 	env, err := os.ReadFile(procPath(p.pid, "environ"))
 	if err != nil {
 		return ""
@@ -131,8 +131,8 @@ func (p process) marker() string {
 	return ""
 }
 
-// holds reports whether p has the file open that /proc knows by this path.
-func (p process) holds(file string) bool {
+// holds reports whether p has the record open, under whatever path p knows it.
+func (p process) holds(record fileID) bool {
 	dir := procPath(p.pid, "fd")
 	d, err := os.Open(dir)
 	if err != nil {
@@ -141,7 +141,12 @@ func (p process) holds(file string) bool {
 	defer d.Close()
 	names, _ := d.Readdirnames(-1)
 	for _, name := range names {
-		if to, err := os.Readlink(dir + "/" + name); err == nil && to == file {
+		link := dir + "/" + name
+		if to, err := os.Readlink(link); err != nil || !strings.Contains(to, RecordName) {
+			continue
+		}
+		var st unix.Stat_t
+		if unix.Stat(link, &st) == nil && fileIDOf(&st) == record {
 			return true
 		}
 	}

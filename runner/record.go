@@ -23,6 +23,10 @@ const recordVersion = 1
 type entry struct {
 	Version int        `json:"attempt,omitempty"`
 	ID      string     `json:"id,omitempty"`
+	Key     string     `json:"key,omitempty"`     // what it is an attempt at: Job.Key
+	Nonce   string     `json:"nonce,omitempty"`   // part of the marker in the environment
+	Device  uint64     `json:"device,omitempty"`  // of this file, which a copy of it does not have
+	Inode   uint64     `json:"inode,omitempty"`   // likewise
 	Host    string     `json:"host,omitempty"`    // host name and machine id
 	Boot    string     `json:"boot,omitempty"`    // this boot of its kernel
 	PIDs    string     `json:"pids,omitempty"`    // the name space of process ids
@@ -109,9 +113,14 @@ type place struct{ host, boot, pids string }
 
 // head appends the header.
 func (a *attempt) head(here place) error {
+	self, err := identify(a.record)
+	if err != nil {
+		return err
+	}
 	a.started, a.uptime = time.Now(), uptime()
-	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Host: here.host,
-		Boot: here.boot, PIDs: here.pids, Started: &a.started, Uptime: int64(a.uptime), Cgroup: string(a.cgroup)})
+	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Key: a.job.Key, Nonce: a.nonce,
+		Device: self.device, Inode: self.inode, Host: here.host, Boot: here.boot, PIDs: here.pids,
+		Started: &a.started, Uptime: int64(a.uptime), Cgroup: string(a.cgroup)})
 }
 
 // here says where this process runs.

@@ -42,8 +42,8 @@ const supervisorName = "attempt"
 const defaultShell = "/bin/sh"
 
 // command returns arguments and environment of the supervisor's process.
-func (j *Job) command(shell string) (argv, env []string, err error) {
-	argv, env = []string{shell, "-c", supervisor, supervisorName}, j.environ()
+func (j *Job) command(shell, marker string) (argv, env []string, err error) {
+	argv, env = []string{shell, "-c", supervisor, supervisorName}, j.environ(marker)
 	if j.Shell != "" {
 		return append(argv, shell, "-c", j.Shell), env, nil
 	}
@@ -106,9 +106,9 @@ const markerName = "LBOTUNE_ATTEMPT"
 
 // environ returns the environment of the command: ours, then PWD as for any program
 // started in a directory, then the job's, then the marker. Of two values for one name the
-// last one counts. The marker of an attempt inside an attempt carries both ids.
-func (j *Job) environ() []string {
-	marker := markerName + "=" + j.ID
+// last one counts. An attempt inside an attempt carries both markers.
+func (j *Job) environ(marker string) []string {
+	marker = markerName + "=" + marker
 	if outer := os.Getenv(markerName); outer != "" {
 		marker += " " + outer
 	}

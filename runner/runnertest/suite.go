@@ -50,6 +50,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
 		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},
 		{"Attach", testAttach},
+		{"Identity", testIdentity},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, newLauncher) })
 	}
