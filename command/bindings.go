@@ -30,38 +30,49 @@ type Bindings struct {
 // whether one of them is absent.
 func (b *Bindings) Expand(text string) (out string, absent bool) {
 	out = assemble(Parse(text), nil, func(p Part) string {
-		t, gone, known := b.text(p)
+		words, gone, known := b.words(p)
 		absent = absent || gone
 		if !known {
 			return p.Text
 		}
-		return t
+		return strings.Join(words, " ")
 	})
 	return out, absent
 }
 
-// text returns the replacement of a placeholder. There is none (absent) for a
-// flag that is off and for a parameter that is inactive and has no stated
-// inactive value; known is false for text in braces that means nothing here.
-func (b *Bindings) text(p Part) (text string, absent, known bool) {
-	if t, ok := b.builtin(p.Name); ok && !p.Flag && p.Format == "" {
-		return t, false, true
+// words returns the words that replace a placeholder: one, unless the spec has it
+// otherwise. There is none (absent) for a flag that gives nothing and for a
+// parameter that is inactive and has no stated inactive value; known is false for
+// text in braces that means nothing here.
+func (b *Bindings) words(p Part) (words []string, absent, known bool) {
+	if t, ok := b.builtin(p.Name); ok && !p.Flag && (p.Format == "" || LiteralFormat(p.Format)) {
+		if p.Format != "" {
+			t = literal(b.builtinValue(p.Name, t))
+		}
+		return []string{t}, false, true
 	}
 	par, ok := b.param(p.Name)
 	if !ok || p.Format != "" && !ValidFormat(p.Format) {
-		return "", false, false
+		return nil, false, false
 	}
 	v, active := b.Given(par)
-	switch {
+	switch own, has := par.Words[v.Text()]; {
 	case p.Flag:
-		on, _ := v.Any().(bool)
-		return "--" + strings.ReplaceAll(p.Name, "_", "-"), !on, true
+		text := p.Off
+		if on, _ := v.Any().(bool); on {
+			text = p.On
+		}
+		return []string{text}, !active || text == "", true
 	case !active:
-		return "", true, true
+		return nil, true, true
+	case LiteralFormat(p.Format):
+		return []string{literal(v)}, false, true
 	case p.Format != "":
-		return formatNumber(p.Format, v), false, true
+		return []string{formatNumber(p.Format, v)}, false, true
+	case has:
+		return own, false, true
 	}
-	return v.Text(), false, true
+	return []string{v.Text()}, false, true
 }
 
 func (b *Bindings) param(name string) (spaces.Param, bool) {
@@ -71,6 +82,14 @@ func (b *Bindings) param(name string) (spaces.Param, bool) {
 		}
 	}
 	return spaces.Param{}, false
+}
+
+// isNumber reports whether a placeholder stands for a number.
+func (b *Bindings) isNumber(p Part) bool {
+	par, ok := b.param(p.Name)
+	v, active := b.Given(par)
+	_, number := v.Number()
+	return ok && active && number
 }
 
 // Given returns what a program is given for a parameter: its value, or while it
@@ -120,6 +139,18 @@ func (b *Bindings) builtin(name string) (string, bool) {
 		return string(b.ParamsJSON()), true
 	}
 	return "", false
+}
+
+// builtinValue is the value of a built-in placeholder, whose text is given: a
+// number or a string.
+func (b *Bindings) builtinValue(name, text string) spaces.Value {
+	switch name {
+	case "seed", "trial", "attempt", "slot":
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return spaces.Int(n)
+		}
+	}
+	return spaces.String(text)
 }
 
 // ParamsJSON writes the parameters as one JSON object.

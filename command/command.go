@@ -17,12 +17,18 @@ func (c Command) Render(b *Bindings) (Command, error) {
 	}
 	var out []string
 	for _, element := range c.Argv {
-		text, absent := b.Expand(element)
-		switch n := len(out); {
-		case !absent:
+		if p, ok := lonePlaceholder(element); ok {
+			words, absent, known := b.words(p)
+			switch n := len(out); {
+			case !known:
+				out = append(out, element)
+			case !absent:
+				out = append(out, words...)
+			case !p.Flag && n > 1 && isOption(out[n-1]):
+				out = out[:n-1] // --momentum {momentum} vanish together
+			}
+		} else if text, absent := b.Expand(element); !absent {
 			out = append(out, text)
-		case n > 1 && isLonePlaceholder(element) && isOption(out[n-1]):
-			out = out[:n-1] // --momentum {momentum} vanish together
 		}
 	}
 	return Command{Argv: out}, nil
@@ -40,8 +46,9 @@ func (c Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// renderShell replaces every placeholder by one quoted word. The word around an
-// absent value vanishes, and with it an option that stands before it by itself.
+// renderShell replaces every placeholder by one quoted word, or by several where
+// it stands alone and has several. The word around an absent value vanishes, and
+// with it an option that stands before it by itself.
 func renderShell(text string, b *Bindings) (string, error) {
 	parts, err := ParseShell(text)
 	if err != nil {
@@ -49,31 +56,43 @@ func renderShell(text string, b *Bindings) (string, error) {
 	}
 	var gone []span
 	for _, p := range parts {
-		_, absent, known := "", false, false
-		if p.IsPlaceholder() {
-			_, absent, known = b.text(p)
+		if !p.IsPlaceholder() {
+			continue
 		}
+		words, absent, known := b.words(p)
 		switch {
 		case known && p.Context != InWord:
 			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
 		case absent:
 			word := p.word
-			if word == (span{p.Start, p.End}) && !p.Flag && isOption(text[p.before.start:p.before.end]) {
+			if p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
 				word.start = p.before.start
 			}
 			gone = append(gone, withBlanks(text, word))
+		case known && len(words) == 0 && p.alone() && p.listed:
+			gone = append(gone, withBlanks(text, p.word))
 		}
 	}
 	plain := filled(text, parts)
-	return assemble(parts, gone, func(p Part) string {
-		t, _, known := b.text(p)
-		switch {
-		case !known:
-			return p.Text
-		case canStandBare(plain, p, t):
+	quoted := func(p Part, t string) string {
+		if canStandBare(plain, p, t) {
 			return Word(t)
 		}
 		return Quote(t)
+	}
+	return assemble(parts, gone, func(p Part) string {
+		words, _, known := b.words(p)
+		switch {
+		case !known:
+			return p.Text
+		case !p.alone() || !p.listed:
+			return quoted(p, strings.Join(words, " "))
+		}
+		all := make([]string, len(words))
+		for i, t := range words {
+			all[i] = quoted(p, t)
+		}
+		return strings.Join(all, " ")
 	}), nil
 }
 
@@ -126,9 +145,13 @@ func inSpans(at int, spans []span) bool {
 	return false
 }
 
-func isLonePlaceholder(element string) bool {
+// lonePlaceholder returns the placeholder that is all of an element.
+func lonePlaceholder(element string) (Part, bool) {
 	parts := Parse(element)
-	return len(parts) == 1 && parts[0].IsPlaceholder() && !parts[0].Flag
+	if len(parts) != 1 || !parts[0].IsPlaceholder() {
+		return Part{}, false
+	}
+	return parts[0], true
 }
 
 // isOption reports whether a word is an option whose value is the next word.

@@ -70,6 +70,57 @@ func TestRenderShell(t *testing.T) {
 	}
 }
 
+// Flags and choices give the command the words that the spec has for them.
+func TestRenderWords(t *testing.T) {
+	params := []spaces.Param{
+		{Name: "b", Kind: spaces.KindBool},
+		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("plain"), spaces.String("fast"), spaces.String("none")},
+			Words: map[string][]string{"fast": {"-O3", "-DX=a b"}, "none": {}}},
+		{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+	}
+	for _, c := range []struct {
+		text, opt string
+		b         bool
+		want      string
+		argv      []string
+	}{
+		{"x {opt} y", "plain", true, "x plain y", []string{"x", "plain", "y"}},
+		{"x {opt} y", "fast", true, "x -O3 '-DX=a b' y", []string{"x", "-O3", "-DX=a b", "y"}},
+		{"x -c {opt} y", "none", true, "x -c y", []string{"x", "-c", "y"}},
+		{"x CFLAGS={opt} y", "fast", true, "x CFLAGS='-O3 -DX=a b' y", []string{"x", "CFLAGS=-O3 -DX=a b", "y"}},
+		{"x CFLAGS={opt} y", "none", true, "x CFLAGS='' y", []string{"x", "CFLAGS=", "y"}},
+		{"x {flag:b=-flto|-fno-lto} y", "plain", true, "x -flto y", []string{"x", "-flto", "y"}},
+		{"x {flag:b=-flto|-fno-lto} y", "plain", false, "x -fno-lto y", []string{"x", "-fno-lto", "y"}},
+		{"x -a {flag:b=--b=True} y", "plain", false, "x -a y", []string{"x", "-a", "y"}},
+		{"x -a {flag:b=|--no_b} y", "plain", true, "x -a y", []string{"x", "-a", "y"}},
+		{"x {flag:b=--b=1|--b=}", "plain", false, "x --b=", []string{"x", "--b="}},
+		{"x {lr:yaml} {opt:json} {b:toml}", "fast", true, `x 1.0e-05 '"fast"' true`, []string{"x", "1.0e-05", `"fast"`, "true"}},
+	} {
+		b := &command.Bindings{Params: params, Values: spaces.Values{
+			{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)}}}
+		got, err := command.Command{Shell: c.text}.Render(b)
+		if err != nil || got.Shell != c.want {
+			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Shell, err, c.want)
+		}
+		got, err = command.Command{Argv: strings.Fields(c.text)}.Render(b)
+		if err != nil || !slices.Equal(got.Argv, c.argv) {
+			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Argv, err, c.argv)
+		}
+	}
+}
+
+// Numbers in files are numbers to every reader.
+func TestRenderFile(t *testing.T) {
+	b := &command.Bindings{TrialDir: "/t/it's", Trial: 3,
+		Params: []spaces.Param{{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1}, {Name: "c", Kind: spaces.KindChoice}},
+		Values: spaces.Values{{Name: "lr", Value: spaces.Float(1e-5)}, {Name: "c", Value: spaces.String("1e-5")}}}
+	text := "lr: {lr}\nrates: [{lr},{lr:.3g}]\nout: run-{lr}.txt\nc: {c}\nc: {c:yaml}\ndir: {trial_dir:json}\nn: {trial:toml}\n"
+	want := "lr: 1.0e-05\nrates: [1.0e-05,1.0e-05]\nout: run-1e-05.txt\nc: 1e-5\nc: \"1e-5\"\ndir: \"/t/it's\"\nn: 3\n"
+	if got := (command.File{Text: text}).Render(b); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestRenderArgv(t *testing.T) {
 	b := bindings(t)
 	got, err := command.Command{Argv: []string{"x", "--lr={lr}", "'{opt}'", "--m={momentum}", "--m", "{momentum}", "{flag:use_bn}", "{flag:nesterov}", "z"}}.Render(b)

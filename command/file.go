@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // File is a configuration file rendered into every trial's directory.
 type File struct {
@@ -17,9 +20,34 @@ type File struct {
 func (f File) Render(b *Bindings) string {
 	var out strings.Builder
 	for line := range strings.Lines(f.Text) {
-		if t, absent := b.Expand(line); !absent {
+		if t, absent := renderLine(line, b); !absent {
 			out.WriteString(t)
 		}
 	}
 	return out.String()
 }
+
+// renderLine replaces the placeholders of a line. Numbers are written so that no
+// reader takes one for a string.
+func renderLine(line string, b *Bindings) (out string, absent bool) {
+	out = assemble(Parse(line), nil, func(p Part) string {
+		words, gone, known := b.words(p)
+		absent = absent || gone
+		text := strings.Join(words, " ")
+		switch {
+		case !known:
+			return p.Text
+		case numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) && b.isNumber(p):
+			return pointed(text)
+		}
+		return text
+	})
+	return out, absent
+}
+
+// These match what stands beside a number that is a value by itself, and not a part
+// of a name or a string.
+var (
+	numberBeforeRE = regexp.MustCompile(`(?:^|[\s:=,\[({])$`)
+	numberAfterRE  = regexp.MustCompile(`^(?:$|[\s,\])};])`)
+)

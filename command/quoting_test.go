@@ -167,6 +167,7 @@ func TestExoticTemplates(t *testing.T) {
 		"x --lr={c} && !(a|b":           true,
 		"y=1; x --lr={c}; for ((i=0; ;": true,
 		`x "a" {c}; for ((i=0; ;`:       false,
+		"x 2>&1{c}; for ((i=0; ;":       false,
 		"diff <(a {c}) <(b {c})":        true,
 		"cat <<<{c}":                    true,
 		"[[ -f {c} ]] && x=({c} b)":     true,

@@ -104,7 +104,7 @@ func guess(text string, parts []Part, why string) {
 	}
 }
 
-var quotingRE = regexp.MustCompile("['\"\\\\`$#\\[\r\x00]|<<|\\(\\(|\\blet\\b")
+var quotingRE = regexp.MustCompile("['\"\\\\`$#\\[\r\x00]|<<|[<>]&|\\(\\(|\\blet\\b")
 
 // parseDialect returns the parts with their contexts as one dialect has them.
 func parseDialect(text string, parts []Part, dialect syntax.LangVariant) ([]Part, error) {
@@ -159,6 +159,7 @@ type frame struct {
 	sealed  bool // no node below has another context
 	word    span // the outermost word, with the assignment or redirection that it belongs to
 	before  span // the word before it
+	listed  bool // the word is one of a list
 }
 
 // locator finds out where the placeholders of a parsed command stand.
@@ -179,7 +180,7 @@ func (l *locator) note(n syntax.Node, f frame) {
 		if !p.IsPlaceholder() || p.Start < node.start || p.End > node.end {
 			continue
 		}
-		p.Context, p.word, p.before = f.context, f.word, f.before
+		p.Context, p.word, p.before, p.listed = f.context, f.word, f.before, f.listed
 		if _, literal := n.(*syntax.Lit); literal && f.context == InWord {
 			before := l.text[node.start:p.Start]
 			if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
@@ -207,8 +208,15 @@ func (l *locator) enter(node syntax.Node, f frame) frame {
 			}
 		}
 	case *syntax.CallExpr:
-		for i := 1; i < len(n.Args); i++ {
-			l.at[n.Args[i]] = frame{context: outside, before: spanOf(n.Args[i-1])}
+		for i, arg := range n.Args {
+			l.at[arg] = frame{context: outside, listed: true}
+			if i > 0 {
+				l.at[arg] = frame{context: outside, listed: true, before: spanOf(n.Args[i-1])}
+			}
+		}
+	case *syntax.WordIter:
+		for _, item := range n.Items {
+			l.at[item] = frame{context: outside, listed: true}
 		}
 	case *syntax.Assign:
 		if n.Index != nil {
@@ -218,6 +226,9 @@ func (l *locator) enter(node syntax.Node, f frame) frame {
 			l.at[n.Value] = frame{context: outside, word: spanOf(n)}
 		}
 	case *syntax.ArrayElem:
+		if n.Value != nil {
+			l.at[n.Value] = frame{context: outside, listed: true}
+		}
 		if n.Index != nil {
 			l.at[n.Index] = frame{context: InArithmetic, sealed: true}
 		}

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Part is a stretch of a template: literal text or one placeholder. A {{name}}
@@ -13,8 +14,10 @@ type Part struct {
 	Text string
 	// Name is the placeholder's name; empty for literal text.
 	Name string
-	// Flag marks {flag:name}.
-	Flag bool
+	// Flag marks {flag:name}, {flag:name=on} and {flag:name=on|off}. The program is
+	// given On or Off as the parameter has it, and nothing for an empty one.
+	Flag    bool
+	On, Off string
 	// Format is what followed a colon, as in {lr:.3g}. A placeholder of unknown
 	// name whose format is not ValidFormat is no placeholder: {user:root} stays.
 	Format string
@@ -27,10 +30,16 @@ type Part struct {
 	// word and before are the shell word that the placeholder stands in and the
 	// one before it.
 	word, before span
+	// listed: the word is one of a list, such as a command's arguments, so that
+	// there may be more of them or none.
+	listed bool
 }
 
 // span is a range of byte offsets in a template.
 type span struct{ start, end int }
+
+// alone reports whether the part is a shell word by itself.
+func (p Part) alone() bool { return p.word == span{p.Start, p.End} }
 
 // IsPlaceholder reports whether the part is replaced.
 func (p Part) IsPlaceholder() bool { return p.Name != "" }
@@ -47,7 +56,7 @@ var (
 
 // Parse splits text into literal stretches and placeholders.
 //
-// A placeholder is {name}, {name:format} or {flag:name}: a bare identifier in
+// A placeholder is {name}, {name:format} or {flag:name...}: a bare identifier in
 // braces, not preceded by $. So ${name}, { print $3 } and JSON stay as they
 // are, and {{name}} is a literal {name}.
 func Parse(text string) []Part {
@@ -72,9 +81,7 @@ func Parse(text string) []Part {
 			if m[6] >= 0 {
 				p.Format = text[m[6]:m[7]]
 			}
-			if p.Name == "flag" && identRE.MatchString(p.Format) && !ValidFormat(p.Format) {
-				p.Flag, p.Name, p.Format = true, p.Format, ""
-			}
+			p.readFlag()
 			parts = append(parts, p)
 		}
 	}
@@ -82,9 +89,29 @@ func Parse(text string) []Part {
 	return parts
 }
 
-// ValidFormat reports whether f formats a number: an optional + and 0, a width
+// readFlag recognizes a flag.
+func (p *Part) readFlag() {
+	name, texts, own := strings.Cut(p.Format, "=")
+	if p.Name != "flag" || !identRE.MatchString(name) || ValidFormat(p.Format) {
+		return
+	}
+	p.Flag, p.Name, p.Format = true, name, ""
+	p.On = "--" + strings.ReplaceAll(name, "_", "-")
+	if own {
+		p.On, p.Off, _ = strings.Cut(texts, "|")
+	}
+}
+
+// ValidFormat reports whether f is a format: of a number, or a literal one.
+func ValidFormat(f string) bool { return NumberFormat(f) || LiteralFormat(f) }
+
+// NumberFormat reports whether f formats a number: an optional + and 0, a width
 // and a precision, then one of d (ints only), g, G, e, E, f and F.
-func ValidFormat(f string) bool { return formatRE.MatchString(f) }
+func NumberFormat(f string) bool { return formatRE.MatchString(f) }
+
+// LiteralFormat reports whether f writes a value as configuration files have it: a
+// number that every reader takes for one, a string in quotes, true or false.
+func LiteralFormat(f string) bool { return f == "json" || f == "yaml" || f == "toml" }
 
 // SyntaxError says what is wrong at one place of a template.
 type SyntaxError struct {

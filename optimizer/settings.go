@@ -131,6 +131,9 @@ func choices() []choice {
 // Problem is one thing wrong with Settings. Field is the key in the spec.
 type Problem struct {
 	Field, Message string
+	// Found is the wrong word and Allowed what it may be, if they can be listed.
+	Found   string
+	Allowed []string
 }
 
 func (p Problem) Error() string { return fmt.Sprintf("optimizer: %s: %s", p.Field, p.Message) }
@@ -139,11 +142,12 @@ func (p Problem) Error() string { return fmt.Sprintf("optimizer: %s: %s", p.Fiel
 func (s Settings) Validate() []Problem {
 	var out []Problem
 	bad := func(field, format string, args ...any) {
-		out = append(out, Problem{field, fmt.Sprintf(format, args...)})
+		out = append(out, Problem{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 	for _, c := range choices() {
 		if v := *c.of(&s); v != "" && !slices.Contains(c.allowed, v) {
 			bad(c.field, "found %q; allowed are %s", v, list(c.allowed))
+			out[len(out)-1].Found, out[len(out)-1].Allowed = v, c.allowed
 		}
 	}
 	if l := s.LipschitzConstant; !(l >= 0) || math.IsInf(l, 0) {

@@ -2,6 +2,8 @@ package spaces
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,11 +20,24 @@ type Condition struct {
 	all  []comparison
 }
 
+// comparison keeps the tokens behind its values for complaints about them.
 type comparison struct {
 	param string
 	op    string
 	args  []Value
+	name  token
+	given []token
 }
+
+// ConditionError says what is wrong at one place of a condition.
+type ConditionError struct {
+	Offset, Len int    // bytes of the condition
+	Word        string // what stands there, without its quotes
+	Message     string
+	Allowed     []string // words that may stand there, if they can be listed
+}
+
+func (e *ConditionError) Error() string { return e.Message }
 
 // ParseCondition reads a condition. Errors say where it went wrong.
 func ParseCondition(text string) (*Condition, error) {
@@ -41,7 +56,7 @@ func ParseCondition(text string) (*Condition, error) {
 			return c, nil
 		}
 		if w := rest[0].text; rest[0].kind != 'w' || w != "and" {
-			return nil, fmt.Errorf("condition %q: found %q; want the end or `and`", text, w)
+			return nil, rest[0].fail([]string{"and"}, "condition %q: found %q; want the end or `and`", text, w)
 		}
 		lex = rest[1:]
 	}
@@ -120,25 +135,29 @@ func same(a, b Value) bool {
 
 // check says what is wrong with the condition for the parameter that it
 // guards, given the parameters declared before it.
-func (c *Condition) check(earlier map[string]Param) error {
+func (c *Condition) check(earlier map[string]Param) *ConditionError {
 	for _, cmp := range c.all {
 		p, ok := earlier[cmp.param]
 		if !ok {
-			return fmt.Errorf("%q is not a parameter declared before this one", cmp.param)
+			return cmp.name.fail(slices.Sorted(maps.Keys(earlier)), "%q is not a parameter declared before this one", cmp.param)
 		}
 		ordered := strings.ContainsAny(cmp.op, "<>")
 		if ordered && p.Kind != KindInt && p.Kind != KindFloat {
-			return fmt.Errorf("%s compares numbers, but %s is %s", cmp.op, p.Name, p.Kind)
+			return cmp.name.fail(nil, "%s compares numbers, but %s is %s", cmp.op, p.Name, p.Kind)
 		}
-		for _, a := range cmp.args {
+		for i, a := range cmp.args {
 			if ordered {
 				if _, ok := a.Number(); !ok {
-					return fmt.Errorf("%s compares numbers; found %q", cmp.op, a.Text())
+					return cmp.given[i].fail(nil, "%s compares numbers; found %q", cmp.op, a.Text())
 				}
 				continue
 			}
 			if _, err := p.Normalize(a); err != nil {
-				return fmt.Errorf("the condition can never see this value: %w", err)
+				var allowed []string
+				for _, choice := range p.Choices {
+					allowed = append(allowed, choice.Text())
+				}
+				return cmp.given[i].fail(allowed, "the condition can never see this value: %v", err)
 			}
 		}
 	}
@@ -146,8 +165,14 @@ func (c *Condition) check(earlier map[string]Param) error {
 }
 
 type token struct {
-	kind byte // 'w' word, 's' quoted string, 'o' operator or punctuation
-	text string
+	kind    byte // 'w' word, 's' quoted string, 'o' operator or punctuation
+	text    string
+	at, end int // offsets in the condition
+}
+
+// fail complains about the token.
+func (t token) fail(allowed []string, format string, args ...any) *ConditionError {
+	return &ConditionError{t.at, t.end - t.at, t.text, fmt.Sprintf(format, args...), allowed}
 }
 
 func lexCondition(text string) ([]token, error) {
@@ -160,19 +185,19 @@ func lexCondition(text string) ([]token, error) {
 		case ch == '\'' || ch == '"':
 			end := strings.IndexByte(text[i+1:], ch)
 			if end < 0 {
-				return nil, fmt.Errorf("condition %q: the quote at column %d is never closed", text, i+1)
+				return nil, token{at: i, end: len(text)}.fail(nil, "condition %q: the quote at column %d is never closed", text, i+1)
 			}
-			out = append(out, token{'s', text[i+1 : i+1+end]})
+			out = append(out, token{'s', text[i+1 : i+1+end], i, i + end + 2})
 			i += end + 2
 		case strings.IndexByte("=!<>", ch) >= 0:
 			n := 1
 			if i+1 < len(text) && text[i+1] == '=' {
 				n = 2
 			}
-			out = append(out, token{'o', text[i : i+n]})
+			out = append(out, token{'o', text[i : i+n], i, i + n})
 			i += n
 		case strings.IndexByte("[](),", ch) >= 0:
-			out = append(out, token{'o', text[i : i+1]})
+			out = append(out, token{'o', text[i : i+1], i, i + 1})
 			i++
 		default:
 			j := i
@@ -180,9 +205,9 @@ func lexCondition(text string) ([]token, error) {
 				j++
 			}
 			if j == i {
-				return nil, fmt.Errorf("condition %q: unexpected %q at column %d", text, ch, i+1)
+				return nil, token{at: i, end: i + 1}.fail(nil, "condition %q: unexpected %q at column %d", text, ch, i+1)
 			}
-			out = append(out, token{'w', text[i:j]})
+			out = append(out, token{'w', text[i:j], i, j})
 			i = j
 		}
 	}
@@ -195,16 +220,16 @@ func isWordByte(b byte) bool {
 
 func parseComparison(text string, lex []token) (comparison, []token, error) {
 	fail := func(want string) (comparison, []token, error) {
-		found := "the end"
+		found, at := "the end", token{at: len(text), end: len(text)}
 		if len(lex) > 0 {
-			found = strconv.Quote(lex[0].text)
+			found, at = strconv.Quote(lex[0].text), lex[0]
 		}
-		return comparison{}, nil, fmt.Errorf("condition %q: found %s; want %s", text, found, want)
+		return comparison{}, nil, at.fail(nil, "condition %q: found %s; want %s", text, found, want)
 	}
 	if len(lex) == 0 || lex[0].kind != 'w' || !nameRE.MatchString(lex[0].text) {
 		return fail("the name of a parameter, as in optimizer == 'sgd'")
 	}
-	c := comparison{param: lex[0].text}
+	c := comparison{param: lex[0].text, name: lex[0]}
 	lex = lex[1:]
 	if len(lex) == 0 {
 		return fail("==, !=, <, <=, >, >= or in")
@@ -217,7 +242,7 @@ func parseComparison(text string, lex []token) (comparison, []token, error) {
 		if !ok {
 			return fail("a value: 'text' in quotes, a number, true or false")
 		}
-		c.args = []Value{v}
+		c.args, c.given = []Value{v}, lex[:1]
 		return c, lex[1:], nil
 	case "in":
 		c.op = "in"
@@ -231,7 +256,7 @@ func parseComparison(text string, lex []token) (comparison, []token, error) {
 			if !ok {
 				return fail("a value: 'text' in quotes, a number, true or false")
 			}
-			c.args = append(c.args, v)
+			c.args, c.given = append(c.args, v), append(c.given, lex[0])
 			lex = lex[1:]
 			if len(lex) == 0 || lex[0].text != "," && lex[0].text != "]" {
 				return fail("`,` or `]`")

@@ -46,6 +46,10 @@ type Param struct {
 	Format string `json:"format,omitempty"`
 	// Choices are the levels of a choice, at least two, all different.
 	Choices []Value `json:"choices,omitempty"`
+	// Words, for a choice or a bool, are what the command is given for some of the
+	// values instead of their text, by that text: any number of words. Everything
+	// else sees the value itself.
+	Words map[string][]string `json:"words,omitempty"`
 	// When makes the parameter conditional: it exists only in configurations
 	// where the condition holds.
 	When *Condition `json:"when,omitempty"`
@@ -59,6 +63,8 @@ type Param struct {
 // inactive.
 type Problem struct {
 	Param, Field, Message string
+	// When is the place in the condition that is at fault, if one is.
+	When *ConditionError
 }
 
 func (p Problem) Error() string {
@@ -72,7 +78,7 @@ var nameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (p Param) Check() []Problem {
 	var out []Problem
 	bad := func(field, format string, args ...any) {
-		out = append(out, Problem{p.Name, field, fmt.Sprintf(format, args...)})
+		out = append(out, Problem{Param: p.Name, Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 	if !nameRE.MatchString(p.Name) {
 		bad("name", "%q is not a name: want a letter or _ followed by letters, digits and _", p.Name)

@@ -46,11 +46,11 @@ func New(params ...Param) (*Space, error) {
 			errs = append(errs, prob)
 		}
 		if _, dup := s.index[p.Name]; dup {
-			errs = append(errs, Problem{p.Name, "name", "there are two parameters of this name"})
+			errs = append(errs, Problem{Param: p.Name, Field: "name", Message: "there are two parameters of this name"})
 		}
 		if p.When != nil {
 			if err := p.When.check(earlier); err != nil {
-				errs = append(errs, Problem{p.Name, "when", err.Error()})
+				errs = append(errs, Problem{p.Name, "when", err.Message, err})
 			}
 		}
 		earlier[p.Name] = p

@@ -42,14 +42,25 @@ func parseDocument(src string) *document {
 	var pe toml.ParseError
 	switch {
 	case errors.As(err, &pe):
-		d.problems = append(d.problems, Problem{
-			Line: pe.Position.Line, Col: max(pe.Position.Col, 1), Len: max(pe.Position.Len, 1), Message: pe.Message,
-			Hint: syntaxHint(pe.Message, d.lines[min(max(pe.Position.Line-1, 0), len(d.lines)-1)]),
-		})
+		d.syntaxError(pe)
 	case err != nil:
 		d.problems = append(d.problems, Problem{Message: err.Error()})
 	}
 	return d
+}
+
+var duplicateRE = regexp.MustCompile(`^Key '(.*)' has already been defined`)
+
+// syntaxError adds the decoder's complaint.
+func (d *document) syntaxError(pe toml.ParseError) {
+	at := place{pe.Position.Line, max(pe.Position.Col, 1), max(pe.Position.Len, 1)}
+	hint := syntaxHint(pe.Message, d.lines[min(max(at.line-1, 0), len(d.lines)-1)])
+	if m := duplicateRE.FindStringSubmatch(pe.Message); m != nil && at.line > 0 { // the decoder points behind the value
+		at = d.within(at.line, m[1][strings.LastIndexByte(m[1], '.')+1:], true)
+		d.complain(at, m[1], "", "is there twice")
+		return
+	}
+	d.complain(at, "", hint, "%s", pe.Message)
 }
 
 // syntaxHint explains what a complaint of the decoder usually comes from.

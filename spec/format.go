@@ -16,7 +16,7 @@ import (
 func setFormat(p *spaces.Param, uses []use) {
 	best, most := use{}, -1.0
 	for _, u := range uses {
-		if !numeric(*p) || u.part.Format == "" || !command.ValidFormat(u.part.Format) {
+		if !numeric(*p) || !command.NumberFormat(u.part.Format) {
 			return
 		}
 		if digits := precision(u.part.Format); digits > most {

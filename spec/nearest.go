@@ -30,3 +30,17 @@ func didYouMean(name string, candidates []string) string {
 	}
 	return "allowed here: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
 }
+
+// didYouMeanWord is a hint for a misspelt word, or for one that means something to
+// another tool. It is empty if there is none.
+func didYouMeanWord(word string, allowed []string) string {
+	if c, ok := Nearest(word, allowed); ok {
+		return "did you mean " + c + "?"
+	}
+	for _, a := range allowed {
+		if hint, ok := otherWords[a][strings.ToLower(word)]; ok {
+			return hint
+		}
+	}
+	return ""
+}

@@ -15,7 +15,7 @@ func (t *table) optimizer(s *optimizer.Settings) {
 	sub.structure(reflect.ValueOf(s).Elem())
 	sub.done()
 	for _, p := range s.Validate() {
-		sub.at(p.Field, "", "%s", p.Message)
+		sub.at(p.Field, didYouMeanWord(p.Found, p.Allowed), "%s", p.Message)
 	}
 }
 

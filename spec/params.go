@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,6 +61,10 @@ func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 // paramProblem hands on a complaint about the parameter of this table, at its key
 // if it is there.
 func (t *table) paramProblem(prob spaces.Problem) {
+	if prob.When != nil {
+		t.conditionProblem(prob.When, "")
+		return
+	}
 	if t.has(prob.Field) && prob.Field != "name" { // the name is the table's
 		t.at(prob.Field, "", "%s", prob.Message)
 		return
@@ -95,6 +100,7 @@ func (t *table) param(name string) spaces.Param {
 		p.Kind = s.kindOfKeys()
 	}
 	s.domain(&p)
+	s.words(&p)
 	s.condition(&p)
 	s.done()
 	for _, prob := range p.Check() {
@@ -138,6 +144,43 @@ func (t *table) domain(p *spaces.Param) {
 	}
 }
 
+// words reads what the command is given for values of a choice or a bool.
+func (t *table) words(p *spaces.Param) {
+	if !t.has("words") {
+		t.get("words")
+		return
+	}
+	s := t.sub("words")
+	values := p.Choices
+	switch p.Kind {
+	case spaces.KindBool:
+		values = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
+	case spaces.KindFloat, spaces.KindInt:
+		t.at("words", "write it around the placeholder: --lr={lr}", "only choices and bools have words of their own; this one is %s", p.Kind)
+		return
+	}
+	var texts []string
+	p.Words = map[string][]string{}
+	for _, v := range values {
+		texts = append(texts, v.Text())
+	}
+	for _, k := range t.doc.keysOf(s) {
+		if !slices.Contains(texts, k) {
+			s.at(k, didYouMean(k, texts), "%q is none of the parameter's values", k)
+			continue
+		}
+		if text, ok := s.data[k].(string); ok {
+			p.Words[k] = strings.Fields(s.str(k, text))
+			continue
+		}
+		if _, list := s.data[k].([]any); !list {
+			s.wrongType(k, s.data[k], `the words as one string, such as "-O3 -g", or as an array of strings`)
+			continue
+		}
+		p.Words[k] = append([]string{}, s.strings(k)...)
+	}
+}
+
 // bound reads a required min or max.
 func (t *table) bound(k string) (x float64, ok bool) {
 	if !t.has(k) {
@@ -153,9 +196,26 @@ func (t *table) condition(p *spaces.Param) {
 	if text := t.str("when", ""); text != "" {
 		c, err := spaces.ParseCondition(text)
 		if err != nil {
-			t.at("when", "for example when = \"optimizer == 'sgd'\"", "%v", err)
+			var ce *spaces.ConditionError
+			if errors.As(err, &ce) {
+				t.conditionProblem(ce, "for example when = \"optimizer == 'sgd'\"")
+			}
 		}
 		p.When = c
 	}
 	p.Inactive = t.value("inactive")
+}
+
+// conditionProblem points at the word of a condition that is at fault, if the file
+// shows the condition as it is.
+func (t *table) conditionProblem(ce *spaces.ConditionError, hint string) {
+	at := t.doc.locate(t.key("when"), t.element, false)
+	text, _ := t.data["when"].(string)
+	if i := strings.Index(t.doc.lines[max(at.line, 1)-1], text); at.line > 0 && i >= 0 {
+		at.col, at.length = i+1+ce.Offset, max(ce.Len, 1)
+	}
+	if near, ok := Nearest(ce.Word, ce.Allowed); ok {
+		hint = "did you mean " + near + "?"
+	}
+	t.doc.complain(at, t.name("when"), hint, "%s", ce.Message)
 }

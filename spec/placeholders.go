@@ -142,6 +142,7 @@ func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
 			tpl.check(p, params, used)
 		}
 	}
+	tpl.checkNearly(parts, params, used)
 }
 
 // check complains about one placeholder.
@@ -167,7 +168,8 @@ func (tpl template) check(p command.Part, params []spaces.Param, used map[string
 	known := slices.Contains(names, p.Name)
 	switch {
 	case !known && p.Format != "" && !command.ValidFormat(p.Format):
-		return // {user:root} and the like are text
+		tpl.misspeltFlag(p, params) // {user:root} and the like are text
+		return
 	case !known && i >= 0:
 		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
 		return
@@ -183,8 +185,12 @@ func (tpl template) check(p command.Part, params []spaces.Param, used map[string
 		return // its type is wrong, which is said elsewhere
 	case p.Flag && (i < 0 || params[i].Kind != spaces.KindBool):
 		bad("", "%s: flag needs a parameter of type bool", p.Text)
+	case p.Flag && p.On == "" && p.Off == "":
+		bad(fmt.Sprintf("for example {flag:%s=--on} or {flag:%s=--on|--off}", p.Name, p.Name), "%s gives the program nothing", p.Text)
+	case command.LiteralFormat(p.Format):
+		return
 	case p.Format != "" && !command.ValidFormat(p.Format):
-		bad("for example {lr:.3g} or {lr:.6f}", "%s: %q is no number format", p.Text, p.Format)
+		bad("for example {lr:.3g}, {lr:.6f}, {lr:json} or {lr:yaml}", "%s: %q is not a format", p.Text, p.Format)
 	case p.Format != "" && (i < 0 || !numeric(params[i])):
 		bad("", "%s: only float and int parameters have a number format", p.Text)
 	case strings.HasSuffix(p.Format, "d") && params[i].Kind != spaces.KindInt:

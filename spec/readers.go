@@ -37,11 +37,7 @@ func (t *table) oneOf(k, def string, allowed ...string) string {
 	if slices.Contains(allowed, s) {
 		return s
 	}
-	hint := ""
-	if c, ok := Nearest(s, allowed); ok {
-		hint = "did you mean " + c + "?"
-	}
-	t.at(k, hint, "found %q; allowed are %s", s, strings.Join(allowed, ", "))
+	t.at(k, didYouMeanWord(s, allowed), "found %q; allowed are %s", s, strings.Join(allowed, ", "))
 	return def
 }
 

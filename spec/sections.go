@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -113,7 +114,11 @@ func (t *table) slots(r *study.Run) {
 	case len(r.Slots) > 0 && !t.has("workers"):
 		r.Workers = len(r.Slots)
 	case len(r.Slots) > 0 && r.Workers > len(r.Slots):
-		t.at("workers", "", "found %d workers for %d slots; each trial needs a slot to itself", r.Workers, len(r.Slots))
+		slots := fmt.Sprintf("%d slots", len(r.Slots))
+		if len(r.Slots) == 1 {
+			slots = "1 slot"
+		}
+		t.at("workers", "", "found %d workers for %s; each trial needs a slot to itself", r.Workers, slots)
 	}
 }
 

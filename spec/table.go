@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -78,7 +79,11 @@ func (t *table) has(k string) bool {
 func (t *table) done() {
 	for _, k := range t.doc.keysOf(t) {
 		if !slices.Contains(t.known, k) {
-			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), didYouMean(k, t.known), "there is no such key")
+			hint, other := otherKeys(t.path.String())[strings.ToLower(k)]
+			if !other {
+				hint = didYouMean(k, t.known)
+			}
+			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), hint, "there is no such key")
 		}
 	}
 }
