@@ -6,17 +6,17 @@ import (
 	"github.com/lbotune/lbotune/command"
 )
 
-// paramsName is the file of a trial's parameters in its attempts' directories.
-const paramsName = "params.json"
+// ParamsName is the file of a trial's parameters in its attempts' directories.
+const ParamsName = "params.json"
 
-// setupBindings are those of the setup command.
-func setupBindings(l Layout, c *Config) *command.Bindings {
+// SetupBindings are those of the setup command.
+func SetupBindings(l Layout, c *Config) *command.Bindings {
 	return &command.Bindings{Study: string(l), Seed: c.Seed}
 }
 
 // RenderSetup returns the setup command as it would run.
 func (c *Config) RenderSetup(l Layout) string {
-	r, err := command.Command{Shell: c.Setup}.Render(setupBindings(l, c))
+	r, err := command.Command{Shell: c.Setup}.Render(SetupBindings(l, c))
 	if err != nil {
 		return c.Setup
 	}
@@ -29,7 +29,7 @@ func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *command.Bi
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
 		Seed:     c.TrialSeed(t.first(), run),
-		TrialDir: dir, CheckpointDir: l.checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, paramsName),
+		TrialDir: dir, CheckpointDir: l.checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, ParamsName),
 		Params: c.Params, Values: t.Values,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -29,6 +30,9 @@ type Config struct {
 	// Dir is where lbotune was started: setup and trials run there.
 	Dir string `json:"dir"`
 }
+
+// Space is what the values of trials are taken from.
+func (c *Config) Space() (*spaces.Space, error) { return spaces.New(c.Params...) }
 
 // Direction says whether a smaller or a larger value of the objective is better.
 type Direction string
@@ -109,6 +113,16 @@ type Run struct {
 	FailureGuard int `json:"failure_guard"`
 }
 
+// SlotCount is the number of trials that run at a time. A single worker, which
+// is the default, uses all GPUs that were found.
+func (r Run) SlotCount() int {
+	n := len(r.Slots)
+	if n > 0 && (r.Workers == 0 || r.Workers > n || r.GPUs != "" && r.Workers == 1) {
+		return n
+	}
+	return max(r.Workers, 1)
+}
+
 // Slot is a place that one trial has to itself while it runs.
 type Slot struct {
 	Env []string `json:"env,omitempty"` // NAME=value, in order
@@ -143,6 +157,17 @@ type Prune struct {
 	// ASHA then runs configurations with the smallest rung, and promotes the
 	// best to further trials that continue from {checkpoint_dir}.
 	Resource string `json:"resource,omitempty"`
+}
+
+// Prunes reports whether running attempts are stopped for their readings.
+func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }
+
+// Resource names the parameter that is the training budget, if there is one.
+func (c *Config) Resource() string {
+	if c.Prune == nil || c.Prune.Method != string(pruner.ASHA) {
+		return ""
+	}
+	return c.Prune.Resource
 }
 
 // Duration is a time.Duration written as text, such as "5m0s".

@@ -7,9 +7,9 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// ending says why the study should ask for no more trials, nil if it should go
+// Ending says why the study should ask for no more trials, nil if it should go
 // on.
-func (s *State) ending(elapsed time.Duration) *Closed {
+func (s *State) Ending(elapsed time.Duration) *Closed {
 	b := s.Config.Budget
 	switch {
 	case b.Goal != nil && s.best != nil && s.worth(s.best.Value) >= s.worth(*b.Goal):
@@ -41,11 +41,14 @@ func (s *State) guard() *Closed {
 	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
 }
 
-// gapClosed reports whether the optimizer sees less left to gain than the
-// budget cares for.
-func (s *State) gapClosed(n optimizer.Note) bool {
-	return s.Config.Budget.Gap > 0 && s.best != nil && n.Lipschitz != nil && n.Lipschitz.Gap != nil &&
-		*n.Lipschitz.Gap <= s.Config.Budget.Gap
+// GapEnding ends a study whose optimizer sees less left to gain than the budget cares
+// for.
+func (s *State) GapEnding(n optimizer.Note) *Closed {
+	if s.Config.Budget.Gap <= 0 || s.best == nil || n.Lipschitz == nil || n.Lipschitz.Gap == nil ||
+		*n.Lipschitz.Gap > s.Config.Budget.Gap {
+		return nil
+	}
+	return &Closed{Why: EndGap, Detail: s.gapText(n)}
 }
 
 // gapText says how much is left to gain, and how sure that is: certain under a
@@ -58,12 +61,4 @@ func (s *State) gapText(n optimizer.Note) string {
 			*n.Lipschitz.Gap, s.Config.Optimizer.LipschitzConstant)
 	}
 	return fmt.Sprintf("about %.3g is left to gain, judging by the estimated Lipschitz constant, which may be too small", *n.Lipschitz.Gap)
-}
-
-// room is how many more trials the budget lets the study propose.
-func (s *State) room() int {
-	if b := s.Config.Budget.Trials; b > 0 {
-		return max(b-len(s.Trials), 0)
-	}
-	return 1 << 30
 }

@@ -38,27 +38,27 @@ const (
 	TypeClosed    Type = "closed"
 )
 
-// durability says what becomes of the events of a type.
-type durability int
+// Durability says what becomes of the events of a type.
+type Durability int
 
 // The durabilities. A synced event is on disk before anything acts on it. A
 // lazy one is written with the next synced one: a crash may lose it, and
 // nothing depends on it. A streamed one reaches observers only.
 const (
-	synced durability = iota
-	lazy
-	streamed
+	Synced Durability = iota
+	Lazy
+	Streamed
 )
 
-// durability says how events of the type are kept.
-func (t Type) durability() durability {
+// Durability says how events of the type are kept.
+func (t Type) Durability() Durability {
 	switch t {
 	case TypeNoted, TypeMetric:
-		return lazy
+		return Lazy
 	case TypeStarted:
-		return streamed
+		return Streamed
 	}
-	return synced
+	return Synced
 }
 
 // Record is an event with its time.
@@ -217,6 +217,15 @@ type Closed struct {
 	Detail string `json:"detail,omitempty"`
 	// Recommended is the optimizer's choice, if it has one.
 	Recommended *Recommended `json:"recommended,omitempty"`
+}
+
+// Recommended is the trial that the optimizer would choose at a study's end.
+// Under noise the best value is often only the luckiest. Mean and SD are in the
+// objective's units, as the program prints them.
+type Recommended struct {
+	Trial int     `json:"trial"`
+	Mean  float64 `json:"mean"`         // expected value without the noise
+	SD    float64 `json:"sd,omitempty"` // standard deviation of that expectation
 }
 
 // Ending is why a study ended.

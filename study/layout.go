@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// dirMode and fileMode are the permissions of everything that a study writes.
-const (
-	dirMode  = 0o700
-	fileMode = 0o600
-)
-
 // Layout names the files of a study. The journal is the truth; the rest may be
 // thrown away once no trial runs.
 type Layout string
@@ -54,14 +48,4 @@ func (l Layout) checkpoint(n, repeat int) string {
 		return filepath.Join(l.Trial(n), "checkpoint")
 	}
 	return filepath.Join(l.Trial(n), fmt.Sprintf("checkpoint-%d", repeat+1))
-}
-
-// SlotCount is the number of trials that run at a time. A single worker, which
-// is the default, uses all GPUs that were found.
-func (r Run) SlotCount() int {
-	n := len(r.Slots)
-	if n > 0 && (r.Workers == 0 || r.Workers > n || r.GPUs != "" && r.Workers == 1) {
-		return n
-	}
-	return max(r.Workers, 1)
 }

@@ -10,16 +10,36 @@ import (
 	"github.com/lbotune/lbotune/journal"
 )
 
+// ErrNoStudy means that there is no journal where a study was expected.
+var ErrNoStudy = errors.New("there is no study")
+
 // Load reads the study in dir without taking it up.
-func Load(dir string) (*State, journal.Summary, error) {
-	s := &State{}
-	in := newLoader(s)
-	path := Layout(dir).Journal()
-	summary, err := journal.Read(path, in.visit)
+func Load(dir string) (*State, journal.Summary, error) { return Read(dir, nil) }
+
+// Read is Load that also calls visit for every record, with the state that was
+// before it.
+func Read(dir string, visit func(before *State, r Record) error) (*State, journal.Summary, error) {
+	s, path := &State{}, Layout(dir).Journal()
+	summary, err := s.fold(path, visit, func(line func(journal.Record) error) (journal.Summary, error) {
+		return journal.Read(path, line)
+	})
+	return s, summary, err
+}
+
+// Fold folds the lines that read visits, those of the journal at path, into the
+// state.
+func (s *State) Fold(path string, read func(visit func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
+	return s.fold(path, nil, read)
+}
+
+func (s *State) fold(path string, visit func(*State, Record) error,
+	read func(func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
+	in := &loader{state: s, visit: visit, fill: &batch{}}
+	summary, err := read(in.line)
 	if err == nil {
 		err = in.finish()
 	}
-	return s, summary, named(err, path)
+	return summary, named(err, path)
 }
 
 // named says which study an error is about.
@@ -43,14 +63,6 @@ func decode(line journal.Record) (r Record, err error) {
 	return r, nil
 }
 
-// fold applies the record of a line.
-func (s *State) fold(line journal.Record, r Record) error {
-	if err := s.Apply(r); err != nil {
-		return contradiction(line, err)
-	}
-	return nil
-}
-
 // contradiction says that a line is intact and yet makes no sense.
 func contradiction(line journal.Record, err error) error {
 	if errors.Is(err, journal.ErrVersion) {
@@ -63,6 +75,7 @@ func contradiction(line journal.Record, err error) error {
 // time, so that batches of lines are decoded side by side and folded in order.
 type loader struct {
 	state *State
+	visit func(*State, Record) error // nil if nobody looks
 	fill  *batch
 	queue []*batch // being decoded
 	spare []*batch // to be filled again
@@ -79,10 +92,8 @@ type batch struct {
 
 const batchLines = 512
 
-func newLoader(s *State) *loader { return &loader{state: s, fill: &batch{}} }
-
-// visit takes one line of the journal.
-func (l *loader) visit(line journal.Record) error {
+// line takes one line of the journal.
+func (l *loader) line(line journal.Record) error {
 	b := l.fill
 	start := len(b.text)
 	b.text = append(b.text, line.Raw...)
@@ -125,11 +136,14 @@ func (l *loader) take() error {
 	<-b.done
 	for i, r := range b.records {
 		err := b.errs[i]
-		if err == nil {
-			err = l.state.fold(b.lines[i], r)
+		if err == nil && l.visit != nil {
+			err = l.visit(l.state, r)
 		}
 		if err != nil {
 			return err
+		}
+		if err := l.state.Apply(r); err != nil {
+			return contradiction(b.lines[i], err)
 		}
 	}
 	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0], errs: b.errs[:0]})

@@ -14,13 +14,13 @@ func (c *Config) Paste(b *command.Bindings) (string, error) {
 		return "", err
 	}
 	var before []string
-	if cwd, _ := b.Expand(c.Run.Cwd); cwd != "" {
-		before = append(before, "cd "+command.Word(absolute(c.Dir, cwd)))
+	if c.Run.Cwd != "" {
+		before = append(before, "cd "+command.Word(c.Cwd(b)))
 	}
 	export := func(name, value string) {
 		before = append(before, "export "+name+"="+command.Word(value))
 	}
-	for _, e := range c.specEnv(b) {
+	for _, e := range c.Environment(b) {
 		name, value, _ := strings.Cut(e, "=")
 		export(name, value)
 	}

@@ -17,21 +17,16 @@ func (e *ConfigError) Error() string {
 	return "the spec has changed in ways that make its trials incomparable:\n  " + strings.Join(e.Changes, "\n  ")
 }
 
-// A LayoutError says that the study cannot be kept where it is.
-type LayoutError struct{ Message string }
-
-func (e *LayoutError) Error() string { return e.Message }
-
-// reconfigured compares the config with that of the journal. It returns the
+// Reconfigured compares the config with that of the journal. It returns the
 // event that takes over what has changed, nil if nothing has, or an error that
 // names what cannot change any more.
-func (s *State) reconfigured(now Config) (*ConfigChanged, error) {
+func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 	if now.Dir != s.Config.Dir {
 		if _, err := os.Stat(s.Config.Dir); err == nil {
 			now.Dir = s.Config.Dir // started from elsewhere, but the study stays
 		}
 	}
-	print, err := fingerprint(now)
+	print, err := now.Fingerprint()
 	if err != nil {
 		return nil, err
 	}
@@ -42,6 +37,20 @@ func (s *State) reconfigured(now Config) (*ConfigChanged, error) {
 		return nil, &ConfigError{refused}
 	}
 	return &ConfigChanged{Fingerprint: print, Config: now}, nil
+}
+
+// ReconfiguredParams takes over the parameters of a config whose other changes can
+// wait for the next session.
+func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
+	if sameJSON(config.Params, s.Config.Params) {
+		return nil, nil
+	}
+	if len(s.Trials) > 0 {
+		now := s.Config
+		now.Params = config.Params
+		config = now
+	}
+	return s.Reconfigured(config)
 }
 
 // refused lists the changes that the study cannot take. Before the first trial
@@ -77,14 +86,14 @@ func (s *State) refused(now Config) []string {
 // the journal, but count no more.
 func changedParams(was, now Config) []string {
 	a, b := was.Params, now.Params
-	if len(a) != len(b) || was.resource() != now.resource() {
+	if len(a) != len(b) || was.Resource() != now.Resource() {
 		return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
 	}
 	var out []string
 	x, _ := was.rungs() // a config without rungs, or with wrong ones, has none
 	y, _ := now.rungs()
 	if !sameJSON(x, y) {
-		out = append(out, fmt.Sprintf("rungs of %s: were %s, are %s", was.resource(), brief(x), brief(y)))
+		out = append(out, fmt.Sprintf("rungs of %s: were %s, are %s", was.Resource(), brief(x), brief(y)))
 	}
 	for i, p := range a {
 		q := b[i]
@@ -101,8 +110,8 @@ func changedParams(was, now Config) []string {
 	return out
 }
 
-// dropped lists the enqueued values that a change leaves no room for.
-func (s *State) dropped(change ConfigChanged) []spaces.Values {
+// Dropped lists the enqueued values that a change leaves no room for.
+func (s *State) Dropped(change ConfigChanged) []spaces.Values {
 	space, err := change.Config.Space()
 	if err != nil {
 		return nil // Apply will say so

@@ -3,6 +3,7 @@ package study_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,14 +12,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
 func values(x float64, n int64) spaces.Values {
 	return spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(n)}}
+}
+
+// config is a study of two parameters.
+func config() study.Config {
+	return study.Config{
+		Name:      "parabola",
+		Command:   command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
+		Objective: study.Objective{Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize},
+		Params: []spaces.Param{
+			{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1},
+			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},
+		},
+		Budget: study.Budget{Trials: 12},
+		Run:    study.Run{Workers: 1, FailureGuard: 5, Grace: study.Duration(time.Second)},
+		Seed:   3,
+		Dir:    "/",
+	}
+}
+
+// tell is everything about the trials of a study.
+func tell(st *study.State) string {
+	out := fmt.Sprint(st.Order)
+	for _, t := range st.Trials {
+		out += fmt.Sprintf("\n%+v", *t)
+	}
+	return out
 }
 
 // everyEvent is a study in which everything happens.
@@ -189,11 +218,11 @@ func TestContradictions(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := story(st)
+			before := tell(st)
 			if err := st.Apply(study.Record{At: rs[0].At, Event: e}); err == nil {
 				t.Error("accepted")
 			}
-			if story(st) != before {
+			if tell(st) != before {
 				t.Error("the state has changed")
 			}
 		})
@@ -234,9 +263,6 @@ func TestContradictionInJournal(t *testing.T) {
 	}
 	var damage *journal.CorruptError
 	if _, _, err := study.Load(dir); !errors.As(err, &damage) || damage.Line != 4 || damage.Path != study.Layout(dir).Journal() {
-		t.Errorf("error %v", err)
-	}
-	if _, err := study.Open(nil, study.Options{Dir: dir}); !errors.As(err, &damage) || damage.Line != 4 {
 		t.Errorf("error %v", err)
 	}
 }

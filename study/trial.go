@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -44,7 +45,8 @@ type Trial struct {
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []float64 `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
-	seen            bool      // readings of the attempt under way are in the journal
+	// Seen says that readings of the attempt under way are in the journal.
+	Seen bool `json:"-"`
 	// Cut is the pruner's decision to stop the trial, if there was one.
 	Cut      *Cut          `json:"-"`
 	Slot     int           `json:"slot"`
@@ -66,6 +68,21 @@ func (t *Trial) runs(c *Config) int {
 	return max(c.Run.Repeats, 1) + len(t.Confirms) + t.ConfirmFailures
 }
 
+// first is the trial with which the configuration began that the trial continues.
+func (t *Trial) first() int {
+	if t.root > 0 {
+		return t.root
+	}
+	return t.Number
+}
+
+// TrialSeed is what a trial is given as {seed}: a number below 2^31, which
+// every program can take, that differs between trials and between the repeats
+// of one (counted from 0).
+func (c *Config) TrialSeed(trial, repeat int) uint64 {
+	return rand.NewPCG(c.Seed^uint64(repeat)<<32, uint64(trial)).Uint64() >> 33
+}
+
 // Done reports whether the trial is finished.
 func (t *Trial) Done() bool { return t.Status != "" }
 
@@ -74,59 +91,8 @@ func (t *Trial) Succeeded() bool {
 	return t.Status == optimizer.Succeeded && !t.Excluded && !t.Outside
 }
 
-// teaches reports whether the optimizer is told of the trial once it has finished.
-func (t *Trial) teaches() bool { return !t.Outside && !t.Excluded }
-
-// FailureKind says which of a trial's promises was not kept. Failures of the
-// same kind and code are alike.
-type FailureKind string
-
-// The kinds of failure.
-const (
-	FailExit        FailureKind = "exit"        // an exit code that is not ok
-	FailSignal      FailureKind = "signal"      // ended by a signal
-	FailTimeout     FailureKind = "timeout"     // ended by lbotune for its time
-	FailNoMetric    FailureKind = "no metric"   // ran well, printed no value
-	FailReported    FailureKind = "reported"    // ran well, printed that it has failed
-	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
-	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
-	FailLaunch      FailureKind = "launch"      // could not be started
-	FailPruned      FailureKind = "pruned"      // stopped early for its readings
-	FailTold        FailureKind = "told"        // a person or another program said so
-	FailLost        FailureKind = "lost"        // died with its machine or supervisor
-	FailDisk        FailureKind = "disk full"   // failed, or printed no value, while the disk was full
-	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
-)
-
-// blameless reports whether the program had no part in the failure, so that
-// the attempt is made again whatever retries say.
-func (k FailureKind) blameless() bool {
-	return k == FailLost || k == FailInterrupted || k == FailDisk
-}
-
-// byProgram reports whether the failure is what the program did by itself.
-func (k FailureKind) byProgram() bool {
-	return k == FailExit || k == FailSignal || k == FailNoMetric || k == FailReported
-}
-
-// Failure says why an attempt has no value.
-type Failure struct {
-	Kind FailureKind `json:"kind"`
-	Code int         `json:"code,omitempty"` // the exit code or signal
-	Text string      `json:"text"`           // for people: "exit code 1"
-}
-
-// String is the failure's text; none is empty.
-func (f *Failure) String() string {
-	if f == nil {
-		return ""
-	}
-	return f.Text
-}
-
-// alike reports whether both failures have the same cause as far as lbotune
-// can tell.
-func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }
+// Teaches reports whether the optimizer is told of the trial once it has finished.
+func (t *Trial) Teaches() bool { return !t.Outside && !t.Excluded }
 
 // AttemptID names one attempt at a trial.
 type AttemptID struct{ Trial, Attempt int }

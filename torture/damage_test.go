@@ -16,7 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/session"
 )
 
 // realStudy runs a study of 50 trials and returns its journal.
@@ -53,7 +53,7 @@ func (l *lab) reopens(whole string, cut int) bool {
 	dir := fmt.Sprintf("cut-%d", cut)
 	l.write(dir+"/journal.jsonl", whole[:cut])
 	defer os.RemoveAll(l.path(dir))
-	s, err := study.Open(nil, study.Options{Dir: l.path(dir), Launcher: &runner.Local{}})
+	s, err := session.Open(nil, session.Options{Dir: l.path(dir), Launcher: &runner.Local{}})
 	first := strings.IndexByte(whole, '\n')
 	if cut < first {
 		var damage *journal.CorruptError

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -25,9 +26,9 @@ func newBest(g *global) *cobra.Command {
 			case st.Best() != nil:
 				return nil
 			case st.Closed == nil:
-				return fmt.Errorf("%w yet", study.ErrNoSuccess)
+				return fmt.Errorf("%w yet", session.ErrNoSuccess)
 			}
-			return study.ErrNoSuccess
+			return session.ErrNoSuccess
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
@@ -197,7 +198,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
 	}
 	one.Budget = study.Budget{Trials: 1}
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
-	s, err := study.Open(&one, study.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
+	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
 }
 
 // smokeFailed says what went wrong and quotes the output.
-func smokeFailed(s *study.Study, err error) error {
+func smokeFailed(s *session.Study, err error) error {
 	st := s.State()
 	if len(st.Order) == 0 {
 		return explain(s, err)
@@ -232,7 +233,7 @@ func smokeFailed(s *study.Study, err error) error {
 	return &hinted{quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir), "all of its output is in " + dir}
 }
 
-func printSmoke(g *global, cfg *study.Config, s *study.Study, t *study.Trial) error {
+func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
 	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t)}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
@@ -30,11 +31,11 @@ func exitCodes() []exitCode {
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*study.LayoutError](err) || isA[*usageError](err) ||
-				errors.Is(err, study.ErrNoStudy) || errors.Is(err, study.ErrAwaited) || errors.Is(err, journal.ErrVersion)
+			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) ||
+				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion)
 		}},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
-			return errors.Is(err, study.ErrNoSuccess) || isA[*study.SetupError](err) || isA[*noValue](err)
+			return errors.Is(err, session.ErrNoSuccess) || isA[*session.SetupError](err) || isA[*noValue](err)
 		}},
 		{1, "internal error", func(error) bool { return true }},
 	}

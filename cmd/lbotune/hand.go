@@ -11,17 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
 
 // edit takes up the study that an argument names for a change.
-func edit(arg string, change func(*study.Study) error) error { return editAs(nil, arg, change) }
+func edit(arg string, change func(*session.Study) error) error { return editAs(nil, arg, change) }
 
 // editOrBegin is edit that begins the study of a spec if there is none, and
 // takes over the ranges of a spec that has changed.
-func editOrBegin(arg string, change func(*study.Study) error) error {
+func editOrBegin(arg string, change func(*session.Study) error) error {
 	cfg, err := specOf(arg)
 	if err != nil {
 		return err
@@ -29,12 +30,12 @@ func editOrBegin(arg string, change func(*study.Study) error) error {
 	return editAs(cfg, arg, change)
 }
 
-func editAs(cfg *study.Config, arg string, change func(*study.Study) error) error {
+func editAs(cfg *study.Config, arg string, change func(*session.Study) error) error {
 	dir, err := studyDir(arg)
 	if err != nil {
 		return err
 	}
-	return hintStudy(arg, study.Edit(cfg, study.Options{Dir: dir, Program: programVersion()}, change))
+	return hintStudy(arg, session.Edit(cfg, session.Options{Dir: dir, Program: programVersion()}, change))
 }
 
 // specOf is the config of an argument that names a spec, nil for others.
@@ -59,7 +60,7 @@ not begun.`,
 		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return editOrBegin(args[0], func(s *study.Study) error {
+			return editOrBegin(args[0], func(s *session.Study) error {
 				v, err := parseValues(s.State().Config.Params, s.State().Space, args[1:])
 				if err != nil {
 					return err
@@ -135,7 +136,7 @@ from the next run on the optimizer is told nothing of it. Its records stay, and 
 counts as one of the budget's trials. With --undo the result counts again.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return edit(args[0], func(s *study.Study) error {
+			return edit(args[0], func(s *session.Study) error {
 				n, err := trialNumber(s.State(), args[1])
 				if err != nil {
 					return err
@@ -165,7 +166,7 @@ func newNote(g *global) *cobra.Command {
 be a spec whose study has not begun.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			note := func(s *study.Study) error {
+			note := func(s *session.Study) error {
 				if err := s.Note(trial, strings.Join(args[1:], " ")); err != nil {
 					return &usageError{err}
 				}
@@ -219,7 +220,7 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := study.Open(cfg, study.Options{Dir: dir, Program: programVersion()})
+	s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
 	if err != nil {
 		return hintStudy(arg, err)
 	}
@@ -227,7 +228,7 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	for range number {
 		t, err := s.Ask(ctx)
 		switch {
-		case errors.Is(err, study.ErrSpent):
+		case errors.Is(err, session.ErrSpent):
 			return &hinted{&usageError{err}, "raise the budget to ask for more"}
 		case err != nil:
 			return err
@@ -259,7 +260,7 @@ func newTell(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return edit(args[0], func(s *study.Study) error {
+			return edit(args[0], func(s *session.Study) error {
 				n, err := trialNumber(s.State(), args[1])
 				if err != nil {
 					return err

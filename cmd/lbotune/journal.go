@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -96,7 +97,7 @@ again, and compares. On the machine that ran the study every answer is the same.
 			if err != nil {
 				return err
 			}
-			rep, err := study.Replay(cmd.Context(), dir, nil)
+			rep, err := session.Replay(cmd.Context(), dir, nil)
 			if err != nil {
 				return hintDamage(err)
 			}
@@ -113,7 +114,7 @@ again, and compares. On the machine that ran the study every answer is the same.
 
 var errDiffers = errors.New("the replay differs from the journal")
 
-func printReplay(g *global, rep study.Replayed) error {
+func printReplay(g *global, rep session.Replayed) error {
 	if g.json {
 		return printJSON(g.out, rep)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -43,7 +44,7 @@ func newProgress(w io.Writer) *progress {
 }
 
 // begin shows where the study stands.
-func (p *progress) begin(s *study.Study) {
+func (p *progress) begin(s *session.Study) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	st := s.State()
@@ -88,7 +89,7 @@ func (p *progress) begin(s *study.Study) {
 
 // end takes the live line away, and says why the study has ended now unless that
 // is plain.
-func (p *progress) end(s *study.Study) {
+func (p *progress) end(s *session.Study) {
 	close(p.stop)
 	p.stopped.Wait()
 	p.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
@@ -175,7 +176,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	// write that meets it, and no reason to die.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	ui := newProgress(g.err)
-	s, err := study.Open(cfg, study.Options{
+	s, err := session.Open(cfg, session.Options{
 		Dir:        o.dir,
 		Launcher:   &runner.Local{Adopt: true},
 		Observe:    ui.update,
@@ -204,7 +205,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 }
 
 // explainTrial quotes the output of a trial that failed.
-func explainTrial(s *study.Study, err error, trial int, advice string) error {
+func explainTrial(s *session.Study, err error, trial int, advice string) error {
 	t := s.State().Trials[trial-1]
 	if t.Failure == nil || t.Hand {
 		return err
@@ -214,7 +215,7 @@ func explainTrial(s *study.Study, err error, trial int, advice string) error {
 }
 
 // listUnsaved adds the results that are nowhere else.
-func listUnsaved(s *study.Study, unsaved *study.UnsavedError) error {
+func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	text := unsaved.Error()
 	for _, f := range unsaved.Finished {
 		result := string(f.Status)
@@ -234,11 +235,11 @@ func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
 // explain adds to an error what a person can do about it.
-func explain(s *study.Study, err error) error {
-	var guard *study.GuardError
-	var setup *study.SetupError
+func explain(s *session.Study, err error) error {
+	var guard *session.GuardError
+	var setup *session.SetupError
 	var signalled *signalError
-	var unsaved *study.UnsavedError
+	var unsaved *session.UnsavedError
 	again := "the same command goes on from here"
 	switch {
 	case errors.As(err, &setup):
@@ -249,11 +250,11 @@ func explain(s *study.Study, err error) error {
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
 		return &hinted{err, again}
-	case errors.Is(err, study.ErrAwaited):
+	case errors.Is(err, session.ErrAwaited):
 		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
 	case errors.Is(err, runner.ErrElsewhere):
 		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
-	case errors.Is(err, study.ErrNoSuccess) && len(s.State().Order) > 0:
+	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
 		return explainTrial(s, err, last, "mend the program or the spec, raise the budget and run the same command again")
 	case cannotWrite(err):

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/session"
 )
 
 const sigInterrupt = syscall.SIGINT
@@ -29,7 +29,7 @@ func isSignal(err error, sig os.Signal) bool {
 
 // stopper turns signals into the steps of stopping a study, and announces each.
 type stopper struct {
-	steps   chan study.Stop
+	steps   chan session.Stop
 	say     func(string)
 	first   os.Signal // that stopped the study, nil if none did
 	signals chan os.Signal
@@ -40,7 +40,7 @@ type stopper struct {
 // called. A signal that was ignored when lbotune began, as under nohup, stays
 // ignored.
 func newStopper(say func(string)) *stopper {
-	s := &stopper{steps: make(chan study.Stop, 3), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+	s := &stopper{steps: make(chan session.Stop, 3), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
@@ -56,20 +56,20 @@ const samePress = 100 * time.Millisecond
 
 func (s *stopper) listen() {
 	defer close(s.done)
-	step := study.Stop(0)
+	step := session.Stop(0)
 	var pressed time.Time
 	for sig := range s.signals {
 		if s.first == nil {
 			s.first = sig
 		}
-		next := study.StopRunning
+		next := session.StopRunning
 		if sig == sigInterrupt {
 			again := time.Since(pressed) < samePress
 			pressed = time.Now()
 			if again {
 				continue
 			}
-			next = min(step+1, study.StopNow)
+			next = min(step+1, session.StopNow)
 		}
 		if next <= step {
 			continue
@@ -81,11 +81,11 @@ func (s *stopper) listen() {
 }
 
 // announcement says what a step does and what the next one would do.
-func announcement(step study.Stop) string {
+func announcement(step session.Stop) string {
 	switch step {
-	case study.StopAsking:
+	case session.StopAsking:
 		return "stopping: no new trials are started, the running ones may end; Ctrl-C again ends them now"
-	case study.StopRunning:
+	case session.StopRunning:
 		return "stopping: the running trials are asked to end (SIGTERM); Ctrl-C again kills them"
 	}
 	return "stopping: the running trials are killed (SIGKILL)"
@@ -101,7 +101,7 @@ func (s *stopper) stop() os.Signal {
 
 // interrupted names the signal in a study's error.
 func interrupted(sig os.Signal, err error) error {
-	if sig == nil || !errors.Is(err, study.ErrStopped) {
+	if sig == nil || !errors.Is(err, session.ErrStopped) {
 		return err
 	}
 	return &signalError{sig, fmt.Errorf("%w (%v)", err, sig)}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/session"
 )
 
 // A press that bounces or repeats is one press, and only Ctrl-C kills.
@@ -17,23 +17,23 @@ func TestStepsOfStopping(t *testing.T) {
 	for name, c := range map[string]struct {
 		signals []os.Signal
 		pauses  []time.Duration
-		want    []study.Stop
+		want    []session.Stop
 	}{
 		"three presses": {[]os.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGINT, syscall.SIGINT}, []time.Duration{pause, pause, pause, pause},
-			[]study.Stop{study.StopAsking, study.StopRunning, study.StopNow}},
+			[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}},
 		"twice at once": {[]os.Signal{syscall.SIGINT, syscall.SIGINT, syscall.SIGINT}, []time.Duration{0, pause, 0},
-			[]study.Stop{study.StopAsking, study.StopRunning}},
+			[]session.Stop{session.StopAsking, session.StopRunning}},
 		"held down": {slices.Repeat([]os.Signal{syscall.SIGINT}, 50), slices.Repeat([]time.Duration{33 * time.Millisecond}, 50),
-			[]study.Stop{study.StopAsking}},
+			[]session.Stop{session.StopAsking}},
 		"terminated": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP}, []time.Duration{0, pause, pause},
-			[]study.Stop{study.StopRunning}},
+			[]session.Stop{session.StopRunning}},
 		"pressed and terminated": {[]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGINT}, []time.Duration{pause, pause, pause},
-			[]study.Stop{study.StopAsking, study.StopRunning, study.StopNow}},
+			[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				said := 0
-				s := &stopper{steps: make(chan study.Stop, 3), say: func(string) { said++ },
+				s := &stopper{steps: make(chan session.Stop, 3), say: func(string) { said++ },
 					signals: make(chan os.Signal), done: make(chan struct{})}
 				go s.listen()
 				for i, sig := range c.signals {
@@ -44,7 +44,7 @@ func TestStepsOfStopping(t *testing.T) {
 					t.Errorf("the first signal was %v", first)
 				}
 				close(s.steps)
-				var got []study.Stop
+				var got []session.Stop
 				for step := range s.steps {
 					got = append(got, step)
 				}

@@ -1,0 +1,51 @@
+package session
+
+import (
+	"path/filepath"
+
+	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/study"
+)
+
+// attempt is one run of a trial's command, or of the setup command (trial 0).
+type attempt struct {
+	study  *Study
+	config study.Config
+	trial  study.Trial
+	id     study.AttemptID
+	slot   int
+	kill   chan struct{}
+	// box takes readings while the attempt runs; nil if nobody wants them.
+	box *readingBox
+	// started is called when the command runs: rejoined if it was found running.
+	started func(rejoined bool)
+}
+
+// bindings are what the placeholders stand for.
+func (a *attempt) bindings() *command.Bindings {
+	if a.id.Trial == 0 {
+		return study.SetupBindings(a.study.layout, &a.config)
+	}
+	return study.TrialBindings(a.study.layout, &a.config, &a.trial, a.id.Attempt, a.slot)
+}
+
+func absolute(base, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(base, path)
+}
+
+// resultName is the file of results in an attempt's directory that programs of
+// some dialects are told of by an environment variable.
+const resultName = "results.json"
+
+// resultFile is the file that the program writes its metric to.
+func (a *attempt) resultFile() string {
+	if a.study.pattern.Variable() != "" {
+		return filepath.Join(a.study.layout.Attempt(a.id), resultName)
+	}
+	b := a.bindings()
+	name, _ := b.Expand(a.config.Objective.File)
+	return absolute(a.config.Cwd(b), name)
+}

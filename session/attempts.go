@@ -1,0 +1,182 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
+)
+
+// attemptStarted tells the loop that an attempt's command is running.
+type attemptStarted struct {
+	id       study.AttemptID
+	rejoined bool // an earlier session has started it
+}
+
+// attemptEnded tells the loop how an attempt ended.
+type attemptEnded struct {
+	id      study.AttemptID
+	outcome outcome
+}
+
+// launch starts an attempt in the first free slot.
+func (l *loop) launch(id study.AttemptID) {
+	slot := slices.Index(l.slots, false)
+	l.slots[slot] = true
+	ctx, cancel := context.WithCancelCause(l.base)
+	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed}
+	l.running[id.Trial] = r
+	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
+	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
+	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
+	if id.Trial > 0 {
+		a.trial = *l.state.Trials[id.Trial-1]
+		r.confirms = a.trial.Done()
+	}
+	resumed := l.resumed[id.Trial]
+	delete(l.resumed, id.Trial)
+	if !resumed && id.Trial > 0 {
+		l.show(l.record(study.Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
+	}
+	if l.state.Config.Prunes() && id.Trial > 0 && !r.confirms && len(a.trial.Repeats) == 0 {
+		a.box = &readingBox{}
+		a.box.notify = func() { l.send(readings{id, a.box}) }
+	}
+	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
+		r.cut = true // decided by an earlier session
+	}
+	go func() { l.send(attemptEnded{id, a.run(ctx, resumed)}) }()
+}
+
+// started notes that an attempt's command is running.
+func (l *loop) started(m attemptStarted) {
+	r := l.running[m.id.Trial]
+	if r == nil || r.id != m.id {
+		return // it has ended
+	}
+	r.started = true
+	if m.rejoined && m.id.Trial > 0 {
+		l.show(l.record(study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
+	}
+}
+
+// ended decides what follows from the end of an attempt.
+func (l *loop) ended(m attemptEnded) {
+	r := l.running[m.id.Trial]
+	delete(l.running, m.id.Trial)
+	l.slots[r.slot] = false
+	r.cancel(nil)
+	if r.started {
+		l.freed++
+	}
+	o := m.outcome
+	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
+	switch {
+	case isShortage(o.err) && l.mayPass(r):
+		l.ready = slices.Insert(l.ready, 0, m.id)
+	case o.err != nil:
+		if l.fatal == nil {
+			l.fatal = o.err
+		}
+	case m.id.Trial == 0:
+		l.setupEnded(m.id, o)
+	case r.confirms:
+		l.confirmed(r, o)
+	default:
+		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
+	}
+}
+
+// isShortage reports whether err is a shortage of the system's that may pass.
+func isShortage(err error) bool {
+	var spawn *runner.SpawnError
+	return errors.As(err, &spawn) && spawn.Temporary
+}
+
+// mayPass reports whether the shortage that r has met may be of our own making:
+// another attempt runs that may give back what is short, or has ended since r was
+// launched. Attempts that are only being started count for nothing: they may wait
+// for the same, and then all would wait for each other.
+func (l *loop) mayPass(r *running) bool {
+	for _, other := range l.running {
+		if other.started {
+			return true
+		}
+	}
+	return l.freed > r.freed
+}
+
+// trialEnded records the end of an attempt: the trial's, or that of one of
+// several attempts.
+func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
+	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && o.failure.Kind.Blameless() {
+		o = prunedOutcome(t.Cut, o)
+	}
+	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
+		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
+	again := false
+	switch {
+	case o.failure == nil:
+		again = l.valued(t, o.value, &f)
+	case o.failure.Kind == study.FailPruned:
+		f.Status, f.Value = optimizer.Pruned, &o.value
+	case o.failure.Kind.Blameless():
+		again = true
+	default:
+		again = t.Retries < l.state.Config.Run.Retries && l.ending == nil
+	}
+	if !again {
+		l.events = append(l.events, f)
+		return
+	}
+	e := study.Ended{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
+	if o.failure == nil {
+		e.Value = &o.value
+	}
+	l.events = append(l.events, e)
+	l.ready = slices.Insert(l.ready, 0, study.AttemptID{Trial: t.Number, Attempt: r.id.Attempt + 1})
+}
+
+// valued completes the end of a trial whose attempt has ended with value v, and
+// reports whether another attempt follows: a repeat.
+func (l *loop) valued(t *study.Trial, v float64, f *study.Finished) (again bool) {
+	f.Value = &v
+	graded(l.state, t.Values, f)
+	run := l.state.Config.Run
+	values := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], v)
+	if len(values) < run.Repeats {
+		return true
+	}
+	*f.Value = combine(values, run.Combine)
+	return false
+}
+
+// setupEnded lets the trials begin, or ends the session.
+func (l *loop) setupEnded(id study.AttemptID, o outcome) {
+	l.events = append(l.events, study.SetupEnded{Attempt: id.Attempt, Seconds: o.seconds, Failure: o.failure})
+	switch {
+	case o.failure == nil:
+		l.takeUp()
+	case o.failure.Kind == study.FailLost:
+		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: id.Attempt + 1})
+	case o.failure.Kind != study.FailInterrupted:
+		l.fatal = &SetupError{Failure: *o.failure, Dir: l.layout.Attempt(id)}
+	}
+}
+
+// combine folds the values of repeats: the mean, or the median.
+func combine(values []float64, how string) float64 {
+	if how == "median" {
+		sorted := slices.Sorted(slices.Values(values))
+		n := len(sorted)
+		return sorted[(n-1)/2]/2 + sorted[n/2]/2
+	}
+	mean := 0.0
+	for i, v := range values {
+		mean += (v - mean) / float64(i+1) // no sum that could overflow
+	}
+	return mean
+}

@@ -1,0 +1,126 @@
+package session_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+)
+
+// The best trials are repeated with seeds of their own when the study ends, and
+// the one with the best mean wins, not the luckiest.
+func TestConfirm(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Run.Confirm, c.Budget.Trials = 2, 4, 5
+		c.Command.Argv = []string{"x", "{x}", "{n}", "{seed}"}
+		// Trial 2 was lucky once; trials 4 and 5 differ by less than their noise.
+		first := map[string]string{"1": "9", "2": "1", "3": "8", "4": "3", "5": "3.1"}
+		again := map[string][]string{"2": {"5", "6", "5", "6"}, "4": {"3", "3.4", "2.8", "fail"}, "5": {"2.9", "3.2", "3.3", "3"}}
+		seeds := map[string]bool{}
+		var mu sync.Mutex // two workers run the program at a time
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			mu.Lock()
+			defer mu.Unlock()
+			trial := strings.Split(job.ID, "/")[1]
+			if seeds[trial+job.Argv[3]] {
+				t.Errorf("trial %s has run twice with seed %s", trial, job.Argv[3])
+			}
+			seeds[trial+job.Argv[3]] = true
+			if strings.HasSuffix(job.ID, "/1") {
+				return ending{stdout: "loss=" + first[trial] + "\n"}
+			}
+			v := again[trial][0]
+			again[trial] = again[trial][1:]
+			if v == "fail" {
+				return ending{exit: runner.Exit{Code: 1}}
+			}
+			return ending{stdout: "loss=" + v + "\n"}
+		}}
+		st, err := finish(t, dir, &c, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs := st.Confirmations()
+		if len(cs) != 3 || len(f.launched) != 5+12 {
+			t.Fatalf("%d confirmed, %d launched", len(cs), len(f.launched))
+		}
+		var got []string
+		for _, c := range cs {
+			got = append(got, fmt.Sprintf("%d: %d %.3f %.3f %v", c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0])))
+		}
+		// Margins by hand: t(3)=3.1824, t(2)=4.3027, times sd/sqrt(n).
+		want := fmt.Sprintf("[4: 3 3.067 %.3f true 5: 4 3.100 %.3f true 2: 4 5.500 %.3f false]",
+			4.3027*0.305505/math.Sqrt(3), 3.1824*0.182574/2, 3.1824*0.577350/2)
+		if fmt.Sprint(got) != want {
+			t.Errorf("got  %v\nwant %s", got, want)
+		}
+		if st.Best().Number != 4 || st.Best().Attempt != 1 {
+			t.Errorf("the best is %+v", st.Best())
+		}
+		again2, err := finish(t, dir, &c, f)
+		if err != nil || len(f.launched) != 17 || again2.Best().Number != 4 {
+			t.Errorf("a second run: %v, %d launched", err, len(f.launched))
+		}
+	})
+}
+
+// A stop while the best are confirmed loses nothing: the rest follows.
+func TestConfirmStopped(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Confirm, c.Budget.Trials = 2, 3
+		stop := make(chan session.Stop, 1)
+		f := &fakeLauncher{}
+		f.program = func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/2") && len(f.launched) == 4 {
+				stop <- session.StopRunning
+				return ending{takes: 1 << 50}
+			}
+			return parabola(job)
+		}
+		s := open(t, dir, &c, f)
+		if err := s.Run(t.Context(), stop); err == nil {
+			t.Error("a stopped study ended well")
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		st, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil || len(st.Confirmations()) != 3 || st.Closed == nil {
+			t.Errorf("%v: %d confirmed", err, len(st.Confirmations()))
+		}
+	})
+}
+
+// A confirmed trial that a changed range leaves outside is not the best.
+func TestConfirmedOutside(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Confirm, c.Budget.Trials = 2, 3
+		st, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := st.Best()
+		x, _ := best.Values.Get("x")
+		if at := x.Any().(float64); at > 0 {
+			c.Params[0].Max = at / 2
+		} else {
+			c.Params[0].Min = at / 2
+		}
+		err = session.Edit(&c, session.Options{Dir: dir}, func(s *session.Study) error {
+			if b := s.State().Best(); b != nil && b.Number == best.Number {
+				t.Errorf("the best is still trial %d, %v", b.Number, b.Values)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Errors of Run. All of them leave a study that can be resumed.
+var (
+	// ErrStopped means that a person stopped the study before its end.
+	ErrStopped = errors.New("the study was stopped before its end")
+	// ErrNoSuccess means that the study ended without a successful trial.
+	ErrNoSuccess = errors.New("no trial succeeded")
+	// ErrAwaited means that nothing is left to run, but trials that were handed out
+	// by Ask are not told yet.
+	ErrAwaited = errors.New("trials that were handed out are not told yet")
+)
+
+// ErrSpent means that the budget leaves no trial to ask for.
+var ErrSpent = errors.New("the budget is spent")
+
+// A SetupError says that the setup command failed; nothing else was started.
+type SetupError struct {
+	Failure study.Failure
+	Dir     string // of its output
+}
+
+func (e *SetupError) Error() string { return "setup failed: " + e.Failure.Text }
+
+// A GuardError says that the failure guard stopped the study.
+type GuardError struct {
+	Detail string
+	Trial  int // one of those that failed
+}
+
+func (e *GuardError) Error() string { return e.Detail }
+
+// Unwrap makes a GuardError an ErrNoSuccess.
+func (e *GuardError) Unwrap() error { return ErrNoSuccess }
+
+// A LayoutError says that the study cannot be kept where it is.
+type LayoutError struct{ Message string }
+
+func (e *LayoutError) Error() string { return e.Message }
+
+// UnsavedError says that the journal could not be written. What it was asked to
+// record is here and nowhere else, but in the attempts' directories, where the
+// next session finds it again.
+type UnsavedError struct {
+	Err      error
+	Finished []study.Finished
+}
+
+func (e *UnsavedError) Error() string {
+	if len(e.Finished) == 0 {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%v; %d results are not saved", e.Err, len(e.Finished))
+}
+
+// Unwrap returns the journal's error.
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
+// unsaved keeps the results that a failed commit would have recorded.
+func unsaved(err error, events []study.Event) error {
+	var we *journal.WriteError
+	if !errors.As(err, &we) {
+		return err
+	}
+	u := &UnsavedError{Err: err}
+	for _, e := range events {
+		if f, ok := e.(study.Finished); ok {
+			u.Finished = append(u.Finished, f)
+		}
+	}
+	return u
+}

@@ -1,0 +1,60 @@
+package session
+
+import (
+	"sync"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// feed hands updates to an observer without ever making the study wait for it.
+type feed struct {
+	observe func(study.Update)
+	wake    sync.Cond
+	queue   []study.Update
+	busy    bool
+}
+
+func newFeed(observe func(study.Update)) *feed {
+	f := &feed{observe: observe}
+	f.wake.L = new(sync.Mutex)
+	return f
+}
+
+// put queues an update. A goroutine lives while there is something to show.
+func (f *feed) put(u study.Update) {
+	if f.observe == nil {
+		return
+	}
+	f.wake.L.Lock()
+	defer f.wake.L.Unlock()
+	f.queue = append(f.queue, u)
+	if !f.busy {
+		f.busy = true
+		go f.drain()
+	}
+}
+
+func (f *feed) drain() {
+	f.wake.L.Lock()
+	defer f.wake.L.Unlock()
+	for len(f.queue) > 0 {
+		batch := f.queue
+		f.queue = nil
+		f.wake.L.Unlock()
+		for _, u := range batch {
+			f.observe(u)
+		}
+		f.wake.L.Lock()
+	}
+	f.busy = false
+	f.wake.Broadcast()
+}
+
+// flush waits until everything queued was shown.
+func (f *feed) flush() {
+	f.wake.L.Lock()
+	defer f.wake.L.Unlock()
+	for f.busy {
+		f.wake.Wait()
+	}
+}

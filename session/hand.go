@@ -1,0 +1,146 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Edit takes up the study in opts.Dir, lets a person change it, and gives it up
+// again. A study that is not there is begun with the config, if there is one; of
+// one that is there, the config's parameters are taken over as Open does. Edit
+// makes no session: edit must not call Ask or Run.
+func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
+	s, err := newStudy(opts)
+	if err != nil {
+		return err
+	}
+	if _, err := s.openJournal(config); err != nil {
+		return err
+	}
+	if err = s.takeParams(config); err == nil {
+		err = edit(s)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// takeParams takes over the parameters of a config whose other changes can wait
+// for the next session.
+func (s *Study) takeParams(config *study.Config) error {
+	if config == nil {
+		return nil
+	}
+	change, err := s.state.ReconfiguredParams(*config)
+	if err != nil || change == nil {
+		return err
+	}
+	return s.commit(*change)
+}
+
+// Enqueue puts values before the optimizer's next proposals. It must not be
+// called while Run runs.
+func (s *Study) Enqueue(v spaces.Values) error {
+	p, err := s.state.Space.Encode(v)
+	if err != nil {
+		return err
+	}
+	return s.commit(study.Enqueued{Values: s.state.Space.Decode(p)})
+}
+
+// Exclude takes a trial's result out of the study, from the next session on.
+func (s *Study) Exclude(trial int) error {
+	t, err := s.state.Trial(trial)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !t.Done():
+		return fmt.Errorf("trial %d is not finished yet", trial)
+	case t.Excluded:
+		return fmt.Errorf("trial %d is excluded already", trial)
+	}
+	return s.commit(study.Excluded{Trial: trial})
+}
+
+// Include takes an exclusion back, from the next session on.
+func (s *Study) Include(trial int) error {
+	t, err := s.state.Trial(trial)
+	if err != nil {
+		return err
+	}
+	if !t.Excluded {
+		return fmt.Errorf("trial %d is not excluded", trial)
+	}
+	return s.commit(study.Included{Trial: trial})
+}
+
+// Note keeps a remark, about one trial if trial is not 0.
+func (s *Study) Note(trial int, text string) error {
+	if trial != 0 {
+		if _, err := s.state.Trial(trial); err != nil {
+			return err
+		}
+	}
+	return s.commit(study.Noted{Trial: trial, Text: text})
+}
+
+// Ask hands out a trial that somebody else runs and tells of. Values that were
+// enqueued come first.
+func (s *Study) Ask(ctx context.Context) (*study.Trial, error) {
+	if s.state.Ended() {
+		return nil, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
+	}
+	if s.state.Room() == 0 {
+		return nil, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
+	}
+	q := newQuestion(s.state, s.told)
+	s.told = q.told
+	p, ok := s.state.Unasked()
+	p.Trial, p.Told, p.Pending, p.Hand = q.query.Trial, q.told, numbers(q.query.Pending), true
+	if !ok {
+		a, err := answer(ctx, s.opt, q)
+		if err != nil {
+			return nil, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
+		}
+		p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
+	}
+	if err := s.commit(p); err != nil {
+		return nil, err
+	}
+	return s.state.Trials[p.Trial-1], nil
+}
+
+// Tell ends a trial that was handed out: with its value, or without one for the
+// reason given.
+func (s *Study) Tell(trial int, value float64, failure string) error {
+	t, err := s.state.Trial(trial)
+	switch {
+	case err != nil:
+		return err
+	case t.Done():
+		return fmt.Errorf("trial %d is finished already", trial)
+	case !t.Hand:
+		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
+	}
+	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(), Value: &value}
+	graded(s.state, t.Values, &f)
+	switch {
+	case failure != "":
+		f.Status, f.Value, f.Failure = optimizer.Failed, nil, &study.Failure{Kind: study.FailTold, Text: failure}
+	case math.IsNaN(value) || math.IsInf(value, 0):
+		f.Status, f.Value = optimizer.Failed, nil
+		f.Failure = &study.Failure{Kind: study.FailNotFinite, Text: fmt.Sprintf("its value is %v", value)}
+	}
+	if err := s.commit(f); err != nil {
+		return err
+	}
+	if end := s.state.Ending(s.elapsed()); end != nil && len(s.state.Pending()) == 0 && s.state.Closed == nil {
+		return s.commit(*end)
+	}
+	return nil
+}

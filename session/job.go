@@ -1,0 +1,97 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
+)
+
+// job describes the attempt to the launcher.
+func (a *attempt) job() (runner.Job, error) {
+	b := a.bindings()
+	job := runner.Job{
+		Dir:    a.study.layout.Attempt(a.id),
+		ID:     fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
+		Cwd:    a.config.Dir,
+		Grace:  time.Duration(a.config.Run.Grace),
+		Kill:   a.kill,
+		MaxLog: a.config.Run.MaxLog,
+		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
+	}
+	cmd := command.Command{Shell: a.config.Setup}
+	if a.id.Trial > 0 {
+		cmd = a.config.Command
+		job.Timeout = time.Duration(a.config.Run.Timeout)
+		job.Env = a.environment(b)
+		job.Cwd = a.config.Cwd(b)
+		if checkpoints(&a.config) {
+			if err := os.MkdirAll(b.CheckpointDir, dirMode); err != nil {
+				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
+			}
+		}
+		job.Files = a.files(b)
+	}
+	cmd, err := cmd.Render(b)
+	job.Shell, job.Argv = cmd.Shell, cmd.Argv
+	if src := a.config.Run.Sources; src != nil && a.id.Trial > 0 {
+		withSources(&job, src, a.config.Dir)
+	}
+	return job, err
+}
+
+// files renders what is written into the attempt's directory.
+func (a *attempt) files(b *command.Bindings) []runner.File {
+	files := []runner.File{{Name: study.ParamsName, Content: append(b.ParamsJSON(), '\n')}}
+	for _, t := range a.config.Files {
+		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(t.Render(b))})
+	}
+	if a.study.pattern.Variable() != "" {
+		files = append(files, runner.File{Name: resultName})
+	}
+	return files
+}
+
+// environment is what the program finds in its environment beside lbotune's
+// own.
+func (a *attempt) environment(b *command.Bindings) []string {
+	env := a.config.Environment(b)
+	add := func(name, value string) { env = append(env, name+"="+value) }
+	add("LBOTUNE_STUDY", b.Study)
+	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
+	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
+	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
+	if checkpoints(&a.config) {
+		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
+	}
+	if v := a.study.pattern.Variable(); v != "" {
+		add(v, filepath.Join(b.TrialDir, resultName))
+	}
+	for _, v := range b.All() {
+		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
+	}
+	return env
+}
+
+// checkpoints reports whether trials have a directory for checkpoints.
+func checkpoints(c *study.Config) bool {
+	if c.Resource() != "" {
+		return true
+	}
+	texts := append([]string{c.Command.Shell, c.Run.Cwd, c.Objective.File}, c.Command.Argv...)
+	texts = append(texts, c.Run.Env...)
+	for _, s := range c.Run.Slots {
+		texts = append(texts, s.Env...)
+	}
+	for _, f := range c.Files {
+		texts = append(texts, f.Text)
+	}
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, "{checkpoint_dir}") })
+}

@@ -1,0 +1,100 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/study"
+)
+
+// loop is one session of a study. Its fields belong to the goroutine of run.
+type loop struct {
+	*Study
+	inbox     chan message
+	questions chan question
+	base      context.Context // of the attempts, which may outlive the loop
+	life      context.Context // of everything that speaks to the inbox
+	asking    bool            // a question is with the asker
+	askCtx    context.Context // ends when no answer is wanted any more
+	stopAsk   context.CancelFunc
+	askerDone sync.WaitGroup
+
+	pruner  *pruner.Pruner    // nil if there is none
+	watched int               // of state.watched, what the pruner knows
+	told    int               // finished trials that the optimizer knows
+	slots   []bool            // taken or not
+	ready   []study.AttemptID // what waits for a slot
+	resumed map[int]bool      // trials that an earlier session may have left running
+	running map[int]*running  // by trial; 0 is the setup command
+	freed   int               // attempts that ran and have ended
+	kill    chan struct{}     // closed to kill every attempt
+
+	stop   Stop
+	ending *study.Closed
+	fatal  error         // ends the session once the running attempts have ended
+	events []study.Event // decided in this turn
+}
+
+// running is an attempt under way.
+type running struct {
+	id      study.AttemptID
+	slot    int
+	cancel  context.CancelCauseFunc
+	stopped error // why lbotune asked it to end, nil if it did not
+	started bool  // its command runs
+	freed   int   // the loop's when it was launched
+
+	confirms bool // it repeats a finished trial
+	cut      bool // the pruner has decided to stop it
+}
+
+// Reasons for which lbotune asks an attempt to end.
+var (
+	errStopped = errors.New("stopped together with lbotune")
+	errPruned  = errors.New("stopped early")
+)
+
+// settle commits what this turn has decided.
+func (l *loop) settle() error {
+	if len(l.events) == 0 {
+		return nil
+	}
+	events := l.events
+	l.events = nil
+	if err := l.commit(events...); err != nil {
+		return unsaved(err, events)
+	}
+	return nil
+}
+
+// send puts a message into the inbox unless the loop is gone.
+func (l *loop) send(m message) {
+	select {
+	case l.inbox <- m:
+	case <-l.life.Done():
+	}
+}
+
+// halted reports whether nothing new may start.
+func (l *loop) halted() bool { return l.stop > 0 || l.fatal != nil }
+
+// end asks the attempt to end, once.
+func (r *running) end(why error) {
+	if r.stopped == nil {
+		r.stopped = why
+		r.cancel(why)
+	}
+}
+
+// freeSlots counts the slots that nothing uses.
+func (l *loop) freeSlots() int {
+	n := 0
+	for _, taken := range l.slots {
+		if !taken {
+			n++
+		}
+	}
+	return n
+}

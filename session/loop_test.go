@@ -1,0 +1,283 @@
+package session_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// bubble runs a test on a virtual clock.
+func bubble(t *testing.T, f func(t *testing.T, dir string)) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "s")
+	synctest.Test(t, func(t *testing.T) { f(t, dir) })
+}
+
+func TestRunToTheEnd(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		bubble(t, func(t *testing.T, dir string) {
+			c, f := config(), &fakeLauncher{program: parabola}
+			c.Run.Workers = workers
+			st, err := finish(t, dir, &c, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(st.Order) != 12 || len(st.Trials) != 12 || f.most != workers || len(f.launched) != 12 {
+				t.Errorf("%d finished of %d, %d at once, %d launched", len(st.Order), len(st.Trials), f.most, len(f.launched))
+			}
+			if st.Closed == nil || st.Closed.Why != study.EndTrials {
+				t.Errorf("closed: %+v", st.Closed)
+			}
+			best := st.Best()
+			for _, trial := range st.Trials {
+				if trial.Value < best.Value {
+					t.Errorf("trial %d is better than the best", trial.Number)
+				}
+			}
+			again, err := finish(t, dir, &c, f)
+			if err != nil || len(f.launched) != 12 || story(again) != story(st) {
+				t.Errorf("a second run of a finished study: %v, %d launched", err, len(f.launched))
+			}
+		})
+	}
+}
+
+// Every record stands in the journal before anything follows from it.
+func TestOrderOfRecords(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers = 3
+		f := &fakeLauncher{}
+		f.program = func(job runner.Job) ending {
+			text, err := os.ReadFile(study.Layout(dir).Journal())
+			if err != nil || !strings.Contains(string(text), `"type":"proposed"`) ||
+				!strings.Contains(string(text), `"trial":`+strings.Split(job.ID, "/")[1]+`,"told"`) {
+				t.Errorf("%s was launched before it was recorded", job.ID)
+			}
+			return parabola(job)
+		}
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		finished := 0
+		for _, e := range events(t, dir) {
+			switch e := e.(type) {
+			case study.Finished:
+				finished++
+			case study.Proposed:
+				if e.Told > finished {
+					t.Errorf("trial %d was asked for with %d told, but only %d were recorded", e.Trial, e.Told, finished)
+				}
+			}
+		}
+	})
+}
+
+func TestEndings(t *testing.T) {
+	goal := 2.5
+	for name, c := range map[string]struct {
+		change  func(*study.Config)
+		program func(runner.Job) ending
+		why     study.Ending
+		err     error
+		check   func(*study.State) bool
+	}{
+		"time": {
+			change: func(c *study.Config) { c.Budget = study.Budget{Time: study.Duration(30 * time.Second)} },
+			why:    study.EndTime,
+			check:  func(st *study.State) bool { return st.Elapsed >= 30*time.Second && st.Elapsed < 40*time.Second },
+		},
+		"goal": {
+			change: func(c *study.Config) { c.Budget = study.Budget{Goal: &goal} },
+			why:    study.EndGoal,
+			check:  func(st *study.State) bool { return st.Best().Value <= goal },
+		},
+		"patience": {
+			change: func(c *study.Config) { c.Budget = study.Budget{Patience: 4} },
+			why:    study.EndPatience,
+			check:  func(st *study.State) bool { return st.Order[len(st.Order)-5] == st.Best().Number },
+		},
+		"guard": {
+			program: func(runner.Job) ending { return ending{exit: runner.Exit{Code: 3}} },
+			why:     study.EndGuard,
+			err:     session.ErrNoSuccess,
+			check:   func(st *study.State) bool { return len(st.Order) == 5 },
+		},
+		"guard off": {
+			change:  func(c *study.Config) { c.Run.FailureGuard = -1 },
+			program: func(runner.Job) ending { return ending{exit: runner.Exit{Code: 3}} },
+			why:     study.EndTrials,
+			err:     session.ErrNoSuccess,
+			check:   func(st *study.State) bool { return len(st.Order) == 12 && st.Count(optimizer.Failed) == 12 },
+		},
+		"failures that differ": {
+			program: func(job runner.Job) ending { return ending{exit: runner.Exit{Code: int(job.Argv[2][0])}} },
+			why:     study.EndTrials,
+			err:     session.ErrNoSuccess,
+			check:   func(st *study.State) bool { return len(st.Order) == 12 },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg, f := config(), &fakeLauncher{program: parabola}
+				if c.change != nil {
+					c.change(&cfg)
+				}
+				if c.program != nil {
+					f.program = c.program
+				}
+				st, err := finish(t, dir, &cfg, f)
+				if !errors.Is(err, c.err) {
+					t.Errorf("error %v, want %v", err, c.err)
+				}
+				if st.Closed == nil || st.Closed.Why != c.why || !c.check(st) {
+					t.Errorf("closed %+v after %d trials, %v", st.Closed, len(st.Order), st.Elapsed)
+				}
+			})
+		})
+	}
+}
+
+// A small space ends a study whose budget is larger.
+func TestExhausted(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Params = c.Params[1:]
+		c.Command.Argv = []string{"parabola", "0", "{n}"}
+		f := &fakeLauncher{program: parabola}
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f,
+			Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings) (optimizer.Optimizer, error) {
+				return optimizer.New(sp, seed, optimizer.Settings{Method: optimizer.MethodRandom})
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.State(); st.Closed.Why != study.EndExhausted || len(st.Order) != 9 {
+			t.Errorf("closed %+v after %d trials", st.Closed, len(st.Order))
+		}
+	})
+}
+
+// What an attempt's end means.
+func TestOutcomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		ending ending
+		kind   study.FailureKind // empty for success
+		text   string
+	}{
+		"success":       {ending{stdout: "loss=1\n"}, "", ""},
+		"exit code":     {ending{stdout: "loss=1\n", exit: runner.Exit{Code: 7}}, study.FailExit, "exit code 7"},
+		"signal":        {ending{exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}}, study.FailSignal, "ended by SIGSEGV"},
+		"no metric":     {ending{stdout: "hello\n"}, study.FailNoMetric, ""},
+		"nan":           {ending{stdout: "loss=nan\n"}, study.FailNotFinite, ""},
+		"inf":           {ending{stdout: "loss=1\nloss=-inf\n"}, study.FailNotFinite, ""},
+		"timeout":       {ending{stdout: "loss=1\n", takes: time.Hour}, study.FailTimeout, "timed out after 5m0s"},
+		"flood":         {ending{exit: runner.Exit{Flooded: true, Code: 143}}, study.FailFlood, ""},
+		"invalid job":   {ending{err: errors.New("no such thing")}, study.FailLaunch, "no such thing"},
+		"last of three": {ending{stdout: "loss=3\nloss=2\nloss=1"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials, cfg.Run.Timeout = 1, study.Duration(5*time.Minute)
+				st, err := finish(t, dir, &cfg, &fakeLauncher{program: func(runner.Job) ending { return c.ending }})
+				trial := st.Trials[0]
+				if c.kind == "" {
+					if err != nil || trial.Failure != nil || trial.Value != 1 {
+						t.Errorf("got %v, %+v", err, trial)
+					}
+					return
+				}
+				if !errors.Is(err, session.ErrNoSuccess) || trial.Failure == nil || trial.Failure.Kind != c.kind ||
+					c.text != "" && trial.Failure.Text != c.text {
+					t.Errorf("got %v, %+v", err, trial.Failure)
+				}
+			})
+		})
+	}
+}
+
+func TestRetriesAndRepeats(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Retries, c.Run.Repeats, c.Run.Combine = 2, 2, 3, "median"
+		c.Command.Argv = []string{"x", "{attempt}", "{seed}", "{x}"}
+		values := map[string]string{}
+		seeds := map[string]bool{}
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			parts := strings.Split(job.ID, "/")
+			if v, ok := values[parts[1]]; ok && v != job.Argv[3] {
+				t.Errorf("%s ran with %s after %s", job.ID, job.Argv[3], v)
+			}
+			values[parts[1]] = job.Argv[3]
+			if parts[2] == "2" {
+				return ending{exit: runner.Exit{Code: 1}}
+			}
+			seeds[job.Argv[2]] = true
+			return ending{stdout: "loss=" + job.Argv[1] + "0\n"}
+		}}
+		st, err := finish(t, dir, &c, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trial := range st.Trials {
+			// Attempts 1, 3 and 4 print 10, 30 and 40; attempt 2 fails.
+			if trial.Value != 30 || trial.Attempt != 4 || trial.Retries != 1 {
+				t.Errorf("trial %d: %+v", trial.Number, trial)
+			}
+		}
+		if len(seeds) != 6 {
+			t.Errorf("%d different seeds in 6 good runs", len(seeds))
+		}
+	})
+}
+
+func TestRetriesRunOut(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Retries = 1, 2
+		f := &fakeLauncher{program: func(runner.Job) ending { return ending{exit: runner.Exit{Code: 1}} }}
+		st, err := finish(t, dir, &c, f)
+		if !errors.Is(err, session.ErrNoSuccess) || !slices.Equal(f.launched, []string{"1/1", "1/2", "1/3"}) ||
+			st.Trials[0].Status != optimizer.Failed {
+			t.Errorf("%v: launched %v, %+v", err, f.launched, st.Trials[0])
+		}
+	})
+}
+
+// Many short trials in many slots: what ends and what is proposed share
+// records, and nothing is proposed twice.
+func TestManyShortTrials(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Budget.Trials = 5, 300
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			e := parabola(job)
+			e.takes = time.Duration(len(job.Argv[1])%3) * time.Millisecond
+			return e
+		}}
+		st, err := finish(t, dir, &c, f)
+		if err != nil || len(st.Order) != 300 || len(f.launched) != 300 || f.most != 5 {
+			t.Errorf("%v: %d finished, %d launched, %d at once", err, len(st.Order), len(f.launched), f.most)
+		}
+		rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
+		if err != nil || rep.Asked != 300 || len(rep.Differences) != 0 {
+			t.Errorf("replay: %v, %+v", err, rep)
+		}
+	})
+}

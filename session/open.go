@@ -1,0 +1,173 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/study"
+)
+
+// dirMode are the permissions of every directory that a study makes.
+const dirMode = 0o700
+
+// Open takes up the study in opts.Dir, or begins it if there is none. With a
+// nil config it goes on from the journal alone. A config that differs from the
+// journal's is taken over as far as the finished trials stay comparable, and
+// else refused with a *ConfigError.
+//
+// The study is this process's until Close. Errors that say so wrap
+// journal.ErrLocked; a damaged journal is a *journal.CorruptError.
+func Open(config *study.Config, opts Options) (*Study, error) {
+	s, err := newStudy(opts)
+	if err != nil {
+		return nil, err
+	}
+	torn, err := s.openJournal(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(config, torn); err != nil {
+		if cerr := s.journal.Close(); cerr != nil && !errors.Is(err, cerr) { // it says again why it could not be written
+			err = errors.Join(err, cerr)
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+// newStudy fills in the defaults of the options.
+func newStudy(opts Options) (*Study, error) {
+	if opts.Log == nil {
+		opts.Log = hclog.NewNullLogger()
+	}
+	if opts.Optimizer == nil {
+		opts.Optimizer = optimizer.New
+	}
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open study %s: %w", opts.Dir, err)
+	}
+	return &Study{opts: opts, layout: study.Layout(dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}, nil
+}
+
+// openJournal folds the journal into the state, or creates it. It returns the
+// file that keeps the bytes of a torn last line, if there was one.
+func (s *Study) openJournal(config *study.Config) (torn string, err error) {
+	path := s.layout.Journal()
+	if config != nil {
+		if err := os.MkdirAll(string(s.layout), dirMode); err != nil {
+			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
+		}
+	}
+	summary, err := s.state.Fold(path, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
+		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
+		return summary, err
+	})
+	switch {
+	case err == nil:
+		s.before = s.state.Elapsed
+		if summary.Torn != nil {
+			torn = summary.Torn.Kept
+			s.opts.Log.Warn("the last record was cut short by a crash and is dropped", "journal", path, "line", summary.Torn.Line, "kept", torn)
+		}
+		return torn, nil
+	case s.journal != nil:
+		return "", errors.Join(err, s.journal.Close())
+	case !errors.Is(err, study.ErrNoStudy) || config == nil:
+		return "", err
+	}
+	return "", s.create(*config)
+}
+
+// create begins a study.
+func (s *Study) create(config study.Config) error {
+	var id [8]byte
+	rand.Read(id[:])
+	print, err := config.Fingerprint()
+	if err != nil {
+		return err
+	}
+	first := s.record(study.Created{ID: hex.EncodeToString(id[:]), Fingerprint: print, Program: s.opts.Program, Config: config})
+	if err := s.state.Apply(first); err != nil {
+		return fmt.Errorf("invalid study: %w", err)
+	}
+	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
+	return err
+}
+
+// begin starts a session: config, optimizer and the session's record.
+func (s *Study) begin(config *study.Config, torn string) error {
+	var events []study.Event
+	if config == nil && s.opts.Adjust != nil {
+		adjusted := s.state.Config
+		if err := s.opts.Adjust(&adjusted); err != nil {
+			return err
+		}
+		config = &adjusted
+	}
+	if config != nil {
+		change, err := s.state.Reconfigured(*config)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			for _, v := range s.state.Dropped(*change) {
+				s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
+			}
+			events = append(events, *change)
+			s.opts.Log.Info("the spec has changed since the last session")
+		}
+	}
+	if s.state.Ended() && len(events) == 0 {
+		return nil // nothing will happen that a record should precede
+	}
+	host, _ := os.Hostname() // for people only
+	events = append(events, study.Session{Number: s.state.Sessions + 1, Host: host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})
+	if err := s.commit(events...); err != nil {
+		return err
+	}
+	return s.prepare()
+}
+
+// prepare makes what the config asks for, and teaches the optimizer what is
+// known.
+func (s *Study) prepare() error {
+	c := s.state.Config
+	var err error
+	if s.pattern, err = parser.Compile(c.Objective.Rule); err != nil {
+		return fmt.Errorf("objective: %w", err)
+	}
+	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
+		return err
+	}
+	if s.pruner, err = newPruner(c); err != nil {
+		return err
+	}
+	if _, err := c.Search(); err != nil {
+		return err
+	}
+	if s.opt, err = s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings); err != nil {
+		return err
+	}
+	for _, n := range s.state.Order {
+		t := s.state.Trials[n-1]
+		if !t.Teaches() {
+			continue
+		}
+		if err := s.opt.Tell(s.state.Observation(t)); err != nil {
+			return fmt.Errorf("tell the optimizer of trial %d: %w", n, err)
+		}
+	}
+	s.told = len(s.state.Order)
+	return nil
+}

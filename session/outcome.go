@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// outcome is how an attempt ended: a value, a failure, or an error when the
+// attempt could not be made through no fault of the trial's.
+type outcome struct {
+	value     float64
+	failure   *study.Failure
+	partial   *float64 // the value of what was printed, of an attempt that was cancelled
+	err       error
+	seconds   float64
+	leftovers string
+}
+
+func failed(kind study.FailureKind, code int, format string, args ...any) outcome {
+	return outcome{failure: &study.Failure{Kind: kind, Code: code, Text: fmt.Sprintf(format, args...)}}
+}
+
+// outcome judges what the launcher says.
+func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follower) outcome {
+	var o outcome
+	var spawn *runner.SpawnError
+	switch {
+	case err == nil:
+		o = a.judge(exit, f)
+		if exit.DiskFull && o.failure != nil && byProgram(o.failure.Kind) {
+			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
+		}
+		o.seconds = seconds(exit.Ended.Sub(exit.Started))
+		o.leftovers = describeLeftovers(exit.Leftovers)
+		return o
+	case errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrClaimed):
+		o = failed(study.FailLost, 0, "the attempt was lost: %v", err)
+	case errors.Is(err, runner.ErrElsewhere) && a.study.opts.AssumeLost:
+		o = failed(study.FailLost, 0, "the attempt was taken for lost: %v", err)
+	case errors.Is(err, errStopped), errors.Is(err, errPruned), errors.Is(err, context.Canceled):
+		o = failed(study.FailInterrupted, 0, "%v", errStopped)
+	case errors.Is(err, runner.ErrElsewhere), errors.As(err, &spawn):
+		o.err = fmt.Errorf("%v: %w", a.id, err)
+	default:
+		o = failed(study.FailLaunch, 0, "%v", err)
+	}
+	o.seconds = seconds(time.Since(begin))
+	return o
+}
+
+// judge turns the end of a command into a value or the reason why there is
+// none.
+func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
+	switch {
+	case exit.TimedOut:
+		return failed(study.FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
+	case exit.Cancelled:
+		o := failed(study.FailInterrupted, 0, "%v", errStopped)
+		if v := a.value(f); a.id.Trial > 0 && v.failure == nil {
+			o.partial = &v.value
+		}
+		return o
+	case exit.Flooded:
+		return failed(study.FailFlood, 0, "printed more than max_log allows")
+	case exit.Signal != "" && !a.exitOK(exit.Code):
+		return failed(study.FailSignal, exit.Code-128, "ended by %s", exit.Signal)
+	case !a.exitOK(exit.Code):
+		return failed(study.FailExit, exit.Code, "exit code %d", exit.Code)
+	case a.id.Trial == 0:
+		return outcome{}
+	}
+	return a.value(f)
+}
+
+// exitOK reports whether the exit code is that of a good run.
+func (a *attempt) exitOK(code int) bool {
+	ok := a.config.Objective.OKExit
+	if len(ok) == 0 || a.id.Trial == 0 {
+		return code == 0
+	}
+	return slices.Contains(ok, code)
+}
+
+// value turns what the attempt has printed into its value.
+func (a *attempt) value(f *follower) outcome {
+	result, err := f.finish()
+	var none *parser.NoValueError
+	switch {
+	case err == nil:
+		return outcome{value: result.Value}
+	case errors.As(err, &none):
+		return noValue(none)
+	case errors.Is(err, fs.ErrNotExist):
+		return failed(study.FailNoMetric, 0, "the program wrote no file %s", a.resultFile())
+	}
+	return failed(study.FailNoMetric, 0, "%v", err)
+}
+
+// noValue is the outcome of an attempt that ran well, in whose output the parser
+// found no value. What to write instead comes with the reason.
+func noValue(e *parser.NoValueError) outcome {
+	kind := study.FailNoMetric
+	switch e.Reason {
+	case parser.NonFinite:
+		kind = study.FailNotFinite
+	case parser.Failed:
+		kind = study.FailReported
+	}
+	if e.Hint != "" {
+		return failed(kind, 0, "%v; %s", e, e.Hint)
+	}
+	return failed(kind, 0, "%v", e)
+}
+
+// describeLeftovers names the first few processes, and those that live on.
+func describeLeftovers(ps []runner.Process) string {
+	const most = 5
+	var out []string
+	more := 0
+	for i, p := range ps {
+		if i >= most && !p.Alive {
+			more++
+			continue
+		}
+		s := fmt.Sprintf("%d (%s)", p.PID, p.Command)
+		if p.Alive {
+			s += ", still alive"
+		}
+		out = append(out, s)
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, "; ")
+}
+
+// byProgram reports whether the failure is what the program did by itself.
+func byProgram(k study.FailureKind) bool {
+	return k == study.FailExit || k == study.FailSignal || k == study.FailNoMetric || k == study.FailReported
+}
+
+// graded completes the end of a trial that has a value: with less than all of the
+// resource it is no success, because nobody knows how it would have gone on.
+func graded(s *study.State, v spaces.Values, f *study.Finished) {
+	f.Status = optimizer.Succeeded
+	if part := s.Search.Partial(v); part != "" {
+		f.Status = optimizer.Pruned
+		f.Failure = &study.Failure{Kind: study.FailPruned, Text: part}
+	}
+}
+
+// seconds is d in seconds, to the millisecond.
+func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }

@@ -1,0 +1,121 @@
+package session_test
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+func bindings(t *testing.T) *command.Bindings {
+	t.Helper()
+	when, err := spaces.ParseCondition("opt == 'sgd'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &command.Bindings{
+		Params: []spaces.Param{
+			{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+			{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
+			{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
+			{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
+		},
+		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
+			{Name: "opt", Value: spaces.String("adam w")}},
+	}
+}
+
+// The line to paste has what the spec gives the command.
+func TestPaste(t *testing.T) {
+	b := bindings(t)
+	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
+	if got, err := c.Paste(b); err != nil || got != "./x --lr=0.0123456" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	with := c
+	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
+	if got, err := with.Paste(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
+	b.Slot = 1
+	if got, err := with.Paste(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	b.Slot = 0
+	c.Run = study.Run{Cwd: "my src", Env: []string{"A=b c", "M={momentum}"}, ParamsFromEnv: true}
+	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
+		" && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
+		" && ./x --lr=0.0123456)"
+	if got, err := c.Paste(b); err != nil || got != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// The line to paste is what has run: the same seed, and the resource of its rung.
+func TestPasteIsWhatRan(t *testing.T) {
+	for name, change := range map[string]func(*study.Config){
+		"once":    func(*study.Config) {},
+		"repeats": func(c *study.Config) { c.Run.Repeats = 3 },
+		"confirm": func(c *study.Config) { c.Run.Confirm = 2 },
+		"retries": func(c *study.Config) { c.Run.Retries = 1 },
+		"rungs": func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
+		},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			change(&c)
+			c.Command.Argv = append(c.Command.Argv, "{seed}", "{trial_dir}")
+			ran := map[string]string{}
+			var mu sync.Mutex
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				mu.Lock()
+				defer mu.Unlock()
+				ran[job.Dir] = command.Command{Argv: job.Argv}.String()
+				if name == "retries" {
+					return flaky(job)
+				}
+				return parabola(job)
+			}}
+			st, err := finish(t, dir, &c, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, trial := range st.Trials {
+				b := study.LastBindings(study.Layout(dir), &st.Config, trial)
+				got, err := st.Config.Paste(b)
+				if want := ran[b.TrialDir]; err != nil || got != want {
+					t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// A checkpoint directory that only a slot's environment names is there.
+func TestCheckpointOfASlot(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Slots = 1, []study.Slot{{Env: []string{"KEEP={checkpoint_dir}"}}}
+		found := false
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			for _, e := range job.Env {
+				if keep, ok := strings.CutPrefix(e, "KEEP="); ok {
+					info, err := os.Stat(keep)
+					found = err == nil && info.IsDir()
+				}
+			}
+			return parabola(job)
+		}}
+		if _, err := finish(t, dir, &c, f); err != nil || !found {
+			t.Errorf("%v, directory found: %v", err, found)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package session
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/study"
+)
+
+// newPruner returns the pruner that the config asks for, nil if none.
+func newPruner(c study.Config) (*pruner.Pruner, error) {
+	if !c.Prunes() {
+		return nil, nil
+	}
+	s := pruner.Settings{
+		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
+		Warmup: c.Prune.Warmup, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
+		Reduction: c.Prune.Reduction, Negated: c.Objective.Direction == study.Minimize,
+	}
+	if c.Prune.Threshold != nil {
+		s.Threshold = c.Objective.Direction.Maximized(*c.Prune.Threshold)
+	}
+	p, err := pruner.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, nil
+}
+
+// rewatch gives the pruner what earlier sessions have kept.
+func (l *loop) rewatch() {
+	if l.pruner == nil {
+		return
+	}
+	for _, w := range l.state.Watched {
+		if w.Reading.Trial > 0 {
+			l.pruner.Restore(w.Reading)
+		}
+		l.endWatch(w)
+	}
+	l.watched = len(l.state.Watched)
+}
+
+// watchOn tells the pruner of the endings that were committed since. It knows
+// the readings already.
+func (l *loop) watchOn() {
+	if l.pruner == nil {
+		return
+	}
+	for _, w := range l.state.Watched[l.watched:] {
+		l.endWatch(w)
+	}
+	l.watched = len(l.state.Watched)
+}
+
+func (l *loop) endWatch(w study.Watched) {
+	if w.Finish > 0 {
+		l.pruner.Finish(w.Finish)
+	}
+	if w.Forget > 0 {
+		l.pruner.Forget(w.Forget)
+	}
+}
+
+// collect takes what a running attempt has printed since, and decides.
+func (l *loop) collect(m readings) {
+	r := l.running[m.id.Trial]
+	if r == nil || r.id != m.id {
+		return // it has ended
+	}
+	var keep []study.Reading
+	for _, reading := range m.box.take() {
+		if r.cut {
+			break
+		}
+		d := l.pruner.Read(l.state.Maximized(m.id.Trial, reading))
+		if d.Keep {
+			keep = append(keep, reading)
+		}
+		if d.Stop {
+			r.cut = true
+			l.events = append(l.events, study.Cut{Trial: m.id.Trial, Attempt: m.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+		}
+	}
+	if len(keep) > 0 {
+		l.events = append(l.events, study.Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
+	}
+}
+
+// cutShort ends the attempts that the pruner has decided to stop, once that is
+// recorded.
+func (l *loop) cutShort() {
+	for _, r := range l.running {
+		if r.cut {
+			r.end(errPruned)
+		}
+	}
+}
+
+// prunedOutcome is that of an attempt that was ended by the pruner: the value
+// of its readings if nothing more was to be expected of it, else its last one.
+func prunedOutcome(c *study.Cut, o outcome) outcome {
+	v := c.Reading.Value
+	if c.Complete && o.partial != nil {
+		v = *o.partial
+	}
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		o.failure = &study.Failure{Kind: study.FailNotFinite, Text: "stopped early " + c.Why}
+	case c.Complete:
+		o.value, o.failure = v, nil
+	default:
+		o.value, o.failure = v, &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
+	}
+	return o
+}

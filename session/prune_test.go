@@ -1,0 +1,161 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// curves is a study whose trial k prints the k-th curve, one reading a minute.
+func curves(t *testing.T, p study.Prune, curves ...string) *study.State {
+	t.Helper()
+	dir := t.TempDir()
+	var st *study.State
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		c.Budget.Trials, c.Prune = len(curves), &p
+		c.Objective.Rule.Step = "epoch"
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
+			if err != nil {
+				t.Error(err)
+			}
+			var out strings.Builder
+			for i, v := range strings.Fields(curves[k-1]) {
+				fmt.Fprintf(&out, "epoch=%d loss=%s\n", i+1, v)
+			}
+			return ending{stdout: out.String(), every: time.Minute}
+		}}
+		var err error
+		if st, err = finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := study.Load(dir)
+		if err != nil || story(again) != story(st) {
+			t.Errorf("the journal tells another story: %v", err)
+		}
+	})
+	return st
+}
+
+// ends describes how the trials of a study ended: a value, or where and with
+// what a trial was cut.
+func ends(st *study.State) string {
+	var out []string
+	for _, t := range st.Trials {
+		s := fmt.Sprint(t.Value)
+		if t.Status == optimizer.Pruned {
+			s = fmt.Sprintf("cut@%v:%v", t.Cut.Reading.Step, t.Value)
+		}
+		if t.Status == optimizer.Failed {
+			s = "failed"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestPruners(t *testing.T) {
+	bound := 5.0
+	for name, c := range map[string]struct {
+		prune  study.Prune
+		curves []string
+		want   string
+	}{
+		"threshold": {
+			study.Prune{Method: "threshold", Threshold: &bound},
+			[]string{"4 3 2", "6 3 2", "5 5 1", "nan 1 1", "4 inf 1"},
+			"2 cut@1:6 1 failed failed",
+		},
+		"threshold after a warm-up": {
+			study.Prune{Method: "threshold", Threshold: &bound, Warmup: 3},
+			[]string{"9 8 7 6 5", "9 8 4 3 2"},
+			"cut@3:7 2",
+		},
+		"patience": {
+			study.Prune{Method: "patience", Patience: 2},
+			[]string{"5 4 3 2", "5 4 4 4 1", "5 6 4 5 3 3 2"},
+			"2 4 2",
+		},
+		"median": {
+			study.Prune{Method: "median", MinTrials: 2},
+			[]string{"5 4 3", "7 6 5", "9 8 7", "6 5 4", "8 2 1", "7 4.5 4"},
+			"3 5 cut@1:9 4 cut@1:8 4",
+		},
+		"median of a steady trial": {
+			study.Prune{Method: "median", MinTrials: 1, Warmup: 2},
+			[]string{"5 4 3", "9 4 2", "9 6 1", "1 9 9"},
+			"3 2 cut@2:6 9",
+		},
+		"percentile": {
+			study.Prune{Method: "percentile", Percentile: 75, MinTrials: 4},
+			[]string{"1 1", "2 2", "3 3", "4 4", "3.2 3", "3.3 3"},
+			"1 2 3 4 3 cut@1:3.3",
+		},
+		"asha": {
+			study.Prune{Method: "asha", MinResource: 1, Reduction: 2},
+			[]string{"5 5 5 5", "6 1 1 1", "4 4 4 4", "4.5 9 9 9", "3 3 3 1"},
+			"5 cut@1:6 4 cut@2:9 1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := ends(curves(t, c.prune, c.curves...)); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A pruned trial says why, and the optimizer is told its last reading.
+func TestPrunedTrial(t *testing.T) {
+	st := curves(t, study.Prune{Method: "median", MinTrials: 1}, "1 1 1", "2 2 2", "0.5 0.5 0.5")
+	if got := ends(st); got != "1 cut@1:2 0.5" {
+		t.Errorf("got %s", got)
+	}
+	why := st.Trials[1].Failure
+	if why == nil || why.Kind != study.FailPruned || !strings.Contains(why.Text, "best so far 2") {
+		t.Errorf("reason %+v", why)
+	}
+	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value != -2 {
+		t.Errorf("the optimizer is told %+v", o)
+	}
+}
+
+// Nothing is compared with an excluded trial, until it counts again.
+func TestPrunerForgetsTheExcluded(t *testing.T) {
+	for want, change := range map[string]func(*session.Study) error{
+		"3 6":       func(s *session.Study) error { return s.Exclude(1) },
+		"3 cut@1:6": func(s *session.Study) error { return errors.Join(s.Exclude(1), s.Include(1)) },
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Budget.Trials, c.Prune = 1, &study.Prune{Method: "median", MinTrials: 1}
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				if strings.HasSuffix(job.ID, "/1/1") {
+					return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+				}
+				return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
+			}}
+			if _, err := finish(t, dir, &c, f); err != nil {
+				t.Fatal(err)
+			}
+			if err := session.Edit(nil, session.Options{Dir: dir}, change); err != nil {
+				t.Fatal(err)
+			}
+			c.Budget.Trials = 2
+			st, err := finish(t, dir, &c, f)
+			if got := ends(st); err != nil || got != want {
+				t.Errorf("got %s, %v; want %s", got, err, want)
+			}
+		})
+	}
+}

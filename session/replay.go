@@ -1,0 +1,96 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Replayed is the outcome of a replay.
+type Replayed struct {
+	Asked       int          `json:"asked"`
+	Given       int          `json:"given"` // by hand, or continued: nobody was asked for them
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is a proposal that came out otherwise.
+type Difference struct {
+	Trial   int           `json:"trial"`
+	Journal spaces.Values `json:"journal"`
+	Replay  spaces.Values `json:"replay"`
+}
+
+// Replay asks a new optimizer for every proposal of the journal in dir, with
+// what its first optimizer knew at the time, and compares the answers. They are
+// equal on the kind of machine that ran the study. A nil make is
+// optimizer.New.
+func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)) (Replayed, error) {
+	if make == nil {
+		make = optimizer.New
+	}
+	r := replay{make: make, out: Replayed{Differences: []Difference{}}}
+	_, _, err := study.Read(dir, func(before *study.State, rec study.Record) error {
+		r.state = before
+		return r.before(ctx, rec.Event)
+	})
+	return r.out, err
+}
+
+type replay struct {
+	state *study.State // before the event
+	make  func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)
+	opt   optimizer.Optimizer // nil when the next proposal needs a new one
+	told  int
+	out   Replayed
+}
+
+// before looks at an event before it is part of the state.
+func (r *replay) before(ctx context.Context, e study.Event) error {
+	switch e := e.(type) {
+	case study.Session:
+		// A session begins with a new optimizer, which is told of exclusions.
+		r.opt, r.told = nil, 0
+	case study.Proposed:
+		if e.Origin == optimizer.OriginGiven || e.Continues > 0 {
+			r.out.Given++
+			return nil
+		}
+		return r.ask(ctx, e)
+	}
+	return nil
+}
+
+func (r *replay) ask(ctx context.Context, e study.Proposed) error {
+	if r.opt == nil {
+		opt, err := r.make(r.state.Search.Space, r.state.Config.Seed, r.state.Search.Settings)
+		if err != nil {
+			return err
+		}
+		r.opt = opt
+	}
+	q := question{query: optimizer.Query{Trial: e.Trial}, known: r.state.Known()}
+	for ; r.told < e.Told; r.told++ {
+		if t := r.state.Trials[r.state.Order[r.told]-1]; t.Teaches() {
+			q.tell = append(q.tell, r.state.Observation(t))
+		}
+	}
+	for _, n := range e.Pending {
+		t, err := r.state.Trial(n)
+		if err != nil {
+			return err
+		}
+		q.query.Pending = append(q.query.Pending, optimizer.Pending{Trial: n, Point: t.Point})
+	}
+	p, err := answer(ctx, r.opt, q)
+	if err != nil {
+		return fmt.Errorf("replay trial %d: %w", e.Trial, err)
+	}
+	r.out.Asked++
+	if got := r.state.Fresh(r.state.Search.Decode(p.Point)); !got.Equal(e.Values) {
+		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A study with one worker that is killed after any of its records, and goes on,
+// equals the study that was never killed: the same proposals from the same
+// knowledge, and the same values.
+func TestResumeAfterEveryRecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*study.Config)
+		program func(runner.Job) ending
+		records int // at least
+	}{
+		"retries": {func(c *study.Config) { c.Run.Retries = 1 }, flaky, 26},
+		"repeats": {func(c *study.Config) { c.Run.Repeats, c.Budget.Trials = 2, 6 }, parabola, 20},
+		"median": {func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "median", MinTrials: 2}
+		}, curve, 30},
+		"patience": {func(c *study.Config) {
+			c.Prune, c.Budget.Trials = &study.Prune{Method: "patience", Patience: 2}, 6
+		}, curve, 16},
+		"halving": {func(c *study.Config) {
+			c.Prune, c.Budget.Trials = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}, 16
+		}, parabola, 35},
+		"confirm": {func(c *study.Config) { c.Run.Confirm, c.Budget.Trials = 2, 4 }, parabola, 16},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := config()
+			c.change(&changed)
+			resumeEverywhere(t, changed, c.program, c.records)
+		})
+	}
+}
+
+// resumeEverywhere runs a study, and again after a crash at every record.
+func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) ending, atLeast int) {
+	whole := t.TempDir()
+	var want string
+	var records []string
+	synctest.Test(t, func(t *testing.T) {
+		st, err := finish(t, whole, &c, &fakeLauncher{program: program})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, records = story(st), lines(t, whole)
+	})
+	if len(records) < atLeast {
+		t.Fatalf("the journal has only %d records", len(records))
+	}
+	for cut := 1; cut <= len(records); cut++ {
+		for _, disk := range []string{"nothing", "running", "ended"} {
+			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
+				dir := t.TempDir()
+				synctest.Test(t, func(t *testing.T) {
+					crashed(t, dir, whole, records[:cut], disk)
+					st, err := finish(t, dir, &c, &fakeLauncher{program: program})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := story(st); got != want {
+						t.Errorf("got\n%s\nwant\n%s", got, want)
+					}
+					if after := lines(t, dir); !slices.Equal(after[:cut], records[:cut]) {
+						t.Error("the records before the crash have changed")
+					}
+				})
+			})
+		}
+	}
+}
+
+// curve prints a learning curve, one reading a second: it falls towards what
+// parabola prints, and for some values rises at the end.
+func curve(job runner.Job) ending {
+	x, err1 := strconv.ParseFloat(job.Argv[1], 64)
+	n, err2 := strconv.ParseFloat(job.Argv[2], 64)
+	if err1 != nil || err2 != nil {
+		return ending{exit: runner.Exit{Code: 64}}
+	}
+	var out strings.Builder
+	for step := 1.0; step <= 8; step++ {
+		fmt.Fprintf(&out, "loss=%v\n", (x-0.3)*(x-0.3)+n/step+max(0, n-5)*max(0, step-4))
+	}
+	return ending{stdout: out.String(), every: time.Second}
+}
+
+// flaky is parabola, but every third trial's first attempt fails.
+func flaky(job runner.Job) ending {
+	id := strings.Split(job.ID, "/")
+	if (id[1] == "3" || id[1] == "6") && id[2] == "1" {
+		return ending{exit: runner.Exit{Code: 1}}
+	}
+	return parabola(job)
+}
+
+// crashed makes dir a copy of a study as a crash after the given records leaves
+// it: the attempts under way have left no trace, or a directory without an
+// exit status, or have ended since.
+func crashed(t *testing.T, dir, whole string, records []string, disk string) {
+	t.Helper()
+	if err := os.WriteFile(study.Layout(dir).Journal(), []byte(strings.Join(records, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, _, err := study.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range st.Trials {
+		id := study.AttemptID{Trial: trial.Number, Attempt: trial.NextAttempt()}
+		to := study.Layout(dir).Attempt(id)
+		_, err := os.Stat(study.Layout(whole).Attempt(id))
+		switch {
+		case trial.Done() && (st.Config.Run.Confirm == 0 || err != nil):
+			continue
+		case disk == "running":
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		case disk == "ended":
+			if err := os.CopyFS(to, os.DirFS(study.Layout(whole).Attempt(id))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A torn last record is cut off, its bytes are kept, and the journal says so.
+func TestResumeAfterTornRecord(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		st, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := lines(t, dir)
+		torn := strings.Join(all[:9], "") + all[9][:30]
+		if err := os.WriteFile(study.Layout(dir).Journal(), []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := finish(t, dir, &c, &fakeLauncher{program: parabola})
+		if err != nil || story(again) != story(st) {
+			t.Errorf("%v: got\n%s\nwant\n%s", err, story(again), story(st))
+		}
+		i := slices.IndexFunc(events(t, dir), func(e study.Event) bool {
+			s, ok := e.(study.Session)
+			return ok && s.Recovered != ""
+		})
+		if i < 0 {
+			t.Fatal("no session says that a record was cut off")
+		}
+		kept, err := os.ReadFile(events(t, dir)[i].(study.Session).Recovered)
+		if err != nil || string(kept) != all[9][:30] {
+			t.Errorf("kept %q, %v", kept, err)
+		}
+	})
+}
+
+// With any number of workers every proposal can be asked for again.
+func TestReplay(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		c.Run.Workers, c.Run.Retries = 3, 1
+		f := &fakeLauncher{program: flaky}
+		s := open(t, dir, &c, f)
+		if err := s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0)}, {Name: "n", Value: spaces.Int(2)}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.Trials = 20
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
+		if err != nil || rep.Asked != 19 || rep.Given != 1 || len(rep.Differences) != 0 {
+			t.Errorf("%v: %+v", err, rep)
+		}
+		rep, err = session.Replay(t.Context(), dir, nil)
+		if err != nil || len(rep.Differences) != 19 {
+			t.Errorf("another optimizer: %v, %d differences", err, len(rep.Differences))
+		}
+	})
+}
+
+func TestOneSessionAtATime(t *testing.T) {
+	dir := t.TempDir()
+	c := config()
+	s := open(t, dir, &c, &fakeLauncher{program: parabola})
+	if used, err := study.InUse(s.Layout()); err != nil || !used {
+		t.Errorf("in use: %v, %v", used, err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, link} {
+		if _, err := session.Open(&c, session.Options{Dir: path, Launcher: &fakeLauncher{}}); !errors.Is(err, journal.ErrLocked) {
+			t.Errorf("a second session in %s: %v", path, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if used, err := study.InUse(s.Layout()); err != nil || used {
+		t.Errorf("in use after Close: %v, %v", used, err)
+	}
+}
+
+func TestReconfigure(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		f := &fakeLauncher{program: parabola}
+		if _, err := finish(t, dir, &c, f); err != nil {
+			t.Fatal(err)
+		}
+		c.Budget.Trials, c.Run.Workers = 15, 2
+		st, err := finish(t, dir, &c, f)
+		if err != nil || len(st.Order) != 15 || st.Config.Run.Workers != 2 {
+			t.Errorf("a larger budget: %v, %d finished", err, len(st.Order))
+		}
+		if st, err = finish(t, dir, nil, f); err != nil || len(st.Order) != 15 {
+			t.Errorf("without a config: %v, %d finished", err, len(st.Order))
+		}
+		for what, change := range map[string]func(*study.Config){
+			"params":  func(c *study.Config) { c.Params = c.Params[:1] },
+			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "{n}"} },
+			"seed":    func(c *study.Config) { c.Seed++ },
+		} {
+			other := c
+			change(&other)
+			var refused *study.ConfigError
+			if _, err := session.Open(&other, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer}); !errors.As(err, &refused) ||
+				len(refused.Changes) != 1 || !strings.HasPrefix(refused.Changes[0], what+": ") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// A journal whose lines are intact but make no sense is refused.
+func TestContradictoryJournal(t *testing.T) {
+	dir := t.TempDir()
+	first := study.Record{Event: study.Created{ID: "0123456789abcdef", Config: config()}}
+	j, err := journal.Create(study.Layout(dir).Journal(), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(study.Record{Event: study.Excluded{Trial: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var damage *journal.CorruptError
+	for range 2 { // the first must not keep it locked
+		if _, err := session.Open(nil, session.Options{Dir: dir}); !errors.As(err, &damage) || damage.Line != 2 {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
+func TestNoStudy(t *testing.T) {
+	if _, err := session.Open(nil, session.Options{Dir: t.TempDir(), Launcher: &fakeLauncher{}}); !errors.Is(err, study.ErrNoStudy) {
+		t.Errorf("error %v", err)
+	}
+	if _, _, err := study.Load(t.TempDir()); !errors.Is(err, study.ErrNoStudy) {
+		t.Errorf("error %v", err)
+	}
+}

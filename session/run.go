@@ -1,0 +1,266 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Run works on the study until its budget is spent or stop says so. Cancelling
+// ctx is StopRunning. The error is nil for a study that ended as its budget
+// says with at least one success.
+func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
+	defer s.feed.flush()
+	if s.state.Closed == nil {
+		if err := newLoop(s).run(ctx, stop); err != nil {
+			return err
+		}
+	}
+	switch c := s.state.Closed; {
+	case c == nil && s.state.Awaited():
+		return ErrAwaited
+	case c == nil:
+		return ErrStopped
+	case c.Why == study.EndGuard:
+		return &GuardError{Detail: c.Detail, Trial: s.state.Order[len(s.state.Order)-1]}
+	case s.state.Incumbent() == nil:
+		return ErrNoSuccess
+	}
+	return nil
+}
+
+func newLoop(s *Study) *loop {
+	l := &loop{
+		Study:     s,
+		inbox:     make(chan message, 64),
+		questions: make(chan question, 1),
+		told:      s.told,
+		slots:     make([]bool, s.state.Config.Run.SlotCount()),
+		resumed:   map[int]bool{},
+		running:   map[int]*running{},
+		kill:      make(chan struct{}),
+		pruner:    s.pruner,
+	}
+	l.rewatch()
+	if !s.state.SetUp {
+		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
+		l.resumed[0] = true
+		return l
+	}
+	l.takeUp()
+	return l
+}
+
+// takeUp queues the trials that an earlier session has left unfinished.
+func (l *loop) takeUp() {
+	for _, t := range l.state.Pending() {
+		if t.Hand {
+			continue
+		}
+		l.ready = append(l.ready, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
+		l.resumed[t.Number] = true
+	}
+	for _, t := range l.state.Unconfirmed() {
+		l.resumed[t.Number] = true
+	}
+}
+
+// run is the loop. It returns when the study is closed, when a stop was asked
+// for and nothing runs any more, or at once when the journal cannot be written:
+// attempts then go on without lbotune, and the next session rejoins them.
+func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
+	var die, stopAsk context.CancelFunc
+	l.base = context.WithoutCancel(ctx)
+	l.life, die = context.WithCancel(l.base)
+	l.askCtx, stopAsk = context.WithCancel(l.life)
+	l.stopAsk = stopAsk
+	l.askerDone.Go(func() { asker(l.life, l.askCtx, l.opt, l.questions, l.inbox) })
+	defer func() {
+		die()
+		stopAsk()
+		close(l.questions)
+		l.askerDone.Wait()
+	}()
+	deadline := l.deadline()
+	interrupted := ctx.Done()
+	for {
+		if err := l.plan(); err != nil {
+			return err
+		}
+		l.cutShort()
+		if l.idle() {
+			return l.close()
+		}
+		select {
+		case m := <-l.inbox:
+			l.handle(m)
+			l.handleWaiting()
+		case step := <-stop:
+			l.stopAt(step)
+		case <-interrupted:
+			interrupted = nil
+			l.stopAt(StopRunning)
+		case <-deadline:
+			deadline = nil
+		}
+		if err := l.settle(); err != nil {
+			return err
+		}
+		l.watchOn()
+	}
+}
+
+// handleWaiting takes every further message that is there already.
+func (l *loop) handleWaiting() {
+	for {
+		select {
+		case m := <-l.inbox:
+			l.handle(m)
+		default:
+			return
+		}
+	}
+}
+
+// deadline fires when the study's time is spent.
+func (l *loop) deadline() <-chan time.Time {
+	limit := time.Duration(l.state.Config.Budget.Time)
+	if limit == 0 {
+		return nil
+	}
+	return time.After(max(limit-l.elapsed(), 0))
+}
+
+// idle reports whether nothing will happen any more.
+func (l *loop) idle() bool {
+	return len(l.running) == 0 && !l.asking && (l.halted() || l.ending != nil || len(l.ready) == 0 && l.state.Awaited())
+}
+
+// close ends the session and, unless it was cut short, the study.
+func (l *loop) close() error {
+	if l.fatal != nil {
+		return l.fatal
+	}
+	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.state.Unconfirmed()) > 0) {
+		return nil
+	}
+	l.ending.Recommended = l.recommend()
+	if err := l.commit(*l.ending); err != nil {
+		return unsaved(err, nil)
+	}
+	return nil
+}
+
+// handle turns one message into events and next steps.
+func (l *loop) handle(m message) {
+	switch m := m.(type) {
+	case asked:
+		l.answered(m)
+	case attemptStarted:
+		l.started(m)
+	case readings:
+		l.collect(m)
+	case attemptEnded:
+		l.ended(m)
+	}
+}
+
+// answered makes a trial of the optimizer's answer.
+func (l *loop) answered(a asked) {
+	l.asking = false
+	switch {
+	case l.halted() || l.ending != nil:
+	case errors.Is(a.err, optimizer.ErrExhausted):
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
+	case a.err != nil:
+		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
+	default:
+		if l.ending = l.state.GapEnding(a.proposal.Note); l.ending != nil {
+			return
+		}
+		p := a.proposal
+		l.propose(study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),
+			Origin: p.Origin, Values: l.state.Fresh(l.state.Search.Decode(p.Point)), Note: p.Note})
+	}
+}
+
+func (l *loop) propose(p study.Proposed) {
+	l.events = append(l.events, p)
+	l.ready = append(l.ready, study.AttemptID{Trial: p.Trial, Attempt: 1})
+}
+
+func numbers(pending []optimizer.Pending) []int {
+	out := make([]int, len(pending))
+	for i, p := range pending {
+		out[i] = p.Trial
+	}
+	return out
+}
+
+// plan starts what can be started: attempts that wait for a slot, then new
+// trials for the slots that are left.
+func (l *loop) plan() error {
+	if l.ending == nil && l.state.SetUp {
+		l.ending = l.state.Ending(l.elapsed())
+		if l.ending != nil {
+			l.stopAsk()
+		}
+	}
+	if l.halted() {
+		l.stopAsk()
+		return nil
+	}
+	for len(l.ready) > 0 && l.freeSlots() > 0 {
+		id := l.ready[0]
+		l.ready = l.ready[1:]
+		l.launch(id)
+	}
+	l.confirm()
+	if !l.state.SetUp || l.ending != nil || l.asking || l.freeSlots() <= len(l.ready) || l.state.Room() == 0 {
+		return nil
+	}
+	if p, ok := l.state.Unasked(); ok {
+		return l.take(p)
+	}
+	l.ask()
+	return nil
+}
+
+// take makes a trial that the optimizer need not be asked for.
+func (l *loop) take(p study.Proposed) error {
+	q := newQuestion(l.state, l.told)
+	p.Trial, p.Told, p.Pending = q.query.Trial, q.told, numbers(q.query.Pending)
+	l.propose(p)
+	if err := l.settle(); err != nil {
+		return err
+	}
+	return l.plan()
+}
+
+// ask sends the asker what it does not know yet and the next question.
+func (l *loop) ask() {
+	q := newQuestion(l.state, l.told)
+	l.told = q.told
+	l.asking = true
+	l.questions <- q // there is room: one question at a time
+}
+
+// stopAt goes to a step of stopping, never back.
+func (l *loop) stopAt(step Stop) {
+	if step <= l.stop {
+		return
+	}
+	if step >= StopRunning && l.stop < StopRunning {
+		for _, r := range l.running {
+			r.end(errStopped)
+		}
+	}
+	if step >= StopNow {
+		close(l.kill)
+	}
+	l.stop = step
+}

@@ -1,0 +1,119 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+)
+
+// A shortLauncher has room for few attempts at a time, and insists for a second.
+type shortLauncher struct {
+	*fakeLauncher
+	room    int
+	uneven  time.Duration // by which the first ones insist longer
+	taken   int
+	refused int
+}
+
+func (l *shortLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if insists, ok := l.enter(); !ok {
+		time.Sleep(insists)
+		return runner.Exit{}, &runner.SpawnError{Op: "start", Err: syscall.EMFILE, Temporary: true}
+	}
+	defer l.leave()
+	return l.fakeLauncher.Launch(ctx, job)
+}
+
+func (l *shortLauncher) enter() (insists time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.taken < l.room {
+		l.taken++
+		return 0, true
+	}
+	l.refused++
+	return time.Second + time.Duration(max(3-l.refused, 0))*l.uneven, false
+}
+
+func (l *shortLauncher) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken--
+}
+
+// A shortage ends the study only when no attempt runs, or has run meanwhile, that
+// gives back what is short. Attempts that meet the same shortage don't count.
+func TestShortage(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		room        int
+		uneven      time.Duration
+		takes       time.Duration
+		trials, run int
+	}{
+		{"all end at the same moments", 2, 0, time.Second, 12, 12},
+		{"the last is refused when the others have ended", 2, 0, time.Second / 2, 3, 3},
+		{"one runs long", 1, 0, time.Minute, 3, 3},
+		{"no room, all refused at once", 0, 0, 0, 12, 0},
+		{"no room, refused one by one", 0, time.Second / 10, 0, 12, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Run.Workers, c.Budget.Trials = 3, test.trials
+				f := &shortLauncher{room: test.room, uneven: test.uneven, fakeLauncher: &fakeLauncher{
+					program: func(runner.Job) ending { return ending{stdout: "loss=1\n", takes: test.takes} }}}
+				s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				err = s.Run(ctx, nil)
+				if ctx.Err() != nil {
+					t.Errorf("still at it after an hour: %d starts refused", f.refused)
+				}
+				if run := len(s.State().Order); run != test.run || errors.Is(err, syscall.EMFILE) != (test.room == 0) || f.refused == 0 {
+					t.Errorf("%v, %d trials finished, %d starts refused", err, run, f.refused)
+				}
+				for _, trial := range s.State().Trials {
+					if trial.Failure != nil || trial.Attempt > 1 {
+						t.Errorf("trial %d: attempt %d, %+v", trial.Number, trial.Attempt, trial.Failure)
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// What a program does on a full disk is no fault of the trial's.
+func TestFullDiskIsNoFailure(t *testing.T) {
+	for _, first := range []ending{
+		{exit: runner.Exit{Code: 1, DiskFull: true}},
+		{stdout: "hello\n", exit: runner.Exit{DiskFull: true}},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Budget.Trials = 1
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				if strings.HasSuffix(job.ID, "/1/1") {
+					return first
+				}
+				return ending{stdout: "loss=1\n", exit: runner.Exit{DiskFull: true}}
+			}}
+			st, err := finish(t, dir, &c, f)
+			if trial := st.Trials[0]; err != nil || trial.Value != 1 || trial.Attempt != 2 || trial.Retries != 0 {
+				t.Errorf("%v: %+v", err, trial)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Options are what a study needs beyond its config.
+type Options struct {
+	// Dir is the study's directory.
+	Dir string
+	// Launcher runs the trials. If it is a runner.Attacher too, attempts that
+	// outlived an earlier session are rejoined.
+	Launcher runner.Launcher
+	// Optimizer makes the optimizer; nil means optimizer.New.
+	Optimizer func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)
+	// Observe is called with everything that happens, in order, by a goroutine
+	// of its own: it may be slow. Nil means nobody looks.
+	Observe func(study.Update)
+	// Program is the version of lbotune, for the journal.
+	Program string
+	// Log takes diagnostics; nil discards them.
+	Log hclog.Logger
+	// Adjust changes the config of the journal when Open is given none.
+	Adjust func(*study.Config) error
+	// Journal are options of the journal.
+	Journal []journal.Option
+	// AssumeLost lets attempts that were started on another host and have left
+	// no exit status count as lost.
+	AssumeLost bool
+}
+
+// Stop asks a running study to stop, more urgently with each step.
+type Stop int
+
+// The steps of stopping.
+const (
+	// StopAsking starts no more trials and lets the running ones end.
+	StopAsking Stop = iota + 1
+	// StopRunning also asks the running trials to end.
+	StopRunning
+	// StopNow kills them.
+	StopNow
+)
+
+// Study is a study that this process works on: it holds the journal's lock.
+type Study struct {
+	opts    Options
+	layout  study.Layout
+	state   *study.State
+	journal *journal.Journal
+	pattern *parser.Pattern
+	opt     optimizer.Optimizer
+	told    int            // finished trials that the optimizer knows
+	pruner  *pruner.Pruner // nil if there is none
+	began   time.Time      // of this session, with a monotonic reading
+	before  time.Duration  // Elapsed when the session began
+	feed    *feed
+}
+
+// State returns what is known of the study. It must not be called while Run
+// runs.
+func (s *Study) State() *study.State { return s.state }
+
+// Layout names the study's files.
+func (s *Study) Layout() study.Layout { return s.layout }
+
+// elapsed is the study's own time.
+func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) }
+
+// commit makes events part of the study: they are applied to the state, which
+// refuses what contradicts it before that can spoil the journal, then written,
+// and only then shown and acted on. Its error is a *journal.WriteError if the
+// journal could not be written; nothing more may then be committed.
+func (s *Study) commit(events ...study.Event) error {
+	var now, later []any
+	records := make([]study.Record, len(events))
+	for i, e := range events {
+		records[i] = s.record(e)
+		if err := s.state.Apply(records[i]); err != nil {
+			return fmt.Errorf("internal error: the study contradicts itself: %w", err)
+		}
+		switch e.Type().Durability() {
+		case study.Synced:
+			now = append(now, records[i])
+		case study.Lazy:
+			later = append(later, records[i])
+		}
+	}
+	if _, err := s.journal.AppendLazy(later...); err != nil {
+		return err
+	}
+	if len(now) > 0 {
+		if _, err := s.journal.Append(now...); err != nil {
+			return err
+		}
+	}
+	for _, r := range records {
+		s.show(r)
+	}
+	return nil
+}
+
+// record dates an event, with the precision that the journal keeps.
+func (s *Study) record(e study.Event) study.Record {
+	return study.Record{At: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.elapsed().Truncate(time.Millisecond), Event: e}
+}
+
+// show hands a record and the trial that it is about to the observers.
+func (s *Study) show(r study.Record) { s.feed.put(s.state.Update(r)) }
+
+// Close gives up the study. It returns the error that ended writing, if one
+// did.
+func (s *Study) Close() error {
+	s.feed.flush()
+	return s.journal.Close()
+}

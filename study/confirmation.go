@@ -1,0 +1,78 @@
+package study
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// contenders is how many of the best trials are run again to confirm them.
+const contenders = 3
+
+// Confirmation is what the repeats of one of the best trials say. The value by
+// which it became one of the best is not among them: it was chosen for being
+// good, and so is too good on average.
+type Confirmation struct {
+	Trial  *Trial
+	N      int     // values, at least 2
+	Mean   float64 // of the values, as the program prints them
+	Margin float64 // half the width of a 95 % confidence interval of the mean
+	sd     float64 // standard deviation of one value
+}
+
+// Confirmations lists the trials that were confirmed, the best mean first.
+func (s *State) Confirmations() []Confirmation {
+	if s.Config.Run.Confirm == 0 {
+		return nil
+	}
+	var out []Confirmation
+	for _, t := range s.Trials {
+		if len(t.Confirms) < 2 || !t.Succeeded() {
+			continue
+		}
+		mean, sd := stat.MeanStdDev(t.Confirms, nil)
+		n := float64(len(t.Confirms))
+		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Margin: studentQuantile(n-1) * sd / math.Sqrt(n), sd: sd})
+	}
+	slices.SortStableFunc(out, func(a, b Confirmation) int {
+		return cmp.Compare(s.worth(b.Mean), s.worth(a.Mean))
+	})
+	return out
+}
+
+// Tied reports whether the means cannot be told apart: a 95 % interval of their
+// difference, with Welch's degrees of freedom (Welch 1947), contains 0.
+func (c Confirmation) Tied(d Confirmation) bool {
+	a, b := c.sd*c.sd/float64(c.N), d.sd*d.sd/float64(d.N)
+	if a+b == 0 {
+		return c.Mean == d.Mean
+	}
+	nu := (a + b) * (a + b) / (a*a/float64(c.N-1) + b*b/float64(d.N-1))
+	return math.Abs(c.Mean-d.Mean) <= studentQuantile(nu)*math.Sqrt(a+b)
+}
+
+// studentQuantile is the 97.5 % point of Student's t distribution.
+func studentQuantile(nu float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(0.975)
+}
+
+// Unconfirmed lists the best trials that have not been run again often enough.
+func (s *State) Unconfirmed() []*Trial {
+	if s.Config.Run.Confirm == 0 {
+		return nil
+	}
+	var best []*Trial
+	for _, n := range s.Order {
+		if t := s.Trials[n-1]; t.Succeeded() {
+			best = append(best, t)
+		}
+	}
+	slices.SortStableFunc(best, func(a, b *Trial) int { return cmp.Compare(s.worth(b.Value), s.worth(a.Value)) })
+	best = best[:min(contenders, len(best))]
+	return slices.DeleteFunc(best, func(t *Trial) bool {
+		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm
+	})
+}

@@ -1,0 +1,47 @@
+package study
+
+// FailureKind says which of a trial's promises was not kept. Failures of the
+// same kind and code are alike.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	FailExit        FailureKind = "exit"        // an exit code that is not ok
+	FailSignal      FailureKind = "signal"      // ended by a signal
+	FailTimeout     FailureKind = "timeout"     // ended by lbotune for its time
+	FailNoMetric    FailureKind = "no metric"   // ran well, printed no value
+	FailReported    FailureKind = "reported"    // ran well, printed that it has failed
+	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
+	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
+	FailLaunch      FailureKind = "launch"      // could not be started
+	FailPruned      FailureKind = "pruned"      // stopped early for its readings
+	FailTold        FailureKind = "told"        // a person or another program said so
+	FailLost        FailureKind = "lost"        // died with its machine or supervisor
+	FailDisk        FailureKind = "disk full"   // failed, or printed no value, while the disk was full
+	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
+)
+
+// Blameless reports whether the program had no part in the failure, so that
+// the attempt is made again whatever retries say.
+func (k FailureKind) Blameless() bool {
+	return k == FailLost || k == FailInterrupted || k == FailDisk
+}
+
+// Failure says why an attempt has no value.
+type Failure struct {
+	Kind FailureKind `json:"kind"`
+	Code int         `json:"code,omitempty"` // the exit code or signal
+	Text string      `json:"text"`           // for people: "exit code 1"
+}
+
+// String is the failure's text; none is empty.
+func (f *Failure) String() string {
+	if f == nil {
+		return ""
+	}
+	return f.Text
+}
+
+// alike reports whether both failures have the same cause as far as lbotune
+// can tell.
+func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }

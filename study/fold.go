@@ -1,0 +1,251 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Apply folds one record into the state. An error means that the records
+// contradict each other; the state is then unchanged.
+func (s *State) Apply(r Record) error {
+	if _, first := r.Event.(Created); first != (s.ID == "") {
+		return errors.New("a study record must be the first and the only one of its kind")
+	}
+	if err := s.apply(r); err != nil {
+		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
+	}
+	s.Elapsed = max(s.Elapsed, r.Elapsed)
+	s.Updated = r.At
+	return nil
+}
+
+func (s *State) apply(r Record) error {
+	switch e := r.Event.(type) {
+	case Created:
+		return s.created(e, r.At)
+	case Session:
+		s.Sessions = e.Number
+		s.inSession = nil
+		if s.Closed != nil && s.Closed.Why == EndGuard {
+			s.Closed = nil // a person has started it again
+		}
+	case SetupEnded:
+		s.SetUp = e.Failure == nil
+		s.Setups = e.Attempt
+	case Enqueued:
+		s.Queue = append(s.Queue, e.Values)
+	case Proposed:
+		return s.proposed(e)
+	case Metric:
+		return s.metric(e)
+	case Cut:
+		return s.cut(e)
+	case Ended:
+		return s.ended(e)
+	case Finished:
+		return s.finished(e, r.At)
+	case Confirmed:
+		return s.confirmed(e)
+	case Excluded:
+		return s.excluded(e)
+	case Included:
+		return s.included(e)
+	case Noted:
+		s.Notes = append(s.Notes, e)
+	case ConfigChanged:
+		return s.configChanged(e)
+	case Closed:
+		s.Closed = &e
+	}
+	return nil
+}
+
+func (s *State) created(e Created, at time.Time) error {
+	space, search, err := e.Config.spaces()
+	if err != nil {
+		return err
+	}
+	if e.ID == "" {
+		return errors.New("the study has no id")
+	}
+	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Search: search, Began: at,
+		SetUp: e.Config.Setup == "", counts: map[optimizer.Status]int{}}
+	return nil
+}
+
+func (s *State) configChanged(e ConfigChanged) error {
+	space, search, err := e.Config.spaces()
+	if err != nil {
+		return err
+	}
+	if e.Config.Setup != s.Config.Setup {
+		s.SetUp = e.Config.Setup == ""
+	}
+	s.Config, s.Fingerprint, s.Space, s.Search, s.Closed = e.Config, e.Fingerprint, space, search, nil
+	for _, t := range s.Trials {
+		t.Point, err = search.encode(t.Values)
+		t.Outside = err != nil
+	}
+	s.Queue = slices.DeleteFunc(s.Queue, func(v spaces.Values) bool { return !holds(space, v) })
+	s.findBest()
+	return nil
+}
+
+func (s *State) proposed(e Proposed) error {
+	if e.Trial != len(s.Trials)+1 {
+		return fmt.Errorf("trial %d follows trial %d", e.Trial, len(s.Trials))
+	}
+	if e.Told < 0 || e.Told > len(s.Order) {
+		return fmt.Errorf("trial %d: %d trials told, but %d finished", e.Trial, e.Told, len(s.Order))
+	}
+	p, err := s.Search.encode(e.Values)
+	if err != nil {
+		return fmt.Errorf("trial %d: %w", e.Trial, err)
+	}
+	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending}
+	if e.Continues > 0 {
+		if err := s.continued(t, e.Continues); err != nil {
+			return err
+		}
+	}
+	if e.Origin == optimizer.OriginGiven && len(s.Queue) > 0 {
+		s.Queue = s.Queue[1:]
+	}
+	s.Trials = append(s.Trials, t)
+	return nil
+}
+
+// continued notes that a trial continues another.
+func (s *State) continued(t *Trial, from int) error {
+	f, err := s.Trial(from)
+	switch {
+	case err != nil:
+		return err
+	case !f.Done() || f.Status == optimizer.Failed:
+		return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, from)
+	}
+	t.Continues, t.root, f.next = from, f.first(), t.Number
+	return nil
+}
+
+func (s *State) metric(e Metric) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil || t.Done() {
+		return err
+	}
+	t.Seen = true
+	for _, r := range e.Readings {
+		s.watch(Watched{Reading: s.Maximized(t.Number, r)})
+	}
+	return nil
+}
+
+func (s *State) cut(e Cut) error {
+	t, err := s.Trial(e.Trial)
+	if err == nil && !t.Done() {
+		t.Cut, t.Seen = &e, true
+	}
+	return err
+}
+
+func (s *State) ended(e Ended) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil || t.Done() {
+		return err
+	}
+	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, e.Attempt, false
+	switch {
+	case e.Value != nil:
+		t.Repeats = append(t.Repeats, *e.Value)
+	case e.Failure != nil && !e.Failure.Kind.Blameless():
+		t.Retries++
+	}
+	if e.Value == nil && s.Config.Prunes() {
+		s.watch(Watched{Forget: t.Number}) // its next attempt begins from the start
+	}
+	return nil
+}
+
+func (s *State) finished(e Finished, at time.Time) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil || t.Done() {
+		return err // the first end of a trial wins
+	}
+	if e.Value == nil && e.Status != optimizer.Failed {
+		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
+	}
+	t.Status, t.Failure, t.Attempt, t.Slot, t.last = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt
+	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
+	if e.Value != nil {
+		t.Value = *e.Value
+	}
+	if t.Status == optimizer.Failed {
+		s.watch(Watched{Forget: t.Number})
+	} else {
+		s.watch(Watched{Finish: t.Number})
+	}
+	s.Order = append(s.Order, t.Number)
+	s.counts[t.Status]++
+	s.inSession = append(s.inSession, t.Number)
+	s.contend(t)
+	return nil
+}
+
+func (s *State) confirmed(e Confirmed) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.last = e.Attempt
+	switch {
+	case e.Value != nil:
+		t.Confirms = append(t.Confirms, *e.Value)
+	case e.Failure != nil && !e.Failure.Kind.Blameless():
+		t.ConfirmFailures++
+	}
+	return nil
+}
+
+func (s *State) excluded(e Excluded) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.Excluded = true
+	s.watch(Watched{Forget: t.Number, excluded: true})
+	s.findBest()
+	return nil
+}
+
+func (s *State) included(e Included) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	t.Excluded = false
+	s.Watched = slices.DeleteFunc(s.Watched, func(w Watched) bool { return w.excluded && w.Forget == t.Number })
+	s.findBest()
+	return nil
+}
+
+// findBest looks for the best trial anew.
+func (s *State) findBest() {
+	s.best, s.sinceBest = nil, 0
+	for _, n := range s.Order {
+		s.contend(s.Trials[n-1])
+	}
+}
+
+// contend makes a finished trial the best one if it is better than all before it.
+func (s *State) contend(t *Trial) {
+	s.sinceBest++
+	if t.Succeeded() && (s.best == nil || s.worth(t.Value) > s.worth(s.best.Value)) {
+		s.best, s.sinceBest = t, 0
+	}
+}

@@ -1,0 +1,42 @@
+package study
+
+import (
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// originContinued is the origin of trials that continue others.
+const originContinued optimizer.Origin = "continued"
+
+// Unasked is the next trial if the optimizer need not be asked for it: one that
+// continues another, or values that a person enqueued.
+func (s *State) Unasked() (Proposed, bool) {
+	if from, rung := s.owed(); from != nil {
+		return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+	}
+	if len(s.Queue) > 0 {
+		return Proposed{Origin: optimizer.OriginGiven, Values: s.Fresh(s.Search.upwards(s.Queue[0]))}, true
+	}
+	return Proposed{}, false
+}
+
+// Fresh returns what a configuration that was not run before is run with.
+func (s *State) Fresh(v spaces.Values) spaces.Values {
+	if s.lastRun() {
+		return s.Search.on(s.Search.top(), v)
+	}
+	return v
+}
+
+// Known reports of the optimizer's points whether their configuration was run
+// before, on whatever rung; nil without a resource.
+func (s *State) Known() func(spaces.Point) bool {
+	if s.Search.resource == "" {
+		return nil
+	}
+	search, run := s.Search, map[string]bool{}
+	for _, t := range s.Trials {
+		run[search.on(0, t.Values).String()] = true
+	}
+	return func(p spaces.Point) bool { return run[search.Decode(p).String()] }
+}

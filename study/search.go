@@ -1,0 +1,149 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// A study whose pruner names a resource (an int parameter such as epochs) runs
+// every configuration with little of it first. Those that deserve more (Li et al.
+// 2020) are continued by a trial of their own, with the resource of the next rung.
+// So each trial has one value, at a point of its own, and the optimizer learns
+// from all of them: it sees the resource as one more parameter, that counts rungs.
+// What it proposes for it is not followed.
+
+// Search translates between the values of trials and the space that the
+// optimizer searches. The two differ by the resource, if there is one.
+type Search struct {
+	Space *spaces.Space
+	// Settings are those of the optimizer. With a resource the first proposals are
+	// cheap, and unless the config says how many of them there are, there are η
+	// times as many.
+	Settings optimizer.Settings
+
+	resource string
+	rungs    []int // amounts of the resource, the smallest first; none without one
+}
+
+// spaces returns the space of trials' values and the optimizer's view of it. A
+// resource without rungs, of which a session complains, is a parameter like others.
+func (c *Config) spaces() (*spaces.Space, *Search, error) {
+	space, err := c.Space()
+	if err != nil {
+		return nil, nil, err
+	}
+	search, err := c.Search()
+	if err != nil {
+		search = &Search{Space: space, Settings: c.Optimizer}
+	}
+	return space, search, nil
+}
+
+// Search returns the optimizer's view of the parameters.
+func (c *Config) Search() (*Search, error) {
+	s := &Search{Settings: c.Optimizer}
+	var err error
+	if s.rungs, err = c.rungs(); err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	params := slices.Clone(c.Params)
+	for i, p := range params {
+		if len(s.rungs) > 0 && p.Name == c.Resource() {
+			s.resource = p.Name
+			params[i] = spaces.Param{Name: p.Name, Kind: spaces.KindInt, Min: 0, Max: float64(len(s.rungs) - 1)}
+		}
+	}
+	if s.Space, err = spaces.New(params...); err != nil {
+		return nil, err
+	}
+	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {
+		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(max(4, len(params)+1))))
+	}
+	return s, nil
+}
+
+// rungs lists the amounts of the resource, the smallest first; the last is the
+// parameter's maximum. A config without a resource has none.
+func (c *Config) rungs() ([]int, error) {
+	name := c.Resource()
+	for _, p := range c.Params {
+		if name != "" && p.Name == name {
+			return pruner.Ladder{Min: int(p.Min), Max: int(p.Max), MinResource: c.Prune.MinResource, Reduction: c.Prune.Reduction}.Rungs()
+		}
+	}
+	return nil, nil
+}
+
+// Decode returns what a trial is run with that the optimizer proposes: the
+// resource is that of the first rung.
+func (s *Search) Decode(p spaces.Point) spaces.Values { return s.on(0, s.Space.Decode(p)) }
+
+// encode returns the optimizer's point of a trial's values.
+func (s *Search) encode(v spaces.Values) (spaces.Point, error) {
+	if s.resource == "" {
+		return s.Space.Encode(v)
+	}
+	rung := s.rung(v)
+	if rung < 0 {
+		return nil, fmt.Errorf("parameter %s has none of the values %v of its rungs", s.resource, s.rungs)
+	}
+	return s.Space.Encode(set(v, s.resource, int64(rung)))
+}
+
+// on returns the values with the resource of a rung.
+func (s *Search) on(rung int, v spaces.Values) spaces.Values {
+	if s.resource == "" {
+		return v
+	}
+	return set(v, s.resource, int64(s.rungs[rung]))
+}
+
+// rung is that of the values, -1 if their resource is of none.
+func (s *Search) rung(v spaces.Values) int {
+	amount, _ := v.Get(s.resource)
+	n, _ := amount.Any().(int64)
+	return slices.Index(s.rungs, int(n))
+}
+
+// upwards returns values with the resource of the first rung that has at least as
+// much, the last one if none has.
+func (s *Search) upwards(v spaces.Values) spaces.Values {
+	amount, ok := v.Get(s.resource)
+	if !ok {
+		return v
+	}
+	n, _ := amount.Any().(int64)
+	rung := slices.IndexFunc(s.rungs, func(r int) bool { return int64(r) >= n })
+	if rung < 0 {
+		rung = len(s.rungs) - 1
+	}
+	return s.on(rung, v)
+}
+
+// top is the rung that has all of the resource.
+func (s *Search) top() int { return len(s.rungs) - 1 }
+
+// Partial says which part of the resource values have that do not have all of it;
+// empty if they do.
+func (s *Search) Partial(v spaces.Values) string {
+	rung := s.rung(v)
+	if s.resource == "" || rung >= s.top() {
+		return ""
+	}
+	return fmt.Sprintf("at %s=%d of %d", s.resource, s.rungs[rung], s.rungs[s.top()])
+}
+
+func set(v spaces.Values, name string, n int64) spaces.Values {
+	out := slices.Clone(v)
+	for i := range out {
+		if out[i].Name == name {
+			out[i].Value = spaces.Int(n)
+		}
+	}
+	return out
+}

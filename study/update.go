@@ -1,0 +1,50 @@
+package study
+
+// Update is what an observer sees of one event: the record and copies of what
+// it changed.
+type Update struct {
+	Record   Record
+	Trial    Trial // that the record is about, if any
+	Best     Trial // the best so far; Number is 0 while there is none
+	Finished int
+	Proposed int
+}
+
+// Update is what an observer is shown of a record that is part of the state.
+func (s *State) Update(r Record) Update {
+	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials)}
+	if n := trialOf(r.Event); n > 0 && n <= len(s.Trials) {
+		u.Trial = *s.Trials[n-1]
+	}
+	if b := s.best; b != nil { // the best value: means come last
+		u.Best = *b
+	}
+	return u
+}
+
+// trialOf returns the number of the trial that an event is about, 0 for none.
+func trialOf(e Event) int {
+	switch e := e.(type) {
+	case Proposed:
+		return e.Trial
+	case Started:
+		return e.Trial
+	case Metric:
+		return e.Trial
+	case Cut:
+		return e.Trial
+	case Ended:
+		return e.Trial
+	case Finished:
+		return e.Trial
+	case Confirmed:
+		return e.Trial
+	case Excluded:
+		return e.Trial
+	case Included:
+		return e.Trial
+	case Noted:
+		return e.Trial
+	}
+	return 0
+}

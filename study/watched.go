@@ -1,0 +1,24 @@
+package study
+
+import "github.com/lbotune/lbotune/pruner"
+
+// Watched is one call to the pruner: a reading that must be kept, or a trial
+// whose readings stay or go. A pruner that is given them in order goes on as
+// the one that made the decisions.
+type Watched struct {
+	Reading        pruner.Reading
+	Finish, Forget int  // numbers of trials, 0 for none
+	excluded       bool // Forget is for an exclusion, which may be taken back
+}
+
+// watch keeps what the pruner has to know of an event.
+func (s *State) watch(w Watched) {
+	if s.Config.Prunes() {
+		s.Watched = append(s.Watched, w)
+	}
+}
+
+// Maximized is a reading as the pruner takes it.
+func (s *State) Maximized(trial int, r Reading) pruner.Reading {
+	return pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
+}
