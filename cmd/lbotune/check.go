@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,25 +21,29 @@ import (
 )
 
 func newCheck(g *global) *cobra.Command {
-	var smoke bool
+	var smoke string
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Validate a spec and show the first commands",
 		Long: `Check validates SPEC and shows the space, the first three commands exactly as they
 would run, and the configuration files of the first trial. With --smoke it also
 runs setup and one trial at the middle of the space, in a temporary study, and
-shows the value that it found.`,
+shows the value that it found. With --smoke=all it runs as many trials as it takes
+to try every choice and both sides of every switch once.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := spec.Load(args[0])
 			if err != nil {
 				return asUsage(err)
 			}
+			if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
+				return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
+			}
 			p, err := newPreview(cmd.Context(), &cfg, study.LayoutOf(study.DirFor(args[0])))
 			if err != nil {
 				return err
 			}
-			if !smoke {
+			if smoke == "" {
 				return p.print(g)
 			}
 			if !g.json {
@@ -46,12 +51,19 @@ shows the value that it found.`,
 					return err
 				}
 			}
-			return smokeTest(cmd.Context(), g, &cfg)
+			return smokeTest(cmd.Context(), g, &cfg, smoke == smokeAll)
 		},
 	}
-	cmd.Flags().BoolVar(&smoke, "smoke", false, "run setup and one trial at the middle of the space")
+	cmd.Flags().StringVar(&smoke, "smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
+	cmd.Flags().Lookup("smoke").NoOptDefVal = smokeMiddle
 	return cmd
 }
+
+// The values of --smoke.
+const (
+	smokeMiddle = "middle"
+	smokeAll    = "all"
+)
 
 // preview is what check shows of a study.
 type preview struct {
@@ -185,9 +197,10 @@ type smokeJSON struct {
 	Budget  string        `json:"budget,omitempty"`
 }
 
-// smokeTest runs one trial at the middle of the space in a study of its own. If
-// that fails the study stays for a look at it.
-func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
+// smokeTest runs one trial at the middle of the space, or so many that every choice
+// and switch is tried, in a study of its own. If one fails the study stays for a look
+// at it.
+func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) error {
 	one := *cfg
 	if err := findGPUs(&one); err != nil {
 		return err
@@ -196,41 +209,75 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config) error {
 	if err != nil {
 		return fmt.Errorf("make a temporary study: %w", err)
 	}
-	one.Budget = study.Budget{Trials: 1}
+	space, err := spaces.New(cfg.Params...)
+	if err != nil {
+		return err
+	}
+	tried := []spaces.Values{space.Decode(space.Center())}
+	doing := "running one trial at the middle of the space"
+	if all {
+		tried = space.Cover()
+		doing = fmt.Sprintf("running %s that try every choice and switch", count(len(tried), "trial"))
+	}
+	one.Budget = study.Budget{Trials: len(tried)}
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
 	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
 	if err != nil {
 		return err
 	}
-	if err := s.Enqueue(s.State().Space.Decode(s.State().Space.Center())); err != nil {
-		return errors.Join(err, s.Close())
+	for _, values := range tried {
+		if err := s.Enqueue(values); err != nil {
+			return errors.Join(err, s.Close())
+		}
 	}
-	fmt.Fprintln(g.err, "running one trial at the middle of the space")
+	fmt.Fprintln(g.err, doing)
 	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) })
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
 	if err := s.Close(); err != nil {
 		return errors.Join(runErr, err)
 	}
-	t := s.State().Best()
-	if t == nil {
-		return smokeFailed(s, runErr)
+	st := s.State()
+	if all && len(st.Order) > 0 {
+		if !g.json {
+			fmt.Fprintln(g.out)
+		}
+		if err := printTrials(g, st, s.Layout(), st.Trials); err != nil {
+			return err
+		}
 	}
-	if err := printSmoke(g, cfg, s, t); err != nil {
-		return err
+	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
+	if failed >= 0 || runErr != nil {
+		return smokeFailed(s, failed, runErr)
+	}
+	if !all {
+		if err := printSmoke(g, cfg, s, st.Trials[0]); err != nil {
+			return err
+		}
 	}
 	return os.RemoveAll(dir)
 }
 
-// smokeFailed says what went wrong and quotes the output.
-func smokeFailed(s *session.Study, err error) error {
+// smokeFailed says what went wrong and quotes the output of the first trial that
+// failed.
+func smokeFailed(s *session.Study, failed int, err error) error {
 	st := s.State()
-	if len(st.Order) == 0 {
+	if failed < 0 || len(st.Order) == 0 || err != nil && !errors.Is(err, session.ErrNoSuccess) {
 		return explain(s, err)
 	}
-	t := st.Trials[0]
-	dir := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: t.Attempt})
-	return &hinted{quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir), "all of its output is in " + dir}
+	t := st.Trials[failed]
+	if len(st.Trials) > 1 {
+		n := 0
+		for _, t := range st.Trials {
+			if !t.Succeeded() {
+				n++
+			}
+		}
+		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
+	}
+	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
+	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir)
+	return &hinted{&noValue{err}, "all of its output is in " + dir}
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {

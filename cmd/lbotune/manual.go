@@ -89,12 +89,16 @@ func ownFlags(c *cobra.Command) []manFlag {
 		if f.Value.Type() == "bool" || f.Value.Type() == "count" {
 			value = ""
 		}
+		name := f.Name
+		if value != "" && f.NoOptDefVal != "" {
+			name, value = name+"[="+value+"]", ""
+		}
 		switch f.DefValue {
 		case "", "0", "0s", "false", "[]":
 		default:
 			text += " (default " + f.DefValue + ")"
 		}
-		out = append(out, manFlag{f.Shorthand, f.Name, value, strings.Join(strings.Fields(text), " ")})
+		out = append(out, manFlag{f.Shorthand, name, value, strings.Join(strings.Fields(text), " ")})
 	})
 	return out
 }
