@@ -56,19 +56,6 @@ var (
 	errPruned  = errors.New("stopped early")
 )
 
-// settle commits what this turn has decided.
-func (l *loop) settle() error {
-	if len(l.events) == 0 {
-		return nil
-	}
-	events := l.events
-	l.events = nil
-	if err := l.commit(events...); err != nil {
-		return unsaved(err, events)
-	}
-	return nil
-}
-
 // send puts a message into the inbox unless the loop is gone.
 func (l *loop) send(m message) {
 	select {

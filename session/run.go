@@ -220,7 +220,7 @@ func (l *loop) plan() error {
 		l.launch(id)
 	}
 	l.confirm()
-	if !l.state.SetUp || l.ending != nil || l.asking || l.freeSlots() <= len(l.ready) || l.state.Room() == 0 {
+	if !l.wantsTrial() {
 		return nil
 	}
 	if p, ok := l.state.Unasked(); ok {
@@ -228,6 +228,11 @@ func (l *loop) plan() error {
 	}
 	l.ask()
 	return nil
+}
+
+// wantsTrial reports whether another trial should be asked for now.
+func (l *loop) wantsTrial() bool {
+	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && l.freeSlots() > len(l.ready) && l.state.Room() > 0
 }
 
 // take makes a trial that the optimizer need not be asked for.

@@ -83,18 +83,34 @@ func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) 
 // and only then shown and acted on. Its error is a *journal.WriteError if the
 // journal could not be written; nothing more may then be committed.
 func (s *Study) commit(events ...study.Event) error {
-	var now, later []any
+	records, err := s.apply(events)
+	if err != nil {
+		return err
+	}
+	return s.write(records)
+}
+
+// apply is the first half of commit.
+func (s *Study) apply(events []study.Event) ([]study.Record, error) {
 	records := make([]study.Record, len(events))
 	for i, e := range events {
 		records[i] = s.record(e)
 		if err := s.state.Apply(records[i]); err != nil {
-			return fmt.Errorf("internal error: the study contradicts itself: %w", err)
+			return nil, fmt.Errorf("internal error: the study contradicts itself: %w", err)
 		}
-		switch e.Type().Durability() {
+	}
+	return records, nil
+}
+
+// write is the second half of commit.
+func (s *Study) write(records []study.Record) error {
+	var now, later []any
+	for _, r := range records {
+		switch r.Event.Type().Durability() {
 		case study.Synced:
-			now = append(now, records[i])
+			now = append(now, r)
 		case study.Lazy:
-			later = append(later, records[i])
+			later = append(later, r)
 		}
 	}
 	if _, err := s.journal.AppendLazy(later...); err != nil {

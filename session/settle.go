@@ -1,0 +1,71 @@
+package session
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// askPatience is how long the end of a trial waits for the next proposal: less than
+// a fit takes.
+const askPatience = time.Millisecond
+
+// settle commits what this turn has decided.
+//
+// A sync is the dearest part of a short trial. So when a trial has ended, the next
+// one is asked for before its end is written, and if the answer comes at once both are
+// written together. The optimizer then knows a result a moment before the disk does;
+// nobody else does, and if the disk never gets it, what the optimizer knew is lost
+// with the process.
+func (l *loop) settle() error {
+	var events []study.Event
+	var records []study.Record
+	for len(l.events) > 0 {
+		decided := l.events
+		l.events = nil
+		applied, err := l.apply(decided)
+		if err != nil {
+			return err
+		}
+		first := len(events) == 0
+		events, records = append(events, decided...), append(records, applied...)
+		if first && slices.ContainsFunc(decided, isFinished) {
+			l.askAndWait()
+		}
+	}
+	if len(records) == 0 {
+		return nil
+	}
+	if err := l.write(records); err != nil {
+		return unsaved(err, events)
+	}
+	return nil
+}
+
+func isFinished(e study.Event) bool {
+	_, ok := e.(study.Finished)
+	return ok
+}
+
+// askAndWait asks for the next trial, if one is wanted, and waits a moment for the
+// answer.
+func (l *loop) askAndWait() {
+	if !l.wantsTrial() || l.state.Ending(l.elapsed()) != nil {
+		return
+	}
+	if _, ok := l.state.Unasked(); ok {
+		return
+	}
+	l.ask()
+	late := time.NewTimer(askPatience)
+	defer late.Stop()
+	for l.asking {
+		select {
+		case m := <-l.inbox:
+			l.handle(m)
+		case <-late.C:
+			return
+		}
+	}
+}
