@@ -46,10 +46,16 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 		return l.rejoin(ctx, a, rec)
 	case outdated:
 		return Exit{}, ErrOutdated
-	case !native && rec.Exit == nil:
+	case !native && (rec.Exit == nil || a.cutShort(rec)):
 		return Exit{}, ErrCopied
+	case a.cutShort(rec):
+		return Exit{}, fmt.Errorf("%w: a part of its output is gone", ErrLost)
 	}
-	return a.harvest(rec) // no process survives a boot, and those of an original are not ours
+	// No process survives a boot, and those of an original are not ours.
+	a.counted = a.countAt(rec)
+	exit, err := a.harvest(rec)
+	exit.Rebooted = rec.Boot != here.boot
+	return exit, err
 }
 
 // end leaves nothing of an attempt whose result is of no use.
@@ -57,7 +63,7 @@ func (l *Local) end(ctx context.Context, a *attempt) error {
 	if !a.over() {
 		l.stop(a, stopCancel)
 	}
-	l.sweep(a)
+	l.sweep(a, time.Time{})
 	if err := a.gone(ctx); err != nil {
 		return err
 	}
@@ -109,6 +115,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	lived := false
 	switch {
 	case rec.Exit != nil:
+		a.counted = a.countAt(rec)
 	case rec.Stop != "" && !a.over(): // its orchestrator died while it was ending it
 		a.announce()
 		l.stop(a, stopReason(rec.Stop))
@@ -116,7 +123,11 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		lived = true
 		l.watch(ctx, a)
 	}
-	left := l.sweep(a)
+	ended := rec.ended
+	if rec.Exit == nil {
+		ended = time.Now()
+	}
+	left := l.sweep(a, ended)
 	rec, err := readRecord(a.record)
 	if err != nil {
 		return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
@@ -162,7 +173,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	}
 	a.reason = stopReason(rec.Stop)
 	exit := a.exit()
-	exit.Ended, exit.Killed, exit.DiskFull = rec.ended, rec.Killed, rec.Full
+	exit.Ended, exit.Killed, exit.DiskFull, exit.Counted = rec.ended, rec.Killed, rec.Full, a.counted
 	if exit.Ended.Before(exit.Started) { // file systems read a coarser clock
 		exit.Ended = exit.Started
 	}

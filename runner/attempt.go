@@ -28,6 +28,7 @@ type attempt struct {
 	uptime    time.Duration // the machine's, at the start
 	announced bool          // Started has been called
 	reason    stopReason    // why it is asked to end
+	counted   *Lengths      // how much of the outputs counts, if not all does
 	killed    bool          // SIGKILL was needed
 	immortal  []Process     // and did not help
 }

@@ -16,7 +16,7 @@
 // # The process tree
 //
 //	orchestrator
-//	└─ supervisor     /bin/sh with a program of seven lines; leader of a session
+//	└─ supervisor     /bin/sh with a program of eight lines; leader of a session
 //	   └─ command     /bin/sh -c LINE, or the program itself
 //	      └─ ...
 //
@@ -55,8 +55,12 @@
 // An attempt that is asked to end (ctx, Timeout) gets SIGTERM, once per process, and Grace
 // for all of the tree to end: a shell dies long before the program under it has saved its
 // checkpoint. Then comes SIGKILL, again and again until nothing is found. That it was asked
-// is recorded before the first signal. An attempt that ends by itself ends with its command; what the command
-// has left behind is ended then (SIGTERM, one second at most, SIGKILL) and reported.
+// is recorded before the first signal.
+//
+// An attempt that ends by itself ends with its command. What the command has left behind
+// has a second to end by itself, as the tee of "> >(tee log)" does. What lives on is ended
+// then (SIGTERM, one second at most, SIGKILL) and reported, and what it prints from then on
+// does not count (Exit.Counted).
 //
 // # Output
 //

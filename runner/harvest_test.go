@@ -28,6 +28,9 @@ func ended(t *testing.T) (runner.Job, string) {
 	return job, string(record)
 }
 
+// exitLine is what the supervisor has written at the end.
+var exitLine = regexp.MustCompile(`\{"exit":13,.*\n`)
+
 func rewrite(t *testing.T, job runner.Job, record string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), []byte(record), 0o600); err != nil {
@@ -73,7 +76,7 @@ func TestPlaces(t *testing.T) {
 	host := regexp.MustCompile(`"host":"[^"]*"`)
 	elsewhere := host.ReplaceAllString(boot.ReplaceAllString(record, `"boot":"x"`), `"host":"other/1"`)
 	rebooted := boot.ReplaceAllString(record, `"boot":"x"`)
-	running := func(record string) string { return strings.Replace(record, "{\"exit\":13}\n", "", 1) }
+	running := func(record string) string { return exitLine.ReplaceAllString(record, "") }
 	for name, c := range map[string]struct {
 		record string
 		want   error
@@ -99,11 +102,33 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestRebooted: after a boot, an output that is shorter than the command has left it means
+// that the attempt is lost.
+func TestRebooted(t *testing.T) {
+	job, record := ended(t)
+	rewrite(t, job, regexp.MustCompile(`"boot":"[^"]*"`).ReplaceAllString(record, `"boot":"x"`))
+	exit, err := new(runner.Local).Attach(context.Background(), job)
+	if err != nil || exit.Code != 13 || !exit.Rebooted {
+		t.Errorf("the whole output: %+v, %v", exit, err)
+	}
+	for size := range int64(len("out\n")) {
+		if err := os.Truncate(filepath.Join(job.Dir, runner.StdoutName), size); err != nil {
+			t.Fatal(err)
+		}
+		if exit, err := new(runner.Local).Attach(context.Background(), job); !errors.Is(err, runner.ErrLost) {
+			t.Errorf("%d bytes of it: %+v, %v", size, exit, err)
+		}
+		if err := os.Truncate(filepath.Join(job.Dir, runner.StdoutName), int64(len("out\n"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestStoppedRecord: an attempt that was made to end keeps the reason, also if whoever
 // ended it died before the status was written.
 func TestStoppedRecord(t *testing.T) {
 	job, record := ended(t)
-	rewrite(t, job, strings.Replace(record, `{"exit":13}`, `{"stop":"timeout"}`, 1))
+	rewrite(t, job, exitLine.ReplaceAllString(record, `{"stop":"timeout"}`+"\n"))
 	for range 2 {
 		exit, err := new(runner.Local).Attach(context.Background(), job)
 		if err != nil || !exit.TimedOut || !exit.Killed || exit.Signal != "SIGKILL" {

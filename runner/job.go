@@ -121,6 +121,10 @@ type Job struct {
 	// followed. It must return soon. It is not called for a command that cannot be executed,
 	// nor by Attach for an attempt that has ended.
 	Started func(pid int)
+	// Settled, if not nil, is called when the command has ended, but something that it has
+	// left behind lives on and is about to be asked to end: what is printed from then on
+	// does not count, and who follows an output should stop. It must return soon.
+	Settled func()
 }
 
 // DefaultMaxLog is the bound on stdout and on stderr of an attempt that states none.
@@ -166,6 +170,18 @@ type Exit struct {
 	// Leftovers are processes that the command left behind when it ended by itself. They
 	// were ended too.
 	Leftovers []Process `json:"leftovers,omitempty"`
+	// Counted says how much of the outputs counts, if not all does: what leftovers print
+	// after they were asked to end does not.
+	Counted *Lengths `json:"counted,omitempty"`
+	// Rebooted: the machine has booted since. A power cut may have taken the end of what
+	// the command had written, also of files of its own.
+	Rebooted bool `json:"rebooted,omitempty"`
+}
+
+// Lengths are those of an attempt's outputs, in bytes.
+type Lengths struct {
+	Stdout int64 `json:"stdout"`
+	Stderr int64 `json:"stderr"`
 }
 
 // A Process of an attempt, for people.

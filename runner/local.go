@@ -117,7 +117,8 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	}
 	l.watch(ctx, a)
 	exit := a.exit()
-	exit.Leftovers = l.sweep(a)
+	exit.Leftovers = l.sweep(a, exit.Ended)
+	exit.Counted = a.counted
 	code, err := l.reap(a)
 	if err != nil {
 		return Exit{}, err
@@ -217,6 +218,7 @@ func (l *Local) reap(a *attempt) (code int, err error) {
 	}
 	// The supervisor was killed, by us or with its whole group.
 	code = 128 + int(status.Signal())
-	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed})
+	printed := a.lengths()
+	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed, Printed: &printed})
 	return code, nil
 }

@@ -16,8 +16,9 @@ import (
 const recordVersion = 1
 
 // entry is one line of attempt.jsonl. The file begins with the header, which is written
-// before anything runs (again, if the start is tried again); the supervisor appends pid, and exit or fork; an orchestrator
-// that ends the attempt appends stop before it sends the first signal. Each line is one
+// before anything runs (again, if the start is tried again); the supervisor appends pid,
+// and exit or fork; an orchestrator that ends the attempt, or what it has left behind,
+// appends stop or counted before it sends the first signal. Each line is one
 // short write into the block that the header has allocated, so that a full disk does not
 // keep the exit status from being written; a line counts when its newline is there.
 type entry struct {
@@ -40,6 +41,10 @@ type entry struct {
 	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
 	Fork   *int   `json:"fork,omitempty"`   // the supervisor could not make a process for it
 	Full   bool   `json:"full,omitempty"`   // the disk was full when the command ended
+
+	Printed *Lengths   `json:"printed,omitempty"` // with Exit: of the outputs at that time
+	Counted *Lengths   `json:"counted,omitempty"` // of the outputs when leftovers were asked to end
+	Ended   *time.Time `json:"ended,omitempty"`   // with Counted: when the command had ended
 }
 
 // encode returns the line of e.
@@ -90,11 +95,16 @@ func (r *record) merge(e entry) {
 	case e.Stop != "" && r.Stop == "":
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
-		r.Exit, r.Killed = e.Exit, e.Killed
+		r.Exit, r.Killed, r.Printed = e.Exit, e.Killed, e.Printed
 	case e.Fork != nil && r.Fork == nil:
 		r.Fork = e.Fork
 	case e.Full:
 		r.Full = true
+	case e.Counted != nil && r.Counted == nil:
+		r.Counted = e.Counted
+		if e.Ended != nil {
+			r.ended = *e.Ended
+		}
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 )
 
 const (
+	// leftoverPatience is the time that leftovers of a command that has ended by itself have
+	// to do so too.
+	leftoverPatience = time.Second
 	// leftoverGrace bounds the time that leftovers of a finished command have between
 	// SIGTERM and SIGKILL; a shorter Job.Grace counts.
 	leftoverGrace = time.Second
@@ -47,11 +50,12 @@ func (a *attempt) group() int {
 }
 
 // drained waits until no process of t is left, or grace has passed or Kill is closed, and
-// reports which. Newcomers are looked for when the known ones are gone.
+// reports which. Newcomers are looked for when the known ones are gone; what forks and exits
+// all the time can hide from a look, but not from the lock and the control group.
 func (a *attempt) drained(t *tree, grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax/2) {
-		if len(t.alive()) == 0 && len(t.look()) == 0 {
+		if len(t.alive()) == 0 && len(t.look()) == 0 && !a.locked() && !a.cgroup.populated() {
 			return true
 		}
 		left := time.Until(deadline)
@@ -153,18 +157,26 @@ func (t *tree) kill() []process {
 	}
 }
 
-// sweep ends what a command has left behind, and says what that was.
-func (l *Local) sweep(a *attempt) []Process {
+// sweep ends what a command has left behind, and says what that was. If the command ended
+// by itself, at the given time, its leftovers may do so too.
+func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	if len(a.immortal) > 0 || l.deserted(a) {
 		return a.immortal
 	}
 	t := l.tree(a)
+	if len(t.look()) == 0 {
+		return nil
+	}
+	if a.reason == "" {
+		patience := min(leftoverPatience-time.Since(ended), leftoverPatience)
+		if a.drained(&t, patience) {
+			return nil
+		}
+		a.settle(ended)
+	}
 	var swept []Process
 	for _, p := range t.look() {
 		swept = append(swept, Process{PID: p.pid, Command: p.command()})
-	}
-	if len(swept) == 0 {
-		return nil
 	}
 	t.terminate()
 	if !a.drained(&t, min(a.job.Grace, leftoverGrace)) {

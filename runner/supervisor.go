@@ -25,6 +25,8 @@ const (
 //   - The traps let it survive a signal to the whole group; the command gets the default
 //     actions back.
 //   - "&& ||" keeps an inherited "set -e" from ending it.
+//   - It writes down how long the outputs are when the command ends, as /proc says of the
+//     descriptors that they were written to; -1 where there is no /proc.
 //   - The trap on EXIT is reached without a status only when it could not fork.
 //   - Its own stderr is /dev/null. Some shells write "Killed" to the command's stderr
 //     nevertheless.
@@ -33,7 +35,8 @@ trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
 echo "{\"pid\":$$}" >&3
 "$@" 2>&4 3>&- 4>&- && s=0 || s=$?
 trap - EXIT
-echo "{\"exit\":$s}" >&3
+read -r _ o </proc/self/fdinfo/1 && read -r _ e </proc/self/fdinfo/4 || o=-1 e=-1
+echo "{\"exit\":$s,\"printed\":{\"stdout\":$o,\"stderr\":$e}}" >&3
 exit "$s"`
 
 // supervisorName is what the supervisor calls itself in error messages.

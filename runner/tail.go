@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,12 +27,12 @@ const tailChunk = 32 << 10
 // It returns the first error of w, the cause of ctx when that is done, or an error of
 // reading; a file that is not there is an error.
 func Tail(ctx context.Context, path string, w io.Writer, ended <-chan struct{}) error {
-	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	fd, err := openOutput(ctx, path)
 	if err != nil {
 		return fmt.Errorf("follow %s: %w", path, err)
 	}
 	defer unix.Close(fd)
-	t := tail{fd: fd, w: w}
+	t := tail{fd: fd, w: w, limit: math.MaxInt64}
 	timer := time.NewTimer(tailMin)
 	defer timer.Stop()
 	for pause := tailMin; ; {
@@ -56,6 +57,31 @@ func Tail(ctx context.Context, path string, w io.Writer, ended <-chan struct{}) 
 	}
 }
 
+// Read copies the file at path to w as Tail does, but not beyond its first limit bytes.
+func Read(ctx context.Context, path string, w io.Writer, limit int64) error {
+	fd, err := openOutput(ctx, path)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	defer unix.Close(fd)
+	t := tail{fd: fd, w: w, limit: limit}
+	if _, err := t.copy(ctx); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// openOutput opens a file for reading, and waits for a descriptor while there is none.
+func openOutput(ctx context.Context, path string) (fd int, err error) {
+	err = insist(ctx, nil, func() error {
+		if fd, err = openAt(unix.AT_FDCWD, path, unix.O_RDONLY); err != nil {
+			return spawnError("open the output", err)
+		}
+		return nil
+	})
+	return fd, err
+}
+
 func isClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -68,6 +94,7 @@ func isClosed(c <-chan struct{}) bool {
 type tail struct {
 	fd     int
 	w      io.Writer
+	limit  int64 // nothing from here on is copied
 	offset int64
 	buf    []byte
 }
@@ -79,6 +106,7 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 	if err := unix.Fstat(t.fd, &st); err != nil {
 		return 0, err
 	}
+	st.Size = min(st.Size, t.limit)
 	if st.Size < t.offset {
 		t.offset = 0
 	}
@@ -103,7 +131,7 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 		}
 		// Asked after reading: the hole may have been made meanwhile.
 		data, hole := dataAt(t.fd, t.offset)
-		text := t.buf[:min(int64(n), max(0, hole-t.offset))]
+		text := t.buf[:min(int64(n), max(0, hole-t.offset), t.limit-t.offset)]
 		if data > t.offset {
 			t.offset, text = data, []byte("\n") // ends the line that the hole has torn
 			if g, ok := t.w.(interface{ Gap() }); ok {

@@ -2,6 +2,7 @@ package runnertest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,6 +52,64 @@ func testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 			t.Errorf("%+v", exit)
 		}
 		wantDead(t, job, 1)
+	})
+}
+
+// testLateOutput: what leftovers print counts until they are asked to end.
+func testLateOutput(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	a, _ := l.(runner.Attacher)
+	counted := func(job runner.Job, exit runner.Exit, want string) {
+		t.Helper()
+		got := stdout(t, job)
+		if exit.Counted != nil {
+			got = got[:exit.Counted.Stdout]
+		}
+		if got != want {
+			t.Errorf("%q counts of %q; want %q", got, stdout(t, job), want)
+		}
+	}
+	t.Run("EndsByItself", func(t *testing.T) {
+		job := shellJob(t, "(sleep 0.1; echo late) & echo early")
+		job.Settled = func() { t.Error("settled") }
+		exit := launch(t, l, job)
+		if len(exit.Leftovers) > 0 {
+			t.Errorf("leftovers %+v", exit.Leftovers)
+		}
+		counted(job, exit, "early\nlate\n")
+	})
+	t.Run("IsEnded", func(t *testing.T) {
+		job := shellJob(t, `sh -c 'trap "echo late; exit" TERM; echo ready; while :; do sleep 0.01; done' & while ! grep -q ready "$OUT"; do sleep 0.01; done`)
+		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+		settled := 0
+		job.Settled = func() { settled++ }
+		exit := launch(t, l, job)
+		if len(exit.Leftovers) == 0 || settled != 1 {
+			t.Errorf("settled %d times, leftovers %+v", settled, exit.Leftovers)
+		}
+		counted(job, exit, "ready\n")
+		if a != nil {
+			again := await(t, attach(context.Background(), a, job))
+			counted(job, again, "ready\n")
+			if !again.Ended.Equal(exit.Ended) {
+				t.Errorf("it ended at %v; at %v to who comes later", exit.Ended, again.Ended)
+			}
+		}
+	})
+	t.Run("NobodyThere", func(t *testing.T) {
+		if a == nil {
+			t.Skip("no Attacher")
+		}
+		job := shellJob(t, "echo early")
+		launch(t, l, job)
+		path := filepath.Join(job.Dir, runner.StdoutName)
+		for after, want := range map[time.Duration]string{0: "early\nlate\n", time.Minute: "early\n"} {
+			if err := errors.Join(os.WriteFile(path, []byte("early\nlate\n"), 0o600),
+				os.Chtimes(path, time.Time{}, time.Now().Add(after))); err != nil {
+				t.Fatal(err)
+			}
+			counted(job, await(t, attach(context.Background(), a, job)), want)
+		}
 	})
 }
 

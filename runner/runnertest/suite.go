@@ -46,6 +46,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
 		{"Stopped", testStopped},
 		{"OwnGroup", testOwnGroup},
 		{"Leftovers", testLeftovers},
+		{"LateOutput", testLateOutput},
 		{"Hopper", testHopper},
 		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},
