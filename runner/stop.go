@@ -50,12 +50,11 @@ func (a *attempt) group() int {
 }
 
 // drained waits until no process of t is left, or grace has passed or Kill is closed, and
-// reports which. Newcomers are looked for when the known ones are gone; what forks and exits
-// all the time can hide from a look, but not from the lock and the control group.
+// reports which. Newcomers are looked for when the known ones are gone.
 func (a *attempt) drained(t *tree, grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax/2) {
-		if len(t.alive()) == 0 && len(t.look()) == 0 && !a.locked() && !a.cgroup.populated() {
+		if a.rid(t) {
 			return true
 		}
 		left := time.Until(deadline)
@@ -71,6 +70,12 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 		}
 		_, _ = a.trimLogs()
 	}
+}
+
+// rid reports whether nothing of t is left. What forks and exits all the time can hide from
+// a look, but not from the lock and the control group.
+func (a *attempt) rid(t *tree) bool {
+	return len(t.alive()) == 0 && len(t.look()) == 0 && !a.locked() && !a.cgroup.populated()
 }
 
 // tree is a set of processes that are to end.
@@ -164,19 +169,19 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 		return a.immortal
 	}
 	t := l.tree(a)
-	if len(t.look()) == 0 {
+	if a.rid(&t) {
 		return nil
 	}
+	swept := describe(t.known)
 	if a.reason == "" {
 		patience := min(leftoverPatience-time.Since(ended), leftoverPatience)
 		if a.drained(&t, patience) {
 			return nil
 		}
 		a.settle(ended)
-	}
-	var swept []Process
-	for _, p := range t.look() {
-		swept = append(swept, Process{PID: p.pid, Command: p.command()})
+		if found := t.look(); len(found) > 0 {
+			swept = describe(found)
+		}
 	}
 	t.terminate()
 	if !a.drained(&t, min(a.job.Grace, leftoverGrace)) {
@@ -188,4 +193,11 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	}
 	l.reapOrphans()
 	return swept
+}
+
+func describe(ps []process) (out []Process) {
+	for _, p := range ps {
+		out = append(out, Process{PID: p.pid, Command: p.command()})
+	}
+	return out
 }

@@ -13,6 +13,7 @@ type attempt struct {
 	config study.Config
 	trial  study.Trial
 	id     study.AttemptID
+	key    string // study.State.Key
 	slot   int
 	kill   chan struct{}
 	// box takes readings while the attempt runs; nil if nobody wants them.

@@ -36,6 +36,9 @@ func (l *loop) launch(id study.AttemptID) {
 		a.trial = *l.state.Trials[id.Trial-1]
 		r.confirms = a.trial.Done()
 	}
+	if a.key = l.state.Key(nil); id.Trial > 0 {
+		a.key = l.state.Key(&a.trial)
+	}
 	resumed := l.resumed[id.Trial]
 	delete(l.resumed, id.Trial)
 	if !resumed && id.Trial > 0 {

@@ -20,6 +20,7 @@ func (a *attempt) job() (runner.Job, error) {
 	job := runner.Job{
 		Dir:    a.study.layout.Attempt(a.id),
 		ID:     fmt.Sprintf("%s/%d/%d", a.study.state.ID, a.id.Trial, a.id.Attempt),
+		Key:    a.key,
 		Cwd:    a.config.Dir,
 		Grace:  time.Duration(a.config.Run.Grace),
 		Kill:   a.kill,

@@ -30,19 +30,35 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		a.started(attaching)
 	}
 	job.Long = f.start
-	if attacher, ok := a.study.opts.Launcher.(runner.Attacher); ok && resumed {
+	job.Settled = f.stop
+	rejoin := func() (o outcome, ok bool) {
+		attacher, ok := a.study.opts.Launcher.(runner.Attacher)
+		if !ok {
+			return o, false
+		}
 		attaching = true
 		exit, err := attacher.Attach(ctx, job)
+		attaching = false
 		switch {
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere):
-			return a.outcome(exit, err, begin, f)
+			return a.outcome(exit, err, begin, f), true
 		case errors.Is(err, runner.ErrNeverStarted) && a.trial.Seen:
-			return failed(study.FailLost, 0, "the attempt was lost: it had begun, but its directory is gone")
-		case !errors.Is(err, runner.ErrNeverStarted):
-			return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}
+			return failed(study.FailLost, 0, "the attempt was lost: it had begun, but its directory is gone"), true
+		case errors.Is(err, runner.ErrNeverStarted):
+			return o, false
 		}
-		attaching = false
+		return outcome{err: fmt.Errorf("rejoin %v: %w", a.id, err)}, true
+	}
+	if resumed {
+		if o, ok := rejoin(); ok {
+			return o
+		}
 	}
 	exit, err := a.study.opts.Launcher.Launch(ctx, job)
+	if errors.Is(err, runner.ErrClaimed) { // the journal was put back from a backup, perhaps
+		if o, ok := rejoin(); ok {
+			return o
+		}
+	}
 	return a.outcome(exit, err, begin, f)
 }

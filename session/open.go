@@ -91,6 +91,10 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 
 // create begins a study.
 func (s *Study) create(config study.Config) error {
+	if former := s.layout.Former(); former != "" {
+		return &LayoutError{fmt.Sprintf("there is no journal in %s, but %s holds what a former study ran: put its journal back, or remove the directory to begin anew",
+			s.layout, former)}
+	}
 	var id [8]byte
 	rand.Read(id[:])
 	print, err := config.Fingerprint()

@@ -38,12 +38,17 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
+		if exit.Rebooted && o.failure != nil && o.failure.Kind == study.FailNoMetric {
+			o.failure = &study.Failure{Kind: study.FailLost, Text: "the attempt was lost: the machine has booted since, and " + o.failure.Text}
+		}
 		if exit.DiskFull && o.failure != nil && byProgram(o.failure.Kind) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
 		o.leftovers = describeLeftovers(exit.Leftovers)
 		return o
+	case errors.Is(err, runner.ErrOutdated):
+		o = failed(study.FailLost, 0, "the attempt does not count: %v", runner.ErrOutdated)
 	case errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrClaimed):
 		o = failed(study.FailLost, 0, "the attempt was lost: %v", err)
 	case errors.Is(err, runner.ErrElsewhere) && a.study.opts.AssumeLost:
@@ -67,7 +72,7 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 		return failed(study.FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
 	case exit.Cancelled:
 		o := failed(study.FailInterrupted, 0, "%v", errStopped)
-		if v := a.value(f); a.id.Trial > 0 && v.failure == nil {
+		if v := a.value(f, exit.Counted); a.id.Trial > 0 && v.failure == nil {
 			o.partial = &v.value
 		}
 		return o
@@ -80,7 +85,7 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	case a.id.Trial == 0:
 		return outcome{}
 	}
-	return a.value(f)
+	return a.value(f, exit.Counted)
 }
 
 // exitOK reports whether the exit code is that of a good run.
@@ -93,14 +98,17 @@ func (a *attempt) exitOK(code int) bool {
 }
 
 // value turns what the attempt has printed into its value.
-func (a *attempt) value(f *follower) outcome {
-	result, err := f.finish()
+func (a *attempt) value(f *follower, counted *runner.Lengths) outcome {
+	result, err := f.finish(counted)
+	var spawn *runner.SpawnError
 	var none *parser.NoValueError
 	switch {
 	case err == nil:
 		return outcome{value: result.Value}
 	case errors.As(err, &none):
 		return noValue(none)
+	case errors.As(err, &spawn) && spawn.Temporary:
+		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
 	case errors.Is(err, fs.ErrNotExist):
 		return failed(study.FailNoMetric, 0, "the program wrote no file %s", a.resultFile())
 	}

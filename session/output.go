@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"sync"
 
@@ -77,12 +78,17 @@ func (f *follower) stop() {
 	f.tails.Wait()
 }
 
-// finish reads what was not followed and returns the value.
-func (f *follower) finish() (parser.Result, error) {
+// finish reads what was not followed, of stdout and stderr what counts if not all does,
+// and returns the value.
+func (f *follower) finish(counted *runner.Lengths) (parser.Result, error) {
 	f.stop()
+	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
+	if counted != nil {
+		limits[parser.Stdout], limits[parser.Stderr] = counted.Stdout, counted.Stderr
+	}
 	for i, s := range f.attempt.streams() {
 		if !f.live || s.source == parser.File {
-			f.errs[i] = runner.Tail(context.Background(), s.path, f.scanners[i], f.ended)
+			f.errs[i] = runner.Read(context.Background(), s.path, f.scanners[i], limits[s.source])
 		}
 		if err := f.scanners[i].Close(); f.errs[i] == nil {
 			f.errs[i] = err

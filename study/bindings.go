@@ -25,11 +25,11 @@ func (c *Config) RenderSetup(l Layout) string {
 
 // TrialBindings are those of an attempt at a trial in a slot.
 func TrialBindings(l Layout, c *Config, t *Trial, attempt, slot int) *command.Bindings {
-	dir, run := l.Attempt(AttemptID{t.Number, attempt}), t.runs(c)
+	dir := l.Attempt(AttemptID{t.Number, attempt})
 	return &command.Bindings{
 		Study: string(l), Trial: t.Number, Attempt: attempt, Slot: slot,
-		Seed:     c.TrialSeed(t.first(), run),
-		TrialDir: dir, CheckpointDir: l.checkpoint(t.first(), run), ParamsFile: filepath.Join(dir, ParamsName),
+		Seed:     t.seed(c),
+		TrialDir: dir, CheckpointDir: l.checkpoint(c, t), ParamsFile: filepath.Join(dir, ParamsName),
 		Params: c.Params, Values: t.Values,
 	}
 }

@@ -74,7 +74,7 @@ func (s *State) created(e Created, at time.Time) error {
 		return errors.New("the study has no id")
 	}
 	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Search: search, Began: at,
-		SetUp: e.Config.Setup == "", counts: map[optimizer.Status]int{}}
+		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}}
 	return nil
 }
 
@@ -86,8 +86,14 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if e.Config.Setup != s.Config.Setup {
 		s.SetUp = e.Config.Setup == ""
 	}
+	if !s.committed() {
+		s.provenance = e.Config.provenance()
+	}
 	s.Config, s.Fingerprint, s.Space, s.Search, s.Closed = e.Config, e.Fingerprint, space, search, nil
 	for _, t := range s.Trials {
+		if !t.Done() {
+			t.by = s.provenance
+		}
 		t.Point, err = search.encode(t.Values)
 		t.Outside = err != nil
 	}
@@ -108,7 +114,7 @@ func (s *State) proposed(e Proposed) error {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
 	}
 	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending}
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, by: s.provenance}
 	if e.Continues > 0 {
 		if err := s.continued(t, e.Continues); err != nil {
 			return err

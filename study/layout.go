@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -30,8 +31,10 @@ func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 
 // Trial is the directory of a trial, which survives its attempts.
 func (l Layout) Trial(n int) string {
-	return filepath.Join(string(l), "trials", fmt.Sprintf("%06d", n))
+	return filepath.Join(l.trials(), fmt.Sprintf("%06d", n))
 }
+
+func (l Layout) trials() string { return filepath.Join(string(l), "trials") }
 
 // Attempt is the directory of one attempt; trial 0 is the setup command.
 func (l Layout) Attempt(id AttemptID) string {
@@ -41,11 +44,19 @@ func (l Layout) Attempt(id AttemptID) string {
 	return filepath.Join(l.Trial(id.Trial), fmt.Sprintf("a%d", id.Attempt))
 }
 
-// checkpoint is a trial's directory for checkpoints. Each of its repeats, counted
-// from 0, has one of its own, as it has a seed.
-func (l Layout) checkpoint(n, repeat int) string {
-	if repeat == 0 {
-		return filepath.Join(l.Trial(n), "checkpoint")
+// checkpoint is the directory for checkpoints of a trial's next run. Each of its repeats
+// has one of its own, as it has a seed. No other configuration's is found there, whatever
+// the journal has been through.
+func (l Layout) checkpoint(c *Config, t *Trial) string {
+	return filepath.Join(l.Trial(t.first().Number), "checkpoint-"+t.checkpointKey(c)[:8])
+}
+
+// Former names the directory of a former study's attempts, "" if there is none.
+func (l Layout) Former() string {
+	for _, dir := range []string{l.trials(), l.Setup()} {
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+			return dir
+		}
 	}
-	return filepath.Join(l.Trial(n), fmt.Sprintf("checkpoint-%d", repeat+1))
+	return ""
 }

@@ -54,7 +54,7 @@ func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
 }
 
 // refused lists the changes that the study cannot take. Before the first trial
-// it can take all, before the first success a new command.
+// it can take all, before the first value a new command.
 func (s *State) refused(now Config) []string {
 	if len(s.Trials) == 0 {
 		return nil
@@ -70,7 +70,7 @@ func (s *State) refused(now Config) []string {
 	fixed("direction", was.Objective.Direction, now.Objective.Direction)
 	fixed("optimizer", was.Optimizer, now.Optimizer)
 	fixed("seed", was.Seed, now.Seed)
-	if s.best != nil {
+	if s.committed() {
 		if !sameJSON(was.Command, now.Command) {
 			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
 		}

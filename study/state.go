@@ -38,10 +38,11 @@ type State struct {
 	// Watched is what the pruner must know, if there is one.
 	Watched []Watched
 
-	best      *Trial
-	sinceBest int // trials finished after the best one
-	counts    map[optimizer.Status]int
-	inSession []int // the trials that finished in this session
+	provenance string // of the results of trials from now on
+	best       *Trial
+	sinceBest  int // trials finished after the best one
+	counts     map[optimizer.Status]int
+	inSession  []int // the trials that finished in this session
 }
 
 // Trial returns a trial by its number.

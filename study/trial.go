@@ -38,9 +38,10 @@ type Trial struct {
 	Repeats []float64 `json:"repeats,omitempty"`
 	// Continues is the trial whose run this one continues with more of the
 	// resource; 0 for none.
-	Continues int `json:"continues,omitempty"`
-	root      int // the first of these, 0 for none
-	next      int // the trial that continues this one, 0 for none
+	Continues int    `json:"continues,omitempty"`
+	root      *Trial // the first of these, nil for none
+	next      int    // the trial that continues this one, 0 for none
+	by        string // the provenance of its result
 	// Confirms are the values of the attempts that repeat a finished trial, and
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []float64 `json:"confirms,omitempty"`
@@ -69,11 +70,11 @@ func (t *Trial) runs(c *Config) int {
 }
 
 // first is the trial with which the configuration began that the trial continues.
-func (t *Trial) first() int {
-	if t.root > 0 {
+func (t *Trial) first() *Trial {
+	if t.root != nil {
 		return t.root
 	}
-	return t.Number
+	return t
 }
 
 // TrialSeed is what a trial is given as {seed}: a number below 2^31, which
