@@ -15,14 +15,14 @@ type domain struct {
 	alone []*spaces.Space
 }
 
-// fewLevels is the number of values up to which an int is searched level by
-// level like a choice; beyond it a gradient moves it and the result is rounded.
+// fewLevels is the number of values up to which an int, a float with a step or an
+// ordered parameter is searched level by level like a choice; beyond it a gradient moves it and the result is rounded.
 const fewLevels = 8
 
 func newDomain(space *spaces.Space) *domain {
 	d := &domain{space: space, plain: true}
 	for _, p := range space.Params() {
-		if p.Kind != spaces.KindFloat || p.When != nil {
+		if p.Kind != spaces.KindFloat || p.Step > 0 || p.When != nil {
 			d.plain = false
 		}
 		p.When, p.Inactive = nil, spaces.Value{}
@@ -74,7 +74,7 @@ func (d *domain) free(p []float64, mask []bool) {
 
 // gradual reports whether a gradient may move the coordinate.
 func gradual(c spaces.Coord) bool {
-	return c.Kind == spaces.KindFloat || c.Kind == spaces.KindInt && c.Cells > fewLevels
+	return c.Cells == 0 || c.Cells > fewLevels
 }
 
 // active reports which parameters exist in the configuration at p.
@@ -93,7 +93,7 @@ func (d *domain) active(p []float64) []bool {
 
 // neighbours returns the snapped points that differ from the snapped point p
 // in one parameter that is searched level by level: every other level of a
-// choice, bool or small int, the next on either side of a larger int.
+// choice, a bool or a few numbers, the next on either side of many numbers.
 func (d *domain) neighbours(p []float64) [][]float64 {
 	if d.plain {
 		return nil
@@ -101,7 +101,7 @@ func (d *domain) neighbours(p []float64) [][]float64 {
 	var out [][]float64
 	active := d.active(p)
 	for i, par := range d.space.Params() {
-		if !active[i] || par.Kind == spaces.KindFloat {
+		if _, finite := par.Levels(); !active[i] || !finite {
 			continue
 		}
 		for _, v := range d.otherValues(i, p) {
@@ -114,30 +114,12 @@ func (d *domain) neighbours(p []float64) [][]float64 {
 // otherValues lists the values that neighbours gives parameter i.
 func (d *domain) otherValues(i int, p []float64) []spaces.Value {
 	par := d.space.Params()[i]
-	now := d.value(i, p)
-	var all []spaces.Value
-	switch par.Kind {
-	case spaces.KindBool:
-		all = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
-	case spaces.KindChoice:
-		all = par.Choices
-	case spaces.KindInt:
-		x, _ := now.Number()
-		lo, hi := par.Min, par.Max
-		if levels, _ := par.Levels(); levels > fewLevels {
-			lo, hi = math.Max(lo, x-1), math.Min(hi, x+1)
-		}
-		for v := lo; v <= hi; v++ {
-			all = append(all, spaces.Int(int64(v)))
-		}
+	levels, _ := par.Levels()
+	reach := 1
+	if levels <= fewLevels || par.Kind == spaces.KindChoice {
+		reach = int(levels)
 	}
-	var out []spaces.Value
-	for _, v := range all {
-		if v != now {
-			out = append(out, v)
-		}
-	}
-	return out
+	return par.Near(d.value(i, p), reach)
 }
 
 // value returns what parameter i is at p.

@@ -21,6 +21,10 @@ func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error)
 	switch s.Method {
 	case MethodRandom:
 		return &random{h}, nil
+	case MethodSobol:
+		return &sobolSequence{h}, nil
+	case MethodGrid:
+		return newGrid(h)
 	case MethodLipschitz:
 		return newAdaLIPO(h), nil
 	}

@@ -86,6 +86,7 @@ const (
 	OriginLocal    Origin = "local"    // the quadratic trust region
 	OriginFallback Origin = "fallback" // the model could not be used
 	OriginGiven    Origin = "given"    // values that a person enqueued
+	OriginDefault  Origin = "default"  // today's values
 )
 
 // Status says how a trial ended.

@@ -1,6 +1,8 @@
 package optimizer_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -14,6 +16,7 @@ func TestContract(t *testing.T) {
 		settings optimizer.Settings
 	}{
 		"random":    {60, optimizer.Settings{Method: optimizer.MethodRandom}},
+		"sobol":     {60, optimizer.Settings{Method: optimizer.MethodSobol}},
 		"lipschitz": {40, optimizer.Settings{Method: optimizer.MethodLipschitz}},
 		"lbo":       {40, optimizer.Settings{}},
 	} {
@@ -22,5 +25,51 @@ func TestContract(t *testing.T) {
 				return optimizer.New(s, seed, c.settings)
 			})
 		})
+	}
+}
+
+func TestGridTriesEverythingOnce(t *testing.T) {
+	space, err := spaces.New(
+		spaces.Param{Name: "a", Kind: spaces.KindInt, Min: 1, Max: 3},
+		spaces.Param{Name: "b", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.5},
+		spaces.Param{Name: "c", Kind: spaces.KindBool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, err := optimizer.New(space, 1, optimizer.Settings{Method: optimizer.MethodGrid})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	space.Enumerate(func(v spaces.Values) bool { want = append(want, v.String()); return true })
+	var pending []optimizer.Pending // trial 1 never ends
+	for trial := 1; trial <= 18; trial++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: trial, Pending: pending})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := space.Decode(p.Point).String(); got != want[trial-1] {
+			t.Fatalf("trial %d: %s, want %s", trial, got, want[trial-1])
+		}
+		if trial == 1 {
+			pending = append(pending, optimizer.Pending{Trial: 1, Point: p.Point})
+			continue
+		}
+		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Failed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := opt.Ask(t.Context(), optimizer.Query{Trial: 19, Pending: pending}); !errors.Is(err, optimizer.ErrExhausted) {
+		t.Errorf("after all 18: %v", err)
+	}
+}
+
+func TestGridNeedsAnEnd(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 0, Max: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := optimizer.New(space, 1, optimizer.Settings{Method: optimizer.MethodGrid}); err == nil || !strings.Contains(err.Error(), "lr has no end of values") {
+		t.Errorf("a grid over a float: %v", err)
 	}
 }

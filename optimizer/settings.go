@@ -12,7 +12,7 @@ import (
 // The names are those of the spec's [optimizer] table. All fields after Preset
 // speak to method lbo alone.
 type Settings struct {
-	// Method is lbo, random or lipschitz. Default lbo.
+	// Method is lbo, random, sobol, grid or lipschitz. Default lbo.
 	Method string `json:"method,omitempty" toml:"method"`
 	// Preset is default or paper: the configuration of Ahmed, Vaswani and
 	// Schmidt throughout. Fields that are set override the preset's. Default
@@ -92,6 +92,8 @@ const (
 	MethodLBO       = "lbo"
 	MethodRandom    = "random"
 	MethodLipschitz = "lipschitz"
+	MethodSobol     = "sobol"
+	MethodGrid      = "grid"
 
 	PresetDefault = "default"
 	PresetPaper   = "paper"
@@ -111,7 +113,7 @@ type choice struct {
 
 func choices() []choice {
 	return []choice{
-		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodLipschitz}, ""},
+		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
 		{"preset", func(s *Settings) *string { return &s.Preset }, []string{PresetDefault, PresetPaper}, ""},
 		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},

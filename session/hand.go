@@ -42,14 +42,15 @@ func (s *Study) takeParams(config *study.Config) error {
 	return s.commit(*change)
 }
 
-// Enqueue puts values before the optimizer's next proposals. It must not be
-// called while Run runs.
+// Enqueue puts values before the optimizer's next proposals. Parameters that they do
+// not name get their default, or the middle of their range. It must not be called while
+// Run runs.
 func (s *Study) Enqueue(v spaces.Values) error {
-	p, err := s.state.Space.Encode(v)
+	whole, err := s.state.Space.Complete(v)
 	if err != nil {
 		return err
 	}
-	return s.commit(study.Enqueued{Values: s.state.Space.Decode(p)})
+	return s.commit(study.Enqueued{Values: whole})
 }
 
 // Exclude takes a trial's result out of the study, from the next session on.

@@ -12,7 +12,7 @@ import (
 // Replayed is the outcome of a replay.
 type Replayed struct {
 	Asked       int          `json:"asked"`
-	Given       int          `json:"given"` // by hand, or continued: nobody was asked for them
+	Given       int          `json:"given"` // by hand, today's values, or continued: nobody was asked for them
 	Differences []Difference `json:"differences"`
 }
 
@@ -54,7 +54,7 @@ func (r *replay) before(ctx context.Context, e study.Event) error {
 		// A session begins with a new optimizer, which is told of exclusions.
 		r.opt, r.told = nil, 0
 	case study.Proposed:
-		if e.Origin == optimizer.OriginGiven || e.Continues > 0 {
+		if e.Origin == optimizer.OriginGiven || e.Origin == optimizer.OriginDefault || e.Continues > 0 {
 			r.out.Given++
 			return nil
 		}

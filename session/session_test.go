@@ -56,8 +56,11 @@ func TestEnqueue(t *testing.T) {
 		if err := s.Enqueue(mine); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Enqueue(mine[:1]); err == nil {
-			t.Error("half of the values were enqueued")
+		if err := s.Enqueue(mine[:1]); err != nil {
+			t.Errorf("half of the values: %v", err)
+		}
+		if err := s.Enqueue(spaces.Values{{Name: "y", Value: spaces.Int(1)}}); err == nil {
+			t.Error("a value of no parameter was enqueued")
 		}
 		if err := s.Run(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -65,9 +68,38 @@ func TestEnqueue(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		first := s.State().Trials[0]
-		if first.Origin != optimizer.OriginGiven || !first.Values.Equal(mine) || s.State().Trials[1].Origin != optimizer.OriginModel {
+		first, second := s.State().Trials[0], s.State().Trials[1]
+		if first.Origin != optimizer.OriginGiven || !first.Values.Equal(mine) || s.State().Trials[2].Origin != optimizer.OriginModel {
 			t.Errorf("the first trial is %+v", first)
+		}
+		if x, _ := second.Values.Get("x"); second.Origin != optimizer.OriginGiven || x != spaces.Float(0.25) || len(second.Values) != 2 {
+			t.Errorf("the second trial is %+v", second)
+		}
+	})
+}
+
+func TestTodaysValuesComeFirst(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Params[0].Default = spaces.Float(0.75)
+		f := &fakeLauncher{program: parabola}
+		s := open(t, dir, &cfg, f)
+		mine := spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "n", Value: spaces.Int(1)}}
+		if err := s.Enqueue(mine); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		first, second := s.State().Trials[0], s.State().Trials[1]
+		if x, _ := first.Values.Get("x"); first.Origin != optimizer.OriginDefault || x != spaces.Float(0.75) || len(first.Values) != 2 {
+			t.Errorf("the first trial is %+v", first)
+		}
+		if second.Origin != optimizer.OriginGiven || !second.Values.Equal(mine) {
+			t.Errorf("the second trial is %+v", second)
 		}
 	})
 }

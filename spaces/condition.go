@@ -142,7 +142,7 @@ func (c *Condition) check(earlier map[string]Param) *ConditionError {
 			return cmp.name.fail(slices.Sorted(maps.Keys(earlier)), "%q is not a parameter declared before this one", cmp.param)
 		}
 		ordered := strings.ContainsAny(cmp.op, "<>")
-		if ordered && p.Kind != KindInt && p.Kind != KindFloat {
+		if ordered && !p.numeric() && !p.ofNumbers() {
 			return cmp.name.fail(nil, "%s compares numbers, but %s is %s", cmp.op, p.Name, p.Kind)
 		}
 		for i, a := range cmp.args {

@@ -42,7 +42,7 @@ func (s *Space) Cover() []Values {
 // levels lists the values of a choice or a bool.
 func (p Param) levels() []Value {
 	switch p.Kind {
-	case KindChoice:
+	case KindChoice, KindOrdered:
 		return p.Choices
 	case KindBool:
 		return []Value{Bool(false), Bool(true)}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // level is the coordinate of the chosen level of a choice: two one-hot vectors
@@ -69,8 +70,8 @@ func (s *Space) checkNames(vs Values) error {
 }
 
 // Snap returns the point of the configuration that would really be run at p:
-// ints at the middle of their cell, one level per choice, inactive parameters
-// in the middle.
+// ints, steps and ordered levels at the middle of their cell, one level per choice,
+// inactive parameters in the middle.
 func (s *Space) Snap(p Point) Point {
 	q, err := s.Encode(s.Decode(p))
 	if err != nil {
@@ -101,11 +102,49 @@ func (s *Space) FromUniform(u []float64) Point {
 func (s *Space) Center() Point {
 	u := make([]float64, len(s.params))
 	for i, par := range s.params {
-		if par.Kind == KindFloat || par.Kind == KindInt {
+		if par.numeric() || par.Kind == KindOrdered {
 			u[i] = 0.5
 		}
 	}
 	return s.FromUniform(u)
+}
+
+// Default returns the configuration of today's values, with the middle of the space
+// for parameters without one, and false if none has one.
+func (s *Space) Default() (Values, bool) {
+	if !slices.ContainsFunc(s.params, func(p Param) bool { return p.Default.IsValid() }) {
+		return nil, false
+	}
+	v, err := s.Complete(nil)
+	if err != nil {
+		panic("spaces: a default is none of its parameter's values: " + err.Error()) // New refuses it
+	}
+	return v, true
+}
+
+// Complete returns the configuration that has the values of vs, and for parameters
+// that these do not name their default, or the middle of their range.
+func (s *Space) Complete(vs Values) (Values, error) {
+	if err := s.checkNames(vs); err != nil {
+		return nil, err
+	}
+	middle := s.Center()
+	out := slices.Clone(vs)
+	for i, par := range s.params {
+		_, given := vs.Get(par.Name)
+		switch {
+		case given || par.When != nil && !par.When.Holds(out.Get):
+		case par.Default.IsValid():
+			out = append(out, Assignment{par.Name, par.Default})
+		default:
+			out = append(out, Assignment{par.Name, par.decode(middle[s.offset[i]:])})
+		}
+	}
+	p, err := s.Encode(out)
+	if err != nil {
+		return nil, err
+	}
+	return s.Decode(p), nil
 }
 
 func cell(u float64, n int) int {
@@ -113,16 +152,20 @@ func cell(u float64, n int) int {
 }
 
 func (p Param) decode(c []float64) Value {
-	switch p.Kind {
-	case KindFloat:
+	switch {
+	case p.Kind == KindInt:
+		return Int(int64(p.steppedAt(c[0])))
+	case p.Kind == KindFloat && p.Step > 0:
+		return Float(p.steppedAt(c[0]))
+	case p.Kind == KindFloat:
 		x := p.floatAt(c[0])
 		if c[0] > 0 && c[0] < 1 {
 			x = p.value(x)
 		}
 		return Float(x)
-	case KindInt:
-		return Int(p.intAt(c[0]))
-	case KindBool:
+	case p.Kind == KindOrdered:
+		return p.Choices[cell(c[0], len(p.Choices))]
+	case p.Kind == KindBool:
 		return Bool(c[0] >= 0.5)
 	}
 	best := 0
@@ -135,12 +178,16 @@ func (p Param) decode(c []float64) Value {
 }
 
 func (p Param) encode(v Value, c []float64) {
-	switch p.Kind {
-	case KindFloat:
+	switch {
+	case p.Kind == KindInt:
+		c[0] = p.steppedCoord(float64(v.v.(int64)))
+	case p.Kind == KindFloat && p.Step > 0:
+		c[0] = p.steppedCoord(v.v.(float64))
+	case p.Kind == KindFloat:
 		c[0] = p.floatCoord(v.v.(float64))
-	case KindInt:
-		c[0] = p.intCoord(float64(v.v.(int64)))
-	case KindBool:
+	case p.Kind == KindOrdered:
+		c[0] = (float64(slices.Index(p.Choices, v)) + 0.5) / float64(len(p.Choices))
+	case p.Kind == KindBool:
 		c[0] = 0
 		if v.v.(bool) {
 			c[0] = 1
@@ -165,8 +212,8 @@ func (p Param) encodeMiddle(c []float64) {
 	}
 }
 
-// floatAt is min·(max/min)^u on a log scale and min + u·(max−min) on a linear
-// one, with both ends exact.
+// floatAt is min·(max/min)^u on a log scale, 1/(1+e^(−t)) with t linear between the
+// ends on a logit scale and min + u·(max−min) on a linear one, with both ends exact.
 func (p Param) floatAt(u float64) float64 {
 	switch {
 	case !(u > 0): // NaN too
@@ -176,6 +223,9 @@ func (p Param) floatAt(u float64) float64 {
 	case p.Scale == Log:
 		a := math.Log(p.Min)
 		return clamp(math.Exp(a+u*(math.Log(p.Max)-a)), p.Min, p.Max)
+	case p.Scale == Logit:
+		a := logit(p.Min)
+		return clamp(1/(1+math.Exp(-(a+u*(logit(p.Max)-a)))), p.Min, p.Max)
 	}
 	return clamp(p.Min+u*(p.Max-p.Min), p.Min, p.Max)
 }
@@ -192,9 +242,13 @@ func (p Param) floatCoord(x float64) float64 {
 		return 1
 	}
 	u := (x - p.Min) / (p.Max - p.Min)
-	if p.Scale == Log {
+	switch p.Scale {
+	case Log:
 		a := math.Log(p.Min)
 		u = clamp((math.Log(x)-a)/(math.Log(p.Max)-a), 0, 1)
+	case Logit:
+		a := logit(p.Min)
+		u = clamp((logit(x)-a)/(logit(p.Max)-a), 0, 1)
 	}
 	lo, hi := u, u
 	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
@@ -215,35 +269,52 @@ func (p Param) floatCoord(x float64) float64 {
 	}
 }
 
-// intEnds are the ends of the coordinate in the parameter's own scale: half a
-// unit beyond min and max, so that every integer owns a cell of its full width
-// and the two ends are not proposed half as often as the others.
-func (p Param) intEnds() (lo, hi float64) {
-	lo, hi = p.Min-0.5, p.Max+0.5
+// steppedEnds are the ends of the coordinate of an int, or of a float with a step, in
+// the parameter's own scale: half a step beyond min and max, so that every value owns a
+// cell of its full width and the two ends are not proposed half as often as the others.
+func (p Param) steppedEnds() (lo, hi float64) {
+	half := p.step() / 2
+	lo, hi = p.Min-half, p.Max+half
 	if p.Scale == Log {
 		lo, hi = math.Log(lo), math.Log(hi)
 	}
 	return lo, hi
 }
 
-func (p Param) intAt(u float64) int64 {
+// steppedAt returns the value in whose cell u lies.
+func (p Param) steppedAt(u float64) float64 {
 	if math.IsNaN(u) {
 		u = 0
 	}
-	lo, hi := p.intEnds()
+	lo, hi := p.steppedEnds()
 	x := lo + clamp(u, 0, 1)*(hi-lo)
 	if p.Scale == Log {
 		x = math.Exp(x)
 	}
-	return int64(clamp(math.Floor(x+0.5), p.Min, p.Max))
+	return p.stepped(x)
 }
 
-func (p Param) intCoord(n float64) float64 {
-	lo, hi := p.intEnds()
-	if p.Scale == Log {
-		n = math.Log(n)
+// stepped returns the value nearest to x, the larger of two.
+func (p Param) stepped(x float64) float64 {
+	step := p.step()
+	k := clamp(math.Floor((x-p.Min)/step+0.5), 0, p.steps())
+	switch {
+	case k == p.steps():
+		return p.Max
+	case p.Kind == KindInt:
+		return p.Min + k*step
 	}
-	return clamp((n-lo)/(hi-lo), 0, 1)
+	return p.rounded(p.Min + k*step) // 0.3, not 0.30000000000000004
 }
+
+func (p Param) steppedCoord(x float64) float64 {
+	lo, hi := p.steppedEnds()
+	if p.Scale == Log {
+		x = math.Log(x)
+	}
+	return clamp((x-lo)/(hi-lo), 0, 1)
+}
+
+func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }
 
 func clamp(x, lo, hi float64) float64 { return math.Min(math.Max(x, lo), hi) }

@@ -3,9 +3,9 @@ package spaces
 import "slices"
 
 // Size returns the number of different configurations, and false when there is a
-// float or the count exceeds limit.
+// float without a step or the count exceeds limit.
 func (s *Space) Size(limit int) (int, bool) {
-	if slices.ContainsFunc(s.params, func(p Param) bool { return p.Kind == KindFloat }) {
+	if slices.ContainsFunc(s.params, func(p Param) bool { return p.Kind == KindFloat && p.Step == 0 }) {
 		return 0, false
 	}
 	n := 0
@@ -35,29 +35,20 @@ func (s *Space) enumerate(prefix Values, i int, yield func(Values) bool) bool {
 	with := func(v Value) bool {
 		return s.enumerate(append(prefix, Assignment{p.Name, v}), i+1, yield)
 	}
-	switch p.Kind {
-	case KindInt:
-		for n := p.Min; n <= p.Max; n++ {
-			if !with(Int(int64(n))) {
+	if levels, finite := p.Levels(); finite {
+		for k := 0; float64(k) < levels; k++ {
+			if !with(p.valueAt(k)) {
 				return false
 			}
 		}
-	case KindBool:
-		return with(Bool(false)) && with(Bool(true))
-	case KindChoice:
-		for _, c := range p.Choices {
-			if !with(c) {
-				return false
-			}
-		}
-	default:
-		if p.Format == "" {
+		return true
+	}
+	if p.Format == "" {
+		return false
+	}
+	for x, ok := p.Min, true; ok; x, ok = p.next(x) {
+		if !with(Float(x)) {
 			return false
-		}
-		for x, ok := p.Min, true; ok; x, ok = p.next(x) {
-			if !with(Float(x)) {
-				return false
-			}
 		}
 	}
 	return true

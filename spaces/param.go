@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 )
 
 // Kind says what values a parameter takes.
@@ -11,14 +12,15 @@ type Kind string
 
 // The kinds of parameters.
 const (
-	KindFloat  Kind = "float"
-	KindInt    Kind = "int"
-	KindChoice Kind = "choice"
-	KindBool   Kind = "bool"
+	KindFloat   Kind = "float"
+	KindInt     Kind = "int"
+	KindOrdered Kind = "ordered" // one of a list, whose neighbours are alike
+	KindChoice  Kind = "choice"
+	KindBool    Kind = "bool"
 )
 
 // Kinds lists every kind, in the order in which documents name them.
-func Kinds() []Kind { return []Kind{KindFloat, KindInt, KindChoice, KindBool} }
+func Kinds() []Kind { return []Kind{KindFloat, KindInt, KindOrdered, KindChoice, KindBool} }
 
 // Scale says in which measure equal steps of a float or an int count as equal.
 type Scale string
@@ -27,7 +29,13 @@ type Scale string
 const (
 	Linear Scale = "linear"
 	Log    Scale = "log"
+	// Logit, for floats between 0 and 1, is linear in ln(x/(1−x)): logarithmic towards
+	// both ends.
+	Logit Scale = "logit"
 )
+
+// Scales lists every scale, in the order in which documents name them.
+func Scales() []Scale { return []Scale{Linear, Log, Logit} }
 
 // maxInt bounds integer parameters: beyond 2^53 a float64 skips integers.
 const maxInt = 1 << 53
@@ -39,12 +47,16 @@ type Param struct {
 	// Min and Max bound floats and ints, both ends included.
 	Min float64 `json:"min,omitempty"`
 	Max float64 `json:"max,omitempty"`
-	// Scale is for floats and ints; Log needs Min > 0.
+	// Scale is for floats and ints; Log needs Min > 0, Logit 0 < Min and Max < 1.
 	Scale Scale `json:"scale,omitempty"`
+	// Step, for floats and ints, is the distance of neighbouring values, of which the
+	// first is Min and the last Max. 0 means any float, and 1 for an int.
+	Step float64 `json:"step,omitempty"`
 	// Format, for floats, is how the program is given the value, as fmt has it
 	// after the percent sign: ".3g". Values are then those that it can write.
 	Format string `json:"format,omitempty"`
-	// Choices are the levels of a choice, at least two, all different.
+	// Choices are the levels of a choice, or of an ordered parameter in their order:
+	// at least two, all different.
 	Choices []Value `json:"choices,omitempty"`
 	// Words, for a choice or a bool, are what the command is given for some of the
 	// values instead of their text, by that text: any number of words. Everything
@@ -56,11 +68,13 @@ type Param struct {
 	// Inactive is what a program is given while When does not hold; no value
 	// means that it is given nothing.
 	Inactive Value `json:"inactive,omitzero"`
+	// Default is the value that is used today; none if it is not known.
+	Default Value `json:"default,omitzero"`
 }
 
 // Problem is one thing wrong with a parameter. Field names the spec key at
-// fault: name, type, min, max, scale, format, choices, when or
-// inactive.
+// fault: name, type, min, max, scale, step, format, choices, when, inactive or
+// default.
 type Problem struct {
 	Param, Field, Message string
 	// When is the place in the condition that is at fault, if one is.
@@ -86,21 +100,29 @@ func (p Param) Check() []Problem {
 	switch p.Kind {
 	case KindFloat, KindInt:
 		p.checkRange(bad)
-	case KindChoice:
+	case KindChoice, KindOrdered:
 		p.checkChoices(bad)
 	case KindBool:
 	default:
-		bad("type", "found %q; allowed are float, int, choice and bool", p.Kind)
+		bad("type", "found %q; allowed are float, int, ordered, choice and bool", p.Kind)
 		return out
 	}
 	if len(out) == 0 {
 		p.checkFormat(bad)
 	}
-	if p.Kind != KindChoice && len(p.Choices) > 0 {
-		bad("choices", "only a parameter of type choice has choices; this one is %s", p.Kind)
+	if p.Kind != KindChoice && p.Kind != KindOrdered && len(p.Choices) > 0 {
+		bad("choices", "only a parameter of type choice or ordered has choices; this one is %s", p.Kind)
 	}
-	if (p.Kind == KindChoice || p.Kind == KindBool) && p.Scale != "" {
+	if !p.numeric() && p.Scale != "" {
 		bad("scale", "only float and int have a scale; this one is %s", p.Kind)
+	}
+	if !p.numeric() && p.Step != 0 {
+		bad("step", "only float and int have a step; this one is %s", p.Kind)
+	}
+	if p.Default.IsValid() && len(out) == 0 {
+		if _, err := p.Normalize(p.Default); err != nil {
+			bad("default", "found %s; want %s", p.Default, p.describe())
+		}
 	}
 	if p.Inactive.IsValid() && p.When == nil {
 		bad("inactive", "needs when: a parameter without a condition is always active")
@@ -129,20 +151,77 @@ func (p Param) checkRange(bad func(field, format string, args ...any)) {
 	if math.IsInf(p.Max-p.Min, 0) {
 		bad("max", "the range is wider than a float64 can hold")
 	}
+	if p.Min < p.Max {
+		p.checkStep(bad)
+	}
 	switch p.Scale {
 	case "", Linear:
 	case Log:
 		if p.Min <= 0 {
 			bad("min", "min = %s, but a log scale needs min > 0", formatFloat(p.Min))
+		} else if p.Min <= p.Step/2 {
+			bad("min", "min = %s, but a log scale with step = %s needs a larger one", formatFloat(p.Min), formatFloat(p.Step))
+		}
+	case Logit:
+		switch {
+		case p.Kind != KindFloat:
+			bad("scale", "only a float has a logit scale; this one is %s", p.Kind)
+		case p.Step != 0:
+			bad("scale", "a logit scale has no step")
+		case p.Min <= 0:
+			bad("min", "min = %s, but a logit scale needs min > 0", formatFloat(p.Min))
+		case p.Max >= 1:
+			bad("max", "max = %s, but a logit scale needs max < 1", formatFloat(p.Max))
 		}
 	default:
-		bad("scale", "found %q; allowed are linear and log", p.Scale)
+		bad("scale", "found %q; allowed are linear, log and logit", p.Scale)
+	}
+}
+
+// numeric reports whether the parameter is a number from a range.
+func (p Param) numeric() bool { return p.Kind == KindFloat || p.Kind == KindInt }
+
+// ofNumbers reports whether the parameter is an ordered list of numbers.
+func (p Param) ofNumbers() bool {
+	return p.Kind == KindOrdered && !slices.ContainsFunc(p.Choices, func(v Value) bool { _, ok := v.Number(); return !ok })
+}
+
+// step is the distance of neighbouring values, 0 for a float that takes any.
+func (p Param) step() float64 {
+	if p.Kind == KindInt && p.Step == 0 {
+		return 1
+	}
+	return p.Step
+}
+
+// steps is how many steps lead from Min to Max.
+func (p Param) steps() float64 { return math.Round((p.Max - p.Min) / p.step()) }
+
+// maxSteps bounds their number where Step is given, so that rounding errors stay
+// far below a step.
+const maxSteps = 1e9
+
+func (p Param) checkStep(bad func(field, format string, args ...any)) {
+	switch {
+	case p.Step == 0:
+	case !(p.Step > 0) || math.IsInf(p.Step, 0):
+		bad("step", "found %s; want a positive number", formatFloat(p.Step))
+	case p.Kind == KindInt && p.Step != math.Trunc(p.Step):
+		bad("step", "found %s; an int parameter needs a whole number", formatFloat(p.Step))
+	case p.Step > p.Max-p.Min:
+		bad("step", "step = %s leads beyond max = %s at once", formatFloat(p.Step), formatFloat(p.Max))
+	case p.steps() > maxSteps:
+		bad("step", "step = %s makes more than 1e9 values; leave it out", formatFloat(p.Step))
+	case math.Abs(p.Min+p.steps()*p.Step-p.Max) > 1e-6*p.Step:
+		last := p.Min + math.Floor((p.Max-p.Min)/p.Step)*p.Step
+		bad("max", "max = %s is no whole number of steps of %s from min = %s; the nearest below is %s",
+			formatFloat(p.Max), formatFloat(p.Step), formatFloat(p.Min), formatFloat(p.rounded(last)))
 	}
 }
 
 func (p Param) checkChoices(bad func(field, format string, args ...any)) {
 	if len(p.Choices) < 2 {
-		bad("choices", "found %d; a choice needs at least two", len(p.Choices))
+		bad("choices", "found %d; want at least two", len(p.Choices))
 	}
 	seen := map[string]bool{}
 	for _, c := range p.Choices {
@@ -180,8 +259,11 @@ func (p Param) Normalize(v Value) (Value, error) {
 		if !ok || math.IsNaN(x) || p.Kind == KindInt && x != math.Trunc(x) {
 			return no(p.describe())
 		}
-		if x < p.Min || x > p.Max {
+		if x < p.Min || x > p.Max || p.Step > 0 && math.Abs(x-p.stepped(x)) > 1e-6*p.Step {
 			return no(p.describe())
+		}
+		if p.Step > 0 {
+			x = p.stepped(x)
 		}
 		if p.Kind == KindInt {
 			return Int(int64(x)), nil
@@ -192,7 +274,7 @@ func (p Param) Normalize(v Value) (Value, error) {
 			return v, nil
 		}
 		return no("true or false")
-	case KindChoice:
+	case KindChoice, KindOrdered:
 		for _, c := range p.Choices {
 			if c == v || c.Text() == v.Text() {
 				return c, nil
@@ -205,11 +287,15 @@ func (p Param) Normalize(v Value) (Value, error) {
 
 // describe says which values the parameter takes.
 func (p Param) describe() string {
+	steps := ""
+	if p.Step > 0 {
+		steps = fmt.Sprintf(" in steps of %s", formatFloat(p.Step))
+	}
 	switch p.Kind {
 	case KindFloat:
-		return fmt.Sprintf("a number from %s to %s", formatFloat(p.Min), formatFloat(p.Max))
+		return fmt.Sprintf("a number from %s to %s%s", formatFloat(p.Min), formatFloat(p.Max), steps)
 	case KindInt:
-		return fmt.Sprintf("a whole number from %s to %s", formatFloat(p.Min), formatFloat(p.Max))
+		return fmt.Sprintf("a whole number from %s to %s%s", formatFloat(p.Min), formatFloat(p.Max), steps)
 	case KindBool:
 		return "true or false"
 	}
@@ -224,15 +310,62 @@ func (p Param) describe() string {
 }
 
 // Levels returns how many different values the parameter has, and false for a
-// float, which has no useful count.
+// float without a step, which has no useful count.
 func (p Param) Levels() (float64, bool) {
-	switch p.Kind {
-	case KindInt:
-		return p.Max - p.Min + 1, true
-	case KindBool:
+	switch {
+	case p.numeric() && p.step() > 0:
+		return p.steps() + 1, true
+	case p.Kind == KindBool:
 		return 2, true
-	case KindChoice:
+	case p.Kind == KindChoice, p.Kind == KindOrdered:
 		return float64(len(p.Choices)), true
 	}
 	return math.Inf(1), false
+}
+
+// Near returns the values at most reach places before and after v, in their order and
+// without v: none for a float without a step.
+func (p Param) Near(v Value, reach int) []Value {
+	levels, finite := p.Levels()
+	if !finite {
+		return nil
+	}
+	at := p.place(v)
+	var out []Value
+	for k := max(at-reach, 0); k <= at+reach && float64(k) < levels; k++ {
+		if k != at {
+			out = append(out, p.valueAt(k))
+		}
+	}
+	return out
+}
+
+// place is how many values come before v.
+func (p Param) place(v Value) int {
+	switch p.Kind {
+	case KindChoice, KindOrdered:
+		return slices.Index(p.Choices, v)
+	case KindBool:
+		if v == Bool(true) {
+			return 1
+		}
+		return 0
+	}
+	x, _ := v.Number()
+	return int(math.Round((x - p.Min) / p.step()))
+}
+
+// valueAt is the value that has k before it.
+func (p Param) valueAt(k int) Value {
+	switch p.Kind {
+	case KindChoice, KindOrdered:
+		return p.Choices[k]
+	case KindBool:
+		return Bool(k == 1)
+	}
+	x := p.stepped(p.Min + float64(k)*p.step())
+	if p.Kind == KindInt {
+		return Int(int64(x))
+	}
+	return Float(x)
 }

@@ -30,14 +30,19 @@ func (p Param) value(x float64) float64 {
 	return x
 }
 
-// rounded is x to a number of digits: of its own on a log scale, of the larger
-// end on a linear one, where coordinates are equally far apart everywhere.
+// rounded is x to a number of digits: of its own on a log scale, of its distance from
+// the nearer of 0 and 1 on a logit scale, of the larger end on a linear one, where
+// coordinates are equally far apart everywhere.
 func (p Param) rounded(x float64) float64 {
 	var y float64
 	if p.Scale == Log {
 		y = parseFloat(strconv.FormatFloat(x, 'e', digits-1, 64))
 	} else {
-		_, exponent, _ := strings.Cut(strconv.FormatFloat(math.Max(math.Abs(p.Min), math.Abs(p.Max)), 'e', 0, 64), "e")
+		size := math.Max(math.Abs(p.Min), math.Abs(p.Max))
+		if p.Scale == Logit {
+			size = math.Min(x, 1-x)
+		}
+		_, exponent, _ := strings.Cut(strconv.FormatFloat(size, 'e', 0, 64), "e")
 		places := digits - 1 - int(parseFloat(exponent))
 		if places >= 0 {
 			y = parseFloat(strconv.FormatFloat(x, 'f', places, 64))
@@ -59,6 +64,10 @@ func (p Param) fuzz(x float64) float64 {
 	if p.Scale == Log {
 		return eps * x * (4 + 2*math.Max(math.Abs(math.Log(p.Min)), math.Abs(math.Log(p.Max))))
 	}
+	if p.Scale == Logit { // dx = x(1−x) dt, and x itself is rounded, as is 1 − max
+		t := math.Max(math.Abs(logit(p.Min)), math.Abs(logit(p.Max)))
+		return eps * (x + x*(1-x)*(4+4*t+1/(1-p.Max)))
+	}
 	return 4 * eps * (math.Abs(p.Min) + math.Abs(p.Max))
 }
 
@@ -75,9 +84,16 @@ func (p Param) checkFormat(bad func(field, format string, args ...any)) {
 	case p.Kind != KindFloat:
 		bad("format", "only a float has a format; this one is %s", p.Kind)
 	default:
-		for _, x := range []float64{p.Min, p.Max} {
+		ends := []float64{p.Min, p.Max}
+		if p.Step > 0 { // the first steps stand for all
+			for k := range int(min(p.steps(), 1000)) {
+				ends = append(ends, p.stepped(p.Min+float64(k)*p.Step))
+			}
+		}
+		for _, x := range ends {
 			if y := p.formatted(x); y != x {
 				bad("format", "the format %q writes the end %s of the range as %s", p.Format, formatFloat(x), strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
+				return
 			}
 		}
 	}

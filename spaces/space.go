@@ -2,8 +2,8 @@
 // scales, and the cube in which an optimizer sees them.
 //
 // An optimizer works on points of [0,1]^D. A float or an int has one
-// coordinate, linear or logarithmic in its range; a bool has one coordinate, 0
-// or 1; a choice of k levels has k coordinates, of which one is 1/√2 and the
+// coordinate, linear or logarithmic in its range; an ordered parameter has one, with
+// its levels equally far apart; a bool has one coordinate, 0 or 1; a choice of k levels has k coordinates, of which one is 1/√2 and the
 // others 0. So two configurations that differ in one choice, or in one bool,
 // or by the whole range of a float, lie one unit apart, and a Lipschitz
 // constant has one meaning for all kinds.
@@ -23,7 +23,8 @@ type Coord struct {
 	Kind  Kind // kind of that parameter
 	Level int  // which level of a choice this coordinate marks; 0 for others
 	// Cells is the number of different values along this coordinate: 0 for a
-	// continuous one, the number of integers for an int, 2 for bool and choice.
+	// continuous one, the number of values for an int, for a float with a step and for
+	// an ordered parameter, 2 for bool and choice.
 	Cells float64
 }
 
@@ -75,10 +76,12 @@ func (s *Space) addCoords(i int, p Param) {
 		}
 	case KindBool:
 		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: 2})
-	case KindInt:
-		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: p.Max - p.Min + 1})
 	default:
-		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind})
+		cells, finite := p.Levels()
+		if !finite {
+			cells = 0
+		}
+		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: cells})
 	}
 }
 

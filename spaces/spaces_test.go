@@ -32,6 +32,12 @@ func mixed(t testing.TB) *spaces.Space {
 		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when("momentum > 0.5")},
 		spaces.Param{Name: "decay", Kind: spaces.KindFloat, Min: 1e-6, Max: 0.1, Scale: spaces.Log, Format: ".2e"},
 		spaces.Param{Name: "shift", Kind: spaces.KindFloat, Min: -5, Max: 5, Format: ".3g"},
+		spaces.Param{Name: "beta", Kind: spaces.KindFloat, Min: 1e-6, Max: 1 - 1e-6, Scale: spaces.Logit},
+		spaces.Param{Name: "rate", Kind: spaces.KindFloat, Min: 0.1, Max: 0.9, Step: 0.1},
+		spaces.Param{Name: "pause", Kind: spaces.KindFloat, Min: 0.25, Max: 100, Step: 0.25, Scale: spaces.Log},
+		spaces.Param{Name: "units", Kind: spaces.KindInt, Min: 32, Max: 512, Step: 32},
+		spaces.Param{Name: "batch", Kind: spaces.KindOrdered, Choices: []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Int(64), spaces.Int(128)}},
+		spaces.Param{Name: "size", Kind: spaces.KindOrdered, Choices: []spaces.Value{spaces.String("small"), spaces.String("large")}, When: when("batch >= 64")},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +101,69 @@ func TestEndsAreExact(t *testing.T) {
 	}
 }
 
+func TestStepsAreWritten(t *testing.T) {
+	s, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	s.Enumerate(func(v spaces.Values) bool { got = append(got, v[0].Value.Text()); return true })
+	if want := "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+	for text, ok := range map[string]bool{"0.3": true, "0.30000000000000004": true, "0.35": false, "1.1": false} {
+		if _, err := s.Params()[0].Parse(text); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// Half of a logit scale lies above ½, and as much below.
+func TestLogitIsSymmetric(t *testing.T) {
+	s, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1 - 1e-4, Scale: spaces.Logit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(u float64) float64 {
+		x, _ := s.Decode(spaces.Point{u})[0].Value.Number()
+		return x
+	}
+	if at(0.5) != 0.5 {
+		t.Errorf("the middle is %v", at(0.5))
+	}
+	for _, u := range []float64{0.01, 0.1, 0.25, 0.4} {
+		if a, b := at(u), at(1-u); math.Abs(a+b-1) > 1e-12 {
+			t.Errorf("at %v and %v: %v and %v", u, 1-u, a, b)
+		}
+		if a := at(u); math.Abs(math.Log(a/(1-a))-(1-2*u)*math.Log(1e-4/(1-1e-4))) > 1e-6 {
+			t.Errorf("at %v: %v", u, a)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	list := []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Int(64), spaces.Int(128)}
+	for _, c := range []struct {
+		p     spaces.Param
+		v     spaces.Value
+		reach int
+		want  string
+	}{
+		{spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 5}, spaces.Int(3), 1, "[2 4]"},
+		{spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 5}, spaces.Int(5), 2, "[3 4]"},
+		{spaces.Param{Kind: spaces.KindInt, Min: 32, Max: 128, Step: 32}, spaces.Int(64), 9, "[32 96 128]"},
+		{spaces.Param{Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.25}, spaces.Float(0), 1, "[0.25]"},
+		{spaces.Param{Kind: spaces.KindFloat, Min: 0, Max: 1}, spaces.Float(0), 1, "[]"},
+		{spaces.Param{Kind: spaces.KindOrdered, Choices: list}, spaces.Int(64), 1, "[32 128]"},
+		{spaces.Param{Kind: spaces.KindChoice, Choices: list}, spaces.Int(64), 4, "[16 32 128]"},
+		{spaces.Param{Kind: spaces.KindBool}, spaces.Bool(true), 1, "[false]"},
+	} {
+		if got := fmt.Sprint(c.p.Near(c.v, c.reach)); got != c.want {
+			t.Errorf("%d places around %v of %s: %s, want %s", c.reach, c.v, c.p.Kind, got, c.want)
+		}
+	}
+}
+
 // Every integer of a linear range is equally likely, the two ends included;
 // on a log scale the share of n is ln((n+½)/(n−½)) of the whole.
 func TestIntsHaveNoBias(t *testing.T) {
@@ -123,7 +192,7 @@ func TestIntsHaveNoBias(t *testing.T) {
 
 func TestOneChangeOfAChoiceIsOneUnit(t *testing.T) {
 	s := mixed(t)
-	base := s.Decode(s.FromUniform([]float64{.5, .5, 0, .5, 0, 0, 0, 0, .5, .5}))
+	base := s.Decode(s.FromUniform([]float64{.5, .5, 0, .5, 0, 0, 0, 0, .5, .5, .5, .5, .5, .5, .5, .5}))
 	change := func(name string, v spaces.Value) spaces.Point {
 		w := append(spaces.Values(nil), base...)
 		for i := range w {
@@ -211,12 +280,19 @@ func TestNewReportsEverything(t *testing.T) {
 		spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.Int(1), spaces.String("1")}},
 		spaces.Param{Name: "d", Kind: spaces.KindBool, When: unknown},
 		spaces.Param{Name: "e", Kind: spaces.KindFloat, Min: math.Inf(-1), Max: 0},
+		spaces.Param{Name: "f", Kind: spaces.KindInt, Min: 32, Max: 100, Step: 32},
+		spaces.Param{Name: "g", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: -1},
+		spaces.Param{Name: "h", Kind: spaces.KindFloat, Min: 0.1, Max: 1, Scale: spaces.Logit},
+		spaces.Param{Name: "i", Kind: spaces.KindFloat, Min: 0.1, Max: 1, Default: spaces.Float(2)},
+		spaces.Param{Name: "j", Kind: spaces.KindBool, Step: 1},
+		spaces.Param{Name: "k", Kind: spaces.KindFloat, Min: 0.1, Max: 1.1, Step: 0.5, Scale: spaces.Log, Format: ".0f"},
 	)
 	var prob spaces.Problem
 	if !errors.As(err, &prob) {
 		t.Fatalf("got %v, want Problems", err)
 	}
-	for _, want := range []string{"is not a name", "needs min > 0", "must be smaller", "two parameters", "have a scale", "is there twice", "declared before", "finite"} {
+	for _, want := range []string{"is not a name", "needs min > 0", "must be smaller", "two parameters", "have a scale", "is there twice", "declared before", "finite",
+		"the nearest below is 96", "want a positive number", "needs max < 1", "found 2; want a number from 0.1 to 1", "have a step", "needs a larger one"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no complaint with %q in:\n%v", want, err)
 		}

@@ -139,11 +139,15 @@ func (g *guesser) option(flag, value string) (string, bool) {
 			g.leave(flag, value, "no range can be told from this value")
 			return "", false
 		}
+		if p.Default = spaces.Float(x); p.Kind == spaces.KindInt {
+			p.Default = spaces.Int(int64(x))
+		}
 	case slices.Contains(g.choices[flag], value) && why == "" && !wordNames.MatchString(name):
 		p.Kind = spaces.KindChoice
 		for _, word := range g.choices[flag] {
 			p.Choices = append(p.Choices, spaces.String(word))
 		}
+		p.Default = spaces.String(value)
 	default:
 		return "", false
 	}
@@ -151,7 +155,7 @@ func (g *guesser) option(flag, value string) (string, bool) {
 		return "", false
 	}
 	g.taken[strings.ToUpper(name)] = true
-	g.found = append(g.found, guess{p, fmt.Sprintf("today's value: %s %s", flag, value)})
+	g.found = append(g.found, guess{p, fmt.Sprintf("from %s %s", flag, value)})
 	return name, true
 }
 

@@ -19,13 +19,11 @@ func otherKeys(path string) map[string]string {
 		}
 	case strings.HasPrefix(path, "params."):
 		return map[string]string{
-			"distribution": `it is type: "float", "int", "choice" or "bool"`, "kind": `it is type: "float", "int", "choice" or "bool"`,
-			"values": "a list of values is choices, with type = \"choice\"", "categories": "a list of values is choices", "options": "a list of values is choices",
+			"distribution": `it is type: "float", "int", "ordered", "choice" or "bool"`, "kind": `it is type: "float", "int", "ordered", "choice" or "bool"`,
+			"values": `a list of values is choices; where their order matters write type = "ordered"`, "categories": "a list of values is choices", "options": "a list of values is choices",
 			"low": "write min", "lower": "write min", "minimum": "write min", "high": "write max", "upper": "write max", "maximum": "write max",
 			"range": "write min and max", "bounds": "write min and max", "log": `write scale = "log"`, "log_scale": `write scale = "log"`,
-			"step":    `for whole numbers write type = "int", for a few values type = "choice" with choices`,
-			"q":       `for whole numbers write type = "int", for a few values type = "choice" with choices`,
-			"default": "values to begin with are given by lbotune enqueue", "initial": "values to begin with are given by lbotune enqueue",
+			"q": "write step", "quantization": "write step", "initial": "write default", "init": "write default", "start": "write default",
 			"condition": "write when", "if": "write when",
 		}
 	}
@@ -36,19 +34,19 @@ func otherKeys(path string) map[string]string {
 // It is looked up by one of the words that are allowed in their place.
 var otherWords = map[string]map[string]string{
 	"choice": {
-		"categorical": `write type = "choice"`, "category": `write type = "choice"`, "enum": `write type = "choice"`, "ordinal": `write type = "choice"`,
+		"categorical": `write type = "choice"`, "category": `write type = "choice"`, "enum": `write type = "choice"`, "ordinal": `write type = "ordered"`,
 		"string": `write type = "choice" with choices`, "discrete": `write type = "choice" with choices`, "grid": `write type = "choice" with choices`,
 		"integer": `write type = "int"`, "randint": `write type = "int"`, "int_uniform": `write type = "int"`,
 		"real": `write type = "float"`, "double": `write type = "float"`, "number": `write type = "float"`, "uniform": `write type = "float"`,
 		"loguniform": `write type = "float" and scale = "log"`, "log_uniform": `write type = "float" and scale = "log"`,
 		"log_uniform_values": `write type = "float" and scale = "log"`, "log": `write type = "float" and scale = "log"`,
 		"boolean": `write type = "bool"`, "flag": `write type = "bool"`, "switch": `write type = "bool"`,
-		"quniform": `write type = "int", or type = "choice" with choices`,
+		"quniform": `write type = "float" or "int", and step`,
 	},
 	"lbo": {
 		"tpe": "the method with a model is lbo, the default", "bayes": "the method with a model is lbo, the default",
 		"bayesian": "the method with a model is lbo, the default", "bo": "the method with a model is lbo, the default",
 		"gp": "the method with a model is lbo, the default", "smac": "the method with a model is lbo, the default",
 	},
-	"linear": {"uniform": `write scale = "linear", the default`, "loguniform": `write scale = "log"`, "log10": `write scale = "log"`},
+	"linear": {"logistic": `write scale = "logit"`, "uniform": `write scale = "linear", the default`, "loguniform": `write scale = "log"`, "log10": `write scale = "log"`},
 }

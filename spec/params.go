@@ -65,6 +65,9 @@ func (t *table) paramProblem(prob spaces.Problem) {
 		t.conditionProblem(prob.When, "")
 		return
 	}
+	if prob.Field == "choices" && t.has("values") {
+		prob.Field = "values"
+	}
 	if t.has(prob.Field) && prob.Field != "name" { // the name is the table's
 		t.at(prob.Field, "", "%s", prob.Message)
 		return
@@ -112,10 +115,12 @@ func (t *table) param(name string) spaces.Param {
 
 // kindOfKeys is a kind of parameter that has the keys that are there.
 func (t *table) kindOfKeys() spaces.Kind {
-	t.known = append(t.known, "min", "max", "scale", "choices")
+	t.known = append(t.known, "min", "max", "scale", "step", "choices", "values", "default")
 	switch {
 	case t.has("min") && t.has("max"):
 		return spaces.KindFloat
+	case t.has("values"):
+		return spaces.KindOrdered
 	case t.has("choices"):
 		return spaces.KindChoice
 	}
@@ -132,16 +137,32 @@ func (t *table) domain(p *spaces.Param) {
 		if !ok1 || !ok2 {
 			p.Min, p.Max = 1, 2 // nothing to complain about
 		}
-		p.Scale = spaces.Scale(t.oneOf("scale", string(spaces.Linear), string(spaces.Linear), string(spaces.Log)))
+		var scales []string
+		for _, s := range spaces.Scales() {
+			scales = append(scales, string(s))
+		}
+		p.Scale = spaces.Scale(t.oneOf("scale", string(spaces.Linear), scales...))
+		if t.has("step") {
+			p.Step, _ = t.number("step")
+		}
 	case spaces.KindChoice:
-		p.Choices = t.values("choices")
-		if !t.has("choices") {
-			t.missing("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
-		}
-		if p.Choices == nil {
-			p.Choices = []spaces.Value{spaces.Bool(false), spaces.Bool(true)} // nothing to complain about
-		}
+		p.Choices = t.levels("choices", `add choices = ["a", "b"]`, "a parameter of type choice needs its choices")
+	case spaces.KindOrdered:
+		p.Choices = t.levels("values", `add values = [16, 32, 64]`, "a parameter of type ordered needs its values, in their order")
 	}
+	p.Default = t.value("default")
+}
+
+// levels reads a required list of values.
+func (t *table) levels(k, hint, message string) []spaces.Value {
+	list := t.values(k)
+	if !t.has(k) {
+		t.missing(k, hint, "%s", message)
+	}
+	if list == nil {
+		return []spaces.Value{spaces.Bool(false), spaces.Bool(true)} // nothing to complain about
+	}
+	return list
 }
 
 // words reads what the command is given for values of a choice or a bool.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -123,8 +124,22 @@ func (t *table) checkDirectories(cfg study.Config) {
 	}
 }
 
+// checkGrid reports parameters whose values a grid could not list.
+func (t *table) checkGrid(cfg study.Config) {
+	if cfg.Optimizer.Method != optimizer.MethodGrid {
+		return
+	}
+	for _, p := range cfg.Params {
+		if _, finite := p.Levels(); !finite {
+			t.sub("optimizer").at("method", "give it a step, or make it type = \"ordered\" with values",
+				"a grid tries every value, and %s has no end of them", p.Name)
+		}
+	}
+}
+
 // checkTogether finds what is wrong between sections that are right alone.
 func (t *table) checkTogether(cfg study.Config) {
+	t.checkGrid(cfg)
 	p := cfg.Prune
 	if p == nil || p.Resource == "" {
 		return

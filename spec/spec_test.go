@@ -67,7 +67,7 @@ func TestFullSpec(t *testing.T) {
 	for _, p := range cfg.Params {
 		names = append(names, p.Name)
 	}
-	if got, want := strings.Join(names, " "), "lr epochs optimizer momentum use_bn"; got != want {
+	if got, want := strings.Join(names, " "), "lr epochs optimizer momentum use_bn beta units batch"; got != want {
 		t.Errorf("parameters in the order %s, want %s", got, want)
 	}
 	if cfg.Run.Workers != 2 || len(cfg.Run.Slots) != 2 {

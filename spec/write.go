@@ -91,9 +91,12 @@ func (w *writer) param(p spaces.Param, remark string) {
 		w.key(5, "type", quote(string(p.Kind)))
 		w.key(5, "min", number(p.Min, p.Kind))
 		w.key(5, "max", number(p.Max, p.Kind))
-		if p.Scale == spaces.Log {
+		if p.Scale != "" && p.Scale != spaces.Linear {
 			w.key(5, "scale", quote(string(p.Scale)))
 		}
+	}
+	if p.Default.IsValid() {
+		w.key(7, "default", literal(p.Default))
 	}
 }
 

@@ -9,10 +9,15 @@ import (
 const originContinued optimizer.Origin = "continued"
 
 // Unasked is the next trial if the optimizer need not be asked for it: one that
-// continues another, or values that a person enqueued.
+// continues another, today's values, or values that a person enqueued.
 func (s *State) Unasked() (Proposed, bool) {
 	if from, rung := s.owed(); from != nil {
 		return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+	}
+	if len(s.Trials) == 0 {
+		if v, known := s.Space.Default(); known {
+			return Proposed{Origin: optimizer.OriginDefault, Values: s.Fresh(s.Search.upwards(v)), Note: optimizer.Note{Why: "today's values"}}, true
+		}
 	}
 	if len(s.Queue) > 0 {
 		return Proposed{Origin: optimizer.OriginGiven, Values: s.Fresh(s.Search.upwards(s.Queue[0]))}, true

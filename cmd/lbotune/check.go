@@ -171,8 +171,11 @@ func rangeOf(p spaces.Param) string {
 	switch p.Kind {
 	case spaces.KindFloat, spaces.KindInt:
 		text := spaces.Float(p.Min).Text() + " to " + spaces.Float(p.Max).Text()
-		if p.Scale == spaces.Log {
-			text += ", log"
+		if p.Scale != "" && p.Scale != spaces.Linear {
+			text += ", " + string(p.Scale)
+		}
+		if p.Step > 0 {
+			text += ", in steps of " + spaces.Float(p.Step).Text()
 		}
 		if p.Format != "" {
 			text += ", as " + p.Format
@@ -197,9 +200,9 @@ type smokeJSON struct {
 	Budget  string        `json:"budget,omitempty"`
 }
 
-// smokeTest runs one trial at the middle of the space, or so many that every choice
-// and switch is tried, in a study of its own. If one fails the study stays for a look
-// at it.
+// smokeTest runs one trial, with today's values or at the middle of the space, or so
+// many that every choice and switch is tried, in a study of its own. If one fails the
+// study stays for a look at it.
 func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) error {
 	one := *cfg
 	if err := findGPUs(&one); err != nil {
@@ -215,11 +218,18 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) erro
 	}
 	tried := []spaces.Values{space.Decode(space.Center())}
 	doing := "running one trial at the middle of the space"
-	if all {
-		tried = space.Cover()
-		doing = fmt.Sprintf("running %s that try every choice and switch", count(len(tried), "trial"))
+	trials := 1
+	if _, known := space.Default(); known { // every study begins with it
+		tried = nil
+		doing = "running one trial with today's values"
 	}
-	one.Budget = study.Budget{Trials: len(tried)}
+	if all {
+		trials -= len(tried)
+		tried = space.Cover()
+		trials += len(tried)
+		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
+	}
+	one.Budget = study.Budget{Trials: trials}
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
 	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
 	if err != nil {

@@ -54,9 +54,9 @@ func newEnqueue(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "enqueue STUDY NAME=VALUE ...",
 		Short: "Have these values tried first",
-		Long: `Enqueue puts a configuration before the optimizer's next proposals. Every
-parameter that is active in it needs a value. STUDY may be a spec whose study has
-not begun.`,
+		Long: `Enqueue puts a configuration before the optimizer's next proposals. Parameters that
+are not named get their default, or the middle of their range. STUDY may be a spec
+whose study has not begun.`,
 		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -59,6 +59,12 @@ func Cases(t *testing.T) []Case {
 	momentum.When = when("kind == 'sgd'")
 	steps := spaces.Param{Name: "steps", Kind: spaces.KindInt, Min: 1, Max: 5, When: when("bias == true and kind in ['sgd', 'adam']")}
 
+	batch := spaces.Param{Name: "batch", Kind: spaces.KindOrdered,
+		Choices: []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Int(64), spaces.Int(128)}}
+	units := spaces.Param{Name: "units", Kind: spaces.KindInt, Min: 32, Max: 512, Step: 32}
+	share := spaces.Param{Name: "share", Kind: spaces.KindFloat, Min: 1e-3, Max: 0.999, Scale: spaces.Logit}
+	fine := spaces.Param{Name: "fine", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.005}
+
 	spacesByName := []struct {
 		name   string
 		params []spaces.Param
@@ -68,6 +74,7 @@ func Cases(t *testing.T) []Case {
 		{"int", []spaces.Param{width}},
 		{"mixed", []spaces.Param{rate, depth, kind, bias, width}},
 		{"conditional", []spaces.Param{kind, bias, momentum, steps, rate}},
+		{"levels", []spaces.Param{batch, units, share, fine}},
 	}
 	var out []Case
 	for _, s := range spacesByName {

@@ -1,0 +1,86 @@
+package optimizer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lbotune/lbotune/optimizer/sobol"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// sobolSequence proposes the points of a scrambled Sobol sequence, one for each trial:
+// they fill the space evenly, however many there are.
+type sobolSequence struct{ *history }
+
+func (s *sobolSequence) Tell(o Observation) error { return s.add(o) }
+
+func (s *sobolSequence) Ask(ctx context.Context, q Query) (Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return Proposal{}, err
+	}
+	pending, err := s.begin(q)
+	if err != nil {
+		return Proposal{}, err
+	}
+	taken := s.taken(pending)
+	u := sobol.Scrambled(s.space.Len(), s.seed).Points(uint32(q.Trial-1), 1)[0]
+	if p := s.space.FromUniform(u); !taken(p) {
+		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "Sobol sequence"}}, nil
+	}
+	p, err := fresh(s.space, stream(s.seed, q.Trial, "sobol"), taken)
+	if err != nil {
+		return Proposal{}, err
+	}
+	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform: the next point of the Sobol sequence was tried"}}, nil
+}
+
+// grid proposes every configuration of a finite space, in lexicographic order.
+type grid struct {
+	*history
+	points []spaces.Point
+	done   int // of them, all told
+}
+
+// gridLimit bounds the configurations of a grid: nobody tries more.
+const gridLimit = 1_000_000
+
+func newGrid(h *history) (*grid, error) {
+	for _, p := range h.space.Params() {
+		if _, finite := p.Levels(); !finite {
+			return nil, fmt.Errorf("method grid: %s has no end of values: give it a step, or values", p.Name)
+		}
+	}
+	if _, few := h.space.Size(gridLimit); !few {
+		return nil, fmt.Errorf("method grid: the space has more than %d configurations", gridLimit)
+	}
+	g := &grid{history: h}
+	g.points = remaining(h.space, func([]float64) bool { return false }, gridLimit)
+	return g, nil
+}
+
+func (g *grid) Tell(o Observation) error {
+	if err := g.add(o); err != nil {
+		return err
+	}
+	for g.done < len(g.points) && g.seen[key(g.points[g.done])] {
+		g.done++
+	}
+	return nil
+}
+
+func (g *grid) Ask(ctx context.Context, q Query) (Proposal, error) {
+	if err := ctx.Err(); err != nil {
+		return Proposal{}, err
+	}
+	pending, err := g.begin(q)
+	if err != nil {
+		return Proposal{}, err
+	}
+	taken := g.taken(pending)
+	for _, p := range g.points[g.done:] {
+		if !taken(p) {
+			return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: fmt.Sprintf("grid of %d configurations", len(g.points))}}, nil
+		}
+	}
+	return Proposal{}, ErrExhausted
+}
