@@ -27,7 +27,7 @@ func TestValidateReportsEveryProblem(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("problems of %v, want %v", got, want)
 	}
-	if msg := bad.Validate()[0].Message; !strings.Contains(msg, `"lb0"`) || !strings.Contains(msg, "lbo, random and lipschitz") {
+	if msg := bad.Validate()[0].Message; !strings.Contains(msg, `"lb0"`) || !strings.Contains(msg, "lbo, random, sobol, grid and lipschitz") {
 		t.Errorf("the message names neither what was found nor what is allowed: %s", msg)
 	}
 	if ps := (optimizer.Settings{}).Validate(); len(ps) != 0 {

@@ -71,6 +71,9 @@ func (p *Pruner) Read(r Reading) Decision {
 		r.Value = math.Inf(-1)
 	}
 	d := p.rule.read(r)
+	if p.settings.MaxStep > 0 && r.Step >= p.settings.MaxStep {
+		d.Stop, d.Complete = false, false
+	}
 	if d.Stop {
 		d.Why = fmt.Sprintf("at step %s: %s", number(r.Step), d.Why)
 	}

@@ -31,6 +31,9 @@ type Settings struct {
 	Threshold float64
 	// Warmup is the first step at which a trial may be stopped.
 	Warmup float64
+	// MaxStep is the last step that a trial comes to. There it is complete: its
+	// readings stop it no more. 0 means that it is not known.
+	MaxStep float64
 	// MinTrials is how many other trials, at least, a trial must be compared
 	// with to be stopped. Patience and threshold compare with none.
 	MinTrials int

@@ -46,7 +46,8 @@ func (l *loop) launch(id study.AttemptID) {
 	}
 	if l.state.Config.Prunes() && id.Trial > 0 && !r.confirms && len(a.trial.Repeats) == 0 {
 		a.box = &readingBox{}
-		a.box.notify = func() { l.send(readings{id, a.box}) }
+		a.box.notify = func() { l.send(readings{id: id, box: a.box}) }
+		r.box = a.box
 	}
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
@@ -70,6 +71,7 @@ func (l *loop) started(m attemptStarted) {
 func (l *loop) ended(m attemptEnded) {
 	r := l.running[m.id.Trial]
 	delete(l.running, m.id.Trial)
+	l.collectRest(r)
 	l.slots[r.slot] = false
 	r.cancel(nil)
 	if r.started {

@@ -64,6 +64,7 @@ func (a *attempt) files(b *command.Bindings) []runner.File {
 // own.
 func (a *attempt) environment(b *command.Bindings) []string {
 	env := a.config.Environment(b)
+	env = append(env, lineBuffered(env, a.study.stdbuf)...)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add("LBOTUNE_STUDY", b.Study)
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))

@@ -46,8 +46,9 @@ type running struct {
 	started bool  // its command runs
 	freed   int   // the loop's when it was launched
 
-	confirms bool // it repeats a finished trial
-	cut      bool // the pruner has decided to stop it
+	confirms bool        // it repeats a finished trial
+	cut      bool        // the pruner has decided to stop it
+	box      *readingBox // nil if nobody wants its readings
 }
 
 // Reasons for which lbotune asks an attempt to end.

@@ -157,6 +157,9 @@ func (s *Study) prepare() error {
 	if s.pruner, err = newPruner(c); err != nil {
 		return err
 	}
+	if s.pruner != nil { // the C library is left alone where nobody reads along
+		s.stdbuf = askStdbuf()
+	}
 	if _, err := c.Search(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/study"
@@ -15,7 +16,7 @@ func newPruner(c study.Config) (*pruner.Pruner, error) {
 	}
 	s := pruner.Settings{
 		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
-		Warmup: c.Prune.Warmup, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
+		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
 		Reduction: c.Prune.Reduction, Negated: c.Objective.Direction == study.Minimize,
 	}
 	if c.Prune.Threshold != nil {
@@ -69,8 +70,14 @@ func (l *loop) collect(m readings) {
 	if r == nil || r.id != m.id {
 		return // it has ended
 	}
+	batch := m.box.take()
+	if len(batch) > 1 && !m.settled {
+		m.box.putBack(batch)
+		time.AfterFunc(settling, func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
+		return
+	}
 	var keep []study.Reading
-	for _, reading := range m.box.take() {
+	for _, reading := range batch {
 		if r.cut {
 			break
 		}
@@ -85,6 +92,28 @@ func (l *loop) collect(m readings) {
 	}
 	if len(keep) > 0 {
 		l.events = append(l.events, study.Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
+	}
+}
+
+// settling is how long readings wait that come several at a time. They may be what a
+// program has gathered and prints as it ends: then it is complete, and nothing is left
+// to be saved by stopping it.
+const settling = time.Second
+
+// collectRest takes the readings of an attempt that has ended. They stop nothing any
+// more, but others are compared with them.
+func (l *loop) collectRest(r *running) {
+	if r.box == nil || r.cut {
+		return
+	}
+	var keep []study.Reading
+	for _, reading := range r.box.take() {
+		if l.pruner.Read(l.state.Maximized(r.id.Trial, reading)).Keep {
+			keep = append(keep, reading)
+		}
+	}
+	if len(keep) > 0 {
+		l.events = append(l.events, study.Metric{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
 	}
 }
 

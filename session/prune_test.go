@@ -130,6 +130,50 @@ func TestPrunedTrial(t *testing.T) {
 	}
 }
 
+// What a program prints all at once as it ends stops nothing, but others are compared
+// with it.
+func TestReadingsAtTheEndStopNothing(t *testing.T) {
+	for late, want := range map[bool]string{true: "1 2 0.5 cut@1:3", false: "1 cut@1:2 0.5 cut@1:3"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := config()
+			c.Budget.Trials, c.Prune = 4, &study.Prune{Method: "median", MinTrials: 1}
+			c.Objective.Rule.Step = "epoch"
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
+				if err != nil {
+					t.Error(err)
+				}
+				v := []string{"1", "2", "0.5", "3"}[k-1]
+				e := ending{stdout: fmt.Sprintf("epoch=1 loss=%s\nepoch=2 loss=%s\nepoch=3 loss=%s\n", v, v, v)}
+				if !late || k == 4 {
+					e.every = time.Minute
+				}
+				return e
+			}}
+			st, err := finish(t, t.TempDir(), &c, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := ends(st); got != want {
+				t.Errorf("all at the end %v: %s, want %s", late, got, want)
+			}
+			if late && st.Trials[1].Cut != nil {
+				t.Errorf("a trial that had ended was cut: %+v", st.Trials[1].Cut)
+			}
+		})
+	}
+}
+
+// At its last step a trial is complete.
+func TestNothingIsStoppedAtItsLastStep(t *testing.T) {
+	for last, want := range map[float64]string{0: "1 cut@3:2", 3: "1 2"} {
+		st := curves(t, study.Prune{Method: "median", MinTrials: 1, Warmup: 3, MaxStep: last}, "1 1 1 1", "2 2 2 2")
+		if got := ends(st); got != want {
+			t.Errorf("max_step %v: %s, want %s", last, got, want)
+		}
+	}
+}
+
 // Nothing is compared with an excluded trial, until it counts again.
 func TestPrunerForgetsTheExcluded(t *testing.T) {
 	for want, change := range map[string]func(*session.Study) error{

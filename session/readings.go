@@ -11,8 +11,9 @@ import (
 // readings tells the loop that an attempt has printed more readings. They wait
 // in the box: however fast they come, one message is under way.
 type readings struct {
-	id  study.AttemptID
-	box *readingBox
+	id      study.AttemptID
+	box     *readingBox
+	settled bool // they have waited, and the attempt still runs
 }
 
 // denseReadings is how many readings of an attempt the pruner sees one by one.
@@ -57,6 +58,13 @@ func (b *readingBox) put(r parser.Reading) bool {
 	}
 	b.told = true
 	return true
+}
+
+// putBack returns what was taken. The loop comes back for it.
+func (b *readingBox) putBack(readings []study.Reading) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting, b.told = append(readings, b.waiting...), true
 }
 
 // take empties the box.

@@ -65,6 +65,7 @@ type Study struct {
 	pruner  *pruner.Pruner // nil if there is none
 	began   time.Time      // of this session, with a monotonic reading
 	before  time.Duration  // Elapsed when the session began
+	stdbuf  []string       // environment in which C programs write line by line
 	feed    *feed
 }
 

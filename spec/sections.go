@@ -154,6 +154,7 @@ func (t *table) prune() *study.Prune {
 		s.missing("method", `for example method = "median"`, "needs a method")
 	}
 	p.Warmup, _ = s.number("warmup")
+	p.MaxStep = s.within("max_step", 0, 0, math.Inf(1))
 	p.Percentile = s.within("percentile", 25, 0, 100)
 	p.MinResource = s.within("min_resource", 1, 0, math.Inf(1))
 	p.Reduction = s.within("reduction", 3, 1, math.Inf(1))

@@ -145,6 +145,8 @@ type Prune struct {
 	Patience int `json:"patience,omitempty"`
 	// Threshold, for threshold: a reading worse than it stops the trial.
 	Threshold *float64 `json:"threshold,omitempty"`
+	// MaxStep is the last step, at which a trial is complete; 0 if it is not known.
+	MaxStep float64 `json:"max_step,omitempty"`
 	// Warmup is the first step at which a trial may be stopped.
 	Warmup float64 `json:"warmup,omitempty"`
 	// MinTrials is how many others, at least, a trial must be compared with to be
