@@ -57,20 +57,47 @@ type stream struct {
 
 // metricFolds are what was found of a metric in one stream.
 type metricFolds struct {
-	read  bool // whether the metric's rule takes readings from here
-	folds [qualifiers]*fold
+	read  bool    // whether the metric's rule takes readings from here
+	folds []*fold // one for each qualifier, in the order of appearance
+}
+
+// Of a metric with more qualifiers than these the others are not told apart.
+const (
+	maxQualifiers = 32
+	manyOthers    = Qualifier("another")
+)
+
+// fold gives the fold of the occurrences with qualifier q.
+func (m *metricFolds) fold(q Qualifier) *fold {
+	if f := m.known(q); f != nil {
+		return f
+	}
+	if len(m.folds) >= maxQualifiers {
+		q = manyOthers
+		if f := m.known(q); f != nil {
+			return f
+		}
+	}
+	f := &fold{qualifier: q}
+	m.folds = append(m.folds, f)
+	return f
+}
+
+// known gives the fold of qualifier q if there is one.
+func (m *metricFolds) known(q Qualifier) *fold {
+	for _, f := range m.folds {
+		if f.qualifier == q {
+			return f
+		}
+	}
+	return nil
 }
 
 func (s *stream) add(l line, o occurrence) {
 	m := s.metrics[o.metric]
-	f := m.folds[o.qualifier]
-	if f == nil {
-		f = &fold{}
-		m.folds[o.qualifier] = f
-	}
 	o.gaps = s.gaps
 	first := !m.any()
-	f.add(o, l.text)
+	m.fold(o.qualifier).add(o, l.text)
 	if o.kind != finite && o.kind != nonFinite {
 		return
 	}
@@ -88,7 +115,7 @@ func (s *stream) add(l line, o occurrence) {
 // any reports whether there is a reading.
 func (m *metricFolds) any() bool {
 	for _, f := range m.folds {
-		if f != nil && f.readings() > 0 {
+		if f.readings() > 0 {
 			return true
 		}
 	}
@@ -101,8 +128,8 @@ func (m *metricFolds) meant(q Qualifier) bool {
 	if q == Unqualified {
 		return true
 	}
-	for other, f := range m.folds {
-		if f != nil && f.readings() > 0 && Qualifier(other) != q {
+	for _, f := range m.folds {
+		if f.readings() > 0 && f.qualifier != q {
 			return false
 		}
 	}

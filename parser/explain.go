@@ -54,7 +54,7 @@ func (o *occurrence) match(text []byte, source Source) Match {
 		m.Problem = NotANumber
 	case failed:
 		m.Problem = Failed
-	case rivals:
+	case rivals, severalColumns:
 		m.Problem = Ambiguous
 	}
 	if o.printed != "" {

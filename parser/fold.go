@@ -5,6 +5,7 @@ import "math"
 // fold keeps what the picks need of any number of occurrences, in constant
 // memory.
 type fold struct {
+	qualifier  Qualifier
 	finite     int
 	nonFinite  int
 	broken     int // unreadable or failed

@@ -22,6 +22,14 @@ func fuzzRules() []parser.Rule {
 		{Metric: "loss-"},
 		{Metric: "train loss", Source: parser.Both},
 		{Metric: "Acc@1"},
+		{Metric: "valid loss", Step: "epoch"},
+		{Metric: "mAP50", Step: "Epoch"},
+		{Metric: "all mAP50"},
+		{Metric: "AP"},
+		{Metric: "f1-score"},
+		{Metric: "macro avg"},
+		{Metric: "macro avg f1-score"},
+		{Metric: "l2"},
 		{Metric: "loss", Step: `^\[(\d+)\]`, Pick: parser.PickMin},
 		{Metric: "é", Pick: parser.PickMean},
 		{Regex: `l(?:oss)?[=:](.*?)(?:,|$)`, Pick: parser.PickMax},
@@ -45,7 +53,7 @@ func fuzzRules() []parser.Rule {
 // hostile are texts that, repeated, tempt a parser to look at each byte often.
 func hostile() []string {
 	return []string{"loss=n", "loss loss ", "\x1b]", "\x1b[", "1e+1+", "{\"a\":", "{\"loss\":1}", "[[", "+-", "1,", "1'",
-		"Result for SMAC: ", "{metricName: loss,", "[tune-metric]: {\"", "[tune-metric]: ,", "cost=1;", "epoch 1 loss 2 ",
+		"epoch  loss\n1  2\n", "a,loss\n1,2\n", "| loss | x |\n|--|--|\n| 1 | 2 |\n", "loss  ", "loss,", "'s loss 1 ", "| train | loss 1 ", "Result for SMAC: ", "{metricName: loss,", "[tune-metric]: {\"", "[tune-metric]: ,", "cost=1;", "epoch 1 loss 2 ",
 		"lossloss", "1.1.", "{\"eval\":{\"loss\":", "'loss', ", "loss\xff1", "loss: tensor("}
 }
 

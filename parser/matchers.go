@@ -4,6 +4,7 @@ package parser
 // that can be found together by one matcher.
 type matchers struct {
 	all    []matcher
+	names  *nameMatcher        // nil for none
 	shared map[string]matcher  // of several metrics, by what they have in common
 	why    map[int]explainer   // by metric, where there is one
 	steps  []*stepFinder       // each step once
@@ -42,6 +43,9 @@ func sharedMatcher[M matcher](m *matchers, common string, fresh M) M {
 func (m *matchers) alone(metric int, own matcher) {
 	m.all = append(m.all, &loneMatcher{own, metric})
 }
+
+// inTable reports whether the next line may be a row of a table, whatever it holds.
+func (m *matchers) inTable() bool { return m.names != nil && m.names.rows }
 
 // match appends the line's occurrences, each with its step, to found.
 func (m *matchers) match(l line, found []occurrence) []occurrence {

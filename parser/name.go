@@ -6,70 +6,151 @@ import (
 	"unicode/utf8"
 )
 
-// nameMatcher finds metrics by their names: the name as a whole word, a
-// separator, a number.
+// nameMatcher finds metrics by their names: the name as a whole word, a separator
+// and a number, or the name at the head of a column.
 type nameMatcher struct {
 	names []*soughtName
 	index nameIndex
+	heads headers // of the line that is being looked at
+	lines int     // looked at
+	rows  bool    // the next line may be a row of a table
 }
 
 // soughtName is the name of a metric, or of several that differ otherwise.
 type soughtName struct {
 	text    []byte
-	metrics []int
-	from    int // where on the line the next occurrence may start
+	targets []target
+	columns []*column // where a table may have it
+	from    int       // where on the line the next occurrence may start
+	found   bool      // on the line
+}
+
+type target struct {
+	metric int
+	step   string // the name of a column that may hold its steps
 }
 
 func newNameMatcher() *nameMatcher { return &nameMatcher{index: newNameIndex()} }
 
-func (m *nameMatcher) add(metric int, name string) {
+func (m *nameMatcher) add(t target, name string) {
 	for _, n := range m.names {
 		if string(n.text) == name {
-			n.metrics = append(n.metrics, metric)
+			n.targets = append(n.targets, t)
 			return
 		}
 	}
-	n := &soughtName{text: []byte(name), metrics: []int{metric}}
+	n := &soughtName{text: []byte(name), targets: []target{t}}
+	n.columns = columnsOf(n)
+	for _, c := range n.columns {
+		m.index.add(c)
+	}
 	m.names = append(m.names, n)
-	m.index.add(n)
 }
 
+// needles lists the last words of the names: the head of a column may have no more
+// of a name that begins with a row's label.
 func (m *nameMatcher) needles() [][]byte {
 	var needles [][]byte
 	for _, n := range m.names {
-		needles = append(needles, n.text)
+		needles = append(needles, n.text[bytes.LastIndexByte(n.text, ' ')+1:])
 	}
 	return needles
 }
 
 func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
+	m.lines++
+	m.heads = headers{text: l.text}
 	for _, n := range m.names {
-		n.from = 0
+		n.from, n.found = 0, false
 	}
-	for at, n := range m.index.places(l.text) {
+	found = m.pairs(l, found)
+	m.rows = false
+	for _, n := range m.names {
+		for _, c := range n.columns {
+			row := c.advance(m)
+			if row != nil && !n.found {
+				found = c.read(row, l, found)
+			}
+			m.rows = m.rows || c.table != nil || c.next != nil
+		}
+	}
+	return found
+}
+
+// pairs finds the names before numbers.
+func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
+	qualifiers := qualifiers{text: l.text}
+	for at, c := range m.index.places(l.text) {
+		n := c.sought
 		if at < n.from {
 			continue
 		}
-		n.from = at + len(n.text)
-		start, ok := skipSeparator(l.text, n.from)
-		if !ok {
-			continue
+		end := at + len(c.name)
+		if c.label == "" {
+			n.from = end
 		}
-		start = skipWrapper(l.text, start)
-		number := scanNumber(l.text[start:], numberMode{cut: l.cut})
+		start, number := numberAfter(l, end)
 		if number.kind == notNumeric {
+			c.named = true
 			continue
 		}
-		n.from = start + number.size
-		o := occurrence{
-			kind: number.kind, value: number.value, at: start, end: n.from,
-			qualifier: qualifierBefore(l.text[:at]),
+		qualifier := qualifiers.before(at)
+		if c.label != "" { // "valid loss" is the loss of a line that is marked as valid
+			if qualifier == Unqualified || qualifier != qualifierNamed([]byte(c.label)) {
+				continue
+			}
+			qualifier = Unqualified
 		}
-		for _, o.metric = range n.metrics {
+		n.from, n.found = start+number.size, true
+		o := occurrence{kind: number.kind, value: number.value, at: start, end: n.from, qualifier: qualifier}
+		if row := rowOfNumbers(l.text, end, start, n.from); row != "" {
+			o.kind, o.printed = severalColumns, row
+		}
+		for _, t := range n.targets {
+			o.metric = t.metric
 			found = append(found, o)
 		}
 	}
 	return found
+}
+
+// numberAfter reads the number behind a name that ends at a place.
+func numberAfter(l line, end int) (start int, n number) {
+	start, ok := skipSeparator(l.text, end)
+	if !ok {
+		return start, number{}
+	}
+	start = skipWrapper(l.text, start)
+	return start, scanNumber(l.text[start:], numberMode{cut: l.cut})
+}
+
+// rowOfNumbers gives what stands behind a name if it is three numbers or more, far
+// apart: the row of a table, of which nobody knows the column that is meant.
+func rowOfNumbers(text []byte, nameEnd, start, end int) string {
+	const many, longest = 3, 200
+	if len(bytes.Trim(text[nameEnd:start], " \t|")) > 0 || len(text)-start > longest {
+		return ""
+	}
+	numbers := 1
+	for {
+		next := end
+		for next < len(text) && (isBlank(text[next]) || text[next] == '|') {
+			next++
+		}
+		if next == len(text) {
+			break
+		}
+		n := scanNumber(text[next:], numberMode{})
+		if n.kind == notNumeric || next-end < 2 && text[end] != '\t' {
+			return ""
+		}
+		end = next + n.size
+		numbers++
+	}
+	if numbers < many {
+		return ""
+	}
+	return string(bytes.TrimRight(text[start:], " \t|"))
 }
 
 // findName gives the first place at or after from where name stands as a whole

@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// nameIndex finds any number of names in one walk over the words of a text.
+// nameIndex finds any number of names, of metrics and of columns, in one walk over the words of a text.
 type nameIndex struct {
-	byWord  map[string][]*soughtName // by the word that the name begins with
-	lengths [256]uint64              // of those words, by their first byte: bit i for length i, the last one for more
-	noWord  []*soughtName            // names that begin with something that belongs to no word
+	byWord  map[string][]*column // by the word that the name begins with
+	lengths [256]uint64          // of those words, by their first byte: bit i for length i, the last one for more
+	noWord  []*column            // names that begin with something that belongs to no word
 }
 
-func newNameIndex() nameIndex { return nameIndex{byWord: map[string][]*soughtName{}} }
+func newNameIndex() nameIndex { return nameIndex{byWord: map[string][]*column{}} }
 
-func (x *nameIndex) add(n *soughtName) {
-	size := wordSize(n.text)
+func (x *nameIndex) add(c *column) {
+	size := wordSize(c.name)
 	if size == 0 {
-		x.noWord = append(x.noWord, n)
+		x.noWord = append(x.noWord, c)
 		return
 	}
-	word := n.text[:size]
-	x.byWord[string(word)] = append(x.byWord[string(word)], n)
+	word := c.name[:size]
+	x.byWord[string(word)] = append(x.byWord[string(word)], c)
 	x.lengths[word[0]] |= lengthBit(size)
 }
 
@@ -30,13 +30,13 @@ func lengthBit(size int) uint64 { return 1 << min(size, 63) }
 
 // places gives the places where a name stands as a whole word, in the order of
 // the text: what findName gives for each name.
-func (x *nameIndex) places(text []byte) iter.Seq2[int, *soughtName] {
-	return func(yield func(int, *soughtName) bool) {
+func (x *nameIndex) places(text []byte) iter.Seq2[int, *column] {
+	return func(yield func(int, *column) bool) {
 		for at := 0; at < len(text); {
 			size := wordSize(text[at:])
 			if size == 0 {
-				for _, n := range x.noWord {
-					if isWholeName(text, at, n.text) && !yield(at, n) {
+				for _, c := range x.noWord {
+					if isWholeName(text, at, c.name) && !yield(at, c) {
 						return
 					}
 				}
@@ -60,12 +60,12 @@ func (x *nameIndex) places(text []byte) iter.Seq2[int, *soughtName] {
 }
 
 // at yields the names that begin with word, which stands at a place in text.
-func (x *nameIndex) at(text []byte, place int, word []byte, yield func(int, *soughtName) bool) bool {
+func (x *nameIndex) at(text []byte, place int, word []byte, yield func(int, *column) bool) bool {
 	if x.lengths[word[0]]&lengthBit(len(word)) == 0 {
 		return true
 	}
-	for _, n := range x.byWord[string(word)] {
-		if isWholeName(text, place, n.text) && !yield(place, n) {
+	for _, c := range x.byWord[string(word)] {
+		if isWholeName(text, place, c.name) && !yield(place, c) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -96,6 +97,10 @@ func (m *metric) noValue(picked record, lines int) *NoValueError {
 		e.Reason = Ambiguous
 		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", m.pattern.what(), where, e.Text)
 		e.Hint = `write metric = "NAME" for the one that is meant`
+	case severalColumns:
+		e.Reason = Ambiguous
+		e.Detail = fmt.Sprintf("%s on %s stands before several numbers: %s", m.pattern.what(), where, e.Text)
+		e.Hint = fmt.Sprintf("write metric = \"%s COLUMN\" with the name at the column's head, or find the number by regex", m.pattern.rule.Metric)
 	case absent:
 		e.Reason = NoMatch
 		e.Detail = fmt.Sprintf("no %s: %s is %q", m.pattern.what(), where, e.Text)
@@ -151,12 +156,27 @@ func (m *metric) unreadable(picked record, token, where string) (detail, hint st
 		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
 	case m.pattern.rule.Regex != "":
 		hint = `let the group capture the number and nothing else, as ([-+.\deE]+) does`
+	case m.pattern.rule.Metric != "" && m.pattern.rule.Dialect == "" && withUnit.MatchString(token):
+		hint = unitHint(m.pattern.rule.Metric, withUnit.FindStringSubmatch(token)[1])
 	case m.pattern.rule.Metric != "" && m.pattern.rule.Dialect == "":
 		hint = `if a part of it is the value, find it by regex, with a group around that part`
 	case m.pattern.rule.JSON != "" && strings.HasPrefix(token, "a list"):
 		hint = fmt.Sprintf("for its last entry write json = %q", m.pattern.rule.JSON+"[-1]")
 	}
 	return detail, hint
+}
+
+// withUnit finds the unit of a number, or several numbers with units as in 1m2.5s.
+var withUnit = regexp.MustCompile(`^[-+]?[\d.]+(\p{L}+/?\p{L}*|\p{L}+[\d.]+\p{L}.*|(?::\d+)+)$`)
+
+// unitHint says how to read a number that has a unit, which is never left out or
+// converted: a program that prints 950 and then 1.2k has not become better.
+func unitHint(name, unit string) string {
+	if strings.ContainsAny(unit, "0123456789") {
+		return "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)"
+	}
+	return fmt.Sprintf("it has a unit: if the program always prints the same one, write regex = '%s\\W+([-+.\\deE]+)%s', else let it print one plain number",
+		regexp.QuoteMeta(name), unit)
 }
 
 // noMatch explains why there is no occurrence at all.
@@ -176,7 +196,7 @@ func (m *metric) noMatch(e *NoValueError) {
 			continue
 		}
 		for _, f := range s.folds {
-			if f != nil && f.readings() > 0 {
+			if f.readings() > 0 {
 				e.Detail += fmt.Sprintf("; %s has it on line %d", s.source, f.last.line)
 				e.Hint = fmt.Sprintf("write source = %q", s.source)
 				return
@@ -194,9 +214,10 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 	e := &NoValueError{Reason: Ambiguous}
 	name := m.pattern.rule.Metric
 	var seen []string
-	for _, q := range rivals {
+	const some = 4
+	for _, q := range rivals[:min(len(rivals), some)] {
 		for _, s := range m.streams {
-			if f := s.folds[q]; f != nil && s.read {
+			if f := s.known(q); f != nil && s.read {
 				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
 				break
 			}
@@ -207,8 +228,11 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 			e.Lines += s.scanner.Lines()
 		}
 	}
+	if more := len(rivals) - some; more > 0 {
+		seen = append(seen, fmt.Sprintf("%d more", more))
+	}
 	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", m.pattern.what(), strings.Join(seen, " and "))
-	e.Hint = fmt.Sprintf("say which one: metric = the whole name as printed, such as \"%s %s\", or a regex", rivals[len(rivals)-1], name)
+	e.Hint = fmt.Sprintf("say which one, as in metric = \"%s %s\", or by regex", rivals[len(rivals)-1], name)
 	return e
 }
 

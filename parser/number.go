@@ -15,9 +15,10 @@ const (
 	unreadable             // begins like a number and is none: "0,5", "12s", "3/10"
 	finite
 	nonFinite
-	absent // a last line without a number
-	failed // the program's own word that the trial failed
-	rivals // several values where one was asked for
+	absent         // a last line without a number
+	failed         // the program's own word that the trial failed
+	rivals         // several values where one was asked for
+	severalColumns // the row of a table where a number was asked for
 )
 
 // number is what scanNumber read: the token's bytes are the first size bytes.

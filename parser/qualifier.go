@@ -1,29 +1,81 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Qualifier is a word before a metric's name that makes it another metric:
 // "test loss" is not "train loss". Whoever writes metric = "loss" means the one
-// without such a word, or the only one there is; the [Collector] chooses.
-type Qualifier uint8
+// without such a word, or the only one there is; the [Collector] chooses. Besides
+// the words below, what has an apostrophe is one ("valid_1's l2"), and the label of
+// a table's row.
+type Qualifier string
 
-// The qualifiers that are told apart.
+// The qualifiers that have more than one spelling.
 const (
-	Unqualified Qualifier = iota
-	Train
-	Validation
-	Evaluation
-	Test
-	Best
-	qualifiers // how many there are
+	Unqualified Qualifier = ""
+	Train       Qualifier = "train"
+	Validation  Qualifier = "validation"
+	Evaluation  Qualifier = "evaluation"
+	Test        Qualifier = "test"
+	Best        Qualifier = "best"
 )
 
-// qualifierBefore finds the qualifier that ends text, which stands before a
-// name: "train loss", "Train: loss", "[val] loss", {"test": {"loss".
+// qualifiers finds the qualifiers of the names on one line, from left to right.
+type qualifiers struct {
+	text    []byte
+	seen    int       // the bytes of text that have been looked at
+	segment int       // where the segment begins that has not ended
+	marked  Qualifier // by the last segment that was a qualifier and nothing else
+}
+
+// before finds the qualifier of the name that stands at a place: the word before it,
+// as in "train loss", "Train: loss", "[val] loss", {"test": {"loss", or else a part
+// of the line that holds nothing but such a word, as in "| train | epoch 3 | loss".
+func (q *qualifiers) before(at int) Qualifier {
+	for ; q.seen < at; q.seen++ {
+		size := separates(q.text[q.seen:])
+		if size == 0 {
+			continue
+		}
+		word := qualifierNamed(bytes.TrimSpace(q.text[q.segment:q.seen]))
+		if value := skipBlanks(q.text, q.seen+size); word != Unqualified && (q.text[q.seen] != ':' || !startsNumber(q.text[value:])) {
+			q.marked = word
+		}
+		q.segment = q.seen + size
+	}
+	if direct := qualifierBefore(q.text[:at]); direct != Unqualified {
+		return direct
+	}
+	return q.marked
+}
+
+// separates measures what may divide a line into parts, if text begins with it.
+func separates(text []byte) int {
+	switch text[0] {
+	case '|', '[', ']', '(', ')', '{', '}', ':':
+		return 1
+	case ' ':
+		if bytes.HasPrefix(text, []byte(" - ")) {
+			return 3
+		}
+	case "│"[0]:
+		if bytes.HasPrefix(text, []byte("│")) {
+			return len("│")
+		}
+	}
+	return 0
+}
+
+// qualifierBefore finds the qualifier that ends text.
 func qualifierBefore(text []byte) Qualifier {
 	end := len(text)
 	for steps := 0; end > 0 && steps < 8 && bytes.IndexByte([]byte(" \t:,])|{[\"'(-"), text[end-1]) >= 0; steps++ {
 		end--
+	}
+	if owner := ownerBefore(text[:end]); owner != Unqualified {
+		return owner
 	}
 	start := end
 	for start > 0 && end-start <= len("validation") && isLetter(text[start-1]) {
@@ -35,8 +87,32 @@ func qualifierBefore(text []byte) Qualifier {
 	return qualifierNamed(text[start:end])
 }
 
+// ownerBefore finds a word with an apostrophe and s at the end of text.
+func ownerBefore(text []byte) Qualifier {
+	const longest = 40
+	end := len(text) - len("'s")
+	if !bytes.HasSuffix(text, []byte("'s")) {
+		return Unqualified
+	}
+	start := end
+	for start > 0 && end-start < longest {
+		r, size := utf8.DecodeLastRune(text[:start])
+		if !isNameRune(r) {
+			break
+		}
+		start -= size
+	}
+	if start == end {
+		return Unqualified
+	}
+	return Qualifier(text[start:])
+}
+
 func qualifierNamed(word []byte) Qualifier {
 	var buffer [len("validation") + 1]byte
+	if len(word) >= len(buffer) {
+		return Unqualified
+	}
 	lower := buffer[:0]
 	for _, c := range word {
 		lower = append(lower, c|0x20)
@@ -57,7 +133,3 @@ func qualifierNamed(word []byte) Qualifier {
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func (q Qualifier) String() string {
-	return [...]string{"", "train", "validation", "evaluation", "test", "best", ""}[min(q, qualifiers)]
-}

@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // Result is a trial's value and where it comes from.
 type Result struct {
 	Value     float64 // finite
@@ -50,7 +52,7 @@ func (m *metric) result() (Result, error) {
 			continue
 		}
 		lines += s.scanner.Lines()
-		f := s.folds[chosen]
+		f := s.known(chosen)
 		if f == nil {
 			continue
 		}
@@ -87,15 +89,11 @@ func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
 		func(f *fold) bool { return f.readings() > 0 },
 		func(*fold) bool { return true },
 	} {
-		for q := range qualifiers {
-			if m.has(q, wanted) {
-				rivals = append(rivals, q)
-			}
-		}
+		rivals = m.qualifiers(wanted)
 		switch {
 		case len(rivals) == 0:
 			continue
-		case rivals[0] == Unqualified:
+		case slices.Contains(rivals, Unqualified):
 			return Unqualified, nil
 		}
 		return rivals[0], rivals
@@ -103,11 +101,15 @@ func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
 	return Unqualified, nil
 }
 
-func (m *metric) has(q Qualifier, wanted func(*fold) bool) bool {
+// qualifiers lists those that have a wanted fold, in the order of appearance.
+func (m *metric) qualifiers(wanted func(*fold) bool) []Qualifier {
+	var list []Qualifier
 	for _, s := range m.streams {
-		if f := s.folds[q]; f != nil && wanted(f) && s.read {
-			return true
+		for _, f := range s.folds {
+			if s.read && wanted(f) && !slices.Contains(list, f.qualifier) {
+				list = append(list, f.qualifier)
+			}
 		}
 	}
-	return false
+	return list
 }

@@ -167,7 +167,8 @@ func (p *Pattern) compileKind() error {
 			return err
 		}
 		p.join = func(m *matchers, metric int) {
-			sharedMatcher(m, "names", newNameMatcher()).add(metric, p.rule.Metric)
+			m.names = sharedMatcher(m, "names", newNameMatcher())
+			m.names.add(target{metric, p.rule.Step}, p.rule.Metric)
 		}
 	}
 	return nil

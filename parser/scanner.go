@@ -139,7 +139,10 @@ func (s *Scanner) endLine(end byte) {
 func (s *Scanner) lines(block []byte) {
 	s.search.reset(block)
 	for pos := 0; pos < len(block); {
-		hit := s.search.next(pos)
+		hit := pos
+		if !s.matchers.inTable() {
+			hit = s.search.next(pos)
+		}
 		if hit < 0 {
 			s.skip(block[pos:])
 			return
