@@ -122,6 +122,12 @@ func isNumber(text string) bool {
 	return n.size == len(text) && (n.kind == finite || n.kind == nonFinite)
 }
 
+// isPair tells cells that hold a name with its number: "loss: 0.3".
+func isPair(text string) bool {
+	i := strings.LastIndexAny(text, ":=")
+	return i >= 0 && isNumeric(strings.TrimSpace(text[i+1:]))
+}
+
 // isNumeric tells cells that begin like a number: "12", "00:12", "2.61G", "nan".
 func isNumeric(text string) bool {
 	return startsNumber([]byte(text)) || isNonFinite([]byte(text))

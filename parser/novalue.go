@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -232,7 +233,8 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 		seen = append(seen, fmt.Sprintf("%d more", more))
 	}
 	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", m.pattern.what(), strings.Join(seen, " and "))
-	e.Hint = fmt.Sprintf("say which one, as in metric = \"%s %s\", or by regex", rivals[len(rivals)-1], name)
+	named := slices.DeleteFunc(slices.Clone(rivals), func(q Qualifier) bool { return q == numbered })
+	e.Hint = fmt.Sprintf("say which one, as in metric = \"%s %s\", or by regex", named[len(named)-1], name)
 	return e
 }
 

@@ -62,7 +62,7 @@ func (h *header) plausible() bool {
 			c.text = strings.TrimSuffix(c.text, ")") // of a bracket that opens in another column
 		}
 		switch {
-		case len(c.text) > longest, isNumber(c.text):
+		case len(c.text) > longest, isNumber(c.text), isPair(c.text):
 			return false
 		case c.text == "" && i > 0: // the first column may be the rows' labels
 			return false

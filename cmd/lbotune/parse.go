@@ -25,7 +25,8 @@ func newParse(g *global) *cobra.Command {
 		Use:   "parse FILE",
 		Short: "Try a metric rule on a saved log",
 		Long: `Parse reads FILE (- for standard input) as if a trial had printed it, shows every
-match of the rule with its line, and says which value the trial would get.`,
+match of the rule with its line, and says which value the trial would get. Without a
+rule it lists what a rule may ask for.`,
 		Example: "  lbotune parse --metric loss train.log",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -72,6 +73,9 @@ type matchJSON struct {
 
 func parseLog(g *global, o parseOptions, in io.Reader) error {
 	o.rule.Pick = parser.Pick(o.pick)
+	if o.rule == (parser.Rule{}) {
+		return listCandidates(g, in)
+	}
 	pattern, err := parser.Compile(o.rule)
 	if err != nil {
 		return wrongRule(o.rule, err)

@@ -1,0 +1,200 @@
+package parser
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Candidate is a metric that a log seems to have.
+type Candidate struct {
+	Rule    Rule          // how it is found: by name, at a path in JSON, or as the last number
+	Result  Result        // what a trial with that output would get
+	Problem *NoValueError // why it would get nothing; nil if it gets a value
+
+	rivals []Qualifier // if it is ambiguous
+}
+
+// Candidates lists what a rule may ask for in a log: the names before numbers, the
+// heads of columns and the numbers in JSON, in the order of their first appearance,
+// and at last the last number.
+func Candidates(log []byte) []Candidate {
+	d := discovery{rules: map[Rule]bool{}, found: map[Rule]Candidate{}}
+	d.read(log[:min(len(log), maxDiscovery)])
+	d.try(log, d.order)
+	for _, rule := range slices.Clone(d.order) {
+		for _, q := range d.found[rule].rivals {
+			d.add(Rule{Metric: string(q) + " " + rule.Metric})
+		}
+	}
+	d.add(Rule{LastNumber: true})
+	d.try(log, d.order[len(d.found):])
+	return d.choose()
+}
+
+// discovery collects rules that may find something.
+type discovery struct {
+	order   []Rule
+	rules   map[Rule]bool
+	phrases []string  // what stands before numbers, up to four words
+	before  []*header // that the last line may be
+	found   map[Rule]Candidate
+}
+
+const (
+	maxCandidates = 500
+	maxDiscovery  = 4 << 20 // bytes of a log in which names are looked for
+	maxDepth      = 6 // of objects in JSON
+)
+
+// add adds a rule that is new and can be one.
+func (d *discovery) add(rule Rule) bool {
+	if _, err := Compile(rule); err != nil || d.rules[rule] || len(d.order) >= maxCandidates {
+		return false
+	}
+	d.rules[rule] = true
+	d.order = append(d.order, rule)
+	return true
+}
+
+// try finds out what the rules give.
+func (d *discovery) try(log []byte, rules []Rule) {
+	patterns := make([]*Pattern, len(rules))
+	for i, rule := range rules {
+		patterns[i], _ = Compile(rule) // add has seen to it
+	}
+	collector := NewCollector(patterns...)
+	scanner := collector.Scanner(Stdout, nil)
+	_, _ = scanner.Write(log) // fails only after Close
+	_ = scanner.Close()
+	for i, rule := range rules {
+		c := Candidate{Rule: rule}
+		var err error
+		c.Result, err = collector.Result(i)
+		if errors.As(err, &c.Problem) && c.Problem.Reason == Ambiguous {
+			_, c.rivals = collector.metric(i).series()
+		}
+		d.found[rule] = c
+	}
+}
+
+func (d *discovery) read(log []byte) {
+	texts := &jsonMatcher{open: '{'}
+	texts.searches = []*jsonSearch{{visitor: pathCollector{d}, texts: texts}}
+	eachLine(log, 1, func(l line) bool {
+		if len(l.text) > MaxLine {
+			l.text, l.cut = l.text[:MaxLine], true
+		}
+		known, pending := len(d.order), len(texts.text) > 0
+		texts.match(l, nil)
+		if pending || len(texts.text) > 0 || len(d.order) > known || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{")) {
+			return true // JSON
+		}
+		d.columns(l.text)
+		for _, pair := range pairPattern.FindAllSubmatchIndex(l.text, -1) {
+			words := printable(l.text[pair[2]:pair[3]])
+			if bytes.HasSuffix(l.text[:pair[2]], []byte("'")) {
+				words = strings.TrimPrefix(words, "s ") // of an owner
+			}
+			d.phrase(words)
+		}
+		return len(d.order) < maxCandidates
+	})
+}
+
+// phrase adds words before a number, and the last of them alone: of "epoch done
+// loss" the "done loss" and the "loss".
+func (d *discovery) phrase(words string) {
+	if d.add(Rule{Metric: words}) {
+		d.phrases = append(d.phrases, words)
+	}
+	for _, shorter := range suffixes(words) {
+		d.add(Rule{Metric: shorter})
+	}
+}
+
+// suffixes lists the ends of a phrase that begin with a word, the longest first.
+func suffixes(words string) (list []string) {
+	for _, words, more := strings.Cut(words, " "); more; _, words, more = strings.Cut(words, " ") {
+		list = append(list, words)
+	}
+	return list
+}
+
+// columns adds the names on the line before if text is a row under them.
+func (d *discovery) columns(text []byte) {
+	if isRule(text) {
+		return
+	}
+	for _, h := range d.before {
+		if len(text) <= maxRow && h.read(text) != nil {
+			for _, c := range h.columns {
+				if h.index(c.text) >= 0 && !isNumeric(c.text) {
+					d.add(Rule{Metric: c.text})
+				}
+			}
+			break
+		}
+	}
+	heads := headers{text: text}
+	heads.naming(nil)
+	d.before = heads.all
+}
+
+// pathCollector adds the paths to the numbers in JSON texts.
+type pathCollector struct{ to *discovery }
+
+func (p pathCollector) visit(value any, _ *jsonNotes) []occurrence {
+	p.walk(nil, value)
+	return nil
+}
+
+func (p pathCollector) walk(path jsonPath, value any) {
+	object, ok := value.(map[string]any)
+	switch kind := jsonOccurrence(value).kind; {
+	case ok && len(path) < maxDepth:
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			p.walk(append(slices.Clip(path), pathStep{key: key}), object[key])
+		}
+	case kind == finite || kind == nonFinite:
+		p.to.add(Rule{JSON: path.String()})
+	}
+}
+
+// choose leaves out what finds nothing, and of a phrase and its ends all but the
+// shortest that finds the same.
+func (d *discovery) choose() []Candidate {
+	shown := map[Rule]bool{}
+	for _, rule := range d.order {
+		shown[rule] = true
+	}
+	for _, phrase := range d.phrases {
+		whole := d.found[Rule{Metric: phrase}]
+		best := whole
+		for _, shorter := range suffixes(phrase) {
+			rule := Rule{Metric: shorter}
+			if c := d.found[rule]; c.same(whole) {
+				shown[best.Rule] = false
+				best = c
+			} else if !slices.Contains(d.phrases, shorter) {
+				shown[rule] = false
+			}
+		}
+	}
+	var list []Candidate
+	for _, rule := range d.order {
+		c := d.found[rule]
+		if shown[rule] && (c.Problem == nil || c.Problem.Reason != NoMatch && c.Problem.Reason != Ambiguous) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// same reports whether two candidates have the same readings, as far as can be told.
+func (c Candidate) same(other Candidate) bool {
+	return c.Problem == nil && other.Problem == nil && c.Result.Count == other.Result.Count &&
+		c.Result.Reading.Line == other.Result.Reading.Line && c.Result.Reading.Column == other.Result.Reading.Column
+}
