@@ -46,7 +46,7 @@ type discovery struct {
 const (
 	maxCandidates = 500
 	maxDiscovery  = 4 << 20 // bytes of a log in which names are looked for
-	maxDepth      = 6 // of objects in JSON
+	maxDepth      = 6       // of objects in JSON
 )
 
 // add adds a rule that is new and can be one.

@@ -178,6 +178,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		exit.Ended = exit.Started
 	}
 	exit.setCode(*rec.Exit)
+	exit.setUsage(a.usage(rec, usage{}))
 	return exit, nil
 }
 

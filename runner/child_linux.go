@@ -46,16 +46,20 @@ func peek(pid, flags int) bool {
 	}
 }
 
-// takeStatus reaps the supervisor.
-func (c *child) takeStatus() (unix.WaitStatus, error) {
+// takeStatus reaps the supervisor, and takes the account of it and of those below it.
+func (c *child) takeStatus() (unix.WaitStatus, usage, error) {
 	for {
 		var status unix.WaitStatus
-		_, err := unix.Wait4(c.pid, &status, 0, nil)
+		var used unix.Rusage
+		_, err := unix.Wait4(c.pid, &status, 0, &used)
 		if err != unix.EINTR {
-			return status, err
+			return status, usageOf(&used), err
 		}
 	}
 }
+
+// maxrssUnit is in what the kernel counts resident memory, in bytes.
+const maxrssUnit = 1024
 
 // punchHole gives the blocks of a part of a file back to the file system.
 func punchHole(fd int, from, length int64) error {

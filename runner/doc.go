@@ -5,7 +5,8 @@
 //
 // An attempt's directory is the truth about it, for whoever comes later:
 //
-//	attempt.jsonl   who started it where and when, its supervisor, its exit status
+//	attempt.jsonl   who started it where and when, its supervisor, what it has used of the
+//	                machine, its exit status
 //	stdout, stderr  what the command wrote
 //	...             files of the job (params.json, configuration), files of the command
 //
@@ -16,7 +17,7 @@
 // # The process tree
 //
 //	orchestrator
-//	└─ supervisor     /bin/sh with a program of eight lines; leader of a session
+//	└─ supervisor     /bin/sh with a program of a few lines; leader of a session
 //	   └─ command     /bin/sh -c LINE, or the program itself
 //	      └─ ...
 //

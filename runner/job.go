@@ -153,6 +153,14 @@ type Exit struct {
 	// Started and Ended bound the life of the command. Leftovers may have lived longer.
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
+	// CPU is the processor time of all of its processes, PeakMemory the most memory in bytes
+	// that they held at once, file cache included. Both come from the attempt's control group
+	// if it has one, the memory only if the group counts it. Else the kernel's account of
+	// processes serves: it knows those that were waited for by their parents, and PeakMemory
+	// is that of the largest one; an attempt that outlived its orchestrator has none. 0 means
+	// that it is not known.
+	CPU        time.Duration `json:"cpu,omitempty"`
+	PeakMemory int64         `json:"peak_memory,omitempty"`
 	// TimedOut, Cancelled: the attempt was asked to end because of Timeout, or of ctx or
 	// Kill. Its Code may still be 0 when it handled SIGTERM well.
 	TimedOut  bool `json:"timed_out,omitempty"`

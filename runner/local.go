@@ -119,22 +119,19 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	exit := a.exit()
 	exit.Leftovers = l.sweep(a, exit.Ended)
 	exit.Counted = a.counted
-	code, err := l.reap(a)
+	code, used, err := l.reap(a)
 	if err != nil {
 		return Exit{}, err
 	}
 	exit.setCode(code)
+	exit.setUsage(used)
+	a.noteUsage(used, exit.Ended)
 	exit.DiskFull = a.noteFullDisk(code)
 	return exit, nil
 }
 
 // spawn starts the supervisor.
 func (l *Local) spawn(a *attempt) error {
-	shell := l.shell()
-	argv, env, err := a.job.command(shell, a.marker())
-	if err != nil {
-		return err
-	}
 	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return spawnError("open "+os.DevNull, err)
@@ -152,6 +149,11 @@ func (l *Local) spawn(a *attempt) error {
 	sys, pidfd := sysProcAttr()
 	leave := l.enclose(a, sys)
 	defer leave()
+	shell := l.shell()
+	argv, env, err := a.job.command(shell, a.marker(), a.cgroup)
+	if err != nil {
+		return err
+	}
 	if err := a.head(l.here()); err != nil {
 		return diskError("write "+RecordName, err)
 	}
@@ -194,31 +196,32 @@ func (l *Local) shell() string {
 	return defaultShell
 }
 
-// reap takes the exit status of the supervisor, which has ended (or will never), and frees
-// its process id.
-func (l *Local) reap(a *attempt) (code int, err error) {
+// reap takes the exit status of the supervisor, which has ended (or will never), and what
+// the attempt has used, and frees its process id.
+func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	if len(a.immortal) > 0 && !a.dead() {
-		return 128 + int(unix.SIGKILL), nil // it hangs in the kernel, and so shall not we
+		return 128 + int(unix.SIGKILL), a.cgroup.usage(), nil // it hangs in the kernel, and so shall not we
 	}
 	<-a.ended
 	l.mu.Lock()
-	status, err := a.takeStatus()
+	status, used, err := a.takeStatus()
 	delete(l.live, a.pid)
 	l.mu.Unlock()
 	rec, _ := readRecord(a.record) // unreadable is as good as empty
+	used = a.usage(rec, used)
 	switch {
 	case rec.Exit != nil:
-		return *rec.Exit, a.busy(*rec.Exit)
+		return *rec.Exit, used, a.busy(*rec.Exit)
 	case rec.Fork != nil:
-		return 0, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
+		return 0, used, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
 	case err != nil:
-		return 0, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)
+		return 0, used, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)
 	case status.Exited(): // the record could not be written
-		return status.ExitStatus(), nil
+		return status.ExitStatus(), used, nil
 	}
 	// The supervisor was killed, by us or with its whole group.
 	code = 128 + int(status.Signal())
 	printed := a.lengths()
 	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed, Printed: &printed})
-	return code, nil
+	return code, used, nil
 }

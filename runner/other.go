@@ -71,12 +71,13 @@ type child struct {
 	pid    int
 	reaped atomic.Bool
 	status unix.WaitStatus
+	used   unix.Rusage
 	err    error
 }
 
 func (c *child) await(*int) {
 	for {
-		_, err := unix.Wait4(c.pid, &c.status, 0, nil)
+		_, err := unix.Wait4(c.pid, &c.status, 0, &c.used)
 		if err != unix.EINTR {
 			c.err = err
 			c.reaped.Store(true)
@@ -85,7 +86,12 @@ func (c *child) await(*int) {
 	}
 }
 
-func (c *child) takeStatus() (unix.WaitStatus, error) { return c.status, c.err }
+func (c *child) takeStatus() (unix.WaitStatus, usage, error) {
+	return c.status, usageOf(&c.used), c.err
+}
+
+// maxrssUnit is in what macOS counts resident memory, in bytes.
+const maxrssUnit = 1
 
 func (c *child) dead() bool { return c.reaped.Load() }
 

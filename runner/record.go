@@ -17,9 +17,10 @@ const recordVersion = 1
 
 // entry is one line of attempt.jsonl. The file begins with the header, which is written
 // before anything runs (again, if the start is tried again); the supervisor appends pid,
-// and exit or fork; an orchestrator that ends the attempt, or what it has left behind,
-// appends stop or counted before it sends the first signal. Each line is one
-// short write into the block that the header has allocated, so that a full disk does not
+// and exit or fork, and before exit what was used; an orchestrator that ends the attempt,
+// or what it has left behind, appends stop or counted before it sends the first signal,
+// and one that has seen the end appends what was used in all. Each line is one short
+// write into the block that the header has allocated, so that a full disk does not
 // keep the exit status from being written; a line counts when its newline is there.
 type entry struct {
 	Version int        `json:"attempt,omitempty"`
@@ -44,7 +45,9 @@ type entry struct {
 
 	Printed *Lengths   `json:"printed,omitempty"` // with Exit: of the outputs at that time
 	Counted *Lengths   `json:"counted,omitempty"` // of the outputs when leftovers were asked to end
-	Ended   *time.Time `json:"ended,omitempty"`   // with Counted: when the command had ended
+	Ended   *time.Time `json:"ended,omitempty"`   // with Counted or usage: when the command had ended
+
+	usage // until the command ended, or until nothing was left
 }
 
 // encode returns the line of e.
@@ -56,6 +59,7 @@ func (e entry) encode() []byte {
 // record is what attempt.jsonl says, all lines together.
 type record struct {
 	entry           // fields of the first line that has them, since the last start
+	times int64     // what times said last, in microseconds
 	ended time.Time // last change of the file: the end, if Exit is set
 	size  int64
 }
@@ -78,6 +82,10 @@ func readRecord(fd int) (record, error) {
 	}
 	for line := range bytes.Lines(buf[:n]) {
 		var e entry
+		if times, ok := parseTimes(line); ok {
+			rec.times = times
+			continue
+		}
 		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil {
 			continue
 		}
@@ -89,7 +97,7 @@ func readRecord(fd int) (record, error) {
 func (r *record) merge(e entry) {
 	switch {
 	case e.Version != 0: // a start, perhaps a second one after the first could not execute
-		r.entry = e
+		r.entry, r.times = e, 0
 	case e.PID != 0 && r.PID == 0:
 		r.PID = e.PID
 	case e.Stop != "" && r.Stop == "":
@@ -102,6 +110,11 @@ func (r *record) merge(e entry) {
 		r.Full = true
 	case e.Counted != nil && r.Counted == nil:
 		r.Counted = e.Counted
+		if e.Ended != nil {
+			r.ended = *e.Ended
+		}
+	case e.usage != usage{}:
+		r.usage = e.usage.or(r.usage)
 		if e.Ended != nil {
 			r.ended = *e.Ended
 		}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ const (
 //   - It writes down how long the outputs are when the command ends, as /proc says of the
 //     descriptors that they were written to; -1 where there is no /proc.
 //   - The trap on EXIT is reached without a status only when it could not fork.
+//   - What the children have used is written down before the status, because the status
+//     is the end. A failure of times, a special builtin, must not end the shell.
 //   - Its own stderr is /dev/null. Some shells write "Killed" to the command's stderr
 //     nevertheless.
 const supervisor = `trap 'echo "{\"fork\":$?}" >&3' EXIT
@@ -36,8 +39,15 @@ echo "{\"pid\":$$}" >&3
 "$@" 2>&4 3>&- 4>&- && s=0 || s=$?
 trap - EXIT
 read -r _ o </proc/self/fdinfo/1 && read -r _ e </proc/self/fdinfo/4 || o=-1 e=-1
+command times >&3 || :%s
 echo "{\"exit\":$s,\"printed\":{\"stdout\":$o,\"stderr\":$e}}" >&3
 exit "$s"`
+
+// accounting is what the supervisor does besides where the attempt has a control group,
+// which may be gone when somebody looks who was not there.
+const accounting = `
+{ read -r p <%[1]s/memory.peak; read -r k c <%[1]s/cpu.stat; } && :
+echo "{\"cpu\":${c:-0},\"peak\":${p:-0}}" >&3`
 
 // supervisorName is what the supervisor calls itself in error messages.
 const supervisorName = "attempt"
@@ -45,8 +55,12 @@ const supervisorName = "attempt"
 const defaultShell = "/bin/sh"
 
 // command returns arguments and environment of the supervisor's process.
-func (j *Job) command(shell, marker string) (argv, env []string, err error) {
-	argv, env = []string{shell, "-c", supervisor, supervisorName}, j.environ(marker)
+func (j *Job) command(shell, marker string, group cgroup) (argv, env []string, err error) {
+	account := ""
+	if group != "" {
+		account = fmt.Sprintf(accounting, Quote(string(group)))
+	}
+	argv, env = []string{shell, "-c", fmt.Sprintf(supervisor, account), supervisorName}, j.environ(marker)
 	if j.Shell != "" {
 		return append(argv, shell, "-c", j.Shell), env, nil
 	}
