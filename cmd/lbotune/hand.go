@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -225,9 +226,14 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 		return hintStudy(arg, err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	for range number {
+	for asked := range number {
 		t, err := s.Ask(ctx)
 		switch {
+		case errors.Is(err, optimizer.ErrExhausted) && asked > 0:
+			_, err := fmt.Fprintf(g.err, "no more than these %d: %v\n", asked, optimizer.ErrExhausted)
+			return err
+		case errors.Is(err, optimizer.ErrExhausted):
+			return &hinted{&usageError{optimizer.ErrExhausted}, "widen a range to ask for more"}
 		case errors.Is(err, session.ErrSpent):
 			return &hinted{&usageError{err}, "raise the budget to ask for more"}
 		case err != nil:
