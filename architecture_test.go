@@ -42,7 +42,7 @@ var floors = map[string]place{
 	"optimizer/lipschitz":     {2, nil},
 	"optimizer/maximize":      {2, nil},
 	"optimizer/quadratic":     {2, []string{"optimizer/maximize"}},
-	"optimizer/gp":            {2, nil},
+	"optimizer/gp":            {2, []string{"optimizer/maximize"}},
 	"optimizer/acquisition":   {2, nil},
 	"optimizer/optimizertest": {0, []string{"optimizer", "spaces"}},
 	"optimizer":               {2, []string{"spaces", "optimizer/"}},

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
 // Settings say how Fit looks for hyper-parameters. NewSettings returns the
@@ -54,7 +56,6 @@ type FitResult struct {
 	Hyper        Hyper
 	LogPosterior float64 // log likelihood + log prior, up to a constant
 	Evaluations  int     // likelihoods computed, all starts together
-	Converged    bool    // the best start met a tolerance
 }
 
 // Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
@@ -76,22 +77,22 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 	}
 	low, high := s.box(d)
 	p := posterior{w: newEvidence(x, y, true), prior: s.Prior, noiseFixed: s.FixedNoise > 0}
-	opt := newDescent(low, high)
-
-	best := FitResult{LogPosterior: math.Inf(-1)}
-	starts := s.starts(d, start)
+	starts, evals := s.starts(d, start), 0
 	if len(starts) > 1 {
-		starts = [][]float64{screen(opt, p.negative, starts, &best.Evaluations)}
+		starts, evals = screen(low, high, p.value, starts)
 	}
-	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = s.MaxEvaluations, s.GradTolerance, s.GainTolerance
-	value, converged := opt.minimize(p.negative, starts[0])
-	best.Evaluations += opt.evals
-	if math.IsInf(value, 1) {
+	end := climber(low, high, s.MaxEvaluations, s.GradTolerance, s.GainTolerance).Maximize(p.value, starts[0])
+	if math.IsInf(end.F, -1) {
 		return FitResult{}, ErrNotPositiveDefinite
 	}
-	best.LogPosterior, best.Converged = -value, converged
-	best.Hyper = p.hyper(opt.x)
-	return best, nil
+	return FitResult{Hyper: p.hyper(end.X), LogPosterior: end.F, Evaluations: evals + end.Evaluations}, nil
+}
+
+// climber ascends within the box of θ. The coordinates are logarithms, so that a
+// first step of ½ is a factor of 1.6.
+func climber(low, high []float64, evaluations int, gradTolerance, gainTolerance float64) *maximize.Maximizer {
+	return maximize.New(low, high, maximize.Settings{MaxIterations: evaluations, MaxEvaluations: evaluations,
+		GradTol: gradTolerance, GainTol: gainTolerance, FirstStep: 0.5, Memory: 10})
 }
 
 // starts lists where to begin: the warm start, the prior's mode, random points.
@@ -119,19 +120,19 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 const screenEvaluations = 12
 
 // screen makes a few steps from each start and returns the best point reached,
-// the first in a tie.
-func screen(opt *descent, f func(x, grad []float64) float64, starts [][]float64, evals *int) []float64 {
-	best, top := slices.Clone(starts[0]), math.Inf(1)
-	opt.maxEvals, opt.gradTolerance, opt.stepTolerance = screenEvaluations, 0.1, 0.1
+// the first in a tie, and the number of likelihoods computed.
+func screen(low, high []float64, f maximize.Func, starts [][]float64) (best [][]float64, evals int) {
+	c := climber(low, high, screenEvaluations, 0.1, 0.1)
+	best = starts[:1]
+	top := math.Inf(-1)
 	for _, theta := range starts {
-		value, _ := opt.minimize(f, theta)
-		*evals += opt.evals
-		if value < top {
-			top = value
-			copy(best, opt.x)
+		end := c.Maximize(f, theta)
+		evals += end.Evaluations
+		if end.F > top {
+			best, top = [][]float64{end.X}, end.F
 		}
 	}
-	return best
+	return best, evals
 }
 
 // box returns the bounds of θ.
@@ -179,11 +180,13 @@ type posterior struct {
 	noiseFixed bool
 }
 
-func (p *posterior) negative(theta, grad []float64) float64 {
+// value returns the log posterior, −∞ where it is not defined, and writes its
+// gradient.
+func (p *posterior) value(theta, grad []float64) float64 {
 	d := p.w.d
 	noise := math.Exp(theta[d+1])
 	if !p.w.factorise(theta[:d], math.Exp(theta[d]), noise) {
-		return math.Inf(1)
+		return math.Inf(-1)
 	}
 	c, value := p.w.solveProfiled(p.prior.MeanSigma)
 	p.w.gradient(grad, noise)
@@ -193,12 +196,9 @@ func (p *posterior) negative(theta, grad []float64) float64 {
 		grad[d+1] = 0
 	}
 	if math.IsNaN(value) {
-		return math.Inf(1)
+		return math.Inf(-1)
 	}
-	for i, g := range grad {
-		grad[i] = -g
-	}
-	return -value
+	return value
 }
 
 // hyper returns θ as hyper-parameters, with the profiled mean.

@@ -13,7 +13,6 @@ type Model struct {
 	hyper  Hyper
 	signal float64     // σ0²
 	noise  float64     // σn² + jitter: what stands on the diagonal beside σ0²
-	jitter float64     // part of noise that only serves the factorisation
 	inv    []float64   // 1/ℓ_j
 	cols   [][]float64 // scaled inputs by dimension, see kernel.go
 	y      []float64
@@ -48,8 +47,7 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
 		if jitter > maxJitter {
 			return nil, ErrNotPositiveDefinite
 		}
-		m.jitter = jitter * m.signal
-		m.noise = h.Noise() + m.jitter
+		m.noise = h.Noise() + jitter*m.signal
 		for i := range n {
 			row := a[i*n : i*n+i]
 			sqdistRow(row, m.cols, i)
@@ -134,10 +132,6 @@ func (m *Model) Dim() int { return len(m.inv) }
 
 // Hyper returns a copy of the hyper-parameters.
 func (m *Model) Hyper() Hyper { return m.hyper.Clone() }
-
-// Jitter returns what was added to the diagonal for the factorisation's sake,
-// 0 in nearly all cases.
-func (m *Model) Jitter() float64 { return m.jitter }
 
 // Fitted sets dst[i] = μ(x_i), the posterior mean at observation i, and
 // returns dst. dst has length n; nil allocates it.

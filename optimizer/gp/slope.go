@@ -57,53 +57,6 @@ func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
 	return norm + sds*math.Sqrt(variance)
 }
 
-// SlopeGrad returns ‖g‖ as in Slope and sets grad to its gradient in x, for a
-// maximization of the slope over x. At a stationary point of μ the gradient is
-// 0. O(n d).
-func (p *Predictor) SlopeGrad(x, scale, grad []float64) float64 {
-	m := p.m
-	p.kernelSlope(x)
-	g := p.dir()
-	weights := p.v
-	copy(weights, p.slope)
-	floats.Mul(weights, m.alpha)
-	m.gradient(g, weights, x, -1)
-	for j := range g {
-		g[j] *= scaleOf(scale, j)
-	}
-	norm := floats.Norm(g, 2)
-	clear(grad)
-	if norm == 0 {
-		return 0
-	}
-	// ∇‖g‖ = H S u with H the Hessian of μ. By z = x/ℓ and δ = z − z_i,
-	// ∂²k/∂z_a∂z_b = −slope·[a = b] + 25/3·σ0² e^(−s) δ_a δ_b.
-	along := p.v2 // δ_i · direction
-	clear(along)
-	total := floats.Sum(weights)
-	for j, inv := range m.inv {
-		dir := g[j] / norm * scaleOf(scale, j) * inv
-		z := x[j] * inv
-		for i, c := range m.cols[j] {
-			along[i] += dir * (z - c)
-		}
-		grad[j] = -total * dir * inv
-	}
-	sqdist(p.k, m.cols, x, m.inv)
-	for i, w := range weights {
-		// slope = 5/3 σ0² (1+s) e^(−s), so 25/3 σ0² e^(−s) = 5·slope/(1+s).
-		along[i] *= 5 * w / (1 + math.Sqrt(5*p.k[i]))
-	}
-	for j, inv := range m.inv {
-		z, sum := x[j]*inv, 0.0
-		for i, c := range m.cols[j] {
-			sum += along[i] * (z - c)
-		}
-		grad[j] += sum * inv
-	}
-	return norm
-}
-
 // GradientBound returns the largest Slope among the points, 0 if there are
 // none: with sds = 2 the bound max ‖∇μ‖ + 2 sd(∂f).
 func (p *Predictor) GradientBound(points [][]float64, scale []float64, sds float64) float64 {

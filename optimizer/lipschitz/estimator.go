@@ -58,22 +58,6 @@ func NewEstimator(scale []float64, noise float64) *Estimator {
 	return &Estimator{scale: scale, noise: math.Max(noise, 0)}
 }
 
-// ScaleFromLengths returns the scale vector of the metric in which a step of one
-// length scale counts the same in every dimension: the lengths divided by their
-// geometric mean, which keeps volumes, and so the size of L, comparable to those of
-// the unscaled metric.
-func ScaleFromLengths(lengths []float64) []float64 {
-	mean := 0.0
-	for _, l := range lengths {
-		mean += math.Log(l) / float64(len(lengths))
-	}
-	scale := make([]float64, len(lengths))
-	for i, l := range lengths {
-		scale[i] = l / math.Exp(mean)
-	}
-	return scale
-}
-
 // Add adds an observation y at x, which is copied.
 func (e *Estimator) Add(x []float64, y float64) {
 	if k := e.find(x); k >= 0 {
@@ -176,18 +160,6 @@ func (e *Estimator) Slope() float64 {
 		most = math.Max(most, e.cells[i].slope)
 	}
 	return most
-}
-
-// Different returns the number of different points.
-func (e *Estimator) Different() int { return len(e.cells) }
-
-// Slope returns the estimate for all observations at once; see [Estimator].
-func Slope(points [][]float64, values []float64, scale []float64, noise float64) float64 {
-	e := NewEstimator(scale, noise)
-	for i, x := range points {
-		e.Add(x, values[i])
-	}
-	return e.Slope()
 }
 
 // scaled returns x divided by scale.

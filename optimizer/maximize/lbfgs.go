@@ -16,13 +16,15 @@ type Func func(x, grad []float64) float64
 
 // Settings of the local search. The zero value is ready to use.
 type Settings struct {
-	MaxIterations int       // iterations at most; 0 means 100
-	Memory        int       // correction pairs kept; 0 means 8
-	GradTol       float64   // stop when no projected, scaled partial derivative is larger; 0 means 1e-8
-	ValueTol      float64   // stop after two relative gains below it; 0 means 1e-13
-	FirstStep     float64   // length of the first step at most, in scaled units; 0 means 0.25
-	Scale         []float64 // typical length of each coordinate, such as length scales; nil means 1
-	Fixed         []bool    // coordinates that keep their start value; nil means none
+	MaxIterations  int       // iterations at most; 0 means 100
+	MaxEvaluations int       // evaluations at most; 0 means as many as the iterations take
+	Memory         int       // correction pairs kept; 0 means 8
+	GradTol        float64   // stop when no projected, scaled partial derivative is larger; 0 means 1e-8
+	ValueTol       float64   // stop after two relative gains below it; 0 means 1e-13
+	GainTol        float64   // stop after one gain below it; 0 means never
+	FirstStep      float64   // length of the first step at most, in scaled units; 0 means 0.25
+	Scale          []float64 // typical length of each coordinate, such as length scales; nil means 1
+	Fixed          []bool    // coordinates that keep their start value; nil means none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -113,7 +115,7 @@ func (m *Maximizer) Maximize(f Func, start []float64) Result {
 	}
 	fx := m.eval(m.at.x, m.at.g)
 	iter, small := 0, 0
-	for ; iter < m.set.MaxIterations && small < 2 && !math.IsInf(fx, 0); iter++ {
+	for ; iter < m.set.MaxIterations && small < 2 && !m.spent() && !math.IsInf(fx, 0); iter++ {
 		if m.chooseFree() <= m.set.GradTol {
 			break
 		}
@@ -125,9 +127,12 @@ func (m *Maximizer) Maximize(f Func, start []float64) Result {
 			m.count = 0 // once more along the gradient
 			continue
 		}
-		if fn-fx <= m.set.ValueTol*math.Max(1, math.Abs(fn)) {
+		switch gain := fn - fx; {
+		case gain < m.set.GainTol:
+			small = 2
+		case gain <= m.set.ValueTol*math.Max(1, math.Abs(fn)):
 			small++
-		} else {
+		default:
 			small = 0
 		}
 		m.remember()
@@ -136,6 +141,9 @@ func (m *Maximizer) Maximize(f Func, start []float64) Result {
 	}
 	return Result{X: slices.Clone(m.at.x), F: fx, Iterations: iter, Evaluations: m.evals}
 }
+
+// spent reports whether no evaluation is left.
+func (m *Maximizer) spent() bool { return m.set.MaxEvaluations > 0 && m.evals >= m.set.MaxEvaluations }
 
 func (m *Maximizer) scale(i int) float64 {
 	if m.set.Scale == nil {

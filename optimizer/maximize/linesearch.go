@@ -19,7 +19,7 @@ func (m *Maximizer) step(fx float64) (float64, bool) {
 	}
 	least := 0.1 * m.set.ValueTol * math.Max(1, math.Abs(fx))
 	found, best := false, fx
-	for t, trial := 1.0, 0; trial < maxTrials && t*slope > least; trial++ {
+	for t, trial := 1.0, 0; trial < maxTrials && t*slope > least && !m.spent(); trial++ {
 		if !m.moveTo(t) {
 			break
 		}
