@@ -2,41 +2,118 @@ package optimizer
 
 import "github.com/lbotune/lbotune/optimizer/acquisition"
 
-// pointwise returns the acquisition that the settings select, to improve upon
-// best.
-func (a *ask) pointwise(best float64) pointwise {
-	bounded, clipped := a.set.Lipschitz != off, a.set.Lipschitz == "clip"
-	switch a.set.Acquisition {
-	case "pi":
-		if bounded {
-			return func(mu, sigma, lo, up float64) acquisition.Value {
-				return acquisition.LogTPI(mu, sigma, best, lo, up)
-			}
-		}
-		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogPI(mu, sigma, best) }
-	case "ucb":
-		return a.confidence(best, a.set.Lipschitz)
+// rule is an acquisition that the settings can select. To add one, write its
+// functions in a file of their own and give it a row in rules.
+type rule struct {
+	word string // in the settings
+	// score is what to maximize in order to improve upon target. The bounds enter as
+	// mode says, which is a word of the setting lipschitz; they are nil in a box,
+	// where mode is off.
+	score func(a *ask, target float64, b *bounds, mode string) (score, error)
+	// relaxed decides where the bounds leave nothing of score: they are too tight to
+	// be true.
+	relaxed func(a *ask) (score, error)
+}
+
+// rules are the acquisitions, the default first.
+func rules() []rule {
+	return []rule{
+		{"ei", pointwiseScore(improvement), withoutBounds},
+		{"pi", pointwiseScore(probability), withoutBounds},
+		{"ucb", pointwiseScore(confidence), cutAtBounds(pointwiseScore(confidence))},
+		{"ts", thompson, cutAtBounds(thompson)},
 	}
-	switch {
-	case clipped:
+}
+
+func acquisitionWords() []string {
+	var words []string
+	for _, r := range rules() {
+		words = append(words, r.word)
+	}
+	return words
+}
+
+// rule is the selected one, and Thompson sampling beside many pending trials.
+func (a *ask) rule() rule {
+	word := a.set.Acquisition
+	if a.many() {
+		word = "ts"
+	}
+	for _, r := range rules() {
+		if r.word == word {
+			return r
+		}
+	}
+	panic("optimizer: no acquisition is called " + word) // Validate knows the same words
+}
+
+// globalScore is what to maximize over the whole cube.
+func (a *ask) globalScore() (score, error) {
+	return a.rule().score(a, a.view.target, a.view.bounds, a.set.Lipschitz)
+}
+
+// boxScore is what to maximize in a box around a point, to improve upon target.
+func (a *ask) boxScore(target float64) (score, error) { return a.rule().score(a, target, nil, off) }
+
+func withoutBounds(a *ask) (score, error) {
+	return pointwiseScore(improvement)(a, a.view.target, nil, off)
+}
+
+// cutAtBounds caps a score by the bounds, whatever the setting.
+func cutAtBounds(f func(*ask, float64, *bounds, string) (score, error)) func(*ask) (score, error) {
+	return func(a *ask) (score, error) { return f(a, a.view.target, a.view.bounds, "clip") }
+}
+
+// pointwiseScore builds scores of an acquisition that looks at one point at a time,
+// over the view's models.
+func pointwiseScore(make func(a *ask, target float64, mode string) pointwise) func(*ask, float64, *bounds, string) (score, error) {
+	return func(a *ask, target float64, b *bounds, mode string) (score, error) {
+		f := make(a, target, mode)
+		parts := []score{}
+		for _, m := range a.view.models {
+			parts = append(parts, newModelScore(m, b, f))
+		}
+		if len(parts) > 1 {
+			return a.withFactors(&average{parts: parts}), nil
+		}
+		return a.withFactors(parts[0]), nil
+	}
+}
+
+// withFactors multiplies into s what holds for every acquisition.
+func (a *ask) withFactors(s score) score {
+	if a.view.success == nil {
+		return s
+	}
+	return &product{score: s, success: a.view.success}
+}
+
+func improvement(_ *ask, best float64, mode string) pointwise {
+	switch mode {
+	case off:
+		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) }
+	case "clip":
 		return func(mu, sigma, lo, up float64) acquisition.Value {
 			return acquisition.LogCEI(mu, sigma, best, lo, up)
 		}
-	case bounded:
-		return func(mu, sigma, lo, up float64) acquisition.Value {
-			return acquisition.LogTEI(mu, sigma, best, lo, up)
-		}
 	}
-	return plainEI(best)
+	return func(mu, sigma, lo, up float64) acquisition.Value {
+		return acquisition.LogTEI(mu, sigma, best, lo, up)
+	}
 }
 
-func plainEI(best float64) pointwise {
-	return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) }
+func probability(_ *ask, best float64, mode string) pointwise {
+	if mode == off {
+		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogPI(mu, sigma, best) }
+	}
+	return func(mu, sigma, lo, up float64) acquisition.Value {
+		return acquisition.LogTPI(mu, sigma, best, lo, up)
+	}
 }
 
 // confidence is the upper confidence bound, above best and in logarithms, so
 // that factors can be added to it.
-func (a *ask) confidence(best float64, mode string) pointwise {
+func confidence(a *ask, best float64, mode string) pointwise {
 	beta := a.beta()
 	g := func(mu, sigma, lo, up float64) acquisition.Value {
 		switch mode {
@@ -59,54 +136,9 @@ func (a *ask) beta() float64 {
 	if x, ok := a.set.Beta.Number(); ok {
 		return x
 	}
-	rule := map[string]acquisition.BetaRule{
-		"dragonfly": acquisition.BetaDragonfly,
-		"kandasamy": acquisition.BetaThompson,
-		"group":     acquisition.BetaAdditive,
-	}[a.set.Beta.Word()]
-	beta, err := rule.Beta(a.space.Len(), len(a.y)+len(a.pending), 0)
+	beta, err := acquisition.BetaRule(a.set.Beta.Word()).Beta(a.space.Len(), len(a.y)+len(a.pending))
 	if err != nil {
 		panic("optimizer: " + err.Error()) // Validate knows the same rules
 	}
 	return beta
-}
-
-// score builds the score of a pointwise acquisition over the view's models.
-func (a *ask) score(f pointwise, b *bounds) score {
-	parts := make([]score, len(a.view.models))
-	for k, m := range a.view.models {
-		parts[k] = newModelScore(m, b, f)
-	}
-	if len(parts) > 1 {
-		return a.withFactors(&average{parts: parts})
-	}
-	return a.withFactors(parts[0])
-}
-
-// withFactors multiplies into s what holds for every acquisition.
-func (a *ask) withFactors(s score) score {
-	if a.view.success == nil && len(a.view.penalties) == 0 {
-		return s
-	}
-	return &product{score: s, success: a.view.success, penalties: a.view.penalties}
-}
-
-// globalScore is what the settings ask to maximize over the whole cube.
-func (a *ask) globalScore() (score, error) {
-	if a.set.Acquisition == "ts" || a.many() {
-		return a.thompson(a.view.bounds, a.set.Lipschitz)
-	}
-	return a.score(a.pointwise(a.view.best), a.view.bounds), nil
-}
-
-// relaxedScore decides where the bounds leave nothing of globalScore: they are
-// too tight to be true, and only cap it, or are not used at all.
-func (a *ask) relaxedScore() (score, error) {
-	if a.set.Acquisition == "ts" || a.many() {
-		return a.thompson(a.view.bounds, "clip")
-	}
-	if a.set.Acquisition == "ucb" {
-		return a.score(a.confidence(a.view.best, "clip"), a.view.bounds), nil
-	}
-	return a.score(plainEI(a.view.best), nil), nil
 }

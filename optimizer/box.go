@@ -2,7 +2,7 @@ package optimizer
 
 import "math"
 
-// boxStep maximizes the expected improvement in a box around the best point
+// boxStep maximizes the acquisition, without the Lipschitz bounds, in a box around the best point
 // that is not finished. The box is longer where the model varies less (Eriksson
 // et al. 2019).
 func (a *ask) boxStep() (Proposal, bool) {
@@ -19,14 +19,23 @@ func (a *ask) boxStep() (Proposal, bool) {
 		region.lo[j] = math.Max(0, x[j]-half)
 		region.up[j] = math.Min(1, x[j]+half)
 	}
-	f := a.score(plainEI(a.centreValue(c)), nil)
+	target := a.centreValue(c)
+	for k, z := range a.view.believed {
+		if inside(a.pending[k], region, a.dom) && a.dom.alike(a.pending[k], x) {
+			target = math.Max(target, z)
+		}
+	}
+	f, err := a.boxScore(target)
+	if err != nil {
+		return Proposal{}, false
+	}
 	ends := a.view.searcher.search(f, region, a.rng("box"))
 	if len(ends) == 0 {
 		return Proposal{}, false
 	}
 	a.describe(ends[0].x)
 	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r, Told: len(a.told)}
-	return a.proposal(ends[0].x, OriginBox, "largest expected improvement near the best point"), true
+	return a.proposal(ends[0].x, OriginBox, "largest acquisition near the best point"), true
 }
 
 // centreValue is the value of success c that a local step must improve upon.

@@ -38,25 +38,25 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	// leave less room between them.
 	d := float64(a.space.Len())
 	distance := math.Min(apart*math.Sqrt(d), 0.5*math.Pow(float64(len(a.pending)+1), -1/d))
-	var best []float64
-	top := math.Inf(-1)
+	var points [][]float64
+	var room []float64
 	for range exploreCandidates {
 		p := a.dom.uniform(rng)
-		_, up := b.at(p)
-		if nearestDistance(p, a.pending) < distance {
+		if nearestDistance(p, a.pending) < distance || a.taken(p) {
 			continue
 		}
-		v := up - a.view.best
+		_, up := b.at(p)
+		v := up - a.view.target
 		if v > 0 {
 			v *= a.view.success.escapeWeight(p)
 		}
-		if v > top && !a.taken(p) {
-			best, top = p, v
-		}
+		points, room = append(points, p), append(room, v)
 	}
-	if best == nil {
+	if len(points) == 0 {
 		return a.anything(reason)
 	}
+	order := orderBy(len(points), func(i int) float64 { return -room[i] })
+	best := points[order[0]]
 	a.describe(best)
 	return a.proposal(best, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
 }
@@ -71,7 +71,7 @@ func (a *ask) exploreRandom() (Proposal, error) {
 			continue
 		}
 		if b := a.view.bounds; b != nil {
-			if _, up := b.at(p); up < a.view.best {
+			if _, up := b.at(p); up < a.view.target {
 				continue
 			}
 		}

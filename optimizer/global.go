@@ -1,13 +1,17 @@
 package optimizer
 
 import (
+	"errors"
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/acquisition"
 	"github.com/lbotune/lbotune/optimizer/maximize"
 )
 
-// global maximizes the acquisition over the whole cube.
+// global maximizes the acquisition over the whole cube, and outside of what is closed
+// where it points there. Where trials fail, the little that is left of the acquisition
+// is largest where nothing is known but failures: the Lipschitz bound decides there,
+// weighed by the probability of success.
 func (a *ask) global() (Proposal, error) {
 	f, err := a.globalScore()
 	if err != nil {
@@ -15,7 +19,7 @@ func (a *ask) global() (Proposal, error) {
 	}
 	ends, why := a.maximize(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
-		if f, err = a.relaxedScore(); err != nil {
+		if f, err = a.rule().relaxed(a); err != nil {
 			return a.anything(err.Error())
 		}
 		ends, why = a.maximize(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
@@ -23,13 +27,16 @@ func (a *ask) global() (Proposal, error) {
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
 	}
+	if closed := a.closed(); closed(ends[0].x) {
+		if a.view.success != nil {
+			return a.escape("the acquisition points where nothing is left to gain")
+		}
+		ends, why = a.maximize(&outside{f, closed}), "largest acquisition where something may be left to gain"
+		if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
+			return a.escape("the acquisition expects nothing elsewhere")
+		}
+	}
 	best := ends[0].x
-	if a.set.Local == on && a.trust.inFinished(best) {
-		return a.escape("the acquisition points where nothing is left to gain")
-	}
-	if a.set.Local == on && a.endgame(best) {
-		return a.escape("the acquisition points where the quadratic model is closing in")
-	}
 	a.describe(best)
 	return a.proposal(best, OriginModel, "%s", why), nil
 }
@@ -38,14 +45,20 @@ func (a *ask) global() (Proposal, error) {
 // the median, below which the quadratic model needs no help in its region.
 const endgameGain = 1e-3
 
-// endgame reports whether p lies around a centre whose last digits the quadratic
-// model is working out. A global proposal there would be a second local one.
-func (a *ask) endgame(p []float64) bool {
+// closed returns the test whether a global proposal would be wasted at a point:
+// where nothing is left to gain, and around a centre whose last digits the quadratic
+// model is working out, where it would be a second local one.
+func (a *ask) closed() func([]float64) bool {
 	t := &a.trust
-	if !t.settled || t.centre < 0 || t.promise == 0 || t.misses > 2 || a.view.noisy() {
-		return false
+	if a.set.Local != on {
+		return func([]float64) bool { return false }
 	}
-	return t.promise < endgameGain*(a.y[a.best]-median(a.y)) && chebyshev(p, a.x[t.centre]) <= finishedRadius
+	if !t.settled || t.centre < 0 || t.promise == 0 || t.misses > 2 || a.view.noisy() ||
+		t.promise >= endgameGain*(a.y[a.best]-median(a.y)) {
+		return t.inFinished
+	}
+	centre := a.x[t.centre]
+	return func(p []float64) bool { return chebyshev(p, centre) <= finishedRadius || t.inFinished(p) }
 }
 
 // directEvaluations bounds the evaluations of a search by DIRECT.
@@ -95,6 +108,9 @@ func (a *ask) list(f score) []found {
 // anything draws a point that is not taken.
 func (a *ask) anything(why string) (Proposal, error) {
 	p, err := fresh(a.space, a.rng("anything"), a.taken)
+	if errors.Is(err, ErrExhausted) {
+		p, err = fresh(a.space, a.rng("anything"), a.used)
+	}
 	if err != nil {
 		return Proposal{}, err
 	}

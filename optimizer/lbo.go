@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -87,7 +88,8 @@ type ask struct {
 	*lbo
 	trial   int
 	pending [][]float64
-	taken   func([]float64) bool
+	used    func([]float64) bool // told or pending
+	taken   func([]float64) bool // used, or too close to a pending trial to tell more than it will
 	view    *view
 	note    Note
 }
@@ -97,20 +99,33 @@ func (l *lbo) newAsk(q Query) (*ask, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := l.taken(pending)
-	return &ask{lbo: l, trial: q.Trial, pending: pending, taken: func(p []float64) bool { return taken(l.space.Snap(p)) }}, nil
+	used := l.taken(pending)
+	a := &ask{lbo: l, trial: q.Trial, pending: pending}
+	a.used = func(p []float64) bool { return used(l.space.Snap(p)) }
+	a.taken = func(p []float64) bool { p = l.space.Snap(p); return used(p) || a.crowds(p) }
+	return a, nil
 }
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, purpose) }
 
-// leastForModel is the number of successes that a model needs.
-const leastForModel = 2
+// leastForModel is the number of successes that a model needs. With two, what is
+// known of failures was not used until the second: where 1, 4 and 10 % of a cube of
+// 3, 6 and 9 dimensions succeed, 36 runs of 100 trials had 1,899 successes, and with
+// one 2,349.
+const leastForModel = 1
+
+// tooFew reports whether the space should be filled first. While the initial design
+// lasts a second success is waited for.
+func (a *ask) tooFew() bool {
+	n := len(a.y)
+	return n < leastForModel || n == leastForModel && len(a.told) < a.set.DesignSize
+}
 
 func (a *ask) propose() (Proposal, error) {
 	if p, ok := a.designed(); ok {
 		return a.proposal(p, OriginInitial, "initial design"), nil
 	}
-	if len(a.y) < leastForModel {
+	if a.tooFew() {
 		if p := a.extension(); !a.taken(p) {
 			return a.proposal(p, OriginInitial, "too few values for a model"), nil
 		}
@@ -165,7 +180,25 @@ func (a *ask) spread() (spaces.Point, error) {
 	for _, o := range a.told {
 		known = append(known, o.Proposal.Point)
 	}
-	return farthest(a.dom, known, a.rng("spread"), a.taken)
+	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
+	if errors.Is(err, ErrExhausted) {
+		return fresh(a.space, a.rng("spread"), a.used)
+	}
+	return p, err
+}
+
+// leastApart is the distance, in the maximum norm, up to which a proposal would
+// repeat a pending trial.
+const leastApart = 1e-3
+
+// crowds reports whether p is that close to a pending trial.
+func (a *ask) crowds(p []float64) bool {
+	for _, q := range a.pending {
+		if chebyshev(p, q) <= leastApart {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {

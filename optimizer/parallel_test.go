@@ -1,6 +1,8 @@
 package optimizer_test
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"sort"
 	"testing"
@@ -100,14 +102,120 @@ func TestMissesOfOneRoundCountOnce(t *testing.T) {
 	}
 }
 
-func TestManyWorkersRepeatNothing(t *testing.T) {
-	space, f := objective(t, problems.Hartmann6())
-	seen := map[string]bool{}
-	for _, o := range together(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, 192, f) {
-		key := space.Decode(o.Proposal.Point).String()
-		if seen[key] {
-			t.Errorf("trial %d repeats %s", o.Trial, key)
+// alike is how close two proposals lie, in every coordinate, that say the same.
+const alike = 1e-3
+
+// Whoever runs many trials at a time pays for each: none may repeat another that is
+// still running. Discrete parameters are equal or far apart in the cube, so that one
+// distance serves all.
+func TestProposalsDifferFromThePending(t *testing.T) {
+	widths := []int{2, 4, 8, 16, 32}
+	if testing.Short() {
+		widths = []int{8}
+	}
+	for _, s := range surfaces(t) {
+		for _, workers := range widths {
+			for _, mode := range []string{"rounds", "asynchronous"} {
+				t.Run(fmt.Sprintf("%s/%d/%s", s.Name, workers, mode), func(t *testing.T) {
+					t.Parallel()
+					opt := &watched{Optimizer: newOptimizer(t, s.Space, 1, optimizer.Settings{})}
+					trials := max(48, 3*workers)
+					if mode == "rounds" {
+						rounds(t, opt, workers, trials, s.F)
+					} else {
+						together(t, opt, workers, trials, s.F)
+					}
+					if 1000*opt.repeats > 5*opt.proposals || opt.proposals < trials/4 {
+						t.Errorf("%d of %d proposals after the design repeat a pending one", opt.repeats, opt.proposals)
+					}
+				})
+			}
 		}
-		seen[key] = true
+	}
+}
+
+// watched counts the proposals after the initial design, and those among them that
+// repeat a pending trial.
+type watched struct {
+	optimizer.Optimizer
+	proposals, repeats int
+}
+
+func (w *watched) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	p, err := w.Optimizer.Ask(ctx, q)
+	if err != nil || p.Origin == optimizer.OriginInitial {
+		return p, err
+	}
+	w.proposals++
+	for _, other := range q.Pending {
+		far := 0.0
+		for j, x := range p.Point {
+			far = math.Max(far, math.Abs(x-other.Point[j]))
+		}
+		if far <= alike {
+			w.repeats++
+			break
+		}
+	}
+	return p, nil
+}
+
+// rounds runs a study in batches: all trials of one have ended before the next is
+// asked for.
+func rounds(t *testing.T, opt optimizer.Optimizer, workers, trials int, f func(spaces.Point) float64) {
+	t.Helper()
+	for done := 0; done < trials; done += workers {
+		q := optimizer.Query{}
+		var batch []optimizer.Observation
+		for k := range workers {
+			q.Trial = done + k + 1
+			p, err := opt.Ask(t.Context(), q)
+			if err != nil {
+				t.Fatalf("asking for trial %d: %v", q.Trial, err)
+			}
+			batch = append(batch, optimizertest.Evaluate(q.Trial, p, f))
+			q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: p.Point})
+		}
+		for _, o := range batch {
+			if err := opt.Tell(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// surfaces are those on which the best proposal of a careless model is the same
+// again and again.
+func surfaces(t *testing.T) []optimizertest.Case {
+	unit := func(name string) spaces.Param {
+		return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
+	}
+	tenths := func(name string) spaces.Param {
+		return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 10, Format: ".1f"}
+	}
+	make := func(params ...spaces.Param) *spaces.Space {
+		s, err := spaces.New(params...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	plane := make(unit("x"), unit("y"))
+	bowl := func(u spaces.Point) float64 {
+		sum := 0.0
+		for j, x := range u {
+			d := x - 0.3 - 0.1*float64(j)
+			sum -= d * d
+		}
+		return sum
+	}
+	return []optimizertest.Case{
+		{Name: "bowl", Space: plane, F: bowl},
+		{Name: "tent", Space: plane, F: func(u spaces.Point) float64 { return -math.Abs(u[0]-0.3) - math.Abs(u[1]-0.6) }},
+		{Name: "plateau", Space: plane, F: func(u spaces.Point) float64 { return math.Round(50*math.Max(0.4, math.Exp(10*bowl(u)))) / 50 }},
+		{Name: "rounded", Space: make(tenths("x"), tenths("y")), F: bowl},
+		{Name: "mixed", F: bowl, Space: make(unit("x"), spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+			spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b"), spaces.String("c")}},
+			spaces.Param{Name: "on", Kind: spaces.KindBool})},
 	}
 }

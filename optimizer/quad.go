@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/quadratic"
 )
@@ -16,6 +17,8 @@ const (
 	noisyGain = 0.1
 	// crowded is how close, in units of the radius, a pending trial may be.
 	crowded = 0.1
+	// besideDraws is the number of points from which one beside a step is chosen.
+	besideDraws = 20
 	// safeEnough is the least probability of success of a local step.
 	safeEnough = 0.5
 )
@@ -50,13 +53,16 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	p := a.dom.snap(local.lift(z, a.x[c]))
 	why := "quadratic model near the best point"
 	switch {
-	case a.occupied(p, crowded*region.Radius):
+	case a.occupied(p, math.Max(crowded*region.Radius, leastApart)):
 		// The same maximum is being looked at: the search is in its endgame, and
 		// points beside it sharpen the next quadratic.
 		if basin.misses > 2 {
 			return Proposal{}, false
 		}
-		p, gain, why = a.beside(p, chebyshev(p, a.x[c]), local), 0, "beside a pending step of the quadratic model"
+		if p = a.beside(p, chebyshev(p, a.x[c]), local); p == nil {
+			return Proposal{}, false
+		}
+		gain, why = 0, "beside a pending step of the quadratic model"
 	case !model.Determined() && a.occupied(a.x[c], region.Radius):
 		// What is pending in the region will move the maximum.
 		return Proposal{}, false
@@ -69,15 +75,27 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	return a.proposal(p, OriginLocal, "%s", why), true
 }
 
-// beside draws a point around a pending step p, as far from it as p is from the
-// centre: what the next quadratic needs is values all around its maximum.
+// beside draws points around a pending step p, up to as far from it as p is from
+// the centre, and returns the one that is farthest from all told and pending ones:
+// what the next quadratic needs is values all around its maximum. It returns nil
+// if none is free.
 func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
 	rng := a.rng("beside")
-	q := append([]float64(nil), p...)
-	for _, j := range n.free {
-		q[j] += length * (2*rng.Float64() - 1)
+	length = math.Max(length, 4*leastApart)
+	known := append(slices.Clone(a.pending), a.x...)
+	var best []float64
+	widest := -1.0
+	for range besideDraws {
+		q := slices.Clone(p)
+		for _, j := range n.free {
+			q[j] += length * (2*rng.Float64() - 1)
+		}
+		q = a.dom.snap(q)
+		if least := nearestDistance(q, known); least > widest && !a.taken(q) {
+			best, widest = q, least
+		}
 	}
-	return a.dom.snap(q)
+	return best
 }
 
 // occupied reports whether a pending trial already looks near p.

@@ -159,12 +159,10 @@ func logMeanExp(v []float64) float64 {
 	return top + math.Log(sum/float64(len(v)))
 }
 
-// product adds logarithmic factors to a score: the probability that a trial
-// succeeds, and the penalties of pending trials.
+// product adds the logarithm of the probability that a trial succeeds to a score.
 type product struct {
 	score
-	success   *successModel // nil: nothing failed
-	penalties []acquisition.Penalty
+	success *successModel
 }
 
 func (s *product) at(x, grad []float64) float64 {
@@ -172,23 +170,36 @@ func (s *product) at(x, grad []float64) float64 {
 	if math.IsInf(v, -1) {
 		return v
 	}
-	for _, p := range s.penalties {
-		v += p.AddLog(x, grad)
-	}
-	if s.success != nil {
-		v += s.success.addLog(x, grad)
-	}
-	return v
+	return v + s.success.addLog(x, grad)
 }
 
 func (s *product) batch(xs [][]float64, out []float64) {
 	s.score.batch(xs, out)
 	for i, x := range xs {
-		for _, p := range s.penalties {
-			out[i] += p.AddLog(x, nil)
-		}
-		if s.success != nil && !math.IsInf(out[i], -1) {
+		if !math.IsInf(out[i], -1) {
 			out[i] += s.success.addLog(x, nil)
+		}
+	}
+}
+
+// outside is a score without some part of the cube.
+type outside struct {
+	score
+	closed func([]float64) bool
+}
+
+func (s *outside) at(x, grad []float64) float64 {
+	if s.closed(x) {
+		return math.Inf(-1)
+	}
+	return s.score.at(x, grad)
+}
+
+func (s *outside) batch(xs [][]float64, out []float64) {
+	s.score.batch(xs, out)
+	for i, x := range xs {
+		if s.closed(x) {
+			out[i] = math.Inf(-1)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/lbotune/lbotune/optimizer/acquisition"
 )
 
 // Settings select and configure a method. The zero Settings are the default
@@ -115,7 +117,7 @@ func choices() []choice {
 	return []choice{
 		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
 		{"preset", func(s *Settings) *string { return &s.Preset }, []string{PresetDefault, PresetPaper}, ""},
-		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
+		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, acquisitionWords(), ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
 		{"metric", func(s *Settings) *string { return &s.Metric }, []string{"ard", "cube"}, "cube"},
@@ -161,7 +163,7 @@ func (s Settings) Validate() []Problem {
 	if s.DesignSize < 0 {
 		bad("design_size", "found %d; want at least 1, or 0 for the default", s.DesignSize)
 	}
-	if msg := s.Beta.problem(betaWords()); msg != "" {
+	if msg := s.Beta.problem(acquisition.BetaRules()); msg != "" {
 		bad("beta", "%s", msg)
 	}
 	if msg := s.Noise.problem([]string{auto}); msg != "" {
@@ -169,8 +171,6 @@ func (s Settings) Validate() []Problem {
 	}
 	return out
 }
-
-func betaWords() []string { return []string{"dragonfly", "kandasamy", "group"} }
 
 // resolved fills every empty field with its default for d parameters.
 func (s Settings) resolved(d int) Settings {

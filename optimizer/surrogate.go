@@ -124,6 +124,14 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 	}
 	rows := gp.Subset(x, values, fitLimit, nil)
 	x = pick(x, rows)
+	if len(kinds) == 1 && l.set.Hyperparameters == "slice" { // no choice that would need a fit
+		w, err := warp.Fit(kinds[0], values, l.warpOptions())
+		if err != nil {
+			return Fit{}, err
+		}
+		fit.Warp = string(kinds[0])
+		return l.sample(fit, base, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
+	}
 	hypers := map[warp.Kind]gp.Hyper{}
 	w, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
 		zs := pickFloats(z, rows)

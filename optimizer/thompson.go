@@ -20,7 +20,7 @@ type thompsonScore struct {
 }
 
 // thompson draws a function from the posterior of one of the models.
-func (a *ask) thompson(b *bounds, mode string) (score, error) {
+func thompson(a *ask, target float64, b *bounds, mode string) (score, error) {
 	rng := a.rng("thompson")
 	m := a.view.models[rng.IntN(len(a.view.models))]
 	var draw *gp.Draw
@@ -34,7 +34,7 @@ func (a *ask) thompson(b *bounds, mode string) (score, error) {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
 	d := m.Dim()
-	s := &thompsonScore{draw: draw, best: a.view.best, mode: mode, bounds: b,
+	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b,
 		df: make([]float64, d), dlo: make([]float64, d), dup: make([]float64, d)}
 	return a.withFactors(s), nil
 }

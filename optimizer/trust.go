@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/quadratic"
 )
@@ -11,7 +12,7 @@ import (
 // observations; whatever a step needs to be judged by later travels in its Note.
 type trust struct {
 	basin
-	finished [][]float64 // points around which nothing is left to gain
+	finished []patch // where nothing is left to gain
 	// settled is false after a basin was finished, until a step has been made in
 	// another one.
 	settled bool
@@ -20,8 +21,9 @@ type trust struct {
 // basin is a box in which the acquisition is maximized and a smaller one in
 // which a quadratic model is, both around its best point.
 type basin struct {
-	centre int   // index of the success in the middle, -1 for none
-	path   []int // all that were the centre so far
+	centre int       // index of the success in the middle, -1 for none
+	reach  []float64 // how far from it, in each coordinate, steps have looked in vain
+	ties   int       // trials whose values equalled it
 
 	box       float64 // half-width of the box for a parameter of average length scale
 	successes int     // box steps in a row that improved
@@ -34,11 +36,19 @@ type basin struct {
 }
 
 func newBasin(centre int) basin {
-	b := basin{centre: centre, box: boxStart}
-	if centre >= 0 {
-		b.path = []int{centre}
+	return basin{centre: centre, box: boxStart}
+}
+
+// patch is a box around a point.
+type patch struct{ centre, half []float64 }
+
+func (b patch) holds(p []float64) bool {
+	for j, c := range b.centre {
+		if math.Abs(p[j]-c) > b.half[j] {
+			return false
+		}
 	}
-	return b
+	return true
 }
 
 const (
@@ -47,7 +57,17 @@ const (
 	boxLargest   = 1.0
 	boxSuccesses = 3 // in a row double the box
 
-	finishedRadius = 0.1 // how far around a finished point no local step goes
+	// A finished patch reaches as far as its basin was explored, within these bounds.
+	finishedRadius = 0.1
+	finishedLeast  = 0.02
+
+	// patience is how many misses finish a basin, in units of 6 + d. With 10 instead of
+	// 1, and reopening, 72 runs on 24 functions of two dimensions were better, equal and
+	// worse after 100 trials in 29, 29 and 14 cases, by 0.3 decades on average.
+	patience = 10
+	// flatTies is how many trials equal the value of the centre, digit by digit, before
+	// its basin is a plateau.
+	flatTies = 4
 )
 
 func newTrust() trust { return trust{basin: newBasin(-1), settled: true} }
@@ -56,7 +76,7 @@ func newTrust() trust { return trust{basin: newBasin(-1), settled: true} }
 func (t *trust) tell(h *history, o Observation, d int) {
 	for _, k := range o.Proposal.Note.Finished {
 		if i := h.success(k); i >= 0 {
-			t.finish(h, h.x[i])
+			t.finish(h, i)
 		}
 	}
 	local := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
@@ -64,6 +84,9 @@ func (t *trust) tell(h *history, o Observation, d int) {
 		t.enter(h, o.Proposal.Note.Step)
 	}
 	last := len(h.x) - 1
+	if o.Status == Succeeded && last == h.best {
+		t.reopen(h.x[last])
+	}
 	improved, distance := false, 0.0
 	if o.Status == Succeeded && !t.inFinished(h.x[last]) {
 		improved = t.centre < 0 || h.y[last] > h.y[t.centre]
@@ -83,8 +106,7 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	}
 	switch {
 	case improved:
-		t.centre, t.misses = last, 0
-		t.path = append(t.path, last)
+		t.centre, t.misses, t.ties, t.reach = last, 0, 0, nil
 	case o.Proposal.Origin == OriginBox, promised(o):
 		// Of steps that are made at the same time by many workers one counts.
 		if step := o.Proposal.Note.Step; step == nil || step.Told >= t.missedAt {
@@ -92,8 +114,17 @@ func (t *trust) tell(h *history, o Observation, d int) {
 			t.missedAt = len(h.told)
 		}
 	}
-	if t.centre >= 0 && t.misses >= 6+d {
-		t.finish(h, h.x[t.centre])
+	if t.centre >= 0 && !improved {
+		tied := o.Status == Succeeded && o.Value == h.y[t.centre]
+		if tied {
+			t.ties++
+		}
+		if step := o.Proposal.Note.Step; tied || local && step != nil && h.success(step.Centre) == t.centre {
+			t.looked(o.Proposal.Point, h.x[t.centre])
+		}
+	}
+	if t.centre >= 0 && (t.misses >= patience*(6+d) || t.ties >= flatTies) {
+		t.finish(h, t.centre)
 	}
 }
 
@@ -157,17 +188,24 @@ func (t *trust) judgeQuadratic(h *history, o Observation) {
 	t.quadratic.Radius = step.Radius
 	t.quadratic = t.quadratic.Next(quadratic.Outcome{Local: true, Predicted: step.Gain, Gain: gain})
 	if t.quadratic.Collapsed() {
-		t.finish(h, h.x[centre])
+		t.finish(h, centre)
 	}
 }
 
-// finish gives the basin up, for now in favour of the best point outside all
-// finished boxes; the next step chooses with the help of the model.
-func (t *trust) finish(h *history, p []float64) {
+// finish gives the basin around success c up, for now in favour of the best point
+// outside all finished patches; the next step chooses with the help of the model.
+func (t *trust) finish(h *history, c int) {
+	p := h.x[c]
 	if t.isFinished(p) {
 		return
 	}
-	t.finished = append(t.finished, p)
+	half := slices.Repeat([]float64{finishedLeast}, len(p))
+	if c == t.centre {
+		for j, r := range t.reach {
+			half[j] = math.Min(math.Max(r, finishedLeast), finishedRadius)
+		}
+	}
+	t.finished = append(t.finished, patch{p, half})
 	t.settled = false
 	next := -1
 	for i, x := range h.x {
@@ -178,19 +216,39 @@ func (t *trust) finish(h *history, p []float64) {
 	t.basin = newBasin(next)
 }
 
+// looked widens the reach of a basin by a point.
+func (b *basin) looked(p, centre []float64) {
+	if b.reach == nil {
+		b.reach = make([]float64, len(p))
+	}
+	for j, x := range p {
+		b.reach[j] = math.Max(b.reach[j], math.Abs(x-centre[j]))
+	}
+}
+
+// reopen takes back that nothing was left to gain where the best value of all has
+// just been found. The search starts anew there.
+func (t *trust) reopen(best []float64) {
+	if !t.inFinished(best) {
+		return
+	}
+	t.finished = slices.DeleteFunc(t.finished, func(f patch) bool { return f.holds(best) })
+	t.basin, t.settled = newBasin(-1), true
+}
+
 func (t *trust) isFinished(p []float64) bool {
 	for _, f := range t.finished {
-		if chebyshev(p, f) == 0 {
+		if chebyshev(p, f.centre) == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// inFinished reports whether p lies in the box around a finished point.
+// inFinished reports whether p lies in a finished patch.
 func (t *trust) inFinished(p []float64) bool {
 	for _, f := range t.finished {
-		if chebyshev(p, f) <= finishedRadius {
+		if f.holds(p) {
 			return true
 		}
 	}

@@ -12,10 +12,14 @@ import (
 // incumbent, the standardization or the Lipschitz bounds.
 type view struct {
 	*surrogate
-	models    []*gp.Model // with the assumptions
-	penalties []acquisition.Penalty
-	success   *successModel // nil when nothing failed
-	searcher  *searcher
+	models   []*gp.Model // with the assumptions
+	believed []float64   // what the last of them assumes of each pending trial; nil beside many
+	// target is the value to improve upon: the incumbent, or what a pending trial
+	// is believed to reach. Without that the place beside it would promise the same
+	// gain once more.
+	target   float64
+	success  *successModel // nil when nothing failed
+	searcher *searcher
 }
 
 // manyPending is the number of pending trials beyond which proposals are
@@ -32,12 +36,15 @@ func (a *ask) look() error {
 	if err != nil {
 		return err
 	}
-	v := &view{surrogate: s}
+	v := &view{surrogate: s, target: s.best}
 	for _, m := range s.samples {
-		if m, err = a.assume(m, s); err != nil {
+		if m, v.believed, err = a.assume(m, s); err != nil {
 			return err
 		}
 		v.models = append(v.models, m)
+	}
+	for _, z := range v.believed {
+		v.target = math.Max(v.target, z)
 	}
 	if v.success, err = a.successModel(); err != nil {
 		return err
@@ -53,27 +60,29 @@ func (a *ask) look() error {
 }
 
 // assume conditions a model on the pending trials, each with its posterior mean
-// (the kriging believer of Ginsbourger et al. 2010), and on the pruned ones.
-func (a *ask) assume(m *gp.Model, s *surrogate) (*gp.Model, error) {
+// (the kriging believer of Ginsbourger et al. 2010), which it returns, and on the
+// pruned ones.
+func (a *ask) assume(m *gp.Model, s *surrogate) (_ *gp.Model, believed []float64, _ error) {
 	for _, x := range a.pruned {
 		mu, variance := m.Predictor().Predict(x)
 		next, err := m.Append(x, below(mu, math.Sqrt(variance), median(s.z)))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		m = next
 	}
 	if a.many() {
-		return m, nil
+		return m, nil, nil
 	}
 	for _, x := range a.pending {
-		next, err := m.Append(x, m.Predictor().Mean(x))
+		mu := m.Predictor().Mean(x)
+		next, err := m.Append(x, mu)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		m = next
+		m, believed = next, append(believed, mu)
 	}
-	return m, nil
+	return m, believed, nil
 }
 
 // below is E[f | f < c] for f ~ N(mu, sigma²): what to assume of a pruned trial,

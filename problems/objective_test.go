@@ -13,6 +13,7 @@ func everyObjective() []Objective {
 	for seed := range uint64(2) {
 		all = append(all, Mixed(seed)...)
 		all = append(all, Hidden(seed)...)
+		all = append(all, Rare(seed)...)
 	}
 	return append(all, Branin().Objective())
 }
@@ -94,6 +95,23 @@ func TestHiddenFailsInAThird(t *testing.T) {
 	for i, d := range []int{2, 5, 9} {
 		if o := Hidden(0)[i]; o.Space.Len() != d {
 			t.Errorf("%s has %d parameters, want %d", o.Name, o.Space.Len(), d)
+		}
+	}
+}
+
+func TestRareSucceedsRarely(t *testing.T) {
+	r := stream(3, 99)
+	for i, o := range Rare(1) {
+		const n = 5000
+		succeeds := 0
+		for range n {
+			if _, ok := o.Observe(o.Sample(r), 0); ok {
+				succeeds++
+			}
+		}
+		want := []float64{0.01, 0.04, 0.10}[i%3]
+		if share := float64(succeeds) / n; math.Abs(share-want) > 0.5*want {
+			t.Errorf("%s: %v of the space succeeds, want %v", o.Name, share, want)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func suites() map[string]suite {
 		"adversarial": {about: "surfaces that break a model's assumptions", make: func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }},
 		"mixed":       {about: "ints, choices and bools", make: problems.Mixed},
 		"hidden":      {about: "a third of the space fails", make: problems.Hidden},
+		"rare":        {about: "1, 4 and 10 % of the space succeed, the rest fails", make: problems.Rare},
 		"shifted": {about: "the paper's functions moved, so that the center is no gift", make: func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
 		}},

@@ -57,44 +57,32 @@ const (
 	// BetaDragonfly is 0.5 d ln(2dt+1), as in the program dragonfly (Kandasamy
 	// et al. 2020).
 	BetaDragonfly BetaRule = "dragonfly"
-	// BetaThompson is 5 d ln(2dt+1), as in the code of Kandasamy et al., Parallelised
+	// BetaKandasamy is 5 d ln(2dt+1), as in the code of Kandasamy et al., Parallelised
 	// Bayesian Optimisation via Thompson Sampling (2018).
-	BetaThompson BetaRule = "parallel-ts"
-	// BetaAdditive is 0.2 d ln(2dt+1), dragonfly's for a group of d dimensions of
-	// an additive model.
-	BetaAdditive BetaRule = "additive"
-	// BetaFixed is a constant.
-	BetaFixed BetaRule = "fixed"
+	BetaKandasamy BetaRule = "kandasamy"
+	// BetaGroup is 0.2 d ln(2dt+1), dragonfly's for a group of d dimensions of an
+	// additive model.
+	BetaGroup BetaRule = "group"
 )
 
 // BetaRules returns the names of all rules.
-func BetaRules() []BetaRule {
-	return []BetaRule{BetaDragonfly, BetaThompson, BetaAdditive, BetaFixed}
+func BetaRules() []string {
+	return []string{string(BetaDragonfly), string(BetaKandasamy), string(BetaGroup)}
 }
 
 // Beta returns beta_t of the rule for d active dimensions after t evaluations
-// (finished and pending, so that it never decreases). fixed is the value of
-// BetaFixed and is ignored by the others.
-func (r BetaRule) Beta(d, t int, fixed float64) (float64, error) {
+// (finished and pending, so that it never decreases).
+func (r BetaRule) Beta(d, t int) (float64, error) {
 	var scale float64
 	switch r {
 	case BetaDragonfly:
 		scale = 0.5
-	case BetaThompson:
+	case BetaKandasamy:
 		scale = 5
-	case BetaAdditive:
+	case BetaGroup:
 		scale = 0.2
-	case BetaFixed:
-		if !(fixed >= 0) {
-			return 0, fmt.Errorf("fixed beta is %v, it must be a number of at least 0", fixed)
-		}
-		return fixed, nil
 	default:
-		names := make([]string, 0, len(BetaRules()))
-		for _, known := range BetaRules() {
-			names = append(names, string(known))
-		}
-		return 0, fmt.Errorf("unknown beta rule %q, want one of %s", r, strings.Join(names, ", "))
+		return 0, fmt.Errorf("unknown beta rule %q, want one of %s", r, strings.Join(BetaRules(), ", "))
 	}
 	d, t = max(d, 1), max(t, 1)
 	return scale * float64(d) * math.Log(2*float64(d)*float64(t)+1), nil

@@ -13,8 +13,7 @@
 // Lipschitz Optimization (2020), for truncation (TEI, TPI, TUCB) and the
 // accept-reject rule, here with the sign of the second term of TEI corrected;
 // Ament et al., Unexpected Improvements to Expected Improvement (2023), for
-// logarithmic forms; González et al., Batch Bayesian Optimization via Local
-// Penalization (2016).
+// logarithmic forms.
 package acquisition
 
 import "math"

@@ -158,76 +158,23 @@ func FuzzValuesAreFinite(f *testing.F) {
 	})
 }
 
-func TestPenalty(t *testing.T) {
-	rng := rand.New(rand.NewPCG(6, 6))
-	center, scale := []float64{0.3, 0.6, 0.5}, []float64{0.5, 2, 1}
-	for i := range 300 {
-		sc := scale
-		if i%2 == 0 {
-			sc = nil
-		}
-		lipschitz := 1 + 3*rng.Float64()
-		mu, sigma, best := rng.NormFloat64(), math.Exp(rng.NormFloat64()-2), 1+rng.Float64()
-		p := acquisition.NewPenalty(center, sc, mu, sigma, best, lipschitz)
-		x := []float64{rng.Float64(), rng.Float64(), rng.Float64()}
-		dist := 0.0
-		for j := range x {
-			d := x[j] - center[j]
-			if sc != nil {
-				d /= sc[j]
-			}
-			dist += d * d
-		}
-		// González et al.: erfc(-z)/2, z = (L‖x-c‖ - best + mu)/√(2σ²)
-		z := (lipschitz*math.Sqrt(dist) - math.Max(best-mu, 0)) / (math.Sqrt2 * sigma)
-		grad := []float64{1, 1, 1}
-		got := p.AddLog(x, grad)
-		if want := math.Log(0.5 * math.Erfc(-z)); z > -5 && math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
-			t.Errorf("AddLog = %v, want %v", got, want)
-		}
-		for j := range x {
-			const h = 1e-6
-			x[j] += h
-			plus := p.AddLog(x, nil)
-			x[j] -= 2 * h
-			minus := p.AddLog(x, nil)
-			x[j] += h
-			if want := (plus - minus) / (2 * h); math.Abs(grad[j]-1-want) > 1e-4*(1+math.Abs(want)) {
-				t.Errorf("gradient %v, differences give %v", grad[j]-1, want)
-			}
-		}
-	}
-	p := acquisition.NewPenalty(center, nil, 0, 1e-9, 1, 2)
-	grad := make([]float64, 3)
-	if v := p.AddLog([]float64{0.31, 0.6, 0.5}, grad); math.IsInf(v, 0) || !(grad[0] > 0) {
-		t.Errorf("deep inside the ball: %v, gradient %v", v, grad)
-	}
-	if v := p.AddLog(center, grad); math.IsNaN(v) || math.IsNaN(grad[0]) {
-		t.Errorf("at the centre: %v, gradient %v", v, grad)
-	}
-}
-
 func TestBeta(t *testing.T) {
 	for _, c := range []struct {
 		rule acquisition.BetaRule
 		d, t int
 		want float64
 	}{
-		{acquisition.BetaThompson, 2, 10, 6.094}, {acquisition.BetaDragonfly, 2, 10, 1.927}, {acquisition.BetaAdditive, 2, 10, 1.219},
-		{acquisition.BetaThompson, 3, 20, 8.482}, {acquisition.BetaDragonfly, 3, 20, 2.682}, {acquisition.BetaAdditive, 3, 20, 1.696},
-		{acquisition.BetaThompson, 6, 50, 13.855}, {acquisition.BetaDragonfly, 6, 50, 4.381}, {acquisition.BetaAdditive, 6, 50, 2.771},
-		{acquisition.BetaFixed, 6, 50, 1.5},
+		{acquisition.BetaKandasamy, 2, 10, 6.094}, {acquisition.BetaDragonfly, 2, 10, 1.927}, {acquisition.BetaGroup, 2, 10, 1.219},
+		{acquisition.BetaKandasamy, 3, 20, 8.482}, {acquisition.BetaDragonfly, 3, 20, 2.682}, {acquisition.BetaGroup, 3, 20, 1.696},
+		{acquisition.BetaKandasamy, 6, 50, 13.855}, {acquisition.BetaDragonfly, 6, 50, 4.381}, {acquisition.BetaGroup, 6, 50, 2.771},
 	} {
-		got, err := c.rule.Beta(c.d, c.t, 2.25)
+		got, err := c.rule.Beta(c.d, c.t)
 		if err != nil || math.Abs(math.Sqrt(got)-c.want) > 6e-4 {
 			t.Errorf("%s(%d, %d): √beta = %v, %v, want %v", c.rule, c.d, c.t, math.Sqrt(got), err, c.want)
 		}
 	}
-	if _, err := acquisition.BetaRule("dragon").Beta(1, 1, 0); err == nil {
+	if _, err := acquisition.BetaRule("dragon").Beta(1, 1); err == nil {
 		t.Error("an unknown rule was taken")
-	}
-	if _, err := acquisition.BetaFixed.Beta(1, 1, math.NaN()); err == nil {
-		t.Error("NaN was taken as a fixed beta")
 	}
 }
 
