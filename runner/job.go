@@ -175,6 +175,9 @@ type Exit struct {
 	DiskFull bool `json:"disk_full,omitempty"`
 	// Truncated: an output passed MaxLog and has lost its middle.
 	Truncated bool `json:"truncated,omitempty"`
+	// Cause says in a sentence what the status alone does not: that a batch system ended
+	// the attempt because it took more memory than it had asked for, for instance.
+	Cause string `json:"cause,omitempty"`
 	// Leftovers are processes that the command left behind when it ended by itself. They
 	// were ended too.
 	Leftovers []Process `json:"leftovers,omitempty"`
@@ -199,8 +202,8 @@ type Process struct {
 	Alive   bool   `json:"alive,omitempty"` // even SIGKILL did not end it in time
 }
 
-// validate reports the first fault of a job that is to be launched.
-func (j *Job) validate() error {
+// Validate reports the first fault of a job that is to be launched.
+func (j *Job) Validate() error {
 	switch {
 	case j.Dir == "":
 		return errors.New("job has no directory")

@@ -52,7 +52,7 @@ const (
 
 // Launch implements Launcher.
 func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
-	if err := job.validate(); err != nil {
+	if err := job.Validate(); err != nil {
 		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
 	}
 	l.adopt()

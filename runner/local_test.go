@@ -9,16 +9,16 @@ import (
 )
 
 func TestLocal(t *testing.T) {
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{} })
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{} }, runnertest.Traits{})
 }
 
 func TestLocalAdopting(t *testing.T) {
 	local := &runner.Local{Adopt: true} // one for the process
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local })
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local }, runnertest.Traits{})
 }
 
 func TestLocalSh(t *testing.T) {
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: "/bin/sh"} })
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: "/bin/sh"} }, runnertest.Traits{})
 }
 
 func TestLocalBash(t *testing.T) {
@@ -26,5 +26,5 @@ func TestLocalBash(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: bash} })
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: bash} }, runnertest.Traits{})
 }

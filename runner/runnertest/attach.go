@@ -20,6 +20,10 @@ import (
 // orchestratorEnv holds the job of a test binary that is run as an orchestrator.
 const orchestratorEnv = "RUNNERTEST_ORCHESTRATE"
 
+// Orchestrating reports whether this is a test binary that Suite has started to be killed:
+// its environment is as the first one has left it.
+func Orchestrating() bool { return os.Getenv(orchestratorEnv) != "" }
+
 // plan is what the orchestrator is told to do.
 type plan struct {
 	Dir, ID, Shell string
@@ -89,7 +93,7 @@ func attach(ctx context.Context, a runner.Attacher, job runner.Job) <-chan resul
 	return done
 }
 
-func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	a, ok := l.(runner.Attacher)
 	if !ok {
@@ -147,8 +151,8 @@ func testAttach(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		wantDead(t, job, 1)
 	})
 	testAttachStops(t, a)
-	t.Run("AnyMoment", func(t *testing.T) { testAnyMoment(t, a) })
-	testAttachLost(t, a)
+	t.Run("AnyMoment", func(t *testing.T) { traits.testAnyMoment(t, a) })
+	traits.testAttachLost(t, a)
 }
 
 // testAttachStops ends attempts that were attached to.
@@ -202,10 +206,13 @@ func testAttachStops(t *testing.T, a runner.Attacher) {
 
 // testAnyMoment kills orchestrators at many moments of a launch: an attempt then either has
 // not started and never will, or runs on to its end and is harvested. It is never lost.
-func testAnyMoment(t *testing.T, a runner.Attacher) {
+func (traits Traits) testAnyMoment(t *testing.T, a runner.Attacher) {
 	ran := 0
 	var never []string
-	const moments = 40
+	moments, apart := 40, 200*time.Microsecond
+	if traits.Slow {
+		moments, apart = 20, 8*time.Millisecond
+	}
 	for i := range moments {
 		log := filepath.Join(t.TempDir(), "log")
 		job := shellJob(t, `echo started >>"$LOG"; sleep 0.01; echo ended >>"$LOG"; exit 7`)
@@ -221,7 +228,7 @@ func testAnyMoment(t *testing.T, a runner.Attacher) {
 		if _, err := io.ReadFull(said, make([]byte, len(launching))); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(i) * 200 * time.Microsecond)
+		time.Sleep(time.Duration(i) * apart)
 		_ = cmd.Process.Kill() // or it has ended already
 		_ = cmd.Wait()
 		r := awaitResult(t, attach(context.Background(), a, job))
@@ -232,7 +239,7 @@ func testAnyMoment(t *testing.T, a runner.Attacher) {
 		case errors.Is(r.err, runner.ErrNeverStarted) && len(text) == 0:
 			never = append(never, log)
 		default:
-			t.Errorf("killed after %d × 0.2 ms: %+v, log %q", i, r, text)
+			t.Errorf("killed after %d × %v: %+v, log %q", i, apart, r, text)
 		}
 	}
 	for _, log := range never {
@@ -244,7 +251,7 @@ func testAnyMoment(t *testing.T, a runner.Attacher) {
 }
 
 // testAttachLost: attempts that have no exit status.
-func testAttachLost(t *testing.T, a runner.Attacher) {
+func (traits Traits) testAttachLost(t *testing.T, a runner.Attacher) {
 	background := context.Background()
 	t.Run("NeverStarted", func(t *testing.T) {
 		job := shellJob(t, "true")
@@ -268,9 +275,7 @@ func testAttachLost(t *testing.T, a runner.Attacher) {
 		if err := unix.Kill(-group, unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrLost) {
-			t.Errorf("%+v", r)
-		}
+		traits.wantLost(t, awaitResult(t, attach(background, a, job)))
 		wantDead(t, job, 1)
 	})
 	t.Run("SupervisorDied", func(t *testing.T) {
@@ -282,9 +287,15 @@ func testAttachLost(t *testing.T, a runner.Attacher) {
 		if err := exec.Command("kill", "-9", text).Run(); err != nil {
 			t.Fatal(err)
 		}
-		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrLost) {
-			t.Errorf("%+v", r)
-		}
+		traits.wantLost(t, awaitResult(t, attach(background, a, job)))
 		wantDead(t, job, 2)
 	})
+}
+
+// wantLost checks the end of an attempt whose supervisor was killed.
+func (traits Traits) wantLost(t *testing.T, r result) {
+	t.Helper()
+	if traits.Witnessed && (r.err != nil || r.exit.Signal != "SIGKILL") || !traits.Witnessed && !errors.Is(r.err, runner.ErrLost) {
+		t.Errorf("%+v", r)
+	}
 }

@@ -15,14 +15,23 @@ import (
 // patience is how long a test waits for what must happen. Nothing depends on its length.
 const patience = 60 * time.Second
 
+// Traits are what launchers may differ in.
+type Traits struct {
+	// Witnessed: something that outlives the orchestrator sees every attempt's end, so that
+	// the end of one whose supervisor was killed is known.
+	Witnessed bool
+	// Slow: a launch takes about a second, and fewer must do.
+	Slow bool
+}
+
 // Suite runs the contract of runner.Launcher, and that of runner.Attacher if the launcher
 // is one too, against launchers made by newLauncher. The attempts run on this machine with
 // a POSIX shell, sleep and a few other standard tools.
 //
 // Suite must be called from a top-level test: to have an orchestrator that it can kill, it
 // runs the test binary again with that test alone.
-func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
-	if os.Getenv(orchestratorEnv) != "" {
+func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits Traits) {
+	if Orchestrating() {
 		orchestrate(t, newLauncher(t))
 		return
 	}
@@ -50,7 +59,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher) {
 		{"Hopper", testHopper},
 		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},
-		{"Attach", testAttach},
+		{"Attach", traits.testAttach},
 		{"Identity", testIdentity},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, newLauncher) })

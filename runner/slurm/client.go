@@ -1,0 +1,90 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// commandPatience is how long a command of Slurm may take. Its own network timeouts are
+// shorter; this one is for a machine that hangs.
+const commandPatience = 5 * time.Minute
+
+// commandError says that a command of Slurm has failed, in its own words.
+type commandError struct {
+	name string
+	text string
+	err  error
+}
+
+func (e *commandError) Error() string {
+	if e.text == "" {
+		return fmt.Sprintf("%s: %v", e.name, e.err)
+	}
+	return e.text
+}
+
+func (e *commandError) Unwrap() error { return e.err }
+
+// run runs a command of Slurm and returns its standard output.
+func run(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	cmd.Env = cleanEnv(os.Environ())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", &commandError{name, strings.TrimSpace(stderr.String()), err}
+	}
+	return stdout.String(), nil
+}
+
+// cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as
+// if it were theirs: lbotune may itself run in an allocation. SLURM_CONF stays, since it
+// says where the cluster is.
+func cleanEnv(env []string) []string {
+	var kept []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		foreign := false
+		for _, prefix := range []string{"SLURM_", "SLURMD_", "SBATCH_", "SQUEUE_", "SCANCEL_", "SRUN_", "SALLOC_"} {
+			foreign = foreign || strings.HasPrefix(name, prefix)
+		}
+		if !foreign || name == "SLURM_CONF" {
+			kept = append(kept, kv)
+		}
+	}
+	return kept
+}
+
+// passing lists what Slurm says when trying again later may help.
+var passing = []string{
+	"unable to contact slurm controller", "socket timed out", "communication connection failure",
+	"temporarily unable", "resource temporarily unavailable", "connection refused", "connection timed out",
+	"zero bytes were transmitted", "slurm_persist_conn", "in standby mode", "unexpected message received",
+	"job submit limit", "maxsubmitjob", "maximum job", "transport endpoint",
+	"insane message length", "connection reset", "no route to host", "rate limit",
+	"maxjobcount", "try again",
+}
+
+// passes reports whether an error of a command may pass by itself.
+func passes(err error) bool {
+	var e *commandError
+	if !errors.As(err, &e) {
+		return false
+	}
+	text := strings.ToLower(e.text)
+	for _, p := range passing {
+		if strings.Contains(text, p) {
+			return true
+		}
+	}
+	return e.text == "" && !errors.Is(e.err, exec.ErrNotFound) // killed, or ended without a word
+}

@@ -1,0 +1,174 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// Pace of the job's looks at its folder.
+const (
+	stopPause    = time.Second // for a request to stop, which a signal announces sooner
+	latePause    = 250 * time.Millisecond
+	latePatience = 90 * time.Second // for an intent that a network file system shows late
+)
+
+// errDuplicate: another job has claimed the attempt, or it is over.
+var errDuplicate = errors.New("another job has run this attempt; there is nothing to do")
+
+// Exec runs, inside a job, the attempt whose folder it is given, and returns the exit code
+// of the job: that of the command.
+func Exec(path string) int {
+	f := folder(path)
+	code, err := f.exec()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "lbotune: %s: %v\n", f.attempt(), err)
+	}
+	return code
+}
+
+func (f folder) exec() (code int, err error) {
+	in, err := f.awaitIntent()
+	if err != nil {
+		return 1, err
+	}
+	if _, err := os.Stat(f.path(endingName)); err == nil || f.claimed() || f.stopped() != "" {
+		return 0, errDuplicate
+	}
+	over := make(chan struct{})
+	defer close(over)
+	go f.live(over, in.Beat)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	r := f.newRequest(cancel)
+	go r.listen(over)
+
+	job := in.Job.job(f.attempt())
+	job.Kill = r.kill
+	local := &runner.Local{Adopt: true}
+	exit, err := local.Launch(ctx, job)
+	switch {
+	case errors.Is(err, runner.ErrClaimed):
+		return 0, errDuplicate
+	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
+		return 1, err
+	}
+	e := ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
+	if err != nil {
+		e.Exit, e.Refusal = nil, refusalOf(err)
+	} else {
+		for i, name := range []string{runner.StdoutName, runner.StderrName} {
+			if info, err := os.Stat(filepath.Join(f.attempt(), name)); err == nil {
+				e.Outputs[i] = info.Size()
+			}
+		}
+	}
+	code = exit.Code
+	if err != nil {
+		code = 1
+	}
+	// If this fails, the attempt's record still has the status.
+	return code, errors.Join(err, f.writeJSON(endingName, e))
+}
+
+func nodeName() string {
+	if name := os.Getenv("SLURMD_NODENAME"); name != "" {
+		return name
+	}
+	host, _ := os.Hostname()
+	return host
+}
+
+func (f folder) awaitIntent() (in intent, err error) {
+	for begun := time.Now(); ; time.Sleep(latePause) {
+		f.refresh()
+		there, err := f.readJSON(intentName, &in)
+		switch {
+		case err != nil:
+			return in, err
+		case there && in.Version > intentVersion:
+			return in, fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+		case there:
+			return in, nil
+		case time.Since(begun) > latePatience:
+			return in, fmt.Errorf("there is no %s: the attempt was given up, or this node does not see the study's directory", intentName)
+		}
+	}
+}
+
+// live gives signs of life until over is closed.
+func (f folder) live(over <-chan struct{}, every time.Duration) {
+	for {
+		now := time.Now()
+		if os.Chtimes(f.path(beatName), now, now) != nil {
+			_ = f.write(beatName, nil) // the first one; or the disk is full, and the next try may help
+		}
+		select {
+		case <-over:
+			return
+		case <-time.After(every):
+		}
+	}
+}
+
+// errAsked ends an attempt that was asked to end.
+var errAsked = errors.New("asked to end")
+
+// request is how the attempt is asked to end: by a file of the folder, of which a SIGTERM
+// gives notice. SIGTERM without that file is Slurm's own doing.
+type request struct {
+	folder  folder
+	cancel  context.CancelCauseFunc
+	kill    chan struct{}
+	killed  bool
+	signals chan os.Signal
+	signal  atomic.Value // name of the signal that Slurm has sent
+}
+
+func (f folder) newRequest(cancel context.CancelCauseFunc) *request {
+	r := &request{folder: f, cancel: cancel, kill: make(chan struct{}), signals: make(chan os.Signal, 4)}
+	signal.Notify(r.signals, syscall.SIGTERM)
+	return r
+}
+
+func (r *request) listen(done <-chan struct{}) {
+	look := time.NewTicker(stopPause)
+	defer look.Stop()
+	for {
+		signalled := false
+		select {
+		case <-done:
+			return
+		case <-r.signals:
+			signalled = true
+		case <-look.C:
+		}
+		r.folder.refresh()
+		switch reason := r.folder.stopped(); {
+		case reason == stopKill:
+			if !r.killed {
+				r.killed = true
+				close(r.kill)
+			}
+		case reason != "":
+			r.cancel(errAsked)
+		case signalled:
+			r.signal.Store("SIGTERM")
+			r.cancel(errAsked)
+		}
+	}
+}
+
+// slurms returns the signal by which Slurm has asked the attempt to end, if it did.
+func (r *request) slurms() string {
+	name, _ := r.signal.Load().(string)
+	return name
+}

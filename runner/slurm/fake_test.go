@@ -1,0 +1,202 @@
+package slurm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Environment of a test binary that plays another program.
+const (
+	roleEnv = "SLURMTEST_ROLE" // sbatch, squeue, scancel, job or exec
+	dirEnv  = "SLURMTEST_DIR"  // of the fake cluster
+)
+
+// fakeCluster puts a cluster of one machine without limits in front of PATH: sbatch,
+// squeue and scancel are this test binary, each job is a file in a directory.
+func fakeCluster(t *testing.T) string {
+	t.Helper()
+	bin, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"sbatch", "squeue", "scancel"} {
+		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Args[0])
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	t.Setenv(dirEnv, dir)
+	return dir
+}
+
+// fakeJob is a job of the fake cluster.
+type fakeJob struct {
+	ID     int
+	Name   string
+	State  string
+	Node   string
+	PID    int
+	Script string
+	Output string
+	Args   []string
+}
+
+func (j *fakeJob) path() string {
+	return filepath.Join(os.Getenv(dirEnv), strconv.Itoa(j.ID)+".job")
+}
+
+// save makes the job visible as it is now.
+func (j *fakeJob) save() {
+	text, _ := json.Marshal(j)
+	tmp := fmt.Sprintf("%s.%d.tmp", j.path(), os.Getpid())
+	if err := os.WriteFile(tmp, text, 0o600); err == nil {
+		_ = os.Rename(tmp, j.path())
+	}
+}
+
+func fakeJobs() []*fakeJob {
+	var jobs []*fakeJob
+	for id := 1; ; id++ {
+		j := &fakeJob{ID: id}
+		text, err := os.ReadFile(j.path())
+		if err != nil {
+			return jobs
+		}
+		if json.Unmarshal(text, j) == nil {
+			jobs = append(jobs, j)
+		}
+	}
+}
+
+// play is the main function of the programs that the test binary plays.
+func play(role string, args []string) int {
+	os.Unsetenv(roleEnv)
+	if words, err := os.ReadFile(filepath.Join(os.Getenv(dirEnv), role+".fails")); err == nil {
+		fmt.Fprintf(os.Stderr, "%s: error: %s", role, words)
+		return 1
+	}
+	switch role {
+	case "sbatch":
+		return fakeSbatch(args)
+	case "squeue":
+		return fakeSqueue(args)
+	case "scancel":
+		return fakeScancel(args)
+	case "job":
+		return fakeRun(args[0])
+	}
+	return 2
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func option(args []string, name string) string {
+	for _, a := range args {
+		if value, ok := strings.CutPrefix(a, "--"+name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func fakeSbatch(args []string) int {
+	j := &fakeJob{Name: option(args, "job-name"), State: "PENDING", Script: args[len(args)-1],
+		Output: option(args, "output"), Args: args}
+	for j.ID = 1; ; j.ID++ {
+		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			f.Close()
+			break
+		}
+	}
+	j.save()
+	if !exists(filepath.Join(os.Getenv(dirEnv), "hold")) {
+		cmd := exec.Command(os.Args[0], strconv.Itoa(j.ID))
+		cmd.Env = append(os.Environ(), roleEnv+"=job")
+		if cmd.Dir = option(args, "chdir"); !exists(cmd.Dir) { // as Slurm does
+			cmd.Dir = "/tmp"
+		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	fmt.Println(j.ID)
+	return 0
+}
+
+// fakeRun is the node: it runs one job to its end.
+func fakeRun(id string) int {
+	n, _ := strconv.Atoi(id)
+	j := &fakeJob{ID: n}
+	text, err := os.ReadFile(j.path())
+	if err != nil || json.Unmarshal(text, j) != nil || j.State != "PENDING" {
+		return 1
+	}
+	out, err := os.OpenFile(j.Output, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		out = nil
+	}
+	cmd := exec.Command(j.Script)
+	cmd.Path = "/bin/bash"
+	cmd.Args = []string{"bash", j.Script}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+id, "SLURMD_NODENAME=fake1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	if err == nil {
+		j.State, j.Node, j.PID = "RUNNING", "fake1", cmd.Process.Pid
+		j.save()
+		err = cmd.Wait()
+	}
+	end := "COMPLETED"
+	if err != nil {
+		end = "FAILED"
+	}
+	if words, err := os.ReadFile(j.path() + ".end"); err == nil {
+		end = string(words)
+	}
+	j.State = end
+	j.save()
+	return 0
+}
+
+func fakeSqueue(args []string) int {
+	names := strings.Split(option(args, "name"), ",")
+	for _, j := range fakeJobs() {
+		for _, name := range names {
+			if j.Name == name && j.State != "FORGOTTEN" {
+				fmt.Printf("%d|%s|%s|None|%s\n", j.ID, j.State, j.Node, j.Name)
+			}
+		}
+	}
+	return 0
+}
+
+func fakeScancel(args []string) int {
+	for _, j := range fakeJobs() {
+		if j.Name != option(args, "name") {
+			continue
+		}
+		switch {
+		case j.State == "RUNNING" && option(args, "signal") == "TERM":
+			_ = syscall.Kill(j.PID, syscall.SIGTERM)
+		case j.State == "RUNNING":
+			_ = os.WriteFile(j.path()+".end", []byte("CANCELLED"), 0o600)
+			_ = syscall.Kill(-j.PID, syscall.SIGTERM)
+		case j.State == "PENDING" && option(args, "signal") == "":
+			j.State = "CANCELLED"
+			j.save()
+		}
+	}
+	return 0
+}

@@ -1,0 +1,297 @@
+package slurm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// Files of a folder.
+const (
+	intentName    = "intent.json"     // launcher: what is to run, written before sbatch is called
+	scriptName    = "job.sh"          // launcher: what sbatch is given
+	submittedName = "submitted.jsonl" // launcher: a job id for each call of sbatch that gave one
+	stopName      = "stop"            // launcher: asks the job to end the attempt
+	outputName    = "slurm.out"       // Slurm: output of the script, of the setup lines above all
+	beatName      = "heartbeat"       // job: touched as long as it lives
+	endingName    = "ending.json"     // job: how the attempt ended
+	lostName      = "lost.json"       // launcher: the cluster lost the attempt, and where
+)
+
+const suffix = ".slurm"
+
+// folder is where the launcher and the job speak about one attempt.
+type folder string
+
+func folderOf(dir string) folder { return folder(dir + suffix) }
+
+// attempt is the attempt's own directory, whose creation is the job's claim.
+func (f folder) attempt() string { return strings.TrimSuffix(string(f), suffix) }
+
+func (f folder) path(name string) string { return filepath.Join(string(f), name) }
+
+// write replaces a file of the folder as a whole, and returns when it is on disk.
+func (f folder) write(name string, text []byte) error {
+	w, err := os.CreateTemp(string(f), "."+name+"-")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	err = errors.Join(err, w.Chmod(0o600), w.Sync(), w.Close())
+	if err == nil {
+		err = os.Rename(w.Name(), f.path(name))
+	}
+	if err != nil {
+		_ = os.Remove(w.Name())
+		return err
+	}
+	return f.sync()
+}
+
+func (f folder) sync() error {
+	d, err := os.Open(string(f))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func (f folder) writeJSON(name string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return f.write(name, append(text, '\n'))
+}
+
+// readJSON reads a file of the folder; it reports whether there is one.
+func (f folder) readJSON(name string, v any) (bool, error) {
+	text, err := os.ReadFile(f.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", f.path(name), err)
+	}
+	return true, nil
+}
+
+// refresh makes a network file system look again for files that it did not see before.
+func (f folder) refresh() { _, _ = os.ReadDir(string(f)) }
+
+// claimed reports whether a job has claimed the attempt.
+func (f folder) claimed() bool {
+	_, err := os.Lstat(f.attempt())
+	return err == nil
+}
+
+// beat is the time of the job's last sign of life by the clock of the file system; only
+// its changes mean something.
+func (f folder) beat() time.Time {
+	info, err := os.Stat(f.path(beatName))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// submitted lists the ids of the jobs that were submitted for the attempt.
+func (f folder) submitted() []string {
+	text, _ := os.ReadFile(f.path(submittedName)) // absent: none is known
+	var ids []string
+	for line := range bytes.Lines(text) {
+		var s submission
+		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &s) == nil {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// submission is a line of submitted.jsonl.
+type submission struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+}
+
+func (f folder) addSubmission(id string) error {
+	line, err := json.Marshal(submission{ID: id, At: time.Now()})
+	if err != nil {
+		return err
+	}
+	w, err := os.OpenFile(f.path(submittedName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return errors.Join(err, w.Chmod(0o600), w.Sync(), w.Close())
+}
+
+// stopReason says why an attempt is asked to end.
+type stopReason string
+
+const (
+	stopCancel  stopReason = "cancel"
+	stopTimeout stopReason = "timeout"
+	stopKill    stopReason = "kill" // at once
+)
+
+func (f folder) stopped() stopReason {
+	text, _ := os.ReadFile(f.path(stopName))
+	return stopReason(strings.TrimSpace(string(text)))
+}
+
+// intent is what is to run.
+type intent struct {
+	Version int           `json:"intent"`
+	Name    string        `json:"name"` // of the jobs
+	Beat    time.Duration `json:"beat"`
+	Job     order         `json:"job"`
+}
+
+const intentVersion = 1
+
+// order is a runner.Job as the file holds it.
+type order struct {
+	ID      string        `json:"id"`
+	Shell   text          `json:"shell,omitempty"`
+	Argv    []text        `json:"argv,omitempty"`
+	Env     []text        `json:"env,omitempty"`
+	Cwd     text          `json:"cwd"`
+	Files   []file        `json:"files,omitempty"`
+	Timeout time.Duration `json:"timeout,omitempty"`
+	Grace   time.Duration `json:"grace"`
+	MaxLog  int64         `json:"max_log,omitempty"`
+}
+
+type file struct {
+	Name    text `json:"name"`
+	Content text `json:"content"`
+}
+
+func orderOf(j runner.Job) order {
+	o := order{ID: j.ID, Shell: text(j.Shell), Argv: texts[text](j.Argv), Env: texts[text](j.Env), Cwd: text(j.Cwd),
+		Timeout: j.Timeout, Grace: j.Grace, MaxLog: j.MaxLog}
+	for _, f := range j.Files {
+		o.Files = append(o.Files, file{text(f.Name), text(f.Content)})
+	}
+	return o
+}
+
+func (o order) job(dir string) runner.Job {
+	j := runner.Job{Dir: dir, ID: o.ID, Shell: string(o.Shell), Argv: texts[string](o.Argv), Env: texts[string](o.Env),
+		Cwd: string(o.Cwd), Timeout: o.Timeout, Grace: o.Grace, MaxLog: o.MaxLog}
+	for _, f := range o.Files {
+		j.Files = append(j.Files, runner.File{Name: string(f.Name), Content: []byte(f.Content)})
+	}
+	return j
+}
+
+func texts[T, F ~string](from []F) []T {
+	var to []T
+	for _, s := range from {
+		to = append(to, T(s))
+	}
+	return to
+}
+
+// text is a string that JSON keeps byte for byte, also if it is not UTF-8: then as
+// {"bytes": BASE64}.
+type text string
+
+type rawText struct {
+	Bytes []byte `json:"bytes"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t text) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(rawText{[]byte(t)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("{")) {
+		var raw rawText
+		err := json.Unmarshal(b, &raw)
+		*t = text(raw.Bytes)
+		return err
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// ending is how an attempt ended, as the job saw it.
+type ending struct {
+	Job     string       `json:"job"` // id
+	Node    string       `json:"node"`
+	Exit    *runner.Exit `json:"exit,omitempty"`
+	Refusal *refusal     `json:"refusal,omitempty"` // it could not run
+	Signal  string       `json:"signal,omitempty"`  // that asked the job to end
+	Outputs [2]int64     `json:"outputs"`           // lengths of stdout and stderr
+}
+
+// refusal is the error of a launch.
+type refusal struct {
+	Text      string `json:"text"`
+	Op        string `json:"op,omitempty"` // of a runner.SpawnError
+	Temporary bool   `json:"temporary,omitempty"`
+	Disk      bool   `json:"disk,omitempty"`
+}
+
+func refusalOf(err error) *refusal {
+	var spawn *runner.SpawnError
+	if errors.As(err, &spawn) {
+		return &refusal{Text: spawn.Err.Error(), Op: spawn.Op, Temporary: spawn.Temporary, Disk: spawn.Disk}
+	}
+	return &refusal{Text: err.Error()}
+}
+
+func (r *refusal) err(node string) error {
+	if r.Op == "" {
+		return fmt.Errorf("on node %s: %s", node, r.Text)
+	}
+	return &runner.SpawnError{Op: r.Op, Err: fmt.Errorf("%s (on node %s)", r.Text, node), Temporary: r.Temporary, Disk: r.Disk}
+}
+
+// loss says where the cluster lost an attempt.
+type loss struct {
+	State string `json:"state"`
+	Node  string `json:"node,omitempty"`
+}
+
+// losses are those of the trial whose attempt this is.
+func (f folder) losses() []loss {
+	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(string(f)), "*"+suffix, lostName))
+	var out []loss
+	for _, path := range paths {
+		var l loss
+		if there, err := folder(filepath.Dir(path)).readJSON(lostName, &l); there && err == nil {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (l loss) String() string {
+	switch {
+	case l.State == "":
+		return "a job that Slurm has forgotten"
+	case l.Node == "":
+		return l.State
+	}
+	return l.State + " on node " + l.Node
+}

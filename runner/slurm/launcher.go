@@ -1,0 +1,151 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// Launcher runs attempts as Slurm jobs. It implements runner.Launcher and runner.Attacher.
+// See the package comment for how.
+type Launcher struct {
+	Settings Settings
+	// Exec is the command that calls Exec with the folder that follows it. The nodes must
+	// have it under the same path.
+	Exec []string
+	// Log, if not nil, hears of what passes by itself, such as a controller that is away.
+	Log func(message string, err error)
+
+	once  sync.Once
+	queue *queue
+}
+
+var (
+	_ runner.Launcher = (*Launcher)(nil)
+	_ runner.Attacher = (*Launcher)(nil)
+)
+
+func (l *Launcher) log(message string, err error) {
+	if l.Log != nil {
+		l.Log(message, err)
+	}
+}
+
+func (l *Launcher) theQueue() *queue {
+	l.once.Do(func() { l.queue = &queue{longest: l.Settings.poll()} })
+	return l.queue
+}
+
+var oddRE = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// jobName is the name of the jobs of an attempt. It is as unique as the attempt's id.
+func jobName(id string) string { return "lbotune-" + oddRE.ReplaceAllString(id, "-") }
+
+// Launch implements runner.Launcher.
+func (l *Launcher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	exit, err := l.launch(ctx, job)
+	if err != nil {
+		return runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+	}
+	return exit, nil
+}
+
+func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if err := job.Validate(); err != nil {
+		return runner.Exit{}, err
+	}
+	if ctx.Err() != nil {
+		return runner.Exit{}, context.Cause(ctx)
+	}
+	if err := absolute(&job); err != nil {
+		return runner.Exit{}, err
+	}
+	f := folderOf(job.Dir)
+	if f.claimed() {
+		return runner.Exit{}, fmt.Errorf("%s: %w", job.Dir, runner.ErrClaimed)
+	}
+	if lost := f.losses(); len(lost) > l.Settings.Retries {
+		last := lost[len(lost)-1]
+		return runner.Exit{}, fmt.Errorf("given up: the cluster has lost this trial %d times, at last by %s", len(lost), last)
+	}
+	if err := runner.Claim(string(f)); err != nil {
+		return runner.Exit{}, diskError(err)
+	}
+	in := &intent{Version: intentVersion, Name: jobName(job.ID), Beat: l.Settings.beat(), Job: orderOf(job)}
+	if err := l.prepare(f, in); err != nil {
+		f.remove()
+		return runner.Exit{}, diskError(err)
+	}
+	w := &watch{Launcher: l, folder: f, intent: in, job: job, submitting: true}
+	return w.see(ctx)
+}
+
+// prepare writes what the job needs, the intent last: from then on it may be submitted, by
+// us or by whoever comes later.
+func (l *Launcher) prepare(f folder, in *intent) error {
+	if err := f.write(scriptName, []byte(l.script(f))); err != nil {
+		return err
+	}
+	if err := f.write(outputName, nil); err != nil {
+		return err
+	}
+	return f.writeJSON(intentName, in)
+}
+
+func diskError(err error) error {
+	if errors.Is(err, runner.ErrClaimed) {
+		return err
+	}
+	return &runner.SpawnError{Op: "prepare the job", Err: err, Disk: true}
+}
+
+// remove takes back what prepare has made.
+func (f folder) remove() { _ = os.RemoveAll(string(f)) }
+
+// absolute makes the paths of a job mean the same on another machine.
+func absolute(job *runner.Job) (err error) {
+	if job.Dir, err = filepath.Abs(job.Dir); err == nil {
+		job.Cwd, err = filepath.Abs(job.Cwd)
+	}
+	return err
+}
+
+// Attach implements runner.Attacher. An attempt of which Slurm knows no job although it
+// was to be submitted is submitted then: the orchestrator died around its sbatch, and if
+// there is such a job after all, the claim lets only one of them run.
+func (l *Launcher) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	exit, err := l.attach(ctx, job)
+	if err != nil {
+		return runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+	}
+	return exit, nil
+}
+
+func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if err := absolute(&job); err != nil {
+		return runner.Exit{}, err
+	}
+	f := folderOf(job.Dir)
+	f.refresh()
+	in := new(intent)
+	there, err := f.readJSON(intentName, in)
+	switch {
+	case err != nil:
+		return runner.Exit{}, err
+	case there && in.Version > intentVersion:
+		return runner.Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+	case there:
+		w := &watch{Launcher: l, folder: f, intent: in, job: job, doubt: true}
+		return w.see(ctx)
+	case f.claimed(): // a study that was begun without Slurm
+		return new(runner.Local).Attach(ctx, job)
+	}
+	f.remove() // nothing was submitted before the intent was there
+	return runner.Exit{}, runner.ErrNeverStarted
+}

@@ -1,0 +1,98 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// script is what a job of the folder runs. The program must be visible on the nodes.
+func (l *Launcher) script(f folder) string {
+	var s strings.Builder
+	s.WriteString("#!/bin/bash\n")
+	if len(l.Settings.Setup) > 0 {
+		s.WriteString("set -e\n")
+		for _, line := range l.Settings.Setup {
+			s.WriteString(line + "\n")
+		}
+		s.WriteString("set +e\n")
+	}
+	s.WriteString("exec")
+	for _, word := range append(slices.Clone(l.Exec), string(f)) {
+		s.WriteString(" " + runner.Quote(word))
+	}
+	return s.String() + "\n"
+}
+
+// args returns the arguments of sbatch for the intent. Nodes that have lost an attempt of
+// the trial are avoided.
+func (l *Launcher) args(f folder, in *intent, avoid []string) []string {
+	s := l.Settings
+	if s.Time == 0 && in.Job.Timeout > 0 {
+		s.Time = in.Job.Timeout + in.Job.Grace + 5*time.Minute
+	}
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + in.Name, "--chdir=" + string(in.Job.Cwd),
+		"--output=" + escape(f.path(outputName)), "--open-mode=append"}
+	args = append(args, s.args()...)
+	if len(avoid) > 0 {
+		args = append(args, "--exclude="+strings.Join(avoid, ","))
+	}
+	return append(args, f.path(scriptName))
+}
+
+// escape protects a path from Slurm's patterns for the names of outputs.
+func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
+
+// sbatch submits a job and notes its id. Its error passes if trying again may help.
+func (l *Launcher) sbatch(f folder, in *intent) error {
+	avoid := l.avoid(f)
+	out, err := run(context.Background(), "sbatch", l.args(f, in, avoid)...)
+	if err != nil && len(avoid) > 0 && !passes(err) { // perhaps these are all nodes that there are
+		out, err = run(context.Background(), "sbatch", l.args(f, in, nil)...)
+	}
+	if err != nil {
+		return err
+	}
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // then comes the cluster's name
+	if err := f.addSubmission(id); err != nil {
+		l.log("cannot note a job's id; it can be found by its name", err)
+	}
+	return nil
+}
+
+// avoid lists the nodes that have lost an attempt of this trial.
+func (l *Launcher) avoid(f folder) []string {
+	var nodes []string
+	for _, loss := range f.losses() {
+		if loss.Node != "" && !slices.Contains(nodes, loss.Node) {
+			nodes = append(nodes, loss.Node)
+		}
+	}
+	return nodes
+}
+
+// Preview returns the script and the arguments of sbatch for a job, and what Slurm says to
+// a request for its resources; nothing is submitted.
+func (l *Launcher) Preview(ctx context.Context, job runner.Job) (text, answer string, err error) {
+	dir, err := filepath.Abs(job.Dir)
+	if err != nil {
+		return "", "", err
+	}
+	f := folderOf(dir)
+	in := intent{Name: jobName(job.ID), Job: orderOf(job)}
+	args := l.args(f, &in, nil)
+	text = "sbatch " + strings.Join(args, " ") + "\n" + l.script(f)
+	test := append(l.Settings.args(), "--test-only", "--job-name="+in.Name, "--wrap=true")
+	_, err = run(ctx, "sbatch", test...)
+	var said *commandError
+	if errors.As(err, &said) {
+		return text, "", fmt.Errorf("Slurm refuses such a job: %w", err)
+	}
+	return text, answer, err
+}

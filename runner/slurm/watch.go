@@ -1,0 +1,269 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// Pace of the looks at an attempt's files.
+const (
+	lookMin = 20 * time.Millisecond
+	lookMax = time.Second
+)
+
+// watch is one attempt under the eyes of this process. It belongs to one goroutine.
+type watch struct {
+	*Launcher
+	folder folder
+	intent *intent
+	job    runner.Job
+
+	submitting bool // a job is to be submitted
+	tryAt      time.Time
+	tryPause   time.Duration
+	submitted  int       // jobs that were submitted
+	doubt      bool      // there may be more
+	since      time.Time // of the last submission, or of the beginning
+
+	pid   int       // of the supervisor, once it has begun
+	long  [2]bool   // Job.Long was called for this output
+	beat  time.Time // the last sign of life, by the file system's clock
+	quiet time.Time // since when all jobs are gone and there is no sign of life; zero if not so
+	tail  time.Time // since when an end is known of which something is still missing
+
+	reason  stopReason // why we ask it to end, "" if we do not
+	killing bool       // and now at once
+	asked   time.Time
+}
+
+// see sees an attempt to its end.
+func (w *watch) see(ctx context.Context) (runner.Exit, error) {
+	defer w.theQueue().watch(w.intent.Name)()
+	w.since = time.Now()
+	w.submitted = len(w.folder.submitted())
+	if reason := w.folder.stopped(); reason != "" { // its orchestrator died while it was ending it
+		w.reason, w.killing, w.asked = reason, reason == stopKill, w.since
+		w.notify()
+	}
+	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
+		exit, done, err := w.look(ctx)
+		if done || err != nil {
+			if w.doubt || w.submitted > 1 {
+				w.removeJobs() // one of them has run, or none must
+			}
+			return exit, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-w.news(ctx):
+			timer.Stop()
+			pause = lookMin
+		}
+	}
+}
+
+// news is ready when there may be a new reason to end the attempt.
+func (w *watch) news(ctx context.Context) <-chan struct{} {
+	switch {
+	case !w.tail.IsZero(), w.killing:
+		return nil // it has ended, or no more can be asked of it
+	case w.reason == "":
+		return ctx.Done()
+	}
+	return w.job.Kill
+}
+
+// look takes one look at everything that is known of the attempt.
+func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err error) {
+	w.folder.refresh()
+	var e ending
+	if there, err := w.folder.readJSON(endingName, &e); err != nil || there {
+		if err != nil {
+			return exit, false, err
+		}
+		return w.ended(ctx, &e)
+	}
+	w.begun()
+	if done, err := w.obey(ctx); done {
+		return exit, true, err
+	}
+	if w.submitting {
+		return exit, false, w.submit()
+	}
+	return w.judge()
+}
+
+// begun tells the caller once that the command runs, and of long outputs.
+func (w *watch) begun() {
+	if w.pid == 0 {
+		if w.pid, _ = runner.Inspect(w.job.Dir); w.pid == 0 {
+			return
+		}
+		if w.job.Started != nil {
+			w.job.Started(w.pid)
+		}
+	}
+	limit := w.job.MaxLog
+	if limit <= 0 {
+		limit = runner.DefaultMaxLog
+	}
+	for i, name := range outputs {
+		if w.long[i] || w.job.Long == nil {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(w.job.Dir, name)); err == nil && info.Size() > limit/4 {
+			w.long[i] = true
+			w.job.Long()
+		}
+	}
+}
+
+var outputs = [2]string{runner.StdoutName, runner.StderrName}
+
+// killSlack is how much later than the job itself we think that a grace is over.
+const killSlack = 5 * time.Second
+
+// obey asks the attempt to end if its time has come. It is done if the attempt had not
+// begun and now never will.
+func (w *watch) obey(ctx context.Context) (done bool, err error) {
+	was := w.killing
+	switch {
+	case w.killing:
+		return false, nil
+	case isClosed(w.job.Kill), w.reason != "" && time.Since(w.asked) > w.job.Grace+w.slack():
+		w.killing = true
+	}
+	if w.reason == "" {
+		switch {
+		case w.killing, ctx.Err() != nil:
+			w.reason = stopCancel
+		case w.late():
+			w.reason = stopTimeout
+		default:
+			return false, nil
+		}
+		w.asked = time.Now()
+	} else if w.killing == was {
+		return false, nil
+	}
+	if w.withdraw() {
+		w.removeJobs()
+		w.discard()
+		if err := context.Cause(ctx); err != nil {
+			return true, err
+		}
+		return true, context.Canceled
+	}
+	what := w.reason
+	if w.killing {
+		what = stopKill
+	}
+	if err := w.folder.write(stopName, []byte(what)); err != nil {
+		w.log("cannot ask a job to end but by scancel", err)
+		w.removeJobs()
+		return false, nil
+	}
+	w.notify()
+	return false, nil
+}
+
+// slack is how much longer than its grace an attempt gets: the job counts from when it has
+// heard of it. A grace that is shorter than the one that the job knows counts here alone.
+func (w *watch) slack() time.Duration {
+	if w.job.Grace < w.intent.Job.Grace {
+		return 0
+	}
+	return killSlack
+}
+
+// late reports whether an attempt has lived for longer than a timeout that its job does
+// not know. That which it knows it enforces itself.
+func (w *watch) late() bool {
+	known := w.intent.Job.Timeout
+	if w.pid == 0 || w.job.Timeout <= 0 || known > 0 && known <= w.job.Timeout {
+		return false
+	}
+	_, started := runner.Inspect(w.job.Dir)
+	return time.Since(started) > w.job.Timeout
+}
+
+// withdraw claims the attempt in place of the job, so that this will not begin. If it
+// fails the job has begun.
+func (w *watch) withdraw() bool { return runner.Claim(w.folder.attempt()) == nil }
+
+// release gives back what withdraw has claimed.
+func (w *watch) release() { _ = os.Remove(w.folder.attempt()) }
+
+// discard removes everything of an attempt that has not begun.
+func (w *watch) discard() {
+	w.folder.remove()
+	w.release()
+}
+
+// How long to wait before sbatch is called again that could not submit.
+const (
+	tryMin = time.Second
+	tryMax = time.Minute
+)
+
+// submit submits the attempt's job.
+func (w *watch) submit() error {
+	if time.Now().Before(w.tryAt) {
+		return nil
+	}
+	w.doubt = true // until the id is known
+	err := w.sbatch(w.folder, w.intent)
+	switch {
+	case err == nil:
+		w.submitting, w.doubt = false, w.tryPause > 0
+		w.submitted++
+		w.since, w.quiet, w.tryPause = time.Now(), time.Time{}, 0
+		return nil
+	case passes(err):
+		w.tryPause = min(max(2*w.tryPause, tryMin), tryMax)
+		w.tryAt = time.Now().Add(w.tryPause)
+		w.log("Slurm does not take a job now; the next try is in "+w.tryPause.String(), err)
+		return nil
+	case w.withdraw(): // no job of an earlier try has begun
+		w.discard()
+	}
+	return &runner.SpawnError{Op: "submit a job", Err: err}
+}
+
+// notify gives the job notice that there is something for it in the folder.
+func (w *watch) notify() {
+	_, err := run(context.Background(), "scancel", "--batch", "--signal=TERM", "--state=RUNNING", "--name="+w.intent.Name)
+	if err != nil {
+		w.log("cannot signal a job; it will see by itself that it is to end", err)
+	}
+}
+
+// removeJobs removes every job of the attempt.
+func (w *watch) removeJobs() {
+	if _, err := run(context.Background(), "scancel", "--name="+w.intent.Name); err != nil {
+		w.log("cannot remove a job; should it begin, it will find nothing to do", err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// given up after the cluster has lost too many jobs of an attempt.
+func (w *watch) tooMany() error {
+	if w.submitted <= w.Settings.Retries {
+		return nil
+	}
+	return fmt.Errorf("given up: the cluster has lost %d jobs of this attempt before they began", w.submitted)
+}
