@@ -40,7 +40,7 @@ func (f folder) exec() (code int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	if _, err := os.Stat(f.path(endingName)); err == nil || f.claimed() || f.stopped() != "" {
+	if f.has(endingName) || f.claimed() || f.stopped() != "" {
 		return 0, errDuplicate
 	}
 	over := make(chan struct{})

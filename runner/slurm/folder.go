@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -57,6 +59,15 @@ func (f folder) write(name string, text []byte) error {
 	return f.sync()
 }
 
+// inode identifies the folder; it is 0 if it cannot be told.
+func (f folder) inode() uint64 {
+	var st unix.Stat_t
+	if unix.Stat(string(f), &st) != nil {
+		return 0
+	}
+	return st.Ino
+}
+
 func (f folder) sync() error {
 	d, err := os.Open(string(f))
 	if err != nil {
@@ -86,6 +97,11 @@ func (f folder) readJSON(name string, v any) (bool, error) {
 		return false, fmt.Errorf("read %s: %w", f.path(name), err)
 	}
 	return true, nil
+}
+
+func (f folder) has(name string) bool {
+	_, err := os.Stat(f.path(name))
+	return err == nil
 }
 
 // refresh makes a network file system look again for files that it did not see before.
@@ -156,7 +172,8 @@ func (f folder) stopped() stopReason {
 // intent is what is to run.
 type intent struct {
 	Version int           `json:"intent"`
-	Name    string        `json:"name"` // of the jobs
+	Name    string        `json:"name"`  // of the jobs
+	Inode   uint64        `json:"inode"` // of the folder: a copy of it knows that it is one
 	Beat    time.Duration `json:"beat"`
 	Job     order         `json:"job"`
 }
@@ -166,6 +183,7 @@ const intentVersion = 1
 // order is a runner.Job as the file holds it.
 type order struct {
 	ID      string        `json:"id"`
+	Key     string        `json:"key,omitempty"`
 	Shell   text          `json:"shell,omitempty"`
 	Argv    []text        `json:"argv,omitempty"`
 	Env     []text        `json:"env,omitempty"`
@@ -182,7 +200,7 @@ type file struct {
 }
 
 func orderOf(j runner.Job) order {
-	o := order{ID: j.ID, Shell: text(j.Shell), Argv: texts[text](j.Argv), Env: texts[text](j.Env), Cwd: text(j.Cwd),
+	o := order{ID: j.ID, Key: j.Key, Shell: text(j.Shell), Argv: texts[text](j.Argv), Env: texts[text](j.Env), Cwd: text(j.Cwd),
 		Timeout: j.Timeout, Grace: j.Grace, MaxLog: j.MaxLog}
 	for _, f := range j.Files {
 		o.Files = append(o.Files, file{text(f.Name), text(f.Content)})
@@ -191,7 +209,7 @@ func orderOf(j runner.Job) order {
 }
 
 func (o order) job(dir string) runner.Job {
-	j := runner.Job{Dir: dir, ID: o.ID, Shell: string(o.Shell), Argv: texts[string](o.Argv), Env: texts[string](o.Env),
+	j := runner.Job{Dir: dir, ID: o.ID, Key: o.Key, Shell: string(o.Shell), Argv: texts[string](o.Argv), Env: texts[string](o.Env),
 		Cwd: string(o.Cwd), Timeout: o.Timeout, Grace: o.Grace, MaxLog: o.MaxLog}
 	for _, f := range o.Files {
 		j.Files = append(j.Files, runner.File{Name: string(f.Name), Content: []byte(f.Content)})

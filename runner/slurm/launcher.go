@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -44,8 +45,13 @@ func (l *Launcher) theQueue() *queue {
 
 var oddRE = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// jobName is the name of the jobs of an attempt. It is as unique as the attempt's id.
-func jobName(id string) string { return "lbotune-" + oddRE.ReplaceAllString(id, "-") }
+// jobName makes the name of the jobs of an attempt: no other attempt has it, also not that
+// of a copied study.
+func jobName(id string) string {
+	var nonce [6]byte
+	rand.Read(nonce[:])
+	return fmt.Sprintf("lbotune-%s-%x", oddRE.ReplaceAllString(id, "-"), nonce)
+}
 
 // Launch implements runner.Launcher.
 func (l *Launcher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
@@ -77,7 +83,7 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 	if err := runner.Claim(string(f)); err != nil {
 		return runner.Exit{}, diskError(err)
 	}
-	in := &intent{Version: intentVersion, Name: jobName(job.ID), Beat: l.Settings.beat(), Job: orderOf(job)}
+	in := &intent{Version: intentVersion, Name: jobName(job.ID), Inode: f.inode(), Beat: l.Settings.beat(), Job: orderOf(job)}
 	if err := l.prepare(f, in); err != nil {
 		f.remove()
 		return runner.Exit{}, diskError(err)
@@ -141,11 +147,28 @@ func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, err
 	case there && in.Version > intentVersion:
 		return runner.Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
 	case there:
-		w := &watch{Launcher: l, folder: f, intent: in, job: job, doubt: true}
-		return w.see(ctx)
+		return l.rejoin(ctx, &watch{Launcher: l, folder: f, intent: in, job: job, doubt: true})
 	case f.claimed(): // a study that was begun without Slurm
 		return new(runner.Local).Attach(ctx, job)
 	}
 	f.remove() // nothing was submitted before the intent was there
 	return runner.Exit{}, runner.ErrNeverStarted
+}
+
+// rejoin takes up an attempt whose intent is known.
+func (l *Launcher) rejoin(ctx context.Context, w *watch) (runner.Exit, error) {
+	outdated := w.job.Key != "" && w.job.Key != w.intent.Job.Key
+	native := w.folder.inode() == w.intent.Inode
+	switch {
+	case native && outdated:
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, _ = w.see(ended)
+		return runner.Exit{}, runner.ErrOutdated
+	case outdated:
+		return runner.Exit{}, runner.ErrOutdated
+	case !native && !w.folder.has(endingName):
+		return runner.Exit{}, runner.ErrCopied
+	}
+	return w.see(ctx)
 }
