@@ -28,7 +28,7 @@ type Attacher interface {
 	// Attach returns the Exit of the attempt in job.Dir, however long ago it ended, and
 	// waits for it while it lives, enforcing Timeout, Kill and ctx as Launch would have.
 	// It starts nothing. Errors: ErrNeverStarted, ErrLost, ErrElsewhere, ErrCopied,
-	// ErrOutdated.
+	// ErrOutdated, ErrNotBegun, and the cause of ctx for an attempt that had not begun.
 	//
 	// Of the job it needs Dir, ID, Key and the limits; command and files are not looked at.
 	// The caller must know that no other orchestrator is launching into job.Dir.
@@ -41,6 +41,9 @@ var (
 	ErrClaimed = errors.New("the attempt's directory exists already")
 	// ErrNeverStarted: the directory is claimed, or absent, and no command was started.
 	ErrNeverStarted = errors.New("the attempt was never started")
+	// ErrNotBegun: what was to run the attempt has failed before it could. The trial does
+	// not run, and to try again as it is would not help.
+	ErrNotBegun = errors.New("the attempt did not begin")
 	// ErrLost: the attempt ended without leaving its exit status. None of its processes
 	// lives, so that it may run again.
 	ErrLost = errors.New("the attempt died without leaving an exit status")

@@ -25,6 +25,7 @@ func Harvest(job Job) (Exit, error) {
 		return Exit{}, err
 	}
 	defer a.close()
+	a.counted = a.countAt(rec)
 	return a.harvest(rec)
 }
 

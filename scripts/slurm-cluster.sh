@@ -99,7 +99,10 @@ configure() {
 		SlurmdParameters=config_overrides
 		GresTypes=gpu
 		NodeName=n[1-$nodes] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[$((port + 1))-$((port + nodes))] CPUs=$cpus RealMemory=$memory Gres=gpu:$gpus State=UNKNOWN
+		PreemptType=preempt/partition_prio
+		PreemptMode=CANCEL
 		PartitionName=main Nodes=ALL Default=YES DefaultTime=30 MaxTime=INFINITE State=UP
+		PartitionName=urgent Nodes=ALL PriorityTier=10 DefaultTime=30 State=UP
 		${SLURM_CONF_EXTRA:-}
 	CONF
 	mv "$conf.new" "$conf"
@@ -118,7 +121,7 @@ daemon() {
 launch() { setsid "$@" </dev/null >>"$dir/log/start.log" 2>&1 || fail "$1 did not start; see $dir/log"; }
 
 ready() { # all nodes take jobs
-	[ "$(timeout 5 sinfo -h -N -o %t 2>/dev/null | grep -cxE 'idle|mix|alloc')" = $nodes ]
+	[ "$(timeout 5 sinfo -h -N -p main -o %t 2>/dev/null | grep -cxE 'idle|mix|alloc')" = $nodes ]
 }
 
 start() {
@@ -174,7 +177,7 @@ job_processes() {
 stop() {
 	[ -e "$conf" ] || fail "there is no cluster in $dir"
 	if daemon "$dir/run/slurmctld.pid" >/dev/null; then
-		timeout 10 scancel --partition=main 2>/dev/null || true
+		timeout 10 scancel --user=root 2>/dev/null || true
 		local try
 		for try in $(seq 25); do
 			[ -n "$(timeout 5 squeue -h -t R,CG,S -o %i 2>/dev/null)" ] || break

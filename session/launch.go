@@ -40,7 +40,8 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		exit, err := attacher.Attach(ctx, job)
 		attaching = false
 		switch {
-		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere):
+		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere),
+			errors.Is(err, runner.ErrNotBegun), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
 			return a.outcome(exit, err, begin, f), true
 		case errors.Is(err, runner.ErrNeverStarted) && a.trial.Seen:
 			return failed(study.FailLost, 0, "the attempt was lost: it had begun, but its directory is gone"), true

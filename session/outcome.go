@@ -44,6 +44,9 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 		if exit.DiskFull && o.failure != nil && byProgram(o.failure.Kind) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
+		if exit.Cause != "" && o.failure != nil {
+			o.failure.Text = exit.Cause
+		}
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
 		o.leftovers = describeLeftovers(exit.Leftovers)
 		return o

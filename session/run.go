@@ -110,6 +110,9 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if err := l.settle(); err != nil {
 			return err
 		}
+		if l.stop == StopHere {
+			return l.fatal
+		}
 		l.watchOn()
 	}
 }
@@ -257,6 +260,10 @@ func (l *loop) ask() {
 // stopAt goes to a step of stopping, never back.
 func (l *loop) stopAt(step Stop) {
 	if step <= l.stop {
+		return
+	}
+	if step == StopHere {
+		l.stop = step
 		return
 	}
 	if step >= StopRunning && l.stop < StopRunning {

@@ -51,6 +51,9 @@ const (
 	StopRunning
 	// StopNow kills them.
 	StopNow
+	// StopHere ends the session and leaves the running trials alone, for a later session
+	// to rejoin.
+	StopHere
 )
 
 // Study is a study that this process works on: it holds the journal's lock.

@@ -94,6 +94,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
 	cfg.Files = t.files(filepath.Dir(path))
+	cfg.Launcher = t.launcher(cfg.Run)
 	t.done()
 	t.checkPlaceholders(cfg)
 	t.checkTogether(*cfg)

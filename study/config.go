@@ -25,6 +25,7 @@ type Config struct {
 	Optimizer optimizer.Settings `json:"optimizer"`
 	Prune     *Prune             `json:"prune,omitempty"`
 	Files     []command.File     `json:"files,omitempty"`
+	Launcher  *Launcher          `json:"launcher,omitempty"`
 	// Seed keys every random choice of the study.
 	Seed uint64 `json:"seed"`
 	// Dir is where lbotune was started: setup and trials run there.
@@ -121,6 +122,13 @@ func (r Run) SlotCount() int {
 		return n
 	}
 	return max(r.Workers, 1)
+}
+
+// Launcher says where trials run; none means as processes of this machine. What the
+// settings mean is the business of that kind's own package.
+type Launcher struct {
+	Kind     string          `json:"kind"`
+	Settings json.RawMessage `json:"settings,omitempty"`
 }
 
 // Slot is a place that one trial has to itself while it runs.

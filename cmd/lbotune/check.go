@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -51,7 +51,7 @@ to try every choice and both sides of every switch once.`,
 					return err
 				}
 			}
-			return smokeTest(cmd.Context(), g, &cfg, smoke == smokeAll)
+			return smokeTest(cmd.Context(), g, &cfg, filepath.Dir(p.Dir), smoke == smokeAll)
 		},
 	}
 	cmd.Flags().StringVar(&smoke, "smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
@@ -73,6 +73,7 @@ type preview struct {
 	Setup    string         `json:"setup,omitempty"`
 	Commands []string       `json:"commands"`
 	Files    []previewFile  `json:"files,omitempty"`
+	Script   string         `json:"script,omitempty"` // of the first trial's job
 }
 
 // previewFile is a configuration file as the first trial finds it.
@@ -94,6 +95,9 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	}
 	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings)
 	if err != nil {
+		return nil, err
+	}
+	if p.Script, err = previewScript(ctx, cfg, l); err != nil {
 		return nil, err
 	}
 	q := optimizer.Query{}
@@ -145,6 +149,9 @@ func (p *preview) print(g *global) error {
 	s.WriteString("\nfirst commands\n")
 	for _, c := range p.Commands {
 		s.WriteString(previewText(c))
+	}
+	if p.Script != "" {
+		fmt.Fprintf(&s, "\njob of the first trial\n%s", printable(p.Script))
 	}
 	for _, f := range p.Files {
 		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")
@@ -202,13 +209,21 @@ type smokeJSON struct {
 
 // smokeTest runs one trial, with today's values or at the middle of the space, or so
 // many that every choice and switch is tried, in a study of its own. If one fails the
-// study stays for a look at it.
-func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) error {
+// study stays for a look at it, in base if trials run elsewhere.
+func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, all bool) error {
 	one := *cfg
 	if err := findGPUs(&one); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "lbotune-smoke-")
+	var l launcher
+	if err := l.choose(cfg); err != nil {
+		return err
+	}
+	where := ""
+	if batch(cfg) {
+		where = base // which the nodes see
+	}
+	dir, err := os.MkdirTemp(where, "lbotune-smoke-")
 	if err != nil {
 		return fmt.Errorf("make a temporary study: %w", err)
 	}
@@ -231,7 +246,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) erro
 	}
 	one.Budget = study.Budget{Trials: trials}
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
-	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &runner.Local{Adopt: true}, Program: programVersion()})
+	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion()})
 	if err != nil {
 		return err
 	}
@@ -241,7 +256,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, all bool) erro
 		}
 	}
 	fmt.Fprintln(g.err, doing)
-	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) })
+	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
 	if err := s.Close(); err != nil {

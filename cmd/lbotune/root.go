@@ -110,7 +110,7 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
 		newRun(g), newResume(g), newInit(g), newCheck(g),
 		newStatus(g), newBest(g), newTrials(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newNote(g), newAsk(g), newTell(g),
-		newJournal(g), newParse(g), newManual(g), newVersion(g),
+		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),
 	)
 	asUsageErrors(root)
 	root.SetHelpCommand(newHelp())

@@ -28,6 +28,7 @@ type runOptions struct {
 	time       time.Duration
 	seed       uint64
 	assumeLost bool
+	launcher   launcher
 	changed    func(flag string) bool
 }
 
@@ -156,20 +157,24 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if o.changed("seed") {
 		cfg.Seed = o.seed
 	}
-	return findGPUs(cfg)
+	if err := findGPUs(cfg); err != nil {
+		return err
+	}
+	return o.launcher.choose(cfg)
 }
 
 // runStudy works on a study to its end and prints the summary. Without a config
 // it goes on from the journal alone.
 func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
-	if cfg != nil {
-		if err := o.override(cfg); err != nil {
-			return err
-		}
-	}
 	log, closeLog, err := g.logger()
 	if err != nil {
 		return err
+	}
+	o.launcher.log = log
+	if cfg != nil {
+		if err := o.override(cfg); err != nil {
+			return errors.Join(err, closeLog())
+		}
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
 	// A reader that has gone away, or a file at its size limit, is an error of the
@@ -178,7 +183,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	ui := newProgress(g.err)
 	s, err := session.Open(cfg, session.Options{
 		Dir:        o.dir,
-		Launcher:   &runner.Local{Adopt: true},
+		Launcher:   &o.launcher,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
@@ -190,7 +195,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	ui.begin(s)
-	stop := newStopper(ui.say)
+	stop := newStopper(ui.say, batch(&s.State().Config))
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)

@@ -29,6 +29,7 @@ func isSignal(err error, sig os.Signal) bool {
 
 // stopper turns signals into the steps of stopping a study, and announces each.
 type stopper struct {
+	batch   bool // trials are jobs of a batch system, which one can leave
 	steps   chan session.Stop
 	say     func(string)
 	first   os.Signal // that stopped the study, nil if none did
@@ -38,9 +39,9 @@ type stopper struct {
 
 // newStopper listens for Ctrl-C (SIGINT), SIGTERM and SIGHUP until its stop is
 // called. A signal that was ignored when lbotune began, as under nohup, stays
-// ignored.
-func newStopper(say func(string)) *stopper {
-	s := &stopper{steps: make(chan session.Stop, 3), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+// ignored. Where trials are jobs of a batch system, all but repeated Ctrl-C leaves them.
+func newStopper(say func(string), batch bool) *stopper {
+	s := &stopper{batch: batch, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
@@ -58,7 +59,19 @@ func (s *stopper) listen() {
 	defer close(s.done)
 	step := session.Stop(0)
 	var pressed time.Time
-	for sig := range s.signals {
+	var leave <-chan time.Time
+	for {
+		var sig os.Signal
+		select {
+		case sig = <-s.signals:
+		case <-leave:
+			s.steps <- session.StopHere
+			leave = nil
+			continue
+		}
+		if sig == nil {
+			return // closed
+		}
 		if s.first == nil {
 			s.first = sig
 		}
@@ -70,15 +83,29 @@ func (s *stopper) listen() {
 				continue
 			}
 			next = min(step+1, session.StopNow)
+		} else if s.batch {
+			next = session.StopHere
 		}
 		if next <= step {
 			continue
 		}
-		step = next
+		step, leave = next, nil
+		if s.batch && step == session.StopAsking {
+			leave = time.After(leavePause)
+			s.say(leaving)
+			s.steps <- step
+			continue
+		}
 		s.say(announcement(step))
 		s.steps <- step
 	}
 }
+
+// leavePause is the time for a second Ctrl-C, which cancels the jobs that the first one
+// would leave.
+const leavePause = 5 * time.Second
+
+const leaving = "stopping: no new trials are started, and lbotune leaves the jobs to themselves in 5 seconds; Ctrl-C again cancels them"
 
 // announcement says what a step does and what the next one would do.
 func announcement(step session.Stop) string {
@@ -87,6 +114,8 @@ func announcement(step session.Stop) string {
 		return "stopping: no new trials are started, the running ones may end; Ctrl-C again ends them now"
 	case session.StopRunning:
 		return "stopping: the running trials are asked to end (SIGTERM); Ctrl-C again kills them"
+	case session.StopHere:
+		return "stopping: lbotune leaves its jobs to themselves"
 	}
 	return "stopping: the running trials are killed (SIGKILL)"
 }

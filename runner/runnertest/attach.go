@@ -211,7 +211,7 @@ func (traits Traits) testAnyMoment(t *testing.T, a runner.Attacher) {
 	var never []string
 	moments, apart := 40, 200*time.Microsecond
 	if traits.Slow {
-		moments, apart = 20, 8*time.Millisecond
+		moments, apart = 20, 3*time.Millisecond
 	}
 	for i := range moments {
 		log := filepath.Join(t.TempDir(), "log")

@@ -1,59 +1,475 @@
+//go:build linux
+
 package slurm_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
+	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/runner/slurm/slurmtest"
 )
-
-// cluster starts a real cluster of three pretended nodes for one test. It is skipped where
-// Slurm is not installed or we may not start its daemons.
-func cluster(t *testing.T, extra ...string) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("a cluster takes seconds")
-	}
-	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin")
-	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("no real cluster: %v; as root, scripts/slurm-cluster.sh installs Slurm from Debian's packages", err)
-		}
-	}
-	if os.Getuid() != 0 {
-		t.Skip("no real cluster: only root can start one")
-	}
-	dir, err := os.MkdirTemp("", "lbotune-slurm-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	script, err := filepath.Abs("../../scripts/slurm-cluster.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command(script, "stop", dir).CombinedOutput(); err != nil {
-			t.Errorf("stop the cluster: %v: %s", err, out)
-		}
-		if !t.Failed() {
-			_ = os.RemoveAll(dir)
-		}
-	})
-	start := exec.Command(script, "start", dir)
-	start.Env = append(os.Environ(), extra...)
-	if out, err := start.CombinedOutput(); err != nil {
-		t.Fatalf("start a cluster: %v: %s", err, out)
-	}
-	t.Setenv("SLURM_CONF", filepath.Join(dir, "slurm.conf"))
-	return dir
-}
 
 func TestClusterSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
-		cluster(t)
+		slurmtest.Start(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
+}
+
+// trial is an attempt on a real cluster that a test does something to.
+type trial struct {
+	t       *testing.T
+	cluster *slurmtest.Cluster
+	l       *slurm.Launcher
+	job     runner.Job
+	done    chan result
+	cancel  context.CancelFunc
+}
+
+type result struct {
+	exit runner.Exit
+	err  error
+}
+
+// begin launches a command as an attempt. It writes a line to the file runs when it begins.
+func begin(t *testing.T, c *slurmtest.Cluster, command string, change ...func(*slurm.Settings)) *trial {
+	dir := t.TempDir()
+	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
+		Dir:   filepath.Join(dir, "000001", "a1"),
+		ID:    "faults/1/1",
+		Shell: `echo run >>"$RUNS"; echo ready; ` + command,
+		Env:   []string{"RUNS=" + filepath.Join(dir, "runs"), "GO=" + filepath.Join(dir, "go")},
+		Grace: time.Second,
+	}}
+	tr.l.Settings.Memory = "50M"
+	for _, f := range change {
+		f(&tr.l.Settings)
+	}
+	tr.launch()
+	return tr
+}
+
+func (tr *trial) launch() {
+	ctx, cancel := context.WithCancel(context.Background())
+	tr.cancel = cancel
+	tr.t.Cleanup(cancel)
+	go func() {
+		exit, err := tr.l.Launch(ctx, tr.job)
+		tr.done <- result{exit, err}
+	}()
+}
+
+// waits is a command that goes on until the test lets it.
+const waits = `until [ -e "$GO" ]; do sleep 0.05; done; exit 4`
+
+// letGo lets a command that waits end.
+func (tr *trial) letGo() {
+	tr.t.Helper()
+	if err := os.WriteFile(filepath.Join(tr.job.Dir, "../../go"), nil, 0o600); err != nil {
+		tr.t.Fatal(err)
+	}
+}
+
+// ready waits until the command runs, and returns the id of its job and its node.
+func (tr *trial) ready() (id, node string) {
+	tr.t.Helper()
+	tr.eventually("the command to begin", func() bool {
+		text, _ := os.ReadFile(filepath.Join(tr.job.Dir, runner.StdoutName))
+		return strings.HasPrefix(string(text), "ready\n")
+	})
+	id = tr.id()
+	return id, tr.cluster.Run("squeue", "-h", "-j", id, "-o", "%N")
+}
+
+// id is that of the attempt's first job.
+func (tr *trial) id() (id string) {
+	tr.t.Helper()
+	tr.eventually("a job id", func() bool {
+		text, _ := os.ReadFile(tr.job.Dir + ".slurm/submitted.jsonl")
+		_, rest, _ := strings.Cut(string(text), `"id":"`)
+		id, _, _ = strings.Cut(rest, `"`)
+		return id != ""
+	})
+	return id
+}
+
+func (tr *trial) eventually(what string, ok func() bool) {
+	tr.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			tr.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// ended waits for the end, and checks how often the command has run in all.
+func (tr *trial) ended(runs int) (runner.Exit, error) {
+	tr.t.Helper()
+	select {
+	case r := <-tr.done:
+		if got := tr.runs(); got != runs {
+			tr.t.Errorf("the command ran %d times, want %d", got, runs)
+		}
+		return r.exit, r.err
+	case <-time.After(2 * time.Minute):
+		tr.t.Fatal("the attempt does not end")
+		panic("not reached")
+	}
+}
+
+func (tr *trial) runs() int {
+	text, _ := os.ReadFile(filepath.Join(tr.job.Dir, "../../runs"))
+	return strings.Count(string(text), "\n")
+}
+
+func (tr *trial) wantCode(code int) {
+	tr.t.Helper()
+	if exit, err := tr.ended(1); err != nil || exit.Code != code || exit.Cause != "" {
+		tr.t.Errorf("%+v, %v; want code %d", exit, err, code)
+	}
+}
+
+func (tr *trial) wantCause(cause string) {
+	tr.t.Helper()
+	if exit, err := tr.ended(1); err != nil || !strings.Contains(exit.Cause, cause) || exit.Cancelled {
+		tr.t.Errorf("%+v, %v; want the cause %q", exit, err, cause)
+	}
+}
+
+// wantLost checks that the attempt was lost, and that another one ends well.
+func (tr *trial) wantLost(state string) {
+	tr.t.Helper()
+	if exit, err := tr.ended(1); !errors.Is(err, runner.ErrLost) || !strings.Contains(err.Error(), state) {
+		tr.t.Errorf("%+v, %v; want it lost by %q", exit, err, state)
+	}
+	tr.letGo()
+	tr.job.Dir, tr.job.ID = filepath.Join(filepath.Dir(tr.job.Dir), "a2"), "faults/1/2"
+	tr.launch()
+	if exit, err := tr.ended(2); err != nil || exit.Code != 4 {
+		tr.t.Errorf("the next attempt: %+v, %v", exit, err)
+	}
+}
+
+// A job has what was asked for, and nothing of what its submitter's environment says to
+// Slurm's commands.
+func TestResources(t *testing.T) {
+	c := slurmtest.Start(t)
+	for _, name := range []string{"SBATCH_PARTITION", "SBATCH_ARRAY_INX", "SQUEUE_PARTITION", "SQUEUE_FORMAT", "SLURM_JOB_NAME", "SCANCEL_STATE"} {
+		t.Setenv(name, "nowhere")
+	}
+	t.Setenv("SLURM_MEM_PER_CPU", "1")
+	tr := begin(t, c, `echo $SLURM_CPUS_PER_TASK $SLURM_MEM_PER_NODE $CUDA_VISIBLE_DEVICES $MODULE "$SBATCH_PARTITION$SLURM_MEM_PER_CPU$SLURM_ARRAY_TASK_ID"; exit 4`,
+		func(s *slurm.Settings) {
+			s.CPUs, s.Memory, s.GPUs, s.Time, s.Setup = 3, "60M", 2, 90*time.Second, []string{"export MODULE=loaded"}
+		})
+	tr.wantCode(4)
+	text, err := os.ReadFile(filepath.Join(tr.job.Dir, runner.StdoutName))
+	if err != nil || string(text) != "ready\n3 60 0,1 loaded \n" {
+		t.Errorf("the job saw %q, %v", text, err)
+	}
+	if job := c.Run("scontrol", "show", "job", tr.id()); !strings.Contains(job, "TimeLimit=00:02:00") {
+		t.Errorf("no time limit of two minutes: %s", job)
+	}
+}
+
+// Every fault is made, on one cluster; what a fault has broken is mended again.
+func TestFaults(t *testing.T) {
+	c := slurmtest.Start(t, "MIN_JOB_AGE=10")
+	forgotten := beginForgotten(t, c)
+	for _, f := range []struct {
+		name string
+		run  func(*testing.T, *slurmtest.Cluster)
+	}{
+		{"CancelledOutside", testCancelledOutside},
+		{"CancelledWaiting", testCancelledWaiting},
+		{"Held", testHeld},
+		{"Suspended", testSuspended},
+		{"Requeued", testRequeued},
+		{"TimeLimit", testTimeLimit},
+		{"Memory", testMemory},
+		{"Preempted", testPreempted},
+		{"SetupFails", testSetupFails},
+		{"Refused", testRefused},
+		{"FullDisk", testFullDisk},
+		{"Drained", testDrained},
+		{"DaemonKilled", testDaemonKilled},
+		{"NodeDown", testNodeDown},
+		{"Reboot", testReboot},
+		{"ControllerStopped", testControllerStopped},
+		{"Forgotten", forgotten.test},
+		{"ControllerForgets", testControllerForgets},
+	} {
+		t.Run(f.name, func(t *testing.T) { f.run(t, c) })
+	}
+}
+
+func testCancelledOutside(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, _ := tr.ready()
+	c.Run("scancel", id)
+	tr.wantCause("cancelled outside of lbotune")
+
+	tr = begin(t, c, "trap 'exit 0' TERM; while :; do sleep 0.05; done") // it takes SIGTERM well
+	id, _ = tr.ready()
+	c.Run("scancel", id)
+	tr.wantCause("cancelled outside of lbotune")
+
+	tr = begin(t, c, waits)
+	id, _ = tr.ready()
+	c.Run("scancel", "--signal=KILL", "--full", id)
+	if exit, err := tr.ended(1); err == nil && exit.Code == 0 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// fullCluster leaves a job no room.
+func fullCluster(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+1hour") }
+
+func testCancelledWaiting(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits, fullCluster)
+	c.Run("scancel", tr.id())
+	if exit, err := tr.ended(0); !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "cancelled outside") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	tr = begin(t, c, waits, fullCluster)
+	id := tr.id()
+	tr.cancel()
+	if exit, err := tr.ended(0); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled by us: %+v, %v", exit, err)
+	}
+	c.Await("CANCELLED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
+}
+
+func testHeld(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--hold") })
+	id := tr.id()
+	time.Sleep(2 * tr.l.Settings.Poll) // nothing happens, which takes a while to see
+	if len(tr.done) > 0 {
+		t.Fatal("a held job counts as ended")
+	}
+	c.Run("scontrol", "release", id)
+	tr.wantCode(4)
+}
+
+func testSuspended(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, _ := tr.ready()
+	c.Run("scontrol", "suspend", id)
+	time.Sleep(6 * tr.l.Settings.Poll)
+	if len(tr.done) > 0 {
+		t.Fatalf("a suspended job counts as ended: %+v", <-tr.done)
+	}
+	c.Run("scontrol", "resume", id)
+	tr.letGo()
+	tr.wantCode(4)
+}
+
+func testRequeued(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, _ := tr.ready()
+	out, err := exec.Command("scontrol", "requeue", id).CombinedOutput()
+	t.Logf("scontrol requeue: %s", out)
+	if err != nil { // --no-requeue is obeyed
+		tr.letGo()
+		tr.wantCode(4)
+		return
+	}
+	tr.wantLost("")
+}
+
+func testTimeLimit(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, _ := tr.ready()
+	c.Run("scontrol", "update", "jobid="+id, "EndTime=now")
+	if exit, err := tr.ended(1); err != nil || !exit.TimedOut || !strings.Contains(exit.Cause, "time limit") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+func testMemory(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, `head -c 300m /dev/zero | tail -c 300m | { sleep 20; wc -c; }`)
+	tr.wantCause("out of memory")
+}
+
+func testPreempted(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	tr.ready()
+	id := c.Run("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodes=3", "--mem=0", "--output=/dev/null", "--wrap=true")
+	c.Await("COMPLETED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
+	tr.wantLost("PREEMPTED")
+}
+
+func testSetupFails(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Setup = []string{"echo loading", "module-that-is-not load cuda"} })
+	_, err := tr.ended(0)
+	if !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "module-that-is-not") {
+		t.Errorf("%v", err)
+	}
+}
+
+func testRefused(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Partition = "nowhere" })
+	_, err := tr.ended(0)
+	var spawn *runner.SpawnError
+	if !errors.As(err, &spawn) || spawn.Temporary || !strings.Contains(err.Error(), "invalid partition") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(tr.job.Dir + ".slurm"); err == nil {
+		t.Error("the folder of a refused job is left")
+	}
+}
+
+func testFullDisk(t *testing.T, c *slurmtest.Cluster) {
+	small := t.TempDir()
+	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=400k"); err != nil {
+		t.Skipf("no small disk: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(small, unix.MNT_DETACH) })
+	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
+		Dir: filepath.Join(small, "x/000001", "a1"), ID: "faults/1/1", Shell: `head -c 1000000 /dev/zero >"` + small + `/big" || exit 5`,
+	}}
+	tr.launch()
+	if exit, err := tr.ended(0); err != nil || exit.Code != 5 || !exit.DiskFull {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+func testDrained(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	_, node := tr.ready()
+	c.Run("scontrol", "update", "nodename="+node, "state=drain", "reason=test")
+	defer c.Run("scontrol", "update", "nodename="+node, "state=resume")
+	time.Sleep(3 * tr.l.Settings.Poll)
+	tr.letGo()
+	tr.wantCode(4)
+}
+
+// testDaemonKilled: Slurm takes the node for dead, but the job lives and ends well.
+func testDaemonKilled(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, node := tr.ready()
+	c.Signal("slurmd-"+node, unix.SIGKILL)
+	defer c.Restart()
+	c.Run("scontrol", "update", "nodename="+node, "state=down", "reason=test") // not to wait for SlurmdTimeout
+	c.Await("NODE_FAIL", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
+	time.Sleep(6 * tr.l.Settings.Poll)
+	if len(tr.done) > 0 {
+		t.Fatalf("a job that lives counts as dead: %+v", <-tr.done)
+	}
+	tr.letGo()
+	tr.wantCode(4)
+}
+
+func testNodeDown(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, node := tr.ready()
+	c.Signal("slurmd-"+node, unix.SIGKILL)
+	defer c.Restart()
+	c.KillJob(id)
+	c.Run("scontrol", "update", "nodename="+node, "state=down", "reason=test")
+	tr.wantLost("NODE_FAIL on node " + node)
+	text, err := os.ReadFile(tr.job.Dir + ".slurm/ending.json")
+	if err != nil || strings.Contains(string(text), `"node":"`+node+`"`) {
+		t.Errorf("the next attempt ran on the same node: %s, %v", text, err)
+	}
+}
+
+// testReboot: the node is back before Slurm has missed it.
+func testReboot(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, waits)
+	id, node := tr.ready()
+	c.Signal("slurmd-"+node, unix.SIGKILL)
+	c.KillJob(id)
+	c.Restart()
+	tr.wantLost("")
+}
+
+func testControllerStopped(t *testing.T, c *slurmtest.Cluster) {
+	lives := begin(t, c, waits)
+	lives.ready()
+	c.Signal("slurmctld", unix.SIGSTOP)
+	tr := begin(t, c, "exit 4") // its sbatch finds nobody
+	lives.letGo()
+	lives.wantCode(4) // which needs no controller
+	time.Sleep(15 * time.Second)
+	if len(tr.done) > 0 {
+		t.Fatalf("ended without a controller: %+v", <-tr.done)
+	}
+	c.Signal("slurmctld", unix.SIGCONT)
+	tr.wantCode(4)
+}
+
+// testControllerForgets: the controller dies before it has saved a job, and gives the
+// job's id to another one.
+func testControllerForgets(t *testing.T, c *slurmtest.Cluster) {
+	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+3"); s.Poll = 4 * time.Second })
+	id := tr.id()
+	c.Signal("slurmctld", unix.SIGKILL)
+	n, err := strconv.Atoi(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"job_state", "job_state.old"} { // had it been saved after all
+		_ = os.Remove(filepath.Join(c.Dir(), "state", name))
+	}
+	extra := "FirstJobId=" + strconv.Itoa(n) + "\n"
+	f, err := os.OpenFile(filepath.Join(c.Dir(), "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(extra)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	c.Restart()
+	other := c.Run("sbatch", "--parsable", "--job-name=other", "--hold", "--output=/dev/null", "--wrap=true")
+	defer c.Run("scancel", other)
+	tr.wantCode(4)
+	text, _ := os.ReadFile(tr.job.Dir + ".slurm/submitted.jsonl")
+	if other != id && strings.Count(string(text), `"id":"`+id+`"`) != 2 {
+		t.Errorf("no other job got the id %s again: not %s, and none of %s", id, other, text)
+	}
+}
+
+// forgotten are attempts whose jobs Slurm will have forgotten before anybody looks.
+type forgotten struct {
+	c           *slurmtest.Cluster
+	ended, lost *trial
+	ids         []string
+}
+
+func beginForgotten(t *testing.T, c *slurmtest.Cluster) *forgotten {
+	f := &forgotten{c: c, ended: begin(t, c, waits), lost: begin(t, c, waits)}
+	for _, tr := range []*trial{f.ended, f.lost} {
+		id, _ := tr.ready()
+		f.ids = append(f.ids, id)
+	}
+	f.ended.letGo()
+	c.KillJob(f.ids[1])
+	return f
+}
+
+func (f *forgotten) test(t *testing.T, _ *slurmtest.Cluster) {
+	for _, id := range f.ids { // a minute after MinJobAge
+		f.c.Await("slurm_load_jobs error: Invalid job id specified", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
+	}
+	other := launcher(t)
+	if exit, err := other.Attach(context.Background(), f.ended.job); err != nil || exit.Code != 4 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if exit, err := other.Attach(context.Background(), f.lost.job); !errors.Is(err, runner.ErrLost) {
+		t.Errorf("%+v, %v", exit, err)
+	}
 }

@@ -24,24 +24,28 @@ const (
 // errDuplicate: another job has claimed the attempt, or it is over.
 var errDuplicate = errors.New("another job has run this attempt; there is nothing to do")
 
-// Exec runs, inside a job, the attempt whose folder it is given, and returns the exit code
-// of the job: that of the command.
-func Exec(path string) int {
+// Exec runs, inside a job, the attempt whose folder it is given. How the attempt ended is
+// in the folder then; an error says that it did not run.
+func Exec(path string) error {
 	f := folder(path)
-	code, err := f.exec()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "lbotune: %s: %v\n", f.attempt(), err)
+	err := f.exec()
+	if errors.Is(err, errDuplicate) {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
+		return nil
 	}
-	return code
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.attempt(), err)
+	}
+	return nil
 }
 
-func (f folder) exec() (code int, err error) {
+func (f folder) exec() error {
 	in, err := f.awaitIntent()
 	if err != nil {
-		return 1, err
+		return err
 	}
 	if f.has(endingName) || f.claimed() || f.stopped() != "" {
-		return 0, errDuplicate
+		return errDuplicate
 	}
 	over := make(chan struct{})
 	defer close(over)
@@ -57,9 +61,9 @@ func (f folder) exec() (code int, err error) {
 	exit, err := local.Launch(ctx, job)
 	switch {
 	case errors.Is(err, runner.ErrClaimed):
-		return 0, errDuplicate
+		return errDuplicate
 	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
-		return 1, err
+		return err
 	}
 	e := ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
 	if err != nil {
@@ -71,12 +75,8 @@ func (f folder) exec() (code int, err error) {
 			}
 		}
 	}
-	code = exit.Code
-	if err != nil {
-		code = 1
-	}
 	// If this fails, the attempt's record still has the status.
-	return code, errors.Join(err, f.writeJSON(endingName, e))
+	return errors.Join(err, f.writeJSON(endingName, e))
 }
 
 func nodeName() string {
@@ -153,7 +153,7 @@ func (r *request) listen(done <-chan struct{}) {
 		}
 		r.folder.refresh()
 		switch reason := r.folder.stopped(); {
-		case reason == stopKill:
+		case reason == stopKill, reason == stopLost:
 			if !r.killed {
 				r.killed = true
 				close(r.kill)
@@ -169,6 +169,13 @@ func (r *request) listen(done <-chan struct{}) {
 
 // slurms returns the signal by which Slurm has asked the attempt to end, if it did.
 func (r *request) slurms() string {
+	select {
+	case <-r.signals: // nobody has looked at it yet
+		if r.folder.stopped() == "" {
+			return "SIGTERM"
+		}
+	default:
+	}
 	name, _ := r.signal.Load().(string)
 	return name
 }

@@ -162,6 +162,7 @@ const (
 	stopCancel  stopReason = "cancel"
 	stopTimeout stopReason = "timeout"
 	stopKill    stopReason = "kill" // at once
+	stopLost    stopReason = "lost" // at once; it was given up, and the trial may run elsewhere
 )
 
 func (f folder) stopped() stopReason {
@@ -280,7 +281,7 @@ func refusalOf(err error) *refusal {
 
 func (r *refusal) err(node string) error {
 	if r.Op == "" {
-		return fmt.Errorf("on node %s: %s", node, r.Text)
+		return fmt.Errorf("%w: on node %s: %s", runner.ErrNotBegun, node, r.Text)
 	}
 	return &runner.SpawnError{Op: r.Op, Err: fmt.Errorf("%s (on node %s)", r.Text, node), Temporary: r.Temporary, Disk: r.Disk}
 }

@@ -1,6 +1,7 @@
 package slurm_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -16,7 +17,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "exec":
 		os.Unsetenv(roleEnv)
-		os.Exit(slurm.Exec(os.Args[1]))
+		if err := slurm.Exec(os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	default:
 		os.Exit(play(role, os.Args[1:]))
 	}

@@ -2,9 +2,7 @@ package slurm
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -77,22 +75,23 @@ func (l *Launcher) avoid(f folder) []string {
 	return nodes
 }
 
-// Preview returns the script and the arguments of sbatch for a job, and what Slurm says to
-// a request for its resources; nothing is submitted.
-func (l *Launcher) Preview(ctx context.Context, job runner.Job) (text, answer string, err error) {
-	dir, err := filepath.Abs(job.Dir)
+// Preview returns what sbatch would be given for a job. Its error says why Slurm would not
+// take it.
+func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) {
+	f := folderOf(job.Dir)
+	in := intent{Name: "lbotune-" + oddRE.ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
+	var text strings.Builder
+	text.WriteString("  sbatch")
+	for _, arg := range l.args(f, &in, nil) {
+		text.WriteString(" " + arg)
+	}
+	text.WriteString("\n")
+	for line := range strings.Lines(l.script(f)) {
+		text.WriteString("  " + line)
+	}
+	_, err := run(ctx, "sbatch", append(l.Settings.args(), "--test-only", "--job-name="+in.Name, "--wrap=true")...)
 	if err != nil {
-		return "", "", err
+		return "", fmt.Errorf("sbatch does not take such a job: %w", err)
 	}
-	f := folderOf(dir)
-	in := intent{Name: jobName(job.ID), Job: orderOf(job)}
-	args := l.args(f, &in, nil)
-	text = "sbatch " + strings.Join(args, " ") + "\n" + l.script(f)
-	test := append(l.Settings.args(), "--test-only", "--job-name="+in.Name, "--wrap=true")
-	_, err = run(ctx, "sbatch", test...)
-	var said *commandError
-	if errors.As(err, &said) {
-		return text, "", fmt.Errorf("Slurm refuses such a job: %w", err)
-	}
-	return text, answer, err
+	return text.String(), nil
 }

@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +15,7 @@ import (
 
 // ended makes an Exit of what the job has written at its end. What it does not know, why
 // Slurm has sent a signal, is the queue's to say.
-func (w *watch) ended(ctx context.Context, e *ending) (exit runner.Exit, done bool, err error) {
+func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	if e.Refusal != nil {
 		w.discard()
 		return exit, true, e.Refusal.err(e.Node)
@@ -29,12 +28,12 @@ func (w *watch) ended(ctx context.Context, e *ending) (exit runner.Exit, done bo
 	case w.reason == stopTimeout && exit.Cancelled:
 		exit.Cancelled, exit.TimedOut = false, true
 	case w.reason != "":
-	case e.Signal != "" && exit.Cancelled, exit.Signal == "SIGKILL" && !exit.Killed && !exit.Cancelled && !exit.TimedOut:
+	case e.Signal != "", terminated(exit):
 		jobs, known := w.theQueue().of(w.intent.Name, w.tail)
 		if unfinished(jobs) || !known && !w.patient() {
 			return exit, false, nil
 		}
-		return w.explain(exit, final(jobs), e.Signal != "")
+		return w.explain(exit, final(jobs), false)
 	}
 	return exit, true, nil
 }
@@ -86,14 +85,19 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 		return exit, false, nil
 	}
 	exit, err = runner.Harvest(w.job)
-	if err == nil {
-		return w.explain(exit, final(jobs), false)
+	if err == nil { // the record beats whatever Slurm says
+		if w.reason == "" && terminated(exit) {
+			return w.explain(exit, final(jobs), false)
+		}
+		return exit, true, nil
 	}
 	if !errors.Is(err, runner.ErrLost) && !errors.Is(err, runner.ErrNeverStarted) {
 		return exit, true, err
 	}
 	// Should it live after all, behind a network that is broken, it ends when it comes back.
-	_ = w.folder.write(stopName, []byte(stopKill))
+	if w.reason == "" {
+		_ = w.folder.write(stopName, []byte(stopLost))
+	}
 	w.removeJobs()
 	_, exit.Started = runner.Inspect(w.job.Dir)
 	exit.Ended = time.Now()
@@ -117,10 +121,10 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
 	switch last.state {
 	case "CANCELLED":
-		err = errors.New("its job was cancelled outside of lbotune before it began")
+		err = fmt.Errorf("%w: its job was cancelled outside of lbotune (scancel)", runner.ErrNotBegun)
 	case "COMPLETED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE":
-		err = fmt.Errorf("its job ended before it began the attempt (Slurm says %s)%s", last.state, w.output())
-	default: // the cluster's fault, or it never came there
+		err = fmt.Errorf("%w: its job has ended (Slurm says %s)%s", runner.ErrNotBegun, last.state, w.output())
+	default: // lost, or it never came there
 		if err = w.tooMany(); err == nil {
 			w.release()
 			w.submitting, w.tryAt = true, time.Time{}
@@ -143,31 +147,43 @@ func (w *watch) output() string {
 	return ":\n" + text
 }
 
-// explain gives the end of an attempt its cause if Slurm was the one. ended says that it
-// did not end by itself.
-func (w *watch) explain(exit runner.Exit, last queued, ended bool) (runner.Exit, bool, error) {
-	lost := false
+// terminated reports whether a command was ended by a signal that was not ours: Slurm sends
+// SIGTERM to all of a job, and the kernel SIGKILL for want of memory.
+func terminated(exit runner.Exit) bool {
+	return (exit.Signal == "SIGTERM" || exit.Signal == "SIGKILL") && !exit.Killed && !exit.Cancelled && !exit.TimedOut
+}
+
+// explain gives the end of an attempt its cause if Slurm was the one. Of an attempt that
+// has vanished the end is not known otherwise.
+func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Exit, bool, error) {
+	asked := exit.Cancelled // and not by us
+	exit.Cancelled = false
 	switch state := last.state; {
 	case state == "OUT_OF_MEMORY", strings.Contains(w.output(), "memory limit"):
 		exit.Cause = "out of memory: it took more than its Slurm job may have (memory in [launcher])"
-	case !ended:
-		return exit, true, nil
-	case state == "TIMEOUT" || state == "DEADLINE":
+	case state == "TIMEOUT", state == "DEADLINE":
 		exit.TimedOut = true
 		exit.Cause = "timed out: its Slurm job has reached its time limit (time in [launcher])"
 	case state == "CANCELLED":
 		exit.Cause = "its Slurm job was cancelled outside of lbotune (scancel)"
-	default:
-		lost = true
-	}
-	if lost {
+	case vanished, lossy(state):
 		return w.lost(last)
+	case asked:
+		exit.Cause = "it was asked to end by a SIGTERM that did not come from lbotune"
 	}
-	exit.Cancelled = false
-	if exit.Code == 0 && !exit.TimedOut {
+	if exit.Cause != "" && exit.Code == 0 {
 		exit.Code, exit.Signal = 128+int(unix.SIGTERM), "SIGTERM"
 	}
 	return exit, true, nil
+}
+
+// lossy reports whether a job that ends in this state is none of the trial's fault.
+func lossy(state string) bool {
+	switch state {
+	case "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED":
+		return true
+	}
+	return false
 }
 
 // lost is the end of an attempt that the cluster is to blame for: it runs again.

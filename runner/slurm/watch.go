@@ -46,7 +46,11 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 	defer w.theQueue().watch(w.intent.Name)()
 	w.since = time.Now()
 	w.submitted = len(w.folder.submitted())
-	if reason := w.folder.stopped(); reason != "" { // its orchestrator died while it was ending it
+	switch reason := w.folder.stopped(); reason {
+	case "":
+	case stopLost:
+		return runner.Exit{}, fmt.Errorf("%w: it was given up by an earlier session", runner.ErrLost)
+	default: // its orchestrator died while it was ending it
 		w.reason, w.killing, w.asked = reason, reason == stopKill, w.since
 		w.notify()
 	}
@@ -87,7 +91,7 @@ func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err erro
 		if err != nil {
 			return exit, false, err
 		}
-		return w.ended(ctx, &e)
+		return w.ended(&e)
 	}
 	w.begun()
 	if done, err := w.obey(ctx); done {
@@ -265,5 +269,5 @@ func (w *watch) tooMany() error {
 	if w.submitted <= w.Settings.Retries {
 		return nil
 	}
-	return fmt.Errorf("given up: the cluster has lost %d jobs of this attempt before they began", w.submitted)
+	return fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
 }

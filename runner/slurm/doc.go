@@ -1,0 +1,70 @@
+// Package slurm runs attempts as jobs of a Slurm cluster: with sbatch, squeue, scancel and
+// a file system that all machines see, and without any process that must stay alive.
+//
+// # The folder beside the attempt
+//
+// What package runner promises of an attempt's directory holds here too, since the job runs
+// runner.Local in it: the same supervisor, record, limits and signals. Creating the
+// directory is the claim, and here it is the job that claims. What launcher and job tell
+// each other stands in a folder beside it:
+//
+//	trials/000017/a1/         the attempt, made by the job
+//	trials/000017/a1.slurm/   the launcher's folder
+//	    intent.json       what is to run, and the name of its jobs
+//	    job.sh            the script that sbatch was given
+//	    submitted.jsonl   a job id for every call of sbatch that returned one
+//	    stop              the job is to end the attempt: cancel, timeout or kill
+//	    slurm.out         what the script has printed, the setup lines above all
+//	    heartbeat         touched by the job as long as it lives
+//	    ending.json       how the attempt ended
+//	    lost.json         the cluster has lost the attempt, and where
+//
+// Making the folder is the launcher's claim: of two orchestrators one launches. Everything
+// is written as a whole, by a rename, and synced.
+//
+// # In which order
+//
+//  1. The study's journal has the proposal.
+//  2. The folder has the intent with a name that no other job ever has.
+//  3. sbatch is called.
+//  4. The folder has the job's id.
+//  5. The job claims the attempt's directory and runs it; the folder has the ending.
+//  6. The study's journal has the result.
+//
+// The journal knows nothing of jobs and ids; all that a launcher of any kind must find
+// again stands beside the attempt. Whoever is killed between two of these steps is followed
+// by an orchestrator that finds the intent (or none, and begins anew) and looks for jobs of
+// that name. It finds one, or an attempt that has been claimed, or neither: then it submits
+// again. If the first sbatch had been answered after all there are two jobs, of which the
+// claim lets one run. Ids are kept for people alone: a controller that has lost its state
+// gives them again, so a job is known by its name only.
+//
+// # Whether a job lives
+//
+// One squeue asks for all attempts of a launcher. What it answers is believed in one
+// direction: a job that it calls pending, running or suspended is waited for. Silence of
+// squeue means nothing. A job that has ended or vanished according to an answer
+//
+//   - has not begun if the launcher can claim the attempt's directory in its place. Then
+//     it is submitted again, or given up if the job has failed by itself (a setup line,
+//     a program that the node does not see);
+//   - has ended well if there is an ending, or the attempt's record has the exit status:
+//     they beat whatever Slurm says;
+//   - lives, if the heartbeat goes on: a node whose slurmd was killed counts as dead;
+//   - is lost if nothing of this has appeared after 2 × Settings.Poll, a minute unless set
+//     otherwise, in which network file systems show what is there. The attempt is then
+//     told to end, should it live behind a broken network, and ErrLost lets the trial run
+//     again, on another node if there is one. Settings.Retries bounds how often.
+//
+// # The end of a job by others
+//
+// A time limit, scancel by hand and want of memory are ends of the trial, with the reason in
+// Exit.Cause. Preemption, the loss of a node and the like are nobody's fault: ErrLost.
+//
+// # What this cannot do
+//
+//   - A node that is cut off from both the controller and the file system runs its attempt
+//     on until it comes back, while the trial may run again elsewhere.
+//   - A study cannot be moved while jobs of it wait: they know its directory by its path.
+//   - Slurm itself keeps the environment of a job in its own files until the job ends.
+package slurm
