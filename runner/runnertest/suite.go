@@ -55,7 +55,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		{"Stopped", testStopped},
 		{"OwnGroup", testOwnGroup},
 		{"Leftovers", testLeftovers},
-		{"LateOutput", testLateOutput},
+		{"LateOutput", traits.testLateOutput},
 		{"Hopper", testHopper},
 		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},

@@ -16,6 +16,7 @@
 //	    stop              the job is to end the attempt: cancel, timeout or kill
 //	    slurm.out         what the script has printed, the setup lines above all
 //	    heartbeat         touched by the job as long as it lives
+//	    settled           what is printed from now on does not count
 //	    ending.json       how the attempt ended
 //	    lost.json         the cluster has lost the attempt, and where
 //

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -57,6 +56,7 @@ func (f folder) exec() error {
 
 	job := in.Job.job(f.attempt())
 	job.Kill = r.kill
+	job.Settled = func() { _ = f.write(settledName, nil) }
 	local := &runner.Local{Adopt: true}
 	exit, err := local.Launch(ctx, job)
 	switch {
@@ -69,11 +69,7 @@ func (f folder) exec() error {
 	if err != nil {
 		e.Exit, e.Refusal = nil, refusalOf(err)
 	} else {
-		for i, name := range []string{runner.StdoutName, runner.StderrName} {
-			if info, err := os.Stat(filepath.Join(f.attempt(), name)); err == nil {
-				e.Outputs[i] = info.Size()
-			}
-		}
+		e.Outputs = f.lengths()
 	}
 	// If this fails, the attempt's record still has the status.
 	return errors.Join(err, f.writeJSON(endingName, e))

@@ -25,6 +25,7 @@ const (
 	stopName      = "stop"            // launcher: asks the job to end the attempt
 	outputName    = "slurm.out"       // Slurm: output of the script, of the setup lines above all
 	beatName      = "heartbeat"       // job: touched as long as it lives
+	settledName   = "settled"         // job: the command has ended, and what it left behind is asked to
 	endingName    = "ending.json"     // job: how the attempt ended
 	lostName      = "lost.json"       // launcher: the cluster lost the attempt, and where
 )
@@ -253,14 +254,32 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
+// lengths are those of the attempt's outputs. Opening a file makes a network file system ask
+// the server, which a look at it alone may not.
+func (f folder) lengths() runner.Lengths {
+	length := func(name string) int64 {
+		w, err := os.Open(filepath.Join(f.attempt(), name))
+		if err != nil {
+			return 0 // the command has removed it
+		}
+		defer w.Close()
+		info, err := w.Stat()
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	return runner.Lengths{Stdout: length(runner.StdoutName), Stderr: length(runner.StderrName)}
+}
+
 // ending is how an attempt ended, as the job saw it.
 type ending struct {
-	Job     string       `json:"job"` // id
-	Node    string       `json:"node"`
-	Exit    *runner.Exit `json:"exit,omitempty"`
-	Refusal *refusal     `json:"refusal,omitempty"` // it could not run
-	Signal  string       `json:"signal,omitempty"`  // that asked the job to end
-	Outputs [2]int64     `json:"outputs"`           // lengths of stdout and stderr
+	Job     string         `json:"job"` // id
+	Node    string         `json:"node"`
+	Exit    *runner.Exit   `json:"exit,omitempty"`
+	Refusal *refusal       `json:"refusal,omitempty"` // it could not run
+	Signal  string         `json:"signal,omitempty"`  // that asked the job to end
+	Outputs runner.Lengths `json:"outputs"`           // when nothing of it was left
 }
 
 // refusal is the error of a launch.

@@ -3,8 +3,6 @@ package slurm
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,6 +21,9 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	if !w.arrived(e) {
 		return exit, false, nil
 	}
+	if e.Exit.Counted != nil {
+		w.settle()
+	}
 	exit = *e.Exit
 	switch {
 	case w.reason == stopTimeout && exit.Cancelled:
@@ -39,21 +40,18 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 }
 
 // arrived reports whether all of the outputs can be read here: a network file system may
-// show a file before the end of another one.
+// show a file before the end of another one. What is there beyond was written by somebody
+// else and does not count.
 func (w *watch) arrived(e *ending) bool {
 	if w.tail.IsZero() {
 		w.tail = time.Now()
 	}
-	for i, name := range outputs {
-		f, err := os.Open(filepath.Join(w.job.Dir, name)) // a look alone may not ask the server
-		if err != nil {
-			continue // the command has removed it
-		}
-		info, err := f.Stat()
-		f.Close()
-		if err == nil && info.Size() < e.Outputs[i] && !w.patient() {
-			return false
-		}
+	now, all := w.folder.lengths(), e.Outputs
+	if (now.Stdout < all.Stdout || now.Stderr < all.Stderr) && !w.patient() {
+		return false
+	}
+	if e.Exit.Counted == nil && (now.Stdout > all.Stdout || now.Stderr > all.Stderr) {
+		e.Exit.Counted = &all
 	}
 	return true
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/lbotune/lbotune/runner"
@@ -30,11 +29,12 @@ type watch struct {
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
 
-	pid   int       // of the supervisor, once it has begun
-	long  [2]bool   // Job.Long was called for this output
-	beat  time.Time // the last sign of life, by the file system's clock
-	quiet time.Time // since when all jobs are gone and there is no sign of life; zero if not so
-	tail  time.Time // since when an end is known of which something is still missing
+	pid     int       // of the supervisor, once it has begun
+	settled bool      // Job.Settled was called
+	long    [2]bool   // Job.Long was called for this output
+	beat    time.Time // the last sign of life, by the file system's clock
+	quiet   time.Time // since when all jobs are gone and there is no sign of life; zero if not so
+	tail    time.Time // since when an end is known of which something is still missing
 
 	reason  stopReason // why we ask it to end, "" if we do not
 	killing bool       // and now at once
@@ -103,6 +103,14 @@ func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err erro
 	return w.judge()
 }
 
+// settle tells the caller once that what is printed from now on does not count.
+func (w *watch) settle() {
+	if w.job.Settled != nil && !w.settled {
+		w.settled = true
+		w.job.Settled()
+	}
+}
+
 // begun tells the caller once that the command runs, and of long outputs.
 func (w *watch) begun() {
 	if w.pid == 0 {
@@ -113,22 +121,24 @@ func (w *watch) begun() {
 			w.job.Started(w.pid)
 		}
 	}
+	if w.folder.has(settledName) {
+		w.settle()
+	}
 	limit := w.job.MaxLog
 	if limit <= 0 {
 		limit = runner.DefaultMaxLog
 	}
-	for i, name := range outputs {
-		if w.long[i] || w.job.Long == nil {
-			continue
-		}
-		if info, err := os.Stat(filepath.Join(w.job.Dir, name)); err == nil && info.Size() > limit/4 {
+	if w.job.Long == nil {
+		return
+	}
+	now := w.folder.lengths()
+	for i, length := range []int64{now.Stdout, now.Stderr} {
+		if !w.long[i] && length > limit/4 {
 			w.long[i] = true
 			w.job.Long()
 		}
 	}
 }
-
-var outputs = [2]string{runner.StdoutName, runner.StderrName}
 
 // killSlack is how much later than the job itself we think that a grace is over.
 const killSlack = 5 * time.Second
