@@ -13,18 +13,24 @@ type File struct {
 	Text string `json:"text"`
 	// To is the file's name in the trial's directory.
 	To string `json:"to"`
+	// Set are the values that are set in a base file of JSON, YAML or TOML. Its Text
+	// is then no template.
+	Set []Setting `json:"set,omitempty"`
 }
 
 // Render returns the text of the file in one attempt. A line with an absent value
 // vanishes.
-func (f File) Render(b *Bindings) string {
+func (f File) Render(b *Bindings) (string, error) {
+	if len(f.Set) > 0 {
+		return f.renderSet(b)
+	}
 	var out strings.Builder
 	for line := range strings.Lines(f.Text) {
 		if t, absent := renderLine(line, b); !absent {
 			out.WriteString(t)
 		}
 	}
-	return out.String()
+	return out.String(), nil
 }
 
 // renderLine replaces the placeholders of a line. Numbers are written so that no

@@ -38,7 +38,10 @@ func (a *attempt) job() (runner.Job, error) {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
 		}
-		job.Files = a.files(b)
+		var err error
+		if job.Files, err = a.files(b); err != nil {
+			return job, err
+		}
 	}
 	cmd, err := cmd.Render(b)
 	job.Shell, job.Argv = cmd.Shell, cmd.Argv
@@ -49,15 +52,19 @@ func (a *attempt) job() (runner.Job, error) {
 }
 
 // files renders what is written into the attempt's directory.
-func (a *attempt) files(b *command.Bindings) []runner.File {
+func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 	files := []runner.File{{Name: study.ParamsName, Content: append(b.ParamsJSON(), '\n')}}
 	for _, t := range a.config.Files {
-		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(t.Render(b))})
+		text, err := t.Render(b)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(text)})
 	}
 	if a.study.pattern.Variable() != "" {
 		files = append(files, runner.File{Name: resultName})
 	}
-	return files
+	return files, nil
 }
 
 // environment is what the program finds in its environment beside lbotune's
@@ -94,6 +101,9 @@ func checkpoints(c *study.Config) bool {
 	}
 	for _, f := range c.Files {
 		texts = append(texts, f.Text)
+		for _, s := range f.Set {
+			texts = append(texts, s.Value.Text())
+		}
 	}
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, "{checkpoint_dir}") })
 }

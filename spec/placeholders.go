@@ -106,6 +106,14 @@ func (t *table) templates(cfg study.Config) []template {
 	}
 	files := t.subs("files")
 	for i, f := range cfg.Files {
+		for _, s := range f.Set {
+			if text, ok := s.Value.Any().(string); ok {
+				out = append(out, template{key: files[i], name: "set", text: text})
+			}
+		}
+		if len(f.Set) > 0 {
+			continue
+		}
 		name := "text"
 		if files[i].has("from") {
 			name = "from"

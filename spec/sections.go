@@ -1,10 +1,14 @@
 package spec
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -196,6 +200,7 @@ func (t *table) files(base string) []command.File {
 		if tpl.To == "" && tpl.From != "" {
 			tpl.To = strings.TrimSuffix(filepath.Base(tpl.From), ".in")
 		}
+		f.settings(&tpl)
 		switch {
 		case tpl.To == "":
 			f.missing("to", `for example to = "config.yaml"`, "the file has no name: add to")
@@ -209,6 +214,42 @@ func (t *table) files(base string) []command.File {
 		out = append(out, tpl)
 	}
 	return out
+}
+
+// settings reads the values that are set in a base file.
+func (t *table) settings(f *command.File) {
+	if !t.has("set") {
+		t.get("set")
+		return
+	}
+	if !f.Settable() {
+		t.at("set", "name it in from or to, as base.yaml", "values are set in JSON, YAML and TOML files; %q is none by its name", cmp.Or(f.From, f.To))
+	}
+	t.inElement("set").setting(f, "")
+}
+
+// setting reads the settings in a table, whose own place in the file is prefix.
+func (t *table) setting(f *command.File, prefix string) {
+	for _, k := range slices.Sorted(maps.Keys(t.data)) {
+		path := prefix + k
+		if _, nested := t.data[k].(map[string]any); nested { // model.lr = "{lr}" without quotes
+			t.inElement(k).setting(f, path+".")
+			continue
+		}
+		s := command.Setting{Path: path, Value: t.value(k)}
+		f.Set = append(f.Set, s)
+		if !f.Settable() || f.Text == "" {
+			continue
+		}
+		err := f.CheckSet(s)
+		var pe *command.PathError
+		switch {
+		case errors.As(err, &pe):
+			t.at(k, didYouMean(pe.Missing, pe.Allowed), "%v", pe)
+		case err != nil:
+			t.at(k, "", "%v", err)
+		}
+	}
 }
 
 // template reads a template file, which a relative path looks for in base.

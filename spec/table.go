@@ -15,7 +15,8 @@ import (
 type table struct {
 	doc     *document
 	path    toml.Key
-	element int // index inside an array of tables, -1 elsewhere
+	element int    // index inside an array of tables, -1 elsewhere
+	label   string // what complaints call a table inside such an element
 	data    map[string]any
 	known   []string
 }
@@ -28,6 +29,9 @@ func (d *document) rootTable() *table {
 func (t *table) key(k string) toml.Key { return append(t.path[:len(t.path):len(t.path)], k) }
 
 func (t *table) name(k string) string {
+	if t.label != "" {
+		return t.label + "." + toml.Key{k}.String()
+	}
 	if t.element >= 0 {
 		return fmt.Sprintf("%s[%d].%s", t.path, t.element, k)
 	}
@@ -146,6 +150,13 @@ func (t *table) sub(k string) *table {
 		return out
 	}
 	out.data = m
+	return out
+}
+
+// inElement reads a table inside an element of an array of tables.
+func (t *table) inElement(k string) *table {
+	out := t.sub(k)
+	out.element, out.label = t.element, t.name(k)
 	return out
 }
 

@@ -116,9 +116,13 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			return nil, err
 		}
 		p.Commands = append(p.Commands, line)
-		for _, f := range cfg.Files {
-			if q.Trial == 1 {
-				p.Files = append(p.Files, previewFile{f.To, f.Render(b)})
+		if q.Trial == 1 {
+			for _, f := range cfg.Files {
+				text, err := f.Render(b)
+				if err != nil {
+					return nil, err
+				}
+				p.Files = append(p.Files, previewFile{f.To, text})
 			}
 		}
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: proposal.Point})
