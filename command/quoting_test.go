@@ -197,8 +197,11 @@ func TestValuesArriveAsTheyAre(t *testing.T) {
 	}
 	const mark = "MARK"
 	for _, shell := range shells(t) {
-		for _, w := range words {
-			for _, format := range commands {
+		for i, w := range words {
+			for j, format := range commands {
+				if testing.Short() && (i+j)%4 != 0 {
+					continue
+				}
 				text := fmt.Sprintf(format, w.before+"{c}"+w.after)
 				if !accepted(text) {
 					t.Errorf("%q is refused", text)
