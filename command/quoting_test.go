@@ -99,7 +99,7 @@ var tokens = []string{
 	"{c}", "{c}", "{c}", "{c}", " {c}", "echo {c}", "a={c}", "\n{c}", "'", "'", `"`, `"`, `\`, "$", "$$", "$#", "$!", "$'", `$"`, "$(", ")", "(", "`", "${", "${y", "${y:-", "}", "$((",
 	"))", "((", "[[ ", " ]]", "[", "]", "#", " #", "$y", "\n", "\n", "\\\n", " ", " ", "\t", ";", "&", "&&", "|", "||", ">o", ">", "2>&1",
 	"<<E", "<<-E", "<<'E'", "<<\\E", "<<\"E\"", "\nE\n", "\n\tE\n", "E", "F", "<<<", "<(", "<", "echo ", ": ", "printf %s ", "cat ", "a", "b=", "a[0]=", "=", "~", "*", "?", "@(",
-	"{", ",", "..", "!", "case a in a) ", " ;; ", "esac", "if :; then ", "; fi", "{ ", "; }", "for a in ", "; do ", "; done", "f() ", "function ", "time ", "1", "-eq ", "+=",
+	"{u:$(}", "{u:`}", "{u:\\}", "{c:$(x}", "{", ",", "..", "!", "case a in a) ", " ;; ", "esac", "if :; then ", "; fi", "{ ", "; }", "for a in ", "; do ", "; done", "f() ", "function ", "time ", "1", "-eq ", "+=",
 }
 
 func soup(rnd *rand.Rand) string {
@@ -152,7 +152,7 @@ func TestTrickyTemplatesAreRefused(t *testing.T) {
 		"cat <<$'E'\nE\n{c}\n",
 		"((a = {c}))", "echo $(( {c} ))", "a[{c}]=1", "[[ {c} -eq 1 ]]", "[[ -v {c} ]]", "let a={c}",
 		"cat <<{c}\nx\n", "x >&{c}", "x 2>&1{c}", "f() { echo `{c}`; }", "echo @({c})", "{c}() { :; }",
-		"echo 'a\r\n' {c}",
+		"echo 'a\r\n' {c}", "echo {u:`} {c} `", "echo {u:$(} '{c} )'",
 	} {
 		if accepted(text) {
 			t.Errorf("%q is accepted", text)

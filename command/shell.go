@@ -143,7 +143,7 @@ func parseDialect(text string, parts []Part, dialect syntax.LangVariant) ([]Part
 func filled(text string, parts []Part) string {
 	out := []byte(text)
 	for _, p := range parts {
-		if p.IsPlaceholder() {
+		if p.IsPlaceholder() && (p.Flag || p.Format == "" || ValidFormat(p.Format)) { // else it is text
 			copy(out[p.Start:p.End], "+"+strings.Repeat("a", p.End-p.Start-1))
 		}
 	}
