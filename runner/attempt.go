@@ -97,8 +97,19 @@ func (a *attempt) discard() {
 	_ = unix.Rmdir(a.job.Dir)
 }
 
-// refuse ends an attempt whose command cannot be executed through a fault of its own.
-func (l *Local) refuse(a *attempt, code int, why string) (Exit, error) {
+// refuse ends an attempt whose command cannot be executed through a fault of its own, as a
+// shell would say it. Any other error it returns.
+func (l *Local) refuse(a *attempt, err error) (Exit, error) {
+	var code int
+	var why string
+	switch {
+	case errors.Is(err, errNotFound):
+		code, why = 127, a.job.Argv[0]+": not found"
+	case errors.Is(err, unix.E2BIG):
+		code, why = 126, "the command and its environment are longer than the system allows"
+	default:
+		return Exit{}, err
+	}
 	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
 	_ = a.head(l.here())
 	_ = appendEntry(a.record, entry{Exit: &code})
@@ -208,8 +219,7 @@ func (a *attempt) explain(shell string, err error) error {
 	switch {
 	case errors.Is(err, unix.E2BIG):
 		return err
-	case errors.Is(err, unix.EBADF): // the child needs descriptors beyond our highest
-		a.lower()
+	case errors.Is(err, unix.EBADF): // the child needs numbers of descriptors beyond the limit
 		err = unix.EMFILE
 	}
 	if a.job.Cwd != "" {
@@ -222,22 +232,6 @@ func (a *attempt) explain(shell string, err error) error {
 		}
 	}
 	return spawnError("start "+shell, err)
-}
-
-// lower gives the descriptors the lowest numbers that are free: the limit counts numbers,
-// and those that were free when the attempt was prepared may have been high.
-func (a *attempt) lower() {
-	for _, fd := range []*int{&a.dir, &a.record, &a.out.fd, &a.err.fd} {
-		low, err := unix.FcntlInt(uintptr(*fd), unix.F_DUPFD_CLOEXEC, 0)
-		switch {
-		case err != nil:
-		case low < *fd:
-			unix.Close(*fd)
-			*fd = low
-		default:
-			unix.Close(low)
-		}
-	}
 }
 
 // busy returns a temporary SpawnError if a shell could not execute the program for

@@ -27,6 +27,8 @@ type Local struct {
 	// /bin/sh.
 	Shell string
 
+	starting sync.RWMutex // shared by those that start, as long as nothing is short
+
 	mu       sync.Mutex
 	adopting bool
 	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
@@ -47,7 +49,7 @@ var (
 const (
 	spawnPatience = 30 * time.Second
 	spawnPauseMin = 10 * time.Millisecond
-	spawnPauseMax = 2 * time.Second
+	spawnPauseMax = time.Second / 2
 )
 
 // Launch implements Launcher.
@@ -58,24 +60,56 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 	l.adopt()
 	var a *attempt
 	var exit Exit
+	short := false
 	err := insist(ctx, job.Kill, func() (err error) {
-		a, err = prepare(job)
+		a, err = l.start(job, a, short)
+		switch {
+		case err == nil:
+			exit, err = l.run(ctx, a)
+		case a != nil:
+			exit, err = l.refuse(a, err)
+		}
+		short = err != nil
 		return err
 	})
-	if err == nil {
+	if a != nil {
 		defer a.close()
-		err = insist(ctx, job.Kill, func() (err error) {
-			exit, err = l.run(ctx, a)
-			return err
-		})
-		if err != nil && !errors.Is(err, ErrLost) {
-			a.discard()
-		}
 	}
 	if err != nil {
+		if a != nil && !errors.Is(err, ErrLost) {
+			a.discard()
+		}
 		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
 	}
 	return exit, nil
+}
+
+// start prepares an attempt, unless an earlier start has done so, and starts its supervisor.
+// While the system is short of something one attempt is started at a time, and what could
+// not be started holds nothing: else many that each have some of the descriptors that they
+// need would wait for each other.
+func (l *Local) start(job Job, a *attempt, short bool) (*attempt, error) {
+	if short {
+		l.starting.Lock()
+		defer l.starting.Unlock()
+	} else {
+		l.starting.RLock()
+		defer l.starting.RUnlock()
+	}
+	if a == nil {
+		var err error
+		if a, err = prepare(job); err != nil {
+			return nil, err
+		}
+	}
+	err := l.spawn(a)
+	var spawn *SpawnError
+	if errors.As(err, &spawn) && a.pid == 0 {
+		a.discard()
+		a.close()
+		return nil, err
+	}
+	return a, err
 }
 
 // insist calls start until it returns anything but a temporary SpawnError.
@@ -103,18 +137,8 @@ func insist(ctx context.Context, kill <-chan struct{}, start func() error) error
 	}
 }
 
-// run starts the prepared attempt and sees it to its end.
+// run sees the attempt to its end.
 func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
-	err := l.spawn(a)
-	switch { // what is a fault of the command, as a shell would say
-	case errors.Is(err, errNotFound):
-		return l.refuse(a, 127, a.job.Argv[0]+": not found")
-	case errors.Is(err, unix.E2BIG):
-		return l.refuse(a, 126, "the command and its environment are longer than the system allows")
-	}
-	if err != nil {
-		return Exit{}, err
-	}
 	l.watch(ctx, a)
 	exit := a.exit()
 	exit.Leftovers = l.sweep(a, exit.Ended)

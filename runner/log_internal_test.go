@@ -19,7 +19,11 @@ func TestFlood(t *testing.T) {
 	}
 	defer a.close()
 	a.out.punch = func(int, int64, int64) error { return unix.ENOTSUP }
-	exit, err := new(Local).run(context.Background(), a)
+	l := new(Local)
+	if err := l.spawn(a); err != nil {
+		t.Fatal(err)
+	}
+	exit, err := l.run(context.Background(), a)
 	if err != nil || !exit.Flooded || exit.Cancelled || exit.TimedOut {
 		t.Errorf("%+v, %v", exit, err)
 	}
