@@ -204,7 +204,7 @@ func manyRules(kind string) (rules []parser.Rule, log string) {
 		switch kind {
 		case "json":
 			rule = parser.Rule{JSON: `metrics["` + name + `"]`, Step: "epoch"}
-		case "regex":
+		case "regex", "regex-none":
 			rule = parser.Rule{Regex: name + `=([-+.\deE]+)`, Step: "epoch"}
 		case "tune-metric":
 			rule = parser.Rule{Dialect: "tune-metric", Metric: name, Step: "epoch"}
@@ -223,7 +223,7 @@ func manyRules(kind string) (rules []parser.Rule, log string) {
 		return rules, `{"epoch": 3, "metrics": {` + strings.TrimSuffix(line.String(), ", ") + "}}\n" + noise
 	case "tune-metric":
 		return rules, `[tune-metric]: {"epoch": 3, ` + strings.TrimSuffix(line.String(), ", ") + "}\n" + noise
-	case "none":
+	case "none", "regex-none":
 		return rules, noise
 	}
 	return rules, "epoch 3 " + line.String() + "\n" + noise
@@ -231,7 +231,7 @@ func manyRules(kind string) (rules []parser.Rule, log string) {
 
 // BenchmarkMany reads a hundred metrics in one pass, and in a hundred.
 func BenchmarkMany(b *testing.B) {
-	for _, kind := range []string{"none", "name", "regex", "json", "tune-metric"} {
+	for _, kind := range []string{"none", "name", "regex-none", "regex", "json", "tune-metric"} {
 		rules, text := manyRules(kind)
 		b.Run(kind+"/together", func(b *testing.B) { benchmarkLog(b, text, rules...) })
 		b.Run(kind+"/apart", func(b *testing.B) {
