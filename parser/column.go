@@ -25,25 +25,26 @@ func columnsOf(n *soughtName) []*column {
 
 // advance takes the next line, and gives it as a row of the column's table if it is
 // one. A header is a header once a row has followed it.
-func (c *column) advance(m *nameMatcher) *row {
-	if c.next != nil && !isRule(m.heads.text) {
-		if row, _ := c.next.take(m.heads.text, m.lines); row != nil {
-			c.table, c.place = c.next, c.next.index(string(c.name))
+func (c *column) advance(m *nameMatcher) (r *row) {
+	text, over := m.heads.text, false
+	if c.table != nil {
+		if r, over = c.table.take(text, m.lines); over {
+			c.table = nil
+		}
+	}
+	if c.next != nil && !isRule(text) {
+		if first, _ := c.next.take(text, m.lines); first != nil {
+			c.table, c.place, r = c.next, c.next.index(string(c.name)), first
 		}
 		c.next = nil
 	}
 	if c.named {
 		c.named = false
-		c.next = m.heads.naming(c.name)
+		if c.next = m.heads.naming(c.name); c.next != nil {
+			return nil
+		}
 	}
-	if c.table == nil || c.next != nil {
-		return nil
-	}
-	row, over := c.table.take(m.heads.text, m.lines)
-	if over {
-		c.table = nil
-	}
-	return row
+	return r
 }
 
 // read appends what the row has in the column.

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -16,9 +17,11 @@ const (
 type header struct {
 	layout  layout
 	columns []cell
-	line    int  // the line that was looked at last, counted by the matcher
-	row     *row // that line, nil if it does not fit
-	over    bool // it is the header of another table
+	line    int     // the line that was looked at last, counted by the matcher
+	row     *row    // that line, nil if it does not fit
+	first   float64 // the first cell of the last row; nan if it was no number
+	doubt   bool    // the last row was followed by what may be another header
+	over    bool    // it was one
 }
 
 // row is a line under a header.
@@ -99,21 +102,42 @@ func (h *header) index(name string) int {
 	return found
 }
 
-// take reads a line as a row, once for all columns that are sought, or finds that
-// another table begins.
+// take reads a line as a row, once for all columns that are sought, or finds that the
+// table is over. Words in as many columns may be the header of another table, or may be
+// prose: the table goes on if its first column does, which holds epochs or steps.
 func (h *header) take(text []byte, line int) (r *row, over bool) {
-	if h.line != line {
-		h.line, h.row, h.over = line, nil, false
-		if len(text) <= maxRow {
-			h.row = h.read(text)
-			h.over = h.row == nil && h.endsAt(text)
-		}
+	if h.line == line {
+		return h.row, h.over
+	}
+	h.line, h.row = line, nil
+	if len(text) > maxRow || isRule(text) {
+		return nil, h.over
+	}
+	r = h.read(text)
+	if r == nil {
+		h.doubt = h.doubt || h.namedBy(text)
+		return nil, h.over
+	}
+	first := r.first()
+	h.over = h.over || h.doubt && !(first >= h.first)
+	h.doubt, h.first = false, first
+	if !h.over {
+		h.row = r
 	}
 	return h.row, h.over
 }
 
-// endsAt reports whether text has names of columns too.
-func (h *header) endsAt(text []byte) bool {
+// first is the number in the first cell, nan for none.
+func (r *row) first() float64 {
+	n := scanNumber([]byte(r.cells[0].text), numberMode{ratio: true})
+	if n.kind != finite {
+		return math.NaN()
+	}
+	return n.value
+}
+
+// namedBy reports whether text may hold names of columns too.
+func (h *header) namedBy(text []byte) bool {
 	const several = 3
 	other := &header{layout: h.layout, columns: h.layout.split(text)}
 	if len(other.columns) > maxColumns || !other.plausible() {
