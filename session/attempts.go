@@ -118,16 +118,16 @@ func (l *loop) mayPass(r *running) bool {
 // several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && o.failure.Kind.Blameless() {
-		o = prunedOutcome(t.Cut, o)
+		o = prunedOutcome(l.state.Config.Objective().Name, t.Cut, o)
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
 	again := false
 	switch {
 	case o.failure == nil:
-		again = l.valued(t, o.value, &f)
+		again = l.valued(t, o.metrics, &f)
 	case o.failure.Kind == study.FailPruned:
-		f.Status, f.Value = optimizer.Pruned, &o.value
+		f.Status, f.Metrics = optimizer.Pruned, o.metrics
 	case o.failure.Kind.Blameless():
 		again = true
 	default:
@@ -139,24 +139,20 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	}
 	e := study.Ended{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
 	if o.failure == nil {
-		e.Value = &o.value
+		e.Metrics = o.metrics
 	}
 	l.events = append(l.events, e)
 	l.ready = slices.Insert(l.ready, 0, study.AttemptID{Trial: t.Number, Attempt: r.id.Attempt + 1})
 }
 
-// valued completes the end of a trial whose attempt has ended with value v, and
+// valued completes the end of a trial whose attempt has ended with metrics m, and
 // reports whether another attempt follows: a repeat.
-func (l *loop) valued(t *study.Trial, v float64, f *study.Finished) (again bool) {
-	f.Value = &v
+func (l *loop) valued(t *study.Trial, m study.Metrics, f *study.Finished) (again bool) {
 	graded(l.state, t.Values, f)
 	run := l.state.Config.Run
-	values := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], v)
-	if len(values) < run.Repeats {
-		return true
-	}
-	*f.Value = combine(values, run.Combine)
-	return false
+	runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], m)
+	f.Metrics = study.Combine(runs, run.Combine)
+	return len(runs) < run.Repeats
 }
 
 // setupEnded lets the trials begin, or ends the session.
@@ -170,18 +166,4 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 	case o.failure.Kind != study.FailInterrupted:
 		l.fatal = &SetupError{Failure: *o.failure, Dir: l.layout.Attempt(id)}
 	}
-}
-
-// combine folds the values of repeats: the mean, or the median.
-func combine(values []float64, how string) float64 {
-	if how == "median" {
-		sorted := slices.Sorted(slices.Values(values))
-		n := len(sorted)
-		return sorted[(n-1)/2]/2 + sorted[n/2]/2
-	}
-	mean := 0.0
-	for i, v := range values {
-		mean += (v - mean) / float64(i+1) // no sum that could overflow
-	}
-	return mean
 }

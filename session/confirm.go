@@ -24,7 +24,7 @@ func (l *loop) confirm() {
 func (l *loop) confirmed(r *running, o outcome) {
 	e := study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
 	if o.failure == nil {
-		e.Value = &o.value
+		e.Metrics = o.metrics
 	}
 	l.events = append(l.events, e)
 }

@@ -189,9 +189,9 @@ func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Pro
 // config is a study of two parameters whose program prints a parabola.
 func config() study.Config {
 	return study.Config{
-		Name:      "parabola",
-		Command:   command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
-		Objective: study.Objective{Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize},
+		Name:    "parabola",
+		Command: command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
+		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params: []spaces.Param{
 			{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1},
 			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},

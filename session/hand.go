@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -128,13 +129,14 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 	case !t.Hand:
 		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
 	}
-	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(), Value: &value}
+	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(),
+		Metrics: study.Metrics{s.state.Config.Objective().Name: journal.Float(value)}}
 	graded(s.state, t.Values, &f)
 	switch {
 	case failure != "":
-		f.Status, f.Value, f.Failure = optimizer.Failed, nil, &study.Failure{Kind: study.FailTold, Text: failure}
+		f.Status, f.Metrics, f.Failure = optimizer.Failed, nil, &study.Failure{Kind: study.FailTold, Text: failure}
 	case math.IsNaN(value) || math.IsInf(value, 0):
-		f.Status, f.Value = optimizer.Failed, nil
+		f.Status, f.Metrics = optimizer.Failed, nil
 		f.Failure = &study.Failure{Kind: study.FailNotFinite, Text: fmt.Sprintf("its value is %v", value)}
 	}
 	if err := s.commit(f); err != nil {

@@ -61,7 +61,7 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 		}
 		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(text)})
 	}
-	if a.study.pattern.Variable() != "" {
+	if a.variable() != "" {
 		files = append(files, runner.File{Name: resultName})
 	}
 	return files, nil
@@ -80,7 +80,7 @@ func (a *attempt) environment(b *command.Bindings) []string {
 	if checkpoints(&a.config) {
 		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
 	}
-	if v := a.study.pattern.Variable(); v != "" {
+	if v := a.variable(); v != "" {
 		add(v, filepath.Join(b.TrialDir, resultName))
 	}
 	for _, v := range b.All() {
@@ -94,8 +94,11 @@ func checkpoints(c *study.Config) bool {
 	if c.Resource() != "" {
 		return true
 	}
-	texts := append([]string{c.Command.Shell, c.Run.Cwd, c.Objective.File}, c.Command.Argv...)
+	texts := append([]string{c.Command.Shell, c.Run.Cwd}, c.Command.Argv...)
 	texts = append(texts, c.Run.Env...)
+	for _, m := range c.Metrics {
+		texts = append(texts, m.File)
+	}
 	for _, s := range c.Run.Slots {
 		texts = append(texts, s.Env...)
 	}

@@ -148,8 +148,13 @@ func (s *Study) begin(config *study.Config, torn string) error {
 func (s *Study) prepare() error {
 	c := s.state.Config
 	var err error
-	if s.pattern, err = parser.Compile(c.Objective.Rule); err != nil {
-		return fmt.Errorf("objective: %w", err)
+	s.patterns = nil
+	for _, m := range c.Metrics {
+		p, err := parser.Compile(m.Rule)
+		if err != nil {
+			return fmt.Errorf("metric %s: %w", m.Name, err)
+		}
+		s.patterns = append(s.patterns, p)
 	}
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err

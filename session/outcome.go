@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -16,12 +18,12 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// outcome is how an attempt ended: a value, a failure, or an error when the
+// outcome is how an attempt ended: its metrics, a failure, or an error when the
 // attempt could not be made through no fault of the trial's.
 type outcome struct {
-	value     float64
+	metrics   study.Metrics
 	failure   *study.Failure
-	partial   *float64 // the value of what was printed, of an attempt that was cancelled
+	partial   study.Metrics // what was printed by an attempt that was cancelled; nil without an objective
 	err       error
 	seconds   float64
 	leftovers string
@@ -75,8 +77,8 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 		return failed(study.FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
 	case exit.Cancelled:
 		o := failed(study.FailInterrupted, 0, "%v", errStopped)
-		if v := a.value(f, exit.Counted); a.id.Trial > 0 && v.failure == nil {
-			o.partial = &v.value
+		if v := a.values(f, exit.Counted); a.id.Trial > 0 && v.failure == nil && v.err == nil {
+			o.partial = v.metrics
 		}
 		return o
 	case exit.Flooded:
@@ -88,34 +90,56 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	case a.id.Trial == 0:
 		return outcome{}
 	}
-	return a.value(f, exit.Counted)
+	return a.values(f, exit.Counted)
 }
 
 // exitOK reports whether the exit code is that of a good run.
 func (a *attempt) exitOK(code int) bool {
-	ok := a.config.Objective.OKExit
+	ok := a.config.Run.OKExit
 	if len(ok) == 0 || a.id.Trial == 0 {
 		return code == 0
 	}
 	return slices.Contains(ok, code)
 }
 
-// value turns what the attempt has printed into its value.
-func (a *attempt) value(f *follower, counted *runner.Lengths) outcome {
-	result, err := f.finish(counted)
+// values turns what the attempt has printed into its metrics. The objective must be
+// among them; others may be missing.
+func (a *attempt) values(f *follower, counted *runner.Lengths) outcome {
+	err := f.finish(counted)
 	var spawn *runner.SpawnError
-	var none *parser.NoValueError
 	switch {
-	case err == nil:
-		return outcome{value: result.Value}
-	case errors.As(err, &none):
-		return noValue(none)
 	case errors.As(err, &spawn) && spawn.Temporary:
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
-	case errors.Is(err, fs.ErrNotExist):
-		return failed(study.FailNoMetric, 0, "the program wrote no file %s", a.resultFile())
+	case err != nil:
+		return failed(study.FailNoMetric, 0, "%v", err)
 	}
-	return failed(study.FailNoMetric, 0, "%v", err)
+	metrics := study.Metrics{}
+	objective := a.config.Objective().Name
+	for i, m := range a.config.Metrics {
+		result, err := f.collector.Result(i)
+		switch {
+		case err == nil:
+			metrics[m.Name] = journal.Float(result.Value)
+		case m.Name == objective:
+			return a.noObjective(i, err)
+		}
+	}
+	return outcome{metrics: metrics}
+}
+
+// noObjective is the outcome of an attempt that ran well, and has no objective.
+func (a *attempt) noObjective(metric int, err error) outcome {
+	var none *parser.NoValueError
+	if !errors.As(err, &none) {
+		return failed(study.FailNoMetric, 0, "%v", err)
+	}
+	if a.study.patterns[metric].Rule().Source == parser.File {
+		file := a.resultFile(metric)
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return failed(study.FailNoMetric, 0, "the program wrote no file %s", file)
+		}
+	}
+	return noValue(none)
 }
 
 // noValue is the outcome of an attempt that ran well, in whose output the parser

@@ -30,7 +30,7 @@ func TestWhyThereIsNoValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
 				cfg := config()
-				cfg.Budget.Trials, cfg.Objective.Rule = 1, c.rule
+				cfg.Budget.Trials, cfg.Metrics[0].Rule = 1, c.rule
 				f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: c.stdout} }}
 				st, err := finish(t, dir, &cfg, f)
 				if err == nil || st.Trials[0].Failure == nil {

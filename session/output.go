@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/lbotune/lbotune/parser"
@@ -13,19 +15,29 @@ import (
 
 // stream is a file with readings.
 type stream struct {
-	source parser.Source
-	path   string
+	source  parser.Source
+	path    string
+	metrics []int // that are read from it; none for all
 }
 
 // streams are the files in which the attempt's readings stand.
 func (a *attempt) streams() []stream {
 	dir := a.study.layout.Attempt(a.id)
 	out := []stream{
-		{parser.Stdout, filepath.Join(dir, runner.StdoutName)},
-		{parser.Stderr, filepath.Join(dir, runner.StderrName)},
+		{source: parser.Stdout, path: filepath.Join(dir, runner.StdoutName)},
+		{source: parser.Stderr, path: filepath.Join(dir, runner.StderrName)},
 	}
-	if a.study.pattern.Rule().Source == parser.File {
-		out = append(out, stream{parser.File, a.resultFile()})
+	for metric, p := range a.study.patterns {
+		if p.Rule().Source != parser.File {
+			continue
+		}
+		path := a.resultFile(metric)
+		i := slices.IndexFunc(out, func(s stream) bool { return s.path == path })
+		if i < 0 {
+			i = len(out)
+			out = append(out, stream{source: parser.File, path: path})
+		}
+		out[i].metrics = append(out[i].metrics, metric)
 	}
 	return out
 }
@@ -34,6 +46,7 @@ func (a *attempt) streams() []stream {
 // readings or it writes more than is kept, else at its end.
 type follower struct {
 	attempt   *attempt
+	streams   []stream
 	collector *parser.Collector
 	scanners  []*parser.Scanner
 	once      sync.Once     // for start, or for not starting
@@ -45,13 +58,16 @@ type follower struct {
 }
 
 func newFollower(a *attempt) *follower {
-	f := &follower{attempt: a, collector: parser.NewCollector(a.study.pattern), ended: make(chan struct{})}
+	f := &follower{attempt: a, collector: parser.NewCollector(a.study.patterns...), ended: make(chan struct{})}
 	var emit func(parser.Reading)
 	if a.box != nil {
 		emit = a.box.add
 	}
-	for _, s := range a.streams() {
-		f.scanners = append(f.scanners, f.collector.Scanner(s.source, emit))
+	if a.id.Trial > 0 {
+		f.streams = a.streams()
+	}
+	for _, s := range f.streams {
+		f.scanners = append(f.scanners, f.collector.Scanner(s.source, emit, s.metrics...))
 	}
 	f.errs = make([]error, len(f.scanners))
 	return f
@@ -61,7 +77,7 @@ func newFollower(a *attempt) *follower {
 func (f *follower) start() {
 	f.once.Do(func() {
 		f.live = true
-		for i, s := range f.attempt.streams() {
+		for i, s := range f.streams {
 			if s.source == parser.File {
 				continue // it may not be there yet
 			}
@@ -78,24 +94,24 @@ func (f *follower) stop() {
 	f.tails.Wait()
 }
 
-// finish reads what was not followed, of stdout and stderr what counts if not all does,
-// and returns the value.
-func (f *follower) finish(counted *runner.Lengths) (parser.Result, error) {
+// finish reads what was not followed, of stdout and stderr what counts if not all does.
+// A file that the program should have written, and has not, is not its error.
+func (f *follower) finish(counted *runner.Lengths) error {
 	f.stop()
 	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
 	if counted != nil {
 		limits[parser.Stdout], limits[parser.Stderr] = counted.Stdout, counted.Stderr
 	}
-	for i, s := range f.attempt.streams() {
+	for i, s := range f.streams {
 		if !f.live || s.source == parser.File {
 			f.errs[i] = runner.Read(context.Background(), s.path, f.scanners[i], limits[s.source])
+		}
+		if s.source == parser.File && errors.Is(f.errs[i], fs.ErrNotExist) {
+			f.errs[i] = nil
 		}
 		if err := f.scanners[i].Close(); f.errs[i] == nil {
 			f.errs[i] = err
 		}
 	}
-	if err := errors.Join(f.errs...); err != nil {
-		return parser.Result{}, err
-	}
-	return f.collector.Result(0)
+	return errors.Join(f.errs...)
 }

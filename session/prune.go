@@ -2,9 +2,11 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -17,10 +19,10 @@ func newPruner(c study.Config) (*pruner.Pruner, error) {
 	s := pruner.Settings{
 		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
 		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
-		Reduction: c.Prune.Reduction, Negated: c.Objective.Direction == study.Minimize,
+		Reduction: c.Prune.Reduction, Negated: c.Objective().Direction == study.Minimize,
 	}
 	if c.Prune.Threshold != nil {
-		s.Threshold = c.Objective.Direction.Maximized(*c.Prune.Threshold)
+		s.Threshold = c.Objective().Direction.Maximized(*c.Prune.Threshold)
 	}
 	p, err := pruner.New(s)
 	if err != nil {
@@ -91,7 +93,7 @@ func (l *loop) collect(m readings) {
 		}
 	}
 	if len(keep) > 0 {
-		l.events = append(l.events, study.Metric{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
+		l.events = append(l.events, study.Readings{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
 	}
 }
 
@@ -113,7 +115,7 @@ func (l *loop) collectRest(r *running) {
 		}
 	}
 	if len(keep) > 0 {
-		l.events = append(l.events, study.Metric{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
+		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
 	}
 }
 
@@ -127,20 +129,22 @@ func (l *loop) cutShort() {
 	}
 }
 
-// prunedOutcome is that of an attempt that was ended by the pruner: the value
-// of its readings if nothing more was to be expected of it, else its last one.
-func prunedOutcome(c *study.Cut, o outcome) outcome {
-	v := c.Reading.Value
-	if c.Complete && o.partial != nil {
-		v = *o.partial
+// prunedOutcome is that of an attempt that was ended by the pruner: what it has
+// reported. If more was to be expected of it, the objective is its last reading.
+func prunedOutcome(objective string, c *study.Cut, o outcome) outcome {
+	o.metrics = study.Metrics{}
+	maps.Copy(o.metrics, o.partial)
+	if !c.Complete || o.partial == nil {
+		o.metrics[objective] = journal.Float(c.Reading.Value)
 	}
+	v, _ := o.metrics.Get(objective)
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		o.failure = &study.Failure{Kind: study.FailNotFinite, Text: "stopped early " + c.Why}
 	case c.Complete:
-		o.value, o.failure = v, nil
+		o.failure = nil
 	default:
-		o.value, o.failure = v, &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
+		o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
 	}
 	return o
 }

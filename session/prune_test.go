@@ -23,7 +23,7 @@ func curves(t *testing.T, p study.Prune, curves ...string) *study.State {
 	synctest.Test(t, func(t *testing.T) {
 		c := config()
 		c.Budget.Trials, c.Prune = len(curves), &p
-		c.Objective.Rule.Step = "epoch"
+		c.Metrics[0].Rule.Step = "epoch"
 		f := &fakeLauncher{program: func(job runner.Job) ending {
 			k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
 			if err != nil {
@@ -137,7 +137,7 @@ func TestReadingsAtTheEndStopNothing(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := config()
 			c.Budget.Trials, c.Prune = 4, &study.Prune{Method: "median", MinTrials: 1}
-			c.Objective.Rule.Step = "epoch"
+			c.Metrics[0].Rule.Step = "epoch"
 			f := &fakeLauncher{program: func(job runner.Job) ending {
 				k, err := strconv.Atoi(strings.Split(job.ID, "/")[1])
 				if err != nil {

@@ -37,5 +37,5 @@ func (l *loop) recommend() (r *study.Recommended) {
 	if !l.state.Trials[a.Trial-1].Succeeded() {
 		return nil // it had only a part of the resource
 	}
-	return &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective.Direction.Maximized(a.Mean), SD: a.SD}
+	return &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
 }

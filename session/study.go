@@ -58,18 +58,18 @@ const (
 
 // Study is a study that this process works on: it holds the journal's lock.
 type Study struct {
-	opts    Options
-	layout  study.Layout
-	state   *study.State
-	journal *journal.Journal
-	pattern *parser.Pattern
-	opt     optimizer.Optimizer
-	told    int            // finished trials that the optimizer knows
-	pruner  *pruner.Pruner // nil if there is none
-	began   time.Time      // of this session, with a monotonic reading
-	before  time.Duration  // Elapsed when the session began
-	stdbuf  []string       // environment in which C programs write line by line
-	feed    *feed
+	opts     Options
+	layout   study.Layout
+	state    *study.State
+	journal  *journal.Journal
+	patterns []*parser.Pattern // of the metrics
+	opt      optimizer.Optimizer
+	told     int            // finished trials that the optimizer knows
+	pruner   *pruner.Pruner // nil if there is none
+	began    time.Time      // of this session, with a monotonic reading
+	before   time.Duration  // Elapsed when the session began
+	stdbuf   []string       // environment in which C programs write line by line
+	feed     *feed
 }
 
 // State returns what is known of the study. It must not be called while Run

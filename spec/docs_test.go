@@ -25,12 +25,12 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 	read := map[string]map[string]bool{}
 	for table, keys := range d.known {
-		section, _, isParam := strings.Cut(table, ".")
+		section, _, isNamed := strings.Cut(table, ".")
 		switch {
-		case section == "run" && isParam, table == "params":
-			continue // environment variables, slots and sources; names of parameters
-		case isParam:
-			section = "params.NAME"
+		case section == "run" && isNamed, table == "params", table == "metrics":
+			continue // environment variables, slots and sources; names of parameters and metrics
+		case isNamed:
+			section += ".NAME"
 		}
 		if read[section] == nil {
 			read[section] = map[string]bool{}

@@ -26,7 +26,7 @@ func TestInlineStudyIsASpec(t *testing.T) {
 	if got := strings.Join(cfg.Command.Argv, "|"); got != strings.Join(in.Command, "|") {
 		t.Errorf("the command became %q", got)
 	}
-	if cfg.Name != in.Name || cfg.Objective.Direction != "maximize" || cfg.Budget.Trials != 50 || cfg.Run.Workers != 3 || cfg.Seed != 9 {
+	if cfg.Name != in.Name || cfg.Metrics[0].Direction != "maximize" || cfg.Budget.Trials != 50 || cfg.Run.Workers != 3 || cfg.Seed != 9 {
 		t.Errorf("wrong values: %+v", cfg)
 	}
 	if c := cfg.Params[3].Choices; len(c) != 3 || c[2] != spaces.Int(3) {
@@ -47,7 +47,7 @@ func TestInlineShellCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Command.Shell != in.Command[0] || !cfg.Objective.Rule.LastNumber {
+	if cfg.Command.Shell != in.Command[0] || !cfg.Metrics[0].Rule.LastNumber {
 		t.Errorf("got %+v", cfg)
 	}
 }

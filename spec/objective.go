@@ -1,51 +1,93 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 
-// objective reads [objective].
-func (t *table) objective() study.Objective {
+// metrics reads [objective] and [metrics.NAME].
+func (t *table) metrics(ok *[]int) []study.Metric {
 	s := t.sub("objective")
-	o := study.Objective{
-		Rule: parser.Rule{
-			Metric:     s.str("metric", ""),
-			Regex:      s.str("regex", ""),
-			JSON:       s.str("json", ""),
-			LastNumber: s.boolean("last_number", false),
-			Dialect:    s.str("dialect", ""),
-			Source:     parser.Source(s.str("source", "")),
-			Step:       s.str("step", ""),
-			Pick:       parser.Pick(s.str("pick", "")),
-		},
-		Direction: study.Direction(s.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize))),
-		OKExit:    s.exitCodes("ok_exit"),
-		File:      s.str("file", ""),
-	}
-	if o.File != "" && o.Rule.Source == "" {
-		o.Rule.Source = parser.File
-	}
-	if o.Rule.Source == parser.File && o.File == "" && o.Rule.Dialect == "" {
-		s.at("source", `add file = "{trial_dir}/result.json"`, "source file needs the name of the file")
-	}
-	if o.File != "" && o.Rule.Source != parser.File {
-		s.at("file", "", "is read only when source is file; found source = %q", o.Rule.Source)
-	}
+	o := s.metric()
+	o.Direction = study.Direction(s.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize)))
+	o.Name = cmp.Or(o.Rule.Metric, o.Rule.JSON, "value")
+	*ok = s.exitCodes("ok_exit")
 	s.done()
 	if len(s.data) == 0 {
 		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
-		return o
+	} else {
+		s.checkMetric(o)
 	}
-	if !s.misread("metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file") {
-		s.checkRule(o.Rule)
+	out := []study.Metric{o}
+	all := t.sub("metrics")
+	for _, name := range t.doc.keysOf(all) {
+		if len(out) == study.MaxMetrics {
+			all.at(name, "", "there are more than %d metrics", study.MaxMetrics)
+			break
+		}
+		m := all.sub(name)
+		out = append(out, m.watched(name, o.Name))
 	}
-	return o
+	return out
+}
+
+// watched reads [metrics.NAME]. Without a rule, the metric is found by its name.
+func (t *table) watched(name, objective string) study.Metric {
+	m := t.metric()
+	m.Name = name
+	if m.Rule.Metric == "" && m.Rule.Regex == "" && m.Rule.JSON == "" && !m.Rule.LastNumber && m.Rule.Dialect == "" {
+		m.Rule.Metric = name
+	}
+	t.done()
+	switch {
+	case name == objective:
+		t.self("give it another name", "is what the objective is called")
+	case name == "" || strings.ContainsFunc(name, unicode.IsControl):
+		t.self("", "found the name %q; want a line of text", name)
+	}
+	t.checkMetric(m)
+	return m
+}
+
+// metric reads the keys that say where a metric is found.
+func (t *table) metric() study.Metric {
+	m := study.Metric{
+		Rule: parser.Rule{
+			Metric:     t.str("metric", ""),
+			Regex:      t.str("regex", ""),
+			JSON:       t.str("json", ""),
+			LastNumber: t.boolean("last_number", false),
+			Dialect:    t.str("dialect", ""),
+			Source:     parser.Source(t.str("source", "")),
+			Step:       t.str("step", ""),
+			Pick:       parser.Pick(t.str("pick", "")),
+		},
+		File: t.str("file", ""),
+	}
+	if m.File != "" && m.Rule.Source == "" {
+		m.Rule.Source = parser.File
+	}
+	if m.Rule.Source == parser.File && m.File == "" && m.Rule.Dialect == "" {
+		t.at("source", `add file = "{trial_dir}/result.json"`, "source file needs the name of the file")
+	}
+	if m.File != "" && m.Rule.Source != parser.File {
+		t.at("file", "", "is read only when source is file; found source = %q", m.Rule.Source)
+	}
+	return m
+}
+
+// checkMetric hands the rule to the parser unless there is a complaint about it.
+func (t *table) checkMetric(m study.Metric) {
+	if !t.misread("metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file") {
+		t.checkRule(m.Rule)
+	}
 }
 
 // misread reports whether there is a complaint about one of the keys, or about a

@@ -92,8 +92,14 @@ func (t *table) templates(cfg study.Config) []template {
 	out := []template{
 		{key: t, name: "setup", text: cfg.Setup, shell: true, setup: true},
 		{key: t, name: "command", text: cfg.Command.Shell, shell: true},
-		{key: t.sub("objective"), name: "file", text: cfg.Objective.File},
 		{key: run, name: "cwd", text: cfg.Run.Cwd},
+	}
+	for i, m := range cfg.Metrics {
+		key := t.sub("objective")
+		if i > 0 {
+			key = t.sub("metrics").sub(m.Name)
+		}
+		out = append(out, template{key: key, name: "file", text: m.File})
 	}
 	above := ""
 	for _, a := range cfg.Command.Argv {

@@ -87,10 +87,12 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Seed = uint64(t.integer("seed", 0, 0))
 	cfg.Setup = t.str("setup", "")
 	cfg.Command = t.command()
-	cfg.Objective = t.objective()
+	var okExit []int
+	cfg.Metrics = t.metrics(&okExit)
 	cfg.Params = t.params()
 	cfg.Budget = t.budget()
 	cfg.Run = t.run()
+	cfg.Run.OKExit = okExit
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
 	cfg.Files = t.files(filepath.Dir(path))

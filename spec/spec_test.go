@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -69,6 +70,13 @@ func TestFullSpec(t *testing.T) {
 	}
 	if got, want := strings.Join(names, " "), "lr epochs optimizer momentum use_bn beta units batch"; got != want {
 		t.Errorf("parameters in the order %s, want %s", got, want)
+	}
+	var metrics []string
+	for _, m := range cfg.Metrics {
+		metrics = append(metrics, fmt.Sprintf("%s %s%s %s", m.Name, m.Rule.Metric, m.Rule.JSON, m.Direction))
+	}
+	if got, want := strings.Join(metrics[1:], ", "), "accuracy accuracy , model size bytes "; got != want {
+		t.Errorf("metrics %s, want %s", got, want)
 	}
 	if cfg.Run.Workers != 2 || len(cfg.Run.Slots) != 2 {
 		t.Errorf("two slots give %d workers and %d slots", cfg.Run.Workers, len(cfg.Run.Slots))

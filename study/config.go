@@ -7,7 +7,6 @@ import (
 
 	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -15,10 +14,12 @@ import (
 // Config is everything that defines a study. It is written whole into the
 // first record of the journal, so that a study can be resumed without its spec.
 type Config struct {
-	Name      string             `json:"name"`
-	Command   command.Command    `json:"command"`
-	Setup     string             `json:"setup,omitempty"`
-	Objective Objective          `json:"objective"`
+	Name    string          `json:"name"`
+	Command command.Command `json:"command"`
+	Setup   string          `json:"setup,omitempty"`
+	// Metrics are what is looked for in the output of a trial, the objective among
+	// them, in the order in which they are shown.
+	Metrics   []Metric           `json:"metrics"`
 	Params    []spaces.Param     `json:"params"`
 	Budget    Budget             `json:"budget"`
 	Run       Run                `json:"run"`
@@ -34,35 +35,6 @@ type Config struct {
 
 // Space is what the values of trials are taken from.
 func (c *Config) Space() (*spaces.Space, error) { return spaces.New(c.Params...) }
-
-// Direction says whether a smaller or a larger value of the objective is better.
-type Direction string
-
-// The directions of an objective.
-const (
-	Minimize Direction = "minimize"
-	Maximize Direction = "maximize"
-)
-
-// Maximized turns a value so that larger is better. It is its own inverse.
-func (d Direction) Maximized(v float64) float64 {
-	if d == Minimize {
-		return -v
-	}
-	return v
-}
-
-// Objective says what is optimized and where its value is found.
-type Objective struct {
-	// Rule finds the readings in the output.
-	Rule      parser.Rule `json:"rule"`
-	Direction Direction   `json:"direction"`
-	// OKExit lists the exit codes of a trial that ran well; none means 0 only.
-	OKExit []int `json:"ok_exit,omitempty"`
-	// File is a file that the program writes, read instead of its output when
-	// the rule's source is "file". Placeholders are replaced.
-	File string `json:"file,omitempty"`
-}
 
 // Budget says when a study is finished. Zero fields set no limit.
 type Budget struct {
@@ -84,6 +56,8 @@ type Run struct {
 	Timeout Duration `json:"timeout,omitempty"`
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace Duration `json:"grace"`
+	// OKExit lists the exit codes of a trial that ran well; none means 0 only.
+	OKExit []int `json:"ok_exit,omitempty"`
 	// Retries is how often a failed trial is run again.
 	Retries int `json:"retries,omitempty"`
 	// MaxLog bounds each of a trial's two output files, in bytes.

@@ -16,11 +16,12 @@ const contenders = 3
 // which it became one of the best is not among them: it was chosen for being
 // good, and so is too good on average.
 type Confirmation struct {
-	Trial  *Trial
-	N      int     // values, at least 2
-	Mean   float64 // of the values, as the program prints them
-	Margin float64 // half the width of a 95 % confidence interval of the mean
-	sd     float64 // standard deviation of one value
+	Trial   *Trial
+	N       int     // values, at least 2
+	Mean    float64 // of the values, as the program prints them
+	Metrics Metrics // means of all metrics
+	Margin  float64 // half the width of a 95 % confidence interval of the mean
+	sd      float64 // standard deviation of one value
 }
 
 // Confirmations lists the trials that were confirmed, the best mean first.
@@ -33,13 +34,23 @@ func (s *State) Confirmations() []Confirmation {
 		if len(t.Confirms) < 2 || !t.Succeeded() {
 			continue
 		}
-		mean, sd := stat.MeanStdDev(t.Confirms, nil)
+		mean, sd := stat.MeanStdDev(s.Objectives(t.Confirms), nil)
 		n := float64(len(t.Confirms))
-		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Margin: studentQuantile(n-1) * sd / math.Sqrt(n), sd: sd})
+		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1) * sd / math.Sqrt(n), sd: sd})
 	}
 	slices.SortStableFunc(out, func(a, b Confirmation) int {
 		return cmp.Compare(s.worth(b.Mean), s.worth(a.Mean))
 	})
+	return out
+}
+
+// Objectives are the values of the objective in several runs that have one.
+func (s *State) Objectives(runs []Metrics) []float64 {
+	var out []float64
+	for _, r := range runs {
+		v, _ := r.Get(s.Config.Objective().Name)
+		out = append(out, v)
+	}
 	return out
 }
 

@@ -26,7 +26,7 @@ const (
 	TypeEnqueued  Type = "enqueue"
 	TypeProposed  Type = "proposed"
 	TypeStarted   Type = "started"
-	TypeMetric    Type = "metric"
+	TypeReadings  Type = "readings"
 	TypeCut       Type = "cut"
 	TypeEnded     Type = "ended"
 	TypeFinished  Type = "finished"
@@ -53,7 +53,7 @@ const (
 // Durability says how events of the type are kept.
 func (t Type) Durability() Durability {
 	switch t {
-	case TypeNoted, TypeMetric:
+	case TypeNoted, TypeReadings:
 		return Lazy
 	case TypeStarted:
 		return Streamed
@@ -128,9 +128,9 @@ type Started struct {
 	Rejoined bool `json:"rejoined,omitempty"`
 }
 
-// Metric holds those readings of a running attempt with which the pruner
+// Readings holds those readings of a running attempt with which the pruner
 // compares other trials. They are written before the trial's end is.
-type Metric struct {
+type Readings struct {
 	Trial    int       `json:"trial"`
 	Attempt  int       `json:"attempt"`
 	Readings []Reading `json:"readings"`
@@ -152,8 +152,8 @@ type Ended struct {
 	Trial   int `json:"trial"`
 	Attempt int `json:"attempt"`
 	Slot    int `json:"slot"`
-	// Value is the result of one of several repeats.
-	Value *float64 `json:"value,omitempty"`
+	// Metrics are the result of one of several repeats.
+	Metrics Metrics `json:"metrics,omitempty"`
 	// Failure says why there is no value.
 	Failure *Failure `json:"failure,omitempty"`
 	Seconds float64  `json:"seconds"`
@@ -167,9 +167,10 @@ type Finished struct {
 	Attempt int              `json:"attempt"`
 	Slot    int              `json:"slot"`
 	Status  optimizer.Status `json:"status"`
-	// Value is the objective as the program prints it; when pruned, the last
-	// reading, and Failure says why it was pruned.
-	Value   *float64 `json:"value,omitempty"`
+	// Metrics are what the trial reported, as the program prints it; there is an
+	// objective unless it failed. When pruned, the objective is its last reading,
+	// and Failure says why it was pruned.
+	Metrics Metrics  `json:"metrics,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 	Seconds float64  `json:"seconds"` // of the last attempt
 	// Leftovers says which processes the last attempt left behind.
@@ -182,7 +183,7 @@ type Confirmed struct {
 	Trial   int      `json:"trial"`
 	Attempt int      `json:"attempt"`
 	Slot    int      `json:"slot"`
-	Value   *float64 `json:"value,omitempty"`
+	Metrics Metrics  `json:"metrics,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 	Seconds float64  `json:"seconds"`
 }
@@ -249,7 +250,7 @@ func (SetupEnded) Type() Type    { return TypeSetup }
 func (Enqueued) Type() Type      { return TypeEnqueued }
 func (Proposed) Type() Type      { return TypeProposed }
 func (Started) Type() Type       { return TypeStarted }
-func (Metric) Type() Type        { return TypeMetric }
+func (Readings) Type() Type      { return TypeReadings }
 func (Cut) Type() Type           { return TypeCut }
 func (Ended) Type() Type         { return TypeEnded }
 func (Finished) Type() Type      { return TypeFinished }

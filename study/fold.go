@@ -41,8 +41,8 @@ func (s *State) apply(r Record) error {
 		s.Queue = append(s.Queue, e.Values)
 	case Proposed:
 		return s.proposed(e)
-	case Metric:
-		return s.metric(e)
+	case Readings:
+		return s.readings(e)
 	case Cut:
 		return s.cut(e)
 	case Ended:
@@ -140,7 +140,7 @@ func (s *State) continued(t *Trial, from int) error {
 	return nil
 }
 
-func (s *State) metric(e Metric) error {
+func (s *State) readings(e Readings) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil || t.Done() {
 		return err
@@ -167,12 +167,12 @@ func (s *State) ended(e Ended) error {
 	}
 	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, e.Attempt, false
 	switch {
-	case e.Value != nil:
-		t.Repeats = append(t.Repeats, *e.Value)
+	case e.Metrics != nil:
+		t.Repeats = append(t.Repeats, e.Metrics)
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.Retries++
 	}
-	if e.Value == nil && s.Config.Prunes() {
+	if e.Metrics == nil && s.Config.Prunes() {
 		s.watch(Watched{Forget: t.Number}) // its next attempt begins from the start
 	}
 	return nil
@@ -183,14 +183,13 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if err != nil || t.Done() {
 		return err // the first end of a trial wins
 	}
-	if e.Value == nil && e.Status != optimizer.Failed {
+	value, ok := e.Metrics.Get(s.Config.Objective().Name)
+	if !ok && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
-	if e.Value != nil {
-		t.Value = *e.Value
-	}
+	t.Value, t.Metrics = value, e.Metrics
 	if t.Status == optimizer.Failed {
 		s.watch(Watched{Forget: t.Number})
 	} else {
@@ -210,8 +209,8 @@ func (s *State) confirmed(e Confirmed) error {
 	}
 	t.last = e.Attempt
 	switch {
-	case e.Value != nil:
-		t.Confirms = append(t.Confirms, *e.Value)
+	case e.Metrics != nil:
+		t.Confirms = append(t.Confirms, e.Metrics)
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.ConfirmFailures++
 	}

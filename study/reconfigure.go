@@ -67,14 +67,17 @@ func (s *State) refused(now Config) []string {
 		}
 	}
 	out = append(out, changedParams(was, now)...)
-	fixed("direction", was.Objective.Direction, now.Objective.Direction)
+	fixed("direction", was.Objective().Direction, now.Objective().Direction)
 	fixed("optimizer", was.Optimizer, now.Optimizer)
 	fixed("seed", was.Seed, now.Seed)
 	if s.committed() {
 		if !sameJSON(was.Command, now.Command) {
 			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
 		}
-		fixed("metric", was.Objective.Rule, now.Objective.Rule)
+		fixed("metric", was.Objective().Rule, now.Objective().Rule)
+		if a, b := was.Objective().Name, now.Objective().Name; a != b {
+			out = append(out, fmt.Sprintf("name of the metric: was %s, is %s", a, b))
+		}
 		fixed("files", was.Files, now.Files)
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
 	}

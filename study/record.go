@@ -93,8 +93,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Proposed](line)
 	case TypeStarted:
 		return decodeAs[Started](line)
-	case TypeMetric:
-		return decodeAs[Metric](line)
+	case TypeReadings:
+		return decodeAs[Readings](line)
 	case TypeCut:
 		return decodeAs[Cut](line)
 	case TypeEnded:

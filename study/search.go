@@ -33,6 +33,9 @@ type Search struct {
 // spaces returns the space of trials' values and the optimizer's view of it. A
 // resource without rungs, of which a session complains, is a parameter like others.
 func (c *Config) spaces() (*spaces.Space, *Search, error) {
+	if err := c.checkMetrics(); err != nil {
+		return nil, nil, err
+	}
 	space, err := c.Space()
 	if err != nil {
 		return nil, nil, err

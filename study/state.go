@@ -108,10 +108,10 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
-		o.Value = s.Config.Objective.Direction.Maximized(t.Value)
+		o.Value = s.Config.Objective().Direction.Maximized(t.Value)
 	}
 	return o
 }
 
 // worth is a value turned so that larger is better.
-func (s *State) worth(v float64) float64 { return s.Config.Objective.Direction.Maximized(v) }
+func (s *State) worth(v float64) float64 { return s.Config.Objective().Direction.Maximized(v) }

@@ -3,6 +3,7 @@ package study_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -20,6 +21,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+var update = flag.Bool("update", false, "rewrite the golden journal; only before the format is released")
+
 func values(x float64, n int64) spaces.Values {
 	return spaces.Values{{Name: "x", Value: spaces.Float(x)}, {Name: "n", Value: spaces.Int(n)}}
 }
@@ -27,9 +30,9 @@ func values(x float64, n int64) spaces.Values {
 // config is a study of two parameters.
 func config() study.Config {
 	return study.Config{
-		Name:      "parabola",
-		Command:   command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
-		Objective: study.Objective{Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize},
+		Name:    "parabola",
+		Command: command.Command{Argv: []string{"parabola", "{x}", "{n}"}},
+		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params: []spaces.Param{
 			{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1},
 			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},
@@ -57,7 +60,6 @@ func everyEvent() []study.Event {
 	c.Prune = &study.Prune{Method: "median", MinTrials: 1}
 	larger := c
 	larger.Budget.Trials = 20
-	v := func(x float64) *float64 { return &x }
 	return []study.Event{
 		study.Created{ID: "0123456789abcdef", Fingerprint: "f1", Program: "v0.1.0", Config: c},
 		study.Session{Number: 1, Host: "host", PID: 7, Program: "v0.1.0"},
@@ -67,19 +69,19 @@ func everyEvent() []study.Event {
 		study.Enqueued{Values: values(0.25, 3)},
 		study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.25, 3)},
 		study.Proposed{Trial: 2, Pending: []int{1}, Origin: optimizer.OriginInitial, Values: values(1e-7, 9), Note: optimizer.Note{Why: "centre"}},
-		study.Metric{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 4.5}, {Step: 2, Value: math.NaN()}, {Step: 3, Value: math.Inf(1)}}},
+		study.Readings{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 4.5}, {Step: 2, Value: math.NaN()}, {Step: 3, Value: math.Inf(1)}}},
 		study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailLost, Text: "lost"}, Seconds: 2},
-		study.Finished{Trial: 1, Attempt: 2, Status: optimizer.Succeeded, Value: v(3.0000000000000004), Seconds: 3, Leftovers: "9 (sleep)"},
+		study.Finished{Trial: 1, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 3.0000000000000004}, Seconds: 3, Leftovers: "9 (sleep)"},
 		study.Cut{Trial: 2, Attempt: 1, Reading: study.Reading{Step: 1, Value: 9.5}, Why: "at step 1"},
-		study.Finished{Trial: 2, Attempt: 1, Slot: 1, Status: optimizer.Pruned, Value: v(9.5), Failure: &study.Failure{Kind: study.FailPruned, Text: "at step 1"}, Seconds: 1},
+		study.Finished{Trial: 2, Attempt: 1, Slot: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 9.5}, Failure: &study.Failure{Kind: study.FailPruned, Text: "at step 1"}, Seconds: 1},
 		study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(-1, 1), Hand: true},
 		study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailTold, Text: "no \"luck\" <here> é"}, Seconds: 0},
 		study.Noted{Trial: 3, Text: "by hand"},
 		study.ConfigChanged{Fingerprint: "f2", Config: larger},
 		study.Proposed{Trial: 4, Told: 3, Pending: []int{}, Origin: optimizer.OriginExplore, Values: values(1, 2)},
-		study.Finished{Trial: 4, Attempt: 1, Status: optimizer.Succeeded, Value: v(2), Seconds: 1},
+		study.Finished{Trial: 4, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2}, Seconds: 1},
 		study.Excluded{Trial: 4},
-		study.Confirmed{Trial: 1, Attempt: 3, Value: v(3.25), Seconds: 1},
+		study.Confirmed{Trial: 1, Attempt: 3, Metrics: study.Metrics{"loss": 3.25}, Seconds: 1},
 		study.Confirmed{Trial: 1, Attempt: 4, Failure: &study.Failure{Kind: study.FailTimeout, Text: "timed out after 1s"}, Seconds: 1},
 		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
 		study.Excluded{Trial: 1},
@@ -131,14 +133,6 @@ func TestRecordsSurviveJSON(t *testing.T) {
 // The journal of format 1 that is kept in testdata reads as it always did.
 func TestGoldenJournal(t *testing.T) {
 	golden := filepath.Join("testdata", "v1")
-	st, sum, err := study.Load(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if int(sum.Records) != len(everyEvent()) || sum.Torn != nil {
-		t.Errorf("%d records, %v", sum.Records, sum.Torn)
-	}
-	checkEverything(t, st)
 	// What is written today is the same, byte for byte.
 	dir := t.TempDir()
 	rs := records(everyEvent())
@@ -159,9 +153,22 @@ func TestGoldenJournal(t *testing.T) {
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
+	if *update {
+		if err := os.WriteFile(study.Layout(golden).Journal(), is, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if string(was) != string(is) {
 		t.Errorf("the format has changed: a later program must read what this one writes\n%s", is)
 	}
+	st, sum, err := study.Load(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(sum.Records) != len(everyEvent()) || sum.Torn != nil {
+		t.Errorf("%d records, %v", sum.Records, sum.Torn)
+	}
+	checkEverything(t, st)
 }
 
 // checkEverything looks at the state after everyEvent.
@@ -204,9 +211,9 @@ func TestContradictions(t *testing.T) {
 		"a trial twice":           study.Proposed{Trial: 2, Values: values(0, 1)},
 		"more told than finished": study.Proposed{Trial: 5, Told: 9, Values: values(0, 1)},
 		"values out of range":     study.Proposed{Trial: 5, Values: values(2, 1)},
-		"an unknown trial ends":   study.Finished{Trial: 9, Status: optimizer.Succeeded, Value: &v},
+		"an unknown trial ends":   study.Finished{Trial: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}},
 		"an unknown trial cut":    study.Cut{Trial: 9},
-		"an unknown confirmed":    study.Confirmed{Trial: 9, Value: &v},
+		"an unknown confirmed":    study.Confirmed{Trial: 9, Metrics: study.Metrics{"loss": journal.Float(v)}},
 		"a success without value": study.Finished{Trial: 5, Status: optimizer.Succeeded},
 		"an unknown excluded":     study.Excluded{Trial: 9},
 		"an unknown included":     study.Included{Trial: 9},
@@ -241,7 +248,7 @@ func TestFirstEndWins(t *testing.T) {
 		}
 	}
 	v := -5.0
-	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Value: &v}}); err != nil {
+	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}}}); err != nil {
 		t.Fatal(err)
 	}
 	checkEverything(t, st)

@@ -26,7 +26,9 @@ type Trial struct {
 	Status optimizer.Status `json:"status,omitempty"`
 	// Value is the objective as the program prints it; meaningless for a
 	// failure, the last reading when pruned.
-	Value   float64  `json:"-"`
+	Value float64 `json:"-"`
+	// Metrics are all that the trial reported, the objective among them.
+	Metrics Metrics  `json:"metrics,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 	// Attempt is the last attempt that ended, counted from 1, and for a finished
 	// trial the one that finished it; 0 for none.
@@ -34,17 +36,17 @@ type Trial struct {
 	last    int // the last attempt that ended, also of those that confirm
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
-	// Repeats are the values of the repeats that have ended.
-	Repeats []float64 `json:"repeats,omitempty"`
+	// Repeats are the metrics of the repeats that have ended.
+	Repeats []Metrics `json:"repeats,omitempty"`
 	// Continues is the trial whose run this one continues with more of the
 	// resource; 0 for none.
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
 	next      int    // the trial that continues this one, 0 for none
 	by        string // the provenance of its result
-	// Confirms are the values of the attempts that repeat a finished trial, and
+	// Confirms are the metrics of the attempts that repeat a finished trial, and
 	// ConfirmFailures counts those of them that have none.
-	Confirms        []float64 `json:"confirms,omitempty"`
+	Confirms        []Metrics `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
 	// Seen says that readings of the attempt under way are in the journal.
 	Seen bool `json:"-"`

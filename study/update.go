@@ -29,7 +29,7 @@ func trialOf(e Event) int {
 		return e.Trial
 	case Started:
 		return e.Trial
-	case Metric:
+	case Readings:
 		return e.Trial
 	case Cut:
 		return e.Trial

@@ -240,7 +240,7 @@ func (l *lab) unclocked(dir string) string {
 		case study.Proposed:
 			fmt.Fprintf(&out, "%s\n", regexp.MustCompile(`"trial":.*,"crc"`).Find(line.Raw))
 		case study.Finished:
-			fmt.Fprintf(&out, "%d %s %s\n", e.Trial, e.Status, strconv.FormatFloat(*e.Value, 'x', -1, 64))
+			fmt.Fprintf(&out, "%d %s %s\n", e.Trial, e.Status, strconv.FormatFloat(float64(e.Metrics["loss"]), 'x', -1, 64))
 		}
 		return nil
 	})

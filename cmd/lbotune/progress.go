@@ -150,8 +150,8 @@ func (p *progress) attempt(e study.Ended) {
 	what := "again"
 	if e.Failure != nil {
 		what = oneLine(e.Failure.Text) + "; it will be run again"
-	} else if e.Value != nil {
-		what = "repeat: " + short(*e.Value)
+	} else if v, ok := e.Metrics.Get(p.cfg.Objective().Name); ok {
+		what = "repeat: " + short(v)
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
 	p.leftovers(e.Trial, e.Leftovers)
@@ -179,8 +179,8 @@ func (p *progress) trial(t study.Trial) {
 // confirmed prints a line for a repeat of one of the best trials.
 func (p *progress) confirmed(e study.Confirmed) {
 	result := "failed"
-	if e.Value != nil {
-		result = short(*e.Value)
+	if v, ok := e.Metrics.Get(p.cfg.Objective().Name); ok {
+		result = short(v)
 	}
 	text := fmt.Sprintf("%s  %10s again %5s  a repeat of one of the best", p.number(e.Trial), result, took(time.Duration(e.Seconds*float64(time.Second))))
 	if e.Failure != nil {

@@ -224,8 +224,9 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	text := unsaved.Error()
 	for _, f := range unsaved.Finished {
 		result := string(f.Status)
-		if f.Value != nil {
-			result = metricName(&s.State().Config) + " = " + exact(*f.Value)
+		objective := metricName(&s.State().Config)
+		if v, ok := f.Metrics.Get(objective); ok {
+			result = objective + " = " + exact(v)
 		}
 		values := s.State().Trials[f.Trial-1].Values
 		text += fmt.Sprintf("\n  trial %d: %s with %s", f.Trial, oneLine(result), oneLine(values.String()))

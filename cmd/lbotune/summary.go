@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
@@ -15,11 +15,13 @@ import (
 
 // trialJSON is a trial as --json prints it.
 type trialJSON struct {
-	Trial  int              `json:"trial"`
-	Status string           `json:"status"`
-	Value  *float64         `json:"value"`
-	Values spaces.Values    `json:"params"`
-	Origin optimizer.Origin `json:"origin"`
+	Trial  int      `json:"trial"`
+	Status string   `json:"status"`
+	Value  *float64 `json:"value"`
+	// Metrics are all that are watched; one that is missing is null.
+	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
+	Values  spaces.Values             `json:"params"`
+	Origin  optimizer.Origin          `json:"origin"`
 	// Continues is the trial that this one continued with more of the resource.
 	Continues int            `json:"continues,omitempty"`
 	Failure   *study.Failure `json:"failure,omitempty"`
@@ -35,7 +37,7 @@ type trialJSON struct {
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Continues: t.Continues, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: t.Repeats, Confirms: t.Confirms, Excluded: t.Excluded,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
 	if t.Attempt > 0 && !t.Hand {
 		out.Output = outputFile(l, t)
@@ -44,7 +46,37 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 		out.Finished = &t.Finished
 		if t.Status != optimizer.Failed {
 			out.Value = &t.Value
+			out.Metrics = metricsJSON(&st.Config, t)
 		}
+	}
+	return out
+}
+
+// metricsJSON are the metrics of a trial, null for those that are missing.
+func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
+	out := map[string]*journal.Float{}
+	for _, m := range c.Metrics {
+		out[m.Name] = nil
+		if v, ok := t.Metrics[m.Name]; ok {
+			out[m.Name] = &v
+		}
+	}
+	return out
+}
+
+// sideMetrics are the metrics of a trial that are not its objective, each with its
+// value, as people read them.
+func sideMetrics(c *study.Config, t *study.Trial) []string {
+	var out []string
+	for _, m := range c.Metrics {
+		if m.Direction != "" {
+			continue
+		}
+		text := "missing"
+		if v, ok := t.Metrics.Get(m.Name); ok {
+			text = exact(v)
+		}
+		out = append(out, oneLine(m.Name)+" = "+text)
 	}
 	return out
 }
@@ -105,7 +137,7 @@ type confirmedJSON struct {
 
 func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: metricName(&st.Config),
-		Direction: string(st.Config.Objective.Direction), Proposed: len(st.Trials), Finished: len(st.Order),
+		Direction: string(st.Config.Objective().Direction), Proposed: len(st.Trials), Finished: len(st.Order),
 		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
 		Seconds: st.Elapsed.Seconds()}
 	if st.Closed != nil {
@@ -125,7 +157,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 
 // metricName is what to call the objective's value.
 func metricName(c *study.Config) string {
-	return cmp.Or(c.Objective.Rule.Metric, c.Objective.Rule.JSON, "value")
+	return c.Objective().Name
 }
 
 // summarize prints the result of a study.
@@ -142,6 +174,9 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 	fmt.Fprintf(&s, "best %s = %s, trial %d of %s\n", oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
+	}
+	if side := sideMetrics(&st.Config, b); len(side) > 0 {
+		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
 	}
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)

@@ -51,7 +51,7 @@ func ranked(st *study.State) []*study.Trial {
 			out = append(out, t)
 		}
 	}
-	worth := st.Config.Objective.Direction.Maximized
+	worth := st.Config.Objective().Direction.Maximized
 	slices.SortStableFunc(out, func(a, b *study.Trial) int { return cmp.Compare(worth(b.Value), worth(a.Value)) })
 	return out
 }
@@ -67,6 +67,11 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		return nil
 	}
 	rows := [][]string{{"trial", "value", "status", "took"}}
+	for _, m := range st.Config.Metrics {
+		if m.Direction == "" {
+			rows[0] = append(rows[0], oneLine(m.Name))
+		}
+	}
 	for _, p := range st.Config.Params {
 		rows[0] = append(rows[0], p.Name)
 	}
@@ -78,6 +83,16 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		}
 		if t == best {
 			row[2] = "best"
+		}
+		for _, m := range st.Config.Metrics {
+			if m.Direction != "" {
+				continue
+			}
+			cell := "-"
+			if v, ok := t.Metrics.Get(m.Name); ok {
+				cell = short(v)
+			}
+			row = append(row, cell)
 		}
 		for _, p := range st.Config.Params {
 			cell := "-"
@@ -178,6 +193,11 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 			of = fmt.Sprintf(", the %s of %d runs", cmp.Or(run.Combine, "mean"), len(t.Repeats)+1)
 		}
 		row("value", "%s = %s%s", oneLine(metricName(&st.Config)), exact(*j.Value), of)
+	}
+	if t.Done() && t.Status != optimizer.Failed {
+		for i, line := range sideMetrics(&st.Config, t) {
+			row([]string{"metrics", ""}[min(i, 1)], "%s", line)
+		}
 	}
 	for i, line := range valueLines(t.Values) {
 		row([]string{"params", ""}[min(i, 1)], "%s", line)

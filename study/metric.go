@@ -1,0 +1,117 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/parser"
+)
+
+// Direction says whether a smaller or a larger value of the objective is better.
+type Direction string
+
+// The directions of an objective.
+const (
+	Minimize Direction = "minimize"
+	Maximize Direction = "maximize"
+)
+
+// Maximized turns a value so that larger is better. It is its own inverse.
+func (d Direction) Maximized(v float64) float64 {
+	if d == Minimize {
+		return -v
+	}
+	return v
+}
+
+// Metric is a number that every trial reports. One with a direction is an objective,
+// which a trial must report to succeed; the others are only looked at.
+type Metric struct {
+	Name string `json:"name"`
+	// Rule finds the readings in the output.
+	Rule parser.Rule `json:"rule"`
+	// File is a file that the program writes, read instead of its output when
+	// the rule's source is "file". Placeholders are replaced.
+	File      string    `json:"file,omitempty"`
+	Direction Direction `json:"direction,omitempty"`
+}
+
+// MaxMetrics is how many metrics a study may have.
+const MaxMetrics = 100
+
+// Objective is the metric that is optimized: the first with a direction.
+func (c *Config) Objective() Metric {
+	for _, m := range c.Metrics {
+		if m.Direction != "" {
+			return m
+		}
+	}
+	return Metric{}
+}
+
+// checkMetrics refuses metrics that do not make a study.
+func (c *Config) checkMetrics() error {
+	if c.Objective().Name == "" {
+		return errors.New("there is no metric with a direction and a name: nothing to optimize")
+	}
+	names := map[string]bool{}
+	for _, m := range c.Metrics {
+		if m.Name == "" || names[m.Name] {
+			return fmt.Errorf("metrics need names of their own: found %q twice or empty", m.Name)
+		}
+		names[m.Name] = true
+	}
+	if len(c.Metrics) > MaxMetrics {
+		return fmt.Errorf("there are %d metrics: at most %d can be watched", len(c.Metrics), MaxMetrics)
+	}
+	return nil
+}
+
+// Metrics are values of metrics by their names. One that is missing was not reported.
+type Metrics map[string]journal.Float
+
+// Get returns the value of a metric, if there is one.
+func (m Metrics) Get(name string) (v float64, ok bool) {
+	f, ok := m[name]
+	return float64(f), ok
+}
+
+// Combine folds the metrics of several runs, each metric for itself: its mean, or its
+// median, over the runs that have it.
+func Combine(runs []Metrics, how string) Metrics {
+	out := Metrics{}
+	for _, run := range runs {
+		for name := range run {
+			if _, done := out[name]; done {
+				continue
+			}
+			var values []float64
+			for _, r := range runs {
+				if v, ok := r.Get(name); ok {
+					values = append(values, v)
+				}
+			}
+			out[name] = journal.Float(combine(values, how))
+		}
+	}
+	return out
+}
+
+func combine(values []float64, how string) float64 {
+	if how == "median" {
+		if slices.ContainsFunc(values, math.IsNaN) {
+			return math.NaN()
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		n := len(sorted)
+		return sorted[(n-1)/2]/2 + sorted[n/2]/2
+	}
+	mean := 0.0
+	for i, v := range values {
+		mean += (v - mean) / float64(i+1) // no sum that could overflow
+	}
+	return mean
+}
