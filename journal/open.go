@@ -81,7 +81,7 @@ func (j *Journal) open(visit func(Record) error) (Summary, error) {
 	if j.self, err = j.file.Stat(); err != nil {
 		return Summary{}, &WriteError{j.path, "open", err}
 	}
-	sum, err := scan(j.path, j.file, visit)
+	sum, err := scan(j.path, j.file, visit, nil)
 	if err != nil {
 		return sum, err
 	}

@@ -56,6 +56,17 @@ func (t *Torn) String() string {
 // included. It takes no lock and changes nothing, so that it can be used while
 // another process writes. An error of visit ends the reading and is returned as it is.
 func Read(path string, visit func(Record) error, opts ...Option) (Summary, error) {
+	return read(path, visit, nil, opts)
+}
+
+// Follow is Read that goes on behind the end of the file with what another process
+// writes. Whenever nothing more is there it calls wait, whose error ends it.
+func Follow(path string, visit func(Record) error, wait func() error, opts ...Option) error {
+	_, err := read(path, visit, wait, opts)
+	return err
+}
+
+func read(path string, visit func(Record) error, wait func() error, opts []Option) (Summary, error) {
 	fsys := collect(opts).fs
 	path, err := resolve(fsys, path)
 	if err != nil {
@@ -66,7 +77,7 @@ func Read(path string, visit func(Record) error, opts ...Option) (Summary, error
 		return Summary{}, fmt.Errorf("open journal: %w", err)
 	}
 	defer file.Close()
-	return scan(path, file, visit)
+	return scan(path, file, visit, wait)
 }
 
 // Verify reads the journal at path as Read does, and also checks that each line is
@@ -109,7 +120,10 @@ func kind(mode fs.FileMode) string {
 // A line that seems damaged is read once more before it is called so: a process
 // that repairs a torn end and goes on writing may have changed the bytes between
 // two reads of ours.
-func scan(path string, r io.ReaderAt, visit func(Record) error) (Summary, error) {
+//
+// With wait the end of r is none: what stands after its last line end is looked at
+// again once wait has returned.
+func scan(path string, r io.ReaderAt, visit func(Record) error, wait func() error) (Summary, error) {
 	var (
 		sum   Summary
 		link  chain
@@ -118,6 +132,13 @@ func scan(path string, r io.ReaderAt, visit func(Record) error) (Summary, error)
 	)
 	for {
 		line, err := lines.next()
+		if wait != nil && link.seq > 0 && (err == io.EOF || err == nil && !line.ended) {
+			if err := wait(); err != nil {
+				return sum, err
+			}
+			lines.seek(sum.Size)
+			continue
+		}
 		switch {
 		case err == io.EOF && link.seq == 0:
 			return sum, &CorruptError{Path: path, Line: 1, Reason: "the file is empty"}

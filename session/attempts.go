@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -27,7 +28,7 @@ func (l *loop) launch(id study.AttemptID) {
 	slot := slices.Index(l.slots, false)
 	l.slots[slot] = true
 	ctx, cancel := context.WithCancelCause(l.base)
-	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed}
+	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
 	l.running[id.Trial] = r
 	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
@@ -41,12 +42,8 @@ func (l *loop) launch(id study.AttemptID) {
 	}
 	resumed := l.resumed[id.Trial]
 	delete(l.resumed, id.Trial)
-	if !resumed && id.Trial > 0 {
-		l.show(l.record(study.Started{Trial: id.Trial, Attempt: id.Attempt, Slot: slot}))
-	}
-	if l.state.Config.Prunes() && id.Trial > 0 && !r.confirms && len(a.trial.Repeats) == 0 {
-		a.box = &readingBox{}
-		a.box.notify = func() { l.send(readings{id: id, box: a.box}) }
+	if id.Trial > 0 && !r.confirms {
+		a.box = l.newBox(a)
 		r.box = a.box
 	}
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
@@ -62,9 +59,22 @@ func (l *loop) started(m attemptStarted) {
 		return // it has ended
 	}
 	r.started = true
-	if m.rejoined && m.id.Trial > 0 {
-		l.show(l.record(study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Rejoined: true}))
+	if m.id.Trial > 0 {
+		e := study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Host: l.host, Rejoined: m.rejoined}
+		if !m.rejoined {
+			e.Waited = seconds(time.Since(r.queued))
+		}
+		l.events = append(l.events, e)
 	}
+}
+
+// newBox makes the box for what an attempt reports.
+func (l *loop) newBox(a *attempt) *readingBox {
+	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}}
+	b.pruned = a.config.Prunes() && len(a.trial.Repeats) == 0
+	b.objective = slices.IndexFunc(a.config.Metrics, func(m study.Metric) bool { return m.Direction != "" })
+	b.notify = func() { l.send(readings{id: a.id, box: b}) }
+	return b
 }
 
 // ended decides what follows from the end of an attempt.

@@ -10,6 +10,10 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// courseDelay is how long an attempt runs before its outputs are followed only for
+// those who look on. One that is shorter is read at its end.
+const courseDelay = time.Second
+
 // run launches the attempt, or rejoins it, and returns how it ended.
 func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	begin := time.Now()
@@ -21,11 +25,23 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		return failed(study.FailLaunch, 0, "%v", err)
 	}
 	f := newFollower(a)
-	defer f.stop()
+	defer func() {
+		f.stop()
+		if a.box != nil {
+			a.box.end()
+		}
+	}()
 	attaching := false
 	job.Started = func(int) {
-		if a.box != nil {
+		switch {
+		case a.box == nil:
+		case a.box.pruned:
 			f.start()
+		default:
+			time.AfterFunc(courseDelay, f.start) // which does nothing once the attempt has ended
+		}
+		if a.box != nil && !attaching {
+			a.box.since(time.Now())
 		}
 		a.started(attaching)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/study"
@@ -45,6 +46,7 @@ type running struct {
 	stopped error // why lbotune asked it to end, nil if it did not
 	started bool  // its command runs
 	freed   int   // the loop's when it was launched
+	queued  time.Time
 
 	confirms bool        // it repeats a finished trial
 	cut      bool        // the pruner has decided to stop it

@@ -135,8 +135,8 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	if s.state.Ended() && len(events) == 0 {
 		return nil // nothing will happen that a record should precede
 	}
-	host, _ := os.Hostname() // for people only
-	events = append(events, study.Session{Number: s.state.Sessions + 1, Host: host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})
+	s.host, _ = os.Hostname() // for people only
+	events = append(events, study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})
 	if err := s.commit(events...); err != nil {
 		return err
 	}

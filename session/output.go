@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -98,6 +99,9 @@ func (f *follower) stop() {
 // A file that the program should have written, and has not, is not its error.
 func (f *follower) finish(counted *runner.Lengths) error {
 	f.stop()
+	if box := f.attempt.box; box != nil && !f.live {
+		box.since(time.Time{})
+	}
 	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
 	if counted != nil {
 		limits[parser.Stdout], limits[parser.Stderr] = counted.Stdout, counted.Stderr

@@ -72,7 +72,7 @@ func (l *loop) collect(m readings) {
 	if r == nil || r.id != m.id {
 		return // it has ended
 	}
-	batch := m.box.take()
+	batch := l.recordCourse(m.id, m.box)
 	if len(batch) > 1 && !m.settled {
 		m.box.putBack(batch)
 		time.AfterFunc(settling, func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
@@ -105,11 +105,15 @@ const settling = time.Second
 // collectRest takes the readings of an attempt that has ended. They stop nothing any
 // more, but others are compared with them.
 func (l *loop) collectRest(r *running) {
-	if r.box == nil || r.cut {
+	if r.box == nil {
+		return
+	}
+	rest := l.recordCourse(r.id, r.box)
+	if r.cut {
 		return
 	}
 	var keep []study.Reading
-	for _, reading := range r.box.take() {
+	for _, reading := range rest {
 		if l.pruner.Read(l.state.Maximized(r.id.Trial, reading)).Keep {
 			keep = append(keep, reading)
 		}
@@ -117,6 +121,16 @@ func (l *loop) collectRest(r *running) {
 	if len(keep) > 0 {
 		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
 	}
+}
+
+// recordCourse empties the box of an attempt: it records the measurements, and returns
+// the readings for the pruner.
+func (l *loop) recordCourse(id study.AttemptID, b *readingBox) []study.Reading {
+	readings, measurements := b.take()
+	if len(measurements) > 0 {
+		l.events = append(l.events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measurements})
+	}
+	return readings
 }
 
 // cutShort ends the attempts that the pruner has decided to stop, once that is

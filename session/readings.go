@@ -2,6 +2,7 @@ package session
 
 import (
 	"sync"
+	"time"
 
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/pruner"
@@ -21,43 +22,61 @@ type readings struct {
 // that a million readings make some ten thousand.
 const denseReadings = 2048
 
-// readingBox collects the readings of one attempt until the loop takes them.
+// readingBox collects what one attempt reports until the loop takes it: readings of the
+// objective, if there is a pruner, and the attempt's course.
 type readingBox struct {
-	notify func() // the loop, once there is something to take
+	notify    func() // the loop, once there is something to take
+	objective int    // which metric it is
+	pruned    bool   // the pruner wants its readings
 
-	mu      sync.Mutex
-	waiting []study.Reading
-	told    bool // the loop knows
-	counter pruner.Counter
-	count   int
-	stride  int // of so many readings one is kept
+	mu       sync.Mutex
+	began    time.Time // the attempt; zero if what is read was printed at another time
+	told     bool      // the loop knows
+	waiting  []study.Reading
+	counter  pruner.Counter
+	thin     thinning
+	course   course
+	measured []study.Measurement
 }
 
 // add takes a reading.
 func (b *readingBox) add(r parser.Reading) {
-	if b.put(r) {
+	b.mu.Lock()
+	at := 0.0
+	if !b.began.IsZero() {
+		at = seconds(time.Since(b.began))
+	}
+	if m, keep := b.course.add(r, at); keep {
+		b.measured = append(b.measured, m)
+	}
+	if b.pruned && r.Metric == b.objective {
+		step := b.counter.Step(r.Step, r.HasStep)
+		if b.thin.keeps() {
+			b.waiting = append(b.waiting, study.Reading{Step: step, Value: r.Value})
+		}
+	}
+	tell := !b.told && len(b.waiting)+len(b.measured) > 0
+	b.told = b.told || tell
+	b.mu.Unlock()
+	if tell {
 		b.notify()
 	}
 }
 
-// put reports whether the loop must be told.
-func (b *readingBox) put(r parser.Reading) bool {
+// since says when the attempt began whose output is read as it is printed.
+func (b *readingBox) since(began time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	step := b.counter.Step(r.Step, r.HasStep)
-	b.count++
-	if b.count > denseReadings*max(b.stride, 1) {
-		b.stride = 2 * max(b.stride, 1)
+	b.began = began
+}
+
+// end says that no reading follows.
+func (b *readingBox) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m, keep := b.course.end(); keep {
+		b.measured = append(b.measured, m)
 	}
-	if b.stride > 1 && b.count%b.stride != 0 {
-		return false
-	}
-	b.waiting = append(b.waiting, study.Reading{Step: step, Value: r.Value})
-	if b.told {
-		return false
-	}
-	b.told = true
-	return true
 }
 
 // putBack returns what was taken. The loop comes back for it.
@@ -68,10 +87,10 @@ func (b *readingBox) putBack(readings []study.Reading) {
 }
 
 // take empties the box.
-func (b *readingBox) take() []study.Reading {
+func (b *readingBox) take() ([]study.Reading, []study.Measurement) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out := b.waiting
-	b.waiting, b.told = nil, false
-	return out
+	rs, ms := b.waiting, b.measured
+	b.waiting, b.measured, b.told = nil, nil, false
+	return rs, ms
 }

@@ -65,6 +65,7 @@ type Study struct {
 	patterns []*parser.Pattern // of the metrics
 	opt      optimizer.Optimizer
 	told     int            // finished trials that the optimizer knows
+	host     string         // that we run on, for people only
 	pruner   *pruner.Pruner // nil if there is none
 	began    time.Time      // of this session, with a monotonic reading
 	before   time.Duration  // Elapsed when the session began
@@ -108,22 +109,16 @@ func (s *Study) apply(events []study.Event) ([]study.Record, error) {
 
 // write is the second half of commit.
 func (s *Study) write(records []study.Record) error {
-	var now, later []any
-	for _, r := range records {
-		switch r.Event.Type().Durability() {
-		case study.Synced:
-			now = append(now, r)
-		case study.Lazy:
-			later = append(later, r)
+	lines := make([]any, len(records))
+	record := s.journal.AppendLazy
+	for i, r := range records {
+		lines[i] = r
+		if r.Event.Type().Durability() == study.Synced {
+			record = s.journal.Append
 		}
 	}
-	if _, err := s.journal.AppendLazy(later...); err != nil {
+	if _, err := record(lines...); err != nil {
 		return err
-	}
-	if len(now) > 0 {
-		if _, err := s.journal.Append(now...); err != nil {
-			return err
-		}
 	}
 	for _, r := range records {
 		s.show(r)

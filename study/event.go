@@ -26,6 +26,7 @@ const (
 	TypeEnqueued  Type = "enqueue"
 	TypeProposed  Type = "proposed"
 	TypeStarted   Type = "started"
+	TypeMeasured  Type = "measured"
 	TypeReadings  Type = "readings"
 	TypeCut       Type = "cut"
 	TypeEnded     Type = "ended"
@@ -43,20 +44,17 @@ type Durability int
 
 // The durabilities. A synced event is on disk before anything acts on it. A
 // lazy one is written with the next synced one: a crash may lose it, and
-// nothing depends on it. A streamed one reaches observers only.
+// nothing depends on it.
 const (
 	Synced Durability = iota
 	Lazy
-	Streamed
 )
 
 // Durability says how events of the type are kept.
 func (t Type) Durability() Durability {
 	switch t {
-	case TypeNoted, TypeReadings:
+	case TypeNoted, TypeReadings, TypeStarted, TypeMeasured:
 		return Lazy
-	case TypeStarted:
-		return Streamed
 	}
 	return Synced
 }
@@ -119,13 +117,26 @@ type Proposed struct {
 	Continues int `json:"continues,omitempty"`
 }
 
-// Started says that an attempt at a trial was launched or rejoined. It is not
-// stored: the attempt's directory is the truth.
+// Started says that the command of an attempt at a trial runs. It is for those who
+// look on: the attempt's directory is the truth.
 type Started struct {
-	Trial    int  `json:"trial"`
-	Attempt  int  `json:"attempt"`
-	Slot     int  `json:"slot"`
+	Trial   int `json:"trial"`
+	Attempt int `json:"attempt"`
+	Slot    int `json:"slot"`
+	// Host is where the session runs that follows the attempt.
+	Host string `json:"host,omitempty"`
+	// Waited is how many seconds ago the attempt was handed to what runs it.
+	Waited float64 `json:"waited,omitempty"`
+	// Rejoined says that an earlier session has started it.
 	Rejoined bool `json:"rejoined,omitempty"`
+}
+
+// Measured holds measurements of a running attempt: a trial's course, for those who
+// look on. Of a long course it has some 64 and 32 more each time that it doubles.
+type Measured struct {
+	Trial        int           `json:"trial"`
+	Attempt      int           `json:"attempt"`
+	Measurements []Measurement `json:"measurements"`
 }
 
 // Readings holds those readings of a running attempt with which the pruner
@@ -250,6 +261,7 @@ func (SetupEnded) Type() Type    { return TypeSetup }
 func (Enqueued) Type() Type      { return TypeEnqueued }
 func (Proposed) Type() Type      { return TypeProposed }
 func (Started) Type() Type       { return TypeStarted }
+func (Measured) Type() Type      { return TypeMeasured }
 func (Readings) Type() Type      { return TypeReadings }
 func (Cut) Type() Type           { return TypeCut }
 func (Ended) Type() Type         { return TypeEnded }

@@ -40,17 +40,21 @@ func (s *State) apply(r Record) error {
 	case Enqueued:
 		s.Queue = append(s.Queue, e.Values)
 	case Proposed:
-		return s.proposed(e)
+		return s.proposed(e, r.At)
+	case Started:
+		return s.started(e, r.At)
+	case Measured:
+		return s.measured(e)
 	case Readings:
 		return s.readings(e)
 	case Cut:
 		return s.cut(e)
 	case Ended:
-		return s.ended(e)
+		return s.ended(e, r.At)
 	case Finished:
 		return s.finished(e, r.At)
 	case Confirmed:
-		return s.confirmed(e)
+		return s.confirmed(e, r.At)
 	case Excluded:
 		return s.excluded(e)
 	case Included:
@@ -102,7 +106,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 	return nil
 }
 
-func (s *State) proposed(e Proposed) error {
+func (s *State) proposed(e Proposed, at time.Time) error {
 	if e.Trial != len(s.Trials)+1 {
 		return fmt.Errorf("trial %d follows trial %d", e.Trial, len(s.Trials))
 	}
@@ -114,7 +118,7 @@ func (s *State) proposed(e Proposed) error {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
 	}
 	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, by: s.provenance}
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, by: s.provenance, Proposed: at}
 	if e.Continues > 0 {
 		if err := s.continued(t, e.Continues); err != nil {
 			return err
@@ -140,6 +144,31 @@ func (s *State) continued(t *Trial, from int) error {
 	return nil
 }
 
+func (s *State) started(e Started, at time.Time) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	a := t.attempt(e.Attempt, e.Slot)
+	a.Host = e.Host
+	if a.Started.IsZero() {
+		a.Started, a.Queued = at, at.Add(-time.Duration(e.Waited*float64(time.Second)))
+	}
+	return nil
+}
+
+func (s *State) measured(e Measured) error {
+	t, err := s.Trial(e.Trial)
+	if err != nil {
+		return err
+	}
+	if t.measured != e.Attempt {
+		t.measured, t.Measurements = e.Attempt, nil
+	}
+	t.Measurements = append(t.Measurements, e.Measurements...)
+	return nil
+}
+
 func (s *State) readings(e Readings) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil || t.Done() {
@@ -160,12 +189,13 @@ func (s *State) cut(e Cut) error {
 	return err
 }
 
-func (s *State) ended(e Ended) error {
+func (s *State) ended(e Ended, at time.Time) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil || t.Done() {
 		return err
 	}
 	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, e.Attempt, false
+	t.attempt(e.Attempt, e.Slot).Ended = at
 	switch {
 	case e.Metrics != nil:
 		t.Repeats = append(t.Repeats, e.Metrics)
@@ -188,6 +218,9 @@ func (s *State) finished(e Finished, at time.Time) error {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt
+	if !t.Hand {
+		t.attempt(e.Attempt, e.Slot).Ended = at
+	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	t.Value, t.Metrics = value, e.Metrics
 	if t.Status == optimizer.Failed {
@@ -202,12 +235,13 @@ func (s *State) finished(e Finished, at time.Time) error {
 	return nil
 }
 
-func (s *State) confirmed(e Confirmed) error {
+func (s *State) confirmed(e Confirmed, at time.Time) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil {
 		return err
 	}
 	t.last = e.Attempt
+	t.attempt(e.Attempt, e.Slot).Ended = at
 	switch {
 	case e.Metrics != nil:
 		t.Confirms = append(t.Confirms, e.Metrics)

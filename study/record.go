@@ -93,6 +93,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Proposed](line)
 	case TypeStarted:
 		return decodeAs[Started](line)
+	case TypeMeasured:
+		return decodeAs[Measured](line)
 	case TypeReadings:
 		return decodeAs[Readings](line)
 	case TypeCut:

@@ -58,6 +58,7 @@ func everyEvent() []study.Event {
 	c := config()
 	c.Run.Confirm, c.Setup = 2, "make"
 	c.Prune = &study.Prune{Method: "median", MinTrials: 1}
+	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}})
 	larger := c
 	larger.Budget.Trials = 20
 	return []study.Event{
@@ -69,9 +70,13 @@ func everyEvent() []study.Event {
 		study.Enqueued{Values: values(0.25, 3)},
 		study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.25, 3)},
 		study.Proposed{Trial: 2, Pending: []int{1}, Origin: optimizer.OriginInitial, Values: values(1e-7, 9), Note: optimizer.Note{Why: "centre"}},
+		study.Started{Trial: 1, Attempt: 1, Host: "host", Waited: 0.25},
+		study.Measured{Trial: 1, Attempt: 1, Measurements: []study.Measurement{
+			{Step: 1, Seconds: 0.5, Metrics: study.Metrics{"loss": 4.5, "size": 12}}, {Step: 2, Metrics: study.Metrics{"loss": journal.Float(math.NaN())}}}},
 		study.Readings{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 4.5}, {Step: 2, Value: math.NaN()}, {Step: 3, Value: math.Inf(1)}}},
 		study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailLost, Text: "lost"}, Seconds: 2},
-		study.Finished{Trial: 1, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 3.0000000000000004}, Seconds: 3, Leftovers: "9 (sleep)"},
+		study.Started{Trial: 1, Attempt: 2, Slot: 1, Host: "host", Rejoined: true},
+		study.Finished{Trial: 1, Attempt: 2, Slot: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 3.0000000000000004, "size": 12}, Seconds: 3, Leftovers: "9 (sleep)"},
 		study.Cut{Trial: 2, Attempt: 1, Reading: study.Reading{Step: 1, Value: 9.5}, Why: "at step 1"},
 		study.Finished{Trial: 2, Attempt: 1, Slot: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 9.5}, Failure: &study.Failure{Kind: study.FailPruned, Text: "at step 1"}, Seconds: 1},
 		study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(-1, 1), Hand: true},
@@ -187,6 +192,9 @@ func checkEverything(t *testing.T, st *study.State) {
 		"notes":      len(st.Notes) == 1 && st.Notes[0].Trial == 3,
 		"counts":     st.Count(optimizer.Succeeded) == 2 && st.Count(optimizer.Pruned) == 1 && st.Count(optimizer.Failed) == 1,
 		"value":      one.Value == 3.0000000000000004 && one.Attempt == 2 && one.NextAttempt() == 5,
+		"metrics":    reflect.DeepEqual(one.Metrics, study.Metrics{"loss": 3.0000000000000004, "size": 12}),
+		"course":     len(one.Measurements) == 2 && one.Measurements[0].Metrics["size"] == 12,
+		"attempts":   len(one.Attempts) == 4 && one.Attempts[0].Started.Sub(one.Attempts[0].Queued) == 250*time.Millisecond && one.Attempts[1].Slot == 1,
 		"no retries": one.Retries == 0, // a lost attempt is nobody's fault
 		"confirmed":  len(one.Confirms) == 1 && one.ConfirmFailures == 1,
 		"pruned":     two.Status == optimizer.Pruned && two.Cut != nil && two.Slot == 1,

@@ -50,6 +50,12 @@ type Trial struct {
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
 	// Seen says that readings of the attempt under way are in the journal.
 	Seen bool `json:"-"`
+	// Proposed is when the trial was proposed, Attempts are those at it.
+	Proposed time.Time `json:"proposed,omitzero"`
+	Attempts []Attempt `json:"attempts,omitempty"`
+	// Measurements are the course of the last attempt that has one.
+	Measurements []Measurement `json:"-"`
+	measured     int           // that attempt
 	// Cut is the pruner's decision to stop the trial, if there was one.
 	Cut      *Cut          `json:"-"`
 	Slot     int           `json:"slot"`
@@ -58,6 +64,14 @@ type Trial struct {
 	Excluded bool          `json:"excluded,omitempty"`
 	// Outside says that the values lie outside the space as it is now.
 	Outside bool `json:"outside,omitempty"`
+}
+
+// MeasuredBy returns how many measurements of an attempt are known.
+func (t *Trial) MeasuredBy(attempt int) int {
+	if t.measured != attempt {
+		return 0
+	}
+	return len(t.Measurements)
 }
 
 // NextAttempt is the number of the next attempt.

@@ -1,5 +1,7 @@
 package study
 
+import "slices"
+
 // Update is what an observer sees of one event: the record and copies of what
 // it changed.
 type Update struct {
@@ -15,6 +17,7 @@ func (s *State) Update(r Record) Update {
 	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials)}
 	if n := trialOf(r.Event); n > 0 && n <= len(s.Trials) {
 		u.Trial = *s.Trials[n-1]
+		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change
 	}
 	if b := s.best; b != nil { // the best value: means come last
 		u.Best = *b
@@ -28,6 +31,8 @@ func trialOf(e Event) int {
 	case Proposed:
 		return e.Trial
 	case Started:
+		return e.Trial
+	case Measured:
 		return e.Trial
 	case Readings:
 		return e.Trial

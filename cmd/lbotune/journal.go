@@ -15,11 +15,11 @@ import (
 func newJournal(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "journal",
-		Short: "Check, repair or replay a study's journal",
+		Short: "Check, repair, replay or follow a study's journal",
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVerify(g), newRepair(g), newReplay(g))
+	cmd.AddCommand(newVerify(g), newRepair(g), newReplay(g), newFollow(g))
 	return cmd
 }
 

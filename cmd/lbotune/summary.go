@@ -22,21 +22,25 @@ type trialJSON struct {
 	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
 	Values  spaces.Values             `json:"params"`
 	Origin  optimizer.Origin          `json:"origin"`
+	Why     string                    `json:"why,omitempty"` // it was proposed
 	// Continues is the trial that this one continued with more of the resource.
-	Continues int            `json:"continues,omitempty"`
-	Failure   *study.Failure `json:"failure,omitempty"`
-	Seconds   float64        `json:"seconds"`
-	Attempts  int            `json:"attempts"`
-	Repeats   []float64      `json:"repeats,omitempty"`
-	Confirms  []float64      `json:"confirms,omitempty"`
-	Finished  *time.Time     `json:"finished,omitempty"`
-	Excluded  bool           `json:"excluded,omitempty"`
-	Output    string         `json:"output,omitempty"`
-	Command   string         `json:"command,omitempty"`
+	Continues int             `json:"continues,omitempty"`
+	Failure   *study.Failure  `json:"failure,omitempty"`
+	Seconds   float64         `json:"seconds"`
+	Attempts  int             `json:"attempts"`
+	Repeats   []float64       `json:"repeats,omitempty"`
+	Confirms  []float64       `json:"confirms,omitempty"`
+	Proposed  time.Time       `json:"proposed"`
+	Runs      []study.Attempt `json:"runs,omitempty"`
+	Finished  *time.Time      `json:"finished,omitempty"`
+	Excluded  bool            `json:"excluded,omitempty"`
+	Output    string          `json:"output,omitempty"`
+	Command   string          `json:"command,omitempty"`
 }
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
-	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Continues: t.Continues, Failure: t.Failure,
+	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
 	if t.Attempt > 0 && !t.Hand {

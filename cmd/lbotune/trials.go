@@ -176,7 +176,10 @@ func trialNumber(st *study.State, text string) (int, error) {
 func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) error {
 	j := newTrialJSON(st, l, t)
 	if g.json {
-		return printJSON(g.out, j)
+		return printJSON(g.out, struct {
+			trialJSON
+			Measurements []study.Measurement `json:"measurements,omitempty"`
+		}{j, t.Measurements})
 	}
 	var s strings.Builder
 	row := func(name, format string, args ...any) {
@@ -202,18 +205,54 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	for i, line := range valueLines(t.Values) {
 		row([]string{"params", ""}[min(i, 1)], "%s", line)
 	}
-	row("origin", "%s", t.Origin)
+	if n := len(t.Measurements); n > 0 {
+		row("course", "%s, the last at step %s", count(n, "measurement"), short(t.Measurements[n-1].Step))
+	}
+	row("origin", "%s", originOf(t))
 	if t.Continues > 0 {
 		row("continues", "trial %d", t.Continues)
 	}
 	if t.Done() {
 		row("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
 	}
+	row("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	row("attempts", "%d", t.Attempt)
+	for _, a := range t.Attempts {
+		row("", "%s", attemptLine(a))
+	}
 	row("command", "%s", printable(j.Command))
 	if j.Output != "" {
 		row("output", "%s", oneLine(j.Output))
 	}
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// originOf says which rule made a trial, and why.
+func originOf(t *study.Trial) string {
+	origin, why := string(t.Origin), oneLine(t.Note.Why)
+	switch {
+	case why == "":
+		return origin
+	case strings.HasPrefix(why, origin):
+		return why
+	}
+	return origin + ": " + why
+}
+
+// attemptLine says when and where an attempt ran.
+func attemptLine(a study.Attempt) string {
+	line := fmt.Sprintf("%d in slot %d", a.Number, a.Slot)
+	if a.Host != "" {
+		line += " on " + oneLine(a.Host)
+	}
+	for _, at := range []struct {
+		what string
+		time time.Time
+	}{{"queued", a.Queued}, {"started", a.Started}, {"ended", a.Ended}} {
+		if !at.time.IsZero() {
+			line += fmt.Sprintf(", %s %s", at.what, at.time.Local().Format(time.TimeOnly))
+		}
+	}
+	return line
 }

@@ -1,0 +1,47 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+)
+
+// followPause is how often a journal is looked at for new records.
+const followPause = 200 * time.Millisecond
+
+// errEnded ends following without an error.
+var errEnded = errors.New("the study has ended")
+
+// Follow reads the study in dir, and goes on with what another process records, until the
+// study has ended. The end of ctx and an error of visit end it too, and are its error.
+// Visit is called for every record, with the state that it has led to and that the next
+// one changes.
+func Follow(ctx context.Context, dir string, visit func(*State, Record) error) error {
+	s, path := &State{}, Layout(dir).Journal()
+	err := journal.Follow(path, func(line journal.Record) error {
+		r, err := decode(line)
+		if err != nil {
+			return err
+		}
+		if err := s.Apply(r); err != nil {
+			return contradiction(line, err)
+		}
+		return visit(s, r)
+	}, func() error {
+		if s.Ended() {
+			return errEnded
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followPause):
+			return nil
+		}
+	})
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return named(err, path)
+}
