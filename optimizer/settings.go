@@ -55,7 +55,7 @@ type Settings struct {
 	// or rff (random Fourier features alone). Default pathwise.
 	Thompson string `json:"thompson,omitempty" toml:"thompson"`
 
-	// ExploreEvery makes every so-manieth proposal ignore the model: 4 means
+	// ExploreEvery makes every N-th proposal ignore the model: 4 means
 	// every fourth, from the eighth on. A negative number means never, which gives up the guarantee
 	// that no region is forgotten. Default 16; with preset paper 4.
 	ExploreEvery int `json:"explore_every,omitempty" toml:"explore_every"`

@@ -51,7 +51,10 @@ func (h *halving) read(r Reading) Decision {
 	}
 	if better >= keep {
 		d.Stop = true
-		d.Why = fmt.Sprintf("%s, place %d of %d; the best %d go on", h.settings.tellOne(r.Value), better+1, n, keep)
+		d.Why = fmt.Sprintf("%s, rank %d of %d; only the best %d continue", h.settings.tellOne(r.Value), better+1, n, keep)
+		if keep == 1 {
+			d.Why = fmt.Sprintf("%s, rank %d of %d; only the best continues", h.settings.tellOne(r.Value), better+1, n)
+		}
 	}
 	return d
 }

@@ -19,8 +19,8 @@ type Decision struct {
 	Keep bool
 	// Stop says that the trial should be stopped.
 	Stop bool
-	// Why says for people why it should: "at step 9: 0.71, place 5 of 12; the
-	// best 4 go on".
+	// Why says for people why it should: "at step 9: 0.71, rank 5 of 12; only
+	// the best 4 continue".
 	Why string
 	// Complete, when Stop is set, says that nothing more was to be expected of
 	// the trial, so that it has succeeded with the value of its readings. Without

@@ -89,7 +89,7 @@ func TestASHAByHand(t *testing.T) {
 		}
 	}
 	d := p.Read(pruner.Reading{Trial: 9, Step: 1, Value: 5.1})
-	if want := "at step 1: 5.1, place 4 of 8; the best 2 go on"; d.Why != want {
+	if want := "at step 1: 5.1, rank 4 of 8; only the best 2 continue"; d.Why != want {
 		t.Errorf("%q, want %q", d.Why, want)
 	}
 	if d := p.Read(pruner.Reading{Trial: 0, Step: 2, Value: -9}); d != (pruner.Decision{}) {

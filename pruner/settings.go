@@ -12,7 +12,7 @@ type Method string
 // The rules. See the types that implement them for their formulae.
 const (
 	Median     Method = "median"     // worse than half of the ended trials
-	Percentile Method = "percentile" // not among the best so many per cent of them
+	Percentile Method = "percentile" // not among the best N percent of them
 	ASHA       Method = "asha"       // not among the best 1/Reduction at a rung
 	Patience   Method = "patience"   // no improvement for so many readings
 	Threshold  Method = "threshold"  // a reading worse than a bound

@@ -153,7 +153,7 @@ func (t *table) checkTogether(cfg study.Config) {
 			continue
 		}
 		if par.Kind != spaces.KindInt || par.When != nil {
-			sub.at("resource", "", "%s is no unconditional int parameter, which a training budget must be", p.Resource)
+			sub.at("resource", "", "a training budget must be an int parameter without a condition; %s is not", p.Resource)
 		}
 		return
 	}

@@ -1,5 +1,5 @@
 // Lbotune tunes the parameters of any program by Lipschitz Bayesian
-// optimization: it starts the program with one set of values after the other,
+// optimization: it starts the program with one set of values after another,
 // reads the metric that it prints, and learns where better values lie.
 package main
 

@@ -43,6 +43,18 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
+// howFar says how many of a study's trials have finished and how many have not.
+func howFar(st *study.State) string {
+	done, running := len(st.Order), "none running"
+	if n := len(st.Trials) - done; n > 0 {
+		running = fmt.Sprintf("%d unfinished", n)
+	}
+	if all := st.Config.Budget.Trials; all > 0 {
+		return fmt.Sprintf("%d of %s finished, %s", done, count(all, "trial"), running)
+	}
+	return fmt.Sprintf("%s finished, %s", count(done, "trial"), running)
+}
+
 // begin shows where the study stands.
 func (p *progress) begin(s *session.Study) {
 	p.mu.Lock()
@@ -64,7 +76,7 @@ func (p *progress) begin(s *session.Study) {
 		}
 		p.line("study %s has ended: %s%s", s.Layout(), oneLine(st.Closed.Detail), advice)
 	case len(st.Trials) > 0:
-		p.line("study %s goes on: %s finished, %d under way", s.Layout(), count(len(st.Order), "trial"), len(st.Trials)-len(st.Order))
+		p.line("resuming study %s: %s", s.Layout(), howFar(st))
 	default:
 		p.line("study %s", s.Layout())
 	}

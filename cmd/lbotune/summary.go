@@ -171,7 +171,7 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 	}
 	b := st.Best()
 	if b == nil {
-		_, err := fmt.Fprintf(g.out, "no best values: %s\n", tally(st))
+		_, err := fmt.Fprintf(g.out, "no trial succeeded: %s\n", tally(st))
 		return err
 	}
 	var s strings.Builder
@@ -225,7 +225,7 @@ func describeRecommended(s *strings.Builder, st *study.State, l study.Layout) {
 		return
 	}
 	t := st.Trials[r.Trial-1]
-	fmt.Fprintf(s, "the best value may owe something to noise: the model expects most of trial %d, %s ± %s\n  %s\n  command: %s\n",
+	fmt.Fprintf(s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s\n  %s\n  command: %s\n",
 		r.Trial, short(r.Mean), short(r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
 }
 
