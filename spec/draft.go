@@ -1,11 +1,13 @@
 package spec
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -15,8 +17,11 @@ type Draft struct {
 	Argv []string
 	// Help is what the program prints for --help; empty if it is not known.
 	Help string
-	// Metric is the name of the number to optimize; empty means "loss".
-	Metric string
+	// Rule says how the number to optimize is found: by its name, at a path in JSON or
+	// as the last number. The zero Rule means the name "loss".
+	Rule parser.Rule
+	// FromStderr says that it is printed there.
+	FromStderr bool
 	// Maximize says that a larger value is better.
 	Maximize bool
 	// Remark says where the metric comes from; empty if it was not looked for.
@@ -87,10 +92,7 @@ func (d Draft) write(without []string) (text []byte, names []string) {
 }
 
 func (d Draft) objective(w *writer) {
-	metric, direction := d.Metric, "minimize"
-	if metric == "" {
-		metric = "loss"
-	}
+	direction := "minimize"
 	if d.Maximize {
 		direction = "maximize"
 	}
@@ -100,7 +102,17 @@ func (d Draft) objective(w *writer) {
 	} else {
 		w.line("# The name of the number as your program prints it: loss=0.3, loss: 0.3, \"loss\": 0.3.")
 	}
-	w.line("metric    = %s", quote(metric))
+	switch {
+	case d.Rule.JSON != "":
+		w.line("json      = %s", quote(d.Rule.JSON))
+	case d.Rule.LastNumber:
+		w.line("last_number = true")
+	default:
+		w.line("metric    = %s", quote(cmp.Or(d.Rule.Metric, "loss")))
+	}
+	if d.FromStderr {
+		w.line("source    = \"stderr\"")
+	}
 	w.line("direction = %-11s # or %s", quote(direction), quote(map[bool]string{true: "minimize", false: "maximize"}[d.Maximize]))
 }
 

@@ -98,7 +98,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 		if !t.Done() {
 			t.by = s.provenance
 		}
-		t.Point, err = search.encode(t.Values)
+		t.Point, err = search.Encode(t.Values)
 		t.Outside = err != nil
 	}
 	s.Queue = slices.DeleteFunc(s.Queue, func(v spaces.Values) bool { return !holds(space, v) })
@@ -113,7 +113,7 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 	if e.Told < 0 || e.Told > len(s.Order) {
 		return fmt.Errorf("trial %d: %d trials told, but %d finished", e.Trial, e.Told, len(s.Order))
 	}
-	p, err := s.Search.encode(e.Values)
+	p, err := s.Search.Encode(e.Values)
 	if err != nil {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
 	}

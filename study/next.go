@@ -15,8 +15,8 @@ func (s *State) Unasked() (Proposed, bool) {
 		return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
 	}
 	if len(s.Trials) == 0 {
-		if v, known := s.Space.Default(); known {
-			return Proposed{Origin: optimizer.OriginDefault, Values: s.Fresh(s.Search.upwards(v)), Note: optimizer.Note{Why: "today's values"}}, true
+		if v, known := s.Search.Default(s.Space); known {
+			return Proposed{Origin: optimizer.OriginDefault, Values: s.Fresh(v), Note: optimizer.Note{Why: "today's values"}}, true
 		}
 	}
 	if len(s.Queue) > 0 {

@@ -86,8 +86,18 @@ func (c *Config) rungs() ([]int, error) {
 // resource is that of the first rung.
 func (s *Search) Decode(p spaces.Point) spaces.Values { return s.on(0, s.Space.Decode(p)) }
 
-// encode returns the optimizer's point of a trial's values.
-func (s *Search) encode(v spaces.Values) (spaces.Point, error) {
+// Default returns what the first trial is run with, if the parameters say what their
+// values are today, and false if none does.
+func (s *Search) Default(space *spaces.Space) (spaces.Values, bool) {
+	v, known := space.Default()
+	if !known {
+		return nil, false
+	}
+	return s.upwards(v), true
+}
+
+// Encode returns the optimizer's point of a trial's values.
+func (s *Search) Encode(v spaces.Values) (spaces.Point, error) {
 	if s.resource == "" {
 		return s.Space.Encode(v)
 	}

@@ -93,6 +93,10 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	if err != nil {
 		return nil, err
 	}
+	space, err := cfg.Space()
+	if err != nil {
+		return nil, err
+	}
 	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings)
 	if err != nil {
 		return nil, err
@@ -102,14 +106,22 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	}
 	q := optimizer.Query{}
 	for q.Trial = 1; q.Trial <= previewed; q.Trial++ {
-		proposal, err := opt.Ask(ctx, q)
-		if errors.Is(err, optimizer.ErrExhausted) {
-			break
+		values, known := search.Default(space)
+		if !known || q.Trial > 1 {
+			proposal, err := opt.Ask(ctx, q)
+			if errors.Is(err, optimizer.ErrExhausted) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			values = search.Decode(proposal.Point)
 		}
+		point, err := search.Encode(values)
 		if err != nil {
 			return nil, err
 		}
-		t := &study.Trial{Number: q.Trial, Values: search.Decode(proposal.Point)}
+		t := &study.Trial{Number: q.Trial, Values: values}
 		b := study.TrialBindings(l, cfg, t, 1, 0)
 		line, err := cfg.Paste(b)
 		if err != nil {
@@ -125,7 +137,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 				p.Files = append(p.Files, previewFile{f.To, text})
 			}
 		}
-		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: proposal.Point})
+		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: point})
 	}
 	return p, nil
 }

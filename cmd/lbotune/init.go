@@ -2,29 +2,41 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 )
 
 func newInit(g *global) *cobra.Command {
-	var file string
+	var file, metric string
+	var noRun bool
 	cmd := &cobra.Command{
 		Use:   "init [-- COMMAND ...]",
 		Short: "Write a commented spec for a command line",
 		Long: `Init writes a spec for the command as you run it by hand: every option whose value
 looks like a hyperparameter becomes one, with a range around today's value. Epochs,
-seeds, ports and the like are left as they are. Read it through and correct the guesses.`,
+seeds, ports and the like are left as they are. It runs the command once, to find the
+metric among what it prints, and asks it for --help if an option has a word for a value.
+Read the spec through and correct the guesses.`,
 		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 				return &hinted{usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01"}
 			}
-			if len(args) == 0 {
-				args = []string{"./train", "--lr", "0.01", "--layers", "3"}
+			d := spec.Draft{Argv: args, Rule: parser.Rule{Metric: metric}}
+			switch {
+			case len(args) == 0:
+				d.Argv = []string{"./train", "--lr", "0.01", "--layers", "3"}
+			case !noRun && metric == "":
+				if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
+					return &hinted{usagef("%s exists already", file), "remove it, or write to another file with -o FILE"}
+				}
+				tryOut(cmd.Context(), g, &d)
 			}
-			text := spec.Draft{Argv: args}.TOML()
+			text := d.TOML()
 			if file == "-" {
 				_, err := g.out.Write(text)
 				return err
@@ -36,6 +48,8 @@ seeds, ports and the like are left as they are. Read it through and correct the 
 			return err
 		},
 	}
+	cmd.Flags().StringVarP(&metric, "metric", "m", "", "the metric is called `NAME`; the command is not run")
+	cmd.Flags().BoolVar(&noRun, "no-run", false, "do not run the command")
 	cmd.Flags().StringVarP(&file, "output", "o", "spec.toml", "write to `FILE`, - for standard output")
 	return cmd
 }

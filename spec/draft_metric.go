@@ -1,0 +1,88 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+// The names of metrics tell what they measure and in which direction they are better.
+var (
+	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|cost|objective|regret|wer|cer|fid|seconds|time|runtime|latency|size|bytes)([^a-z]|$)`)
+	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood)([^a-z]|$)`)
+	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
+	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr)([^a-z]|$)`)
+	noMetrics  = regexp.MustCompile(`(?i)(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|elapsed|samples|rank|world|gpu|memory|params|parameters|version|port|layers?|depth|workers)([^a-z]|$)`)
+)
+
+// chosen is a metric that a program seems to print, and what speaks for it.
+type chosen struct {
+	parser.Candidate
+	name     string
+	weight   int
+	maximize bool
+}
+
+// TakeMetric chooses the objective among what a program has printed, and says in
+// Remark what else there was. It returns false, and changes nothing, if there is
+// nothing to choose from.
+func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
+	var all []chosen
+	var names []string
+	for _, c := range candidates {
+		if c.Problem != nil {
+			continue
+		}
+		m := weigh(c)
+		if !c.Rule.LastNumber {
+			names = append(names, fmt.Sprintf("%s (%s)", m.name, c.Result.Reading.Text))
+		}
+		all = append(all, m)
+	}
+	if len(all) == 0 {
+		return false
+	}
+	best := slices.MaxFunc(all, func(a, b chosen) int { return cmp.Compare(a.weight, b.weight) })
+	d.Rule, d.Maximize = best.Rule, best.maximize
+	if best.Rule.LastNumber {
+		d.Remark = fmt.Sprintf("The command was run once. Its last number is taken: %s.", best.Result.Reading.Text)
+		return true
+	}
+	if len(names) > maxNames {
+		names = append(names[:maxNames], "...")
+	}
+	d.Remark = fmt.Sprintf("The command was run once and printed %s.", strings.Join(names, ", "))
+	return true
+}
+
+// maxNames is how many metrics a remark lists.
+const maxNames = 12
+
+// weigh says how much speaks for a candidate: a name that means something, of data that
+// the program was not trained on, above all.
+func weigh(c parser.Candidate) chosen {
+	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
+	loss, gain := lossNames.MatchString(m.name), gainNames.MatchString(m.name)
+	m.maximize = gain && !loss
+	switch {
+	case c.Rule.LastNumber:
+		m.weight = 1
+	case loss || gain:
+		m.weight = 8
+	case noMetrics.MatchString(m.name):
+		return m
+	default:
+		m.weight = 2
+	}
+	if heldOut.MatchString(m.name) {
+		m.weight += 4
+	}
+	if inTraining.MatchString(m.name) {
+		m.weight -= 3
+	}
+	return m
+}
