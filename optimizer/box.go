@@ -34,7 +34,7 @@ func (a *ask) boxStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(ends[0].x)
-	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r, Told: len(a.told)}
+	a.memory.Step = &trustStep{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r, Told: len(a.told)}
 	return a.proposal(ends[0].x, OriginBox, "largest acquisition near the best point"), true
 }
 

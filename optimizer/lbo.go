@@ -27,9 +27,9 @@ type lbo struct {
 	finite []spaces.Point // all configurations of a space that has few
 
 	trust trust
-	fit   *Fit   // the newest told one
-	fits  []*Fit // fit as it was after each success
-	made  *Fit   // the last one made here
+	fit   *modelFit   // the newest told one
+	fits  []*modelFit // fit as it was after each success
+	made  *modelFit   // the last one made here
 
 	model   *surrogate // of the first modelAt observations
 	modelAt int
@@ -51,19 +51,20 @@ func (l *lbo) Tell(o Observation) error {
 	if err := l.add(o); err != nil {
 		return err
 	}
-	if f := o.Proposal.Note.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
+	m := recall(o.Proposal.Note)
+	if f := m.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
 		l.fit = f
 	}
 	if o.Status == Succeeded {
 		l.fits = append(l.fits, l.fit)
 	}
-	l.trust.tell(l.history, o, l.space.Len())
+	l.trust.tell(l.history, o, m, l.space.Len())
 	return nil
 }
 
 // usable reports whether a fit that came with an observation belongs to this
 // study; an observation from elsewhere may carry any.
-func (l *lbo) usable(f *Fit) bool {
+func (l *lbo) usable(f *modelFit) bool {
 	return f != nil && f.N >= 1 && f.N <= len(l.y) && len(f.Hyper.LogLengths) == l.space.Dim()
 }
 
@@ -92,6 +93,7 @@ type ask struct {
 	taken   func([]float64) bool // used, or too close to a pending trial to tell more than it will
 	view    *view
 	note    Note
+	memory  memory // what the note is to keep
 }
 
 func (l *lbo) newAsk(q Query) (*ask, error) {
@@ -203,6 +205,6 @@ func (a *ask) crowds(p []float64) bool {
 
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
 	n := a.note
-	n.Why = fmt.Sprintf(why, args...)
+	n.Why, n.State = fmt.Sprintf(why, args...), a.memory.write()
 	return Proposal{Point: p, Origin: origin, Note: n}
 }

@@ -1,6 +1,7 @@
 package optimizer_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -166,15 +167,25 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 30, f)
 	for _, o := range told[10:] {
 		n := o.Proposal.Note
-		if n.Fit == nil || n.Fit.N < 1 || n.Fit.N >= o.Trial || len(n.Fit.Hyper.LogLengths) != 3 || n.Fit.Warp == "" {
-			t.Fatalf("trial %d: the fit is not described: %+v", o.Trial, n.Fit)
+		var kept struct {
+			Fit *struct {
+				N    int
+				Warp string
+			}
+			Step *struct{ Radius, Gain float64 }
+		}
+		if err := json.Unmarshal(n.State, &kept); err != nil {
+			t.Fatal(err)
+		}
+		if kept.Fit == nil || kept.Fit.N < 1 || kept.Fit.N >= o.Trial || kept.Fit.Warp == "" {
+			t.Fatalf("trial %d: the fit is not kept: %s", o.Trial, n.State)
 		}
 		l := n.Lipschitz
 		if l == nil || l.Slope <= 0 || l.Constant < 2*l.Slope || l.Excluded < 0 || l.Excluded > 1 || l.Gap != nil && *l.Gap < 0 {
 			t.Fatalf("trial %d: the Lipschitz bounds are not described: %+v", o.Trial, l)
 		}
-		if o.Proposal.Origin == optimizer.OriginLocal && (n.Step == nil || n.Step.Gain <= 0 || n.Step.Radius <= 0) {
-			t.Errorf("trial %d: the step is not described: %+v", o.Trial, n.Step)
+		if o.Proposal.Origin == optimizer.OriginLocal && (kept.Step == nil || kept.Step.Gain <= 0 || kept.Step.Radius <= 0) {
+			t.Errorf("trial %d: the step is not kept: %s", o.Trial, n.State)
 		}
 	}
 }

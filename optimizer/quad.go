@@ -46,7 +46,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)
 	if least := a.leastGain(local); !(gain > least) {
 		if !a.view.noisy() {
-			a.note.Finished = append(a.note.Finished, a.history.trial[c])
+			a.memory.Finished = append(a.memory.Finished, a.history.trial[c])
 		}
 		return Proposal{}, false
 	}
@@ -71,7 +71,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(p)
-	a.note.Step = &Step{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.told)}
+	a.memory.Step = &trustStep{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.told)}
 	return a.proposal(p, OriginLocal, "%s", why), true
 }
 

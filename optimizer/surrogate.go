@@ -13,7 +13,7 @@ import (
 // surrogate is the model of the objective after the told trials: a Gaussian
 // process on warped, standardized values. "Model units" are the units of those.
 type surrogate struct {
-	fit   Fit
+	fit   modelFit
 	unit  float64 // values are divided by it before they are warped
 	warp  warp.Warp
 	known int       // successes told when the model was last extended
@@ -87,7 +87,7 @@ func (l *lbo) warpOptions() warp.Options {
 // successes. Each is a function of those successes and of the newest fit that had
 // been told by then, from which it starts: the same in every optimizer that was
 // told the same, however late the notes of its proposals come back.
-func (l *lbo) currentFit() (Fit, error) {
+func (l *lbo) currentFit() (modelFit, error) {
 	n := len(l.y)
 	step := refitEvery(n)
 	due := n - n%step
@@ -109,7 +109,7 @@ func (l *lbo) currentFit() (Fit, error) {
 
 // newFit fits the model to the first n successes, starting from base, which may
 // be nil.
-func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
+func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	x, unit := l.x[:n], unitOf(l.y[:n])
 	values := scaled(l.y[:n], unit)
 	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
@@ -117,7 +117,7 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 		kinds = warp.Kinds()
 	}
 	reselect := base == nil || n-base.WarpN >= reselectEvery(n)
-	fit := Fit{N: n, WarpN: n}
+	fit := modelFit{N: n, WarpN: n}
 	if !reselect {
 		fit.WarpN = base.WarpN
 		kinds = []warp.Kind{warp.Kind(base.Warp)}
@@ -127,7 +127,7 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 	if len(kinds) == 1 && l.set.Hyperparameters == "slice" { // no choice that would need a fit
 		w, err := warp.Fit(kinds[0], values, l.warpOptions())
 		if err != nil {
-			return Fit{}, err
+			return modelFit{}, err
 		}
 		fit.Warp = string(kinds[0])
 		return l.sample(fit, base, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
@@ -160,7 +160,7 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 		return m.LeaveOneOutLogDensity() * float64(n) / float64(len(rows)), nil
 	})
 	if err != nil {
-		return Fit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)
+		return modelFit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)
 	}
 	fit.Warp, fit.Hyper = string(w.Kind), hypers[w.Kind]
 	if l.set.Hyperparameters == "slice" {
@@ -171,7 +171,7 @@ func (l *lbo) newFit(n int, base *Fit) (Fit, error) {
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
 // The chain goes on from base.
-func (l *lbo) sample(fit Fit, base *Fit, x [][]float64, z []float64, set gp.Settings) (Fit, error) {
+func (l *lbo) sample(fit modelFit, base *modelFit, x [][]float64, z []float64, set gp.Settings) (modelFit, error) {
 	settings := gp.NewSampleSettings()
 	if l.set.Preset == PresetPaper {
 		settings = gp.SpearmintSettings()
@@ -183,7 +183,7 @@ func (l *lbo) sample(fit Fit, base *Fit, x [][]float64, z []float64, set gp.Sett
 	}
 	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.seed, fit.N, "slice"))
 	if err != nil {
-		return Fit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
+		return modelFit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
 	}
 	fit.Samples, fit.Hyper = samples, samples[len(samples)-1]
 	return fit, nil
@@ -202,7 +202,7 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 }
 
 // condition builds the model of a fit on the successes that it was fitted to.
-func (l *lbo) condition(fit Fit) (*surrogate, error) {
+func (l *lbo) condition(fit modelFit) (*surrogate, error) {
 	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(l.y[:fit.N]), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.x[:fit.N], l.y[:fit.N], exactLimit, fit.Hyper.Lengths())
 	var err error

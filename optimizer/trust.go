@@ -73,15 +73,15 @@ const (
 func newTrust() trust { return trust{basin: newBasin(-1), settled: true} }
 
 // tell judges an observation that h has just added.
-func (t *trust) tell(h *history, o Observation, d int) {
-	for _, k := range o.Proposal.Note.Finished {
+func (t *trust) tell(h *history, o Observation, m memory, d int) {
+	for _, k := range m.Finished {
 		if i := h.success(k); i >= 0 {
 			t.finish(h, i)
 		}
 	}
 	local := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
 	if local {
-		t.enter(h, o.Proposal.Note.Step)
+		t.enter(h, m.Step)
 	}
 	last := len(h.x) - 1
 	if o.Status == Succeeded && last == h.best {
@@ -98,7 +98,7 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	case OriginBox:
 		t.judgeBox(improved, d)
 	case OriginLocal:
-		t.judgeQuadratic(h, o)
+		t.judgeQuadratic(h, o, m.Step)
 	default:
 		if improved && distance > 0 {
 			t.quadratic = t.quadratic.Next(quadratic.Outcome{Gain: 1, Distance: distance})
@@ -107,9 +107,9 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	switch {
 	case improved:
 		t.centre, t.misses, t.ties, t.reach = last, 0, 0, nil
-	case o.Proposal.Origin == OriginBox, promised(o):
+	case o.Proposal.Origin == OriginBox, o.Proposal.Origin == OriginLocal && m.Step.promises():
 		// Of steps that are made at the same time by many workers one counts.
-		if step := o.Proposal.Note.Step; step == nil || step.Told >= t.missedAt {
+		if step := m.Step; step == nil || step.Told >= t.missedAt {
 			t.misses++
 			t.missedAt = len(h.told)
 		}
@@ -119,7 +119,7 @@ func (t *trust) tell(h *history, o Observation, d int) {
 		if tied {
 			t.ties++
 		}
-		if step := o.Proposal.Note.Step; tied || local && step != nil && h.success(step.Centre) == t.centre {
+		if step := m.Step; tied || local && step != nil && h.success(step.Centre) == t.centre {
 			t.looked(o.Proposal.Point, h.x[t.centre])
 		}
 	}
@@ -128,15 +128,11 @@ func (t *trust) tell(h *history, o Observation, d int) {
 	}
 }
 
-// promised reports whether the observation's proposal was a step of the quadratic
-// model that predicted a gain.
-func promised(o Observation) bool {
-	step := o.Proposal.Note.Step
-	return o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
-}
+// promises reports whether the step was made for a gain that the model predicted.
+func (s *trustStep) promises() bool { return s != nil && s.Gain > 0 }
 
 // enter moves to the basin that a step started.
-func (t *trust) enter(h *history, step *Step) {
+func (t *trust) enter(h *history, step *trustStep) {
 	if step == nil {
 		return
 	}
@@ -171,8 +167,7 @@ func (t *basin) judgeBox(improved bool, d int) {
 // judgeQuadratic compares what the step gained with what it promised. The
 // radius that it was made with is in its note: under several workers others may
 // have been told since.
-func (t *trust) judgeQuadratic(h *history, o Observation) {
-	step := o.Proposal.Note.Step
+func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 	if step == nil || step.Gain == 0 { // made for the sake of later steps
 		return
 	}

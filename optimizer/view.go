@@ -52,7 +52,7 @@ func (a *ask) look() error {
 	v.searcher = &searcher{domain: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
 	a.view = v
 	fit := s.fit
-	a.note.Fit = &fit
+	a.memory.Fit = &fit
 	if s.bounds != nil {
 		a.note.Lipschitz = s.bounds.note(s, a.y[a.best])
 	}
