@@ -116,7 +116,7 @@ func TestMovedStudy(t *testing.T) {
 	l.write(record, text)
 
 	r = l.start("run", "moved.toml")
-	l.await("its beginning", func() bool { return strings.Contains(r.said(), "goes on") })
+	l.await("its beginning", func() bool { return strings.Contains(r.said(), "resuming study") })
 	l.write("go", "")
 	r.end().must(l, 0)
 	l.checkLog("log", "1.1\n2.1\n")
@@ -138,7 +138,7 @@ func TestVanishedControlGroup(t *testing.T) {
 	}
 	group := found[1]
 	r = l.start("run", "spec.toml")
-	l.await("its beginning", func() bool { return strings.Contains(r.said(), "goes on") })
+	l.await("its beginning", func() bool { return strings.Contains(r.said(), "resuming study") })
 	l.write("go", "")
 	// The supervisor must not write down how it ended.
 	text, err := os.ReadFile(group + "/cgroup.procs")

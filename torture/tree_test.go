@@ -265,7 +265,7 @@ func TestOtherContainers(t *testing.T) {
 
 	third := l.unshared("run", "spec.toml")
 	third.launch()
-	l.await("its beginning", func() bool { return strings.Contains(third.said(), "goes on") })
+	l.await("its beginning", func() bool { return strings.Contains(third.said(), "resuming study") })
 	l.write("go", "")
 	third.end().must(l, 0)
 	if log := l.read("log"); log != "1.1\n1.2\n2.1\n" {
