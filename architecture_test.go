@@ -30,6 +30,7 @@ var floors = map[string]place{
 	"spaces":                  {1, nil},
 	"internal/ansi":           {1, nil},
 	"internal/spelling":       {1, nil},
+	"internal/effort":         {0, nil},
 	"parser":                  {1, []string{"internal/ansi", "internal/spelling"}},
 	"runner":                  {1, []string{"internal/ansi"}},
 	"runner/runnertest":       {0, []string{"runner"}},

@@ -11,7 +11,7 @@ import (
 // block is a fenced block of a page. Its info string is "LANG WORDS...":
 //
 //	sh                 is run, by TestShellBlocksRun
-//	sh slow            is run unless go test -short says not to
+//	sh slow            is run if tests may take long: see internal/effort
 //	sh exits N         is run and must exit with N
 //	sh skip: REASON    cannot be run here
 //	LANG FILE          is written to FILE, for the blocks that follow

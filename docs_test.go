@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/effort"
 )
 
 // inRepository are the pages whose commands are meant for the repository's
@@ -90,7 +92,7 @@ func runPage(t *testing.T, page string, list []block) {
 			texts[b.line] = updated(b.text, strings.ReplaceAll(printed, dir, "/home/you"))
 		case b.lang == "text" && b.note == "output":
 			checkOutput(t, b, printed)
-		case runs(b) && !(testing.Short() && b.note == "slow"):
+		case runs(b) && (b.note != "slow" || effort.Long()):
 			printed = runBlock(t, dir, b)
 		}
 		if t.Failed() {

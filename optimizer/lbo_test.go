@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/problems"
@@ -274,7 +275,7 @@ func TestFailuresAreAvoided(t *testing.T) {
 // search has stopped failing.
 func TestEscapesDoNotSeekFailures(t *testing.T) {
 	failed, all := 0, 0
-	for seed := range uint64(6) {
+	for seed := range effort.Of[uint64](1, 2, 6) {
 		o := problems.Hidden(seed)[0]
 		f := func(u spaces.Point) float64 {
 			y, ok := o.Observe(o.Space.Decode(u), 0)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -18,7 +19,7 @@ func TestContract(t *testing.T) {
 		"random":    {60, optimizer.Settings{Method: optimizer.MethodRandom}},
 		"sobol":     {60, optimizer.Settings{Method: optimizer.MethodSobol}},
 		"lipschitz": {40, optimizer.Settings{Method: optimizer.MethodLipschitz}},
-		"lbo":       {40, optimizer.Settings{}},
+		"lbo":       {effort.Of(15, 40, 40), optimizer.Settings{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			optimizertest.Run(t, c.trials, func(s *spaces.Space, seed uint64) (optimizer.Optimizer, error) {

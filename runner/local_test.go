@@ -18,10 +18,16 @@ func TestLocalAdopting(t *testing.T) {
 }
 
 func TestLocalSh(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another shell than that of TestLocal")
+	}
 	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: "/bin/sh"} }, runnertest.Traits{})
 }
 
 func TestLocalBash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("another shell than that of TestLocal")
+	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -19,7 +20,7 @@ const badHalfTrials = 64
 // converges in the other half; the bad half is proposed far less often than by
 // chance, and where trials fail less and less.
 func TestBadHalf(t *testing.T) {
-	const seeds = 5
+	seeds := effort.Of(3, 5, 5)
 	for name, c := range map[string]struct {
 		bad   ending
 		fails bool
@@ -44,7 +45,7 @@ func TestBadHalf(t *testing.T) {
 					t.Errorf("seed %d: the best of %d trials is %v", seed, badHalfTrials, best.Value)
 				}
 			}
-			const half = seeds * badHalfTrials / 2
+			half := seeds * badHalfTrials / 2
 			t.Logf("of %d trials each, %d early and %d late ones were in the bad half", half, early, late)
 			if early > half/4 || late > half/4 || c.fails && late >= early {
 				t.Errorf("of %d trials each, %d early and %d late ones were in the bad half", half, early, late)

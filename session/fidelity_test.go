@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -182,18 +183,19 @@ func learn(t *testing.T, kind training, seed uint64, trials int, prune *study.Pr
 
 // Successive halving finds what full runs find in at most half of the epochs that
 // these need to it, in the median over the seeds, on three of five kinds of program.
+// The few seeds of every day may need more.
 // All five, by -misses, are the table of docs/pruning.md.
 func TestHalvingSavesEpochs(t *testing.T) {
 	for name, kind := range trainings() {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() || raced && kind.dim > 2 {
-				t.Skip("runs forty studies of dozens of trials")
+				t.Skip("runs dozens of studies of dozens of trials")
 			}
 			if !kind.saves && !*misses {
 				t.Skip("nothing is expected of it")
 			}
 			var shares, fulls []float64
-			for seed := uint64(learnFirst); seed < learnFirst+learnSeeds; seed++ {
+			for seed := uint64(learnFirst); seed < learnFirst+effort.Of[uint64](0, 6, learnSeeds); seed++ {
 				full := learn(t, kind, seed, learnFull, nil, math.Inf(-1))
 				goal := full.losses[len(full.losses)-1] + learnTolerance
 				halving := learn(t, kind, seed, 150, &study.Prune{Method: "asha", MinResource: 3, Reduction: 3, Resource: "epochs"}, goal)
@@ -206,7 +208,7 @@ func TestHalvingSavesEpochs(t *testing.T) {
 			slices.Sort(fulls)
 			middle := func(xs []float64) float64 { return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2 }
 			t.Logf("median share of the epochs %.2f; full runs need %.0f", middle(shares), middle(fulls))
-			if kind.saves && middle(shares) > 0.5 {
+			if kind.saves && middle(shares) > effort.Of(0, 0.75, 0.5) {
 				t.Errorf("the median share of the epochs is %.2f", middle(shares))
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -65,7 +66,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	if len(records) < atLeast {
 		t.Fatalf("the journal has only %d records", len(records))
 	}
-	for cut := 1; cut <= len(records); cut++ {
+	for cut := 1; cut <= len(records); cut += effort.Of(5, 1, 1) {
 		for _, disk := range []string{"nothing", "running", "ended"} {
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
 				dir := t.TempDir()

@@ -69,6 +69,7 @@ func (t *terminal) press(key, answer string) {
 
 // Ctrl-C once lets the running trials end. Nobody but lbotune gets the signal.
 func TestCtrlCOnce(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", l.saver(), 9, 2)
 	term := l.terminal("run", "spec.toml")
@@ -87,6 +88,7 @@ func TestCtrlCOnce(t *testing.T) {
 
 // Ctrl-C twice asks the running trials to end, and waits for their checkpoints.
 func TestCtrlCTwice(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", l.saver(), 3, 1)
 	term := l.terminal("run", "spec.toml")
@@ -102,6 +104,7 @@ func TestCtrlCTwice(t *testing.T) {
 
 // Ctrl-C three times kills what does not listen, and all that it has started.
 func TestCtrlCThrice(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", fmt.Sprintf(`cd %s; trap '' TERM; sleep 1000 & touch started; until test -e go; do sleep 0.05; done; kill $!; echo loss={x}`, l.dir), 3, 2)
 	term := l.terminal("run", "spec.toml")
@@ -116,6 +119,7 @@ func TestCtrlCThrice(t *testing.T) {
 // lbotune as a trial of lbotune, in a terminal: who ends the outer one ends the inner one
 // too, checkpoints are saved, and both go on.
 func TestNested(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("inner.toml", l.saver(), 3, 1)
 	l.spec("spec.toml", fmt.Sprintf("cd %s; %s run inner.toml && echo loss={x}", l.dir, os.Getenv(programVar)), 2, 1)
@@ -151,6 +155,7 @@ func (l *lab) goesOn(trials int) {
 
 // A terminal that is closed asks the running trials to end.
 func TestTerminalClosed(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", l.saver(), 3, 1)
 	term := l.terminal("run", "spec.toml")
@@ -168,6 +173,7 @@ func TestTerminalClosed(t *testing.T) {
 func TestTerminated(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t)
 			l.spec("spec.toml", l.saver(), 3, 1)
 			r := l.start("run", "spec.toml")
@@ -189,6 +195,7 @@ func TestTerminated(t *testing.T) {
 func TestUnderTimeout(t *testing.T) {
 	for _, sig := range []string{"TERM", "INT", "HUP"} {
 		t.Run(sig, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t)
 			l.spec("spec.toml", l.saver(), 3, 1)
 			r := l.program("timeout", "-s", sig, "1", os.Getenv(programVar), "run", "spec.toml")
@@ -242,6 +249,7 @@ func TestReaderGoesAway(t *testing.T) {
 
 // lbotune may be stopped and continued, and so may a trial.
 func TestStoppedAndContinued(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", as("work", l.dir+" {x} 100"), 12, 3)
 	r := l.start("run", "spec.toml")

@@ -46,6 +46,7 @@ func TestLeftovers(t *testing.T) {
 		"a whole tree":         "sh -c 'NAP & NAP & setsid NAP & wait' & sleep 0.1; echo loss={x}",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := newLab(t)
 			nap := l.nap()
 			l.spec("spec.toml", strings.ReplaceAll(command, "NAP", nap), 3, 1)
@@ -66,6 +67,7 @@ func TestLeftovers(t *testing.T) {
 
 // A trial that runs out of time is ended with all that it has started.
 func TestTimeoutEndsTheTree(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	nap := l.nap()
 	l.spec("spec.toml", fmt.Sprintf("setsid %s & sh -c 'trap \"\" TERM; %s; %s' & (env -i setsid %s 9>&- &); %s; echo loss={x}", nap, nap, nap, nap, nap), 2, 2,
@@ -78,6 +80,7 @@ func TestTimeoutEndsTheTree(t *testing.T) {
 
 // A trial that stops itself still runs out of time.
 func TestTimeoutOfAStoppedTrial(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.spec("spec.toml", "kill -STOP $$; echo loss={x}", 2, 2, `timeout = "500ms"`)
 	l.run(5, "run", "spec.toml").mustSay(l, "timed out after 500ms")

@@ -1,0 +1,23 @@
+// Package effort says how thorough tests shall be: "go test -short" is for while
+// one works, "go test" for every day, and with LBOTUNE_LONG_TESTS=1 in the
+// environment, as in .ci/run, they take the minutes that statistics need.
+package effort
+
+import (
+	"os"
+	"testing"
+)
+
+// Long reports whether tests may take minutes.
+func Long() bool { return os.Getenv("LBOTUNE_LONG_TESTS") != "" && !testing.Short() }
+
+// Of chooses what fits: less for -short, more for long tests.
+func Of[T any](short, everyDay, long T) T {
+	switch {
+	case testing.Short():
+		return short
+	case Long():
+		return long
+	}
+	return everyDay
+}
