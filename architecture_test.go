@@ -55,6 +55,7 @@ var floors = map[string]place{
 	"spec":                    {4, []string{"runner/slurm", "command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 	"cmd/lbotune":             {5, []string{"command", "spec", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
 	"torture":                 {0, nil},
+	"torture/powercut":        {0, nil},
 	"cmd/lbobench":            {5, []string{"optimizer", "spaces", "problems", "examples/", "cmd/lbobench/"}},
 	"docs/images/terminal":    {0, nil},
 	"docs/images/model":       {0, []string{"optimizer", "spaces"}},

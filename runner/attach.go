@@ -48,14 +48,14 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 		return Exit{}, ErrOutdated
 	case !native && (rec.Exit == nil || a.cutShort(rec)):
 		return Exit{}, ErrCopied
+	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot:
+		return Exit{}, fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
 	case a.cutShort(rec):
 		return Exit{}, fmt.Errorf("%w: a part of its output is gone", ErrLost)
 	}
 	// No process survives a boot, and those of an original are not ours.
 	a.counted = a.countAt(rec)
-	exit, err := a.harvest(rec)
-	exit.Rebooted = rec.Boot != here.boot
-	return exit, err
+	return a.harvest(rec)
 }
 
 // end leaves nothing of an attempt whose result is of no use.

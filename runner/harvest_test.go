@@ -82,14 +82,15 @@ func TestPlaces(t *testing.T) {
 		record string
 		want   error
 	}{
-		"here, ended":       {record, nil},
-		"rebooted, ended":   {rebooted, nil},
-		"elsewhere, ended":  {elsewhere, nil},
-		"here, gone":        {running(record), runner.ErrLost},
-		"rebooted, gone":    {running(rebooted), runner.ErrLost},
-		"elsewhere, unsure": {running(elsewhere), runner.ErrElsewhere},
-		"renamed host":      {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
-		"another container": {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
+		"here, ended":        {record, nil},
+		"rebooted, ended":    {strings.Replace(rebooted, `"synced":false`, `"synced":true`, 1), nil},
+		"rebooted, unsynced": {rebooted, runner.ErrLost},
+		"elsewhere, ended":   {elsewhere, nil},
+		"here, gone":         {running(record), runner.ErrLost},
+		"rebooted, gone":     {running(rebooted), runner.ErrLost},
+		"elsewhere, unsure":  {running(elsewhere), runner.ErrElsewhere},
+		"renamed host":       {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
+		"another container":  {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
 	} {
 		rewrite(t, job, c.record)
 		exit, err := new(runner.Local).Attach(context.Background(), job)
@@ -103,13 +104,17 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestRebooted: after a boot, an output that is shorter than the command has left it means
-// that the attempt is lost.
+// TestRebooted: after a boot, an attempt is lost unless its output is known to have been on
+// disk, and is as long as it was.
 func TestRebooted(t *testing.T) {
 	job, record := ended(t)
-	rewrite(t, job, regexp.MustCompile(`"boot":"[^"]*"`).ReplaceAllString(record, `"boot":"x"`))
-	exit, err := new(runner.Local).Attach(context.Background(), job)
-	if err != nil || exit.Code != 13 || !exit.Rebooted {
+	record = regexp.MustCompile(`"boot":"[^"]*"`).ReplaceAllString(record, `"boot":"x"`)
+	rewrite(t, job, record)
+	if exit, err := new(runner.Local).Attach(context.Background(), job); !errors.Is(err, runner.ErrLost) {
+		t.Errorf("output that was not synced: %+v, %v", exit, err)
+	}
+	rewrite(t, job, strings.Replace(record, `"synced":false`, `"synced":true`, 1))
+	if exit, err := new(runner.Local).Attach(context.Background(), job); err != nil || exit.Code != 13 {
 		t.Errorf("the whole output: %+v, %v", exit, err)
 	}
 	for size := range int64(len("out\n")) {

@@ -187,9 +187,6 @@ type Exit struct {
 	// Counted says how much of the outputs counts, if not all does: what leftovers print
 	// after they were asked to end does not.
 	Counted *Lengths `json:"counted,omitempty"`
-	// Rebooted: the machine has booted since. A power cut may have taken the end of what
-	// the command had written, also of files of its own.
-	Rebooted bool `json:"rebooted,omitempty"`
 }
 
 // Lengths are those of an attempt's outputs, in bytes.

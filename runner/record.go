@@ -44,6 +44,7 @@ type entry struct {
 	Full   bool   `json:"full,omitempty"`   // the disk was full when the command ended
 
 	Printed *Lengths   `json:"printed,omitempty"` // with Exit: of the outputs at that time
+	Synced  bool       `json:"synced,omitempty"`  // with Exit: what the command has written is on disk
 	Counted *Lengths   `json:"counted,omitempty"` // of the outputs when leftovers were asked to end
 	Ended   *time.Time `json:"ended,omitempty"`   // with Counted or usage: when the command had ended
 
@@ -103,7 +104,7 @@ func (r *record) merge(e entry) {
 	case e.Stop != "" && r.Stop == "":
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
-		r.Exit, r.Killed, r.Printed = e.Exit, e.Killed, e.Printed
+		r.Exit, r.Killed, r.Printed, r.Synced = e.Exit, e.Killed, e.Printed, e.Synced
 	case e.Fork != nil && r.Fork == nil:
 		r.Fork = e.Fork
 	case e.Full:

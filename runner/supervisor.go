@@ -21,26 +21,30 @@ const (
 
 // supervisor is the program of the process between the orchestrator and the command, so
 // that the exit status is recorded although the orchestrator has died. It is on the path
-// of every attempt, and therefore starts no process but the command.
+// of every attempt, and therefore starts no process but the command while that lives.
 //
 //   - The traps let it survive a signal to the whole group; the command gets the default
 //     actions back.
 //   - "&& ||" keeps an inherited "set -e" from ending it.
 //   - It writes down how long the outputs are when the command ends, as /proc says of the
 //     descriptors that they were written to; -1 where there is no /proc.
-//   - The trap on EXIT is reached without a status only when it could not fork.
 //   - What the children have used is written down before the status, because the status
 //     is the end. A failure of times, a special builtin, must not end the shell.
+//   - What has ended without an orchestrator may have to outlast a power cut until the next
+//     one comes. It is written to disk.
+//   - The first trap on EXIT is reached only when it could not fork. The second writes the
+//     status, whether or not it can.
 //   - Its own stderr is /dev/null. Some shells write "Killed" to the command's stderr
 //     nevertheless.
 const supervisor = `trap 'echo "{\"fork\":$?}" >&3' EXIT
 trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
 echo "{\"pid\":$$}" >&3
 "$@" 2>&4 3>&- 4>&- && s=0 || s=$?
-trap - EXIT
+d=false
+trap 'echo "{\"exit\":$s,\"printed\":{\"stdout\":$o,\"stderr\":$e},\"synced\":$d}" >&3; exit "$s"' EXIT
 read -r _ o </proc/self/fdinfo/1 && read -r _ e </proc/self/fdinfo/4 || o=-1 e=-1
 command times >&3 || :%s
-echo "{\"exit\":$s,\"printed\":{\"stdout\":$o,\"stderr\":$e}}" >&3
+kill -0 "$PPID" || ! sync || d=true
 exit "$s"`
 
 // accounting is what the supervisor does besides where the attempt has a control group,

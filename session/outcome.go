@@ -40,9 +40,6 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	switch {
 	case err == nil:
 		o = a.judge(exit, f)
-		if exit.Rebooted && o.failure != nil && o.failure.Kind == study.FailNoMetric {
-			o.failure = &study.Failure{Kind: study.FailLost, Text: "the attempt was lost: the machine has booted since, and " + o.failure.Text}
-		}
 		if exit.DiskFull && o.failure != nil && byProgram(o.failure.Kind) {
 			o.failure = &study.Failure{Kind: study.FailDisk, Text: o.failure.Text + " while the disk was full"}
 		}
