@@ -32,6 +32,7 @@ func (t *table) launcher(run study.Run) *study.Launcher {
 		Time:       time.Duration(s.duration("time", 0)),
 		Setup:      s.strings("setup"),
 		Extra:      s.sbatchArgs("extra_args"),
+		Detached:   s.sbatchArgs("detach_args"),
 		Poll:       time.Duration(s.duration("poll", slurm.DefaultPoll)),
 		Retries:    int(s.integer("retries", slurm.DefaultRetries, 0)),
 	}

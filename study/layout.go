@@ -26,6 +26,9 @@ func DirFor(spec string) string { return strings.TrimSuffix(spec, ".toml") + ".s
 // Journal is the path of the journal.
 func (l Layout) Journal() string { return filepath.Join(string(l), "journal.jsonl") }
 
+// StopRequest is the file whose presence asks the lbotune that works on the study to stop.
+func (l Layout) StopRequest() string { return filepath.Join(string(l), "stop") }
+
 // Setup is the directory of the setup command's attempts.
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 

@@ -3,12 +3,17 @@
 package torture_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner/slurm/slurmtest"
+	"github.com/lbotune/lbotune/study"
 )
 
 // onSlurm makes a spec's trials jobs of a cluster.
@@ -72,6 +77,73 @@ func TestSlurmLeaving(t *testing.T) {
 	l.write("go", "")
 	l.run(0, "run", "spec.toml")
 	if st := l.load(); !st.Ended() || len(st.Order) != 4 {
+		t.Errorf("%d trials finished", len(st.Order))
+	}
+}
+
+// A detached study runs to its end with no process of lbotune but in the cluster's jobs,
+// although the job that works on it is killed.
+func TestSlurmDetached(t *testing.T) {
+	c := slurmtest.Start(t)
+	l := newLab(t)
+	const trials = 20
+	l.spec("spec.toml", as("work", l.dir+" {x} 1000"), trials, 4, onSlurm+"detach_args = [\"--begin=now\"]\n")
+	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "goes on as job")
+	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "is detached already")
+	killed := false
+	var st *study.State
+	l.await("the end of the study", func() bool {
+		for pid, command := range l.alive() {
+			env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+			if program, _, _ := strings.Cut(command, " "); filepath.Base(program) != "lbotune" {
+				continue
+			}
+			if err == nil && len(env) > 0 && !strings.Contains(string(env), "\x00SLURM_JOB_ID=") {
+				t.Errorf("process %d (%s) runs outside the cluster", pid, command)
+			}
+		}
+		st = l.load()
+		if n := len(st.Order); n >= trials/4 && !killed {
+			killed = true
+			for _, id := range strings.Fields(c.Run("squeue", "-h", "--states=RUNNING", "-o", "%i %j")) {
+				if strings.HasPrefix(id, "lbotune-study-") {
+					c.Run("scancel", "--full", "--signal=KILL", "--name="+id, "--state=RUNNING")
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+		return st.Ended()
+	})
+	if !killed || st.Sessions < 3 {
+		t.Errorf("the study ended in %d sessions; want the one that began it, the one that was killed, and its successor", st.Sessions)
+	}
+	notes, overlaps := diary(l.read("diary"))
+	if n := attempts(notes); n != trials || len(overlaps) > 0 {
+		t.Errorf("%d attempts of %d trials; overlaps %q", n, trials, overlaps)
+	}
+	l.await("the last job to end", func() bool { return c.Run("squeue", "-h", "-o", "%i") == "" })
+}
+
+// lbotune stop ends a detached study and its jobs, which can then go on.
+func TestSlurmStop(t *testing.T) {
+	c := slurmtest.Start(t)
+	l := newLab(t)
+	l.spec("spec.toml", "until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 4, 3, onSlurm)
+	queue := func(state string) int { return strings.Count(c.Run("squeue", "-h", "--states="+state, "-o", "%i:"), ":") }
+	l.run(0, "run", "--detach", "spec.toml")
+	l.await("three trials and their lbotune", func() bool { return queue("RUNNING") == 4 && queue("PENDING") == 1 })
+	l.run(0, "stop", "spec.study").mustSay(l, "is stopped")
+	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING") == 0 })
+
+	r := l.start("run", "spec.toml")
+	l.await("three jobs", func() bool { return queue("RUNNING") == 3 })
+	l.check(r.Process.Kill())
+	r.end()
+	l.run(0, "stop", "spec.study").mustSay(l, "3 jobs cancelled")
+	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING") == 0 })
+	l.write("go", "")
+	l.run(0, "resume", "spec.study")
+	if st := l.load(); len(st.Order) != 4 || st.Count(optimizer.Succeeded) != 4 {
 		t.Errorf("%d trials finished", len(st.Order))
 	}
 }

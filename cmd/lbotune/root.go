@@ -107,7 +107,7 @@ stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
-		newRun(g), newResume(g), newInit(g), newCheck(g),
+		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
 		newStatus(g), newBest(g), newTrials(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newNote(g), newAsk(g), newTell(g),
 		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),

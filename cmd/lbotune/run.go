@@ -29,6 +29,8 @@ type runOptions struct {
 	seed       uint64
 	assumeLost bool
 	launcher   launcher
+	detach     bool // leave the study to a job
+	detached   bool // this is that job
 	changed    func(flag string) bool
 }
 
@@ -80,12 +82,16 @@ Whatever happens, the same command goes on from there.`,
 			if o.dir == "" {
 				o.dir = study.DirFor(args[0])
 			}
+			if o.detach {
+				return detach(cmd.Context(), g, o, &cfg)
+			}
 			return runStudy(cmd.Context(), g, o, &cfg)
 		},
 	}
 	o.flags(cmd)
 	in.flags(cmd)
 	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	cmd.Flags().BoolVar(&o.detach, "detach", false, "leave the study to a job of the batch system in [launcher], and return")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "key every random choice by `N`")
 	return cmd
 }
@@ -101,10 +107,15 @@ func newResume(g *global) *cobra.Command {
 			if o.dir, err = studyDir(args[0]); err != nil {
 				return err
 			}
+			if o.detached {
+				return runDetached(cmd.Context(), g, o)
+			}
 			return runStudy(cmd.Context(), g, o, nil)
 		},
 	}
 	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.detached, "detached", false, "work inside the job of a detached study")
+	cmd.Flags().Lookup("detached").Hidden = true
 	return cmd
 }
 
@@ -194,8 +205,14 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return hintDamage(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if !o.detached {
+		if err := forgetStop(s.Layout()); err != nil {
+			return err
+		}
+	}
 	ui.begin(s)
 	stop := newStopper(ui.say, batch(&s.State().Config))
+	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)

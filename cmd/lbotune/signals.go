@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
 )
 
 const sigInterrupt = syscall.SIGINT
@@ -34,6 +36,7 @@ type stopper struct {
 	say     func(string)
 	first   os.Signal // that stopped the study, nil if none did
 	signals chan os.Signal
+	asked   chan struct{} // by lbotune stop
 	done    chan struct{}
 }
 
@@ -41,7 +44,7 @@ type stopper struct {
 // called. A signal that was ignored when lbotune began, as under nohup, stays
 // ignored. Where trials are jobs of a batch system, all but repeated Ctrl-C leaves them.
 func newStopper(say func(string), batch bool) *stopper {
-	s := &stopper{batch: batch, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
+	s := &stopper{batch: batch, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
@@ -49,6 +52,30 @@ func newStopper(say func(string), batch bool) *stopper {
 	}
 	go s.listen()
 	return s
+}
+
+// stopLook is the pause between two looks for a request of lbotune stop.
+const stopLook = time.Second
+
+// heed lets lbotune stop, on whatever host, stop the study, until the function that it
+// returns is called.
+func (s *stopper) heed(l study.Layout) (unheed func()) {
+	over := make(chan struct{})
+	go func() {
+		for !stopAsked(l) {
+			select {
+			case <-over:
+				return
+			case <-time.After(stopLook):
+			}
+		}
+		select {
+		case <-over:
+		case <-s.done:
+		case s.asked <- struct{}{}:
+		}
+	}()
+	return func() { close(over) }
 }
 
 // samePress is how soon after a Ctrl-C another one is taken for the same: a key
@@ -64,6 +91,13 @@ func (s *stopper) listen() {
 		var sig os.Signal
 		select {
 		case sig = <-s.signals:
+		case <-s.asked:
+			if step < session.StopRunning {
+				step, leave = session.StopRunning, nil
+				s.say("stopping, as lbotune stop has asked: " + strings.TrimPrefix(announcement(step), "stopping: "))
+				s.steps <- step
+			}
+			continue
 		case <-leave:
 			s.steps <- session.StopHere
 			leave = nil

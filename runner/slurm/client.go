@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -47,15 +48,20 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 }
 
 // cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as
-// if it were theirs: lbotune may itself run in an allocation. SLURM_CONF stays, since it
-// says where the cluster is.
+// if it were theirs: lbotune may itself run in an allocation, and know devices of it.
+// SLURM_CONF stays, since it says where the cluster is.
 func cleanEnv(env []string) []string {
+	devices := slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
 	var kept []string
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
 		foreign := false
 		for _, prefix := range []string{"SLURM_", "SLURMD_", "SBATCH_", "SQUEUE_", "SCANCEL_", "SRUN_", "SALLOC_"} {
 			foreign = foreign || strings.HasPrefix(name, prefix)
+		}
+		switch name {
+		case "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL":
+			foreign = devices
 		}
 		if !foreign || name == "SLURM_CONF" {
 			kept = append(kept, kv)

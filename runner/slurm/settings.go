@@ -26,6 +26,8 @@ type Settings struct {
 	Setup []string `json:"setup,omitempty"`
 	// Extra are further arguments of sbatch.
 	Extra []string `json:"extra_args,omitempty"`
+	// Detached are further arguments of sbatch for the small job of a detached study.
+	Detached []string `json:"detach_args,omitempty"`
 	// Poll is the longest pause between two looks at the queue. Everything else that
 	// takes patience follows from it: see settle and beat.
 	Poll time.Duration `json:"poll,omitempty"`

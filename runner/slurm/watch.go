@@ -50,7 +50,12 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 	case "":
 	case stopLost:
 		return runner.Exit{}, fmt.Errorf("%w: it was given up by an earlier session", runner.ErrLost)
-	default: // its orchestrator died while it was ending it
+	default: // its orchestrator died while it was ending it, or lbotune stop was called
+		if w.withdraw() {
+			w.removeJobs()
+			w.discard()
+			return runner.Exit{}, runner.ErrNeverStarted
+		}
 		w.reason, w.killing, w.asked = reason, reason == stopKill, w.since
 		w.notify()
 	}

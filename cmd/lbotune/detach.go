@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// relay keeps a detached study going.
+func relay(c *study.Launcher, l study.Layout) (slurm.Relay, error) {
+	s, err := slurmLauncher(c)
+	if err != nil {
+		return slurm.Relay{}, err
+	}
+	program := s.Exec[0]
+	return slurm.Relay{Settings: s.Settings, Dir: string(l), Command: []string{program, "resume", "--detached", string(l)}}, nil
+}
+
+// detach begins the study, or takes over a changed spec, and leaves it to a job.
+func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) error {
+	if err := o.override(cfg); err != nil {
+		return err
+	}
+	if !batch(cfg) {
+		return &hinted{usagef("--detach leaves a study to a batch system, and the spec has no [launcher]"),
+			"nohup lbotune run ... & goes on when the terminal is closed"}
+	}
+	l := study.LayoutOf(o.dir)
+	r, err := relay(cfg.Launcher, l)
+	if err != nil {
+		return err
+	}
+	waiting, running, err := r.Jobs()
+	if err != nil {
+		return fmt.Errorf("look for the study's job: %w", err)
+	}
+	if waiting+running > 0 {
+		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s says how far it is\n", l, l)
+		return nil
+	}
+	s, err := session.Open(cfg, session.Options{Dir: o.dir, Launcher: &o.launcher, Program: programVersion()})
+	if err != nil {
+		return hintDamage(err)
+	}
+	ended := s.State().Ended()
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if ended {
+		fmt.Fprintf(g.err, "study %s has ended already\n", l)
+		return nil
+	}
+	if err := forgetStop(l); err != nil {
+		return err
+	}
+	id, err := r.Start(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(g.err, "study %s goes on as job %s, which writes to %s\nlbotune status %s says how far it is, lbotune stop %s ends it\n",
+		l, id, r.Output(), l, l)
+	return nil
+}
+
+// nextPause is how long to wait before Slurm is asked again to take the next job.
+const nextPause = time.Minute
+
+// runDetached works on a study inside a job of its relay.
+func runDetached(ctx context.Context, g *global, o runOptions) error {
+	st, l, err := load(o.dir)
+	if err != nil {
+		return err
+	}
+	if st.Config.Launcher == nil {
+		return usagef("--detached is for the job of a detached study")
+	}
+	r, err := relay(st.Config.Launcher, l)
+	if err != nil {
+		return err
+	}
+	asking, done := context.WithCancel(ctx)
+	submitted := make(chan struct{})
+	go func() {
+		defer close(submitted)
+		for asking.Err() == nil && !stopAsked(l) {
+			if err := r.Next(asking); err == nil {
+				return
+			} else if asking.Err() == nil {
+				complain(g.err, err)
+			}
+			select {
+			case <-asking.Done():
+			case <-time.After(nextPause):
+			}
+		}
+	}()
+	err = session.ErrStopped
+	if !stopAsked(l) {
+		err = runStudy(ctx, g, o, nil)
+	}
+	if isA[*signalError](err) || errors.Is(err, journal.ErrLocked) {
+		<-submitted // the next job goes on
+		done()
+		return err
+	}
+	done()
+	<-submitted
+	return errors.Join(err, r.End(ctx))
+}
+
+// stopAsked reports whether somebody wants the study to stop.
+func stopAsked(l study.Layout) bool {
+	_, err := os.Lstat(l.StopRequest())
+	return err == nil
+}
+
+// forgetStop withdraws the wish that the study stop.
+func forgetStop(l study.Layout) error {
+	if err := os.Remove(l.StopRequest()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("take back the request to stop: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/study"
+)
+
+// stopPatience is how long stop waits beyond the trials' grace for lbotune to end.
+const stopPatience = time.Minute
+
+func newStop(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop STUDY",
+		Short: "End a running study from anywhere",
+		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
+SIGTERM, and SIGKILL after their grace. Of a detached study the job is removed, and
+jobs of trials that an earlier lbotune has left are cancelled. Nothing is lost:
+run and resume go on from there.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, l, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			return stopStudy(cmd.Context(), g, st, l)
+		},
+	}
+}
+
+func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) error {
+	if err := os.WriteFile(l.StopRequest(), nil, 0o600); err != nil {
+		return fmt.Errorf("ask the study to stop: %w", err)
+	}
+	works := func() (bool, error) { return study.InUse(l) }
+	if batch(&st.Config) {
+		r, err := relay(st.Config.Launcher, l)
+		if err != nil {
+			return err
+		}
+		if err := r.End(ctx); err != nil {
+			return fmt.Errorf("remove the study's job: %w", err)
+		}
+		works = func() (bool, error) {
+			_, running, err := r.Jobs()
+			if err != nil || running > 0 {
+				return true, err
+			}
+			return study.InUse(l)
+		}
+	}
+	deadline := time.Now().Add(time.Duration(st.Config.Run.Grace) + stopPatience)
+	for told := false; ; told = true {
+		busy, err := works()
+		if err != nil {
+			return err
+		}
+		if !busy {
+			break
+		}
+		if !told {
+			fmt.Fprintln(g.err, "waiting for lbotune to end its trials")
+		}
+		if time.Now().After(deadline) {
+			return &hinted{fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
+				"it has been asked to stop and will; a process that hangs has to be killed where it runs"}
+		}
+		time.Sleep(stopLook)
+	}
+	cancelled, err := cancelLeft(ctx, st, l)
+	if err != nil {
+		return err
+	}
+	if cancelled > 0 {
+		fmt.Fprintf(g.err, "%s cancelled\n", count(cancelled, "job"))
+	}
+	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
+	return forgetStop(l)
+}
+
+// cancelLeft cancels the jobs of trials that an lbotune that has gone has left.
+func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, err error) {
+	if !batch(&st.Config) {
+		return 0, nil
+	}
+	if st, _, err = study.Load(string(l)); err != nil { // as it has been left
+		return 0, err
+	}
+	for _, t := range st.Pending() {
+		did, e := slurm.Cancel(ctx, l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
+		if did {
+			n++
+		}
+		err = errors.Join(err, e)
+	}
+	return n, err
+}

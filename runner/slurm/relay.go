@@ -1,0 +1,109 @@
+package slurm
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// A Relay keeps a command going as one small job after the other, each of which submits the
+// next before it begins to work. They share a name, of which Slurm lets one run at a time
+// (--dependency=singleton): the next one begins when the one before has ended, however that
+// was, at its time limit or with its node.
+type Relay struct {
+	Settings Settings // partition, account and quality of service are those of its jobs
+	Dir      string   // in which its script and its output are kept
+	Command  []string
+}
+
+// Names of a relay's files.
+const (
+	relayScript = "detached.sh"
+	relayOutput = "detached.log"
+)
+
+// Output is the file to which the jobs' output is appended.
+func (r Relay) Output() string { return filepath.Join(r.Dir, relayOutput) }
+
+func (r Relay) name() string {
+	return fmt.Sprintf("lbotune-study-%x", sha256.Sum256([]byte(r.Dir)))[:len("lbotune-study-")+12]
+}
+
+// Start submits the first job.
+func (r Relay) Start(ctx context.Context) (id string, err error) {
+	f := folder(r.Dir)
+	var script strings.Builder
+	script.WriteString("#!/bin/bash\nexec")
+	for _, word := range r.Command {
+		script.WriteString(" " + runner.Quote(word))
+	}
+	if err := f.write(relayScript, []byte(script.String()+"\n")); err != nil {
+		return "", err
+	}
+	return r.submit(ctx)
+}
+
+// Next submits the job that follows the one that calls it. It begins a minute from now at
+// the earliest, so that jobs that die at once follow each other slowly.
+func (r Relay) Next(ctx context.Context) error {
+	_, err := r.submit(ctx, "--begin=now+60")
+	return err
+}
+
+func (r Relay) submit(ctx context.Context, more ...string) (string, error) {
+	s := r.Settings
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + r.name(), "--dependency=singleton",
+		"--output=" + escape(r.Output()), "--open-mode=append", "--chdir=" + r.Dir, "--cpus-per-task=1"}
+	args = append(args, Settings{Partition: s.Partition, Account: s.Account, QOS: s.QOS}.args()...)
+	args = append(append(args, more...), s.Detached...)
+	out, err := run(ctx, "sbatch", append(args, filepath.Join(r.Dir, relayScript))...)
+	if err != nil {
+		return "", fmt.Errorf("submit the study's own job: %w", err)
+	}
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
+	return id, nil
+}
+
+// Jobs counts the relay's jobs that wait and those that run.
+func (r Relay) Jobs() (waiting, running int, err error) {
+	jobs, err := list([]string{r.name()})
+	for _, j := range jobs[r.name()] {
+		switch {
+		case j.over():
+		case j.state == "PENDING":
+			waiting++
+		default:
+			running++
+		}
+	}
+	return waiting, running, err
+}
+
+// End removes the jobs that wait.
+func (r Relay) End(ctx context.Context) error {
+	_, err := run(ctx, "scancel", "--state=PENDING", "--name="+r.name())
+	return err
+}
+
+// Cancel asks the attempt in dir to end if it was launched and left, and reports whether it
+// was. Who attaches to it will find that it was cancelled, or never begun.
+func Cancel(ctx context.Context, dir string) (bool, error) {
+	f := folderOf(dir)
+	var in intent
+	there, err := f.readJSON(intentName, &in)
+	if err != nil || !there || f.has(endingName) || f.stopped() != "" {
+		return false, err
+	}
+	if err := f.write(stopName, []byte(stopCancel)); err != nil {
+		return false, err
+	}
+	if _, err := run(ctx, "scancel", "--state=PENDING", "--name="+in.Name); err != nil {
+		return true, err
+	}
+	_, err = run(ctx, "scancel", "--batch", "--signal=TERM", "--state=RUNNING", "--name="+in.Name)
+	return true, err
+}
