@@ -1,0 +1,131 @@
+package slurm_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// heldTrial launches an attempt on a fake cluster that begins no job.
+func heldTrial(t *testing.T) (job runner.Job, done <-chan error, exits <-chan runner.Exit) {
+	t.Helper()
+	dir := fakeCluster(t)
+	if err := os.WriteFile(filepath.Join(dir, "hold"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job = runner.Job{Dir: filepath.Join(t.TempDir(), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
+	errs, ends := make(chan error, 1), make(chan runner.Exit, 1)
+	go func() {
+		exit, err := launcher(t).Launch(context.Background(), job)
+		ends <- exit
+		errs <- err
+	}()
+	theJob(t, 1)
+	return job, errs, ends
+}
+
+// theJob waits for the n-th job of the fake cluster.
+func theJob(t *testing.T, n int) *fakeJob {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if jobs := fakeJobs(); len(jobs) >= n && jobs[n-1].Name != "" {
+			return jobs[n-1]
+		}
+	}
+	t.Fatalf("there is no job %d", n)
+	return nil
+}
+
+// becomes changes what squeue says of the n-th job.
+func becomes(t *testing.T, n int, state, node string) {
+	t.Helper()
+	j := theJob(t, n)
+	j.State, j.Node = state, node
+	j.save()
+}
+
+func claim(t *testing.T, job runner.Job) {
+	t.Helper()
+	if err := os.Mkdir(job.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A network file system may show the end of an attempt after Slurm has told of it.
+func TestEndingComesLate(t *testing.T) {
+	job, errs, exits := heldTrial(t)
+	claim(t, job)
+	becomes(t, 1, "COMPLETED", "fake1")
+	time.Sleep(300 * time.Millisecond)
+	if len(exits) > 0 {
+		t.Fatalf("judged too soon: %+v, %v", <-exits, <-errs)
+	}
+	text := `{"job":"1","node":"fake1","exit":{"code":3,"started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:01Z"},"outputs":{}}`
+	if err := os.WriteFile(job.Dir+".slurm/ending.json", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := <-exits, <-errs; err != nil || exit.Code != 3 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// Silence of squeue is no job's death.
+func TestSilence(t *testing.T) {
+	job, errs, exits := heldTrial(t)
+	claim(t, job)
+	silent := filepath.Join(os.Getenv(dirEnv), "squeue.fails")
+	if err := os.WriteFile(silent, []byte("Unable to contact slurm controller"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, 1, "NODE_FAIL", "fake1")
+	time.Sleep(3 * time.Second) // three times what an answer would need
+	if len(exits) > 0 {
+		t.Fatalf("judged without an answer: %+v, %v", <-exits, <-errs)
+	}
+	if err := os.Remove(silent); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := <-exits, <-errs; !errors.Is(err, runner.ErrLost) || !strings.Contains(err.Error(), "NODE_FAIL on node fake1") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// A job that the cluster loses before it begins is submitted again, away from the node
+// that has lost it, and not for ever.
+func TestLostBeforeItBegan(t *testing.T) {
+	_, errs, exits := heldTrial(t)
+	becomes(t, 1, "NODE_FAIL", "fake1")
+	second := theJob(t, 2)
+	if got := option(second.Args, "exclude"); got != "fake1" {
+		t.Errorf("the second job avoids %q", got)
+	}
+	becomes(t, 2, "FORGOTTEN", "")
+	theJob(t, 3)
+	becomes(t, 3, "BOOT_FAIL", "fake2")
+	if exit, err := <-exits, <-errs; !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "lost 3 jobs") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// What passes is waited for; a second job that an unclear answer has led to is removed.
+func TestSubmissionFailsForAWhile(t *testing.T) {
+	dir := fakeCluster(t)
+	failing := filepath.Join(dir, "sbatch.fails")
+	if err := os.WriteFile(failing, []byte("Socket timed out on send/recv operation"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job := runner.Job{Dir: filepath.Join(t.TempDir(), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		_ = os.Remove(failing)
+	}()
+	if exit, err := launcher(t).Launch(context.Background(), job); err != nil || exit.Code != 4 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
