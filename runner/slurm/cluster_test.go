@@ -187,7 +187,7 @@ func TestResources(t *testing.T) {
 // Every fault is made, on one cluster; what a fault has broken is mended again.
 func TestFaults(t *testing.T) {
 	c := slurmtest.Start(t, "MIN_JOB_AGE=10")
-	forgotten := beginForgotten(t, c)
+	forgotten, rebooted := beginForgotten(t, c), beginReboot(t, c) // Slurm takes a minute for these
 	for _, f := range []struct {
 		name string
 		run  func(*testing.T, *slurmtest.Cluster)
@@ -206,8 +206,8 @@ func TestFaults(t *testing.T) {
 		{"Drained", testDrained},
 		{"DaemonKilled", testDaemonKilled},
 		{"NodeDown", testNodeDown},
-		{"Reboot", testReboot},
 		{"ControllerStopped", testControllerStopped},
+		{"Reboot", func(*testing.T, *slurmtest.Cluster) { rebooted.wantLost("") }},
 		{"Forgotten", forgotten.test},
 		{"ControllerForgets", testControllerForgets},
 	} {
@@ -304,9 +304,9 @@ func testMemory(t *testing.T, c *slurmtest.Cluster) {
 }
 
 func testPreempted(t *testing.T, c *slurmtest.Cluster) {
-	tr := begin(t, c, waits)
+	tr := begin(t, c, waits, onNode("n1"))
 	tr.ready()
-	id := c.Run("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodes=3", "--mem=0", "--output=/dev/null", "--wrap=true")
+	id := c.Run("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist=n1", "--mem=0", "--output=/dev/null", "--wrap=true")
 	c.Await("COMPLETED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
 	tr.wantLost("PREEMPTED")
 }
@@ -386,14 +386,18 @@ func testNodeDown(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// testReboot: the node is back before Slurm has missed it.
-func testReboot(t *testing.T, c *slurmtest.Cluster) {
-	tr := begin(t, c, waits)
+// beginReboot makes a node lose all its processes and come back before Slurm has missed it.
+func beginReboot(t *testing.T, c *slurmtest.Cluster) *trial {
+	tr := begin(t, c, waits, onNode("n3"))
 	id, node := tr.ready()
 	c.Signal("slurmd-"+node, unix.SIGKILL)
 	c.KillJob(id)
 	c.Restart()
-	tr.wantLost("")
+	return tr
+}
+
+func onNode(name string) func(*slurm.Settings) {
+	return func(s *slurm.Settings) { s.Extra = append(s.Extra, "--nodelist="+name) }
 }
 
 func testControllerStopped(t *testing.T, c *slurmtest.Cluster) {
