@@ -2,7 +2,9 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +92,10 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 		text.WriteString("  " + line)
 	}
 	_, err := run(ctx, "sbatch", append(l.Settings.args(), "--test-only", "--job-name="+in.Name, "--wrap=true")...)
-	if err != nil {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), passes(err):
+		fmt.Fprintf(&text, "  # whether Slurm takes it is not known: %v\n", err)
+	case err != nil:
 		return "", fmt.Errorf("sbatch does not take such a job: %w", err)
 	}
 	return text.String(), nil
