@@ -41,9 +41,12 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	case native && sameKernel:
 		a.regroup(rec.Cgroup)
 		if outdated {
-			return Exit{}, l.end(ctx, a)
+			return Exit{}, l.end(ctx, a, ErrOutdated)
 		}
 		return l.rejoin(ctx, a, rec)
+	case !native && sameKernel && a.bereft(rec):
+		a.regroup(rec.Cgroup)
+		return Exit{}, l.end(ctx, a, ErrCopied)
 	case outdated:
 		return Exit{}, ErrOutdated
 	case !native && (rec.Exit == nil || a.cutShort(rec)):
@@ -58,8 +61,8 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	return a.harvest(rec)
 }
 
-// end leaves nothing of an attempt whose result is of no use.
-func (l *Local) end(ctx context.Context, a *attempt) error {
+// end leaves nothing of an attempt whose result is of no use, and returns why.
+func (l *Local) end(ctx context.Context, a *attempt, why error) error {
 	if !a.over() {
 		l.stop(a, stopCancel)
 	}
@@ -67,7 +70,7 @@ func (l *Local) end(ctx context.Context, a *attempt) error {
 	if err := a.gone(ctx); err != nil {
 		return err
 	}
-	return ErrOutdated
+	return why
 }
 
 // reopen opens the directory of an attempt that an earlier orchestrator has made.

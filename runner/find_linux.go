@@ -2,7 +2,10 @@ package runner
 
 import (
 	"os"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // findPatience is how long find looks while the lock says that it has overlooked someone: a
@@ -32,6 +35,7 @@ func (a *attempt) find(seen func(process)) []process {
 func (a *attempt) scan(lock *fileID, seen func(process)) []process {
 	var all []process
 	oldest := int64(a.uptime / tick)
+	locked := func(st *unix.Stat_t) bool { return fileIDOf(st) == *lock }
 	self, marker := os.Getpid(), a.marker()
 	member := make(map[int]bool)
 	for _, pid := range a.cgroup.pids() {
@@ -42,12 +46,22 @@ func (a *attempt) scan(lock *fileID, seen func(process)) []process {
 		if p.pid == self || p.start < oldest || p.zombie {
 			continue
 		}
-		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(marker) || lock != nil && p.holds(*lock) {
+		if member[p.pid] || a.group() != 0 && p.session == a.pid || p.marked(marker) || lock != nil && p.holds(locked) {
 			member[p.pid] = true
 			seen(p)
 		}
 	}
 	return closure(all, member)
+}
+
+// bereft reports whether the attempt, of which we have a copy of the record, runs on although
+// its own directory has been removed: moved to another file system, or restored from a
+// backup. Nobody else will take it up then.
+func (a *attempt) bereft(rec record) bool {
+	removed := func(st *unix.Stat_t) bool {
+		return st.Nlink == 0 && fileIDOf(st) == fileID{rec.Device, rec.Inode}
+	}
+	return slices.ContainsFunc(a.find(ignore), func(p process) bool { return p.holds(removed) })
 }
 
 // supervising reports whether the supervisor of a, no child of ours, lives.

@@ -59,6 +59,8 @@ func (l *Local) tree(a *attempt) tree {
 	return tree{group: a.group(), cgroup: a.cgroup, find: a.find}
 }
 
+func (a *attempt) bereft(record) bool { return false }
+
 // supervising reports whether the supervisor of a, no child of ours, lives.
 func (a *attempt) supervising() bool { return a.locked() && unix.Kill(a.pid, 0) == nil }
 

@@ -131,8 +131,8 @@ func (p process) markers() string {
 	return ""
 }
 
-// holds reports whether p has the record open, under whatever path p knows it.
-func (p process) holds(record fileID) bool {
+// holds reports whether p has a record open that is the one, under whatever path p knows it.
+func (p process) holds(is func(*unix.Stat_t) bool) bool {
 	dir := procPath(p.pid, "fd")
 	d, err := os.Open(dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p process) holds(record fileID) bool {
 			continue
 		}
 		var st unix.Stat_t
-		if unix.Stat(link, &st) == nil && fileIDOf(&st) == record {
+		if unix.Stat(link, &st) == nil && is(&st) {
 			return true
 		}
 	}

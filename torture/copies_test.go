@@ -122,6 +122,23 @@ func TestMovedStudy(t *testing.T) {
 	l.checkLog("log", "1.1\n2.1\n")
 }
 
+// What runs on after its study was moved to another file system, or restored from a copy,
+// has nowhere to report to: it is ended, and its trial runs again.
+func TestRestoredStudy(t *testing.T) {
+	l := newLab(t)
+	l.spec("spec.toml", "cd "+l.dir+"; echo {trial}.{attempt} >> log; until test -e go-{attempt}; do sleep 0.02; done; echo {trial}.{attempt} ends >> log; echo loss={x}", 1, 1)
+	l.killedWhile("log")
+	l.copyStudy("spec.study", "copy")
+	l.check(os.RemoveAll(l.path("spec.study")))
+	l.check(os.Rename(l.path("copy"), l.path("spec.study")))
+	l.write("go-2", "")
+	l.run(0, "run", "spec.toml").mustSay(l, "attempt 1: the attempt was lost")
+	l.checkLog("log", "1.1\n1.2\n1.2 ends\n")
+	if alive := l.alive(); len(alive) > 0 {
+		t.Errorf("alive: %v", alive)
+	}
+}
+
 // An attempt whose control group was removed with its last process is lost, and nobody
 // waits for it.
 func TestVanishedControlGroup(t *testing.T) {
