@@ -18,6 +18,7 @@ type document struct {
 	prims    map[string]toml.Primitive
 	root     map[string]any
 	problems []Problem
+	noRule   bool                // the spec does not say how to find the metric
 	known    map[string][]string // keys that were asked for, by table
 }
 

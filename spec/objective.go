@@ -21,6 +21,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 	*ok = s.exitCodes("ok_exit")
 	s.done()
 	if len(s.data) == 0 {
+		t.doc.noRule = true
 		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
 	} else {
 		s.checkMetric(o)
@@ -121,6 +122,9 @@ func (t *table) checkRule(rule parser.Rule) {
 		case errors.As(e, &re) && t.has(re.Field):
 			t.ruleProblem(re)
 		case re != nil:
+			if t.doc.noRule = re.Field == "objective"; t.doc.noRule {
+				re.Hint += "; lbotune check --smoke lists what there is"
+			}
 			t.self(re.Hint, "%s", re.Problem)
 		default:
 			t.self("", "%v", e)

@@ -21,6 +21,7 @@ type Problem struct {
 type Error struct {
 	Path     string
 	Problems []Problem
+	OnlyRule bool // nothing is wrong but that the spec does not say how to find the metric
 	lines    []string
 }
 

@@ -22,7 +22,7 @@ import (
 const maxSize = 1 << 20
 
 // Load reads and checks the spec at path. Complaints about its content come
-// back as an *Error.
+// back as an *Error; if it is OnlyRule, with the configuration.
 func Load(path string) (study.Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,7 +59,11 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 	}
 	if len(d.problems) > 0 {
 		sortProblems(d.problems)
-		return study.Config{}, &Error{Path: path, Problems: d.problems, lines: d.lines}
+		err := &Error{Path: path, Problems: d.problems, OnlyRule: d.noRule && len(d.problems) == 1, lines: d.lines}
+		if !err.OnlyRule {
+			cfg = study.Config{}
+		}
+		return cfg, err
 	}
 	return cfg, nil
 }

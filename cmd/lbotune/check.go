@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -29,17 +31,23 @@ func newCheck(g *global) *cobra.Command {
 would run, and the configuration files of the first trial. With --smoke it also
 runs setup and one trial at the middle of the space, in a temporary study, and
 shows the value that it found. With --smoke=all it runs as many trials as it takes
-to try every choice and both sides of every switch once.`,
+to try every choice and both sides of every switch once. Where SPEC does not say how
+to find the metric, --smoke lists what a rule may ask for.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := spec.Load(args[0])
+			layout := study.LayoutOf(study.DirFor(args[0]))
+			base := filepath.Dir(string(layout))
+			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
+				return listMetrics(cmd.Context(), g, &cfg, base)
+			}
 			if err != nil {
 				return asUsage(err)
 			}
 			if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
 				return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
 			}
-			p, err := newPreview(cmd.Context(), &cfg, study.LayoutOf(study.DirFor(args[0])))
+			p, err := newPreview(cmd.Context(), &cfg, layout)
 			if err != nil {
 				return err
 			}
@@ -51,7 +59,7 @@ to try every choice and both sides of every switch once.`,
 					return err
 				}
 			}
-			return smokeTest(cmd.Context(), g, &cfg, filepath.Dir(p.Dir), smoke == smokeAll)
+			return smokeTest(cmd.Context(), g, &cfg, base, smoke == smokeAll)
 		},
 	}
 	cmd.Flags().StringVar(&smoke, "smoke", "", "run setup and one trial at the middle of the space; `WHAT` may be all: enough trials to try every choice and switch")
@@ -227,56 +235,9 @@ type smokeJSON struct {
 // many that every choice and switch is tried, in a study of its own. If one fails the
 // study stays for a look at it, in base if trials run elsewhere.
 func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, all bool) error {
-	one := *cfg
-	if err := findGPUs(&one); err != nil {
-		return err
-	}
-	var l launcher
-	if err := l.choose(cfg); err != nil {
-		return err
-	}
-	where := ""
-	if batch(cfg) {
-		where = base // which the nodes see
-	}
-	dir, err := os.MkdirTemp(where, "lbotune-smoke-")
-	if err != nil {
-		return fmt.Errorf("make a temporary study: %w", err)
-	}
-	space, err := spaces.New(cfg.Params...)
-	if err != nil {
-		return err
-	}
-	tried := []spaces.Values{space.Decode(space.Center())}
-	doing := "running one trial at the middle of the space"
-	trials := 1
-	if _, known := space.Default(); known { // every study begins with it
-		tried = nil
-		doing = "running one trial with today's values"
-	}
-	if all {
-		trials -= len(tried)
-		tried = space.Cover()
-		trials += len(tried)
-		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
-	}
-	one.Budget = study.Budget{Trials: trials}
-	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
-	s, err := session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion()})
-	if err != nil {
-		return err
-	}
-	for _, values := range tried {
-		if err := s.Enqueue(values); err != nil {
-			return errors.Join(err, s.Close())
-		}
-	}
-	fmt.Fprintln(g.err, doing)
-	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
-	runErr := s.Run(ctx, stop.steps)
-	runErr = interrupted(stop.stop(), runErr)
-	if err := s.Close(); err != nil {
-		return errors.Join(runErr, err)
+	s, dir, runErr := smokeRun(ctx, g, cfg, base, all)
+	if s == nil {
+		return runErr
 	}
 	st := s.State()
 	if all && len(st.Order) > 0 {
@@ -297,6 +258,86 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	return os.RemoveAll(dir)
+}
+
+// smokeRun runs the trials in a study of their own, in directory dir. Without a study
+// there is an error.
+func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, all bool) (s *session.Study, dir string, err error) {
+	one := *cfg
+	if err := findGPUs(&one); err != nil {
+		return nil, "", err
+	}
+	var l launcher
+	if err := l.choose(cfg); err != nil {
+		return nil, "", err
+	}
+	where := ""
+	if batch(cfg) {
+		where = base // which the nodes see
+	}
+	dir, err = os.MkdirTemp(where, "lbotune-smoke-")
+	if err != nil {
+		return nil, "", fmt.Errorf("make a temporary study: %w", err)
+	}
+	space, err := spaces.New(cfg.Params...)
+	if err != nil {
+		return nil, "", err
+	}
+	tried := []spaces.Values{space.Decode(space.Center())}
+	doing := "running one trial at the middle of the space"
+	trials := 1
+	if _, known := space.Default(); known { // every study begins with it
+		tried = nil
+		doing = "running one trial with today's values"
+	}
+	if all {
+		trials -= len(tried)
+		tried = space.Cover()
+		trials += len(tried)
+		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
+	}
+	one.Budget = study.Budget{Trials: trials}
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
+	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion()})
+	if err != nil {
+		return nil, "", err
+	}
+	for _, values := range tried {
+		if err := s.Enqueue(values); err != nil {
+			return nil, "", errors.Join(err, s.Close())
+		}
+	}
+	fmt.Fprintln(g.err, doing)
+	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
+	runErr := s.Run(ctx, stop.steps)
+	runErr = interrupted(stop.stop(), runErr)
+	if err := s.Close(); err != nil {
+		return nil, "", errors.Join(runErr, err)
+	}
+	return s, dir, runErr
+}
+
+// listMetrics runs one trial of a spec that does not say how to find the metric, and
+// lists what there is.
+func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string) error {
+	cfg.Metrics = []study.Metric{{Name: "value", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} // any will do
+	s, dir, err := smokeRun(ctx, g, cfg, base, false)
+	if s == nil {
+		return err
+	}
+	trials := s.State().Trials
+	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
+		return smokeFailed(s, min(len(trials)-1, 0), err)
+	}
+	log, err := os.Open(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if err := errors.Join(listCandidates(g, log), os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}
 }
 
 // smokeFailed says what went wrong and quotes the output of the first trial that
