@@ -16,6 +16,9 @@ func newMatchers(patterns []*Pattern, metrics []int) *matchers {
 	finders := map[string]*stepFinder{}
 	for _, metric := range metrics {
 		p := patterns[metric]
+		if p.join == nil {
+			continue
+		}
 		p.join(m, metric)
 		if p.step == nil {
 			continue

@@ -81,7 +81,8 @@ func (e *RuleError) Error() string {
 	return fmt.Sprintf("%s = %q: %s", e.Field, e.Value, e.Problem)
 }
 
-// Pattern is a checked rule. It may be used by many trials at once.
+// Pattern is a checked rule. It may be used by many trials at once. The zero Pattern
+// finds nothing.
 type Pattern struct {
 	rule     Rule
 	step     *stepRule

@@ -150,6 +150,10 @@ func (s *Study) prepare() error {
 	var err error
 	s.patterns = nil
 	for _, m := range c.Metrics {
+		if m.Measure != "" {
+			s.patterns = append(s.patterns, &parser.Pattern{})
+			continue
+		}
 		p, err := parser.Compile(m.Rule)
 		if err != nil {
 			return fmt.Errorf("metric %s: %w", m.Name, err)

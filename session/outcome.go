@@ -74,7 +74,7 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 		return failed(study.FailTimeout, 0, "timed out after %v", a.config.Run.Timeout)
 	case exit.Cancelled:
 		o := failed(study.FailInterrupted, 0, "%v", errStopped)
-		if v := a.values(f, exit.Counted); a.id.Trial > 0 && v.failure == nil && v.err == nil {
+		if v := a.values(f, exit); a.id.Trial > 0 && v.failure == nil && v.err == nil {
 			o.partial = v.metrics
 		}
 		return o
@@ -87,7 +87,7 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	case a.id.Trial == 0:
 		return outcome{}
 	}
-	return a.values(f, exit.Counted)
+	return a.values(f, exit)
 }
 
 // exitOK reports whether the exit code is that of a good run.
@@ -99,10 +99,10 @@ func (a *attempt) exitOK(code int) bool {
 	return slices.Contains(ok, code)
 }
 
-// values turns what the attempt has printed into its metrics. The objective must be
-// among them; others may be missing.
-func (a *attempt) values(f *follower, counted *runner.Lengths) outcome {
-	err := f.finish(counted)
+// values turns what the attempt has printed, and what was measured of it, into its
+// metrics. The objective must be among them; others may be missing.
+func (a *attempt) values(f *follower, exit runner.Exit) outcome {
+	err := f.finish(exit.Counted)
 	var spawn *runner.SpawnError
 	switch {
 	case errors.As(err, &spawn) && spawn.Temporary:
@@ -113,6 +113,14 @@ func (a *attempt) values(f *follower, counted *runner.Lengths) outcome {
 	metrics := study.Metrics{}
 	objective := a.config.Objective().Name
 	for i, m := range a.config.Metrics {
+		if m.Measure != "" {
+			if v, known := measured(m.Measure, exit); known {
+				metrics[m.Name] = journal.Float(v)
+			} else if m.Name == objective && !exit.Cancelled {
+				return failed(study.FailNoMetric, 0, "%s of the attempt is not known", m.Measure)
+			}
+			continue
+		}
 		result, err := f.collector.Result(i)
 		switch {
 		case err == nil:
@@ -122,6 +130,20 @@ func (a *attempt) values(f *follower, counted *runner.Lengths) outcome {
 		}
 	}
 	return outcome{metrics: metrics}
+}
+
+// measured is what was measured of an attempt. Of one that was made to end it would be
+// too little.
+func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
+	switch what {
+	case study.Seconds:
+		v = exit.Ended.Sub(exit.Started).Seconds()
+	case study.CPUSeconds:
+		v = exit.CPU.Seconds()
+	case study.PeakMemory:
+		v = float64(exit.PeakMemory)
+	}
+	return v, v > 0 && !exit.Cancelled
 }
 
 // noObjective is the outcome of an attempt that ran well, and has no objective.

@@ -17,7 +17,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 	s := t.sub("objective")
 	o := s.metric()
 	o.Direction = study.Direction(s.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize)))
-	o.Name = cmp.Or(o.Rule.Metric, o.Rule.JSON, "value")
+	o.Name = cmp.Or(o.Rule.Metric, o.Rule.JSON, string(o.Measure), "value")
 	*ok = s.exitCodes("ok_exit")
 	s.done()
 	if len(s.data) == 0 {
@@ -43,7 +43,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 func (t *table) watched(name, objective string) study.Metric {
 	m := t.metric()
 	m.Name = name
-	if m.Rule.Metric == "" && m.Rule.Regex == "" && m.Rule.JSON == "" && !m.Rule.LastNumber && m.Rule.Dialect == "" {
+	if m.Rule.Metric == "" && m.Rule.Regex == "" && m.Rule.JSON == "" && !m.Rule.LastNumber && m.Rule.Dialect == "" && !t.has("measure") {
 		m.Rule.Metric = name
 	}
 	t.done()
@@ -70,7 +70,13 @@ func (t *table) metric() study.Metric {
 			Step:       t.str("step", ""),
 			Pick:       parser.Pick(t.str("pick", "")),
 		},
-		File: t.str("file", ""),
+		File:    t.str("file", ""),
+		Measure: study.Measure(t.oneOf("measure", "", string(study.Seconds), string(study.CPUSeconds), string(study.PeakMemory))),
+	}
+	for _, k := range ruleKeys {
+		if t.has("measure") && t.has(k) {
+			t.at(k, "leave it out", "has no meaning beside measure, which is not looked for in any output")
+		}
 	}
 	if m.File != "" && m.Rule.Source == "" {
 		m.Rule.Source = parser.File
@@ -84,9 +90,12 @@ func (t *table) metric() study.Metric {
 	return m
 }
 
+// ruleKeys are the keys that say where in its output a metric is found.
+var ruleKeys = []string{"metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file"}
+
 // checkMetric hands the rule to the parser unless there is a complaint about it.
 func (t *table) checkMetric(m study.Metric) {
-	if !t.misread("metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file") {
+	if !t.has("measure") && !t.misread(ruleKeys...) {
 		t.checkRule(m.Rule)
 	}
 }

@@ -148,10 +148,16 @@ func (t *table) checkGrid(cfg study.Config) {
 func (t *table) checkTogether(cfg study.Config) {
 	t.checkGrid(cfg)
 	p := cfg.Prune
-	if p == nil || p.Resource == "" {
+	if p == nil {
 		return
 	}
 	sub := t.sub("prune")
+	if p.Resource == "" && cfg.Objective().Measure != "" {
+		sub.self("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by")
+	}
+	if p.Resource == "" {
+		return
+	}
 	for _, par := range cfg.Params {
 		if par.Name != p.Resource {
 			continue

@@ -11,7 +11,7 @@ import (
 // provenance stands for all of a config that makes a trial's result what it is, beside the
 // trial's own values. The directory is not part of it: a study may be moved.
 func (c *Config) provenance() string {
-	return digest(c.Command, c.Setup, c.Objective().Rule, c.Objective().File, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources)
+	return digest(c.Command, c.Setup, c.Objective().Rule, c.Objective().File, c.Objective().Measure, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources)
 }
 
 // committed reports whether the study holds anything that the present command has measured.

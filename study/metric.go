@@ -27,12 +27,25 @@ func (d Direction) Maximized(v float64) float64 {
 	return v
 }
 
+// Measure is what lbotune itself measures of the last attempt at a trial.
+type Measure string
+
+// The measures: the time that passed, the processor time of all processes, and the most
+// memory in bytes. What they are exactly, runner.Exit says.
+const (
+	Seconds    Measure = "seconds"
+	CPUSeconds Measure = "cpu_seconds"
+	PeakMemory Measure = "peak_memory"
+)
+
 // Metric is a number that every trial reports. One with a direction is an objective,
 // which a trial must report to succeed; the others are only looked at.
 type Metric struct {
 	Name string `json:"name"`
 	// Rule finds the readings in the output.
 	Rule parser.Rule `json:"rule"`
+	// Measure, if there is one, stands in place of a rule.
+	Measure Measure `json:"measure,omitempty"`
 	// File is a file that the program writes, read instead of its output when
 	// the rule's source is "file". Placeholders are replaced.
 	File      string    `json:"file,omitempty"`
@@ -63,6 +76,9 @@ func (c *Config) checkMetrics() error {
 			return fmt.Errorf("metrics need names of their own: found %q twice or empty", m.Name)
 		}
 		names[m.Name] = true
+		if m.Measure != "" && !slices.Contains([]Measure{Seconds, CPUSeconds, PeakMemory}, m.Measure) {
+			return fmt.Errorf("metric %s: nothing measures %q", m.Name, m.Measure)
+		}
 	}
 	if len(c.Metrics) > MaxMetrics {
 		return fmt.Errorf("there are %d metrics: at most %d can be watched", len(c.Metrics), MaxMetrics)
