@@ -75,7 +75,7 @@ func askTell(b *testing.B, opt optimizer.Optimizer, told int) int {
 
 func tell(b *testing.B, opt optimizer.Optimizer, trial int, p optimizer.Proposal) {
 	value := -problems.Hartmann6().Eval(p.Point)
-	if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: value}); err != nil {
+	if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{value}}); err != nil {
 		b.Fatal(err)
 	}
 }

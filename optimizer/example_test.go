@@ -30,7 +30,7 @@ func minimize(opt optimizer.Optimizer, space *spaces.Space, trials int) {
 			log.Fatal(err)
 		}
 		x, _ := space.Decode(p.Point).Get("x")
-		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: -bowl(x.Any().(float64))}
+		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-bowl(x.Any().(float64))}}
 		if err := opt.Tell(o); err != nil {
 			log.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func Example() {
 		if y < best {
 			best, at = y, x
 		}
-		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: -y}
+		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-y}}
 		if err := opt.Tell(o); err != nil {
 			log.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func ExampleObservation() {
 		log.Fatal(err)
 	}
 	fmt.Println(opt.Tell(optimizer.Observation{Trial: 1, Proposal: p, Status: optimizer.Failed}))
-	fmt.Println(opt.Tell(optimizer.Observation{Trial: 2, Proposal: p, Status: optimizer.Succeeded, Value: math.NaN()}))
+	fmt.Println(opt.Tell(optimizer.Observation{Trial: 2, Proposal: p, Status: optimizer.Succeeded, Values: []float64{math.NaN()}}))
 	// Output:
 	// <nil>
 	// telling trial 2: a trial that succeeded needs a finite value; found NaN
@@ -118,7 +118,7 @@ func ExampleOrigin() {
 			log.Fatal(err)
 		}
 		p := optimizer.Proposal{Point: point, Origin: optimizer.OriginGiven}
-		if err := opt.Tell(optimizer.Observation{Trial: i + 1, Proposal: p, Status: optimizer.Succeeded, Value: -bowl(x)}); err != nil {
+		if err := opt.Tell(optimizer.Observation{Trial: i + 1, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-bowl(x)}}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -180,7 +180,7 @@ func ExampleOptimizer() {
 			log.Fatal(err)
 		}
 		fmt.Println(p.Point[0], p.Note.Why)
-		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: 0.3 - p.Point[0]}); err != nil {
+		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{0.3 - p.Point[0]}}); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func (b *bisection) Tell(o optimizer.Observation) error {
 	if o.Status != optimizer.Succeeded {
 		return errors.New("bisection needs every value")
 	}
-	if x := o.Proposal.Point[0]; o.Value > 0 {
+	if x := o.Proposal.Point[0]; o.Value() > 0 {
 		b.low = x
 	} else {
 		b.high = x

@@ -44,7 +44,7 @@ func explainer(t *testing.T, n int, set optimizer.Settings, fails func(spaces.Po
 	for trial := 1; trial <= n; trial++ {
 		p := spaces.Point{rng.Float64(), rng.Float64()}
 		o := optimizer.Observation{Trial: trial, Proposal: optimizer.Proposal{Point: p, Origin: optimizer.OriginGiven},
-			Status: optimizer.Succeeded, Value: hill(p)}
+			Status: optimizer.Succeeded, Values: []float64{hill(p)}}
 		if fails(p) {
 			o.Status = optimizer.Failed
 		}
@@ -85,7 +85,7 @@ func TestExplainsWhatItWasTold(t *testing.T) {
 	best := math.Inf(-1)
 	for _, o := range told {
 		points = append(points, o.Proposal.Point)
-		best = math.Max(best, o.Value)
+		best = math.Max(best, o.Value())
 	}
 	x := explain(t, e, 26, points)
 	if x.Best != best {
@@ -95,11 +95,11 @@ func TestExplainsWhatItWasTold(t *testing.T) {
 		t.Errorf("length scales %v: the second coordinate matters less", x.Lengths)
 	}
 	for i, b := range x.Beliefs {
-		if math.Abs(b.Mean-told[i].Value) > 0.01 || b.SD > 0.02 {
-			t.Errorf("trial %d: %v ± %v was %v", i+1, b.Mean, b.SD, told[i].Value)
+		if math.Abs(b.Mean-told[i].Value()) > 0.01 || b.SD > 0.02 {
+			t.Errorf("trial %d: %v ± %v was %v", i+1, b.Mean, b.SD, told[i].Value())
 		}
-		if b.Lower > told[i].Value+1e-9 || b.Upper < told[i].Value-1e-9 {
-			t.Errorf("trial %d: bounds %v to %v do not hold %v", i+1, b.Lower, b.Upper, told[i].Value)
+		if b.Lower > told[i].Value()+1e-9 || b.Upper < told[i].Value()-1e-9 {
+			t.Errorf("trial %d: bounds %v to %v do not hold %v", i+1, b.Lower, b.Upper, told[i].Value())
 		}
 		if b.Success != 1 {
 			t.Errorf("trial %d: succeeds with %v, though nothing ever failed", i+1, b.Success)
@@ -135,7 +135,7 @@ func TestExplainsAStatedLipschitzConstantExactly(t *testing.T) {
 		lower, upper := math.Inf(-1), math.Inf(1)
 		for _, o := range told {
 			d := math.Hypot(points[i][0]-o.Proposal.Point[0], points[i][1]-o.Proposal.Point[1])
-			lower, upper = math.Max(lower, o.Value-constant*d), math.Min(upper, o.Value+constant*d)
+			lower, upper = math.Max(lower, o.Value()-constant*d), math.Min(upper, o.Value()+constant*d)
 		}
 		// The bounds are widened by what little noise the model keeps.
 		if math.Abs(b.Lower-lower) > 0.02 || math.Abs(b.Upper-upper) > 0.02 {
@@ -192,7 +192,7 @@ func TestExplainingChangesNothing(t *testing.T) {
 			t.Fatalf("trial %d: %v after looking, %v without", trial, a.Point, b.Point)
 		}
 		for opt, p := range map[optimizer.Optimizer]optimizer.Proposal{looked: a, other: b} {
-			if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: hill(p.Point)}); err != nil {
+			if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{hill(p.Point)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -225,7 +225,7 @@ func BenchmarkExplain(b *testing.B) {
 			}
 			for i, p := range somePoints(n) {
 				if err := opt.Tell(optimizer.Observation{Trial: i + 1, Proposal: optimizer.Proposal{Point: p, Origin: optimizer.OriginGiven},
-					Status: optimizer.Succeeded, Value: hill(p)}); err != nil {
+					Status: optimizer.Succeeded, Values: []float64{hill(p)}}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -42,9 +42,9 @@ func (h *history) add(o Observation) error {
 	switch o.Status {
 	case Succeeded:
 		h.x = append(h.x, p)
-		h.y = append(h.y, o.Value)
+		h.y = append(h.y, o.Value())
 		h.trial = append(h.trial, o.Trial)
-		if n := len(h.y) - 1; h.best < 0 || o.Value > h.y[h.best] {
+		if n := len(h.y) - 1; h.best < 0 || o.Value() > h.y[h.best] {
 			h.best = n
 		}
 	case Failed:
@@ -62,11 +62,14 @@ func (h *history) check(o Observation) error {
 	if err := checkPoint(h.space, o.Proposal.Point); err != nil {
 		return err
 	}
-	finite := !math.IsNaN(o.Value) && !math.IsInf(o.Value, 0)
+	finite := !math.IsNaN(o.Value()) && !math.IsInf(o.Value(), 0)
 	switch o.Status {
 	case Succeeded, Pruned:
+		if len(o.Values) > 1 {
+			return fmt.Errorf("there is one objective; found %d values", len(o.Values))
+		}
 		if !finite {
-			return fmt.Errorf("a trial that %s needs a finite value; found %v", o.Status, o.Value)
+			return fmt.Errorf("a trial that %s needs a finite value; found %v", o.Status, o.Value())
 		}
 	case Failed:
 	default:

@@ -48,7 +48,7 @@ func regrets(t *testing.T, p problems.Problem, s optimizer.Settings, trials, see
 	for seed := range seeds {
 		best := math.Inf(1)
 		for _, o := range optimizertest.Study(t, newOptimizer(t, space, uint64(seed), s), trials, f) {
-			best = math.Min(best, p.Regret(-o.Value))
+			best = math.Min(best, p.Regret(-o.Value()))
 		}
 		out = append(out, best)
 	}
@@ -130,7 +130,7 @@ func TestEverySelectable(t *testing.T) {
 			for seed := range uint64(3) {
 				best := math.Inf(1)
 				for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, c.s), 30, f) {
-					best = math.Min(best, p.Regret(-o.Value))
+					best = math.Min(best, p.Regret(-o.Value()))
 					said += o.Proposal.Note.Why + "\n"
 					if o.Proposal.Origin == optimizer.OriginModel {
 						model++
@@ -234,8 +234,8 @@ func TestRecommendWithoutNoise(t *testing.T) {
 	best := math.Inf(-1)
 	trial := 0
 	for _, o := range optimizertest.Study(t, opt, 20, f) {
-		if o.Value > best {
-			best, trial = o.Value, o.Trial
+		if o.Value() > best {
+			best, trial = o.Value(), o.Trial
 		}
 	}
 	r, err := opt.(optimizer.Recommender).Recommend(t.Context())
@@ -310,10 +310,10 @@ func TestPrunedTrialsAreNoValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := optimizertest.Evaluate(k, p, f)
-		if o.Value < -60 && k > 5 {
-			o.Status, o.Value = optimizer.Pruned, 1e9
+		if o.Value() < -60 && k > 5 {
+			o.Status, o.Values = optimizer.Pruned, []float64{1e9}
 		} else {
-			best = math.Max(best, o.Value)
+			best = math.Max(best, o.Value())
 		}
 		if err := opt.Tell(o); err != nil {
 			t.Fatal(err)
@@ -363,7 +363,7 @@ func TestMixedSpace(t *testing.T) {
 	for seed := range uint64(3) {
 		best := math.Inf(-1)
 		for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, f) {
-			best = math.Max(best, o.Value)
+			best = math.Max(best, o.Value())
 		}
 		if best > -1e-4 {
 			reached++

@@ -13,6 +13,7 @@ package optimizer
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -96,7 +97,7 @@ type Status string
 const (
 	Succeeded Status = "succeeded" // it has a value
 	Failed    Status = "failed"    // it crashed, hung or diverged: no value
-	Pruned    Status = "pruned"    // stopped early; Value is its last reading
+	Pruned    Status = "pruned"    // stopped early; its values are the last readings
 )
 
 // Observation is one finished trial.
@@ -106,8 +107,17 @@ type Observation struct {
 	// else chose with OriginGiven.
 	Proposal Proposal
 	Status   Status
-	// Value is maximized. It is finite for a success and, when pruned, the last
-	// reading (an optimistic or pessimistic guess, never a result). It is
-	// ignored for a failure.
-	Value float64
+	// Values are those of the objectives, in the order of the study, each to be
+	// maximized. They are finite for a success and, when pruned, the last readings
+	// (an optimistic or pessimistic guess, never a result). A failure needs none. The
+	// methods of this package take one.
+	Values []float64
+}
+
+// Value is the first of the values, that of the only objective; NaN if there is none.
+func (o Observation) Value() float64 {
+	if len(o.Values) == 0 {
+		return math.NaN()
+	}
+	return o.Values[0]
 }

@@ -29,6 +29,28 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// The methods of this package know one objective.
+func TestOneObjective(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "k", Kind: spaces.KindInt, Min: 1, Max: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodGrid, optimizer.MethodLipschitz} {
+		opt, err := optimizer.New(space, 1, optimizer.Settings{Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := optimizer.Observation{Trial: 1, Proposal: p, Status: optimizer.Succeeded, Values: []float64{1, 2}}
+		if err := opt.Tell(o); err == nil || !strings.Contains(err.Error(), "one objective") {
+			t.Errorf("%s was told two values: %v", method, err)
+		}
+	}
+}
+
 func TestGridTriesEverythingOnce(t *testing.T) {
 	space, err := spaces.New(
 		spaces.Param{Name: "a", Kind: spaces.KindInt, Min: 1, Max: 3},

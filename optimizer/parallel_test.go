@@ -77,7 +77,7 @@ func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
 	}
 	best := math.Inf(-1)
 	for _, o := range together(t, newOptimizer(t, space, 3, optimizer.Settings{}), 8, 100, f) {
-		best = math.Max(best, o.Value)
+		best = math.Max(best, o.Value())
 	}
 	if best < -1e-6 {
 		t.Errorf("the best of 100 is %g", best)
@@ -92,7 +92,7 @@ func TestMissesOfOneRoundCountOnce(t *testing.T) {
 	for seed := range 5 {
 		best := math.Inf(-1)
 		for _, o := range together(t, newOptimizer(t, space, uint64(seed), optimizer.Settings{}), 8, 100, f) {
-			best = math.Max(best, o.Value)
+			best = math.Max(best, o.Value())
 		}
 		regrets = append(regrets, -best)
 	}

@@ -115,7 +115,7 @@ func (t *trust) tell(h *history, o Observation, m memory, d int) {
 		}
 	}
 	if t.centre >= 0 && !improved {
-		tied := o.Status == Succeeded && o.Value == h.y[t.centre]
+		tied := o.Status == Succeeded && o.Value() == h.y[t.centre]
 		if tied {
 			t.ties++
 		}
@@ -177,7 +177,7 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 	}
 	gain := math.NaN()
 	if o.Status == Succeeded {
-		gain = o.Value - h.y[centre]
+		gain = o.Value() - h.y[centre]
 	}
 	t.promise = step.Gain
 	t.quadratic.Radius = step.Radius

@@ -171,7 +171,7 @@ func newFakeOptimizer(space *spaces.Space, seed uint64, _ optimizer.Settings) (o
 }
 
 func (f *fakeOptimizer) Tell(o optimizer.Observation) error {
-	f.told = append(f.told, fmt.Sprint(o.Trial, o.Proposal.Point, o.Status, o.Value))
+	f.told = append(f.told, fmt.Sprint(o.Trial, o.Proposal.Point, o.Status, o.Value()))
 	return nil
 }
 

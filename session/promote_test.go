@@ -73,7 +73,7 @@ func TestPromotions(t *testing.T) {
 				if trial.Status == optimizer.Pruned && trial.Failure.Text != fmt.Sprintf("at epochs=%d of 27", epochsOf(trial)) {
 					t.Errorf("trial %d: %s", trial.Number, trial.Failure.Text)
 				}
-				if o := st.Observation(trial); o.Status != optimizer.Succeeded || o.Value != -trial.Value {
+				if o := st.Observation(trial); o.Status != optimizer.Succeeded || o.Value() != -trial.Value {
 					t.Errorf("the optimizer is told %+v", o)
 				}
 				if trial.Continues == 0 {

@@ -125,7 +125,7 @@ func TestPrunedTrial(t *testing.T) {
 	if why == nil || why.Kind != study.FailPruned || !strings.Contains(why.Text, "best so far 2") {
 		t.Errorf("reason %+v", why)
 	}
-	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value != -2 {
+	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value() != -2 {
 		t.Errorf("the optimizer is told %+v", o)
 	}
 }

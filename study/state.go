@@ -108,7 +108,7 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
-		o.Value = s.Config.Objective().Direction.Maximized(t.Value)
+		o.Values = []float64{s.Config.Objective().Direction.Maximized(t.Value)}
 	}
 	return o
 }

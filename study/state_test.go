@@ -200,7 +200,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"pruned":     two.Status == optimizer.Pruned && two.Cut != nil && two.Slot == 1,
 		"by hand":    three.Hand && three.Failure.Text == "no \"luck\" <here> é",
 		"excluded":   four.Excluded && !four.Succeeded(),
-		"told":       st.Observation(one).Value == -3.0000000000000004,
+		"told":       st.Observation(one).Value() == -3.0000000000000004,
 		"pending":    len(st.Pending()) == 0,
 	} {
 		if !ok {

@@ -127,7 +127,7 @@ func (r *session) finish() error {
 	r.values[done.trial] = values
 	y := math.Inf(1)
 	if ok {
-		o.Status, o.Value = optimizer.Succeeded, -seen
+		o.Status, o.Values = optimizer.Succeeded, []float64{-seen}
 		y = r.job.objective.Eval(values)
 	}
 	start := time.Now()

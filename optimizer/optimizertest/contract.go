@@ -112,8 +112,8 @@ func eachSpace(t *testing.T, f func(*testing.T, Case)) {
 
 // Evaluate runs one trial of f.
 func Evaluate(trial int, p optimizer.Proposal, f func(spaces.Point) float64) optimizer.Observation {
-	o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: f(p.Point)}
-	if math.IsNaN(o.Value) {
+	o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{f(p.Point)}}
+	if math.IsNaN(o.Value()) {
 		o.Status = optimizer.Failed
 	}
 	return o
@@ -203,8 +203,8 @@ func testPure(t *testing.T, trials int, mk Maker, c Case) {
 func throughJSON(t *testing.T, os []optimizer.Observation) []optimizer.Observation {
 	var out []optimizer.Observation
 	for _, o := range os {
-		if math.IsNaN(o.Value) {
-			o.Value = 0
+		if math.IsNaN(o.Value()) {
+			o.Values = nil
 		}
 		b, err := json.Marshal(o)
 		if err != nil {
@@ -350,7 +350,7 @@ func testRefuses(t *testing.T, mk Maker) {
 		t.Fatal(err)
 	}
 	opt := start(t, mk, space)
-	good := optimizer.Observation{Trial: 1, Status: optimizer.Succeeded, Value: 1,
+	good := optimizer.Observation{Trial: 1, Status: optimizer.Succeeded, Values: []float64{1},
 		Proposal: optimizer.Proposal{Point: spaces.Point{0.5}, Origin: optimizer.OriginGiven}}
 	if err := opt.Tell(good); err != nil {
 		t.Fatal(err)
@@ -360,10 +360,11 @@ func testRefuses(t *testing.T, mk Maker) {
 		"outside":      func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{1.1} },
 		"NaN point":    func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{math.NaN()} },
 		"dimension":    func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{0.1, 0.2} },
-		"NaN value":    func(o *optimizer.Observation) { o.Value = math.NaN() },
-		"infinite":     func(o *optimizer.Observation) { o.Value = math.Inf(1) },
+		"NaN value":    func(o *optimizer.Observation) { o.Values = []float64{math.NaN()} },
+		"no value":     func(o *optimizer.Observation) { o.Values = nil },
+		"infinite":     func(o *optimizer.Observation) { o.Values = []float64{math.Inf(1)} },
 		"no status":    func(o *optimizer.Observation) { o.Status = "" },
-		"NaN, pruned":  func(o *optimizer.Observation) { o.Status, o.Value = optimizer.Pruned, math.NaN() },
+		"NaN, pruned":  func(o *optimizer.Observation) { o.Status, o.Values = optimizer.Pruned, []float64{math.NaN()} },
 		"other status": func(o *optimizer.Observation) { o.Status = "running" },
 	} {
 		o := good

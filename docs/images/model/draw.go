@@ -171,7 +171,7 @@ func band(low, high plotter.XYs, c color.Color) *plotter.Polygon {
 func dots(s study) *plotter.Scatter {
 	var points plotter.XYs
 	for _, o := range s.trials {
-		points = append(points, plotter.XY{X: o.Proposal.Point[0], Y: -o.Value})
+		points = append(points, plotter.XY{X: o.Proposal.Point[0], Y: -o.Value()})
 	}
 	return &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: black, Radius: vg.Points(3.5), Shape: draw.CircleGlyph{}}}
 }

@@ -73,7 +73,7 @@ func tune(trials int) (study, error) {
 		if err != nil {
 			return s, err
 		}
-		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Value: -loss(p.Point[0])}
+		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-loss(p.Point[0])}}
 		if err := opt.Tell(o); err != nil {
 			return s, err
 		}
