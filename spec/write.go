@@ -77,26 +77,32 @@ func (w *writer) param(p spaces.Param, remark string) {
 	if remark != "" {
 		w.line("# %s", remark)
 	}
+	keys := [][2]string{{"type", quote(string(p.Kind))}}
 	switch p.Kind {
 	case spaces.KindChoice:
 		var list []string
 		for _, c := range p.Choices {
 			list = append(list, literal(c))
 		}
-		w.key(7, "type", quote(string(p.Kind)))
-		w.key(7, "choices", "["+strings.Join(list, ", ")+"]")
-	case spaces.KindBool:
-		w.key(4, "type", quote(string(p.Kind)))
-	default:
-		w.key(5, "type", quote(string(p.Kind)))
-		w.key(5, "min", number(p.Min, p.Kind))
-		w.key(5, "max", number(p.Max, p.Kind))
+		keys = append(keys, [2]string{"choices", "[" + strings.Join(list, ", ") + "]"})
+	case spaces.KindFloat, spaces.KindInt:
+		keys = append(keys, [2]string{"min", number(p.Min, p.Kind)}, [2]string{"max", number(p.Max, p.Kind)})
 		if p.Scale != "" && p.Scale != spaces.Linear {
-			w.key(5, "scale", quote(string(p.Scale)))
+			keys = append(keys, [2]string{"scale", quote(string(p.Scale))})
 		}
 	}
-	if p.Default.IsValid() {
-		w.key(7, "default", literal(p.Default))
+	switch x, isNumber := p.Default.Number(); {
+	case isNumber && (p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt):
+		keys = append(keys, [2]string{"default", number(x, p.Kind)})
+	case p.Default.IsValid():
+		keys = append(keys, [2]string{"default", literal(p.Default)})
+	}
+	width := 0
+	for _, k := range keys {
+		width = max(width, len(k[0]))
+	}
+	for _, k := range keys {
+		w.key(width, k[0], k[1])
 	}
 }
 
