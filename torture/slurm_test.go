@@ -129,7 +129,9 @@ func TestSlurmStop(t *testing.T) {
 	c := slurmtest.Start(t)
 	l := newLab(t)
 	l.spec("spec.toml", "until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 4, 3, onSlurm)
-	queue := func(state string) int { return strings.Count(c.Run("squeue", "-h", "--states="+state, "-o", "%i:"), ":") }
+	queue := func(state string) int {
+		return strings.Count(c.Run("squeue", "-h", "--states="+state, "-o", "%i:"), ":")
+	}
 	l.run(0, "run", "--detach", "spec.toml")
 	l.await("three trials and their lbotune", func() bool { return queue("RUNNING") == 4 && queue("PENDING") == 1 })
 	l.run(0, "stop", "spec.study").mustSay(l, "is stopped")
