@@ -109,7 +109,7 @@ func (r *repairer) first() ([]byte, error) {
 		return nil, err
 	}
 	if record == nil {
-		_, err := scan(r.path, r.file, func(Record) error { return nil }, nil)
+		_, err := scan(r.path, r.file, nil, nil) // it has no record to visit
 		return nil, err
 	}
 	_, err = version(r.path, record)

@@ -65,7 +65,7 @@ func newStudy(opts Options) (*Study, error) {
 func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	path := s.layout.Journal()
 	if config != nil {
-		if err := journal.MakeDir(string(s.layout), dirMode); err != nil {
+		if err := journal.MakeDir(string(s.layout), dirMode, s.opts.Journal...); err != nil {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}

@@ -233,9 +233,7 @@ func (e *era) run(l *lab, env ...string) {
 	// The shell changes to the directory: this process must not touch it.
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c",
 		`mount --bind "$1" /proc/sys/kernel/random/boot_id && cd "$2" || exit
-"$3" run spec.toml > screen 2>&1 &
-echo $! > pid
-wait $!
+sh -c 'echo $$ > pid; exec "$0" run spec.toml' "$3" > screen 2>&1
 code=$?
 if [ $code = 3 ]; then
 	"$3" journal repair spec.study repaired >> screen 2>&1 && mv repaired spec.study/journal.jsonl &&
@@ -244,6 +242,10 @@ if [ $code = 3 ]; then
 fi
 exit $code`,
 		"sh", l.path("boot"), dir, os.Getenv(programVar))
+	cmd.Cancel = func() error {
+		l.Errorf("the study does not end; alive are %q", l.alive())
+		return cmd.Process.Kill()
+	}
 	cmd.Env = slices.Concat(os.Environ(), l.env, env, []string{"PATH=" + l.path("bin") + ":" + os.Getenv("PATH")})
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	err = cmd.Run()

@@ -1,0 +1,37 @@
+//go:build linux
+
+package journal
+
+import (
+	"os"
+	"testing"
+)
+
+// The operating system's errors come through.
+func TestSystemErrors(t *testing.T) {
+	fsys := osFS{}
+	dir, err := os.MkdirTemp("", "gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if path, err := fsys.Resolve("journal.jsonl"); err == nil {
+		t.Errorf("a relative path in a directory that is gone is %s", path)
+	}
+	if err := fsys.SyncDir(dir); err == nil {
+		t.Error("a directory that is gone was synced")
+	}
+	f, err := fsys.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Stat(); err == nil {
+		t.Error("a closed file was looked at")
+	}
+}

@@ -1,0 +1,95 @@
+package session_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Trials that a person runs: handed out until the budget is spent, told once, with a value
+// or without.
+func TestAskAndTell(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 3
+		s := open(t, dir, &c, &fakeLauncher{program: parabola})
+		wanted := spaces.Values{{Name: "x", Value: spaces.Float(0.5)}, {Name: "n", Value: spaces.Int(2)}}
+		if err := s.Enqueue(wanted); err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= 3; n++ {
+			trial, err := s.Ask(t.Context())
+			if err != nil || trial.Number != n || !trial.Hand || (n == 1) != trial.Values.Equal(wanted) {
+				t.Fatalf("trial %+v: %v", trial, err)
+			}
+		}
+		if _, err := s.Ask(t.Context()); !errors.Is(err, session.ErrSpent) {
+			t.Errorf("a fourth trial: %v", err)
+		}
+		if err := s.Exclude(2); err == nil {
+			t.Error("a trial that runs was excluded")
+		}
+		if err := errors.Join(s.Tell(1, 4.5, ""), s.Tell(2, math.NaN(), ""), s.Tell(3, 0, "the kiln broke")); err != nil {
+			t.Fatal(err)
+		}
+		for name, err := range map[string]error{
+			"told twice":         s.Tell(1, 4, ""),
+			"no such trial":      s.Tell(4, 4, ""),
+			"included":           s.Include(1),
+			"included, unknown":  s.Include(9),
+			"excluded, unknown":  s.Exclude(9),
+			"noted, unknown":     s.Note(9, "?"),
+			"enqueued, nonsense": s.Enqueue(spaces.Values{{Name: "z", Value: spaces.Float(0)}}),
+		} {
+			if err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+		if err := errors.Join(s.Exclude(1), s.Note(1, "odd"), s.Note(0, "a rainy day")); err != nil {
+			t.Error(err)
+		}
+		if err := s.Exclude(1); err == nil {
+			t.Error("a trial was excluded twice")
+		}
+		if _, err := s.Ask(t.Context()); !errors.Is(err, session.ErrSpent) {
+			t.Errorf("a trial after the end: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		st := s.State()
+		if st.Trials[0].Value != 4.5 || st.Trials[1].Failure.Kind != study.FailNotFinite || st.Trials[2].Failure.Text != "the kiln broke" {
+			t.Errorf("%+v, %+v, %+v", st.Trials[0], st.Trials[1].Failure, st.Trials[2].Failure)
+		}
+		if st.Closed == nil || st.Count(optimizer.Failed) != 2 {
+			t.Errorf("closed %+v, %d failed", st.Closed, st.Count(optimizer.Failed))
+		}
+	})
+}
+
+// Who is to be told cannot tell of what lbotune runs, and Run does not wait for people.
+func TestTellOfATrialThatRuns(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 2
+		s := open(t, dir, &c, &fakeLauncher{program: parabola})
+		if _, err := s.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrAwaited) {
+			t.Errorf("run: %v", err)
+		}
+		if err := s.Tell(2, 1, ""); err == nil || !strings.Contains(err.Error(), "finished") {
+			t.Errorf("told of a trial that ran: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,50 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// advising is a fakeOptimizer that recommends a trial, or fails to.
+type advising struct {
+	optimizer.Optimizer
+	recommend func() (optimizer.Recommendation, error)
+}
+
+func (a advising) Recommend(context.Context) (optimizer.Recommendation, error) { return a.recommend() }
+
+// A study ends well whether or not its optimizer can say which trial is the best.
+func TestRecommendation(t *testing.T) {
+	for name, c := range map[string]struct {
+		recommend func() (optimizer.Recommendation, error)
+		trial     int
+	}{
+		"a trial": {func() (optimizer.Recommendation, error) {
+			return optimizer.Recommendation{Trial: 2, Mean: -1, SD: 0.5}, nil
+		}, 2},
+		"an error": {func() (optimizer.Recommendation, error) {
+			return optimizer.Recommendation{}, errors.New("no idea")
+		}, 0},
+		"a panic": {func() (optimizer.Recommendation, error) { panic("no idea") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings) (optimizer.Optimizer, error) {
+						o, err := newFakeOptimizer(sp, seed, set)
+						return advising{o, c.recommend}, err
+					}})
+				r := st.Closed.Recommended
+				if (r == nil) != (c.trial == 0) || r != nil && (r.Trial != c.trial || r.Mean != 1 || r.SD != 0.5) {
+					t.Errorf("recommended %+v", r)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package study_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+func TestLayout(t *testing.T) {
+	dir := t.TempDir()
+	l := study.LayoutOf(dir)
+	for got, want := range map[string]string{
+		study.DirFor("a/mnist.toml"): "a/mnist.study",
+		l.Journal():                  dir + "/journal.jsonl",
+		l.Attempt(study.AttemptID{Trial: 0, Attempt: 2}):      dir + "/setup/a2",
+		l.Attempt(study.AttemptID{Trial: 17, Attempt: 1}):     dir + "/trials/000017/a1",
+		string(study.LayoutOf(filepath.Join(dir, "x", ".."))): dir,
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// What a former study has left is found, also if only its setup had run.
+func TestFormer(t *testing.T) {
+	l := study.LayoutOf(t.TempDir())
+	if d := l.Former(); d != "" {
+		t.Errorf("an empty directory holds %s", d)
+	}
+	for _, dir := range []string{l.Attempt(study.AttemptID{Attempt: 1}), l.Attempt(study.AttemptID{Trial: 1, Attempt: 1})} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if d := l.Former(); d == "" || d != filepath.Dir(dir) && d != filepath.Dir(filepath.Dir(dir)) {
+			t.Errorf("with %s, the former study is in %q", dir, d)
+		}
+	}
+}
