@@ -4,6 +4,7 @@ package torture_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -79,17 +80,35 @@ func (s *storm) look() {
 // finished counts the trials that the journal knows to be finished.
 func (s *storm) finished() int { return strings.Count(s.before, `"type":"finished"`) }
 
-// reported matches the line that tells of a finished trial.
-var reported = regexp.MustCompile(`(?m)^ *([0-9]+)/[0-9]+ +[0-9.e-]+ +(?:best)? +[0-9.]+m?s  x=`)
+// reported matches the line that tells of a finished trial, and its value.
+var reported = regexp.MustCompile(`(?m)^ *([0-9]+)/[0-9]+ +([0-9.e-]+) .* x=.*\n`)
+
+// results returns the values that were reported, by trial.
+func results(said string) map[int]string {
+	values := map[int]string{}
+	for _, m := range reported.FindAllStringSubmatch(said, -1) {
+		trial, _ := strconv.Atoi(m[1])
+		values[trial] = m[2]
+	}
+	return values
+}
+
+// shownAs reports whether text is how the value is reported.
+func shownAs(value float64, text string) bool {
+	shown, err := strconv.ParseFloat(text, 64)
+	return err == nil && math.Abs(shown-value) <= 1e-5*math.Abs(value)
+}
 
 // checkKept checks that every result that was reported is in the journal.
 func (s *storm) checkKept(said string) {
 	s.Helper()
 	s.look()
-	for _, m := range reported.FindAllStringSubmatch(said, -1) {
-		if !strings.Contains(s.before, `"type":"finished"`) ||
-			!regexp.MustCompile(`"type":"finished","at":"[^"]*","elapsed":[0-9.e-]+,"trial":`+m[1]+`,`).MatchString(s.before) {
-			s.Errorf("trial %s was reported and is not in the journal", m[1])
+	for trial, shown := range results(said) {
+		m := regexp.MustCompile(`"type":"finished".*"trial":` + strconv.Itoa(trial) + `,.*"value":([0-9.e-]+)`).FindStringSubmatch(s.before)
+		if m == nil {
+			s.Errorf("trial %d was reported and is not in the journal", trial)
+		} else if value, err := strconv.ParseFloat(m[1], 64); err != nil || !shownAs(value, shown) {
+			s.Errorf("trial %d was reported with the value %s and has %s in the journal", trial, shown, m[1])
 		}
 	}
 }

@@ -190,19 +190,6 @@ func (l *lab) nextEra(from *era, at int, r *rand.Rand) *era {
 	return e
 }
 
-// shownResult matches the line that tells of a trial with a value.
-var shownResult = regexp.MustCompile(`(?m)^ *([0-9]+)/[0-9]+ +([0-9.e-]+) .* x=.*\n`)
-
-// results returns the values that were reported, by trial.
-func results(said string) map[int]string {
-	values := map[int]string{}
-	for _, m := range shownResult.FindAllStringSubmatch(said, -1) {
-		trial, _ := strconv.Atoi(m[1])
-		values[trial] = m[2]
-	}
-	return values
-}
-
 // promised returns the lines of a journal to the last that was reported.
 func promised(text string, shown map[int]string) string {
 	end := 0
@@ -288,7 +275,7 @@ func (e *era) check(l *lab, promised string) {
 	for _, trial := range st.Trials {
 		x, _ := trial.Values[0].Value.Number()
 		shown, ok := e.shown[trial.Number]
-		if value, _ := strconv.ParseFloat(shown, 64); trial.Value != x || ok && strconv.FormatFloat(x, 'g', 6, 64) != strconv.FormatFloat(value, 'g', 6, 64) {
+		if trial.Value != x || ok && !shownAs(x, shown) {
 			l.Errorf("trial %d has the value %v, reported as %q; want %v\n%s", trial.Number, trial.Value, shown, x, said)
 		}
 	}
