@@ -28,6 +28,9 @@ const skippedBlocks = 9
 // Every shell block of the pages runs: those of one page in their order, in one
 // directory, each by bash -e with this lbotune on the PATH.
 func TestShellBlocksRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs dozens of studies")
+	}
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}

@@ -78,6 +78,9 @@ func TestDefaultReachesTheOptimum(t *testing.T) {
 // TestEverySelectable runs each setting on Branin, where 30 uniform points have
 // a median regret of about 1, and asks for what that setting must leave behind.
 func TestEverySelectable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many studies")
+	}
 	for name, c := range map[string]struct {
 		s    optimizer.Settings
 		want float64 // median regret

@@ -87,6 +87,9 @@ func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
 // That eight steps have failed says little when all were made before the first of
 // them had: a valley must not be given up for it.
 func TestMissesOfOneRoundCountOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many studies")
+	}
 	space, f := objective(t, problems.Rosenbrock(2))
 	var regrets []float64
 	for seed := range 5 {

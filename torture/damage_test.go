@@ -30,6 +30,7 @@ func (l *lab) realStudy(name string) string {
 // A journal that is cut anywhere goes on with every whole record, or is refused when
 // not even the first is whole.
 func TestTruncationAtEveryByte(t *testing.T) {
+	slow(t)
 	l := newLab(t)
 	whole := l.realStudy("spec")
 	step := scaled(61, 1)
@@ -86,6 +87,7 @@ func (l *lab) reopens(whole string, cut int) bool {
 
 // A cut study runs to its end, with every result that was whole.
 func TestTruncatedStudyRunsOn(t *testing.T) {
+	slow(t)
 	l := newLab(t)
 	whole := l.realStudy("spec")
 	r := rand.New(rand.NewPCG(*seed, 1))
@@ -154,6 +156,7 @@ var damagedAt = regexp.MustCompile(`is damaged at line ([0-9]+) `)
 
 // No damage is accepted silently. Each is told with its line, and the file stays as it is.
 func TestDamageIsReported(t *testing.T) {
+	slow(t)
 	l := newLab(t)
 	lines := slices.Collect(strings.Lines(l.realStudy("spec")))
 	other := slices.Collect(strings.Lines(l.realStudy("other")))

@@ -15,6 +15,7 @@ import (
 // The kernel refuses the n-th sync or write of the journal, once or for ever: lbotune
 // stops with 74, and the same command then ends as if nothing had happened.
 func TestInjectedErrors(t *testing.T) {
+	slow(t)
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("needs strace")

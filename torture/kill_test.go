@@ -269,6 +269,7 @@ func (l *lab) unclocked(dir string) string {
 
 // With one worker an interrupted study equals one that never was, byte for byte.
 func TestKilledStudyEqualsUninterrupted(t *testing.T) {
+	slow(t)
 	for _, method := range []string{"random", "lbo"} {
 		t.Run(method, func(t *testing.T) {
 			s := newStorm(t, scaled(12, 40), 1, 3)

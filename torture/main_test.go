@@ -31,6 +31,14 @@ func scaled[T any](everyDay, torture T) T {
 	return everyDay
 }
 
+// slow leaves a test that takes seconds out of those of -short.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
 const (
 	// roleVar makes the test's own program one of the trial programs in trial_test.go.
 	roleVar = "LBOTUNE_TORTURE_ROLE"

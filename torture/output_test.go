@@ -140,6 +140,7 @@ loss=0.25
 // A reading that was lost with the middle of a long output is never passed over: the
 // value is the right one, or there is none.
 func TestLostReadings(t *testing.T) {
+	slow(t)
 	for _, c := range []struct {
 		pick string
 		want float64

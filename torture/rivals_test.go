@@ -11,6 +11,7 @@ import (
 
 // Only one lbotune works on a study, by whatever name the others know it.
 func TestSecondOrchestrator(t *testing.T) {
+	slow(t)
 	l := newLab(t)
 	l.spec("spec.toml", "touch started; until test -e go; do sleep 0.02; done; echo loss={x}", 2, 1)
 	first := l.start("run", "spec.toml")

@@ -153,6 +153,7 @@ var hostile = []string{
 
 // Values are data, in a shell's command, as arguments and in the environment.
 func TestHostileValues(t *testing.T) {
+	slow(t)
 	var choices []string
 	for _, v := range hostile {
 		choices = append(choices, tomlString(v))

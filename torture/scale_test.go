@@ -66,6 +66,7 @@ func (l *lab) cost(what string, args ...string) int {
 
 // A study may grow large: what it costs to look at it and to go on is bounded.
 func TestLargeStudy(t *testing.T) {
+	slow(t)
 	if raced {
 		t.Skip("measures memory")
 	}
@@ -86,6 +87,7 @@ func TestLargeStudy(t *testing.T) {
 
 // A running study takes little memory.
 func TestRunningStudy(t *testing.T) {
+	slow(t)
 	if raced {
 		t.Skip("measures memory")
 	}

@@ -105,6 +105,7 @@ func TestCtrlCTwice(t *testing.T) {
 // Ctrl-C three times kills what does not listen, and all that it has started.
 func TestCtrlCThrice(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	l := newLab(t)
 	l.spec("spec.toml", fmt.Sprintf(`cd %s; trap '' TERM; sleep 1000 & touch started; until test -e go; do sleep 0.05; done; kill $!; echo loss={x}`, l.dir), 3, 2)
 	term := l.terminal("run", "spec.toml")
@@ -120,6 +121,7 @@ func TestCtrlCThrice(t *testing.T) {
 // too, checkpoints are saved, and both go on.
 func TestNested(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	l := newLab(t)
 	l.spec("inner.toml", l.saver(), 3, 1)
 	l.spec("spec.toml", fmt.Sprintf("cd %s; %s run inner.toml && echo loss={x}", l.dir, os.Getenv(programVar)), 2, 1)
@@ -156,6 +158,7 @@ func (l *lab) goesOn(trials int) {
 // A terminal that is closed asks the running trials to end.
 func TestTerminalClosed(t *testing.T) {
 	t.Parallel()
+	slow(t)
 	l := newLab(t)
 	l.spec("spec.toml", l.saver(), 3, 1)
 	term := l.terminal("run", "spec.toml")
@@ -193,6 +196,7 @@ func TestTerminated(t *testing.T) {
 
 // Under timeout(1), by whatever signal, checkpoints are saved.
 func TestUnderTimeout(t *testing.T) {
+	slow(t)
 	for _, sig := range []string{"TERM", "INT", "HUP"} {
 		t.Run(sig, func(t *testing.T) {
 			t.Parallel()

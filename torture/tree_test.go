@@ -36,6 +36,7 @@ func (l *lab) nap() string {
 
 // What a trial leaves behind is ended and reported, and does not hold the study up.
 func TestLeftovers(t *testing.T) {
+	slow(t)
 	for name, command := range map[string]string{
 		"in the background":    "NAP & echo loss={x}",
 		"in another session":   "setsid NAP & echo loss={x}",
@@ -108,6 +109,7 @@ func (l *lab) cgroup(most int) string {
 // A fork bomb is ended when its time is over, whether it has a limit of its own or takes
 // every process that lbotune might need.
 func TestForkBomb(t *testing.T) {
+	slow(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("needs bash, which goes on when it cannot fork")
@@ -141,6 +143,7 @@ func TestForkBomb(t *testing.T) {
 
 // So are a hundred processes in sessions of their own.
 func TestManyProcesses(t *testing.T) {
+	slow(t)
 	l := newLab(t)
 	nap := l.nap()
 	l.write("spread", "#!/bin/sh\n[ $1 -gt 0 ] && for i in 1 2; do setsid \"$0\" $(($1 - 1)) & done\nexec "+nap+"\n")
