@@ -163,7 +163,7 @@ func TestNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	check(t, syscall.Mkfifo(fifo, 0o600))
-	for path, want := range map[string]string{dir: "a directory", fifo: "a special file"} {
+	for path, want := range map[string]string{dir: "a directory", fifo: "a named pipe"} {
 		_, _, err := journal.Open(path, ignore)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open: %v", err)

@@ -16,7 +16,8 @@ var ErrLocked = errors.New("journal is in use")
 // file is whole but of a format version that this package does not know.
 var ErrVersion = errors.New("unknown journal version")
 
-// A Holder is a process that has a journal open for writing, as it described itself.
+// A Holder is a process that has a journal open for writing, as it described itself;
+// without Since, as the system names it.
 type Holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
@@ -33,8 +34,11 @@ func (e *LockedError) Error() string {
 	if e.Holder.PID == 0 {
 		return fmt.Sprintf("journal %s is in use by another process", e.Path)
 	}
-	return fmt.Sprintf("journal %s is in use by process %d on %s since %s",
-		e.Path, e.Holder.PID, e.Holder.Host, e.Holder.Since.Format(time.RFC3339))
+	since := ""
+	if !e.Holder.Since.IsZero() {
+		since = " since " + e.Holder.Since.Format(time.RFC3339)
+	}
+	return fmt.Sprintf("journal %s is in use by process %d on %s%s", e.Path, e.Holder.PID, e.Holder.Host, since)
 }
 
 func (e *LockedError) Unwrap() error { return ErrLocked }
@@ -64,6 +68,18 @@ type CorruptError struct {
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("journal %s is damaged at line %d (byte %d): %s", e.Path, e.Line, e.Offset, e.Reason)
 }
+
+// A PlaceError says why what stands at Path is no journal, or leaves no room for a
+// new one: that is an fs.ErrExist.
+type PlaceError struct {
+	Path, Reason string
+	taken        bool
+}
+
+func (e *PlaceError) Error() string { return e.Path + " " + e.Reason }
+
+// Is makes the error of a file that was to be made an fs.ErrExist.
+func (e *PlaceError) Is(target error) bool { return e.taken && target == fs.ErrExist }
 
 // A WriteError says that the journal cannot be written. Nothing that the failed
 // call was asked to record counts as recorded, and the Journal that returned it

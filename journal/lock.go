@@ -38,7 +38,9 @@ func acquire(fsys FS, path string) (File, error) {
 	if err := tryLock(path, lock); err != nil {
 		var locked *LockedError
 		if errors.As(err, &locked) {
-			locked.Holder = readHolder(lock)
+			if note := readHolder(lock); note.PID != 0 {
+				locked.Holder = note
+			}
 		}
 		_ = lock.Close()
 		return nil, err
@@ -57,7 +59,7 @@ func tryLock(path string, file File) error {
 		case ok:
 			return nil
 		case waited >= lockPatience:
-			return &LockedError{Path: path}
+			return &LockedError{path, holderOf(file)}
 		}
 		time.Sleep(lockPause)
 	}
@@ -71,6 +73,17 @@ func writeHolder(lock File) {
 	if err == nil && lock.Truncate(0) == nil {
 		_, _ = lock.Write(append(note, '\n'))
 	}
+}
+
+// holderOf is what the system knows of who holds the lock of file.
+func holderOf(file File) Holder {
+	if f, ok := file.(interface{ lockedBy() int }); ok {
+		if pid := f.lockedBy(); pid != 0 {
+			host, _ := os.Hostname()
+			return Holder{PID: pid, Host: host}
+		}
+	}
+	return Holder{}
 }
 
 func readHolder(lock File) Holder {

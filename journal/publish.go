@@ -22,7 +22,7 @@ func resolveNew(fsys FS, path string) (string, error) {
 // writes it under another name, and it gets its own once it is on disk.
 func publish(fsys FS, path string, fill func(File) error) (File, error) {
 	if _, err := fsys.Stat(path); err == nil {
-		return nil, fmt.Errorf("create journal: %w", &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist})
+		return nil, occupied(fsys, path)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, &WriteError{path, "create", err}
 	}
@@ -50,6 +50,14 @@ func publish(fsys FS, path string, fill func(File) error) (File, error) {
 		return nil, &WriteError{path, "create", err}
 	}
 	return f, nil
+}
+
+// occupied says what is in the way of a new file at path.
+func occupied(fsys FS, path string) error {
+	if _, err := fsys.Resolve(path); errors.Is(err, fs.ErrNotExist) {
+		return &PlaceError{path, "is a symbolic link to a file that is not there", true}
+	}
+	return &PlaceError{path, "exists already", true}
 }
 
 // newFile makes a file for the owner alone, whatever the umask.

@@ -103,14 +103,17 @@ func resolve(fsys FS, path string) (string, error) {
 		return "", fmt.Errorf("open journal: %w", err)
 	}
 	if !info.Mode.IsRegular() {
-		return "", fmt.Errorf("open journal: %w", &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("not a regular file but %s", kind(info.Mode))})
+		return "", &PlaceError{Path: path, Reason: "cannot be a journal: it is " + kind(info.Mode)}
 	}
 	return found, nil
 }
 
 func kind(mode fs.FileMode) string {
-	if mode.IsDir() {
+	switch mode.Type() {
+	case fs.ModeDir:
 		return "a directory"
+	case fs.ModeNamedPipe:
+		return "a named pipe"
 	}
 	return "a special file (" + mode.String() + ")"
 }

@@ -16,7 +16,7 @@ func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	s := settings.resolved(space.Len())
+	s := settings.Resolved(space.Len())
 	h := newHistory(space, seed)
 	switch s.Method {
 	case MethodRandom:

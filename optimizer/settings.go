@@ -172,8 +172,8 @@ func (s Settings) Validate() []Problem {
 	return out
 }
 
-// resolved fills every empty field with its default for d parameters.
-func (s Settings) resolved(d int) Settings {
+// Resolved fills every empty field with its default for d parameters.
+func (s Settings) Resolved(d int) Settings {
 	paper := s.Preset == PresetPaper
 	if s.Lipschitz == "" && (s.Acquisition == "ts" || paper && s.Acquisition == "ucb") {
 		s.Lipschitz = "reject"

@@ -121,6 +121,13 @@ func startsTerminator(rest []byte) bool {
 	}
 }
 
+// ParseNumber reads all of text as one number in the words in which the metrics of
+// programs are read: decimal, or one of the names of what is not finite.
+func ParseNumber(text string) (value float64, ok bool) {
+	value, k := parseNumber([]byte(text))
+	return value, k == finite || k == nonFinite
+}
+
 // parseNumber reads token as one decimal number: digits with an optional sign,
 // decimal point and exponent, or one of the names of what is not finite.
 func parseNumber(token []byte) (float64, kind) {

@@ -143,7 +143,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 	exit, err := a.harvest(rec)
 	exit.Leftovers = left
 	if err == nil && lived {
-		exit.DiskFull = a.noteFullDisk(exit.Code)
+		exit.DiskFull = a.noteFullDisk(exit.Code) || exit.DiskFull
 	}
 	return exit, err
 }

@@ -20,6 +20,20 @@ func (a *attempt) noteFullDisk(code int) bool {
 	return true
 }
 
+// NoteFullDisk writes down in the directory of an attempt that runs that the disk is
+// full, for an orchestrator that cannot stay until its end. Its record has the room.
+func NoteFullDisk(dir string) {
+	d, err := openDir(dir)
+	if err != nil {
+		return
+	}
+	defer unix.Close(d)
+	if record, err := openAt(d, RecordName, unix.O_WRONLY|unix.O_APPEND); err == nil {
+		_ = appendEntry(record, entry{Full: true})
+		unix.Close(record)
+	}
+}
+
 // crowded reports whether the file system of directory dir is so full that it is worth a
 // closer look, which costs more.
 func crowded(dir int) bool {

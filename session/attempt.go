@@ -37,20 +37,6 @@ func absolute(base, path string) string {
 	return filepath.Join(base, path)
 }
 
-// resultName is the file of results in an attempt's directory that programs of
-// some dialects are told of by an environment variable.
-const resultName = "results.json"
-
-// resultFile is the file that the program writes a metric to.
-func (a *attempt) resultFile(metric int) string {
-	if a.study.patterns[metric].Variable() != "" {
-		return filepath.Join(a.study.layout.Attempt(a.id), resultName)
-	}
-	b := a.bindings()
-	name, _ := b.Expand(a.config.Metrics[metric].File)
-	return absolute(a.config.Cwd(b), name)
-}
-
 // variable is the environment variable by which some dialects tell a program where
 // to write its results; empty if no metric needs it.
 func (a *attempt) variable() string {

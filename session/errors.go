@@ -55,10 +55,14 @@ type UnsavedError struct {
 }
 
 func (e *UnsavedError) Error() string {
-	if len(e.Finished) == 0 {
+	switch n := len(e.Finished); n {
+	case 0:
 		return e.Err.Error()
+	case 1:
+		return fmt.Sprintf("%v; 1 result is not saved", e.Err)
+	default:
+		return fmt.Sprintf("%v; %d results are not saved", e.Err, n)
 	}
-	return fmt.Sprintf("%v; %d results are not saved", e.Err, len(e.Finished))
 }
 
 // Unwrap returns the journal's error.

@@ -62,7 +62,7 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 		files = append(files, runner.File{Name: filepath.ToSlash(t.To), Content: []byte(text)})
 	}
 	if a.variable() != "" {
-		files = append(files, runner.File{Name: resultName})
+		files = append(files, runner.File{Name: study.ResultName})
 	}
 	return files, nil
 }
@@ -81,7 +81,7 @@ func (a *attempt) environment(b *command.Bindings) []string {
 		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
 	}
 	if v := a.variable(); v != "" {
-		add(v, filepath.Join(b.TrialDir, resultName))
+		add(v, filepath.Join(b.TrialDir, study.ResultName))
 	}
 	for _, v := range b.All() {
 		add("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text())

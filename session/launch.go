@@ -71,6 +71,11 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
+	before, err := a.recordResults()
+	if err != nil {
+		return failed(study.FailLaunch, 0, "%v", err)
+	}
+	job.Files = append(job.Files, before...)
 	exit, err := a.study.opts.Launcher.Launch(ctx, job)
 	if errors.Is(err, runner.ErrClaimed) { // the journal was put back from a backup, perhaps
 		if o, ok := rejoin(); ok {

@@ -32,6 +32,11 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Launcher != nil {
+		if err := s.checkOwner(); err != nil {
+			return nil, err
+		}
+	}
 	torn, err := s.openJournal(config)
 	if err != nil {
 		return nil, err
@@ -112,32 +117,34 @@ func (s *Study) create(config study.Config) error {
 // begin starts a session: config, optimizer and the session's record.
 func (s *Study) begin(config *study.Config, torn string) error {
 	var events []study.Event
-	if config == nil && s.opts.Adjust != nil {
+	here, _ := os.Getwd() // it may have been removed
+	if config != nil {
+		here = config.Dir
+	} else if s.opts.Adjust != nil {
 		adjusted := s.state.Config
 		if err := s.opts.Adjust(&adjusted); err != nil {
 			return err
 		}
 		config = &adjusted
 	}
-	if config != nil {
-		change, err := s.state.Reconfigured(*config)
-		if err != nil {
-			return err
+	change, err := s.reconfigure(config, here)
+	if err != nil {
+		return err
+	}
+	if change != nil {
+		for _, v := range s.state.Dropped(*change) {
+			s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
 		}
-		if change != nil {
-			for _, v := range s.state.Dropped(*change) {
-				s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
-			}
-			events = append(events, *change)
-			s.opts.Log.Info("the spec has changed since the last session")
-		}
+		events = append(events, *change)
+		s.opts.Log.Info("the spec has changed since the last session")
 	}
 	if s.state.Ended() && len(events) == 0 {
 		return nil // nothing will happen that a record should precede
 	}
 	s.host, _ = os.Hostname() // for people only
-	events = append(events, study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn})
-	if err := s.commit(events...); err != nil {
+	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn}
+	begun.Dir, begun.Way = s.place(change)
+	if err := s.commit(append(events, begun)...); err != nil {
 		return err
 	}
 	return s.prepare()

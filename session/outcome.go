@@ -47,7 +47,11 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 			o.failure.Text = exit.Cause
 		}
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
-		o.leftovers = describeLeftovers(exit.Leftovers)
+		secrets := SecretsOf(&a.config)
+		if o.failure != nil {
+			o.failure.Text = secrets.Hide(o.failure.Text)
+		}
+		o.leftovers = describeLeftovers(exit.Leftovers, len(a.config.Run.SecretEnv) > 0)
 		return o
 	case errors.Is(err, runner.ErrOutdated):
 		o = failed(study.FailLost, 0, "the attempt does not count: %v", runner.ErrOutdated)
@@ -122,7 +126,11 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 			continue
 		}
 		result, err := f.collector.Result(i)
+		why := a.unwritten(i)
 		switch {
+		case why != "" && m.Name == objective:
+			return failed(study.FailNoMetric, 0, "%s", why)
+		case why != "":
 		case err == nil:
 			metrics[m.Name] = journal.Float(result.Value)
 		case m.Name == objective:
@@ -177,8 +185,9 @@ func noValue(e *parser.NoValueError) outcome {
 	return failed(kind, 0, "%v", e)
 }
 
-// describeLeftovers names the first few processes, and those that live on.
-func describeLeftovers(ps []runner.Process) string {
+// describeLeftovers names the first few processes, and those that live on; without
+// their arguments, if these may hold secrets.
+func describeLeftovers(ps []runner.Process, secret bool) string {
 	const most = 5
 	var out []string
 	more := 0
@@ -187,7 +196,11 @@ func describeLeftovers(ps []runner.Process) string {
 			more++
 			continue
 		}
-		s := fmt.Sprintf("%d (%s)", p.PID, p.Command)
+		line := p.Command
+		if secret {
+			line, _, _ = strings.Cut(line, " ")
+		}
+		s := fmt.Sprintf("%d (%s)", p.PID, line)
 		if p.Alive {
 			s += ", still alive"
 		}

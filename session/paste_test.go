@@ -35,17 +35,17 @@ func bindings(t *testing.T) *command.Bindings {
 func TestPaste(t *testing.T) {
 	b := bindings(t)
 	c := study.Config{Command: command.Command{Shell: "./x --lr={lr}"}, Params: b.Params, Dir: "/home/me"}
-	if got, err := c.Paste(b); err != nil || got != "./x --lr=0.0123456" {
+	if got, err := c.Paste(b, c.Dir); err != nil || got != "./x --lr=0.0123456" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with := c
 	with.Command.Shell, with.Run.Env = "./x {lr} # fast", []string{"A=b"}
-	if got, err := with.Paste(b); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
+	if got, err := with.Paste(b, c.Dir); err != nil || got != "(export A=b && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	with.Run.Slots = []study.Slot{{}, {Env: []string{"GPU=7", "A={n}"}}}
 	b.Slot = 1
-	if got, err := with.Paste(b); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
+	if got, err := with.Paste(b, c.Dir); err != nil || got != "(export A=b && export GPU=7 && export A=5 && ./x 0.0123456 # fast\n)" {
 		t.Errorf("got %s, %v", got, err)
 	}
 	b.Slot = 0
@@ -53,7 +53,7 @@ func TestPaste(t *testing.T) {
 	want := "(cd '/home/me/my src' && export A='b c' && export LBOTUNE_PARAM_LR=0.0123456 && export LBOTUNE_PARAM_N=5" +
 		" && export LBOTUNE_PARAM_OPT='adam w' && export LBOTUNE_PARAM_NESTEROV=false" +
 		" && ./x --lr=0.0123456)"
-	if got, err := c.Paste(b); err != nil || got != want {
+	if got, err := c.Paste(b, c.Dir); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 }
@@ -90,7 +90,7 @@ func TestPasteIsWhatRan(t *testing.T) {
 			}
 			for _, trial := range st.Trials {
 				b := study.LastBindings(study.Layout(dir), &st.Config, trial)
-				got, err := st.Config.Paste(b)
+				got, err := st.Config.Paste(b, st.Config.Dir)
 				if want := ran[b.TrialDir]; err != nil || got != want {
 					t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
 				}

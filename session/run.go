@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -108,12 +110,24 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 			deadline = nil
 		}
 		if err := l.settle(); err != nil {
+			l.noteFullDisk(err)
 			return err
 		}
 		if l.stop == StopHere {
 			return l.fatal
 		}
 		l.watchOn()
+	}
+}
+
+// noteFullDisk writes down with the running attempts, which are left alone, that the disk
+// has no room: what they lack for that reason is then no failure of theirs.
+func (l *loop) noteFullDisk(err error) {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return
+	}
+	for _, r := range l.running {
+		runner.NoteFullDisk(l.layout.Attempt(r.id))
 	}
 }
 

@@ -10,19 +10,17 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// sourcesName is the view of the sources in an attempt's directory.
-const sourcesName = "sources"
-
 // exitNoSources is the exit code of an attempt that could not get its sources.
 const exitNoSources = 125
 
 // withSources makes the job get its view of the sources before its command
 // runs, and only then go to its working directory, which may lie in it. The
 // system's own cp and ln do the work, as part of the attempt: what they complain
-// of stands in its stderr, and what stops the attempt stops them.
+// of stands in its stderr, and what stops the attempt stops them. The copy is the owner's
+// alone, whatever its original.
 func withSources(job *runner.Job, s *study.Sources, start string) {
-	from, to := command.Quote(absolute(start, s.From)), command.Quote(filepath.Join(job.Dir, sourcesName))
-	get := "cp -Rp -- " + from + " " + to
+	from, to := command.Quote(absolute(start, s.From)), command.Quote(filepath.Join(job.Dir, study.SourcesName))
+	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
 	if s.Mode == "link" {
 		get = "ln -s -- " + from + " " + to
 	}

@@ -3,12 +3,14 @@ package spaces
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 func (p Param) parse(text string) (Value, error) {
 	switch p.Kind {
 	case KindFloat:
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
+		// As programs print numbers, and not as Go also writes them: 0x1p3, 1_000.
+		if x, err := strconv.ParseFloat(text, 64); err == nil && !strings.ContainsAny(text, "xX_") {
 			return Float(x), nil
 		}
 	case KindInt:

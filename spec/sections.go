@@ -1,14 +1,8 @@
 package spec
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +79,7 @@ func (t *table) run() study.Run {
 		Retries:       int(s.integer("retries", 0, 0)),
 		MaxLog:        s.bytes("max_log", defaultMaxLog),
 		Env:           s.pairs("env"),
+		SecretEnv:     s.strings("secret_env"),
 		Cwd:           s.str("cwd", ""),
 		Sources:       s.sources(),
 		Repeats:       int(s.integer("repeats", 1, 1)),
@@ -97,6 +92,7 @@ func (t *table) run() study.Run {
 		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
 	}
 	s.slots(&r)
+	s.checkSecrets(r)
 	s.done()
 	return r
 }
@@ -181,95 +177,4 @@ func (t *table) prune() *study.Prune {
 	}
 	s.done()
 	return p
-}
-
-// maxTemplate bounds a template file, which is kept in the journal.
-const maxTemplate = 1 << 20
-
-// files reads [[files]] and the templates that they name.
-func (t *table) files(base string) []command.File {
-	var out []command.File
-	taken := map[string]bool{}
-	for _, f := range t.subs("files") {
-		tpl := command.File{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
-		if f.has("from") == f.has("text") {
-			f.missing("from", `for example from = "config.yaml.in"`, "needs either from, a template file, or text")
-		} else if f.has("from") {
-			tpl.Text = f.template(base, tpl.From)
-		}
-		if tpl.To == "" && tpl.From != "" {
-			tpl.To = strings.TrimSuffix(filepath.Base(tpl.From), ".in")
-		}
-		f.settings(&tpl)
-		switch {
-		case tpl.To == "":
-			f.missing("to", `for example to = "config.yaml"`, "the file has no name: add to")
-		case !filepath.IsLocal(tpl.To):
-			f.at("to", "", "found %q; want the name of a file inside the trial's directory", tpl.To)
-		case taken[filepath.Clean(tpl.To)]:
-			f.at("to", "", "two files are rendered to %q", tpl.To)
-		}
-		taken[filepath.Clean(tpl.To)] = true
-		f.done()
-		out = append(out, tpl)
-	}
-	return out
-}
-
-// settings reads the values that are set in a base file.
-func (t *table) settings(f *command.File) {
-	if !t.has("set") {
-		t.get("set")
-		return
-	}
-	if !f.Settable() {
-		t.at("set", "name it in from or to, as base.yaml", "values are set in JSON, YAML and TOML files; %q is none by its name", cmp.Or(f.From, f.To))
-	}
-	t.inElement("set").setting(f, "")
-}
-
-// setting reads the settings in a table, whose own place in the file is prefix.
-func (t *table) setting(f *command.File, prefix string) {
-	for _, k := range slices.Sorted(maps.Keys(t.data)) {
-		path := prefix + k
-		if _, nested := t.data[k].(map[string]any); nested { // model.lr = "{lr}" without quotes
-			t.inElement(k).setting(f, path+".")
-			continue
-		}
-		s := command.Setting{Path: path, Value: t.value(k)}
-		f.Set = append(f.Set, s)
-		if !f.Settable() || f.Text == "" {
-			continue
-		}
-		err := f.CheckSet(s)
-		var pe *command.PathError
-		switch {
-		case errors.As(err, &pe):
-			t.at(k, didYouMean(pe.Missing, pe.Allowed), "%v", pe)
-		case err != nil:
-			t.at(k, "", "%v", err)
-		}
-	}
-}
-
-// template reads a template file, which a relative path looks for in base.
-func (t *table) template(base, from string) string {
-	path := from
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(base, path)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		t.at("from", "", "cannot read the template: %v", err)
-		return ""
-	case !info.Mode().IsRegular() || info.Size() > maxTemplate:
-		t.at("from", "", "%s is not a regular file of at most 1 MiB", path)
-		return ""
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.at("from", "", "cannot read the template: %v", err)
-	}
-	return string(text)
 }

@@ -99,7 +99,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Run.OKExit = okExit
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
-	cfg.Files = t.files(filepath.Dir(path))
+	cfg.Files = t.files(filepath.Dir(path), cfg.Reserved())
 	cfg.Launcher = t.launcher(cfg.Run)
 	t.done()
 	t.checkPlaceholders(cfg)
@@ -147,6 +147,14 @@ func (t *table) checkGrid(cfg study.Config) {
 // checkTogether finds what is wrong between sections that are right alone.
 func (t *table) checkTogether(cfg study.Config) {
 	t.checkGrid(cfg)
+	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
+		in := t.sub("objective")
+		if m.Name != cfg.Objective().Name {
+			in = t.sub("metrics").sub(m.Name)
+		}
+		in.at("file", `write file = "{trial_dir}/result.json", and have the program write there`,
+			"%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File)
+	}
 	p := cfg.Prune
 	if p == nil {
 		return

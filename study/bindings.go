@@ -6,9 +6,6 @@ import (
 	"github.com/lbotune/lbotune/command"
 )
 
-// ParamsName is the file of a trial's parameters in its attempts' directories.
-const ParamsName = "params.json"
-
 // SetupBindings are those of the setup command.
 func SetupBindings(l Layout, c *Config) *command.Bindings {
 	return &command.Bindings{Study: string(l), Seed: c.Seed}

@@ -64,6 +64,9 @@ type Run struct {
 	MaxLog int64 `json:"max_log,omitempty"`
 	// Env is added to the environment of every trial, as NAME=value, in order.
 	Env []string `json:"env,omitempty"`
+	// SecretEnv names variables of lbotune's own environment that trials are handed
+	// and whose values are neither written nor shown.
+	SecretEnv []string `json:"secret_env,omitempty"`
 	// Cwd is the working directory of a trial; placeholders are replaced.
 	Cwd string `json:"cwd,omitempty"`
 	// Sources is a directory copied or linked into every trial's directory.

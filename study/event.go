@@ -86,6 +86,10 @@ type Session struct {
 	// Recovered is the name of the file that keeps the bytes of a torn last
 	// line, if one was cut off.
 	Recovered string `json:"recovered,omitempty"`
+	// Dir is where the study was, free of symbolic links, and Way the way from there
+	// to Config.Dir, so that a later session sees whether both have moved.
+	Dir string `json:"dir,omitempty"`
+	Way string `json:"way,omitempty"`
 }
 
 // SetupEnded says how the setup command ended. It is run again at the next

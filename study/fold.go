@@ -30,6 +30,7 @@ func (s *State) apply(r Record) error {
 		return s.created(e, r.At)
 	case Session:
 		s.Sessions = e.Number
+		s.Place, s.Way = e.Dir, e.Way
 		s.inSession = nil
 		if s.Closed != nil && s.Closed.Why == EndGuard {
 			s.Closed = nil // a person has started it again

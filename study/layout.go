@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/lbotune/lbotune/parser"
 )
 
 // Layout names the files of a study. The journal is the truth; the rest may be
@@ -62,4 +64,29 @@ func (l Layout) Former() string {
 		}
 	}
 	return ""
+}
+
+// Names of what lbotune puts into an attempt's directory beside the launcher's files.
+const (
+	ParamsName  = "params.json"  // the trial's parameters
+	SourcesName = "sources"      // its view of the sources
+	BeforeName  = "before.json"  // what stood in the place of its result files before its start
+	ResultName  = "results.json" // for the results of some dialects' programs, which a variable tells of it
+)
+
+// Reserved lists the names in an attempt's directory that no file of the spec's can have.
+func (c *Config) Reserved() []string {
+	names := []string{"attempt.jsonl", "stdout", "stderr", ParamsName} // the first three are the launcher's
+	if c.Run.Sources != nil {
+		names = append(names, SourcesName)
+	}
+	for _, m := range c.Metrics {
+		if m.File != "" {
+			names = append(names, BeforeName)
+		}
+		if p, err := parser.Compile(m.Rule); err == nil && p.Variable() != "" {
+			names = append(names, ResultName)
+		}
+	}
+	return names
 }

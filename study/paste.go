@@ -1,28 +1,43 @@
 package study
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/lbotune/lbotune/command"
 )
 
-// Paste is a line for a shell that runs a trial's command again by hand: in its
-// working directory, with the environment that the spec gives it and its slot.
-func (c *Config) Paste(b *command.Bindings) (string, error) {
+// secretRE matches the names of variables whose values are not to be shown.
+var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
+
+// Paste is a line for a shell in the directory here that runs a trial's command again
+// by hand: in its working directory, with the environment that the spec gives it and
+// its slot. The values of secrets are left for the reader's environment to give.
+func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
 	cmd, err := c.Command.Render(b)
 	if err != nil {
 		return "", err
 	}
 	var before []string
-	if c.Run.Cwd != "" {
+	if c.Run.Cwd != "" || c.Dir != here {
 		before = append(before, "cd "+command.Word(c.Cwd(b)))
 	}
 	export := func(name, value string) {
 		before = append(before, "export "+name+"="+command.Word(value))
 	}
+	secret := func(name string) {
+		before = append(before, "export "+name+`="${`+name+`:?is a secret}"`)
+	}
 	for _, e := range c.Environment(b) {
 		name, value, _ := strings.Cut(e, "=")
+		if secretRE.MatchString(name) {
+			secret(name)
+			continue
+		}
 		export(name, value)
+	}
+	for _, name := range c.Run.SecretEnv {
+		secret(name)
 	}
 	if c.Run.ParamsFromEnv {
 		for _, v := range b.All() {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -21,10 +20,8 @@ func (e *ConfigError) Error() string {
 // event that takes over what has changed, nil if nothing has, or an error that
 // names what cannot change any more.
 func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
-	if now.Dir != s.Config.Dir {
-		if _, err := os.Stat(s.Config.Dir); err == nil {
-			now.Dir = s.Config.Dir // started from elsewhere, but the study stays
-		}
+	if len(s.Trials) > 0 {
+		now.Params = inOrder(s.Config.Params, now.Params)
 	}
 	print, err := now.Fingerprint()
 	if err != nil {
@@ -45,6 +42,7 @@ func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
 	if sameJSON(config.Params, s.Config.Params) {
 		return nil, nil
 	}
+	config.Dir = s.Config.Dir
 	if len(s.Trials) > 0 {
 		now := s.Config
 		now.Params = config.Params
@@ -68,17 +66,19 @@ func (s *State) refused(now Config) []string {
 	}
 	out = append(out, changedParams(was, now)...)
 	fixed("direction", was.Objective().Direction, now.Objective().Direction)
-	fixed("optimizer", was.Optimizer, now.Optimizer)
+	if !sameOptimizer(was, now) {
+		fixed("optimizer", was.Optimizer, now.Optimizer)
+	}
 	fixed("seed", was.Seed, now.Seed)
 	if s.committed() {
-		if !sameJSON(was.Command, now.Command) {
+		if !was.Command.Alike(now.Command) {
 			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
 		}
-		fixed("metric", was.Objective().Rule, now.Objective().Rule)
+		fixed("metric", withDefaults(was.Objective().Rule), withDefaults(now.Objective().Rule))
 		if a, b := was.Objective().Name, now.Objective().Name; a != b {
 			out = append(out, fmt.Sprintf("name of the metric: was %s, is %s", a, b))
 		}
-		fixed("files", was.Files, now.Files)
+		fixed("files", contents(was.Files), contents(now.Files))
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
 	}
 	return out

@@ -24,9 +24,11 @@ type State struct {
 	// Queue holds enqueued values that no trial has taken yet.
 	Queue    []spaces.Values
 	Sessions int
-	Elapsed  time.Duration
-	Began    time.Time
-	Updated  time.Time
+	// Place and Way are the last session's Dir and Way.
+	Place, Way string
+	Elapsed    time.Duration
+	Began      time.Time
+	Updated    time.Time
 	// SetUp reports whether the setup command has succeeded.
 	SetUp bool
 	// Setups counts the attempts at it.

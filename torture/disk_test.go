@@ -51,7 +51,7 @@ func (l *lab) stoppedWriting(res result, dir string) {
 // A disk that fills up ends the run and loses nothing; with room on it the same command
 // ends as if nothing had happened.
 func TestFullDisk(t *testing.T) {
-	for _, kib := range scaled([]int{160}, []int{40, 48, 56, 64, 72, 80, 88, 96, 128, 160, 192, 256, 320, 384, 512}) {
+	for _, kib := range scaled([]int{148, 160, 164, 172, 176}, []int{40, 48, 56, 64, 72, 80, 88, 96, 128, 160, 192, 256, 320, 384, 512}) {
 		t.Run(fmt.Sprintf("%d KiB", kib), func(t *testing.T) {
 			l := newLab(t)
 			l.smallDisk("small", kib)
@@ -216,9 +216,14 @@ func TestJournalTakenAway(t *testing.T) {
 			l.write("go", "")
 			res := r.end()
 			res.must(l, 74)
-			res.mustSay(l, "1 results are not saved", "trial 1: ", "while it was in use", "hint: nothing more was started")
-			if name != "directory moved" { // and with it, what the trial printed
+			res.mustSay(l, "; 1 result is not saved", "trial 1: ", "while it was in use", "hint: nothing more was started")
+			if name == "directory moved" { // and with it, what the trial printed
+				res.mustSay(l, "trial 1: not known, for its directory has gone: ", "spec.study/trials/000001/a1 with x=")
+			} else {
 				res.mustSay(l, "trial 1: loss = ")
+			}
+			if strings.Contains(res.err, "trial 1: failed") {
+				t.Errorf("it had not failed:\n%s", res.err)
 			}
 			if runs := l.read("runs"); runs != "1\n" {
 				t.Errorf("these trials ran: %q", runs)

@@ -165,7 +165,7 @@ func (r *run) said() string {
 func (r *run) end() result {
 	r.lab.Helper()
 	timer := time.AfterFunc(patience, func() {
-		_ = r.Process.Signal(syscall.SIGQUIT) // shows what it was doing
+		_ = r.Process.Signal(syscall.SIGABRT) // shows what it was doing
 	})
 	defer timer.Stop()
 	err := r.Wait()

@@ -276,3 +276,24 @@ func TestStoppedAndContinued(t *testing.T) {
 		t.Errorf("%d succeeded after %d attempts, overlaps %q", n, attempts(notes), overlaps)
 	}
 }
+
+// Ctrl-\ ends a command that runs no trials, and shows nothing of its inside.
+func TestQuit(t *testing.T) {
+	l := newLab(t)
+	r := l.command("parse", "--metric", "loss", "-")
+	in, err := r.StdinPipe()
+	l.check(err)
+	r.launch()
+	_, err = in.Write([]byte("loss=1\n"))
+	l.check(err)
+	l.await("a match", func() bool {
+		text, err := os.ReadFile(r.out)
+		return err == nil && len(text) > 0
+	})
+	l.check(r.Process.Signal(syscall.SIGQUIT))
+	res := r.end()
+	res.must(l, 131)
+	if res.err != "" {
+		t.Errorf("it said %q", res.err)
+	}
+}

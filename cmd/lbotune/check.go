@@ -47,6 +47,10 @@ to find the metric, --smoke lists what a rule may ask for.`,
 			if smoke != "" && smoke != smokeMiddle && smoke != smokeAll {
 				return asUsage(fmt.Errorf("--smoke=%s: allowed are %s and %s", smoke, smokeMiddle, smokeAll))
 			}
+			if m, shared := cfg.SharedResult(); shared {
+				fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
+					"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
+			}
 			p, err := newPreview(cmd.Context(), &cfg, layout)
 			if err != nil {
 				return err
@@ -131,7 +135,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 		}
 		t := &study.Trial{Number: q.Trial, Values: values}
 		b := study.TrialBindings(l, cfg, t, 1, 0)
-		line, err := cfg.Paste(b)
+		line, err := cfg.Paste(b, here(cfg))
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +268,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 // there is an error.
 func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, all bool) (s *session.Study, dir string, err error) {
 	one := *cfg
-	if err := findGPUs(&one); err != nil {
+	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
 		return nil, "", err
 	}
 	var l launcher
@@ -308,7 +312,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		}
 	}
 	fmt.Fprintln(g.err, doing)
-	stop := newStopper(func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
+	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
 	if err := s.Close(); err != nil {
@@ -358,7 +362,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir)
+	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir, &s.State().Config)
 	return &hinted{&noValue{err}, "all of its output is in " + dir}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -29,9 +30,10 @@ func exitCodes() []exitCode {
 		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
 		{74, "cannot write", cannotWrite},
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
+		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return isSignal(err, sigQuit) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) ||
+			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) || isA[*journal.PlaceError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion)
 		}},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
@@ -42,10 +44,11 @@ func exitCodes() []exitCode {
 }
 
 // cannotWrite reports whether err says that the disk takes no more: of the journal,
-// or of what a trial needs before it starts.
+// of what a trial needs before it starts, or of anything else.
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
-	return isA[*journal.WriteError](err) || errors.As(err, &spawn) && spawn.Disk
+	var path *fs.PathError
+	return isA[*journal.WriteError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 
 func isA[E error](err error) bool {
@@ -100,7 +103,7 @@ func (h *hinted) Unwrap() error { return h.error }
 func complain(w io.Writer, err error) {
 	var specErr *spec.Error
 	if errors.As(err, &specErr) {
-		fmt.Fprintln(w, strings.TrimRight(specErr.Error(), "\n"))
+		fmt.Fprintln(w, printable(strings.TrimRight(specErr.Error(), "\n")))
 		return
 	}
 	fmt.Fprintf(w, "lbotune: %s\n", printable(err.Error()))

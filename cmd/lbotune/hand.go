@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
@@ -271,14 +271,23 @@ func newTell(g *global) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.Tell(n, value, failed); err != nil {
-					return &usageError{err}
-				}
 				t := s.State().Trials[n-1]
-				if g.json {
+				told := t.Done() && t.Hand
+				err = s.Tell(n, value, failed)
+				switch {
+				case err != nil && told:
+					return &hinted{&usageError{err}, fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
+						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n)}
+				case err != nil:
+					return &usageError{err}
+				case g.json:
 					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
 				}
-				_, err = fmt.Fprintf(g.err, "trial %d %s\n", n, t.Status)
+				text := fmt.Sprintf("trial %d %s", n, t.Status)
+				if t.Failure != nil && failed == "" {
+					text += ": " + t.Failure.Text
+				}
+				_, err = fmt.Fprintln(g.err, text)
 				return err
 			})
 		},
@@ -296,9 +305,9 @@ func toldValue(args []string, failed string) (float64, error) {
 	case len(args) == 2:
 		return 0, usagef("there is no value; write it after the trial's number, or --failed REASON")
 	}
-	v, err := strconv.ParseFloat(args[2], 64)
-	if err != nil {
-		return 0, usagef("found %q; want a number", args[2])
+	v, ok := parser.ParseNumber(args[2])
+	if !ok {
+		return 0, usagef("found %q; want a number such as 0.25, -3 or 1e-5", args[2])
 	}
 	return v, nil
 }

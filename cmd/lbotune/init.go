@@ -44,7 +44,7 @@ Read the spec through and correct the guesses.`,
 			if err := writeNew(file, text); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(g.err, "wrote %s; look through it, then: lbotune check %s\n", file, file)
+			_, err := fmt.Fprintf(g.err, "wrote %s; look through it, then: lbotune check %s\n", oneLine(file), oneLine(file))
 			return err
 		},
 	}

@@ -81,7 +81,7 @@ func printVerified(g *global, path string, sum journal.Summary) error {
 	if torn != "" {
 		torn = "\nnote: " + torn + "; the next run cuts it off"
 	}
-	_, err := fmt.Fprintf(g.out, "%s: %s, %d bytes, all intact (crc %08x)%s\n", path, count(int(sum.Records), "record"), sum.Size, sum.CRC, torn)
+	_, err := fmt.Fprintf(g.out, "%s: %s, %d bytes, all intact (crc %08x)%s\n", oneLine(path), count(int(sum.Records), "record"), sum.Size, sum.CRC, torn)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -24,7 +25,7 @@ func newLog(g *global) *cobra.Command {
 could command the terminal.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, l, t, err := loadTrial(args)
+			st, l, t, err := loadTrial(args)
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ could command the terminal.`,
 				name = runner.StderrName
 			}
 			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: attempt})
-			return printLog(cmd.Context(), g.out, filepath.Join(dir, name), raw)
+			return printLog(cmd.Context(), g.out, filepath.Join(dir, name), raw, session.SecretsOf(&st.Config))
 		},
 	}
 	f := cmd.Flags()
@@ -47,10 +48,10 @@ could command the terminal.`,
 }
 
 // printLog copies a log, made safe to print unless raw.
-func printLog(ctx context.Context, w io.Writer, path string, raw bool) error {
+func printLog(ctx context.Context, w io.Writer, path string, raw bool, secrets session.Secrets) error {
 	whole := make(chan struct{})
 	close(whole)
-	safe := &sanitizer{w: w}
+	safe := &sanitizer{w: w, secrets: secrets}
 	if !raw {
 		w = safe
 	}
@@ -64,8 +65,9 @@ func printLog(ctx context.Context, w io.Writer, path string, raw bool) error {
 // sanitizer makes text safe for a terminal line by line. A line longer than
 // maxHeld is cut, so that no output fills the memory.
 type sanitizer struct {
-	w    io.Writer
-	held []byte
+	w       io.Writer
+	secrets session.Secrets
+	held    []byte
 }
 
 const maxHeld = 1 << 20
@@ -76,14 +78,16 @@ func (s *sanitizer) Write(p []byte) (int, error) {
 	if end == 0 && len(s.held) > maxHeld {
 		end = len(s.held)
 	}
-	if _, err := io.WriteString(s.w, runner.Sanitize(string(s.held[:end]))); err != nil {
+	if _, err := io.WriteString(s.w, s.safe(s.held[:end])); err != nil {
 		return 0, err
 	}
 	s.held = append(s.held[:0], s.held[end:]...)
 	return len(p), nil
 }
 
+func (s *sanitizer) safe(text []byte) string { return s.secrets.Hide(runner.Sanitize(string(text))) }
+
 func (s *sanitizer) flush() error {
-	_, err := io.WriteString(s.w, runner.Sanitize(string(s.held)))
+	_, err := io.WriteString(s.w, s.safe(s.held))
 	return err
 }

@@ -68,17 +68,21 @@ func (p *progress) begin(s *session.Study) {
 	if b := st.Best(); b != nil {
 		p.best = *b
 	}
+	dir := oneLine(string(s.Layout()))
 	switch {
 	case st.Closed != nil:
 		advice := "; change its budget to go on"
 		if st.Closed.Why == study.EndExhausted {
 			advice = ""
 		}
-		p.line("study %s has ended: %s%s", s.Layout(), oneLine(st.Closed.Detail), advice)
+		p.line("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice)
 	case len(st.Trials) > 0:
-		p.line("resuming study %s: %s", s.Layout(), howFar(st))
+		p.line("resuming study %s: %s", dir, howFar(st))
 	default:
-		p.line("study %s", s.Layout())
+		p.line("study %s", dir)
+	}
+	if elsewhere := here(&cfg); st.Closed == nil && elsewhere != cfg.Dir {
+		p.line("its trials run in %s, and not in %s: %s", oneLine(cfg.Dir), oneLine(elsewhere), shortened(oneLine(cfg.Command.String()), 80))
 	}
 	if !p.live {
 		return

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +27,9 @@ stays as it is: to go on, move NEWFILE to its place.`,
 			}
 			path := study.LayoutOf(dir).Journal()
 			rep, err := journal.Repair(path, args[1])
+			if errors.Is(err, fs.ErrExist) {
+				return &hinted{err, "repair never overwrites: name a new file"}
+			}
 			if err != nil {
 				return err
 			}
@@ -60,8 +65,8 @@ func printRepaired(g *global, from, to string, rep journal.Repaired) error {
 	for _, f := range dropped {
 		fmt.Fprintf(&s, "dropped line %d (%d bytes at %d): %s\n", f.Line, f.Bytes, f.Offset, oneLine(f.Reason))
 	}
-	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", to, count(int(rep.Kept), "record"),
-		len(mended), len(dropped), to, from)
+	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", oneLine(to), count(int(rep.Kept), "record"),
+		len(mended), len(dropped), oneLine(to), oneLine(from))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
 }

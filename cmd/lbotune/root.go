@@ -2,18 +2,22 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
 )
 
 // streams are where a command reads and writes. Results go to out, progress and
@@ -31,21 +35,45 @@ type global struct {
 	verbose  int
 	logLevel string
 	logFile  string
+
+	trialsRun atomic.Bool
 }
 
 // execute runs the command line and returns the exit code.
 func execute(args []string, std streams) int {
-	root := newRoot(&global{streams: std})
+	out := &checkedWriter{w: std.out}
+	std.out = out
+	g := &global{streams: std}
+	g.quitQuietly()
+	root := newRoot(g)
 	root.SetArgs(negativeLast(args))
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	err := root.Execute()
+	if err == nil {
+		err = out.err
+	}
 	var quiet *shownError
 	if err != nil && !errors.As(err, &quiet) {
 		complain(std.err, err)
 	}
 	return codeOf(err)
+}
+
+// checkedWriter remembers the first write that failed: what prints help and
+// completions does not look. A reader that has gone away wants no more.
+type checkedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && c.err == nil && !errors.Is(err, syscall.EPIPE) {
+		c.err = err
+	}
+	return n, err
 }
 
 var negativeRE = regexp.MustCompile(`^-(?:[0-9]|\.[0-9]|(?i:inf|infinity|nan)$)`)
@@ -208,8 +236,8 @@ func asUsageErrors(cmd *cobra.Command) {
 	}
 }
 
-// logger makes the diagnostics log.
-func (g *global) logger() (hclog.Logger, func() error, error) {
+// logger makes the diagnostics log of a run on the study in dir.
+func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
 	level := hclog.Warn
 	switch {
 	case g.logLevel != "":
@@ -223,11 +251,39 @@ func (g *global) logger() (hclog.Logger, func() error, error) {
 	}
 	out, done := g.err, func() error { return nil }
 	if g.logFile != "" {
+		if err := checkLogFile(g.logFile, study.LayoutOf(dir)); err != nil {
+			return nil, nil, err
+		}
 		f, err := os.OpenFile(g.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err != nil {
-			return nil, nil, fmt.Errorf("open log: %w", err)
+			return nil, nil, usagef("--log-file: %w", err)
 		}
 		out, done = f, f.Close
 	}
 	return hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out}), done, nil
+}
+
+// checkLogFile refuses to append the log to the study's own files, whatever name
+// they are given.
+func checkLogFile(path string, l study.Layout) error {
+	for _, own := range []struct{ path, what string }{
+		{l.Journal(), "journal"}, {journal.LockPath(l.Journal()), "lock"},
+	} {
+		if samePlace(path, own.path) {
+			return usagef("--log-file: %s is the study's %s", path, own.what)
+		}
+	}
+	return nil
+}
+
+// samePlace reports whether two paths lead to the same file, be it there or not.
+func samePlace(a, b string) bool {
+	return sameFile(a, b) || sameFile(filepath.Dir(a), filepath.Dir(b)) && filepath.Base(a) == filepath.Base(b)
+}
+
+// sameFile reports whether two paths lead to one file or directory that is there.
+func sameFile(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(x, y)
 }

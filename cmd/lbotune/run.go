@@ -57,8 +57,8 @@ Without a SPEC the flags describe the study; what follows -- is the command, in
 which {NAME} stands for a parameter's value.
 
 Ctrl-C once starts no more trials and waits for the running ones; twice asks
-them to end; three times kills them. SIGTERM and SIGHUP are the second step.
-Whatever happens, the same command goes on from there.`,
+them to end; three times kills them, as Ctrl-\ does at once. SIGTERM and SIGHUP
+are the second step. Whatever happens, the same command goes on from there.`,
 		Example: strings.TrimRight(`
   lbotune run spec.toml
   lbotune run -p lr=log:1e-6:1e-1 -p depth=int:1:12 -p opt=choice:sgd,adam \
@@ -171,13 +171,20 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := findGPUs(cfg); err != nil {
 		return err
 	}
+	if err := checkSecrets(cfg); err != nil {
+		return err
+	}
+	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
+		return &hinted{usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
+			`run one at a time, or write file = "{trial_dir}/result.json"`}
+	}
 	return o.launcher.choose(cfg)
 }
 
 // runStudy works on a study to its end and prints the summary. Without a config
 // it goes on from the journal alone.
 func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
-	log, closeLog, err := g.logger()
+	log, closeLog, err := g.logger(o.dir)
 	if err != nil {
 		return err
 	}
@@ -211,7 +218,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		}
 	}
 	ui.begin(s)
-	stop := newStopper(ui.say, batch(&s.State().Config))
+	stop := newStopper(g, ui.say, batch(&s.State().Config))
 	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
 	runErr = interrupted(stop.stop(), runErr)
@@ -220,7 +227,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		complain(g.err, explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
-	if err := summarize(g, s.State(), s.Layout()); err != nil && !errors.Is(err, syscall.EPIPE) {
+	err = summarize(g, s.State(), s.Layout())
+	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[*signalError](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)
 	}
 	return runErr
@@ -233,17 +241,20 @@ func explainTrial(s *session.Study, err error, trial int, advice string) error {
 		return err
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
-	return &hinted{quoteOutput(err, dir), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice)}
+	return &hinted{quoteOutput(err, dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice)}
 }
 
 // listUnsaved adds the results that are nowhere else.
 func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	text := unsaved.Error()
 	for _, f := range unsaved.Finished {
+		dir := s.Layout().Attempt(study.AttemptID{Trial: f.Trial, Attempt: f.Attempt})
 		result := string(f.Status)
 		objective := metricName(&s.State().Config)
 		if v, ok := f.Metrics.Get(objective); ok {
 			result = objective + " = " + exact(v)
+		} else if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			result = "not known, for its directory has gone: " + dir
 		}
 		values := s.State().Trials[f.Trial-1].Values
 		text += fmt.Sprintf("\n  trial %d: %s with %s", f.Trial, oneLine(result), oneLine(values.String()))
@@ -273,7 +284,7 @@ func explain(s *session.Study, err error) error {
 	again := "the same command goes on from here"
 	switch {
 	case errors.As(err, &setup):
-		return &hinted{quoteOutput(err, setup.Dir), "its output is in " + setup.Dir}
+		return &hinted{quoteOutput(err, setup.Dir, &s.State().Config), "its output is in " + setup.Dir}
 	case errors.As(err, &guard):
 		return explainTrial(s, err, guard.Trial, "mend the program or the spec and run the same command again")
 	case errors.As(err, &unsaved):

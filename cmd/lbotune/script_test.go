@@ -88,7 +88,7 @@ func sendSignals(ts *testscript.TestScript, _ bool, args []string) {
 		if i > 0 {
 			time.Sleep(2 * samePress) // another press, not the same one
 		}
-		sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name]
+		sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "QUIT": syscall.SIGQUIT}[name]
 		ts.Check(cmd.Process.Signal(sig))
 		if name == "KILL" {
 			break

@@ -13,7 +13,30 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-const sigInterrupt = syscall.SIGINT
+const (
+	sigInterrupt = syscall.SIGINT
+	sigQuit      = syscall.SIGQUIT
+)
+
+// exitQuit is the exit code after Ctrl-\: that of any program which it ends.
+const exitQuit = 128 + int(sigQuit)
+
+// quitQuietly lets Ctrl-\ end this process without the trace of what it was doing,
+// but while trials run: then it is the stopper's.
+func (g *global) quitQuietly() {
+	if signal.Ignored(sigQuit) {
+		return
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, sigQuit)
+	go func() {
+		for range signals {
+			if !g.trialsRun.Load() {
+				os.Exit(exitQuit)
+			}
+		}
+	}()
+}
 
 // signalError is a study stopped by a signal.
 type signalError struct {
@@ -38,14 +61,17 @@ type stopper struct {
 	signals chan os.Signal
 	asked   chan struct{} // by lbotune stop
 	done    chan struct{}
+	ended   func() // is called when it listens no more
 }
 
-// newStopper listens for Ctrl-C (SIGINT), SIGTERM and SIGHUP until its stop is
-// called. A signal that was ignored when lbotune began, as under nohup, stays
-// ignored. Where trials are jobs of a batch system, all but repeated Ctrl-C leaves them.
-func newStopper(say func(string), batch bool) *stopper {
-	s := &stopper{batch: batch, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+// newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP until
+// its stop is called. A signal that was ignored when lbotune began, as under nohup,
+// stays ignored. Where trials are jobs of a batch system, all but repeated Ctrl-C and
+// Ctrl-\ leaves them.
+func newStopper(g *global, say func(string), batch bool) *stopper {
+	g.trialsRun.Store(true)
+	s := &stopper{batch: batch, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
+	for _, sig := range []os.Signal{sigInterrupt, sigQuit, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
 		}
@@ -110,15 +136,20 @@ func (s *stopper) listen() {
 			s.first = sig
 		}
 		next := session.StopRunning
-		if sig == sigInterrupt {
+		switch sig {
+		case sigQuit:
+			next = session.StopNow
+		case sigInterrupt:
 			again := time.Since(pressed) < samePress
 			pressed = time.Now()
 			if again {
 				continue
 			}
 			next = min(step+1, session.StopNow)
-		} else if s.batch {
-			next = session.StopHere
+		default:
+			if s.batch {
+				next = session.StopHere
+			}
 		}
 		if next <= step {
 			continue
@@ -159,6 +190,7 @@ func (s *stopper) stop() os.Signal {
 	signal.Stop(s.signals)
 	close(s.signals)
 	<-s.done
+	s.ended()
 	return s.first
 }
 

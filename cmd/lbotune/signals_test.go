@@ -11,7 +11,7 @@ import (
 	"github.com/lbotune/lbotune/session"
 )
 
-// A press that bounces or repeats is one press, and only Ctrl-C kills.
+// A press that bounces or repeats is one press, and only Ctrl-C and Ctrl-\ kill.
 func TestStepsOfStopping(t *testing.T) {
 	const pause = time.Second
 	for name, c := range map[string]struct {
@@ -27,6 +27,8 @@ func TestStepsOfStopping(t *testing.T) {
 			[]session.Stop{session.StopAsking}},
 		"terminated": {[]os.Signal{syscall.SIGTERM, syscall.SIGTERM, syscall.SIGHUP}, []time.Duration{0, pause, pause},
 			[]session.Stop{session.StopRunning}},
+		"quit": {[]os.Signal{syscall.SIGQUIT, syscall.SIGINT}, []time.Duration{pause, pause},
+			[]session.Stop{session.StopNow}},
 		"pressed and terminated": {[]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGINT}, []time.Duration{pause, pause, pause},
 			[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}},
 	} {
@@ -34,7 +36,7 @@ func TestStepsOfStopping(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				said := 0
 				s := &stopper{steps: make(chan session.Stop, 3), say: func(string) { said++ },
-					signals: make(chan os.Signal), done: make(chan struct{})}
+					signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
 				go s.listen()
 				for i, sig := range c.signals {
 					s.signals <- sig

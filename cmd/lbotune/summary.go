@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -100,11 +101,21 @@ func outputFile(l study.Layout, t *study.Trial) string {
 
 // commandLine is what a person can paste to run the trial again.
 func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
-	line, err := st.Config.Paste(study.LastBindings(l, &st.Config, t))
+	line, err := st.Config.Paste(study.LastBindings(l, &st.Config, t), here(&st.Config))
 	if err != nil {
 		return ""
 	}
 	return line
+}
+
+// here is the directory in which lbotune works, by the name that the config has for it
+// if it is the same.
+func here(c *study.Config) string {
+	dir, err := os.Getwd()
+	if err != nil || sameFile(dir, c.Dir) {
+		return c.Dir
+	}
+	return dir
 }
 
 // summaryJSON is what run and best print with --json.

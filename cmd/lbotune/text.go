@@ -31,6 +31,14 @@ func oneLine(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
 }
 
+// shortened is text of at most so many characters.
+func shortened(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-3]) + "..."
+	}
+	return s
+}
+
 // short is a number as people compare it: six significant digits.
 func short(x float64) string {
 	if a := math.Abs(x); a >= 1e6 && a < 1e15 && x == math.Trunc(x) {

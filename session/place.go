@@ -1,0 +1,86 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// place is where the study is kept, free of symbolic links, and the way from there
+// to the directory in which its trials run after a change, which may be nil.
+func (s *Study) place(change *study.ConfigChanged) (dir, way string) {
+	work := s.state.Config.Dir
+	if change != nil {
+		work = change.Config.Dir
+	}
+	dir = resolved(string(s.layout))
+	way, err := filepath.Rel(dir, resolved(work))
+	if err != nil {
+		return dir, ""
+	}
+	return dir, way
+}
+
+// workDir says in which directory the trials go on to run for somebody who works in
+// the directory here. That is the one in which the study was begun, wherever it is
+// started again from; but if the study was moved, or is a copy, what lies around it
+// now may have moved along, with the program in it.
+func (s *Study) workDir(here string) (string, error) {
+	was := s.state.Config.Dir
+	now := was
+	if moved := s.state.Place != "" && s.state.Place != resolved(string(s.layout)); moved && s.state.Way != "" {
+		now = filepath.Join(resolved(string(s.layout)), s.state.Way)
+	}
+	switch {
+	case same(here, was) || same(now, was):
+		return was, nil
+	case isDir(now) && (same(here, now) || !isDir(was)):
+		return now, nil
+	case !isDir(was):
+		return here, nil
+	case !isDir(now) || s.opts.Launcher == nil:
+		return was, nil
+	}
+	return "", &LayoutError{fmt.Sprintf("the study was in %s and is now in %s: it is not clear whether its trials still run in %s, or now in %s; start it in that directory",
+		s.state.Place, s.layout, was, now)}
+}
+
+// resolved is a path free of symbolic links, or as it is where there is nothing.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// same reports whether two paths lead to one directory.
+func same(a, b string) bool {
+	x, errA := os.Stat(a)
+	y, errB := os.Stat(b)
+	return a == b || errA == nil && errB == nil && os.SameFile(x, y)
+}
+
+// reconfigure compares the config with the journal's, and returns what to record of it,
+// for somebody who works in the directory here. A nil config is the journal's own.
+func (s *Study) reconfigure(config *study.Config, here string) (*study.ConfigChanged, error) {
+	now := s.state.Config
+	if config != nil {
+		now = *config
+	}
+	now.Dir = s.state.Config.Dir
+	change, err := s.state.Reconfigured(now)
+	if err != nil || change == nil && s.state.Ended() {
+		return nil, err
+	}
+	if now.Dir, err = s.workDir(here); err != nil {
+		return nil, err
+	}
+	return s.state.Reconfigured(now)
+}

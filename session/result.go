@@ -1,0 +1,180 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
+)
+
+// resultFile is the file that the program writes a metric to.
+func (a *attempt) resultFile(metric int) string {
+	if a.study.patterns[metric].Variable() != "" {
+		return filepath.Join(a.study.layout.Attempt(a.id), study.ResultName)
+	}
+	b := a.bindings()
+	name, _ := b.Expand(a.config.Metrics[metric].File)
+	return absolute(a.config.Cwd(b), name)
+}
+
+// trace is what tells a file that was written from one that was not: whatever writes
+// a file, or puts another in its place, changes it.
+type trace struct {
+	There bool   `json:"there"`
+	Dev   uint64 `json:"dev,omitempty"`
+	Ino   uint64 `json:"ino,omitempty"`
+	Size  int64  `json:"size,omitempty"`
+	MTime int64  `json:"mtime,omitempty"` // nanoseconds since 1970
+	CTime int64  `json:"ctime,omitempty"`
+	// Copied says that the attempt's copy of the sources holds a copy of the file.
+	Copied bool `json:"copied,omitempty"`
+}
+
+func traceOf(path string) (trace, error) {
+	var st unix.Stat_t
+	err := unix.Stat(path, &st)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return trace{}, nil
+	}
+	return trace{There: true, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano()}, err
+}
+
+// same reports whether now is of the file as it was.
+func (was trace) same(now trace) bool {
+	if was.Copied {
+		const second = int64(time.Second)
+		coarse := now.MTime%second == 0 && now.MTime/second == was.MTime/second // the copy's file system keeps no more
+		return was.There && now.There && was.Size == now.Size && (was.MTime == now.MTime || coarse)
+	}
+	return was == now
+}
+
+// freshness is how long ago a file must have changed for any change to come to have
+// another time, on file systems that count it in steps of up to two seconds.
+const freshness = 3 * time.Second
+
+// recordResults returns the file that keeps the traces of what stands in the places of
+// the attempt's results before its start, for whoever reads the results, be it a later
+// session. There is none where nothing can stand.
+func (a *attempt) recordResults() ([]runner.File, error) {
+	dir := a.study.layout.Attempt(a.id)
+	traces := map[string]trace{}
+	for metric, m := range a.config.Metrics {
+		if m.File == "" || a.id.Trial == 0 {
+			continue
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			return nil, nil // it was launched already, with traces of its own
+		}
+		path := a.resultFile(metric)
+		if _, known := traces[path]; known {
+			continue
+		}
+		before, needed, err := a.before(dir, path)
+		if err != nil {
+			return nil, fmt.Errorf("look at the result file %s: %w", path, err)
+		}
+		if needed {
+			traces[path] = before
+		}
+	}
+	if len(traces) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(traces)
+	return []runner.File{{Name: study.BeforeName, Content: append(text, '\n')}}, err
+}
+
+// before is the trace of what stands at path before the start, if anything can.
+func (a *attempt) before(dir, path string) (t trace, needed bool, err error) {
+	copied := false
+	if inside, ok := below(dir, path); ok {
+		if path, ok = a.source(inside); !ok {
+			return t, false, nil // the directory is new
+		}
+		copied = a.config.Run.Sources.Mode != "link"
+	}
+	t, err = traceOf(path)
+	if age := time.Since(time.Unix(0, t.CTime)); err == nil && t.There && !copied && age < freshness {
+		// The clock may not have moved on since, or may be set back.
+		if err := os.Chtimes(path, time.Time{}, time.Unix(0, t.MTime).Add(-time.Second)); err != nil {
+			time.Sleep(20 * time.Millisecond) // not ours to change: two steps of the slowest clock of a kernel
+		}
+		t, err = traceOf(path)
+	}
+	t.Copied = copied
+	return t, true, err
+}
+
+// unwritten says why what stands in a metric's file is not the attempt's, "" if it is.
+func (a *attempt) unwritten(metric int) string {
+	if a.config.Metrics[metric].File == "" {
+		return ""
+	}
+	path, dir := a.resultFile(metric), a.study.layout.Attempt(a.id)
+	now, err := traceOf(path)
+	if err != nil || !now.There {
+		return "" // there is no value then
+	}
+	inside, ok := below(dir, path)
+	if _, source := a.source(inside); ok && !source {
+		if a.rendered(inside, path) {
+			return fmt.Sprintf("the program wrote no file %s; the one that is there is as lbotune rendered it", path)
+		}
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join(dir, study.BeforeName))
+	var traces map[string]trace
+	if err == nil {
+		err = json.Unmarshal(text, &traces)
+	}
+	if err != nil {
+		return fmt.Sprintf("it cannot be told whether the program wrote %s: %v", path, err)
+	}
+	if before, known := traces[path]; !known || before.same(now) {
+		return fmt.Sprintf("the program wrote no file %s; the one that is there was there before", path)
+	}
+	return ""
+}
+
+// rendered reports whether the file at path in the attempt's directory has the
+// content that the spec gives it.
+func (a *attempt) rendered(inside, path string) bool {
+	i := slices.IndexFunc(a.config.Files, func(f command.File) bool { return filepath.Clean(f.To) == inside })
+	if i < 0 {
+		return false
+	}
+	rendered, err := a.config.Files[i].Render(a.bindings())
+	if err != nil {
+		return false
+	}
+	text, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(text, []byte(rendered))
+}
+
+// source is what a path in the attempt's directory is a copy of, or leads to, if it
+// lies in its view of the sources.
+func (a *attempt) source(inside string) (path string, ok bool) {
+	rest, ok := below(study.SourcesName, inside)
+	if !ok || a.config.Run.Sources == nil {
+		return "", false
+	}
+	return filepath.Join(absolute(a.config.Dir, a.config.Run.Sources.From), rest), true
+}
+
+// below is the path from dir to what lies below it.
+func below(dir, path string) (rest string, ok bool) {
+	return strings.CutPrefix(filepath.Clean(path), filepath.Clean(dir)+"/")
+}
