@@ -104,7 +104,7 @@ func (s *storm) checkKept(said string) {
 	s.Helper()
 	s.look()
 	for trial, shown := range results(said) {
-		m := regexp.MustCompile(`"type":"finished".*"trial":` + strconv.Itoa(trial) + `,.*"value":([0-9.e-]+)`).FindStringSubmatch(s.before)
+		m := regexp.MustCompile(`"type":"finished".*"trial":` + strconv.Itoa(trial) + `,.*"metrics":\{"loss":([0-9.e-]+)`).FindStringSubmatch(s.before)
 		if m == nil {
 			s.Errorf("trial %d was reported and is not in the journal", trial)
 		} else if value, err := strconv.ParseFloat(m[1], 64); err != nil || !shownAs(value, shown) {
