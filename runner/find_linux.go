@@ -3,6 +3,7 @@ package runner
 import (
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,8 +32,12 @@ func (a *attempt) find(seen func(process)) []process {
 	}
 }
 
-// scan looks at every process once; lock is the record if some of them hold it.
+// scan looks at every process once; lock is the record if some of them hold it. Nothing
+// is forked meanwhile: between its fork and its exec the supervisor of another attempt
+// has copies of all our descriptors, among them perhaps this attempt's lock.
 func (a *attempt) scan(lock *fileID, seen func(process)) []process {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	var all []process
 	oldest := int64(a.uptime / tick)
 	locked := func(st *unix.Stat_t) bool { return fileIDOf(st) == *lock }

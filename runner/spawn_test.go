@@ -167,3 +167,42 @@ func TestCancelledWhileShort(t *testing.T) {
 		t.Error("the claim was not given back")
 	}
 }
+
+// An attempt that is stopped while others are being started ends alone: between its fork
+// and its exec a supervisor has copies of all our descriptors, the locks of others too.
+func TestStoppingSparesThoseBeingStarted(t *testing.T) {
+	l := &runner.Local{Adopt: true}
+	rounds := 40
+	if testing.Short() {
+		rounds = 10
+	}
+	for range rounds {
+		ends := make(chan runner.Exit)
+		const others = 12
+		for i := range others + 1 {
+			job := newJob(t)
+			job.Shell = "true"
+			ctx, cancel := context.WithCancel(t.Context())
+			if i == 0 {
+				job.Shell = "sleep 60"
+				job.Started = func(int) { cancel() }
+			}
+			go func() {
+				defer cancel()
+				exit, err := l.Launch(ctx, job)
+				if err != nil && i > 0 {
+					t.Error(err)
+				}
+				if i == 0 {
+					exit = runner.Exit{}
+				}
+				ends <- exit
+			}()
+		}
+		for range others + 1 {
+			if exit := <-ends; exit.Code != 0 {
+				t.Fatalf("an attempt that nobody stopped ended with %+v", exit)
+			}
+		}
+	}
+}
