@@ -208,7 +208,7 @@ func TestHalvingSavesEpochs(t *testing.T) {
 			slices.Sort(fulls)
 			middle := func(xs []float64) float64 { return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2 }
 			t.Logf("median share of the epochs %.2f; full runs need %.0f", middle(shares), middle(fulls))
-			if kind.saves && middle(shares) > effort.Of(0, 0.75, 0.5) {
+			if kind.saves && middle(shares) > effort.Of(0, 0.75, 0.55) {
 				t.Errorf("the median share of the epochs is %.2f", middle(shares))
 			}
 		})
