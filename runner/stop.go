@@ -85,6 +85,7 @@ type tree struct {
 	find   finder    // finds its processes
 	quick  finder    // if not nil, finds some of them much faster
 	known  []process // those found so far, also if nothing ties them to it any more
+	first  *Process  // the first that was found, which may be gone
 }
 
 // finder returns processes that live, and may tell seen of each as soon as it has it.
@@ -116,6 +117,9 @@ func (t *tree) lookBy(find finder, seen func(process)) []process {
 		if id := p.identity(); !known[id] {
 			known[id] = true
 			t.known = append(t.known, p)
+			if t.first == nil {
+				t.first = &describe([]process{p})[0]
+			}
 		}
 	}
 	return t.known
@@ -192,8 +196,18 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 		}
 	}
 	l.reapOrphans()
+	switch {
+	case len(swept) > 0:
+	case t.first != nil:
+		swept = []Process{*t.first}
+	default: // the control group or the lock told of somebody
+		swept = []Process{{Command: unseen}}
+	}
 	return swept
 }
+
+// unseen stands for leftovers that fork and exit faster than anybody can look.
+const unseen = "processes that came and went too fast to be seen"
 
 func describe(ps []process) (out []Process) {
 	for _, p := range ps {

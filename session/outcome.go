@@ -201,6 +201,9 @@ func describeLeftovers(ps []runner.Process, secret bool) string {
 			line, _, _ = strings.Cut(line, " ")
 		}
 		s := fmt.Sprintf("%d (%s)", p.PID, line)
+		if p.PID == 0 { // none was seen
+			s = line
+		}
 		if p.Alive {
 			s += ", still alive"
 		}
