@@ -181,7 +181,7 @@ func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 		const others = 12
 		for i := range others + 1 {
 			job := newJob(t)
-			job.Shell = "true"
+			job.Shell, job.Grace = "true", 10*time.Millisecond
 			ctx, cancel := context.WithCancel(t.Context())
 			if i == 0 {
 				job.Shell = "sleep 60"
