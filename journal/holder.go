@@ -13,12 +13,15 @@ import (
 // lockedBy asks the system which process holds the lock of f: one that opened the
 // journal by another name has left its note elsewhere. It is 0 where the system does
 // not tell, or names no process that can be seen from here.
-func (f osFile) lockedBy() int {
+func (f osFile) lockedBy() int { return f.lockedByList("/proc/locks") } // Linux alone has it
+
+// lockedByList looks for the holder in a list of locks.
+func (f osFile) lockedByList(path string) int {
 	info, err := f.Stat()
 	if err != nil {
 		return 0
 	}
-	locks, err := os.Open("/proc/locks") // Linux alone has it
+	locks, err := os.Open(path)
 	if err != nil {
 		return 0
 	}
