@@ -71,6 +71,12 @@ func (l *lab) exists(name string) bool {
 	return err == nil
 }
 
+// wrote reports whether something stands in the file: a shell makes it a moment before.
+func (l *lab) wrote(name string) bool {
+	info, err := os.Stat(l.path(name))
+	return err == nil && info.Size() > 0
+}
+
 // spec writes a spec that minimizes loss over x in [0, 1] by random search. More
 // is TOML that goes on in the table [run].
 func (l *lab) spec(name, command string, trials, workers int, more ...string) {
