@@ -103,12 +103,14 @@ func shownAs(value float64, text string) bool {
 func (s *storm) checkKept(said string) {
 	s.Helper()
 	s.look()
-	for trial, shown := range results(said) {
-		m := regexp.MustCompile(`"type":"finished".*"trial":` + strconv.Itoa(trial) + `,.*"metrics":\{"loss":([0-9.e-]+)`).FindStringSubmatch(s.before)
-		if m == nil {
-			s.Errorf("trial %d was reported and is not in the journal", trial)
-		} else if value, err := strconv.ParseFloat(m[1], 64); err != nil || !shownAs(value, shown) {
-			s.Errorf("trial %d was reported with the value %s and has %s in the journal", trial, shown, m[1])
+	shown := results(said)
+	if len(shown) == 0 {
+		return
+	}
+	st := s.load()
+	for n, value := range shown {
+		if trial := st.Trials[n-1]; !trial.Done() || !shownAs(trial.Value, value) {
+			s.Errorf("trial %d was reported with the value %s; the journal has it as %v, %v", n, value, trial.Status, trial.Value)
 		}
 	}
 }
