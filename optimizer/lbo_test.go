@@ -296,7 +296,8 @@ func TestEscapesDoNotSeekFailures(t *testing.T) {
 			}
 		}
 	}
-	if all == 0 || 100*failed > 7*all {
+	most := effort.Of(12, 12, 7) // per cent: fewer seeds differ more
+	if all == 0 || 100*failed > most*all {
 		t.Errorf("%d of %d escapes failed", failed, all)
 	}
 }
