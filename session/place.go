@@ -34,6 +34,8 @@ func (s *Study) workDir(here string) (string, error) {
 		now = filepath.Join(resolved(string(s.layout)), s.state.Way)
 	}
 	switch {
+	case s.state.Sessions == 0 && !isDir(was): // stopped before anything ran, and moved since
+		return here, nil
 	case same(here, was) || same(now, was):
 		return was, nil
 	case isDir(now) && (same(here, now) || !isDir(was)):

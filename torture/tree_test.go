@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -29,9 +30,11 @@ func (l *lab) named(word string) (found []string) {
 	return found
 }
 
+var naps atomic.Int64
+
 // nap is a command that no other test waits with.
 func (l *lab) nap() string {
-	return fmt.Sprintf("sleep 1000.%d%d", os.Getpid(), len(l.Name()))
+	return fmt.Sprintf("sleep 1000.%d%03d", os.Getpid(), naps.Add(1))
 }
 
 // What a trial leaves behind is ended and reported, and does not hold the study up.

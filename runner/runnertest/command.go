@@ -23,7 +23,12 @@ func testExit(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 			"shell": shellJob(t, fmt.Sprintf("exit %d", code)),
 			"argv":  argvJob(t, "sh", "-c", fmt.Sprintf("exit %d", code)),
 		} {
+			begun := 0
+			job.Started = func(int) { begun++ }
 			exit := launch(t, l, job)
+			if begun != 1 {
+				t.Errorf("%s, exit %d: Started was called %d times", name, code, begun)
+			}
 			if exit.Code != code || exit.TimedOut || exit.Cancelled || exit.Killed || exit.Truncated || exit.Leftovers != nil {
 				t.Errorf("%s, exit %d: %+v", name, code, exit)
 			}

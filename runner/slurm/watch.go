@@ -29,6 +29,7 @@ type watch struct {
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
 
+	seen    bool      // there was a look at it
 	pid     int       // of the supervisor, once it has begun
 	settled bool      // Job.Settled was called
 	long    [2]bool   // Job.Long was called for this output
@@ -92,13 +93,17 @@ func (w *watch) news(ctx context.Context) <-chan struct{} {
 func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err error) {
 	w.folder.refresh()
 	var e ending
-	if there, err := w.folder.readJSON(endingName, &e); err != nil || there {
-		if err != nil {
-			return exit, false, err
-		}
+	there, err := w.folder.readJSON(endingName, &e)
+	if err != nil {
+		return exit, false, err
+	}
+	if !there || w.seen {
+		w.begun() // also when it has begun and ended since the last look
+	}
+	w.seen = true
+	if there {
 		return w.ended(&e)
 	}
-	w.begun()
 	if done, err := w.obey(ctx); done {
 		return exit, true, err
 	}
