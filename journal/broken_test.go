@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // A brokenFS fails at operations that change nothing, which faultfs does not know: the

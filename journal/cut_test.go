@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // A journal cut anywhere goes on with every record that was whole, or, cut inside

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 func TestDamageIsExplained(t *testing.T) {

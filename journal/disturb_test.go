@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // What others do to the file of an open journal ends its writing, and is left as it is.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // The files testdata/v1*.jsonl were written by the first version of the format. They

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // helperVar makes the test binary play another process: see helper.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // checkDamage reads mutated, a changed copy of original, and wants the first line

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/journal/faultfs"
 )
 
 // repair returns what Repair makes of content.

@@ -1,6 +1,6 @@
 package optimizer
 
-import "github.com/lbotune/lbotune/optimizer/acquisition"
+import "github.com/lbotune/lbotune/optimizer/internal/acquisition"
 
 // rule is an acquisition that the settings can select. To add one, write its
 // functions in a file of their own and give it a row in rules.

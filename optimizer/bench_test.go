@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/problems"
 	"github.com/lbotune/lbotune/spaces"
 )
 

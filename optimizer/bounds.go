@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/lipschitz"
-	"github.com/lbotune/lbotune/optimizer/warp"
+	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // bounds are Lipschitz bounds of the objective, in model units. An estimated

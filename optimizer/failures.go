@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // successModel is the probability that a trial succeeds, as a function of the

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 )
 
 // global maximizes the acquisition over the whole cube, and outside of what is closed

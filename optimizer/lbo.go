@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/lbotune/lbotune/optimizer/sobol"
+	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
-	"github.com/lbotune/lbotune/problems"
 	"github.com/lbotune/lbotune/spaces"
 )
 

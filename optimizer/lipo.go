@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/lipschitz"
+	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -3,7 +3,7 @@ package optimizer
 import (
 	"encoding/json"
 
-	"github.com/lbotune/lbotune/optimizer/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // memory is what lbo keeps of the making of a proposal, in Note.State.

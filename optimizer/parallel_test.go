@@ -7,9 +7,9 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
-	"github.com/lbotune/lbotune/problems"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/quadratic"
+	"github.com/lbotune/lbotune/optimizer/internal/quadratic"
 )
 
 const (

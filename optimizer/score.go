@@ -3,8 +3,8 @@ package optimizer
 import (
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // score is a function to maximize over the cube: an acquisition with all that

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 )
 
 // region is the part of the cube in which a score is maximized.

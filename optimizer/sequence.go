@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/lbotune/lbotune/optimizer/sobol"
+	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 	"github.com/lbotune/lbotune/spaces"
 )
 

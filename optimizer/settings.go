@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 )
 
 // Settings select and configure a method. The zero Settings are the default

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/gp"
-	"github.com/lbotune/lbotune/optimizer/warp"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // surrogate is the model of the objective after the told trials: a Gaussian

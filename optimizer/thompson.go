@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // thompsonScore is one function drawn from the posterior, above best and in

@@ -3,8 +3,8 @@ package optimizer
 import (
 	"math"
 
-	"github.com/lbotune/lbotune/optimizer/acquisition"
-	"github.com/lbotune/lbotune/optimizer/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // view is what one ask sees: the surrogate, conditioned on what is assumed of

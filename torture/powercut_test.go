@@ -23,7 +23,7 @@ import (
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/torture/powercut"
+	"github.com/lbotune/lbotune/torture/internal/powercut"
 )
 
 var (

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/runner/slurm/slurmtest"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/problems"
 )
 
 func compareCommand() *cobra.Command {

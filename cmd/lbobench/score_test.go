@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/problems"
 )
 
 // The expected values come from an independent implementation in Python.

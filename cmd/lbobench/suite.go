@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/problems"
+	"github.com/lbotune/lbotune/internal/problems"
 )
 
 // suite is a named set of objectives, an instance of each for each seed.

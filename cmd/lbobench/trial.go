@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/problems"
 	"github.com/lbotune/lbotune/spaces"
 )
 

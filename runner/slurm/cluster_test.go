@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
-	"github.com/lbotune/lbotune/runner/slurm/slurmtest"
 )
 
 func TestClusterSuite(t *testing.T) {

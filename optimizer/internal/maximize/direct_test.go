@@ -1,0 +1,156 @@
+package maximize_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+)
+
+func branin(x []float64) float64 {
+	a := x[1] - 5.1*x[0]*x[0]/(4*math.Pi*math.Pi) + 5*x[0]/math.Pi - 6
+	return -(a*a + 10*(1-1/(8*math.Pi))*math.Cos(x[0]) + 10)
+}
+
+var (
+	hartmannC  = []float64{1, 1.2, 3, 3.2}
+	hartmannA3 = [][]float64{{3, 10, 30}, {0.1, 10, 35}, {3, 10, 30}, {0.1, 10, 35}}
+	hartmannP3 = [][]float64{
+		{0.3689, 0.1170, 0.2673}, {0.4699, 0.4387, 0.7470}, {0.1091, 0.8732, 0.5547}, {0.03815, 0.5743, 0.8828},
+	}
+	hartmannA6 = [][]float64{
+		{10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8}, {17, 8, 0.05, 10, 0.1, 14},
+	}
+	hartmannP6 = [][]float64{
+		{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886}, {0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991},
+		{0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650}, {0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381},
+	}
+)
+
+func hartmann(a, p [][]float64) func(x []float64) float64 {
+	return func(x []float64) float64 {
+		sum := 0.0
+		for i, c := range hartmannC {
+			e := 0.0
+			for j, v := range x {
+				e += a[i][j] * (v - p[i][j]) * (v - p[i][j])
+			}
+			sum += c * math.Exp(-e)
+		}
+		return sum
+	}
+}
+
+func TestDirectFindsKnownOptima(t *testing.T) {
+	unit3, one3 := box(3, 0, 1)
+	unit6, one6 := box(6, 0, 1)
+	for _, c := range []struct {
+		name   string
+		f      func(x []float64) float64
+		lo, up []float64
+		want   float64
+		tol    float64
+	}{
+		{"Branin", branin, []float64{-5, 0}, []float64{10, 15}, -0.397887358, 1e-5},
+		{"Hartmann-3", hartmann(hartmannA3, hartmannP3), unit3, one3, 3.86278215, 1e-4},
+		{"Hartmann-6", hartmann(hartmannA6, hartmannP6), unit6, one6, 3.32236801, 2e-3},
+	} {
+		for _, biased := range []bool{false, true} {
+			r := maximize.Direct(c.f, c.lo, c.up, maximize.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased})
+			t.Logf("%s, locally biased %v: gap %.2g, %d evaluations, %d iterations", c.name, biased, c.want-r.F, r.Evaluations, r.Iterations)
+			if c.want-r.F > c.tol || r.F > c.want+1e-6 {
+				t.Errorf("%s, locally biased %v: %v, want %v", c.name, biased, r.F, c.want)
+			}
+			if f := c.f(r.X); f != r.F {
+				t.Errorf("%s: f(X) = %v, F = %v", c.name, f, r.F)
+			}
+			if r.Evaluations > 5000+2*len(c.lo) {
+				t.Errorf("%s: %d evaluations", c.name, r.Evaluations)
+			}
+		}
+	}
+}
+
+// Jones et al. 1993 count 195 evaluations for DIRECT to come within 0.01 % of
+// Branin's optimum. Details of ties aside, ours must do likewise.
+func TestDirectNeedsAsManyEvaluationsAsPublished(t *testing.T) {
+	count, reached := 0, 0
+	f := func(x []float64) float64 {
+		count++
+		v := branin(x)
+		if reached == 0 && (-v-0.397887358)/0.397887358 < 1e-4 {
+			reached = count
+		}
+		return v
+	}
+	maximize.Direct(f, []float64{-5, 0}, []float64{10, 15}, maximize.DirectSettings{MaxEvaluations: 1000})
+	if reached < 150 || reached > 240 {
+		t.Errorf("%d evaluations, published: 195", reached)
+	}
+}
+
+func TestDirectWithInfeasibleRegions(t *testing.T) {
+	lo, up := []float64{-5, 0}, []float64{10, 15}
+	f := func(x []float64) float64 {
+		switch {
+		case x[0] < 5 && x[1] > 4:
+			return math.Inf(-1)
+		case x[0] < 0:
+			return math.NaN()
+		}
+		return branin(x)
+	}
+	for _, biased := range []bool{false, true} {
+		r := maximize.Direct(f, lo, up, maximize.DirectSettings{MaxEvaluations: 3000, LocallyBiased: biased})
+		if math.Abs(r.F+0.397887358) > 1e-4 {
+			t.Errorf("locally biased %v: %+v", biased, r)
+		}
+	}
+	calls := 0
+	r := maximize.Direct(func([]float64) float64 { calls++; return math.Inf(-1) }, lo, up, maximize.DirectSettings{MaxEvaluations: 200})
+	if !math.IsInf(r.F, -1) || len(r.X) != 2 || calls < 150 {
+		t.Errorf("infeasible everywhere: %+v after %d calls", r, calls)
+	}
+}
+
+func TestDirectFixedCoordinatesAndEdges(t *testing.T) {
+	lo, up := []float64{-5, 2.5, 0}, []float64{10, 2.5, 15}
+	r := maximize.Direct(func(x []float64) float64 {
+		if x[1] != 2.5 {
+			t.Fatalf("fixed coordinate at %v", x[1])
+		}
+		return branin([]float64{x[0], x[2]})
+	}, lo, up, maximize.DirectSettings{MaxEvaluations: 1000})
+	if math.Abs(r.F+0.397887358) > 1e-4 {
+		t.Errorf("%+v", r)
+	}
+	r = maximize.Direct(func(x []float64) float64 { return x[0] }, []float64{3}, []float64{3}, maximize.DirectSettings{})
+	if r.F != 3 || r.Evaluations != 1 {
+		t.Errorf("with all coordinates fixed: %+v", r)
+	}
+	// One dimension, maximum on the bound: sides shrink until they are too short.
+	r = maximize.Direct(func(x []float64) float64 { return x[0] }, []float64{0}, []float64{1}, maximize.DirectSettings{MaxEvaluations: 100000, LocallyBiased: true})
+	if 1-r.F > 1e-3 {
+		t.Errorf("linear: %+v", r)
+	}
+	r = maximize.Direct(func(x []float64) float64 { return 7 }, []float64{0, 0}, []float64{1, 1}, maximize.DirectSettings{MaxEvaluations: 500})
+	if r.F != 7 || r.X[0] != 0.5 {
+		t.Errorf("constant: %+v", r)
+	}
+}
+
+func BenchmarkDirect(b *testing.B) {
+	for _, biased := range []bool{false, true} {
+		b.Run(fmt.Sprintf("biased=%v", biased), func(b *testing.B) {
+			lo, up := box(6, 0, 1)
+			f := hartmann(hartmannA6, hartmannP6)
+			b.ReportAllocs()
+			evals := 0
+			for b.Loop() {
+				evals += maximize.Direct(f, lo, up, maximize.DirectSettings{MaxEvaluations: 5000, LocallyBiased: biased}).Evaluations
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(evals), "ns/eval")
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package maximize_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+)
+
+// bumps has many local maxima; the best is at (0.3, 0.3, ...).
+func bumps(x, g []float64) float64 {
+	sum := 0.0
+	for i, v := range x {
+		d := v - 0.3
+		sum += math.Cos(25*d) - 4*d*d
+		if g != nil {
+			g[i] = -25*math.Sin(25*d) - 8*d
+		}
+	}
+	return sum
+}
+
+func TestMultiStart(t *testing.T) {
+	lo, up := box(2, 0, 1)
+	m := maximize.New(lo, up, maximize.Settings{})
+	run := func(seed uint64) []maximize.Result {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		uniform := func(_ int, x []float64) {
+			for i := range x {
+				x[i] = 1.2*rng.Float64() - 0.1
+			}
+		}
+		return m.MultiStart(bumps, uniform, maximize.MultiStart{Candidates: 500, Starts: 10}, rng)
+	}
+	hits := 0
+	for seed := range uint64(10) {
+		rs := run(seed)
+		if len(rs) != 10 {
+			t.Fatalf("%d results", len(rs))
+		}
+		for i := 1; i < len(rs); i++ {
+			if rs[i].F > rs[i-1].F {
+				t.Errorf("results out of order: %v after %v", rs[i].F, rs[i-1].F)
+			}
+		}
+		if rs[0].F > 2-1e-9 {
+			hits++
+		}
+		if again := run(seed); fmt.Sprint(again) != fmt.Sprint(rs) {
+			t.Error("the same seed gave other results")
+		}
+	}
+	if hits < 9 {
+		t.Errorf("the global maximum was found by %d of 10", hits)
+	}
+}
+
+func TestPickStarts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	inf, nan := math.Inf(1), math.NaN()
+	if got := maximize.PickStarts([]float64{1, -inf, nan, 3}, maximize.MultiStart{}, rng); fmt.Sprint(got) != "[3 0]" {
+		t.Errorf("picked %v, want [3 0]", got)
+	}
+	if got := maximize.PickStarts([]float64{-inf, -inf}, maximize.MultiStart{}, rng); len(got) != 0 {
+		t.Errorf("picked infeasible candidates: %v", got)
+	}
+	values := make([]float64, 100)
+	for i := range values {
+		values[i] = float64(i) / 50
+		if i < 40 {
+			values[i] = -1e10 - float64(i)
+		}
+	}
+	counts := make([]int, 100)
+	for range 2000 {
+		got := maximize.PickStarts(values, maximize.MultiStart{Starts: 5, Sure: 2}, rng)
+		if got[0] != 99 || got[1] != 98 {
+			t.Fatalf("the two best are not first: %v", got)
+		}
+		seen := map[int]bool{}
+		for _, k := range got {
+			if seen[k] {
+				t.Fatalf("picked twice: %v", got)
+			}
+			seen[k] = true
+			counts[k]++
+		}
+	}
+	sum := func(from, to int) (n int) {
+		for _, c := range counts[from:to] {
+			n += c
+		}
+		return n
+	}
+	if sum(0, 40) > 0 {
+		t.Errorf("%d rejected candidates picked", sum(0, 40))
+	}
+	if high, low := sum(80, 98), sum(40, 58); !(high > 2*low && low > 50) {
+		t.Errorf("%d from the better end and %d from the worse: not a soft choice", high, low)
+	}
+}
