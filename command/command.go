@@ -1,6 +1,10 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/lbotune/lbotune/internal/shell"
+)
 
 // Command is what one trial runs: exactly one of the two is set.
 type Command struct {
@@ -41,7 +45,7 @@ func (c Command) String() string {
 	}
 	words := make([]string, len(c.Argv))
 	for i, w := range c.Argv {
-		words[i] = Word(w)
+		words[i] = shell.Word(w)
 	}
 	return strings.Join(words, " ")
 }
@@ -76,9 +80,9 @@ func renderShell(text string, b *Bindings) (string, error) {
 	plain := filled(text, parts)
 	quoted := func(p Part, t string) string {
 		if canStandBare(plain, p, t) {
-			return Word(t)
+			return shell.Word(t)
 		}
-		return Quote(t)
+		return shell.Quote(t)
 	}
 	return assemble(parts, gone, func(p Part) string {
 		words, _, known := b.words(p)

@@ -6,23 +6,6 @@ import (
 	"strings"
 )
 
-// Quote returns s as one quoted word of a shell's command line, whatever its bytes.
-// A zero byte cannot be passed to any command; s must have none.
-func Quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// plainWordRE matches words that mean themselves to every shell.
-var plainWordRE = regexp.MustCompile(`^(?:[A-Za-z0-9_./@%+,:-]+|-[A-Za-z0-9_./@%+,:=-]+)$`)
-
-// Word is w as one word of a shell's command line, quoted unless it means itself.
-func Word(w string) string {
-	if plainWordRE.MatchString(w) {
-		return w
-	}
-	return Quote(w)
-}
-
 // keywordRE matches the reserved words of shells.
 var keywordRE = regexp.MustCompile(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
 

@@ -3,9 +3,11 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -51,18 +53,43 @@ func acquire(fsys FS, path string) (File, error) {
 
 // tryLock locks file, the journal at path or its lock file.
 func tryLock(path string, file File) error {
+	switch ok, err := patiently(file.TryLock); {
+	case err != nil:
+		return &WriteError{path, "lock", err}
+	case !ok:
+		return &LockedError{path, holderOf(file)}
+	}
+	return nil
+}
+
+// patiently tries to take a lock until it can, or patience is over.
+func patiently(try func() (bool, error)) (bool, error) {
 	for waited := time.Duration(0); ; waited += lockPause {
-		ok, err := file.TryLock()
-		switch {
-		case err != nil:
-			return &WriteError{path, "lock", err}
-		case ok:
-			return nil
-		case waited >= lockPatience:
-			return &LockedError{path, holderOf(file)}
+		if ok, err := try(); ok || err != nil || waited >= lockPatience {
+			return ok, err
 		}
 		time.Sleep(lockPause)
 	}
+}
+
+// InUse reports whether a process has opened the journal at path to write. It takes the
+// lock for an instant if it is free, which a starting process waits out.
+func InUse(path string) (bool, error) {
+	name := LockPath(path)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at who uses the journal: %w", err)
+	}
+	lock := osFile{f}
+	free, err := patiently(lock.tryShare)
+	_ = lock.Close()
+	if err != nil {
+		return false, fmt.Errorf("look at who uses the journal: %s: %w", name, err)
+	}
+	return !free, nil
 }
 
 // writeHolder leaves a note for those who find the lock held. It is a courtesy: the

@@ -61,8 +61,13 @@ func (f osFile) Stat() (Info, error) {
 	return infoOf(st), nil
 }
 
-func (f osFile) TryLock() (bool, error) {
-	err := f.flock(syscall.LOCK_EX | syscall.LOCK_NB)
+func (f osFile) TryLock() (bool, error) { return f.tryFlock(syscall.LOCK_EX) }
+
+// tryShare takes the lock together with others who only look.
+func (f osFile) tryShare() (bool, error) { return f.tryFlock(syscall.LOCK_SH) }
+
+func (f osFile) tryFlock(how int) (bool, error) {
+	err := f.flock(how | syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return false, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/shell"
 )
 
 // Descriptors of the supervisor. The command gets 0 to 2 and, with everything that it
@@ -59,14 +61,14 @@ const supervisorName = "attempt"
 const defaultShell = "/bin/sh"
 
 // command returns arguments and environment of the supervisor's process.
-func (j *Job) command(shell, marker string, group cgroup) (argv, env []string, err error) {
+func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, err error) {
 	account := ""
 	if group != "" {
-		account = fmt.Sprintf(accounting, Quote(string(group)))
+		account = fmt.Sprintf(accounting, shell.Quote(string(group)))
 	}
-	argv, env = []string{shell, "-c", fmt.Sprintf(supervisor, account), supervisorName}, j.environ(marker)
+	argv, env = []string{sh, "-c", fmt.Sprintf(supervisor, account), supervisorName}, j.environ(marker)
 	if j.Shell != "" {
-		return append(argv, shell, "-c", j.Shell), env, nil
+		return append(argv, sh, "-c", j.Shell), env, nil
 	}
 	// With its full path the program cannot be taken for a builtin of the shell.
 	program, err := lookPath(j.Argv[0], env, j.Cwd)

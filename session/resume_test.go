@@ -211,7 +211,7 @@ func TestOneSessionAtATime(t *testing.T) {
 	dir := t.TempDir()
 	c := config()
 	s := open(t, dir, &c, &fakeLauncher{program: parabola})
-	if used, err := study.InUse(s.Layout()); err != nil || !used {
+	if used, err := journal.InUse(s.Layout().Journal()); err != nil || !used {
 		t.Errorf("in use: %v, %v", used, err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
@@ -226,7 +226,7 @@ func TestOneSessionAtATime(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if used, err := study.InUse(s.Layout()); err != nil || used {
+	if used, err := journal.InUse(s.Layout().Journal()); err != nil || used {
 		t.Errorf("in use after Close: %v, %v", used, err)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/shell"
+
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -19,12 +20,12 @@ const exitNoSources = 125
 // of stands in its stderr, and what stops the attempt stops them. The copy is the owner's
 // alone, whatever its original.
 func withSources(job *runner.Job, s *study.Sources, start string) {
-	from, to := command.Quote(absolute(start, s.From)), command.Quote(filepath.Join(job.Dir, study.SourcesName))
+	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, study.SourcesName))
 	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
 	if s.Mode == "link" {
 		get = "ln -s -- " + from + " " + to
 	}
-	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, command.Quote(job.Cwd), exitNoSources)
+	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, shell.Quote(job.Cwd), exitNoSources)
 	job.Cwd = start
 	if job.Shell != "" {
 		job.Shell = get + "\n" + job.Shell

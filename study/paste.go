@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/shell"
+
 	"github.com/lbotune/lbotune/command"
 )
 
@@ -20,10 +22,10 @@ func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
 	}
 	var before []string
 	if c.Run.Cwd != "" || c.Dir != here {
-		before = append(before, "cd "+command.Word(c.Cwd(b)))
+		before = append(before, "cd "+shell.Word(c.Cwd(b)))
 	}
 	export := func(name, value string) {
-		before = append(before, "export "+name+"="+command.Word(value))
+		before = append(before, "export "+name+"="+shell.Word(value))
 	}
 	secret := func(name string) {
 		before = append(before, "export "+name+`="${`+name+`:?is a secret}"`)

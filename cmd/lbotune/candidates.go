@@ -6,7 +6,8 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/shell"
+
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -58,11 +59,11 @@ func listCandidates(g *global, in io.Reader) error {
 func ruleFlag(r parser.Rule) string {
 	switch {
 	case r.JSON != "":
-		return "--json-path " + command.Word(r.JSON)
+		return "--json-path " + shell.Word(r.JSON)
 	case r.LastNumber:
 		return "--last-number"
 	}
-	return "--metric " + command.Word(r.Metric)
+	return "--metric " + shell.Word(r.Metric)
 }
 
 func newCandidateJSON(c parser.Candidate) candidateJSON {

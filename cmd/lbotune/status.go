@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -37,7 +38,7 @@ func newStatus(g *global) *cobra.Command {
 }
 
 func printStatus(g *global, st *study.State, l study.Layout) error {
-	held, err := study.InUse(l)
+	held, err := journal.InUse(l.Journal())
 	if err != nil {
 		return err
 	}

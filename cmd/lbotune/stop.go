@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/study"
 )
@@ -39,7 +40,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if err := os.WriteFile(l.StopRequest(), nil, 0o600); err != nil {
 		return fmt.Errorf("ask the study to stop: %w", err)
 	}
-	works := func() (bool, error) { return study.InUse(l) }
+	works := func() (bool, error) { return journal.InUse(l.Journal()) }
 	if batch(&st.Config) {
 		r, err := relay(st.Config.Launcher, l)
 		if err != nil {
@@ -53,7 +54,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 			if err != nil || running > 0 {
 				return true, err
 			}
-			return study.InUse(l)
+			return journal.InUse(l.Journal())
 		}
 	}
 	deadline := time.Now().Add(time.Duration(st.Config.Run.Grace) + stopPatience)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/shell"
+
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -51,7 +53,7 @@ func testHostile(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	}
 	line := "printf '%s\\0'"
 	for _, v := range values {
-		line += " " + runner.Quote(v)
+		line += " " + shell.Quote(v)
 	}
 	jobs := map[string]runner.Job{
 		"argv":  argvJob(t, append([]string{"printf", `%s\0`}, values...)...),

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/internal/shell"
 )
 
 // A Relay keeps a command going as one small job after the other, each of which submits the
@@ -39,7 +39,7 @@ func (r Relay) Start(ctx context.Context) (id string, err error) {
 	var script strings.Builder
 	script.WriteString("#!/bin/bash\nexec")
 	for _, word := range r.Command {
-		script.WriteString(" " + runner.Quote(word))
+		script.WriteString(" " + shell.Quote(word))
 	}
 	if err := f.write(relayScript, []byte(script.String()+"\n")); err != nil {
 		return "", err

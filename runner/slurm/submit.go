@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/shell"
+
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -25,7 +27,7 @@ func (l *Launcher) script(f folder) string {
 	}
 	s.WriteString("exec")
 	for _, word := range append(slices.Clone(l.Exec), string(f)) {
-		s.WriteString(" " + runner.Quote(word))
+		s.WriteString(" " + shell.Quote(word))
 	}
 	return s.String() + "\n"
 }

@@ -1,0 +1,25 @@
+// Package shell writes text as words of a POSIX shell's command line.
+package shell
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Quote returns s as one quoted word, whatever its bytes: quotes, newlines, dollars and
+// invalid UTF-8 arrive as they are, and a leading digit never becomes part of a
+// redirection. A NUL byte cannot be passed to any command; s must have none.
+func Quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// plainWordRE matches words that mean themselves to every shell.
+var plainWordRE = regexp.MustCompile(`^(?:[A-Za-z0-9_./@%+,:-]+|-[A-Za-z0-9_./@%+,:=-]+)$`)
+
+// Word returns w as one word, quoted unless it means itself.
+func Word(w string) string {
+	if plainWordRE.MatchString(w) {
+		return w
+	}
+	return Quote(w)
+}
