@@ -41,6 +41,7 @@ func TestShellBlocksRun(t *testing.T) {
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GOBIN", t.TempDir()) // for go install
 	t.Setenv("TERM", "dumb")
+	t.Setenv("LBOTUNE_SHARE_DIR", t.TempDir()) // other tests may have the GPUs
 	// Copies of the repository then share what the go command has compiled.
 	t.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -trimpath")
 	skipped := 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -104,6 +105,10 @@ type Job struct {
 	Cwd string
 	// Files are written into Dir before the start.
 	Files []File
+	// Hold are open files that every process of the attempt inherits, on Launch: a lock on
+	// one of them lasts as long as something of the attempt lives. Only a launcher that runs
+	// attempts as processes of this machine can do so.
+	Hold []*os.File
 
 	// Timeout ends the attempt as ctx does, that long after its start. 0 means never.
 	Timeout time.Duration

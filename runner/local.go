@@ -185,6 +185,9 @@ func (l *Local) spawn(a *attempt) error {
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
 		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
 		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
+	for _, f := range a.job.Hold {
+		files = append(files, f.Fd())
+	}
 	attr := &syscall.ProcAttr{Dir: a.job.Cwd, Env: env, Files: files, Sys: sys}
 
 	l.mu.Lock() // no one may take the new child for an orphan

@@ -39,8 +39,8 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
-// message is what arrives in the loop's inbox: asked, attemptStarted, readings or
-// attemptEnded.
+// message is what arrives in the loop's inbox: asked, granted, attemptStarted, readings
+// or attemptEnded.
 type message any
 
 // asked is the answer.

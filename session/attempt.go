@@ -1,6 +1,7 @@
 package session
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/lbotune/lbotune/command"
@@ -15,7 +16,11 @@ type attempt struct {
 	id     study.AttemptID
 	key    string // study.State.Key
 	slot   int
-	kill   chan struct{}
+	// granted says that a command may be started in the slot, with hold open. What an
+	// earlier session has started holds its own.
+	granted bool
+	hold    []*os.File
+	kill    chan struct{}
 	// box takes readings while the attempt runs; nil if nobody wants them.
 	box *readingBox
 	// started is called when the command runs: rejoined if it was found running.

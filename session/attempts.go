@@ -23,15 +23,16 @@ type attemptEnded struct {
 	outcome outcome
 }
 
-// launch starts an attempt in the first free slot.
+// launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
-	slot := slices.Index(l.slots, false)
-	l.slots[slot] = true
+	slot := l.slotFor(id)
+	granted := l.usable(l.slots[slot])
+	l.slots[slot].taken = true
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
 	l.running[id.Trial] = r
 	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
-	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, kill: l.kill}
+	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, granted: granted, hold: l.slots[slot].hold, kill: l.kill}
 	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
@@ -82,7 +83,7 @@ func (l *loop) ended(m attemptEnded) {
 	r := l.running[m.id.Trial]
 	delete(l.running, m.id.Trial)
 	l.collectRest(r)
-	l.slots[r.slot] = false
+	l.giveBack(r.slot)
 	r.cancel(nil)
 	if r.started {
 		l.freed++
@@ -90,7 +91,7 @@ func (l *loop) ended(m attemptEnded) {
 	o := m.outcome
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
-	case isShortage(o.err) && l.mayPass(r):
+	case o.ungranted, isShortage(o.err) && l.mayPass(r):
 		l.ready = slices.Insert(l.ready, 0, m.id)
 	case o.err != nil:
 		if l.fatal == nil {

@@ -5,19 +5,30 @@ import "github.com/lbotune/lbotune/study"
 // confirm runs the best trials again once the study has come to its end and all
 // trials are finished.
 func (l *loop) confirm() {
-	if l.ending == nil || l.halted() || l.asking || l.state.Incumbent() == nil || l.state.Config.Run.Confirm == 0 {
-		return
+	for _, id := range l.toConfirm() {
+		if l.slotFor(id) >= 0 {
+			l.launch(id)
+		}
+	}
+}
+
+// toConfirm lists the attempts that confirm the best trials and can be made now.
+func (l *loop) toConfirm() []study.AttemptID {
+	if l.ending == nil || l.halted() || l.asking || len(l.ready) > 0 || l.state.Incumbent() == nil || l.state.Config.Run.Confirm == 0 {
+		return nil
 	}
 	for _, r := range l.running {
 		if !r.confirms {
-			return
+			return nil
 		}
 	}
+	var ids []study.AttemptID
 	for _, t := range l.state.Unconfirmed() {
-		if l.running[t.Number] == nil && l.freeSlots() > 0 && len(l.ready) == 0 {
-			l.launch(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
+		if l.running[t.Number] == nil {
+			ids = append(ids, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
 		}
 	}
+	return ids
 }
 
 // confirmed records the end of an attempt that confirms a trial.

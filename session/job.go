@@ -25,6 +25,7 @@ func (a *attempt) job() (runner.Job, error) {
 		Grace:  time.Duration(a.config.Run.Grace),
 		Kill:   a.kill,
 		MaxLog: a.config.Run.MaxLog,
+		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
 	cmd := command.Command{Shell: a.config.Setup}

@@ -71,6 +71,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
+	if !a.granted {
+		return outcome{ungranted: true}
+	}
 	before, err := a.recordResults()
 	if err != nil {
 		return failed(study.FailLaunch, 0, "%v", err)

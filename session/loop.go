@@ -22,10 +22,11 @@ type loop struct {
 	stopAsk   context.CancelFunc
 	askerDone sync.WaitGroup
 
-	pruner  *pruner.Pruner    // nil if there is none
-	watched int               // of state.watched, what the pruner knows
-	told    int               // finished trials that the optimizer knows
-	slots   []bool            // taken or not
+	pruner  *pruner.Pruner // nil if there is none
+	watched int            // of state.watched, what the pruner knows
+	told    int            // finished trials that the optimizer knows
+	slots   []slot
+	sharing sharing
 	ready   []study.AttemptID // what waits for a slot
 	resumed map[int]bool      // trials that an earlier session may have left running
 	running map[int]*running  // by trial; 0 is the setup command
@@ -76,15 +77,4 @@ func (r *running) end(why error) {
 		r.stopped = why
 		r.cancel(why)
 	}
-}
-
-// freeSlots counts the slots that nothing uses.
-func (l *loop) freeSlots() int {
-	n := 0
-	for _, taken := range l.slots {
-		if !taken {
-			n++
-		}
-	}
-	return n
 }

@@ -176,6 +176,11 @@ func (s *Study) prepare() error {
 	if s.pruner != nil { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
+	if s.opts.Share != nil {
+		if s.sharer, err = s.opts.Share(&c); err != nil {
+			return err
+		}
+	}
 	if _, err := c.Search(); err != nil {
 		return err
 	}

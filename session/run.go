@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 	"time"
 
@@ -41,7 +42,7 @@ func newLoop(s *Study) *loop {
 		inbox:     make(chan message, 64),
 		questions: make(chan question, 1),
 		told:      s.told,
-		slots:     make([]bool, s.state.Config.Run.SlotCount()),
+		slots:     make([]slot, s.state.Config.Run.SlotCount()),
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
@@ -86,6 +87,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		stopAsk()
 		close(l.questions)
 		l.askerDone.Wait()
+		l.unshare()
 	}()
 	deadline := l.deadline()
 	interrupted := ctx.Done()
@@ -94,6 +96,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 			return err
 		}
 		l.cutShort()
+		l.share()
 		if l.idle() {
 			return l.close()
 		}
@@ -179,6 +182,8 @@ func (l *loop) handle(m message) {
 		l.answered(m)
 	case attemptStarted:
 		l.started(m)
+	case granted:
+		l.granted(m)
 	case readings:
 		l.collect(m)
 	case attemptEnded:
@@ -231,9 +236,13 @@ func (l *loop) plan() error {
 		l.stopAsk()
 		return nil
 	}
-	for len(l.ready) > 0 && l.freeSlots() > 0 {
-		id := l.ready[0]
-		l.ready = l.ready[1:]
+	for {
+		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool { return l.slotFor(id) >= 0 })
+		if i < 0 {
+			break
+		}
+		id := l.ready[i]
+		l.ready = slices.Delete(l.ready, i, i+1)
 		l.launch(id)
 	}
 	l.confirm()

@@ -35,6 +35,9 @@ type Options struct {
 	Adjust func(*study.Config) error
 	// Journal are options of the journal.
 	Journal []journal.Option
+	// Share makes what grants the slots of a study that shares the machine with others. It
+	// returns nil for a study that has them to itself, as nil does.
+	Share func(*study.Config) (Sharer, error)
 	// AssumeLost lets attempts that were started on another host and have left
 	// no exit status count as lost.
 	AssumeLost bool
@@ -67,6 +70,7 @@ type Study struct {
 	told     int            // finished trials that the optimizer knows
 	host     string         // that we run on, for people only
 	pruner   *pruner.Pruner // nil if there is none
+	sharer   Sharer         // nil if there is none
 	began    time.Time      // of this session, with a monotonic reading
 	before   time.Duration  // Elapsed when the session began
 	stdbuf   []string       // environment in which C programs write line by line

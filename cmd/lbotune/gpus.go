@@ -38,19 +38,38 @@ func findGPUs(cfg *study.Config) error {
 func listGPUs() ([]string, error) {
 	list, granted := os.LookupEnv(visibleDevices)
 	if !granted {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs with some broken drivers
-		defer cancel()
-		cmd := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=index", "--format=csv,noheader")
-		cmd.WaitDelay = time.Second
-		out, err := cmd.Output()
+		rows, err := nvidiaSMI("--query-gpu=index")
 		if err != nil {
 			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
 		}
-		list = string(out)
+		for _, row := range rows {
+			list += row[0] + ","
+		}
 	}
 	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
 	if len(gpus) == 0 {
 		return nil, errors.New("there is no GPU")
 	}
 	return gpus, nil
+}
+
+// nvidiaSMI asks nvidia-smi for a table.
+func nvidiaSMI(query string) (rows [][]string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs with some broken drivers
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "nvidia-smi", query, "--format=csv,noheader")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	columns := strings.Count(query, ",") + 1
+	for line := range strings.Lines(string(out)) {
+		row := strings.SplitN(line, ",", columns) // a program's name may have commas
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }

@@ -29,6 +29,7 @@ type runOptions struct {
 	seed       uint64
 	assumeLost bool
 	launcher   launcher
+	sharer     sharer
 	detach     bool // leave the study to a job
 	detached   bool // this is that job
 	changed    func(flag string) bool
@@ -39,6 +40,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.IntVarP(&o.workers, "workers", "w", 0, "run `N` trials at a time")
 	f.IntVarP(&o.trials, "trials", "n", 0, "finish `N` trials in all")
 	f.DurationVar(&o.time, "time", 0, "start no more trials once the study has run for `DURATION` in all")
+	f.IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, those of other studies on this\nmachine with --share included")
 	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host had started and not finished;\nonly when nothing of it lives there any more")
 	o.changed = f.Changed
 }
@@ -168,6 +170,9 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if o.changed("seed") {
 		cfg.Seed = o.seed
 	}
+	if o.changed("share") && o.sharer.most < 1 {
+		return usagef("--share: found %d; want at least 1", o.sharer.most)
+	}
 	if err := findGPUs(cfg); err != nil {
 		return err
 	}
@@ -177,6 +182,9 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
 		return &hinted{usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
 			`run one at a time, or write file = "{trial_dir}/result.json"`}
+	}
+	if o.sharer.most > 0 && batch(cfg) {
+		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
 	}
 	return o.launcher.choose(cfg)
 }
@@ -188,7 +196,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	if err != nil {
 		return err
 	}
-	o.launcher.log = log
+	ui := newProgress(g.err)
+	o.launcher.log, o.sharer.say = log, ui.say
 	if cfg != nil {
 		if err := o.override(cfg); err != nil {
 			return errors.Join(err, closeLog())
@@ -198,10 +207,10 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	// A reader that has gone away, or a file at its size limit, is an error of the
 	// write that meets it, and no reason to die.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
-	ui := newProgress(g.err)
 	s, err := session.Open(cfg, session.Options{
 		Dir:        o.dir,
 		Launcher:   &o.launcher,
+		Share:      o.sharer.share,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
@@ -218,6 +227,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		}
 	}
 	ui.begin(s)
+	for _, text := range othersOnGPUs(&s.State().Config) {
+		ui.say(text)
+	}
 	stop := newStopper(g, ui.say, batch(&s.State().Config))
 	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
