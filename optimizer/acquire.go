@@ -80,12 +80,20 @@ func pointwiseScore(make func(a *ask, target float64, mode string) pointwise) fu
 	}
 }
 
-// withFactors multiplies into s what holds for every acquisition.
+// withFactors multiplies into s what holds for every acquisition. As long as no point is
+// known that holds every limit there is nothing to improve upon: the chances alone count.
 func (a *ask) withFactors(s score) score {
-	if a.view.success == nil {
+	factors := a.view.limits.chances()
+	if a.view.success != nil {
+		factors = append([]*chance{a.view.success}, factors...)
+	}
+	if len(factors) == 0 {
 		return s
 	}
-	return &product{score: s, success: a.view.success}
+	if !a.view.holds {
+		s = indifferent{}
+	}
+	return &product{score: s, factors: factors}
 }
 
 func improvement(_ *ask, best float64, mode string) pointwise {

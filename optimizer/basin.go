@@ -45,12 +45,13 @@ func (a *ask) basin() (basin, bool) {
 }
 
 // z returns the values of the view's rows in model units, under noise their
-// posterior means.
+// posterior means. Rows that break a limit come last.
 func (a *ask) z() []float64 {
+	values := pickFloats(a.view.z, a.view.rows)
 	if a.view.noisy() {
-		return a.view.model.Fitted(nil)
+		values = a.view.model.Fitted(nil)
 	}
-	return pickFloats(a.view.z, a.view.rows)
+	return a.view.limits.rank(values, a.view.rows)
 }
 
 // byMean returns the success with the largest posterior mean outside finished

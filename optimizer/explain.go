@@ -56,6 +56,8 @@ type Belief struct {
 	Lower, Upper float64
 	// Success is the probability that a trial succeeds.
 	Success float64
+	// Feasible is the probability that a trial holds every limit, 1 without any.
+	Feasible float64
 	// Acquisition is the logarithm of what a proposal for the whole space maximizes,
 	// up to a constant; minus infinity where the bounds exclude an improvement.
 	Acquisition float64
@@ -107,7 +109,7 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 		mu, sigma := mean[i], math.Sqrt(variance[i])
 		b := Belief{Mean: v.value(mu), SD: (v.value(mu+sigma) - v.value(mu-sigma)) / 2,
 			Low: v.value(mu - quantile95*sigma), High: v.value(mu + quantile95*sigma),
-			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Acquisition: worth[i]}
+			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Feasible: v.limits.probability(x), Acquisition: worth[i]}
 		if v.bounds != nil {
 			lo, up := v.bounds.at(x)
 			b.Lower, b.Upper = v.value(lo), v.value(up)

@@ -25,7 +25,7 @@ func (a *ask) explore() (Proposal, error) {
 }
 
 // escape proposes the point with the largest Lipschitz upper bound, times the
-// probability of success, among uniform ones: where, for all that is known, most
+// probability of success and of holding the limits, among uniform ones: where, for all that is known, most
 // could be left to gain.
 func (a *ask) escape(reason string) (Proposal, error) {
 	rng := a.rng("escape")
@@ -47,8 +47,11 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		}
 		_, up := b.at(p)
 		v := up - a.view.target
+		if !a.view.holds {
+			v = 1 // where the limits hold comes first
+		}
 		if v > 0 {
-			v *= a.view.success.escapeWeight(p)
+			v *= a.view.success.escapeWeight(p) * a.view.limits.probability(p)
 		}
 		points, room = append(points, p), append(room, v)
 	}
@@ -67,10 +70,10 @@ func (a *ask) exploreRandom() (Proposal, error) {
 	rng := a.rng("explore")
 	for range exploreDraws {
 		p := a.dom.uniform(rng)
-		if a.taken(p) || rng.Float64() > a.view.success.weight(p) {
+		if a.taken(p) || rng.Float64() > a.view.success.weight(p)*a.view.limits.probability(p) {
 			continue
 		}
-		if b := a.view.bounds; b != nil {
+		if b := a.view.bounds; b != nil && a.view.holds {
 			if _, up := b.at(p); up < a.view.target {
 				continue
 			}

@@ -125,4 +125,7 @@ func (a *ask) describe(x []float64) {
 	if a.view.success != nil {
 		a.note.Success = a.view.success.probability(x)
 	}
+	if a.view.limits != nil {
+		a.note.Feasible = a.view.limits.probability(x)
+	}
 }

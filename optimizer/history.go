@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -18,16 +19,19 @@ type history struct {
 	told   []Observation // all, with snapped points
 	x      [][]float64   // n successes: points
 	y      []float64     // n successes: values
+	over   []float64     // n successes: by how much they break the limits, 0 if they hold all
 	trial  []int         // n successes: numbers of their trials
 	failed [][]float64
 	pruned [][]float64
 	seen   map[string]bool // keys of all told points
 	trials map[int]bool    // numbers of all told trials
-	best   int             // index into x of the largest value, the first of equals; -1 without any
+	best   int             // index into x of the best success, the first of equals; -1 without any
+	// constraints is how many the study has, −1 until it is known.
+	constraints int
 }
 
 func newHistory(space *spaces.Space, seed uint64) *history {
-	return &history{space: space, seed: seed, seen: map[string]bool{}, trials: map[int]bool{}, best: -1}
+	return &history{space: space, seed: seed, seen: map[string]bool{}, trials: map[int]bool{}, best: -1, constraints: -1}
 }
 
 func (h *history) add(o Observation) error {
@@ -39,16 +43,22 @@ func (h *history) add(o Observation) error {
 	h.told = append(h.told, o)
 	h.trials[o.Trial] = true
 	h.seen[key(p)] = true
+	if len(o.Constraints) > 0 || o.Status == Succeeded {
+		h.constraints = len(o.Constraints)
+	}
 	switch o.Status {
 	case Succeeded:
 		h.x = append(h.x, p)
 		h.y = append(h.y, o.Value())
+		h.over = append(h.over, o.violation())
 		h.trial = append(h.trial, o.Trial)
-		if n := len(h.y) - 1; h.best < 0 || o.Value() > h.y[h.best] {
+		if n := len(h.y) - 1; h.best < 0 || h.better(n, h.best) {
 			h.best = n
 		}
 	case Failed:
-		h.failed = append(h.failed, p)
+		if o.unexplained() {
+			h.failed = append(h.failed, p)
+		}
 	case Pruned:
 		h.pruned = append(h.pruned, p)
 	}
@@ -61,6 +71,12 @@ func (h *history) check(o Observation) error {
 	}
 	if err := checkPoint(h.space, o.Proposal.Point); err != nil {
 		return err
+	}
+	if n := len(o.Constraints); h.constraints >= 0 && n != h.constraints && (n > 0 || o.Status == Succeeded) {
+		return fmt.Errorf("found %d constraints; other trials have %d", n, h.constraints)
+	}
+	if slices.ContainsFunc(o.Constraints, func(c float64) bool { return math.IsInf(c, -1) }) {
+		return errors.New("a constraint cannot be held by an infinite margin")
 	}
 	finite := !math.IsNaN(o.Value()) && !math.IsInf(o.Value(), 0)
 	switch o.Status {
@@ -76,6 +92,16 @@ func (h *history) check(o Observation) error {
 		return fmt.Errorf("found status %q; allowed are %s, %s and %s", o.Status, Succeeded, Failed, Pruned)
 	}
 	return nil
+}
+
+// better reports whether success i is better than success j: one that holds every limit
+// than one that does not, of two that do the one with the larger value, and of two that
+// do not the one that breaks them by less.
+func (h *history) better(i, j int) bool {
+	if h.over[i] != h.over[j] {
+		return h.over[i] < h.over[j]
+	}
+	return h.y[i] > h.y[j]
 }
 
 func checkPoint(space *spaces.Space, p spaces.Point) error {

@@ -34,8 +34,11 @@ type lbo struct {
 	model   *surrogate // of the first modelAt observations
 	modelAt int
 
-	success   *successModel // of the first successAt observations
+	success   *chance // of the first successAt observations
 	successAt int
+
+	limits   *limits // of the first limitsAt observations
+	limitsAt int
 }
 
 func newLBO(h *history, set Settings) *lbo {
@@ -150,6 +153,11 @@ func (a *ask) propose() (Proposal, error) {
 		case 2:
 			if p, ok := a.quadraticStep(); ok {
 				return p, nil
+			}
+			if a.view.limits != nil { // which the quadratic knows nothing of
+				if p, ok := a.boxStep(); ok {
+					return p, nil
+				}
 			}
 		}
 	}

@@ -12,6 +12,9 @@ type Note struct {
 	Expected *float64 `json:"expected,omitempty"`
 	// Success is the probability that a trial there succeeds, when some failed.
 	Success float64 `json:"success,omitempty"`
+	// Feasible is the probability that a trial there holds every limit, when there are
+	// some.
+	Feasible float64 `json:"feasible,omitempty"`
 	// Lipschitz is what the bounds were, when there were any.
 	Lipschitz *LipschitzNote `json:"lipschitz,omitempty"`
 	// State is what the method keeps for itself, in a form of its own, until the

@@ -112,6 +112,12 @@ type Observation struct {
 	// (an optimistic or pessimistic guess, never a result). A failure needs none. The
 	// methods of this package take one.
 	Values []float64
+	// Constraints are by how much the trial breaks each of the study's limits, in any
+	// unit of that limit's own, the same in all trials: above 0 it breaks it, and at 0 and
+	// below it holds it by that margin. The trial counts only if it holds all. NaN is not
+	// known, and +Inf means broken by an amount that is not known. A failure may have them
+	// too: then they, and no hidden constraint, explain it.
+	Constraints []float64
 }
 
 // Value is the first of the values, that of the only objective; NaN if there is none.
@@ -121,3 +127,19 @@ func (o Observation) Value() float64 {
 	}
 	return o.Values[0]
 }
+
+// violation is by how much the observation breaks limits, each in its own unit; 0 if it
+// holds them all. What is not known is broken.
+func (o Observation) violation() float64 {
+	sum := 0.0
+	for _, c := range o.Constraints {
+		if math.IsNaN(c) {
+			return math.Inf(1)
+		}
+		sum += math.Max(c, 0)
+	}
+	return sum
+}
+
+// unexplained reports whether the trial failed for a reason that no constraint knows.
+func (o Observation) unexplained() bool { return o.Status == Failed && len(o.Constraints) == 0 }

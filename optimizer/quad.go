@@ -19,7 +19,7 @@ const (
 	crowded = 0.1
 	// besideDraws is the number of points from which one beside a step is chosen.
 	besideDraws = 20
-	// safeEnough is the least probability of success of a local step.
+	// safeEnough is the least probability that a local step succeeds and holds the limits.
 	safeEnough = 0.5
 )
 
@@ -67,7 +67,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		// What is pending in the region will move the maximum.
 		return Proposal{}, false
 	}
-	if a.taken(p) || a.view.success.probability(p) < safeEnough {
+	if a.taken(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
 	a.describe(p)

@@ -159,28 +159,44 @@ func logMeanExp(v []float64) float64 {
 	return top + math.Log(sum/float64(len(v)))
 }
 
-// product adds the logarithm of the probability that a trial succeeds to a score.
+// product adds the logarithms of chances to a score.
 type product struct {
 	score
-	success *successModel
+	factors []*chance
 }
 
 func (s *product) at(x, grad []float64) float64 {
 	v := s.score.at(x, grad)
-	if math.IsInf(v, -1) {
-		return v
+	for _, f := range s.factors {
+		if math.IsInf(v, -1) {
+			return v
+		}
+		v += f.addLog(x, grad)
 	}
-	return v + s.success.addLog(x, grad)
+	return v
 }
 
 func (s *product) batch(xs [][]float64, out []float64) {
 	s.score.batch(xs, out)
 	for i, x := range xs {
-		if !math.IsInf(out[i], -1) {
-			out[i] += s.success.addLog(x, nil)
+		for _, f := range s.factors {
+			if math.IsInf(out[i], -1) {
+				break
+			}
+			out[i] += f.addLog(x, nil)
 		}
 	}
 }
+
+// indifferent is the score to which all points are alike.
+type indifferent struct{}
+
+func (indifferent) at(_, grad []float64) float64 {
+	clear(grad)
+	return 0
+}
+
+func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
 
 // outside is a score without some part of the cube.
 type outside struct {

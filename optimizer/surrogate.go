@@ -27,6 +27,8 @@ type surrogate struct {
 	best    float64 // incumbent: the value to improve upon
 	bestRow int     // the success that holds it
 	bounds  *bounds // Lipschitz bounds, nil where they are off
+	limits  *limits // nil without constraints
+	holds   bool    // the incumbent holds every limit
 }
 
 const (
@@ -242,26 +244,30 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	}
 	s.known = len(l.y)
 	s.model = s.samples[len(s.samples)-1]
-	s.chooseBest()
 	var err error
+	if s.limits, err = l.constraintModels(); err != nil {
+		return nil, err
+	}
+	s.chooseBest()
 	s.bounds, err = l.newBounds(&s)
 	return &s, err
 }
 
 // chooseBest sets the incumbent: the largest value, or under noise the largest
-// posterior mean of a success.
+// posterior mean of a success, among those that hold every limit if there are any.
 func (s *surrogate) chooseBest() {
 	values := pickFloats(s.z, s.rows)
 	if s.noisy() {
 		s.model.Fitted(values)
 	}
-	k := 0
-	for i, v := range values {
-		if v > values[k] {
+	k, ranks := 0, s.limits.rank(values, s.rows)
+	for i, v := range ranks {
+		if v > ranks[k] {
 			k = i
 		}
 	}
 	s.best, s.bestRow = values[k], s.rows[k]
+	s.holds = s.limits.hold(s.bestRow)
 }
 
 func (s *surrogate) noisy() bool { return s.noise > noisySD }

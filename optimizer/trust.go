@@ -89,7 +89,7 @@ func (t *trust) tell(h *history, o Observation, m memory, d int) {
 	}
 	improved, distance := false, 0.0
 	if o.Status == Succeeded && !t.inFinished(h.x[last]) {
-		improved = t.centre < 0 || h.y[last] > h.y[t.centre]
+		improved = t.centre < 0 || h.better(last, t.centre)
 		if t.centre >= 0 {
 			distance = chebyshev(h.x[last], h.x[t.centre])
 		}
@@ -115,7 +115,7 @@ func (t *trust) tell(h *history, o Observation, m memory, d int) {
 		}
 	}
 	if t.centre >= 0 && !improved {
-		tied := o.Status == Succeeded && o.Value() == h.y[t.centre]
+		tied := o.Status == Succeeded && o.Value() == h.y[t.centre] && h.over[last] == h.over[t.centre]
 		if tied {
 			t.ties++
 		}
@@ -176,7 +176,7 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 		return
 	}
 	gain := math.NaN()
-	if o.Status == Succeeded {
+	if o.Status == Succeeded && h.over[len(h.over)-1] <= h.over[centre] {
 		gain = o.Value() - h.y[centre]
 	}
 	t.promise = step.Gain
@@ -204,7 +204,7 @@ func (t *trust) finish(h *history, c int) {
 	t.settled = false
 	next := -1
 	for i, x := range h.x {
-		if !t.inFinished(x) && (next < 0 || h.y[i] > h.y[next]) {
+		if !t.inFinished(x) && (next < 0 || h.better(i, next)) {
 			next = i
 		}
 	}

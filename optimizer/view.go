@@ -12,13 +12,17 @@ import (
 // incumbent, the standardization or the Lipschitz bounds.
 type view struct {
 	*surrogate
-	models   []*gp.Model // with the assumptions
-	believed []float64   // what the last of them assumes of each pending trial; nil beside many
+	models []*gp.Model // with the assumptions
+	// believed is what the last of them assumes of each pending trial, −∞ where that
+	// breaks a limit; nil beside many.
+	believed []float64
 	// target is the value to improve upon: the incumbent, or what a pending trial
 	// is believed to reach. Without that the place beside it would promise the same
 	// gain once more.
 	target   float64
-	success  *successModel // nil when nothing failed
+	holds    bool    // target is of a point that holds every limit
+	limits   *limits // with the assumptions
+	success  *chance // nil when nothing failed
 	searcher *searcher
 }
 
@@ -36,15 +40,23 @@ func (a *ask) look() error {
 	if err != nil {
 		return err
 	}
-	v := &view{surrogate: s, target: s.best}
+	v := &view{surrogate: s, target: s.best, holds: s.holds}
 	for _, m := range s.samples {
 		if m, v.believed, err = a.assume(m, s); err != nil {
 			return err
 		}
 		v.models = append(v.models, m)
 	}
+	if v.limits, err = a.assumeLimits(s.limits, v.believed); err != nil {
+		return err
+	}
 	for _, z := range v.believed {
-		v.target = math.Max(v.target, z)
+		switch {
+		case v.holds:
+			v.target = math.Max(v.target, z)
+		case !math.IsInf(z, -1):
+			v.target, v.holds = z, true
+		}
 	}
 	if v.success, err = a.successModel(); err != nil {
 		return err
@@ -55,6 +67,9 @@ func (a *ask) look() error {
 	a.memory.Fit = &fit
 	if s.bounds != nil {
 		a.note.Lipschitz = s.bounds.note(s, a.y[a.best])
+		if a.over[a.best] > 0 {
+			a.note.Lipschitz.Gap = nil // there is no best yet to be improved upon
+		}
 	}
 	return nil
 }
@@ -95,7 +110,8 @@ func below(mu, sigma, c float64) float64 {
 
 // seeds are the best points of the surrogate.
 func (a *ask) seeds(s *surrogate) [][]float64 {
-	order := orderBy(len(s.rows), func(k int) float64 { return -s.z[s.rows[k]] })
+	ranks := s.limits.rank(pickFloats(s.z, s.rows), s.rows)
+	order := orderBy(len(s.rows), func(k int) float64 { return -ranks[k] })
 	out := [][]float64{a.x[s.bestRow]}
 	for _, k := range order {
 		if len(out) >= parents {
@@ -115,4 +131,9 @@ func climbScales(s *surrogate) []float64 {
 		scales[j] = math.Min(l, 1)
 	}
 	return scales
+}
+
+// probability is that of a trial which succeeds and holds every limit.
+func (v *view) probability(x []float64) float64 {
+	return v.success.probability(x) * v.limits.probability(x)
 }

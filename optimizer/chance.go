@@ -8,24 +8,25 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
-// successModel is the probability that a trial succeeds, as a function of the
-// point: a hidden constraint (Gelbart, Snoek and Adams 2014). It is Gaussian
-// process regression on the labels +1 (a value, or pruned) and −1 (failed), of
-// which
+// chance is the probability, as a function of the point, that what a Gaussian
+// process models will exceed a limit t when it is measured:
 //
-//	p(x) = Φ(μ(x) / √(σ²(x) + σn²)),
-//
-// near what happened close by and, far from all trials, near the share of
-// successes, so that the search can come back to where little was tried.
-type successModel struct {
+//	p(x) = Φ((μ(x) − t) / √(σ²(x) + σn²)).
+type chance struct {
 	p     *gp.Predictor
 	noise float64 // σn²
+	limit float64 // t
 	// caution is the power to which p is taken when proposals are weighed. It
 	// grows with the share of recent failures: each costs a trial and, so near to
 	// others, teaches little.
 	caution float64
 
 	dmu, dvar []float64
+}
+
+func newChance(m *gp.Model, limit, caution float64) *chance {
+	return &chance{p: m.Predictor(), noise: m.Hyper().Noise(), limit: limit, caution: caution,
+		dmu: make([]float64, m.Dim()), dvar: make([]float64, m.Dim())}
 }
 
 const (
@@ -37,9 +38,12 @@ const (
 	lessOften = 16
 )
 
-// successModel returns nil as long as nothing has failed. It depends on the told
-// trials alone.
-func (l *lbo) successModel() (*successModel, error) {
+// successModel is the chance that a trial succeeds: a hidden constraint (Gelbart,
+// Snoek and Adams 2014). It is regression on the labels +1 (a value, or pruned) and −1
+// (failed), and so near what happened close by and, far from all trials, near the share
+// of successes: the search can come back to where little was tried. It is nil as long as
+// nothing has failed, and depends on the told trials alone.
+func (l *lbo) successModel() (*chance, error) {
 	if len(l.failed) == 0 {
 		return nil, nil
 	}
@@ -50,33 +54,36 @@ func (l *lbo) successModel() (*successModel, error) {
 	x, labels := make([][]float64, n), make([]float64, n)
 	for i, o := range l.told {
 		x[i], labels[i] = o.Proposal.Point, 1
-		if o.Status == Failed {
+		if o.unexplained() {
 			labels[i] = -1
 		}
 	}
+	model, err := l.regress(x, labels, successNoise)
+	if err != nil {
+		return nil, fmt.Errorf("modelling failures: %w", err)
+	}
+	l.success, l.successAt = newChance(model, 0, l.caution()), n
+	return l.success, nil
+}
+
+// regress models labels, or values that were standardized, at points.
+func (l *lbo) regress(x [][]float64, z []float64, leastNoise float64) (*gp.Model, error) {
+	n := len(x)
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
 	m := n - n%max(1, n/lessOften)
 	set := gp.NewSettings(l.space.Dim())
 	set.Prior = gp.DefaultPrior(l.space.Len())
-	set.Bounds.Noise.Low = successNoise
-	rows := gp.Subset(x[:m], labels[:m], successLimit, nil)
-	fit, err := gp.Fit(pick(x, rows), pickFloats(labels, rows), nil, set)
+	set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
+	rows := gp.Subset(x[:m], z[:m], successLimit, nil)
+	fit, err := gp.Fit(pick(x, rows), pickFloats(z, rows), nil, set)
 	if err != nil {
-		return nil, fmt.Errorf("modelling failures: %w", err)
+		return nil, err
 	}
 	for i := m; i < n; i++ {
 		rows = append(rows, i)
 	}
-	model, err := gp.New(pick(x, rows), pickFloats(labels, rows), fit.Hyper)
-	if err != nil {
-		return nil, fmt.Errorf("modelling failures: %w", err)
-	}
-	d := l.space.Dim()
-	l.success = &successModel{p: model.Predictor(), noise: fit.Hyper.Noise(), caution: l.caution(),
-		dmu: make([]float64, d), dvar: make([]float64, d)}
-	l.successAt = n
-	return l.success, nil
+	return gp.New(pick(x, rows), pickFloats(z, rows), fit.Hyper)
 }
 
 // caution is 1 plus fifty times the share of failures among the last trials.
@@ -84,7 +91,7 @@ func (l *lbo) caution() float64 {
 	recent := l.told[max(0, len(l.told)-cautionSpan):]
 	failures := 0.0
 	for _, o := range recent {
-		if o.Status == Failed {
+		if o.unexplained() {
 			failures++
 		}
 	}
@@ -92,7 +99,7 @@ func (l *lbo) caution() float64 {
 }
 
 // probability returns p(x).
-func (s *successModel) probability(x []float64) float64 {
+func (s *chance) probability(x []float64) float64 {
 	if s == nil {
 		return 1
 	}
@@ -100,7 +107,7 @@ func (s *successModel) probability(x []float64) float64 {
 }
 
 // weight returns p(x) to the power of the caution.
-func (s *successModel) weight(x []float64) float64 {
+func (s *chance) weight(x []float64) float64 {
 	if s == nil {
 		return 1
 	}
@@ -116,7 +123,7 @@ func (s *successModel) weight(x []float64) float64 {
 const escapeCaution = 16
 
 // escapeWeight is the weight with at least that caution.
-func (s *successModel) escapeWeight(x []float64) float64 {
+func (s *chance) escapeWeight(x []float64) float64 {
 	if s == nil {
 		return 1
 	}
@@ -125,12 +132,13 @@ func (s *successModel) escapeWeight(x []float64) float64 {
 
 // addLog returns the logarithm of the weight and, if grad is not nil, adds its
 // gradient.
-func (s *successModel) addLog(x, grad []float64) float64 {
+func (s *chance) addLog(x, grad []float64) float64 {
 	if grad == nil {
 		mu, variance := s.p.Predict(x)
-		return s.caution * acquisition.LogCDF(mu/math.Sqrt(variance+s.noise))
+		return s.caution * acquisition.LogCDF((mu-s.limit)/math.Sqrt(variance+s.noise))
 	}
 	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
+	mu -= s.limit
 	total := variance + s.noise
 	z := mu / math.Sqrt(total)
 	logCDF := acquisition.LogCDF(z)

@@ -1,0 +1,137 @@
+package optimizer_test
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+var updateGolden = flag.Bool("update-golden", false, "record the proposals anew; only with a reason")
+
+// Studies with one objective and without constraints have the proposals that they had
+// when these were recorded: with failures, with pruned trials, under noise, in a mixed
+// space and beside pending trials. Other kinds of processors round otherwise.
+func TestProposalsAreThoseRecorded(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("recorded on amd64")
+	}
+	for _, c := range []struct {
+		name  string
+		mixed bool
+		set   optimizer.Settings
+		noise float64
+	}{
+		{name: "plain"},
+		{name: "mixed", mixed: true},
+		{name: "noisy", noise: 0.3},
+		{name: "ucb", set: optimizer.Settings{Acquisition: "ucb"}},
+		{name: "paper", set: optimizer.Settings{Preset: optimizer.PresetPaper}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := recordedRun(t, c.set, c.mixed, c.noise)
+			file := filepath.Join("testdata", "proposals", c.name+".json")
+			if *updateGolden {
+				text, err := json.Marshal(got)
+				if err == nil {
+					err = os.WriteFile(file, append(text, '\n'), 0o644)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want [][]float64
+			if err := json.Unmarshal(text, &want); err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if !slices.Equal(got[i], want[i]) {
+					t.Fatalf("trial %d: proposed %v, and it was %v", i+1, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// recordedRun returns the proposals of a small study with two trials at a time.
+func recordedRun(t *testing.T, set optimizer.Settings, mixed bool, noise float64) [][]float64 {
+	t.Helper()
+	params := []spaces.Param{
+		{Name: "x", Kind: spaces.KindFloat, Min: -5, Max: 10},
+		{Name: "y", Kind: spaces.KindFloat, Min: 0, Max: 15},
+	}
+	if mixed {
+		params = append(params, spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 6},
+			spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b"), spaces.String("c")}})
+	}
+	space, err := spaces.New(params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt, err := optimizer.New(space, 7, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var points [][]float64
+	var waiting []optimizer.Pending
+	var proposals []optimizer.Proposal
+	const trials = 26
+	for k := 1; k <= trials; k++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k, Pending: waiting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		points, proposals = append(points, p.Point), append(proposals, p)
+		waiting = append(waiting, optimizer.Pending{Trial: k, Point: p.Point})
+		if len(waiting) < 2 {
+			continue
+		}
+		done := waiting[0]
+		waiting = waiting[1:]
+		o := optimizer.Observation{Trial: done.Trial, Proposal: proposals[done.Trial-1], Status: optimizer.Succeeded}
+		v := branin(space.Decode(done.Point))
+		v += noise * math.Sin(1e4*v)
+		switch {
+		case v > 120:
+			o.Status = optimizer.Failed
+		case done.Trial == 9:
+			o.Status, o.Values = optimizer.Pruned, []float64{-v}
+		default:
+			o.Values = []float64{-v}
+		}
+		if err := opt.Tell(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return points
+}
+
+// branin is Branin's function, with what other parameters add to it.
+func branin(v spaces.Values) float64 {
+	number := func(name string) float64 {
+		a, _ := v.Get(name)
+		x, _ := a.Number()
+		return x
+	}
+	x, y := number("x"), number("y")
+	f := math.Pow(y-5.1/(4*math.Pi*math.Pi)*x*x+5/math.Pi*x-6, 2) + 10*(1-1/(8*math.Pi))*math.Cos(x) + 10
+	if c, ok := v.Get("c"); ok {
+		f += math.Abs(number("n") - 4)
+		if c.Any() != "b" {
+			f += 5
+		}
+	}
+	return f
+}

@@ -1,0 +1,192 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
+)
+
+// limits is what the told trials say of a study's constraints. A nil one is that of a
+// study without any: every point holds.
+//
+// Each constraint has a Gaussian process of its own, on by how much trials hold it.
+// With cᵢ the amount by which trial i breaks the limit, u the median of the |cᵢ| and
+//
+//	zᵢ = −sign(cᵢ) ln(1 + |cᵢ|/u),
+//
+// standardized, a trial holds the limit where z exceeds what 0 has become. The logarithm
+// keeps the sign, and spends the model's effort near 0 (Eriksson and Poloczek, Scalable
+// constrained Bayesian optimization, 2021). What is worth a trial is then weighed by the
+// probability that it holds all limits, as if these were independent (Gardner et al.
+// 2014, Gelbart, Snoek and Adams 2014).
+type limits struct {
+	each []*chance
+	of   []int     // the constraint of each; those that no trial has told of have none
+	over []float64 // of each success: by how much it breaks limits, as far as noise lets us know
+}
+
+// constraintModels returns nil for a study without constraints.
+func (l *lbo) constraintModels() (*limits, error) {
+	if l.constraints <= 0 {
+		return nil, nil
+	}
+	if l.limits != nil && l.limitsAt == len(l.told) {
+		return l.limits, nil
+	}
+	out := &limits{over: make([]float64, len(l.y))}
+	for k := range l.constraints {
+		c, err := l.constraintModel(k)
+		if err != nil {
+			return nil, fmt.Errorf("modelling constraint %d: %w", k+1, err)
+		}
+		if c != nil {
+			out.each, out.of = append(out.each, c), append(out.of, k)
+		}
+	}
+	out.settle(l.told)
+	l.limits, l.limitsAt = out, len(l.told)
+	return out, nil
+}
+
+// constraintModel models constraint k, nil if no trial has told of it.
+func (l *lbo) constraintModel(k int) (*chance, error) {
+	var x [][]float64
+	var c, known []float64
+	for _, o := range l.told {
+		if len(o.Constraints) == 0 || math.IsNaN(o.Constraints[k]) {
+			continue
+		}
+		x, c = append(x, o.Proposal.Point), append(c, o.Constraints[k])
+		if a := math.Abs(o.Constraints[k]); a > 0 && !math.IsInf(a, 1) {
+			known = append(known, a)
+		}
+	}
+	if len(x) == 0 {
+		return nil, nil
+	}
+	unit := 1.0
+	if len(known) > 0 {
+		unit = median(known)
+	}
+	z := make([]float64, len(c))
+	worst := -math.Ln2
+	for i, v := range c {
+		z[i] = -math.Copysign(math.Log1p(math.Abs(v)/unit), v)
+		if !math.IsInf(z[i], -1) {
+			worst = math.Min(worst, z[i])
+		}
+	}
+	for i := range z { // broken by an unknown amount: as badly as any
+		z[i] = math.Max(z[i], worst)
+	}
+	mean, sd := standardize(z)
+	model, err := l.regress(x, z, gp.DeterministicNoise)
+	if err != nil {
+		return nil, err
+	}
+	return newChance(model, (0-mean)/sd, 1), nil
+}
+
+// standardize gives z mean 0 and standard deviation 1, and returns what they were. The
+// deviation of equal values counts as 1.
+func standardize(z []float64) (mean, sd float64) {
+	for i, v := range z {
+		mean += (v - mean) / float64(i+1)
+	}
+	for _, v := range z {
+		sd += (v - mean) * (v - mean) / float64(len(z))
+	}
+	if sd = math.Sqrt(sd); !(sd > 1e-12*math.Abs(mean)) {
+		sd = 1
+	}
+	for i, v := range z {
+		z[i] = (v - mean) / sd
+	}
+	return mean, sd
+}
+
+// settle corrects which successes hold the limits where a measured value is too noisy to
+// say: there the posterior mean decides.
+func (m *limits) settle(told []Observation) {
+	i := -1
+	for _, o := range told {
+		if o.Status != Succeeded {
+			continue
+		}
+		i++
+		for j, c := range m.each {
+			if math.Sqrt(c.noise) > noisySD && !math.IsNaN(o.Constraints[m.of[j]]) {
+				o.Constraints = slices.Clone(o.Constraints)
+				o.Constraints[m.of[j]] = c.limit - c.p.Mean(o.Proposal.Point)
+			}
+		}
+		m.over[i] = o.violation()
+	}
+}
+
+// hold reports whether a success holds every limit.
+func (m *limits) hold(i int) bool { return m == nil || m.over[i] == 0 }
+
+// rank returns the values of the successes in rows such that those which break a limit
+// follow all others, the least violating first.
+func (m *limits) rank(values []float64, rows []int) []float64 {
+	if m == nil {
+		return values
+	}
+	floor := math.Inf(1)
+	for _, v := range values {
+		floor = math.Min(floor, v)
+	}
+	out := make([]float64, len(values))
+	for k, i := range rows {
+		out[k] = values[k]
+		if m.over[i] > 0 {
+			out[k] = floor - 1 - m.over[i]
+		}
+	}
+	return out
+}
+
+// chances are those of the constraints.
+func (m *limits) chances() []*chance {
+	if m == nil {
+		return nil
+	}
+	return m.each
+}
+
+// probability is that of a trial at x holding every limit.
+func (m *limits) probability(x []float64) float64 {
+	p := 1.0
+	for _, c := range m.chances() {
+		p *= c.probability(x)
+	}
+	return p
+}
+
+// assumeLimits conditions the constraints' models on the pending trials, each with its
+// posterior mean, as the objective's is. Where that breaks a limit nothing is gained by
+// the trial: what is believed of it becomes −∞.
+func (a *ask) assumeLimits(m *limits, believed []float64) (*limits, error) {
+	if m == nil || len(believed) == 0 {
+		return m, nil
+	}
+	out := &limits{of: m.of, over: m.over}
+	for _, c := range m.each {
+		model := c.p.Model()
+		for k, x := range a.pending {
+			z := model.Predictor().Mean(x)
+			next, err := model.Append(x, z)
+			if err != nil {
+				return nil, err
+			}
+			if model = next; z < c.limit {
+				believed[k] = math.Inf(-1)
+			}
+		}
+		out.each = append(out.each, newChance(model, c.limit, c.caution))
+	}
+	return out, nil
+}
