@@ -35,12 +35,12 @@ func TestAskAndTell(t *testing.T) {
 		if err := s.Exclude(2); err == nil {
 			t.Error("a trial that runs was excluded")
 		}
-		if err := errors.Join(s.Tell(1, 4.5, ""), s.Tell(2, math.NaN(), ""), s.Tell(3, 0, "the kiln broke")); err != nil {
+		if err := errors.Join(s.Tell(1, 4.5, nil, ""), s.Tell(2, math.NaN(), nil, ""), s.Tell(3, 0, nil, "the kiln broke")); err != nil {
 			t.Fatal(err)
 		}
 		for name, err := range map[string]error{
-			"told twice":         s.Tell(1, 4, ""),
-			"no such trial":      s.Tell(4, 4, ""),
+			"told twice":         s.Tell(1, 4, nil, ""),
+			"no such trial":      s.Tell(4, 4, nil, ""),
 			"included":           s.Include(1),
 			"included, unknown":  s.Include(9),
 			"excluded, unknown":  s.Exclude(9),
@@ -85,7 +85,7 @@ func TestTellOfATrialThatRuns(t *testing.T) {
 		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrAwaited) {
 			t.Errorf("run: %v", err)
 		}
-		if err := s.Tell(2, 1, ""); err == nil || !strings.Contains(err.Error(), "finished") {
+		if err := s.Tell(2, 1, nil, ""); err == nil || !strings.Contains(err.Error(), "finished") {
 			t.Errorf("told of a trial that ran: %v", err)
 		}
 		if err := s.Close(); err != nil {

@@ -14,6 +14,9 @@ var (
 	ErrStopped = errors.New("the study was stopped before its end")
 	// ErrNoSuccess means that the study ended without a successful trial.
 	ErrNoSuccess = errors.New("no trial succeeded")
+	// ErrInfeasible means that the study ended without a trial that holds every limit. It
+	// is an ErrNoSuccess.
+	ErrInfeasible = fmt.Errorf("%w within the limits", ErrNoSuccess)
 	// ErrAwaited means that nothing is left to run, but trials that were handed out
 	// by Ask are not told yet.
 	ErrAwaited = errors.New("trials that were handed out are not told yet")

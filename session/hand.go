@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -117,9 +118,9 @@ func (s *Study) Ask(ctx context.Context) (*study.Trial, error) {
 	return s.state.Trials[p.Trial-1], nil
 }
 
-// Tell ends a trial that was handed out: with its value, or without one for the
-// reason given.
-func (s *Study) Tell(trial int, value float64, failure string) error {
+// Tell ends a trial that was handed out: with its value and other metrics, or without for
+// the reason given. What has a limit must be among the metrics.
+func (s *Study) Tell(trial int, value float64, others study.Metrics, failure string) error {
 	t, err := s.state.Trial(trial)
 	switch {
 	case err != nil:
@@ -129,8 +130,13 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 	case !t.Hand:
 		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
 	}
-	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(),
-		Metrics: study.Metrics{s.state.Config.Objective().Name: journal.Float(value)}}
+	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(), Metrics: study.Metrics{}}
+	if failure == "" && !math.IsNaN(value) && !math.IsInf(value, 0) {
+		if err := s.takeMetrics(f.Metrics, others); err != nil {
+			return err
+		}
+	}
+	f.Metrics[s.state.Config.Objective().Name] = journal.Float(value)
 	graded(s.state, t.Values, &f)
 	switch {
 	case failure != "":
@@ -144,6 +150,28 @@ func (s *Study) Tell(trial int, value float64, failure string) error {
 	}
 	if end := s.state.Ending(s.elapsed()); end != nil && len(s.state.Pending()) == 0 && s.state.Closed == nil {
 		return s.commit(*end)
+	}
+	return nil
+}
+
+// takeMetrics copies what a person tells beside the objective, if that is what the study
+// must know.
+func (s *Study) takeMetrics(into, told study.Metrics) error {
+	c := &s.state.Config
+	objective := c.Objective().Name
+	for name, v := range told {
+		switch {
+		case name == objective || !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }):
+			return fmt.Errorf("there is no other metric %q", name)
+		case math.IsNaN(float64(v)) || math.IsInf(float64(v), 0):
+			return fmt.Errorf("%s = %v: want a finite number", name, float64(v))
+		}
+		into[name] = v
+	}
+	for _, m := range c.Metrics {
+		if _, ok := told[m.Name]; m.Required() && m.Name != objective && !ok {
+			return fmt.Errorf("%s has a limit and must be told, too", m.Name)
+		}
 	}
 	return nil
 }

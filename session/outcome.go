@@ -105,7 +105,7 @@ func (a *attempt) exitOK(code int) bool {
 }
 
 // values turns what the attempt has printed, and what was measured of it, into its
-// metrics. The objective must be among them; others may be missing.
+// metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	err := f.finish(exit.Counted)
 	var spawn *runner.SpawnError
@@ -116,12 +116,11 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 		return failed(study.FailNoMetric, 0, "%v", err)
 	}
 	metrics := study.Metrics{}
-	objective := a.config.Objective().Name
 	for i, m := range a.config.Metrics {
 		if m.Measure != "" {
 			if v, known := measured(m.Measure, exit); known {
 				metrics[m.Name] = journal.Float(v)
-			} else if m.Name == objective && !exit.Cancelled {
+			} else if m.Required() && !exit.Cancelled {
 				return failed(study.FailNoMetric, 0, "%s of the attempt is not known", m.Measure)
 			}
 			continue
@@ -129,13 +128,13 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 		result, err := f.collector.Result(i)
 		why := a.unwritten(i)
 		switch {
-		case why != "" && m.Name == objective:
+		case why != "" && m.Required():
 			return failed(study.FailNoMetric, 0, "%s", why)
 		case why != "":
 		case err == nil:
 			metrics[m.Name] = journal.Float(result.Value)
-		case m.Name == objective:
-			return a.noObjective(i, err)
+		case m.Required():
+			return a.noMetric(i, err)
 		}
 	}
 	return outcome{metrics: metrics}
@@ -155,8 +154,9 @@ func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
 	return v, v > 0 && !exit.Cancelled
 }
 
-// noObjective is the outcome of an attempt that ran well, and has no objective.
-func (a *attempt) noObjective(metric int, err error) outcome {
+// noMetric is the outcome of an attempt that ran well, and lacks a metric that it must
+// have.
+func (a *attempt) noMetric(metric int, err error) outcome {
 	var none *parser.NoValueError
 	if !errors.As(err, &none) {
 		return failed(study.FailNoMetric, 0, "%v", err)

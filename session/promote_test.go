@@ -230,7 +230,7 @@ func TestPromotionsByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, fmt.Sprintf("%d+%d", epochsOf(trial), trial.Continues))
-			if err := s.Tell(trial.Number, float64(trial.Number), ""); err != nil {
+			if err := s.Tell(trial.Number, float64(trial.Number), nil, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -34,8 +34,8 @@ func (l *loop) recommend() (r *study.Recommended) {
 		l.opts.Log.Warn("the optimizer recommends no trial", "error", err)
 		return nil
 	}
-	if !l.state.Trials[a.Trial-1].Succeeded() {
-		return nil // it had only a part of the resource
+	if t := l.state.Trials[a.Trial-1]; !t.Succeeded() || !l.state.Feasible(t) {
+		return nil // it had only a part of the resource, or broke a limit
 	}
 	return &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
 }

@@ -32,6 +32,8 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 		return &GuardError{Detail: c.Detail, Trial: s.state.Order[len(s.state.Order)-1]}
 	case s.state.Incumbent() == nil:
 		return ErrNoSuccess
+	case !s.state.Feasible(s.state.Best()):
+		return ErrInfeasible
 	}
 	return nil
 }

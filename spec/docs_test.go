@@ -27,8 +27,8 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	for table, keys := range d.known {
 		section, _, isNamed := strings.Cut(table, ".")
 		switch {
-		case section == "run" && isNamed, table == "params", table == "metrics":
-			continue // environment variables, slots and sources; names of parameters and metrics
+		case section == "run" && isNamed, table == "params", table == "metrics", table == "constraints":
+			continue // environment variables, slots and sources; names of parameters, metrics and constraints
 		case isNamed:
 			section += ".NAME"
 		}

@@ -43,7 +43,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 func (t *table) watched(name, objective string) study.Metric {
 	m := t.metric()
 	m.Name = name
-	if m.Rule.Metric == "" && m.Rule.Regex == "" && m.Rule.JSON == "" && !m.Rule.LastNumber && m.Rule.Dialect == "" && !t.has("measure") {
+	if !t.hasRule() {
 		m.Rule.Metric = name
 	}
 	t.done()
@@ -55,6 +55,11 @@ func (t *table) watched(name, objective string) study.Metric {
 	}
 	t.checkMetric(m)
 	return m
+}
+
+// hasRule reports whether the table says itself where its metric is found.
+func (t *table) hasRule() bool {
+	return slices.ContainsFunc([]string{"metric", "regex", "json", "last_number", "dialect", "measure"}, t.has)
 }
 
 // metric reads the keys that say where a metric is found.

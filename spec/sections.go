@@ -87,6 +87,7 @@ func (t *table) run() study.Run {
 		Confirm:       int(s.integer("confirm", 0, 2)),
 		FailureGuard:  int(s.integer("failure_guard", defaultFailureGuard, -1)),
 		ParamsFromEnv: s.boolean("params_from_env", false),
+		FailedMeans:   s.str("failed_means", ""),
 	}
 	if r.Workers > maxWorkers {
 		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)

@@ -93,10 +93,12 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Command = t.command()
 	var okExit []int
 	cfg.Metrics = t.metrics(&okExit)
+	limited := t.constraints(cfg)
 	cfg.Params = t.params()
 	cfg.Budget = t.budget()
 	cfg.Run = t.run()
 	cfg.Run.OKExit = okExit
+	t.sub("run").failedMeans(&cfg.Run, limited)
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
 	cfg.Files = t.files(filepath.Dir(path), cfg.Reserved())

@@ -75,7 +75,7 @@ func TestFullSpec(t *testing.T) {
 	for _, m := range cfg.Metrics {
 		metrics = append(metrics, fmt.Sprintf("%s %s%s %s", m.Name, m.Rule.Metric, m.Rule.JSON, m.Direction))
 	}
-	if got, want := strings.Join(metrics[1:], ", "), "accuracy accuracy , model size bytes "; got != want {
+	if got, want := strings.Join(metrics[1:], ", "), "accuracy accuracy , model size bytes , memory mem_gb "; got != want {
 		t.Errorf("metrics %s, want %s", got, want)
 	}
 	if cfg.Run.Workers != 2 || len(cfg.Run.Slots) != 2 {

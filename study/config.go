@@ -86,6 +86,9 @@ type Run struct {
 	Combine string `json:"combine,omitempty"`
 	// Confirm repeats the best few at the end of the study this many times.
 	Confirm int `json:"confirm,omitempty"`
+	// FailedMeans names a metric with a limit that a trial which crashes or runs out of
+	// time must have broken.
+	FailedMeans string `json:"failed_means,omitempty"`
 	// FailureGuard stops a study whose first trials all fail: this many. A
 	// negative number switches it off.
 	FailureGuard int `json:"failure_guard"`

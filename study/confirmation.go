@@ -24,7 +24,8 @@ type Confirmation struct {
 	sd      float64 // standard deviation of one value
 }
 
-// Confirmations lists the trials that were confirmed, the best mean first.
+// Confirmations lists the trials that were confirmed, the best mean first of those whose
+// means hold every limit.
 func (s *State) Confirmations() []Confirmation {
 	if s.Config.Run.Confirm == 0 {
 		return nil
@@ -39,7 +40,8 @@ func (s *State) Confirmations() []Confirmation {
 		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1) * sd / math.Sqrt(n), sd: sd})
 	}
 	slices.SortStableFunc(out, func(a, b Confirmation) int {
-		return cmp.Compare(s.worth(b.Mean), s.worth(a.Mean))
+		return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
+			cmp.Compare(s.worth(b.Mean), s.worth(a.Mean)))
 	})
 	return out
 }
@@ -81,7 +83,7 @@ func (s *State) Unconfirmed() []*Trial {
 			best = append(best, t)
 		}
 	}
-	slices.SortStableFunc(best, func(a, b *Trial) int { return cmp.Compare(s.worth(b.Value), s.worth(a.Value)) })
+	slices.SortStableFunc(best, s.Compare)
 	best = best[:min(contenders, len(best))]
 	return slices.DeleteFunc(best, func(t *Trial) bool {
 		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm

@@ -12,7 +12,7 @@ import (
 func (s *State) Ending(elapsed time.Duration) *Closed {
 	b := s.Config.Budget
 	switch {
-	case b.Goal != nil && s.best != nil && s.worth(s.best.Value) >= s.worth(*b.Goal):
+	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.worth(s.best.Value) >= s.worth(*b.Goal):
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case b.Trials > 0 && len(s.Order) >= b.Trials:
 		return &Closed{Why: EndTrials, Detail: fmt.Sprintf("all %d trials are finished", b.Trials)}
@@ -44,7 +44,7 @@ func (s *State) guard() *Closed {
 // GapEnding ends a study whose optimizer sees less left to gain than the budget cares
 // for.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
-	if s.Config.Budget.Gap <= 0 || s.best == nil || n.Lipschitz == nil || n.Lipschitz.Gap == nil ||
+	if s.Config.Budget.Gap <= 0 || s.best == nil || !s.Feasible(s.best) || n.Lipschitz == nil || n.Lipschitz.Gap == nil ||
 		*n.Lipschitz.Gap > s.Config.Budget.Gap {
 		return nil
 	}

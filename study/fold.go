@@ -285,7 +285,7 @@ func (s *State) findBest() {
 // contend makes a finished trial the best one if it is better than all before it.
 func (s *State) contend(t *Trial) {
 	s.sinceBest++
-	if t.Succeeded() && (s.best == nil || s.worth(t.Value) > s.worth(s.best.Value)) {
+	if t.Succeeded() && (s.best == nil || s.Compare(t, s.best) < 0) {
 		s.best, s.sinceBest = t, 0
 	}
 }

@@ -38,8 +38,9 @@ const (
 	PeakMemory Measure = "peak_memory"
 )
 
-// Metric is a number that every trial reports. One with a direction is an objective,
-// which a trial must report to succeed; the others are only looked at.
+// Metric is a number that every trial reports. One with a direction is an objective and
+// one with a limit a constraint, which a trial must report to succeed; the others are only
+// looked at.
 type Metric struct {
 	Name string `json:"name"`
 	// Rule finds the readings in the output.
@@ -50,7 +51,14 @@ type Metric struct {
 	// the rule's source is "file". Placeholders are replaced.
 	File      string    `json:"file,omitempty"`
 	Direction Direction `json:"direction,omitempty"`
+	// Min and Max are limits, ends included; none is nil. A trial that breaks one has
+	// succeeded, and does not count as long as another holds them all.
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
 }
+
+// Required reports whether a trial must report the metric to succeed.
+func (m Metric) Required() bool { return m.Direction != "" || m.Limited() }
 
 // MaxMetrics is how many metrics a study may have.
 const MaxMetrics = 100
@@ -76,6 +84,9 @@ func (c *Config) checkMetrics() error {
 			return fmt.Errorf("metrics need names of their own: found %q twice or empty", m.Name)
 		}
 		names[m.Name] = true
+		if m.Min != nil && m.Max != nil && *m.Min > *m.Max {
+			return fmt.Errorf("metric %s: nothing is at least %v and at most %v", m.Name, *m.Min, *m.Max)
+		}
 		if m.Measure != "" && !slices.Contains([]Measure{Seconds, CPUSeconds, PeakMemory}, m.Measure) {
 			return fmt.Errorf("metric %s: nothing measures %q", m.Name, m.Measure)
 		}

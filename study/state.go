@@ -60,7 +60,8 @@ func (s *State) Trial(n int) (*Trial, error) {
 func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuard }
 
 // Best returns the best trial, nil if none has succeeded: the one with the best
-// mean once trials were confirmed, else the one with the best value.
+// mean once trials were confirmed, else the one with the best value. Those that hold every
+// limit come first; if there are none, it is the least violating.
 func (s *State) Best() *Trial {
 	if cs := s.Confirmations(); len(cs) > 0 {
 		return cs[0].Trial
@@ -68,7 +69,7 @@ func (s *State) Best() *Trial {
 	return s.best
 }
 
-// Incumbent returns the trial with the best value, nil if none has succeeded.
+// Incumbent returns the trial with the best value, as Best does without confirmations.
 func (s *State) Incumbent() *Trial { return s.best }
 
 // Count returns how many trials ended in the given way.
@@ -112,6 +113,7 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 	if t.Status != optimizer.Failed {
 		o.Values = []float64{s.Config.Objective().Direction.Maximized(t.Value)}
 	}
+	o.Constraints = s.constraints(t)
 	return o
 }
 

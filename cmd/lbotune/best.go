@@ -23,8 +23,12 @@ func newBest(g *global) *cobra.Command {
 				return err
 			}
 			switch {
-			case st.Best() != nil:
+			case st.Best() != nil && st.Feasible(st.Best()):
 				return nil
+			case st.Best() != nil && st.Closed == nil:
+				return fmt.Errorf("%w yet", session.ErrInfeasible)
+			case st.Best() != nil:
+				return session.ErrInfeasible
 			case st.Closed == nil:
 				return fmt.Errorf("%w yet", session.ErrNoSuccess)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -258,11 +259,17 @@ func printAsked(g *global, a askJSON) error {
 func newTell(g *global) *cobra.Command {
 	var failed string
 	cmd := &cobra.Command{
-		Use:   "tell STUDY N VALUE | tell STUDY N --failed REASON",
+		Use:   "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
 		Short: "Give back the value of a trial that ask handed out",
-		Args:  cobra.RangeArgs(2, 3),
+		Long: `Tell ends a trial that ask handed out with its value, and with those of other metrics.
+Metrics that have a limit must be told.`,
+		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			value, err := toldValue(args, failed)
+			if err != nil {
+				return err
+			}
+			others, err := toldMetrics(args[min(len(args), 3):])
 			if err != nil {
 				return err
 			}
@@ -273,7 +280,7 @@ func newTell(g *global) *cobra.Command {
 				}
 				t := s.State().Trials[n-1]
 				told := t.Done() && t.Hand
-				err = s.Tell(n, value, failed)
+				err = s.Tell(n, value, others, failed)
 				switch {
 				case err != nil && told:
 					return &hinted{&usageError{err}, fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
@@ -298,7 +305,7 @@ func newTell(g *global) *cobra.Command {
 
 func toldValue(args []string, failed string) (float64, error) {
 	switch {
-	case failed != "" && len(args) == 3:
+	case failed != "" && len(args) > 2:
 		return 0, usagef("found a value and --failed; want one of them")
 	case failed != "":
 		return math.NaN(), nil
@@ -310,4 +317,18 @@ func toldValue(args []string, failed string) (float64, error) {
 		return 0, usagef("found %q; want a number such as 0.25, -3 or 1e-5", args[2])
 	}
 	return v, nil
+}
+
+// toldMetrics reads metrics told as NAME=VALUE.
+func toldMetrics(args []string) (study.Metrics, error) {
+	out := study.Metrics{}
+	for _, arg := range args {
+		at := strings.LastIndexByte(arg, '=')
+		v, ok := parser.ParseNumber(arg[at+1:])
+		if at < 1 || !ok {
+			return nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", arg)
+		}
+		out[arg[:at]] = journal.Float(v)
+	}
+	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -176,7 +177,14 @@ func (p *progress) attempt(e study.Ended) {
 // trial prints the line of a finished trial.
 func (p *progress) trial(t study.Trial) {
 	mark := "    "
-	if t.Number == p.best.Number {
+	broken := ""
+	if t.Succeeded() {
+		broken = strings.Join(p.cfg.Broken(t.Metrics), "; ")
+	}
+	switch {
+	case broken != "":
+		mark = "over"
+	case t.Number == p.best.Number:
 		mark = "best"
 	}
 	value := short(t.Value)
@@ -188,6 +196,9 @@ func (p *progress) trial(t study.Trial) {
 	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), shortValues(t.Values))
 	if t.Failure != nil {
 		text += ": " + oneLine(t.Failure.Text)
+	}
+	if broken != "" {
+		text += ": " + oneLine(broken)
 	}
 	p.line("%s", text)
 }
@@ -249,6 +260,9 @@ func (p *progress) status() string {
 	text += fmt.Sprintf(", %d running", len(p.running))
 	if p.best.Number > 0 {
 		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
+		if p.cfg.Violation(p.best.Metrics) > 0 {
+			text += ", over a limit"
+		}
 	}
 	spent := time.Since(p.began)
 	text += ", " + seconds(spent)

@@ -307,6 +307,8 @@ func explain(s *session.Study, err error) error {
 		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
 	case errors.Is(err, runner.ErrElsewhere):
 		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
+	case errors.Is(err, session.ErrInfeasible):
+		return &hinted{err, "loosen a limit, widen a range or raise the budget, and run the same command again"}
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
 		return explainTrial(s, err, last, "mend the program or the spec, raise the budget and run the same command again")

@@ -60,12 +60,18 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	if n := excluded(st); n > 0 {
 		row("", "%d of them excluded", n)
 	}
+	if n := st.Infeasible(); n > 0 {
+		row("", "%d of them over a limit", n)
+	}
 	if len(pending) > 0 {
 		row("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
 	}
 	if b := st.Best(); b != nil {
 		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), exact(b.Value), b.Number)
 		row("", "%s", shortValues(b.Values))
+		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+			row("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
+		}
 	}
 	row("time", "%s in %s, last record %s", took(st.Elapsed), count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
 	for _, n := range st.Notes {

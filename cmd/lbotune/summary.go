@@ -21,9 +21,13 @@ type trialJSON struct {
 	Value  *float64 `json:"value"`
 	// Metrics are all that are watched; one that is missing is null.
 	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
-	Values  spaces.Values             `json:"params"`
-	Origin  optimizer.Origin          `json:"origin"`
-	Why     string                    `json:"why,omitempty"` // it was proposed
+	// Feasible says whether the trial holds every limit, in a study that has some, and
+	// Broken which ones it breaks.
+	Feasible *bool            `json:"feasible,omitempty"`
+	Broken   []string         `json:"broken,omitempty"`
+	Values   spaces.Values    `json:"params"`
+	Origin   optimizer.Origin `json:"origin"`
+	Why      string           `json:"why,omitempty"` // it was proposed
 	// Continues is the trial that this one continued with more of the resource.
 	Continues int             `json:"continues,omitempty"`
 	Failure   *study.Failure  `json:"failure,omitempty"`
@@ -52,6 +56,10 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 		if t.Status != optimizer.Failed {
 			out.Value = &t.Value
 			out.Metrics = metricsJSON(&st.Config, t)
+			if len(st.Config.Limits()) > 0 {
+				feasible := st.Feasible(t)
+				out.Feasible, out.Broken = &feasible, st.Config.Broken(t.Metrics)
+			}
 		}
 	}
 	return out
@@ -81,9 +89,22 @@ func sideMetrics(c *study.Config, t *study.Trial) []string {
 		if v, ok := t.Metrics.Get(m.Name); ok {
 			text = exact(v)
 		}
-		out = append(out, oneLine(m.Name)+" = "+text)
+		out = append(out, oneLine(m.Name)+" = "+text+limitText(m))
 	}
 	return out
+}
+
+// limitText says what the limits of a metric are.
+func limitText(m study.Metric) string {
+	switch {
+	case m.Min != nil && m.Max != nil:
+		return fmt.Sprintf(" (from %s to %s)", exact(*m.Min), exact(*m.Max))
+	case m.Min != nil:
+		return fmt.Sprintf(" (at least %s)", exact(*m.Min))
+	case m.Max != nil:
+		return fmt.Sprintf(" (at most %s)", exact(*m.Max))
+	}
+	return ""
 }
 
 // status is the word for how a trial stands.
@@ -120,20 +141,22 @@ func here(c *study.Config) string {
 
 // summaryJSON is what run and best print with --json.
 type summaryJSON struct {
-	Study     string     `json:"study"`
-	ID        string     `json:"id"`
-	Dir       string     `json:"dir"`
-	Metric    string     `json:"metric"`
-	Direction string     `json:"direction"`
-	Proposed  int        `json:"proposed"`
-	Finished  int        `json:"finished"`
-	Succeeded int        `json:"succeeded"`
-	Failed    int        `json:"failed"`
-	Pruned    int        `json:"pruned"`
-	Seconds   float64    `json:"seconds"`
-	Ended     string     `json:"ended,omitempty"`
-	Why       string     `json:"why,omitempty"`
-	Best      *trialJSON `json:"best"`
+	Study     string `json:"study"`
+	ID        string `json:"id"`
+	Dir       string `json:"dir"`
+	Metric    string `json:"metric"`
+	Direction string `json:"direction"`
+	Proposed  int    `json:"proposed"`
+	Finished  int    `json:"finished"`
+	Succeeded int    `json:"succeeded"`
+	Failed    int    `json:"failed"`
+	Pruned    int    `json:"pruned"`
+	// Infeasible are those of the succeeded that break a limit.
+	Infeasible int        `json:"infeasible,omitempty"`
+	Seconds    float64    `json:"seconds"`
+	Ended      string     `json:"ended,omitempty"`
+	Why        string     `json:"why,omitempty"`
+	Best       *trialJSON `json:"best"`
 	// Confirmed are the best trials that were repeated, the best mean first.
 	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
@@ -154,7 +177,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: metricName(&st.Config),
 		Direction: string(st.Config.Objective().Direction), Proposed: len(st.Trials), Finished: len(st.Order),
 		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
-		Seconds: st.Elapsed.Seconds()}
+		Infeasible: st.Infeasible(), Seconds: st.Elapsed.Seconds()}
 	if st.Closed != nil {
 		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
@@ -186,12 +209,18 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 		return err
 	}
 	var s strings.Builder
+	if !st.Feasible(b) {
+		s.WriteString("no trial holds every limit; this one breaks them least:\n")
+	}
 	fmt.Fprintf(&s, "best %s = %s, trial %d of %s\n", oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
 	if side := sideMetrics(&st.Config, b); len(side) > 0 {
 		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
+	}
+	if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(broken, "; ")))
 	}
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)
@@ -221,6 +250,9 @@ func describeConfirmed(s *strings.Builder, st *study.State) {
 	cs := st.Confirmations()
 	for i, c := range cs {
 		fmt.Fprintf(s, "repeats: trial %d: mean %s ± %s (95 %% interval of %d runs)", c.Trial.Number, short(c.Mean), short(c.Margin), c.N)
+		if broken := st.Config.Broken(c.Metrics); len(broken) > 0 {
+			fmt.Fprintf(s, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; ")))
+		}
 		if i > 0 && c.Tied(cs[0]) {
 			fmt.Fprintf(s, ", which can't be told apart from trial %d", cs[0].Trial.Number)
 		}
@@ -261,6 +293,9 @@ func tally(st *study.State) string {
 	}
 	if n := st.Count(optimizer.Failed); n > 0 {
 		text += fmt.Sprintf(", %d failed", n)
+	}
+	if n := st.Infeasible(); n > 0 {
+		text += fmt.Sprintf(", %d over a limit", n)
 	}
 	if n := st.Count(optimizer.Pruned); n > 0 {
 		text += fmt.Sprintf(", %d stopped early", n)

@@ -51,8 +51,7 @@ func ranked(st *study.State) []*study.Trial {
 			out = append(out, t)
 		}
 	}
-	worth := st.Config.Objective().Direction.Maximized
-	slices.SortStableFunc(out, func(a, b *study.Trial) int { return cmp.Compare(worth(b.Value), worth(a.Value)) })
+	slices.SortStableFunc(out, st.Compare)
 	return out
 }
 
@@ -77,11 +76,11 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	}
 	best := st.Best()
 	for _, t := range list {
-		row := []string{strconv.Itoa(t.Number), "-", standingOf(t), took(t.Took)}
+		row := []string{strconv.Itoa(t.Number), "-", standingOf(st, t), took(t.Took)}
 		if t.Done() && t.Status != optimizer.Failed {
 			row[1] = short(t.Value)
 		}
-		if t == best {
+		if t == best && st.Feasible(t) {
 			row[2] = "best"
 		}
 		for _, m := range st.Config.Metrics {
@@ -107,12 +106,14 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 }
 
 // standingOf is status as people want to know it.
-func standingOf(t *study.Trial) string {
+func standingOf(st *study.State, t *study.Trial) string {
 	switch {
 	case t.Excluded:
 		return "excluded"
 	case t.Outside:
 		return "out of range"
+	case t.Succeeded() && !st.Feasible(t):
+		return "infeasible"
 	}
 	return status(t)
 }
@@ -186,7 +187,10 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	row("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
-	row("status", "%s", standingOf(t))
+	row("status", "%s", standingOf(st, t))
+	for _, broken := range j.Broken {
+		row("limit", "%s", oneLine(broken))
+	}
 	if t.Failure != nil {
 		row("reason", "%s", oneLine(t.Failure.Text))
 	}

@@ -1,0 +1,137 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// Limit is one bound on a metric: a constraint. A trial that breaks it has succeeded,
+// but is never the best while another one holds all limits.
+type Limit struct {
+	Metric string
+	At     float64
+	Least  bool // the metric must be at least At; else at most
+}
+
+// Limited reports whether the metric has a limit, so that trials must report it.
+func (m Metric) Limited() bool { return m.Min != nil || m.Max != nil }
+
+// Limits are the constraints of the study, in the order of its metrics.
+func (c *Config) Limits() []Limit {
+	var out []Limit
+	for _, m := range c.Metrics {
+		if m.Max != nil {
+			out = append(out, Limit{Metric: m.Name, At: *m.Max})
+		}
+		if m.Min != nil {
+			out = append(out, Limit{Metric: m.Name, At: *m.Min, Least: true})
+		}
+	}
+	return out
+}
+
+// Over is by how much the metrics break the limit, as a share of it (of 1 if it is 0);
+// 0 and less if they hold it, NaN if they say nothing of it.
+func (l Limit) Over(m Metrics) float64 {
+	v, ok := m.Get(l.Metric)
+	if !ok {
+		return math.NaN()
+	}
+	over := (v - l.At) / cmp.Or(math.Abs(l.At), 1)
+	if l.Least {
+		over = -over
+	}
+	return over
+}
+
+// Broken says in what way the metrics break the limit.
+func (l Limit) Broken(m Metrics) string {
+	side := "above"
+	if l.Least {
+		side = "below"
+	}
+	limit := strconv.FormatFloat(l.At, 'g', -1, 64)
+	if v, ok := m.Get(l.Metric); ok {
+		return fmt.Sprintf("%s = %.6g, %s %s", l.Metric, v, side, limit)
+	}
+	return fmt.Sprintf("%s is not known, its limit is %s", l.Metric, limit)
+}
+
+// Violation is the sum of what a trial's metrics are over each limit; 0 if they hold all.
+// What is not known is no better than anything that is.
+func (c *Config) Violation(m Metrics) float64 {
+	sum := 0.0
+	for _, l := range c.Limits() {
+		over := l.Over(m)
+		if math.IsNaN(over) {
+			return math.Inf(1)
+		}
+		sum += math.Max(over, 0)
+	}
+	return sum
+}
+
+// Feasible reports whether a trial with a value holds every limit.
+func (s *State) Feasible(t *Trial) bool { return s.Config.Violation(t.Metrics) == 0 }
+
+// Infeasible is how many trials have succeeded and break a limit.
+func (s *State) Infeasible() int {
+	n := 0
+	for _, t := range s.Trials {
+		if t.Succeeded() && !s.Feasible(t) {
+			n++
+		}
+	}
+	return n
+}
+
+// Compare orders trials with a value, the better one first: those that hold every limit
+// by their values, and after them the others, the least violating first.
+func (s *State) Compare(a, b *Trial) int {
+	return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
+		cmp.Compare(s.worth(b.Value), s.worth(a.Value)))
+}
+
+// constraints are what the optimizer is told of a trial's limits.
+func (s *State) constraints(t *Trial) []float64 {
+	limits := s.Config.Limits()
+	switch {
+	case t.Status == optimizer.Failed:
+		return s.meant(limits, t.Failure)
+	case t.Status == optimizer.Pruned && s.Search.resource == "":
+		return nil // its metrics are not final
+	}
+	var out []float64
+	for _, l := range limits {
+		out = append(out, l.Over(t.Metrics))
+	}
+	return out
+}
+
+// meant is what a failure says of the limits, where the config says what failures mean:
+// that the first limit of that metric is broken, by an amount that is not known.
+func (s *State) meant(limits []Limit, f *Failure) []float64 {
+	means := slices.IndexFunc(limits, func(l Limit) bool { return l.Metric == s.Config.Run.FailedMeans })
+	if means < 0 || f == nil || !slices.Contains([]FailureKind{FailExit, FailSignal, FailTimeout, FailTold}, f.Kind) {
+		return nil
+	}
+	out := slices.Repeat([]float64{math.NaN()}, len(limits))
+	out[means] = math.Inf(1)
+	return out
+}
+
+// Broken says which limits the metrics break, and in what way.
+func (c *Config) Broken(m Metrics) []string {
+	var out []string
+	for _, l := range c.Limits() {
+		if !(l.Over(m) <= 0) {
+			out = append(out, l.Broken(m))
+		}
+	}
+	return out
+}
