@@ -94,9 +94,9 @@ func ExampleStudy_Ask() {
 		}
 		x, _ := trial.Values[0].Value.Number()
 		if x > 0.5 {
-			err = s.Tell(trial.Number, 0, "diverged")
+			err = s.Tell(trial.Number, 0, nil, "diverged")
 		} else {
-			err = s.Tell(trial.Number, x*x, "")
+			err = s.Tell(trial.Number, x*x, nil, "")
 		}
 		if err != nil {
 			log.Fatal(err)
