@@ -67,24 +67,8 @@ const quantile95 = 1.959963984540054 // Φ⁻¹(0.975)
 
 // Explain implements Explainer.
 func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
-	if err := ctx.Err(); err != nil {
-		return Explanation{}, err
-	}
-	if len(l.y) < leastForModel {
-		return Explanation{}, ErrNoModel
-	}
-	snapped := make([][]float64, len(points))
-	for i, p := range points {
-		if err := checkPoint(l.space, p); err != nil {
-			return Explanation{}, fmt.Errorf("explaining point %d: %w", i+1, err)
-		}
-		snapped[i] = l.space.Snap(p)
-	}
-	a, err := l.newAsk(q)
+	a, snapped, err := l.lookAt(ctx, q, points)
 	if err != nil {
-		return Explanation{}, err
-	}
-	if err := a.look(); err != nil {
 		return Explanation{}, err
 	}
 	v := a.view
@@ -92,6 +76,28 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 		Noise: v.slope(v.best) * v.noise, Lipschitz: a.note.Lipschitz}
 	e.Beliefs, err = a.beliefs(snapped)
 	return e, err
+}
+
+// lookAt prepares an ask that looks at points, which it snaps.
+func (l *lbo) lookAt(ctx context.Context, q Query, points []spaces.Point) (*ask, [][]float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if len(l.y) < leastForModel {
+		return nil, nil, ErrNoModel
+	}
+	snapped := make([][]float64, len(points))
+	for i, p := range points {
+		if err := checkPoint(l.space, p); err != nil {
+			return nil, nil, fmt.Errorf("explaining point %d: %w", i+1, err)
+		}
+		snapped[i] = l.space.Snap(p)
+	}
+	a, err := l.newAsk(q)
+	if err == nil {
+		err = a.look()
+	}
+	return a, snapped, err
 }
 
 // beliefs are those of snapped points.

@@ -1,0 +1,315 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+//go:embed chart.css
+var chartCSS string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+//go:embed page.html
+var pageHTML string
+
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean}).Parse(pageHTML))
+
+type card struct {
+	ID, Title, Note string
+	Body            template.HTML
+	Wide            bool
+}
+
+// sheet is a study as the page has it.
+type sheet struct {
+	*Study
+	Key    string
+	Tiles  [][2]string
+	Cards  []card
+	Trials []panel
+}
+
+// panel holds the details of a trial.
+type panel struct {
+	ID, Title, Tip  string
+	Rows            [][2]string
+	Command, Output string
+}
+
+type table struct {
+	Head []string
+	Rows []row
+}
+
+type row struct {
+	ID, To string
+	Cells  []string
+}
+
+// policy is the content security policy of the page: nothing comes from elsewhere, and no
+// script runs but its own.
+func policy() string {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'self'; img-src data:; style-src " +
+		hash(pageCSS+chartCSS) + "; script-src " + hash(pageJS)
+}
+
+// HTML writes the page of one study, or of several beside each other. A page with a feed
+// keeps itself up to date from there.
+func HTML(w io.Writer, studies []*Study, feed string) error {
+	page := struct {
+		Title, Policy, Feed string
+		Style               template.CSS
+		Script              template.JS
+		Compare             []card
+		Studies             []*sheet
+	}{"lbotune: " + clean(studies[0].Name, 80), policy(), feed, template.CSS(pageCSS + chartCSS), template.JS(pageJS), nil, nil}
+	if len(studies) > 1 {
+		for i, s := range studies {
+			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
+		}
+		page.Compare = comparison(studies)
+	}
+	for _, s := range studies {
+		page.Studies = append(page.Studies, s.sheet())
+	}
+	return pages.Execute(w, page)
+}
+
+func render(name string, data any) string {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
+		panic("report: " + err.Error()) // the templates are ours
+	}
+	return b.String()
+}
+
+func (s *Study) sheet() *sheet {
+	sh := &sheet{Study: s, Key: s.key, Tiles: s.tiles()}
+	add := func(id, title, note string, wide bool, body string) {
+		sh.Cards = append(sh.Cards, card{s.key + id, title, note, template.HTML(body), wide})
+	}
+	for _, p := range plots {
+		svgs := p.draw(s)
+		switch {
+		case len(svgs) == 1:
+			add(p.name, p.title, p.note, p.wide, svgs[0])
+		case len(svgs) > 1:
+			add(p.name, p.title, p.note, true, `<div class="many">`+strings.Join(svgs, "")+`</div>`)
+		}
+		if p.name == "history" {
+			add("model", "In words", "", true, render("words", s.words()))
+		}
+	}
+	if len(s.Failures) > 0 {
+		add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s.failures()))
+	}
+	if len(s.Trials) > 0 {
+		add("all", "Trials", "the best first", true, render("table", s.table()))
+	}
+	for _, t := range s.shown() {
+		sh.Trials = append(sh.Trials, s.panel(t))
+	}
+	return sh
+}
+
+// tiles are the figures on top.
+func (s *Study) tiles() [][2]string {
+	count := map[string]int{}
+	for _, t := range s.Trials {
+		count[t.Standing]++
+	}
+	out := [][2]string{}
+	if s.Best > 0 {
+		out = append(out, [2]string{num(*s.Trials[s.Best-1].Value), "best " + clean(s.Metric, 40) + ", trial " + strconv.Itoa(s.Best)})
+	}
+	trials := strconv.Itoa(len(s.Trials))
+	if s.Budget > 0 {
+		trials += " of " + strconv.Itoa(s.Budget)
+	}
+	out = append(out, [2]string{trials, "trials"})
+	for _, status := range []string{"failed", "pruned", "excluded", "unfinished"} {
+		if n := count[status]; n > 0 {
+			out = append(out, [2]string{strconv.Itoa(n), status})
+		}
+	}
+	out = append(out, [2]string{took(s.Seconds), "time"})
+	if n := len(s.Trials) - count["unfinished"]; s.Running && n > 0 && s.Budget > n {
+		out = append(out, [2]string{"≈ " + took(s.Seconds/float64(n)*float64(s.Budget-n)), "left"})
+	}
+	return out
+}
+
+// words say what the pictures show, for those who read.
+func (s *Study) words() []string {
+	var out []string
+	if s.Best > 0 {
+		best := s.Trials[s.Best-1]
+		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, num(*best.Value), best.Number, clean(best.Values.String(), 600)))
+		if first := s.Trials[0]; first.Value != nil && first != best {
+			what := "the first trial"
+			if first.Origin == optimizer.OriginDefault {
+				what = "today's values"
+			}
+			out = append(out, fmt.Sprintf("With %s it was %s.", what, num(*first.Value)))
+		}
+	} else if len(s.Trials) > 0 {
+		out = append(out, "No trial has succeeded.")
+	} else {
+		out = append(out, "There is no trial yet.")
+	}
+	m := s.Model
+	if m == nil {
+		return append(out, "Nothing is said of the model: "+s.NoModel+".")
+	}
+	if m.Told < len(s.valued()) {
+		out = append(out, fmt.Sprintf("The model knows %d of %d trials, the best among them.", m.Told, len(s.Trials)))
+	}
+	if m.Poor != "" {
+		return append(out, "The model is too poor to say what matters: "+m.Poor+".")
+	}
+	out = append(out, fmt.Sprintf("Told of four fifths of the trials, the model ranks the others with a correlation of %.2f, and %.0f %% of their values lie within its 95 %% interval.", m.Rank, 100*m.Within))
+	if im := m.Importance; im != nil {
+		scale := ""
+		if im.Log {
+			scale = ", on a logarithmic scale"
+		}
+		r := im.Params[im.order(len(s.Params))[0]]
+		out = append(out, fmt.Sprintf("%s matters most: it has a part in %.0f %% (%.0f to %.0f %%) of the variance%s.", r.Param, 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High, scale))
+	}
+	if l := m.Lipschitz; l != nil {
+		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)
+		if l.Gap != nil {
+			text += fmt.Sprintf(" and leave at most %s to gain", num(*l.Gap))
+		}
+		if !l.Stated {
+			text += "; their constant is an estimate"
+		}
+		out = append(out, text+".")
+	}
+	return out
+}
+
+// failure is a reason as the page has it.
+type failure struct {
+	Failures
+	Last   int
+	Anchor string
+}
+
+func (s *Study) failures() []failure {
+	var out []failure
+	for _, f := range s.Failures[:min(len(s.Failures), 20)] {
+		last := f.Trials[len(f.Trials)-1]
+		f.Reason, f.Output = clean(f.Reason, 300), tidy(f.Output)
+		out = append(out, failure{f, last, s.anchor(last)})
+	}
+	return out
+}
+
+func (s *Study) anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
+
+// mostListed is how many trials the table has.
+const mostListed = 500
+
+// table lists trials: those with a value first, the best on top.
+func (s *Study) table() table {
+	out := table{Head: []string{"trial", s.Metric, "status", "took", "origin"}}
+	for _, p := range s.Params {
+		out.Head = append(out.Head, p.Name)
+	}
+	list := slices.Clone(s.shown())
+	slices.SortStableFunc(list, func(a, b *Trial) int {
+		switch {
+		case a.Value == nil || b.Value == nil:
+			return cmp.Compare(map[bool]int{true: 1}[a.Value == nil], map[bool]int{true: 1}[b.Value == nil])
+		}
+		return cmp.Compare(s.good(*b.Value), s.good(*a.Value))
+	})
+	for _, t := range list[:min(len(list), mostListed)] {
+		value := "-"
+		if t.Value != nil {
+			value = num(*t.Value)
+		}
+		r := row{ID: "r" + s.anchor(t.Number), To: s.anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, took(t.Seconds), string(t.Origin)}}
+		for _, p := range s.Params {
+			text := "-"
+			if v, ok := t.Values.Get(p.Name); ok {
+				text = clean(v.Text(), 24)
+			}
+			r.Cells = append(r.Cells, text)
+		}
+		out.Rows = append(out.Rows, r)
+	}
+	return out
+}
+
+func (s *Study) panel(t *Trial) panel {
+	p := panel{ID: s.anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
+	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 60), clean(text, 400)}) }
+	tip := []string{p.Title}
+	if t.Value != nil {
+		add(s.Metric, strconv.FormatFloat(*t.Value, 'g', -1, 64))
+		tip = append(tip, clean(s.Metric, 30)+" = "+num(*t.Value))
+	}
+	if t.Failure != nil {
+		add("reason", t.Failure.Text)
+		tip = append(tip, clean(t.Failure.Text, 80))
+	}
+	for _, name := range s.Metrics {
+		if v, ok := t.Metrics.Get(name); ok && name != s.Metric {
+			add(name, num(v))
+		}
+	}
+	for i, a := range t.Values {
+		add(a.Name, a.Value.Text())
+		if i < 8 {
+			tip = append(tip, clean(a.Name+" = "+a.Value.Text(), 60))
+		}
+	}
+	add("proposed by", strings.TrimSuffix(string(t.Origin)+": "+t.Why, ": "))
+	if t.Expected != nil {
+		add("foretold", num(*t.Expected))
+	}
+	for _, a := range t.Attempts {
+		if !a.Started.IsZero() {
+			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("slot %d %s, started %s", a.Slot, a.Host, a.Started.Format(time.DateTime)))
+		}
+	}
+	if t.Standing != "unfinished" {
+		add("took", took(t.Seconds))
+	}
+	p.Tip = strings.Join(tip, "\n")
+	return p
+}
+
+// tidy is text of several lines, made safe to show.
+func tidy(text string) string {
+	lines := strings.Split(strings.TrimRightFunc(text, unicode.IsSpace), "\n")
+	lines = lines[max(len(lines)-12, 0):]
+	for i, l := range lines {
+		lines[i] = clean(strings.ReplaceAll(l, "\t", "    "), 400)
+	}
+	return strings.Join(lines, "\n")
+}

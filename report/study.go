@@ -1,0 +1,340 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Source is a study to report on. What it needs of the world comes by functions, any of
+// which may be nil.
+type Source struct {
+	State   *study.State
+	Dir     string
+	Running bool // a process works on it
+	// Command is the command line of a trial, Output the end of what it printed. Both
+	// have the study's secrets hidden.
+	Command, Output func(*study.Trial) string
+}
+
+// Study is all that is shown of a study. It is also what --format json and the API have.
+type Study struct {
+	Name      string          `json:"name"`
+	ID        string          `json:"id"`
+	Dir       string          `json:"dir"`
+	Metric    string          `json:"metric"`
+	Direction study.Direction `json:"direction"`
+	Standing  string          `json:"standing"`
+	Running   bool            `json:"running"`
+	Seed      uint64          `json:"seed"`
+	Budget    int             `json:"budget,omitempty"` // trials
+	Began     time.Time       `json:"began"`
+	Updated   time.Time       `json:"updated"`
+	Seconds   float64         `json:"seconds"`
+	Best      int             `json:"best,omitempty"` // the number of the best trial
+	Params    []spaces.Param  `json:"params"`
+	Metrics   []string        `json:"metrics"`
+	Trials    []*Trial        `json:"trials"`
+	Failures  []Failures      `json:"failures,omitempty"`
+	// Model is what the optimizer believes; nil where it has no model, for a reason.
+	Model   *Model   `json:"model,omitempty"`
+	NoModel string   `json:"no_model,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+
+	state *study.State
+	axes  []axis // of the parameters
+	key   string // parts the trials of several studies on one page
+}
+
+// Trial is what is shown of a trial, beside what is known of it.
+type Trial struct {
+	*study.Trial
+	// Standing is succeeded, failed, pruned, excluded or unfinished.
+	Standing string   `json:"standing"`
+	Value    *float64 `json:"value"`
+	Why      string   `json:"why,omitempty"`
+	Expected *float64 `json:"expected,omitempty"` // the value that the model foretold
+	// Lipschitz is what the bounds were when the trial was proposed.
+	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"`
+	Course    []study.Measurement      `json:"course,omitempty"`
+	Seconds   float64                  `json:"seconds"`
+	Command   string                   `json:"command,omitempty"`
+	Output    string                   `json:"output,omitempty"`
+
+	best   bool
+	places []float64 // along the axes of the parameters, NaN where one is not active
+}
+
+// y is the value, NaN if there is none.
+func (t *Trial) y() float64 {
+	if t.Value == nil {
+		return math.NaN()
+	}
+	return *t.Value
+}
+
+// class is how the trial is drawn.
+func (t *Trial) class() string {
+	switch {
+	case t.best:
+		return "d best"
+	case t.Standing != string(optimizer.Succeeded):
+		return "d " + t.Standing
+	case t.Origin == optimizer.OriginInitial, t.Origin == optimizer.OriginExplore:
+		return "d spread"
+	}
+	return "d"
+}
+
+// Failures are trials that failed for one reason.
+type Failures struct {
+	Reason string `json:"reason"`
+	Trials []int  `json:"trials"`
+	Output string `json:"output,omitempty"` // the end of what the last of them printed
+}
+
+// Of prepares a study to be shown. Asking the model takes from a moment to some seconds;
+// the end of ctx leaves it out.
+func Of(ctx context.Context, src Source) *Study {
+	st := src.State
+	c := &st.Config
+	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
+		Running: src.Running, Standing: standing(st, src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
+		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, state: st}
+	for _, m := range c.Metrics {
+		s.Metrics = append(s.Metrics, m.Name)
+	}
+	for i := range c.Params {
+		s.axes = append(s.axes, paramAxis(st.Space, i))
+	}
+	for _, n := range st.Notes {
+		s.Notes = append(s.Notes, n.Text)
+	}
+	for _, t := range st.Trials {
+		s.Trials = append(s.Trials, s.trial(src, t))
+	}
+	if b := st.Best(); b != nil {
+		s.Best = b.Number
+		s.Trials[b.Number-1].best = true
+	}
+	s.group(src)
+	var err error
+	if s.Model, err = s.believe(ctx); err != nil {
+		s.NoModel = err.Error()
+	}
+	return s
+}
+
+// standing says in words whether the study goes on.
+func standing(st *study.State, running bool) string {
+	switch {
+	case running:
+		return "running"
+	case st.Closed != nil:
+		return "ended: " + st.Closed.Detail
+	}
+	return "stopped"
+}
+
+func (s *Study) trial(src Source, t *study.Trial) *Trial {
+	out := &Trial{Trial: t, Standing: cmp.Or(string(t.Status), "unfinished"), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
+	if t.Excluded || t.Outside {
+		out.Standing = "excluded"
+	}
+	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
+		out.Value = &v
+	}
+	if e := t.Note.Expected; e != nil {
+		v := s.good(*e)
+		out.Expected = &v
+	}
+	if src.Command != nil {
+		out.Command = src.Command(t)
+	}
+	if src.Output != nil && len(src.State.Trials) <= mostOutputs {
+		out.Output = src.Output(t)
+	}
+	p, err := src.State.Space.Encode(t.Values)
+	for i, param := range s.Params {
+		if _, active := t.Values.Get(param.Name); !active || err != nil {
+			out.places = append(out.places, math.NaN())
+		} else {
+			out.places = append(out.places, place(src.State.Space, i, p))
+		}
+	}
+	return out
+}
+
+// mostOutputs is how many trials a study may have for the end of each one's output to
+// be part of the page.
+const mostOutputs = 1000
+
+// group sorts failures by their reasons, the most frequent first.
+func (s *Study) group(src Source) {
+	at := map[string]int{}
+	for _, t := range s.Trials {
+		if t.Status != optimizer.Failed {
+			continue
+		}
+		reason := t.Failure.String()
+		i, known := at[reason]
+		if !known {
+			i = len(s.Failures)
+			at[reason] = i
+			s.Failures = append(s.Failures, Failures{Reason: reason})
+		}
+		s.Failures[i].Trials = append(s.Failures[i].Trials, t.Number)
+	}
+	slices.SortStableFunc(s.Failures, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
+	for i := range s.Failures {
+		if f := &s.Failures[i]; src.Output != nil && i < 20 {
+			f.Output = src.Output(src.State.Trials[f.Trials[len(f.Trials)-1]-1])
+		}
+	}
+}
+
+// good is a value turned so that larger is better; worse is the worse of two.
+func (s *Study) good(v float64) float64 { return s.Direction.Maximized(v) }
+
+func (s *Study) worse(a, b float64) float64 {
+	if s.good(a) < s.good(b) {
+		return a
+	}
+	return b
+}
+
+// valued are the trials that have a value, in their order.
+func (s *Study) valued() []*Trial {
+	var out []*Trial
+	for _, t := range s.Trials {
+		if t.Value != nil && t.Standing != "excluded" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// values are those of all trials that have one.
+func (s *Study) values() []float64 {
+	var out []float64
+	for _, t := range s.valued() {
+		out = append(out, *t.Value)
+	}
+	return out
+}
+
+// ranked are those that count, the best first.
+func (s *Study) ranked() []*Trial {
+	out := slices.DeleteFunc(s.valued(), func(t *Trial) bool { return t.Standing != string(optimizer.Succeeded) })
+	slices.SortStableFunc(out, func(a, b *Trial) int { return cmp.Compare(s.good(*b.Value), s.good(*a.Value)) })
+	return out
+}
+
+// mostDrawn is how many trials are drawn: of more, the best half and some of all others.
+const mostDrawn = 2000
+
+// shown are the trials that are drawn, in their order.
+func (s *Study) shown() []*Trial {
+	if len(s.Trials) <= mostDrawn {
+		return s.Trials
+	}
+	keep := map[int]bool{}
+	for _, t := range s.ranked()[:min(mostDrawn/2, len(s.ranked()))] {
+		keep[t.Number] = true
+	}
+	every := max(len(s.Trials)/(mostDrawn/2), 1)
+	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t.Number] && t.Number%every != 0 })
+}
+
+// place is where a point lies along a parameter's axis: its coordinate or, for a choice or
+// a bool, the middle of its level's share.
+func place(space *spaces.Space, i int, p spaces.Point) float64 {
+	at := space.Offset(i)
+	switch param := space.Params()[i]; param.Kind {
+	case spaces.KindChoice:
+		for l := range param.Choices {
+			if p[at+l] > 0 {
+				return (float64(l) + 0.5) / float64(len(param.Choices))
+			}
+		}
+	case spaces.KindBool:
+		return 0.25 + p[at]/2
+	}
+	return p[at]
+}
+
+// moved is p with one parameter at another place of its axis.
+func moved(space *spaces.Space, p spaces.Point, i int, u float64) spaces.Point {
+	q, at := slices.Clone(p), space.Offset(i)
+	switch param := space.Params()[i]; param.Kind {
+	case spaces.KindChoice:
+		n := len(param.Choices)
+		for l := range n {
+			q[at+l] = 0
+		}
+		q[at+min(int(u*float64(n)), n-1)] = 1
+	case spaces.KindBool:
+		q[at] = math.Round(u)
+	default:
+		q[at] = u
+	}
+	return q
+}
+
+// paramAxis is the axis of a parameter: its place in the cube, with ticks at its values.
+func paramAxis(space *spaces.Space, i int) axis {
+	p := space.Params()[i]
+	a := axis{hi: 1, label: p.Name, ticks: []tick{}}
+	switch p.Kind {
+	case spaces.KindChoice, spaces.KindOrdered:
+		for l, c := range p.Choices {
+			a.ticks = append(a.ticks, tick{(float64(l) + 0.5) / float64(len(p.Choices)), c.Text()})
+		}
+		if n := len(a.ticks); n > 8 {
+			a.ticks = []tick{a.ticks[0], a.ticks[n-1]}
+		}
+	case spaces.KindBool:
+		a.ticks = []tick{{0.25, "false"}, {0.75, "true"}}
+	default:
+		for _, v := range niceTicks(p.Min, p.Max, p.Scale == spaces.Log) {
+			if at, v, ok := numericPlace(p, v); ok {
+				a.ticks = append(a.ticks, tick{at, num(v)})
+			}
+		}
+	}
+	return a
+}
+
+// numericPlace is the place of a number along the axis of a numeric parameter, and the
+// value there: the nearest where there are steps.
+func numericPlace(p spaces.Param, v float64) (place, value float64, ok bool) {
+	p.When, p.Default, p.Inactive = nil, spaces.Value{}, spaces.Value{}
+	if p.Step > 0 {
+		v = min(p.Min+math.Round((v-p.Min)/p.Step)*p.Step, p.Max)
+	}
+	alone, err := spaces.New(p)
+	if err != nil {
+		return 0, 0, false
+	}
+	point, err := alone.Encode(spaces.Values{{Name: p.Name, Value: spaces.Float(v)}})
+	if err != nil {
+		return 0, 0, false
+	}
+	return point[0], v, true
+}
+
+// took is a duration as people say it.
+func took(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < 10*time.Second {
+		return fmt.Sprint(d.Round(10 * time.Millisecond))
+	}
+	return fmt.Sprint(d.Round(time.Second))
+}

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// clean makes text of unknown origin safe to show: one line, without control characters,
+// not endless. It is not escaped yet.
+func clean(s string, most int) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > most {
+			b.WriteString("…")
+			break
+		}
+		if !unicode.IsPrint(r) {
+			r = '�'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// num is a number as people compare it.
+func num(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// tick is a mark on an axis, between 0 and 1.
+type tick struct {
+	at    float64
+	label string
+}
+
+// axis maps values to places between 0 and 1.
+type axis struct {
+	lo, hi float64
+	log    bool
+	label  string
+	ticks  []tick // set for an axis of a parameter, whose values are places already
+}
+
+// at is the place of a value; what lies beyond the ends is drawn at them.
+func (a axis) at(v float64) float64 {
+	lo, hi := a.lo, a.hi
+	if a.log {
+		lo, hi, v = math.Log(lo), math.Log(hi), math.Log(math.Max(v, lo))
+	}
+	return math.Min(math.Max((v-lo)/(hi-lo), 0), 1)
+}
+
+func (a axis) marks() []tick {
+	if a.ticks != nil {
+		return a.ticks
+	}
+	var out []tick
+	for _, v := range niceTicks(a.lo, a.hi, a.log) {
+		out = append(out, tick{a.at(v), num(v)})
+	}
+	return out
+}
+
+// niceTicks are round numbers between lo and hi: 1, 2 or 5 times a power of ten apart,
+// and powers of ten where a logarithmic axis has at least two of them.
+func niceTicks(lo, hi float64, log bool) []float64 {
+	var out []float64
+	if log && math.Floor(math.Log10(hi))-math.Ceil(math.Log10(lo)) >= 1 {
+		first, last := math.Ceil(math.Log10(lo)-1e-9), math.Floor(math.Log10(hi)+1e-9)
+		step := math.Ceil((last - first + 1) / 6)
+		for e := first; e <= last; e += step {
+			out = append(out, math.Pow(10, e))
+		}
+		return out
+	}
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/4)))
+	for _, k := range []float64{1, 2, 5, 10} {
+		if (hi-lo)/(step*k) <= 5 {
+			step *= k
+			break
+		}
+	}
+	if !(step > 0) || math.IsInf(step, 0) {
+		return nil
+	}
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9 && len(out) < 10; k++ {
+		out = append(out, k*step+0) // no -0
+	}
+	return out
+}
+
+// axisOf is an axis for values of which those of the best trials count most. It is
+// logarithmic when all are positive and spread over more than two powers of ten. Else
+// the worst tenth is cut off where it would squeeze the others into a third.
+func axisOf(label string, values []float64, worst func(a, b float64) float64) axis {
+	a := axis{label: label, hi: 1}
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return a
+	}
+	a.lo, a.hi = sorted[0], sorted[len(sorted)-1]
+	if a.lo > 0 && a.hi/a.lo > 100 {
+		a.log = true
+		a.lo, a.hi = a.lo/1.2, a.hi*1.2
+		return a
+	}
+	if n := len(sorted); n >= 10 && worst != nil {
+		low, high := sorted[n/10], sorted[n-1-n/10]
+		switch {
+		case worst(a.lo, a.hi) == a.hi && a.hi-a.lo > 3*(high-a.lo) && high > a.lo:
+			a.hi = high + (high-a.lo)/4
+		case worst(a.lo, a.hi) == a.lo && a.hi-a.lo > 3*(a.hi-low) && a.hi > low:
+			a.lo = low - (a.hi-low)/4
+		}
+	}
+	if pad := (a.hi - a.lo) * 0.05; pad > 0 && !math.IsInf(pad, 0) {
+		a.lo, a.hi = a.lo-pad, a.hi+pad
+	} else if a.hi == a.lo {
+		pad = math.Max(math.Abs(a.lo)*0.1, 1e-9)
+		a.lo, a.hi = a.lo-pad, a.hi+pad
+	}
+	return a
+}
+
+// chart is a picture with two axes. Colors and fonts are those of chart.css, by class.
+type chart struct {
+	b                        strings.Builder
+	width, height            float64
+	left, right, top, bottom float64
+	x, y                     axis
+	key                      string // of the study, before the numbers of trials
+}
+
+// chart begins a picture, which says in words what it shows.
+func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
+	c := &chart{width: width, height: height, left: 58, right: 12, top: 10, bottom: 36, x: x, y: y, key: s.key}
+	fmt.Fprintf(&c.b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
+		width, height, html.EscapeString(clean(title, 200)))
+	return c
+}
+
+func (c *chart) px(place float64) float64 { return c.left + place*(c.width-c.left-c.right) }
+func (c *chart) py(place float64) float64 {
+	return c.height - c.bottom - place*(c.height-c.top-c.bottom)
+}
+
+// frame draws the axes, their ticks and labels.
+func (c *chart) frame() {
+	for _, t := range c.y.marks() {
+		y := c.py(t.at)
+		c.line("grid", c.px(0), y, c.px(1), y)
+		c.text("tick end", c.left-6, y+3.5, t.label, 9)
+	}
+	marks := c.x.marks()
+	room := max(int((c.width-c.left-c.right)/float64(max(len(marks), 1))/5.6), 3)
+	for i, t := range marks {
+		x := c.px(t.at)
+		c.line("grid", x, c.py(0), x, c.py(0)+4)
+		class := "tick mid"
+		if t.at > 0.98 && i > 0 {
+			class = "tick end"
+		}
+		c.text(class, x, c.py(0)+16, t.label, room)
+	}
+	c.line("axis", c.px(0), c.py(0), c.px(1), c.py(0))
+	c.text("label mid", c.px(0.5), c.height-4, c.x.label, int((c.width-c.left)/5.4))
+	if c.y.label != "" {
+		y := c.py(0.5)
+		fmt.Fprintf(&c.b, `<text class="label mid" transform="translate(11 %.1f) rotate(-90)">%s</text>`, y, html.EscapeString(clean(c.y.label, 28)))
+	}
+}
+
+func (c *chart) line(class string, x1, y1, x2, y2 float64) {
+	fmt.Fprintf(&c.b, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
+}
+
+func (c *chart) rect(class string, x, y, w, h float64) {
+	fmt.Fprintf(&c.b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, math.Max(w, 0), h)
+}
+
+func (c *chart) text(class string, x, y float64, s string, most int) {
+	fmt.Fprintf(&c.b, `<text class="%s" x="%.1f" y="%.1f">%s</text>`, class, x, y, html.EscapeString(clean(s, most)))
+}
+
+// trial encloses what stands for a trial: the page marks all of it at once, and a click
+// leads to the trial.
+func (c *chart) trial(n int, draw func()) {
+	fmt.Fprintf(&c.b, `<a href="#t%s%d">`, c.key, n)
+	draw()
+	c.b.WriteString("</a>")
+}
+
+// dot draws a trial at places of the two axes.
+func (c *chart) dot(t *Trial, x, y, r float64) {
+	c.trial(t.Number, func() {
+		fmt.Fprintf(&c.b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>`, t.class(), c.px(x), c.py(y), r)
+	})
+}
+
+// path draws lines between places of the two axes. Places that are not a number part them.
+func (c *chart) path(class string, places [][2]float64) {
+	fmt.Fprintf(&c.b, `<path class="%s" d="`, class)
+	pen := "M"
+	for _, p := range places {
+		if math.IsNaN(p[0]) || math.IsNaN(p[1]) {
+			pen = "M"
+			continue
+		}
+		fmt.Fprintf(&c.b, "%s%.1f %.1f", pen, c.px(p[0]), c.py(p[1]))
+		pen = "L"
+	}
+	c.b.WriteString(`"/>`)
+}
+
+// String ends the picture.
+func (c *chart) String() string { return c.b.String() + "</svg>" }

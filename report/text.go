@@ -1,0 +1,80 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Markdown writes the page's text.
+func (s *Study) Markdown(w io.Writer) error {
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s, %s %s\n\n", escape(clean(s.Name, 80)), escape(clean(s.Standing, 300)), s.Direction, escape(clean(s.Metric, 60)))
+	for _, t := range s.tiles() {
+		fmt.Fprintf(&b, "- %s: %s\n", t[1], t[0])
+	}
+	b.WriteString("\n" + escape(clean(strings.Join(s.words(), " "), 4000)) + "\n")
+	if s.Model != nil && s.Model.Importance != nil {
+		b.WriteString("\n| parameter | part in the variance | alone | on the way to the best |\n| --- | --- | --- | --- |\n")
+		im := s.Model.Importance
+		for _, i := range im.order(len(s.Params)) {
+			r := im.Params[i]
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), im.share(r.Gain).percent())
+		}
+	}
+	for _, f := range s.failures() {
+		fmt.Fprintf(&b, "\n%d failed: %s, such as trial %d\n", len(f.Trials), escape(f.Reason), f.Last)
+	}
+	t := s.table()
+	fmt.Fprintf(&b, "\n| %s |\n|%s\n", escapeAll(t.Head, escape), strings.Repeat(" --- |", len(t.Head)))
+	for _, r := range t.Rows[:min(len(t.Rows), 20)] {
+		fmt.Fprintf(&b, "| %s |\n", escapeAll(r.Cells, escape))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func escapeAll(cells []string, escape func(string) string) string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = escape(clean(c, 80))
+	}
+	return strings.Join(out, " | ")
+}
+
+// percent is an interval as people read it.
+func (v Interval) percent() string {
+	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", 100*v.Value, 100*v.Low, 100*v.High)
+}
+
+// CSV writes one row for each trial, with exact values.
+func (s *Study) CSV(w io.Writer) error {
+	head := []string{"trial", "status", "seconds", "origin", "failure"}
+	head = append(head, s.Metrics...)
+	for _, p := range s.Params {
+		head = append(head, p.Name)
+	}
+	rows := [][]string{head}
+	for _, t := range s.Trials {
+		r := []string{strconv.Itoa(t.Number), t.Standing, strconv.FormatFloat(t.Seconds, 'g', -1, 64), string(t.Origin), t.Failure.String()}
+		for _, name := range s.Metrics {
+			text := ""
+			if v, ok := t.Metrics.Get(name); ok {
+				text = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+			r = append(r, text)
+		}
+		for _, p := range s.Params {
+			text := ""
+			if v, ok := t.Values.Get(p.Name); ok {
+				text = v.Text()
+			}
+			r = append(r, text)
+		}
+		rows = append(rows, r)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
