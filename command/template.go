@@ -19,7 +19,7 @@ type Part struct {
 	Flag    bool
 	On, Off string
 	// Format is what followed a colon, as in {lr:.3g}. A placeholder of unknown
-	// name whose format is not ValidFormat is no placeholder: {user:root} stays.
+	// name whose format is not ValidFormat is not a placeholder: {user:root} stays.
 	Format string
 	// Start and End are byte offsets in the template.
 	Start, End int

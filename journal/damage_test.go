@@ -128,7 +128,7 @@ func TestEndlessLine(t *testing.T) {
 func TestTornIsDescribed(t *testing.T) {
 	good := string(build(t, "s1", 5))
 	for content, want := range map[string]string{
-		good + "abc":                                    "line 6 is incomplete: its 3 bytes are no whole record",
+		good + "abc":                                    "line 6 is incomplete: its 3 bytes are not a whole record",
 		strings.TrimSuffix(good, "\n"):                  "line 5 lacks its line end",
 		strings.TrimSuffix(good, "\n") + "\x00\x00\x00": "line 5 is followed by 3 stray bytes instead of a line end",
 	} {
@@ -196,7 +196,7 @@ func TestVerifyChecksJSON(t *testing.T) {
 			t.Errorf("Read of %q: %v", body, err)
 		}
 		_, err := journal.Verify("/journal.jsonl", journal.WithFS(fsys))
-		if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || !strings.Contains(corrupt.Reason, "no valid JSON") {
+		if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || !strings.Contains(corrupt.Reason, "not valid JSON") {
 			t.Errorf("Verify of %q: %v", body, err)
 		}
 	}

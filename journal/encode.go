@@ -41,7 +41,7 @@ func marshal(v any) ([]byte, error) {
 	}
 	object := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if object[0] != '{' {
-		return nil, fmt.Errorf("%T is no JSON object: %.40s", v, object)
+		return nil, fmt.Errorf("%T is not a JSON object: %.40s", v, object)
 	}
 	return bytes.ToValidUTF8(object, []byte("\uFFFD")), nil
 }

@@ -48,7 +48,7 @@ func (t *Torn) String() string {
 	case t.Whole:
 		return fmt.Sprintf("line %d is followed by %d stray bytes instead of a line end", t.Line, t.Length)
 	default:
-		return fmt.Sprintf("line %d is incomplete: its %d bytes are no whole record", t.Line, t.Length)
+		return fmt.Sprintf("line %d is incomplete: its %d bytes are not a whole record", t.Line, t.Length)
 	}
 }
 
@@ -88,7 +88,7 @@ func Verify(path string, opts ...Option) (Summary, error) {
 			return nil
 		}
 		return &CorruptError{Path: path, Line: int(r.Seq), Offset: r.Offset,
-			Reason: "its checksum is right, but it is no valid JSON: another program wrote it"}
+			Reason: "its checksum is right, but it is not valid JSON: another program wrote it"}
 	}, opts...)
 }
 

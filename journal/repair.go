@@ -222,7 +222,7 @@ func (r *repairer) account() error {
 		case r.repeats(p):
 			reason = fmt.Sprintf("there is a record %d already", p.seq)
 		case i < end:
-			reason = "it is no record of this journal"
+			reason = "it is not a record of this journal"
 		case i == end:
 			raw, err := r.load(i)
 			if err != nil {

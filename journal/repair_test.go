@@ -137,7 +137,7 @@ func TestRepairWithLoss(t *testing.T) {
 		"lines of another study": {file(lines[0], other[1], other[2], lines[3]), 1,
 			[]string{"its checksum is", "nothing ties it to the records before line 2", "nothing ties it to the records before line 2"}},
 		"noise before the break": {file(lines[0], "noise", lines[1], lines[1], lines[3]), 2,
-			[]string{"it is no record of this journal", "there is a record 2 already", "record 4 stands where record 3 belongs"}},
+			[]string{"it is not a record of this journal", "there is a record 2 already", "record 4 stands where record 3 belongs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, result, err := repair(t, c.content)

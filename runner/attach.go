@@ -34,7 +34,7 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	case rec.Version == 0:
 		return Exit{}, ErrNeverStarted
 	case rec.Version > recordVersion:
-		return Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d",
+		return Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d",
 			RecordName, rec.Version, recordVersion)
 	case native && !sameKernel && rec.Exit == nil && rec.Host != here.host:
 		return Exit{}, fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)

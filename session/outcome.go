@@ -59,7 +59,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	case errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrClaimed):
 		o = failed(study.FailLost, 0, "the attempt was lost: %v", err)
 	case errors.Is(err, runner.ErrElsewhere) && a.study.opts.AssumeLost:
-		o = failed(study.FailLost, 0, "the attempt was taken for lost: %v", err)
+		o = failed(study.FailLost, 0, "the attempt was taken to be lost: %v", err)
 	case errors.Is(err, errStopped), errors.Is(err, errPruned), errors.Is(err, context.Canceled):
 		o = failed(study.FailInterrupted, 0, "%v", errStopped)
 	case errors.Is(err, runner.ErrElsewhere), errors.As(err, &spawn):

@@ -69,11 +69,11 @@ func syntaxHint(message, line string) string {
 	ends := strings.Contains(message, "expected a top-level item to end") || strings.Contains(message, "expected a comma")
 	switch {
 	case ends && strings.ContainsAny(line, `"'`):
-		return `a text that has quotes itself stands between ''' and ''': command = '''awk "..." file'''`
+		return `put text that contains quotes between ''' and ''': command = '''awk "..." file'''`
 	case strings.Contains(message, "escape"):
 		return "in double quotes a backslash is written twice; between single quotes it is left as it is"
 	case strings.Contains(message, "expected value but found"):
-		return `a text stands in quotes: "like this"`
+		return `put text in quotes: "like this"`
 	}
 	return ""
 }

@@ -140,7 +140,7 @@ func ParseParam(text string) (spaces.Param, error) {
 		if c, ok := Nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {
 			hint = "; did you mean " + c + "?"
 		}
-		return p, fmt.Errorf("parameter %q: %q is no kind; want one of %s%s", text, kind, forms, hint)
+		return p, fmt.Errorf("parameter %q: %q is not a kind; want one of %s%s", text, kind, forms, hint)
 	}
 	var errs []error
 	for _, prob := range p.Check() {

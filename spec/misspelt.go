@@ -41,7 +41,7 @@ func (tpl template) nearly(at command.Part, name, format string, params []spaces
 	meant := command.Parse(want)[0]
 	if slices.ContainsFunc(params, func(p spaces.Param) bool { return p.Name == meant.Name }) {
 		used[meant.Name] = append(used[meant.Name], use{tpl, meant})
-		tpl.complain(at, "", "%s is no placeholder; write %s", at.Text, want)
+		tpl.complain(at, "", "%s is not a placeholder; write %s", at.Text, want)
 	}
 }
 
@@ -52,5 +52,5 @@ func (tpl template) misspeltFlag(p command.Part, params []spaces.Param) {
 	if !near || !slices.ContainsFunc(params, func(q spaces.Param) bool { return q.Name == name && q.Kind == spaces.KindBool }) {
 		return
 	}
-	tpl.complain(p, fmt.Sprintf("for the text %s itself write {%s}", p.Text, p.Text), "%s is no placeholder; did you mean {flag:%s}?", p.Text, p.Format)
+	tpl.complain(p, fmt.Sprintf("for the text %s itself write {%s}", p.Text, p.Text), "%s is not a placeholder; did you mean {flag:%s}?", p.Text, p.Format)
 }

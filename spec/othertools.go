@@ -11,10 +11,10 @@ func otherKeys(path string) map[string]string {
 			"program": "the command line is command", "script": "the command line is command", "cmd": "the command line is command",
 			"parameters": "a parameter is a table [params.NAME]", "space": "a parameter is a table [params.NAME]",
 			"search_space": "a parameter is a table [params.NAME]",
-			"metric":       "what is optimized stands in [objective]", "direction": "it stands in [objective]", "goal": "a value that is good enough is goal in [budget]",
-			"trials": "it stands in [budget]", "n_trials": "write trials in [budget]", "max_trials": "write trials in [budget]", "time": "it stands in [budget]",
-			"timeout": "it stands in [run]", "workers": "it stands in [run]", "n_jobs": "write workers in [run]", "env": "it stands in [run]",
-			"method": "it stands in [optimizer]", "sampler": "write method in [optimizer]", "algorithm": "write method in [optimizer]",
+			"metric":       "what is optimized belongs in [objective]", "direction": "it belongs in [objective]", "goal": "a value that is good enough is goal in [budget]",
+			"trials": "it belongs in [budget]", "n_trials": "write trials in [budget]", "max_trials": "write trials in [budget]", "time": "it belongs in [budget]",
+			"timeout": "it belongs in [run]", "workers": "it belongs in [run]", "n_jobs": "write workers in [run]", "env": "it belongs in [run]",
+			"method": "it belongs in [optimizer]", "sampler": "write method in [optimizer]", "algorithm": "write method in [optimizer]",
 			"pruner": "trials are stopped early by [prune]", "early_terminate": "trials are stopped early by [prune]",
 		}
 	case strings.HasPrefix(path, "params."):

@@ -217,18 +217,18 @@ func wayOut(p command.Part) string {
 	variable := fmt.Sprintf("put it into a variable first: %s=%s; ... $%s", p.Name, p.Text, p.Name)
 	switch p.Context {
 	case command.InDoubleQuotes:
-		return "take the quotes away, for lbotune quotes every value by itself; or " + variable
+		return "remove the quotes, since lbotune quotes every value by itself; or " + variable
 	case command.InSingleQuotes:
-		return "take the quotes away, for lbotune quotes every value by itself; code in quotes is given it as an argument: awk -v " +
+		return "remove the quotes, since lbotune quotes every value by itself; code in quotes is given it as an argument: awk -v " +
 			p.Name + "=" + p.Text
 	case command.InArithmetic:
 		return fmt.Sprintf("put it into a variable first: %s=%s; ... $((%s * 2))", p.Name, p.Text, p.Name)
 	case command.InBackquotes:
 		return "write $(...) instead of backquotes"
 	case command.InComment:
-		return fmt.Sprintf("take it out; for the text %s write {%s}", p.Text, p.Text)
+		return fmt.Sprintf("remove it; for the text %s write {%s}", p.Text, p.Text)
 	case command.AfterBackslash:
-		return fmt.Sprintf("take the backslash away; for the text %s write {%s}", p.Text, p.Text)
+		return fmt.Sprintf("remove the backslash; for the text %s write {%s}", p.Text, p.Text)
 	}
 	return variable
 }

@@ -204,7 +204,7 @@ func (t *table) pairs(k string) []string {
 	var out []string
 	for _, name := range t.doc.keysOf(sub) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			sub.at(name, "", "%q is no name of an environment variable", name)
+			sub.at(name, "", "%q is not the name of an environment variable", name)
 			continue
 		}
 		out = append(out, name+"="+sub.str(name, ""))

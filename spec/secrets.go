@@ -16,7 +16,7 @@ func (t *table) checkSecrets(r study.Run) {
 	for _, name := range r.SecretEnv {
 		switch {
 		case !identifierRE.MatchString(name):
-			t.at("secret_env", "", "%q is no name of an environment variable", name)
+			t.at("secret_env", "", "%q is not the name of an environment variable", name)
 		case slices.ContainsFunc(given, func(e string) bool { return strings.HasPrefix(e, name+"=") }):
 			t.at("secret_env", "take it out of env", "the value of %s comes from lbotune's own environment, and env sets it too", name)
 		}

@@ -60,7 +60,7 @@ func TestSlurmLeaving(t *testing.T) {
 	l.await("an answer to Ctrl-C", func() bool { return strings.Contains(r.said(), "leaves the jobs") })
 	res := r.end()
 	res.must(l, 130)
-	res.mustSay(l, "the same command goes on from here")
+	res.mustSay(l, "run the same command to continue from here")
 	if n := jobs(); n != 3 {
 		t.Fatalf("%d jobs are left after Ctrl-C; want 3", n)
 	}

@@ -30,7 +30,7 @@ func listCandidates(g *global, in io.Reader) error {
 	}
 	candidates := parser.Candidates(log)
 	if len(candidates) == 0 {
-		return &noValue{&hinted{errors.New("no number stands behind a name, in a column or on the last line"),
+		return &noValue{&hinted{errors.New("no number follows a name, fills a column or ends the last line"),
 			"if a number is there nevertheless, find it by --regex"}}
 	}
 	rows := [][]string{{"how to find it", "readings", "last", "line"}}

@@ -31,8 +31,8 @@ func newCheck(g *global) *cobra.Command {
 would run, and the configuration files of the first trial. With --smoke it also
 runs setup and one trial at the middle of the space, in a temporary study, and
 shows the value that it found. With --smoke=all it runs as many trials as it takes
-to try every choice and both sides of every switch once. Where SPEC does not say how
-to find the metric, --smoke lists what a rule may ask for.`,
+to try every choice and both positions of every switch. If SPEC does not say how to
+find the metric, --smoke lists the candidates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := spec.Load(args[0])

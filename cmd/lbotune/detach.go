@@ -30,7 +30,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	}
 	if !batch(cfg) {
 		return &hinted{usagef("--detach leaves a study to a batch system, and the spec has no [launcher]"),
-			"nohup lbotune run ... & goes on when the terminal is closed"}
+			"nohup lbotune run ... & keeps running when the terminal is closed"}
 	}
 	l := study.LayoutOf(o.dir)
 	r, err := relay(cfg.Launcher, l)
@@ -42,7 +42,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		return fmt.Errorf("look for the study's job: %w", err)
 	}
 	if waiting+running > 0 {
-		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s says how far it is\n", l, l)
+		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", l, l)
 		return nil
 	}
 	s, err := session.Open(cfg, session.Options{Dir: o.dir, Launcher: &o.launcher, Program: programVersion()})
@@ -64,7 +64,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(g.err, "study %s goes on as job %s, which writes to %s\nlbotune status %s says how far it is, lbotune stop %s ends it\n",
+	fmt.Fprintf(g.err, "study %s goes on as job %s, which writes to %s\nlbotune status %s shows how far along it is, lbotune stop %s ends it\n",
 		l, id, r.Output(), l, l)
 	return nil
 }

@@ -10,8 +10,8 @@ func newFollow(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "follow STUDY",
 		Short: "Print the records of a study as they are written",
-		Long: `Follow prints every record of a study's journal as JSON, one a line, and goes on
-with those that another process writes, until the study has ended.`,
+		Long: `Follow prints every record of a study's journal as JSON, one per line, and continues
+with those that another process writes until the study has ended.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := studyDir(args[0])

@@ -55,7 +55,7 @@ func specOf(arg string) (*study.Config, error) {
 func newEnqueue(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "enqueue STUDY NAME=VALUE ...",
-		Short: "Have these values tried first",
+		Short: "Queue values to be tried next",
 		Long: `Enqueue puts a configuration before the optimizer's next proposals. Parameters that
 are not named get their default, or the middle of their range. STUDY may be a spec
 whose study has not begun.`,
@@ -125,7 +125,7 @@ func noParameter(name string, params []spaces.Param) error {
 	if near, ok := spec.Nearest(name, names); ok {
 		return fmt.Errorf("there is no parameter %q; did you mean %s?", name, near)
 	}
-	return fmt.Errorf("there is no parameter %q; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("there is no parameter %q; the parameters are %s", name, strings.Join(names, ", "))
 }
 
 func newExclude(g *global) *cobra.Command {
@@ -133,9 +133,9 @@ func newExclude(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exclude STUDY N",
 		Short: "Take a trial's result out of the study",
-		Long: `Exclude takes the result of trial N out of the study: it is no longer the best, and
-from the next run on the optimizer is told nothing of it. Its records stay, and it
-counts as one of the budget's trials. With --undo the result counts again.`,
+		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
+and from the next run on the optimizer does not see it. Its records stay, and it still
+counts towards the budget. With --undo the result counts again.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return edit(args[0], func(s *session.Study) error {
@@ -163,8 +163,8 @@ func newNote(g *global) *cobra.Command {
 	var trial int
 	cmd := &cobra.Command{
 		Use:   "note STUDY TEXT ...",
-		Short: "Keep a remark with a study or a trial",
-		Long: `Note keeps TEXT with a study, or with one of its trials: status shows it. STUDY may
+		Short: "Attach a remark to a study or a trial",
+		Long: `Note attaches TEXT to a study or to one of its trials, and status shows it. STUDY may
 be a spec whose study has not begun.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -197,10 +197,10 @@ func newAsk(g *global) *cobra.Command {
 	var number int
 	cmd := &cobra.Command{
 		Use:   "ask STUDY",
-		Short: "Hand out the next trial to a program that runs it itself",
+		Short: "Hand out the next trial, for you to run yourself",
 		Long: `Ask prints the number and the values of the next trial. Run it as you like and
-give its value back with lbotune tell. STUDY may be a spec whose study has not
-begun: its command is then never run.`,
+report its value with lbotune tell. STUDY may be a spec whose study has not begun;
+its command is then never run.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if number < 1 {
@@ -231,7 +231,7 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 		t, err := s.Ask(ctx)
 		switch {
 		case errors.Is(err, optimizer.ErrExhausted) && asked > 0:
-			_, err := fmt.Fprintf(g.err, "no more than these %d: %v\n", asked, optimizer.ErrExhausted)
+			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, optimizer.ErrExhausted)
 			return err
 		case errors.Is(err, optimizer.ErrExhausted):
 			return &hinted{&usageError{optimizer.ErrExhausted}, "widen a range to ask for more"}
@@ -260,7 +260,7 @@ func newTell(g *global) *cobra.Command {
 	var failed string
 	cmd := &cobra.Command{
 		Use:   "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
-		Short: "Give back the value of a trial that ask handed out",
+		Short: "Report the value of a trial that ask handed out",
 		Long: `Tell ends a trial that ask handed out with its value, and with those of other metrics.
 Metrics that have a limit must be told.`,
 		Args: cobra.MinimumNArgs(2),

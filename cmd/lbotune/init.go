@@ -18,8 +18,8 @@ func newInit(g *global) *cobra.Command {
 		Short: "Write a commented spec for a command line",
 		Long: `Init writes a spec for the command as you run it by hand: every option whose value
 looks like a hyperparameter becomes one, with a range around today's value. Epochs,
-seeds, ports and the like are left as they are. It runs the command once, to find the
-metric among what it prints, and asks it for --help if an option has a word for a value.
+seeds, ports and the like are left as they are. It runs the command once to find the
+metric in what it prints, and with --help if an option has a word for a value.
 Read the spec through and correct the guesses.`,
 		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -35,7 +35,7 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.maximize, "maximize", "", "maximize the metric `NAME`")
 	f.StringVar(&o.name, "name", "", "call the study `NAME` (default: the program's name)")
 	f.DurationVar(&o.timeout, "timeout", 0, "end a trial after `DURATION`")
-	f.StringVar(&o.saveSpec, "save-spec", "", "write the study down as a spec `FILE` too")
+	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
 // inlineFlags are the flags that make no sense beside a spec.

@@ -49,7 +49,7 @@ func hintStudy(arg string, err error) error {
 func newVerify(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify STUDY",
-		Short: "Check every line of a journal, and that its records make sense",
+		Short: "Check every line of a journal and whether its records make sense",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, err := studyDir(args[0])
@@ -88,9 +88,9 @@ func printVerified(g *global, path string, sum journal.Summary) error {
 func newReplay(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay STUDY",
-		Short: "Ask every proposal again from the journal and compare",
+		Short: "Ask for every proposal again and compare it with the journal",
 		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
-again, and compares. On the machine that ran the study every answer is the same.`,
+again, and compares the answers. On the machine that ran the study they are all the same.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := studyDir(args[0])

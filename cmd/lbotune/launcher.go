@@ -43,7 +43,7 @@ func (l *launcher) choose(cfg *study.Config) error {
 		l.attacher = s
 		return nil
 	default:
-		return fmt.Errorf("this version of lbotune knows no launcher %q", kind)
+		return fmt.Errorf("this version of lbotune has no launcher %q", kind)
 	}
 }
 

@@ -22,7 +22,7 @@ func newLog(g *global) *cobra.Command {
 		Use:   "log STUDY N",
 		Short: "Print what a trial printed",
 		Long: `Log prints the standard output of trial N's last attempt, without anything that
-could command the terminal.`,
+could control the terminal.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, l, t, err := loadTrial(args)

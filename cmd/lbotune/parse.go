@@ -26,7 +26,7 @@ func newParse(g *global) *cobra.Command {
 		Short: "Try a metric rule on a saved log",
 		Long: `Parse reads FILE (- for standard input) as if a trial had printed it, shows every
 match of the rule with its line, and says which value the trial would get. Without a
-rule it lists what a rule may ask for.`,
+rule it lists the candidates.`,
 		Example: "  lbotune parse --metric loss train.log",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

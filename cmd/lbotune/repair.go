@@ -15,10 +15,10 @@ import (
 func newRepair(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "repair STUDY NEWFILE",
-		Short: "Write a new journal with every record that can be trusted",
+		Short: "Write a new journal from the records that can be trusted",
 		Long: `Repair writes NEWFILE with every record of a damaged journal that an unbroken
 chain of checksums vouches for, and lists what it dropped. The damaged journal
-stays as it is: to go on, move NEWFILE to its place.`,
+is left as it is: to continue, move NEWFILE into its place.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir, err := studyDir(args[0])

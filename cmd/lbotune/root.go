@@ -108,13 +108,13 @@ func newRoot(g *global) *cobra.Command {
 		Use:   "lbotune",
 		Short: "Tune the parameters of any program by Lipschitz Bayesian optimization",
 		Long: strings.TrimSpace(`
-Lbotune starts a program with one set of parameter values after the other, reads
-the metric that it prints, and learns where better values lie. Everything is
-kept in a study: a directory with a journal, from which it goes on where it
-stopped. STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + exitHelp(),
+Lbotune runs a program with one set of parameter values after another, reads the
+metric that it prints, and learns where better values lie. Everything is kept in
+a study: a directory with a journal, from which it continues where it stopped.
+STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + exitHelp(),
 		Example: strings.TrimRight(`
   lbotune check spec.toml      validate, and show the first commands
-  lbotune run spec.toml        start, or go on where it stopped
+  lbotune run spec.toml        start, or continue where it stopped
   lbotune best spec.study      the best values so far`, "\n"),
 		SilenceErrors: true,
 		SilenceUsage:  true,

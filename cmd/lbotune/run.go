@@ -41,7 +41,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.IntVarP(&o.trials, "trials", "n", 0, "finish `N` trials in all")
 	f.DurationVar(&o.time, "time", 0, "start no more trials once the study has run for `DURATION` in all")
 	f.IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, those of other studies on this\nmachine with --share included")
-	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host had started and not finished;\nonly when nothing of it lives there any more")
+	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nonly when nothing of it is still running there")
 	o.changed = f.Changed
 }
 
@@ -50,17 +50,18 @@ func newRun(g *global) *cobra.Command {
 	var in inlineOptions
 	cmd := &cobra.Command{
 		Use:   "run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...",
-		Short: "Start a study, or go on where it stopped",
-		Long: `Run starts the study that SPEC describes, or goes on where it stopped: the same
-command, always. One finished trial is one line on standard error; the best
-values are printed on standard output at the end.
+		Short: "Start a study, or continue where it stopped",
+		Long: `Run starts the study that SPEC describes, or continues it where it stopped: the
+command is the same. Each finished trial is a line on standard error; at the end
+the best values are printed on standard output.
 
-Without a SPEC the flags describe the study; what follows -- is the command, in
+Without a SPEC the flags describe the study, and what follows -- is the command, in
 which {NAME} stands for a parameter's value.
 
-Ctrl-C once starts no more trials and waits for the running ones; twice asks
-them to end; three times kills them, as Ctrl-\ does at once. SIGTERM and SIGHUP
-are the second step. Whatever happens, the same command goes on from there.`,
+Press Ctrl-C once to start no more trials and wait for the running ones, twice to
+ask these to end, three times to kill them, which Ctrl-\ does at once. SIGTERM and
+SIGHUP do what the second Ctrl-C does. Whatever happens, run the same command again
+to continue.`,
 		Example: strings.TrimRight(`
   lbotune run spec.toml
   lbotune run -p lr=log:1e-6:1e-1 -p depth=int:1:12 -p opt=choice:sgd,adam \
@@ -94,7 +95,7 @@ are the second step. Whatever happens, the same command goes on from there.`,
 	in.flags(cmd)
 	cmd.Flags().StringVar(&o.dir, "study", "", "keep the study in `DIR` instead of beside the spec")
 	cmd.Flags().BoolVar(&o.detach, "detach", false, "leave the study to a job of the batch system in [launcher], and return")
-	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "key every random choice by `N`")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed every random choice with `N`")
 	return cmd
 }
 
@@ -102,8 +103,8 @@ func newResume(g *global) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "resume STUDY",
-		Short: "Go on with a study from its journal alone",
-		Long:  "Resume goes on with a study without its spec: the journal holds all of it.",
+		Short: "Continue a study from its journal alone",
+		Long:  "Resume continues a study without its spec: the journal holds everything.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.dir, err = studyDir(args[0]); err != nil {
@@ -293,25 +294,25 @@ func explain(s *session.Study, err error) error {
 	var setup *session.SetupError
 	var signalled *signalError
 	var unsaved *session.UnsavedError
-	again := "the same command goes on from here"
+	again := "run the same command to continue from here"
 	switch {
 	case errors.As(err, &setup):
 		return &hinted{quoteOutput(err, setup.Dir, &s.State().Config), "its output is in " + setup.Dir}
 	case errors.As(err, &guard):
-		return explainTrial(s, err, guard.Trial, "mend the program or the spec and run the same command again")
+		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again")
 	case errors.As(err, &unsaved):
-		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what runs goes on running; when the journal can be written again, " + again}
+		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
 		return &hinted{err, again}
 	case errors.Is(err, session.ErrAwaited):
 		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
 	case errors.Is(err, runner.ErrElsewhere):
-		return &hinted{err, "if nothing of it lives on that host any more, run it again with --assume-lost"}
+		return &hinted{err, "if nothing of it is still running on that host, run it again with --assume-lost"}
 	case errors.Is(err, session.ErrInfeasible):
 		return &hinted{err, "loosen a limit, widen a range or raise the budget, and run the same command again"}
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
-		return explainTrial(s, err, last, "mend the program or the spec, raise the budget and run the same command again")
+		return explainTrial(s, err, last, "fix the program or the spec, raise the budget and run the same command again")
 	case isShortage(err):
 		return &hinted{err, "raise its limit (see ulimit -a) or take fewer --workers; " + again}
 	case cannotWrite(err):

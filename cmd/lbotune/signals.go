@@ -176,7 +176,7 @@ const leaving = "stopping: no new trials are started, and lbotune leaves the job
 func announcement(step session.Stop) string {
 	switch step {
 	case session.StopAsking:
-		return "stopping: no new trials are started, the running ones may end; Ctrl-C again ends them now"
+		return "stopping: no new trials are started, the running ones may finish; Ctrl-C again ends them now"
 	case session.StopRunning:
 		return "stopping: the running trials are asked to end (SIGTERM); Ctrl-C again kills them"
 	case session.StopHere:

@@ -25,7 +25,7 @@ type statusJSON struct {
 func newStatus(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status STUDY",
-		Short: "Say how far a study is",
+		Short: "Show how far along a study is",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st, l, err := load(args[0])
@@ -104,5 +104,5 @@ func standing(st *study.State, held bool) string {
 	case st.Closed != nil:
 		return "ended: " + oneLine(st.Closed.Detail)
 	}
-	return "stopped; run or resume goes on from here"
+	return "stopped; run or resume continues from here"
 }

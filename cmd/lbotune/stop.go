@@ -22,9 +22,9 @@ func newStop(g *global) *cobra.Command {
 		Use:   "stop STUDY",
 		Short: "End a running study from anywhere",
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
-SIGTERM, and SIGKILL after their grace. Of a detached study the job is removed, and
-jobs of trials that an earlier lbotune has left are cancelled. Nothing is lost:
-run and resume go on from there.`,
+SIGTERM, and SIGKILL after their grace period. The job of a detached study is removed,
+and jobs of trials that an earlier lbotune left behind are cancelled. Nothing is lost:
+run and resume continue from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, l, err := load(args[0])
@@ -71,7 +71,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		}
 		if time.Now().After(deadline) {
 			return &hinted{fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
-				"it has been asked to stop and will; a process that hangs has to be killed where it runs"}
+				"it has been asked to stop, and will; a process that hangs must be killed where it runs"}
 		}
 		time.Sleep(stopLook)
 	}

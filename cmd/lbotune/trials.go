@@ -141,7 +141,7 @@ func printTable(w io.Writer, rows [][]string) error {
 func newShow(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show STUDY N",
-		Short: "Show one trial: values, result, command, where its output lies",
+		Short: "Show one trial: values, result, command, and where its output is",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st, l, t, err := loadTrial(args)

@@ -91,7 +91,7 @@ func (f folder) awaitIntent() (in intent, err error) {
 		case err != nil:
 			return in, err
 		case there && in.Version > intentVersion:
-			return in, fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+			return in, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 		case there:
 			return in, nil
 		case time.Since(begun) > latePatience:

@@ -145,7 +145,7 @@ func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, err
 	case err != nil:
 		return runner.Exit{}, err
 	case there && in.Version > intentVersion:
-		return runner.Exit{}, fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+		return runner.Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	case there:
 		return l.rejoin(ctx, &watch{Launcher: l, folder: f, intent: in, job: job, doubt: true})
 	case f.claimed(): // a study that was begun without Slurm
