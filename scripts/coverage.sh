@@ -12,7 +12,7 @@ study 90'
 profile=${1:-$(mktemp)}
 [ $# -gt 0 ] || trap 'rm -f "$profile"' EXIT
 mapfile -t packages < <(awk '{ print "./" $1 }' <<<"$demanded")
-go test -count=1 -coverprofile "$profile" -coverpkg "$(IFS=,; echo "${packages[*]}")" "${packages[@]}"
+go test -count=1 -timeout 20m -coverprofile "$profile" -coverpkg "$(IFS=,; echo "${packages[*]}")" "${packages[@]}"
 
 # A block is listed once for each test program: it is covered if one of them was there.
 awk -v demanded="$demanded" '
