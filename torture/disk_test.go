@@ -36,7 +36,7 @@ func (l *lab) spare(name string, kib int) {
 func (l *lab) stoppedWriting(res result, dir string) {
 	l.Helper()
 	res.must(l, 74)
-	res.mustSay(l, "lbotune: ", "hint: nothing more was started", "the same command goes on")
+	res.mustSay(l, "lbotune: ", "hint: nothing more was started", "run the same command to continue")
 	l.run(0, "journal", "verify", dir)
 	for line := range strings.Lines(res.err) {
 		var n int
@@ -175,7 +175,7 @@ func (l *lab) somebodyElse(dir string) *syscall.Credential {
 }
 
 // A journal that is taken away while lbotune works: what is known is shown, nothing
-// more is launched, and once it is back the same command goes on.
+// more is launched, and once it is back run the same command to continue.
 func TestJournalTakenAway(t *testing.T) {
 	for name, c := range map[string]struct{ take, giveBack func(l *lab) error }{
 		"file moved": {

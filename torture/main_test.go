@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -51,6 +53,11 @@ func TestMain(m *testing.M) {
 		os.Exit(play(role, os.Args[1:]))
 	}
 	flag.Parse()
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) { // in a background job or under nohup: children would ignore it too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	os.Exit(testAll(m))
 }
 

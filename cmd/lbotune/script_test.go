@@ -17,9 +17,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if signal.Ignored(os.Interrupt) {
-		// A background job of a script: its children would ignore Ctrl-C too.
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) { // in a background job or under nohup: children would ignore it too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	testscript.Main(m, map[string]func(){"lbotune": main})
 }
