@@ -82,18 +82,22 @@ func pointwiseScore(make func(a *ask, target float64, mode string) pointwise) fu
 
 // withFactors multiplies into s what holds for every acquisition. As long as no point is
 // known that holds every limit there is nothing to improve upon: the chances alone count.
+// Relations are not weighed but obeyed.
 func (a *ask) withFactors(s score) score {
 	factors := a.view.limits.chances()
 	if a.view.success != nil {
 		factors = append([]*chance{a.view.success}, factors...)
 	}
-	if len(factors) == 0 {
-		return s
+	if len(factors) > 0 {
+		if !a.view.holds {
+			s = indifferent{}
+		}
+		s = &product{score: s, factors: factors}
 	}
-	if !a.view.holds {
-		s = indifferent{}
+	if a.space.Related() {
+		s = &outside{s, func(p []float64) bool { return !a.dom.allows(p) }}
 	}
-	return &product{score: s, factors: factors}
+	return s
 }
 
 func improvement(_ *ask, best float64, mode string) pointwise {

@@ -26,7 +26,7 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 		us = sobol.Scrambled(d, seed).Points(0, n)
 	case "random":
 		for range n {
-			points = append(points, uniform(space, rng))
+			points = append(points, space.Draw(rng))
 		}
 	default:
 		middle := make([]float64, d)
@@ -39,7 +39,31 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 	for _, u := range us {
 		points = append(points, space.FromUniform(u))
 	}
+	allow(space, points, rng)
 	return points
+}
+
+// allow replaces the points that may not be proposed, each by the one of 64 draws that is
+// farthest from the others.
+func allow(space *spaces.Space, points []spaces.Point, rng *rand.Rand) {
+	var good [][]float64
+	for _, p := range points {
+		if space.Allows(p) {
+			good = append(good, p)
+		}
+	}
+	for i, p := range points {
+		if space.Allows(p) {
+			continue
+		}
+		widest := -1.0
+		for range 64 {
+			if q := space.Draw(rng); nearestDistance(q, good) > widest {
+				points[i], widest = q, nearestDistance(q, good)
+			}
+		}
+		good = append(good, points[i])
+	}
 }
 
 // farthest draws 64 points and returns the one that is farthest from all known

@@ -146,8 +146,8 @@ func (d *domain) with(p []float64, i int, v spaces.Value) []float64 {
 
 // uniform draws a snapped point, uniform in every parameter.
 func (d *domain) uniform(rng *rand.Rand) []float64 {
-	if !d.plain {
-		return uniform(d.space, rng)
+	if !d.plain || d.space.Related() {
+		return d.space.Draw(rng)
 	}
 	p := make([]float64, d.space.Dim())
 	for j := range p {
@@ -158,8 +158,23 @@ func (d *domain) uniform(rng *rand.Rand) []float64 {
 
 // perturb draws a snapped point near p: a random few of the parameters move,
 // gradual ones by Gaussian steps of the given standard deviation, others to a
-// random other value.
+// random other value. Where relations forbid what comes of it, it is drawn again, and at
+// last is p itself.
 func (d *domain) perturb(p []float64, sd float64, rng *rand.Rand) []float64 {
+	for range redraws {
+		if q := d.move(p, sd, rng); d.allows(q) {
+			return q
+		}
+	}
+	return p
+}
+
+const redraws = 20
+
+// allows reports whether the point may be proposed.
+func (d *domain) allows(p []float64) bool { return d.space.Allows(p) }
+
+func (d *domain) move(p []float64, sd float64, rng *rand.Rand) []float64 {
 	q := append([]float64(nil), p...)
 	params := d.space.Params()
 	chance := math.Min(1, 2/float64(len(params)))

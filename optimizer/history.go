@@ -128,7 +128,8 @@ func (h *history) begin(q Query) ([][]float64, error) {
 	return pending, nil
 }
 
-// taken returns the test whether a snapped point was told or is pending.
+// taken returns the test whether a snapped point was told or is pending, or may not be
+// proposed.
 func (h *history) taken(pending [][]float64) func([]float64) bool {
 	waiting := make(map[string]bool, len(pending))
 	for _, p := range pending {
@@ -136,7 +137,7 @@ func (h *history) taken(pending [][]float64) func([]float64) bool {
 	}
 	return func(p []float64) bool {
 		k := key(p)
-		return h.seen[k] || waiting[k]
+		return h.seen[k] || waiting[k] || !h.space.Allows(p)
 	}
 }
 

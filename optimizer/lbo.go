@@ -178,7 +178,7 @@ func (a *ask) designed() (spaces.Point, bool) {
 // are there.
 func (a *ask) extension() spaces.Point {
 	if a.set.Design == "random" {
-		return uniform(a.space, a.rng("design"))
+		return a.space.Draw(a.rng("design"))
 	}
 	u := sobol.Scrambled(a.space.Len(), a.seed).Points(uint32(a.trial), 1)[0]
 	return a.space.Snap(a.space.FromUniform(u))

@@ -376,3 +376,38 @@ func TestMixedSpace(t *testing.T) {
 		t.Errorf("%d of 3 studies found the right levels and came close in the others", reached)
 	}
 }
+
+// The optimum lies where a relation ends: the search follows the border, and comes as near
+// to the best allowed value as it does inside.
+func TestRelationsAreFollowed(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		spaces.Param{Name: "y", Kind: spaces.KindFloat, Min: 0, Max: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Inside the circle of radius ½ around the origin the nearest point to (0.8, 0.6) is
+	// (0.4, 0.3), at the distance ½.
+	space, err = space.Where(spaces.Relation{Text: "x² + y² ≤ ¼", Holds: func(v spaces.Values) bool {
+		x, _ := v[0].Value.Number()
+		y, _ := v[1].Value.Number()
+		return x*x+y*y <= 0.25
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(p spaces.Point) float64 {
+		if !space.Allows(p) {
+			t.Errorf("%v was proposed", p)
+		}
+		return -math.Hypot(p[0]-0.8, p[1]-0.6)
+	}
+	for _, s := range []optimizer.Settings{{}, {Preset: optimizer.PresetPaper}, {Acquisition: "ts"}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}} {
+		best := math.Inf(-1)
+		for _, o := range optimizertest.Study(t, newOptimizer(t, space, 1, s), 30, f) {
+			best = math.Max(best, o.Value())
+		}
+		if miss := -0.5 - best; miss > 1e-3 {
+			t.Errorf("%+v misses the optimum by %g", s, miss)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 	best, top := l.y[l.best]/l.unit, math.Inf(-1)
 	var second spaces.Point
 	for range lipoDraws {
-		p := uniform(l.space, rng)
+		p := l.space.Draw(rng)
 		if taken(p) {
 			continue
 		}

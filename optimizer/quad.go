@@ -44,6 +44,12 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
 	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)
+	if p := a.dom.snap(local.lift(z, a.x[c])); !a.dom.allows(p) {
+		if p, gain = a.slideQuadratic(model, region.Radius, local, c); gain <= a.leastGain(local) {
+			return Proposal{}, false
+		}
+		z = local.part(p)
+	}
 	if least := a.leastGain(local); !(gain > least) {
 		if !a.view.noisy() {
 			a.memory.Finished = append(a.memory.Finished, a.history.trial[c])
@@ -74,6 +80,24 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	a.memory.Step = &trustStep{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.told)}
 	return a.proposal(p, OriginLocal, "%s", why), true
 }
+
+// slideQuadratic looks for the quadratic's maximum in its region where relations forbid
+// that of the whole region.
+func (a *ask) slideQuadratic(m *quadratic.Model, radius float64, n *neighbourhood, c int) ([]float64, float64) {
+	r := wholeCube(len(a.x[c]))
+	for j, x := range a.x[c] {
+		r.lo[j], r.up[j] = math.Max(0, x-radius), math.Min(1, x+radius)
+	}
+	gain := func(x, _ []float64) float64 { return m.At(n.part(x)) - m.Value }
+	rng := a.rng("slide")
+	end := found{slices.Clone(a.x[c]), 0}
+	for range slideRounds {
+		end = a.view.searcher.slide(gain, r, end, rng)
+	}
+	return end.x, end.v
+}
+
+const slideRounds = 5
 
 // beside draws points around a pending step p, up to as far from it as p is from
 // the centre, and returns the one that is farthest from all told and pending ones:
@@ -150,13 +174,18 @@ func (a *ask) neighbourhood(c int) *neighbourhood {
 		if i == c {
 			n.centre = len(n.x)
 		}
-		x := make([]float64, len(n.free))
-		for q, j := range n.free {
-			x[q] = a.x[i][j]
-		}
-		n.x, n.y = append(n.x, x), append(n.y, y)
+		n.x, n.y = append(n.x, n.part(a.x[i])), append(n.y, y)
 	}
 	return n
+}
+
+// part returns the free coordinates of p.
+func (n *neighbourhood) part(p []float64) []float64 {
+	z := make([]float64, len(n.free))
+	for k, j := range n.free {
+		z[k] = p[j]
+	}
+	return z
 }
 
 // lift returns the point with the free coordinates z and the others of p.

@@ -38,7 +38,7 @@ const fewConfigurations = 4096
 // drawn.
 func fresh(space *spaces.Space, rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
 	for range 64 {
-		if p := uniform(space, rng); !taken(p) {
+		if p := space.Draw(rng); !taken(p) {
 			return p, nil
 		}
 	}
@@ -61,13 +61,4 @@ func remaining(space *spaces.Space, taken func([]float64) bool, limit int) []spa
 		return len(left) < limit
 	})
 	return left
-}
-
-// uniform draws a snapped point.
-func uniform(space *spaces.Space, rng *rand.Rand) spaces.Point {
-	u := make([]float64, space.Len())
-	for i := range u {
-		u[i] = rng.Float64()
-	}
-	return space.FromUniform(u)
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -59,6 +60,10 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
+	if s.space.Related() && len(ends) > 0 {
+		best := slices.MaxFunc(ends, func(a, b found) int { return cmp.Compare(a.v, b.v) })
+		ends = append(ends, s.slide(f.at, r, best, rng))
+	}
 	// The candidates themselves stand by for ends that are taken.
 	order := orderBy(len(points), func(i int) float64 { return -values[i] })
 	for _, k := range order[:min(3*starts, len(order))] {
@@ -97,8 +102,18 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 }
 
 // inBox draws a point of a box: uniform in the gradual coordinates, otherwise
-// the base or, half the time, a neighbour of it.
+// the base or, half the time, a neighbour of it. Where relations forbid it, the box
+// shrinks towards the base.
 func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
+	p := s.drawInBox(r, 1, rng)
+	for k := 1; k < redraws && !s.allows(p); k++ {
+		p = s.drawInBox(r, math.Pow(0.7, float64(k)), rng)
+	}
+	return p
+}
+
+// drawInBox draws from a box whose width around the base is size times the region's.
+func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 	p := r.base
 	if !s.plain && rng.IntN(2) == 0 {
 		if ns := s.neighbours(p); len(ns) > 0 {
@@ -110,7 +125,11 @@ func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 	s.free(p, mask)
 	for j, free := range mask {
 		if free {
-			p[j] = r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+			if size < 1 {
+				x = p[j] + size*(x-p[j])
+			}
+			p[j] = x
 		}
 	}
 	return s.snap(p)
@@ -141,6 +160,33 @@ func (s *searcher) climb(f score, r region, start []float64) found {
 	}
 	return x
 }
+
+// slide goes on by random steps from where a climb has ended: at a relation it stops, and
+// does not follow the border. The steps grow by a half after a success and shrink by a
+// tenth after a failure (a (1+1) evolution strategy, Schumer and Steiglitz 1968).
+func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
+	mask := make([]bool, len(from.x))
+	s.free(from.x, mask)
+	size := 0.1
+	for range slides {
+		q := slices.Clone(from.x)
+		for j, free := range mask {
+			if free {
+				q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
+			}
+		}
+		if q = s.snap(q); s.allows(q) {
+			if v := f(q, nil); v > from.v {
+				from, size = found{q, v}, 1.5*size
+				continue
+			}
+		}
+		size *= 0.9
+	}
+	return from
+}
+
+const slides = 200
 
 // inside reports whether the gradual coordinates of p lie in the region.
 func inside(p []float64, r region, d *domain) bool {

@@ -15,7 +15,7 @@ func (s *Space) Cover() []Values {
 			left = append(left, Assignment{p.Name, v})
 		}
 	}
-	out := []Values{s.complete(nil)}
+	out := []Values{s.Decode(s.Center())}
 	cover := func(vs Values) {
 		left = slices.DeleteFunc(left, func(a Assignment) bool { return slices.Contains(vs, a) })
 	}
@@ -28,9 +28,14 @@ func (s *Space) Cover() []Values {
 				wanted = more
 			}
 		}
-		vs := s.complete(wanted)
 		n := len(left)
-		if cover(vs); len(left) == n { // no configuration has it
+		vs, err := s.nearby(s.complete(wanted), func(name string) bool { _, ok := wanted[name]; return ok })
+		if err != nil && len(wanted) > 1 { // not all at once
+			wanted = map[string]Value{}
+			s.want(wanted, first)
+			vs, err = s.nearby(s.complete(wanted), func(name string) bool { _, ok := wanted[name]; return ok })
+		}
+		if cover(vs); err != nil || len(left) == n { // no configuration has it
 			left = slices.DeleteFunc(left, func(a Assignment) bool { return a == first })
 			continue
 		}
@@ -53,7 +58,7 @@ func (p Param) levels() []Value {
 // complete returns the configuration with the wanted values, and those of the middle
 // of the space for the rest.
 func (s *Space) complete(wanted map[string]Value) Values {
-	center := s.Center()
+	center := s.FromUniform(s.middle())
 	var out Values
 	for i, p := range s.params {
 		if p.When != nil && !p.When.Holds(out.Get) {

@@ -25,9 +25,22 @@ func (s *Space) Decode(p Point) Values {
 
 // Encode returns the point of a configuration. Inactive parameters get the
 // middle of their coordinates. A missing, superfluous, unknown or impossible
-// value is an error. Decode(Encode(v)) equals v for every v that Decode
-// returns.
+// value is an error, and a *BrokenError values that break a relation.
+// Decode(Encode(v)) equals v for every v that Decode returns of an allowed point.
 func (s *Space) Encode(vs Values) (Point, error) {
+	p, err := s.encode(vs)
+	if err != nil || s.inside == nil {
+		return p, err
+	}
+	v := s.Decode(p)
+	if r := s.broken(v); r != nil {
+		return nil, &BrokenError{r.Text, v}
+	}
+	return p, nil
+}
+
+// encode is Encode whatever the relations.
+func (s *Space) encode(vs Values) (Point, error) {
 	if err := s.checkNames(vs); err != nil {
 		return nil, err
 	}
@@ -72,13 +85,15 @@ func (s *Space) checkNames(vs Values) error {
 // Snap returns the point of the configuration that would really be run at p:
 // ints, steps and ordered levels at the middle of their cell, one level per choice,
 // inactive parameters in the middle.
-func (s *Space) Snap(p Point) Point {
-	q, err := s.Encode(s.Decode(p))
+func (s *Space) Snap(p Point) Point { return s.pointOf(s.Decode(p)) }
+
+// pointOf encodes what Decode has returned: active, in-range values only.
+func (s *Space) pointOf(v Values) Point {
+	p, err := s.encode(v)
 	if err != nil {
-		// Decode returns active, in-range values only.
 		panic("spaces: a decoded point does not encode: " + err.Error())
 	}
-	return q
+	return p
 }
 
 // FromUniform maps u in [0,1]^Len, one number per parameter, to a snapped
@@ -98,37 +113,47 @@ func (s *Space) FromUniform(u []float64) Point {
 }
 
 // Center returns the snapped middle of the space: the middle of every range on
-// its scale, and the first level of every choice.
+// its scale, and the first level of every choice. Where relations forbid that, it is
+// an allowed point near it.
 func (s *Space) Center() Point {
+	if s.inside != nil {
+		return s.FromUniform(s.inside.center)
+	}
+	return s.FromUniform(s.middle())
+}
+
+func (s *Space) middle() []float64 {
 	u := make([]float64, len(s.params))
 	for i, par := range s.params {
 		if par.numeric() || par.Kind == KindOrdered {
 			u[i] = 0.5
 		}
 	}
-	return s.FromUniform(u)
+	return u
 }
 
 // Default returns the configuration of today's values, with the middle of the space
-// for parameters without one, and false if none has one.
+// for parameters without one, and false if none has one. Those that break a relation
+// are replaced by an allowed configuration near them.
 func (s *Space) Default() (Values, bool) {
 	if !slices.ContainsFunc(s.params, func(p Param) bool { return p.Default.IsValid() }) {
 		return nil, false
 	}
 	v, err := s.Complete(nil)
-	if err != nil {
-		panic("spaces: a default is none of its parameter's values: " + err.Error()) // New refuses it
+	if err != nil { // where next to nothing is allowed
+		return s.Decode(s.Center()), true
 	}
 	return v, true
 }
 
 // Complete returns the configuration that has the values of vs, and for parameters
-// that these do not name their default, or the middle of their range.
+// that these do not name their default, or the middle of their range; where relations
+// forbid that, values near it.
 func (s *Space) Complete(vs Values) (Values, error) {
 	if err := s.checkNames(vs); err != nil {
 		return nil, err
 	}
-	middle := s.Center()
+	middle := s.FromUniform(s.middle())
 	out := slices.Clone(vs)
 	for i, par := range s.params {
 		_, given := vs.Get(par.Name)
@@ -140,11 +165,11 @@ func (s *Space) Complete(vs Values) (Values, error) {
 			out = append(out, Assignment{par.Name, par.decode(middle[s.offset[i]:])})
 		}
 	}
-	p, err := s.Encode(out)
+	p, err := s.encode(out)
 	if err != nil {
 		return nil, err
 	}
-	return s.Decode(p), nil
+	return s.nearby(s.Decode(p), func(name string) bool { _, given := vs.Get(name); return given })
 }
 
 func cell(u float64, n int) int {

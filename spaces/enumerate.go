@@ -2,38 +2,47 @@ package spaces
 
 import "slices"
 
-// Size returns the number of different configurations, and false when there is a
-// float without a step or the count exceeds limit.
+// Size returns the number of different configurations that are allowed, and false when
+// there is a float without a step, the count exceeds limit, or too many would have to
+// be looked at.
 func (s *Space) Size(limit int) (int, bool) {
 	if slices.ContainsFunc(s.params, func(p Param) bool { return p.Kind == KindFloat && p.Step == 0 }) {
 		return 0, false
 	}
 	n := 0
-	complete := s.enumerate(nil, 0, func(Values) bool {
+	complete := s.enumerate(new(int), nil, 0, func(Values) bool {
 		n++
 		return n <= limit
 	})
 	return n, complete
 }
 
-// Enumerate calls yield with every configuration of a finite space, in
+// Enumerate calls yield with every allowed configuration of a finite space, in
 // lexicographic order, until yield returns false. A float with a format has the
-// values that the format can write. It returns false if the space is infinite or
-// yield stopped it.
+// values that the format can write. It returns false if the space is infinite, yield
+// stopped it, or relations had it look at millions in vain.
 func (s *Space) Enumerate(yield func(Values) bool) bool {
-	return s.enumerate(nil, 0, func(v Values) bool { return yield(slices.Clone(v)) })
+	return s.enumerate(new(int), nil, 0, func(v Values) bool { return yield(slices.Clone(v)) })
 }
 
-func (s *Space) enumerate(prefix Values, i int, yield func(Values) bool) bool {
+func (s *Space) enumerate(looked *int, prefix Values, i int, yield func(Values) bool) bool {
+	if s.inside != nil && i > 0 {
+		if *looked++; *looked > visited {
+			return false
+		}
+		if s.brokenAfter(i-1, prefix) != nil {
+			return true
+		}
+	}
 	if i == len(s.params) {
 		return yield(prefix)
 	}
 	p := s.params[i]
 	if p.When != nil && !p.When.Holds(prefix.Get) {
-		return s.enumerate(prefix, i+1, yield)
+		return s.enumerate(looked, prefix, i+1, yield)
 	}
 	with := func(v Value) bool {
-		return s.enumerate(append(prefix, Assignment{p.Name, v}), i+1, yield)
+		return s.enumerate(looked, append(prefix, Assignment{p.Name, v}), i+1, yield)
 	}
 	if levels, finite := p.Levels(); finite {
 		for k := 0; float64(k) < levels; k++ {

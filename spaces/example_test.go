@@ -96,3 +96,33 @@ func ExampleNew() {
 	// parameter lr: min: min = 5 must be smaller than max = 1
 	// parameter lr: name: there are two parameters of this name
 }
+
+// A relation between parameters is any function of their values.
+func ExampleSpace_Where() {
+	space, err := spaces.New(
+		spaces.Param{Name: "warmup", Kind: spaces.KindInt, Min: 1, Max: 4},
+		spaces.Param{Name: "steps", Kind: spaces.KindInt, Min: 1, Max: 4},
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	space, err = space.Where(spaces.Relation{
+		Text:   "warmup < steps",
+		Params: []string{"warmup", "steps"},
+		Holds: func(v spaces.Values) bool {
+			warmup, _ := v.Get("warmup")
+			steps, _ := v.Get("steps")
+			return warmup.Any().(int64) < steps.Any().(int64)
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	n, _ := space.Size(100)
+	fmt.Println(n, "configurations,", space.Share(), "of all")
+	_, err = space.Encode(spaces.Values{{Name: "warmup", Value: spaces.Int(3)}, {Name: "steps", Value: spaces.Int(2)}})
+	fmt.Println(err)
+	// Output:
+	// 6 configurations, 0.375 of all
+	// warmup=3 steps=2 is not allowed: it breaks "warmup < steps"
+}

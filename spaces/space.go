@@ -34,6 +34,7 @@ type Space struct {
 	index  map[string]int
 	offset []int // first coordinate of each parameter
 	coords []Coord
+	inside *inside // nil without relations
 }
 
 // New returns the space of the given parameters, whose order is kept. The

@@ -230,13 +230,9 @@ func (t *table) condition(p *spaces.Param) {
 // conditionProblem points at the word of a condition that is at fault, if the file
 // shows the condition as it is.
 func (t *table) conditionProblem(ce *spaces.ConditionError, hint string) {
-	at := t.doc.locate(t.key("when"), t.element, false)
-	text, _ := t.data["when"].(string)
-	if i := strings.Index(t.doc.lines[max(at.line, 1)-1], text); at.line > 0 && i >= 0 {
-		at.col, at.length = i+1+ce.Offset, max(ce.Len, 1)
-	}
 	if near, ok := Nearest(ce.Word, ce.Allowed); ok {
 		hint = "did you mean " + near + "?"
 	}
-	t.doc.complain(at, t.name("when"), hint, "%s", ce.Message)
+	text, _ := t.data["when"].(string)
+	t.inText("when", text, ce.Offset, ce.Len, hint, "%s", ce.Message)
 }

@@ -95,6 +95,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Metrics = t.metrics(&okExit)
 	limited := t.constraints(cfg)
 	cfg.Params = t.params()
+	cfg.Where = t.where()
 	cfg.Budget = t.budget()
 	cfg.Run = t.run()
 	cfg.Run.OKExit = okExit
@@ -106,6 +107,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.done()
 	t.checkPlaceholders(cfg)
 	t.checkTogether(*cfg)
+	t.checkWhere(cfg)
 	t.checkDirectories(*cfg)
 }
 

@@ -3,11 +3,13 @@ package study
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/relation"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -19,8 +21,10 @@ type Config struct {
 	Setup   string          `json:"setup,omitempty"`
 	// Metrics are what is looked for in the output of a trial, the objective among
 	// them, in the order in which they are shown.
-	Metrics   []Metric           `json:"metrics"`
-	Params    []spaces.Param     `json:"params"`
+	Metrics []Metric       `json:"metrics"`
+	Params  []spaces.Param `json:"params"`
+	// Where are relations between parameters, as package relation reads them.
+	Where     []string           `json:"where,omitempty"`
 	Budget    Budget             `json:"budget"`
 	Run       Run                `json:"run"`
 	Optimizer optimizer.Settings `json:"optimizer"`
@@ -34,7 +38,27 @@ type Config struct {
 }
 
 // Space is what the values of trials are taken from.
-func (c *Config) Space() (*spaces.Space, error) { return spaces.New(c.Params...) }
+func (c *Config) Space() (*spaces.Space, error) { return c.related(c.Params) }
+
+// related is the space of some parameters in which the relations hold.
+func (c *Config) related(params []spaces.Param) (*spaces.Space, error) {
+	space, err := spaces.New(params...)
+	if err != nil || len(c.Where) == 0 {
+		return space, err
+	}
+	var relations []spaces.Relation
+	for _, text := range c.Where {
+		r, err := relation.Parse(text, c.Params)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(r.Params, c.Resource()) {
+			return nil, fmt.Errorf("relation %q: the training budget %s cannot be part of a relation", text, c.Resource())
+		}
+		relations = append(relations, r)
+	}
+	return space.Where(relations...)
+}
 
 // Budget says when a study is finished. Zero fields set no limit.
 type Budget struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -39,13 +40,13 @@ func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 // ReconfiguredParams takes over the parameters of a config whose other changes can
 // wait for the next session.
 func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
-	if sameJSON(config.Params, s.Config.Params) {
+	if sameJSON(config.Params, s.Config.Params) && slices.Equal(config.Where, s.Config.Where) {
 		return nil, nil
 	}
 	config.Dir = s.Config.Dir
 	if len(s.Trials) > 0 {
 		now := s.Config
-		now.Params = config.Params
+		now.Params, now.Where = config.Params, config.Where
 		config = now
 	}
 	return s.Reconfigured(config)

@@ -61,7 +61,7 @@ func (c *Config) Search() (*Search, error) {
 			params[i] = spaces.Param{Name: p.Name, Kind: spaces.KindInt, Min: 0, Max: float64(len(s.rungs) - 1)}
 		}
 	}
-	if s.Space, err = spaces.New(params...); err != nil {
+	if s.Space, err = c.related(params); err != nil {
 		return nil, err
 	}
 	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {

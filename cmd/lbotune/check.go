@@ -79,13 +79,16 @@ const (
 
 // preview is what check shows of a study.
 type preview struct {
-	Study    string         `json:"study"`
-	Dir      string         `json:"dir"`
-	Params   []spaces.Param `json:"params"`
-	Setup    string         `json:"setup,omitempty"`
-	Commands []string       `json:"commands"`
-	Files    []previewFile  `json:"files,omitempty"`
-	Script   string         `json:"script,omitempty"` // of the first trial's job
+	Study  string         `json:"study"`
+	Dir    string         `json:"dir"`
+	Params []spaces.Param `json:"params"`
+	// Where are the relations between them, and Allowed is about what share they leave.
+	Where    []string      `json:"where,omitempty"`
+	Allowed  float64       `json:"allowed,omitempty"`
+	Setup    string        `json:"setup,omitempty"`
+	Commands []string      `json:"commands"`
+	Files    []previewFile `json:"files,omitempty"`
+	Script   string        `json:"script,omitempty"` // of the first trial's job
 }
 
 // previewFile is a configuration file as the first trial finds it.
@@ -108,6 +111,9 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	space, err := cfg.Space()
 	if err != nil {
 		return nil, err
+	}
+	if space.Related() {
+		p.Where, p.Allowed = cfg.Where, space.Share()
 	}
 	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings)
 	if err != nil {
@@ -170,6 +176,12 @@ func (p *preview) print(g *global) error {
 	}
 	if err := printTable(&s, rows); err != nil {
 		return err
+	}
+	if p.Where != nil {
+		fmt.Fprintf(&s, "\nwhere, which allows about %.2g %% of the space\n", 100*p.Allowed)
+		for _, r := range p.Where {
+			s.WriteString("  " + oneLine(r) + "\n")
+		}
 	}
 	if p.Setup != "" {
 		fmt.Fprintf(&s, "\nsetup\n%s", previewText(p.Setup))
@@ -283,7 +295,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err != nil {
 		return nil, "", fmt.Errorf("make a temporary study: %w", err)
 	}
-	space, err := spaces.New(cfg.Params...)
+	space, err := cfg.Space()
 	if err != nil {
 		return nil, "", err
 	}

@@ -65,16 +65,40 @@ func Cases(t *testing.T) []Case {
 	share := spaces.Param{Name: "share", Kind: spaces.KindFloat, Min: 1e-3, Max: 0.999, Scale: spaces.Logit}
 	fine := spaces.Param{Name: "fine", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.005}
 
+	// Relations whose border the bowl's top lies beyond, among kinds of all sorts and where
+	// one parameter may not exist.
+	tight := spaces.Relation{Text: "x + y <= 0.5", Params: []string{"x", "y"}, Holds: func(v spaces.Values) bool {
+		return number(v, "x")+number(v, "y") <= 0.5
+	}}
+	wide := spaces.Relation{Text: "depth >= log2(width)", Params: []string{"depth", "width"}, Holds: func(v spaces.Values) bool {
+		return math.Exp2(number(v, "depth")) >= number(v, "width")
+	}}
+	slow := spaces.Relation{Text: "momentum + rate <= 0.4", Params: []string{"momentum", "rate"}, Holds: func(v spaces.Values) bool {
+		return number(v, "momentum")+number(v, "rate") <= 0.4
+	}}
+	even := spaces.Relation{Text: "units a multiple of batch", Holds: func(v spaces.Values) bool {
+		return math.Mod(number(v, "units"), number(v, "batch")) == 0
+	}}
+	thin := spaces.Relation{Text: "x is y, nearly", Params: []string{"x", "y"}, Holds: func(v spaces.Values) bool {
+		return math.Abs(number(v, "x")-number(v, "y")) < 1e-3
+	}}
+
 	spacesByName := []struct {
 		name   string
 		params []spaces.Param
+		where  []spaces.Relation
 	}{
-		{"one float", []spaces.Param{float("x")}},
-		{"five floats", []spaces.Param{float("a"), float("b"), rate, float("c"), float("d")}},
-		{"int", []spaces.Param{width}},
-		{"mixed", []spaces.Param{rate, depth, kind, bias, width}},
-		{"conditional", []spaces.Param{kind, bias, momentum, steps, rate}},
-		{"levels", []spaces.Param{batch, units, share, fine}},
+		{"one float", []spaces.Param{float("x")}, nil},
+		{"five floats", []spaces.Param{float("a"), float("b"), rate, float("c"), float("d")}, nil},
+		{"int", []spaces.Param{width}, nil},
+		{"mixed", []spaces.Param{rate, depth, kind, bias, width}, nil},
+		{"conditional", []spaces.Param{kind, bias, momentum, steps, rate}, nil},
+		{"levels", []spaces.Param{batch, units, share, fine}, nil},
+		{"related floats", []spaces.Param{float("x"), float("y"), rate}, []spaces.Relation{tight}},
+		{"related mixed", []spaces.Param{rate, depth, kind, bias, width}, []spaces.Relation{wide}},
+		{"related conditional", []spaces.Param{kind, bias, momentum, steps, rate}, []spaces.Relation{slow}},
+		{"related levels", []spaces.Param{batch, units, share, fine}, []spaces.Relation{even}},
+		{"thin", []spaces.Param{float("x"), float("y")}, []spaces.Relation{thin}},
 	}
 	var out []Case
 	for _, s := range spacesByName {
@@ -82,16 +106,26 @@ func Cases(t *testing.T) []Case {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out,
-			Case{s.name, space, bowl},
-			Case{s.name + ", failing", space, func(p spaces.Point) float64 {
+		if space, err = space.Where(s.where...); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, Case{s.name, space, bowl})
+		if s.where == nil {
+			out = append(out, Case{s.name + ", failing", space, func(p spaces.Point) float64 {
 				if p[0] > 0.6 {
 					return math.NaN()
 				}
 				return bowl(p)
 			}})
+		}
 	}
 	return out
+}
+
+func number(v spaces.Values, name string) float64 {
+	value, _ := v.Get(name)
+	x, _ := value.Number()
+	return x
 }
 
 // bowl has its maximum, 0, off the centre.
@@ -157,6 +191,9 @@ func testPoints(t *testing.T, trials int, mk Maker, c Case) {
 		p := o.Proposal.Point
 		if !reflect.DeepEqual(p, c.Space.Snap(p)) {
 			t.Errorf("trial %d: %v is not what would be run, %v", o.Trial, p, c.Space.Snap(p))
+		}
+		if !c.Space.Allows(p) {
+			t.Errorf("trial %d breaks a relation: %s", o.Trial, c.Space.Decode(p))
 		}
 		v := c.Space.Decode(p).String()
 		if k := seen[v]; k > 0 {
@@ -243,6 +280,9 @@ func testWorkers(t *testing.T, trials int, mk Maker, c Case) {
 			}
 			if err != nil {
 				t.Fatalf("asking for trial %d: %v", next, err)
+			}
+			if !c.Space.Allows(p.Point) {
+				t.Errorf("trial %d breaks a relation: %s", next, c.Space.Decode(p.Point))
 			}
 			v := c.Space.Decode(p.Point).String()
 			if seen[v] {

@@ -1,0 +1,157 @@
+// Package relation reads relations between parameters as people write them: "x + y <= 1".
+package relation
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Error says what is wrong at one place of a relation.
+type Error struct {
+	Text        string
+	Offset, Len int    // bytes of the text
+	Word        string // what stands there, if it is a name or a value
+	Message     string
+	Allowed     []string // words that may stand there, if they can be listed
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("relation %q: %s", e.Text, e.Message) }
+
+// Parse reads a relation between parameters:
+//
+//	x + 2 * y ** 2 <= 1           == != < <= > >= and + - * / % **, the last for powers
+//	batch % 8 == 0 or not deep    and, or, not
+//	opt in ['sgd', 'adam']        texts in quotes, true and false
+//	log2(width) <= depth          abs, ceil, floor, round, min, max, sqrt, exp, log, log2, log10
+//
+// Numbers that differ by rounding errors alone, 1e-12 of the larger, are equal. The error is
+// an *Error.
+func Parse(text string, params []spaces.Param) (spaces.Relation, error) {
+	p := &parser{text: text, params: map[string]spaces.Param{}, used: map[string]bool{}}
+	for _, par := range params {
+		p.params[par.Name] = par
+	}
+	whole, err := p.whole()
+	switch {
+	case err != nil:
+		return spaces.Relation{}, err
+	case whole.kind != truth:
+		return spaces.Relation{}, p.fail(token{text: text}, "it is no comparison, as x <= y is")
+	case len(p.used) == 0:
+		return spaces.Relation{}, p.fail(token{text: text}, "it names no parameter")
+	}
+	return spaces.Relation{Text: text, Params: slices.Sorted(maps.Keys(p.used)),
+		Holds: func(v spaces.Values) bool { return isTrue(whole.eval(v)) }}, nil
+}
+
+// kind is what an expression's values are.
+type kind string
+
+const (
+	number kind = "a number"
+	words  kind = "a text"
+	truth  kind = "true or false"
+	mixed  kind = "of several kinds" // as the levels of a choice may be
+)
+
+func kindOf(v spaces.Value) kind {
+	switch v.Any().(type) {
+	case bool:
+		return truth
+	case string:
+		return words
+	}
+	return number
+}
+
+// expression is a part of a relation.
+type expression struct {
+	kind    kind
+	eval    func(spaces.Values) spaces.Value
+	of      *spaces.Param // set if it is a parameter alone
+	literal bool          // it is a number or a text as it stands there
+	from    token
+}
+
+// parameter is the expression of a parameter alone.
+func parameter(from token, p spaces.Param) expression {
+	e := expression{kind: number, from: from, of: &p}
+	e.eval = func(v spaces.Values) spaces.Value { x, _ := v.Get(p.Name); return x }
+	if p.Kind == spaces.KindBool {
+		e.kind = truth
+	}
+	for i, c := range p.Choices {
+		if k := kindOf(c); i == 0 {
+			e.kind = k
+		} else if k != e.kind {
+			e.kind = mixed
+		}
+	}
+	return e
+}
+
+// operator joins two expressions. Those that bind more strongly come first.
+type operator struct {
+	binds int
+	takes kind // mixed: any
+	gives kind
+	apply func(a, b spaces.Value) spaces.Value
+}
+
+var operators = map[string]operator{
+	"or":  {1, truth, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(isTrue(a) || isTrue(b)) }},
+	"and": {2, truth, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(isTrue(a) && isTrue(b)) }},
+	"==":  {4, mixed, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(equal(a, b)) }},
+	"!=":  {4, mixed, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(!equal(a, b)) }},
+	"<":   {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) < num(b) && !equal(a, b)) }},
+	">":   {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) > num(b) && !equal(a, b)) }},
+	"<=":  {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) < num(b) || equal(a, b)) }},
+	">=":  {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) > num(b) || equal(a, b)) }},
+	"+":   arithmetic(5, func(x, y float64) float64 { return x + y }),
+	"-":   arithmetic(5, func(x, y float64) float64 { return x - y }),
+	"*":   arithmetic(6, func(x, y float64) float64 { return x * y }),
+	"/":   arithmetic(6, func(x, y float64) float64 { return x / y }),
+	"%":   arithmetic(6, math.Mod),
+	"**":  arithmetic(bindsPower, math.Pow),
+}
+
+const (
+	bindsNot   = 3 // not a == b is not (a == b)
+	bindsMinus = 7 // -a ** b is -(a ** b)
+	bindsPower = 8
+)
+
+func arithmetic(binds int, f func(x, y float64) float64) operator {
+	return operator{binds, number, number, func(a, b spaces.Value) spaces.Value { return spaces.Float(f(num(a), num(b))) }}
+}
+
+// functions are of one number, but min and max.
+var functions = map[string]func(float64) float64{
+	"abs": math.Abs, "ceil": math.Ceil, "floor": math.Floor, "round": math.Round,
+	"sqrt": math.Sqrt, "exp": math.Exp, "log": math.Log, "log2": math.Log2, "log10": math.Log10,
+	"min": nil, "max": nil,
+}
+
+func isTrue(v spaces.Value) bool { return v == spaces.Bool(true) }
+
+func num(v spaces.Value) float64 {
+	x, _ := v.Number()
+	return x
+}
+
+// rounding is the relative difference up to which numbers are equal: steps of 0.1 may add up
+// to 1 by a sum that is 0.9999999999999999.
+const rounding = 1e-12
+
+func equal(a, b spaces.Value) bool {
+	x, ok1 := a.Number()
+	y, ok2 := b.Number()
+	if ok1 && ok2 {
+		return x == y || math.Abs(x-y) <= rounding*math.Max(math.Abs(x), math.Abs(y))
+	}
+	return a == b
+}

@@ -1,0 +1,278 @@
+package spaces
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Relation is a rule between parameters. Configurations that break it are never tried.
+type Relation struct {
+	// Text is the rule as people read it: "x + y <= 1".
+	Text string
+	// Params names the parameters that the rule looks at. It says nothing where one of
+	// them does not exist. None means that it looks at whole configurations.
+	Params []string
+	// Holds reports whether the values obey the rule; they hold all of Params, at least.
+	// The answer must depend on nothing else.
+	Holds func(Values) bool
+}
+
+// EmptyError says that relations leave nothing of a space.
+type EmptyError struct {
+	// Relation is the index of one that nothing obeys, -1 if it takes several.
+	Relation int
+	// Tried is how many configurations were, of which All says that there are no others.
+	Tried int
+	All   bool
+}
+
+func (e *EmptyError) Error() string {
+	if e.All {
+		return fmt.Sprintf("none of the %d configurations is allowed", e.Tried)
+	}
+	return fmt.Sprintf("none of %d random configurations is allowed", e.Tried)
+}
+
+// inside is what a space knows of the part that its relations leave.
+type inside struct {
+	after  [][]Relation // those that can be asked once so many parameters are known, less 1
+	share  float64
+	center []float64
+	some   [][]float64 // some that are allowed, uniform, with one number for each parameter
+}
+
+const (
+	// surveyDraws random configurations tell how much is allowed. As long as they are
+	// fewer than surveyLeast there are more, up to surveyMost.
+	surveyDraws = 10_000
+	surveyLeast = 32
+	surveyMost  = 100_000
+	kept        = 1000 // of those that are allowed
+	// wideShare is the share from which allowed points are found by drawing until one is.
+	wideShare = 0.01
+	// walkSteps of a random walk separate a draw from one of those that are known.
+	walkSteps = 48
+	// listed is the number of configurations up to which a space is looked at whole, and
+	// visited bounds how many beginnings of configurations are.
+	listed  = 20_000
+	visited = 4 << 20
+)
+
+// Where returns the space without the configurations that break a relation. It returns
+// an *EmptyError if next to nothing is left: to have a + b = 1, let the command compute b.
+func (s *Space) Where(relations ...Relation) (*Space, error) {
+	if len(relations) == 0 {
+		return s, nil
+	}
+	out := *s
+	out.inside = &inside{after: make([][]Relation, len(s.params))}
+	for _, r := range relations {
+		last := len(s.params) - 1
+		for i, name := range r.Params {
+			at, ok := s.index[name]
+			if !ok {
+				return nil, fmt.Errorf("relation %q: there is no parameter %s", r.Text, name)
+			}
+			if i == 0 || at > last {
+				last = at
+			}
+		}
+		if r.Holds == nil {
+			return nil, fmt.Errorf("relation %q: there is no function", r.Text)
+		}
+		out.inside.after[last] = append(out.inside.after[last], r)
+	}
+	if err := out.survey(relations); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// survey measures how much is allowed and finds a middle of it.
+func (s *Space) survey(relations []Relation) error {
+	in := s.inside
+	obeyed := make([]bool, len(relations))
+	tried, allowed, all := 0, 0, false
+	look := func(u []float64) {
+		v := s.Decode(s.FromUniform(u))
+		for i, r := range relations {
+			obeyed[i] = obeyed[i] || r.obeyed(v)
+		}
+		if s.broken(v) == nil {
+			if allowed++; allowed <= kept {
+				in.some = append(in.some, u)
+			}
+		}
+	}
+	whole := *s
+	whole.inside = nil
+	if n, few := whole.Size(listed); few {
+		tried, all = n, true
+		whole.Enumerate(func(v Values) bool { look(s.uniformOf(s.pointOf(v))); return true })
+	} else {
+		rng := rand.New(rand.NewPCG(0, 0))
+		for ; tried < surveyDraws || allowed < surveyLeast && tried < surveyMost; tried++ {
+			look(s.random(rng))
+		}
+	}
+	in.share = float64(allowed) / float64(tried)
+	if len(in.some) == 0 {
+		return &EmptyError{slices.Index(obeyed, false), tried, all}
+	}
+	in.center = whole.middle()
+	if middle := in.center; s.broken(s.Decode(s.FromUniform(middle))) != nil {
+		in.center = slices.MinFunc(in.some, func(a, b []float64) int { return cmp.Compare(Distance(a, middle), Distance(b, middle)) })
+	}
+	return nil
+}
+
+// obeyed reports whether the relation holds or says nothing.
+func (r Relation) obeyed(v Values) bool {
+	for _, name := range r.Params {
+		if _, ok := v.Get(name); !ok {
+			return true
+		}
+	}
+	return r.Holds(v)
+}
+
+// broken returns a relation that the values break, nil if there is none.
+func (s *Space) broken(v Values) *Relation {
+	for i := range s.params {
+		if r := s.brokenAfter(i, v); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// brokenAfter is broken for the relations that can be asked once parameter i is known.
+func (s *Space) brokenAfter(i int, v Values) *Relation {
+	if s.inside == nil {
+		return nil
+	}
+	for _, r := range s.inside.after[i] {
+		if !r.obeyed(v) {
+			return &r
+		}
+	}
+	return nil
+}
+
+// Related reports whether there are relations.
+func (s *Space) Related() bool { return s.inside != nil }
+
+// Allows reports whether the configuration at p breaks no relation.
+func (s *Space) Allows(p Point) bool { return s.inside == nil || s.broken(s.Decode(p)) == nil }
+
+// Share estimates which part of the space is allowed, with a standard error of about
+// √(share/10000); of a small finite space it is exact.
+func (s *Space) Share() float64 {
+	if s.inside == nil {
+		return 1
+	}
+	return s.inside.share
+}
+
+// Draw returns a snapped point that is allowed: each level of a parameter is equally
+// likely, and floats are uniform on their scale. Where little is allowed it is the end of
+// a random walk from a point that was drawn so: Metropolis with symmetric steps, which
+// leaves the uniform distribution as it is.
+func (s *Space) Draw(rng *rand.Rand) Point {
+	p := s.FromUniform(s.random(rng))
+	if s.Allows(p) {
+		return p
+	}
+	if s.inside.share >= wideShare {
+		for range int(10 / wideShare) {
+			if p = s.FromUniform(s.random(rng)); s.Allows(p) {
+				return p
+			}
+		}
+	}
+	u := s.inside.some[rng.IntN(len(s.inside.some))]
+	for range walkSteps {
+		if q := s.step(u, rng); s.Allows(s.FromUniform(q)) {
+			u = q
+		}
+	}
+	return s.FromUniform(u)
+}
+
+// step moves u by a random length, half of the time in one parameter alone.
+func (s *Space) step(u []float64, rng *rand.Rand) []float64 {
+	q := slices.Clone(u)
+	sd := math.Pow(10, -3*rng.Float64())
+	alone := rng.IntN(2 * len(q))
+	for i, x := range q {
+		if alone >= len(q) || alone == i {
+			x = math.Abs(math.Mod(x+sd*rng.NormFloat64(), 2)) // reflected at the ends
+			q[i] = math.Min(x, 2-x)
+		}
+	}
+	return q
+}
+
+func (s *Space) random(rng *rand.Rand) []float64 {
+	u := make([]float64, len(s.params))
+	for i := range u {
+		u[i] = rng.Float64()
+	}
+	return u
+}
+
+// uniformOf inverts FromUniform.
+func (s *Space) uniformOf(p Point) []float64 {
+	u := make([]float64, len(s.params))
+	for i, par := range s.params {
+		c := p[s.offset[i]:]
+		u[i] = c[0]
+		if par.Kind == KindChoice {
+			u[i] = (float64(slices.Index(par.Choices, par.decode(c))) + 0.5) / float64(len(par.Choices))
+		}
+	}
+	return u
+}
+
+// nearby returns v if it is allowed, and else, of many random configurations that agree
+// with v in the parameters that are fixed, the allowed one nearest to it.
+func (s *Space) nearby(v Values, fixed func(name string) bool) (Values, error) {
+	r := s.broken(v)
+	if r == nil {
+		return v, nil
+	}
+	start := s.uniformOf(s.pointOf(v))
+	rng := rand.New(rand.NewPCG(0, 1))
+	var best Values
+	least := math.Inf(1)
+	for range surveyDraws {
+		u := s.random(rng)
+		for i, par := range s.params {
+			if fixed(par.Name) {
+				u[i] = start[i]
+			}
+		}
+		w := s.Decode(s.FromUniform(u))
+		differs := func(a Assignment) bool { x, _ := w.Get(a.Name); return fixed(a.Name) && x != a.Value }
+		if d := Distance(u, start); d < least && s.broken(w) == nil && !slices.ContainsFunc(v, differs) {
+			best, least = w, d
+		}
+	}
+	if best == nil {
+		return nil, &BrokenError{r.Text, v}
+	}
+	return best, nil
+}
+
+// BrokenError says which relation a configuration breaks.
+type BrokenError struct {
+	Relation string
+	Values   Values
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("%s is not allowed: it breaks %q", e.Values, e.Relation)
+}
