@@ -8,13 +8,10 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// inOrder returns the parameters in the order that they had before, if they are the
-// same ones by their names. So a spec's parameters may change places: what is known of
-// the trials, and the optimizer's notes of them, hold in the old order.
+// inOrder returns the parameters in the order that they had before, if all of those are
+// there by their names, and others after them. So a spec's parameters may change places:
+// what is known of the trials, and the optimizer's notes of them, hold in the old order.
 func inOrder(before, now []spaces.Param) []spaces.Param {
-	if len(before) != len(now) {
-		return now
-	}
 	var out []spaces.Param
 	for _, p := range before {
 		i := slices.IndexFunc(now, func(q spaces.Param) bool { return q.Name == p.Name })
@@ -22,6 +19,11 @@ func inOrder(before, now []spaces.Param) []spaces.Param {
 			return now
 		}
 		out = append(out, now[i])
+	}
+	for _, p := range now {
+		if !slices.ContainsFunc(before, func(q spaces.Param) bool { return q.Name == p.Name }) {
+			out = append(out, p)
+		}
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
 		return nil, nil
 	}
 	config.Dir = s.Config.Dir
-	if len(s.Trials) > 0 {
+	if len(s.Trials) > 0 && len(config.Params) <= len(s.Config.Params) { // more of them need another command
 		now := s.Config
 		now.Params, now.Where = config.Params, config.Where
 		config = now
@@ -72,14 +72,16 @@ func (s *State) refused(now Config) []string {
 	}
 	fixed("seed", was.Seed, now.Seed)
 	if s.committed() {
-		if !was.Command.Alike(now.Command) {
+		if !was.Command.Alike(now.Command) && !commandExtends(was, now) {
 			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
 		}
 		fixed("metric", withDefaults(was.Objective().Rule), withDefaults(now.Objective().Rule))
 		if a, b := was.Objective().Name, now.Objective().Name; a != b {
 			out = append(out, fmt.Sprintf("name of the metric: was %s, is %s", a, b))
 		}
-		fixed("files", contents(was.Files), contents(now.Files))
+		if !filesExtend(was, now) {
+			fixed("files", contents(was.Files), contents(now.Files))
+		}
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
 	}
 	return out
@@ -87,10 +89,10 @@ func (s *State) refused(now Config) []string {
 
 // changedParams lists the changes of parameters beyond their ranges. Where a
 // range has changed, the trials inside the new one are kept; the others stay in
-// the journal, but count no more.
+// the journal, but count no more. New parameters need a default, which the trials had.
 func changedParams(was, now Config) []string {
 	a, b := was.Params, now.Params
-	if len(a) != len(b) || was.Resource() != now.Resource() {
+	if len(a) > len(b) || was.Resource() != now.Resource() {
 		return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
 	}
 	var out []string
@@ -111,6 +113,11 @@ func changedParams(was, now Config) []string {
 			out = append(out, fmt.Sprintf("when of %s: was %s, is %s", p.Name, brief(p.When), brief(q.When)))
 		}
 	}
+	for _, p := range added(was, now) {
+		if !p.Default.IsValid() {
+			out = append(out, fmt.Sprintf("params: %s is new: give it default = ..., the value that the trials so far had", p.Name))
+		}
+	}
 	return out
 }
 
@@ -122,7 +129,7 @@ func (s *State) Dropped(change ConfigChanged) []spaces.Values {
 	}
 	var out []spaces.Values
 	for _, v := range s.Queue {
-		if !holds(space, v) {
+		if !holds(space, withAdded(v, added(s.Config, change.Config))) {
 			out = append(out, v)
 		}
 	}
