@@ -15,6 +15,12 @@ const (
 	kindSlurm = "slurm"
 )
 
+// Who runs trials on Slurm: a job each, or jobs that run one after the other.
+const (
+	modeJob   = "job"
+	modePilot = "pilot"
+)
+
 // launcher reads [launcher].
 func (t *table) launcher(run study.Run) *study.Launcher {
 	s := t.sub("launcher")
@@ -36,11 +42,23 @@ func (t *table) launcher(run study.Run) *study.Launcher {
 		Poll:       time.Duration(s.duration("poll", slurm.DefaultPoll)),
 		Retries:    int(s.integer("retries", slurm.DefaultRetries, 0)),
 	}
+	set.Pilot = s.oneOf("mode", modeJob, modeJob, modePilot) == modePilot
+	set.PerJob = int(s.integer("per_job", 1, 1))
 	if set.GPUType != "" && set.GPUs == 0 {
 		s.at("gpu_type", "add gpus = 1", "says which GPUs, but gpus does not say how many")
 	}
 	s.done()
 	switch {
+	case kind != kindSlurm:
+	case set.Pilot:
+		s.checkPilot(set, run)
+	case set.PerJob > 1:
+		s.at("per_job", `add mode = "pilot"`, "each trial has a job to itself, unless pilots run them")
+	}
+	switch {
+	case kind == kindSlurm && ownsDevices(run.Slots):
+		s.at("kind", "remove slots; per_job lets trials share a job's GPU, in the mode \"pilot\"",
+			"the slots in [run] name GPUs, but Slurm decides which ones a job has")
 	case kind == kindSlurm && run.GPUs != "":
 		s.at("kind", "remove gpus from [run], and write gpus = 1 in [launcher]",
 			"gpus = \"auto\" in [run] is for the GPUs of this machine; each Slurm job asks for its own")
@@ -56,6 +74,27 @@ func (t *table) launcher(run study.Run) *study.Launcher {
 		}
 	}
 	return nil
+}
+
+// checkPilot complains of what pilots cannot do.
+func (t *table) checkPilot(set slurm.Settings, run study.Run) {
+	need := time.Duration(run.Timeout + run.Grace)
+	switch {
+	case set.Time == 0:
+		t.missing("time", `for example time = "4h"`, "needs to know how long a pilot may live, which runs one trial after the other")
+	case run.Timeout > 0 && set.Time < need:
+		t.at("time", "several times as long is best", "found %v; a trial alone may take %v with its grace (timeout and grace in [run])", set.Time, need)
+	}
+}
+
+// ownsDevices reports whether slots say which GPUs a trial has.
+func ownsDevices(slots []study.Slot) bool {
+	return slices.ContainsFunc(slots, func(slot study.Slot) bool {
+		return slices.ContainsFunc(slot.Env, func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return strings.HasSuffix(name, "_VISIBLE_DEVICES")
+		})
+	})
 }
 
 // memory reads a size as sbatch --mem takes it: a number of megabytes, or one with a unit.
@@ -74,7 +113,7 @@ func (t *table) memory(k string) string {
 // taken lists the options of sbatch that lbotune gives itself, and what to do instead.
 var taken = map[string]string{
 	"--job-name": "a job is found again by its name", "-J": "a job is found again by its name",
-	"--array": "each trial is a job of its own", "-a": "each trial is a job of its own",
+	"--array": "lbotune makes the arrays of mode = \"pilot\"", "-a": "lbotune makes the arrays of mode = \"pilot\"",
 	"--requeue": "lbotune runs a lost trial again itself",
 	"--output":  "the trial's output has its own files", "-o": "the trial's output has its own files",
 	"--error": "the trial's output has its own files", "-e": "the trial's output has its own files",

@@ -31,6 +31,9 @@ func (l Layout) Journal() string { return filepath.Join(string(l), "journal.json
 // StopRequest is the file whose presence asks the lbotune that works on the study to stop.
 func (l Layout) StopRequest() string { return filepath.Join(string(l), "stop") }
 
+// Pilots is the directory in which jobs that run several trials find them.
+func (l Layout) Pilots() string { return filepath.Join(string(l), "pilots") }
+
 // Setup is the directory of the setup command's attempts.
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -36,6 +37,63 @@ func TestSlurmStorm(t *testing.T) {
 		t.Errorf("%d attempts ran; want one for each of %d trials", n, s.trials)
 	}
 	t.Logf("50 kills; %d trials took %d attempts in %d sessions", s.trials, attempts(notes), s.load().Sessions)
+}
+
+// withPilots lets a few jobs run all of the trials.
+const withPilots = onSlurm + `mode = "pilot"
+time = "30m"
+`
+
+// The same storm with pilots: nothing is lost or doubled with them either, and none is left
+// when the study has ended.
+func TestSlurmPilotStorm(t *testing.T) {
+	c := slurmtest.Start(t)
+	s := newStorm(t, 60, 12, 0)
+	s.spec("spec.toml", as("work", s.dir+" {x} 300"), s.trials, 12, withPilots)
+	s.blow(50)
+	s.await("the pilots to end", func() bool { return c.Run("squeue", "-h", "-o", "%i") == "" })
+	notes := s.checkWhole()
+	if n := attempts(notes); n != s.trials {
+		t.Errorf("%d attempts ran; want one for each of %d trials", n, s.trials)
+	}
+	t.Logf("50 kills; %d trials took %d attempts in %d sessions", s.trials, attempts(notes), s.load().Sessions)
+}
+
+// Two hundred trials that take no time, in 12 slots: what lbotune costs beside plain calls
+// of sbatch, with a job for each trial and with pilots.
+func TestSlurmShortTrials(t *testing.T) {
+	if !effort.Long() {
+		t.Skip("a minute long, for a figure")
+	}
+	const trials, slots = 200, 12
+	c := slurmtest.Start(t)
+	took := make(map[string]time.Duration)
+	clock := func(what string, do func()) {
+		begin := time.Now()
+		do()
+		took[what] = time.Since(begin)
+	}
+	clock("sbatch", func() {
+		for range trials {
+			c.Run("sbatch", "--parsable", "--cpus-per-task=1", "--mem=50M", "--output=/dev/null", "--wrap=echo loss=0.5")
+		}
+		c.Await("", "squeue", "-h", "-o", "%i")
+	})
+	for _, launcher := range []struct{ name, lines string }{{"jobs", onSlurm}, {"pilots", withPilots}} {
+		l := newLab(t)
+		l.spec("spec.toml", "echo loss={x}", trials, slots, launcher.lines)
+		clock(launcher.name, func() { l.run(0, "run", "spec.toml") })
+		if st := l.load(); st.Count(optimizer.Succeeded) != trials {
+			t.Errorf("%s: %d trials have succeeded", launcher.name, st.Count(optimizer.Succeeded))
+		}
+		c.Await("", "squeue", "-h", "-o", "%i")
+	}
+	t.Logf("%d trials of echo in %d slots: %v with sbatch alone, %v with a job for each trial (%.2f of that), %v with pilots (%.2f, %.2f of the jobs)",
+		trials, slots, took["sbatch"].Round(time.Second/10), took["jobs"].Round(time.Second/10), took["jobs"].Seconds()/took["sbatch"].Seconds(),
+		took["pilots"].Round(time.Second/10), took["pilots"].Seconds()/took["sbatch"].Seconds(), took["pilots"].Seconds()/took["jobs"].Seconds())
+	if took["pilots"] > took["sbatch"] || took["pilots"] > took["jobs"] {
+		t.Error("pilots are no faster than a job for each trial")
+	}
 }
 
 // A person leaves by Ctrl-C or with the terminal, comes back, and cancels by a second one.

@@ -283,10 +283,6 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
 		return nil, "", err
 	}
-	var l launcher
-	if err := l.choose(cfg); err != nil {
-		return nil, "", err
-	}
 	where := ""
 	if batch(cfg) {
 		where = base // which the nodes see
@@ -314,6 +310,11 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	one.Budget = study.Budget{Trials: trials}
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
+	one.Run.Workers = min(one.Run.Workers, trials)
+	var l launcher
+	if err := l.choose(&one, dir); err != nil {
+		return nil, "", err
+	}
 	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion()})
 	if err != nil {
 		return nil, "", err
@@ -326,7 +327,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	fmt.Fprintln(g.err, doing)
 	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
 	runErr := s.Run(ctx, stop.steps)
-	runErr = interrupted(stop.stop(), runErr)
+	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
 	if err := s.Close(); err != nil {
 		return nil, "", errors.Join(runErr, err)
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // relay keeps a detached study going.
-func relay(c *study.Launcher, l study.Layout) (slurm.Relay, error) {
-	s, err := slurmLauncher(c)
+func relay(cfg *study.Config, l study.Layout) (slurm.Relay, error) {
+	s, err := slurmLauncher(cfg, l)
 	if err != nil {
 		return slurm.Relay{}, err
 	}
@@ -33,7 +33,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 			"nohup lbotune run ... & keeps running when the terminal is closed"}
 	}
 	l := study.LayoutOf(o.dir)
-	r, err := relay(cfg.Launcher, l)
+	r, err := relay(cfg, l)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 	if st.Config.Launcher == nil {
 		return usagef("--detached is for the job of a detached study")
 	}
-	r, err := relay(st.Config.Launcher, l)
+	r, err := relay(&st.Config, l)
 	if err != nil {
 		return err
 	}

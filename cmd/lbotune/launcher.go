@@ -25,15 +25,15 @@ type attacher interface {
 	runner.Attacher
 }
 
-// choose makes the launcher that cfg asks for.
-func (l *launcher) choose(cfg *study.Config) error {
+// choose makes the launcher that cfg asks for, for the study in dir.
+func (l *launcher) choose(cfg *study.Config, dir string) error {
 	if cfg.Launcher == nil {
 		l.attacher = &runner.Local{Adopt: true}
 		return nil
 	}
 	switch kind := cfg.Launcher.Kind; kind {
 	case "slurm":
-		s, err := slurmLauncher(cfg.Launcher)
+		s, err := slurmLauncher(cfg, study.Layout(dir))
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,16 @@ func (l *launcher) choose(cfg *study.Config) error {
 // batch reports whether what runs needs nobody here, so that a person can leave.
 func batch(cfg *study.Config) bool { return cfg.Launcher != nil }
 
-func slurmLauncher(c *study.Launcher) (*slurm.Launcher, error) {
-	settings, err := slurm.ParseSettings(c.Settings)
+// release tells jobs that stay for more trials than one that the session is over.
+func (l *launcher) release(ctx context.Context) error {
+	if s, ok := l.attacher.(*slurm.Launcher); ok && s.Settings.Pilot {
+		return s.Release(ctx)
+	}
+	return nil
+}
+
+func slurmLauncher(cfg *study.Config, l study.Layout) (*slurm.Launcher, error) {
+	settings, err := slurm.ParseSettings(cfg.Launcher.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +67,7 @@ func slurmLauncher(c *study.Launcher) (*slurm.Launcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find lbotune's own program: %w", err)
 	}
-	return &slurm.Launcher{Settings: settings, Exec: []string{program, "exec"}}, nil
+	return &slurm.Launcher{Settings: settings, Exec: []string{program, "exec"}, Pool: l.Pilots(), Workers: cfg.Run.SlotCount()}, nil
 }
 
 // previewScript shows the job of the first trial and asks the batch system whether it
@@ -68,7 +76,7 @@ func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (stri
 	if !batch(cfg) {
 		return "", nil
 	}
-	s, err := slurmLauncher(cfg.Launcher)
+	s, err := slurmLauncher(cfg, l)
 	if err != nil {
 		return "", err
 	}

@@ -187,7 +187,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if o.sharer.most > 0 && batch(cfg) {
 		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
 	}
-	return o.launcher.choose(cfg)
+	return o.launcher.choose(cfg, o.dir)
 }
 
 // runStudy works on a study to its end and prints the summary. Without a config
@@ -234,6 +234,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	stop := newStopper(g, ui.say, batch(&s.State().Config))
 	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
+	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
+		complain(g.err, err)
+	}
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
 	if runErr != nil {

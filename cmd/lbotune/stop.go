@@ -42,7 +42,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	}
 	works := func() (bool, error) { return journal.InUse(l.Journal()) }
 	if batch(&st.Config) {
-		r, err := relay(st.Config.Launcher, l)
+		r, err := relay(&st.Config, l)
 		if err != nil {
 			return err
 		}
@@ -101,5 +101,9 @@ func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, er
 		}
 		err = errors.Join(err, e)
 	}
-	return n, err
+	var left launcher
+	if e := left.choose(&st.Config, string(l)); e != nil {
+		return n, errors.Join(err, e)
+	}
+	return n, errors.Join(err, left.release(ctx))
 }

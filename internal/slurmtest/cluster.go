@@ -62,6 +62,9 @@ func Start(t *testing.T, env ...string) *Cluster {
 	return c
 }
 
+// For returns the cluster for a part of the test.
+func (c *Cluster) For(t *testing.T) *Cluster { return &Cluster{t, c.dir} }
+
 func (c *Cluster) script(action string, env ...string) ([]byte, error) {
 	_, self, _, _ := runtime.Caller(0)
 	cmd := exec.Command(filepath.Join(filepath.Dir(self), "../../scripts/slurm-cluster.sh"), action, c.dir)

@@ -151,8 +151,8 @@ func testFiles(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 }
 
 func testModes(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
-	l := newLauncher(t)
 	for _, mask := range []int{0, 0o022, 0o777} {
+		l := newLauncher(t) // which may take what it finds for all of its attempts
 		job := newJob(t)
 		job.Shell = "umask"
 		job.Files = []runner.File{{Name: "params.json"}}

@@ -20,7 +20,7 @@ type Traits struct {
 	// Witnessed: something that outlives the orchestrator sees every attempt's end, so that
 	// the end of one whose supervisor was killed is known.
 	Witnessed bool
-	// Slow: a launch takes about a second, and fewer must do.
+	// Slow: a launch takes about a second, and fewer must do. Groups of tests run in parallel.
 	Slow bool
 }
 
@@ -35,18 +35,18 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		orchestrate(t, newLauncher(t))
 		return
 	}
-	for _, group := range []struct {
+	for i, group := range []struct {
 		name string
 		run  func(*testing.T, func(*testing.T) runner.Launcher)
 	}{
+		{"Environment", testEnvironment}, // of this process, which it changes
+		{"Modes", testModes},             // likewise
 		{"Exit", testExit},
 		{"Signal", testSignal},
 		{"CannotExecute", testCannotExecute},
 		{"Streams", testStreams},
-		{"Environment", testEnvironment},
 		{"Hostile", testHostile},
 		{"Files", testFiles},
-		{"Modes", testModes},
 		{"Claim", testClaim},
 		{"Invalid", testInvalid},
 		{"Cancel", testCancel},
@@ -62,7 +62,12 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		{"Attach", traits.testAttach},
 		{"Identity", testIdentity},
 	} {
-		t.Run(group.name, func(t *testing.T) { group.run(t, newLauncher) })
+		t.Run(group.name, func(t *testing.T) {
+			if traits.Slow && i > 1 {
+				t.Parallel()
+			}
+			group.run(t, newLauncher)
+		})
 	}
 }
 

@@ -28,10 +28,23 @@ func TestClusterSuite(t *testing.T) {
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
 
+func TestClusterPilotSuite(t *testing.T) {
+	if !runnertest.Orchestrating() {
+		slurmtest.Start(t)
+	}
+	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
+}
+
+// site is a cluster, and how attempts run there.
+type site struct {
+	*slurmtest.Cluster
+	pilot bool
+}
+
 // trial is an attempt on a real cluster that a test does something to.
 type trial struct {
 	t       *testing.T
-	cluster *slurmtest.Cluster
+	cluster site
 	l       *slurm.Launcher
 	job     runner.Job
 	done    chan result
@@ -44,7 +57,7 @@ type result struct {
 }
 
 // begin launches a command as an attempt. It writes a line to the file runs when it begins.
-func begin(t *testing.T, c *slurmtest.Cluster, command string, change ...func(*slurm.Settings)) *trial {
+func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)) *trial {
 	dir := t.TempDir()
 	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
 		Dir:   filepath.Join(dir, "000001", "a1"),
@@ -53,6 +66,10 @@ func begin(t *testing.T, c *slurmtest.Cluster, command string, change ...func(*s
 		Env:   []string{"RUNS=" + filepath.Join(dir, "runs"), "GO=" + filepath.Join(dir, "go")},
 		Grace: time.Second,
 	}}
+	if c.pilot {
+		tr.l = piloted(t)
+		tr.l.Workers = 1
+	}
 	tr.l.Settings.Memory = "50M"
 	for _, f := range change {
 		f(&tr.l.Settings)
@@ -90,12 +107,30 @@ func (tr *trial) ready() (id, node string) {
 		return strings.HasPrefix(string(text), "ready\n")
 	})
 	id = tr.id()
+	if tr.cluster.pilot {
+		marks, err := filepath.Glob(tr.job.Dir + ".slurm/taken-*")
+		if err != nil || len(marks) != 1 {
+			tr.t.Fatalf("taken by %v, %v", marks, err)
+		}
+		shown := marks[0][strings.LastIndexByte(marks[0], '.')+1:]
+		id = tr.cluster.Run("squeue", "-h", "-j", shown, "-o", "%A")
+	}
 	return id, tr.cluster.Run("squeue", "-h", "-j", id, "-o", "%N")
 }
 
-// id is that of the attempt's first job.
+// id is that of the attempt's first job, or of the first array of its pilots.
 func (tr *trial) id() (id string) {
 	tr.t.Helper()
+	if tr.cluster.pilot {
+		tr.eventually("pilots", func() bool {
+			if names := crew(tr.l); len(names) > 0 {
+				id = tr.cluster.Run("squeue", "-h", "--states=all", "--name="+names[0], "-o", "%F")
+				id, _, _ = strings.Cut(id, "\n")
+			}
+			return id != ""
+		})
+		return id
+	}
 	tr.eventually("a job id", func() bool {
 		text, _ := os.ReadFile(tr.job.Dir + ".slurm/submitted.jsonl")
 		_, rest, _ := strings.Cut(string(text), `"id":"`)
@@ -165,7 +200,7 @@ func (tr *trial) wantLost(state string) {
 // A job has what was asked for, and nothing of what its submitter's environment says to
 // Slurm's commands.
 func TestResources(t *testing.T) {
-	c := slurmtest.Start(t)
+	c := site{slurmtest.Start(t), false}
 	for _, name := range []string{"SBATCH_PARTITION", "SBATCH_ARRAY_INX", "SQUEUE_PARTITION", "SQUEUE_FORMAT", "SLURM_JOB_NAME", "SCANCEL_STATE"} {
 		t.Setenv(name, "nowhere")
 	}
@@ -187,35 +222,69 @@ func TestResources(t *testing.T) {
 // Every fault is made, on one cluster; what a fault has broken is mended again.
 func TestFaults(t *testing.T) {
 	c := slurmtest.Start(t, "MIN_JOB_AGE=10")
-	forgotten, rebooted := beginForgotten(t, c), beginReboot(t, c) // Slurm takes a minute for these
-	for _, f := range []struct {
+	jobs, pilots := site{c, false}, site{c, true}
+	type fault struct {
 		name string
-		run  func(*testing.T, *slurmtest.Cluster)
-	}{
-		{"CancelledOutside", testCancelledOutside},
-		{"CancelledWaiting", testCancelledWaiting},
-		{"Held", testHeld},
-		{"Suspended", testSuspended},
-		{"Requeued", testRequeued},
-		{"TimeLimit", testTimeLimit},
-		{"Memory", testMemory},
+		run  func(*testing.T, site)
+	}
+	var forgotten []*forgotten
+	var rebooted []*trial
+	for _, s := range []site{jobs, pilots} { // Slurm takes a minute for these
+		forgotten, rebooted = append(forgotten, beginForgotten(t, s)), append(rebooted, beginReboot(t, s))
+	}
+	both := func(t *testing.T, f fault, parallel bool) {
+		for _, s := range []site{jobs, pilots} {
+			name := f.name
+			if s.pilot {
+				name += "Pilot"
+			}
+			t.Run(name, func(t *testing.T) {
+				if parallel {
+					t.Parallel()
+				}
+				s.Cluster = c.For(t)
+				f.run(t, s)
+			})
+		}
+	}
+	t.Run("Together", func(t *testing.T) {
+		for _, f := range []fault{
+			{"CancelledOutside", testCancelledOutside},
+			{"CancelledWaiting", testCancelledWaiting},
+			{"Held", testHeld},
+			{"Suspended", testSuspended},
+			{"Requeued", testRequeued},
+			{"TimeLimit", testTimeLimit},
+			{"Memory", testMemory},
+			{"SetupFails", testSetupFails},
+			{"Refused", testRefused},
+			{"FullDisk", testFullDisk},
+		} {
+			both(t, f, true)
+		}
+	})
+	for _, f := range []fault{
 		{"Preempted", testPreempted},
-		{"SetupFails", testSetupFails},
-		{"Refused", testRefused},
-		{"FullDisk", testFullDisk},
 		{"Drained", testDrained},
 		{"DaemonKilled", testDaemonKilled},
 		{"NodeDown", testNodeDown},
 		{"ControllerStopped", testControllerStopped},
-		{"Reboot", func(*testing.T, *slurmtest.Cluster) { rebooted.wantLost("") }},
-		{"Forgotten", forgotten.test},
+		{"Reboot", func(_ *testing.T, s site) { rebooted[kind(s)].wantLost("") }},
+		{"Forgotten", func(t *testing.T, s site) { forgotten[kind(s)].test(t, s) }},
 		{"ControllerForgets", testControllerForgets},
 	} {
-		t.Run(f.name, func(t *testing.T) { f.run(t, c) })
+		both(t, f, false)
 	}
 }
 
-func testCancelledOutside(t *testing.T, c *slurmtest.Cluster) {
+func kind(s site) int {
+	if s.pilot {
+		return 1
+	}
+	return 0
+}
+
+func testCancelledOutside(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, _ := tr.ready()
 	c.Run("scancel", id)
@@ -237,7 +306,7 @@ func testCancelledOutside(t *testing.T, c *slurmtest.Cluster) {
 // fullCluster leaves a job no room.
 func fullCluster(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+1hour") }
 
-func testCancelledWaiting(t *testing.T, c *slurmtest.Cluster) {
+func testCancelledWaiting(t *testing.T, c site) {
 	tr := begin(t, c, waits, fullCluster)
 	c.Run("scancel", tr.id())
 	if exit, err := tr.ended(0); !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "cancelled outside") {
@@ -249,10 +318,13 @@ func testCancelledWaiting(t *testing.T, c *slurmtest.Cluster) {
 	if exit, err := tr.ended(0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled by us: %+v, %v", exit, err)
 	}
+	if c.pilot { // which wait for other attempts
+		leave(t, tr.l)
+	}
 	c.Await("CANCELLED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
 }
 
-func testHeld(t *testing.T, c *slurmtest.Cluster) {
+func testHeld(t *testing.T, c site) {
 	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--hold") })
 	id := tr.id()
 	time.Sleep(2 * tr.l.Settings.Poll) // nothing happens, which takes a while to see
@@ -263,7 +335,7 @@ func testHeld(t *testing.T, c *slurmtest.Cluster) {
 	tr.wantCode(4)
 }
 
-func testSuspended(t *testing.T, c *slurmtest.Cluster) {
+func testSuspended(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, _ := tr.ready()
 	c.Run("scontrol", "suspend", id)
@@ -276,20 +348,18 @@ func testSuspended(t *testing.T, c *slurmtest.Cluster) {
 	tr.wantCode(4)
 }
 
-func testRequeued(t *testing.T, c *slurmtest.Cluster) {
+func testRequeued(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, _ := tr.ready()
-	out, err := exec.Command("scontrol", "requeue", id).CombinedOutput()
-	t.Logf("scontrol requeue: %s", out)
-	if err != nil { // --no-requeue is obeyed
-		tr.letGo()
-		tr.wantCode(4)
-		return
+	if out, err := exec.Command("scontrol", "requeue", id).CombinedOutput(); err == nil {
+		t.Errorf("--no-requeue is not obeyed: %s", out)
 	}
-	tr.wantLost("")
+	c.Run("scontrol", "update", "jobid="+id, "Requeue=1") // as its owner may
+	c.Run("scontrol", "requeue", id)
+	tr.wantLost("put back into the queue")
 }
 
-func testTimeLimit(t *testing.T, c *slurmtest.Cluster) {
+func testTimeLimit(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, _ := tr.ready()
 	c.Run("scontrol", "update", "jobid="+id, "EndTime=now")
@@ -298,12 +368,12 @@ func testTimeLimit(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-func testMemory(t *testing.T, c *slurmtest.Cluster) {
+func testMemory(t *testing.T, c site) {
 	tr := begin(t, c, `head -c 300m /dev/zero | tail -c 300m | { sleep 20; wc -c; }`)
 	tr.wantCause("out of memory")
 }
 
-func testPreempted(t *testing.T, c *slurmtest.Cluster) {
+func testPreempted(t *testing.T, c site) {
 	tr := begin(t, c, waits, onNode("n1"))
 	tr.ready()
 	id := c.Run("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist=n1", "--mem=0", "--output=/dev/null", "--wrap=true")
@@ -311,7 +381,7 @@ func testPreempted(t *testing.T, c *slurmtest.Cluster) {
 	tr.wantLost("PREEMPTED")
 }
 
-func testSetupFails(t *testing.T, c *slurmtest.Cluster) {
+func testSetupFails(t *testing.T, c site) {
 	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Setup = []string{"echo loading", "module-that-is-not load cuda"} })
 	_, err := tr.ended(0)
 	if !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "module-that-is-not") {
@@ -319,25 +389,29 @@ func testSetupFails(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-func testRefused(t *testing.T, c *slurmtest.Cluster) {
+func testRefused(t *testing.T, c site) {
 	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Partition = "nowhere" })
 	_, err := tr.ended(0)
 	var spawn *runner.SpawnError
 	if !errors.As(err, &spawn) || spawn.Temporary || !strings.Contains(err.Error(), "invalid partition") {
 		t.Errorf("%v", err)
 	}
-	if _, err := os.Stat(tr.job.Dir + ".slurm"); err == nil {
+	if exists(tr.job.Dir + ".slurm") {
 		t.Error("the folder of a refused job is left")
 	}
 }
 
-func testFullDisk(t *testing.T, c *slurmtest.Cluster) {
+func testFullDisk(t *testing.T, c site) {
 	small := t.TempDir()
 	if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=400k"); err != nil {
 		t.Skipf("no small disk: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(small, unix.MNT_DETACH) })
-	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
+	l := launcher(t)
+	if c.pilot {
+		l = piloted(t)
+	}
+	tr := &trial{t: t, cluster: c, l: l, done: make(chan result, 1), job: runner.Job{
 		Dir: filepath.Join(small, "x/000001", "a1"), ID: "faults/1/1", Shell: `head -c 1000000 /dev/zero >"` + small + `/big" || exit 5`,
 	}}
 	tr.launch()
@@ -346,7 +420,7 @@ func testFullDisk(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-func testDrained(t *testing.T, c *slurmtest.Cluster) {
+func testDrained(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	_, node := tr.ready()
 	c.Run("scontrol", "update", "nodename="+node, "state=drain", "reason=test")
@@ -357,7 +431,7 @@ func testDrained(t *testing.T, c *slurmtest.Cluster) {
 }
 
 // testDaemonKilled: Slurm takes the node for dead, but the job lives and ends well.
-func testDaemonKilled(t *testing.T, c *slurmtest.Cluster) {
+func testDaemonKilled(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, node := tr.ready()
 	c.Signal("slurmd-"+node, unix.SIGKILL)
@@ -372,7 +446,7 @@ func testDaemonKilled(t *testing.T, c *slurmtest.Cluster) {
 	tr.wantCode(4)
 }
 
-func testNodeDown(t *testing.T, c *slurmtest.Cluster) {
+func testNodeDown(t *testing.T, c site) {
 	tr := begin(t, c, waits)
 	id, node := tr.ready()
 	c.Signal("slurmd-"+node, unix.SIGKILL)
@@ -387,7 +461,7 @@ func testNodeDown(t *testing.T, c *slurmtest.Cluster) {
 }
 
 // beginReboot makes a node lose all its processes and come back before Slurm has missed it.
-func beginReboot(t *testing.T, c *slurmtest.Cluster) *trial {
+func beginReboot(t *testing.T, c site) *trial {
 	tr := begin(t, c, waits, onNode("n3"))
 	id, node := tr.ready()
 	c.Signal("slurmd-"+node, unix.SIGKILL)
@@ -400,7 +474,7 @@ func onNode(name string) func(*slurm.Settings) {
 	return func(s *slurm.Settings) { s.Extra = append(s.Extra, "--nodelist="+name) }
 }
 
-func testControllerStopped(t *testing.T, c *slurmtest.Cluster) {
+func testControllerStopped(t *testing.T, c site) {
 	lives := begin(t, c, waits)
 	lives.ready()
 	c.Signal("slurmctld", unix.SIGSTOP)
@@ -417,7 +491,7 @@ func testControllerStopped(t *testing.T, c *slurmtest.Cluster) {
 
 // testControllerForgets: the controller dies before it has saved a job, and gives the
 // job's id to another one.
-func testControllerForgets(t *testing.T, c *slurmtest.Cluster) {
+func testControllerForgets(t *testing.T, c site) {
 	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+3"); s.Poll = 4 * time.Second })
 	id := tr.id()
 	c.Signal("slurmctld", unix.SIGKILL)
@@ -441,6 +515,9 @@ func testControllerForgets(t *testing.T, c *slurmtest.Cluster) {
 	other := c.Run("sbatch", "--parsable", "--job-name=other", "--hold", "--output=/dev/null", "--wrap=true")
 	defer c.Run("scancel", other)
 	tr.wantCode(4)
+	if c.pilot {
+		return
+	}
 	text, _ := os.ReadFile(tr.job.Dir + ".slurm/submitted.jsonl")
 	if other != id && strings.Count(string(text), `"id":"`+id+`"`) != 2 {
 		t.Errorf("no other job got the id %s again: not %s, and none of %s", id, other, text)
@@ -449,12 +526,12 @@ func testControllerForgets(t *testing.T, c *slurmtest.Cluster) {
 
 // forgotten are attempts whose jobs Slurm will have forgotten before anybody looks.
 type forgotten struct {
-	c           *slurmtest.Cluster
+	c           site
 	ended, lost *trial
 	ids         []string
 }
 
-func beginForgotten(t *testing.T, c *slurmtest.Cluster) *forgotten {
+func beginForgotten(t *testing.T, c site) *forgotten {
 	f := &forgotten{c: c, ended: begin(t, c, waits), lost: begin(t, c, waits)}
 	for _, tr := range []*trial{f.ended, f.lost} {
 		id, _ := tr.ready()
@@ -465,13 +542,19 @@ func beginForgotten(t *testing.T, c *slurmtest.Cluster) *forgotten {
 	return f
 }
 
-func (f *forgotten) test(t *testing.T, _ *slurmtest.Cluster) {
+func (f *forgotten) test(t *testing.T, _ site) {
 	for _, id := range f.ids { // a minute after MinJobAge
 		f.c.Await("slurm_load_jobs error: Invalid job id specified", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
 	}
-	other := launcher(t)
+	other := f.ended.l
+	if f.c.pilot {
+		other = piloted(t)
+	}
 	if exit, err := other.Attach(context.Background(), f.ended.job); err != nil || exit.Code != 4 {
 		t.Errorf("%+v, %v", exit, err)
+	}
+	if f.c.pilot {
+		other.Pool = f.lost.l.Pool
 	}
 	if exit, err := other.Attach(context.Background(), f.lost.job); !errors.Is(err, runner.ErrLost) {
 		t.Errorf("%+v, %v", exit, err)

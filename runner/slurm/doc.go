@@ -19,6 +19,7 @@
 //	    settled           what is printed from now on does not count
 //	    ending.json       how the attempt ended
 //	    lost.json         the cluster has lost the attempt, and where
+//	    taken-JOB         a pilot has the attempt, or has tried to take it
 //
 // Making the folder is the launcher's claim: of two orchestrators one launches. Everything
 // is written as a whole, by a rename, and synced.
@@ -61,6 +62,27 @@
 //
 // A time limit, scancel by hand and want of memory are ends of the trial, with the reason in
 // Exit.Cause. Preemption, the loss of a node and the like are nobody's fault: ErrLost.
+//
+// # Pilots
+//
+// With Settings.Pilot an attempt has no job of its own. It waits as a link in the folder of
+// the pool, and jobs of an array, the pilots, take one after the other, the newest first.
+// The claim is the same, the creation of the attempt's directory, and so are the folder
+// and all that is written there. Before a pilot claims, it leaves a file with its name and id
+// in the folder (taken-...), which it removes if another one was faster: whether an attempt
+// lives is a question about these jobs. Nobody cancels a pilot for the sake of an attempt; it
+// looks for the file stop each second.
+//
+//	pilots/               the pool
+//	    crew.json         launcher: the names of the arrays, written before sbatch is called
+//	    job.sh            the script of all pilots
+//	    wait-TIME-NAME    launcher: a link to the folder of an attempt that waits
+//	    released          launcher: no more will come for a while; who is idle may go
+//	    ARRAY_TASK.out    Slurm: output of a pilot's script
+//
+// The links are only a list: one that is lost is made again, one that is left over leads to
+// an attempt that is claimed, and is removed by the pilot that finds it. There are to be as
+// many pilots that wait or run, according to squeue, as attempts; what is missing is submitted.
 //
 // # What this cannot do
 //

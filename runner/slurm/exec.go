@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -23,10 +24,13 @@ const (
 // errDuplicate: another job has claimed the attempt, or it is over.
 var errDuplicate = errors.New("another job has run this attempt; there is nothing to do")
 
-// Exec runs, inside a job, the attempt whose folder it is given. How the attempt ended is
-// in the folder then; an error says that it did not run.
+// Exec runs, inside a job, the attempt whose folder it is given, or the attempts that wait
+// in a pool. How an attempt ended is in its folder then; an error says that it did not run.
 func Exec(path string) error {
 	f := folder(path)
+	if !strings.HasSuffix(path, suffix) {
+		return f.fly()
+	}
 	err := f.exec()
 	if errors.Is(err, errDuplicate) {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
@@ -39,12 +43,21 @@ func Exec(path string) error {
 }
 
 func (f folder) exec() error {
-	in, err := f.awaitIntent()
-	if err != nil {
+	in := new(intent)
+	if err := f.await(intentName, in); err != nil {
 		return err
 	}
+	if in.Version > intentVersion {
+		return fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+	}
+	_, err := f.run(&runner.Local{Adopt: true}, in)
+	return err
+}
+
+// run runs the attempt of an intent, unless it has been claimed.
+func (f folder) run(local *runner.Local, in *intent) (e ending, err error) {
 	if f.has(endingName) || f.claimed() || f.stopped() != "" {
-		return errDuplicate
+		return e, errDuplicate
 	}
 	over := make(chan struct{})
 	defer close(over)
@@ -57,22 +70,21 @@ func (f folder) exec() error {
 	job := in.Job.job(f.attempt())
 	job.Kill = r.kill
 	job.Settled = func() { _ = f.write(settledName, nil) }
-	local := &runner.Local{Adopt: true}
 	exit, err := local.Launch(ctx, job)
 	switch {
 	case errors.Is(err, runner.ErrClaimed):
-		return errDuplicate
+		return e, errDuplicate
 	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
-		return err
+		return e, err
 	}
-	e := ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
+	e = ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
 	if err != nil {
 		e.Exit, e.Refusal = nil, refusalOf(err)
 	} else {
 		e.Outputs = f.lengths()
 	}
 	// If this fails, the attempt's record still has the status.
-	return errors.Join(err, f.writeJSON(endingName, e))
+	return e, errors.Join(err, f.writeJSON(endingName, e))
 }
 
 func nodeName() string {
@@ -83,19 +95,16 @@ func nodeName() string {
 	return host
 }
 
-func (f folder) awaitIntent() (in intent, err error) {
+// await reads a file that the launcher has written.
+func (f folder) await(name string, v any) error {
 	for begun := time.Now(); ; time.Sleep(latePause) {
 		f.refresh()
-		there, err := f.readJSON(intentName, &in)
+		there, err := f.readJSON(name, v)
 		switch {
-		case err != nil:
-			return in, err
-		case there && in.Version > intentVersion:
-			return in, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
-		case there:
-			return in, nil
+		case err != nil, there:
+			return err
 		case time.Since(begun) > latePatience:
-			return in, fmt.Errorf("there is no %s: the attempt was given up, or this node does not see the study's directory", intentName)
+			return fmt.Errorf("there is no %s: the attempt was given up, or this node does not see the study's directory", name)
 		}
 	}
 }

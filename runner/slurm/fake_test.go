@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,6 +38,8 @@ func fakeCluster(t *testing.T) string {
 // fakeJob is a job of the fake cluster.
 type fakeJob struct {
 	ID     int
+	Array  int // the id of the first of an array, 0 for a job of its own
+	Task   int
 	Name   string
 	State  string
 	Node   string
@@ -107,9 +110,38 @@ func option(args []string, name string) string {
 	return ""
 }
 
+// shown is a job's id as squeue shows it.
+func (j *fakeJob) shown() string {
+	if j.Array == 0 {
+		return strconv.Itoa(j.ID)
+	}
+	return fmt.Sprintf("%d_%d", j.Array, j.Task)
+}
+
 func fakeSbatch(args []string) int {
-	j := &fakeJob{Name: option(args, "job-name"), State: "PENDING", Script: args[len(args)-1],
-		Output: option(args, "output"), Args: args}
+	tasks, array := strings.CutPrefix(option(args, "array"), "1-")
+	n, _ := strconv.Atoi(tasks)
+	base := 0
+	for task := 1; task <= max(n, 1); task++ {
+		j := &fakeJob{Name: option(args, "job-name"), State: "PENDING", Script: args[len(args)-1], Args: args}
+		output := option(args, "output")
+		if array {
+			j.Array, j.Task = base, task
+			output = strings.NewReplacer("%x", j.Name, "%a", strconv.Itoa(task)).Replace(output)
+		}
+		j.Output = output
+		if code := fakeSubmit(j, array); code != 0 {
+			return code
+		}
+		if base == 0 {
+			base = j.ID
+		}
+	}
+	fmt.Println(base)
+	return 0
+}
+
+func fakeSubmit(j *fakeJob, array bool) int {
 	for j.ID = 1; ; j.ID++ {
 		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
@@ -117,21 +149,29 @@ func fakeSbatch(args []string) int {
 			break
 		}
 	}
-	j.save()
-	if !exists(filepath.Join(os.Getenv(dirEnv), "hold")) {
-		cmd := exec.Command(os.Args[0], strconv.Itoa(j.ID))
-		cmd.Env = append(os.Environ(), roleEnv+"=job")
-		if cmd.Dir = option(args, "chdir"); !exists(cmd.Dir) { // as Slurm does
-			cmd.Dir = "/tmp"
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-		if err := cmd.Start(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+	if array && j.Array == 0 {
+		j.Array = j.ID
 	}
-	fmt.Println(j.ID)
+	j.save()
+	if exists(filepath.Join(os.Getenv(dirEnv), "hold")) {
+		return 0
+	}
+	if err := j.begin(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return 0
+}
+
+// begin makes a node run the job.
+func (j *fakeJob) begin() error {
+	cmd := exec.Command(os.Args[0], strconv.Itoa(j.ID))
+	cmd.Env = append(os.Environ(), roleEnv+"=job")
+	if cmd.Dir = option(j.Args, "chdir"); !exists(cmd.Dir) { // as Slurm does
+		cmd.Dir = "/tmp"
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.Start()
 }
 
 // fakeRun is the node: it runs one job to its end.
@@ -150,7 +190,8 @@ func fakeRun(id string) int {
 	cmd.Path = "/bin/bash"
 	cmd.Args = []string{"bash", j.Script}
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+id, "SLURMD_NODENAME=fake1")
+	cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+id, "SLURMD_NODENAME=fake1", "SLURM_JOB_NAME="+j.Name,
+		"SLURM_ARRAY_JOB_ID="+strconv.Itoa(j.Array), "SLURM_ARRAY_TASK_ID="+strconv.Itoa(j.Task))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	if err == nil {
@@ -175,7 +216,7 @@ func fakeSqueue(args []string) int {
 	for _, j := range fakeJobs() {
 		for _, name := range names {
 			if j.Name == name && j.State != "FORGOTTEN" {
-				fmt.Printf("%d|%s|%s|None|%s\n", j.ID, j.State, j.Node, j.Name)
+				fmt.Printf("%s|%s|%s|None|%s\n", j.shown(), j.State, j.Node, j.Name)
 			}
 		}
 	}
@@ -183,8 +224,10 @@ func fakeSqueue(args []string) int {
 }
 
 func fakeScancel(args []string) int {
+	last := args[len(args)-1]
 	for _, j := range fakeJobs() {
-		if j.Name != option(args, "name") {
+		ours := slices.Contains(strings.Split(option(args, "name"), ","), j.Name)
+		if only := option(args, "state"); !ours || only != "" && only != j.State || last[0] != '-' && last != j.shown() {
 			continue
 		}
 		switch {

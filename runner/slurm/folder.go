@@ -28,6 +28,7 @@ const (
 	settledName   = "settled"         // job: the command has ended, and what it left behind is asked to
 	endingName    = "ending.json"     // job: how the attempt ended
 	lostName      = "lost.json"       // launcher: the cluster lost the attempt, and where
+	takenPrefix   = "taken-"          // pilot: begins the name of a file; this pilot has the attempt, or tried
 )
 
 const suffix = ".slurm"
@@ -137,6 +138,11 @@ func (f folder) submitted() []string {
 	return ids
 }
 
+// taken is what the file of a pilot holds.
+type taken struct {
+	First bool `json:"first"` // the attempt has the whole time of the pilot
+}
+
 // submission is a line of submitted.jsonl.
 type submission struct {
 	ID string    `json:"id"`
@@ -178,6 +184,9 @@ type intent struct {
 	Inode   uint64        `json:"inode"` // of the folder: a copy of it knows that it is one
 	Beat    time.Duration `json:"beat"`
 	Job     order         `json:"job"`
+	// Of an attempt that pilots run there is no job, and these are given.
+	Piloted bool      `json:"piloted,omitempty"`
+	Asked   time.Time `json:"asked,omitzero"` // for the newest one to be the first
 }
 
 const intentVersion = 1

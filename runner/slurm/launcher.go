@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/lbotune/lbotune/runner"
 )
@@ -20,11 +21,18 @@ type Launcher struct {
 	// Exec is the command that calls Exec with the folder that follows it. The nodes must
 	// have it under the same path.
 	Exec []string
+	// Pool is the directory in which the pilots of a study find their work, and Workers how
+	// many attempts there will be at the same time. Both are for Settings.Pilot.
+	Pool    string
+	Workers int
 	// Log, if not nil, hears of what passes by itself, such as a controller that is away.
 	Log func(message string, err error)
 
 	once  sync.Once
 	queue *queue
+
+	poolMu sync.Mutex
+	pool   *pool
 }
 
 var (
@@ -84,17 +92,23 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 		return runner.Exit{}, diskError(err)
 	}
 	in := &intent{Version: intentVersion, Name: jobName(job.ID), Inode: f.inode(), Beat: l.Settings.beat(), Job: orderOf(job)}
+	w := &watch{Launcher: l, folder: f, intent: in, job: job, submitting: true}
+	if l.Settings.Pilot {
+		in.Piloted, in.Asked, w.submitting = true, time.Now(), false
+	}
 	if err := l.prepare(f, in); err != nil {
 		f.remove()
 		return runner.Exit{}, diskError(err)
 	}
-	w := &watch{Launcher: l, folder: f, intent: in, job: job, submitting: true}
 	return w.see(ctx)
 }
 
 // prepare writes what the job needs, the intent last: from then on it may be submitted, by
 // us or by whoever comes later.
 func (l *Launcher) prepare(f folder, in *intent) error {
+	if in.Piloted {
+		return f.writeJSON(intentName, in)
+	}
 	if err := f.write(scriptName, []byte(l.script(f))); err != nil {
 		return err
 	}
@@ -147,7 +161,7 @@ func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, err
 	case there && in.Version > intentVersion:
 		return runner.Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	case there:
-		return l.rejoin(ctx, &watch{Launcher: l, folder: f, intent: in, job: job, doubt: true})
+		return l.rejoin(ctx, &watch{Launcher: l, folder: f, intent: in, job: job, doubt: !in.Piloted})
 	case f.claimed(): // a study that was begun without Slurm
 		return new(runner.Local).Attach(ctx, job)
 	}

@@ -13,7 +13,7 @@ import (
 const pollMin = time.Second
 
 // queued is a job as squeue shows it.
-type queued struct{ id, state, node, reason string }
+type queued struct{ id, name, state, node, reason string }
 
 // snapshot is one answer of squeue.
 type snapshot struct {
@@ -104,7 +104,7 @@ func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 // not yet forgotten. A job is known by its name alone: a controller that has lost its
 // state gives the same ids again.
 func list(names []string) (map[string][]queued, error) {
-	out, err := run(context.Background(), "squeue", "--noheader", "--states=all",
+	out, err := run(context.Background(), "squeue", "--noheader", "--states=all", "--array",
 		"--name="+strings.Join(names, ","), "--format=%i|%T|%N|%r|%j")
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func list(names []string) (map[string][]queued, error) {
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
 		if len(f) == 5 {
-			jobs[f[4]] = append(jobs[f[4]], queued{id: f[0], state: f[1], node: f[2], reason: f[3]})
+			jobs[f[4]] = append(jobs[f[4]], queued{id: f[0], name: f[4], state: f[1], node: f[2], reason: f[3]})
 		}
 	}
 	return jobs, nil
@@ -122,5 +122,10 @@ func list(names []string) (map[string][]queued, error) {
 // over lists the states of jobs that have ended.
 var over = []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL",
 	"OUT_OF_MEMORY", "PREEMPTED", "RECONFIG_FAIL", "REVOKED", "TIMEOUT"}
+
+// waits reports whether the job is in the queue, perhaps again.
+func (j queued) waits() bool {
+	return j.state == "PENDING" || j.state == "SPECIAL_EXIT" || strings.HasPrefix(j.state, "REQUEUE")
+}
 
 func (j queued) over() bool { return slices.Contains(over, j.state) }

@@ -28,6 +28,10 @@ type Settings struct {
 	Extra []string `json:"extra_args,omitempty"`
 	// Detached are further arguments of sbatch for the small job of a detached study.
 	Detached []string `json:"detach_args,omitempty"`
+	// Pilot lets jobs run one attempt after the other, instead of one job each. PerJob is
+	// how many at the same time.
+	Pilot  bool `json:"pilot,omitempty"`
+	PerJob int  `json:"per_job,omitempty"`
 	// Poll is the longest pause between two looks at the queue. Everything else that
 	// takes patience follows from it: see settle and beat.
 	Poll time.Duration `json:"poll,omitempty"`

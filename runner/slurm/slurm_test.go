@@ -1,8 +1,14 @@
 package slurm_test
 
 import (
+	"context"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +20,8 @@ import (
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleEnv); role {
 	case "":
+		flag.Parse()
+		_ = flag.Set("test.parallel", "8") // however few processors there are: they wait for Slurm
 		os.Exit(m.Run())
 	case "exec":
 		os.Unsetenv(roleEnv)
@@ -33,6 +41,51 @@ func launcher(t *testing.T) *slurm.Launcher {
 		Exec:     []string{"/usr/bin/env", roleEnv + "=exec", os.Args[0]},
 		Log:      func(message string, err error) { t.Log(message, err) },
 	}
+}
+
+// piloted returns one whose attempts are run by pilots.
+func piloted(t *testing.T) *slurm.Launcher {
+	l := launcher(t)
+	l.Settings.Pilot, l.Workers, l.Pool = true, 2, filepath.Join(t.TempDir(), "pilots")
+	t.Cleanup(func() { leave(t, l) })
+	return l
+}
+
+// crew lists the names of the arrays in which pilots of a launcher may live.
+func crew(l *slurm.Launcher) []string {
+	var crew struct{ Names []string }
+	if text, err := os.ReadFile(filepath.Join(l.Pool, "crew.json")); err != nil || json.Unmarshal(text, &crew) != nil {
+		return nil
+	}
+	return crew.Names
+}
+
+// leave lets the pilots of a launcher end.
+func leave(t *testing.T, l *slurm.Launcher) {
+	if err := l.Release(context.Background()); err != nil {
+		t.Error(err)
+	}
+	names := crew(l)
+	if len(names) == 0 {
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		out, err := exec.Command("squeue", "--noheader", "--states=all", "--format=%T", "--name="+strings.Join(names, ",")).Output()
+		if err == nil && !strings.Contains(string(out), "RUNNING") && !strings.Contains(string(out), "PENDING") && !strings.Contains(string(out), "COMPLETING") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("pilots do not end: %q, %v", out, err)
+			return
+		}
+	}
+}
+
+func TestPilotSuite(t *testing.T) {
+	if !runnertest.Orchestrating() {
+		fakeCluster(t)
+	}
+	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
 
 func TestSuite(t *testing.T) {

@@ -32,36 +32,41 @@ func (l *Launcher) script(f folder) string {
 	return s.String() + "\n"
 }
 
-// args returns the arguments of sbatch for the intent. Nodes that have lost an attempt of
-// the trial are avoided.
-func (l *Launcher) args(f folder, in *intent, avoid []string) []string {
+// args returns the arguments of sbatch for the intent, without the script.
+func (l *Launcher) args(f folder, in *intent) []string {
 	s := l.Settings
 	if s.Time == 0 && in.Job.Timeout > 0 {
 		s.Time = in.Job.Timeout + in.Job.Grace + 5*time.Minute
 	}
 	args := []string{"--parsable", "--no-requeue", "--job-name=" + in.Name, "--chdir=" + string(in.Job.Cwd),
 		"--output=" + escape(f.path(outputName)), "--open-mode=append"}
-	args = append(args, s.args()...)
-	if len(avoid) > 0 {
-		args = append(args, "--exclude="+strings.Join(avoid, ","))
-	}
-	return append(args, f.path(scriptName))
+	return append(args, s.args()...)
 }
 
 // escape protects a path from Slurm's patterns for the names of outputs.
 func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
-// sbatch submits a job and notes its id. Its error passes if trying again may help.
-func (l *Launcher) sbatch(f folder, in *intent) error {
-	avoid := l.avoid(f)
-	out, err := run(context.Background(), "sbatch", l.args(f, in, avoid)...)
-	if err != nil && len(avoid) > 0 && !passes(err) { // perhaps these are all nodes that there are
-		out, err = run(context.Background(), "sbatch", l.args(f, in, nil)...)
+// sbatch submits a script, to other nodes than those to avoid unless these are all that
+// there are, and returns the id of its job. Its error passes if trying again may help.
+func sbatch(args, avoid []string, script string) (id string, err error) {
+	with := slices.Clone(args)
+	if len(avoid) > 0 {
+		with = append(with, "--exclude="+strings.Join(avoid, ","))
 	}
+	out, err := run(context.Background(), "sbatch", append(with, script)...)
+	if err != nil && len(avoid) > 0 && !passes(err) {
+		out, err = run(context.Background(), "sbatch", append(args, script)...)
+	}
+	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // then comes the cluster's name
+	return id, err
+}
+
+// submit submits the job of an attempt and notes its id.
+func (l *Launcher) submit(f folder, in *intent) error {
+	id, err := sbatch(l.args(f, in), l.avoid(f), f.path(scriptName))
 	if err != nil {
 		return err
 	}
-	id, _, _ := strings.Cut(strings.TrimSpace(out), ";") // then comes the cluster's name
 	if err := f.addSubmission(id); err != nil {
 		l.log("cannot note a job's id; it can be found by its name", err)
 	}
@@ -85,8 +90,13 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 	f := folderOf(job.Dir)
 	in := intent{Name: "lbotune-" + oddRE.ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
 	var text strings.Builder
+	args := l.args(f, &in)
+	if l.Settings.Pilot {
+		f = folder(l.Pool)
+		args = l.pilotArgs(f, in.Name, min((l.Workers+max(l.Settings.PerJob, 1)-1)/max(l.Settings.PerJob, 1), maxArray))
+	}
 	text.WriteString("  sbatch")
-	for _, arg := range l.args(f, &in, nil) {
+	for _, arg := range append(args, f.path(scriptName)) {
 		text.WriteString(" " + arg)
 	}
 	text.WriteString("\n")

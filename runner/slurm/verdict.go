@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,8 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 		exit.Cancelled, exit.TimedOut = false, true
 	case w.reason != "":
 	case e.Signal != "", terminated(exit):
-		jobs, known := w.theQueue().of(w.intent.Name, w.tail)
-		if unfinished(jobs) || !known && !w.patient() {
+		jobs, known := w.jobs(w.tail)
+		if mayLive(jobs, true) || !known && !w.patient() {
 			return exit, false, nil
 		}
 		return w.explain(exit, final(jobs), false)
@@ -45,6 +46,9 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 func (w *watch) arrived(e *ending) bool {
 	if w.tail.IsZero() {
 		w.tail = time.Now()
+		if w.pilots != nil {
+			w.takers() // to note that they work
+		}
 	}
 	now, all := w.folder.lengths(), e.Outputs
 	if (now.Stdout < all.Stdout || now.Stderr < all.Stderr) && !w.patient() {
@@ -64,14 +68,18 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	if beat := w.folder.beat(); !beat.Equal(w.beat) {
 		w.beat, w.quiet = beat, time.Time{}
 	}
-	jobs, known := w.theQueue().of(w.intent.Name, w.since)
+	claimed := w.folder.claimed()
+	if w.pilots != nil && !claimed {
+		return w.await()
+	}
+	jobs, known := w.jobs(w.since)
 	switch {
 	case !known:
 		return exit, false, nil
-	case unfinished(jobs):
+	case mayLive(jobs, claimed):
 		w.quiet = time.Time{}
 		return exit, false, nil
-	case w.withdraw():
+	case w.pilots == nil && w.withdraw():
 		return w.neverBegun(final(jobs))
 	case w.quiet.IsZero():
 		w.quiet = time.Now()
@@ -79,7 +87,7 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	case time.Since(w.quiet) < w.Settings.settle():
 		return exit, false, nil
 	}
-	if jobs, known = w.theQueue().of(w.intent.Name, w.quiet); !known || unfinished(jobs) {
+	if jobs, known = w.jobs(w.quiet); !known || mayLive(jobs, true) {
 		return exit, false, nil
 	}
 	exit, err = runner.Harvest(w.job)
@@ -117,11 +125,9 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 // neverBegun decides what follows from the end of jobs of which none has begun the
 // attempt, which is ours now.
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
-	switch last.state {
-	case "CANCELLED":
-		err = fmt.Errorf("%w: its job was cancelled outside of lbotune (scancel)", runner.ErrNotBegun)
-	case "COMPLETED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE":
-		err = fmt.Errorf("%w: its job has ended (Slurm says %s)%s", runner.ErrNotBegun, last.state, w.output())
+	switch {
+	case failedItself(last.state), last.state == "COMPLETED":
+		err = notBegun(last, w.output())
 	default: // lost, or it never came there
 		if err = w.tooMany(); err == nil {
 			w.release()
@@ -136,9 +142,37 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 	return exit, true, err
 }
 
+// failedItself reports whether a job that ends in this state, and has begun nothing, would
+// do so again.
+func failedItself(state string) bool {
+	switch state {
+	case "CANCELLED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE":
+		return true
+	}
+	return false
+}
+
+// notBegun says why an attempt did not begin whose job has ended.
+func notBegun(last queued, output string) error {
+	if last.state == "CANCELLED" {
+		return fmt.Errorf("%w: its job was cancelled outside of lbotune (scancel)", runner.ErrNotBegun)
+	}
+	return fmt.Errorf("%w: its job has ended (Slurm says %s)%s", runner.ErrNotBegun, last.state, output)
+}
+
 // output is the end of what the script has printed, for an error message.
 func (w *watch) output() string {
-	text, err := runner.ReadTail(w.folder.path(outputName), 2<<10)
+	if w.pilots == nil {
+		return printed(w.folder.path(outputName))
+	}
+	for _, t := range w.takers() {
+		return w.pilots.output(t)
+	}
+	return ""
+}
+
+func printed(path string) string {
+	text, err := runner.ReadTail(path, 2<<10)
 	if text = strings.TrimSpace(text); err != nil || text == "" {
 		return ""
 	}
@@ -159,12 +193,12 @@ func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Ex
 	switch state := last.state; {
 	case state == "OUT_OF_MEMORY", strings.Contains(w.output(), "memory limit"):
 		exit.Cause = "out of memory: it took more than its Slurm job may have (memory in [launcher])"
-	case state == "TIMEOUT", state == "DEADLINE":
+	case timeUp(state) && !w.shared():
 		exit.TimedOut = true
 		exit.Cause = "timed out: its Slurm job has reached its time limit (time in [launcher])"
 	case state == "CANCELLED":
 		exit.Cause = "its Slurm job was cancelled outside of lbotune (scancel)"
-	case vanished, lossy(state):
+	case vanished, lossy(state), timeUp(state), last.waits():
 		return w.lost(last)
 	case asked:
 		exit.Cause = "it was asked to end by a SIGTERM that did not come from lbotune"
@@ -184,6 +218,23 @@ func lossy(state string) bool {
 	return false
 }
 
+// shared reports whether the attempt began when others had used up some of its job's time.
+func (w *watch) shared() bool {
+	if w.pilots == nil {
+		return false
+	}
+	for _, t := range w.takers() {
+		var mark taken
+		if there, err := w.folder.readJSON(takenPrefix+t.name+"."+t.id, &mark); there && err == nil && mark.First {
+			return false
+		}
+	}
+	return true
+}
+
+// timeUp reports whether a job that ends in this state has reached its time limit.
+func timeUp(state string) bool { return state == "TIMEOUT" || state == "DEADLINE" }
+
 // lost is the end of an attempt that the cluster is to blame for: it runs again.
 func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 	what := "Slurm does not know its job any more"
@@ -193,6 +244,13 @@ func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 			what += " on node " + last.node
 		}
 	}
+	if last.waits() {
+		what = "its job was put back into the queue"
+		w.removeJobs()
+	}
+	if timeUp(last.state) {
+		last.node = "" // which is as good as others
+	}
 	if last.state != "PREEMPTED" {
 		if err := w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node}); err != nil {
 			w.log("cannot note which node has lost an attempt", err)
@@ -201,14 +259,10 @@ func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 	return runner.Exit{}, true, fmt.Errorf("%w: %s", runner.ErrLost, what)
 }
 
-// unfinished reports whether one of the jobs is not over.
-func unfinished(jobs []queued) bool {
-	for _, j := range jobs {
-		if !j.over() {
-			return true
-		}
-	}
-	return false
+// mayLive reports whether one of the jobs runs the attempt or will. One that waits although
+// the attempt has begun was put back into the queue.
+func mayLive(jobs []queued, claimed bool) bool {
+	return slices.ContainsFunc(jobs, func(j queued) bool { return !j.over() && !(claimed && j.waits()) })
 }
 
 // final is the last of an attempt's jobs, which are over; the zero value if none is known.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/runner"
@@ -21,6 +22,9 @@ type watch struct {
 	folder folder
 	intent *intent
 	job    runner.Job
+
+	pilots  *pool             // that run the attempt; nil if it has a job of its own
+	unwatch map[string]func() // by the name of an array of pilots that have tried to take it
 
 	submitting bool // a job is to be submitted
 	tryAt      time.Time
@@ -44,7 +48,11 @@ type watch struct {
 
 // see sees an attempt to its end.
 func (w *watch) see(ctx context.Context) (runner.Exit, error) {
-	defer w.theQueue().watch(w.intent.Name)()
+	unwatch, err := w.join()
+	if err != nil {
+		return runner.Exit{}, diskError(err)
+	}
+	defer unwatch()
 	w.since = time.Now()
 	w.submitted = len(w.folder.submitted())
 	switch reason := w.folder.stopped(); reason {
@@ -53,8 +61,7 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 		return runner.Exit{}, fmt.Errorf("%w: it was given up by an earlier session", runner.ErrLost)
 	default: // its orchestrator died while it was ending it, or lbotune stop was called
 		if w.withdraw() {
-			w.removeJobs()
-			w.discard()
+			w.recall()
 			return runner.Exit{}, runner.ErrNeverStarted
 		}
 		w.reason, w.killing, w.asked = reason, reason == stopKill, w.since
@@ -177,8 +184,7 @@ func (w *watch) obey(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	if w.withdraw() {
-		w.removeJobs()
-		w.discard()
+		w.recall()
 		if err := context.Cause(ctx); err != nil {
 			return true, err
 		}
@@ -226,8 +232,19 @@ func (w *watch) release() { _ = os.Remove(w.folder.attempt()) }
 
 // discard removes everything of an attempt that has not begun.
 func (w *watch) discard() {
+	if w.pilots != nil {
+		w.pilots.strike(w.intent)
+	}
 	w.folder.remove()
 	w.release()
+}
+
+// recall is discard for an attempt of which a job may wait.
+func (w *watch) recall() {
+	if w.pilots == nil {
+		w.removeJobs()
+	}
+	w.discard()
 }
 
 // How long to wait before sbatch is called again that could not submit.
@@ -242,7 +259,7 @@ func (w *watch) submit() error {
 		return nil
 	}
 	w.doubt = true // until the id is known
-	err := w.sbatch(w.folder, w.intent)
+	err := w.Launcher.submit(w.folder, w.intent)
 	switch {
 	case err == nil:
 		w.submitting, w.doubt = false, w.tryPause > 0
@@ -262,6 +279,9 @@ func (w *watch) submit() error {
 
 // notify gives the job notice that there is something for it in the folder.
 func (w *watch) notify() {
+	if w.pilots != nil {
+		return // a pilot could have gone on to another attempt; it looks each second
+	}
 	_, err := run(context.Background(), "scancel", "--batch", "--signal=TERM", "--state=RUNNING", "--name="+w.intent.Name)
 	if err != nil {
 		w.log("cannot signal a job; it will see by itself that it is to end", err)
@@ -270,8 +290,17 @@ func (w *watch) notify() {
 
 // removeJobs removes every job of the attempt.
 func (w *watch) removeJobs() {
-	if _, err := run(context.Background(), "scancel", "--name="+w.intent.Name); err != nil {
-		w.log("cannot remove a job; should it begin, it will find nothing to do", err)
+	remove := func(args ...string) {
+		if _, err := run(context.Background(), "scancel", args...); err != nil {
+			w.log("cannot remove a job; should it begin, it will find nothing to do", err)
+		}
+	}
+	if w.pilots == nil {
+		remove("--name=" + w.intent.Name)
+		return
+	}
+	for _, t := range w.takers() {
+		remove("--name="+t.name, t.id)
 	}
 }
 
@@ -290,4 +319,85 @@ func (w *watch) tooMany() error {
 		return nil
 	}
 	return fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
+}
+
+// join begins to watch what runs the attempt, until the function that it returns is called.
+func (w *watch) join() (leave func(), err error) {
+	if !w.intent.Piloted {
+		return w.theQueue().watch(w.intent.Name), nil
+	}
+	if w.pilots, err = w.thePool(); err != nil {
+		return nil, err
+	}
+	w.unwatch = make(map[string]func())
+	w.pilots.watched.Add(1)
+	leave = func() {
+		w.pilots.watched.Add(-1)
+		for _, unwatch := range w.unwatch {
+			unwatch()
+		}
+	}
+	if !w.folder.claimed() && w.folder.stopped() == "" {
+		err = w.pilots.enlist(w.folder, w.intent)
+	}
+	if err != nil {
+		leave()
+	}
+	return leave, err
+}
+
+// takers are the pilots that have tried to take the attempt. One of them has it if it is
+// claimed; the others take their names away.
+func (w *watch) takers() []queued {
+	files, _ := os.ReadDir(string(w.folder))
+	var pilots []queued
+	for _, f := range files {
+		mark, ok := strings.CutPrefix(f.Name(), takenPrefix)
+		if dot := strings.LastIndexByte(mark, '.'); ok && dot > 0 {
+			pilots = append(pilots, queued{name: mark[:dot], id: mark[dot+1:]})
+			w.pilots.began(mark[:dot])
+		}
+	}
+	return pilots
+}
+
+// jobs are those that may run the attempt, as squeue answers to a question put after since.
+func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
+	if w.pilots == nil {
+		return w.theQueue().of(w.intent.Name, since)
+	}
+	if since.Before(w.since) {
+		since = w.since
+	}
+	known = true
+	for _, t := range w.takers() {
+		if w.unwatch[t.name] == nil {
+			w.unwatch[t.name] = w.theQueue().watch(t.name)
+			w.since = time.Now()
+			since = w.since
+		}
+		all, ok := w.theQueue().of(t.name, since)
+		known = known && ok
+		for _, j := range all {
+			if j.id == t.id {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs, known
+}
+
+// await waits for a pilot to take the attempt.
+func (w *watch) await() (exit runner.Exit, done bool, err error) {
+	switch err = w.pilots.tend(w); {
+	case w.reason != "": // it was asked to end in the moment in which it began
+		err = context.Canceled
+	case err == nil:
+		return exit, false, nil
+	}
+	if !w.withdraw() {
+		return exit, false, nil // it has begun after all
+	}
+	w.discard()
+	return exit, true, err
 }

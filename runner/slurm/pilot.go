@@ -1,0 +1,193 @@
+package slurm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// pilotMargin is the least time that a pilot must have left to begin another attempt.
+const pilotMargin = time.Minute
+
+// pilot is a job that runs one attempt of a pool after the other.
+type pilot struct {
+	crew
+	pool  folder
+	name  string    // by which watchers find its job
+	ends  time.Time // when Slurm will end it; zero if that is not known
+	local runner.Local
+
+	mu      sync.Mutex
+	tried   map[string]bool // of the pool's entries
+	begun   int             // attempts
+	longest time.Duration   // of those that have ended
+	leaves  bool            // it takes no more
+}
+
+// fly runs what waits in the pool until that is empty, or the job's time is up.
+func (pool folder) fly() error {
+	if n := os.Getenv("SLURM_RESTART_COUNT"); n != "" && n != "0" {
+		return nil // requeued: what it ran before it did not end, and its watcher must see that
+	}
+	p := &pilot{pool: pool, name: pilotName(), local: runner.Local{Adopt: true}, tried: make(map[string]bool)}
+	if err := pool.await(crewName, &p.crew); err != nil {
+		return err
+	}
+	if end, err := strconv.ParseInt(os.Getenv("SLURM_JOB_END_TIME"), 10, 64); err == nil && end > 0 {
+		p.ends = time.Unix(end, 0)
+	} else if p.Time > 0 {
+		p.ends = time.Now().Add(p.Time)
+	}
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	go func() { <-terms; p.leave() }()
+	var seats sync.WaitGroup
+	for range max(p.Seats, 1) {
+		seats.Go(p.work)
+	}
+	seats.Wait()
+	return nil
+}
+
+// pilotName is what marks an attempt as taken by this job: the job's name and its id.
+func pilotName() string {
+	return os.Getenv("SLURM_JOB_NAME") + "." + os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+}
+
+func (p *pilot) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaves = true
+}
+
+// work takes attempts and runs them. It ends after one that was ended by a signal, since
+// only with the end of the job does Slurm tell why, and after one that could not run,
+// since another job may be better off.
+func (p *pilot) work() {
+	for {
+		f, in, first := p.next()
+		if in == nil {
+			return
+		}
+		began := time.Now()
+		mark := takenPrefix + p.name
+		if err := f.writeJSON(mark, taken{First: first}); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
+			p.leave()
+			return
+		}
+		e, err := f.run(&p.local, in)
+		switch {
+		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
+			_ = os.Remove(f.path(mark))
+		case err != nil:
+			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
+			p.leave()
+		case e.Signal != "", terminated(*e.Exit):
+			p.leave()
+		}
+		p.mu.Lock()
+		p.longest = max(p.longest, time.Since(began))
+		p.mu.Unlock()
+	}
+}
+
+// next waits for the newest attempt that nobody has begun; nil if there will be none for
+// this pilot. first says that the attempt has the whole time of the job.
+func (p *pilot) next() (f folder, in *intent, first bool) {
+	idle := time.Now()
+	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
+		over := time.Since(idle) > p.Idle || p.pool.has(releasedName) // before the look: what is there now is taken
+		for _, name := range p.pool.waiting() {
+			f, in, first, ok := p.take(name)
+			if ok {
+				return f, in, first
+			}
+		}
+		p.mu.Lock()
+		over = over || p.leaves
+		p.mu.Unlock()
+		if over {
+			return "", nil, false
+		}
+		time.Sleep(pause)
+	}
+}
+
+// take decides whether the attempt of an entry is for this pilot.
+func (p *pilot) take(name string) (f folder, in *intent, first, ok bool) {
+	f, err := p.pool.entry(name)
+	if err != nil {
+		return f, nil, false, false
+	}
+	f.refresh()
+	if f.claimed() || f.stopped() != "" {
+		_ = os.Remove(p.pool.path(name))
+		return f, nil, false, false
+	}
+	in = new(intent)
+	if there, err := f.readJSON(intentName, in); !there || err != nil || in.Version > intentVersion {
+		return f, nil, false, false // a network file system may show it late
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.leaves, p.tried[name]:
+		return f, nil, false, false
+	case !p.fits(in):
+		p.leaves = true
+		return f, nil, false, false
+	}
+	p.tried[name] = true
+	p.begun++
+	return f, in, p.begun <= max(p.Seats, 1), true
+}
+
+// fits reports whether the attempt is likely to end in time: by its timeout, or as the
+// longest one so far did. What does not fit into a fresh pilot fits nowhere.
+func (p *pilot) fits(in *intent) bool {
+	if p.ends.IsZero() || p.begun < max(p.Seats, 1) {
+		return true
+	}
+	need := p.longest
+	if in.Job.Timeout > 0 {
+		need = in.Job.Timeout
+	}
+	return time.Until(p.ends) > need+in.Job.Grace+pilotMargin
+}
+
+// Names in a pool.
+const (
+	crewName     = "crew.json" // launcher: what pilots must know
+	releasedName = "released"  // launcher: no more attempts will come for a while
+	entryPrefix  = "wait-"     // launcher: an attempt that waits, the newest one last
+)
+
+// waiting lists the entries of a pool, the newest one first.
+func (pool folder) waiting() []string {
+	all, _ := os.ReadDir(string(pool))
+	var names []string
+	for _, e := range all {
+		if strings.HasPrefix(e.Name(), entryPrefix) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	return names
+}
+
+// entry returns the attempt that waits under a name.
+func (pool folder) entry(name string) (folder, error) {
+	path, err := os.Readlink(pool.path(name))
+	return folder(path), err
+}

@@ -1,0 +1,285 @@
+package slurm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/slurm"
+)
+
+// fleet is a few attempts that pilots of a fake cluster run. Each writes its number to the
+// file diary.
+type fleet struct {
+	t     *testing.T
+	l     *slurm.Launcher
+	dir   string
+	ends  map[int]chan result
+	stops map[int]context.CancelFunc
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	fakeCluster(t)
+	l := piloted(t)
+	l.Workers = 1
+	return &fleet{t: t, l: l, dir: t.TempDir(), ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
+}
+
+// hold makes the cluster begin no more jobs.
+func (f *fleet) hold() {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(os.Getenv(dirEnv), "hold"), nil, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// release makes the cluster begin every job that waits.
+func (f *fleet) release() {
+	f.t.Helper()
+	_ = os.Remove(filepath.Join(os.Getenv(dirEnv), "hold"))
+	for _, j := range fakeJobs() {
+		if j.State == "PENDING" {
+			if err := j.begin(); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// waits is a command that goes on until letGo.
+func (f *fleet) waits() string { return "until [ -e " + f.dir + "/go ]; do sleep 0.01; done; exit 4" }
+
+func (f *fleet) letGo() {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fleet) wantCode(n int) {
+	f.t.Helper()
+	if exit, err := f.ended(n); err != nil || exit.Code != 4 {
+		f.t.Errorf("attempt %d: %+v, %v", n, exit, err)
+	}
+}
+
+func (f *fleet) job(n int, command string) runner.Job {
+	return runner.Job{Dir: filepath.Join(f.dir, fmt.Sprint(n), "a1"), ID: fmt.Sprintf("fleet/%d/1", n),
+		Shell: fmt.Sprintf("echo %d >>%s/diary; %s", n, f.dir, command)}
+}
+
+// launch launches attempt n, and returns when it waits for a pilot.
+func (f *fleet) launch(n int, command string) {
+	f.t.Helper()
+	job := f.job(n, command)
+	ctx, cancel := context.WithCancel(context.Background())
+	f.t.Cleanup(cancel)
+	f.ends[n], f.stops[n] = make(chan result, 1), cancel
+	go func(end chan<- result) {
+		exit, err := f.l.Launch(ctx, job)
+		end <- result{exit, err}
+	}(f.ends[n])
+	f.until("an entry", func() bool { return exists(job.Dir+".slurm/intent.json") || exists(job.Dir) })
+}
+
+func (f *fleet) until(what string, ok func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+func (f *fleet) ended(n int) (runner.Exit, error) {
+	f.t.Helper()
+	select {
+	case r := <-f.ends[n]:
+		return r.exit, r.err
+	case <-time.After(time.Minute):
+		f.t.Fatalf("attempt %d does not end", n)
+		panic("not reached")
+	}
+}
+
+func (f *fleet) diary() string {
+	text, _ := os.ReadFile(filepath.Join(f.dir, "diary"))
+	return strings.ReplaceAll(string(text), "\n", " ")
+}
+
+// A pilot takes the newest of what waits, one after the other.
+func TestPilotTakesTheNewest(t *testing.T) {
+	f := newFleet(t)
+	f.launch(1, f.waits())
+	f.until("the first one to begin", func() bool { return f.diary() != "" })
+	f.hold() // no other pilot
+	for n := 2; n <= 4; n++ {
+		f.launch(n, "exit 4")
+	}
+	f.letGo()
+	for n := 1; n <= 4; n++ {
+		f.wantCode(n)
+	}
+	if got := f.diary(); got != "1 4 3 2 " {
+		t.Errorf("ran in the order %s", got)
+	}
+}
+
+// A pilot that has not enough time left for another attempt ends, and another one follows.
+func TestPilotEndsInTime(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.Time = time.Minute
+	for n := 1; n <= 3; n++ {
+		f.launch(n, "exit 4")
+	}
+	for n := 1; n <= 3; n++ {
+		f.wantCode(n)
+	}
+	jobs := make(map[string]bool)
+	for n := 1; n <= 3; n++ {
+		text, err := os.ReadFile(f.job(n, "").Dir + ".slurm/ending.json")
+		var ending struct{ Job string }
+		if err != nil || json.Unmarshal(text, &ending) != nil {
+			t.Fatalf("%s, %v", text, err)
+		}
+		jobs[ending.Job] = true
+	}
+	if len(jobs) != 3 {
+		t.Errorf("three attempts of unknown length in the pilots %v, which have a minute each", jobs)
+	}
+}
+
+// Several attempts share a job and what it has.
+func TestPilotHasSeats(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.PerJob = 2
+	for n := 1; n <= 2; n++ {
+		f.launch(n, fmt.Sprintf("touch %s/%d; until [ -e %s/%d ]; do sleep 0.01; done; exit 4", f.dir, n, f.dir, 3-n))
+	}
+	f.wantCode(1)
+	f.wantCode(2)
+	if jobs := fakeJobs(); len(jobs) != 1 {
+		t.Errorf("%d jobs for two attempts that share one", len(jobs))
+	}
+}
+
+// A pilot that is asked to run an attempt which was withdrawn meanwhile goes on to others,
+// and the attempt leaves nothing behind.
+func TestPilotWithdrawn(t *testing.T) {
+	f := newFleet(t)
+	f.hold()
+	f.launch(1, "exit 4")
+	f.launch(2, "exit 4")
+	f.stops[2]()
+	if exit, err := f.ended(2); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if exists(f.job(2, "").Dir) || exists(f.job(2, "").Dir+".slurm") {
+		t.Error("something is left of an attempt that did not begin")
+	}
+	f.release()
+	f.wantCode(1)
+	if got := f.diary(); got != "1 " {
+		t.Errorf("%s ran", got)
+	}
+}
+
+// A pilot that its own time limit ends is to blame the attempt that had all of it, and no
+// other one: that runs again.
+func TestPilotTimeUp(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		f := newFleet(t)
+		f.hold()
+		f.launch(1, "exit 4")
+		j := theJob(t, 1)
+		mark := fmt.Sprintf("%s.slurm/taken-%s.%s", f.job(1, "").Dir, j.Name, j.shown())
+		if err := os.WriteFile(mark, []byte(fmt.Sprintf(`{"first":%v}`, first)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		claim(t, f.job(1, ""))
+		becomes(t, 1, "TIMEOUT", "fake1")
+		exit, err := f.ended(1)
+		if ok := first && err == nil && exit.TimedOut || !first && errors.Is(err, runner.ErrLost); !ok {
+			t.Errorf("first %v: %+v, %v", first, exit, err)
+		}
+	}
+}
+
+// A second launcher, as after a crash, finds the pilots of the first one, and submits none.
+func TestPilotsOutliveTheirLauncher(t *testing.T) {
+	f := newFleet(t)
+	f.launch(1, f.waits())
+	f.until("it to begin", func() bool { return f.diary() != "" })
+	f.hold()
+	second := launcher(t)
+	second.Settings, second.Workers, second.Pool = f.l.Settings, f.l.Workers, f.l.Pool
+	end := make(chan result, 1)
+	go func() {
+		exit, err := second.Attach(context.Background(), f.job(1, ""))
+		end <- result{exit, err}
+	}()
+	f.letGo()
+	f.ends[1] = end
+	f.wantCode(1)
+	if exit, err := second.Launch(context.Background(), f.job(2, "exit 4")); err != nil || exit.Code != 4 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if jobs := fakeJobs(); len(jobs) != 1 {
+		t.Errorf("%d jobs; want the one pilot", len(jobs))
+	}
+}
+
+// The pilots of a study have nothing to do with a copy of it.
+func TestPilotsOfCopiedStudy(t *testing.T) {
+	f := newFleet(t)
+	f.hold()
+	f.launch(1, "exit 4")
+	theJob(t, 1)
+	pool := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(pool, os.DirFS(f.l.Pool)); err != nil { // without the links, which it does not know
+		t.Log(err)
+	}
+	entries, err := filepath.Glob(filepath.Join(f.l.Pool, "wait-*"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	_ = os.Symlink(f.job(1, "").Dir+".slurm", filepath.Join(pool, filepath.Base(entries[0])))
+	other := launcher(t)
+	other.Settings, other.Workers, other.Pool = f.l.Settings, 1, pool
+	t.Cleanup(func() { leave(t, other) })
+	if err := os.Remove(filepath.Join(os.Getenv(dirEnv), "hold")); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := other.Launch(context.Background(), f.job(2, "exit 4")); err != nil || exit.Code != 4 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if got := f.diary(); got != "2 " {
+		t.Errorf("%s ran; want the copy's own trial alone", got)
+	}
+	f.release()
+	f.wantCode(1)
+}
+
+// The processor time and the memory of an attempt come back from its job.
+func TestUsage(t *testing.T) {
+	f := newFleet(t)
+	for _, pilot := range []bool{false, true} {
+		f.l.Settings.Pilot = pilot
+		n := 1
+		if pilot {
+			n = 2
+		}
+		exit, err := f.l.Launch(context.Background(), f.job(n, "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"))
+		if err != nil || exit.CPU <= 0 || exit.PeakMemory <= 0 {
+			t.Errorf("pilot %v: %+v, %v", pilot, exit, err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// maxArray is how many jobs one array may have under Slurm's own default.
+const maxArray = 1000
+
+// crew is the state of a pool: what pilots must know, and the names of the arrays in which
+// some may live. A name is written before sbatch is called.
+type crew struct {
+	Version int           `json:"version"`
+	Inode   uint64        `json:"inode,omitempty"` // of the pool, to notice that it is a copy
+	Names   []string      `json:"names"`
+	Seats   int           `json:"seats,omitempty"` // attempts that a pilot runs at the same time
+	Idle    time.Duration `json:"idle"`            // how long a pilot waits for work
+	Time    time.Duration `json:"time,omitempty"`  // of a pilot
+}
+
+const crewVersion = 1
+
+// pool keeps as many pilots as there is work for. Its folder lists the attempts that wait.
+type pool struct {
+	launcher *Launcher
+	folder   folder
+	watched  atomic.Int32 // attempts under way
+
+	mu       sync.Mutex
+	crew     crew
+	unwatch  map[string]func() // by the name of an array
+	since    time.Time         // an answer of squeue must be younger than this
+	tryAt    time.Time
+	tryPause time.Duration
+	failed   queued    // of the last array that has begun nothing
+	failedAt time.Time // if that was its own doing
+
+	fruitful sync.Map     // arrays that have begun an attempt
+	barren   atomic.Int32 // arrays in a row that were lost before they began one
+}
+
+// thePool opens the pool when it is needed first.
+func (l *Launcher) thePool() (*pool, error) {
+	l.poolMu.Lock()
+	defer l.poolMu.Unlock()
+	if l.pool != nil {
+		return l.pool, nil
+	}
+	dir, err := filepath.Abs(l.Pool)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &pool{launcher: l, folder: folder(dir), unwatch: make(map[string]func())}
+	if _, err := p.folder.readJSON(crewName, &p.crew); err != nil {
+		return nil, err
+	}
+	if p.crew.Version > crewVersion {
+		return nil, fmt.Errorf("%s has version %d; this program knows versions up to %d", p.folder.path(crewName), p.crew.Version, crewVersion)
+	}
+	if p.crew.Inode != p.folder.inode() { // a copy: these are the pilots of the original
+		p.crew.Names = nil
+		for _, name := range p.folder.waiting() {
+			_ = os.Remove(p.folder.path(name))
+		}
+	}
+	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
+		Seats: l.Settings.PerJob, Idle: l.Settings.settle(), Time: l.Settings.Time}
+	for _, name := range p.crew.Names {
+		p.unwatch[name] = l.theQueue().watch(name)
+		p.fruitful.Store(name, true) // for all that is known
+	}
+	p.since = time.Now()
+	l.pool = p
+	return p, p.folder.write(scriptName, []byte(l.script(p.folder)))
+}
+
+// enlist makes an attempt known to the pilots. It may be called again.
+func (p *pool) enlist(f folder, in *intent) error {
+	_ = os.Remove(p.folder.path(releasedName))
+	err := os.Symlink(string(f), p.folder.path(in.entry()))
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// entry is the name under which an attempt waits.
+func (in *intent) entry() string {
+	return fmt.Sprintf("%s%020d-%s", entryPrefix, in.Asked.UnixNano(), in.Name)
+}
+
+// strike takes an attempt off the list.
+func (p *pool) strike(in *intent) { _ = os.Remove(p.folder.path(in.entry())) }
+
+// tend sees to it that there are pilots for every attempt, for the sake of one that waits.
+// Its error says why there will be none.
+func (p *pool) tend(w *watch) error {
+	if !p.mu.TryLock() {
+		return nil // another attempt does it
+	}
+	defer p.mu.Unlock()
+	alive, known := p.count()
+	need := (int(p.watched.Load()) + p.seats() - 1) / p.seats()
+	switch {
+	case !known, alive >= need, time.Now().Before(p.tryAt):
+		return nil
+	case p.failedAt.After(w.since):
+		return notBegun(p.failed, p.output(p.failed))
+	case int(p.barren.Load()) > p.launcher.Settings.Retries:
+		p.barren.Store(0)
+		return fmt.Errorf("%w: the cluster has lost all jobs for it, the last time by %s", runner.ErrNotBegun,
+			loss{State: p.failed.state, Node: p.failed.node})
+	}
+	if err := p.enlist(w.folder, w.intent); err != nil {
+		return diskError(err)
+	}
+	full := (max(p.launcher.Workers, int(p.watched.Load())) + p.seats() - 1) / p.seats()
+	return p.submit(min(full-alive, maxArray), p.launcher.avoid(w.folder))
+}
+
+func (p *pool) seats() int { return max(p.crew.Seats, 1) }
+
+// count counts the pilots that wait or run, and forgets the arrays of which none does.
+func (p *pool) count() (alive int, known bool) {
+	for _, name := range slices.Clone(p.crew.Names) {
+		jobs, known := p.launcher.theQueue().of(name, p.since)
+		if !known {
+			return 0, false
+		}
+		living := len(jobs)
+		for _, j := range jobs {
+			if j.over() {
+				living--
+			}
+		}
+		if alive += living; living > 0 {
+			continue
+		}
+		if _, fruitful := p.fruitful.LoadAndDelete(name); !fruitful {
+			if p.failed = final(jobs); failedItself(p.failed.state) {
+				p.failedAt = time.Now()
+			} else {
+				p.barren.Add(1)
+			}
+		}
+		p.unwatch[name]()
+		delete(p.unwatch, name)
+		p.crew.Names = slices.DeleteFunc(p.crew.Names, func(n string) bool { return n == name })
+	}
+	return alive, true
+}
+
+// began notes that a pilot of an array has taken an attempt.
+func (p *pool) began(name string) {
+	p.fruitful.Store(name, true)
+	p.barren.Store(0)
+}
+
+// submit submits an array of n pilots.
+func (p *pool) submit(n int, avoid []string) error {
+	name := jobName(filepath.Base(filepath.Dir(string(p.folder))) + "-pilots")
+	p.crew.Names = append(p.crew.Names, name)
+	if err := p.folder.writeJSON(crewName, p.crew); err != nil {
+		return diskError(err)
+	}
+	p.unwatch[name] = p.launcher.theQueue().watch(name)
+	args := p.launcher.pilotArgs(p.folder, name, n)
+	_, err := sbatch(args, avoid, p.folder.path(scriptName))
+	p.since = time.Now()
+	if err == nil {
+		p.tryPause = 0
+		return nil
+	}
+	p.fruitful.Store(name, true) // whether there is such an array is not known
+	if !passes(err) {
+		return &runner.SpawnError{Op: "submit pilots", Err: err}
+	}
+	p.tryPause = min(max(2*p.tryPause, tryMin), tryMax)
+	p.tryAt = time.Now().Add(p.tryPause)
+	p.launcher.log("Slurm does not take pilots now; the next try is in "+p.tryPause.String(), err)
+	return nil
+}
+
+func (l *Launcher) pilotArgs(pool folder, name string, n int) []string {
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + name, "--array=1-" + strconv.Itoa(n), "--chdir=" + string(pool),
+		"--output=" + escape(string(pool)) + "/%x_%a.out", "--open-mode=append"}
+	return append(args, l.Settings.args()...)
+}
+
+// output is what a pilot has printed.
+func (p *pool) output(j queued) string {
+	_, task, _ := strings.Cut(j.id, "_")
+	return printed(p.folder.path(j.name + "_" + task + ".out"))
+}
+
+// Release tells the pilots that no more attempts will come for a while: those that find
+// nothing to do end, and those that have nothing to do are not begun.
+func (l *Launcher) Release(ctx context.Context) error {
+	dir, err := filepath.Abs(l.Pool)
+	if err != nil || l.Pool == "" {
+		return err
+	}
+	p, c := folder(dir), crew{}
+	if there, err := p.readJSON(crewName, &c); !there || err != nil {
+		return err
+	}
+	if err := p.write(releasedName, nil); err != nil {
+		return err
+	}
+	for _, name := range p.waiting() {
+		if f, err := p.entry(name); err == nil && !f.claimed() && f.stopped() == "" {
+			return nil
+		}
+	}
+	if len(c.Names) == 0 {
+		return nil
+	}
+	_, err = run(ctx, "scancel", "--state=PENDING", "--name="+strings.Join(c.Names, ","))
+	return err
+}
