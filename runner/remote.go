@@ -29,6 +29,16 @@ func Harvest(job Job) (Exit, error) {
 	return a.harvest(rec)
 }
 
+// FullDisk reports whether the disk of directory dir has no room for an attempt.
+func FullDisk(dir string) bool {
+	d, err := openDir(dir)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(d)
+	return full(d)
+}
+
 // Inspect returns the process id of an attempt's supervisor, 0 if it has not started yet,
 // and the time of its start, as the record tells them.
 func Inspect(dir string) (pid int, started time.Time) {

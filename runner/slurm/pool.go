@@ -120,11 +120,11 @@ func (p *pool) tend(w *watch) error {
 	case !known, alive >= need, time.Now().Before(p.tryAt):
 		return nil
 	case p.failedAt.After(w.since):
-		return notBegun(p.failed, p.output(p.failed))
+		return w.blame(notBegun(p.failed, p.output(p.failed)))
 	case int(p.barren.Load()) > p.launcher.Settings.Retries:
 		p.barren.Store(0)
-		return fmt.Errorf("%w: the cluster has lost all jobs for it, the last time by %s", runner.ErrNotBegun,
-			loss{State: p.failed.state, Node: p.failed.node})
+		return w.blame(fmt.Errorf("%w: the cluster has lost all jobs for it, the last time by %s", runner.ErrNotBegun,
+			loss{State: p.failed.state, Node: p.failed.node}))
 	}
 	if err := p.enlist(w.folder, w.intent); err != nil {
 		return diskError(err)
@@ -174,10 +174,12 @@ func (p *pool) began(name string) {
 // submit submits an array of n pilots.
 func (p *pool) submit(n int, avoid []string) error {
 	name := jobName(filepath.Base(filepath.Dir(string(p.folder))) + "-pilots")
-	p.crew.Names = append(p.crew.Names, name)
-	if err := p.folder.writeJSON(crewName, p.crew); err != nil {
+	with := p.crew
+	with.Names = append(slices.Clone(p.crew.Names), name)
+	if err := p.folder.writeJSON(crewName, with); err != nil {
 		return diskError(err)
 	}
+	p.crew = with
 	p.unwatch[name] = p.launcher.theQueue().watch(name)
 	args := p.launcher.pilotArgs(p.folder, name, n)
 	_, err := sbatch(args, avoid, p.folder.path(scriptName))

@@ -127,7 +127,7 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
 	switch {
 	case failedItself(last.state), last.state == "COMPLETED":
-		err = notBegun(last, w.output())
+		err = w.blame(notBegun(last, w.output()))
 	default: // lost, or it never came there
 		if err = w.tooMany(); err == nil {
 			w.release()
@@ -158,6 +158,15 @@ func notBegun(last queued, output string) error {
 		return fmt.Errorf("%w: its job was cancelled outside of lbotune (scancel)", runner.ErrNotBegun)
 	}
 	return fmt.Errorf("%w: its job has ended (Slurm says %s)%s", runner.ErrNotBegun, last.state, output)
+}
+
+// blame gives the reason for which an attempt did not begin another name if it was that the
+// disk had no room for it.
+func (w *watch) blame(err error) error {
+	if runner.FullDisk(string(w.folder)) {
+		return &runner.SpawnError{Op: "prepare the attempt", Err: unix.ENOSPC, Disk: true}
+	}
+	return err
 }
 
 // output is the end of what the script has printed, for an error message.
