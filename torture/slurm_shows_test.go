@@ -32,7 +32,7 @@ type conducted struct {
 func conduct(t *testing.T, name string, trials, slots int, launcher string) (c conducted) {
 	l := newLab(t)
 	l.check(os.Mkdir(l.path("go"), 0o755))
-	l.write("spec.toml", fmt.Sprintf(`command = "echo $SLURMD_NODENAME >$LBOTUNE_TRIAL_DIR/node; until [ -e %s/{trial} ]; do sleep 0.05; done; awk 'BEGIN { print \"loss=\" ({x}-0.3)^2 + ({y}+1)^2/10 }'"
+	l.write("spec.toml", fmt.Sprintf(`command = "echo $SLURMD_NODENAME >$LBOTUNE_TRIAL_DIR/node; until [ -e %s/{trial} ]; do sleep 0.05; done; awk -v x={x} -v y={y} 'BEGIN {{ print \"loss=\" (x-0.3)^2 + (y+1)^2/10 }}'"
 seed = 7
 [objective]
 metric = "loss"
@@ -58,7 +58,7 @@ workers = %d
 		})
 		running := make(map[string]int)
 		for k := n; k < min(n+slots, trials+1); k++ {
-			if text, err := os.ReadFile(l.trialDir(k) + "/a1/node"); err == nil {
+			if text, err := os.ReadFile(l.trialDir(k) + "/a1/node"); err == nil && len(text) > 0 {
 				running[strings.TrimSpace(string(text))]++
 			}
 		}
@@ -69,6 +69,7 @@ workers = %d
 		l.await(fmt.Sprintf("the end of trial %d of %s", n, name), func() bool { return len(l.load().Order) == n })
 	}
 	r.end().must(l, 0)
+	l.await("the pilots to end", func() bool { return len(l.alive()) == 0 })
 	st := l.load()
 	for _, tr := range st.Trials {
 		c.trials = append(c.trials, fmt.Sprintf("%s %s %d %v: %s %v", tr.Values, tr.Origin, tr.Told, tr.Pending, tr.Status, tr.Value))

@@ -48,7 +48,7 @@ func (f folder) exec() error {
 		return err
 	}
 	if in.Version > intentVersion {
-		return fmt.Errorf("%s has version %d; this program knows versions up to %d", intentName, in.Version, intentVersion)
+		return fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	}
 	_, err := f.run(&runner.Local{Adopt: true}, in)
 	return err

@@ -70,7 +70,7 @@ func (l *Launcher) thePool() (*pool, error) {
 		return nil, err
 	}
 	if p.crew.Version > crewVersion {
-		return nil, fmt.Errorf("%s has version %d; this program knows versions up to %d", p.folder.path(crewName), p.crew.Version, crewVersion)
+		return nil, fmt.Errorf("%s has version %d; this program reads versions up to %d", p.folder.path(crewName), p.crew.Version, crewVersion)
 	}
 	if p.crew.Inode != p.folder.inode() { // a copy: these are the pilots of the original
 		p.crew.Names = nil
