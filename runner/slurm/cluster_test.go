@@ -51,11 +51,6 @@ type trial struct {
 	cancel  context.CancelFunc
 }
 
-type result struct {
-	exit runner.Exit
-	err  error
-}
-
 // begin launches a command as an attempt. It writes a line to the file runs when it begins.
 func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)) *trial {
 	dir := t.TempDir()

@@ -43,6 +43,12 @@ func launcher(t *testing.T) *slurm.Launcher {
 	}
 }
 
+// result is what Launch or Attach returned.
+type result struct {
+	exit runner.Exit
+	err  error
+}
+
 // piloted returns one whose attempts are run by pilots.
 func piloted(t *testing.T) *slurm.Launcher {
 	l := launcher(t)
