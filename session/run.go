@@ -60,10 +60,11 @@ func newLoop(s *Study) *loop {
 	return l
 }
 
-// takeUp queues the trials that an earlier session has left unfinished.
+// takeUp queues what an earlier session has left: trials that are not finished, and
+// attempts that confirm one, which may run although the study now goes on.
 func (l *loop) takeUp() {
-	for _, t := range l.state.Pending() {
-		if t.Hand {
+	for _, t := range l.state.Trials {
+		if t.Hand && !t.Done() || t.Done() && !t.Confirming() {
 			continue
 		}
 		l.ready = append(l.ready, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})

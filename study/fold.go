@@ -208,8 +208,8 @@ func (s *State) ended(e Ended, at time.Time) error {
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.Retries++
 	}
-	if e.Metrics == nil && s.Config.Prunes() {
-		s.watch(Watched{Forget: t.Number}) // its next attempt begins from the start
+	if e.Metrics == nil && len(t.Repeats) == 0 && s.Config.Prunes() {
+		s.watch(Watched{Forget: t.Number}) // the first run, which is watched, begins from the start
 	}
 	return nil
 }
@@ -223,7 +223,7 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if !ok && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
-	t.Status, t.Failure, t.Attempt, t.Slot, t.last = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt
+	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt, false
 	if !t.Hand {
 		t.attempt(e.Attempt, e.Slot).Ended = at
 	}

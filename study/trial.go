@@ -77,6 +77,13 @@ func (t *Trial) MeasuredBy(attempt int) int {
 // NextAttempt is the number of the next attempt.
 func (t *Trial) NextAttempt() int { return t.last + 1 }
 
+// Confirming reports whether an attempt that confirms the finished trial has started and
+// has not ended.
+func (t *Trial) Confirming() bool {
+	n := len(t.Attempts)
+	return t.Done() && n > 0 && t.Attempts[n-1].Number == t.NextAttempt()
+}
+
 // runs is how many of the trial's runs have counted: each has a seed of its own.
 func (t *Trial) runs(c *Config) int {
 	if !t.Done() {

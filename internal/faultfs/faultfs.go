@@ -18,6 +18,9 @@ type Fault struct {
 	Only    func(Op) bool   // those in question; nil: all
 	Err     error           // what they return
 	Partial func(n int) int // how much of a write of n bytes is written before it fails; nil: nothing
+	// Dead says that who asks for the operations is dead: they do nothing. A Sync loses
+	// nothing then.
+	Dead bool
 }
 
 // An Op is an operation that changes something.

@@ -61,10 +61,12 @@ func (f *file) Sync() error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
 	err := f.fs.failure("sync", f.path)
-	if err == nil {
-		f.node.disk = synced(f.node)
+	switch {
+	case err == nil:
+		f.node.disk, f.node.pending = synced(f.node), nil
+	case !f.fs.fault.Dead:
+		f.node.pending = nil
 	}
-	f.node.pending = nil
 	return err
 }
 

@@ -1,0 +1,250 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// simTrial is what a model of the study knows of a trial.
+type simTrial struct {
+	done     bool
+	hand     bool
+	attempt  int // the last that has ended
+	values   []float64
+	retries  int
+	cut      *study.Cut
+	confirms int
+}
+
+// simModel is what must hold of the records of a study, told as simply as possible.
+type simModel struct {
+	*simulation
+	config study.Config
+	trials []*simTrial
+	closed *study.Closed
+	ends   map[string]string // results in the journal, by attempt
+}
+
+// check compares the journal with what has happened.
+func (s *simulation) check() {
+	if len(s.faults) > 0 {
+		return
+	}
+	text := s.disk.Content(study.Layout(s.dir).Journal())
+	if err := os.WriteFile(study.Layout(s.dir).Journal(), text, 0o600); err != nil {
+		s.fault("%v", err)
+		return
+	}
+	m := &simModel{simulation: s, ends: map[string]string{}}
+	st, _, err := study.Read(s.dir, func(_ *study.State, r study.Record) error {
+		m.record(r.Event)
+		return nil
+	})
+	if err != nil {
+		s.fault("read the journal: %v", err)
+		return
+	}
+	s.state = st
+	for attempt, result := range s.reported {
+		if m.ends[attempt] != result {
+			s.fault("%s was reported as %s, and the journal has %q", attempt, result, m.ends[attempt])
+		}
+	}
+	for _, r := range s.machine.runs {
+		if r.trial > len(m.trials) {
+			s.fault("attempt %d.%d ran, and the trial was never proposed", r.trial, r.attempt)
+		}
+	}
+	if m.closed == nil {
+		s.fault("the study has not come to its end: %d trials, %d finished", len(st.Trials), len(st.Order))
+	} else if m.closed.Why == study.EndTrials && len(st.Order) != m.config.Budget.Trials {
+		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
+	}
+	if !s.plan.has("power", "powerAtOp") && strings.Contains(string(text), `"kind":"lost"`) {
+		s.fault("an attempt is called lost, and nothing was lost")
+	}
+	replayed, err := session.Replay(context.Background(), s.dir, newFakeOptimizer)
+	if err != nil || len(replayed.Differences) > 0 {
+		s.fault("replay: %+v, %v", replayed.Differences, err)
+	}
+}
+
+// record checks an event against those before it, and against the machine.
+func (m *simModel) record(e study.Event) {
+	switch e.(type) {
+	case study.Session, study.ConfigChanged, study.Noted, study.Excluded, study.Included, study.Enqueued:
+	default:
+		if m.closed != nil && m.closed.Why != study.EndGuard {
+			m.fault("%s after the study was closed", e.Type())
+		}
+	}
+	switch e := e.(type) {
+	case study.Created:
+		m.config = e.Config
+	case study.ConfigChanged:
+		m.config, m.closed = e.Config, nil
+	case study.Session:
+		if m.closed != nil && m.closed.Why == study.EndGuard {
+			m.closed = nil
+		}
+	case study.Proposed:
+		m.proposed(e)
+	case study.Cut:
+		if t := m.trial(e.Trial); t != nil {
+			t.cut = &e
+		}
+	case study.Ended:
+		if t := m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure); t != nil && e.Metrics != nil {
+			t.values = append(t.values, m.loss(e.Metrics))
+		}
+	case study.Finished:
+		m.finished(e)
+	case study.Confirmed:
+		m.ends[fmt.Sprintf("%d.%d", e.Trial, e.Attempt)] = fmt.Sprint(e.Metrics)
+		t := m.trial(e.Trial)
+		if t == nil {
+			return
+		}
+		t.done = false // it has ended, and this is another attempt at it
+		m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure)
+		t.done = true
+		if e.Failure == nil || !e.Failure.Kind.Blameless() {
+			if t.confirms++; t.confirms > m.config.Run.Confirm {
+				m.fault("trial %d is confirmed %d times", e.Trial, t.confirms)
+			}
+		}
+	case study.Closed:
+		for i, t := range m.trials {
+			if !t.done && !t.hand {
+				m.fault("the study is closed, and trial %d is not finished", i+1)
+			}
+		}
+		m.closed = &e
+	}
+}
+
+func (m *simModel) trial(n int) *simTrial {
+	if n < 1 || n > len(m.trials) {
+		m.fault("there is no trial %d", n)
+		return nil
+	}
+	return m.trials[n-1]
+}
+
+func (m *simModel) loss(metrics study.Metrics) float64 {
+	v, ok := metrics.Get("loss")
+	if !ok {
+		m.fault("no loss in %v", metrics)
+	}
+	return v
+}
+
+func (m *simModel) proposed(e study.Proposed) {
+	if e.Trial != len(m.trials)+1 || e.Trial > m.config.Budget.Trials {
+		m.fault("trial %d is proposed after %d, with a budget of %d", e.Trial, len(m.trials), m.config.Budget.Trials)
+	}
+	var pending []int
+	for i, t := range m.trials {
+		if !t.done {
+			pending = append(pending, i+1)
+		}
+	}
+	if !e.Hand && m.closed == nil && e.Told == len(m.trials)-len(pending) && !slices.Equal(pending, e.Pending) {
+		m.fault("trial %d was proposed while %v were pending; it says %v", e.Trial, pending, e.Pending)
+	}
+	m.trials = append(m.trials, &simTrial{hand: e.Hand})
+}
+
+// ended checks the end of any attempt against what it did.
+func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure) *simTrial {
+	t := m.trial(n)
+	if t == nil {
+		return nil
+	}
+	if t.done || attempt <= t.attempt {
+		m.fault("attempt %d.%d ends after %d.%d, finished %v", n, attempt, n, t.attempt, t.done)
+	}
+	t.attempt = attempt
+	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: n, Attempt: attempt})]
+	if f != nil && !f.Kind.Blameless() {
+		t.retries++
+	}
+	switch {
+	case r == nil:
+		if f == nil || f.Kind != study.FailLost && f.Kind != study.FailInterrupted && f.Kind != study.FailTold {
+			m.fault("attempt %d.%d never ran, and ended with %v, %v", n, attempt, metrics, f)
+		}
+	case f == nil && (r.lost || r.code != 0 || len(r.lines) == 0):
+		m.fault("attempt %d.%d has %v, and ended with code %d after %d lines", n, attempt, metrics, r.code, len(r.lines))
+	case f != nil && f.Kind == study.FailExit && (r.code == 0 || f.Code != r.exit.Code):
+		m.fault("attempt %d.%d failed with %v, and ended with code %d", n, attempt, f, r.exit.Code)
+	case f != nil && f.Kind == study.FailNoMetric && len(r.lines) > 0:
+		m.fault("attempt %d.%d failed with %v, and printed %v", n, attempt, f, r.lines)
+	case f != nil && f.Kind == study.FailTimeout && !r.exit.TimedOut, f != nil && f.Kind == study.FailLost && !r.lost:
+		m.fault("attempt %d.%d failed with %v; it had %+v", n, attempt, f, r.exit)
+	case f != nil && slices.Contains([]study.FailureKind{study.FailSignal, study.FailLaunch, study.FailNotFinite, study.FailDisk}, f.Kind):
+		m.fault("attempt %d.%d failed with %v", n, attempt, f)
+	case f == nil && len(m.config.Metrics) == 1 && t.cut == nil && m.config.Run.Repeats < 2 && m.loss(metrics) != r.value:
+		m.fault("attempt %d.%d has %v, and printed %v", n, attempt, metrics, r.value)
+	}
+	return t
+}
+
+func (m *simModel) finished(e study.Finished) {
+	m.ends[fmt.Sprintf("%d.%d", e.Trial, e.Attempt)] = fmt.Sprint(e.Status, e.Metrics)
+	if t := m.trial(e.Trial); t != nil && t.hand {
+		t.done = true
+		return
+	}
+	f := e.Failure
+	if e.Status == optimizer.Pruned && f != nil && f.Kind == study.FailPruned && m.config.Resource() != "" {
+		f = nil // it has a value, of less than all of the resource
+	}
+	t := m.ended(e.Trial, e.Attempt, e.Metrics, f)
+	if t == nil {
+		return
+	}
+	t.done = true
+	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
+	switch {
+	case e.Status == optimizer.Failed:
+		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Time == 0 && m.config.Run.FailureGuard < 0 {
+			m.fault("trial %d failed after %d attempts; %d retries are allowed", e.Trial, t.retries, m.config.Run.Retries)
+		}
+	case f != nil: // stopped early
+		if t.cut == nil || m.loss(e.Metrics) != t.cut.Reading.Value || !slices.Contains(r.lines, fmt.Sprintf("loss=%v", m.loss(e.Metrics))) {
+			m.fault("trial %d was cut at %+v with %v; it printed %v", e.Trial, t.cut, e.Metrics, r.lines)
+		}
+	case t.cut != nil: // complete
+	default:
+		m.combined(e, append(t.values, r.value))
+	}
+}
+
+// combined checks the value of a trial against those of its repeats.
+func (m *simModel) combined(e study.Finished, values []float64) {
+	if want := max(m.config.Run.Repeats, 1); len(values) != want {
+		m.fault("trial %d has %d runs; want %d", e.Trial, len(values), want)
+		return
+	}
+	want := 0.0
+	for _, v := range values {
+		want += v / float64(len(values))
+	}
+	if m.config.Run.Combine == "median" {
+		slices.Sort(values)
+		n := len(values)
+		want = (values[(n-1)/2] + values[n/2]) / 2
+	}
+	if got := m.loss(e.Metrics); math.Abs(got-want) > 1e-12 {
+		m.fault("trial %d has the value %v; want %v of %v", e.Trial, got, want, values)
+	}
+}

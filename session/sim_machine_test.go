@@ -1,0 +1,278 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+)
+
+// machine is what attempts run on in a simulation: it goes on when lbotune dies, until
+// its power is cut.
+type machine struct {
+	plan *simPlan
+
+	mu     sync.Mutex
+	life   int // counts the processes of lbotune
+	runs   map[string]*simRun
+	faults []string // what must not happen, and has
+}
+
+// simRun is one attempt on a machine.
+type simRun struct {
+	trial, attempt int
+	key            string
+	lines          []string // that it prints, one every pace
+	pace           time.Duration
+	code           int
+	value          float64 // of the last line; meaningful with code 0 and lines
+	slow           bool    // to end when it is asked to
+
+	began time.Time
+	term  chan struct{} // closed to ask it to end
+	asked func()
+	over  chan struct{} // closed at its end
+	exit  runner.Exit
+	lost  bool // the power was cut
+}
+
+// launcher is the machine as one process of lbotune uses it.
+type simLauncher struct {
+	*machine
+	life int
+}
+
+func (m *machine) fault(format string, args ...any) {
+	m.faults = append(m.faults, fmt.Sprintf(format, args...))
+}
+
+// boot gives the machine a new process of lbotune.
+func (m *machine) boot() *simLauncher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.life++
+	return &simLauncher{m, m.life}
+}
+
+// living counts the attempts that run.
+func (m *machine) living() int {
+	n := 0
+	for _, r := range m.runs {
+		if !isOver(r) {
+			n++
+		}
+	}
+	return n
+}
+
+func isOver(r *simRun) bool {
+	select {
+	case <-r.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// powerCut ends everything.
+func (m *machine) powerCut() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.life++
+	for _, r := range m.runs {
+		if !isOver(r) {
+			r.lost = true
+			close(r.over)
+		}
+	}
+}
+
+// Launch implements runner.Launcher.
+func (l *simLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	l.mu.Lock()
+	if l.life != l.machine.life {
+		l.mu.Unlock()
+		return runner.Exit{}, errors.New("lbotune is dead")
+	}
+	if ctx.Err() != nil {
+		l.mu.Unlock()
+		return runner.Exit{}, context.Cause(ctx)
+	}
+	r := l.plan.behavior(job)
+	for _, other := range l.runs {
+		if other.trial == r.trial && !isOver(other) {
+			l.fault("attempt %d.%d is launched while %d.%d lives", r.trial, r.attempt, other.trial, other.attempt)
+		}
+	}
+	if n := l.living(); n >= l.plan.most() {
+		l.fault("attempt %d.%d is launched beside %d others", r.trial, r.attempt, n)
+	}
+	if err := claim(job); err != nil {
+		l.mu.Unlock()
+		return runner.Exit{}, err
+	}
+	r.key, r.began = job.Key, time.Now()
+	r.term, r.over = make(chan struct{}), make(chan struct{})
+	r.asked = sync.OnceFunc(func() { close(r.term) })
+	l.runs[job.Dir] = r
+	l.mu.Unlock()
+	go l.live(r, job)
+	if job.Started != nil {
+		job.Started(1)
+	}
+	return l.await(ctx, job, r)
+}
+
+// Attach implements runner.Attacher.
+func (l *simLauncher) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	l.mu.Lock()
+	r := l.runs[job.Dir]
+	l.mu.Unlock()
+	switch {
+	case r == nil:
+		return runner.Exit{}, runner.ErrNeverStarted
+	case r.lost:
+		return runner.Exit{}, runner.ErrLost
+	case r.key != job.Key:
+		r.asked()
+		<-r.over
+		return runner.Exit{}, runner.ErrOutdated
+	case !isOver(r) && job.Started != nil:
+		job.Started(1)
+	}
+	return l.await(ctx, job, r)
+}
+
+// await waits for the end of an attempt, and asks it to end if it must.
+func (l *simLauncher) await(ctx context.Context, job runner.Job, r *simRun) (runner.Exit, error) {
+	var timeout <-chan time.Time
+	if job.Timeout > 0 {
+		timer := time.NewTimer(time.Until(r.began.Add(job.Timeout)))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	why := func(e *runner.Exit) { e.Cancelled = true }
+	select {
+	case <-r.over:
+		return l.ended(r)
+	case <-timeout:
+		why = func(e *runner.Exit) { e.TimedOut = true }
+	case <-ctx.Done():
+	case <-job.Kill:
+	}
+	r.asked()
+	select {
+	case <-r.over:
+	case <-job.Kill:
+		l.end(r, 137)
+	case <-time.After(job.Grace):
+		l.end(r, 137)
+	}
+	l.mu.Lock()
+	if r.exit.Code > 128 {
+		why(&r.exit)
+	}
+	l.mu.Unlock()
+	return l.ended(r)
+}
+
+func (l *simLauncher) ended(r *simRun) (runner.Exit, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.lost {
+		return runner.Exit{}, runner.ErrLost
+	}
+	return r.exit, nil
+}
+
+// end ends an attempt with a code, if it has not ended before.
+func (m *machine) end(r *simRun, code int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !isOver(r) {
+		r.exit = runner.Exit{Code: code, Started: r.began, Ended: time.Now()}
+		close(r.over)
+	}
+}
+
+// live is the life of an attempt.
+func (m *machine) live(r *simRun, job runner.Job) {
+	out, err := os.OpenFile(filepath.Join(job.Dir, runner.StdoutName), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		m.end(r, 70)
+		return
+	}
+	defer out.Close()
+	for i := 0; i <= len(r.lines); i++ {
+		select {
+		case <-time.After(r.pace):
+		case <-r.over:
+			return
+		case <-r.term:
+			if r.slow {
+				<-r.over // by SIGKILL
+				return
+			}
+			m.end(r, 143)
+			return
+		}
+		if i == len(r.lines) {
+			break
+		}
+		if _, err := out.WriteString(r.lines[i] + "\n"); err != nil {
+			m.end(r, 70)
+			return
+		}
+	}
+	m.end(r, r.code)
+}
+
+// behavior is what an attempt will do: it depends on what the program is given alone,
+// unless the plan says that it has moods.
+func (p *simPlan) behavior(job runner.Job) *simRun {
+	id := strings.Split(job.ID, "/")
+	r := &simRun{pace: time.Second}
+	r.trial, _ = strconv.Atoi(id[1])
+	r.attempt, _ = strconv.Atoi(id[2])
+	if r.trial == 0 {
+		return r
+	}
+	given := strings.Join(job.Argv, " ")
+	for _, e := range job.Env {
+		if strings.HasPrefix(e, "LBOTUNE_SEED=") {
+			given += e
+		}
+	}
+	if p.moody {
+		given += id[2]
+	}
+	h := hashOf(p.seed, given)
+	rng := rand.New(rand.NewPCG(h, 1))
+	r.pace = time.Duration(rng.Int64N(int64(time.Second)) + int64(time.Millisecond))
+	r.slow = rng.IntN(4) == 0
+	n := 1
+	if p.prints > 1 {
+		n = p.prints
+	}
+	for i := range n {
+		r.value = float64(rng.IntN(1000))/1000 + float64(n-i)
+		r.lines = append(r.lines, fmt.Sprintf("loss=%v", r.value))
+	}
+	switch f := rng.IntN(100); {
+	case f < p.bad: // fails
+		r.code = 1 + rng.IntN(3)
+	case f < 2*p.bad: // prints nothing
+		r.lines = nil
+	case f < 3*p.bad && p.timeout: // hangs
+		r.pace = time.Hour
+	}
+	return r
+}
