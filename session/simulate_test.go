@@ -219,7 +219,9 @@ func (s *simulation) session(c study.Config, step simStep) {
 		die.N = step.n
 		s.disk.Inject(die)
 	case "fault":
-		s.disk.Inject(faultfs.Fault{N: step.n, Err: syscall.ENOSPC, Partial: partial})
+		s.disk.Inject(faultfs.Fault{N: step.n, Err: syscall.ENOSPC, Partial: partial, Only: func(op faultfs.Op) bool {
+			return strings.HasPrefix(filepath.Base(op.Path), "journal.jsonl") // the lock does without
+		}})
 	}
 	study_, err := session.Open(&c, s.options(launcher))
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 func (l *lab) killedWhile(running string) {
 	l.Helper()
 	r := l.start("run", "spec.toml")
-	l.await(running, func() bool { return l.exists(running) })
+	l.await(running, func() bool { return l.wrote(running) })
 	l.check(r.Process.Kill())
 	r.end().must(l, 137)
 }
