@@ -82,6 +82,9 @@ func (m *simModel) record(e study.Event) {
 	switch e.(type) {
 	case study.Session, study.ConfigChanged, study.Noted, study.Excluded, study.Included, study.Enqueued:
 	default:
+		if f, ok := e.(study.Finished); ok && f.Trial <= len(m.trials) && m.trials[f.Trial-1].hand {
+			break // somebody has told of it late
+		}
 		if m.closed != nil && m.closed.Why != study.EndGuard {
 			m.fault("%s after the study was closed", e.Type())
 		}
