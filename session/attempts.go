@@ -91,7 +91,8 @@ func (l *loop) ended(m attemptEnded) {
 	o := m.outcome
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
-	case o.ungranted, isShortage(o.err) && l.mayPass(r):
+	case o.unstarted && r.confirms: // its time may be yet to come
+	case o.unstarted, isShortage(o.err) && l.mayPass(r):
 		l.ready = slices.Insert(l.ready, 0, m.id)
 	case o.err != nil:
 		if l.fatal == nil {

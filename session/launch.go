@@ -71,8 +71,8 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
-	if !a.granted {
-		return outcome{ungranted: true}
+	if confirms := a.trial.Done(); !a.granted || resumed && confirms {
+		return outcome{unstarted: true}
 	}
 	before, err := a.recordResults()
 	if err != nil {

@@ -25,7 +25,7 @@ type outcome struct {
 	failure   *study.Failure
 	partial   study.Metrics // what was printed by an attempt that was cancelled; nil without an objective
 	err       error
-	ungranted bool // it has yet to be started, in a slot that is granted
+	unstarted bool // it was not found running, and is to be started another time
 	seconds   float64
 	leftovers string
 }

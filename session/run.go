@@ -60,17 +60,19 @@ func newLoop(s *Study) *loop {
 	return l
 }
 
-// takeUp queues what an earlier session has left: trials that are not finished, and
-// attempts that confirm one, which may run although the study now goes on.
+// takeUp queues what an earlier session may have left running: trials that are not
+// finished, and attempts that confirm one, also if the study now goes on.
 func (l *loop) takeUp() {
+	unconfirmed := l.state.Unconfirmed()
 	for _, t := range l.state.Trials {
-		if t.Hand && !t.Done() || t.Done() && !t.Confirming() {
+		left := !t.Hand
+		if t.Done() {
+			left = t.Confirming() || slices.Contains(unconfirmed, t)
+		}
+		if !left {
 			continue
 		}
 		l.ready = append(l.ready, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
-		l.resumed[t.Number] = true
-	}
-	for _, t := range l.state.Unconfirmed() {
 		l.resumed[t.Number] = true
 	}
 }

@@ -66,7 +66,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // formerFaults are seeds that have shown faults which are mended.
-var formerFaults = []uint64{223, 290, 811}
+var formerFaults = []uint64{223, 290, 811, 102523}
 
 // simulateSeed runs the plan of a seed, and tells of its simplest fault.
 func simulateSeed(t *testing.T, base string, seed uint64) {
@@ -314,7 +314,7 @@ func (s *simulation) edit(step simStep) {
 		case "tell":
 			for _, t := range state.Pending() {
 				if t.Hand {
-					return st.Tell(t.Number, float64(step.n), "")
+					return st.Tell(t.Number, float64(step.n), nil, "")
 				}
 			}
 		}
