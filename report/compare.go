@@ -42,14 +42,7 @@ func comparison(studies []*Study) []card {
 		}
 		rows.Rows = append(rows.Rows, row{To: s.key + "head", Cells: []string{clean(s.Name, 60), strconv.FormatUint(s.Seed, 10), strconv.Itoa(len(s.Trials)), best, same}})
 	}
-	out := []card{{"compare", "Beside each other", fair, template.HTML(render("table", rows) + render("words", seeds(names, groups))), true}}
-	if svg := overlay(studies); svg != "" {
-		out = append(out, card{"overlay", "Best so far", "colors in the order of the table", template.HTML(svg), true})
-	}
-	if svg := distribution(studies); svg != "" {
-		out = append(out, card{"values", "Distribution of values", "the share of trials at least as good", template.HTML(svg), false})
-	}
-	return out
+	return []card{{"compare", "Beside each other", fair, template.HTML(render("table", rows) + render("words", seeds(names, groups))), true}}
 }
 
 // bestOf is the best of the first n values.
@@ -91,33 +84,4 @@ func seeds(names []string, groups map[string][]float64) []string {
 		return []string{"One seed of each setting says little: run each with several."}
 	}
 	return out
-}
-
-// overlay draws the best so far of several studies.
-func overlay(studies []*Study) string {
-	var all []float64
-	longest := 1
-	for _, s := range studies {
-		all = append(all, s.values()...)
-		longest = max(longest, len(s.values()))
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	s := studies[0]
-	c := s.chart("Best so far", 900, 280, axis{lo: 0.5, hi: float64(longest) + 0.5, label: "trials with a value"}, axisOf(s.Metric, all, s.worse))
-	c.frame()
-	for k, s := range studies {
-		var steps [][2]float64
-		values := s.values()
-		best := math.NaN()
-		for i, v := range values {
-			if !(s.good(v) <= s.good(best)) {
-				best = v
-			}
-			steps = append(steps, [2]float64{c.x.at(float64(i + 1)), c.y.at(best)})
-		}
-		c.path("series s"+strconv.Itoa(k%6), steps)
-	}
-	return c.String()
 }

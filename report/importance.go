@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -66,6 +67,39 @@ func (im *Importance) order(params int) []int {
 	return out
 }
 
+// Ranked are the parameters, that with the largest part in the variance first.
+func (im *Importance) Ranked() []ParamRow {
+	out := make([]ParamRow, len(im.Params))
+	for k, i := range im.order(len(im.Params)) {
+		out[k] = im.Params[i]
+	}
+	return out
+}
+
+// Share is a gain as a part of the whole way.
+func (im *Importance) Share(g Interval) Interval {
+	whole := 0.0
+	for _, r := range im.Params {
+		whole += r.Gain.Value
+	}
+	if whole == 0 {
+		return Interval{}
+	}
+	low, high := g.Low/whole, g.High/whole
+	return Interval{g.Value / whole, math.Min(low, high), math.Max(low, high)}
+}
+
+// Unimportant says why nothing is known of what matters, nil if something is.
+func (s *Study) Unimportant() error {
+	switch {
+	case s.Model == nil:
+		return errors.New(s.NoModel)
+	case s.Model.Importance == nil:
+		return errors.New("the model is too poor to tell: " + s.Model.Poor)
+	}
+	return nil
+}
+
 // importance asks the model. All places are asked at once: those of the coalitions, then
 // those of the variance.
 func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimizer.Query) (*Importance, error) {
@@ -80,12 +114,12 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 		}
 	}
 	rng := rand.New(rand.NewPCG(17, 4))
-	coalitions, weigh := shapley(d, rng)
+	coalitions, terms := shapley(d, rng)
 	var points []spaces.Point
 	for _, in := range coalitions {
 		p := slices.Clone(base)
 		for i := range d {
-			if in(i) {
+			if in[i] {
 				copyParam(space, i, p, best.Point)
 			}
 		}
@@ -109,7 +143,7 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 	gains, mains, totals := make([][]float64, d), make([][]float64, d), make([][]float64, d)
 	for _, f := range append([][]float64{mean}, draws...) {
 		f = s.scaled(f, im.Log)
-		for i, g := range weigh(f[:len(coalitions)]) {
+		for i, g := range sum(d, terms, f) {
 			gains[i] = append(gains[i], g)
 		}
 		main, total := sobolIndices(f[len(coalitions):], n, d)
@@ -156,68 +190,62 @@ func copyParam(space *spaces.Space, i int, to, from spaces.Point) {
 	copy(to[space.Offset(i):end], from[space.Offset(i):end])
 }
 
+// term is a part of a player's Shapley value: weight · (v(with) − v(without)).
+type term struct {
+	player, with, without int
+	weight                float64
+}
+
 // shapley returns the coalitions at which a game of d players is to be evaluated, the
-// empty one first and the whole one last, and what makes Shapley values (1953) of the
-// game's values there:
+// empty one first and that of all last, and the terms of the Shapley values (1953)
 //
 //	φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)).
 //
-// Of many players it averages over random orders and their reverses (Mitchell et al.
-// 2022); in both ways the values add up to v(all) − v(none).
-func shapley(d int, rng *rand.Rand) (coalitions []func(int) bool, weigh func(v []float64) []float64) {
+// Of many players they are means over random orders and their reverses (Mitchell et al.
+// 2022). In both ways the values add up to v(all) − v(none).
+func shapley(d int, rng *rand.Rand) (coalitions [][]bool, terms []term) {
+	at := func(in []bool) int {
+		coalitions = append(coalitions, slices.Clone(in))
+		return len(coalitions) - 1
+	}
 	if d <= exactUpTo {
-		for mask := range uint(1) << d {
-			coalitions = append(coalitions, func(i int) bool { return mask>>i&1 == 1 })
-		}
-		return coalitions, func(v []float64) []float64 {
-			weight := make([]float64, d) // of a coalition of so many players
-			for k := range weight {
-				weight[k] = 1 / (float64(d) * combin.GeneralizedBinomial(float64(d-1), float64(k)))
-			}
-			out := make([]float64, d)
-			for mask := range uint(len(v)) {
-				for i := range d {
-					if mask>>i&1 == 0 {
-						out[i] += weight[bits.OnesCount(mask)] * (v[mask|1<<i] - v[mask])
-					}
+		for mask := range 1 << d {
+			in := make([]bool, d)
+			for i := range d {
+				in[i] = mask>>i&1 == 1
+				if !in[i] {
+					n := bits.OnesCount(uint(mask))
+					terms = append(terms, term{i, mask | 1<<i, mask, 1 / (float64(d) * combin.GeneralizedBinomial(float64(d-1), float64(n)))})
 				}
 			}
-			return out
+			at(in)
 		}
+		return coalitions, terms
 	}
-	var orders [][]int
 	for range permutations {
 		order := rng.Perm(d)
-		back := slices.Clone(order)
-		slices.Reverse(back)
-		orders = append(orders, order, back)
-	}
-	coalitions = append(coalitions, func(int) bool { return false })
-	for _, order := range orders {
-		place := make([]int, d)
-		for at, i := range order {
-			place[i] = at
-		}
-		for k := range d - 1 {
-			coalitions = append(coalitions, func(i int) bool { return place[i] <= k })
-		}
-	}
-	coalitions = append(coalitions, func(int) bool { return true })
-	return coalitions, func(v []float64) []float64 {
-		out := make([]float64, d)
-		for o, order := range orders {
-			before := v[0]
-			for k, i := range order {
-				after := v[len(v)-1]
-				if k < d-1 {
-					after = v[1+o*(d-1)+k]
-				}
-				out[i] += (after - before) / float64(len(orders))
+		for range 2 {
+			in := make([]bool, d)
+			before := at(in)
+			for _, i := range order {
+				in[i] = true
+				after := at(in)
+				terms = append(terms, term{i, after, before, 1.0 / (2 * permutations)})
 				before = after
 			}
+			slices.Reverse(order)
 		}
-		return out
 	}
+	return coalitions, terms
+}
+
+// sum adds up the terms of each of d players in a game with these values.
+func sum(d int, terms []term, v []float64) []float64 {
+	out := make([]float64, d)
+	for _, t := range terms {
+		out[t.player] += t.weight * (v[t.with] - v[t.without])
+	}
+	return out
 }
 
 // pickFreeze returns the places from which sobolIndices are estimated: n random ones (A),

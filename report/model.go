@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -26,14 +27,16 @@ type Model struct {
 	// Rank is the rank correlation (Spearman's) of values with what a model foretells that
 	// does not know them: each fifth of the trials from the others. Within is the share of
 	// values within the 95 % interval foretold.
-	Rank   float64 `json:"rank"`
-	Within float64 `json:"within"`
+	Rank   float64 `json:"rank,omitempty"`
+	Within float64 `json:"within,omitempty"`
 	// Poor says why nothing should be concluded from the model; empty if it is good enough.
 	Poor string `json:"poor,omitempty"`
 	// Slices lead through the best trial, one for each parameter. Maps are of pairs.
-	Slices     []Slice     `json:"slices"`
+	Slices     []Slice     `json:"slices,omitempty"`
 	Maps       []Map       `json:"maps,omitempty"`
 	Importance *Importance `json:"importance,omitempty"`
+
+	values int // that there were
 }
 
 // Slice is what is believed where one parameter varies and the others are as in the best
@@ -112,13 +115,17 @@ func (s *Study) told(observations []optimizer.Observation) (optimizer.Drawer, er
 	return model, nil
 }
 
+// caught turns a panic of the optimizer into an error: the records are worth more than a
+// picture of a model.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the model failed: %v", p)
+	}
+}
+
 // believe asks a model of all that is shown of it.
 func (s *Study) believe(ctx context.Context) (m *Model, err error) {
-	defer func() {
-		if p := recover(); p != nil { // the records are worth more than a picture of a model
-			m, err = nil, fmt.Errorf("the model failed: %v", p)
-		}
-	}()
+	defer caught(&err)
 	best := s.state.Incumbent()
 	if best == nil || len(s.ranked()) < 2 {
 		return nil, errFew
@@ -139,7 +146,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
+	m = &Model{values: len(s.valued()), Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
 	for i, p := range s.Params {
 		m.Slices = append(m.Slices, s.slice(p.Name, e, e.Beliefs[i*(sliceSteps+1):(i+1)*(sliceSteps+1)]))
 	}
@@ -242,40 +249,18 @@ func (s *Study) check(ctx context.Context, m *Model, observations []optimizer.Ob
 	}
 	m.Within = float64(within) / float64(len(found))
 	m.Rank = stat.Correlation(ranks(foretold), ranks(found), nil)
-	if !(m.Rank >= leastRank) {
-		if math.IsNaN(m.Rank) {
-			m.Rank = 0
-		}
+	if m.Rank < leastRank {
 		m.Poor = fmt.Sprintf("it foretells values that it does not know with a rank correlation of only %.2f", m.Rank)
 	}
 	return nil
 }
 
-// ranks are the ranks of values, ties with their mean.
+// ranks are the ranks of values, ties in the order of their places.
 func ranks(values []float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return 0
-	})
-	out := make([]float64, len(values))
-	for i := 0; i < len(order); {
-		j := i
-		for j < len(order) && values[order[j]] == values[order[i]] {
-			j++
-		}
-		for k := i; k < j; k++ {
-			out[order[k]] = float64(i+j-1) / 2
-		}
-		i = j
+	order, out := make([]int, len(values)), make([]float64, len(values))
+	floats.ArgsortStable(slices.Clone(values), order)
+	for rank, i := range order {
+		out[i] = float64(rank)
 	}
 	return out
 }

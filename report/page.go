@@ -30,7 +30,7 @@ var pageJS string
 //go:embed page.html
 var pageHTML string
 
-var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean}).Parse(pageHTML))
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "tidy": tidy}).Parse(pageHTML))
 
 type card struct {
 	ID, Title, Note string
@@ -112,22 +112,17 @@ func (s *Study) sheet() *sheet {
 	}
 	for _, p := range plots {
 		svgs := p.draw(s)
-		switch {
-		case len(svgs) == 1:
-			add(p.name, p.title, p.note, p.wide, svgs[0])
-		case len(svgs) > 1:
-			add(p.name, p.title, p.note, true, `<div class="many">`+strings.Join(svgs, "")+`</div>`)
+		body := strings.Join(svgs, "")
+		if len(svgs) > 1 {
+			body = `<div class="many">` + body + `</div>`
 		}
+		add(p.name, p.title, p.note, p.wide || len(svgs) > 1, body) // hidden while there is nothing to show
 		if p.name == "history" {
 			add("model", "In words", "", true, render("words", s.words()))
 		}
 	}
-	if len(s.Failures) > 0 {
-		add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s.failures()))
-	}
-	if len(s.Trials) > 0 {
-		add("all", "Trials", "the best first", true, render("table", s.table()))
-	}
+	add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s))
+	add("all", "Trials", "the best first", true, render("table", s.table()))
 	for _, t := range s.shown() {
 		sh.Trials = append(sh.Trials, s.panel(t))
 	}
@@ -149,7 +144,7 @@ func (s *Study) tiles() [][2]string {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
 	out = append(out, [2]string{trials, "trials"})
-	for _, status := range []string{"failed", "pruned", "excluded", "unfinished"} {
+	for _, status := range []string{"infeasible", "failed", "pruned", "excluded", "unfinished"} {
 		if n := count[status]; n > 0 {
 			out = append(out, [2]string{strconv.Itoa(n), status})
 		}
@@ -195,7 +190,7 @@ func (s *Study) words() []string {
 		if im.Log {
 			scale = ", on a logarithmic scale"
 		}
-		r := im.Params[im.order(len(s.Params))[0]]
+		r := im.Ranked()[0]
 		out = append(out, fmt.Sprintf("%s matters most: it has a part in %.0f %% (%.0f to %.0f %%) of the variance%s.", r.Param, 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High, scale))
 	}
 	if l := m.Lipschitz; l != nil {
@@ -211,24 +206,8 @@ func (s *Study) words() []string {
 	return out
 }
 
-// failure is a reason as the page has it.
-type failure struct {
-	Failures
-	Last   int
-	Anchor string
-}
-
-func (s *Study) failures() []failure {
-	var out []failure
-	for _, f := range s.Failures[:min(len(s.Failures), 20)] {
-		last := f.Trials[len(f.Trials)-1]
-		f.Reason, f.Output = clean(f.Reason, 300), tidy(f.Output)
-		out = append(out, failure{f, last, s.anchor(last)})
-	}
-	return out
-}
-
-func (s *Study) anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
+// Anchor names the place of a trial on the page.
+func (s *Study) Anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
 
 // mostListed is how many trials the table has.
 const mostListed = 500
@@ -241,18 +220,17 @@ func (s *Study) table() table {
 	}
 	list := slices.Clone(s.shown())
 	slices.SortStableFunc(list, func(a, b *Trial) int {
-		switch {
-		case a.Value == nil || b.Value == nil:
+		if a.Value == nil || b.Value == nil {
 			return cmp.Compare(map[bool]int{true: 1}[a.Value == nil], map[bool]int{true: 1}[b.Value == nil])
 		}
-		return cmp.Compare(s.good(*b.Value), s.good(*a.Value))
+		return s.state.Compare(a.Trial, b.Trial)
 	})
 	for _, t := range list[:min(len(list), mostListed)] {
 		value := "-"
 		if t.Value != nil {
 			value = num(*t.Value)
 		}
-		r := row{ID: "r" + s.anchor(t.Number), To: s.anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, took(t.Seconds), string(t.Origin)}}
+		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, took(t.Seconds), string(t.Origin)}}
 		for _, p := range s.Params {
 			text := "-"
 			if v, ok := t.Values.Get(p.Name); ok {
@@ -266,7 +244,7 @@ func (s *Study) table() table {
 }
 
 func (s *Study) panel(t *Trial) panel {
-	p := panel{ID: s.anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
+	p := panel{ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
 	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 60), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
@@ -276,6 +254,11 @@ func (s *Study) panel(t *Trial) panel {
 	if t.Failure != nil {
 		add("reason", t.Failure.Text)
 		tip = append(tip, clean(t.Failure.Text, 80))
+	}
+	for _, limit := range s.state.Config.Broken(t.Metrics) {
+		if t.Standing == infeasible {
+			add("limit", limit)
+		}
 	}
 	for _, name := range s.Metrics {
 		if v, ok := t.Metrics.Get(name); ok && name != s.Metric {

@@ -44,8 +44,7 @@
     const part = JSON.parse(e.data);
     box.innerHTML = part.html;
     const old = document.getElementById(part.id);
-    if (part.html === '') { if (old) old.remove(); }
-    else if (old) old.replaceWith(box.content);
+    if (old) old.replaceWith(box.content);
     else document.getElementById(part.in).append(box.content);
     clearTimeout(late);
     late = setTimeout(index, 100);

@@ -92,18 +92,20 @@ func (s *Study) history() string {
 	c := s.chart("History of "+s.Metric, 900, 280, s.trialAxis(), s.valueAxis())
 	c.frame()
 	var steps [][2]float64
-	best := math.NaN()
+	var best *Trial
 	for _, t := range s.Trials {
-		if t.Standing != string(optimizer.Succeeded) {
+		if !t.Succeeded() || best != nil && s.state.Compare(t.Trial, best.Trial) >= 0 {
 			continue
 		}
-		if x := c.x.at(float64(t.Number)); !(s.good(*t.Value) <= s.good(best)) {
-			steps = append(steps, [2]float64{x, c.y.at(best)}, [2]float64{x, c.y.at(*t.Value)})
-			best = *t.Value
+		x := c.x.at(float64(t.Number))
+		if best != nil {
+			steps = append(steps, [2]float64{x, c.y.at(best.y())})
 		}
+		steps = append(steps, [2]float64{x, c.y.at(t.y())})
+		best = t
 	}
-	if n := len(s.Trials); !math.IsNaN(best) {
-		steps = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best)})
+	if n := len(s.Trials); best != nil {
+		steps = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())})
 	}
 	c.path("bestline", steps)
 	for _, t := range s.shown() {
@@ -333,29 +335,20 @@ func (s *Study) each(at func(*Trial) (x, y float64, ok bool)) []float64 {
 }
 
 // distribution is the empirical distribution function of the values.
-func (s *Study) distribution() string { return distribution([]*Study{s}) }
-
-func distribution(studies []*Study) string {
-	var all []float64
-	for _, s := range studies {
-		all = append(all, s.values()...)
-	}
-	if len(all) == 0 {
+func (s *Study) distribution() string {
+	values := s.values()
+	if len(values) == 0 {
 		return ""
 	}
-	s := studies[0]
-	c := s.chart("Distribution of values", 440, 260, axisOf(s.Metric, all, s.worse), axis{hi: 1, label: "share of trials"})
+	c := s.chart("Distribution of values", 440, 260, s.valueAxis(), axis{hi: 1, label: "share of trials"})
 	c.frame()
-	for k, s := range studies {
-		values := s.values()
-		slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(s.good(b), s.good(a)) })
-		var steps [][2]float64
-		for i, v := range values {
-			n := float64(len(values))
-			steps = append(steps, [2]float64{c.x.at(v), c.y.at(float64(i) / n)}, [2]float64{c.x.at(v), c.y.at(float64(i+1) / n)})
-		}
-		c.path("series s"+strconv.Itoa(k%6), steps)
+	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(s.good(b), s.good(a)) })
+	var steps [][2]float64
+	for i, v := range values {
+		n := float64(len(values))
+		steps = append(steps, [2]float64{c.x.at(v), c.y.at(float64(i) / n)}, [2]float64{c.x.at(v), c.y.at(float64(i+1) / n)})
 	}
+	c.path("series", steps)
 	return c.String()
 }
 
@@ -430,21 +423,7 @@ func (s *Study) ablation() string {
 	}
 	im := s.Model.Importance
 	return s.bars("From there to here", fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End)),
-		func(r ParamRow) (Interval, float64) { g := im.share(r.Gain); return g, g.Value })
-}
-
-// share is a part of the whole gain.
-func (im *Importance) share(g Interval) Interval {
-	whole := 0.0
-	for _, r := range im.Params {
-		whole += r.Gain.Value
-	}
-	if whole == 0 {
-		return Interval{}
-	}
-	g = Interval{g.Value / whole, g.Low / whole, g.High / whole}
-	g.Low, g.High = math.Min(g.Low, g.High), math.Max(g.Low, g.High)
-	return g
+		func(r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
 }
 
 // bars draws a pale bar and its interval, and a full one in it, for each parameter.

@@ -56,7 +56,7 @@ type Study struct {
 // Trial is what is shown of a trial, beside what is known of it.
 type Trial struct {
 	*study.Trial
-	// Standing is succeeded, failed, pruned, excluded or unfinished.
+	// Standing is succeeded, infeasible, failed, pruned, excluded or unfinished.
 	Standing string   `json:"standing"`
 	Value    *float64 `json:"value"`
 	Why      string   `json:"why,omitempty"`
@@ -100,9 +100,19 @@ type Failures struct {
 	Output string `json:"output,omitempty"` // the end of what the last of them printed
 }
 
+// Last is the trial that failed last.
+func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
+
 // Of prepares a study to be shown. Asking the model takes from a moment to some seconds;
 // the end of ctx leaves it out.
 func Of(ctx context.Context, src Source) *Study {
+	s := of(src)
+	s.ask(ctx)
+	return s
+}
+
+// of is Of without the model.
+func of(src Source) *Study {
 	st := src.State
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
@@ -125,11 +135,15 @@ func Of(ctx context.Context, src Source) *Study {
 		s.Trials[b.Number-1].best = true
 	}
 	s.group(src)
+	return s
+}
+
+// ask asks the model.
+func (s *Study) ask(ctx context.Context) {
 	var err error
 	if s.Model, err = s.believe(ctx); err != nil {
-		s.NoModel = err.Error()
+		s.Model, s.NoModel = nil, err.Error()
 	}
-	return s
 }
 
 // standing says in words whether the study goes on.
@@ -145,8 +159,11 @@ func standing(st *study.State, running bool) string {
 
 func (s *Study) trial(src Source, t *study.Trial) *Trial {
 	out := &Trial{Trial: t, Standing: cmp.Or(string(t.Status), "unfinished"), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
-	if t.Excluded || t.Outside {
+	switch {
+	case t.Excluded || t.Outside:
 		out.Standing = "excluded"
+	case t.Succeeded() && !src.State.Feasible(t):
+		out.Standing = infeasible
 	}
 	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
 		out.Value = &v
@@ -172,6 +189,9 @@ func (s *Study) trial(src Source, t *study.Trial) *Trial {
 	return out
 }
 
+// infeasible is the standing of a trial that succeeded and breaks a limit.
+const infeasible = "infeasible"
+
 // mostOutputs is how many trials a study may have for the end of each one's output to
 // be part of the page.
 const mostOutputs = 1000
@@ -195,7 +215,7 @@ func (s *Study) group(src Source) {
 	slices.SortStableFunc(s.Failures, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
 	for i := range s.Failures {
 		if f := &s.Failures[i]; src.Output != nil && i < 20 {
-			f.Output = src.Output(src.State.Trials[f.Trials[len(f.Trials)-1]-1])
+			f.Output = src.Output(src.State.Trials[f.Last()-1])
 		}
 	}
 }
@@ -232,8 +252,8 @@ func (s *Study) values() []float64 {
 
 // ranked are those that count, the best first.
 func (s *Study) ranked() []*Trial {
-	out := slices.DeleteFunc(s.valued(), func(t *Trial) bool { return t.Standing != string(optimizer.Succeeded) })
-	slices.SortStableFunc(out, func(a, b *Trial) int { return cmp.Compare(s.good(*b.Value), s.good(*a.Value)) })
+	out := slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
+	slices.SortStableFunc(out, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
 	return out
 }
 

@@ -20,29 +20,15 @@ func (s *Study) Markdown(w io.Writer) error {
 	if s.Model != nil && s.Model.Importance != nil {
 		b.WriteString("\n| parameter | part in the variance | alone | on the way to the best |\n| --- | --- | --- | --- |\n")
 		im := s.Model.Importance
-		for _, i := range im.order(len(s.Params)) {
-			r := im.Params[i]
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), im.share(r.Gain).percent())
+		for _, r := range im.Ranked() {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), im.Share(r.Gain).percent())
 		}
 	}
-	for _, f := range s.failures() {
-		fmt.Fprintf(&b, "\n%d failed: %s, such as trial %d\n", len(f.Trials), escape(f.Reason), f.Last)
-	}
-	t := s.table()
-	fmt.Fprintf(&b, "\n| %s |\n|%s\n", escapeAll(t.Head, escape), strings.Repeat(" --- |", len(t.Head)))
-	for _, r := range t.Rows[:min(len(t.Rows), 20)] {
-		fmt.Fprintf(&b, "| %s |\n", escapeAll(r.Cells, escape))
+	for _, f := range s.Failures {
+		fmt.Fprintf(&b, "\n%d failed: %s, such as trial %d\n", len(f.Trials), escape(clean(f.Reason, 300)), f.Last())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func escapeAll(cells []string, escape func(string) string) string {
-	out := make([]string, len(cells))
-	for i, c := range cells {
-		out[i] = escape(clean(c, 80))
-	}
-	return strings.Join(out, " | ")
 }
 
 // percent is an interval as people read it.

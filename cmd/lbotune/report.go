@@ -39,16 +39,16 @@ as md the page's text; as json all that the page shows; as csv one row for each 
   lbotune report a.study b.study -o both.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format == "" && g.json {
+			end := strings.TrimPrefix(filepath.Ext(out), ".")
+			switch {
+			case format != "":
+			case g.json:
 				format = "json"
-			}
-			if format == "" && plot != "" {
+			case plot != "":
 				format = "svg"
-			}
-			if end := strings.TrimPrefix(filepath.Ext(out), "."); format == "" && slices.Contains(formats, end) {
+			case slices.Contains(formats, end):
 				format = end
-			}
-			if format == "" {
+			default:
 				format = "html"
 			}
 			if !slices.Contains(formats, format) {

@@ -136,7 +136,7 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	root.SetFlagErrorFunc(wrongFlag)
 	root.AddCommand(
 		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
-		newStatus(g), newReport(g), newBest(g), newTrials(g), newShow(g), newLog(g),
+		newStatus(g), newReport(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newNote(g), newAsk(g), newTell(g),
 		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),
 	)

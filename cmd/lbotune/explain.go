@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/report"
+)
+
+func newImportance(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "importance STUDY",
+		Short: "Say which parameters matter",
+		Long: `Importance asks the model of a study. VARIANCE is the share of the objective's
+variance over the space in which a parameter has a part, ALONE what is due to it alone,
+and GAIN its share of the way from today's values, or the median trial, to the best one
+(Shapley values). Each has an interval over functions drawn from the model. Where the
+model is too poor to tell, that is said instead, and the exit code is 5.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := look(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := s.Unimportant(); err != nil {
+				return &hinted{err, "more trials that succeed help"}
+			}
+			im := s.Model.Importance
+			if g.json {
+				return printJSON(g.out, im)
+			}
+			rows := [][]string{{"parameter", "variance", "", "alone", "", "gain", ""}}
+			for _, r := range im.Ranked() {
+				row := []string{r.Param}
+				for _, v := range []report.Interval{r.Total, r.Main, im.Share(r.Gain)} {
+					row = append(row, fmt.Sprintf("%.0f %%", 100*v.Value), fmt.Sprintf("%.0f to %.0f", 100*v.Low, 100*v.High))
+				}
+				rows = append(rows, row)
+			}
+			if err := printTable(g.out, rows); err != nil {
+				return err
+			}
+			what := ""
+			if im.Log {
+				what = ", shares of the logarithm"
+			}
+			_, err = fmt.Fprintf(g.out, "gain: from %s (%s) to %s (trial %d)%s\n", short(im.Start), im.From, short(im.End), s.Best, what)
+			return err
+		},
+	}
+}
+
+func newExplain(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain STUDY N",
+		Short: "Say why a trial was proposed, and how surprising its result was",
+		Long: `Explain tells an optimizer what the study's optimizer knew when it proposed trial N, and
+asks what it believes of it: mean and deviation, the Lipschitz bounds, the probability of
+success, the acquisition. --json has the model's state too: length scales, noise, L.`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, l, t, err := loadTrial(args)
+			if err != nil {
+				return err
+			}
+			r, err := report.Explain(cmd.Context(), string(l), t)
+			if err != nil {
+				return err
+			}
+			if g.json {
+				return printJSON(g.out, r)
+			}
+			_, err = fmt.Fprint(g.out, reasonText(r, originOf(t)))
+			return err
+		},
+	}
+}
+
+// reasonText is what explain prints for people.
+func reasonText(r report.Reason, origin string) string {
+	var s strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("trial", "%d: %s", r.Trial, shortValues(r.Values))
+	row("origin", "%s", origin)
+	row("knew", "%s, and %d that ran", count(r.Told, "finished trial"), len(r.Pending))
+	if b := r.Before; b != nil {
+		row("foretold", "%s ± %s, between %s and %s with 95 %%", short(b.Mean), short(b.SD), short(b.Low), short(b.High))
+		row("best then", "%s", short(b.Best))
+		if b.AtBest != nil && b.AtWorst != nil {
+			row("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
+		}
+		if l := r.Model.Lipschitz; l != nil {
+			row("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
+		}
+		if b.Success < 1 {
+			row("success", "with probability %.2f", b.Success)
+		}
+		row("lengths", "%s", strings.Trim(fmt.Sprintf("%.3g", r.Model.Lengths), "[]"))
+		if b.Surprise != nil {
+			row("surprise", "%+.1f standard deviations", *b.Surprise)
+		}
+	} else {
+		row("model", "none: %s", r.NoModel)
+	}
+	if r.Value != nil {
+		row("value", "%s", short(*r.Value))
+	}
+	return s.String()
+}

@@ -1,0 +1,117 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Reason says why a trial was proposed, and how much of a surprise its result was. Values
+// are in the objective's units, as the program prints it.
+type Reason struct {
+	Trial  int              `json:"trial"`
+	Origin optimizer.Origin `json:"origin"`
+	Why    string           `json:"why,omitempty"`
+	Values spaces.Values    `json:"params"`
+	// Told is how many finished trials the optimizer knew, Pending which ones ran.
+	Told    int      `json:"told"`
+	Pending []int    `json:"pending"`
+	Value   *float64 `json:"value"` // that came out
+	// NoModel says why the rest is missing.
+	NoModel string `json:"no_model,omitempty"`
+	// Before is what was believed of the trial before it ran.
+	Before *Belief `json:"before,omitempty"`
+	Model  *Model  `json:"model,omitempty"` // its numbers alone
+}
+
+// Belief is an optimizer.Belief. What is infinite is missing.
+type Belief struct {
+	// Best is what there was to improve upon.
+	Best    float64 `json:"best"`
+	Mean    float64 `json:"mean"`
+	SD      float64 `json:"sd"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Success float64 `json:"success"`
+	// AtBest and AtWorst are the Lipschitz bounds.
+	AtBest  *float64 `json:"at_best,omitempty"`
+	AtWorst *float64 `json:"at_worst,omitempty"`
+	// Acquisition is the logarithm of what proposals maximize, up to a constant.
+	Acquisition *float64 `json:"acquisition,omitempty"`
+	// Surprise is how far the value is from the mean, in standard deviations of the belief
+	// and the noise together.
+	Surprise *float64 `json:"surprise,omitempty"`
+}
+
+// errFound ends reading a journal.
+var errFound = errors.New("found")
+
+// Explain reads the study in dir up to the proposal of a trial, and asks an optimizer that
+// knows what the study's optimizer knew then.
+func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
+	r := Reason{Trial: t.Number, Origin: t.Origin, Why: t.Note.Why, Values: t.Values, Told: t.Told, Pending: t.Pending}
+	if t.Done() && t.Status != optimizer.Failed {
+		r.Value = ifFinite(t.Value)
+	}
+	_, _, err := study.Read(dir, func(before *study.State, rec study.Record) error {
+		if p, ok := rec.Event.(study.Proposed); !ok || p.Trial != t.Number {
+			return nil
+		}
+		if err := r.believe(ctx, before, t); err != nil {
+			r.NoModel = err.Error()
+		}
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return r, err
+}
+
+// believe fills in what was believed when the trial was proposed.
+func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (err error) {
+	defer caught(&err)
+	s := &Study{Direction: st.Config.Objective().Direction, state: st}
+	var observations []optimizer.Observation
+	for _, n := range st.Order[:t.Told] {
+		if t := st.Trials[n-1]; t.Teaches() {
+			observations = append(observations, st.Observation(t))
+		}
+	}
+	model, err := s.told(observations)
+	if err != nil {
+		return err
+	}
+	q := optimizer.Query{Trial: t.Number}
+	for _, n := range t.Pending {
+		q.Pending = append(q.Pending, optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point})
+	}
+	point, err := st.Search.Encode(t.Values)
+	if err != nil {
+		return err
+	}
+	e, err := model.Explain(ctx, q, []spaces.Point{point})
+	if err != nil {
+		return err
+	}
+	b := e.Beliefs[0]
+	low, high := s.good(b.Low), s.good(b.High)
+	r.Before = &Belief{Best: s.good(e.Best), Mean: s.good(b.Mean), SD: b.SD, Low: min(low, high), High: max(low, high), Success: b.Success,
+		AtBest: ifFinite(s.good(b.Upper)), AtWorst: ifFinite(s.good(b.Lower)), Acquisition: ifFinite(b.Acquisition)}
+	if r.Value != nil {
+		r.Before.Surprise = ifFinite((*r.Value - r.Before.Mean) / math.Hypot(b.SD, e.Noise))
+	}
+	r.Model = &Model{Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
+	return nil
+}
+
+func ifFinite(x float64) *float64 {
+	if !finite(x) {
+		return nil
+	}
+	return &x
+}
