@@ -94,6 +94,9 @@ func (a *ask) withFactors(s score) score {
 		}
 		s = &product{score: s, factors: factors}
 	}
+	if a.view.risky != nil {
+		s = &outside{s, a.view.risky}
+	}
 	if a.space.Related() {
 		s = &outside{s, func(p []float64) bool { return !a.dom.allows(p) }}
 	}

@@ -98,6 +98,39 @@ func (l *lbo) caution() float64 {
 	return 1 + 50*failures/float64(len(recent))
 }
 
+// Where the best values lie beside what fails, as they do below the learning rate that
+// diverges, every step towards the better one is as likely as not to fail. Once carefulAfter
+// of the last recentTrials trials have failed, and the designs of the beginning are carefulFrom
+// times over, proposals keep to where a trial succeeds with the probability sure.
+//
+// On 40 surfaces that rise towards a border that nothing was tuned on, in 1 to 5 dimensions,
+// 59 % of the trials 21 to 40 failed before, and 19 % with it; the best value misses the best
+// possible one by 2.6 % of the range instead of 2.2 % on average.
+const (
+	recentTrials = 12
+	carefulAfter = 2
+	carefulFrom  = 3
+	sure         = 0.9
+)
+
+// besideBest reports whether a point shares the levels of the best one: what fails among
+// others is no edge that the search is working at.
+func (l *lbo) besideBest(p []float64) bool { return l.best >= 0 && l.dom.alike(p, l.x[l.best]) }
+
+// careful reports whether trials have failed so often that no more is to be risked.
+func (l *lbo) careful() bool {
+	if len(l.told) < carefulFrom*l.set.DesignSize {
+		return false
+	}
+	failures := 0
+	for _, o := range l.told[max(0, len(l.told)-recentTrials):] {
+		if o.unexplained() && l.besideBest(o.Proposal.Point) {
+			failures++
+		}
+	}
+	return failures >= carefulAfter
+}
+
 // probability returns p(x).
 func (s *chance) probability(x []float64) float64 {
 	if s == nil {

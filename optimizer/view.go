@@ -19,10 +19,12 @@ type view struct {
 	// target is the value to improve upon: the incumbent, or what a pending trial
 	// is believed to reach. Without that the place beside it would promise the same
 	// gain once more.
-	target   float64
-	holds    bool    // target is of a point that holds every limit
-	limits   *limits // with the assumptions
-	success  *chance // nil when nothing failed
+	target  float64
+	holds   bool    // target is of a point that holds every limit
+	limits  *limits // with the assumptions
+	success *chance // nil when nothing failed
+	// risky is where trials fail too often for a careful proposal; nil for others.
+	risky    func([]float64) bool
 	searcher *searcher
 }
 
@@ -60,6 +62,11 @@ func (a *ask) look() error {
 	}
 	if v.success, err = a.successModel(); err != nil {
 		return err
+	}
+	if v.success != nil && a.careful() {
+		v.risky = func(p []float64) bool { return a.besideBest(p) && v.success.probability(p) < sure }
+		taken := a.taken
+		a.taken = func(p []float64) bool { return taken(p) || v.risky(p) }
 	}
 	v.searcher = &searcher{domain: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
 	a.view = v
