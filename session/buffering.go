@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lbotune/lbotune/study"
 )
 
 // A program whose output goes to a file gathers it in blocks of some kilobytes, and its
@@ -29,6 +31,15 @@ func lineBuffered(given, stdbuf []string) []string {
 		env = append(env, stdbuf...)
 	}
 	return env
+}
+
+// warnOfBurst says, once, that nothing can be stopped early where the readings of a trial came
+// all at its end.
+func (l *loop) warnOfBurst(t *study.Trial) {
+	if !l.burst && l.state.Config.Prunes() && t.Burst() {
+		l.burst = true
+		l.opts.Log.Warn("all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", t.Number)
+	}
 }
 
 // askStdbuf asks GNU stdbuf what it sets for line-buffered output; nothing if there is

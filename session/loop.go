@@ -32,6 +32,7 @@ type loop struct {
 	running map[int]*running  // by trial; 0 is the setup command
 	freed   int               // attempts that ran and have ended
 	kill    chan struct{}     // closed to kill every attempt
+	burst   bool              // it was said that readings come too late
 
 	stop   Stop
 	ending *study.Closed

@@ -40,6 +40,11 @@ func (l *loop) settle() error {
 	if err := l.write(records); err != nil {
 		return unsaved(err, events)
 	}
+	for _, e := range events {
+		if f, ok := e.(study.Finished); ok {
+			l.warnOfBurst(l.state.Trials[f.Trial-1])
+		}
+	}
 	return nil
 }
 

@@ -309,13 +309,21 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
 	}
 	one.Budget = study.Budget{Trials: trials}
-	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Prune = 0, 1, 0, -1, nil
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
+	if one.Prune = nil; cfg.Prunes() { // so that trials run as they will, and none is stopped
+		one.Prune = &study.Prune{Method: "median", MinTrials: 1 << 30}
+	}
 	one.Run.Workers = min(one.Run.Workers, trials)
 	var l launcher
 	if err := l.choose(&one, dir); err != nil {
 		return nil, "", err
 	}
-	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion()})
+	log, closeLog, err := g.logger(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
+	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion(), Log: log})
 	if err != nil {
 		return nil, "", err
 	}
