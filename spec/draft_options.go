@@ -166,7 +166,7 @@ func (g *guesser) leave(flag, value, why string) {
 // Names of options that are no hyperparameters, whatever their values, by why.
 var (
 	chanceNames = regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`)
-	budgetNames = regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|timeout|budget|max_?time)$`)
+	budgetNames = regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|tm_?lim|timeout|budget|max_?time)$`)
 	machine     = regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads|num_threads|nthreads|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`)
 	reporting   = regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|\w+_(interval|freq|every)|version|id)$`)
 	dataNames   = regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|year|start|end)$`)
