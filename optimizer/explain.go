@@ -14,7 +14,7 @@ import (
 type Explainer interface {
 	// Explain returns what the Ask of the query would know, and what it would
 	// believe of each of the points. It returns ErrNoModel while there are too few
-	// successes for a model.
+	// successes for a model, and ErrSeveral if there are several objectives.
 	Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error)
 }
 
@@ -82,6 +82,9 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 func (l *lbo) lookAt(ctx context.Context, q Query, points []spaces.Point) (*ask, [][]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
+	}
+	if l.objectives > 1 {
+		return nil, nil, ErrSeveral
 	}
 	if len(l.y) < leastForModel {
 		return nil, nil, ErrNoModel

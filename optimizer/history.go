@@ -26,6 +26,8 @@ type history struct {
 	seen   map[string]bool // keys of all told points
 	trials map[int]bool    // numbers of all told trials
 	best   int             // index into x of the best success, the first of equals; -1 without any
+	// objectives is how many the study has, 0 until it is known.
+	objectives int
 	// constraints is how many the study has, −1 until it is known.
 	constraints int
 }
@@ -45,6 +47,9 @@ func (h *history) add(o Observation) error {
 	h.seen[key(p)] = true
 	if len(o.Constraints) > 0 || o.Status == Succeeded {
 		h.constraints = len(o.Constraints)
+	}
+	if o.Status == Succeeded {
+		h.objectives = len(o.Values)
 	}
 	switch o.Status {
 	case Succeeded:
@@ -78,11 +83,11 @@ func (h *history) check(o Observation) error {
 	if slices.ContainsFunc(o.Constraints, func(c float64) bool { return math.IsInf(c, -1) }) {
 		return errors.New("a constraint cannot be held by an infinite margin")
 	}
-	finite := !math.IsNaN(o.Value()) && !math.IsInf(o.Value(), 0)
+	finite := len(o.Values) > 0 && !slices.ContainsFunc(o.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	switch o.Status {
 	case Succeeded, Pruned:
-		if len(o.Values) > 1 {
-			return fmt.Errorf("there is one objective; found %d values", len(o.Values))
+		if n := len(o.Values); h.objectives > 0 && n != h.objectives && (n > 0 && o.Status == Succeeded || n > h.objectives) {
+			return fmt.Errorf("found %d values; other trials have %d", n, h.objectives)
 		}
 		if !finite {
 			return fmt.Errorf("a trial that %s needs a finite value; found %v", o.Status, o.Value())

@@ -37,6 +37,9 @@ type lbo struct {
 	success   *chance // of the first successAt observations
 	successAt int
 
+	parts  []*lbo // one for each of several objectives
+	unbent bool   // a part: its volume is in the objective's units, so that these are not warped
+
 	limits   *limits // of the first limitsAt observations
 	limitsAt int
 }
@@ -53,6 +56,9 @@ func newLBO(h *history, set Settings) *lbo {
 func (l *lbo) Tell(o Observation) error {
 	if err := l.add(o); err != nil {
 		return err
+	}
+	if l.objectives > 1 {
+		return l.tellParts(l.told[len(l.told)-1])
 	}
 	m := recall(o.Proposal.Note)
 	if f := m.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
@@ -90,6 +96,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 // ask is the making of one proposal.
 type ask struct {
 	*lbo
+	query   Query
 	trial   int
 	pending [][]float64
 	used    func([]float64) bool // told or pending
@@ -105,7 +112,7 @@ func (l *lbo) newAsk(q Query) (*ask, error) {
 		return nil, err
 	}
 	used := l.taken(pending)
-	a := &ask{lbo: l, trial: q.Trial, pending: pending}
+	a := &ask{lbo: l, query: q, trial: q.Trial, pending: pending}
 	a.used = func(p []float64) bool { return used(l.space.Snap(p)) }
 	a.taken = func(p []float64) bool { p = l.space.Snap(p); return used(p) || a.crowds(p) }
 	return a, nil
@@ -136,6 +143,9 @@ func (a *ask) propose() (Proposal, error) {
 		}
 		p, err := a.spread()
 		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
+	}
+	if a.parts != nil {
+		return a.several()
 	}
 	if err := a.look(); err != nil {
 		p, ferr := a.spread()

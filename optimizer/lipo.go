@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
@@ -28,6 +29,9 @@ const (
 func newAdaLIPO(h *history) *adaLIPO { return &adaLIPO{history: h} }
 
 func (l *adaLIPO) Tell(o Observation) error {
+	if len(o.Values) > 1 {
+		return fmt.Errorf("telling trial %d: method %s takes one objective; found %d values", o.Trial, MethodLipschitz, len(o.Values))
+	}
 	if err := l.add(o); err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 type memory struct {
 	// Fit is the model that the proposal rests on. The next fit starts from it.
 	Fit *modelFit `json:"fit,omitempty"`
+	// Fits are the same of each of several objectives.
+	Fits []*modelFit `json:"fits,omitempty"`
 	// Step is the trust region that the proposal was made in.
 	Step *trustStep `json:"step,omitempty"`
 	// Finished are the trials around which the search found nothing left to gain.
@@ -46,7 +48,7 @@ type trustStep struct {
 
 // write returns the state of a note; none if there is nothing to keep.
 func (m memory) write() json.RawMessage {
-	if m.Fit == nil && m.Step == nil && m.Finished == nil {
+	if m.Fit == nil && m.Fits == nil && m.Step == nil && m.Finished == nil {
 		return nil
 	}
 	b, err := json.Marshal(m)

@@ -60,6 +60,10 @@ type Query struct {
 	Trial int
 	// Pending are the trials that are running, in the order of their numbers.
 	Pending []Pending
+	// Thresholds, of several objectives, are the values above which each counts: the
+	// reference point of the hypervolume. Where there are none, or one is −∞, it is found
+	// from what was told.
+	Thresholds []float64
 }
 
 // Pending is a trial without a result yet.
@@ -109,8 +113,8 @@ type Observation struct {
 	Status   Status
 	// Values are those of the objectives, in the order of the study, each to be
 	// maximized. They are finite for a success and, when pruned, the last readings
-	// (an optimistic or pessimistic guess, never a result). A failure needs none. The
-	// methods of this package take one.
+	// (an optimistic or pessimistic guess, never a result). A failure needs none. There
+	// are as many in every trial.
 	Values []float64
 	// Constraints are by how much the trial breaks each of the study's limits, in any
 	// unit of that limit's own, the same in all trials: above 0 it breaks it, and at 0 and

@@ -2,6 +2,7 @@ package optimizer_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -29,8 +30,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The methods of this package know one objective.
-func TestOneObjective(t *testing.T) {
+// All trials have as many values, and one method takes one alone.
+func TestNumberOfObjectives(t *testing.T) {
 	space, err := spaces.New(spaces.Param{Name: "k", Kind: spaces.KindInt, Min: 1, Max: 9})
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +45,19 @@ func TestOneObjective(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := optimizer.Observation{Trial: 1, Proposal: p, Status: optimizer.Succeeded, Values: []float64{1, 2}}
-		if err := opt.Tell(o); err == nil || !strings.Contains(err.Error(), "one objective") {
-			t.Errorf("%s was told two values: %v", method, err)
+		tell := func(trial int, values ...float64) error {
+			return opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: values})
+		}
+		if err := tell(1, 1, 2); method == optimizer.MethodLipschitz {
+			if err == nil || !strings.Contains(err.Error(), "one objective") {
+				t.Errorf("%s was told two values: %v", method, err)
+			}
+			continue
+		} else if err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		if tell(2, 1) == nil || tell(3, 1, 2, 3) == nil || tell(4, 1, math.NaN()) == nil {
+			t.Errorf("%s took other numbers of values", method)
 		}
 	}
 }

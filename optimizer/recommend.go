@@ -11,6 +11,9 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
 	}
+	if l.objectives > 1 {
+		return Recommendation{}, ErrSeveral
+	}
 	if l.best < 0 {
 		return Recommendation{}, ErrNoSuccess
 	}

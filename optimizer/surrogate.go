@@ -115,7 +115,10 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	x, unit := l.x[:n], unitOf(l.y[:n])
 	values := scaled(l.y[:n], unit)
 	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
-	if l.set.Warp == auto {
+	switch {
+	case l.set.Warp == auto && l.unbent:
+		kinds = []warp.Kind{warp.Identity}
+	case l.set.Warp == auto:
 		kinds = warp.Kinds()
 	}
 	reselect := base == nil || n-base.WarpN >= reselectEvery(n)
