@@ -103,16 +103,20 @@ func TestFrontIsFound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			const trials = 40
+			times := 4 // as many random points
+			if len(c.ref) > 3 {
+				times = 2 // most of the cube is on the front
+			}
 			var model, random []float64
 			for seed := uint64(1); seed <= effort.Of(uint64(1), 3, 5); seed++ {
 				model = append(model, volumeOf(t, c, optimizer.Settings{}, seed, trials, nil))
-				random = append(random, volumeOf(t, c, optimizer.Settings{Method: optimizer.MethodRandom}, seed, 4*trials, nil))
+				random = append(random, volumeOf(t, c, optimizer.Settings{Method: optimizer.MethodRandom}, seed, times*trials, nil))
 			}
 			slices.SortFunc(model, cmp.Compare[float64])
 			slices.SortFunc(random, cmp.Compare[float64])
-			t.Logf("volume %.4g, of four times as many random points %.4g", model, random)
+			t.Logf("volume %.4g, of %d times as many random points %.4g", model, times, random)
 			if n := len(model) / 2; !(model[n] > random[n]) {
-				t.Errorf("median volume %.4g, and of four times as many random points %.4g", model[n], random[n])
+				t.Errorf("median volume %.4g, and of %d times as many random points %.4g", model[n], times, random[n])
 			}
 		})
 	}
