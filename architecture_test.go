@@ -43,6 +43,7 @@ var floors = map[string]place{
 	"command":                        {1, []string{"spaces", "internal/shell"}},
 	"relation":                       {1, []string{"spaces"}},
 	"internal/faultfs":               {0, []string{"journal"}},
+	"optimizer/internal/pareto":      {2, nil},
 	"optimizer/internal/sobol":       {2, nil},
 	"optimizer/internal/warp":        {2, nil},
 	"optimizer/internal/lipschitz":   {2, nil},

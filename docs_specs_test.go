@@ -69,7 +69,7 @@ func completed(fragment string, tables map[string]any) string {
 		tail += "\n[params.lr]\ntype = \"float\"\nmin = 0.0\nmax = 1.0\n"
 	}
 	head = fmt.Sprintf("command = %q\n", command)
-	if tables["objective"] == nil {
+	if tables["objective"] == nil && tables["objectives"] == nil {
 		tail += "\n[objective]\nmetric = \"loss\"\nstep = \"epoch\"\n"
 	}
 	if tables["budget"] == nil {

@@ -32,6 +32,7 @@ func examples() []example {
 		{"python-epochs/spec.toml", []string{"python3"}, 0, 1},
 		{"c-program/spec.toml", []string{"cc"}, 6, 24},
 		{"moons/constraint.toml", []string{"python3"}, 5, 51},
+		{"moons/objectives.toml", []string{"python3"}, 5, 51},
 		{"yaml-config/spec.toml", []string{"python3"}, 0.8, 20},
 		{"early-stopping/spec.toml", []string{"awk"}, 0.1, 1},
 		{"early-stopping/asha.toml", []string{"awk"}, 0.1, 1},

@@ -25,7 +25,7 @@ type question struct {
 // newQuestion asks for the next trial, telling what is new after the first told
 // finished trials.
 func newQuestion(s *study.State, told int) question {
-	q := question{told: len(s.Order), query: optimizer.Query{Trial: len(s.Trials) + 1}, known: s.Known()}
+	q := question{told: len(s.Order), query: s.Query(len(s.Trials) + 1), known: s.Known()}
 	for _, n := range s.Order[told:] {
 		if t := s.Trials[n-1]; t.Teaches() {
 			q.tell = append(q.tell, s.Observation(t))

@@ -170,7 +170,7 @@ func (s *Study) takeMetrics(into, told study.Metrics) error {
 	}
 	for _, m := range c.Metrics {
 		if _, ok := told[m.Name]; m.Required() && m.Name != objective && !ok {
-			return fmt.Errorf("%s has a limit and must be told, too", m.Name)
+			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // the study has ended well all the same.
 func (l *loop) recommend() (r *study.Recommended) {
 	rec, ok := l.opt.(optimizer.Recommender)
-	if !ok || l.state.Incumbent() == nil {
+	if !ok || l.state.Incumbent() == nil || l.state.Config.Several() {
 		return nil
 	}
 	defer func() {

@@ -71,7 +71,7 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 		}
 		r.opt = opt
 	}
-	q := question{query: optimizer.Query{Trial: e.Trial}, known: r.state.Known()}
+	q := question{query: r.state.Query(e.Trial), known: r.state.Known()}
 	for ; r.told < e.Told; r.told++ {
 		if t := r.state.Trials[r.state.Order[r.told]-1]; t.Teaches() {
 			q.tell = append(q.tell, r.state.Observation(t))

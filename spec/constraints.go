@@ -30,7 +30,7 @@ func (t *table) constraints(cfg *study.Config) map[string]string {
 				s.self("give it another name, or leave out where it is found", "is what another metric is called")
 			}
 			i = len(cfg.Metrics)
-			cfg.Metrics = append(cfg.Metrics, s.watched(name, cfg.Objective().Name))
+			cfg.Metrics = append(cfg.Metrics, s.watched(name, cfg.Metrics))
 		}
 		m := &cfg.Metrics[i]
 		switch {

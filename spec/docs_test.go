@@ -13,21 +13,27 @@ import (
 
 // The reference names every key that the code reads, and no other.
 func TestEveryKeyIsDocumented(t *testing.T) {
-	src, err := os.ReadFile("testdata/good/full.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := parseDocument(string(src))
-	var cfg study.Config
-	d.config(&cfg, "full.toml")
-	if len(d.problems) > 0 {
-		t.Fatalf("the full spec has problems: %+v", d.problems)
+	known := map[string][]string{}
+	for _, file := range []string{"full.toml", "several.toml"} {
+		src, err := os.ReadFile("testdata/good/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := parseDocument(string(src))
+		var cfg study.Config
+		d.config(&cfg, file)
+		if len(d.problems) > 0 {
+			t.Fatalf("%s has problems: %+v", file, d.problems)
+		}
+		for table, keys := range d.known {
+			known[table] = append(known[table], keys...)
+		}
 	}
 	read := map[string]map[string]bool{}
-	for table, keys := range d.known {
+	for table, keys := range known {
 		section, _, isNamed := strings.Cut(table, ".")
 		switch {
-		case section == "run" && isNamed, table == "params", table == "metrics", table == "constraints":
+		case section == "run" && isNamed, table == "params", table == "metrics", table == "constraints", table == "objectives":
 			continue // environment variables, slots and sources; names of parameters, metrics and constraints
 		case isNamed:
 			section += ".NAME"

@@ -12,11 +12,57 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// metrics reads [objective] and [metrics.NAME].
+// metrics reads [objective], or [objectives.NAME], and [metrics.NAME].
 func (t *table) metrics(ok *[]int) []study.Metric {
+	out := t.objectives(ok)
+	if out == nil {
+		out = []study.Metric{t.objective(ok)}
+	}
+	all := t.sub("metrics")
+	for _, name := range t.doc.keysOf(all) {
+		if len(out) == study.MaxMetrics {
+			all.at(name, "", "there are more than %d metrics", study.MaxMetrics)
+			break
+		}
+		out = append(out, all.sub(name).watched(name, out))
+	}
+	return out
+}
+
+// objectives reads [objectives.NAME], nil if there are none.
+func (t *table) objectives(ok *[]int) []study.Metric {
+	if !t.has("objectives") {
+		return nil
+	}
+	all := t.sub("objectives")
+	var out []study.Metric
+	for _, name := range t.doc.keysOf(all) {
+		s := all.sub(name)
+		direction := s.direction()
+		threshold, goal := s.limit("threshold"), s.limit("goal")
+		if codes := s.exitCodes("ok_exit"); codes != nil {
+			*ok = codes
+		}
+		m := s.watched(name, nil)
+		m.Direction, m.Threshold, m.Goal = direction, threshold, goal
+		out = append(out, m)
+	}
+	if out != nil && t.has("objective") {
+		t.sub("objective").self("write all of them as [objectives.NAME]", "cannot stand beside [objectives.%s]", out[0].Name)
+	}
+	return out
+}
+
+// direction reads which values are better.
+func (t *table) direction() study.Direction {
+	return study.Direction(t.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize)))
+}
+
+// objective reads [objective].
+func (t *table) objective(ok *[]int) study.Metric {
 	s := t.sub("objective")
 	o := s.metric()
-	o.Direction = study.Direction(s.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize)))
+	o.Direction = s.direction()
 	o.Name = cmp.Or(o.Rule.Metric, o.Rule.JSON, string(o.Measure), "value")
 	*ok = s.exitCodes("ok_exit")
 	s.done()
@@ -26,21 +72,11 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 	} else {
 		s.checkMetric(o)
 	}
-	out := []study.Metric{o}
-	all := t.sub("metrics")
-	for _, name := range t.doc.keysOf(all) {
-		if len(out) == study.MaxMetrics {
-			all.at(name, "", "there are more than %d metrics", study.MaxMetrics)
-			break
-		}
-		m := all.sub(name)
-		out = append(out, m.watched(name, o.Name))
-	}
-	return out
+	return o
 }
 
 // watched reads [metrics.NAME]. Without a rule, the metric is found by its name.
-func (t *table) watched(name, objective string) study.Metric {
+func (t *table) watched(name string, others []study.Metric) study.Metric {
 	m := t.metric()
 	m.Name = name
 	if !t.hasRule() {
@@ -48,7 +84,7 @@ func (t *table) watched(name, objective string) study.Metric {
 	}
 	t.done()
 	switch {
-	case name == objective:
+	case slices.ContainsFunc(others, func(o study.Metric) bool { return o.Direction != "" && o.Name == name }):
 		t.self("give it another name", "is what the objective is called")
 	case name == "" || strings.ContainsFunc(name, unicode.IsControl):
 		t.self("", "found the name %q; want a line of text", name)

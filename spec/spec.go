@@ -148,12 +148,39 @@ func (t *table) checkGrid(cfg study.Config) {
 	}
 }
 
+// checkSeveral reports what has no meaning with several objectives.
+func (t *table) checkSeveral(cfg study.Config) {
+	if !cfg.Several() {
+		return
+	}
+	first := cfg.Objective().Name
+	for _, k := range []struct{ section, key, hint string }{
+		{"budget", "goal", "write goal into [objectives." + first + "]"},
+		{"budget", "gap", "leave it out"},
+		{"optimizer", "acquisition", "leave it out"}, {"optimizer", "local", "leave it out"},
+	} {
+		if sub := t.sub(k.section); sub.has(k.key) {
+			sub.at(k.key, k.hint, "is for one objective")
+		}
+	}
+	if cfg.Optimizer.Method == optimizer.MethodLipschitz {
+		t.sub("optimizer").at("method", "", "method %s is for one objective", cfg.Optimizer.Method)
+	}
+	if cfg.Prune != nil {
+		t.sub("prune").self("leave it out", "is for one objective")
+	}
+}
+
 // checkTogether finds what is wrong between sections that are right alone.
 func (t *table) checkTogether(cfg study.Config) {
 	t.checkGrid(cfg)
+	t.checkSeveral(cfg)
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
 		in := t.sub("objective")
-		if m.Name != cfg.Objective().Name {
+		switch {
+		case m.Direction != "" && t.has("objectives"):
+			in = t.sub("objectives").sub(m.Name)
+		case m.Name != cfg.Objective().Name:
 			in = t.sub("metrics").sub(m.Name)
 		}
 		in.at("file", `write file = "{trial_dir}/result.json", and have the program write there`,

@@ -140,3 +140,23 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Several objectives are metrics with directions, in the order of the file.
+func TestSeveralObjectives(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/several.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := spec.Parse("several.toml", src, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := cfg.Objectives()
+	if len(o) != 2 || o[0].Name != "error" || o[0].Direction != study.Minimize || *o[0].Threshold != 20 || o[0].Rule.Metric != "error" ||
+		o[1].Name != "speed" || o[1].Direction != study.Maximize || *o[1].Goal != 100 || o[1].Threshold != nil {
+		t.Errorf("objectives %+v", o)
+	}
+	if m := cfg.Metrics[2]; m.Name != "memory" || *m.Max != 8e9 || m.Min != nil || !m.Required() || cfg.Run.OKExit[1] != 3 {
+		t.Errorf("constraint %+v, exit codes %v", m, cfg.Run.OKExit)
+	}
+}

@@ -72,7 +72,8 @@ func studentQuantile(nu float64) float64 {
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(0.975)
 }
 
-// Unconfirmed lists the best trials that have not been run again often enough.
+// Unconfirmed lists the best trials, or those of the front, that have not been run again
+// often enough.
 func (s *State) Unconfirmed() []*Trial {
 	if s.Config.Run.Confirm == 0 {
 		return nil
@@ -84,7 +85,11 @@ func (s *State) Unconfirmed() []*Trial {
 		}
 	}
 	slices.SortStableFunc(best, s.Compare)
-	best = best[:min(contenders, len(best))]
+	if s.Config.Several() {
+		best = s.Front()
+	} else {
+		best = best[:min(contenders, len(best))]
+	}
 	return slices.DeleteFunc(best, func(t *Trial) bool {
 		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm
 	})

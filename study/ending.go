@@ -14,12 +14,18 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	switch {
 	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.worth(s.best.Value) >= s.worth(*b.Goal):
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
+	case s.goal != nil:
+		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
 	case b.Trials > 0 && len(s.Order) >= b.Trials:
 		return &Closed{Why: EndTrials, Detail: fmt.Sprintf("all %d trials are finished", b.Trials)}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time)}
 	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:
-		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("no better trial in %d", s.sinceBest)}
+		what := "no better trial"
+		if s.Config.Several() {
+			what = "no trial on the front"
+		}
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("%s in %d", what, s.sinceBest)}
 	}
 	return s.guard()
 }

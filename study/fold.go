@@ -220,6 +220,10 @@ func (s *State) finished(e Finished, at time.Time) error {
 		return err // the first end of a trial wins
 	}
 	value, ok := e.Metrics.Get(s.Config.Objective().Name)
+	for _, o := range s.Config.Objectives()[1:] {
+		_, reported := e.Metrics.Get(o.Name)
+		ok = ok && (reported || e.Status != optimizer.Succeeded)
+	}
 	if !ok && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
@@ -281,7 +285,7 @@ func (s *State) included(e Included) error {
 
 // findBest looks for the best trial anew.
 func (s *State) findBest() {
-	s.best, s.sinceBest = nil, 0
+	s.best, s.goal, s.sinceBest = nil, nil, 0
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])
 	}
@@ -290,7 +294,16 @@ func (s *State) findBest() {
 // contend makes a finished trial the best one if it is better than all before it.
 func (s *State) contend(t *Trial) {
 	s.sinceBest++
-	if t.Succeeded() && (s.best == nil || s.Compare(t, s.best) < 0) {
+	switch {
+	case !t.Succeeded():
+	case s.Config.Several():
+		if s.joins(t) {
+			s.best, s.sinceBest = s.firstOf(s.best, t), 0
+		}
+		if s.goal == nil && s.reached(t) {
+			s.goal = t
+		}
+	case s.best == nil || s.Compare(t, s.best) < 0:
 		s.best, s.sinceBest = t, 0
 	}
 }

@@ -11,6 +11,13 @@ import (
 // provenance stands for all of a config that makes a trial's result what it is, beside the
 // trial's own values. The directory is not part of it: a study may be moved.
 func (c *Config) provenance() string {
+	if c.Several() {
+		parts := []any{c.Command, c.Setup, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources}
+		for _, o := range c.Objectives() {
+			parts = append(parts, o.Rule, o.File, o.Measure)
+		}
+		return digest(parts...)
+	}
 	return digest(c.Command, c.Setup, c.Objective().Rule, c.Objective().File, c.Objective().Measure, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources)
 }
 

@@ -51,6 +51,10 @@ type Metric struct {
 	// the rule's source is "file". Placeholders are replaced.
 	File      string    `json:"file,omitempty"`
 	Direction Direction `json:"direction,omitempty"`
+	// Threshold, of one of several objectives, is the value beyond which it counts, and
+	// Goal the one that is good enough; none is nil.
+	Threshold *float64 `json:"threshold,omitempty"`
+	Goal      *float64 `json:"goal,omitempty"`
 	// Min and Max are limits, ends included; none is nil. A trial that breaks one has
 	// succeeded, and does not count as long as another holds them all.
 	Min *float64 `json:"min,omitempty"`

@@ -66,7 +66,11 @@ func (s *State) refused(now Config) []string {
 		}
 	}
 	out = append(out, changedParams(was, now)...)
-	fixed("direction", was.Objective().Direction, now.Objective().Direction)
+	if was.Several() || now.Several() {
+		fixed("objectives", was.aims(), now.aims())
+	} else {
+		fixed("direction", was.Objective().Direction, now.Objective().Direction)
+	}
 	if !sameOptimizer(was, now) {
 		fixed("optimizer", was.Optimizer, now.Optimizer)
 	}
@@ -83,6 +87,16 @@ func (s *State) refused(now Config) []string {
 			fixed("files", contents(was.Files), contents(now.Files))
 		}
 		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
+	}
+	return out
+}
+
+// aims are the objectives as far as trials depend on them: without what was still to be
+// said of their worth.
+func (c *Config) aims() []Metric {
+	out := c.Objectives()
+	for i := range out {
+		out[i] = Metric{Name: out[i].Name, Rule: withDefaults(out[i].Rule), Measure: out[i].Measure, File: out[i].File, Direction: out[i].Direction}
 	}
 	return out
 }

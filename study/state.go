@@ -42,7 +42,8 @@ type State struct {
 
 	provenance string // of the results of trials from now on
 	best       *Trial
-	sinceBest  int // trials finished after the best one
+	goal       *Trial // of several objectives: the first that has reached the goals
+	sinceBest  int    // trials finished after the best one
 	counts     map[optimizer.Status]int
 	inSession  []int // the trials that finished in this session
 }
@@ -61,9 +62,10 @@ func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuar
 
 // Best returns the best trial, nil if none has succeeded: the one with the best
 // mean once trials were confirmed, else the one with the best value. Those that hold every
-// limit come first; if there are none, it is the least violating.
+// limit come first; if there are none, it is the least violating. Of several
+// objectives it is the trial of the front that is best in the first.
 func (s *State) Best() *Trial {
-	if cs := s.Confirmations(); len(cs) > 0 {
+	if cs := s.Confirmations(); len(cs) > 0 && !s.Config.Several() {
 		return cs[0].Trial
 	}
 	return s.best
@@ -111,10 +113,19 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
-		o.Values = []float64{s.Config.Objective().Direction.Maximized(t.Value)}
+		o.Values = s.told(t)
 	}
 	o.Constraints = s.constraints(t)
 	return o
+}
+
+// told are the values that the optimizer is told of a trial. One that was stopped early
+// may have the first alone.
+func (s *State) told(t *Trial) []float64 {
+	if s.Config.Several() && t.Status == optimizer.Succeeded {
+		return s.Config.maximized(t.Metrics)
+	}
+	return []float64{s.worth(t.Value)}
 }
 
 // worth is a value turned so that larger is better.

@@ -8,13 +8,14 @@ type Update struct {
 	Record   Record
 	Trial    Trial // that the record is about, if any
 	Best     Trial // the best so far; Number is 0 while there is none
+	Better   bool  // the last trial to finish is the best so far, or on the front
 	Finished int
 	Proposed int
 }
 
 // Update is what an observer is shown of a record that is part of the state.
 func (s *State) Update(r Record) Update {
-	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials)}
+	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials), Better: s.best != nil && s.sinceBest == 0}
 	if n := trialOf(r.Event); n > 0 && n <= len(s.Trials) {
 		u.Trial = *s.Trials[n-1]
 		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change

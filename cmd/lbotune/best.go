@@ -10,14 +10,23 @@ import (
 )
 
 func newBest(g *global) *cobra.Command {
-	return &cobra.Command{
+	var prefer []string
+	cmd := &cobra.Command{
 		Use:   "best STUDY",
 		Short: "Print the best values so far and the command line to use them",
-		Args:  cobra.ExactArgs(1),
+		Long: `Best prints the best trial. Of several objectives it prints the front: the trials that no
+other is at least as good as in all objectives. --prefer prints one of them: --prefer
+latency=1 that with the best latency; --prefer error=2,latency=1 weighs two, each from 0
+for the worst of the front to 1 for its best; --prefer 'latency<=20' leaves out what is
+slower, and --prefer 'latency<=20,error=1' takes the one with the least error of the rest.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st, l, err := load(args[0])
 			if err != nil {
 				return err
+			}
+			if prefer != nil {
+				return preferred(g, st, l, prefer)
 			}
 			if err := summarize(g, st, l); err != nil {
 				return err
@@ -35,6 +44,8 @@ func newBest(g *global) *cobra.Command {
 			return session.ErrNoSuccess
 		},
 	}
+	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "of several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
+	return cmd
 }
 
 // load reads the study that an argument names.

@@ -31,6 +31,7 @@ type progress struct {
 	spent    time.Duration // by them
 	finished int
 	best     study.Trial
+	better   bool // the last trial to finish is the best, or on the front
 	running  map[int]bool
 	stop     chan struct{}
 	stopped  sync.WaitGroup
@@ -129,7 +130,7 @@ func (p *progress) say(text string) {
 func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finished, p.best = u.Finished, u.Best
+	p.finished, p.best, p.better = u.Finished, u.Best, u.Better
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		p.running[e.Trial] = true
@@ -184,10 +185,12 @@ func (p *progress) trial(t study.Trial) {
 	switch {
 	case broken != "":
 		mark = "over"
-	case t.Number == p.best.Number:
+	case p.cfg.Several() && p.better && t.Succeeded():
+		mark = "good"
+	case t.Number == p.best.Number && !p.cfg.Several():
 		mark = "best"
 	}
-	value := short(t.Value)
+	value := p.values(t)
 	if t.Status == optimizer.Failed {
 		value = "failed"
 	} else if t.Status == optimizer.Pruned {
@@ -201,6 +204,19 @@ func (p *progress) trial(t study.Trial) {
 		text += ": " + oneLine(broken)
 	}
 	p.line("%s", text)
+}
+
+// values are those of the objectives.
+func (p *progress) values(t study.Trial) string {
+	values := []string{short(t.Value)}
+	for _, o := range p.cfg.Objectives()[1:] {
+		text := "-"
+		if v, ok := t.Metrics.Get(o.Name); ok {
+			text = short(v)
+		}
+		values = append(values, text)
+	}
+	return strings.Join(values, "  ")
 }
 
 // confirmed prints a line for a repeat of one of the best trials.
@@ -258,7 +274,7 @@ func (p *progress) status() string {
 		text = fmt.Sprintf("%d of %d finished", p.finished, budget.Trials)
 	}
 	text += fmt.Sprintf(", %d running", len(p.running))
-	if p.best.Number > 0 {
+	if p.best.Number > 0 && !p.cfg.Several() {
 		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
 		if p.cfg.Violation(p.best.Metrics) > 0 {
 			text += ", over a limit"

@@ -66,7 +66,12 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	if len(pending) > 0 {
 		row("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
 	}
-	if b := st.Best(); b != nil {
+	if b := st.Best(); b != nil && st.Config.Several() {
+		row("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
+		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+			row("", "no trial holds every limit")
+		}
+	} else if b != nil {
 		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), exact(b.Value), b.Number)
 		row("", "%s", shortValues(b.Values))
 		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {

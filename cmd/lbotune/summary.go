@@ -82,7 +82,7 @@ func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
 func sideMetrics(c *study.Config, t *study.Trial) []string {
 	var out []string
 	for _, m := range c.Metrics {
-		if m.Direction != "" {
+		if m.Name == c.Objective().Name {
 			continue
 		}
 		text := "missing"
@@ -157,6 +157,10 @@ type summaryJSON struct {
 	Ended      string     `json:"ended,omitempty"`
 	Why        string     `json:"why,omitempty"`
 	Best       *trialJSON `json:"best"`
+	// Front are, of several objectives, the trials that no other dominates, and
+	// Hypervolume is how far they have come.
+	Front       []trialJSON `json:"front,omitempty"`
+	Hypervolume *float64    `json:"hypervolume,omitempty"`
 	// Confirmed are the best trials that were repeated, the best mean first.
 	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
@@ -185,6 +189,13 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 		t := newTrialJSON(st, l, b)
 		out.Best = &t
 	}
+	if st.Config.Several() {
+		for _, t := range st.Front() {
+			out.Front = append(out.Front, newTrialJSON(st, l, t))
+		}
+		volume := st.Hypervolume()
+		out.Hypervolume = &volume
+	}
 	out.Recommended = recommended(st)
 	cs := st.Confirmations()
 	for _, c := range cs {
@@ -208,11 +219,23 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 		_, err := fmt.Fprintf(g.out, "no trial succeeded: %s\n", tally(st))
 		return err
 	}
+	if st.Config.Several() {
+		return summarizeFront(g, st)
+	}
+	return describeBest(g, st, l, b)
+}
+
+// describeBest prints one trial as the result of a study.
+func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) error {
 	var s strings.Builder
 	if !st.Feasible(b) {
 		s.WriteString("no trial holds every limit; this one breaks them least:\n")
 	}
-	fmt.Fprintf(&s, "best %s = %s, trial %d of %s\n", oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
+	best := "best"
+	if st.Config.Several() {
+		best = "preferred"
+	}
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}

@@ -38,7 +38,7 @@ func newTrials(g *global) *cobra.Command {
 			return printTrials(g, st, l, list)
 		},
 	}
-	cmd.Flags().BoolVar(&byValue, "by-value", false, "the best first; trials without a value are left out")
+	cmd.Flags().BoolVar(&byValue, "by-value", false, "the best, or the front, first; trials without a value are left out")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
 	return cmd
 }
@@ -52,6 +52,9 @@ func ranked(st *study.State) []*study.Trial {
 		}
 	}
 	slices.SortStableFunc(out, st.Compare)
+	if front := st.Front(); st.Config.Several() {
+		out = append(front, slices.DeleteFunc(out, func(t *study.Trial) bool { return slices.Contains(front, t) })...)
+	}
 	return out
 }
 
@@ -65,26 +68,36 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		}
 		return nil
 	}
-	rows := [][]string{{"trial", "value", "status", "took"}}
+	value := "value"
+	if st.Config.Several() {
+		value = oneLine(metricName(&st.Config))
+	}
+	rows := [][]string{{"trial", value, "status", "took"}}
 	for _, m := range st.Config.Metrics {
-		if m.Direction == "" {
+		if m.Name != st.Config.Objective().Name {
 			rows[0] = append(rows[0], oneLine(m.Name))
 		}
 	}
 	for _, p := range st.Config.Params {
 		rows[0] = append(rows[0], p.Name)
 	}
-	best := st.Best()
+	best := map[*study.Trial]string{st.Best(): "best"}
+	if st.Config.Several() {
+		clear(best)
+		for _, t := range st.Front() {
+			best[t] = "front"
+		}
+	}
 	for _, t := range list {
 		row := []string{strconv.Itoa(t.Number), "-", standingOf(st, t), took(t.Took)}
 		if t.Done() && t.Status != optimizer.Failed {
 			row[1] = short(t.Value)
 		}
-		if t == best && st.Feasible(t) {
-			row[2] = "best"
+		if word := best[t]; word != "" && st.Feasible(t) {
+			row[2] = word
 		}
 		for _, m := range st.Config.Metrics {
-			if m.Direction != "" {
+			if m.Name == st.Config.Objective().Name {
 				continue
 			}
 			cell := "-"

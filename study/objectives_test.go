@@ -1,0 +1,123 @@
+package study_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// two is a study of loss, to be small, and gain, to be large, with size ≤ 10.
+func two(t *testing.T, change func(*study.Config)) *study.State {
+	t.Helper()
+	return limited(t, func(c *study.Config) {
+		c.Metrics = []study.Metric{
+			{Name: "loss", Direction: study.Minimize, Threshold: number(10)},
+			{Name: "gain", Direction: study.Maximize, Threshold: number(0)},
+			{Name: "size", Max: number(10)},
+		}
+		change(c)
+	})
+}
+
+func tryTwo(t *testing.T, st *study.State, loss, gain, size float64) {
+	t.Helper()
+	n := len(st.Trials) + 1
+	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(float64(n)/100, 3)})
+	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded,
+		Metrics: study.Metrics{"loss": journal.Float(loss), "gain": journal.Float(gain), "size": journal.Float(size)}})
+}
+
+func frontOf(st *study.State) []int {
+	var out []int
+	for _, t := range st.Front() {
+		out = append(out, t.Number)
+	}
+	return out
+}
+
+// The front, its volume, patience and the goals, trial by trial.
+func TestFrontTrialByTrial(t *testing.T) {
+	st := two(t, func(c *study.Config) {
+		c.Budget.Trials, c.Budget.Patience = 0, 3
+		c.Metrics[0].Goal, c.Metrics[1].Goal = number(2), number(5)
+	})
+	for i, c := range []struct {
+		loss, gain, size float64
+		front            []int
+		volume           float64
+		best             int
+		end              study.Ending
+	}{
+		{1, 9, 11, []int{1}, 0, 1, ""}, // reaches the goals, but not within the limit
+		{5, 4, 1, []int{2}, 5 * 4, 2, ""},
+		{4, 3, 1, []int{3, 2}, 5*4 + 3, 3, ""},
+		{5, 4, 1, []int{3, 2}, 23, 3, ""}, // equal to one of the front
+		{6, 3, 1, []int{3, 2}, 23, 3, ""},
+		{4, 3.5, 1, []int{6, 2}, 5*4 + 3.5, 6, ""}, // in place of trial 3
+		{7, 1, 1, []int{6, 2}, 23.5, 6, ""},
+		{11, 5, 1, []int{6, 2, 8}, 23.5, 6, ""}, // beyond the threshold
+		{9, 1, 1, []int{6, 2, 8}, 23.5, 6, ""},
+		{9, 2, 1, []int{6, 2, 8}, 23.5, 6, ""},
+		{9, 3, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
+		{2, 5, 10, []int{12}, 8 * 5, 12, study.EndGoal},
+	} {
+		tryTwo(t, st, c.loss, c.gain, c.size)
+		if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
+			t.Errorf("after trial %d: front %v with %v, best %d; want %v with %v, best %d", i+1, got, st.Hypervolume(), st.Best().Number, c.front, c.volume, c.best)
+		}
+		var end study.Ending
+		if e := st.Ending(0); e != nil {
+			end = e.Why
+		}
+		if end != c.end {
+			t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
+		}
+	}
+	// Without trial 12, whose exclusion takes the goal back.
+	apply(t, st, study.Excluded{Trial: 12})
+	if got := frontOf(st); !slices.Equal(got, []int{6, 2, 8}) || st.Best().Number != 6 || st.Ending(0) == nil || st.Ending(0).Why != study.EndPatience {
+		t.Errorf("without trial 12: front %v, best %d, %v", got, st.Best().Number, st.Ending(0))
+	}
+}
+
+// A preference chooses by bounds, then by weights, then by the first objective.
+func TestPreferred(t *testing.T) {
+	st := two(t, func(*study.Config) {})
+	tryTwo(t, st, 1, 1, 1)
+	tryTwo(t, st, 2, 8, 1)
+	tryTwo(t, st, 6, 9, 1)
+	tryTwo(t, st, 9, 10, 1)
+	for want, p := range map[int]study.Preference{
+		1: {},
+		4: {Weights: map[string]float64{"gain": 1}},
+		2: {Weights: map[string]float64{"gain": 1, "loss": 1}},
+		3: {Weights: map[string]float64{"gain": 1}, Bounds: []study.Limit{{Metric: "loss", At: 7}}},
+	} {
+		if got := st.Preferred(p); got == nil || got.Number != want {
+			t.Errorf("%+v prefers %v, want trial %d", p, got, want)
+		}
+	}
+	if got := st.Preferred(study.Preference{Bounds: []study.Limit{{Metric: "gain", At: 11, Least: true}}}); got != nil {
+		t.Errorf("nothing keeps the bound, but trial %d is preferred", got.Number)
+	}
+}
+
+// The optimizer is told all objectives, maximized, and asked above the thresholds.
+func TestSeveralAreTold(t *testing.T) {
+	st := two(t, func(c *study.Config) { c.Metrics[1].Threshold, c.Run.Confirm = nil, 2 })
+	tryTwo(t, st, 3, 4, 5)
+	tryTwo(t, st, 2, 3, 5)
+	tryTwo(t, st, 4, 3, 5)
+	if o := st.Observation(st.Trials[0]); !slices.Equal(o.Values, []float64{-3, 4}) || !slices.Equal(o.Constraints, []float64{-0.5}) {
+		t.Errorf("told %v and %v", o.Values, o.Constraints)
+	}
+	if q := st.Query(4); q.Trial != 4 || len(q.Thresholds) != 2 || q.Thresholds[0] != -10 || q.Thresholds[1] > -1e300 {
+		t.Errorf("asked %+v", q)
+	}
+	if u := st.Unconfirmed(); len(u) != 2 || u[0].Number != 2 || u[1].Number != 1 {
+		t.Errorf("to be confirmed: %v", u)
+	}
+}
