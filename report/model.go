@@ -90,7 +90,9 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 	every := (len(st.Order)-1)/mostTold + 1
 	for i, n := range st.Order {
 		if t := st.Trials[n-1]; t.Teaches() && (every == 1 || best[n] || i%(2*every) == 0) {
-			out = append(out, st.Observation(t))
+			o := st.Observation(t)
+			o.Values = o.Values[:min(len(o.Values), 1)] // of several objectives the first
+			out = append(out, o)
 		}
 	}
 	return out, q
