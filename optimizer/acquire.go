@@ -84,9 +84,15 @@ func pointwiseScore(make func(a *ask, target float64, mode string) pointwise) fu
 // known that holds every limit there is nothing to improve upon: the chances alone count.
 // Relations are not weighed but obeyed.
 func (a *ask) withFactors(s score) score {
-	factors := a.view.limits.chances()
+	var factors []factor
 	if a.view.success != nil {
-		factors = append([]*chance{a.view.success}, factors...)
+		factors = append(factors, a.view.success)
+	}
+	for _, c := range a.view.limits.chances() {
+		factors = append(factors, c)
+	}
+	if a.guess != nil {
+		factors = append(factors, a.guess.after(len(a.y), a.set.DesignSize, a.x[a.best]))
 	}
 	if len(factors) > 0 {
 		if !a.view.holds {

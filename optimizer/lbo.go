@@ -37,6 +37,7 @@ type lbo struct {
 	success   *chance // of the first successAt observations
 	successAt int
 
+	guess  *guess // nil if nothing was guessed
 	parts  []*lbo // one for each of several objectives
 	unbent bool   // a part: its volume is in the objective's units, so that these are not warped
 
@@ -45,7 +46,7 @@ type lbo struct {
 }
 
 func newLBO(h *history, set Settings) *lbo {
-	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust()}
+	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
 	l.first = design(h.space, set, h.seed)
 	if _, small := h.space.Size(fewConfigurations); small {
 		l.finite = remaining(h.space, func([]float64) bool { return false }, fewConfigurations)

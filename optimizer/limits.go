@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
@@ -92,13 +94,8 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 // standardize gives z mean 0 and standard deviation 1, and returns what they were. The
 // deviation of equal values counts as 1.
 func standardize(z []float64) (mean, sd float64) {
-	for i, v := range z {
-		mean += (v - mean) / float64(i+1)
-	}
-	for _, v := range z {
-		sd += (v - mean) * (v - mean) / float64(len(z))
-	}
-	if sd = math.Sqrt(sd); !(sd > 1e-12*math.Abs(mean)) {
+	mean, sd = stat.PopMeanStdDev(z, nil)
+	if !(sd > 1e-12*math.Abs(mean)) {
 		sd = 1
 	}
 	for i, v := range z {

@@ -377,5 +377,5 @@ func Front(values [][]float64) []int { return pareto.Front(values) }
 // Hypervolume is the volume of what the values dominate above a reference point: how far
 // the front has come. Values that are not above it in every objective add nothing.
 func Hypervolume(values [][]float64, reference []float64) float64 {
-	return pareto.Volume(values, reference)
+	return pareto.Volume(pick(values, pareto.Front(values)), reference)
 }

@@ -159,10 +159,16 @@ func logMeanExp(v []float64) float64 {
 	return top + math.Log(sum/float64(len(v)))
 }
 
-// product adds the logarithms of chances to a score.
+// factor is what holds for every acquisition: addLog returns the logarithm of what it is
+// multiplied by and, if grad is not nil, adds its gradient.
+type factor interface {
+	addLog(x, grad []float64) float64
+}
+
+// product adds the logarithms of factors to a score.
 type product struct {
 	score
-	factors []*chance
+	factors []factor
 }
 
 func (s *product) at(x, grad []float64) float64 {

@@ -107,6 +107,9 @@ func (t *table) param(name string) spaces.Param {
 	s.condition(&p)
 	s.done()
 	for _, prob := range p.Check() {
+		if prob.Field == "default" && s.has("guess") {
+			prob.Field = "guess"
+		}
 		s.paramProblem(prob)
 	}
 	p.Kind = kind
@@ -115,7 +118,7 @@ func (t *table) param(name string) spaces.Param {
 
 // kindOfKeys is a kind of parameter that has the keys that are there.
 func (t *table) kindOfKeys() spaces.Kind {
-	t.known = append(t.known, "min", "max", "scale", "step", "choices", "values", "default")
+	t.known = append(t.known, "min", "max", "scale", "step", "choices", "values", "default", "guess", "sure")
 	switch {
 	case t.has("min") && t.has("max"):
 		return spaces.KindFloat
@@ -151,6 +154,21 @@ func (t *table) domain(p *spaces.Param) {
 		p.Choices = t.levels("values", `add values = [16, 32, 64]`, "a parameter of type ordered needs its values, in their order")
 	}
 	p.Default = t.value("default")
+	t.guess(p)
+}
+
+// guess reads where the best is expected: a default with more to it.
+func (t *table) guess(p *spaces.Param) {
+	guess := t.value("guess")
+	sure := t.oneOf("sure", spaces.SomewhatSure, spaces.HardlySure, spaces.SomewhatSure, spaces.VerySure)
+	switch {
+	case guess.IsValid() && t.has("default"):
+		t.at("guess", "either is tried first; a guess also says where to look for better ones", "cannot stand beside default")
+	case guess.IsValid():
+		p.Default, p.Sure = guess, sure
+	case t.has("sure") && !t.has("guess"):
+		t.at("sure", "add guess = ...", "says how sure a guess is, and there is none")
+	}
 }
 
 // levels reads a required list of values.

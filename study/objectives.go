@@ -111,11 +111,7 @@ func (s *State) Hypervolume() float64 {
 			worst[j] = at
 		}
 	}
-	front := make([][]float64, 0, len(values))
-	for _, i := range optimizer.Front(values) {
-		front = append(front, values[i])
-	}
-	return optimizer.Hypervolume(front, worst)
+	return optimizer.Hypervolume(values, worst)
 }
 
 // joins reports whether a finished trial is on the front of those that finished before.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/lbotune/lbotune/parser"
@@ -13,7 +12,7 @@ import (
 )
 
 // summarizeFront prints the result of a study with several objectives: its front.
-func summarizeFront(g *global, st *study.State) error {
+func summarizeFront(g *global, st *study.State, l study.Layout) error {
 	c := &st.Config
 	front := st.Front()
 	var s strings.Builder
@@ -21,35 +20,10 @@ func summarizeFront(g *global, st *study.State) error {
 		s.WriteString("no trial holds every limit; these break them least:\n")
 	}
 	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(front), tally(st), short(st.Hypervolume()))
-	rows := [][]string{{"trial"}}
-	for _, m := range c.Metrics {
-		if m.Required() {
-			rows[0] = append(rows[0], oneLine(m.Name))
-		}
-	}
-	for _, p := range c.Params {
-		rows[0] = append(rows[0], p.Name)
-	}
-	for _, t := range front {
-		row := []string{strconv.Itoa(t.Number)}
-		for _, m := range c.Metrics {
-			if v, _ := t.Metrics.Get(m.Name); m.Required() {
-				row = append(row, short(v))
-			}
-		}
-		for _, p := range c.Params {
-			cell := "-"
-			if v, ok := t.Values.Get(p.Name); ok {
-				cell = shortValue(v)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, row)
-	}
 	if _, err := fmt.Fprint(g.out, s.String()); err != nil {
 		return err
 	}
-	if err := printTable(g.out, rows); err != nil {
+	if err := printTrials(g, st, l, front); err != nil {
 		return err
 	}
 	s.Reset()

@@ -220,7 +220,7 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 		return err
 	}
 	if st.Config.Several() {
-		return summarizeFront(g, st)
+		return summarizeFront(g, st, l)
 	}
 	return describeBest(g, st, l, b)
 }

@@ -1,0 +1,85 @@
+package optimizer
+
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// guess is what a person has said of where the best lies. The acquisition is multiplied
+// by π(x)^(β/n), n the successes so far (πBO; Hvarfner et al. 2022), where
+//
+//	π(x) = Π (ε + (1 − ε) exp(−d²/2w²))
+//
+// over the coordinates of the guessed parameters, d the distance from the guess in the
+// cube and w by how sure the person is. It decays, and ε bounds what a wrong one costs.
+type guess struct {
+	at      []float64
+	widths  []float64 // 0 where nothing was guessed
+	guessed int       // coordinates
+	power   float64
+}
+
+const (
+	guessPower = 10.0 // β
+	guessFloor = 0.01 // ε
+	// guessPatience is the number of successes by which a guess is forgotten if the best of
+	// them lies elsewhere: where π, by coordinate, is below ½. At least twice the design is
+	// waited for. With a guess in the worst corner of Styblinski and Tang's function in 4
+	// dimensions, the mean regret of 8 seeds after 80 trials was 1.1 times that of none.
+	guessPatience = 12
+)
+
+// guessWidths are w by the words of a parameter's Sure.
+func guessWidths() map[string]float64 {
+	return map[string]float64{spaces.HardlySure: 0.3, spaces.SomewhatSure: 0.15, spaces.VerySure: 0.05}
+}
+
+// newGuess returns nil if nothing was guessed.
+func newGuess(space *spaces.Space) *guess {
+	values, _ := space.Default()
+	at, err := space.Encode(values)
+	if err != nil {
+		return nil
+	}
+	g := &guess{at: at, widths: make([]float64, len(at))}
+	for j, c := range space.Coords() {
+		if sure := space.Params()[c.Param].Sure; sure != "" {
+			g.widths[j] = guessWidths()[sure]
+			g.guessed++
+		}
+	}
+	if g.guessed == 0 {
+		return nil
+	}
+	return g
+}
+
+// after returns the guess as it counts after n successes, of which the best is at best,
+// with an initial design of that size.
+func (g *guess) after(n, design int, best []float64) *guess {
+	now := *g
+	now.power = guessPower / float64(n)
+	if g.log(best, nil, 1) < -math.Ln2*float64(g.guessed) {
+		now.power *= math.Max(0, 1-float64(n)/float64(max(guessPatience, 2*design)))
+	}
+	return &now
+}
+
+func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }
+
+func (g *guess) log(x, grad []float64, power float64) float64 {
+	sum := 0.0
+	for j, w := range g.widths {
+		if w == 0 {
+			continue
+		}
+		d := (x[j] - g.at[j]) / w
+		bell := (1 - guessFloor) * math.Exp(-d*d/2)
+		sum += math.Log(guessFloor + bell)
+		if grad != nil {
+			grad[j] -= power * bell / (guessFloor + bell) * d / w
+		}
+	}
+	return power * sum
+}
