@@ -1,8 +1,10 @@
 package journal_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -286,4 +288,43 @@ func TestRelativePath(t *testing.T) {
 	_, err = j.Append(struct{}{})
 	check(t, err)
 	check(t, j.Close())
+}
+
+// A record may take a whole line of the longest kind, and not a byte more.
+func TestLongestLine(t *testing.T) {
+	path := newPath(t)
+	j, err := journal.Create(path, header{"s", 1})
+	check(t, err)
+	value := func(n int) map[string]string { return map[string]string{"x": strings.Repeat("y", n)} }
+	_, err = j.Append(value(0))
+	check(t, err)
+	text, err := os.ReadFile(path)
+	check(t, err)
+	empty := len(text) - bytes.LastIndexByte(text[:len(text)-1], '\n') - 2 // without its end
+	if _, err := j.Append(value(journal.MaxLine - empty + 1)); err == nil || !strings.Contains(err.Error(),
+		fmt.Sprintf("record 3: it takes %d bytes, more than the %d", journal.MaxLine+1, journal.MaxLine)) {
+		t.Errorf("a line that is a byte too long: %v", err)
+	}
+	if _, err := j.Append(map[string]float64{"x": math.NaN()}); err == nil || !strings.Contains(err.Error(), "encode record 3: ") {
+		t.Errorf("a value that cannot be encoded: %v", err)
+	}
+	_, err = j.Append(value(journal.MaxLine - empty))
+	check(t, err)
+	check(t, j.Close())
+	if sum, err := journal.Verify(path); err != nil || sum.Records != 3 {
+		t.Errorf("%d records, %v", sum.Records, err)
+	}
+}
+
+// What stands in the place of a journal is told from a journal that is there.
+func TestPlaceIsTaken(t *testing.T) {
+	path := newPath(t)
+	check(t, os.Mkdir(path, 0o700))
+	if _, _, err := journal.Open(path, func(journal.Record) error { return nil }); errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	is[*journal.PlaceError](t, func() error {
+		_, err := journal.Read(path, func(journal.Record) error { return nil })
+		return err
+	}())
 }
