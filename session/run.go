@@ -134,8 +134,44 @@ func (l *loop) noteFullDisk(err error) {
 	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return
 	}
+	l.awaitStarts()
 	for _, r := range l.running {
 		runner.NoteFullDisk(l.layout.Attempt(r.id))
+	}
+}
+
+// startPatience bounds the time that attempts which are being started are waited for when
+// the session cannot go on.
+const startPatience = 2 * time.Second
+
+// awaitStarts waits until what is being started runs, or has failed to. Else it would
+// start behind the back of a loop that has ended.
+func (l *loop) awaitStarts() {
+	late := time.NewTimer(startPatience)
+	defer late.Stop()
+	for {
+		starting := false
+		for _, r := range l.running {
+			starting = starting || !r.started
+		}
+		if !starting {
+			return
+		}
+		select {
+		case m := <-l.inbox:
+			switch m := m.(type) {
+			case attemptStarted:
+				if r := l.running[m.id.Trial]; r != nil && r.id == m.id {
+					r.started = true
+				}
+			case attemptEnded:
+				delete(l.running, m.id.Trial) // its directory tells the next session of it
+			case granted:
+				release(m.hold)
+			}
+		case <-late.C:
+			return
+		}
 	}
 }
 

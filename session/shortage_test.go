@@ -3,13 +3,18 @@ package session_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
 )
 
 // A shortLauncher has room for few attempts at a time, and insists for a second.
@@ -93,6 +98,48 @@ func TestShortage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowLauncher takes its time to start the second and the third trial.
+type slowLauncher struct{}
+
+func (slowLauncher) Launch(_ context.Context, job runner.Job) (runner.Exit, error) {
+	time.Sleep(map[string]time.Duration{"2": 500 * time.Millisecond, "3": 250 * time.Millisecond}[strings.Split(job.ID, "/")[1]])
+	if err := claim(job); err != nil {
+		return runner.Exit{}, err
+	}
+	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), nil, 0o600); err != nil {
+		return runner.Exit{}, err
+	}
+	job.Started(1)
+	time.Sleep(time.Hour)
+	return runner.Exit{}, errors.New("lives longer than lbotune")
+}
+
+// An attempt that was being started when the journal met a full disk is told of it like
+// those that ran: what it lacks is no failure of its own.
+func TestFullDiskWhileStarting(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers = 3
+		disk := faultfs.New()
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(100*time.Millisecond, func() { disk.Inject(faultfs.Fault{N: 1, Forever: true, Err: syscall.ENOSPC}) })
+		if err := s.Run(t.Context(), nil); !errors.Is(err, syscall.ENOSPC) {
+			t.Error(err)
+		}
+		for _, trial := range []int{1, 2, 3} {
+			record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: trial, Attempt: 1}), runner.RecordName)
+			if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"full":true`) {
+				t.Errorf("trial %d: %q, %v", trial, text, err)
+			}
+		}
+		_ = s.Close()
+		time.Sleep(2 * time.Hour) // until nothing lives
+	})
 }
 
 // What a program does on a full disk is no fault of the trial's.
