@@ -106,7 +106,7 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 	space, d := s.state.Search.Space, len(s.Params)
 	im := &Importance{From: "median", Log: axisOf("", s.values(), nil).log}
 	best := s.state.Incumbent()
-	ranked := s.ranked()
+	ranked := s.ranked
 	base := s.state.Trials[ranked[len(ranked)/2].Number-1].Point
 	if v, ok := s.state.Search.Default(s.state.Space); ok {
 		if p, err := s.state.Search.Encode(v); err == nil && !best.Values.Equal(v) {
@@ -275,7 +275,7 @@ func pickFreeze(space *spaces.Space, n int, rng *rand.Rand) []spaces.Point {
 //
 //	S_i = 1/n Σ f(B) (f(A_B^i) − f(A)) / V,   T_i = 1/2n Σ (f(A) − f(A_B^i))² / V,
 //
-// with f less its mean, and S_i kept between 0 and T_i.
+// with f less its mean, and 0 ≤ S_i ≤ T_i ≤ 1, which estimates can miss.
 func sobolIndices(f []float64, n, d int) (main, total []float64) {
 	main, total = make([]float64, d), make([]float64, d)
 	mean, variance := stat.MeanVariance(f[:2*n], nil)
@@ -287,6 +287,7 @@ func sobolIndices(f []float64, n, d int) (main, total []float64) {
 			main[i] += (f[n+k] - mean) * (v - f[k]) / (float64(n) * variance)
 			total[i] += (v - f[k]) * (v - f[k]) / (2 * float64(n) * variance)
 		}
+		total[i] = math.Min(total[i], 1)
 		main[i] = math.Min(math.Max(main[i], 0), total[i])
 	}
 	return main, total

@@ -84,7 +84,7 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 	}
 	var out []optimizer.Observation
 	best := map[int]bool{}
-	for _, t := range s.ranked()[:min(mostTold/3, len(s.ranked()))] {
+	for _, t := range s.ranked[:min(mostTold/3, len(s.ranked))] {
 		best[t.Number] = true
 	}
 	every := (len(st.Order)-1)/mostTold + 1
@@ -129,7 +129,7 @@ func caught(err *error) {
 func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	defer caught(&err)
 	best := s.state.Incumbent()
-	if best == nil || len(s.ranked()) < 2 {
+	if best == nil || len(s.ranked) < 2 {
 		return nil, errFew
 	}
 	observations, q := s.known()

@@ -123,7 +123,7 @@ func (s *Study) sheet() *sheet {
 	}
 	add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s))
 	add("all", "Trials", "the best first", true, render("table", s.table()))
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		sh.Trials = append(sh.Trials, s.panel(t))
 	}
 	return sh
@@ -218,7 +218,7 @@ func (s *Study) table() table {
 	for _, p := range s.Params {
 		out.Head = append(out.Head, p.Name)
 	}
-	list := slices.Clone(s.shown())
+	list := slices.Clone(s.shown)
 	slices.SortStableFunc(list, func(a, b *Trial) int {
 		if a.Value == nil || b.Value == nil {
 			return cmp.Compare(map[bool]int{true: 1}[a.Value == nil], map[bool]int{true: 1}[b.Value == nil])

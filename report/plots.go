@@ -70,7 +70,7 @@ func (s *Study) scatter(title string, width, height float64, x, y axis, at func(
 		also(c)
 	}
 	drawn := false
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		if u, v, ok := at(t); ok && finite(u) && finite(v) {
 			c.dot(t, x.at(u), y.at(v), 3)
 			drawn = true
@@ -108,7 +108,7 @@ func (s *Study) history() string {
 		steps = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())})
 	}
 	c.path("bestline", steps)
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		x := c.x.at(float64(t.Number))
 		switch {
 		case t.Value != nil:
@@ -181,7 +181,7 @@ func (s *Study) maps2D() []string {
 
 // parallel has an axis for each parameter and one for the value.
 func (s *Study) parallel() string {
-	ranked := s.ranked()
+	ranked := s.ranked
 	if len(ranked) == 0 || len(s.Params) == 0 {
 		return ""
 	}
@@ -246,7 +246,7 @@ func (s *Study) timeline() string {
 	c.frame()
 	row := (c.py(0) - c.py(1)) / float64(slots)
 	at := func(t time.Time) float64 { return c.px(c.x.at(t.Sub(s.Began).Seconds() / unit)) }
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		for i, a := range t.Attempts {
 			if a.Started.IsZero() {
 				continue
@@ -274,7 +274,7 @@ func (s *Study) timeline() string {
 func (s *Study) curves() string {
 	var steps, values []float64
 	var with []*Trial
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		for _, m := range t.Measurements {
 			if v, ok := m.Metrics.Get(s.Metric); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
 				steps, values = append(steps, m.Step), append(values, v)
@@ -326,7 +326,7 @@ func (s *Study) metricPairs() []string {
 // each are the first numbers of the trials that a scatter would draw.
 func (s *Study) each(at func(*Trial) (x, y float64, ok bool)) []float64 {
 	var out []float64
-	for _, t := range s.shown() {
+	for _, t := range s.shown {
 		if x, y, ok := at(t); ok && finite(x) && finite(y) {
 			out = append(out, x)
 		}
@@ -344,8 +344,8 @@ func (s *Study) distribution() string {
 	c.frame()
 	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(s.good(b), s.good(a)) })
 	var steps [][2]float64
-	for i, v := range values {
-		n := float64(len(values))
+	for i := 0; i < len(values); i += 1 + len(values)/mostDrawn {
+		v, n := values[i], float64(len(values))
 		steps = append(steps, [2]float64{c.x.at(v), c.y.at(float64(i) / n)}, [2]float64{c.x.at(v), c.y.at(float64(i+1) / n)})
 	}
 	c.path("series", steps)
@@ -369,7 +369,7 @@ func (s *Study) lipschitz() []string {
 		}
 		out = append(out, s.scatter("Lipschitz bounds: "+label, 290, 200, s.trialAxis(), y, at, func(c *chart) {
 			var places [][2]float64
-			for _, t := range s.shown() {
+			for _, t := range s.shown {
 				if u, v, ok := at(t); ok {
 					places = append(places, [2]float64{c.x.at(u), c.y.at(v)})
 				}

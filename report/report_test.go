@@ -318,15 +318,11 @@ func TestManyTrials(t *testing.T) {
 	for k := range 10000 {
 		h.trial(math.Mod(float64(k)*0.618, 1))
 	}
-	s := &Study{Direction: study.Minimize, state: &h.st}
-	src := Source{State: &h.st}
-	for _, tr := range h.st.Trials {
-		s.Trials = append(s.Trials, s.trial(src, tr))
-	}
-	if n := len(s.shown()); n > mostDrawn {
+	s := of(Source{State: &h.st})
+	if n := len(s.shown); n > mostDrawn {
 		t.Errorf("%d of 10000 trials are drawn", n)
 	}
-	if !slices.Contains(s.shown(), s.ranked()[0]) {
+	if !slices.Contains(s.shown, s.ranked[0]) {
 		t.Error("the best is left out")
 	}
 	if told, _ := s.known(); len(told) > mostTold {

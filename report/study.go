@@ -49,8 +49,10 @@ type Study struct {
 	Notes   []string `json:"notes,omitempty"`
 
 	state *study.State
-	axes  []axis // of the parameters
-	key   string // parts the trials of several studies on one page
+	// ranked are the trials that count, the best first; shown are those that are drawn.
+	ranked, shown []*Trial
+	axes          []axis // of the parameters
+	key           string // parts the trials of several studies on one page
 }
 
 // Trial is what is shown of a trial, beside what is known of it.
@@ -135,6 +137,7 @@ func of(src Source) *Study {
 		s.Trials[b.Number-1].best = true
 	}
 	s.group(src)
+	s.choose()
 	return s
 }
 
@@ -250,27 +253,23 @@ func (s *Study) values() []float64 {
 	return out
 }
 
-// ranked are those that count, the best first.
-func (s *Study) ranked() []*Trial {
-	out := slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
-	slices.SortStableFunc(out, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
-	return out
-}
-
 // mostDrawn is how many trials are drawn: of more, the best half and some of all others.
 const mostDrawn = 2000
 
-// shown are the trials that are drawn, in their order.
-func (s *Study) shown() []*Trial {
+// choose finds the trials that count, the best first, and those that are drawn.
+func (s *Study) choose() {
+	s.ranked = slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
+	slices.SortStableFunc(s.ranked, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
+	s.shown = s.Trials
 	if len(s.Trials) <= mostDrawn {
-		return s.Trials
+		return
 	}
-	keep := map[int]bool{}
-	for _, t := range s.ranked()[:min(mostDrawn/2, len(s.ranked()))] {
-		keep[t.Number] = true
+	keep := map[*Trial]bool{}
+	for _, t := range s.ranked[:min(mostDrawn/2, len(s.ranked))] {
+		keep[t] = true
 	}
-	every := max(len(s.Trials)/(mostDrawn/2), 1)
-	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t.Number] && t.Number%every != 0 })
+	every := len(s.Trials)/(mostDrawn/2) + 1
+	s.shown = slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t] && t.Number%every != 0 })
 }
 
 // place is where a point lies along a parameter's axis: its coordinate or, for a choice or

@@ -25,7 +25,7 @@ model is too poor to tell, that is said instead, and the exit code is 5.`,
 				return err
 			}
 			if err := s.Unimportant(); err != nil {
-				return &hinted{err, "more trials that succeed help"}
+				return &hinted{&noValue{err}, "more trials that succeed help"}
 			}
 			im := s.Model.Importance
 			if g.json {
