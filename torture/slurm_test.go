@@ -143,9 +143,14 @@ func TestSlurmLeaving(t *testing.T) {
 // although the job that works on it is killed.
 func TestSlurmDetached(t *testing.T) {
 	c := slurmtest.Start(t)
+	t.Run("Jobs", func(t *testing.T) { testDetached(t, c, onSlurm) })
+	t.Run("Pilots", func(t *testing.T) { testDetached(t, c, withPilots) })
+}
+
+func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l := newLab(t)
 	const trials = 20
-	l.spec("spec.toml", as("work", l.dir+" {x} 1000"), trials, 4, onSlurm+"detach_args = [\"--begin=now\"]\n")
+	l.spec("spec.toml", as("work", l.dir+" {x} 1000"), trials, 4, launcher+"detach_args = [\"--begin=now\"]\n")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "goes on as job")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "is detached already")
 	killed := false
@@ -185,8 +190,13 @@ func TestSlurmDetached(t *testing.T) {
 // lbotune stop ends a detached study and its jobs, which can then go on.
 func TestSlurmStop(t *testing.T) {
 	c := slurmtest.Start(t)
+	t.Run("Jobs", func(t *testing.T) { testStop(t, c, onSlurm) })
+	t.Run("Pilots", func(t *testing.T) { testStop(t, c, withPilots) })
+}
+
+func testStop(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l := newLab(t)
-	l.spec("spec.toml", "until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 4, 3, onSlurm)
+	l.spec("spec.toml", "until [ -e "+l.path("go")+" ]; do sleep 0.05; done; echo loss={x}", 4, 3, launcher)
 	queue := func(state string) int {
 		return strings.Count(c.Run("squeue", "-h", "--states="+state, "-o", "%i:"), ":")
 	}
@@ -203,6 +213,7 @@ func TestSlurmStop(t *testing.T) {
 	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING") == 0 })
 	l.write("go", "")
 	l.run(0, "resume", "spec.study")
+	l.await("an empty queue", func() bool { return queue("PENDING,RUNNING,COMPLETING") == 0 })
 	if st := l.load(); len(st.Order) != 4 || st.Count(optimizer.Succeeded) != 4 {
 		t.Errorf("%d trials finished", len(st.Order))
 	}

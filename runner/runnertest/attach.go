@@ -101,7 +101,7 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 	}
 	background := context.Background()
 
-	t.Run("Ended", func(t *testing.T) {
+	traits.part(t, "Ended", func(t *testing.T) {
 		job := shellJob(t, "exit 3")
 		launched := launch(t, l, job)
 		for range 2 { // as often as one likes
@@ -111,7 +111,7 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 			}
 		}
 	})
-	t.Run("EndedAlone", func(t *testing.T) {
+	traits.part(t, "EndedAlone", func(t *testing.T) {
 		job := shellJob(t, `echo ready; until [ -e "$GO" ]; do sleep 0.01; done; echo over; exit 5`)
 		gate := filepath.Join(t.TempDir(), "go")
 		job.Env = []string{"GO=" + gate}
@@ -124,7 +124,7 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 			t.Errorf("%+v", exit)
 		}
 	})
-	t.Run("Lives", func(t *testing.T) {
+	traits.part(t, "Lives", func(t *testing.T) {
 		job := shellJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
 		gate := filepath.Join(t.TempDir(), "go")
 		job.Env = []string{"GO=" + gate}
@@ -150,15 +150,15 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 		}
 		wantDead(t, job, 1)
 	})
-	testAttachStops(t, a)
-	t.Run("AnyMoment", func(t *testing.T) { traits.testAnyMoment(t, a) })
+	traits.testAttachStops(t, a)
+	traits.part(t, "AnyMoment", func(t *testing.T) { traits.testAnyMoment(t, a) })
 	traits.testAttachLost(t, a)
 }
 
 // testAttachStops ends attempts that were attached to.
-func testAttachStops(t *testing.T, a runner.Attacher) {
+func (traits Traits) testAttachStops(t *testing.T, a runner.Attacher) {
 	background := context.Background()
-	t.Run("Cancel", func(t *testing.T) {
+	traits.part(t, "Cancel", func(t *testing.T) {
 		job := shellJob(t, savesCheckpoint)
 		orphan(t, job, "ready", false)
 		ctx, cancel := context.WithCancel(background)
@@ -172,7 +172,7 @@ func testAttachStops(t *testing.T, a runner.Attacher) {
 		}
 		wantDead(t, job, 2)
 	})
-	t.Run("Kill", func(t *testing.T) {
+	traits.part(t, "Kill", func(t *testing.T) {
 		job := shellJob(t, "trap '' TERM; echo pid $$; setsid sh -c 'echo pid $$; echo ready; while :; do sleep 1; done'")
 		orphan(t, job, "ready", false)
 		kill := make(chan struct{})
@@ -183,7 +183,7 @@ func testAttachStops(t *testing.T, a runner.Attacher) {
 		}
 		wantDead(t, job, 2)
 	})
-	t.Run("Timeout", func(t *testing.T) {
+	traits.part(t, "Timeout", func(t *testing.T) {
 		job := shellJob(t, savesCheckpoint)
 		orphan(t, job, "ready", false)
 		job.Timeout = time.Millisecond // long over
@@ -192,7 +192,7 @@ func testAttachStops(t *testing.T, a runner.Attacher) {
 		}
 		wantDead(t, job, 2)
 	})
-	t.Run("OrchestratorDiedCancelling", func(t *testing.T) {
+	traits.part(t, "OrchestratorDiedCancelling", func(t *testing.T) {
 		job := shellJob(t, "trap 'echo asked' TERM; echo pid $$; echo ready; while :; do sleep 0.02; done")
 		job.Grace = time.Hour
 		orphan(t, job, "asked", true)
@@ -253,7 +253,7 @@ func (traits Traits) testAnyMoment(t *testing.T, a runner.Attacher) {
 // testAttachLost: attempts that have no exit status.
 func (traits Traits) testAttachLost(t *testing.T, a runner.Attacher) {
 	background := context.Background()
-	t.Run("NeverStarted", func(t *testing.T) {
+	traits.part(t, "NeverStarted", func(t *testing.T) {
 		job := shellJob(t, "true")
 		if r := awaitResult(t, attach(background, a, job)); !errors.Is(r.err, runner.ErrNeverStarted) {
 			t.Errorf("no directory: %+v", r)
@@ -265,7 +265,7 @@ func (traits Traits) testAttachLost(t *testing.T, a runner.Attacher) {
 			t.Errorf("empty directory: %+v", r)
 		}
 	})
-	t.Run("Died", func(t *testing.T) {
+	traits.part(t, "Died", func(t *testing.T) {
 		job := shellJob(t, "echo pid $$; echo ready; while :; do sleep 0.02; done")
 		orphan(t, job, "ready", false)
 		group, err := unix.Getpgid(pids(t, job)[0])
@@ -278,7 +278,7 @@ func (traits Traits) testAttachLost(t *testing.T, a runner.Attacher) {
 		traits.wantLost(t, awaitResult(t, attach(background, a, job)))
 		wantDead(t, job, 1)
 	})
-	t.Run("SupervisorDied", func(t *testing.T) {
+	traits.part(t, "SupervisorDied", func(t *testing.T) {
 		// What is left of it must have ended before it may run again.
 		job := shellJob(t, "echo pid $$; echo parent $PPID; echo ready; setsid sh -c 'echo pid $$; echo set; while :; do sleep 0.02; done'")
 		orphan(t, job, "set", false)

@@ -13,7 +13,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-func testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	for name, line := range map[string]string{
 		"Background":    `sleep 1000 & echo pid $!; exit 3`,
@@ -23,7 +23,7 @@ func testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		"NoEnvironment": `setsid sh -c 'echo pid $$; exec env -i "$(command -v sleep)" 1000' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
 		"DoubleFork":    `(setsid sh -c 'sleep 1000 & echo pid $!' & ) ; while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
 	} {
-		t.Run(name, func(t *testing.T) {
+		traits.part(t, name, func(t *testing.T) {
 			job := shellJob(t, line)
 			job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
 			exit := launch(t, l, job)
@@ -44,7 +44,7 @@ func testLeftovers(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 			wantDead(t, job, 1)
 		})
 	}
-	t.Run("IgnoresSIGTERM", func(t *testing.T) {
+	traits.part(t, "IgnoresSIGTERM", func(t *testing.T) {
 		job := shellJob(t, `sh -c 'trap "" TERM; echo pid $$; while :; do sleep 1; done' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`)
 		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
 		job.Grace = 20 * time.Millisecond

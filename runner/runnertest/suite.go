@@ -54,7 +54,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		{"Timeout", testTimeout},
 		{"Stopped", testStopped},
 		{"OwnGroup", testOwnGroup},
-		{"Leftovers", testLeftovers},
+		{"Leftovers", traits.testLeftovers},
 		{"LateOutput", traits.testLateOutput},
 		{"Hopper", testHopper},
 		{"Neighbours", testNeighbours},
@@ -69,6 +69,16 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 			group.run(t, newLauncher)
 		})
 	}
+}
+
+// part runs a part of a group, in parallel with others if a launch is slow.
+func (traits Traits) part(t *testing.T, name string, run func(*testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		if traits.Slow {
+			t.Parallel()
+		}
+		run(t)
+	})
 }
 
 // newJob returns a job in a fresh directory, with a generous grace and timeout and a unique

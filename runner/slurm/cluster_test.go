@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
@@ -258,12 +259,15 @@ func TestFaults(t *testing.T) {
 			both(t, f, true)
 		}
 	})
+	t.Run("ControllerStopped", func(t *testing.T) {
+		c := c.For(t)
+		testControllerStopped(t, site{c, false}, site{c, true})
+	})
 	for _, f := range []fault{
 		{"Preempted", testPreempted},
 		{"Drained", testDrained},
 		{"DaemonKilled", testDaemonKilled},
 		{"NodeDown", testNodeDown},
-		{"ControllerStopped", testControllerStopped},
 		{"Reboot", func(_ *testing.T, s site) { rebooted[kind(s)].wantLost("") }},
 		{"Forgotten", func(t *testing.T, s site) { forgotten[kind(s)].test(t, s) }},
 		{"ControllerForgets", testControllerForgets},
@@ -469,19 +473,31 @@ func onNode(name string) func(*slurm.Settings) {
 	return func(s *slurm.Settings) { s.Extra = append(s.Extra, "--nodelist="+name) }
 }
 
-func testControllerStopped(t *testing.T, c site) {
-	lives := begin(t, c, waits)
-	lives.ready()
+// testControllerStopped stops the controller for everybody.
+func testControllerStopped(t *testing.T, sites ...site) {
+	var lives, comes []*trial
+	for _, s := range sites {
+		tr := begin(t, s, waits)
+		tr.ready()
+		lives = append(lives, tr)
+	}
+	c := sites[0]
 	c.Signal("slurmctld", unix.SIGSTOP)
-	tr := begin(t, c, "exit 4") // its sbatch finds nobody
-	lives.letGo()
-	lives.wantCode(4) // which needs no controller
-	time.Sleep(15 * time.Second)
-	if len(tr.done) > 0 {
-		t.Fatalf("ended without a controller: %+v", <-tr.done)
+	for i, s := range sites {
+		comes = append(comes, begin(t, s, "exit 4")) // its sbatch finds nobody
+		lives[i].letGo()
+		lives[i].wantCode(4) // which needs no controller
+	}
+	time.Sleep(effort.Of[time.Duration](0, 15, 60) * time.Second)
+	for _, tr := range comes {
+		if len(tr.done) > 0 {
+			t.Fatalf("ended without a controller: %+v", <-tr.done)
+		}
 	}
 	c.Signal("slurmctld", unix.SIGCONT)
-	tr.wantCode(4)
+	for _, tr := range comes {
+		tr.wantCode(4)
+	}
 }
 
 // testControllerForgets: the controller dies before it has saved a job, and gives the

@@ -106,7 +106,9 @@ func (p *pilot) work() {
 func (p *pilot) next() (f folder, in *intent, first bool) {
 	idle := time.Now()
 	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
-		over := time.Since(idle) > p.Idle || p.pool.has(releasedName) // before the look: what is there now is taken
+		// Asked before the look: what is there now is taken. Without the file of the crew
+		// the study is gone.
+		over := time.Since(idle) > p.Idle || p.pool.has(releasedName) || !p.pool.has(crewName)
 		for _, name := range p.pool.waiting() {
 			f, in, first, ok := p.take(name)
 			if ok {
