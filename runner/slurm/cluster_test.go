@@ -224,10 +224,10 @@ func TestFaults(t *testing.T) {
 		run  func(*testing.T, site)
 	}
 	var forgotten []*forgotten
-	var rebooted []*trial
 	for _, s := range []site{jobs, pilots} { // Slurm takes a minute for these
-		forgotten, rebooted = append(forgotten, beginForgotten(t, s)), append(rebooted, beginReboot(t, s))
+		forgotten = append(forgotten, beginForgotten(t, s))
 	}
+	rebooted := beginReboot(t, jobs, pilots)
 	both := func(t *testing.T, f fault, parallel bool) {
 		for _, s := range []site{jobs, pilots} {
 			name := f.name
@@ -460,13 +460,22 @@ func testNodeDown(t *testing.T, c site) {
 }
 
 // beginReboot makes a node lose all its processes and come back before Slurm has missed it.
-func beginReboot(t *testing.T, c site) *trial {
-	tr := begin(t, c, waits, onNode("n3"))
-	id, node := tr.ready()
+func beginReboot(t *testing.T, sites ...site) (lost []*trial) {
+	var ids []string
+	node := ""
+	for _, s := range sites {
+		tr := begin(t, s, waits, onNode("n3"))
+		var id string
+		id, node = tr.ready()
+		lost, ids = append(lost, tr), append(ids, id)
+	}
+	c := sites[0]
 	c.Signal("slurmd-"+node, unix.SIGKILL)
-	c.KillJob(id)
+	for _, id := range ids {
+		c.KillJob(id)
+	}
 	c.Restart()
-	return tr
+	return lost
 }
 
 func onNode(name string) func(*slurm.Settings) {
