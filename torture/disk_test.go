@@ -211,7 +211,9 @@ func TestJournalTakenAway(t *testing.T) {
 			l := newLab(t)
 			l.spec("spec.toml", "touch "+l.path("started")+"; until test -e "+l.path("go")+"; do sleep 0.02; done; echo loss={x}; echo {trial} >> "+l.path("runs"), 4, 1)
 			r := l.start("run", "spec.toml")
-			l.await("the first trial", func() bool { return l.exists("started") })
+			l.await("the first trial and its record", func() bool {
+				return l.exists("started") && strings.Contains(l.read("spec.study/journal.jsonl"), `"type":"started"`)
+			})
 			l.check(c.take(l))
 			l.write("go", "")
 			res := r.end()
