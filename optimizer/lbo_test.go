@@ -411,3 +411,35 @@ func TestRelationsAreFollowed(t *testing.T) {
 		}
 	}
 }
+
+// Where a relation leaves next to nothing, proposals obey it all the same, and differ.
+func TestThinSpacesAreSearched(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		spaces.Param{Name: "y", Kind: spaces.KindFloat, Min: 0, Max: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err = space.Where(spaces.Relation{Text: "x is y, nearly", Holds: func(v spaces.Values) bool {
+		x, _ := v[0].Value.Number()
+		y, _ := v[1].Value.Number()
+		return math.Abs(x-y) < 1e-3
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodLipschitz} {
+		best := math.Inf(-1)
+		told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {
+			if !space.Allows(p) {
+				t.Errorf("%s proposed %v", method, p)
+			}
+			return -math.Abs(p[0] - 0.3)
+		})
+		for _, o := range told {
+			best = math.Max(best, o.Value())
+		}
+		if len(told) < 12 || best < -0.1 {
+			t.Errorf("%s: %d proposals, the best misses by %g", method, len(told), -best)
+		}
+	}
+}

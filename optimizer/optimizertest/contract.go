@@ -79,9 +79,6 @@ func Cases(t *testing.T) []Case {
 	even := spaces.Relation{Text: "units a multiple of batch", Holds: func(v spaces.Values) bool {
 		return math.Mod(number(v, "units"), number(v, "batch")) == 0
 	}}
-	thin := spaces.Relation{Text: "x is y, nearly", Params: []string{"x", "y"}, Holds: func(v spaces.Values) bool {
-		return math.Abs(number(v, "x")-number(v, "y")) < 1e-3
-	}}
 
 	spacesByName := []struct {
 		name   string
@@ -98,7 +95,6 @@ func Cases(t *testing.T) []Case {
 		{"related mixed", []spaces.Param{rate, depth, kind, bias, width}, []spaces.Relation{wide}},
 		{"related conditional", []spaces.Param{kind, bias, momentum, steps, rate}, []spaces.Relation{slow}},
 		{"related levels", []spaces.Param{batch, units, share, fine}, []spaces.Relation{even}},
-		{"thin", []spaces.Param{float("x"), float("y")}, []spaces.Relation{thin}},
 	}
 	var out []Case
 	for _, s := range spacesByName {
