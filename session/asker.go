@@ -14,6 +14,8 @@ import (
 // question is what the loop wants of the optimizer: to learn what is new, then
 // to propose a trial.
 type question struct {
+	ctx   context.Context     // ends when no answer is worth its time any more
+	opt   optimizer.Optimizer // who is asked; it is the asker's until the answer has come
 	tell  []optimizer.Observation
 	query optimizer.Query
 	told  int // finished trials that the optimizer knows, tell included
@@ -39,8 +41,8 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
-// message is what arrives in the loop's inbox: asked, granted, attemptStarted, readings
-// or attemptEnded.
+// message is what arrives in the loop's inbox: asked, granted, attemptStarted, readings,
+// attemptEnded or requested.
 type message any
 
 // asked is the answer.
@@ -50,11 +52,11 @@ type asked struct {
 	err      error
 }
 
-// asker owns the optimizer and answers one question after the other. Every question
-// has its answer, as long as there is life: wanted ends when none is worth its time.
-func asker(life, wanted context.Context, opt optimizer.Optimizer, questions <-chan question, inbox chan<- message) {
+// asker answers one question after the other. Every question has its answer, as long as
+// there is life.
+func asker(life context.Context, questions <-chan question, inbox chan<- message) {
 	for q := range questions {
-		p, err := answer(wanted, opt, q)
+		p, err := answer(q.ctx, q.opt, q)
 		select {
 		case inbox <- asked{q, p, err}:
 		case <-life.Done():

@@ -1,27 +1,23 @@
 package session
 
-import (
-	"sync"
+import "sync"
 
-	"github.com/lbotune/lbotune/study"
-)
-
-// feed hands updates to an observer without ever making the study wait for it.
-type feed struct {
-	observe func(study.Update)
+// feed hands what happens to an observer without ever making the study wait for it.
+type feed[T any] struct {
+	observe func(T)
 	wake    sync.Cond
-	queue   []study.Update
+	queue   []T
 	busy    bool
 }
 
-func newFeed(observe func(study.Update)) *feed {
-	f := &feed{observe: observe}
+func newFeed[T any](observe func(T)) *feed[T] {
+	f := &feed[T]{observe: observe}
 	f.wake.L = new(sync.Mutex)
 	return f
 }
 
 // put queues an update. A goroutine lives while there is something to show.
-func (f *feed) put(u study.Update) {
+func (f *feed[T]) put(u T) {
 	if f.observe == nil {
 		return
 	}
@@ -34,7 +30,7 @@ func (f *feed) put(u study.Update) {
 	}
 }
 
-func (f *feed) drain() {
+func (f *feed[T]) drain() {
 	f.wake.L.Lock()
 	defer f.wake.L.Unlock()
 	for len(f.queue) > 0 {
@@ -51,7 +47,7 @@ func (f *feed) drain() {
 }
 
 // flush waits until everything queued was shown.
-func (f *feed) flush() {
+func (f *feed[T]) flush() {
 	f.wake.L.Lock()
 	defer f.wake.L.Unlock()
 	for f.busy {

@@ -26,6 +26,9 @@ func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
 		return err
 	}
 	if err = s.takeParams(config); err == nil {
+		err = s.Serve()
+	}
+	if err == nil {
 		err = edit(s)
 	}
 	return errors.Join(err, s.Close())
@@ -44,52 +47,35 @@ func (s *Study) takeParams(config *study.Config) error {
 	return s.commit(*change)
 }
 
+// Do changes the study as a request says. The error says why it cannot be done. It must
+// not be called while Run runs.
+func (s *Study) Do(r study.Request) error {
+	e, err := s.state.Event(r)
+	if err != nil {
+		return err
+	}
+	return s.commit(e)
+}
+
 // Enqueue puts values before the optimizer's next proposals. Parameters that they do
-// not name get their default, or the middle of their range. It must not be called while
-// Run runs.
+// not name get their default, or the middle of their range.
 func (s *Study) Enqueue(v spaces.Values) error {
-	whole, err := s.state.Space.Complete(v)
-	if err != nil {
-		return err
-	}
-	return s.commit(study.Enqueued{Values: whole})
+	return s.Do(study.Request{Action: study.ActionEnqueue, Values: v})
 }
 
-// Exclude takes a trial's result out of the study, from the next session on.
+// Exclude takes a trial's result out of the study.
 func (s *Study) Exclude(trial int) error {
-	t, err := s.state.Trial(trial)
-	if err != nil {
-		return err
-	}
-	switch {
-	case !t.Done():
-		return fmt.Errorf("trial %d is not finished yet", trial)
-	case t.Excluded:
-		return fmt.Errorf("trial %d is excluded already", trial)
-	}
-	return s.commit(study.Excluded{Trial: trial})
+	return s.Do(study.Request{Action: study.ActionExclude, Trial: trial})
 }
 
-// Include takes an exclusion back, from the next session on.
+// Include takes an exclusion back.
 func (s *Study) Include(trial int) error {
-	t, err := s.state.Trial(trial)
-	if err != nil {
-		return err
-	}
-	if !t.Excluded {
-		return fmt.Errorf("trial %d is not excluded", trial)
-	}
-	return s.commit(study.Included{Trial: trial})
+	return s.Do(study.Request{Action: study.ActionInclude, Trial: trial})
 }
 
 // Note keeps a remark, about one trial if trial is not 0.
 func (s *Study) Note(trial int, text string) error {
-	if trial != 0 {
-		if _, err := s.state.Trial(trial); err != nil {
-			return err
-		}
-	}
-	return s.commit(study.Noted{Trial: trial, Text: text})
+	return s.Do(study.Request{Action: study.ActionNote, Trial: trial, Text: text})
 }
 
 // Ask hands out a trial that somebody else runs and tells of. Values that were

@@ -15,24 +15,25 @@ type loop struct {
 	*Study
 	inbox     chan message
 	questions chan question
-	base      context.Context // of the attempts, which may outlive the loop
-	life      context.Context // of everything that speaks to the inbox
-	asking    bool            // a question is with the asker
-	askCtx    context.Context // ends when no answer is wanted any more
-	stopAsk   context.CancelFunc
-	askerDone sync.WaitGroup
+	base      context.Context    // of the attempts, which may outlive the loop
+	life      context.Context    // of everything that speaks to the inbox
+	asking    bool               // a question is with the asker
+	stopAsk   context.CancelFunc // of the question under way: no answer is wanted any more
+	requested bool               // requests wait in the study's directory
+	helpers   sync.WaitGroup     // the asker, and who looks for requests
 
-	pruner  *pruner.Pruner // nil if there is none
-	watched int            // of state.watched, what the pruner knows
-	told    int            // finished trials that the optimizer knows
-	slots   []slot
-	sharing sharing
-	ready   []study.AttemptID // what waits for a slot
-	resumed map[int]bool      // trials that an earlier session may have left running
-	running map[int]*running  // by trial; 0 is the setup command
-	freed   int               // attempts that ran and have ended
-	kill    chan struct{}     // closed to kill every attempt
-	burst   bool              // it was said that readings come too late
+	deadline <-chan time.Time // fires when the study's time is spent
+	pruner   *pruner.Pruner   // nil if there is none
+	watched  int              // of state.watched, what the pruner knows
+	told     int              // finished trials that the optimizer knows
+	slots    []slot
+	sharing  sharing
+	ready    []study.AttemptID // what waits for a slot
+	resumed  map[int]bool      // trials that an earlier session may have left running
+	running  map[int]*running  // by trial; 0 is the setup command
+	freed    int               // attempts that ran and have ended
+	kill     chan struct{}     // closed to kill every attempt
+	burst    bool              // it was said that readings come too late
 
 	stop   Stop
 	ending *study.Closed

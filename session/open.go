@@ -62,7 +62,9 @@ func newStudy(opts Options) (*Study, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open study %s: %w", opts.Dir, err)
 	}
-	return &Study{opts: opts, layout: study.Layout(dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}, nil
+	s := &Study{opts: opts, layout: study.Layout(dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	s.hooks, s.inUse = newHooks(s), func(int) bool { return false }
+	return s, nil
 }
 
 // openJournal folds the journal into the state, or creates it. It returns the
@@ -154,7 +156,6 @@ func (s *Study) begin(config *study.Config, torn string) error {
 // known.
 func (s *Study) prepare() error {
 	c := s.state.Config
-	var err error
 	s.patterns = nil
 	for _, m := range c.Metrics {
 		if m.Measure != "" {
@@ -170,16 +171,26 @@ func (s *Study) prepare() error {
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err
 	}
-	if s.pruner, err = newPruner(c); err != nil {
+	if err := s.teach(); err != nil {
 		return err
 	}
 	if s.pruner != nil { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
-	if s.opts.Share != nil {
-		if s.sharer, err = s.opts.Share(&c); err != nil {
-			return err
-		}
+	if s.opts.Share == nil {
+		return nil
+	}
+	var err error
+	s.sharer, err = s.opts.Share(&c)
+	return err
+}
+
+// teach makes a pruner and an optimizer that knows all that counts.
+func (s *Study) teach() error {
+	c := s.state.Config
+	var err error
+	if s.pruner, err = newPruner(c); err != nil {
+		return err
 	}
 	if _, err := c.Search(); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // others write it warns. Directories below may be symbolic links, under the same rule.
 func (s *Study) checkOwner() error {
 	dir := string(s.layout)
-	for _, path := range []string{dir, s.layout.Journal(), filepath.Join(dir, "trials"), s.layout.Setup()} {
+	for _, path := range []string{dir, s.layout.Journal(), filepath.Join(dir, "trials"), s.layout.Setup(), s.layout.Requests()} {
 		link, err := os.Lstat(path)
 		info, errInfo := os.Stat(path)
 		if err != nil || errInfo != nil {

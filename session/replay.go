@@ -50,8 +50,8 @@ type replay struct {
 // before looks at an event before it is part of the state.
 func (r *replay) before(ctx context.Context, e study.Event) error {
 	switch e := e.(type) {
-	case study.Session:
-		// A session begins with a new optimizer, which is told of exclusions.
+	case study.Session, study.Excluded, study.Included:
+		// Then there is a new optimizer, which is told nothing of what is excluded.
 		r.opt, r.told = nil, 0
 	case study.Proposed:
 		if e.Origin == optimizer.OriginGiven || e.Origin == optimizer.OriginDefault || e.Continues > 0 {

@@ -17,6 +17,7 @@ import (
 // ctx is StopRunning. The error is nil for a study that ended as its budget
 // says with at least one success.
 func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
+	defer s.hooks.end()
 	defer s.feed.flush()
 	if s.state.Closed == nil {
 		if err := newLoop(s).run(ctx, stop); err != nil {
@@ -45,11 +46,13 @@ func newLoop(s *Study) *loop {
 		questions: make(chan question, 1),
 		told:      s.told,
 		slots:     make([]slot, s.state.Config.Run.SlotCount()),
+		stopAsk:   func() {},
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
 		pruner:    s.pruner,
 	}
+	s.inUse = func(trial int) bool { return l.running[trial] != nil }
 	l.rewatch()
 	if !s.state.SetUp {
 		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
@@ -81,29 +84,37 @@ func (l *loop) takeUp() {
 // for and nothing runs any more, or at once when the journal cannot be written:
 // attempts then go on without lbotune, and the next session rejoins them.
 func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
-	var die, stopAsk context.CancelFunc
+	var die context.CancelFunc
 	l.base = context.WithoutCancel(ctx)
 	l.life, die = context.WithCancel(l.base)
-	l.askCtx, stopAsk = context.WithCancel(l.life)
-	l.stopAsk = stopAsk
-	l.askerDone.Go(func() { asker(l.life, l.askCtx, l.opt, l.questions, l.inbox) })
+	l.helpers.Go(func() { asker(l.life, l.questions, l.inbox) })
+	l.helpers.Go(l.awaitRequests)
 	defer func() {
 		die()
-		stopAsk()
 		close(l.questions)
-		l.askerDone.Wait()
+		l.helpers.Wait()
 		l.unshare()
 	}()
-	deadline := l.deadline()
+	l.deadline = l.timer()
 	interrupted := ctx.Done()
 	for {
+		if err := l.serve(); err != nil {
+			return err
+		}
 		if err := l.plan(); err != nil {
 			return err
 		}
 		l.cutShort()
 		l.share()
 		if l.idle() {
-			return l.close()
+			l.requested = true // a last look
+			if err := l.serve(); err != nil {
+				return err
+			}
+			if l.idle() {
+				return l.close()
+			}
+			continue
 		}
 		select {
 		case m := <-l.inbox:
@@ -114,8 +125,8 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		case <-interrupted:
 			interrupted = nil
 			l.stopAt(StopRunning)
-		case <-deadline:
-			deadline = nil
+		case <-l.deadline:
+			l.deadline = nil
 		}
 		if err := l.settle(); err != nil {
 			l.noteFullDisk(err)
@@ -187,8 +198,8 @@ func (l *loop) handleWaiting() {
 	}
 }
 
-// deadline fires when the study's time is spent.
-func (l *loop) deadline() <-chan time.Time {
+// timer fires when the study's time is spent.
+func (l *loop) timer() <-chan time.Time {
 	limit := time.Duration(l.state.Config.Budget.Time)
 	if limit == 0 {
 		return nil
@@ -229,12 +240,15 @@ func (l *loop) handle(m message) {
 		l.collect(m)
 	case attemptEnded:
 		l.ended(m)
+	case requested:
+		l.requested = true
 	}
 }
 
 // answered makes a trial of the optimizer's answer.
 func (l *loop) answered(a asked) {
 	l.asking = false
+	l.stopAsk()
 	switch {
 	case l.halted() || l.ending != nil:
 	case errors.Is(a.err, optimizer.ErrExhausted):
@@ -269,12 +283,11 @@ func numbers(pending []optimizer.Pending) []int {
 func (l *loop) plan() error {
 	if l.ending == nil && l.state.SetUp {
 		l.ending = l.state.Ending(l.elapsed())
-		if l.ending != nil {
-			l.stopAsk()
-		}
+	}
+	if l.halted() || l.ending != nil {
+		l.stopAsk()
 	}
 	if l.halted() {
-		l.stopAsk()
 		return nil
 	}
 	for {
@@ -299,7 +312,7 @@ func (l *loop) plan() error {
 
 // wantsTrial reports whether another trial should be asked for now.
 func (l *loop) wantsTrial() bool {
-	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && l.freeSlots() > len(l.ready) && l.state.Room() > 0
+	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && !l.requested && l.freeSlots() > len(l.ready) && l.state.Room() > 0
 }
 
 // take makes a trial that the optimizer need not be asked for.
@@ -318,6 +331,8 @@ func (l *loop) ask() {
 	q := newQuestion(l.state, l.told)
 	l.told = q.told
 	l.asking = true
+	q.opt = l.opt
+	q.ctx, l.stopAsk = context.WithCancel(l.life)
 	l.questions <- q // there is room: one question at a time
 }
 
@@ -337,6 +352,7 @@ func (l *loop) stopAt(step Stop) {
 	}
 	if step >= StopNow {
 		close(l.kill)
+		l.hooks.kill()
 	}
 	l.stop = step
 }

@@ -22,6 +22,7 @@ type Sharer interface {
 type slot struct {
 	taken   bool // by an attempt
 	granted bool // or kept for one, where slots are shared
+	closed  bool // fewer are wanted now
 	hold    []*os.File
 }
 
@@ -62,7 +63,7 @@ func (s *sharing) listVacant() []int {
 }
 
 // usable reports whether an attempt may be started in the slot now.
-func (l *loop) usable(s slot) bool { return !s.taken && (s.granted || l.sharer == nil) }
+func (l *loop) usable(s slot) bool { return !s.taken && !s.closed && (s.granted || l.sharer == nil) }
 
 // freeSlots counts the slots in which an attempt may be started.
 func (l *loop) freeSlots() int {
@@ -95,7 +96,18 @@ func (l *loop) slotFor(id study.AttemptID) int {
 // it has it next.
 func (l *loop) giveBack(i int) {
 	release(l.slots[i].hold)
-	l.slots[i] = slot{}
+	l.slots[i] = slot{closed: l.slots[i].closed}
+}
+
+// resize makes n slots the ones in which attempts are started from now on.
+func (l *loop) resize(n int) {
+	l.slots = append(l.slots, make([]slot, max(n-len(l.slots), 0))...)
+	for i := range l.slots {
+		l.slots[i].closed = i >= n
+		if s := l.slots[i]; s.closed && !s.taken && s.granted {
+			l.giveBack(i)
+		}
+	}
 }
 
 // share asks the sharer for a slot when something waits for one, and returns what
@@ -106,7 +118,7 @@ func (l *loop) share() {
 	}
 	var vacant []int
 	for i, s := range l.slots {
-		if !s.taken && !s.granted {
+		if !s.taken && !s.granted && !s.closed {
 			vacant = append(vacant, i)
 		}
 	}
@@ -153,7 +165,7 @@ func (l *loop) granted(g granted) {
 	case g.err != nil && l.fatal == nil:
 		l.fatal = fmt.Errorf("wait for a slot: %w", g.err)
 	case g.err != nil:
-	case l.slots[g.slot].taken: // by an attempt that was found running, meanwhile
+	case l.slots[g.slot].taken, l.slots[g.slot].closed: // meanwhile, by an attempt that was found running
 		release(g.hold)
 	default:
 		l.slots[g.slot] = slot{granted: true, hold: g.hold}

@@ -74,7 +74,9 @@ type Study struct {
 	began    time.Time      // of this session, with a monotonic reading
 	before   time.Duration  // Elapsed when the session began
 	stdbuf   []string       // environment in which C programs write line by line
-	feed     *feed
+	feed     *feed[study.Update]
+	hooks    *hooks
+	inUse    func(trial int) bool // attempts at the trial are under way
 }
 
 // State returns what is known of the study. It must not be called while Run
@@ -136,11 +138,16 @@ func (s *Study) record(e study.Event) study.Record {
 }
 
 // show hands a record and the trial that it is about to the observers.
-func (s *Study) show(r study.Record) { s.feed.put(s.state.Update(r)) }
+func (s *Study) show(r study.Record) {
+	u := s.state.Update(r)
+	s.feed.put(u)
+	s.hooks.follow(u, s.inUse)
+}
 
 // Close gives up the study. It returns the error that ended writing, if one
 // did.
 func (s *Study) Close() error {
 	s.feed.flush()
+	s.hooks.end()
 	return s.journal.Close()
 }

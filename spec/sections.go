@@ -88,6 +88,7 @@ func (t *table) run() study.Run {
 		FailureGuard:  int(s.integer("failure_guard", defaultFailureGuard, -1)),
 		ParamsFromEnv: s.boolean("params_from_env", false),
 		FailedMeans:   s.str("failed_means", ""),
+		Keep:          s.keep(),
 	}
 	if r.Workers > maxWorkers {
 		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
@@ -96,6 +97,39 @@ func (t *table) run() study.Run {
 	s.checkSecrets(r)
 	s.done()
 	return r
+}
+
+// defaultHookTimeout is how long a hook may take.
+const defaultHookTimeout = time.Minute
+
+// hooks reads [hooks].
+func (t *table) hooks() *study.Hooks {
+	if !t.has("hooks") {
+		t.get("hooks")
+		return nil
+	}
+	s := t.sub("hooks")
+	h := &study.Hooks{Trial: s.str("trial", ""), Best: s.str("best", ""), End: s.str("end", ""), Timeout: s.duration("timeout", defaultHookTimeout)}
+	if h.Timeout <= 0 && s.has("timeout") {
+		s.at("timeout", "", "found %v; want a positive duration", h.Timeout)
+	}
+	s.done()
+	return h
+}
+
+// keep reads how many of the best trials keep their directories.
+func (t *table) keep() int {
+	v, ok := t.get("keep")
+	switch n, whole := v.(int64); {
+	case !ok || v == "all":
+		return 0
+	case v == "best":
+		return 1
+	case whole && n >= 1:
+		return int(n)
+	}
+	t.at("keep", "", `found %v; want "all", "best", or how many of the best trials keep their directories`, v)
+	return 0
 }
 
 // slots reads where trials run.

@@ -31,6 +31,7 @@ type Config struct {
 	Prune     *Prune             `json:"prune,omitempty"`
 	Files     []command.File     `json:"files,omitempty"`
 	Launcher  *Launcher          `json:"launcher,omitempty"`
+	Hooks     *Hooks             `json:"hooks,omitempty"`
 	// Seed keys every random choice of the study.
 	Seed uint64 `json:"seed"`
 	// Dir is where lbotune was started: setup and trials run there.
@@ -113,6 +114,9 @@ type Run struct {
 	// FailedMeans names a metric with a limit that a trial which crashes or runs out of
 	// time must have broken.
 	FailedMeans string `json:"failed_means,omitempty"`
+	// Keep is how many of the best trials keep their directories; 0 means that all
+	// trials do.
+	Keep int `json:"keep,omitempty"`
 	// FailureGuard stops a study whose first trials all fail: this many. A
 	// negative number switches it off.
 	FailureGuard int `json:"failure_guard"`
@@ -133,6 +137,16 @@ func (r Run) SlotCount() int {
 type Launcher struct {
 	Kind     string          `json:"kind"`
 	Settings json.RawMessage `json:"settings,omitempty"`
+}
+
+// Hooks are commands that are run by /bin/sh in Config.Dir when something has happened.
+// Their failure harms nothing. Empty ones are not run.
+type Hooks struct {
+	Trial string `json:"trial,omitempty"` // a trial has finished
+	Best  string `json:"best,omitempty"`  // it is the best so far
+	End   string `json:"end,omitempty"`   // the study has ended
+	// Timeout is how long each may take.
+	Timeout Duration `json:"timeout,omitempty"`
 }
 
 // Slot is a place that one trial has to itself while it runs.

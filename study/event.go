@@ -36,6 +36,7 @@ const (
 	TypeIncluded  Type = "include"
 	TypeNoted     Type = "note"
 	TypeConfig    Type = "config"
+	TypeRefused   Type = "refused"
 	TypeClosed    Type = "closed"
 )
 
@@ -53,7 +54,7 @@ const (
 // Durability says how events of the type are kept.
 func (t Type) Durability() Durability {
 	switch t {
-	case TypeNoted, TypeReadings, TypeStarted, TypeMeasured:
+	case TypeReadings, TypeStarted, TypeMeasured:
 		return Lazy
 	}
 	return Synced
@@ -103,6 +104,8 @@ type SetupEnded struct {
 // Enqueued holds values that a person wants to be tried before the optimizer's.
 type Enqueued struct {
 	Values spaces.Values `json:"values"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
 }
 
 // Proposed makes a trial. The optimizer's answer is a pure function of the
@@ -204,26 +207,40 @@ type Confirmed struct {
 }
 
 // Excluded takes a trial's result out of the study: it is neither the best nor
-// told to the optimizer from the next session on.
+// told to the optimizer from here on, which begins anew without it.
 type Excluded struct {
 	Trial int `json:"trial"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
 }
 
-// Included takes an exclusion back, from the next session on.
+// Included takes an exclusion back.
 type Included struct {
 	Trial int `json:"trial"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
 }
 
 // Noted is a person's remark, about one trial if Trial is not 0.
 type Noted struct {
 	Trial int    `json:"trial,omitempty"`
 	Text  string `json:"text"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
 }
 
 // ConfigChanged replaces the config from here on.
 type ConfigChanged struct {
 	Fingerprint string `json:"fingerprint"`
 	Config      Config `json:"config"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
+}
+
+// Refused answers a request that cannot be fulfilled.
+type Refused struct {
+	Request string `json:"request"`
+	Why     string `json:"why"`
 }
 
 // Closed says why a study asks for no more trials. Raising its budget opens it
@@ -275,4 +292,5 @@ func (Excluded) Type() Type      { return TypeExcluded }
 func (Included) Type() Type      { return TypeIncluded }
 func (Noted) Type() Type         { return TypeNoted }
 func (ConfigChanged) Type() Type { return TypeConfig }
+func (Refused) Type() Type       { return TypeRefused }
 func (Closed) Type() Type        { return TypeClosed }

@@ -19,6 +19,9 @@ func (s *State) Apply(r Record) error {
 	if err := s.apply(r); err != nil {
 		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
 	}
+	if id, refused := answeredBy(r.Event); id != "" {
+		s.answered[id] = refused
+	}
 	s.Elapsed = max(s.Elapsed, r.Elapsed)
 	s.Updated = r.At
 	return nil
@@ -79,7 +82,7 @@ func (s *State) created(e Created, at time.Time) error {
 		return errors.New("the study has no id")
 	}
 	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Search: search, Began: at,
-		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}}
+		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}}
 	return nil
 }
 

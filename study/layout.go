@@ -34,6 +34,9 @@ func (l Layout) StopRequest() string { return filepath.Join(string(l), "stop") }
 // Pilots is the directory in which jobs that run several trials find them.
 func (l Layout) Pilots() string { return filepath.Join(string(l), "pilots") }
 
+// HookLog is the file to which hooks print.
+func (l Layout) HookLog() string { return filepath.Join(string(l), "hooks.log") }
+
 // Setup is the directory of the setup command's attempts.
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 

@@ -90,6 +90,18 @@ func (s *State) Infeasible() int {
 	return n
 }
 
+// Ranked lists the trials with a value, the best first.
+func (s *State) Ranked() []*Trial {
+	var out []*Trial
+	for _, t := range s.Trials {
+		if t.Succeeded() {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, s.Compare)
+	return out
+}
+
 // Compare orders trials with a value, the better one first: those that hold every limit
 // by their values, and after them the others, the least violating first.
 func (s *State) Compare(a, b *Trial) int {

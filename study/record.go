@@ -113,6 +113,8 @@ func decodeEvent(t Type, line []byte) (Event, error) {
 		return decodeAs[Noted](line)
 	case TypeConfig:
 		return decodeAs[ConfigChanged](line)
+	case TypeRefused:
+		return decodeAs[Refused](line)
 	case TypeClosed:
 		return decodeAs[Closed](line)
 	}

@@ -45,7 +45,8 @@ type State struct {
 	goal       *Trial // of several objectives: the first that has reached the goals
 	sinceBest  int    // trials finished after the best one
 	counts     map[optimizer.Status]int
-	inSession  []int // the trials that finished in this session
+	inSession  []int             // the trials that finished in this session
+	answered   map[string]string // requests by id, with the reason of those that were refused
 }
 
 // Trial returns a trial by its number.

@@ -91,6 +91,11 @@ func everyEvent() []study.Event {
 		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
 		study.Excluded{Trial: 1},
 		study.Included{Trial: 1},
+		study.Enqueued{Values: values(0.5, 4), Request: "0001-7-aa"},
+		study.Excluded{Trial: 2, Request: "0002-7-bb"},
+		study.Included{Trial: 2, Request: "0003-7-cc"},
+		study.Noted{Text: "from afar", Request: "0004-7-dd"},
+		study.Refused{Request: "0005-7-ee", Why: "trial 4 is excluded already"},
 	}
 }
 
@@ -176,6 +181,18 @@ func TestGoldenJournal(t *testing.T) {
 	checkEverything(t, st)
 }
 
+// answers are those to the requests of everyEvent, and to another.
+func answers(st *study.State) (out []string) {
+	for _, id := range []string{"0001-7-aa", "0002-7-bb", "0003-7-cc", "0004-7-dd", "0005-7-ee", "0006-7-ff"} {
+		why, known := st.Answered(id)
+		if !known {
+			why = "unknown"
+		}
+		out = append(out, why)
+	}
+	return out
+}
+
 // checkEverything looks at the state after everyEvent.
 func checkEverything(t *testing.T, st *study.State) {
 	t.Helper()
@@ -184,12 +201,12 @@ func checkEverything(t *testing.T, st *study.State) {
 		"order":      reflect.DeepEqual(st.Order, []int{1, 2, 3, 4}),
 		"best":       st.Best() == one, // trial 4 is better, but excluded
 		"setup":      st.SetUp,
-		"queue":      len(st.Queue) == 0,
+		"queue":      len(st.Queue) == 1 && st.Queue[0].Equal(values(0.5, 4)),
 		"sessions":   st.Sessions == 2,
 		"elapsed":    st.Elapsed == time.Duration(len(everyEvent())-1)*time.Second,
 		"config":     st.Config.Budget.Trials == 20 && st.Fingerprint == "f2",
 		"closed":     st.Closed != nil && st.Closed.Why == study.EndTime && st.Closed.Recommended.Trial == 1,
-		"notes":      len(st.Notes) == 1 && st.Notes[0].Trial == 3,
+		"notes":      len(st.Notes) == 2 && st.Notes[0].Trial == 3,
 		"counts":     st.Count(optimizer.Succeeded) == 2 && st.Count(optimizer.Pruned) == 1 && st.Count(optimizer.Failed) == 1,
 		"value":      one.Value == 3.0000000000000004 && one.Attempt == 2 && one.NextAttempt() == 5,
 		"metrics":    reflect.DeepEqual(one.Metrics, study.Metrics{"loss": 3.0000000000000004, "size": 12}),
@@ -202,6 +219,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"excluded":   four.Excluded && !four.Succeeded(),
 		"told":       st.Observation(one).Value() == -3.0000000000000004,
 		"pending":    len(st.Pending()) == 0,
+		"requests":   reflect.DeepEqual(answers(st), []string{"", "", "", "", "trial 4 is excluded already", "unknown"}),
 	} {
 		if !ok {
 			t.Errorf("%s is not as it should be", what)

@@ -93,7 +93,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 			if err := r.Next(asking); err == nil {
 				return
 			} else if asking.Err() == nil {
-				complain(g.err, err)
+				g.complain(err)
 			}
 			select {
 			case <-asking.Done():

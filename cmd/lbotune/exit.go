@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
@@ -38,6 +39,9 @@ func exitCodes() []exitCode {
 		}},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
 			return errors.Is(err, session.ErrNoSuccess) || isA[*session.SetupError](err) || isA[*noValue](err)
+		}},
+		{6, "the budget is spent: ask has no trial to hand out", func(err error) bool {
+			return errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 		}},
 		{1, "internal error", func(error) bool { return true }},
 	}
@@ -98,6 +102,44 @@ type hinted struct {
 }
 
 func (h *hinted) Unwrap() error { return h.error }
+
+// errorJSON is an error as --json prints it, on standard error.
+type errorJSON struct {
+	Error string `json:"error"`
+	Hint  string `json:"hint,omitempty"`
+	Code  int    `json:"code"` // with which lbotune exits
+	// Problems are those of a spec.
+	Problems []problemJSON `json:"problems,omitempty"`
+}
+
+// problemJSON is what is wrong at one place of a spec.
+type problemJSON struct {
+	Line    int    `json:"line,omitempty"` // from 1
+	Key     string `json:"key,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// complain prints an error, for people or for programs.
+func (g *global) complain(err error) {
+	if !g.json {
+		complain(g.err, err)
+		return
+	}
+	out := errorJSON{Error: strings.TrimRight(err.Error(), "\n"), Code: codeOf(err)}
+	var h *hinted
+	if errors.As(err, &h) {
+		out.Hint = h.hint
+	}
+	var wrong *spec.Error
+	if errors.As(err, &wrong) {
+		out.Error = count(len(wrong.Problems), "problem") + " in " + wrong.Path
+		for _, p := range wrong.Problems {
+			out.Problems = append(out.Problems, problemJSON{p.Line, p.Key, p.Message, p.Hint})
+		}
+	}
+	_ = printLine(g.err, out)
+}
 
 // complain prints an error for people.
 func complain(w io.Writer, err error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,10 @@ func listGPUs() ([]string, error) {
 		}
 	}
 	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
+	// To CUDA, a device that there is none of hides itself and those after it.
+	if i := slices.IndexFunc(gpus, func(g string) bool { return strings.HasPrefix(g, "-") }); i >= 0 {
+		gpus = gpus[:i]
+	}
 	if len(gpus) == 0 {
 		return nil, errors.New("there is no GPU")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,24 +21,12 @@ import (
 )
 
 // edit takes up the study that an argument names for a change.
-func edit(arg string, change func(*session.Study) error) error { return editAs(nil, arg, change) }
-
-// editOrBegin is edit that begins the study of a spec if there is none, and
-// takes over the ranges of a spec that has changed.
-func editOrBegin(arg string, change func(*session.Study) error) error {
-	cfg, err := specOf(arg)
-	if err != nil {
-		return err
-	}
-	return editAs(cfg, arg, change)
-}
-
-func editAs(cfg *study.Config, arg string, change func(*session.Study) error) error {
+func edit(arg string, change func(*session.Study) error) error {
 	dir, err := studyDir(arg)
 	if err != nil {
 		return err
 	}
-	return hintStudy(arg, session.Edit(cfg, session.Options{Dir: dir, Program: programVersion()}, change))
+	return hintStudy(arg, session.Edit(nil, session.Options{Dir: dir, Program: programVersion()}, change))
 }
 
 // specOf is the config of an argument that names a spec, nil for others.
@@ -61,22 +50,27 @@ are not named get their default, or the middle of their range. STUDY may be a sp
 whose study has not begun.`,
 		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
 		Args:    cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return editOrBegin(args[0], func(s *session.Study) error {
-				v, err := parseValues(s.State().Config.Params, s.State().Space, args[1:])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := specOf(args[0])
+			if err != nil {
+				return err
+			}
+			return steer(cmd.Context(), g, cfg, args[0], func(st *study.State) (study.Request, error) {
+				v, err := parseValues(st.Config.Params, st.Space, args[1:])
 				if err != nil {
-					return err
+					return study.Request{}, err
 				}
-				if err := s.Enqueue(v); err != nil {
-					return &usageError{err}
+				whole, err := st.Space.Complete(v)
+				if err != nil {
+					return study.Request{}, &usageError{err}
 				}
-				queue := s.State().Queue
-				text := "enqueued " + oneLine(queue[len(queue)-1].String())
-				if end := s.State().Closed; end != nil {
+				return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
+			}, func(c changed) string {
+				text := "enqueued " + oneLine(c.Values.String())
+				if end := c.state.Closed; end != nil {
 					text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
 				}
-				_, err = fmt.Fprintln(g.err, text)
-				return err
+				return text
 			})
 		},
 	}
@@ -134,24 +128,22 @@ func newExclude(g *global) *cobra.Command {
 		Use:   "exclude STUDY N",
 		Short: "Take a trial's result out of the study",
 		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
-and from the next run on the optimizer does not see it. Its records stay, and it still
+and from then on the optimizer does not see it. Its records stay, and it still
 counts towards the budget. With --undo the result counts again.`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return edit(args[0], func(s *session.Study) error {
-				n, err := trialNumber(s.State(), args[1])
-				if err != nil {
-					return err
-				}
-				change, done := s.Exclude, "excluded trial %d\n"
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+				n, err := trialNumber(st, args[1])
+				action := study.ActionExclude
 				if undo {
-					change, done = s.Include, "trial %d counts again\n"
+					action = study.ActionInclude
 				}
-				if err := change(n); err != nil {
-					return &usageError{err}
+				return study.Request{Action: action, Trial: n}, err
+			}, func(c changed) string {
+				if undo {
+					return fmt.Sprintf("trial %d counts again", c.Trial)
 				}
-				_, err = fmt.Fprintf(g.err, done, n)
-				return err
+				return fmt.Sprintf("excluded trial %d", c.Trial)
 			})
 		},
 	}
@@ -167,19 +159,20 @@ func newNote(g *global) *cobra.Command {
 		Long: `Note attaches TEXT to a study or to one of its trials, and status shows it. STUDY may
 be a spec whose study has not begun.`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			note := func(s *session.Study) error {
-				if err := s.Note(trial, strings.Join(args[1:], " ")); err != nil {
-					return &usageError{err}
-				}
-				_, err := fmt.Fprintln(g.err, "noted")
+		RunE: func(cmd *cobra.Command, args []string) error {
+			note := func(*study.State) (study.Request, error) {
+				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
+			}
+			noted := func(changed) string { return "noted" }
+			err := steer(cmd.Context(), g, nil, args[0], note, noted)
+			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
 				return err
 			}
-			err := edit(args[0], note)
-			if trial == 0 && errors.Is(err, study.ErrNoStudy) {
-				return editOrBegin(args[0], note)
+			cfg, specErr := specOf(args[0])
+			if cfg == nil || specErr != nil {
+				return cmp.Or(specErr, err)
 			}
-			return err
+			return steer(cmd.Context(), g, cfg, args[0], note, noted)
 		},
 	}
 	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
@@ -234,9 +227,9 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, optimizer.ErrExhausted)
 			return err
 		case errors.Is(err, optimizer.ErrExhausted):
-			return &hinted{&usageError{optimizer.ErrExhausted}, "widen a range to ask for more"}
+			return &hinted{optimizer.ErrExhausted, "widen a range to ask for more"}
 		case errors.Is(err, session.ErrSpent):
-			return &hinted{&usageError{err}, "raise the budget to ask for more"}
+			return &hinted{err, "raise the budget to ask for more"}
 		case err != nil:
 			return err
 		}

@@ -30,7 +30,7 @@ func hintDamage(err error) error {
 		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
 	}
 	if errors.Is(err, journal.ErrLocked) {
-		return &hinted{err, "stop it with Ctrl-C where it runs; status, best, trials, show and log work meanwhile"}
+		return &hinted{err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it"}
 	}
 	if isA[*study.ConfigError](err) {
 		return &hinted{err, "change it back, or keep a new study in another directory: --study DIR"}

@@ -47,18 +47,20 @@ rule it lists the candidates.`,
 	f.StringVar(&o.rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
 	f.StringVar(&o.rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
 	f.BoolVar(&o.rule.LastNumber, "last-number", false, "take the last number of the last line")
-	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+dialectNames())
+	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+strings.Join(dialects(), ", "))
 	f.StringVar(&o.rule.Step, "step", "", "find the step by its `NAME`")
 	f.StringVar(&o.pick, "pick", "", "`WHICH` reading counts: last, first, min, max or mean")
+	completeFlag(cmd, "dialect", dialects()...)
+	completeFlag(cmd, "pick", "last", "first", "min", "max", "mean")
 	return cmd
 }
 
-func dialectNames() string {
-	var names []string
+// dialects are the names of those that parse reads.
+func dialects() (names []string) {
 	for _, d := range parser.Dialects() {
 		names = append(names, d.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // matchJSON is one match, a line of its own with --json.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,9 +20,12 @@ import (
 // progress shows a running study: one line for each finished trial, and on a
 // terminal a line at the bottom that tells how far the study is.
 type progress struct {
-	cfg   *study.Config
-	live  bool // the terminal can show a line that changes
-	ended bool // an earlier session ended the study
+	cfg     *study.Config
+	live    bool // the terminal can show a line that changes
+	quiet   bool // only what goes wrong is shown
+	colours bool
+	layout  study.Layout
+	ended   bool // an earlier session ended the study
 
 	mu       sync.Mutex
 	w        io.Writer
@@ -32,6 +36,8 @@ type progress struct {
 	finished int
 	best     study.Trial
 	better   bool // the last trial to finish is the best, or on the front
+	failed   int
+	cut      int // stopped early
 	running  map[int]bool
 	stop     chan struct{}
 	stopped  sync.WaitGroup
@@ -40,9 +46,24 @@ type progress struct {
 func newProgress(w io.Writer) *progress {
 	p := &progress{cfg: &study.Config{}, w: w, running: map[int]bool{}, stop: make(chan struct{})}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.live = true
+		p.live, p.colours = true, os.Getenv("NO_COLOR") == ""
 	}
 	return p
+}
+
+// quieten has only what people ask for shown, and what goes wrong.
+func (p *progress) quieten() { p.quiet, p.live = true, false }
+
+// width is that of the terminal, 0 if there is none.
+func (p *progress) width() int {
+	if !p.live {
+		return 0
+	}
+	width, _, err := term.GetSize(int(p.w.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // howFar says how many of a study's trials have finished and how many have not.
@@ -67,6 +88,8 @@ func (p *progress) begin(s *session.Study) {
 	p.ended = st.Closed != nil
 	p.began = time.Now()
 	p.before, p.spent, p.finished = len(st.Order), st.Elapsed, len(st.Order)
+	p.layout = s.Layout()
+	p.failed, p.cut = st.Count(optimizer.Failed), st.Count(optimizer.Pruned)
 	if b := st.Best(); b != nil {
 		p.best = *b
 	}
@@ -122,7 +145,7 @@ func (p *progress) end(s *session.Study) {
 func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line("%s", text)
+	p.print("%s", text)
 	p.draw()
 }
 
@@ -145,8 +168,20 @@ func (p *progress) update(u study.Update) {
 		p.confirmed(e)
 	case study.Finished:
 		delete(p.running, e.Trial)
+		p.count(e.Status)
 		p.trial(u.Trial)
 		p.leftovers(e.Trial, e.Leftovers)
+	case study.Enqueued:
+		p.line("enqueued %s", shortValues(e.Values))
+	case study.Excluded:
+		p.line("%s  excluded", p.number(e.Trial))
+	case study.Included:
+		p.line("%s  counts again", p.number(e.Trial))
+	case study.ConfigChanged:
+		p.cfg = &e.Config
+		if e.Request != "" {
+			p.line("the study goes on with %s", extent(p.cfg))
+		}
 	case study.SetupEnded:
 		if e.Failure == nil {
 			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
@@ -163,6 +198,16 @@ func (p *progress) number(trial int) string {
 	return fmt.Sprintf("%4d", trial)
 }
 
+// count notes how a trial has ended.
+func (p *progress) count(status optimizer.Status) {
+	switch status {
+	case optimizer.Failed:
+		p.failed++
+	case optimizer.Pruned:
+		p.cut++
+	}
+}
+
 // attempt prints a line for an attempt that was not the trial's last.
 func (p *progress) attempt(e study.Ended) {
 	what := "again"
@@ -175,44 +220,13 @@ func (p *progress) attempt(e study.Ended) {
 	p.leftovers(e.Trial, e.Leftovers)
 }
 
-// trial prints the line of a finished trial.
-func (p *progress) trial(t study.Trial) {
-	mark := "    "
-	broken := ""
-	if t.Succeeded() {
-		broken = strings.Join(p.cfg.Broken(t.Metrics), "; ")
-	}
-	switch {
-	case broken != "":
-		mark = "over"
-	case p.cfg.Several() && p.better && t.Succeeded():
-		mark = "good"
-	case t.Number == p.best.Number && !p.cfg.Several():
-		mark = "best"
-	}
-	value := p.values(t)
-	if t.Status == optimizer.Failed {
-		value = "failed"
-	} else if t.Status == optimizer.Pruned {
-		mark = "cut "
-	}
-	text := fmt.Sprintf("%s  %10s %s %6s  %s", p.number(t.Number), value, mark, took(t.Took), shortValues(t.Values))
-	if t.Failure != nil {
-		text += ": " + oneLine(t.Failure.Text)
-	}
-	if broken != "" {
-		text += ": " + oneLine(broken)
-	}
-	p.line("%s", text)
-}
-
 // values are those of the objectives.
 func (p *progress) values(t study.Trial) string {
-	values := []string{short(t.Value)}
+	values := []string{fitted(t.Value)}
 	for _, o := range p.cfg.Objectives()[1:] {
 		text := "-"
 		if v, ok := t.Metrics.Get(o.Name); ok {
-			text = short(v)
+			text = fitted(v)
 		}
 		values = append(values, text)
 	}
@@ -239,8 +253,14 @@ func (p *progress) leftovers(trial int, which string) {
 	}
 }
 
-// line prints a line above the live one.
+// line prints a line above the live one, unless it is to be quiet.
 func (p *progress) line(format string, args ...any) {
+	if !p.quiet {
+		p.print(format, args...)
+	}
+}
+
+func (p *progress) print(format string, args ...any) {
 	p.wipe()
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
@@ -258,8 +278,11 @@ func (p *progress) draw() {
 	if !p.live {
 		return
 	}
-	text := p.status()
-	if width, _, err := term.GetSize(int(p.w.(*os.File).Fd())); err == nil && width > 0 && len(text) >= width {
+	text, width := p.status(), p.width()
+	if width > 0 && len(text) >= width {
+		text = p.brief()
+	}
+	if width > 0 && len(text) >= width {
 		text = text[:width-1]
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
@@ -273,7 +296,16 @@ func (p *progress) status() string {
 	if budget.Trials >= p.finished && budget.Trials > 0 {
 		text = fmt.Sprintf("%d of %d finished", p.finished, budget.Trials)
 	}
+	if budget.Trials >= p.finished && budget.Trials > 0 {
+		text += fmt.Sprintf(" (%d %%)", 100*p.finished/budget.Trials)
+	}
 	text += fmt.Sprintf(", %d running", len(p.running))
+	if p.failed > 0 {
+		text += fmt.Sprintf(", %d failed", p.failed)
+	}
+	if p.cut > 0 {
+		text += fmt.Sprintf(", %d stopped early", p.cut)
+	}
 	if p.best.Number > 0 && !p.cfg.Several() {
 		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
 		if p.cfg.Violation(p.best.Metrics) > 0 {
@@ -288,17 +320,45 @@ func (p *progress) status() string {
 	return text
 }
 
+// brief is the live line for a narrow terminal: what is lost at its end is what matters
+// least.
+func (p *progress) brief() string {
+	text := strconv.Itoa(p.finished)
+	if n := p.cfg.Budget.Trials; n >= p.finished && n > 0 {
+		text += fmt.Sprintf("/%d (%d %%)", n, 100*p.finished/n)
+	}
+	if p.best.Number > 0 {
+		text += " best " + short(p.best.Value)
+	}
+	if p.failed > 0 {
+		text += fmt.Sprintf(", %d failed", p.failed)
+	}
+	if p.cut > 0 {
+		text += fmt.Sprintf(", %d cut", p.cut)
+	}
+	spent := time.Since(p.began)
+	if left := p.left(spent); left > 0 {
+		text += fmt.Sprintf(", %s left", seconds(left))
+	}
+	return text + fmt.Sprintf(", %s spent, %d running", seconds(spent), len(p.running))
+}
+
 // left estimates how long the study will take after this session has spent some
 // time, 0 if nothing is known.
 func (p *progress) left(spent time.Duration) time.Duration {
-	b := p.cfg.Budget
-	done := p.finished - p.before
+	return timeLeft(p.cfg.Budget, p.finished, p.finished-p.before, spent, p.spent)
+}
+
+// timeLeft estimates how long a study will take with so many trials finished, of which
+// some were done in the time spent, after what was spent before that. It is 0 if nothing
+// is known.
+func timeLeft(b study.Budget, finished, done int, spent, before time.Duration) time.Duration {
 	var left time.Duration
-	if b.Trials > 0 && done > 0 {
-		left = time.Duration(float64(spent) / float64(done) * float64(b.Trials-p.finished))
+	if b.Trials > finished && done > 0 {
+		left = time.Duration(float64(spent) / float64(done) * float64(b.Trials-finished))
 	}
 	if b.Time > 0 {
-		byTime := max(time.Duration(b.Time)-p.spent-spent, 0)
+		byTime := max(time.Duration(b.Time)-before-spent, 0)
 		left = min(cmp.Or(left, byTime), byTime)
 	}
 	return left

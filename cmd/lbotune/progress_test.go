@@ -2,10 +2,13 @@ package main
 
 import (
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -38,5 +41,70 @@ func TestProgressLeft(t *testing.T) {
 	}
 	if got := p.left(18 * time.Minute); got != 2*time.Minute {
 		t.Errorf("%v left; want the 2 minutes of the time budget", got)
+	}
+}
+
+func TestFolded(t *testing.T) {
+	for _, c := range []struct {
+		text          string
+		indent, width int
+		want          string
+	}{
+		{"12  0.5  a=1 b=2", 9, 40, "12  0.5  a=1 b=2"},
+		{"12  0.5  alpha=1000 beta=2000 gamma=3000 d=4", 9, 36, "12  0.5  alpha=1000 beta=2000\n         gamma=3000 d=4"},
+		{"12  0.5  alpha=1000 b=2", 9, 16, "12  0.5\n    alpha=1000\n    b=2"},
+		{"12  0.5  " + strings.Repeat("x", 40), 9, 36, "12  0.5  " + strings.Repeat("x", 27) + "\n         " + strings.Repeat("x", 13)},
+		{"12  0.5  ééééé ééééé", 9, 33, "12  0.5  ééééé ééééé"},
+		{"12  0.5", 9, 3, "12  0.5"},
+	} {
+		got := folded(c.text, c.indent, c.width)
+		if got != c.want {
+			t.Errorf("%q in %d columns:\n%s\nwant\n%s", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+// A value has its place, however large or small it is, and is rounded for that alone.
+func TestFitted(t *testing.T) {
+	for x, want := range map[float64]string{
+		0.25: "0.25", 1.95028123: "1.95028", 6.19794e+114: "6.198e+114", -6.19794e-114: "-6.2e-114", 123456789: "123456789",
+		1234567890123: "1.2346e+12", math.MaxFloat64: "1.798e+308", -1e-300: "-1e-300",
+	} {
+		if got := fitted(x); got != want || len(got) > valueWidth {
+			t.Errorf("%v is shown as %q; want %q", x, got, want)
+		}
+	}
+}
+
+// What varies most comes first, and what is as varied stays in the order of the spec.
+func TestByVariety(t *testing.T) {
+	params := []spaces.Param{
+		{Name: "flag", Kind: spaces.KindBool}, {Name: "n", Kind: spaces.KindInt, Min: 1, Max: 9},
+		{Name: "lr", Kind: spaces.KindFloat, Min: 0, Max: 1}, {Name: "wd", Kind: spaces.KindFloat, Min: 0, Max: 1},
+		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b"), spaces.String("c")}},
+	}
+	var vs spaces.Values
+	for _, p := range params {
+		vs = append(vs, spaces.Assignment{Name: p.Name, Value: spaces.Int(1)})
+	}
+	if got := byVariety(params, vs).String(); got != "lr=1 wd=1 n=1 opt=1 flag=1" {
+		t.Error(got)
+	}
+}
+
+// The live line says how the trials have ended, and keeps what matters on a narrow terminal.
+func TestProgressCounts(t *testing.T) {
+	p := newProgress(io.Discard)
+	p.cfg = &study.Config{Budget: study.Budget{Trials: 12}}
+	p.began = time.Now()
+	for _, s := range []optimizer.Status{optimizer.Failed, optimizer.Succeeded, optimizer.Pruned, optimizer.Failed} {
+		p.count(s)
+	}
+	p.finished = 4
+	if got := p.status(); !strings.HasPrefix(got, "4 of 12 finished (33 %), 0 running, 2 failed, 1 stopped early, ") {
+		t.Error(got)
+	}
+	if got := p.brief(); !strings.HasPrefix(got, "4/12 (33 %), 2 failed, 1 cut, ") {
+		t.Error(got)
 	}
 }

@@ -56,7 +56,7 @@ func execute(args []string, std streams) int {
 	}
 	var quiet *shownError
 	if err != nil && !errors.As(err, &quiet) {
-		complain(std.err, err)
+		g.complain(err)
 	}
 	return codeOf(err)
 }
@@ -134,13 +134,15 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	f.StringVar(&g.logLevel, "log-level", "", "log `LEVEL`: error, warn, info, debug or trace (default warn)")
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
 	root.SetFlagErrorFunc(wrongFlag)
+	completeFlag(root, "log-level", "error", "warn", "info", "debug", "trace")
 	root.AddCommand(
 		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
-		newStatus(g), newReport(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newShow(g), newLog(g),
-		newEnqueue(g), newExclude(g), newNote(g), newAsk(g), newTell(g),
+		newLs(g), newStatus(g), newReport(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newShow(g), newLog(g),
+		newEnqueue(g), newExclude(g), newNote(g), newAdjust(g), newAsk(g), newTell(g), newDrive(g),
 		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),
 	)
 	asUsageErrors(root)
+	completeArgs(root)
 	root.SetHelpCommand(newHelp())
 	return root
 }

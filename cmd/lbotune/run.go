@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
@@ -22,27 +22,22 @@ import (
 
 // runOptions are the flags of run and resume. They override the spec.
 type runOptions struct {
+	adjustment
 	dir        string
-	workers    int
-	trials     int
-	time       time.Duration
 	seed       uint64
 	assumeLost bool
+	quiet      bool
 	launcher   launcher
 	sharer     sharer
 	detach     bool // leave the study to a job
 	detached   bool // this is that job
-	changed    func(flag string) bool
 }
 
 func (o *runOptions) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.IntVarP(&o.workers, "workers", "w", 0, "run `N` trials at a time")
-	f.IntVarP(&o.trials, "trials", "n", 0, "finish `N` trials in all")
-	f.DurationVar(&o.time, "time", 0, "start no more trials once the study has run for `DURATION` in all")
-	f.IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, those of other studies on this\nmachine with --share included")
-	f.BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nonly when nothing of it is still running there")
-	o.changed = f.Changed
+	o.adjustment.flags(cmd)
+	cmd.Flags().IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, those of other studies on this\nmachine with --share included")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no line for each trial, but only the result, and what goes wrong")
+	cmd.Flags().BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nonly when nothing of it is still running there")
 }
 
 func newRun(g *global) *cobra.Command {
@@ -150,22 +145,16 @@ func specHint(path string) string {
 
 // override applies the flags and what this machine has to the config.
 func (o *runOptions) override(cfg *study.Config) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	if o.changed("workers") {
-		if o.workers < 1 {
-			return usagef("--workers: found %d; want at least 1", o.workers)
-		}
 		cfg.Run.Workers = o.workers
 	}
 	if o.changed("trials") {
-		if o.trials < 1 {
-			return usagef("--trials: found %d; want at least 1", o.trials)
-		}
 		cfg.Budget.Trials = o.trials
 	}
 	if o.changed("time") {
-		if o.time <= 0 {
-			return usagef("--time: found %v; want a positive duration such as 2h30m", o.time)
-		}
 		cfg.Budget.Time = study.Duration(o.time)
 	}
 	if o.changed("seed") {
@@ -174,6 +163,18 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if o.changed("share") && o.sharer.most < 1 {
 		return usagef("--share: found %d; want at least 1", o.sharer.most)
 	}
+	if err := runnable(cfg); err != nil {
+		return err
+	}
+	if o.sharer.most > 0 && batch(cfg) {
+		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
+	}
+	return o.launcher.choose(cfg, o.dir)
+}
+
+// runnable refuses a config that cannot run here: it wants what this machine does not
+// have, or more trials at a time than it keeps apart.
+func runnable(cfg *study.Config) error {
 	if err := findGPUs(cfg); err != nil {
 		return err
 	}
@@ -184,10 +185,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 		return &hinted{usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
 			`run one at a time, or write file = "{trial_dir}/result.json"`}
 	}
-	if o.sharer.most > 0 && batch(cfg) {
-		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
-	}
-	return o.launcher.choose(cfg, o.dir)
+	return nil
 }
 
 // runStudy works on a study to its end and prints the summary. Without a config
@@ -198,6 +196,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return err
 	}
 	ui := newProgress(g.err)
+	if o.quiet {
+		ui.quieten()
+	}
 	o.launcher.log, o.sharer.say = log, ui.say
 	if cfg != nil {
 		if err := o.override(cfg); err != nil {
@@ -218,6 +219,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		Adjust:     o.override,
 		AssumeLost: o.assumeLost,
 	})
+	if errors.Is(err, journal.ErrLocked) && o.given() {
+		return o.adjust(ctx, g, o.dir)
+	}
 	if err != nil {
 		return hintDamage(err)
 	}
@@ -240,7 +244,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
 	if runErr != nil {
-		complain(g.err, explain(s, runErr))
+		g.complain(explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
 	err = summarize(g, s.State(), s.Layout())

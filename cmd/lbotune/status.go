@@ -2,24 +2,56 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
 // statusJSON is what status prints with --json.
 type statusJSON struct {
 	summaryJSON
-	Running    bool      `json:"running"`
-	Unfinished []int     `json:"unfinished"`
-	Sessions   int       `json:"sessions"`
-	Began      time.Time `json:"began"`
-	Updated    time.Time `json:"updated"`
+	Running    bool          `json:"running"`
+	Elapsed    float64       `json:"elapsed"`        // seconds; of a running study until now
+	Left       float64       `json:"left,omitempty"` // seconds, estimated
+	Attempts   []attemptJSON `json:"attempts"`       // that run
+	Failures   []reasonJSON  `json:"failures"`
+	Unfinished []int         `json:"unfinished"`
+	Sessions   int           `json:"sessions"`
+	Began      time.Time     `json:"began"`
+	Updated    time.Time     `json:"updated"`
+}
+
+// attemptJSON is an attempt that runs.
+type attemptJSON struct {
+	Trial   int     `json:"trial"`
+	Attempt int     `json:"attempt"`
+	Slot    int     `json:"slot"`
+	Host    string  `json:"host,omitempty"`
+	PID     int     `json:"pid,omitempty"`
+	Seconds float64 `json:"seconds"` // since its start
+	// Step and Metrics are what it has reported last.
+	Step    *float64      `json:"step,omitempty"`
+	Metrics study.Metrics `json:"metrics,omitempty"`
+	Params  spaces.Values `json:"params"`
+}
+
+// reasonJSON is why trials failed.
+type reasonJSON struct {
+	Reason string `json:"reason"`
+	Trials []int  `json:"trials"`
 }
 
 func newStatus(g *global) *cobra.Command {
@@ -46,8 +78,14 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	for _, t := range st.Pending() {
 		pending = append(pending, t.Number)
 	}
+	attempts, failures, elapsed := attemptsUnderWay(st, l, held), reasons(st), st.Elapsed
+	left := time.Duration(0)
+	if held {
+		elapsed += max(time.Since(st.Updated), 0)
+		left = timeLeft(st.Config.Budget, len(st.Order), len(st.Order), elapsed, 0)
+	}
 	if g.json {
-		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, pending, st.Sessions, st.Began, st.Updated})
+		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attempts, failures, pending, st.Sessions, st.Began, st.Updated})
 	}
 	var s strings.Builder
 	row := func(name, format string, args ...any) {
@@ -63,8 +101,14 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	if n := st.Infeasible(); n > 0 {
 		row("", "%d of them over a limit", n)
 	}
+	for _, f := range failures[:min(len(failures), 3)] {
+		row("", "%d failed: %s", len(f.Trials), shortened(oneLine(f.Reason), 100))
+	}
 	if len(pending) > 0 {
 		row("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
+	}
+	for i, a := range attempts {
+		row([]string{"running", ""}[min(i, 1)], "%s", a.line())
 	}
 	if b := st.Best(); b != nil && st.Config.Several() {
 		row("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
@@ -78,7 +122,11 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 			row("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
 		}
 	}
-	row("time", "%s in %s, last record %s", took(st.Elapsed), count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
+	remains := ""
+	if left > 0 {
+		remains = fmt.Sprintf(", about %s left", seconds(left))
+	}
+	row("time", "%s%s in %s, last record %s", took(elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
 	for _, n := range st.Notes {
 		about := ""
 		if n.Trial > 0 {
@@ -88,6 +136,76 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	}
 	_, err = fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// attemptsUnderWay lists the attempts that run. Without a lbotune that works on the study,
+// those may still do so that it has left.
+func attemptsUnderWay(st *study.State, l study.Layout, held bool) []attemptJSON {
+	out := []attemptJSON{}
+	host, _ := os.Hostname()
+	for _, t := range st.Trials {
+		n := len(t.Attempts)
+		if n == 0 || t.Hand || !t.Attempts[n-1].Ended.IsZero() || t.Attempts[n-1].Started.IsZero() {
+			continue
+		}
+		at := t.Attempts[n-1]
+		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
+		pid, ended, err := runner.Look(l.Attempt(id))
+		if !held && (err != nil || ended || pid == 0 || at.Host != host || syscall.Kill(pid, 0) != nil) {
+			continue
+		}
+		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: pid,
+			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values}
+		if step, metrics, err := session.Glance(st, l, id); err == nil && len(metrics) > 0 {
+			a.Metrics = metrics
+			if !math.IsNaN(step) {
+				a.Step = &step
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// line is what people want to know of a running attempt.
+func (a attemptJSON) line() string {
+	text := fmt.Sprintf("trial %d for %s", a.Trial, seconds(time.Duration(a.Seconds*float64(time.Second))))
+	if a.Attempt > 1 {
+		text += fmt.Sprintf(", attempt %d", a.Attempt)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Metrics)) {
+		text += fmt.Sprintf(", %s %s", oneLine(name), short(float64(a.Metrics[name])))
+	}
+	if a.Step != nil {
+		text += " at step " + short(*a.Step)
+	}
+	text += fmt.Sprintf(", slot %d", a.Slot)
+	if a.PID > 0 {
+		text += fmt.Sprintf(", process %d", a.PID)
+	}
+	if host, _ := os.Hostname(); a.Host != host && a.Host != "" {
+		text += " on " + oneLine(a.Host)
+	}
+	return text
+}
+
+// reasons lists why trials failed, the most frequent first.
+func reasons(st *study.State) []reasonJSON {
+	out := []reasonJSON{}
+	for _, n := range st.Order {
+		t := st.Trials[n-1]
+		if t.Status != optimizer.Failed || t.Failure == nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(r reasonJSON) bool { return r.Reason == t.Failure.Text })
+		if i < 0 {
+			i = len(out)
+			out = append(out, reasonJSON{Reason: t.Failure.Text})
+		}
+		out[i].Trials = append(out[i].Trials, n)
+	}
+	slices.SortStableFunc(out, func(a, b reasonJSON) int { return len(b.Trials) - len(a.Trials) })
+	return out
 }
 
 // excluded counts the trials that were taken out.

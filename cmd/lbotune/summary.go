@@ -48,7 +48,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
-	if t.Attempt > 0 && !t.Hand {
+	if max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand {
 		out.Output = outputFile(l, t)
 	}
 	if t.Done() {
@@ -115,9 +115,17 @@ func status(t *study.Trial) string {
 	return "unfinished"
 }
 
+// resultAttempt is the attempt that a finished trial has its result from, or the last.
+func resultAttempt(t *study.Trial) int {
+	if t.Done() {
+		return max(t.Attempt, 1)
+	}
+	return lastAttempt(t)
+}
+
 // outputFile is where a trial's output lies.
 func outputFile(l study.Layout, t *study.Trial) string {
-	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)}), runner.StdoutName)
+	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}), runner.StdoutName)
 }
 
 // commandLine is what a person can paste to run the trial again.

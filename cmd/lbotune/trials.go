@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -45,13 +46,7 @@ func newTrials(g *global) *cobra.Command {
 
 // ranked lists the trials with a value, the best first.
 func ranked(st *study.State) []*study.Trial {
-	var out []*study.Trial
-	for _, t := range st.Trials {
-		if t.Succeeded() {
-			out = append(out, t)
-		}
-	}
-	slices.SortStableFunc(out, st.Compare)
+	out := st.Ranked()
 	if front := st.Front(); st.Config.Several() {
 		out = append(front, slices.DeleteFunc(out, func(t *study.Trial) bool { return slices.Contains(front, t) })...)
 	}
@@ -88,8 +83,17 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 			best[t] = "front"
 		}
 	}
+	runs := map[int]attemptJSON{}
+	if held, err := journal.InUse(l.Journal()); err == nil && len(st.Pending()) > 0 {
+		for _, a := range attemptsUnderWay(st, l, held) {
+			runs[a.Trial] = a
+		}
+	}
 	for _, t := range list {
 		row := []string{strconv.Itoa(t.Number), "-", standingOf(st, t), took(t.Took)}
+		if a, runs := runs[t.Number]; runs && !t.Done() {
+			row[2], row[3] = "running", took(time.Duration(a.Seconds*float64(time.Second)))
+		}
 		if t.Done() && t.Status != optimizer.Failed {
 			row[1] = short(t.Value)
 		}
@@ -206,6 +210,9 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	}
 	if t.Failure != nil {
 		row("reason", "%s", oneLine(t.Failure.Text))
+		if words := lastWords(l, &st.Config, t); words != "" {
+			row("stderr", "%s", words)
+		}
 	}
 	if j.Value != nil {
 		of := ""
@@ -233,7 +240,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		row("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
 	}
 	row("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
-	row("attempts", "%d", t.Attempt)
+	row("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
 		row("", "%s", attemptLine(a))
 	}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newDrive(g *global) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "drive STUDY",
+		Short: "Let a program ask and tell over one pipe",
+		Long: `Drive answers requests on standard input, one JSON object a line, each with one on
+standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
+{"do": "best"} and {"do": "status"}. It ends at the end of its input. STUDY may be
+a spec whose study has not begun: its command is then never run. Trials that an
+earlier drive has handed out and was not told of are handed out again first.`,
+		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			cfg, err := specOf(args[0])
+			if err != nil {
+				return err
+			}
+			if dir == "" {
+				if dir, err = studyDir(args[0]); err != nil {
+					return err
+				}
+			}
+			s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
+			if err != nil {
+				return hintStudy(args[0], err)
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			return newDriver(s).serve(cmd.Context(), g.in, g.out)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	return cmd
+}
+
+// driver answers a program's requests about one study.
+type driver struct {
+	*session.Study
+	again []int // trials that an earlier driver has handed out
+}
+
+func newDriver(s *session.Study) *driver {
+	d := &driver{Study: s}
+	for _, t := range s.State().Pending() {
+		if t.Hand {
+			d.again = append(d.again, t.Number)
+		}
+	}
+	return d
+}
+
+// driveRequest is a line of standard input.
+type driveRequest struct {
+	Do      string          `json:"do"`
+	ID      json.RawMessage `json:"id,omitempty"` // comes back with the answer
+	Trial   int             `json:"trial"`
+	Value   *journal.Float  `json:"value"`
+	Metrics study.Metrics   `json:"metrics"`
+	Failed  string          `json:"failed"`
+}
+
+// driveAnswer is a line of standard output. OK is false if there is an Error.
+type driveAnswer struct {
+	OK    bool            `json:"ok"`
+	ID    json.RawMessage `json:"id,omitempty"`
+	Error string          `json:"error,omitempty"`
+
+	Trial  int            `json:"trial,omitempty"`
+	Params *spaces.Values `json:"params,omitempty"`
+	Seed   *uint64        `json:"seed,omitempty"`
+	Again  bool           `json:"again,omitempty"` // the trial was handed out before
+	Status string         `json:"status,omitempty"`
+	Reason string         `json:"reason,omitempty"` // of a failure
+	Value  *float64       `json:"value,omitempty"`
+
+	// End says why there is no trial any more, Wait why there is none until another is
+	// told.
+	End  string `json:"end,omitempty"`
+	Wait string `json:"wait,omitempty"`
+
+	Trials     *int  `json:"trials,omitempty"` // of the budget
+	Finished   *int  `json:"finished,omitempty"`
+	Unfinished []int `json:"unfinished,omitempty"`
+}
+
+// driveLine is the longest line of a request.
+const driveLine = 1 << 20
+
+// serve answers until the end of the input. Between two lines it takes what other people
+// ask of the study.
+func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	lines, failed := make(chan []byte), make(chan error, 1)
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go func() {
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, driveLine)
+		for scan.Scan() {
+			select {
+			case lines <- bytes.Clone(scan.Bytes()):
+			case <-ctx.Done():
+				return
+			}
+		}
+		failed <- scan.Err()
+	}()
+	look := time.NewTicker(driveLook)
+	defer look.Stop()
+	for {
+		select {
+		case line := <-lines:
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+			a, err := d.answer(ctx, line)
+			if err != nil {
+				return err
+			}
+			if err := printLine(out, a); err != nil {
+				return err
+			}
+		case <-look.C:
+			if err := d.Serve(); err != nil {
+				return err
+			}
+		case err := <-failed:
+			if err != nil {
+				return usagef("standard input: %w", err)
+			}
+			return nil
+		}
+	}
+}
+
+// driveLook is the pause between two looks for requests of others.
+const driveLook = 250 * time.Millisecond
+
+// answer answers one line. The error is one of lbotune's own, which ends it.
+func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err error) {
+	var r driveRequest
+	in := json.NewDecoder(bytes.NewReader(line))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&r); err != nil {
+		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil
+	}
+	switch r.Do {
+	case "ask":
+		a, err = d.ask(ctx)
+	case "tell":
+		a, err = d.tell(r)
+	case "best":
+		a = d.best()
+	case "status":
+		a = d.status()
+	default:
+		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
+	}
+	a.ID, a.OK = r.ID, err == nil
+	if isA[*usageError](err) {
+		a.Error, err = err.Error(), nil
+	}
+	return a, err
+}
+
+func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
+	for len(d.again) > 0 {
+		t := d.State().Trials[d.again[0]-1]
+		d.again = d.again[1:]
+		if !t.Done() {
+			a := d.handed(t)
+			a.Again = true
+			return a, nil
+		}
+	}
+	t, err := d.Ask(ctx)
+	waits := len(d.State().Pending()) > 0 && !d.State().Ended()
+	switch {
+	case (errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)) && waits:
+		return driveAnswer{Wait: err.Error()}, nil
+	case errors.Is(err, session.ErrSpent), errors.Is(err, optimizer.ErrExhausted):
+		return driveAnswer{End: err.Error()}, nil
+	case err != nil:
+		return driveAnswer{}, err
+	}
+	return d.handed(t), nil
+}
+
+func (d *driver) handed(t *study.Trial) driveAnswer {
+	seed := d.State().Config.TrialSeed(t.Number, 0)
+	return driveAnswer{Trial: t.Number, Params: &t.Values, Seed: &seed}
+}
+
+func (d *driver) tell(r driveRequest) (driveAnswer, error) {
+	if (r.Value == nil) == (r.Failed == "") {
+		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
+	}
+	value := journal.Float(0)
+	if r.Value != nil {
+		value = *r.Value
+	}
+	if err := d.Tell(r.Trial, float64(value), r.Metrics, r.Failed); err != nil {
+		return driveAnswer{}, asRefusal(err)
+	}
+	t := d.State().Trials[r.Trial-1]
+	a := driveAnswer{Trial: t.Number, Status: string(t.Status)}
+	if t.Failure != nil {
+		a.Reason = t.Failure.Text
+	}
+	return a, nil
+}
+
+// best is the best trial, if there is one.
+func (d *driver) best() driveAnswer {
+	t := d.State().Best()
+	if t == nil {
+		return driveAnswer{}
+	}
+	a := d.handed(t)
+	a.Value = &t.Value
+	return a
+}
+
+func (d *driver) status() driveAnswer {
+	st := d.State()
+	finished, trials := len(st.Order), st.Config.Budget.Trials
+	a := driveAnswer{Finished: &finished}
+	if trials > 0 {
+		a.Trials = &trials
+	}
+	for _, t := range st.Pending() {
+		a.Unfinished = append(a.Unfinished, t.Number)
+	}
+	if st.Closed != nil {
+		a.End = st.Closed.Detail
+	}
+	return a
+}

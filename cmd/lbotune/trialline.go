@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Colours of a terminal, as SGR parameters.
+const (
+	green = "32"
+	red   = "31"
+)
+
+// paint colours text where colours are wanted.
+func (p *progress) paint(colour, text string) string {
+	if !p.colours || colour == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// valueWidth is how wide a value may be in the line of a trial.
+const valueWidth = 10
+
+// fitted is a number in valueWidth characters, with as many digits as these hold.
+func fitted(x float64) string {
+	text := short(x)
+	for digits := 6; len(text) > valueWidth && digits > 1; digits-- {
+		text = strconv.FormatFloat(x, 'g', digits, 64)
+	}
+	return text
+}
+
+// trial prints the line of a finished trial.
+func (p *progress) trial(t study.Trial) {
+	value, mark, colour, why := p.values(t), "", "", ""
+	if t.Failure != nil {
+		why = oneLine(t.Failure.Text)
+	}
+	switch broken := p.cfg.Broken(t.Metrics); {
+	case t.Status == optimizer.Failed:
+		value, colour = "failed", red
+		if words := lastWords(p.layout, p.cfg, &t); words != "" {
+			why += ": " + words
+		}
+	case t.Status == optimizer.Pruned:
+		mark = "cut"
+	case t.Succeeded() && len(broken) > 0:
+		mark, why = "over", oneLine(strings.Join(broken, "; "))
+	case p.cfg.Several() && p.better && t.Succeeded():
+		mark, colour = "good", green
+	case t.Number == p.best.Number && !p.cfg.Several():
+		mark, colour = "best", green
+	}
+	head := fmt.Sprintf("%s  %*s %-4s %6s  ", p.number(t.Number), valueWidth, value, mark, took(t.Took))
+	values := t.Values
+	if p.live {
+		values = byVariety(p.cfg.Params, values)
+	}
+	text := head + shortValues(values)
+	if why != "" {
+		text += ": " + why
+	}
+	if width := p.width(); width > 0 {
+		text = folded(text, utf8.RuneCountInString(head), width)
+	}
+	marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
+	p.line("%s", strings.Replace(text, marked, p.paint(colour, marked), 1))
+}
+
+// byVariety orders values for people who compare trials: first those that may differ most.
+func byVariety(params []spaces.Param, values spaces.Values) spaces.Values {
+	variety := map[string]float64{}
+	for _, p := range params {
+		switch {
+		case len(p.Choices) > 0:
+			variety[p.Name] = float64(len(p.Choices))
+		case p.Kind == spaces.KindBool:
+			variety[p.Name] = 2
+		case p.Kind == spaces.KindInt:
+			variety[p.Name] = p.Max - p.Min + 1
+		default:
+			variety[p.Name] = math.Inf(1)
+		}
+	}
+	out := slices.Clone(values)
+	slices.SortStableFunc(out, func(a, b spaces.Assignment) int {
+		switch x, y := variety[a.Name], variety[b.Name]; {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// narrow is how much room folded text needs beside its indentation.
+const narrow = 24
+
+// folded breaks text between words into lines of the width; those after the first are
+// indented. What has no blank is broken where the line ends.
+func folded(text string, indent, width int) string {
+	if width-indent < narrow {
+		indent = 4
+	}
+	if width <= indent {
+		return text
+	}
+	var lines []string
+	for runes := []rune(text); len(runes) > 0; {
+		room := width
+		if len(lines) > 0 {
+			room -= indent
+		}
+		if len(runes) <= room {
+			lines = append(lines, string(runes))
+			break
+		}
+		first := 0 // where the line may be broken, at the earliest
+		if len(lines) == 0 {
+			first = indent
+		}
+		end := room
+		for i := room; i > first; i-- {
+			if runes[i] == ' ' {
+				end = i
+				break
+			}
+		}
+		lines = append(lines, strings.TrimRight(string(runes[:end]), " "))
+		runes = []rune(strings.TrimLeft(string(runes[end:]), " "))
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+}
+
+// lastWords is the last line that a trial which ended badly by itself has printed on
+// standard error: most often it says why.
+func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
+	if t.Failure == nil || t.Hand || t.Failure.Kind != study.FailExit && t.Failure.Kind != study.FailSignal {
+		return ""
+	}
+	dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
+	text, err := runner.ReadTail(filepath.Join(dir, runner.StderrName), 4<<10)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(session.SecretsOf(c).Hide(text)), "\n")
+	return shortened(oneLine(strings.TrimSpace(lines[len(lines)-1])), 120)
+}

@@ -1,0 +1,211 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// hooks runs the commands of a study's [hooks], and after them removes the directories
+// that the study need not keep, one thing after the other: slowly, if they are slow, and
+// without the study's waiting for them before its end. Whatever fails is logged, and
+// harms nothing.
+type hooks struct {
+	feed  *feed[aftermath]
+	study *Study
+	life  context.Context
+	kill  context.CancelFunc
+	swept map[int]bool // trials whose directories are removed; the loop's
+}
+
+// aftermath is what is done once a record is on disk.
+type aftermath struct {
+	config study.Hooks
+	dir    string // in which hooks run
+	update study.Update
+	env    []string // of hooks
+	drop   []string // what goes, and directories if they are empty then
+}
+
+func newHooks(s *Study) *hooks {
+	h := &hooks{study: s, swept: map[int]bool{}}
+	h.life, h.kill = context.WithCancel(context.Background())
+	h.feed = newFeed(h.do)
+	return h
+}
+
+// follow queues what follows from a record that is part of the study. In use are trials
+// with attempts under way.
+func (h *hooks) follow(u study.Update, inUse func(trial int) bool) {
+	st := h.study.state
+	a := aftermath{dir: st.Config.Dir, update: u}
+	if st.Config.Hooks != nil {
+		a.config = *st.Config.Hooks
+	}
+	switch u.Record.Event.(type) {
+	case study.Finished:
+		a.drop = h.toDrop(inUse)
+	case study.Closed:
+		if b := st.Best(); b != nil {
+			a.update.Trial = *b
+		}
+		a.drop = h.toDrop(inUse)
+	default:
+		return
+	}
+	if a.config == (study.Hooks{}) && len(a.drop) == 0 {
+		return
+	}
+	a.env = hookEnv(st, h.study.layout, a.update)
+	h.feed.put(a)
+}
+
+// toDrop lists what the study need not keep any more of trials: what lies in their
+// directories now, for whatever comes later is that of another attempt.
+func (h *hooks) toDrop(inUse func(trial int) bool) (drop []string) {
+	st := h.study.state
+	most := st.Config.Run.Keep
+	if most == 0 || st.Incumbent() == nil {
+		return nil // of failures alone, the output may be all that there is
+	}
+	kept := st.Ranked()
+	kept = append(slices.Clip(kept[:min(most, len(kept))]), st.Unconfirmed()...)
+	if st.Config.Several() {
+		kept = append(kept, st.Front()...) // each of them is a best one
+	}
+	for _, t := range st.Trials {
+		if !t.Done() || h.swept[t.Number] || inUse(t.Number) || slices.Contains(kept, t) || t == st.Best() {
+			continue
+		}
+		h.swept[t.Number] = true
+		dir := h.study.layout.Trial(t.Number)
+		entries, _ := os.ReadDir(dir) // which may have gone already
+		for _, e := range entries {
+			drop = append(drop, filepath.Join(dir, e.Name()))
+		}
+		if len(entries) > 0 {
+			drop = append(drop, dir)
+		}
+	}
+	return drop
+}
+
+// do runs the hooks, then removes directories.
+func (h *hooks) do(a aftermath) {
+	u := a.update
+	switch u.Record.Event.(type) {
+	case study.Finished:
+		h.run("trial", a.config.Trial, a)
+		if u.Best.Number == u.Trial.Number {
+			h.run("best", a.config.Best, a)
+		}
+	case study.Closed:
+		h.run("end", a.config.End, a)
+	}
+	trials := filepath.Dir(h.study.layout.Trial(0))
+	for _, path := range a.drop {
+		if filepath.Dir(path) == trials {
+			_ = os.Remove(path) // unless something has come into it
+		} else if err := os.RemoveAll(path); err != nil {
+			h.study.opts.Log.Warn("what a trial has left stays", "error", err)
+		}
+	}
+}
+
+// run runs one hook, if there is one.
+func (h *hooks) run(event, command string, a aftermath) {
+	if command == "" || h.life.Err() != nil {
+		return
+	}
+	path := h.study.layout.HookLog()
+	if err := h.call(event, command, path, a); err != nil {
+		h.study.opts.Log.Warn("a hook failed", "hook", event, "trial", a.update.Trial.Number, "error", err, "output", path)
+	}
+}
+
+func (h *hooks) call(event, command, path string, a aftermath) error {
+	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	ctx, done := context.WithTimeout(h.life, time.Duration(a.config.Timeout))
+	defer done()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = a.dir, log, log
+	cmd.Env = slices.Concat(os.Environ(), a.env, []string{"LBOTUNE_EVENT=" + event})
+	// A group of its own, which Ctrl-C does not reach; no session of its own, by which
+	// the runner knows what trials have left behind.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	switch {
+	case h.life.Err() != nil:
+		return errors.New("killed together with the trials")
+	case ctx.Err() != nil:
+		return fmt.Errorf("killed after %v", a.config.Timeout)
+	}
+	return err
+}
+
+// end waits until all is done.
+func (h *hooks) end() { h.feed.flush() }
+
+var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)
+
+// hookEnv is what hooks are told of a trial and the study in their environment.
+func hookEnv(st *study.State, l study.Layout, u study.Update) []string {
+	var env []string
+	add := func(name, value string) {
+		if value != "" && !strings.ContainsRune(value, 0) {
+			env = append(env, "LBOTUNE_"+name+"="+value)
+		}
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	add("STUDY", string(l))
+	add("NAME", st.Config.Name)
+	add("METRIC", st.Config.Objective().Name)
+	add("FINISHED", strconv.Itoa(len(st.Order)))
+	if u.Best.Number > 0 {
+		add("BEST_TRIAL", strconv.Itoa(u.Best.Number))
+		add("BEST_VALUE", number(u.Best.Value))
+	}
+	if c := st.Closed; c != nil {
+		add("WHY", c.Detail)
+	}
+	t := u.Trial
+	if t.Number == 0 {
+		return env
+	}
+	add("TRIAL", strconv.Itoa(t.Number))
+	add("STATUS", string(t.Status))
+	add("SECONDS", number(t.Took.Seconds()))
+	if !t.Hand {
+		add("TRIAL_DIR", l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt}))
+	}
+	if t.Failure != nil {
+		add("REASON", t.Failure.Text)
+	}
+	if v, ok := t.Metrics.Get(st.Config.Objective().Name); ok {
+		add("VALUE", number(v))
+	}
+	for name, v := range t.Metrics {
+		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(name, "_")), number(float64(v)))
+	}
+	for _, v := range t.Values {
+		add("PARAM_"+strings.ToUpper(v.Name), v.Value.Text())
+	}
+	return env
+}

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// requested tells the loop that requests wait in the study's directory.
+type requested struct{}
+
+// requestLook is the pause between two looks for requests.
+const requestLook = 250 * time.Millisecond
+
+// awaitRequests tells the loop of requests, until it is gone.
+func (l *loop) awaitRequests() {
+	look := time.NewTicker(requestLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-l.life.Done():
+			return
+		case <-look.C:
+		}
+		rs, err := study.ReadRequests(l.layout)
+		if err != nil {
+			l.opts.Log.Error("no requests are served any more", "error", err)
+			return
+		}
+		if len(rs) > 0 {
+			l.send(requested{})
+		}
+	}
+}
+
+// serve fulfils the requests that wait, once no question is with the optimizer: what it
+// is asked and what it answers belong to one state of the study.
+func (l *loop) serve() error {
+	if !l.requested || l.asking || len(l.events) > 0 {
+		return nil
+	}
+	l.requested = false
+	return l.fulfil(l.admit, l.adapt)
+}
+
+// Serve fulfils the requests that people have left for whoever works on the study. It
+// must not be called while Run runs, which serves by itself.
+func (s *Study) Serve() error {
+	return s.fulfil(func(study.Event) error { return nil }, func(e study.Event) error {
+		switch e.(type) {
+		case study.Excluded, study.Included:
+			if s.opt != nil {
+				return s.teach()
+			}
+		}
+		return nil
+	})
+}
+
+// fulfil records the effect of each request that waits, or why it is not admitted, then
+// has it obeyed, and removes it.
+func (s *Study) fulfil(admit, obey func(study.Event) error) error {
+	requests, err := study.ReadRequests(s.layout)
+	if err != nil {
+		return err
+	}
+	for _, r := range requests {
+		_, known := s.state.Answered(r.ID)
+		if !known {
+			event, err := s.state.Event(r)
+			if err == nil {
+				err = admit(event)
+			}
+			if err != nil {
+				event = study.Refused{Request: r.ID, Why: err.Error()}
+			}
+			if err := s.commit(event); err != nil {
+				return unsaved(err, nil)
+			}
+			if err := obey(event); err != nil {
+				return err
+			}
+		}
+		if err := r.Remove(s.layout); err != nil && !known {
+			s.opts.Log.Warn("a request that is done stays, and does nothing more", "error", err)
+		}
+	}
+	return nil
+}
+
+// admit says why the session cannot follow a change of the study.
+func (l *loop) admit(e study.Event) error {
+	c, is := e.(study.ConfigChanged)
+	if is && l.sharer != nil && c.Config.Run.SlotCount() > len(l.slots) {
+		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", len(l.slots))
+	}
+	return nil
+}
+
+// adapt makes the session follow a change of the study.
+func (l *loop) adapt(e study.Event) error {
+	switch e := e.(type) {
+	case study.Excluded, study.Included:
+		l.ending = nil // the trial may have been the reason
+		return l.relearn()
+	case study.ConfigChanged:
+		l.resize(e.Config.Run.SlotCount())
+		l.ending = nil // the budget may have room again
+		l.deadline = l.timer()
+	}
+	return nil
+}
+
+// relearn begins with a new optimizer and a new pruner, which learn all that counts.
+func (l *loop) relearn() error {
+	if err := l.teach(); err != nil {
+		return fmt.Errorf("begin anew after an exclusion: %w", err)
+	}
+	l.told = l.Study.told
+	l.pruner = l.Study.pruner
+	l.rewatch()
+	return nil
+}

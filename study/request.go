@@ -1,0 +1,282 @@
+package study
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Action is what a request asks for.
+type Action string
+
+// The actions.
+const (
+	ActionEnqueue Action = "enqueue" // Values, before the optimizer's next proposals
+	ActionExclude Action = "exclude" // the result of Trial
+	ActionInclude Action = "include" // it again
+	ActionNote    Action = "note"    // Text, about Trial if it is not 0
+	ActionAdjust  Action = "adjust"  // the budget and the workers
+)
+
+// requestVersion is the version of the format of requests.
+const requestVersion = 1
+
+// A Request is what a person asks of whoever works on a study, while somebody else
+// does. It waits as a file in the study until the process that holds the journal takes
+// it: that one records its effect together with the request's id, and then removes the
+// file. As a request whose id is in the journal has no effect any more, each has its
+// effect exactly once, whoever is killed in between.
+type Request struct {
+	Version int           `json:"version"`
+	Action  Action        `json:"action"`
+	Values  spaces.Values `json:"values,omitempty"`
+	Trial   int           `json:"trial,omitempty"`
+	Text    string        `json:"text,omitempty"`
+	// Trials, Time and Workers replace those of the config; 0 leaves them.
+	Trials  int      `json:"trials,omitempty"`
+	Time    Duration `json:"time,omitempty"`
+	Workers int      `json:"workers,omitempty"`
+
+	// ID is the name of the file without its ending; empty for a request that was not
+	// written to one.
+	ID string `json:"-"`
+	// Unreadable says why the file cannot be understood.
+	Unreadable error `json:"-"`
+}
+
+const (
+	requestEnding = ".json"
+	draftEnding   = ".new"
+	// requestSize is the most that a request may have; note is the only one without a
+	// natural bound.
+	requestSize = 1 << 20
+	// draftAge is how old a draft must be to be one of a process that was killed.
+	draftAge = time.Hour
+)
+
+// Requests is the directory in which requests wait.
+func (l Layout) Requests() string { return filepath.Join(string(l), "requests") }
+
+// Submit leaves the request for the process that works on the study, and returns it with
+// its id. It is on disk then.
+func (r Request) Submit(l Layout) (Request, error) {
+	var random [4]byte
+	rand.Read(random[:])
+	r.Version = requestVersion
+	r.ID = fmt.Sprintf("%019d-%d-%s", time.Now().UnixNano(), os.Getpid(), hex.EncodeToString(random[:]))
+	text, err := json.Marshal(r)
+	if err != nil {
+		return r, fmt.Errorf("write the request: %w", err)
+	}
+	if len(text) > requestSize {
+		return r, fmt.Errorf("the request has %d bytes; allowed are %d", len(text), requestSize)
+	}
+	if err := os.MkdirAll(l.Requests(), 0o700); err != nil {
+		return r, fmt.Errorf("leave a request: %w", err)
+	}
+	path := r.path(l)
+	draft := path + draftEnding
+	if err := writeSynced(draft, append(text, '\n')); err != nil {
+		return r, errors.Join(fmt.Errorf("leave a request: %w", err), os.Remove(draft))
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return r, fmt.Errorf("leave a request: %w", err)
+	}
+	return r, syncDir(l.Requests())
+}
+
+func (r Request) path(l Layout) string { return filepath.Join(l.Requests(), r.ID+requestEnding) }
+
+// Waits reports whether nobody has taken the request yet.
+func (r Request) Waits(l Layout) bool {
+	_, err := os.Lstat(r.path(l))
+	return err == nil
+}
+
+// Remove removes the request once the journal knows its id.
+func (r Request) Remove(l Layout) error {
+	if err := os.Remove(r.path(l)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a request that is done: %w", err)
+	}
+	return nil
+}
+
+// ReadRequests returns the requests that wait, the oldest first.
+func ReadRequests(l Layout) ([]Request, error) {
+	entries, err := os.ReadDir(l.Requests()) // sorted by name, which begins with the time
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for requests: %w", err)
+	}
+	var out []Request
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), draftEnding) && time.Since(info.ModTime()) > draftAge {
+			_ = os.Remove(filepath.Join(l.Requests(), e.Name()))
+		}
+		id, is := strings.CutSuffix(e.Name(), requestEnding)
+		if !is {
+			continue
+		}
+		r, err := readRequest(filepath.Join(l.Requests(), e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		r.ID, r.Unreadable = id, err
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func readRequest(path string) (r Request, err error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return r, err
+	}
+	if !info.Mode().IsRegular() {
+		return r, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, requestSize+1))
+	if err != nil {
+		return r, err
+	}
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&r); err != nil {
+		return r, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if r.Version != requestVersion {
+		return r, fmt.Errorf("it was written by another version of lbotune: its format is %d, and not %d", r.Version, requestVersion)
+	}
+	return r, nil
+}
+
+// Event returns what the request does to the study. The error says why it cannot be done.
+func (s *State) Event(r Request) (Event, error) {
+	if r.Unreadable != nil {
+		return nil, r.Unreadable
+	}
+	switch r.Action {
+	case ActionEnqueue:
+		whole, err := s.Space.Complete(r.Values)
+		return Enqueued{Values: whole, Request: r.ID}, err
+	case ActionExclude:
+		t, err := s.Trial(r.Trial)
+		switch {
+		case err != nil:
+			return nil, err
+		case !t.Done():
+			return nil, fmt.Errorf("trial %d is not finished yet", r.Trial)
+		case t.Excluded:
+			return nil, fmt.Errorf("trial %d is excluded already", r.Trial)
+		}
+		return Excluded{Trial: r.Trial, Request: r.ID}, nil
+	case ActionInclude:
+		t, err := s.Trial(r.Trial)
+		if err == nil && !t.Excluded {
+			err = fmt.Errorf("trial %d is not excluded", r.Trial)
+		}
+		return Included{Trial: r.Trial, Request: r.ID}, err
+	case ActionNote:
+		if r.Trial != 0 {
+			if _, err := s.Trial(r.Trial); err != nil {
+				return nil, err
+			}
+		}
+		return Noted{Trial: r.Trial, Text: r.Text, Request: r.ID}, nil
+	case ActionAdjust:
+		return s.adjusted(r)
+	}
+	return nil, fmt.Errorf("there is no action %q", r.Action)
+}
+
+// adjusted is the change of budget and workers that a request asks for.
+func (s *State) adjusted(r Request) (Event, error) {
+	now := s.Config
+	if r.Trials < 0 || r.Time < 0 || r.Workers < 0 {
+		return nil, errors.New("trials, time and workers are positive")
+	}
+	if r.Trials > 0 {
+		now.Budget.Trials = r.Trials
+	}
+	if r.Time > 0 {
+		now.Budget.Time = r.Time
+	}
+	if r.Workers > 0 {
+		now.Run.Workers = r.Workers
+		if n := now.Run.SlotCount(); n != r.Workers {
+			return nil, fmt.Errorf("the study has slots for %d trials at a time, and not for %d", n, r.Workers)
+		}
+		if m, shared := now.SharedResult(); shared && r.Workers > 1 {
+			return nil, fmt.Errorf("%d trials at a time would write the same file %q for %s", r.Workers, m.File, m.Name)
+		}
+	}
+	print, err := now.Fingerprint()
+	return ConfigChanged{Fingerprint: print, Config: now, Request: r.ID}, err
+}
+
+// Answered reports whether the journal knows a request, and why it was refused if it was.
+func (s *State) Answered(id string) (refused string, known bool) {
+	refused, known = s.answered[id]
+	return refused, known
+}
+
+// answeredBy returns the id of the request that an event answers, "" for none, and why it
+// refuses it.
+func answeredBy(e Event) (id, refused string) {
+	switch e := e.(type) {
+	case Enqueued:
+		return e.Request, ""
+	case Excluded:
+		return e.Request, ""
+	case Included:
+		return e.Request, ""
+	case Noted:
+		return e.Request, ""
+	case ConfigChanged:
+		return e.Request, ""
+	case Refused:
+		return e.Request, e.Why
+	}
+	return "", ""
+}
+
+func writeSynced(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return f.Close()
+}
+
+// syncDir returns when the entries of a directory are on disk.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
