@@ -14,4 +14,4 @@ bench:
 	go test -run '^$$' -bench . -benchmem ./...
 
 torture: ## minutes of kills, full disks and runaway programs; as root it can do more
-	go test -count=1 -timeout 60m -v ./torture -torture
+	go test -count=1 -timeout 60m -v ./internal/torture -torture

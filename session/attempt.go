@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/study"
 )
 

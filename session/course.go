@@ -1,9 +1,9 @@
 package session
 
 import (
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/parser"
-	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/lbotune/lbotune/command"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -42,8 +40,8 @@ func (f inProcess) Launch(ctx context.Context, job runner.Job) (exit runner.Exit
 func smooth(trials int) study.Config {
 	return study.Config{
 		Name:    "smooth",
-		Command: command.Command{Argv: []string{"smooth", "{x}"}},
-		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Command: study.Command{Argv: []string{"smooth", "{x}"}},
+		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params:  []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1}},
 		Budget:  study.Budget{Trials: trials},
 		Run:     study.Run{Workers: 1},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/runner"
 )
 

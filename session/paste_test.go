@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"

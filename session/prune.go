@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 

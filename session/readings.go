@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/parser"
-	"github.com/lbotune/lbotune/pruner"
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 

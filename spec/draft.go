@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/relation"
+	"github.com/lbotune/lbotune/internal/relation"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )

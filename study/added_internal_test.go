@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
 )
 

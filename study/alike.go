@@ -3,8 +3,8 @@ package study
 import (
 	"slices"
 
-	"github.com/lbotune/lbotune/command"
-	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lbotune/lbotune/command"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/internal/relation"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/pruner"
-	"github.com/lbotune/lbotune/relation"
 	"github.com/lbotune/lbotune/spaces"
 )
 

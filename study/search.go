@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/pruner"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/report"
+	"github.com/lbotune/lbotune/internal/report"
 )
 
 func newImportance(g *global) *cobra.Command {

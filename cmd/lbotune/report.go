@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/report"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/lbotune/lbotune/report"
+	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/spec"
 )
 

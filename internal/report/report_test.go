@@ -1,0 +1,351 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+var update = flag.Bool("update", false, "draw the golden pictures anew")
+
+// history makes studies from events, a second apart.
+type history struct {
+	t  *testing.T
+	st study.State
+	n  int
+}
+
+func (h *history) record(events ...study.Event) {
+	h.t.Helper()
+	for _, e := range events {
+		at := time.Date(2026, 1, 31, 12, 0, h.n, 0, time.UTC)
+		if err := h.st.Apply(study.Record{At: at, Elapsed: time.Duration(h.n) * time.Second, Event: e}); err != nil {
+			h.t.Fatal(err)
+		}
+		h.n++
+	}
+}
+
+func begin(t *testing.T, params ...spaces.Param) *history {
+	t.Helper()
+	h := &history{t: t}
+	c := study.Config{Name: "bowl", Command: command.Command{Argv: []string{"bowl"}}, Params: params, Seed: 1, Dir: "/",
+		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}, {Name: "size", Rule: parser.Rule{Metric: "size"}}},
+		Budget:  study.Budget{Trials: 20}, Run: study.Run{Workers: 2}}
+	h.record(study.Created{ID: "1", Fingerprint: "f", Config: c}, study.Session{Number: 1})
+	return h
+}
+
+// trial runs a trial at a place of the cube; the value is that of a bowl.
+func (h *history) trial(place ...float64) {
+	loss := 0.5
+	for _, u := range place {
+		loss += (u - 0.3) * (u - 0.3)
+	}
+	h.trialOf(place, loss)
+}
+
+func (h *history) trialOf(place []float64, loss float64) {
+	v := h.st.Space.Decode(h.st.Space.FromUniform(place))
+	n := len(h.st.Trials) + 1
+	gap, expected := 0.1, -loss*1.1
+	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: []optimizer.Origin{optimizer.OriginInitial, optimizer.OriginModel}[n%2], Values: v,
+		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap}}},
+		study.Started{Trial: n, Attempt: 1, Slot: n % 2, Waited: 0.5},
+		study.Measured{Trial: n, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(loss + 1)}, {Step: 2, Metrics: metrics(loss)}}},
+		study.Finished{Trial: n, Attempt: 1, Slot: n % 2, Status: optimizer.Succeeded, Metrics: metrics(loss), Seconds: 1})
+}
+
+func metrics(loss float64) study.Metrics {
+	return study.Metrics{"loss": journal.Float(loss), "size": journal.Float(10 * loss)}
+}
+
+func (h *history) failure(text string) {
+	n := len(h.st.Trials) + 1
+	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: optimizer.OriginInitial, Values: h.st.Space.Decode(h.st.Space.Center())},
+		study.Started{Trial: n, Attempt: 1},
+		study.Finished{Trial: n, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1, Text: text}})
+}
+
+func (h *history) of(running bool) *Study {
+	return Of(h.t.Context(), Source{State: &h.st, Dir: "/bowl.study", Running: running,
+		Command: func(t *study.Trial) string { return fmt.Sprint("bowl ", t.Number) },
+		Output:  func(t *study.Trial) string { return evil }})
+}
+
+// evil is what no page must pass on as it is.
+const evil = "</script><script>document.title='owned'</script>\x1b[31m\x00\"'><img src=x onerror=alert(1)>"
+
+func float(name string) spaces.Param {
+	return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
+}
+
+var prepared map[string]*Study
+
+// studies are all kinds of studies that there are to look at, made once.
+func studies(t *testing.T) map[string]*Study {
+	if prepared == nil {
+		prepared = makeStudies(t)
+	}
+	return prepared
+}
+
+func makeStudies(t *testing.T) map[string]*Study {
+	out := map[string]*Study{}
+	spread := func(h *history, n int) *history {
+		d := len(h.st.Config.Params)
+		for k := range n {
+			place := make([]float64, d)
+			for i := range place {
+				_, place[i] = math.Modf(float64(k+1) * math.Sqrt(float64(2+3*i+i*i)))
+			}
+			h.trial(place...)
+		}
+		return h
+	}
+	out["finished"] = func() *Study {
+		h := spread(begin(t, float("x"), float("y")), 19)
+		h.failure(evil)
+		h.record(study.Closed{Why: study.EndTrials, Detail: "all 20 trials are finished"})
+		return h.of(false)
+	}()
+	cut := func() *history {
+		h := spread(begin(t, float("x"), float("y")), 6)
+		h.record(study.Proposed{Trial: 7, Told: 6, Origin: optimizer.OriginModel, Values: h.st.Space.Decode(spaces.Point{0.5, 0.5})},
+			study.Started{Trial: 7, Attempt: 1}, study.Measured{Trial: 7, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(2)}}})
+		return h
+	}
+	out["running"], out["crashed"] = cut().of(true), cut().of(false)
+	out["empty"] = begin(t, float("x")).of(true)
+	failed := begin(t, float("x"))
+	for range 5 {
+		failed.failure("exit code 1")
+	}
+	out["all failed"] = failed.of(false)
+	out["one parameter"] = spread(begin(t, float("x")), 9).of(false)
+	var many []spaces.Param
+	for i := range 30 {
+		many = append(many, float(fmt.Sprint("p", i)))
+	}
+	out["30 parameters"] = spread(begin(t, many...), 12).of(false)
+	when, err := spaces.ParseCondition(`kind == "b"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out["conditional"] = spread(begin(t, float("x"),
+		spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}},
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: when},
+		spaces.Param{Name: "flag", Kind: spaces.KindBool}), 16).of(false)
+	strange := begin(t, spaces.Param{Name: "x", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(evil), spaces.String(strings.Repeat("long ", 200000))}})
+	strange.st.Config.Name = evil
+	strange.record(study.Noted{Text: evil})
+	out["evil"] = spread(strange, 8).of(false)
+	return out
+}
+
+// Whatever a study is like, its page is whole, nothing on it comes from elsewhere, and no
+// text of the study becomes a part of the page's language.
+func TestPagesOfAllKindsOfStudies(t *testing.T) {
+	for name, s := range studies(t) {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := HTML(&b, []*Study{s}, ""); err != nil {
+				t.Fatal(err)
+			}
+			page := b.String()
+			if n := strings.Count(page, "<script"); n != 1 {
+				t.Errorf("%d scripts; want that of the page alone", n)
+			}
+			for _, bad := range []string{"<img", "\x1b", "\x00", "ZgotmplZ", "NaN", "Inf"} {
+				if strings.Contains(page, bad) {
+					t.Errorf("the page has %q: ...%s", bad, page[max(strings.Index(page, bad)-100, 0):][:200])
+				}
+			}
+			for _, link := range regexp.MustCompile(`<[a-z][^<>]* (?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+				if !strings.HasPrefix(link[1], "#") && !strings.HasPrefix(link[1], "data:") {
+					t.Errorf("the page leads to %s", link[1])
+				}
+			}
+			for _, target := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+				if !strings.Contains(page, `id="`+target[1]+`"`) {
+					t.Fatalf("a link leads to #%s, which is not there", target[1])
+				}
+			}
+			if len(page) > 400<<10 && name != "30 parameters" {
+				t.Errorf("the page has %d bytes", len(page))
+			}
+			for _, p := range plots {
+				for _, svg := range p.draw(s) {
+					if err := wellFormed(svg); err != nil {
+						t.Errorf("%s: %v", p.name, err)
+					}
+				}
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func wellFormed(svg string) error {
+	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// What is shown follows from what a study is like.
+func TestWhatIsShown(t *testing.T) {
+	of := studies(t)
+	for name, want := range map[string][]string{
+		"finished":      {"history", "importance", "ablation", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
+		"running":       {"history", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
+		"empty":         nil,
+		"all failed":    {"history", "timeline", "origins"},
+		"one parameter": {"history", "importance", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
+	} {
+		var got []string
+		for _, p := range plots {
+			if len(p.draw(of[name])) > 0 {
+				got = append(got, p.name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %s has %v; want %v", name, of[name].NoModel, got, want)
+		}
+	}
+	if s := of["finished"]; len(s.Failures) != 1 || s.Failures[0].Trials[0] != 20 || s.Trials[s.Best-1].class() != "d best" {
+		t.Errorf("failures %+v, best %d", s.Failures, s.Best)
+	}
+	if s := of["running"]; s.Standing != "running" || of["crashed"].Standing != "stopped" || s.Trials[6].Standing != "unfinished" {
+		t.Errorf("standing %q and %q, trial 7 %q", s.Standing, of["crashed"].Standing, s.Trials[6].Standing)
+	}
+	if n := of["conditional"].Trials[0].places; !slices.ContainsFunc(of["conditional"].Trials, func(t *Trial) bool { return math.IsNaN(t.places[2]) }) {
+		t.Errorf("a parameter that does not exist has a place: %v", n)
+	}
+}
+
+// The pictures look as they did. A model would change them with the optimizer; this one
+// stays as it is.
+func TestGoldenPictures(t *testing.T) {
+	h := begin(t, float("x"), spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a<b"), spaces.String("c")}})
+	h.trial(0.1, 0.2)
+	h.trial(0.8, 0.9)
+	h.failure("exit code 1")
+	h.trial(0.3, 0.4)
+	h.trial(0.5, 0.4)
+	s := h.of(false)
+	s.Model = fixedModel()
+	for _, p := range plots {
+		svgs, err := s.SVG(p.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("testdata", p.name+".svg")
+		got := strings.ReplaceAll(strings.Join(svgs, "\n")+"\n", "><", ">\n<")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || got != string(want) {
+			t.Errorf("%s has changed (%v); look at it, then go test ./report -run Golden -update", file, err)
+		}
+	}
+	if _, err := s.SVG("nothing"); err == nil || !strings.Contains(err.Error(), "history") {
+		t.Errorf("an unknown plot: %v", err)
+	}
+}
+
+func fixedModel() *Model {
+	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importance{From: "median", Start: 0.8, End: 0.5, Params: []ParamRow{
+		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}},
+		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}}}}}
+	for _, p := range []string{"x", "kind"} {
+		m.Slices = append(m.Slices, Slice{p, []float64{0, 0.5, 1}, []float64{0.6, 0.5, 0.7}, []float64{0.5, 0.45, 0.5}, []float64{0.8, 0.6, 0.9}, []bool{false, false, true}})
+	}
+	m.Maps = []Map{{X: "x", Y: "kind", Size: 2, Mean: []float64{0.5, 0.6, 0.7, 0.8}, SD: []float64{0, 0.1, 0.2, 0.3}, Ruled: []bool{false, false, false, true}, y: 1}}
+	return m
+}
+
+func TestCSVAndMarkdown(t *testing.T) {
+	s := studies(t)["finished"]
+	var b bytes.Buffer
+	if err := s.CSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 21 || !slices.Equal(rows[0], []string{"trial", "status", "seconds", "origin", "failure", "loss", "size", "x", "y"}) {
+		t.Fatalf("%d rows, %v: %v", len(rows), err, rows[0])
+	}
+	if v, _ := s.Trials[0].Values.Get("x"); rows[1][7] != v.Text() || rows[20][4] == "" {
+		t.Errorf("rows %v, %v", rows[1], rows[20])
+	}
+	b.Reset()
+	if err := s.Markdown(&b); err != nil || strings.Contains(b.String(), "<script") || !strings.Contains(b.String(), "| x |") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Of very many trials some are drawn, the best among them, and the page stays small.
+func TestManyTrials(t *testing.T) {
+	h := begin(t, float("x"))
+	for k := range 10000 {
+		h.trial(math.Mod(float64(k)*0.618, 1))
+	}
+	s := of(Source{State: &h.st})
+	if n := len(s.shown); n > mostDrawn {
+		t.Errorf("%d of 10000 trials are drawn", n)
+	}
+	if !slices.Contains(s.shown, s.ranked[0]) {
+		t.Error("the best is left out")
+	}
+	if told, _ := s.known(); len(told) > mostTold {
+		t.Errorf("the model is told of %d trials", len(told))
+	}
+}
+
+func TestComparisonSaysWhatIsFair(t *testing.T) {
+	of := studies(t)
+	var b bytes.Buffer
+	if err := HTML(&b, []*Study{of["finished"], of["one parameter"]}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"after 9 trials", "One seed of each setting", `id="a0-head"`, `id="ta0-1"`, `href="#tb1-1"`} {
+		if want == `id="ta0-1"` {
+			want = `id="ta0-1" data-tip`
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	again := of["finished"]
+	if text := seeds([]string{again.setting()}, map[string][]float64{again.setting(): {1, 2, 3}}); !strings.Contains(text[0], "2 ± 2.484") {
+		t.Errorf("three seeds: %v", text) // t(0.975; 2) / √3 = 4.303 / 1.732
+	}
+}

@@ -1,0 +1,93 @@
+//go:build linux
+
+// Package torture_test abuses the real program, as docs/reliability.md promises
+// that it may be abused: it kills it, fills its disk, damages its files, and runs
+// programs under it that misbehave.
+//
+// It takes seconds. With the flag -torture it does more of everything, for many
+// minutes: see the target torture in the Makefile. What is random comes from
+// -seed.
+package torture_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+var (
+	atLength = flag.Bool("torture", false, "abuse at length")
+	seed     = flag.Uint64("seed", 1, "of everything that is random")
+)
+
+// scaled chooses between what is enough for every day and what -torture wants.
+func scaled[T any](everyDay, torture T) T {
+	if *atLength {
+		return torture
+	}
+	return everyDay
+}
+
+// slow leaves a test that takes seconds out of those of -short.
+func slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+}
+
+const (
+	// roleVar makes the test's own program one of the trial programs in trial_test.go.
+	roleVar = "LBOTUNE_TORTURE_ROLE"
+	// programVar is the path of the lbotune that is tested.
+	programVar = "LBOTUNE_TORTURE_PROGRAM"
+)
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVar); role != "" {
+		os.Exit(play(role, os.Args[1:]))
+	}
+	flag.Parse()
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) { // in a background job or under nohup: children would ignore it too
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
+	os.Exit(testAll(m))
+}
+
+// testAll builds lbotune and runs the tests with it.
+func testAll(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "lbotune-torture-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "lbotune")
+	args := []string{"build", "-o", program}
+	if raced {
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "../../cmd/lbotune")...)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "build lbotune:", err)
+		return 1
+	}
+	// For tests that run it as somebody else.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := os.Setenv(programVar, program); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
