@@ -4,7 +4,6 @@ package torture_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -93,10 +92,13 @@ func results(said string) map[int]string {
 	return values
 }
 
-// shownAs reports whether text is how the value is reported.
+// shownAs reports whether text is the value, rounded to the digits that it shows.
 func shownAs(value float64, text string) bool {
+	mantissa, _, _ := strings.Cut(text, "e")
+	digits := len(strings.TrimLeft(strings.ReplaceAll(mantissa, ".", ""), "-0"))
 	shown, err := strconv.ParseFloat(text, 64)
-	return err == nil && math.Abs(shown-value) <= 1e-5*math.Abs(value)
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value, 'g', max(digits, 4), 64), 64)
+	return err == nil && shown == rounded // zeros at the end are not shown
 }
 
 // checkKept checks that every result that was reported is in the journal.
