@@ -75,21 +75,17 @@ func patiently(try func() (bool, error)) (bool, error) {
 // InUse reports whether a process has opened the journal at path to write. It takes the
 // lock for an instant if it is free, which a starting process waits out.
 func InUse(path string) (bool, error) {
-	name := LockPath(path)
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, os.ErrNotExist) {
+	f, err := os.OpenFile(LockPath(path), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return false, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, fmt.Errorf("look at who uses the journal: %w", err)
 	}
 	lock := osFile{f}
+	defer lock.Close()
 	free, err := patiently(lock.tryShare)
-	_ = lock.Close()
-	if err != nil {
-		return false, fmt.Errorf("look at who uses the journal: %s: %w", name, err)
-	}
-	return !free, nil
+	return err == nil && !free, err
 }
 
 // writeHolder leaves a note for those who find the lock held. It is a courtesy: the
