@@ -206,34 +206,3 @@ func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 		}
 	}
 }
-
-// A command that its supervisor starts only after the attempt was asked to end is asked too.
-func TestCancelledAtItsStart(t *testing.T) {
-	job := newJob(t)
-	begin := filepath.Join(t.TempDir(), "begin")
-	shell := filepath.Join(t.TempDir(), "shell")
-	slow := "#!/bin/sh\ntrap : TERM\nuntil test -e " + begin + "; do :; done\nexec /bin/sh \"$@\"\n"
-	if err := os.WriteFile(shell, []byte(slow), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	job.Argv = []string{"/bin/sh", "-c", "trap 'exit 7' TERM; while :; do sleep 0.01; done"}
-	ctx, cancel := context.WithCancel(t.Context())
-	job.Started = func(int) { cancel() }
-	go func() {
-		for { // until it is recorded that the attempt was asked to end
-			text, err := os.ReadFile(filepath.Join(job.Dir, runner.RecordName))
-			if err == nil && strings.Contains(string(text), `"stop"`) {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		time.Sleep(50 * time.Millisecond) // in which the signal is sent; if not, it comes early enough
-		if err := os.WriteFile(begin, nil, 0o600); err != nil {
-			t.Error(err)
-		}
-	}()
-	exit, err := (&runner.Local{Shell: shell}).Launch(ctx, job)
-	if err != nil || !exit.Cancelled || exit.Killed || exit.Code != 7 && exit.Code != 143 {
-		t.Errorf("%+v, %v", exit, err)
-	}
-}

@@ -57,7 +57,6 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 		if a.rid(t) {
 			return true
 		}
-		a.terminateLate(t)
 		left := time.Until(deadline)
 		if left <= 0 {
 			return false
@@ -70,20 +69,6 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 		case <-timer.C:
 		}
 		_, _ = a.trimLogs()
-	}
-}
-
-// terminateLate asks the command to end too if its supervisor, which survives the signal,
-// had not started it yet.
-func (a *attempt) terminateLate(t *tree) {
-	if len(t.known) != 1 || t.known[0].pid != a.pid {
-		return
-	}
-	for _, p := range t.look() {
-		if p.pid != a.pid {
-			p.signal(unix.SIGTERM)
-			p.signal(unix.SIGCONT)
-		}
 	}
 }
 
