@@ -82,7 +82,9 @@ func (f *follower) start() {
 			if s.source == parser.File {
 				continue // it may not be there yet
 			}
-			f.tails.Go(func() { f.errs[i] = runner.Tail(context.Background(), s.path, f.scanners[i], f.ended) })
+			f.tails.Go(func() {
+				f.errs[i] = runner.Tail(context.Background(), s.path, filler{f.attempt.box, f.scanners[i]}, f.ended)
+			})
 		}
 	})
 }

@@ -29,6 +29,7 @@ type readingBox struct {
 	objective int    // which metric it is
 	pruned    bool   // the pruner wants its readings
 
+	chunk    sync.Mutex // held while a chunk of the output is read
 	mu       sync.Mutex
 	began    time.Time // the attempt; zero if what is read was printed at another time
 	told     bool      // the loop knows
@@ -42,6 +43,7 @@ type readingBox struct {
 // add takes a reading.
 func (b *readingBox) add(r parser.Reading) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	at := 0.0
 	if !b.began.IsZero() {
 		at = seconds(time.Since(b.began))
@@ -55,6 +57,33 @@ func (b *readingBox) add(r parser.Reading) {
 			b.waiting = append(b.waiting, study.Reading{Step: step, Value: r.Value})
 		}
 	}
+}
+
+// filler reads what a running attempt prints, by its scanner, into the attempt's box:
+// what is there at once is taken at once. Without a box it only reads.
+type filler struct {
+	box     *readingBox
+	scanner *parser.Scanner
+}
+
+// Write implements io.Writer.
+func (f filler) Write(p []byte) (int, error) {
+	if f.box == nil {
+		return f.scanner.Write(p)
+	}
+	f.box.chunk.Lock()
+	n, err := f.scanner.Write(p)
+	f.box.chunk.Unlock()
+	f.box.tell()
+	return n, err
+}
+
+// Gap tells the scanner that output was lost.
+func (f filler) Gap() { f.scanner.Gap() }
+
+// tell tells the loop, once, that there is something to take.
+func (b *readingBox) tell() {
+	b.mu.Lock()
 	tell := !b.told && len(b.waiting)+len(b.measured) > 0
 	b.told = b.told || tell
 	b.mu.Unlock()
@@ -88,6 +117,8 @@ func (b *readingBox) putBack(readings []study.Reading) {
 
 // take empties the box.
 func (b *readingBox) take() ([]study.Reading, []study.Measurement) {
+	b.chunk.Lock()
+	defer b.chunk.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	rs, ms := b.waiting, b.measured

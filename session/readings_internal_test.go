@@ -1,0 +1,33 @@
+package session
+
+import (
+	"io"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/study"
+)
+
+// What a program prints at once reaches the loop at once, however soon the loop looks:
+// the first of many readings alone would be judged.
+func TestReadingsOfOneWriteAreOne(t *testing.T) {
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []int
+	box := &readingBox{pruned: true, course: newCourse([]study.Metric{{}}, 0), thin: thinning{dense: denseReadings}}
+	box.notify = func() {
+		readings, _ := box.take()
+		taken = append(taken, len(readings))
+	}
+	f := filler{box, parser.NewCollector(pattern).Scanner(parser.Stdout, box.add)}
+	for _, text := range []string{"loss=3\nloss=2\nloss=1\n", "nothing\n", "loss=1\nloss=1\n"} {
+		if _, err := io.WriteString(f, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(taken) != 2 || taken[0] != 3 || taken[1] != 2 {
+		t.Errorf("the loop took %v readings, want 3 and 2", taken)
+	}
+}
