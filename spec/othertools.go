@@ -2,6 +2,8 @@ package spec
 
 import "strings"
 
+const above = "write it at the top of the file, above all tables"
+
 // otherKeys says what is written here instead of the keys that other tools have, by
 // the table that they would stand in.
 func otherKeys(path string) map[string]string {
@@ -11,11 +13,17 @@ func otherKeys(path string) map[string]string {
 			"program": "the command line is command", "script": "the command line is command", "cmd": "the command line is command",
 			"parameters": "a parameter is a table [params.NAME]", "space": "a parameter is a table [params.NAME]",
 			"search_space": "a parameter is a table [params.NAME]",
+			"study":        "name and seed stand at the top of the file, above all tables",
 			"metric":       "what is optimized belongs in [objective]", "direction": "it belongs in [objective]", "goal": "a value that is good enough is goal in [budget]",
 			"trials": "it belongs in [budget]", "n_trials": "write trials in [budget]", "max_trials": "write trials in [budget]", "time": "it belongs in [budget]",
 			"timeout": "it belongs in [run]", "workers": "it belongs in [run]", "n_jobs": "write workers in [run]", "env": "it belongs in [run]",
 			"method": "it belongs in [optimizer]", "sampler": "write method in [optimizer]", "algorithm": "write method in [optimizer]",
 			"pruner": "trials are stopped early by [prune]", "early_terminate": "trials are stopped early by [prune]",
+		}
+	case path == "run":
+		return map[string]string{
+			"command": above, "name": above, "seed": above, "setup": above, "where": above,
+			"trials": "it belongs in [budget]", "time": "it belongs in [budget]",
 		}
 	case strings.HasPrefix(path, "params."):
 		return map[string]string{

@@ -65,7 +65,9 @@ func (t *table) missing(k, hint, format string, args ...any) {
 
 // get returns the raw value of key k and marks it as known.
 func (t *table) get(k string) (any, bool) {
-	t.known = append(t.known, k)
+	if !slices.Contains(t.known, k) {
+		t.known = append(t.known, k)
+	}
 	t.doc.asked(t.path, k)
 	if t.data == nil {
 		return nil, false

@@ -22,7 +22,7 @@ const (
 // Maximized turns a value so that larger is better. It is its own inverse.
 func (d Direction) Maximized(v float64) float64 {
 	if d == Minimize {
-		return -v
+		return 0 - v // -v would make 0 a -0
 	}
 	return v
 }

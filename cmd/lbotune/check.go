@@ -82,9 +82,9 @@ const (
 
 // preview is what check shows of a study.
 type preview struct {
-	Study  string         `json:"study"`
-	Dir    string         `json:"dir"`
-	Params []spaces.Param `json:"params"`
+	Study  string      `json:"study"`
+	Dir    string      `json:"dir"`
+	Params []paramJSON `json:"params"`
 	// Where are the relations between them, and Allowed is about what share they leave.
 	Where    []string      `json:"where,omitempty"`
 	Allowed  float64       `json:"allowed,omitempty"`
@@ -92,6 +92,25 @@ type preview struct {
 	Commands []string      `json:"commands"`
 	Files    []previewFile `json:"files,omitempty"`
 	Script   string        `json:"script,omitempty"` // of the first trial's job
+}
+
+// paramJSON is a parameter with its bounds, of which one may be 0.
+type paramJSON struct {
+	spaces.Param
+	Min *float64 `json:"min,omitempty"`
+	Max *float64 `json:"max,omitempty"`
+}
+
+func newParamsJSON(params []spaces.Param) []paramJSON {
+	var out []paramJSON
+	for _, p := range params {
+		j := paramJSON{Param: p}
+		if p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt {
+			j.Min, j.Max = &p.Min, &p.Max
+		}
+		out = append(out, j)
+	}
+	return out
 }
 
 // previewFile is a configuration file as the first trial finds it.
@@ -106,7 +125,7 @@ const (
 )
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
-	p := &preview{Study: cfg.Name, Dir: string(l), Params: cfg.Params, Setup: cfg.RenderSetup(l)}
+	p := &preview{Study: cfg.Name, Dir: string(l), Params: newParamsJSON(cfg.Params), Setup: cfg.RenderSetup(l)}
 	search, err := cfg.Search()
 	if err != nil {
 		return nil, err
@@ -175,7 +194,7 @@ func (p *preview) print(g *global) error {
 		if par.When != nil {
 			when = "when " + par.When.String()
 		}
-		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par)), oneLine(when)})
+		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when)})
 	}
 	if err := printTable(&s, rows); err != nil {
 		return err
