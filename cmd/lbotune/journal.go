@@ -69,14 +69,22 @@ func newVerify(g *global) *cobra.Command {
 	}
 }
 
+// verifiedJSON is what journal verify prints with --json.
+type verifiedJSON struct {
+	Journal string `json:"journal"`
+	Records uint64 `json:"records"`
+	Bytes   int64  `json:"bytes"`
+	CRC     string `json:"crc"`
+	Torn    string `json:"torn"` // what a crash has left at the end, if anything
+}
+
 func printVerified(g *global, path string, sum journal.Summary) error {
 	torn := ""
 	if sum.Torn != nil {
 		torn = sum.Torn.String()
 	}
 	if g.json {
-		return printJSON(g.out, map[string]any{"journal": path, "records": sum.Records, "bytes": sum.Size,
-			"crc": fmt.Sprintf("%08x", sum.CRC), "torn": torn})
+		return printJSON(g.out, verifiedJSON{path, sum.Records, sum.Size, fmt.Sprintf("%08x", sum.CRC), torn})
 	}
 	if torn != "" {
 		torn = "\nnote: " + torn + "; the next run cuts it off"

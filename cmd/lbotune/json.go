@@ -9,6 +9,10 @@ import (
 	"unicode/utf8"
 )
 
+// jsonVersion is the version of what --json prints: docs/schema/v1.json. Within a version
+// fields are added, but none goes or changes its meaning.
+const jsonVersion = 1
+
 // printLine prints one of many results as JSON on a line of its own.
 func printLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
 

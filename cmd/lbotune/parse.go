@@ -73,6 +73,13 @@ type matchJSON struct {
 	Problem string   `json:"problem,omitempty"`
 }
 
+// parsedJSON is the last line that parse prints with --json.
+type parsedJSON struct {
+	Value    float64 `json:"value"`
+	Readings int     `json:"readings"`
+	Lines    int     `json:"lines"`
+}
+
 func parseLog(g *global, o parseOptions, in io.Reader) error {
 	o.rule.Pick = parser.Pick(o.pick)
 	if o.rule == (parser.Rule{}) {
@@ -104,7 +111,7 @@ func parseLog(g *global, o parseOptions, in io.Reader) error {
 	case err != nil:
 		return &usageError{err}
 	case g.json:
-		return printLine(g.out, map[string]any{"value": result.Value, "readings": result.Count, "lines": result.Lines})
+		return printLine(g.out, parsedJSON{result.Value, result.Count, result.Lines})
 	}
 	_, err = fmt.Fprintf(g.out, "value %s, the %s of %s in %s\n", exact(result.Value), pattern.Rule().Pick,
 		count(result.Count, "reading"), count(result.Lines, "line"))

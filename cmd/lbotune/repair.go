@@ -38,6 +38,14 @@ is left as it is: to continue, move NEWFILE into its place.`,
 	}
 }
 
+// repairedJSON is what journal repair prints with --json.
+type repairedJSON struct {
+	Journal string        `json:"journal"`
+	Kept    uint64        `json:"kept"` // records
+	Mended  []findingJSON `json:"mended"`
+	Dropped []findingJSON `json:"dropped"`
+}
+
 // findingJSON is a line that repair mended or dropped.
 type findingJSON struct {
 	Line   int    `json:"line"`
@@ -56,7 +64,7 @@ func printRepaired(g *global, from, to string, rep journal.Repaired) error {
 	}
 	mended, dropped := list(rep.Mended), list(rep.Dropped)
 	if g.json {
-		return printJSON(g.out, map[string]any{"journal": to, "kept": rep.Kept, "mended": mended, "dropped": dropped})
+		return printJSON(g.out, repairedJSON{to, rep.Kept, mended, dropped})
 	}
 	var s strings.Builder
 	for _, f := range mended {

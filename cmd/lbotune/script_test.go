@@ -52,6 +52,7 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	checkCode(ts, ts.Exec("lbotune", args[1:]...), want)
+	checkSchema(ts, args[1:])
 }
 
 func checkCode(ts *testscript.TestScript, err error, want int) {

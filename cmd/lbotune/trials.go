@@ -191,13 +191,16 @@ func trialNumber(st *study.State, text string) (int, error) {
 	return n, nil
 }
 
+// shownJSON is a trial as show prints it with --json.
+type shownJSON struct {
+	trialJSON
+	Measurements []study.Measurement `json:"measurements,omitempty"`
+}
+
 func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) error {
 	j := newTrialJSON(st, l, t)
 	if g.json {
-		return printJSON(g.out, struct {
-			trialJSON
-			Measurements []study.Measurement `json:"measurements,omitempty"`
-		}{j, t.Measurements})
+		return printJSON(g.out, shownJSON{j, t.Measurements})
 	}
 	var s strings.Builder
 	row := func(name, format string, args ...any) {

@@ -51,10 +51,19 @@ func newVersion(g *global) *cobra.Command {
 	}
 }
 
+// versionJSON is what version prints with --json.
+type versionJSON struct {
+	Version  string `json:"version"`
+	Journal  int    `json:"journal"` // version of its format
+	JSON     int    `json:"json"`    // version of what --json prints
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
 func printVersion(g *global) error {
 	v, platform := programVersion(), runtime.GOOS+"/"+runtime.GOARCH
 	if g.json {
-		return printJSON(g.out, map[string]any{"version": v, "journal": journal.Version, "go": runtime.Version(), "platform": platform})
+		return printJSON(g.out, versionJSON{v, journal.Version, jsonVersion, runtime.Version(), platform})
 	}
 	_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform)
 	return err
