@@ -136,7 +136,9 @@ func (s *Study) tiles() [][2]string {
 		count[t.Standing]++
 	}
 	out := [][2]string{}
-	if s.Best > 0 {
+	if s.state.Config.Several() {
+		out = append(out, [2]string{strconv.Itoa(len(s.state.Front())), "trials on the front"}, [2]string{num(s.state.Hypervolume()), "hypervolume"})
+	} else if s.Best > 0 {
 		out = append(out, [2]string{num(*s.Trials[s.Best-1].Value), "best " + clean(s.Metric, 40) + ", trial " + strconv.Itoa(s.Best)})
 	}
 	trials := strconv.Itoa(len(s.Trials))
@@ -159,6 +161,9 @@ func (s *Study) tiles() [][2]string {
 // words say what the pictures show, for those who read.
 func (s *Study) words() []string {
 	var out []string
+	if n := len(s.state.Front()); s.state.Config.Several() && n > 0 {
+		out = append(out, fmt.Sprintf("%d trials are on the front: none of the others is at least as good as one of them in all objectives.", n))
+	}
 	if s.Best > 0 {
 		best := s.Trials[s.Best-1]
 		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, num(*best.Value), best.Number, clean(best.Values.String(), 600)))

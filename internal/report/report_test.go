@@ -48,10 +48,16 @@ func (h *history) record(events ...study.Event) {
 
 func begin(t *testing.T, params ...spaces.Param) *history {
 	t.Helper()
+	return beginAs(t, func(*study.Config) {}, params...)
+}
+
+func beginAs(t *testing.T, edit func(*study.Config), params ...spaces.Param) *history {
+	t.Helper()
 	h := &history{t: t}
 	c := study.Config{Name: "bowl", Command: command.Command{Argv: []string{"bowl"}}, Params: params, Seed: 1, Dir: "/",
 		Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}, {Name: "size", Rule: parser.Rule{Metric: "size"}}},
 		Budget:  study.Budget{Trials: 20}, Run: study.Run{Workers: 2}}
+	edit(&c)
 	h.record(study.Created{ID: "1", Fingerprint: "f", Config: c}, study.Session{Number: 1})
 	return h
 }
@@ -68,12 +74,15 @@ func (h *history) trial(place ...float64) {
 func (h *history) trialOf(place []float64, loss float64) {
 	v := h.st.Space.Decode(h.st.Space.FromUniform(place))
 	n := len(h.st.Trials) + 1
-	gap, expected := 0.1, -loss*1.1
+	gap, expected, result := 0.1, -loss*1.1, metrics(loss)
+	if h.st.Config.Several() {
+		result["size"] = journal.Float(1 - place[0])
+	}
 	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: []optimizer.Origin{optimizer.OriginInitial, optimizer.OriginModel}[n%2], Values: v,
 		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap}}},
 		study.Started{Trial: n, Attempt: 1, Slot: n % 2, Waited: 0.5},
 		study.Measured{Trial: n, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(loss + 1)}, {Step: 2, Metrics: metrics(loss)}}},
-		study.Finished{Trial: n, Attempt: 1, Slot: n % 2, Status: optimizer.Succeeded, Metrics: metrics(loss), Seconds: 1})
+		study.Finished{Trial: n, Attempt: 1, Slot: n % 2, Status: optimizer.Succeeded, Metrics: result, Seconds: 1})
 }
 
 func metrics(loss float64) study.Metrics {
@@ -156,6 +165,8 @@ func makeStudies(t *testing.T) map[string]*Study {
 		spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}},
 		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: when},
 		spaces.Param{Name: "flag", Kind: spaces.KindBool}), 16).of(false)
+	both := func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }
+	out["two objectives"] = spread(beginAs(t, both, float("x"), float("y")), 12).of(false)
 	strange := begin(t, spaces.Param{Name: "x", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(evil), spaces.String(strings.Repeat("long ", 200000))}})
 	strange.st.Config.Name = evil
 	strange.record(study.Noted{Text: evil})
@@ -261,7 +272,11 @@ func TestGoldenPictures(t *testing.T) {
 	s := h.of(false)
 	s.Model = fixedModel()
 	for _, p := range plots {
-		svgs, err := s.SVG(p.name)
+		of := s
+		if p.name == "front" {
+			of = studies(t)["two objectives"]
+		}
+		svgs, err := of.SVG(p.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,6 +294,53 @@ func TestGoldenPictures(t *testing.T) {
 	}
 	if _, err := s.SVG("nothing"); err == nil || !strings.Contains(err.Error(), "history") {
 		t.Errorf("an unknown plot: %v", err)
+	}
+}
+
+// The front stands out, and its border runs from trial to trial through the corners that
+// both dominate.
+func TestFront(t *testing.T) {
+	both := func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }
+	h := beginAs(t, both, float("x"))
+	for _, place := range []float64{0.3, 0.6, 0.1, 0.9, 0.5} { // the least loss is at 0.3, the least size at 1
+		h.trial(place)
+	}
+	s := h.of(false)
+	var green []int
+	for _, tr := range s.Trials {
+		if tr.class() == "d best" {
+			green = append(green, tr.Number)
+		}
+	}
+	if !slices.Equal(green, []int{1, 2, 4, 5}) {
+		t.Errorf("trials %v stand out, want 1, 2, 4 and 5", green)
+	}
+	svgs, err := s.SVG("front")
+	if err != nil || len(svgs) != 1 {
+		t.Fatalf("%d pictures, %v", len(svgs), err)
+	}
+	line := regexp.MustCompile(`class="bestline" d="M([^"]*)"`).FindStringSubmatch(svgs[0])
+	if line == nil {
+		t.Fatal("no border of the front")
+	}
+	var at [][2]float64
+	for _, p := range strings.Split(line[1], "L") {
+		var xy [2]float64
+		if _, err := fmt.Sscan(p, &xy[0], &xy[1]); err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, xy)
+	}
+	if len(at) != 7 {
+		t.Fatalf("the border has %d corners, want 4 trials and 3 between them", len(at))
+	}
+	for i := 1; i < len(at); i++ {
+		if up := i%2 == 1; up != (at[i][0] == at[i-1][0]) || up != (at[i][1] < at[i-1][1]) || !up != (at[i][0] < at[i-1][0]) {
+			t.Errorf("from %v to %v: want up, then left, in turns", at[i-1], at[i])
+		}
+	}
+	if out := studies(t)["finished"].fronts(); out != nil {
+		t.Errorf("one objective has a front: %v", out)
 	}
 }
 

@@ -136,6 +136,11 @@ func of(src Source) *Study {
 		s.Best = b.Number
 		s.Trials[b.Number-1].best = true
 	}
+	if c.Several() {
+		for _, t := range st.Front() {
+			s.Trials[t.Number-1].best = true
+		}
+	}
 	s.group(src)
 	s.choose()
 	return s

@@ -1,0 +1,43 @@
+package report
+
+// fronts has a picture for each pair of several objectives. Of two it draws the front: what
+// lies beyond the line is dominated.
+func (s *Study) fronts() []string {
+	objectives := s.state.Config.Objectives()
+	var out []string
+	for i, up := range objectives {
+		for _, across := range objectives[i+1:] {
+			at := func(t *Trial) (x, y float64, ok bool) {
+				x, known := t.Metrics.Get(across.Name)
+				y, ok = t.Metrics.Get(up.Name)
+				return x, y, ok && known && t.Value != nil
+			}
+			flipped := func(t *Trial) (x, y float64, ok bool) { x, y, ok = at(t); return y, x, ok }
+			x, y := axisOf(across.Name, s.each(at), nil), axisOf(up.Name, s.each(flipped), nil)
+			out = append(out, s.scatter(up.Name+" and "+across.Name, 440, 300, x, y, at, func(c *chart) {
+				if len(objectives) == 2 {
+					c.path("bestline", s.staircase(c, at))
+				}
+			}))
+		}
+	}
+	return drawn(out)
+}
+
+// staircase is the border of what the front dominates: from each of its trials to the next
+// with the worse value of both.
+func (s *Study) staircase(c *chart, at func(*Trial) (x, y float64, ok bool)) [][2]float64 {
+	var places [][2]float64
+	for _, t := range s.state.Front() { // the best in the first objective, which is y, first
+		x, y, ok := at(s.Trials[t.Number-1])
+		if !ok {
+			continue
+		}
+		place := [2]float64{c.x.at(x), c.y.at(y)}
+		if n := len(places); n > 0 {
+			places = append(places, [2]float64{places[n-1][0], place[1]})
+		}
+		places = append(places, place)
+	}
+	return places
+}
