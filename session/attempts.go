@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -71,9 +72,13 @@ func (l *loop) started(m attemptStarted) {
 
 // newBox makes the box for what an attempt reports.
 func (l *loop) newBox(a *attempt) *readingBox {
-	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}}
-	b.pruned = a.config.Prunes() && len(a.trial.Repeats) == 0
-	b.objective = slices.IndexFunc(a.config.Metrics, func(m study.Metric) bool { return m.Direction != "" })
+	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}, open: map[int]float64{}}
+	for i, m := range a.config.Metrics {
+		if m.Direction != "" && a.config.Prunes() && len(a.trial.Repeats) == 0 {
+			b.objectives = append(b.objectives, i)
+		}
+	}
+	b.counters = make([]pruner.Counter, len(b.objectives))
 	b.notify = func() { l.send(readings{id: a.id, box: b}) }
 	return b
 }
@@ -130,7 +135,7 @@ func (l *loop) mayPass(r *running) bool {
 // several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && o.failure.Kind.Blameless() {
-		o = prunedOutcome(l.state.Config.Objective().Name, t.Cut, o)
+		o = prunedOutcome(l.state.Config.Objectives(), t.Cut, o)
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}

@@ -35,7 +35,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	job.Started = func(int) {
 		switch {
 		case a.box == nil:
-		case a.box.pruned:
+		case len(a.box.objectives) > 0:
 			f.start()
 		default:
 			time.AfterFunc(courseDelay, f.start) // which does nothing once the attempt has ended

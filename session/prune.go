@@ -145,13 +145,15 @@ func (l *loop) cutShort() {
 
 // prunedOutcome is that of an attempt that was ended by the pruner: what it has
 // reported. If more was to be expected of it, the objective is its last reading.
-func prunedOutcome(objective string, c *study.Cut, o outcome) outcome {
+func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 	o.metrics = study.Metrics{}
 	maps.Copy(o.metrics, o.partial)
 	if !c.Complete || o.partial == nil {
-		o.metrics[objective] = journal.Float(c.Reading.Value)
+		for j, v := range append([]float64{c.Reading.Value}, c.Reading.Others...) {
+			o.metrics[objectives[j].Name] = journal.Float(v)
+		}
 	}
-	v, _ := o.metrics.Get(objective)
+	v, _ := o.metrics.Get(objectives[0].Name)
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		o.failure = &study.Failure{Kind: study.FailNotFinite, Text: "stopped early " + c.Why}

@@ -3,12 +3,14 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -128,6 +130,36 @@ func TestPrunedTrial(t *testing.T) {
 	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value() != -2 {
 		t.Errorf("the optimizer is told %+v", o)
 	}
+}
+
+// Trials with several objectives are compared at a rung by all of them: the second is the
+// worst in loss and goes on for its size, the third is behind in both. What one of them has
+// printed at a step without the other is no reading.
+func TestSeveralObjectivesArePruned(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		c := config()
+		c.Metrics[0].Rule.Step = "epoch"
+		size := study.Metric{Name: "size", Rule: parser.Rule{Metric: "size", Step: "epoch"}, Direction: study.Maximize}
+		c.Metrics = append(c.Metrics, size)
+		c.Budget.Trials, c.Prune = 3, &study.Prune{Method: "asha", MinResource: 2, Reduction: 2, MinTrials: 1}
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			v := map[string]string{"1": "loss=1 size=1", "2": "loss=9 size=9", "3": "loss=9.5 size=0"}[strings.Split(job.ID, "/")[1]]
+			loss, _, _ := strings.Cut(v, " ")
+			return ending{stdout: fmt.Sprintf("epoch=1 %s\nepoch=2 %s\nepoch=3 %s\nepoch=4 %s\n", loss, v, v, v), every: time.Minute}
+		}}
+		st, err := finish(t, dir, &c, f)
+		if got := ends(st); err != nil || got != "1 9 cut@2:9.5" {
+			t.Fatalf("%s, %v", got, err)
+		}
+		if m := st.Trials[2].Metrics; m["size"] != 0 || len(st.Front()) != 2 {
+			t.Errorf("the stopped one has %v; %d on the front, want 2", m, len(st.Front()))
+		}
+		again, _, err := study.Load(dir)
+		if err != nil || story(again) != story(st) || !slices.Equal(again.Watched[0].Reading.Others, []float64{1}) {
+			t.Errorf("the journal tells another story: %v %+v", err, again.Watched)
+		}
+	})
 }
 
 // What a program prints all at once as it ends stops nothing, but others are compared

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -25,16 +26,18 @@ const denseReadings = 2048
 // readingBox collects what one attempt reports until the loop takes it: readings of the
 // objective, if there is a pruner, and the attempt's course.
 type readingBox struct {
-	notify    func() // the loop, once there is something to take
-	objective int    // which metric it is
-	pruned    bool   // the pruner wants its readings
+	notify func() // the loop, once there is something to take
+	// objectives are the metrics of which the pruner wants readings, if any.
+	objectives []int
 
 	chunk    sync.Mutex // held while a chunk of the output is read
 	mu       sync.Mutex
 	began    time.Time // the attempt; zero if what is read was printed at another time
 	told     bool      // the loop knows
 	waiting  []study.Reading
-	counter  pruner.Counter
+	counters []pruner.Counter // of the objectives
+	open     map[int]float64  // their values at one step, so far
+	step     float64
 	thin     thinning
 	course   course
 	measured []study.Measurement
@@ -51,12 +54,29 @@ func (b *readingBox) add(r parser.Reading) {
 	if m, keep := b.course.add(r, at); keep {
 		b.measured = append(b.measured, m)
 	}
-	if b.pruned && r.Metric == b.objective {
-		step := b.counter.Step(r.Step, r.HasStep)
-		if b.thin.keeps() {
-			b.waiting = append(b.waiting, study.Reading{Step: step, Value: r.Value})
-		}
+	if i := slices.Index(b.objectives, r.Metric); i >= 0 {
+		b.reading(i, b.counters[i].Step(r.Step, r.HasStep), r.Value)
 	}
+}
+
+// reading takes one of objective i for the pruner. Those of several objectives are one when
+// all have come at the same step.
+func (b *readingBox) reading(i int, step, value float64) {
+	if step != b.step {
+		clear(b.open)
+	}
+	b.step, b.open[i] = step, value
+	if len(b.open) < len(b.objectives) {
+		return
+	}
+	if b.thin.keeps() {
+		r := study.Reading{Step: step, Value: b.open[0]}
+		for j := 1; j < len(b.objectives); j++ {
+			r.Others = append(r.Others, b.open[j])
+		}
+		b.waiting = append(b.waiting, r)
+	}
+	clear(b.open)
 }
 
 // filler reads what a running attempt prints, by its scanner, into the attempt's box:

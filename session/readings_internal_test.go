@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -16,7 +17,7 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken []int
-	box := &readingBox{pruned: true, course: newCourse([]study.Metric{{}}, 0), thin: thinning{dense: denseReadings}}
+	box := &readingBox{objectives: []int{0}, counters: make([]pruner.Counter, 1), open: map[int]float64{}, course: newCourse([]study.Metric{{}}, 0), thin: thinning{dense: denseReadings}}
 	box.notify = func() {
 		readings, _ := box.take()
 		taken = append(taken, len(readings))

@@ -170,8 +170,12 @@ func (t *table) checkSeveral(cfg study.Config) {
 	if cfg.Optimizer.Method == optimizer.MethodLipschitz {
 		t.sub("optimizer").at("method", "", "method %s is for one objective", cfg.Optimizer.Method)
 	}
-	if cfg.Prune != nil {
-		t.sub("prune").self("leave it out", "is for one objective")
+	switch p := cfg.Prune; {
+	case p == nil:
+	case p.Method != "asha":
+		t.sub("prune").at("method", "write method = \"asha\", which ranks trials by all objectives", "method %s is for one objective", p.Method)
+	case p.Resource != "":
+		t.sub("prune").at("resource", "leave it out: trials are stopped at the rungs instead of being continued", "is for one objective")
 	}
 }
 

@@ -7,20 +7,34 @@ import (
 	"github.com/lbotune/lbotune/journal"
 )
 
-// Reading is an intermediate value of the metric.
-type Reading struct{ Step, Value float64 }
-
-// MarshalJSON writes [step, value].
-func (r Reading) MarshalJSON() ([]byte, error) {
-	return json.Marshal([2]journal.Float{journal.Float(r.Step), journal.Float(r.Value)})
+// Reading is an intermediate value of the objective.
+type Reading struct {
+	Step, Value float64
+	// Others are, of several objectives, the values of those after the first.
+	Others []float64
 }
 
-// UnmarshalJSON reads [step, value].
+// MarshalJSON writes [step, value, others...].
+func (r Reading) MarshalJSON() ([]byte, error) {
+	out := []journal.Float{journal.Float(r.Step), journal.Float(r.Value)}
+	for _, v := range r.Others {
+		out = append(out, journal.Float(v))
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
 func (r *Reading) UnmarshalJSON(b []byte) error {
-	var pair [2]journal.Float
-	if err := json.Unmarshal(b, &pair); err != nil {
+	var all []journal.Float
+	if err := json.Unmarshal(b, &all); err != nil {
 		return fmt.Errorf("reading: %w", err)
 	}
-	r.Step, r.Value = float64(pair[0]), float64(pair[1])
+	if len(all) < 2 {
+		return fmt.Errorf("reading: found %d numbers; want a step and a value", len(all))
+	}
+	*r = Reading{Step: float64(all[0]), Value: float64(all[1])}
+	for _, v := range all[2:] {
+		r.Others = append(r.Others, float64(v))
+	}
 	return nil
 }

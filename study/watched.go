@@ -20,5 +20,9 @@ func (s *State) watch(w Watched) {
 
 // Maximized is a reading as the pruner takes it.
 func (s *State) Maximized(trial int, r Reading) pruner.Reading {
-	return pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
+	out := pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
+	for j, v := range r.Others {
+		out.Others = append(out.Others, s.Config.Objectives()[j+1].Direction.Maximized(v))
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package pruner
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Reading is one intermediate value of a trial. A value that is not finite
@@ -10,6 +11,9 @@ import (
 type Reading struct {
 	Trial       int
 	Step, Value float64
+	// Others are, of several objectives, the values of those after the first. ASHA alone
+	// looks at them.
+	Others []float64
 }
 
 // Decision is what follows from a reading.
@@ -69,6 +73,14 @@ func New(s Settings) (*Pruner, error) {
 func (p *Pruner) Read(r Reading) Decision {
 	if !finite(r.Value) {
 		r.Value = math.Inf(-1)
+	}
+	if r.Others != nil {
+		r.Others = slices.Clone(r.Others)
+		for j, v := range r.Others {
+			if !finite(v) {
+				r.Others[j] = math.Inf(-1)
+			}
+		}
 	}
 	d := p.rule.read(r)
 	if p.settings.MaxStep > 0 && r.Step >= p.settings.MaxStep {

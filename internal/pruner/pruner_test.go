@@ -241,8 +241,8 @@ func TestAverageLeavesOutWhatIsNotFinite(t *testing.T) {
 // they left out: 1 for one step, 10 for nine, so that the average is 8.2.
 func TestStepsRepeatGoBackAndJump(t *testing.T) {
 	p := start(t, pruner.Settings{Method: pruner.Median, Warmup: 10})
-	for _, r := range []pruner.Reading{{1, 0, 1}, {1, 0, 500}, {1, 1, 1}, {1, 1, 500}, {1, 0, 500}, {1, 10, 10}, {1, 9, 500}, {1, 10, -500}} {
-		p.Read(r)
+	for _, r := range [][2]float64{{0, 1}, {0, 500}, {1, 1}, {1, 500}, {0, 500}, {10, 10}, {9, 500}, {10, -500}} {
+		p.Read(pruner.Reading{Trial: 1, Step: r[0], Value: r[1]})
 	}
 	p.Finish(1)
 	// Steps 0 and 1 weigh 1 each, step 10 weighs 9: (1 + 1 + 90) / 11 = 92/11.
