@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -106,8 +107,11 @@ func (c *Config) aims() []Metric {
 // the journal, but count no more. New parameters need a default, which the trials had.
 func changedParams(was, now Config) []string {
 	a, b := was.Params, now.Params
-	if len(a) > len(b) || was.Resource() != now.Resource() {
+	if len(a) > len(b) {
 		return []string{fmt.Sprintf("params: was %s, is %s", nameList(was.Params), nameList(now.Params))}
+	}
+	if x, y := was.Resource(), now.Resource(); x != y {
+		return []string{fmt.Sprintf("resource: was %s, is %s", cmp.Or(x, "none"), cmp.Or(y, "none"))}
 	}
 	var out []string
 	x, _ := was.rungs() // a config without rungs, or with wrong ones, has none

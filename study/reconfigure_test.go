@@ -1,0 +1,116 @@
+package study_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// begun is a study with one trial that has succeeded.
+func begun(t *testing.T, c study.Config) *study.State {
+	t.Helper()
+	st := &study.State{}
+	print, err := c.Fingerprint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply(t, st, study.Created{ID: "id", Fingerprint: print, Config: c})
+	apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginInitial, Values: values(0.5, 4)})
+	apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2, "gain": 1}})
+	return st
+}
+
+// What a study that has measured something cannot take is named with what it was and
+// what it is; everything else is taken over.
+func TestChangesOfABegunStudy(t *testing.T) {
+	several := func(c *study.Config) {
+		c.Metrics = append(c.Metrics, study.Metric{Name: "gain", Rule: parser.Rule{Metric: "gain"}, Direction: study.Maximize})
+	}
+	halving := func(least float64) func(*study.Config) {
+		return func(c *study.Config) {
+			c.Prune = &study.Prune{Method: "asha", Resource: "n", MinResource: least, Reduction: 2}
+			c.Params[1].Max = 8
+		}
+	}
+	with := func(text string) func(*study.Config) {
+		return func(c *study.Config) { c.Files = []command.File{{Text: text, To: "conf", From: text}} }
+	}
+	when, err := spaces.ParseCondition("x == 0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
+	for name, c := range map[string]struct {
+		was, now func(*study.Config)
+		refused  []string // none if it is taken over
+	}{
+		"a larger budget":    {nil, func(c *study.Config) { c.Budget.Trials = 99 }, nil},
+		"another file's way": {with("a"), func(c *study.Config) { with("a")(c); c.Files[0].From = "elsewhere" }, nil},
+		"defaults written out": {nil, func(c *study.Config) {
+			c.Metrics[0].Rule = parser.Rule{Metric: "loss", Source: parser.Stdout, Pick: parser.PickLast}
+			c.Optimizer = c.Optimizer.Resolved(2)
+		}, nil},
+		"other places": {nil, func(c *study.Config) { slices.Reverse(c.Params); c.Budget.Trials = 13 }, nil},
+		"one more parameter": {nil, func(c *study.Config) {
+			fresh := fresh
+			fresh.Default = spaces.Float(0.25)
+			c.Params = append([]spaces.Param{fresh}, c.Params...)
+			c.Command.Argv = append(c.Command.Argv, "--new={new}")
+		}, nil},
+		"one more without a default": {nil, func(c *study.Config) {
+			c.Params = append(c.Params, fresh)
+			c.Command.Argv = append(c.Command.Argv, "--new={new}")
+		}, []string{"params: new is new: give it default = ..., the value that the trials so far had"}},
+		"one parameter less": {nil, func(c *study.Config) { c.Params = c.Params[:1] }, []string{"params: was x, n, is x"}},
+		"another parameter":  {nil, func(c *study.Config) { c.Params[0].Name = "y" }, []string{"params: was x, n, is y, n"}},
+		"another type":       {nil, func(c *study.Config) { c.Params[1].Kind = spaces.KindFloat }, []string{"type of n: was int, is float"}},
+		"another condition":  {nil, func(c *study.Config) { c.Params[1].When = when }, []string{`when of n: was none, is "x == 0.5"`}},
+		"other rungs":        {halving(1), halving(4), []string{"rungs of n: were [1,2,4,8], are [4,8]"}},
+		"no rungs any more":  {halving(1), nil, []string{"resource: was n, is none"}},
+		"another direction":  {nil, func(c *study.Config) { c.Metrics[0].Direction = study.Maximize }, []string{`direction: was "minimize", is "maximize"`}},
+		"one more objective": {nil, several, []string{`objectives: was [{"name":"loss"`}},
+		"of two, a threshold": {several, func(c *study.Config) {
+			several(c)
+			c.Metrics[1].Threshold, c.Metrics[1].Goal = number(0), number(5)
+		}, nil},
+		"another optimizer": {nil, func(c *study.Config) { c.Optimizer.Method = optimizer.MethodRandom }, []string{"optimizer: was "}},
+		"another metric and name": {nil, func(c *study.Config) {
+			c.Metrics[0].Rule, c.Metrics[0].Name = parser.Rule{Metric: "error"}, "error"
+		}, []string{`metric: was {"metric":"loss","source":"stdout","pick":"last"}, is {"metric":"error"`, "name of the metric: was loss, is error"}},
+		"another file": {with("a"), with("b"), []string{`files: was [{"text":"a","to":"conf"}], is [{"text":"b","to":"conf"}]`}},
+		"a long file":  {with("a"), with(strings.Repeat("é", 200)), []string{`is [{"text":"` + strings.Repeat("é", 110) + "..."}},
+		"repeats":      {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 0, is 3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			was, now := config(), config()
+			for change, c := range map[*func(*study.Config)]*study.Config{&c.was: &was, &c.now: &now} {
+				if *change != nil {
+					(*change)(c)
+				}
+			}
+			change, err := begun(t, was).Reconfigured(now)
+			if c.refused == nil {
+				if err != nil || change == nil || slices.IndexFunc(change.Config.Params, func(p spaces.Param) bool { return p.Name == "n" }) != 1 {
+					t.Errorf("not taken over: %+v, %v", change, err)
+				}
+				return
+			}
+			var refused *study.ConfigError
+			if !errors.As(err, &refused) || len(refused.Changes) != len(c.refused) {
+				t.Fatalf("got %+v, %v; want %q", change, err, c.refused)
+			}
+			for i, want := range c.refused {
+				if !strings.Contains(refused.Changes[i], want) || !strings.Contains(err.Error(), "incomparable:\n  "+refused.Changes[0]) {
+					t.Errorf("refused for %q; want %q", refused.Changes[i], want)
+				}
+			}
+		})
+	}
+}
