@@ -56,6 +56,16 @@ func TestPaste(t *testing.T) {
 	if got, err := c.Paste(b, c.Dir); err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
+	c.Run = study.Run{Cwd: "/src", Env: []string{"KEYS=1", "API_TOKEN=abc", "db_password=x y"}, SecretEnv: []string{"WANDB"}}
+	want = `(cd /src && export KEYS=1 && export API_TOKEN="${API_TOKEN:?is a secret}" && export db_password="${db_password:?is a secret}"` +
+		` && export WANDB="${WANDB:?is a secret}" && ./x --lr=0.0123456)`
+	if got, err := c.Paste(b, c.Dir); err != nil || got != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+	c.Command.Shell = "./x '{lr"
+	if got, err := c.Paste(b, c.Dir); err == nil {
+		t.Errorf("a command that no shell can read is shown as %s", got)
+	}
 }
 
 // The line to paste is what has run: the same seed, and the resource of its rung.

@@ -38,9 +38,35 @@ func TestFollow(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := study.Follow(ctx, t.TempDir(), nil); !errors.Is(err, study.ErrNoStudy) {
+	if err := study.Follow(t.Context(), t.TempDir(), nil); !errors.Is(err, study.ErrNoStudy) {
 		t.Errorf("no study: %v", err)
+	}
+}
+
+// Who has seen enough stops, and what makes no sense is damage at its line.
+func TestFollowStops(t *testing.T) {
+	for _, last := range []study.Event{study.Noted{Text: "enough"}, study.Excluded{Trial: 9}} {
+		dir := t.TempDir()
+		rs := records(append(everyEvent()[:2], last))
+		j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = j.Append(rs[1], rs[2])
+		if err := errors.Join(err, j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err = study.Follow(ctx, dir, func(st *study.State, r study.Record) error {
+			if len(st.Notes) > 0 {
+				cancel()
+			}
+			return nil
+		})
+		cancel()
+		var damage *journal.CorruptError
+		if _, note := last.(study.Noted); note && !errors.Is(err, context.Canceled) || !note && (!errors.As(err, &damage) || damage.Line != 3) {
+			t.Errorf("after %+v: %v", last, err)
+		}
 	}
 }

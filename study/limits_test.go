@@ -3,6 +3,7 @@ package study_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,5 +126,53 @@ func TestObservationsTellOfLimits(t *testing.T) {
 		if explained != (len(c) == 2) || explained && !(math.IsInf(c[0], 1) && math.IsNaN(c[1])) {
 			t.Errorf("%s: constraints %v", kind, c)
 		}
+	}
+}
+
+// What is shown of a trial that breaks limits: which, by what, and what is not known.
+func TestBrokenLimits(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Metrics[1].Min = number(0) })
+	for _, c := range []struct {
+		metrics study.Metrics
+		want    []string
+	}{
+		{study.Metrics{"size": 10, "speed": 2}, nil},
+		{study.Metrics{"size": 10.25, "speed": 1e-7}, []string{"size = 10.25, above 10", "speed = 1e-07, below 2"}},
+		{study.Metrics{"size": -0.125}, []string{"size = -0.125, below 0", "speed is not known, its limit is 2"}},
+	} {
+		if got := st.Config.Broken(c.metrics); !slices.Equal(got, c.want) {
+			t.Errorf("%v breaks %q; want %q", c.metrics, got, c.want)
+		}
+	}
+	if v := st.Config.Violation(study.Metrics{"size": 99}); !math.IsInf(v, 1) {
+		t.Errorf("what is not known is %v over the limits", v)
+	}
+	if over := (study.Limit{Metric: "size"}).Over(study.Metrics{"size": 3}); over != 3 {
+		t.Errorf("3 is %v over a limit of 0", over)
+	}
+}
+
+// The gap ends a study only when the best holds its limits, and says how sure that is.
+func TestGapEnding(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Budget.Gap, c.Optimizer.LipschitzConstant = 0.5, 2 })
+	note := func(gap float64, stated bool) optimizer.Note {
+		return optimizer.Note{Lipschitz: &optimizer.LipschitzNote{Gap: &gap, Stated: stated}}
+	}
+	if try(t, st, 1, 11, 3); st.GapEnding(note(0.25, true)) != nil {
+		t.Error("the gap of what breaks a limit ends the study")
+	}
+	try(t, st, 1, 1, 3)
+	for want, n := range map[string]optimizer.Note{
+		"at most 0.25 is left to gain if the objective has the stated Lipschitz constant 2": note(0.25, true),
+		"about 0.5 is left to gain, judging by the estimated":                               note(0.5, false),
+		"": note(0.51, true),
+	} {
+		end := st.GapEnding(n)
+		if (end == nil) != (want == "") || end != nil && (end.Why != study.EndGap || !strings.HasPrefix(end.Detail, want)) {
+			t.Errorf("ended by %+v; want %q", end, want)
+		}
+	}
+	if st.GapEnding(optimizer.Note{}) != nil {
+		t.Error("a proposal that knows of no gap ends the study")
 	}
 }

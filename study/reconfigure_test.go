@@ -35,8 +35,8 @@ func TestChangesOfABegunStudy(t *testing.T) {
 	}
 	halving := func(least float64) func(*study.Config) {
 		return func(c *study.Config) {
-			c.Prune = &study.Prune{Method: "asha", Resource: "n", MinResource: least, Reduction: 2}
-			c.Params[1].Max = 8
+			halves(c)
+			c.Prune.MinResource = least
 		}
 	}
 	with := func(text string) func(*study.Config) {

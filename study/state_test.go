@@ -229,22 +229,29 @@ func checkEverything(t *testing.T, st *study.State) {
 
 // Records that contradict each other are refused, and change nothing.
 func TestContradictions(t *testing.T) {
-	rs := records(everyEvent())
-	v := 1.0
-	for name, e := range map[string]study.Event{
-		"a second study":          rs[0].Event,
-		"a gap in the numbers":    study.Proposed{Trial: 7, Values: values(0, 1)},
-		"a trial twice":           study.Proposed{Trial: 2, Values: values(0, 1)},
-		"more told than finished": study.Proposed{Trial: 5, Told: 9, Values: values(0, 1)},
-		"values out of range":     study.Proposed{Trial: 5, Values: values(2, 1)},
-		"an unknown trial ends":   study.Finished{Trial: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}},
-		"an unknown trial cut":    study.Cut{Trial: 9},
-		"an unknown confirmed":    study.Confirmed{Trial: 9, Metrics: study.Metrics{"loss": journal.Float(v)}},
-		"a success without value": study.Finished{Trial: 5, Status: optimizer.Succeeded},
-		"an unknown excluded":     study.Excluded{Trial: 9},
-		"an unknown included":     study.Included{Trial: 9},
+	rs := records(append(everyEvent(), study.Proposed{Trial: 5, Values: values(0, 1)}))
+	one := study.Metrics{"loss": 1}
+	for want, e := range map[string]study.Event{
+		"must be the first and the only one":                  rs[0].Event,
+		"trial 7 follows trial 5":                             study.Proposed{Trial: 7, Values: values(0, 1)},
+		"trial 2 follows trial 5":                             study.Proposed{Trial: 2, Values: values(0, 1)},
+		"9 trials told, but 4 finished":                       study.Proposed{Trial: 6, Told: 9, Values: values(0, 1)},
+		"want a number from -1 to 1":                          study.Proposed{Trial: 6, Values: values(2, 1)},
+		"trial 6 continues trial 3, which has no value":       study.Proposed{Trial: 6, Values: values(0, 1), Continues: 3},
+		"proposed record: there is no trial 9":                study.Proposed{Trial: 6, Values: values(0, 1), Continues: 9},
+		"started record: there is no trial 9":                 study.Started{Trial: 9},
+		"measured record: there is no trial 9":                study.Measured{Trial: 9},
+		"readings record: there is no trial 9":                study.Readings{Trial: 9},
+		"cut record: there is no trial 9":                     study.Cut{Trial: 9},
+		"ended record: there is no trial 9":                   study.Ended{Trial: 9, Metrics: one},
+		"finished record: there is no trial 9":                study.Finished{Trial: 9, Status: optimizer.Succeeded, Metrics: one},
+		"finished record: trial 5: succeeded without a value": study.Finished{Trial: 5, Status: optimizer.Succeeded, Metrics: study.Metrics{"size": 1}},
+		"confirmed record: there is no trial 9":               study.Confirmed{Trial: 9, Metrics: one},
+		"exclude record: there is no trial 9":                 study.Excluded{Trial: 9},
+		"include record: there is no trial 9":                 study.Included{Trial: 9},
+		"config record: there is no metric":                   study.ConfigChanged{},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			st := &study.State{}
 			for _, r := range rs {
 				if err := st.Apply(r); err != nil {
@@ -252,8 +259,8 @@ func TestContradictions(t *testing.T) {
 				}
 			}
 			before := tell(st)
-			if err := st.Apply(study.Record{At: rs[0].At, Event: e}); err == nil {
-				t.Error("accepted")
+			if err := st.Apply(study.Record{At: rs[0].At, Event: e}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
 			}
 			if tell(st) != before {
 				t.Error("the state has changed")
@@ -277,7 +284,53 @@ func TestFirstEndWins(t *testing.T) {
 	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}}}); err != nil {
 		t.Fatal(err)
 	}
+	for _, e := range []study.Event{
+		study.Ended{Trial: 1, Attempt: 9, Metrics: study.Metrics{"loss": 0}},
+		study.Cut{Trial: 1, Attempt: 9},
+		study.Readings{Trial: 1, Attempt: 9, Readings: []study.Reading{{Step: 1, Value: 0}}},
+	} {
+		apply(t, st, e)
+	}
 	checkEverything(t, st)
+}
+
+// A record that is not as lbotune writes it is an error that says what it is of.
+func TestUnreadableRecords(t *testing.T) {
+	for line, want := range map[string]string{
+		`[]`: "cannot unmarshal array",
+		`{"type":"note","at":"yesterday","elapsed":1}`:                                       "note record: parsing time",
+		`{"seq":3,"type":"note","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":"one"}`:  "note record: json: cannot unmarshal string",
+		`{"type":"readings","at":"2026-01-02T03:04:05.000Z","elapsed":1,"readings":["low"]}`: "readings record: reading: json",
+	} {
+		var r study.Record
+		if err := json.Unmarshal([]byte(line), &r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", line, err, want)
+		}
+	}
+	dir := t.TempDir()
+	j, err := journal.Create(study.Layout(dir).Journal(), records(everyEvent())[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = j.Append(map[string]any{"type": "teleported", "at": "2026-01-02T03:04:05.000Z", "elapsed": 1})
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := study.Load(dir); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "read record 2") {
+		t.Errorf("a later version's journal: %v", err)
+	}
+}
+
+// A study that the failure guard has ended is open again as soon as a session begins.
+func TestGuardedStudyOpensAgain(t *testing.T) {
+	st := begun(t, config())
+	for why, ended := range map[study.Ending]bool{study.EndGuard: false, study.EndTrials: true} {
+		apply(t, st, study.Closed{Why: why})
+		apply(t, st, study.Session{Number: 2})
+		if st.Ended() != ended || (st.Closed == nil) == ended {
+			t.Errorf("after %s and another session: closed %+v", why, st.Closed)
+		}
+	}
 }
 
 // A journal whose lines are intact but make no sense is damaged at that line.

@@ -1,0 +1,194 @@
+package study_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A config that makes no study is refused when the study would begin, and when a begun one
+// would change to it: library users have no spec that would have been checked.
+func TestInvalidConfigs(t *testing.T) {
+	for want, change := range map[string]func(*study.Config){
+		"nothing to optimize": func(c *study.Config) { c.Metrics[0].Direction = "" },
+		"found \"loss\" twice or empty": func(c *study.Config) {
+			c.Metrics = append(c.Metrics, study.Metric{Name: "loss"})
+		},
+		"found \"\" twice or empty":                              func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{}) },
+		"metric loss: nothing is at least 2 and at most 1":       func(c *study.Config) { c.Metrics[0].Min, c.Metrics[0].Max = number(2), number(1) },
+		`metric loss: nothing measures "joules"`:                 func(c *study.Config) { c.Metrics[0].Measure = "joules" },
+		"there are 101 metrics: at most 100 can be watched":      manyMetrics,
+		"parameter x: min: min = 2 must be smaller than max = 1": func(c *study.Config) { c.Params[0].Min = 2 },
+		`relation "n <= 5": the training budget n cannot be`:     func(c *study.Config) { halves(c); c.Where = []string{"n <= 5"} },
+		`relation "x <= unknown": there is no parameter unknown`: func(c *study.Config) { c.Where = []string{"x <= unknown"} },
+	} {
+		c := config()
+		change(&c)
+		err := new(study.State).Apply(study.Record{Event: study.Created{ID: "id", Config: c}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v; want %q", err, want)
+		}
+		if err := begun(t, config()).Apply(study.Record{Event: study.ConfigChanged{Config: c}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a change: got %v; want %q", err, want)
+		}
+	}
+	if err := new(study.State).Apply(study.Record{Event: study.Created{Config: config()}}); err == nil || !strings.Contains(err.Error(), "no id") {
+		t.Errorf("without an id: %v", err)
+	}
+	c := config()
+	c.Budget.Goal = number(math.NaN())
+	if _, err := c.Fingerprint(); err == nil || !strings.Contains(err.Error(), "NaN") {
+		t.Errorf("a goal that is not a number: %v", err)
+	}
+}
+
+func manyMetrics(c *study.Config) {
+	for i := range 100 {
+		c.Metrics = append(c.Metrics, study.Metric{Name: strings.Repeat("m", i+1)})
+	}
+}
+
+// halves gives a study rungs of n: 2, 4 and 8.
+func halves(c *study.Config) {
+	c.Params[1].Max = 8
+	c.Prune = &study.Prune{Method: "asha", Resource: "n", MinResource: 2, Reduction: 2}
+}
+
+// Relations hold in the space of the trials, and in the one that the optimizer searches.
+func TestRelationsHold(t *testing.T) {
+	c := config()
+	c.Where = []string{"x <= n / 8"}
+	st := begun(t, c)
+	for _, s := range []*spaces.Space{st.Space, st.Search.Space} {
+		if _, err := s.Encode(values(0.4, 5)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Encode(values(0.7, 5)); err == nil {
+			t.Error("values that break a relation are taken")
+		}
+	}
+}
+
+// A trial that is at none of the rungs is none of the study.
+func TestValuesOfNoRung(t *testing.T) {
+	c := config()
+	halves(&c)
+	if p := begun(t, c).Search.Partial(values(0, 4)); p != "at n=4 of 8" {
+		t.Errorf("n=4 is part %q of the resource", p)
+	}
+	err := begun(t, c).Apply(study.Record{Event: study.Proposed{Trial: 2, Values: values(0, 3)}})
+	if err == nil || !strings.Contains(err.Error(), "parameter n has none of the values [2 4 8] of its rungs") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestDurations(t *testing.T) {
+	for text, want := range map[string]any{
+		`"1m30s"`: study.Duration(90 * time.Second),
+		`90`:      `duration: want text such as "5m"`,
+		`"soon"`:  `found "soon"; want a duration such as "90s", "5m" or "2h30m"`,
+	} {
+		var d study.Duration
+		err := json.Unmarshal([]byte(text), &d)
+		if complaint, bad := want.(string); bad {
+			if err == nil || !strings.Contains(err.Error(), complaint) {
+				t.Errorf("%s: %v", text, err)
+			}
+		} else if err != nil || d != want {
+			t.Errorf("%s: %v, %v", text, d, err)
+		}
+	}
+}
+
+// Slots bound the workers; with GPUs that were found, one worker means all of them.
+func TestSlotCount(t *testing.T) {
+	two := make([]study.Slot, 2)
+	for _, c := range []struct {
+		run  study.Run
+		want int
+	}{
+		{study.Run{}, 1},
+		{study.Run{Workers: 3}, 3},
+		{study.Run{Slots: two}, 2},
+		{study.Run{Slots: two, Workers: 1}, 1},
+		{study.Run{Slots: two, Workers: 3}, 2},
+		{study.Run{Slots: two, Workers: 1, GPUs: "auto"}, 2},
+	} {
+		if got := c.run.SlotCount(); got != c.want {
+			t.Errorf("%+v: %d trials at a time; want %d", c.run, got, c.want)
+		}
+	}
+}
+
+// A result file that is not a trial's own is shared by those that run at the same time.
+func TestSharedResult(t *testing.T) {
+	for file, c := range map[string]struct {
+		cwd    string
+		shared bool
+	}{
+		"out.txt":               {"", true},
+		"own.txt":               {"{trial_dir}", false},
+		"/tmp/out-{slot}.txt":   {"", false},
+		"/tmp/out.txt":          {"{trial_dir}", true},
+		"{study}/out.txt":       {"{trial_dir}", true},
+		"out-{x}.txt":           {"", true}, // two trials may have one x
+		"{checkpoint_dir}/loss": {"", false},
+	} {
+		cfg := config()
+		cfg.Run.Cwd, cfg.Metrics[0].File = c.cwd, file
+		if m, shared := cfg.SharedResult(); shared != c.shared || shared && m.Name != "loss" {
+			t.Errorf("%s in %q: shared by %q, %v", file, c.cwd, m.Name, shared)
+		}
+	}
+}
+
+// What lbotune puts into a trial's directory no file of the spec's can be named after.
+func TestReservedNames(t *testing.T) {
+	c := config()
+	if got := c.Reserved(); slices.Contains(got, study.SourcesName) || slices.Contains(got, study.BeforeName) || slices.Contains(got, study.ResultName) {
+		t.Errorf("reserved without need: %v", got)
+	}
+	c.Run.Sources = &study.Sources{From: "src", Mode: "copy"}
+	c.Metrics[0].File = "loss.txt"
+	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Dialect: "results-file"}})
+	got := c.Reserved()
+	for _, name := range []string{study.ParamsName, study.SourcesName, study.BeforeName, study.ResultName} {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s is not reserved: %v", name, got)
+		}
+	}
+}
+
+// What is shown of the setup command is what would run.
+func TestRenderSetup(t *testing.T) {
+	for setup, want := range map[string]string{"": "", "make -C {study}": "make -C /s", "make 'unclosed {study}": "make 'unclosed {study}"} {
+		c := config()
+		c.Setup = setup
+		if got := c.RenderSetup("/s"); got != want {
+			t.Errorf("%q is shown as %q", setup, got)
+		}
+	}
+}
+
+// The mean and the median of what several runs report, each metric over those that have it.
+func TestCombine(t *testing.T) {
+	runs := []study.Metrics{{"loss": 1, "size": 4}, {"loss": 2}, {"loss": 9, "size": 8}}
+	if m := study.Combine(runs, ""); m["loss"] != 4 || m["size"] != 6 {
+		t.Errorf("means %v", m)
+	}
+	if m := study.Combine(runs, "median"); m["loss"] != 2 || m["size"] != 6 {
+		t.Errorf("medians %v", m)
+	}
+	runs = append(runs, study.Metrics{"loss": journal.Float(math.NaN())})
+	if m := study.Combine(runs, "median"); !math.IsNaN(float64(m["loss"])) {
+		t.Errorf("the median of what is partly not a number is %v", m["loss"])
+	}
+}

@@ -1,0 +1,117 @@
+package study_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A request waits until it is removed, and only whole ones are ever seen.
+func TestRequestsWait(t *testing.T) {
+	l := study.LayoutOf(t.TempDir())
+	first, err := study.Request{Action: study.ActionNote, Text: "a <b> & é"}.Submit(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := study.Request{Action: study.ActionAdjust, Time: study.Duration(time.Minute)}.Submit(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, age := range map[string]time.Duration{"fresh.json.new": 0, "old.json.new": 2 * time.Hour, "readme": 2 * time.Hour} {
+		path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rs, err := study.ReadRequests(l)
+	if err != nil || len(rs) != 2 || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
+		t.Fatalf("requests %+v: %v", rs, err)
+	}
+	for name, stays := range map[string]bool{"fresh.json.new": true, "old.json.new": false, "readme": true} {
+		if _, err := os.Lstat(filepath.Join(l.Requests(), name)); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := errors.Join(rs[0].Remove(l), first.Remove(l)); err != nil || first.Waits(l) || !second.Waits(l) {
+		t.Errorf("removed twice: %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(l.Requests(), "full.json", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := (study.Request{ID: "full"}).Remove(l); err == nil || !strings.Contains(err.Error(), "remove a request") {
+		t.Errorf("what cannot be removed: %v", err)
+	}
+}
+
+// Who leaves a request that cannot be kept hears why.
+func TestRequestsThatCannotBeLeft(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]struct {
+		dir     string
+		request study.Request
+	}{
+		"bytes; allowed are 1048576": {t.TempDir(), study.Request{Action: study.ActionNote, Text: strings.Repeat("x", 1<<20)}},
+		"leave a request: mkdir":     {file, study.Request{Action: study.ActionNote}},
+		"write the request: ": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
+			Values: spaces.Values{{Name: "x", Value: spaces.Float(math.NaN())}}}},
+	} {
+		r, err := c.request.Submit(study.LayoutOf(c.dir))
+		if err == nil || !strings.Contains(err.Error(), want) || r.Waits(study.LayoutOf(c.dir)) {
+			t.Errorf("got %v; want %q", err, want)
+		}
+	}
+	l := study.LayoutOf(t.TempDir())
+	if err := os.WriteFile(l.Requests(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.ReadRequests(l); err == nil || !strings.Contains(err.Error(), "look for requests") {
+		t.Errorf("read from a file: %v", err)
+	}
+}
+
+// Budget and workers are adjusted only to what the study can follow.
+func TestAdjusted(t *testing.T) {
+	c := config()
+	c.Run.Slots = make([]study.Slot, 2)
+	st := begun(t, c)
+	for want, r := range map[string]study.Request{
+		"trials, time and workers are positive":                     {Trials: -1},
+		"the study has slots for 2 trials at a time, and not for 3": {Workers: 3},
+		"": {Trials: 20, Workers: 2, Time: study.Duration(time.Hour)},
+	} {
+		r.Action, r.ID = study.ActionAdjust, "7"
+		e, err := st.Event(r)
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v; want %q", r, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, st, e)
+		why, known := st.Answered("7")
+		if b := st.Config.Budget; !known || why != "" || b.Trials != 20 || b.Time != r.Time || st.Config.Run.Workers != 2 {
+			t.Errorf("adjusted to %+v, answered %v %q", b, known, why)
+		}
+	}
+	c = config()
+	c.Metrics[0].File = "out.txt"
+	for workers, fits := range map[int]bool{1: true, 2: false} {
+		_, err := begun(t, c).Event(study.Request{Action: study.ActionAdjust, Workers: workers})
+		if (err == nil) != fits || err != nil && !strings.Contains(err.Error(), `would write the same file "out.txt" for loss`) {
+			t.Errorf("%d at a time: %v", workers, err)
+		}
+	}
+}
