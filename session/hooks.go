@@ -153,15 +153,31 @@ func (h *hooks) call(event, command, path string, a aftermath) error {
 	err = cmd.Run()
 	switch {
 	case h.life.Err() != nil:
-		return errors.New("killed together with the trials")
+		return errors.New("killed when the study was stopped")
 	case ctx.Err() != nil:
 		return fmt.Errorf("killed after %v", a.config.Timeout)
 	}
 	return err
 }
 
-// end waits until all is done.
-func (h *hooks) end() { h.feed.flush() }
+// end waits until all is done. StopNow kills the hooks that are left.
+func (h *hooks) end(stop <-chan Stop) {
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		for {
+			select {
+			case step := <-stop:
+				if step == StopNow {
+					h.kill()
+				}
+			case <-over:
+				return
+			}
+		}
+	}()
+	h.feed.flush()
+}
 
 var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)
 

@@ -1,11 +1,20 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -82,4 +91,92 @@ func TestKeepFailures(t *testing.T) {
 			t.Errorf("the directories %v are left, the best is trial %d: %v", left, st.Best().Number, err)
 		}
 	})
+}
+
+// Of several objectives every trial of the front keeps its directory.
+func TestKeepFront(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials, cfg.Run.Keep = 4, 1
+		cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "gain", Rule: parser.Rule{Metric: "gain"}, Direction: study.Maximize})
+		_, err := finish(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+			trial := strings.Split(job.ID, "/")[1]
+			return ending{stdout: map[string]string{"1": "loss=1 gain=1", "2": "loss=3 gain=0", "3": "loss=2 gain=2", "4": "loss=4 gain=2"}[trial] + "\n"}
+		}})
+		if left := slices.Sorted(maps.Keys(dirs(t, dir))); err != nil || !slices.Equal(left, []string{"000001", "000003"}) {
+			t.Errorf("the directories %v are left: %v", left, err)
+		}
+	})
+}
+
+// hooked runs a study of three trials, of which the second fails, with hooks, in real time.
+func hooked(t *testing.T, hooks study.Hooks, stop <-chan session.Stop) (dir, log string, err error) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "s")
+	cfg := config()
+	cfg.Budget.Trials, cfg.Hooks, cfg.Dir = 3, &hooks, filepath.Dir(dir)
+	if hooks.Timeout == 0 {
+		hooks.Timeout = study.Duration(time.Hour)
+	}
+	var text bytes.Buffer
+	s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Log: hclog.New(&hclog.LoggerOptions{Output: &text}),
+		Launcher: &fakeLauncher{program: func(job runner.Job) ending {
+			trial := strings.Split(job.ID, "/")[1]
+			return ending{stdout: map[string]string{"1": "loss=3\n", "3": "loss=0.5\n"}[trial]}
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Run(t.Context(), stop)
+	return dir, text.String(), errors.Join(err, s.Close())
+}
+
+// Hooks are told of each end, of a new best and of the study's end; what they print is kept,
+// and one that fails harms nothing.
+func TestHooks(t *testing.T) {
+	tell := `echo $LBOTUNE_EVENT $LBOTUNE_TRIAL $LBOTUNE_STATUS "$LBOTUNE_VALUE" ${LBOTUNE_REASON:-well} best $LBOTUNE_BEST_TRIAL of $LBOTUNE_FINISHED $LBOTUNE_WHY`
+	dir, log, err := hooked(t, study.Hooks{Trial: tell, Best: tell + `; exit 3`, End: tell + `; pwd`}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(study.Layout(dir).HookLog())
+	want := `trial 1 succeeded 3 well best 1 of 1
+best 1 succeeded 3 well best 1 of 1
+trial 2 failed  no metric "loss": stdout is empty best 1 of 2
+trial 3 succeeded 0.5 well best 3 of 3
+best 3 succeeded 0.5 well best 3 of 3
+end 3 succeeded 0.5 well best 3 of 3 all 3 trials are finished
+` + filepath.Dir(dir) + "\n"
+	if err != nil || string(got) != want {
+		t.Errorf("the hooks were told\n%s, %v; want\n%s", got, err, want)
+	}
+	if n := strings.Count(log, `a hook failed: hook=best trial=`); n != 2 || !strings.Contains(log, `error="exit status 3"`) {
+		t.Errorf("the log says of two hooks that failed:\n%s", log)
+	}
+}
+
+// A hook that hangs is killed after its time, or together with the trials, with all that it
+// has started.
+func TestHooksAreKilled(t *testing.T) {
+	hang := "sleep 1000 & sleep 1000"
+	_, log, err := hooked(t, study.Hooks{End: hang, Timeout: study.Duration(50 * time.Millisecond)}, nil)
+	if err != nil || !strings.Contains(log, `hook=end trial=3 error="killed after 50ms"`) {
+		t.Errorf("%v: %s", err, log)
+	}
+	for event, hooks := range map[string]func(string) study.Hooks{
+		"hook=trial trial=1": func(hang string) study.Hooks { return study.Hooks{Trial: hang} },
+		"hook=end trial=3":   func(hang string) study.Hooks { return study.Hooks{End: hang} }, // no trial runs any more
+	} {
+		begun, stop := filepath.Join(t.TempDir(), "begun"), make(chan session.Stop)
+		go func() {
+			for _, err := os.Stat(begun); err != nil; _, err = os.Stat(begun) {
+				time.Sleep(time.Millisecond)
+			}
+			stop <- session.StopNow
+		}()
+		_, log, err := hooked(t, hooks("touch "+begun+"; "+hang), stop)
+		if !strings.Contains(log, event+` error="killed when the study was stopped"`) {
+			t.Errorf("%v: %s", err, log)
+		}
+	}
 }

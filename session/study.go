@@ -148,6 +148,6 @@ func (s *Study) show(r study.Record) {
 // did.
 func (s *Study) Close() error {
 	s.feed.flush()
-	s.hooks.end()
+	s.hooks.end(nil)
 	return s.journal.Close()
 }
