@@ -20,7 +20,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/torture/internal/powercut"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -71,14 +70,14 @@ var cutRuns = map[string]string{"failing first": "retries = 1"}
 
 // An era is what happens on a disk from one power cut to the next.
 type era struct {
-	disk  *powercut.Disk
+	disk  *cutDisk
 	spec  string
 	shown map[int]string // what had been reported when it began: a value for each trial
 	tmp   string
 	code  int
 }
 
-func (l *lab) newEra(disk *powercut.Disk, spec string, shown map[int]string) *era {
+func (l *lab) newEra(disk *cutDisk, spec string, shown map[int]string) *era {
 	l.Helper()
 	tmp, err := os.MkdirTemp(l.dir, "era-")
 	l.check(err)
@@ -149,7 +148,7 @@ func TestPowerCuts(t *testing.T) {
 // firstEra runs a study from its start to its end.
 func (l *lab) firstEra(name string) *era {
 	l.Helper()
-	e := l.newEra(powercut.New(), name, map[int]string{})
+	e := l.newEra(newDisk(), name, map[int]string{})
 	e.disk.Put("spec.toml", cutSpecs[name]+fmt.Sprintf(`direction = "minimize"
 [params.x]
 type = "float"
@@ -213,7 +212,7 @@ func (e *era) run(l *lab, env ...string) {
 	}
 	boot := fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Uint64N(1<<48))
 	l.write("boot", boot+"\n")
-	l.write("bin/sync", fmt.Sprintf("#!/bin/sh\necho >%s\n", filepath.Join(dir, powercut.SyncName)))
+	l.write("bin/sync", fmt.Sprintf("#!/bin/sh\necho >%s\n", filepath.Join(dir, syncName)))
 	l.check(os.Chmod(l.path("bin/sync"), 0o755))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

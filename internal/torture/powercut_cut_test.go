@@ -1,14 +1,14 @@
 //go:build linux
 
-package powercut
+package torture_test
 
 import (
 	"math/rand/v2"
 	"slices"
 )
 
-// Cut returns the Disk as a power cut after its first n operations may have left it.
-func (d *Disk) Cut(n int, r *rand.Rand) *Disk {
+// Cut returns the cutDisk as a power cut after its first n operations may have left it.
+func (d *cutDisk) Cut(n int, r *rand.Rand) *cutDisk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := &cut{ops: d.ops[:n], first: d.first, r: r, synced: map[uint64]int{}}

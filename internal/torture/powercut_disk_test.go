@@ -1,6 +1,6 @@
 //go:build linux
 
-package powercut
+package torture_test
 
 import (
 	"maps"
@@ -12,8 +12,21 @@ import (
 	"time"
 )
 
-// A Disk is a file system. Its methods may be called while it is mounted.
-type Disk struct {
+// A cutDisk is a file system in user space that can be looked at as it might be
+// after a power cut. It keeps what programs do to it as a list of operations; Cut makes
+// another file system of the first n of them, as a disk may have kept them:
+//
+//   - What was written to a file is there once fsync of that file has returned. Of what
+//     was written since, any blocks may be there and others not; a block that is missing
+//     has its bytes from before, or zeros, and the size may be ahead of the data.
+//   - A new, renamed or removed name is there once fsync of its directory has returned,
+//     or, for the name of a new file on a file system like ext4, fsync of that file. Of
+//     later changes any may be there and others not, but those of one name in their order,
+//     and a rename wholly or not at all.
+//   - Modes, times and the targets of symbolic links are always there.
+//
+// Its methods may be called while it is mounted.
+type cutDisk struct {
 	mu    sync.Mutex
 	first map[uint64]*inode // as it was at first
 	now   map[uint64]*inode
@@ -38,7 +51,7 @@ func (n *inode) clone() *inode {
 	return &c
 }
 
-// An op is one change of a Disk, or a promise to keep it.
+// An op is one change of a cutDisk, or a promise to keep it.
 type op struct {
 	kind kind
 	node uint64 // what was changed, or got or lost a name
@@ -71,15 +84,15 @@ type entry struct {
 	name string
 }
 
-// New returns an empty Disk.
-func New() *Disk {
+// newDisk returns an empty cutDisk.
+func newDisk() *cutDisk {
 	root := &inode{mode: syscall.S_IFDIR | 0o755, names: map[string]uint64{}, changed: time.Now()}
 	return boot(map[uint64]*inode{rootNumber: root}, rootNumber+1)
 }
 
-// boot returns a Disk on which everything of nodes is safe.
-func boot(nodes map[uint64]*inode, next uint64) *Disk {
-	return &Disk{first: copied(nodes), now: nodes, next: next}
+// boot returns a cutDisk on which everything of nodes is safe.
+func boot(nodes map[uint64]*inode, next uint64) *cutDisk {
+	return &cutDisk{first: copied(nodes), now: nodes, next: next}
 }
 
 func copied(nodes map[uint64]*inode) map[uint64]*inode {
@@ -91,14 +104,14 @@ func copied(nodes map[uint64]*inode) map[uint64]*inode {
 }
 
 // Len returns the number of operations so far.
-func (d *Disk) Len() int {
+func (d *cutDisk) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.ops)
 }
 
 // Put makes a file in the root that is safe.
-func (d *Disk) Put(name, content string) {
+func (d *cutDisk) Put(name, content string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := &inode{mode: syscall.S_IFREG | 0o644, data: []byte(content), changed: time.Now()}
@@ -108,7 +121,7 @@ func (d *Disk) Put(name, content string) {
 }
 
 // do makes a change and remembers it.
-func (d *Disk) do(o op) {
+func (d *cutDisk) do(o op) {
 	o.when = time.Now()
 	d.ops = append(d.ops, o)
 	apply(d.now, o)
@@ -176,7 +189,7 @@ func unname(nodes map[uint64]*inode, e entry) {
 
 // Read returns what a program would have read from a file after the first n operations.
 // The path is a list of names.
-func (d *Disk) Read(n int, path ...string) ([]byte, bool) {
+func (d *cutDisk) Read(n int, path ...string) ([]byte, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	nodes := d.now
@@ -198,7 +211,7 @@ func (d *Disk) Read(n int, path ...string) ([]byte, bool) {
 }
 
 // Save writes all files to a directory, for a look at them from within this process.
-func (d *Disk) Save(dir string) error {
+func (d *cutDisk) Save(dir string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return save(d.now, rootNumber, dir)

@@ -1,6 +1,6 @@
 //go:build linux
 
-package powercut
+package torture_test
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// SyncName is a file in the root. To write to it is sync(2), of which the kernel says nothing
+// syncName is a file in the root. To write to it is sync(2), of which the kernel says nothing
 // to file systems in user space.
-const SyncName = ".sync"
+const syncName = ".sync"
 
-// Mount shows the Disk in a directory until unmount is called. Only other processes may
+// Mount shows the cutDisk in a directory until unmount is called. Only other processes may
 // use it: this one could wait for itself.
-func (d *Disk) Mount(dir string) (unmount func() error, err error) {
+func (d *cutDisk) Mount(dir string) (unmount func() error, err error) {
 	server, err := fs.Mount(dir, &node{disk: d, number: rootNumber}, &fs.Options{
 		MountOptions: fuse.MountOptions{FsName: "powercut", DirectMount: true, DisableXAttrs: true},
 		// Inodes keep their numbers over a cut, as on a real disk.
@@ -34,7 +34,7 @@ func (d *Disk) Mount(dir string) (unmount func() error, err error) {
 // A node is what the kernel knows of an inode.
 type node struct {
 	fs.Inode
-	disk   *Disk
+	disk   *cutDisk
 	number uint64
 }
 
@@ -58,17 +58,17 @@ var (
 	_ fs.NodeStatfser   = (*node)(nil)
 )
 
-// inode is what the Disk knows of the node. The Disk is locked.
+// inode is what the cutDisk knows of the node. The cutDisk is locked.
 func (n *node) inode() *inode { return n.disk.now[n.number] }
 
-// child makes a node of a directory's entry. The Disk is locked.
+// child makes a node of a directory's entry. The cutDisk is locked.
 func (n *node) child(ctx context.Context, number uint64, out *fuse.EntryOut) *fs.Inode {
 	it := n.disk.now[number]
 	n.disk.attributes(number, &out.Attr)
 	return n.NewInode(ctx, &node{disk: n.disk, number: number}, fs.StableAttr{Mode: it.mode & syscall.S_IFMT, Ino: number})
 }
 
-func (d *Disk) attributes(number uint64, out *fuse.Attr) {
+func (d *cutDisk) attributes(number uint64, out *fuse.Attr) {
 	it := d.now[number]
 	out.Ino, out.Mode, out.Nlink = number, it.mode, 1
 	out.Size, out.Blocks, out.Blksize = uint64(len(it.data)), uint64(len(it.data)+511)/512, 4096
@@ -214,7 +214,7 @@ func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) 
 func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
-	if n.number == n.disk.now[rootNumber].names[SyncName] {
+	if n.number == n.disk.now[rootNumber].names[syncName] {
 		n.disk.do(op{kind: sync2})
 		return uint32(len(data)), 0
 	}
