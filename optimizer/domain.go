@@ -22,10 +22,10 @@ const fewLevels = 8
 func newDomain(space *spaces.Space) *domain {
 	d := &domain{space: space, plain: true}
 	for _, p := range space.Params() {
-		if p.Kind != spaces.KindFloat || p.Step > 0 || p.When != nil {
+		if p.Kind != spaces.KindFloat || p.Step > 0 || p.When != "" {
 			d.plain = false
 		}
-		p.When, p.Inactive = nil, spaces.Value{}
+		p.When, p.Inactive = "", spaces.Value{}
 		alone, err := spaces.New(p)
 		if err != nil {
 			panic("optimizer: a parameter of a space is no space: " + err.Error())

@@ -14,17 +14,13 @@ import (
 
 func bindings(t *testing.T) *command.Bindings {
 	t.Helper()
-	when, err := spaces.ParseCondition("opt == 'sgd'")
-	if err != nil {
-		t.Fatal(err)
-	}
 	return &command.Bindings{
 		Params: []spaces.Param{
 			{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
 			{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
 			{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
-			{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
-			{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
+			{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
+			{Name: "nesterov", Kind: spaces.KindBool, When: "opt == 'sgd'", Inactive: spaces.Bool(false)},
 		},
 		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
 			{Name: "opt", Value: spaces.String("adam w")}},

@@ -61,7 +61,7 @@ func (s *Space) complete(wanted map[string]Value) Values {
 	center := s.FromUniform(s.middle())
 	var out Values
 	for i, p := range s.params {
-		if p.When != nil && !p.When.Holds(out.Get) {
+		if !s.Exists(i, out) {
 			continue
 		}
 		v, ok := wanted[p.Name]
@@ -80,38 +80,31 @@ func (s *Space) want(wanted map[string]Value, a Assignment) bool {
 		return v == a.Value
 	}
 	wanted[a.Name] = a.Value
-	p, _ := s.Lookup(a.Name)
-	if p.When == nil {
-		return true
-	}
-	for _, name := range p.When.Params() {
-		if !s.satisfy(wanted, p.When, name) {
-			return false
-		}
-	}
-	return true
+	c := s.when[s.index[a.Name]]
+	return c == nil || s.satisfy(wanted, c, nil)
 }
 
-// satisfy wants a value of the named parameter with which the condition's
-// comparisons of it hold.
-func (s *Space) satisfy(wanted map[string]Value, c *Condition, name string) bool {
+// satisfy wants values with which the condition holds. It chooses those of the
+// parameters that the condition names one by one.
+func (s *Space) satisfy(wanted map[string]Value, c *condition, chosen Values) bool {
+	if len(chosen) == len(c.Params) {
+		return c.Holds(chosen)
+	}
+	name := c.Params[len(chosen)]
 	p, _ := s.Lookup(name)
-	candidates := slices.Concat(p.levels(), []Value{p.decode(s.Center()[s.Offset(s.index[name]):])})
-	for _, cmp := range c.all {
-		for _, v := range cmp.args {
-			candidates = append(candidates, v)
-			if x, ok := v.Number(); ok {
-				candidates = append(candidates, Float(x-1), Float(x+1), Float((p.Min+x)/2), Float((x+p.Max)/2))
-			}
+	candidates := slices.Concat(p.levels(), []Value{p.decode(s.Center()[s.Offset(s.index[name]):])}, c.literals)
+	for _, v := range c.literals {
+		if x, ok := v.Number(); ok {
+			candidates = append(candidates, Float(-x), Float(x-1), Float(x+1), Float((p.Min+x)/2), Float((x+p.Max)/2))
 		}
 	}
 	for _, v := range candidates {
 		v, err := p.Normalize(v)
-		holds := func(cmp comparison) bool { return cmp.param != name || cmp.holds(v) }
-		if err != nil || slices.ContainsFunc(c.all, func(cmp comparison) bool { return !holds(cmp) }) {
+		if err != nil {
 			continue
 		}
-		if more := maps.Clone(wanted); s.want(more, Assignment{name, v}) {
+		more := maps.Clone(wanted)
+		if s.want(more, Assignment{name, v}) && s.satisfy(more, c, append(chosen, Assignment{name, v})) {
 			maps.Copy(wanted, more)
 			return true
 		}

@@ -16,7 +16,7 @@ const level = math.Sqrt2 / 2
 func (s *Space) Decode(p Point) Values {
 	out := make(Values, 0, len(s.params))
 	for i, par := range s.params {
-		if par.When == nil || par.When.Holds(out.Get) {
+		if s.Exists(i, out) {
 			out = append(out, Assignment{par.Name, par.decode(p[s.offset[i]:])})
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Space) encode(vs Values) (Point, error) {
 	for i, par := range s.params {
 		c := p[s.offset[i]:]
 		v, given := vs.Get(par.Name)
-		active := par.When == nil || par.When.Holds(vs.Get)
+		active := s.Exists(i, vs)
 		switch {
 		case active && !given:
 			return nil, fmt.Errorf("parameter %s has no value", par.Name)
@@ -158,7 +158,7 @@ func (s *Space) Complete(vs Values) (Values, error) {
 	for i, par := range s.params {
 		_, given := vs.Get(par.Name)
 		switch {
-		case given || par.When != nil && !par.When.Holds(out.Get):
+		case given || !s.Exists(i, out):
 		case par.Default.IsValid():
 			out = append(out, Assignment{par.Name, par.Default})
 		default:

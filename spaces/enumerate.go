@@ -38,7 +38,7 @@ func (s *Space) enumerate(looked *int, prefix Values, i int, yield func(Values) 
 		return yield(prefix)
 	}
 	p := s.params[i]
-	if p.When != nil && !p.When.Holds(prefix.Get) {
+	if !s.Exists(i, prefix) {
 		return s.enumerate(looked, prefix, i+1, yield)
 	}
 	with := func(v Value) bool {

@@ -8,14 +8,10 @@ import (
 )
 
 func TestEnumerateFiniteSpace(t *testing.T) {
-	when, err := spaces.ParseCondition("b == true")
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := spaces.New(
 		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 3},
 		spaces.Param{Name: "b", Kind: spaces.KindBool},
-		spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.Int(1), spaces.Int(2)}, When: when},
+		spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.Int(1), spaces.Int(2)}, When: "b == true"},
 	)
 	if err != nil {
 		t.Fatal(err)

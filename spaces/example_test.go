@@ -55,14 +55,10 @@ func ExampleSpace_Snap() {
 }
 
 // A conditional parameter exists only where its condition holds.
-func ExampleParseCondition() {
-	when, err := spaces.ParseCondition("opt == 'sgd'")
-	if err != nil {
-		log.Fatal(err)
-	}
+func ExampleParam_When() {
 	space, err := spaces.New(
 		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam")}},
-		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
+		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
 	)
 	if err != nil {
 		log.Fatal(err)

@@ -63,8 +63,10 @@ type Param struct {
 	// else sees the value itself.
 	Words map[string][]string `json:"words,omitempty"`
 	// When makes the parameter conditional: it exists only in configurations
-	// where the condition holds.
-	When *Condition `json:"when,omitempty"`
+	// where the condition holds, a relation between parameters before this one:
+	// "optimizer == 'sgd' and layers >= 2". It does not hold where one of them does
+	// not exist.
+	When string `json:"when,omitempty"`
 	// Inactive is what a program is given while When does not hold; no value
 	// means that it is given nothing.
 	Inactive Value `json:"inactive,omitzero"`
@@ -88,7 +90,7 @@ const (
 type Problem struct {
 	Param, Field, Message string
 	// When is the place in the condition that is at fault, if one is.
-	When *ConditionError
+	When *RelationError
 }
 
 func (p Problem) Error() string {
@@ -134,7 +136,7 @@ func (p Param) Check() []Problem {
 			bad("default", "found %s; want %s", p.Default, p.describe())
 		}
 	}
-	if p.Inactive.IsValid() && p.When == nil {
+	if p.Inactive.IsValid() && p.When == "" {
 		bad("inactive", "needs when: a parameter without a condition is always active")
 	}
 	return out
@@ -190,11 +192,6 @@ func (p Param) checkRange(bad func(field, format string, args ...any)) {
 
 // numeric reports whether the parameter is a number from a range.
 func (p Param) numeric() bool { return p.Kind == KindFloat || p.Kind == KindInt }
-
-// ofNumbers reports whether the parameter is an ordered list of numbers.
-func (p Param) ofNumbers() bool {
-	return p.Kind == KindOrdered && !slices.ContainsFunc(p.Choices, func(v Value) bool { _, ok := v.Number(); return !ok })
-}
 
 // step is the distance of neighbouring values, 0 for a float that takes any.
 func (p Param) step() float64 {

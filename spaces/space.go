@@ -12,6 +12,7 @@ package spaces
 import (
 	"errors"
 	"math"
+	"slices"
 )
 
 // Point is a configuration in the encoded cube: Space.Dim coordinates.
@@ -31,6 +32,7 @@ type Coord struct {
 // Space is an ordered set of parameters. It is immutable.
 type Space struct {
 	params []Param
+	when   []*condition // of each parameter, nil for none
 	index  map[string]int
 	offset []int // first coordinate of each parameter
 	coords []Coord
@@ -40,7 +42,7 @@ type Space struct {
 // New returns the space of the given parameters, whose order is kept. The
 // error joins one Problem for everything that is wrong.
 func New(params ...Param) (*Space, error) {
-	s := &Space{params: append([]Param(nil), params...), index: map[string]int{}}
+	s := &Space{params: slices.Clone(params), when: make([]*condition, len(params)), index: map[string]int{}}
 	var errs []error
 	earlier := map[string]Param{}
 	for i, p := range params {
@@ -50,9 +52,11 @@ func New(params ...Param) (*Space, error) {
 		if _, dup := s.index[p.Name]; dup {
 			errs = append(errs, Problem{Param: p.Name, Field: "name", Message: "there are two parameters of this name"})
 		}
-		if p.When != nil {
-			if err := p.When.check(earlier); err != nil {
-				errs = append(errs, Problem{p.Name, "when", err.Message, err})
+		if p.When != "" {
+			var wrong *RelationError
+			var err error
+			if s.when[i], err = parseCondition(p.When, earlier); errors.As(err, &wrong) {
+				errs = append(errs, Problem{p.Name, "when", wrong.Message, wrong})
 			}
 		}
 		earlier[p.Name] = p
@@ -100,6 +104,11 @@ func (s *Space) Coords() []Coord { return s.coords }
 
 // Offset returns the first coordinate of parameter i.
 func (s *Space) Offset(i int) int { return s.offset[i] }
+
+// Exists reports whether parameter i exists beside the values of those before it.
+func (s *Space) Exists(i int, earlier Values) bool {
+	return s.when[i] == nil || s.when[i].holds(earlier)
+}
 
 // Lookup returns the named parameter.
 func (s *Space) Lookup(name string) (Param, bool) {

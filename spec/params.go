@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,7 +51,7 @@ func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 	for _, p := range params {
 		if p.Name == name {
-			return !slices.ContainsFunc(p.When.Params(), func(n string) bool { ok, known := sound[n]; return known && !ok })
+			return !slices.ContainsFunc(namesRE.FindAllString(p.When, -1), func(n string) bool { ok, known := sound[n]; return known && !ok })
 		}
 	}
 	return true
@@ -62,7 +61,7 @@ func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 // if it is there.
 func (t *table) paramProblem(prob spaces.Problem) {
 	if prob.When != nil {
-		t.conditionProblem(prob.When, "")
+		t.relationProblem("when", prob.When)
 		return
 	}
 	if prob.Field == "choices" && t.has("values") {
@@ -81,7 +80,10 @@ func (t *table) paramProblem(prob spaces.Problem) {
 	t.self(hint, "%s", prob.Message)
 }
 
-var notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var (
+	namesRE     = regexp.MustCompile(`[A-Za-z0-9_]+`)
+	notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+)
 
 // param reads [params.NAME].
 func (t *table) param(name string) spaces.Param {
@@ -232,25 +234,6 @@ func (t *table) bound(k string) (x float64, ok bool) {
 
 // condition reads when a parameter exists, and what it is while it does not.
 func (t *table) condition(p *spaces.Param) {
-	if text := t.str("when", ""); text != "" {
-		c, err := spaces.ParseCondition(text)
-		if err != nil {
-			var ce *spaces.ConditionError
-			if errors.As(err, &ce) {
-				t.conditionProblem(ce, "for example when = \"optimizer == 'sgd'\"")
-			}
-		}
-		p.When = c
-	}
+	p.When = t.str("when", "")
 	p.Inactive = t.value("inactive")
-}
-
-// conditionProblem points at the word of a condition that is at fault, if the file
-// shows the condition as it is.
-func (t *table) conditionProblem(ce *spaces.ConditionError, hint string) {
-	if near, ok := Nearest(ce.Word, ce.Allowed); ok {
-		hint = "did you mean " + near + "?"
-	}
-	text, _ := t.data["when"].(string)
-	t.inText("when", text, ce.Offset, ce.Len, hint, "%s", ce.Message)
 }

@@ -209,7 +209,7 @@ func (t *table) checkTogether(cfg study.Config) {
 		if par.Name != p.Resource {
 			continue
 		}
-		if par.Kind != spaces.KindInt || par.When != nil {
+		if par.Kind != spaces.KindInt || par.When != "" {
 			sub.at("resource", "", "a training budget must be an int parameter without a condition; %s is not", p.Resource)
 		}
 		return

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/relation"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -28,15 +27,11 @@ func (t *table) checkWhere(cfg *study.Config) {
 	}
 	var relations []spaces.Relation
 	for _, text := range cfg.Where {
-		r, err := relation.Parse(text, cfg.Params)
-		var re *relation.Error
+		r, err := spaces.ParseRelation(text, cfg.Params)
+		var re *spaces.RelationError
 		switch {
 		case errors.As(err, &re):
-			hint := ""
-			if near, ok := Nearest(re.Word, re.Allowed); ok {
-				hint = "did you mean " + near + "?"
-			}
-			t.inText("where", text, re.Offset, re.Len, hint, "%s", re.Message)
+			t.relationProblem("where", re)
 		case cfg.Resource() != "" && slices.Contains(r.Params, cfg.Resource()):
 			t.inText("where", text, 0, len(text), "", "the training budget %s cannot be part of a relation", cfg.Resource())
 		default:
@@ -57,6 +52,15 @@ func (t *table) checkWhere(cfg *study.Config) {
 		return
 	}
 	t.at("where", hint, "together they leave nothing of the space: %s", empty)
+}
+
+// relationProblem points at what is wrong with the relation that is key k's value.
+func (t *table) relationProblem(k string, e *spaces.RelationError) {
+	hint := ""
+	if near, ok := Nearest(e.Word, e.Allowed); ok {
+		hint = "did you mean " + near + "?"
+	}
+	t.inText(k, e.Text, e.Offset, e.Len, hint, "%s", e.Message)
 }
 
 // inText complains about a part of a text that is key k's value, or one of its values, at

@@ -15,23 +15,33 @@ import (
 // added lists the parameters that a config has beyond an earlier one.
 func added(was, now Config) []spaces.Param { return now.Params[min(len(was.Params), len(now.Params)):] }
 
-// withAdded returns the values of a trial from before the parameters were added.
-func withAdded(v spaces.Values, params []spaces.Param) spaces.Values {
+// withAdded returns the values of a trial from when there were only the first n parameters.
+func withAdded(v spaces.Values, space *spaces.Space, n int) spaces.Values {
 	out := slices.Clone(v)
-	for _, p := range params {
-		if p.When == nil || p.When.Holds(out.Get) {
+	for i := n; i < space.Len(); i++ {
+		if p := space.Params()[i]; space.Exists(i, out) {
 			out = append(out, spaces.Assignment{Name: p.Name, Value: p.Default})
 		}
 	}
 	return out
 }
 
+// addedValues lists the added parameters, and the defaults of those that depend on none of
+// the others.
+func addedValues(was, now Config) ([]spaces.Param, spaces.Values) {
+	space, err := spaces.New(now.Params...)
+	if err != nil {
+		return nil, nil // Apply will say so
+	}
+	return added(was, now), withAdded(nil, space, len(was.Params))
+}
+
 // extends reports whether a template is an earlier one into which parameters were put, by its
 // words or lines. Each piece is one of the earlier ones in their order, as it was or with a
 // parameter where that has its default; or it holds a parameter; or it is an option before
 // one that does.
-func extends(was, now []string, params []spaces.Param) bool {
-	b := &command.Bindings{Params: params, Values: withAdded(nil, params)}
+func extends(was, now []string, params []spaces.Param, values spaces.Values) bool {
+	b := &command.Bindings{Params: params, Values: values}
 	plain := func(text string) string { out, _ := b.Expand(text); return strings.TrimSpace(out) }
 	holds := func(i int) bool {
 		return i < len(now) && slices.ContainsFunc(command.Parse(now[i]), func(part command.Part) bool {
@@ -61,20 +71,20 @@ func pieces(c command.Command) []string {
 
 // commandExtends reports whether the command is the earlier one but for added parameters.
 func commandExtends(was, now Config) bool {
-	more := added(was, now)
+	more, values := addedValues(was, now)
 	return len(more) > 0 && (was.Command.Shell == "") == (now.Command.Shell == "") &&
-		extends(pieces(was.Command), pieces(now.Command), more)
+		extends(pieces(was.Command), pieces(now.Command), more, values)
 }
 
 // filesExtend reports the same of the rendered files.
 func filesExtend(was, now Config) bool {
-	more := added(was, now)
+	more, values := addedValues(was, now)
 	if len(more) == 0 || len(was.Files) != len(now.Files) {
 		return false
 	}
 	for i, f := range was.Files {
 		g := now.Files[i]
-		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), more) {
+		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), more, values) {
 			return false
 		}
 	}

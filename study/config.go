@@ -8,7 +8,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/pruner"
-	"github.com/lbotune/lbotune/internal/relation"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -49,7 +48,7 @@ func (c *Config) related(params []spaces.Param) (*spaces.Space, error) {
 	}
 	var relations []spaces.Relation
 	for _, text := range c.Where {
-		r, err := relation.Parse(text, c.Params)
+		r, err := spaces.ParseRelation(text, c.Params)
 		if err != nil {
 			return nil, err
 		}

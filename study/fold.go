@@ -94,8 +94,8 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if e.Config.Setup != s.Config.Setup {
 		s.SetUp = e.Config.Setup == ""
 	}
-	more := added(s.Config, e.Config)
-	if !s.committed() || len(more) > 0 {
+	before := len(s.Config.Params)
+	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
 	s.Config, s.Fingerprint, s.Space, s.Search, s.Closed = e.Config, e.Fingerprint, space, search, nil
@@ -103,12 +103,12 @@ func (s *State) configChanged(e ConfigChanged) error {
 		if !t.Done() {
 			t.by = s.provenance
 		}
-		t.Values = withAdded(t.Values, more)
+		t.Values = withAdded(t.Values, space, before)
 		t.Point, err = search.Encode(t.Values)
 		t.Outside = err != nil
 	}
 	for i, v := range s.Queue {
-		s.Queue[i] = withAdded(v, more)
+		s.Queue[i] = withAdded(v, space, before)
 	}
 	s.Queue = slices.DeleteFunc(s.Queue, func(v spaces.Values) bool { return !holds(space, v) })
 	s.findBest()

@@ -127,7 +127,7 @@ func changedParams(was, now Config) []string {
 		if p.Kind != q.Kind {
 			out = append(out, fmt.Sprintf("type of %s: was %s, is %s", p.Name, p.Kind, q.Kind))
 		}
-		if !sameJSON(p.When, q.When) {
+		if p.When != q.When {
 			out = append(out, fmt.Sprintf("when of %s: was %s, is %s", p.Name, brief(p.When), brief(q.When)))
 		}
 	}
@@ -147,7 +147,7 @@ func (s *State) Dropped(change ConfigChanged) []spaces.Values {
 	}
 	var out []spaces.Values
 	for _, v := range s.Queue {
-		if !holds(space, withAdded(v, added(s.Config, change.Config))) {
+		if !holds(space, withAdded(v, space, len(s.Config.Params))) {
 			out = append(out, v)
 		}
 	}
@@ -183,7 +183,7 @@ func brief(v any) string {
 		return err.Error()
 	}
 	b := bytes.TrimRight(text.Bytes(), "\n")
-	if string(b) == "null" {
+	if string(b) == "null" || string(b) == `""` {
 		return "none"
 	}
 	if r := []rune(string(b)); len(r) > 120 {

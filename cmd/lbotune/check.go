@@ -191,8 +191,8 @@ func (p *preview) print(g *global) error {
 	var rows [][]string
 	for _, par := range p.Params {
 		when := ""
-		if par.When != nil {
-			when = "when " + par.When.String()
+		if par.When != "" {
+			when = "when " + par.When
 		}
 		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when)})
 	}

@@ -12,17 +12,13 @@ import (
 
 func bindings(t *testing.T) *command.Bindings {
 	t.Helper()
-	when, err := spaces.ParseCondition("opt == 'sgd'")
-	if err != nil {
-		t.Fatal(err)
-	}
 	params := []spaces.Param{
 		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
 		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
 		spaces.Param{Name: "use_bn", Kind: spaces.KindBool},
 		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
-		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
-		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: when, Inactive: spaces.Bool(false)},
+		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
+		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: "opt == 'sgd'", Inactive: spaces.Bool(false)},
 	}
 	return &command.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
 		ParamsFile: "/s/trials/000017/a2/params.json", Params: params,

@@ -18,7 +18,7 @@ func Network() Objective {
 		Space: space(
 			choice("optimizer", "sgd", "adam", "rmsprop"),
 			logFloat("lr", 1e-5, 1),
-			when("optimizer == 'sgd'", float("momentum", 0, 0.99)),
+			spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 0.99, When: "optimizer == 'sgd'"},
 			integer("layers", 1, 8),
 			logInteger("units", 8, 1024),
 			float("dropout", 0, 0.7),

@@ -125,13 +125,3 @@ func choice(name string, levels ...string) spaces.Param {
 	}
 	return p
 }
-
-// when makes a parameter conditional.
-func when(condition string, p spaces.Param) spaces.Param {
-	c, err := spaces.ParseCondition(condition)
-	if err != nil {
-		panic("problems: " + err.Error())
-	}
-	p.When = c
-	return p
-}

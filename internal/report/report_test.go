@@ -157,13 +157,9 @@ func makeStudies(t *testing.T) map[string]*Study {
 		many = append(many, float(fmt.Sprint("p", i)))
 	}
 	out["30 parameters"] = spread(begin(t, many...), 12).of(false)
-	when, err := spaces.ParseCondition(`kind == "b"`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out["conditional"] = spread(begin(t, float("x"),
 		spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}},
-		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: when},
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: `kind == "b"`},
 		spaces.Param{Name: "flag", Kind: spaces.KindBool}), 16).of(false)
 	both := func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }
 	out["two objectives"] = spread(beginAs(t, both, float("x"), float("y")), 12).of(false)

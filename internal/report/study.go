@@ -339,7 +339,7 @@ func paramAxis(space *spaces.Space, i int) axis {
 // numericPlace is the place of a number along the axis of a numeric parameter, and the
 // value there: the nearest where there are steps.
 func numericPlace(p spaces.Param, v float64) (place, value float64, ok bool) {
-	p.When, p.Default, p.Inactive = nil, spaces.Value{}, spaces.Value{}
+	p.When, p.Default, p.Inactive = "", spaces.Value{}, spaces.Value{}
 	if p.Step > 0 {
 		v = min(p.Min+math.Round((v-p.Min)/p.Step)*p.Step, p.Max)
 	}

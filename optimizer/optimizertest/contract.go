@@ -42,13 +42,6 @@ func Cases(t *testing.T) []Case {
 	float := func(name string) spaces.Param {
 		return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
 	}
-	when := func(text string) *spaces.Condition {
-		c, err := spaces.ParseCondition(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
 	rate := spaces.Param{Name: "rate", Kind: spaces.KindFloat, Min: 1e-6, Max: 1, Scale: spaces.Log}
 	depth := spaces.Param{Name: "depth", Kind: spaces.KindInt, Min: 1, Max: 12}
 	width := spaces.Param{Name: "width", Kind: spaces.KindInt, Min: 1, Max: 1024, Scale: spaces.Log}
@@ -56,8 +49,8 @@ func Cases(t *testing.T) []Case {
 	kind := spaces.Param{Name: "kind", Kind: spaces.KindChoice,
 		Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam"), spaces.String("lion")}}
 	momentum := float("momentum")
-	momentum.When = when("kind == 'sgd'")
-	steps := spaces.Param{Name: "steps", Kind: spaces.KindInt, Min: 1, Max: 5, When: when("bias == true and kind in ['sgd', 'adam']")}
+	momentum.When = "kind == 'sgd'"
+	steps := spaces.Param{Name: "steps", Kind: spaces.KindInt, Min: 1, Max: 5, When: "bias == true and kind in ['sgd', 'adam']"}
 
 	batch := spaces.Param{Name: "batch", Kind: spaces.KindOrdered,
 		Choices: []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Int(64), spaces.Int(128)}}

@@ -1,4 +1,4 @@
-package relation
+package spaces
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/lbotune/lbotune/spaces"
 )
 
 // token is a word of a relation, as it stands there; the end is empty.
@@ -22,24 +20,33 @@ var (
 	tokenRE  = regexp.MustCompile(`^(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[A-Za-z_]\w*|'[^']*'|"[^"]*"|\*\*|[<>=!]=|[-+*/%<>()\[\],])`)
 )
 
-// parser reads a relation by climbing the operators' precedence.
+// parser reads a relation or a condition by climbing the operators' precedence.
 type parser struct {
-	text   string
-	params map[string]spaces.Param
-	used   map[string]bool
-	tok    token // the next one
+	text      string
+	params    map[string]Param
+	condition bool
+	used      []string // parameters
+	literals  []Value
+	tok       token // the next one
 }
 
-// whole reads all of the text.
-func (p *parser) whole() (expression, error) {
+// relation reads all of the text.
+func (p *parser) relation() (Relation, error) {
 	if err := p.advance(); err != nil {
-		return expression{}, err
+		return Relation{}, err
 	}
-	e, err := p.expression(0)
-	if err == nil && p.tok.text != "" {
-		err = p.unexpected("the end, or an operator")
+	whole, err := p.expression(0)
+	switch {
+	case err != nil:
+		return Relation{}, err
+	case p.tok.text != "":
+		return Relation{}, p.unexpected("the end, or an operator")
+	case whole.kind != truth:
+		return Relation{}, p.fail(token{text: p.text}, "it is no comparison, as x <= y is")
+	case len(p.used) == 0:
+		return Relation{}, p.fail(token{text: p.text}, "it names no parameter")
 	}
-	return e, err
+	return Relation{Text: p.text, Params: p.used, Holds: func(v Values) bool { return isTrue(whole.eval(v)) }}, nil
 }
 
 // advance goes on to the next token.
@@ -61,8 +68,8 @@ func (p *parser) expect(text, want string) error {
 	return p.advance()
 }
 
-func (p *parser) fail(t token, format string, args ...any) *Error {
-	return &Error{Text: p.text, Offset: t.at, Len: max(len(t.text), 1), Message: fmt.Sprintf(format, args...)}
+func (p *parser) fail(t token, format string, args ...any) *RelationError {
+	return &RelationError{Text: p.text, Offset: t.at, Len: max(len(t.text), 1), Message: fmt.Sprintf(format, args...)}
 }
 
 func (p *parser) unexpected(want string) error {
@@ -122,7 +129,7 @@ func (p *parser) join(op operator, a, b expression) (expression, error) {
 			return a, err
 		}
 	}
-	return expression{kind: op.gives, from: a.from, eval: func(v spaces.Values) spaces.Value {
+	return expression{kind: op.gives, from: a.from, eval: func(v Values) Value {
 		return op.apply(a.eval(v), b.eval(v))
 	}}, nil
 }
@@ -135,26 +142,32 @@ func (p *parser) comparable(a, b expression) error {
 	if b.of != nil {
 		a, b = b, a
 	}
-	if a.of == nil || len(a.of.Choices) == 0 || !b.literal {
+	if a.of == nil || !b.literal {
 		return nil
 	}
+	value := b.eval(nil)
 	var allowed []string
 	for _, c := range a.of.Choices {
-		if equal(c, b.eval(nil)) {
+		if equal(c, value) {
 			return nil
 		}
 		allowed = append(allowed, c.Text())
 	}
-	err := p.fail(b.from, "%s is never %s", a.of.Name, b.from.text)
-	err.Word, err.Allowed = b.eval(nil).Text(), allowed
+	if len(allowed) == 0 { // a range may become narrower than a relation expects
+		if _, err := a.of.Normalize(value); err == nil || !p.condition {
+			return nil
+		}
+	}
+	err := p.fail(b.from, "%s is never %s; it is %s", a.of.Name, b.from.text, a.of.describe())
+	err.Word, err.Allowed = value.Text(), allowed
 	return err
 }
 
 // in reads the list of values that a may have.
 func (p *parser) in(a expression) (expression, error) {
 	list, err := p.list("[", "]", func(e expression) error { return p.comparable(a, e) })
-	return expression{kind: truth, from: a.from, eval: func(v spaces.Values) spaces.Value {
-		return spaces.Bool(slices.ContainsFunc(list, func(e expression) bool { return equal(a.eval(v), e.eval(v)) }))
+	return expression{kind: truth, from: a.from, eval: func(v Values) Value {
+		return Bool(slices.ContainsFunc(list, func(e expression) bool { return equal(a.eval(v), e.eval(v)) }))
 	}}, err
 }
 
@@ -187,9 +200,9 @@ func (p *parser) operand() (expression, error) {
 	}
 	switch t.text {
 	case "not":
-		return p.sign(t, bindsNot, truth, func(v spaces.Value) spaces.Value { return spaces.Bool(!isTrue(v)) })
+		return p.sign(t, bindsNot, truth, func(v Value) Value { return Bool(!isTrue(v)) })
 	case "-":
-		return p.sign(t, bindsMinus, number, func(v spaces.Value) spaces.Value { return spaces.Float(-num(v)) })
+		return p.sign(t, bindsMinus, number, func(v Value) Value { return Float(-num(v)) })
 	case "(":
 		e, err := p.expression(0)
 		if err == nil {
@@ -198,45 +211,54 @@ func (p *parser) operand() (expression, error) {
 		return e, err
 	}
 	if v, ok := literal(t.text); ok {
-		return expression{kind: kindOf(v), from: t, literal: true, eval: func(spaces.Values) spaces.Value { return v }}, nil
+		p.literals = append(p.literals, v)
+		return expression{kind: kindOf(v), from: t, literal: true, eval: func(Values) Value { return v }}, nil
 	}
 	if par, ok := p.params[t.text]; ok {
-		p.used[t.text] = true
+		if !slices.Contains(p.used, t.text) {
+			p.used = append(p.used, t.text)
+		}
 		return parameter(t, par), nil
 	}
 	if f, ok := functions[t.text]; ok {
 		return p.call(t, f)
 	}
-	if !nameRE.MatchString(t.text) || operators[t.text].apply != nil {
+	if !beginsNameRE.MatchString(t.text) || operators[t.text].apply != nil {
 		p.tok = t
 		return expression{}, p.unexpected("a parameter, a number or a text in quotes")
 	}
-	err := p.fail(t, "there is no parameter %s", t.text)
-	err.Word, err.Allowed = t.text, slices.Concat(slices.Sorted(maps.Keys(p.params)), slices.Sorted(maps.Keys(functions)))
+	names := slices.Sorted(maps.Keys(p.params))
+	err := p.fail(t, "%q is not a parameter declared before this one", t.text)
+	if !p.condition {
+		names = append(names, slices.Sorted(maps.Keys(functions))...)
+		err = p.fail(t, "there is no parameter %s", t.text)
+	}
+	err.Word, err.Allowed = t.text, names
 	return expression{}, err
 }
 
-var nameRE = regexp.MustCompile(`^[A-Za-z_]`)
+var beginsNameRE = regexp.MustCompile(`^[A-Za-z_]`)
 
 // literal is the value that a token stands for by itself.
-func literal(text string) (spaces.Value, bool) {
+func literal(text string) (Value, bool) {
 	if text == "true" || text == "false" {
-		return spaces.Bool(text == "true"), true
+		return Bool(text == "true"), true
 	}
 	if strings.ContainsAny(text, `'"`) {
-		return spaces.String(text[1 : len(text)-1]), true
+		return String(text[1 : len(text)-1]), true
 	}
 	x, err := strconv.ParseFloat(text, 64)
-	return spaces.Float(x), err == nil && !nameRE.MatchString(text) // inf may be a name
+	return Float(x), err == nil && !beginsNameRE.MatchString(text) // inf may be a name
 }
 
 // sign reads what not or a minus belongs to.
-func (p *parser) sign(t token, binds int, k kind, f func(spaces.Value) spaces.Value) (expression, error) {
+func (p *parser) sign(t token, binds int, k kind, f func(Value) Value) (expression, error) {
 	a, err := p.expression(binds)
 	if err == nil {
 		err = p.want(k, a)
 	}
-	return expression{kind: k, from: t, eval: func(v spaces.Values) spaces.Value { return f(a.eval(v)) }}, err
+	from := token{p.text[t.at : a.from.at+len(a.from.text)], t.at}
+	return expression{kind: k, from: from, literal: a.literal, eval: func(v Values) Value { return f(a.eval(v)) }}, err
 }
 
 // call reads the arguments of a function.
@@ -245,17 +267,17 @@ func (p *parser) call(name token, f func(float64) float64) (expression, error) {
 	if err == nil && f != nil && len(args) > 1 {
 		err = p.fail(args[1].from, "%s takes one number", name.text)
 	}
-	return expression{kind: number, from: name, eval: func(v spaces.Values) spaces.Value {
+	return expression{kind: number, from: name, eval: func(v Values) Value {
 		x := make([]float64, len(args))
 		for i, a := range args {
 			x[i] = num(a.eval(v))
 		}
 		switch {
 		case f != nil:
-			return spaces.Float(f(x[0]))
+			return Float(f(x[0]))
 		case name.text == "min":
-			return spaces.Float(slices.Min(x))
+			return Float(slices.Min(x))
 		}
-		return spaces.Float(slices.Max(x))
+		return Float(slices.Max(x))
 	}}, err
 }

@@ -1,17 +1,12 @@
-// Package relation reads relations between parameters as people write them: "x + y <= 1".
-package relation
+package spaces
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-
-	"github.com/lbotune/lbotune/spaces"
 )
 
-// Error says what is wrong at one place of a relation.
-type Error struct {
+// RelationError says what is wrong at one place of a relation or a condition.
+type RelationError struct {
 	Text        string
 	Offset, Len int    // bytes of the text
 	Word        string // what stands there, if it is a name or a value
@@ -19,9 +14,9 @@ type Error struct {
 	Allowed     []string // words that may stand there, if they can be listed
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("relation %q: %s", e.Text, e.Message) }
+func (e *RelationError) Error() string { return fmt.Sprintf("relation %q: %s", e.Text, e.Message) }
 
-// Parse reads a relation between parameters:
+// ParseRelation reads a relation between parameters:
 //
 //	x + 2 * y ** 2 <= 1           == != < <= > >= and + - * / % **, the last for powers
 //	batch % 8 == 0 or not deep    and, or, not
@@ -29,23 +24,36 @@ func (e *Error) Error() string { return fmt.Sprintf("relation %q: %s", e.Text, e
 //	log2(width) <= depth          abs, ceil, floor, round, min, max, sqrt, exp, log, log2, log10
 //
 // Numbers that differ by rounding errors alone, 1e-12 of the larger, are equal. The error is
-// an *Error.
-func Parse(text string, params []spaces.Param) (spaces.Relation, error) {
-	p := &parser{text: text, params: map[string]spaces.Param{}, used: map[string]bool{}}
+// a *RelationError.
+func ParseRelation(text string, params []Param) (Relation, error) {
+	p := &parser{text: text, params: map[string]Param{}}
 	for _, par := range params {
 		p.params[par.Name] = par
 	}
-	whole, err := p.whole()
-	switch {
-	case err != nil:
-		return spaces.Relation{}, err
-	case whole.kind != truth:
-		return spaces.Relation{}, p.fail(token{text: text}, "it is no comparison, as x <= y is")
-	case len(p.used) == 0:
-		return spaces.Relation{}, p.fail(token{text: text}, "it names no parameter")
+	return p.relation()
+}
+
+// condition says when a parameter exists.
+type condition struct {
+	Relation
+	literals []Value // that stand in it
+}
+
+// parseCondition reads a condition on the parameters declared before the one that it is for.
+func parseCondition(text string, earlier map[string]Param) (*condition, error) {
+	p := &parser{text: text, params: earlier, condition: true}
+	r, err := p.relation()
+	return &condition{r, p.literals}, err
+}
+
+// holds reports whether all parameters that the condition names exist, and it holds.
+func (c *condition) holds(v Values) bool {
+	for _, name := range c.Params {
+		if _, ok := v.Get(name); !ok {
+			return false
+		}
 	}
-	return spaces.Relation{Text: text, Params: slices.Sorted(maps.Keys(p.used)),
-		Holds: func(v spaces.Values) bool { return isTrue(whole.eval(v)) }}, nil
+	return c.Holds(v)
 }
 
 // kind is what an expression's values are.
@@ -58,7 +66,7 @@ const (
 	mixed  kind = "of several kinds" // as the levels of a choice may be
 )
 
-func kindOf(v spaces.Value) kind {
+func kindOf(v Value) kind {
 	switch v.Any().(type) {
 	case bool:
 		return truth
@@ -71,17 +79,17 @@ func kindOf(v spaces.Value) kind {
 // expression is a part of a relation.
 type expression struct {
 	kind    kind
-	eval    func(spaces.Values) spaces.Value
-	of      *spaces.Param // set if it is a parameter alone
-	literal bool          // it is a number or a text as it stands there
+	eval    func(Values) Value
+	of      *Param // set if it is a parameter alone
+	literal bool   // it is a number or a text as it stands there
 	from    token
 }
 
 // parameter is the expression of a parameter alone.
-func parameter(from token, p spaces.Param) expression {
+func parameter(from token, p Param) expression {
 	e := expression{kind: number, from: from, of: &p}
-	e.eval = func(v spaces.Values) spaces.Value { x, _ := v.Get(p.Name); return x }
-	if p.Kind == spaces.KindBool {
+	e.eval = func(v Values) Value { x, _ := v.Get(p.Name); return x }
+	if p.Kind == KindBool {
 		e.kind = truth
 	}
 	for i, c := range p.Choices {
@@ -99,18 +107,18 @@ type operator struct {
 	binds int
 	takes kind // mixed: any
 	gives kind
-	apply func(a, b spaces.Value) spaces.Value
+	apply func(a, b Value) Value
 }
 
 var operators = map[string]operator{
-	"or":  {1, truth, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(isTrue(a) || isTrue(b)) }},
-	"and": {2, truth, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(isTrue(a) && isTrue(b)) }},
-	"==":  {4, mixed, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(equal(a, b)) }},
-	"!=":  {4, mixed, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(!equal(a, b)) }},
-	"<":   {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) < num(b) && !equal(a, b)) }},
-	">":   {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) > num(b) && !equal(a, b)) }},
-	"<=":  {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) < num(b) || equal(a, b)) }},
-	">=":  {4, number, truth, func(a, b spaces.Value) spaces.Value { return spaces.Bool(num(a) > num(b) || equal(a, b)) }},
+	"or":  {1, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) || isTrue(b)) }},
+	"and": {2, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) && isTrue(b)) }},
+	"==":  {4, mixed, truth, func(a, b Value) Value { return Bool(equal(a, b)) }},
+	"!=":  {4, mixed, truth, func(a, b Value) Value { return Bool(!equal(a, b)) }},
+	"<":   {4, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) && !equal(a, b)) }},
+	">":   {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) && !equal(a, b)) }},
+	"<=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) || equal(a, b)) }},
+	">=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) || equal(a, b)) }},
 	"+":   arithmetic(5, func(x, y float64) float64 { return x + y }),
 	"-":   arithmetic(5, func(x, y float64) float64 { return x - y }),
 	"*":   arithmetic(6, func(x, y float64) float64 { return x * y }),
@@ -126,7 +134,7 @@ const (
 )
 
 func arithmetic(binds int, f func(x, y float64) float64) operator {
-	return operator{binds, number, number, func(a, b spaces.Value) spaces.Value { return spaces.Float(f(num(a), num(b))) }}
+	return operator{binds, number, number, func(a, b Value) Value { return Float(f(num(a), num(b))) }}
 }
 
 // functions are of one number, but min and max.
@@ -136,9 +144,9 @@ var functions = map[string]func(float64) float64{
 	"min": nil, "max": nil,
 }
 
-func isTrue(v spaces.Value) bool { return v == spaces.Bool(true) }
+func isTrue(v Value) bool { return v == Bool(true) }
 
-func num(v spaces.Value) float64 {
+func num(v Value) float64 {
 	x, _ := v.Number()
 	return x
 }
@@ -147,7 +155,7 @@ func num(v spaces.Value) float64 {
 // to 1 by a sum that is 0.9999999999999999.
 const rounding = 1e-12
 
-func equal(a, b spaces.Value) bool {
+func equal(a, b Value) bool {
 	x, ok1 := a.Number()
 	y, ok2 := b.Number()
 	if ok1 && ok2 {

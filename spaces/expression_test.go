@@ -1,19 +1,14 @@
-package relation_test
+package spaces_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/relation"
 	"github.com/lbotune/lbotune/spaces"
 )
 
-func params(t *testing.T) []spaces.Param {
-	when, err := spaces.ParseCondition("opt == 'sgd'")
-	if err != nil {
-		t.Fatal(err)
-	}
+func relatedParams() []spaces.Param {
 	return []spaces.Param{
 		{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1},
 		{Name: "y", Kind: spaces.KindFloat, Min: 1e-6, Max: 1, Scale: spaces.Log},
@@ -21,11 +16,11 @@ func params(t *testing.T) []spaces.Param {
 		{Name: "on", Kind: spaces.KindBool},
 		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam")}},
 		{Name: "batch", Kind: spaces.KindOrdered, Choices: []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Float(48.5)}},
-		{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: when},
+		{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
 	}
 }
 
-func TestHolds(t *testing.T) {
+func TestRelationHolds(t *testing.T) {
 	v := spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "y", Value: spaces.Float(0.5)}, {Name: "n", Value: spaces.Int(6)},
 		{Name: "on", Value: spaces.Bool(true)}, {Name: "opt", Value: spaces.String("adam")}, {Name: "batch", Value: spaces.Int(32)}}
 	for text, want := range map[string]bool{
@@ -57,7 +52,7 @@ func TestHolds(t *testing.T) {
 		"batch != 48.5":                     true,
 		"n in [5, 6]":                       true,
 	} {
-		r, err := relation.Parse(text, params(t))
+		r, err := spaces.ParseRelation(text, relatedParams())
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -68,7 +63,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestRelationErrors(t *testing.T) {
 	for text, want := range map[string]struct {
 		at, message string
 		near        string
@@ -91,8 +86,8 @@ func TestErrors(t *testing.T) {
 		"len(opt) > 3":           {"len", "no parameter len", ""},
 		"":                       {"", "want a parameter", ""},
 	} {
-		_, err := relation.Parse(text, params(t))
-		var e *relation.Error
+		_, err := spaces.ParseRelation(text, relatedParams())
+		var e *spaces.RelationError
 		if !errors.As(err, &e) {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -112,11 +107,11 @@ func TestErrors(t *testing.T) {
 
 // A relation says nothing of a parameter that does not exist.
 func TestAbsentParameters(t *testing.T) {
-	s, err := spaces.New(params(t)...)
+	s, err := spaces.New(relatedParams()...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := relation.Parse("momentum + x <= 0.5", params(t))
+	r, err := spaces.ParseRelation("momentum + x <= 0.5", relatedParams())
 	if err != nil {
 		t.Fatal(err)
 	}
