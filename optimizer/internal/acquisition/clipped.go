@@ -43,14 +43,6 @@ func LogCEI(mu, sigma, best, lo, up float64) Value {
 	return v
 }
 
-// CEI returns the clipped expected improvement, 0 where up <= best.
-func CEI(mu, sigma, best, lo, up float64) Value {
-	if v := LogCEI(mu, sigma, best, lo, up); v.F > Rejected {
-		return v.exp()
-	}
-	return Value{}
-}
-
 // tail integrals of an interval [a, a+w], all divided by e^logScale.
 type tail struct {
 	logScale float64

@@ -16,8 +16,6 @@
 // logarithmic forms.
 package acquisition
 
-import "math"
-
 // MinSigma is the smallest posterior standard deviation that is told apart from
 // zero. Smaller values are raised to it, and derivatives by sigma are then 0.
 const MinSigma = 1e-9
@@ -66,10 +64,4 @@ func floorSigma(sigma float64) (s float64, raised bool) {
 		return MinSigma, true
 	}
 	return sigma, false
-}
-
-// exp maps a logarithmic value to the plain scale: F = e^L, dF = F dL.
-func (v Value) exp() Value {
-	f := math.Exp(v.F)
-	return Value{F: f, Mu: f * v.Mu, Sigma: f * v.Sigma, Lo: f * v.Lo, Up: f * v.Up}
 }

@@ -23,9 +23,6 @@ func LogEI(mu, sigma, best float64) Value {
 	return v
 }
 
-// EI returns the expected improvement E[max(0, f - best)].
-func EI(mu, sigma, best float64) Value { return LogEI(mu, sigma, best).exp() }
-
 // LogPI returns the logarithm of the probability of improvement
 // PI = P(f > best) = Φ((mu - best)/sigma).
 func LogPI(mu, sigma, best float64) Value {

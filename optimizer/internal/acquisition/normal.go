@@ -5,7 +5,6 @@ import "math"
 const (
 	sqrt2Pi    = 2.50662827463100050241576528481104525 // √(2π)
 	sqrtHalfPi = 1.25331413731550025120788264240552263 // √(π/2)
-	sqrt2OverP = 0.79788456080286535587989211986876373 // √(2/π)
 	logSqrt2Pi = 0.91893853320467274178032973640561764 // ln √(2π)
 )
 
@@ -31,15 +30,6 @@ func logCDF(z float64) (f, slope float64) {
 	}
 	r, _ := mills(-z)
 	return LogPDF(z) + math.Log(r), 1 / r
-}
-
-// Erfcx returns the scaled complementary error function e^(x²) erfc(x).
-func Erfcx(x float64) float64 {
-	if x < 0 {
-		return 2*math.Exp(x*x) - Erfcx(-x)
-	}
-	r, _ := mills(math.Sqrt2 * x)
-	return sqrt2OverP * r
 }
 
 // LogH returns ln h(z), h(z) = φ(z) + zΦ(z): the logarithm of the expected

@@ -35,14 +35,6 @@ func LogTEI(mu, sigma, best, lo, up float64) Value {
 	return v
 }
 
-// TEI returns the truncated expected improvement, 0 where up <= max(best, lo).
-func TEI(mu, sigma, best, lo, up float64) Value {
-	if v := LogTEI(mu, sigma, best, lo, up); v.F > Rejected {
-		return v.exp()
-	}
-	return Value{}
-}
-
 // LogTPI returns the logarithm of the truncated probability of improvement
 // TPI = P(L < f < up), L = min(max(best, lo), up). Where up <= max(best, lo) see
 // [Rejected].
@@ -67,14 +59,6 @@ func LogTPI(mu, sigma, best, lo, up float64) Value {
 		v.Sigma = 0
 	}
 	return v
-}
-
-// TPI returns the truncated probability of improvement.
-func TPI(mu, sigma, best, lo, up float64) Value {
-	if v := LogTPI(mu, sigma, best, lo, up); v.F > Rejected {
-		return v.exp()
-	}
-	return Value{}
 }
 
 // rejected continues a logarithmic acquisition into the region up <= low.

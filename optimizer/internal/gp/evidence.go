@@ -83,13 +83,6 @@ func (w *evidence) logLikelihood(c float64) float64 {
 	return w.value()
 }
 
-// solve is logLikelihood, and sets alpha.
-func (w *evidence) solve(c float64) float64 {
-	v := w.logLikelihood(c)
-	backward(w.rows, w.alpha)
-	return v
-}
-
 // solveProfiled chooses the mean that maximizes likelihood × N(c; 0, sd²),
 //
 //	c = 1ᵀK⁻¹y / (1ᵀK⁻¹1 + 1/sd²)
@@ -154,27 +147,4 @@ func (w *evidence) gradient(grad []float64, noise float64) {
 	norm := floats.Dot(w.alpha, w.alpha)
 	grad[w.d] = 0.5 * (w.fit - w.diag*norm - float64(n) + w.diag*trace)
 	grad[w.d+1] = 0.5 * noise * (norm - trace)
-}
-
-// LogLikelihood returns the log marginal likelihood of y at x under h. If grad
-// is not nil it has length d+3 and receives the derivatives by
-// (ln ℓ_1 … ln ℓ_d, ln σ0², ln σn², c).
-func LogLikelihood(x [][]float64, y []float64, h Hyper, grad []float64) (float64, error) {
-	d, err := checkData(x, y)
-	if err != nil {
-		return 0, err
-	}
-	if err := h.check(d); err != nil {
-		return 0, err
-	}
-	w := newEvidence(x, y, grad != nil)
-	if !w.factorise(h.LogLengths, h.Signal(), h.Noise()) {
-		return 0, ErrNotPositiveDefinite
-	}
-	value := w.solve(h.Mean)
-	if grad != nil {
-		w.gradient(grad, h.Noise())
-		grad[d+2] = floats.Sum(w.alpha)
-	}
-	return value, nil
 }

@@ -1,6 +1,7 @@
 package maximize
 
 import (
+	"cmp"
 	"container/heap"
 	"math"
 	"slices"
@@ -228,7 +229,7 @@ func (d *direct) divide(k int) {
 		arms = append(arms, a)
 	}
 	slices.SortStableFunc(arms, func(a, b arm) int {
-		return compare(math.Max(b.f[0], b.f[1]), math.Max(a.f[0], a.f[1]))
+		return cmp.Compare(math.Max(b.f[0], b.f[1]), math.Max(a.f[0], a.f[1]))
 	})
 	for _, a := range arms {
 		levels[a.dim]++

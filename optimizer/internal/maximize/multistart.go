@@ -1,42 +1,17 @@
 package maximize
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// MultiStart says how [Maximizer.MultiStart] explores.
+// MultiStart says how many of many candidates [PickStarts] picks.
 type MultiStart struct {
-	Candidates int     // points drawn from the generator
-	Starts     int     // local searches; 0 means 6
-	Sure       int     // of these, how many start at the very best candidates; 0 means 1
-	Eta        float64 // sharpness of the choice of the others; 0 means 2
-}
-
-// MultiStart evaluates the candidates that generate writes (candidate i into x),
-// picks starts among them by [PickStarts] and searches from each. It returns all
-// results, best first; equal values keep the order of their starts.
-func (m *Maximizer) MultiStart(f Func, generate func(i int, x []float64), opt MultiStart, rng *rand.Rand) []Result {
-	n := len(m.lo)
-	buf := make([]float64, opt.Candidates*n)
-	points := make([][]float64, opt.Candidates)
-	values := make([]float64, opt.Candidates)
-	for i := range points {
-		x := buf[i*n : (i+1)*n : (i+1)*n]
-		generate(i, x)
-		for j, v := range x {
-			x[j] = math.Min(math.Max(v, m.lo[j]), m.up[j])
-		}
-		points[i], values[i] = x, f(x, nil)
-	}
-	starts := PickStarts(values, opt, rng)
-	results := make([]Result, 0, len(starts))
-	for _, k := range starts {
-		results = append(results, m.Maximize(f, points[k]))
-	}
-	slices.SortStableFunc(results, func(a, b Result) int { return compare(b.F, a.F) })
-	return results
+	Starts int     // local searches; 0 means 6
+	Sure   int     // of these, how many start at the very best candidates; 0 means 1
+	Eta    float64 // sharpness of the choice of the others; 0 means 2
 }
 
 // PickStarts returns the indices of at most opt.Starts different candidates to
@@ -60,7 +35,7 @@ func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compare(values[b], values[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	if len(order) <= count {
 		return order
 	}
@@ -74,7 +49,7 @@ func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {
 		gumbel := -math.Log(rng.ExpFloat64())
 		keys[i] = eta*(values[i]-values[order[0]])/scale + gumbel
 	}
-	slices.SortStableFunc(rest, func(a, b int) int { return compare(keys[b], keys[a]) })
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(keys[b], keys[a]) })
 	return order[:count]
 }
 
@@ -95,15 +70,4 @@ func spread(values []float64, order []int) float64 {
 		return far
 	}
 	return 1
-}
-
-// compare orders numbers, with NaN below all.
-func compare(a, b float64) int {
-	switch {
-	case a < b || (math.IsNaN(a) && !math.IsNaN(b)):
-		return -1
-	case a > b || (math.IsNaN(b) && !math.IsNaN(a)):
-		return 1
-	}
-	return 0
 }

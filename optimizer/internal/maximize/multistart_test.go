@@ -9,54 +9,6 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 )
 
-// bumps has many local maxima; the best is at (0.3, 0.3, ...).
-func bumps(x, g []float64) float64 {
-	sum := 0.0
-	for i, v := range x {
-		d := v - 0.3
-		sum += math.Cos(25*d) - 4*d*d
-		if g != nil {
-			g[i] = -25*math.Sin(25*d) - 8*d
-		}
-	}
-	return sum
-}
-
-func TestMultiStart(t *testing.T) {
-	lo, up := box(2, 0, 1)
-	m := maximize.New(lo, up, maximize.Settings{})
-	run := func(seed uint64) []maximize.Result {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		uniform := func(_ int, x []float64) {
-			for i := range x {
-				x[i] = 1.2*rng.Float64() - 0.1
-			}
-		}
-		return m.MultiStart(bumps, uniform, maximize.MultiStart{Candidates: 500, Starts: 10}, rng)
-	}
-	hits := 0
-	for seed := range uint64(10) {
-		rs := run(seed)
-		if len(rs) != 10 {
-			t.Fatalf("%d results", len(rs))
-		}
-		for i := 1; i < len(rs); i++ {
-			if rs[i].F > rs[i-1].F {
-				t.Errorf("results out of order: %v after %v", rs[i].F, rs[i-1].F)
-			}
-		}
-		if rs[0].F > 2-1e-9 {
-			hits++
-		}
-		if again := run(seed); fmt.Sprint(again) != fmt.Sprint(rs) {
-			t.Error("the same seed gave other results")
-		}
-	}
-	if hits < 9 {
-		t.Errorf("the global maximum was found by %d of 10", hits)
-	}
-}
-
 func TestPickStarts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	inf, nan := math.Inf(1), math.NaN()

@@ -1,17 +1,14 @@
-// Package sobol makes space-filling designs in the unit cube: the Sobol sequence,
-// plain or Owen-scrambled, and maximin Latin hypercubes.
+// Package sobol makes space-filling designs in the unit cube: the Owen-scrambled Sobol
+// sequence, and maximin Latin hypercubes.
 package sobol
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "math/bits"
 
-// Sequence is a Sobol sequence of 2^32 points in [0,1)^dim, in the order of the
+// Sequence is a scrambled Sobol sequence of 2^32 points in (0,1)^dim, in the order of the
 // Gray code. It is immutable: point i is a pure function of (dim, seed, i), so any
 // part of it can be asked for again.
 //
-// A scrambled sequence is randomised by nested uniform (Owen) scrambling, done by
+// It is randomised by nested uniform (Owen) scrambling, done by
 // hashing as in Laine and Karras 2011: each binary digit is flipped depending on
 // the digits before it, which keeps every stratification of the sequence, makes
 // each point uniformly distributed, and breaks the patterns of the plain one.
@@ -21,25 +18,22 @@ import (
 // group of 64 uses the same direction numbers in an order of its own that Owen
 // scrambling of the index gives, with scrambles of its own. Each dimension, and
 // each group in itself, then stays as well stratified; between groups the points
-// are combined as if at random. A sequence with more than 64 dimensions must be
-// scrambled.
+// are combined as if at random.
 type Sequence struct {
-	dim       int
-	scrambled bool
-	dirs      [][32]uint32
-	digit     []keys // scramble of each dimension
-	index     []keys // scramble of the index of each group
+	dim   int
+	dirs  [][32]uint32
+	digit []keys // scramble of each dimension
+	index []keys // scramble of the index of each group
 }
 
-// Scrambled returns the scrambled sequence with the given seed; dim >= 1.
+// Scrambled returns the sequence with the given seed; dim >= 1.
 func Scrambled(dim int, seed uint64) *Sequence {
 	dim = max(dim, 1)
 	s := &Sequence{
-		dim:       dim,
-		scrambled: true,
-		dirs:      directions(min(dim, tableDims)),
-		digit:     make([]keys, dim),
-		index:     make([]keys, (dim-1)/tableDims+1),
+		dim:   dim,
+		dirs:  directions(min(dim, tableDims)),
+		digit: make([]keys, dim),
+		index: make([]keys, (dim-1)/tableDims+1),
 	}
 	for j := range s.digit {
 		s.digit[j] = newKeys(seed, uint64(j))
@@ -50,23 +44,9 @@ func Scrambled(dim int, seed uint64) *Sequence {
 	return s
 }
 
-// Plain returns the unscrambled sequence. Its point 0 is the origin.
-func Plain(dim int) (*Sequence, error) {
-	if dim < 1 || dim > tableDims {
-		return nil, fmt.Errorf("unscrambled Sobol sequence with %d dimensions, possible are 1 to %d", dim, tableDims)
-	}
-	return &Sequence{dim: dim, dirs: directions(dim)}, nil
-}
-
-// At writes point i into x, which has an element for each dimension. Scrambled
-// coordinates lie in the open interval (0, 1), plain ones in [0, 1).
+// At writes point i into x, which has an element for each dimension. Coordinates lie in
+// the open interval (0, 1).
 func (s *Sequence) At(i uint32, x []float64) {
-	if !s.scrambled {
-		for j := range x {
-			x[j] = float64(combine(&s.dirs[j], i^i>>1)) / (1 << 32)
-		}
-		return
-	}
 	for g := 0; g*tableDims < s.dim; g++ {
 		k := i
 		if g > 0 {

@@ -9,15 +9,6 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 )
 
-func plain(t *testing.T, dim int) *sobol.Sequence {
-	t.Helper()
-	s, err := sobol.Plain(dim)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // The first ten points as printed in Joe and Kuo's notes on their generator.
 func TestFirstPoints(t *testing.T) {
 	want := [][]float64{
@@ -32,17 +23,9 @@ func TestFirstPoints(t *testing.T) {
 		{0.1875, 0.3125, 0.9375, 0.4375, 0.5625},
 		{0.6875, 0.8125, 0.4375, 0.9375, 0.0625},
 	}
-	got := plain(t, 5).Points(0, len(want))
+	got := sobol.PlainPoints(5, len(want))
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%v, want\n%v", got, want)
-	}
-}
-
-func TestPlainRefusesWhatHasNoTable(t *testing.T) {
-	for _, dim := range []int{0, -1, 65} {
-		if _, err := sobol.Plain(dim); err == nil {
-			t.Errorf("%d dimensions were taken", dim)
-		}
 	}
 }
 
@@ -67,7 +50,7 @@ func checkStrata(t *testing.T, points [][]float64) {
 }
 
 func TestEveryBlockIsStratified(t *testing.T) {
-	t.Run("plain", func(t *testing.T) { checkStrata(t, plain(t, 64).Points(0, 1024)) })
+	t.Run("plain", func(t *testing.T) { checkStrata(t, sobol.PlainPoints(64, 1024)) })
 	for _, dim := range []int{1, 6, 64, 65, 200} {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
 			checkStrata(t, sobol.Scrambled(dim, 42).Points(0, 512))
