@@ -1,29 +1,16 @@
-// Model draws what the optimizer knows of a function of one variable as its
-// trials go on: steps.svg and bounds.svg, into the directory that it is given.
-// The trials are proposed by the optimizer itself.
-package main
+// Package model_test draws what the optimizer knows of a function of one variable as its
+// trials go on: steps.svg and bounds.svg. The trials are proposed by the optimizer itself.
+package model_test
 
 import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
-
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: model DIR")
-		os.Exit(2)
-	}
-	if err := drawAll(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "model:", err)
-		os.Exit(1)
-	}
-}
 
 func drawAll(dir string) error {
 	s, err := tune(12)

@@ -1,16 +1,22 @@
-package main
+package model_test
 
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
+var update = flag.Bool("update", false, "draw the pictures of the documentation anew")
+
 func TestDrawsPictures(t *testing.T) {
 	dir := t.TempDir()
+	if *update {
+		dir = ".." // docs/images
+	}
 	if err := drawAll(dir); err != nil {
 		t.Fatal(err)
 	}
