@@ -99,7 +99,7 @@ func TestConstraintsAreHeld(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			const trials = 40
-			seeds := effort.Of(uint64(1), 3, 5)
+			seeds := effort.Sequential(uint64(1), 3, 5)
 			var model, random []float64
 			for seed := uint64(1); seed <= seeds; seed++ {
 				model = append(model, solve(t, c, optimizer.Settings{}, seed, trials, 0)-c.best)

@@ -67,7 +67,7 @@ func TestGoodAndBadGuesses(t *testing.T) {
 	// Styblinski and Tang: 2⁴ minima, the least at −2.903534 in each, which is 0.2097.
 	regret := func(g float64, trials int) float64 {
 		sum := 0.0
-		seeds := effort.Of(1, 4, 8)
+		seeds := effort.Sequential(1, 4, 8)
 		for seed := range seeds {
 			opt, err := New(guessed(t, g), uint64(seed+1), Settings{})
 			if err != nil {
@@ -93,13 +93,13 @@ func TestGoodAndBadGuesses(t *testing.T) {
 		}
 		return sum
 	}
-	long := effort.Of(50, 80, 100)
+	long := effort.Sequential(50, 80, 100)
 	good, none, none50, bad := regret(0.25, 25), regret(-1, 25), regret(-1, long), regret(1, long)
 	t.Logf("regret after 25 trials %.3g with a good guess, %.3g without; after %d trials %.3g without, %.3g with the worst", good, none, long, none50, bad)
 	if !(good < 0.5*none) {
 		t.Errorf("a good guess: %v, and none: %v", good, none)
 	}
-	if effort.Long() && !(bad < 1.25*none50) { // of fewer runs chance says more
+	if effort.Sequential(false, false, true) && !(bad < 1.25*none50) { // of fewer runs chance says more
 		t.Errorf("the worst guess: %v, and none: %v", bad, none50)
 	}
 }

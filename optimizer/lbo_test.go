@@ -68,6 +68,9 @@ func TestDefaultReachesTheOptimum(t *testing.T) {
 		{problems.Rosenbrock(2), 100, 1e-2},
 	} {
 		t.Run(c.p.Name, func(t *testing.T) {
+			if c.trials > 60 && effort.Sequential(true, false, false) {
+				t.Skip("runs long studies")
+			}
 			if r := regrets(t, c.p, optimizer.Settings{}, c.trials, 3); r[1] > c.regret {
 				t.Errorf("regrets %v after %d trials, want a median of at most %g", r, c.trials, c.regret)
 			}
@@ -78,7 +81,7 @@ func TestDefaultReachesTheOptimum(t *testing.T) {
 // TestEverySelectable runs each setting on Branin, where 30 uniform points have
 // a median regret of about 1, and asks for what that setting must leave behind.
 func TestEverySelectable(t *testing.T) {
-	if testing.Short() {
+	if effort.Sequential(true, false, false) {
 		t.Skip("runs many studies")
 	}
 	for name, c := range map[string]struct {
@@ -156,6 +159,9 @@ func TestEverySelectable(t *testing.T) {
 // TestHugeBetaIsRescued repeats the paper's experiment with beta = 10^16: plain
 // UCB looks at nothing but the uncertainty, while the bound caps it.
 func TestHugeBetaIsRescued(t *testing.T) {
+	if effort.Sequential(true, false, false) {
+		t.Skip("runs many studies")
+	}
 	huge := optimizer.Number(1e16)
 	plain := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off", Lipschitz: "off"}
 	bounded := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off"}
@@ -277,8 +283,11 @@ func TestFailuresAreAvoided(t *testing.T) {
 // must not therefore end there, once the best point is found and the rest of the
 // search has stopped failing.
 func TestEscapesDoNotSeekFailures(t *testing.T) {
+	if effort.Sequential(true, false, false) {
+		t.Skip("runs long studies")
+	}
 	failed, all := 0, 0
-	for seed := range effort.Of[uint64](1, 2, 6) {
+	for seed := range effort.Sequential[uint64](0, 1, 6) {
 		o := problems.Hidden(seed)[0]
 		f := func(u spaces.Point) float64 {
 			y, ok := o.Observe(o.Space.Decode(u), 0)

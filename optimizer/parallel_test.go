@@ -7,6 +7,7 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
@@ -87,7 +88,7 @@ func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
 // That eight steps have failed says little when all were made before the first of
 // them had: a valley must not be given up for it.
 func TestMissesOfOneRoundCountOnce(t *testing.T) {
-	if testing.Short() {
+	if effort.Sequential(true, false, false) {
 		t.Skip("runs many studies")
 	}
 	space, f := objective(t, problems.Rosenbrock(2))
@@ -112,10 +113,7 @@ const alike = 1e-3
 // still running. Discrete parameters are equal or far apart in the cube, so that one
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
-	widths := []int{2, 4, 8, 16, 32}
-	if testing.Short() {
-		widths = []int{8}
-	}
+	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32})
 	for _, s := range surfaces(t) {
 		for _, workers := range widths {
 			for _, mode := range []string{"rounds", "asynchronous"} {

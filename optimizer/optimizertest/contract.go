@@ -20,8 +20,13 @@ type Maker func(space *spaces.Space, seed uint64) (optimizer.Optimizer, error)
 
 // Run tests the contract. Trials is the length of the simulated studies.
 func Run(t *testing.T, trials int, mk Maker) {
-	t.Run("points", func(t *testing.T) { eachSpace(t, func(t *testing.T, c Case) { testPoints(t, trials, mk, c) }) })
-	t.Run("pure", func(t *testing.T) { eachSpace(t, func(t *testing.T, c Case) { testPure(t, trials, mk, c) }) })
+	t.Run("proposals", func(t *testing.T) {
+		eachSpace(t, func(t *testing.T, c Case) {
+			told := Study(t, start(t, mk, c.Space), trials, c.F)
+			testPoints(t, told, c)
+			testPure(t, told, mk, c)
+		})
+	})
 	t.Run("workers", func(t *testing.T) { eachSpace(t, func(t *testing.T, c Case) { testWorkers(t, trials, mk, c) }) })
 	t.Run("values", func(t *testing.T) { testValues(t, trials, mk) })
 	t.Run("exhausted", func(t *testing.T) { testExhausted(t, mk) })
@@ -173,8 +178,7 @@ func start(t *testing.T, mk Maker, space *spaces.Space) optimizer.Optimizer {
 	return opt
 }
 
-func testPoints(t *testing.T, trials int, mk Maker, c Case) {
-	told := Study(t, start(t, mk, c.Space), trials, c.F)
+func testPoints(t *testing.T, told []optimizer.Observation, c Case) {
 	seen := map[string]int{}
 	for _, o := range told {
 		p := o.Proposal.Point
@@ -197,9 +201,8 @@ func testPoints(t *testing.T, trials int, mk Maker, c Case) {
 
 // testPure asks twice, in another order, with other questions in between, and
 // of an optimizer that was told everything at once through JSON.
-func testPure(t *testing.T, trials int, mk Maker, c Case) {
-	opt := start(t, mk, c.Space)
-	told := Study(t, opt, trials, c.F)
+func testPure(t *testing.T, told []optimizer.Observation, mk Maker, c Case) {
+	trials := len(told)
 	for _, n := range []int{0, 1, 2, trials / 3, trials / 2, trials - 3, trials - 1} {
 		if n < 0 || n >= len(told) {
 			continue
