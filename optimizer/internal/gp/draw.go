@@ -16,7 +16,7 @@ const (
 	WeightFeatures = 100
 )
 
-// Draw is one function drawn from the posterior. It may be shared by
+// Draw is one function drawn from the posterior, or its mean. It may be shared by
 // goroutines.
 type Draw struct {
 	m       *Model
@@ -29,7 +29,7 @@ type Draw struct {
 // Value returns the drawn function at x. O(F d), plus O(n d) for a path.
 func (f *Draw) Value(x []float64) float64 {
 	d := len(f.m.inv)
-	sum := f.m.hyper.Mean
+	sum := f.m.centre(x)
 	for j, w := range f.weights {
 		sum += w * math.Cos(f.phase[j]+floats.Dot(f.freq[j*d:(j+1)*d], x))
 	}
@@ -48,8 +48,8 @@ func (f *Draw) Value(x []float64) float64 {
 // ValueGrad returns the drawn function at x and sets grad to its gradient.
 func (f *Draw) ValueGrad(x, grad []float64) float64 {
 	d := len(f.m.inv)
-	sum := f.m.hyper.Mean
 	clear(grad)
+	sum := f.m.centreGrad(x, grad)
 	for j, w := range f.weights {
 		freq := f.freq[j*d : (j+1)*d]
 		sin, cos := math.Sincos(f.phase[j] + floats.Dot(freq, x))
@@ -73,11 +73,14 @@ func (f *Draw) ValueGrad(x, grad []float64) float64 {
 	return sum
 }
 
+// Mean returns the posterior mean μ.
+func (m *Model) Mean() *Draw { return &Draw{m: m, beta: m.alpha} }
+
 // DrawPath draws a function by pathwise conditioning (Wilson et al., 2020,
 // equation 13; Matheron's rule): a draw g from the prior, made of F random
 // features, corrected by the exact kernel at the observations,
 //
-//	f(x) = c + g(x) + k(x,X) K⁻¹ (y − c − g(X) − ε),  ε ~ N(0, σn² I).
+//	f(x) = c + m(x) + g(x) + k(x,X) K⁻¹ (y − c − m(X) − g(X) − ε),  ε ~ N(0, σn² I).
 //
 // Only the prior part is approximate: the draw meets the observations to within
 // the noise for any F. O(n F d + n²).
@@ -96,7 +99,7 @@ func (m *Model) DrawPath(features int, rng *rand.Rand) (*Draw, error) {
 // features φ, whose kernel φ(x)ᵀφ(x′) approximates k (Rahimi and Recht, 2007).
 // With few features it no longer follows many observations; it is the way of
 // pybo and of the first Lipschitz experiments. The weights are drawn exactly by
-// Matheron's rule, w = w0 + Φᵀ(ΦΦᵀ + σn² I)⁻¹(y − c − Φw0 − ε).
+// Matheron's rule, w = w0 + Φᵀ(ΦΦᵀ + σn² I)⁻¹(y − c − m(X) − Φw0 − ε).
 // O(n² F + n³/6).
 func (m *Model) DrawWeights(features int, rng *rand.Rand) (*Draw, error) {
 	f, err := m.prepareDraw(features, rng)
@@ -195,7 +198,7 @@ func (f *Draw) residual(phi [][]float64, rng *rand.Rand) []float64 {
 	deviation := math.Sqrt(m.noise)
 	inverse := 1 / f.amplitude()
 	for i, y := range m.y {
-		r[i] = y - m.hyper.Mean - inverse*floats.Dot(phi[i], f.weights) - deviation*rng.NormFloat64()
+		r[i] = y - m.centres[i] - inverse*floats.Dot(phi[i], f.weights) - deviation*rng.NormFloat64()
 	}
 	return r
 }

@@ -10,14 +10,23 @@ import (
 // Model is a Gaussian process conditioned on observations, with given
 // hyper-parameters. It is immutable.
 type Model struct {
-	hyper  Hyper
-	signal float64     // σ0²
-	noise  float64     // σn² + jitter: what stands on the diagonal beside σ0²
-	inv    []float64   // 1/ℓ_j
-	cols   [][]float64 // scaled inputs by dimension, see kernel.go
-	y      []float64
-	rows   [][]float64 // L, row i with i+1 elements; rows are shared by appended models
-	alpha  []float64   // α = K⁻¹(y − c)
+	hyper   Hyper
+	signal  float64     // σ0²
+	noise   float64     // σn² + jitter: what stands on the diagonal beside σ0²
+	inv     []float64   // 1/ℓ_j
+	cols    [][]float64 // scaled inputs by dimension, see kernel.go
+	y       []float64
+	mean    Function    // m, nil where there is none
+	centres []float64   // c + m(x_i)
+	rows    [][]float64 // L, row i with i+1 elements; rows are shared by appended models
+	alpha   []float64   // α = K⁻¹(y − c − m(X))
+}
+
+// Function is a function of the unit cube. It may be shared by goroutines.
+type Function interface {
+	Value(x []float64) float64
+	// ValueGrad also sets grad to the gradient.
+	ValueGrad(x, grad []float64) float64
 }
 
 // New conditions a process with hyper-parameters h on the values y at the
@@ -25,7 +34,11 @@ type Model struct {
 // and h are copied. When K is not numerically positive definite, jitter from
 // 1e-10·σ0² to 1e-4·σ0² is added to its diagonal; beyond that the error is
 // ErrNotPositiveDefinite. Cost O(n³/6) multiplications.
-func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
+func New(x [][]float64, y []float64, h Hyper) (*Model, error) { return NewAround(nil, x, y, h) }
+
+// NewAround is New for a process with the mean c + m(x); nil is New. Whoever fits the
+// hyper-parameters fits them to y − m(X).
+func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, error) {
 	d, err := checkData(x, y)
 	if err != nil {
 		return nil, err
@@ -35,11 +48,13 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
 	}
 	n := len(x)
 	m := &Model{
-		hyper:  h.Clone(),
-		signal: h.Signal(),
-		inv:    inverseLengths(h),
-		y:      append(make([]float64, 0, n), y...),
-		alpha:  make([]float64, n),
+		hyper:   h.Clone(),
+		signal:  h.Signal(),
+		inv:     inverseLengths(h),
+		y:       append(make([]float64, 0, n), y...),
+		mean:    mean,
+		centres: make([]float64, n),
+		alpha:   make([]float64, n),
 	}
 	m.cols = scaledColumns(x, m.inv)
 	a, tmp := make([]float64, n*n), make([]float64, n)
@@ -60,7 +75,8 @@ func New(x [][]float64, y []float64, h Hyper) (*Model, error) {
 	}
 	m.rows = factorRows(a, n)
 	for i, v := range y {
-		m.alpha[i] = v - h.Mean
+		m.centres[i] = m.centre(x[i])
+		m.alpha[i] = v - m.centres[i]
 	}
 	forward(m.rows, m.alpha)
 	backward(m.rows, m.alpha)
@@ -95,7 +111,8 @@ func (m *Model) Append(x []float64, y float64) (*Model, error) {
 	k := make([]float64, n)
 	sqdist(k, m.cols, x, m.inv)
 	matern52Value(k, k, m.signal)
-	mu := m.hyper.Mean + floats.Dot(k, m.alpha)
+	centre := m.centre(x)
+	mu := centre + floats.Dot(k, m.alpha)
 
 	row := append(make([]float64, 0, n+1), k...)
 	forward(m.rows, row)
@@ -110,12 +127,31 @@ func (m *Model) Append(x []float64, y float64) (*Model, error) {
 	for i, a := range m.alpha {
 		next.alpha[i] = a - delta*weights[i]
 	}
-	next.y = append(m.y[:n:n], y)
+	next.y, next.centres = append(m.y[:n:n], y), append(m.centres[:n:n], centre)
 	next.cols = make([][]float64, m.Dim())
 	for j, col := range m.cols {
 		next.cols[j] = append(col[:n:n], x[j]*m.inv[j])
 	}
 	return &next, nil
+}
+
+// centre is the mean c + m(x) of the process before any observation.
+func (m *Model) centre(x []float64) float64 {
+	if m.mean == nil {
+		return m.hyper.Mean
+	}
+	return m.hyper.Mean + m.mean.Value(x)
+}
+
+// centreGrad is centre, and adds the gradient to grad.
+func (m *Model) centreGrad(x, grad []float64) float64 {
+	if m.mean == nil {
+		return m.hyper.Mean
+	}
+	own := make([]float64, len(grad))
+	c := m.hyper.Mean + m.mean.ValueGrad(x, own)
+	floats.Add(grad, own)
+	return c
 }
 
 // latent clips a latent variance that rounding has made too small.
@@ -140,17 +176,17 @@ func (m *Model) Fitted(dst []float64) []float64 {
 		dst = make([]float64, m.Len())
 	}
 	for i, a := range m.alpha {
-		dst[i] = m.y[i] - m.noise*a // K α = y − c
+		dst[i] = m.y[i] - m.noise*a // K α = y − c − m(X)
 	}
 	return dst
 }
 
 // LogLikelihood returns the log marginal likelihood
-// −½ (y−c)ᵀα − Σ ln L_ii − n/2 ln 2π.
+// −½ (y−c−m(X))ᵀα − Σ ln L_ii − n/2 ln 2π.
 func (m *Model) LogLikelihood() float64 {
 	sum := -0.5 * float64(m.Len()) * math.Log(2*math.Pi)
 	for i, row := range m.rows {
-		sum -= 0.5*(m.y[i]-m.hyper.Mean)*m.alpha[i] + math.Log(row[i])
+		sum -= 0.5*(m.y[i]-m.centres[i])*m.alpha[i] + math.Log(row[i])
 	}
 	return sum
 }

@@ -47,16 +47,16 @@ func (p *Predictor) kernelSlope(x []float64) {
 // Mean returns μ(x). O(n d).
 func (p *Predictor) Mean(x []float64) float64 {
 	p.kernel(x)
-	return p.m.hyper.Mean + floats.Dot(p.k, p.m.alpha)
+	return p.m.centre(x) + floats.Dot(p.k, p.m.alpha)
 }
 
 // MeanGrad returns μ(x) and sets dmean = ∇μ(x). O(n d).
 func (p *Predictor) MeanGrad(x, dmean []float64) float64 {
 	p.kernelSlope(x)
-	mu := p.m.hyper.Mean + floats.Dot(p.k, p.m.alpha)
+	mu := floats.Dot(p.k, p.m.alpha)
 	floats.Mul(p.slope, p.m.alpha)
 	p.m.gradient(dmean, p.slope, x, -1)
-	return mu
+	return p.m.centreGrad(x, dmean) + mu
 }
 
 // gradient sets dst_j = factor · Σ_i w_i (z_j − z_ij) / ℓ_j.
@@ -76,17 +76,17 @@ func (m *Model) gradient(dst, w, x []float64, factor float64) {
 // O(n²/2).
 func (p *Predictor) Predict(x []float64) (mean, variance float64) {
 	p.kernel(x)
-	mean = p.m.hyper.Mean + floats.Dot(p.k, p.m.alpha)
+	mean = p.m.centre(x) + floats.Dot(p.k, p.m.alpha)
 	forward(p.m.rows, p.k)
 	return mean, p.m.latent(p.m.signal - floats.Dot(p.k, p.k))
 }
 
-// PredictGrad is Predict with the gradients in x: dmean = ∇μ = Jᵀα and
+// PredictGrad is Predict with the gradients in x: dmean = ∇μ = ∇m + Jᵀα and
 // dvariance = ∇σ² = −2 JᵀK⁻¹k(X,x), J_i· = ∂k(x,x_i)/∂x. O(n²).
 func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance float64) {
 	m := p.m
 	p.kernelSlope(x)
-	mean = m.hyper.Mean + floats.Dot(p.k, m.alpha)
+	mu := floats.Dot(p.k, m.alpha)
 	forward(m.rows, p.k)
 	variance = m.latent(m.signal - floats.Dot(p.k, p.k))
 	backward(m.rows, p.k)
@@ -107,7 +107,7 @@ func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance f
 		dmean[j] = -sa * inv
 		dvariance[j] = 2 * sb * inv
 	}
-	return mean, variance
+	return m.centreGrad(x, dmean) + mu, variance
 }
 
 // Covariance returns the posterior covariance k(a,b) − v(a)ᵀv(b) of the latent
@@ -148,7 +148,7 @@ func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 			k := p.block[c*n : (c+1)*n]
 			sqdist(k, m.cols, xs[c], m.inv)
 			matern52Value(k, k, m.signal)
-			mean[c] = m.hyper.Mean + floats.Dot(k, m.alpha)
+			mean[c] = m.centre(xs[c]) + floats.Dot(k, m.alpha)
 		}
 		for i, row := range m.rows {
 			inv := 1 / row[i]

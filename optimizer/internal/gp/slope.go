@@ -25,6 +25,7 @@ func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
 	copy(p.v, p.slope)
 	floats.Mul(p.v, m.alpha)
 	m.gradient(dir, p.v, x, -1)
+	m.centreGrad(x, dir)
 	for j := range dir {
 		dir[j] *= scaleOf(scale, j)
 	}
