@@ -56,18 +56,17 @@ func schemas(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	number := &jsonschema.Schema{Types: []string{"number", "null"}}
 	float := &jsonschema.Schema{Description: "a number, or what JSON has no number for: NaN, Infinity, -Infinity", Types: []string{"number", "string", "null"}}
-	text := &jsonschema.Schema{Type: "string"}
+
 	value := &jsonschema.Schema{Description: "of a parameter", Types: []string{"number", "string", "boolean", "null"}}
 	opts := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[journal.Float]():     float,
-		reflect.TypeFor[*journal.Float]():    float,
-		reflect.TypeFor[*float64]():          number,
-		reflect.TypeFor[spaces.Value]():      value,
-		reflect.TypeFor[spaces.Values]():     {Types: []string{"object", "null"}, AdditionalProperties: value},
-		reflect.TypeFor[*spaces.Condition](): text,
-		reflect.TypeFor[study.Duration]():    text,
-		reflect.TypeFor[study.Reading]():     {Description: "step and value", Type: "array", Items: float},
-		reflect.TypeFor[time.Time]():         {Type: "string", Format: "date-time"},
+		reflect.TypeFor[journal.Float]():  float,
+		reflect.TypeFor[*journal.Float](): float,
+		reflect.TypeFor[*float64]():       number,
+		reflect.TypeFor[spaces.Value]():   value,
+		reflect.TypeFor[spaces.Values]():  {Types: []string{"object", "null"}, AdditionalProperties: value},
+		reflect.TypeFor[study.Duration](): {Type: "string"},
+		reflect.TypeFor[study.Reading]():  {Description: "step and value", Type: "array", Items: float},
+		reflect.TypeFor[time.Time]():      {Type: "string", Format: "date-time"},
 	}}
 	all := &jsonschema.Schema{Schema: "https://json-schema.org/draft/2020-12/schema",
 		Title: "What lbotune prints with --json, version 1", Defs: map[string]*jsonschema.Schema{}}
