@@ -42,10 +42,7 @@ func TestChangesOfABegunStudy(t *testing.T) {
 	with := func(text string) func(*study.Config) {
 		return func(c *study.Config) { c.Files = []command.File{{Text: text, To: "conf", From: text}} }
 	}
-	when, err := spaces.ParseCondition("x == 0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const when = "x == 0.5"
 	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
 	for name, c := range map[string]struct {
 		was, now func(*study.Config)
