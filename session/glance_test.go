@@ -1,0 +1,60 @@
+package session_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Whoever glances at a trial while it runs sees its last readings, of all of its metrics.
+func TestGlance(t *testing.T) {
+	const large = 9 << 20
+	for name, c := range map[string]struct {
+		stdout, file string
+		want         string
+	}{
+		"nothing yet":       {"starting\n", "", "step NaN, map[]"},
+		"without steps":     {"loss=2\nloss=1.5\n", "", "step NaN, map[loss:1.5]"},
+		"steps":             {"epoch=1 loss=2\nepoch=2 loss=1.5\n", "", "step 2, map[loss:1.5]"},
+		"half a line":       {"epoch=1 loss=2\nepoch=12 loss=1", "", "step 1, map[loss:2]"},
+		"of a file as well": {"epoch=3 loss=2\n", "size=4\n", "step 3, map[loss:2 size:4]"},
+		"a long log":        {"epoch=1 loss=9\n" + strings.Repeat("x\n", large/2) + "epoch=7 loss=1\n", "", "step 7, map[loss:1]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials, cfg.Run.Cwd, cfg.Metrics[0].Rule.Step = 1, "{trial_dir}", "epoch"
+				cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size", Source: parser.File}, File: "out"},
+					study.Metric{Name: "time", Measure: study.Seconds})
+				_, err := finish(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+					put(t, filepath.Join(job.Dir, runner.StdoutName), c.stdout)
+					if c.file != "" {
+						put(t, filepath.Join(job.Dir, "out"), c.file)
+					}
+					st, _, err := study.Load(dir)
+					if err != nil {
+						t.Error(err)
+						return ending{}
+					}
+					step, metrics, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 1, Attempt: 1})
+					if got := fmt.Sprintf("step %v, %v", step, metrics); err != nil || got != c.want {
+						t.Errorf("%s, %v; want %s", got, err, c.want)
+					}
+					if _, _, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 2, Attempt: 1}); err == nil {
+						t.Error("a trial that is not there was seen")
+					}
+					return ending{stdout: "\nloss=1\n"}
+				}})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
