@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -90,6 +92,43 @@ func TestTellOfATrialThatRuns(t *testing.T) {
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// What has a limit or a direction must be told beside the objective, and what is told must
+// be a metric's number.
+func TestTellMetrics(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 1
+		most := 10.0
+		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most}, study.Metric{Name: "age", Rule: parser.Rule{Metric: "age"}})
+		s := open(t, dir, &c, &fakeLauncher{})
+		if _, err := s.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for want, others := range map[string]study.Metrics{
+			"size is an objective or has a limit, and must be told, too": {"age": 3},
+			`there is no other metric "loss"`:                            {"loss": 1, "size": 3},
+			`there is no other metric "weight"`:                          {"weight": 1, "size": 3},
+			"size = +Inf: want a finite number":                          {"size": journal.Float(math.Inf(1))},
+		} {
+			if err := s.Tell(1, 1, others, ""); err == nil || err.Error() != want {
+				t.Errorf("told %v: %v; want %s", others, err, want)
+			}
+		}
+		if err := s.Tell(1, 1, study.Metrics{"size": 11, "age": 3}, ""); err != nil {
+			t.Error(err)
+		}
+		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrInfeasible) || !errors.Is(err, session.ErrNoSuccess) {
+			t.Errorf("a study whose only trial breaks a limit: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if m := s.State().Trials[0].Metrics; len(m) != 3 || m["loss"] != 1 || m["size"] != 11 || m["age"] != 3 {
+			t.Errorf("metrics %v", m)
 		}
 	})
 }

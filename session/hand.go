@@ -18,11 +18,9 @@ import (
 // one that is there, the config's parameters are taken over as Open does. Edit
 // makes no session: edit must not call Ask or Run.
 func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
-	s, err := newStudy(opts)
+	s := newStudy(opts)
+	_, err := s.openJournal(config)
 	if err != nil {
-		return err
-	}
-	if _, err := s.openJournal(config); err != nil {
 		return err
 	}
 	if err = s.takeParams(config); err == nil {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -175,26 +177,47 @@ func TestExhausted(t *testing.T) {
 
 // What an attempt's end means.
 func TestOutcomes(t *testing.T) {
+	measured := func(what study.Measure) func(*study.Config) {
+		return func(c *study.Config) { c.Metrics[0].Measure, c.Metrics[0].Rule = what, parser.Rule{} }
+	}
+	secret := func(c *study.Config) { c.Run.SecretEnv = []string{"TOKEN"} }
+	t.Setenv("TOKEN", "open sesame")
 	for name, c := range map[string]struct {
 		ending ending
 		kind   study.FailureKind // empty for success
 		text   string
+		change func(*study.Config)
 	}{
-		"success":       {ending{stdout: "loss=1\n"}, "", ""},
-		"exit code":     {ending{stdout: "loss=1\n", exit: runner.Exit{Code: 7}}, study.FailExit, "exit code 7"},
-		"signal":        {ending{exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}}, study.FailSignal, "ended by SIGSEGV"},
-		"no metric":     {ending{stdout: "hello\n"}, study.FailNoMetric, ""},
-		"nan":           {ending{stdout: "loss=nan\n"}, study.FailNotFinite, ""},
-		"inf":           {ending{stdout: "loss=1\nloss=-inf\n"}, study.FailNotFinite, ""},
-		"timeout":       {ending{stdout: "loss=1\n", takes: time.Hour}, study.FailTimeout, "timed out after 5m0s"},
-		"flood":         {ending{exit: runner.Exit{Flooded: true, Code: 143}}, study.FailFlood, ""},
-		"invalid job":   {ending{err: errors.New("no such thing")}, study.FailLaunch, "no such thing"},
-		"last of three": {ending{stdout: "loss=3\nloss=2\nloss=1"}, "", ""},
+		"success":          {ending{stdout: "loss=1\n"}, "", "", nil},
+		"exit code":        {ending{stdout: "loss=1\n", exit: runner.Exit{Code: 7}}, study.FailExit, "exit code 7", nil},
+		"a good exit code": {ending{stdout: "loss=1\n", exit: runner.Exit{Code: 7}}, "", "", func(c *study.Config) { c.Run.OKExit = []int{0, 7} }},
+		"signal":           {ending{exit: runner.Exit{Code: 139, Signal: "SIGSEGV"}}, study.FailSignal, "ended by SIGSEGV", nil},
+		"cause":            {ending{exit: runner.Exit{Code: 137, Signal: "SIGKILL", Cause: "it took more memory than it had asked for"}}, study.FailSignal, "it took more memory than it had asked for", nil},
+		"secret cause":     {ending{exit: runner.Exit{Code: 1, Cause: "bad token open sesame"}}, study.FailExit, "bad token [TOKEN]", secret},
+		"no metric":        {ending{stdout: "hello\n"}, study.FailNoMetric, "", nil},
+		"what counts":      {ending{stdout: "loss=1\nloss=2\n", exit: runner.Exit{Counted: &runner.Lengths{Stdout: 7}}}, "", "", nil},
+		"nan":              {ending{stdout: "loss=nan\n"}, study.FailNotFinite, "", nil},
+		"inf":              {ending{stdout: "loss=1\nloss=-inf\n"}, study.FailNotFinite, "", nil},
+		"timeout":          {ending{stdout: "loss=1\n", takes: time.Hour}, study.FailTimeout, "timed out after 5m0s", nil},
+		"flood":            {ending{exit: runner.Exit{Flooded: true, Code: 143}}, study.FailFlood, "", nil},
+		"invalid job":      {ending{err: errors.New("no such thing")}, study.FailLaunch, "no such thing", nil},
+		"invalid template": {ending{}, study.FailLaunch, "", func(c *study.Config) { c.Command = command.Command{Shell: "echo '{x}"} }},
+		"no place in file": {ending{}, study.FailLaunch, "", func(c *study.Config) {
+			c.Files = []command.File{{Text: "{}", To: "conf.json", Set: []command.Setting{{Path: "model.lr", Value: spaces.String("{x}")}}}}
+		}},
+		"last of three":  {ending{stdout: "loss=3\nloss=2\nloss=1"}, "", "", nil},
+		"seconds":        {ending{takes: time.Second}, "", "", measured(study.Seconds)},
+		"processor time": {ending{exit: runner.Exit{CPU: time.Second}}, "", "", measured(study.CPUSeconds)},
+		"memory":         {ending{exit: runner.Exit{PeakMemory: 1}}, "", "", measured(study.PeakMemory)},
+		"unknown memory": {ending{}, study.FailNoMetric, "peak_memory of the attempt is not known", measured(study.PeakMemory)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
 				cfg := config()
 				cfg.Budget.Trials, cfg.Run.Timeout = 1, study.Duration(5*time.Minute)
+				if c.change != nil {
+					c.change(&cfg)
+				}
 				st, err := finish(t, dir, &cfg, &fakeLauncher{program: func(runner.Job) ending { return c.ending }})
 				trial := st.Trials[0]
 				if c.kind == "" {

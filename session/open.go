@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,10 +27,7 @@ const dirMode = 0o700
 // The study is this process's until Close. Errors that say so wrap
 // journal.ErrLocked; a damaged journal is a *journal.CorruptError.
 func Open(config *study.Config, opts Options) (*Study, error) {
-	s, err := newStudy(opts)
-	if err != nil {
-		return nil, err
-	}
+	s := newStudy(opts)
 	if opts.Launcher != nil {
 		if err := s.checkOwner(); err != nil {
 			return nil, err
@@ -51,20 +47,16 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 }
 
 // newStudy fills in the defaults of the options.
-func newStudy(opts Options) (*Study, error) {
+func newStudy(opts Options) *Study {
 	if opts.Log == nil {
 		opts.Log = hclog.NewNullLogger()
 	}
 	if opts.Optimizer == nil {
 		opts.Optimizer = optimizer.New
 	}
-	dir, err := filepath.Abs(opts.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("open study %s: %w", opts.Dir, err)
-	}
-	s := &Study{opts: opts, layout: study.Layout(dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	s := &Study{opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
 	s.hooks, s.inUse = newHooks(s), func(int) bool { return false }
-	return s, nil
+	return s
 }
 
 // openJournal folds the journal into the state, or creates it. It returns the

@@ -35,10 +35,7 @@ func (s *Study) checkOwner() error {
 
 // ownerOf is the number of the user whom a file belongs to.
 func ownerOf(info fs.FileInfo) int {
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(sys.Uid)
-	}
-	return 0
+	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
 // ownerOfNew is whom a file belongs to that this process makes in the study: itself,

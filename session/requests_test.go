@@ -257,3 +257,48 @@ func TestRequestsLeftBehind(t *testing.T) {
 		noneWait(t, dir)
 	})
 }
+
+// Who hands out trials forgets at once what a request excludes.
+func TestExcludedWhileHandedOut(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		s := open(t, dir, &cfg, &fakeLauncher{})
+		for n := 1; n <= 2; n++ {
+			if _, err := s.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Tell(n, float64(n), nil, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := study.Request{Action: study.ActionExclude, Trial: 1}.Submit(s.Layout())
+		if err := errors.Join(err, s.Serve()); err != nil {
+			t.Fatal(err)
+		}
+		noneWait(t, dir)
+		trial, err := s.Ask(t.Context())
+		if err != nil || !trial.Values.Equal(proposalAfter(t, s.State(), 3, 2)) {
+			t.Errorf("trial %+v: %v", trial, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A study that shares the machine gets no more slots than it was started with.
+func TestWorkersOfASharer(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		f := asking(t, dir, 3, study.Request{Action: study.ActionAdjust, Workers: 3})
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer,
+			Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 2)})
+		refused := slices.IndexFunc(events(t, dir), func(e study.Event) bool {
+			r, ok := e.(study.Refused)
+			return ok && strings.Contains(r.Why, "for more than the 1 trials at a time that it was started with")
+		})
+		if refused < 0 || st.Config.Run.Workers != 1 || f.most != 1 {
+			t.Errorf("%d trials at a time: %v", f.most, lines(t, dir))
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +142,84 @@ func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// rejoining answers the first Attach as it is told.
+type rejoining struct {
+	*fakeLauncher
+	answer error
+}
+
+func (r *rejoining) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if err := r.answer; err != nil {
+		r.answer = nil
+		return runner.Exit{}, err
+	}
+	return r.fakeLauncher.Attach(ctx, job)
+}
+
+// What becomes of an attempt that an earlier session has left running: one that is known to
+// be over runs again; where it cannot be told, nothing is started beside it.
+func TestRejoined(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		assume bool
+		ended  string // why it runs again
+		err    string // why it does not
+	}{
+		"lost":                   {runner.ErrLost, false, "the attempt was lost: ", ""},
+		"of an older command":    {runner.ErrOutdated, false, "the attempt does not count: ", ""},
+		"never started":          {runner.ErrNeverStarted, false, "the attempt was lost: ", ""},
+		"elsewhere":              {runner.ErrElsewhere, false, "", "another host"},
+		"elsewhere, taken lost":  {runner.ErrElsewhere, true, "the attempt was taken to be lost: ", ""},
+		"nobody knows":           {errors.New("no answer"), false, "", "rejoin trial 1, attempt 1: no answer"},
+		"the system cannot look": {&runner.SpawnError{Op: "open the record", Err: syscall.EACCES}, false, "", "cannot open the record"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials = 1
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/1/1") {
+						return ending{takes: time.Hour}
+					}
+					return ending{stdout: "loss=1\n"}
+				}}
+				defer time.Sleep(2 * time.Hour) // until nothing lives
+				s := open(t, dir, &cfg, f)
+				stop := make(chan session.Stop)
+				time.AfterFunc(time.Second, func() { stop <- session.StopHere })
+				if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+					t.Error(err)
+				}
+				if err := s.Tell(1, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "trial 1 was not handed out") {
+					t.Errorf("told of what runs: %v", err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &rejoining{f, c.answer}, Optimizer: newFakeOptimizer, AssumeLost: c.assume})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = errors.Join(s.Run(t.Context(), nil), s.Close())
+				trial := s.State().Trials[0]
+				if c.err != "" {
+					if err == nil || !strings.Contains(err.Error(), c.err) || trial.Done() || len(f.launched) != 1 {
+						t.Errorf("launched %v, %v; want %q", f.launched, err, c.err)
+					}
+					return
+				}
+				ended := slices.IndexFunc(events(t, dir), func(e study.Event) bool {
+					end, ok := e.(study.Ended)
+					return ok && strings.HasPrefix(end.Failure.Text, c.ended)
+				})
+				if err != nil || ended < 0 || !slices.Equal(f.launched, []string{"1/1", "1/2"}) || trial.Value != 1 {
+					t.Errorf("launched %v, %v: %+v", f.launched, err, trial)
+				}
+			})
+		})
 	}
 }
 
