@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/runner"
 )
@@ -35,6 +36,47 @@ func rewrite(t *testing.T, job runner.Job, record string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), []byte(record), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLook: from afar one sees by whom an attempt is run, since when, and how it ended.
+func TestLook(t *testing.T) {
+	job := newJob(t)
+	over := filepath.Join(t.TempDir(), "over")
+	job.Shell = "until [ -e " + over + " ]; do sleep 0.01; done; exit 13"
+	supervisor := 0
+	job.Started = func(pid int) {
+		supervisor = pid
+		seen, ended, err := runner.Look(job.Dir)
+		for ; seen == 0 && err == nil; seen, ended, err = runner.Look(job.Dir) {
+			time.Sleep(time.Millisecond) // until the supervisor has written its number
+		}
+		same, started := runner.Inspect(job.Dir)
+		if err != nil || ended || seen != pid || same != pid || started.IsZero() {
+			t.Errorf("while %d runs it: %d, ended %v, %v; %d since %v", pid, seen, ended, err, same, started)
+		}
+		if err := os.WriteFile(over, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := new(runner.Local).Launch(context.Background(), job); err != nil {
+		t.Fatal(err)
+	}
+	if seen, ended, err := runner.Look(job.Dir); err != nil || !ended || seen != supervisor {
+		t.Errorf("afterwards: %d, ended %v, %v", seen, ended, err)
+	}
+	if exit, err := runner.Harvest(job); err != nil || exit.Code != 13 {
+		t.Errorf("harvested %+v, %v", exit, err)
+	}
+	none := runner.Job{Dir: job.Dir + "x", ID: job.ID}
+	if _, _, err := runner.Look(none.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of no attempt: %v", err)
+	}
+	if _, err := runner.Harvest(none); !errors.Is(err, runner.ErrNeverStarted) {
+		t.Errorf("of no attempt: %v", err)
+	}
+	if pid, started := runner.Inspect(none.Dir); pid != 0 || !started.IsZero() || runner.FullDisk(none.Dir) || runner.FullDisk(job.Dir) {
+		t.Errorf("of no attempt: %d since %v", pid, started)
 	}
 }
 

@@ -217,6 +217,8 @@ func testInvalid(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	for name, spoil := range map[string]func(*runner.Job){
 		"no command":     func(j *runner.Job) { j.Shell = "" },
 		"two commands":   func(j *runner.Job) { j.Argv = []string{"true"} },
+		"no directory":   func(j *runner.Job) { j.Dir = "" },
+		"an option":      func(j *runner.Job) { j.Shell, j.Argv = "", []string{"-x"} },
 		"no id":          func(j *runner.Job) { j.ID = "" },
 		"two words":      func(j *runner.Job) { j.ID = "a b" },
 		"NUL in command": func(j *runner.Job) { j.Shell = "echo \x00" },
