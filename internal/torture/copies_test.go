@@ -85,10 +85,7 @@ func TestCopyOfARunningStudy(t *testing.T) {
 func TestCopyOfAKilledStudy(t *testing.T) {
 	l := newLab(t)
 	l.spec("spec.toml", l.gated(), 1, 1)
-	r := l.start("run", "spec.toml")
-	l.await("the trial", func() bool { return l.wrote("log") })
-	l.check(r.Process.Kill())
-	r.end().must(l, 137)
+	l.killedWhile("log")
 	l.copyStudy("spec.study", "other.study")
 	l.write("other.toml", l.read("spec.toml"))
 	l.write("go2", "")
@@ -105,17 +102,14 @@ func TestCopyOfAKilledStudy(t *testing.T) {
 func TestMovedStudy(t *testing.T) {
 	l := newLab(t)
 	l.spec("spec.toml", l.gated(), 2, 1)
-	r := l.start("run", "spec.toml")
-	l.await("the trial", func() bool { return l.wrote("log") })
-	l.check(r.Process.Kill())
-	r.end().must(l, 137)
+	l.killedWhile("log")
 	l.check(os.Rename(l.path("spec.study"), l.path("moved.study")))
 	l.check(os.Rename(l.path("spec.toml"), l.path("moved.toml")))
 	const record = "moved.study/trials/000001/a1/attempt.jsonl"
 	text := regexp.MustCompile(`"device":[0-9]+`).ReplaceAllString(l.read(record), `"device":987654`)
 	l.write(record, text)
 
-	r = l.start("run", "moved.toml")
+	r := l.start("run", "moved.toml")
 	l.await("its beginning", func() bool { return strings.Contains(r.said(), "resuming study") })
 	l.write("go", "")
 	r.end().must(l, 0)
@@ -144,17 +138,14 @@ func TestRestoredStudy(t *testing.T) {
 func TestVanishedControlGroup(t *testing.T) {
 	l := newLab(t)
 	l.spec("spec.toml", "cd "+l.dir+"; echo {trial}.{attempt} >> log; until test -e go; do sleep 0.02; done; echo loss={x}", 1, 1)
-	r := l.start("run", "spec.toml")
-	l.await("the trial", func() bool { return l.wrote("log") })
-	l.check(r.Process.Kill())
-	r.end().must(l, 137)
+	l.killedWhile("log")
 	found := regexp.MustCompile(`"cgroup":"([^"]*)"`).FindStringSubmatch(l.read("spec.study/trials/000001/a1/attempt.jsonl"))
 	if found == nil {
 		l.kill()
 		t.Skip("needs control groups of version 2")
 	}
 	group := found[1]
-	r = l.start("run", "spec.toml")
+	r := l.start("run", "spec.toml")
 	l.await("its beginning", func() bool { return strings.Contains(r.said(), "resuming study") })
 	l.write("go", "")
 	// The supervisor must not write down how it ended.

@@ -81,10 +81,12 @@ func (l *lab) wrote(name string) bool {
 // is TOML that goes on in the table [run].
 func (l *lab) spec(name, command string, trials, workers int, more ...string) {
 	l.Helper()
-	l.write(name, fmt.Sprintf(`command = %s
-[objective]
-metric = "loss"
-[params.x]
+	l.write(name, "command = "+strconv.Quote(command)+"\n[objective]\nmetric = \"loss\"\n"+searching(trials, workers, more...))
+}
+
+// searching is what follows in a spec on the keys of [objective].
+func searching(trials, workers int, more ...string) string {
+	return fmt.Sprintf(`[params.x]
 type = "float"
 min = 0
 max = 1
@@ -95,7 +97,7 @@ trials = %d
 [run]
 workers = %d
 %s
-`, strconv.Quote(command), trials, workers, strings.Join(more, "\n")))
+`, trials, workers, strings.Join(more, "\n"))
 }
 
 // as is the command line that runs one of the roles in trial_test.go.

@@ -149,19 +149,7 @@ func TestPowerCuts(t *testing.T) {
 func (l *lab) firstEra(name string) *era {
 	l.Helper()
 	e := l.newEra(newDisk(), name, map[int]string{})
-	e.disk.Put("spec.toml", cutSpecs[name]+fmt.Sprintf(`direction = "minimize"
-[params.x]
-type = "float"
-min = 0
-max = 1
-[optimizer]
-method = "random"
-[budget]
-trials = %d
-[run]
-workers = 2
-%s
-`, cutTrials, cutRuns[name]))
+	e.disk.Put("spec.toml", cutSpecs[name]+"direction = \"minimize\"\n"+searching(cutTrials, 2, cutRuns[name]))
 	e.run(l, "KILL=1")
 	if e.code != 128+int(syscall.SIGKILL) {
 		e.check(l, "")
