@@ -9,7 +9,8 @@ import (
 )
 
 // Objective is a function over any parameter space, to be minimized. Its fields
-// mean what those of Problem of the same name mean.
+// mean what those of Problem of the same name mean. Fails tells whether a trial breaks
+// down; its value must then not be used. Nil means that none does.
 type Objective struct {
 	Name  string
 	Space *spaces.Space
@@ -60,9 +61,6 @@ func (p Problem) Objective() Objective {
 	}
 	if p.Noisy != nil {
 		o.Noisy = func(v spaces.Values, trial uint64) float64 { return p.Noisy(vector(v), trial) }
-	}
-	if p.Fails != nil {
-		o.Fails = func(v spaces.Values) bool { return p.Fails(vector(v)) }
 	}
 	return o
 }

@@ -172,9 +172,8 @@ func TestRobotPushNoise(t *testing.T) {
 	}
 	for _, p := range []Problem{RobotPush3(goal, 1), RobotPush4(goal, 1)} {
 		x := p.FromUnit([]float64{0.1, 0.2, 0.7, 0.3}[:p.Dim()])
-		a, _ := p.Observe(x, 1)
-		b, _ := p.Observe(x, 2)
-		if again, _ := p.Observe(x, 1); again != a {
+		a, b := p.Noisy(x, 1), p.Noisy(x, 2)
+		if again := p.Noisy(x, 1); again != a {
 			t.Errorf("%s: trial 1 gives %v, then %v", p.Name, a, again)
 		}
 		if a == b || a == p.Eval(x) {
@@ -209,9 +208,9 @@ func TestLargestSlope(t *testing.T) {
 	}
 }
 
-func ExampleProblem_Observe() {
-	p := Branin()
-	y, ok := p.Observe([]float64{0, 0}, 1)
+func ExampleObjective_Observe() {
+	o := Branin().Objective()
+	y, ok := o.Observe(o.Space.Decode(spaces.Point{1. / 3, 0}), 1)
 	fmt.Printf("%.4f %v\n", y, ok)
 	// Output: 55.6021 true
 }

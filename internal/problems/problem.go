@@ -18,7 +18,6 @@
 package problems
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -44,25 +43,10 @@ type Problem struct {
 	// Noisy is what a trial of that number sees at x. It depends on nothing
 	// else, so trials can be evaluated in any order. Nil means Eval.
 	Noisy func(x []float64, trial uint64) float64
-
-	// Fails tells whether a trial at x breaks down; its value must then not be
-	// used. Nil means that none does.
-	Fails func(x []float64) bool
 }
 
 // Dim is the number of dimensions.
 func (p Problem) Dim() int { return len(p.Low) }
-
-// Observe is what a trial at x sees, and whether it succeeds.
-func (p Problem) Observe(x []float64, trial uint64) (y float64, ok bool) {
-	if p.Fails != nil && p.Fails(x) {
-		return math.NaN(), false
-	}
-	if p.Noisy != nil {
-		return p.Noisy(x, trial), true
-	}
-	return p.Eval(x), true
-}
 
 // FromUnit maps a point of the unit cube into the box.
 func (p Problem) FromUnit(u []float64) []float64 {

@@ -231,8 +231,8 @@ func TestNoiseBelongsToTheTrial(t *testing.T) {
 	sum, squares := 0.0, 0.0
 	const n = 4000
 	for trial := range uint64(n) {
-		y, ok := p.Observe(x, trial)
-		if again, _ := p.Observe(x, trial); !ok || again != y {
+		y := p.Noisy(x, trial)
+		if again := p.Noisy(x, trial); again != y {
 			t.Fatalf("trial %d: %v, then %v", trial, y, again)
 		}
 		e := y - p.Eval(x)
@@ -245,7 +245,7 @@ func TestNoiseBelongsToTheTrial(t *testing.T) {
 	if sd := math.Sqrt(squares / n); math.Abs(sd-2) > 0.1 {
 		t.Errorf("standard deviation %v, want 2", sd)
 	}
-	if a, _ := p.Observe(x, 1); a == p.Eval(x) {
+	if p.Noisy(x, 1) == p.Eval(x) {
 		t.Error("trial 1 has no noise")
 	}
 }

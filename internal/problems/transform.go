@@ -3,6 +3,8 @@ package problems
 import (
 	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Shifted moves the function inside its box by 10 to 25 % of the width of each
@@ -30,21 +32,26 @@ func Shifted(p Problem, seed uint64) Problem {
 			}
 		}
 	}
+	return p.moved("-shifted",
+		func(x []float64) []float64 { return subtract(x, shift) },
+		func(x []float64) []float64 { return add(x, shift) })
+}
+
+// moved is the function where from maps its box to that of p, and to maps back. The
+// minimizers that leave the box are none any more.
+func (p Problem) moved(suffix string, from, to func([]float64) []float64) Problem {
 	moved := p
-	moved.Name += "-shifted"
+	moved.Name += suffix
 	moved.Lipschitz = 0
 	moved.Minimizers = nil
 	for _, m := range p.Minimizers {
-		if at := add(m, shift); p.contains(at) {
+		if at := to(m); p.contains(at) {
 			moved.Minimizers = append(moved.Minimizers, at)
 		}
 	}
-	moved.Eval = before(p.Eval, func(x []float64) []float64 { return subtract(x, shift) })
+	moved.Eval = func(x []float64) float64 { return p.Eval(from(x)) }
 	if p.Noisy != nil {
-		moved.Noisy = func(x []float64, trial uint64) float64 { return p.Noisy(subtract(x, shift), trial) }
-	}
-	if p.Fails != nil {
-		moved.Fails = func(x []float64) bool { return p.Fails(subtract(x, shift)) }
+		moved.Noisy = func(x []float64, trial uint64) float64 { return p.Noisy(from(x), trial) }
 	}
 	return moved
 }
@@ -69,44 +76,12 @@ func Rotated(p Problem, seed uint64) Problem {
 	for q == nil || !p.contains(back(p.Minimizers[0])) {
 		q = rotation(r, p.Dim())
 	}
-	moved := p
-	moved.Name += "-rotated"
-	moved.Lipschitz = 0
-	moved.Minimizers = nil
-	for _, m := range p.Minimizers {
-		if at := back(m); p.contains(at) {
-			moved.Minimizers = append(moved.Minimizers, at)
-		}
-	}
-	moved.Eval = before(p.Eval, turned)
-	if p.Noisy != nil {
-		moved.Noisy = func(x []float64, trial uint64) float64 { return p.Noisy(turned(x), trial) }
-	}
-	if p.Fails != nil {
-		moved.Fails = func(x []float64) bool { return p.Fails(turned(x)) }
-	}
-	return moved
+	return p.moved("-rotated", turned, back)
 }
 
-func before(f func([]float64) float64, change func([]float64) []float64) func([]float64) float64 {
-	return func(x []float64) float64 { return f(change(x)) }
-}
+func add(a, b []float64) []float64 { return floats.AddTo(make([]float64, len(a)), a, b) }
 
-func add(a, b []float64) []float64 {
-	c := make([]float64, len(a))
-	for i := range a {
-		c[i] = a[i] + b[i]
-	}
-	return c
-}
-
-func subtract(a, b []float64) []float64 {
-	c := make([]float64, len(a))
-	for i := range a {
-		c[i] = a[i] - b[i]
-	}
-	return c
-}
+func subtract(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 
 // randomPoint draws a point whose coordinates lie in [low, high].
 func randomPoint(r *rand.Rand, d int, low, high float64) []float64 {
