@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -118,22 +119,12 @@ func summarize(runs [][]float64, log bool) band {
 		low, mid, high := quantile(at, 0.1), median(at), quantile(at, 0.9)
 		if !log {
 			var sd float64
-			mid, sd = meanAndSD(at)
+			mid, sd = stat.PopMeanStdDev(at, nil)
 			low, high = math.Max(mid-sd, 0), mid+sd
 		}
 		b.low, b.mid, b.high = append(b.low, low), append(b.mid, mid), append(b.high, high)
 	}
 	return b
-}
-
-func meanAndSD(xs []float64) (mean, sd float64) {
-	for _, x := range xs {
-		mean += x / float64(len(xs))
-	}
-	for _, x := range xs {
-		sd += (x - mean) * (x - mean) / float64(len(xs))
-	}
-	return mean, math.Sqrt(sd)
 }
 
 // addBand draws a band from one evaluation to another. A run that ended before

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -133,47 +133,28 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 			missing = append(missing, j)
 		}
 	}
-	type finished struct {
-		key key
-		run run
-	}
-	results := make(chan finished)
 	group, ctx := errgroup.WithContext(ctx)
-	var next atomic.Int64
-	for range runtime.GOMAXPROCS(0) {
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	var mu sync.Mutex
+	count := 0
+	for _, j := range missing {
 		group.Go(func() error {
-			for {
-				n := int(next.Add(1)) - 1
-				if n >= len(missing) {
-					return nil
-				}
-				r, err := missing[n].run(ctx)
-				if err != nil {
-					return err
-				}
-				select {
-				case results <- finished{missing[n].key(), r}:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
+			r, err := j.run(ctx)
+			if err != nil {
+				return err
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			count++
+			fmt.Fprintf(progress, "\r%d of %d runs", count, len(missing))
+			return s.add(j.key(), r)
 		})
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- group.Wait(); close(results) }()
-	var writeErr error
-	count := 0
-	for f := range results {
-		count++
-		if writeErr == nil {
-			writeErr = s.add(f.key, f.run)
-		}
-		fmt.Fprintf(progress, "\r%d of %d runs", count, len(missing))
-	}
+	err := group.Wait()
 	if count > 0 {
 		fmt.Fprintln(progress)
 	}
-	return errors.Join(<-failed, writeErr)
+	return err
 }
 
 func (j job) key() key { return key{j.variant, j.objective.Name, j.seed} }
