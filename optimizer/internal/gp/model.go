@@ -180,13 +180,3 @@ func (m *Model) Fitted(dst []float64) []float64 {
 	}
 	return dst
 }
-
-// LogLikelihood returns the log marginal likelihood
-// −½ (y−c−m(X))ᵀα − Σ ln L_ii − n/2 ln 2π.
-func (m *Model) LogLikelihood() float64 {
-	sum := -0.5 * float64(m.Len()) * math.Log(2*math.Pi)
-	for i, row := range m.rows {
-		sum -= 0.5*(m.y[i]-m.centres[i])*m.alpha[i] + math.Log(row[i])
-	}
-	return sum
-}

@@ -1,8 +1,6 @@
 package gp
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
@@ -16,7 +14,6 @@ type Predictor struct {
 	k     []float64 // k(X,x)
 	slope []float64
 	v     []float64 // L⁻¹ k, then K⁻¹ k
-	v2    []float64
 	// For Batch: batch × n, and batch; for Slope: d. Made on first use.
 	block, out, direction []float64
 }
@@ -27,8 +24,8 @@ const batch = 32
 // Predictor returns a new Predictor for m.
 func (m *Model) Predictor() *Predictor {
 	n := m.Len()
-	s := make([]float64, 4*n)
-	return &Predictor{m: m, k: s[:n:n], slope: s[n : 2*n : 2*n], v: s[2*n : 3*n : 3*n], v2: s[3*n:]}
+	s := make([]float64, 3*n)
+	return &Predictor{m: m, k: s[:n:n], slope: s[n : 2*n : 2*n], v: s[2*n:]}
 }
 
 // Model returns the model that p evaluates.
@@ -108,29 +105,6 @@ func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance f
 		dvariance[j] = 2 * sb * inv
 	}
 	return m.centreGrad(x, dmean) + mu, variance
-}
-
-// Covariance returns the posterior covariance k(a,b) − v(a)ᵀv(b) of the latent
-// function at two points. O(n²).
-func (p *Predictor) Covariance(a, b []float64) float64 {
-	p.kernel(a)
-	copy(p.v, p.k)
-	forward(p.m.rows, p.v)
-	p.kernel(b)
-	copy(p.v2, p.k)
-	forward(p.m.rows, p.v2)
-	return p.m.prior(a, b) - floats.Dot(p.v, p.v2)
-}
-
-// prior returns k(a,b).
-func (m *Model) prior(a, b []float64) float64 {
-	r2 := 0.0
-	for j, inv := range m.inv {
-		t := (a[j] - b[j]) * inv
-		r2 += t * t
-	}
-	s := math.Sqrt(5 * r2)
-	return m.signal * (1 + s + s*s/3) * math.Exp(-s)
 }
 
 // Batch is Predict for many points: mean[i], variance[i] of xs[i]. Solving for
