@@ -79,46 +79,34 @@ func cutEnvelope(line []byte) (e envelope, ok bool) {
 	return envelope{Type(t), string(at), x}, err == nil
 }
 
+// decoders read the events of each type.
+var decoders = map[Type]func(line []byte) (Event, error){
+	TypeStudy:     decodeAs[Created],
+	TypeSession:   decodeAs[Session],
+	TypeSetup:     decodeAs[SetupEnded],
+	TypeEnqueued:  decodeAs[Enqueued],
+	TypeProposed:  decodeAs[Proposed],
+	TypeStarted:   decodeAs[Started],
+	TypeMeasured:  decodeAs[Measured],
+	TypeReadings:  decodeAs[Readings],
+	TypeCut:       decodeAs[Cut],
+	TypeEnded:     decodeAs[Ended],
+	TypeFinished:  decodeAs[Finished],
+	TypeConfirmed: decodeAs[Confirmed],
+	TypeExcluded:  decodeAs[Excluded],
+	TypeIncluded:  decodeAs[Included],
+	TypeNoted:     decodeAs[Noted],
+	TypeConfig:    decodeAs[ConfigChanged],
+	TypeRefused:   decodeAs[Refused],
+	TypeClosed:    decodeAs[Closed],
+}
+
 func decodeEvent(t Type, line []byte) (Event, error) {
-	switch t {
-	case TypeStudy:
-		return decodeAs[Created](line)
-	case TypeSession:
-		return decodeAs[Session](line)
-	case TypeSetup:
-		return decodeAs[SetupEnded](line)
-	case TypeEnqueued:
-		return decodeAs[Enqueued](line)
-	case TypeProposed:
-		return decodeAs[Proposed](line)
-	case TypeStarted:
-		return decodeAs[Started](line)
-	case TypeMeasured:
-		return decodeAs[Measured](line)
-	case TypeReadings:
-		return decodeAs[Readings](line)
-	case TypeCut:
-		return decodeAs[Cut](line)
-	case TypeEnded:
-		return decodeAs[Ended](line)
-	case TypeFinished:
-		return decodeAs[Finished](line)
-	case TypeConfirmed:
-		return decodeAs[Confirmed](line)
-	case TypeExcluded:
-		return decodeAs[Excluded](line)
-	case TypeIncluded:
-		return decodeAs[Included](line)
-	case TypeNoted:
-		return decodeAs[Noted](line)
-	case TypeConfig:
-		return decodeAs[ConfigChanged](line)
-	case TypeRefused:
-		return decodeAs[Refused](line)
-	case TypeClosed:
-		return decodeAs[Closed](line)
+	decode, known := decoders[t]
+	if !known {
+		return nil, fmt.Errorf("%w: its record %q was written by a later version of lbotune", journal.ErrVersion, t)
 	}
-	return nil, fmt.Errorf("%w: its record %q was written by a later version of lbotune", journal.ErrVersion, t)
+	return decode(line)
 }
 
 func decodeAs[E Event](line []byte) (Event, error) {
