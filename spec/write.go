@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -21,27 +22,7 @@ func (w *writer) key(width int, key, value string) {
 }
 
 // quote writes a TOML basic string.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func quote(s string) string { return command.Literal(spaces.String(s)) }
 
 func quoteAll(list []string) string {
 	quoted := make([]string, len(list))
@@ -49,18 +30,6 @@ func quoteAll(list []string) string {
 		quoted[i] = quote(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// literal writes a parameter value.
-func literal(v spaces.Value) string {
-	if s, ok := v.Any().(string); ok {
-		return quote(s)
-	}
-	b, err := v.MarshalJSON()
-	if err != nil {
-		return quote(v.Text())
-	}
-	return string(b)
 }
 
 // number writes a bound so that floats stay floats and read easily.
@@ -82,7 +51,7 @@ func (w *writer) param(p spaces.Param, remark string) {
 	case spaces.KindChoice:
 		var list []string
 		for _, c := range p.Choices {
-			list = append(list, literal(c))
+			list = append(list, command.Literal(c))
 		}
 		keys = append(keys, [2]string{"choices", "[" + strings.Join(list, ", ") + "]"})
 	case spaces.KindFloat, spaces.KindInt:
@@ -95,7 +64,7 @@ func (w *writer) param(p spaces.Param, remark string) {
 	case isNumber && (p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt):
 		keys = append(keys, [2]string{"default", number(x, p.Kind)})
 	case p.Default.IsValid():
-		keys = append(keys, [2]string{"default", literal(p.Default)})
+		keys = append(keys, [2]string{"default", command.Literal(p.Default)})
 	}
 	width := 0
 	for _, k := range keys {

@@ -47,7 +47,7 @@ func (b *Bindings) Expand(text string) (out string, absent bool) {
 func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 	if t, ok := b.builtin(p.Name); ok && !p.Flag && (p.Format == "" || LiteralFormat(p.Format)) {
 		if p.Format != "" {
-			t = literal(b.builtinValue(p.Name, t))
+			t = Literal(b.builtinValue(p.Name, t))
 		}
 		return []string{t}, false, true
 	}
@@ -66,7 +66,7 @@ func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 	case !active:
 		return nil, true, true
 	case LiteralFormat(p.Format):
-		return []string{literal(v)}, false, true
+		return []string{Literal(v)}, false, true
 	case p.Format != "":
 		return []string{formatNumber(p.Format, v)}, false, true
 	case has:

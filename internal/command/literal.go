@@ -6,8 +6,8 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// literal writes a value as JSON, YAML and TOML all have it.
-func literal(v spaces.Value) string {
+// Literal writes a value as JSON, YAML and TOML all have it.
+func Literal(v spaces.Value) string {
 	b, err := v.MarshalJSON()
 	if err != nil {
 		// Values of a space are finite numbers, strings and truth values.

@@ -138,7 +138,7 @@ func setJSON(text []byte, path string, v spaces.Value) ([]byte, error) {
 	}
 	var value json.RawMessage
 	if v.IsValid() {
-		value = json.RawMessage(literal(v))
+		value = json.RawMessage(Literal(v))
 	}
 	raw, err := setRaw(raw, path, strings.Split(path, "."), value)
 	if err != nil {
@@ -183,7 +183,7 @@ func setRaw(raw json.RawMessage, path string, keys []string, value json.RawMessa
 				return nil, err
 			}
 			key, _ = token.(string)
-			name = append([]byte(literal(spaces.String(key))), ':')
+			name = append([]byte(Literal(spaces.String(key))), ':')
 		}
 		missing.Allowed = append(missing.Allowed, key)
 		var member json.RawMessage
@@ -222,7 +222,7 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 		return nil, errors.New("the base file has several documents; values are set in files of one")
 	}
 	if v.IsValid() {
-		if err := yaml.Unmarshal([]byte(literal(v)), &value); err != nil {
+		if err := yaml.Unmarshal([]byte(Literal(v)), &value); err != nil {
 			return nil, fmt.Errorf("write %s: %w", path, err)
 		}
 	}
