@@ -1,5 +1,11 @@
 package study
 
+import (
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
 // FailureKind says which of a trial's promises was not kept. Failures of the
 // same kind and code are alike.
 type FailureKind string
@@ -45,3 +51,31 @@ func (f *Failure) String() string {
 // alike reports whether both failures have the same cause as far as lbotune
 // can tell.
 func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }
+
+// Failures are trials that failed for one reason.
+type Failures struct {
+	Reason string `json:"reason"`
+	Trials []int  `json:"trials"`
+}
+
+// Last is the trial that failed last.
+func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
+
+// Failures lists why trials failed, the most frequent reason first.
+func (s *State) Failures() []Failures {
+	out := []Failures{}
+	for _, t := range s.Trials {
+		if t.Status != optimizer.Failed {
+			continue
+		}
+		reason := t.Failure.String()
+		i := slices.IndexFunc(out, func(f Failures) bool { return f.Reason == reason })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Failures{Reason: reason})
+		}
+		out[i].Trials = append(out[i].Trials, t.Number)
+	}
+	slices.SortStableFunc(out, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
+	return out
+}

@@ -61,6 +61,18 @@ func (s *State) Trial(n int) (*Trial, error) {
 // not open again.
 func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuard }
 
+// Standing says in words whether the study goes on; running says whether a process works
+// on it.
+func (s *State) Standing(running bool) string {
+	switch {
+	case running:
+		return "running"
+	case s.Closed != nil:
+		return "ended: " + s.Closed.Detail
+	}
+	return "stopped"
+}
+
 // Best returns the best trial, nil if none has succeeded: the one with the best
 // mean once trials were confirmed, else the one with the best value. Those that hold every
 // limit come first; if there are none, it is the least violating. Of several

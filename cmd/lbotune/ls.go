@@ -115,8 +115,7 @@ func listed(dir string) listedJSON {
 		out.Error = err.Error()
 		return out
 	}
-	out.State, _, _ = strings.Cut(standing(st, held), ":")
-	out.State, _, _ = strings.Cut(out.State, ";")
+	out.State, _, _ = strings.Cut(st.Standing(held), ":")
 	out.Study, out.Finished, out.Trials, out.Failed = st.Config.Name, len(st.Order), st.Config.Budget.Trials, st.Count(optimizer.Failed)
 	out.Metric, out.Updated = metricName(&st.Config), st.Updated
 	if b := st.Best(); b != nil {

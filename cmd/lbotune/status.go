@@ -23,15 +23,15 @@ import (
 // statusJSON is what status prints with --json.
 type statusJSON struct {
 	summaryJSON
-	Running    bool          `json:"running"`
-	Elapsed    float64       `json:"elapsed"`        // seconds; of a running study until now
-	Left       float64       `json:"left,omitempty"` // seconds, estimated
-	Attempts   []attemptJSON `json:"attempts"`       // that run
-	Failures   []reasonJSON  `json:"failures"`
-	Unfinished []int         `json:"unfinished"`
-	Sessions   int           `json:"sessions"`
-	Began      time.Time     `json:"began"`
-	Updated    time.Time     `json:"updated"`
+	Running    bool             `json:"running"`
+	Elapsed    float64          `json:"elapsed"`        // seconds; of a running study until now
+	Left       float64          `json:"left,omitempty"` // seconds, estimated
+	Attempts   []attemptJSON    `json:"attempts"`       // that run
+	Failures   []study.Failures `json:"failures"`
+	Unfinished []int            `json:"unfinished"`
+	Sessions   int              `json:"sessions"`
+	Began      time.Time        `json:"began"`
+	Updated    time.Time        `json:"updated"`
 }
 
 // attemptJSON is an attempt that runs.
@@ -46,12 +46,6 @@ type attemptJSON struct {
 	Step    *float64      `json:"step,omitempty"`
 	Metrics study.Metrics `json:"metrics,omitempty"`
 	Params  spaces.Values `json:"params"`
-}
-
-// reasonJSON is why trials failed.
-type reasonJSON struct {
-	Reason string `json:"reason"`
-	Trials []int  `json:"trials"`
 }
 
 func newStatus(g *global) *cobra.Command {
@@ -78,7 +72,7 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	for _, t := range st.Pending() {
 		pending = append(pending, t.Number)
 	}
-	attempts, failures, elapsed := attemptsUnderWay(st, l, held), reasons(st), st.Elapsed
+	attempts, failures, elapsed := attemptsUnderWay(st, l, held), st.Failures(), st.Elapsed
 	left := time.Duration(0)
 	if held {
 		elapsed += max(time.Since(st.Updated), 0)
@@ -92,7 +86,11 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 		fmt.Fprintf(&s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	row("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
-	row("state", "%s", standing(st, held))
+	advice := ""
+	if !held && st.Closed == nil {
+		advice = "; run or resume continues from here"
+	}
+	row("state", "%s%s", oneLine(st.Standing(held)), advice)
 	row("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
 		st.Count(optimizer.Succeeded), st.Count(optimizer.Failed), st.Count(optimizer.Pruned))
 	if n := excluded(st); n > 0 {
@@ -189,25 +187,6 @@ func (a attemptJSON) line() string {
 	return text
 }
 
-// reasons lists why trials failed, the most frequent first.
-func reasons(st *study.State) []reasonJSON {
-	out := []reasonJSON{}
-	for _, n := range st.Order {
-		t := st.Trials[n-1]
-		if t.Status != optimizer.Failed || t.Failure == nil {
-			continue
-		}
-		i := slices.IndexFunc(out, func(r reasonJSON) bool { return r.Reason == t.Failure.Text })
-		if i < 0 {
-			i = len(out)
-			out = append(out, reasonJSON{Reason: t.Failure.Text})
-		}
-		out[i].Trials = append(out[i].Trials, n)
-	}
-	slices.SortStableFunc(out, func(a, b reasonJSON) int { return len(b.Trials) - len(a.Trials) })
-	return out
-}
-
 // excluded counts the trials that were taken out.
 func excluded(st *study.State) int {
 	n := 0
@@ -217,15 +196,4 @@ func excluded(st *study.State) int {
 		}
 	}
 	return n
-}
-
-// standing says in words whether a study runs, rests or has ended.
-func standing(st *study.State, held bool) string {
-	switch {
-	case held:
-		return "running"
-	case st.Closed != nil:
-		return "ended: " + oneLine(st.Closed.Detail)
-	}
-	return "stopped; run or resume continues from here"
 }

@@ -97,13 +97,9 @@ func (t *Trial) class() string {
 
 // Failures are trials that failed for one reason.
 type Failures struct {
-	Reason string `json:"reason"`
-	Trials []int  `json:"trials"`
+	study.Failures
 	Output string `json:"output,omitempty"` // the end of what the last of them printed
 }
-
-// Last is the trial that failed last.
-func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
 
 // Of prepares a study to be shown. Asking the model takes from a moment to some seconds;
 // the end of ctx leaves it out.
@@ -118,7 +114,7 @@ func of(src Source) *Study {
 	st := src.State
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
-		Running: src.Running, Standing: standing(st, src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
+		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
 		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, state: st}
 	for _, m := range c.Metrics {
 		s.Metrics = append(s.Metrics, m.Name)
@@ -141,7 +137,13 @@ func of(src Source) *Study {
 			s.Trials[t.Number-1].best = true
 		}
 	}
-	s.group(src)
+	for i, f := range st.Failures() {
+		group := Failures{Failures: f}
+		if src.Output != nil && i < 20 {
+			group.Output = src.Output(st.Trials[f.Last()-1])
+		}
+		s.Failures = append(s.Failures, group)
+	}
 	s.choose()
 	return s
 }
@@ -152,17 +154,6 @@ func (s *Study) ask(ctx context.Context) {
 	if s.Model, err = s.believe(ctx); err != nil {
 		s.Model, s.NoModel = nil, err.Error()
 	}
-}
-
-// standing says in words whether the study goes on.
-func standing(st *study.State, running bool) string {
-	switch {
-	case running:
-		return "running"
-	case st.Closed != nil:
-		return "ended: " + st.Closed.Detail
-	}
-	return "stopped"
 }
 
 func (s *Study) trial(src Source, t *study.Trial) *Trial {
@@ -203,30 +194,6 @@ const infeasible = "infeasible"
 // mostOutputs is how many trials a study may have for the end of each one's output to
 // be part of the page.
 const mostOutputs = 1000
-
-// group sorts failures by their reasons, the most frequent first.
-func (s *Study) group(src Source) {
-	at := map[string]int{}
-	for _, t := range s.Trials {
-		if t.Status != optimizer.Failed {
-			continue
-		}
-		reason := t.Failure.String()
-		i, known := at[reason]
-		if !known {
-			i = len(s.Failures)
-			at[reason] = i
-			s.Failures = append(s.Failures, Failures{Reason: reason})
-		}
-		s.Failures[i].Trials = append(s.Failures[i].Trials, t.Number)
-	}
-	slices.SortStableFunc(s.Failures, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
-	for i := range s.Failures {
-		if f := &s.Failures[i]; src.Output != nil && i < 20 {
-			f.Output = src.Output(src.State.Trials[f.Last()-1])
-		}
-	}
-}
 
 // good is a value turned so that larger is better; worse is the worse of two.
 func (s *Study) good(v float64) float64 { return s.Direction.Maximized(v) }
