@@ -163,20 +163,17 @@ func (h *hooks) call(event, command, path string, a aftermath) error {
 // end waits until all is done. StopNow kills the hooks that are left.
 func (h *hooks) end(stop <-chan Stop) {
 	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		for {
-			select {
-			case step := <-stop:
-				if step == StopNow {
-					h.kill()
-				}
-			case <-over:
-				return
+	go func() { h.feed.flush(); close(over) }()
+	for {
+		select {
+		case step := <-stop:
+			if step == StopNow {
+				h.kill()
 			}
+		case <-over:
+			return
 		}
-	}()
-	h.feed.flush()
+	}
 }
 
 var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)

@@ -1,15 +1,12 @@
 package study_test
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -22,10 +19,14 @@ func TestInvalidConfigs(t *testing.T) {
 		"found \"loss\" twice or empty": func(c *study.Config) {
 			c.Metrics = append(c.Metrics, study.Metric{Name: "loss"})
 		},
-		"found \"\" twice or empty":                              func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{}) },
-		"metric loss: nothing is at least 2 and at most 1":       func(c *study.Config) { c.Metrics[0].Min, c.Metrics[0].Max = number(2), number(1) },
-		`metric loss: nothing measures "joules"`:                 func(c *study.Config) { c.Metrics[0].Measure = "joules" },
-		"there are 101 metrics: at most 100 can be watched":      manyMetrics,
+		"found \"\" twice or empty":                        func(c *study.Config) { c.Metrics = append(c.Metrics, study.Metric{}) },
+		"metric loss: nothing is at least 2 and at most 1": func(c *study.Config) { c.Metrics[0].Min, c.Metrics[0].Max = number(2), number(1) },
+		`metric loss: nothing measures "joules"`:           func(c *study.Config) { c.Metrics[0].Measure = "joules" },
+		"there are 101 metrics: at most 100 can be watched": func(c *study.Config) {
+			for i := range 100 {
+				c.Metrics = append(c.Metrics, study.Metric{Name: strings.Repeat("m", i+1)})
+			}
+		},
 		"parameter x: min: min = 2 must be smaller than max = 1": func(c *study.Config) { c.Params[0].Min = 2 },
 		`relation "n <= 5": the training budget n cannot be`:     func(c *study.Config) { halves(c); c.Where = []string{"n <= 5"} },
 		`relation "x <= unknown": there is no parameter unknown`: func(c *study.Config) { c.Where = []string{"x <= unknown"} },
@@ -47,12 +48,6 @@ func TestInvalidConfigs(t *testing.T) {
 	c.Budget.Goal = number(math.NaN())
 	if _, err := c.Fingerprint(); err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("a goal that is not a number: %v", err)
-	}
-}
-
-func manyMetrics(c *study.Config) {
-	for i := range 100 {
-		c.Metrics = append(c.Metrics, study.Metric{Name: strings.Repeat("m", i+1)})
 	}
 }
 
@@ -87,24 +82,6 @@ func TestValuesOfNoRung(t *testing.T) {
 	err := begun(t, c).Apply(study.Record{Event: study.Proposed{Trial: 2, Values: values(0, 3)}})
 	if err == nil || !strings.Contains(err.Error(), "parameter n has none of the values [2 4 8] of its rungs") {
 		t.Errorf("error %v", err)
-	}
-}
-
-func TestDurations(t *testing.T) {
-	for text, want := range map[string]any{
-		`"1m30s"`: study.Duration(90 * time.Second),
-		`90`:      `duration: want text such as "5m"`,
-		`"soon"`:  `found "soon"; want a duration such as "90s", "5m" or "2h30m"`,
-	} {
-		var d study.Duration
-		err := json.Unmarshal([]byte(text), &d)
-		if complaint, bad := want.(string); bad {
-			if err == nil || !strings.Contains(err.Error(), complaint) {
-				t.Errorf("%s: %v", text, err)
-			}
-		} else if err != nil || d != want {
-			t.Errorf("%s: %v, %v", text, d, err)
-		}
 	}
 }
 
@@ -175,20 +152,5 @@ func TestRenderSetup(t *testing.T) {
 		if got := c.RenderSetup("/s"); got != want {
 			t.Errorf("%q is shown as %q", setup, got)
 		}
-	}
-}
-
-// The mean and the median of what several runs report, each metric over those that have it.
-func TestCombine(t *testing.T) {
-	runs := []study.Metrics{{"loss": 1, "size": 4}, {"loss": 2}, {"loss": 9, "size": 8}}
-	if m := study.Combine(runs, ""); m["loss"] != 4 || m["size"] != 6 {
-		t.Errorf("means %v", m)
-	}
-	if m := study.Combine(runs, "median"); m["loss"] != 2 || m["size"] != 6 {
-		t.Errorf("medians %v", m)
-	}
-	runs = append(runs, study.Metrics{"loss": journal.Float(math.NaN())})
-	if m := study.Combine(runs, "median"); !math.IsNaN(float64(m["loss"])) {
-		t.Errorf("the median of what is partly not a number is %v", m["loss"])
 	}
 }

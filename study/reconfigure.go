@@ -179,9 +179,7 @@ func brief(v any) string {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err.Error()
-	}
+	_ = enc.Encode(v) // as it was for the fingerprint
 	b := bytes.TrimRight(text.Bytes(), "\n")
 	if string(b) == "null" || string(b) == `""` {
 		return "none"
