@@ -28,14 +28,7 @@ func runCompare(cmd *cobra.Command, c common) error {
 	if err != nil {
 		return err
 	}
-	var jobs []job
-	for _, v := range variants {
-		for _, p := range problems.Paper() {
-			if c.wants(p.Name) {
-				jobs = append(jobs, c.jobs(v, func(int) problems.Objective { return p.Objective() })...)
-			}
-		}
-	}
+	jobs := c.jobs(func(int) []problems.Objective { return objectives(problems.Paper()) }, variants...)
 	s, err := c.complete(cmd, jobs)
 	if err != nil {
 		return err
@@ -59,11 +52,24 @@ func runCompare(cmd *cobra.Command, c common) error {
 	return publish(cmd, c.page, "compare", b.String())
 }
 
-// jobs are the runs of one variant on one objective, which may differ by seed.
-func (c common) jobs(v variant, objective func(seed int) problems.Objective) []job {
+// jobs are the runs of some variants on the objectives that are wanted, which may differ
+// by seed.
+func (c common) jobs(objectives func(seed int) []problems.Objective, variants ...variant) []job {
+	return c.each(objectives, func(problems.Objective) []variant { return variants })
+}
+
+// each is jobs with variants that depend on the objective.
+func (c common) each(objectives func(seed int) []problems.Objective, variants func(problems.Objective) []variant) []job {
 	var out []job
 	for seed := c.first; seed < c.first+c.seeds; seed++ {
-		out = append(out, job{variant: v.name, settings: v.settings, objective: objective(seed), seed: seed, evals: c.evals, workers: 1})
+		for _, o := range objectives(seed) {
+			if !c.wants(o.Name) {
+				continue
+			}
+			for _, v := range variants(o) {
+				out = append(out, job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: c.evals, workers: 1})
+			}
+		}
 	}
 	return out
 }

@@ -129,34 +129,23 @@ func with(s optimizer.Settings, way string, trueL float64) optimizer.Settings {
 }
 
 func (r *reproduction) mainJobs() []job {
-	var jobs []job
 	constants := map[string]float64{}
 	for _, p := range problems.Paper() {
 		constants[p.Name] = p.Lipschitz
 	}
-	for seed := r.first; seed < r.first+r.seeds; seed++ {
-		for _, o := range fifteen(seed) {
-			if !r.wants(o.Name) {
-				continue
-			}
-			if constants[o.Name] == 0 {
-				constants[o.Name] = problems.LargestSlope(o, slopePoints, 0)
-			}
-			add := func(name string, s optimizer.Settings) {
-				jobs = append(jobs, job{variant: name, settings: s, objective: o, seed: seed, evals: r.evals, workers: 1})
-			}
-			for _, acq := range acquisitions {
-				s := r.base()
-				s.Acquisition = acq
-				for _, way := range []string{plain, estimated, known} {
-					add(acq+"-"+way, with(s, way, constants[o.Name]))
-				}
-			}
-			add("lipschitz", optimizer.Settings{Method: optimizer.MethodLipschitz})
-			add("random", optimizer.Settings{Method: optimizer.MethodRandom})
+	return r.each(fifteen, func(o problems.Objective) (out []variant) {
+		if constants[o.Name] == 0 {
+			constants[o.Name] = problems.LargestSlope(o, slopePoints, 0)
 		}
-	}
-	return jobs
+		for _, acq := range acquisitions {
+			s := r.base()
+			s.Acquisition = acq
+			for _, way := range []string{plain, estimated, known} {
+				out = append(out, variant{acq + "-" + way, with(s, way, constants[o.Name])})
+			}
+		}
+		return append(out, variant{"lipschitz", optimizer.Settings{Method: optimizer.MethodLipschitz}}, randomSearch())
+	})
 }
 
 // slopePoints are the random points whose largest slope stands for the true
@@ -233,20 +222,16 @@ func kappaVariants() []variant {
 var kappaFunctions = []string{"branin2", "goldstein2", "hartmann3", "hartmann6", "michalewicz5", "rosenbrock4"}
 
 func (r *reproduction) kappaJobs() []job {
-	var jobs []job
-	for _, p := range problems.Paper() {
-		if !slices.Contains(kappaFunctions, p.Name) || !r.wants(p.Name) {
-			continue
-		}
-		for _, acq := range []string{"ei", "ts"} {
-			for _, v := range kappaVariants() {
-				s := r.base()
-				s.Acquisition, s.Lipschitz, s.Schedule, s.Kappa = acq, v.settings.Lipschitz, v.settings.Schedule, v.settings.Kappa
-				jobs = append(jobs, r.jobs(variant{acq + " " + v.name, s}, func(int) problems.Objective { return p.Objective() })...)
-			}
+	var variants []variant
+	for _, acq := range []string{"ei", "ts"} {
+		for _, v := range kappaVariants() {
+			s := r.base()
+			s.Acquisition, s.Lipschitz, s.Schedule, s.Kappa = acq, v.settings.Lipschitz, v.settings.Schedule, v.settings.Kappa
+			variants = append(variants, variant{acq + " " + v.name, s})
 		}
 	}
-	return jobs
+	six := slices.DeleteFunc(problems.Paper(), func(p problems.Problem) bool { return !slices.Contains(kappaFunctions, p.Name) })
+	return r.jobs(func(int) []problems.Objective { return objectives(six) }, variants...)
 }
 
 func (r *reproduction) writeKappa(b *strings.Builder, end *regrets) {

@@ -65,7 +65,7 @@ func smallJobs(evals int) []job {
 	c := common{seeds: 2, evals: evals}
 	var jobs []job
 	for _, v := range []variant{{name: "lbotune"}, randomSearch()} {
-		jobs = append(jobs, c.jobs(v, func(int) problems.Objective { return problems.Branin().Objective() })...)
+		jobs = append(jobs, c.jobs(func(int) []problems.Objective { return []problems.Objective{problems.Branin().Objective()} }, v)...)
 	}
 	return jobs
 }

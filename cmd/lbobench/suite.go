@@ -98,7 +98,12 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	var jobs []job
 	for _, v := range variants {
 		for _, w := range workers {
-			jobs = append(jobs, c.suiteJobs(v, s, w, len(workers) > 1)...)
+			for _, j := range c.jobs(func(seed int) []problems.Objective { return s.make(uint64(seed)) }, v) {
+				if j.workers = w; len(workers) > 1 {
+					j.variant = fmt.Sprintf("%s-w%d", v.name, w)
+				}
+				jobs = append(jobs, j)
+			}
 		}
 	}
 	st, err := c.complete(cmd, jobs)
@@ -110,23 +115,6 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	fmt.Fprintf(&b, "### %s: %s\n\n", name, s.about)
 	c.writeSuite(&b, st, jobs, s.noisy)
 	return publish(cmd, c.page, "suite "+name, b.String())
-}
-
-func (c common) suiteJobs(v variant, s suite, workers int, named bool) []job {
-	var out []job
-	for seed := c.first; seed < c.first+c.seeds; seed++ {
-		for _, o := range s.make(uint64(seed)) {
-			if !c.wants(o.Name) {
-				continue
-			}
-			j := job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: c.evals, workers: workers}
-			if named {
-				j.variant = fmt.Sprintf("%s-w%d", v.name, workers)
-			}
-			out = append(out, j)
-		}
-	}
-	return out
 }
 
 // writeSuite prints medians half way and at the end, there with quartiles, each

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -30,18 +31,12 @@ func (r *reproduction) taskVariants() []variant {
 }
 
 func (r *reproduction) taskJobs() []job {
-	var jobs []job
-	for seed := r.first; seed < r.first+r.seeds; seed++ {
-		for _, o := range fifteen(seed) {
-			if !r.wants(o.Name) || r.only == "" && !slices.Contains(realTasks, o.Name) {
-				continue
-			}
-			for _, v := range r.taskVariants() {
-				jobs = append(jobs, job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: r.evals, workers: 1})
-			}
+	return r.each(fifteen, func(o problems.Objective) []variant {
+		if r.only == "" && !slices.Contains(realTasks, o.Name) {
+			return nil
 		}
-	}
-	return jobs
+		return r.taskVariants()
+	})
 }
 
 // writeTasks prints what is reached half way and at the end, and how lbotune's
