@@ -78,6 +78,13 @@ type SpawnError struct {
 
 func (e *SpawnError) Error() string { return fmt.Sprintf("cannot %s: %v", e.Op, e.Err) }
 
+// IsShortage reports whether err is a shortage of the system's that may pass: of
+// descriptors, processes or memory.
+func IsShortage(err error) bool {
+	var spawn *SpawnError
+	return errors.As(err, &spawn) && spawn.Temporary
+}
+
 // Unwrap returns the system's answer, for instance syscall.ENOSPC.
 func (e *SpawnError) Unwrap() error { return e.Err }
 

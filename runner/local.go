@@ -123,8 +123,7 @@ func insist(ctx context.Context, kill <-chan struct{}, start func() error) error
 			return context.Canceled
 		}
 		err := start()
-		var spawn *SpawnError
-		if !errors.As(err, &spawn) || !spawn.Temporary || time.Since(begun) > spawnPatience {
+		if !IsShortage(err) || time.Since(begun) > spawnPatience {
 			return err
 		}
 		select {

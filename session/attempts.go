@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -97,7 +96,7 @@ func (l *loop) ended(m attemptEnded) {
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
 	case o.unstarted && r.confirms: // its time may be yet to come
-	case o.unstarted, isShortage(o.err) && l.mayPass(r):
+	case o.unstarted, runner.IsShortage(o.err) && l.mayPass(r):
 		l.ready = slices.Insert(l.ready, 0, m.id)
 	case o.err != nil:
 		if l.fatal == nil {
@@ -110,12 +109,6 @@ func (l *loop) ended(m attemptEnded) {
 	default:
 		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
 	}
-}
-
-// isShortage reports whether err is a shortage of the system's that may pass.
-func isShortage(err error) bool {
-	var spawn *runner.SpawnError
-	return errors.As(err, &spawn) && spawn.Temporary
 }
 
 // mayPass reports whether the shortage that r has met may be of our own making:

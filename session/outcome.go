@@ -108,9 +108,8 @@ func (a *attempt) exitOK(code int) bool {
 // metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	err := f.finish(exit.Counted)
-	var spawn *runner.SpawnError
 	switch {
-	case errors.As(err, &spawn) && spawn.Temporary:
+	case runner.IsShortage(err):
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
 	case err != nil:
 		return failed(study.FailNoMetric, 0, "%v", err)

@@ -282,13 +282,6 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	return fmt.Errorf("%s%w", text, silent{unsaved})
 }
 
-// isShortage reports whether the system is short of what a start takes: descriptors,
-// processes, memory.
-func isShortage(err error) bool {
-	var spawn *runner.SpawnError
-	return errors.As(err, &spawn) && spawn.Temporary
-}
-
 // silent is an error without words, kept for what it is.
 type silent struct{ error }
 
@@ -320,7 +313,7 @@ func explain(s *session.Study, err error) error {
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
 		return explainTrial(s, err, last, "fix the program or the spec, raise the budget and run the same command again")
-	case isShortage(err):
+	case runner.IsShortage(err):
 		return &hinted{err, "raise its limit (see ulimit -a) or take fewer --workers; " + again}
 	case cannotWrite(err):
 		return &hinted{err, "nothing more was started; with room on the disk, " + again}
