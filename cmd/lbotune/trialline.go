@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,27 +83,10 @@ func (p *progress) trial(t study.Trial) {
 func byVariety(params []spaces.Param, values spaces.Values) spaces.Values {
 	variety := map[string]float64{}
 	for _, p := range params {
-		switch {
-		case len(p.Choices) > 0:
-			variety[p.Name] = float64(len(p.Choices))
-		case p.Kind == spaces.KindBool:
-			variety[p.Name] = 2
-		case p.Kind == spaces.KindInt:
-			variety[p.Name] = p.Max - p.Min + 1
-		default:
-			variety[p.Name] = math.Inf(1)
-		}
+		variety[p.Name], _ = p.Levels()
 	}
 	out := slices.Clone(values)
-	slices.SortStableFunc(out, func(a, b spaces.Assignment) int {
-		switch x, y := variety[a.Name], variety[b.Name]; {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(out, func(a, b spaces.Assignment) int { return cmp.Compare(variety[b.Name], variety[a.Name]) })
 	return out
 }
 
