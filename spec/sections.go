@@ -104,11 +104,10 @@ const defaultHookTimeout = time.Minute
 
 // hooks reads [hooks].
 func (t *table) hooks() *study.Hooks {
-	if !t.has("hooks") {
-		t.get("hooks")
+	s := t.sub("hooks")
+	if s.data == nil {
 		return nil
 	}
-	s := t.sub("hooks")
 	h := &study.Hooks{Trial: s.str("trial", ""), Best: s.str("best", ""), End: s.str("end", ""), Timeout: s.duration("timeout", defaultHookTimeout)}
 	if h.Timeout <= 0 && s.has("timeout") {
 		s.at("timeout", "", "found %v; want a positive duration", h.Timeout)
@@ -159,13 +158,12 @@ func (t *table) slots(r *study.Run) {
 
 // sources reads run.sources.
 func (t *table) sources() *study.Sources {
-	if !t.has("sources") {
-		t.get("sources")
+	s := t.sub("sources")
+	if s.data == nil {
 		return nil
 	}
-	s := t.sub("sources")
 	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", "copy", "copy", "link")}
-	if out.From == "" && s.data != nil {
+	if out.From == "" {
 		s.missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
 	}
 	s.done()
@@ -174,18 +172,17 @@ func (t *table) sources() *study.Sources {
 
 // prune reads [prune].
 func (t *table) prune() *study.Prune {
-	if !t.has("prune") {
-		t.get("prune")
+	s := t.sub("prune")
+	if s.data == nil {
 		return nil
 	}
-	s := t.sub("prune")
 	p := &study.Prune{
 		Method:    s.oneOf("method", "", "median", "percentile", "asha", "patience", "threshold"),
 		Patience:  int(s.integer("patience", 0, 1)),
 		MinTrials: int(s.integer("min_trials", 4, 0)),
 		Resource:  s.str("resource", ""),
 	}
-	if !s.has("method") && s.data != nil {
+	if !s.has("method") {
 		s.missing("method", `for example method = "median"`, "needs a method")
 	}
 	p.Warmup, _ = s.number("warmup")

@@ -78,17 +78,10 @@ func (s *State) Unconfirmed() []*Trial {
 	if s.Config.Run.Confirm == 0 {
 		return nil
 	}
-	var best []*Trial
-	for _, n := range s.Order {
-		if t := s.Trials[n-1]; t.Succeeded() {
-			best = append(best, t)
-		}
-	}
-	slices.SortStableFunc(best, s.Compare)
+	best := s.Ranked()
+	best = best[:min(contenders, len(best))]
 	if s.Config.Several() {
 		best = s.Front()
-	} else {
-		best = best[:min(contenders, len(best))]
 	}
 	return slices.DeleteFunc(best, func(t *Trial) bool {
 		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm

@@ -294,10 +294,7 @@ func (p *progress) status() string {
 	text := fmt.Sprintf("%d finished", p.finished)
 	budget := p.cfg.Budget
 	if budget.Trials >= p.finished && budget.Trials > 0 {
-		text = fmt.Sprintf("%d of %d finished", p.finished, budget.Trials)
-	}
-	if budget.Trials >= p.finished && budget.Trials > 0 {
-		text += fmt.Sprintf(" (%d %%)", 100*p.finished/budget.Trials)
+		text = fmt.Sprintf("%d of %d finished (%d %%)", p.finished, budget.Trials, 100*p.finished/budget.Trials)
 	}
 	text += fmt.Sprintf(", %d running", len(p.running))
 	if p.failed > 0 {
