@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,20 +140,8 @@ func (j *Job) environ(marker string) []string {
 	if cwd, err := filepath.Abs(j.Cwd); err == nil {
 		all = append(all, "PWD="+cwd)
 	}
-	all = append(append(all, j.Env...), marker)
-
-	last := make(map[string]int, len(all))
-	for i, kv := range all {
-		name, _, _ := strings.Cut(kv, "=")
-		last[name] = i
-	}
-	env := make([]string, 0, len(last))
-	for i, kv := range all {
-		if name, _, _ := strings.Cut(kv, "="); last[name] == i {
-			env = append(env, kv)
-		}
-	}
-	return env
+	whole := exec.Cmd{Env: append(append(all, j.Env...), marker)}
+	return whole.Environ()
 }
 
 // splitEnv separates the variables that a shell hands on from those that it drops (a name
