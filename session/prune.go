@@ -78,22 +78,28 @@ func (l *loop) collect(m readings) {
 		time.AfterFunc(settling, func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
 		return
 	}
+	l.judge(r, batch, true)
+}
+
+// judge gives the pruner the readings of an attempt, and keeps those that others are
+// compared with. As long as the attempt runs, the pruner may stop it.
+func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 	var keep []study.Reading
 	for _, reading := range batch {
 		if r.cut {
 			break
 		}
-		d := l.pruner.Read(l.state.Maximized(m.id.Trial, reading))
+		d := l.pruner.Read(l.state.Maximized(r.id.Trial, reading))
 		if d.Keep {
 			keep = append(keep, reading)
 		}
-		if d.Stop {
+		if d.Stop && runs {
 			r.cut = true
-			l.events = append(l.events, study.Cut{Trial: m.id.Trial, Attempt: m.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
+			l.events = append(l.events, study.Cut{Trial: r.id.Trial, Attempt: r.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
 		}
 	}
 	if len(keep) > 0 {
-		l.events = append(l.events, study.Readings{Trial: m.id.Trial, Attempt: m.id.Attempt, Readings: keep})
+		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
 	}
 }
 
@@ -105,21 +111,8 @@ const settling = time.Second
 // collectRest takes the readings of an attempt that has ended. They stop nothing any
 // more, but others are compared with them.
 func (l *loop) collectRest(r *running) {
-	if r.box == nil {
-		return
-	}
-	rest := l.recordCourse(r.id, r.box)
-	if r.cut {
-		return
-	}
-	var keep []study.Reading
-	for _, reading := range rest {
-		if l.pruner.Read(l.state.Maximized(r.id.Trial, reading)).Keep {
-			keep = append(keep, reading)
-		}
-	}
-	if len(keep) > 0 {
-		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
+	if r.box != nil {
+		l.judge(r, l.recordCourse(r.id, r.box), false)
 	}
 }
 
