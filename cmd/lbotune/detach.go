@@ -20,7 +20,7 @@ func relay(cfg *study.Config, l study.Layout) (slurm.Relay, error) {
 		return slurm.Relay{}, err
 	}
 	program := s.Exec[0]
-	return slurm.Relay{Settings: s.Settings, Dir: string(l), Command: []string{program, "resume", "--detached", string(l)}}, nil
+	return slurm.Relay{Settings: s.Settings, Dir: string(l), Cwd: cfg.Dir, Command: []string{program, "resume", "--detached", string(l)}}, nil
 }
 
 // detach begins the study, or takes over a changed spec, and leaves it to a job.
@@ -37,7 +37,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	if err != nil {
 		return err
 	}
-	waiting, running, err := r.Jobs()
+	waiting, running, err := r.Jobs(ctx)
 	if err != nil {
 		return fmt.Errorf("look for the study's job: %w", err)
 	}

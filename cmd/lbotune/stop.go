@@ -50,7 +50,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 			return fmt.Errorf("remove the study's job: %w", err)
 		}
 		works = func() (bool, error) {
-			_, running, err := r.Jobs()
+			_, running, err := r.Jobs(ctx)
 			if err != nil || running > 0 {
 				return true, err
 			}

@@ -27,7 +27,7 @@ func (e *commandError) Error() string {
 	if e.text == "" {
 		return fmt.Sprintf("%s: %v", e.name, e.err)
 	}
-	return e.text
+	return strings.ReplaceAll(strings.ReplaceAll(e.text, e.name+": error: ", ""), "\n", "; ")
 }
 
 func (e *commandError) Unwrap() error { return e.err }
@@ -37,7 +37,7 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandPatience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // on a machine that is busy even the rest of an answer takes a while
 	cmd.Env = cleanEnv(os.Environ())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -55,10 +55,8 @@ func cleanEnv(env []string) []string {
 	var kept []string
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		foreign := false
-		for _, prefix := range []string{"SLURM_", "SLURMD_", "SBATCH_", "SQUEUE_", "SCANCEL_", "SRUN_", "SALLOC_"} {
-			foreign = foreign || strings.HasPrefix(name, prefix)
-		}
+		prefix, _, _ := strings.Cut(name, "_")
+		foreign := slices.Contains([]string{"SLURM", "SLURMD", "SBATCH", "SQUEUE", "SCANCEL", "SRUN", "SALLOC"}, prefix)
 		switch name {
 		case "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "GPU_DEVICE_ORDINAL":
 			foreign = devices
@@ -87,10 +85,6 @@ func passes(err error) bool {
 		return false
 	}
 	text := strings.ToLower(e.text)
-	for _, p := range passing {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return e.text == "" && !errors.Is(e.err, exec.ErrNotFound) // killed, or ended without a word
+	return slices.ContainsFunc(passing, func(p string) bool { return strings.Contains(text, p) }) ||
+		e.text == "" && !errors.Is(e.err, exec.ErrNotFound) // killed, or ended without a word
 }

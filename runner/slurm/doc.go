@@ -15,7 +15,7 @@
 //	    submitted.jsonl   a job id for every call of sbatch that returned one
 //	    stop              the job is to end the attempt: cancel, timeout or kill
 //	    slurm.out         what the script has printed, the setup lines above all
-//	    heartbeat         touched by the job as long as it lives
+//	    heartbeat         the job and its node; touched as long as it lives
 //	    settled           what is printed from now on does not count
 //	    ending.json       how the attempt ended
 //	    lost.json         the cluster has lost the attempt, and where
@@ -80,8 +80,8 @@
 //	    released          launcher: no more will come for a while; who is idle may go
 //	    ARRAY_TASK.out    Slurm: output of a pilot's script
 //
-// The links are only a list: one that is lost is made again, one that is left over leads to
-// an attempt that is claimed, and is removed by the pilot that finds it. There are to be as
+// The links are only a list: one that is lost is made again; one that leads to an attempt
+// that is claimed is removed by the pilot that has claimed it or finds it. There are to be as
 // many pilots that wait or run, according to squeue, as attempts; what is missing is submitted.
 //
 // # What this cannot do

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -50,12 +51,13 @@ func (f folder) exec() error {
 	if in.Version > intentVersion {
 		return fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	}
-	_, err := f.run(&runner.Local{Adopt: true}, in)
+	_, err := f.run(&runner.Local{Adopt: true}, in, nil)
 	return err
 }
 
-// run runs the attempt of an intent, unless it has been claimed.
-func (f folder) run(local *runner.Local, in *intent) (e ending, err error) {
+// run runs the attempt of an intent, unless it has been claimed. It calls begun, which may
+// be nil, once it has claimed it.
+func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e ending, err error) {
 	if f.has(endingName) || f.claimed() || f.stopped() != "" {
 		return e, errDuplicate
 	}
@@ -65,10 +67,10 @@ func (f folder) run(local *runner.Local, in *intent) (e ending, err error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	r := f.newRequest(cancel)
-	go r.listen(over)
+	go r.listen(over, in.Beat)
 
 	job := in.Job.job(f.attempt())
-	job.Kill = r.kill
+	job.Kill, job.Started = r.kill, begun
 	job.Settled = func() { _ = f.write(settledName, nil) }
 	exit, err := local.Launch(ctx, job)
 	switch {
@@ -85,6 +87,14 @@ func (f folder) run(local *runner.Local, in *intent) (e ending, err error) {
 	}
 	// If this fails, the attempt's record still has the status.
 	return e, errors.Join(err, f.writeJSON(endingName, e))
+}
+
+// jobID is this job's, as squeue shows it.
+func jobID() string {
+	if array := os.Getenv("SLURM_ARRAY_JOB_ID"); array != "" && array != "0" {
+		return array + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+	}
+	return os.Getenv("SLURM_JOB_ID")
 }
 
 func nodeName() string {
@@ -111,10 +121,13 @@ func (f folder) await(name string, v any) error {
 
 // live gives signs of life until over is closed.
 func (f folder) live(over <-chan struct{}, every time.Duration) {
-	for {
+	for made := false; ; {
 		now := time.Now()
-		if os.Chtimes(f.path(beatName), now, now) != nil {
-			_ = f.write(beatName, nil) // the first one; or the disk is full, and the next try may help
+		switch {
+		case made: // once only, and not again beside a study that is being deleted
+			_ = os.Chtimes(f.path(beatName), now, now)
+		case f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil: // else the disk is full, and the next try may help
+			made = true
 		}
 		select {
 		case <-over:
@@ -144,10 +157,10 @@ func (f folder) newRequest(cancel context.CancelCauseFunc) *request {
 	return r
 }
 
-func (r *request) listen(done <-chan struct{}) {
+func (r *request) listen(done <-chan struct{}, beat time.Duration) {
 	look := time.NewTicker(stopPause)
 	defer look.Stop()
-	for {
+	for seen := time.Now(); ; {
 		signalled := false
 		select {
 		case <-done:
@@ -157,8 +170,12 @@ func (r *request) listen(done <-chan struct{}) {
 		case <-look.C:
 		}
 		r.folder.refresh()
+		if _, err := os.Lstat(string(r.folder)); !errors.Is(err, fs.ErrNotExist) {
+			seen = time.Now()
+		}
+		deleted := time.Since(seen) > 3*beat // with its study, and not for a moment of a network's
 		switch reason := r.folder.stopped(); {
-		case reason == stopKill, reason == stopLost:
+		case reason == stopKill, reason == stopLost, deleted:
 			if !r.killed {
 				r.killed = true
 				close(r.kill)

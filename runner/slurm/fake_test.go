@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Environment of a test binary that plays another program.
@@ -23,7 +24,16 @@ const (
 // squeue and scancel are this test binary, each job is a file in a directory.
 func fakeCluster(t *testing.T) string {
 	t.Helper()
-	bin, dir := t.TempDir(), t.TempDir()
+	bin := t.TempDir()
+	dir, err := os.MkdirTemp("", "fakecluster-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // a job's node may yet note how it ended
+		for os.RemoveAll(dir) != nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
 	for _, name := range []string{"sbatch", "squeue", "scancel"} {
 		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Args[0])
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
@@ -79,8 +89,7 @@ func fakeJobs() []*fakeJob {
 // play is the main function of the programs that the test binary plays.
 func play(role string, args []string) int {
 	os.Unsetenv(roleEnv)
-	if words, err := os.ReadFile(filepath.Join(os.Getenv(dirEnv), role+".fails")); err == nil {
-		fmt.Fprintf(os.Stderr, "%s: error: %s", role, words)
+	if fakeFails(role) {
 		return 1
 	}
 	switch role {
@@ -94,6 +103,15 @@ func play(role string, args []string) int {
 		return fakeRun(args[0])
 	}
 	return 2
+}
+
+// fakeFails reports whether a program is to fail, and says so.
+func fakeFails(role string) bool {
+	words, err := os.ReadFile(filepath.Join(os.Getenv(dirEnv), role+".fails"))
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "%s: error: %s", role, words)
+	}
+	return err == nil
 }
 
 func exists(path string) bool {
@@ -142,6 +160,7 @@ func fakeSbatch(args []string) int {
 }
 
 func fakeSubmit(j *fakeJob, array bool) int {
+	held := exists(filepath.Join(os.Getenv(dirEnv), "hold")) // before anybody sees the job
 	for j.ID = 1; ; j.ID++ {
 		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
@@ -153,7 +172,7 @@ func fakeSubmit(j *fakeJob, array bool) int {
 		j.Array = j.ID
 	}
 	j.save()
-	if exists(filepath.Join(os.Getenv(dirEnv), "hold")) {
+	if held {
 		return 0
 	}
 	if err := j.begin(); err != nil {
@@ -213,7 +232,12 @@ func fakeRun(id string) int {
 
 func fakeSqueue(args []string) int {
 	names := strings.Split(option(args, "name"), ",")
-	for _, j := range fakeJobs() {
+	jobs := fakeJobs()
+	if fakeFails("squeue") { // since it was begun
+		return 1
+	}
+	_ = os.WriteFile(filepath.Join(os.Getenv(dirEnv), "squeue.asked"), nil, 0o600)
+	for _, j := range jobs {
 		for _, name := range names {
 			if j.Name == name && j.State != "FORGOTTEN" {
 				fmt.Printf("%s|%s|%s|None|%s\n", j.shown(), j.State, j.Node, j.Name)

@@ -125,17 +125,19 @@ func (f folder) beat() time.Time {
 	return info.ModTime()
 }
 
-// submitted lists the ids of the jobs that were submitted for the attempt.
-func (f folder) submitted() []string {
+// Where says which job runs the attempt in dir, on which node, and whether it has lately
+// given a sign of life. The job is empty if none has begun it.
+func Where(dir string) (job string, alive bool) {
+	f, in := folderOf(dir), new(intent)
+	_, _ = f.readJSON(intentName, in)
+	text, _ := os.ReadFile(f.path(beatName))
+	return strings.TrimSpace(string(text)), time.Since(f.beat()) < 6*in.Beat
+}
+
+// submitted counts the jobs that were submitted for the attempt.
+func (f folder) submitted() int {
 	text, _ := os.ReadFile(f.path(submittedName)) // absent: none is known
-	var ids []string
-	for line := range bytes.Lines(text) {
-		var s submission
-		if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &s) == nil {
-			ids = append(ids, s.ID)
-		}
-	}
-	return ids
+	return bytes.Count(text, []byte("\n"))
 }
 
 // taken is what the file of a pilot holds.

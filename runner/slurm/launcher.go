@@ -64,6 +64,11 @@ func jobName(id string) string {
 // Launch implements runner.Launcher.
 func (l *Launcher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
 	exit, err := l.launch(ctx, job)
+	return of(job, exit, err)
+}
+
+// of says in an error which attempt it is about.
+func of(job runner.Job, exit runner.Exit, err error) (runner.Exit, error) {
 	if err != nil {
 		return runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
 	}
@@ -92,7 +97,7 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 		return runner.Exit{}, diskError(err)
 	}
 	in := &intent{Version: intentVersion, Name: jobName(job.ID), Inode: f.inode(), Beat: l.Settings.beat(), Job: orderOf(job)}
-	w := &watch{Launcher: l, folder: f, intent: in, job: job, submitting: true}
+	w := &watch{Launcher: l, folder: f, intent: in, job: job, seen: true, submitting: true}
 	if l.Settings.Pilot {
 		in.Piloted, in.Asked, w.submitting = true, time.Now(), false
 	}
@@ -141,10 +146,7 @@ func absolute(job *runner.Job) (err error) {
 // there is such a job after all, the claim lets only one of them run.
 func (l *Launcher) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
 	exit, err := l.attach(ctx, job)
-	if err != nil {
-		return runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
-	}
-	return exit, nil
+	return of(job, exit, err)
 }
 
 func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, error) {

@@ -60,7 +60,7 @@ func (pool folder) fly() error {
 
 // pilotName is what marks an attempt as taken by this job: the job's name and its id.
 func pilotName() string {
-	return os.Getenv("SLURM_JOB_NAME") + "." + os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+	return os.Getenv("SLURM_JOB_NAME") + "." + jobID()
 }
 
 func (p *pilot) leave() {
@@ -85,7 +85,9 @@ func (p *pilot) work() {
 			p.leave()
 			return
 		}
-		e, err := f.run(&p.local, in)
+		// What is claimed is off the list at once: nobody may begin it again, not even if its
+		// directory is deleted.
+		e, err := f.run(&p.local, in, func(int) { _ = os.Remove(p.pool.path(in.entry())) })
 		switch {
 		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
 			_ = os.Remove(f.path(mark))

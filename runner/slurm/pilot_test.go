@@ -160,7 +160,7 @@ func TestPilotEndsInTime(t *testing.T) {
 // Several attempts share a job and what it has.
 func TestPilotHasSeats(t *testing.T) {
 	f := newFleet(t)
-	f.l.Settings.PerJob = 2
+	f.l.Settings.PerJob, f.l.Settings.Poll = 2, time.Minute // no seat is given up for want of work
 	for n := 1; n <= 2; n++ {
 		f.launch(n, fmt.Sprintf("touch %s/%d; until [ -e %s/%d ]; do sleep 0.01; done; exit 4", f.dir, n, f.dir, 3-n))
 	}
@@ -197,6 +197,7 @@ func TestPilotWithdrawn(t *testing.T) {
 func TestPilotTimeUp(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		f := newFleet(t)
+		f.l.Settings.Poll = 100 * time.Millisecond
 		f.hold()
 		f.launch(1, "exit 4")
 		j := theJob(t, 1)
@@ -204,6 +205,7 @@ func TestPilotTimeUp(t *testing.T) {
 		if err := os.WriteFile(mark, []byte(fmt.Sprintf(`{"first":%v}`, first)), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		becomes(t, 1, "RUNNING", "fake1")
 		claim(t, f.job(1, ""))
 		becomes(t, 1, "TIMEOUT", "fake1")
 		exit, err := f.ended(1)
@@ -213,9 +215,35 @@ func TestPilotTimeUp(t *testing.T) {
 	}
 }
 
+// What has begun is off the list, and is not begun again if its directory is deleted.
+func TestPilotBeginsOnce(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.PerJob, f.l.Settings.Poll = 2, time.Minute // one seat looks for work all the time
+	f.launch(1, f.waits())
+	f.until("it to begin", func() bool { return f.diary() != "" })
+	list := filepath.Join(f.l.Pool, "wait-*")
+	f.until("an empty list", func() bool { links, _ := filepath.Glob(list); return len(links) == 0 })
+	if err := os.RemoveAll(f.job(1, "").Dir); err != nil {
+		t.Fatal(err)
+	}
+	for n := 2; n <= 3; n++ {
+		f.launch(n, "exit 4")
+		f.wantCode(n)
+	}
+	f.letGo()
+	f.wantCode(1)
+	if got := f.diary(); got != "1 2 3 " {
+		t.Errorf("ran in the order %s", got)
+	}
+	if links, _ := filepath.Glob(list); len(links) > 0 {
+		t.Errorf("still on the list: %q", links)
+	}
+}
+
 // A second launcher, as after a crash, finds the pilots of the first one, and submits none.
 func TestPilotsOutliveTheirLauncher(t *testing.T) {
 	f := newFleet(t)
+	f.l.Settings.Poll = time.Minute // the pilot waits for more
 	f.launch(1, f.waits())
 	f.until("it to begin", func() bool { return f.diary() != "" })
 	f.hold()

@@ -142,12 +142,7 @@ func (p *pool) count() (alive int, known bool) {
 		if !known {
 			return 0, false
 		}
-		living := len(jobs)
-		for _, j := range jobs {
-			if j.over() {
-				living--
-			}
-		}
+		living := len(slices.DeleteFunc(slices.Clone(jobs), queued.over))
 		if alive += living; living > 0 {
 			continue
 		}

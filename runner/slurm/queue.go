@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +63,7 @@ func (q *queue) look() {
 			return
 		}
 		asked := time.Now()
-		jobs, err := list(names)
+		jobs, err := list(context.Background(), names)
 		q.mu.Lock()
 		if err == nil {
 			q.last = snapshot{asked, jobs}
@@ -81,12 +82,7 @@ func (q *queue) wanted() []string {
 		q.looking = false
 		return nil
 	}
-	names := make([]string, 0, len(q.names))
-	for name := range q.names {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(q.names))
 }
 
 // of returns the jobs called name in an answer to a question put after since; known is
@@ -103,8 +99,8 @@ func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 // list asks squeue for the jobs of these names, also for those that have ended and are
 // not yet forgotten. A job is known by its name alone: a controller that has lost its
 // state gives the same ids again.
-func list(names []string) (map[string][]queued, error) {
-	out, err := run(context.Background(), "squeue", "--noheader", "--states=all", "--array",
+func list(ctx context.Context, names []string) (map[string][]queued, error) {
+	out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array",
 		"--name="+strings.Join(names, ","), "--format=%i|%T|%N|%r|%j")
 	if err != nil {
 		return nil, err

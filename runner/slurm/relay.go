@@ -17,6 +17,7 @@ import (
 type Relay struct {
 	Settings Settings // partition, account and quality of service are those of its jobs
 	Dir      string   // in which its script and its output are kept
+	Cwd      string   // in which the command runs
 	Command  []string
 }
 
@@ -39,7 +40,7 @@ func (r Relay) Start(ctx context.Context) (id string, err error) {
 	var script strings.Builder
 	script.WriteString("#!/bin/bash\nexec")
 	for _, word := range r.Command {
-		script.WriteString(" " + shell.Quote(word))
+		script.WriteString(" " + shell.Word(word))
 	}
 	if err := f.write(relayScript, []byte(script.String()+"\n")); err != nil {
 		return "", err
@@ -57,7 +58,7 @@ func (r Relay) Next(ctx context.Context) error {
 func (r Relay) submit(ctx context.Context, more ...string) (string, error) {
 	s := r.Settings
 	args := []string{"--parsable", "--no-requeue", "--job-name=" + r.name(), "--dependency=singleton",
-		"--output=" + escape(r.Output()), "--open-mode=append", "--chdir=" + r.Dir, "--cpus-per-task=1"}
+		"--output=" + escape(r.Output()), "--open-mode=append", "--chdir=" + r.Cwd, "--cpus-per-task=1"}
 	args = append(args, Settings{Partition: s.Partition, Account: s.Account, QOS: s.QOS}.args()...)
 	args = append(append(args, more...), s.Detached...)
 	out, err := run(ctx, "sbatch", append(args, filepath.Join(r.Dir, relayScript))...)
@@ -69,8 +70,8 @@ func (r Relay) submit(ctx context.Context, more ...string) (string, error) {
 }
 
 // Jobs counts the relay's jobs that wait and those that run.
-func (r Relay) Jobs() (waiting, running int, err error) {
-	jobs, err := list([]string{r.name()})
+func (r Relay) Jobs(ctx context.Context) (waiting, running int, err error) {
+	jobs, err := list(ctx, []string{r.name()})
 	for _, j := range jobs[r.name()] {
 		switch {
 		case j.over():
@@ -89,16 +90,21 @@ func (r Relay) End(ctx context.Context) error {
 	return err
 }
 
+// Left reports whether the attempt in dir was launched, and neither has ended nor is to end.
+func Left(dir string) bool {
+	f := folderOf(dir)
+	return f.has(intentName) && !f.has(endingName) && f.stopped() == ""
+}
+
 // Cancel asks the attempt in dir to end if it was launched and left, and reports whether it
 // was. Who attaches to it will find that it was cancelled, or never begun.
 func Cancel(ctx context.Context, dir string) (bool, error) {
-	f := folderOf(dir)
-	var in intent
-	there, err := f.readJSON(intentName, &in)
-	if err != nil || !there || f.has(endingName) || f.stopped() != "" {
+	f, in := folderOf(dir), new(intent)
+	if _, err := f.readJSON(intentName, in); err != nil || !Left(dir) {
 		return false, err
 	}
-	if err := f.write(stopName, []byte(stopCancel)); err != nil {
+	err := f.write(stopName, []byte(stopCancel))
+	if err != nil {
 		return false, err
 	}
 	if _, err := run(ctx, "scancel", "--state=PENDING", "--name="+in.Name); err != nil {

@@ -18,10 +18,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // not a second for each process of a raced test
+	}
 	switch role := os.Getenv(roleEnv); role {
 	case "":
 		flag.Parse()
-		_ = flag.Set("test.parallel", "8") // however few processors there are: they wait for Slurm
+		_ = flag.Set("test.parallel", "16") // however few processors there are: they wait for Slurm
 		os.Exit(m.Run())
 	case "exec":
 		os.Unsetenv(roleEnv)

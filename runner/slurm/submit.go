@@ -27,7 +27,7 @@ func (l *Launcher) script(f folder) string {
 	}
 	s.WriteString("exec")
 	for _, word := range append(slices.Clone(l.Exec), string(f)) {
-		s.WriteString(" " + shell.Quote(word))
+		s.WriteString(" " + shell.Word(word))
 	}
 	return s.String() + "\n"
 }
@@ -84,8 +84,8 @@ func (l *Launcher) avoid(f folder) []string {
 	return nodes
 }
 
-// Preview returns what sbatch would be given for a job. Its error says why Slurm would not
-// take it.
+// Preview returns what sbatch would be given for a job, or for pilots. An error beside it
+// says why Slurm would not take that.
 func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) {
 	f := folderOf(job.Dir)
 	in := intent{Name: "lbotune-" + oddRE.ReplaceAllString(job.ID, "-"), Job: orderOf(job)}
@@ -108,7 +108,7 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 	case errors.Is(err, exec.ErrNotFound), passes(err):
 		fmt.Fprintf(&text, "  # whether Slurm takes it is not known: %v\n", err)
 	case err != nil:
-		return "", fmt.Errorf("sbatch does not take such a job: %w", err)
+		return text.String(), fmt.Errorf("sbatch does not take such a job: %w", err)
 	}
 	return text.String(), nil
 }

@@ -32,7 +32,7 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	case w.reason != "":
 	case e.Signal != "", terminated(exit):
 		jobs, known := w.jobs(w.tail)
-		if mayLive(jobs, true) || !known && !w.patient() {
+		if mayLive(jobs, true) || !known && (!w.patient() || time.Since(w.tail) < time.Minute) { // squeue may be slow
 			return exit, false, nil
 		}
 		return w.explain(exit, final(jobs), false)
@@ -68,7 +68,7 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	if beat := w.folder.beat(); !beat.Equal(w.beat) {
 		w.beat, w.quiet = beat, time.Time{}
 	}
-	claimed := w.folder.claimed()
+	claimed := w.folder.claimed() || w.pid != 0 // if its directory is gone now, it was deleted
 	if w.pilots != nil && !claimed {
 		return w.await()
 	}
@@ -79,7 +79,7 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	case mayLive(jobs, claimed):
 		w.quiet = time.Time{}
 		return exit, false, nil
-	case w.pilots == nil && w.withdraw():
+	case w.pilots == nil && !claimed && w.withdraw():
 		return w.neverBegun(final(jobs))
 	case w.quiet.IsZero():
 		w.quiet = time.Now()
@@ -128,15 +128,15 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 	switch {
 	case failedItself(last.state), last.state == "COMPLETED":
 		err = w.blame(notBegun(last, w.output()))
+	case w.submitted > w.Settings.Retries:
+		err = fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
 	default: // lost, or it never came there
-		if err = w.tooMany(); err == nil {
-			w.release()
-			w.submitting, w.tryAt = true, time.Time{}
-			if last.node != "" {
-				_ = w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node})
-			}
-			return exit, false, nil
+		w.release()
+		w.submitting, w.tryAt = true, time.Time{}
+		if last.node != "" {
+			_ = w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node})
 		}
+		return exit, false, nil
 	}
 	w.discard()
 	return exit, true, err
@@ -145,11 +145,7 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 // failedItself reports whether a job that ends in this state, and has begun nothing, would
 // do so again.
 func failedItself(state string) bool {
-	switch state {
-	case "CANCELLED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"CANCELLED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE"}, state)
 }
 
 // notBegun says why an attempt did not begin whose job has ended.
@@ -220,11 +216,7 @@ func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Ex
 
 // lossy reports whether a job that ends in this state is none of the trial's fault.
 func lossy(state string) bool {
-	switch state {
-	case "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}, state)
 }
 
 // shared reports whether the attempt began when others had used up some of its job's time.

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/runner"
 )
 
 // heldTrial launches an attempt on a fake cluster that begins no job.
-func heldTrial(t *testing.T) (job runner.Job, done <-chan error, exits <-chan runner.Exit) {
+func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan error, exits <-chan runner.Exit) {
 	t.Helper()
 	dir := fakeCluster(t)
 	if err := os.WriteFile(filepath.Join(dir, "hold"), nil, 0o600); err != nil {
@@ -21,8 +24,10 @@ func heldTrial(t *testing.T) (job runner.Job, done <-chan error, exits <-chan ru
 	}
 	job = runner.Job{Dir: filepath.Join(t.TempDir(), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
 	errs, ends := make(chan error, 1), make(chan runner.Exit, 1)
+	l := launcher(t)
+	l.Settings.Poll = poll
 	go func() {
-		exit, err := launcher(t).Launch(context.Background(), job)
+		exit, err := l.Launch(context.Background(), job)
 		ends <- exit
 		errs <- err
 	}()
@@ -59,15 +64,24 @@ func claim(t *testing.T, job runner.Job) {
 
 // A network file system may show the end of an attempt after Slurm has told of it.
 func TestEndingComesLate(t *testing.T) {
-	job, errs, exits := heldTrial(t)
+	job, errs, exits := heldTrial(t, 4*time.Second) // it is given twice as long
 	claim(t, job)
 	becomes(t, 1, "COMPLETED", "fake1")
+	asked := filepath.Join(os.Getenv(dirEnv), "squeue.asked")
+	_ = os.Remove(asked)
+	for !exists(asked) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	time.Sleep(300 * time.Millisecond)
 	if len(exits) > 0 {
 		t.Fatalf("judged too soon: %+v, %v", <-exits, <-errs)
 	}
 	text := `{"job":"1","node":"fake1","exit":{"code":3,"started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:01Z"},"outputs":{}}`
-	if err := os.WriteFile(job.Dir+".slurm/ending.json", []byte(text), 0o600); err != nil {
+	whole := job.Dir + ".slurm/whole"
+	if err := os.WriteFile(whole, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(whole, job.Dir+".slurm/ending.json"); err != nil { // as jobs do
 		t.Fatal(err)
 	}
 	if exit, err := <-exits, <-errs; err != nil || exit.Code != 3 {
@@ -77,14 +91,14 @@ func TestEndingComesLate(t *testing.T) {
 
 // Silence of squeue is no job's death.
 func TestSilence(t *testing.T) {
-	job, errs, exits := heldTrial(t)
-	claim(t, job)
+	job, errs, exits := heldTrial(t, 100*time.Millisecond)
 	silent := filepath.Join(os.Getenv(dirEnv), "squeue.fails")
 	if err := os.WriteFile(silent, []byte("Unable to contact slurm controller"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	claim(t, job)
 	becomes(t, 1, "NODE_FAIL", "fake1")
-	time.Sleep(3 * time.Second) // three times what an answer would need
+	time.Sleep(time.Second) // three times what an answer would need
 	if len(exits) > 0 {
 		t.Fatalf("judged without an answer: %+v, %v", <-exits, <-errs)
 	}
@@ -99,7 +113,7 @@ func TestSilence(t *testing.T) {
 // A job that the cluster loses before it begins is submitted again, away from the node
 // that has lost it, and not for ever.
 func TestLostBeforeItBegan(t *testing.T) {
-	_, errs, exits := heldTrial(t)
+	_, errs, exits := heldTrial(t, 100*time.Millisecond)
 	becomes(t, 1, "NODE_FAIL", "fake1")
 	second := theJob(t, 2)
 	if got := option(second.Args, "exclude"); got != "fake1" {
@@ -110,6 +124,36 @@ func TestLostBeforeItBegan(t *testing.T) {
 	becomes(t, 3, "BOOT_FAIL", "fake2")
 	if exit, err := <-exits, <-errs; !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "lost 3 jobs") {
 		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// An attempt that is deleted, as with its study, ends, and only then counts as lost.
+func TestDeleted(t *testing.T) {
+	fakeCluster(t)
+	l, dir := launcher(t), t.TempDir()
+	l.Settings.Poll = 100 * time.Millisecond
+	job := runner.Job{Dir: filepath.Join(dir, "000001", "a1"), ID: "fake/1/1", Shell: "echo $$ >" + dir + "/new; mv " + dir + "/new " + dir + "/pid; sleep 1000"}
+	errs, started := make(chan error, 1), make(chan struct{})
+	job.Started = func(int) { close(started) }
+	go func() {
+		_, err := l.Launch(context.Background(), job)
+		errs <- err
+	}()
+	<-started
+	var text []byte
+	for len(text) == 0 {
+		time.Sleep(5 * time.Millisecond)
+		text, _ = os.ReadFile(filepath.Join(dir, "pid"))
+	}
+	if err := os.RemoveAll(filepath.Dir(job.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-errs; !errors.Is(err, runner.ErrLost) {
+		t.Errorf("%v", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || unix.Kill(pid, 0) == nil {
+		t.Errorf("process %d is alive, %v", pid, err)
 	}
 }
 

@@ -33,7 +33,7 @@ type watch struct {
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
 
-	seen    bool      // there was a look at it
+	seen    bool      // it is ours, or there was a look at it
 	pid     int       // of the supervisor, once it has begun
 	settled bool      // Job.Settled was called
 	long    [2]bool   // Job.Long was called for this output
@@ -54,7 +54,7 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 	}
 	defer unwatch()
 	w.since = time.Now()
-	w.submitted = len(w.folder.submitted())
+	w.submitted = w.folder.submitted()
 	switch reason := w.folder.stopped(); reason {
 	case "":
 	case stopLost:
@@ -313,14 +313,6 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// given up after the cluster has lost too many jobs of an attempt.
-func (w *watch) tooMany() error {
-	if w.submitted <= w.Settings.Retries {
-		return nil
-	}
-	return fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
-}
-
 // join begins to watch what runs the attempt, until the function that it returns is called.
 func (w *watch) join() (leave func(), err error) {
 	if !w.intent.Piloted {
@@ -333,6 +325,7 @@ func (w *watch) join() (leave func(), err error) {
 	w.pilots.watched.Add(1)
 	leave = func() {
 		w.pilots.watched.Add(-1)
+		w.pilots.strike(w.intent)
 		for _, unwatch := range w.unwatch {
 			unwatch()
 		}
