@@ -128,6 +128,9 @@ func (t *table) sbatchArgs(k string) []string {
 	args := t.strings(k)
 	for i, a := range args {
 		name, _, _ := strings.Cut(a, "=")
+		if len(a) > 2 && a[0] == '-' && a[1] != '-' {
+			name = a[:2] // -Jname
+		}
 		if why, ours := taken[name]; ours {
 			t.at(k, "", "element %d: %s cannot be given to sbatch: %s", i+1, name, why)
 		}

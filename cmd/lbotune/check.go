@@ -28,7 +28,8 @@ func newCheck(g *global) *cobra.Command {
 		Use:   "check SPEC",
 		Short: "Validate a spec and show the first commands",
 		Long: `Check validates SPEC and shows the space, the first three commands exactly as they
-would run, and the configuration files of the first trial. With --smoke it also
+would run, and the configuration files of the first trial. If trials run on a
+cluster it shows their job and asks Slurm whether it would take it. With --smoke it also
 runs setup and one trial at the middle of the space, in a temporary study, and
 shows the value that it found. With --smoke=all it runs as many trials as it takes
 to try every choice and both positions of every switch. If SPEC does not say how to
@@ -58,13 +59,13 @@ find the metric, --smoke lists the candidates.`,
 			if err != nil {
 				return err
 			}
-			if smoke == "" {
-				return p.print(g)
-			}
-			if !g.json {
+			if smoke == "" || !g.json {
 				if err := p.print(g); err != nil {
 					return err
 				}
+			}
+			if smoke == "" || p.refused != nil {
+				return p.refused
 			}
 			return smokeTest(cmd.Context(), g, &cfg, base, smoke == smokeAll)
 		},
@@ -91,7 +92,8 @@ type preview struct {
 	Setup    string        `json:"setup,omitempty"`
 	Commands []string      `json:"commands"`
 	Files    []previewFile `json:"files,omitempty"`
-	Script   string        `json:"script,omitempty"` // of the first trial's job
+	Script   string        `json:"script,omitempty"` // of the first trial's job, or the pilots'
+	refused  error         // why the batch system would not take it
 }
 
 // paramJSON is a parameter with its bounds, of which one may be 0.
@@ -141,9 +143,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	if err != nil {
 		return nil, err
 	}
-	if p.Script, err = previewScript(ctx, cfg, l); err != nil {
-		return nil, err
-	}
+	p.Script, p.refused = previewScript(ctx, cfg, l)
 	q := optimizer.Query{}
 	for q.Trial = 1; q.Trial <= previewed; q.Trial++ {
 		values, known := search.Default(space)
@@ -213,7 +213,7 @@ func (p *preview) print(g *global) error {
 		s.WriteString(previewText(c))
 	}
 	if p.Script != "" {
-		fmt.Fprintf(&s, "\njob of the first trial\n%s", printable(p.Script))
+		fmt.Fprintf(&s, "\njob\n%s", printable(p.Script))
 	}
 	for _, f := range p.Files {
 		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")

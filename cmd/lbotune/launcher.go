@@ -50,6 +50,16 @@ func (l *launcher) choose(cfg *study.Config, dir string) error {
 // batch reports whether what runs needs nobody here, so that a person can leave.
 func batch(cfg *study.Config) bool { return cfg.Launcher != nil }
 
+// left counts the attempts that go on in jobs while no lbotune works on the study.
+func left(st *study.State, l study.Layout) (n int) {
+	for _, t := range st.Pending() {
+		if slurm.Left(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})) {
+			n++
+		}
+	}
+	return n
+}
+
 // release tells jobs that stay for more trials than one that the session is over.
 func (l *launcher) release(ctx context.Context) error {
 	if s, ok := l.attacher.(*slurm.Launcher); ok && s.Settings.Pilot {
@@ -70,8 +80,8 @@ func slurmLauncher(cfg *study.Config, l study.Layout) (*slurm.Launcher, error) {
 	return &slurm.Launcher{Settings: settings, Exec: []string{program, "exec"}, Pool: l.Pilots(), Workers: cfg.Run.SlotCount()}, nil
 }
 
-// previewScript shows the job of the first trial and asks the batch system whether it
-// would take it. Nothing is shown of trials that run here.
+// previewScript shows the job of the first trial, or the pilots, and asks the batch system
+// whether it would take that. Nothing is shown of trials that run here.
 func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (string, error) {
 	if !batch(cfg) {
 		return "", nil
@@ -83,9 +93,9 @@ func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (stri
 	script, err := s.Preview(ctx, runner.Job{Dir: l.Attempt(study.AttemptID{Trial: 1, Attempt: 1}), ID: "STUDY/1/1", Cwd: cfg.Dir,
 		Timeout: time.Duration(cfg.Run.Timeout), Grace: time.Duration(cfg.Run.Grace)})
 	if err != nil {
-		return "", &hinted{usagef("[launcher]: %v", err), "sinfo shows the partitions and what their nodes have"}
+		err = &hinted{usagef("[launcher]: %v", err), "sinfo shows the partitions and what their nodes have"}
 	}
-	return script, nil
+	return script, err
 }
 
 // newExec is what a job of a batch system runs.

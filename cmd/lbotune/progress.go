@@ -34,6 +34,7 @@ type progress struct {
 	before   int           // trials that earlier sessions finished
 	spent    time.Duration // by them
 	finished int
+	proposed int
 	best     study.Trial
 	better   bool // the last trial to finish is the best, or on the front
 	failed   int
@@ -153,7 +154,7 @@ func (p *progress) say(text string) {
 func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finished, p.best, p.better = u.Finished, u.Best, u.Better
+	p.finished, p.proposed, p.best, p.better = u.Finished, u.Proposed, u.Best, u.Better
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		p.running[e.Trial] = true
@@ -275,7 +276,7 @@ func (p *progress) wipe() {
 
 // draw shows the live line anew.
 func (p *progress) draw() {
-	if !p.live {
+	if !p.live || p.began.IsZero() {
 		return
 	}
 	text, width := p.status(), p.width()
@@ -297,6 +298,9 @@ func (p *progress) status() string {
 		text = fmt.Sprintf("%d of %d finished (%d %%)", p.finished, budget.Trials, 100*p.finished/budget.Trials)
 	}
 	text += fmt.Sprintf(", %d running", len(p.running))
+	if n := p.proposed - p.finished - len(p.running); n > 0 && batch(p.cfg) {
+		text += fmt.Sprintf(", %d in the queue", n)
+	}
 	if p.failed > 0 {
 		text += fmt.Sprintf(", %d failed", p.failed)
 	}

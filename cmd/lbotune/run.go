@@ -303,6 +303,10 @@ func explain(s *session.Study, err error) error {
 	case errors.As(err, &unsaved):
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
+		if n := left(s.State(), s.Layout()); n > 0 {
+			again = fmt.Sprintf("the jobs of %s go on; run the same command to continue from here, or lbotune stop %s to cancel them",
+				count(n, "trial"), s.Layout())
+		}
 		return &hinted{err, again}
 	case errors.Is(err, session.ErrAwaited):
 		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}

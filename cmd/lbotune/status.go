@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -41,7 +43,8 @@ type attemptJSON struct {
 	Slot    int     `json:"slot"`
 	Host    string  `json:"host,omitempty"`
 	PID     int     `json:"pid,omitempty"`
-	Seconds float64 `json:"seconds"` // since its start
+	Job     string  `json:"job,omitempty"` // of a batch system, and its node
+	Seconds float64 `json:"seconds"`       // since its start
 	// Step and Metrics are what it has reported last.
 	Step    *float64      `json:"step,omitempty"`
 	Metrics study.Metrics `json:"metrics,omitempty"`
@@ -86,11 +89,7 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 		fmt.Fprintf(&s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	row("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
-	advice := ""
-	if !held && st.Closed == nil {
-		advice = "; run or resume continues from here"
-	}
-	row("state", "%s%s", oneLine(st.Standing(held)), advice)
+	row("state", "%s", oneLine(resting(st, l, held)))
 	row("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
 		st.Count(optimizer.Succeeded), st.Count(optimizer.Failed), st.Count(optimizer.Pruned))
 	if n := excluded(st); n > 0 {
@@ -149,10 +148,12 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool) []attemptJSON 
 		at := t.Attempts[n-1]
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		pid, ended, err := runner.Look(l.Attempt(id))
-		if !held && (err != nil || ended || pid == 0 || at.Host != host || syscall.Kill(pid, 0) != nil) {
+		job, alive := slurm.Where(l.Attempt(id))
+		here := job == "" && at.Host == host && pid != 0 && syscall.Kill(pid, 0) == nil
+		if !held && (err != nil || ended || !alive && !here) {
 			continue
 		}
-		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: pid,
+		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: pid, Job: job,
 			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values}
 		if step, metrics, err := session.Glance(st, l, id); err == nil && len(metrics) > 0 {
 			a.Metrics = metrics
@@ -178,6 +179,9 @@ func (a attemptJSON) line() string {
 		text += " at step " + short(*a.Step)
 	}
 	text += fmt.Sprintf(", slot %d", a.Slot)
+	if a.Job != "" {
+		return text + ", job " + oneLine(a.Job)
+	}
 	if a.PID > 0 {
 		text += fmt.Sprintf(", process %d", a.PID)
 	}
@@ -196,4 +200,25 @@ func excluded(st *study.State) int {
 		}
 	}
 	return n
+}
+
+// resting is where a study stands, with what its jobs do while no lbotune works on it.
+func resting(st *study.State, l study.Layout, held bool) string {
+	switch {
+	case held, st.Closed != nil:
+		return st.Standing(held)
+	case !batch(&st.Config):
+		return st.Standing(held) + "; run or resume continues from here"
+	}
+	if r, err := relay(&st.Config, l); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if waiting, working, err := r.Jobs(ctx); err == nil && waiting+working > 0 {
+			return "detached; its job is in the queue"
+		}
+	}
+	if left(st, l) > 0 {
+		return "stopped, but its jobs go on; run or resume continues from here, stop cancels them"
+	}
+	return st.Standing(held) + "; run or resume continues from here"
 }

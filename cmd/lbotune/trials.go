@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -245,7 +246,8 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	row("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	row("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
-		row("", "%s", attemptLine(a))
+		job, _ := slurm.Where(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: a.Number}))
+		row("", "%s", attemptLine(a, job))
 	}
 	row("command", "%s", printable(j.Command))
 	if j.Output != "" {
@@ -268,9 +270,11 @@ func originOf(t *study.Trial) string {
 }
 
 // attemptLine says when and where an attempt ran.
-func attemptLine(a study.Attempt) string {
+func attemptLine(a study.Attempt, job string) string {
 	line := fmt.Sprintf("%d in slot %d", a.Number, a.Slot)
-	if a.Host != "" {
+	if job != "" {
+		line += ", job " + oneLine(job)
+	} else if a.Host != "" {
 		line += " on " + oneLine(a.Host)
 	}
 	for _, at := range []struct {
