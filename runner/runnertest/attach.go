@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,48 +208,48 @@ func (traits Traits) testAttachStops(t *testing.T, a runner.Attacher) {
 
 // testAnyMoment kills orchestrators at many moments of a launch: an attempt then either has
 // not started and never will, or runs on to its end and is harvested. It is never lost.
-func (traits Traits) testAnyMoment(t *testing.T, a runner.Attacher) {
-	ran := 0
-	var never []string
+func (traits Traits) testAnyMoment(outer *testing.T, a runner.Attacher) {
+	var ran atomic.Int32
 	moments, apart := 40, 200*time.Microsecond
 	if traits.Slow {
 		moments, apart = 20, 3*time.Millisecond
 	}
 	for i := range moments {
-		log := filepath.Join(t.TempDir(), "log")
-		job := shellJob(t, `echo started >>"$LOG"; sleep 0.01; echo ended >>"$LOG"; exit 7`)
-		job.Env = []string{"LOG=" + log}
-		cmd := orchestrator(t, job, false)
-		said, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(said, make([]byte, len(launching))); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(i) * apart)
-		_ = cmd.Process.Kill() // or it has ended already
-		_ = cmd.Wait()
-		r := awaitResult(t, attach(context.Background(), a, job))
-		text, _ := os.ReadFile(log)
-		switch {
-		case r.err == nil && r.exit.Code == 7 && string(text) == "started\nended\n":
-			ran++
-		case errors.Is(r.err, runner.ErrNeverStarted) && len(text) == 0:
-			never = append(never, log)
-		default:
-			t.Errorf("killed after %d × %v: %+v, log %q", i, apart, r, text)
-		}
+		log := filepath.Join(outer.TempDir(), "log")
+		traits.part(outer, fmt.Sprint(i), func(t *testing.T) {
+			job := shellJob(t, `echo started >>"$LOG"; sleep 0.01; echo ended >>"$LOG"; exit 7`)
+			job.Env = []string{"LOG=" + log}
+			cmd := orchestrator(t, job, false)
+			said, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(said, make([]byte, len(launching))); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(i) * apart)
+			_ = cmd.Process.Kill() // or it has ended already
+			_ = cmd.Wait()
+			r := awaitResult(t, attach(context.Background(), a, job))
+			text, _ := os.ReadFile(log)
+			switch {
+			case r.err == nil && r.exit.Code == 7 && string(text) == "started\nended\n":
+				ran.Add(1)
+			case errors.Is(r.err, runner.ErrNeverStarted) && len(text) == 0:
+				outer.Cleanup(func() {
+					if text, err := os.ReadFile(log); err == nil {
+						outer.Errorf("an attempt that was never started wrote %q", text)
+					}
+				})
+			default:
+				t.Errorf("killed after %d × %v: %+v, log %q", i, apart, r, text)
+			}
+		})
 	}
-	for _, log := range never {
-		if text, err := os.ReadFile(log); err == nil {
-			t.Errorf("an attempt that was never started wrote %q", text)
-		}
-	}
-	t.Logf("%d of %d attempts had started", ran, moments)
+	outer.Cleanup(func() { outer.Logf("%d of %d attempts had started", ran.Load(), moments) })
 }
 
 // testAttachLost: attempts that have no exit status.

@@ -17,23 +17,25 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-func testExit(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testExit(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	for _, code := range []int{0, 1, 2, 77, 126, 128, 255} {
-		for name, job := range map[string]runner.Job{
-			"shell": shellJob(t, fmt.Sprintf("exit %d", code)),
-			"argv":  argvJob(t, "sh", "-c", fmt.Sprintf("exit %d", code)),
-		} {
-			begun := 0
-			job.Started = func(int) { begun++ }
-			exit := launch(t, l, job)
-			if begun != 1 {
-				t.Errorf("%s, exit %d: Started was called %d times", name, code, begun)
+		traits.part(t, fmt.Sprint("Code", code), func(t *testing.T) {
+			for name, job := range map[string]runner.Job{
+				"shell": shellJob(t, fmt.Sprintf("exit %d", code)),
+				"argv":  argvJob(t, "sh", "-c", fmt.Sprintf("exit %d", code)),
+			} {
+				begun := 0
+				job.Started = func(int) { begun++ }
+				exit := launch(t, l, job)
+				if begun != 1 {
+					t.Errorf("%s, exit %d: Started was called %d times", name, code, begun)
+				}
+				if exit.Code != code || exit.TimedOut || exit.Cancelled || exit.Killed || exit.Truncated || exit.Leftovers != nil {
+					t.Errorf("%s, exit %d: %+v", name, code, exit)
+				}
 			}
-			if exit.Code != code || exit.TimedOut || exit.Cancelled || exit.Killed || exit.Truncated || exit.Leftovers != nil {
-				t.Errorf("%s, exit %d: %+v", name, code, exit)
-			}
-		}
+		})
 	}
 	for line, want := range map[string]int{
 		"set -e; false; echo not reached": 1,
@@ -46,27 +48,31 @@ func testExit(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 		"exec >&- 2>&-; exit 6":           6,
 		"set -u; echo $nothing_of_this":   -1, // 1, 2 or 127: shells differ
 	} {
-		exit := launch(t, l, shellJob(t, line))
-		if want >= 0 && exit.Code != want || want < 0 && exit.Code == 0 {
-			t.Errorf("%s: code %d, want %d", line, exit.Code, want)
-		}
+		traits.part(t, "Line", func(t *testing.T) {
+			exit := launch(t, l, shellJob(t, line))
+			if want >= 0 && exit.Code != want || want < 0 && exit.Code == 0 {
+				t.Errorf("%s: code %d, want %d", line, exit.Code, want)
+			}
+		})
 	}
 }
 
-func testSignal(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testSignal(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	for _, sig := range []unix.Signal{unix.SIGKILL, unix.SIGTERM, unix.SIGSEGV, unix.SIGHUP, unix.SIGUSR1, unix.SIGABRT} {
 		if signal.Ignored(sig) {
 			continue // under nohup, and by the attempts as well
 		}
-		exit := launch(t, l, shellJob(t, fmt.Sprintf("kill -%d $$", int(sig))))
-		if exit.Code != 128+int(sig) || exit.Signal != unix.SignalName(sig) || exit.Killed || exit.Cancelled {
-			t.Errorf("after %v: %+v", sig, exit)
-		}
+		traits.part(t, unix.SignalName(sig), func(t *testing.T) {
+			exit := launch(t, l, shellJob(t, fmt.Sprintf("kill -%d $$", int(sig))))
+			if exit.Code != 128+int(sig) || exit.Signal != unix.SignalName(sig) || exit.Killed || exit.Cancelled {
+				t.Errorf("after %v: %+v", sig, exit)
+			}
+		})
 	}
 }
 
-func testCannotExecute(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testCannotExecute(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
@@ -90,14 +96,16 @@ func testCannotExecute(t *testing.T, newLauncher func(*testing.T) runner.Launche
 		{[]string{script}, 127, ""}, // 126 with some shells
 		{[]string{"echo", strings.Repeat("x", 4<<20)}, 126, "longer than the system allows"},
 	} {
-		job := argvJob(t, c.argv...)
-		exit := launch(t, l, job)
-		if exit.Code != c.code && (c.text != "" || exit.Code != 126) {
-			t.Errorf("%.50q: code %d, want %d", c.argv, exit.Code, c.code)
-		}
-		if text := stderr(t, job); !strings.Contains(text, c.text) || text == "" {
-			t.Errorf("%.50q: stderr %q does not mention %q", c.argv, text, c.text)
-		}
+		traits.part(t, fmt.Sprint("Code", c.code), func(t *testing.T) {
+			job := argvJob(t, c.argv...)
+			exit := launch(t, l, job)
+			if exit.Code != c.code && (c.text != "" || exit.Code != 126) {
+				t.Errorf("%.50q: code %d, want %d", c.argv, exit.Code, c.code)
+			}
+			if text := stderr(t, job); !strings.Contains(text, c.text) || text == "" {
+				t.Errorf("%.50q: stderr %q does not mention %q", c.argv, text, c.text)
+			}
+		})
 	}
 	job := argvJob(t, nameless, "1", "two words") // it does not name its interpreter
 	if exit := launch(t, l, job); exit.Code != 0 || stdout(t, job) != "2 two words\n" {

@@ -23,11 +23,11 @@ func copied(t *testing.T, job runner.Job) runner.Job {
 
 // testIdentity: what runs belongs to the directory in which it was started, and counts for
 // what it was started for.
-func testIdentity(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+func (traits Traits) testIdentity(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
 	background := context.Background()
 
-	t.Run("SameID", func(t *testing.T) {
+	traits.part(t, "SameID", func(t *testing.T) {
 		job := shellJob(t, `sh -c 'echo pid $$; echo ready; exec sleep 1000' & until [ -e "$GO" ]; do sleep 0.01; done`)
 		gate := filepath.Join(t.TempDir(), "go")
 		job.Env = []string{"GO=" + gate}
@@ -52,7 +52,7 @@ func testIdentity(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	if !ok {
 		return
 	}
-	t.Run("CopyOfLiving", func(t *testing.T) {
+	traits.part(t, "CopyOfLiving", func(t *testing.T) {
 		job := shellJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
 		gate := filepath.Join(t.TempDir(), "go")
 		job.Env = []string{"GO=" + gate}
@@ -78,14 +78,14 @@ func testIdentity(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 			t.Errorf("the original, moved: %+v", exit)
 		}
 	})
-	t.Run("CopyOfEnded", func(t *testing.T) {
+	traits.part(t, "CopyOfEnded", func(t *testing.T) {
 		job := shellJob(t, "exit 3")
 		launch(t, l, job)
 		if exit := await(t, attach(background, a, copied(t, job))); exit.Code != 3 {
 			t.Errorf("%+v", exit)
 		}
 	})
-	t.Run("Key", func(t *testing.T) {
+	traits.part(t, "Key", func(t *testing.T) {
 		job := shellJob(t, "exit 3")
 		job.Key = "new"
 		launch(t, l, job)
@@ -99,7 +99,7 @@ func testIdentity(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 			}
 		}
 	})
-	t.Run("KeyOfLiving", func(t *testing.T) {
+	traits.part(t, "KeyOfLiving", func(t *testing.T) {
 		job := shellJob(t, savesCheckpoint)
 		orphan(t, job, "ready", false)
 		job.Key = "new"

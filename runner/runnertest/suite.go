@@ -41,9 +41,9 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 	}{
 		{"Environment", testEnvironment}, // of this process, which it changes
 		{"Modes", testModes},             // likewise
-		{"Exit", testExit},
-		{"Signal", testSignal},
-		{"CannotExecute", testCannotExecute},
+		{"Exit", traits.testExit},
+		{"Signal", traits.testSignal},
+		{"CannotExecute", traits.testCannotExecute},
 		{"Streams", testStreams},
 		{"Hostile", testHostile},
 		{"Files", testFiles},
@@ -60,7 +60,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		{"Neighbours", testNeighbours},
 		{"Flood", testFlood},
 		{"Attach", traits.testAttach},
-		{"Identity", testIdentity},
+		{"Identity", traits.testIdentity},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			if traits.Slow && i > 1 {

@@ -5,9 +5,11 @@ package slurm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -224,8 +226,10 @@ func TestFaults(t *testing.T) {
 		run  func(*testing.T, site)
 	}
 	var forgotten []*forgotten
-	for _, s := range []site{jobs, pilots} { // Slurm takes a minute for these
+	var expiring []*trial
+	for _, s := range []site{jobs, pilots} { // Slurm takes up to a minute for these
 		forgotten = append(forgotten, beginForgotten(t, s))
+		expiring = append(expiring, beginTimeLimit(t, s))
 	}
 	rebooted := beginReboot(t, jobs, pilots)
 	both := func(t *testing.T, f fault, parallel bool) {
@@ -243,6 +247,12 @@ func TestFaults(t *testing.T) {
 			})
 		}
 	}
+	together := func(name string, run func(*testing.T, ...site)) { // a fault that hits everybody
+		t.Run(name, func(t *testing.T) {
+			c := c.For(t)
+			run(t, site{c, false}, site{c, true})
+		})
+	}
 	t.Run("Together", func(t *testing.T) {
 		for _, f := range []fault{
 			{"CancelledOutside", testCancelledOutside},
@@ -250,8 +260,8 @@ func TestFaults(t *testing.T) {
 			{"Held", testHeld},
 			{"Suspended", testSuspended},
 			{"Requeued", testRequeued},
-			{"TimeLimit", testTimeLimit},
 			{"Memory", testMemory},
+			{"Drained", testDrained},
 			{"SetupFails", testSetupFails},
 			{"Refused", testRefused},
 			{"FullDisk", testFullDisk},
@@ -259,21 +269,18 @@ func TestFaults(t *testing.T) {
 			both(t, f, true)
 		}
 	})
-	t.Run("ControllerStopped", func(t *testing.T) {
-		c := c.For(t)
-		testControllerStopped(t, site{c, false}, site{c, true})
-	})
+	together("Preempted", testPreempted)
+	together("ControllerStopped", testControllerStopped)
+	together("DaemonKilled", testDaemonKilled)
+	together("NodeDown", testNodeDown)
 	for _, f := range []fault{
-		{"Preempted", testPreempted},
-		{"Drained", testDrained},
-		{"DaemonKilled", testDaemonKilled},
-		{"NodeDown", testNodeDown},
+		{"TimeLimit", func(_ *testing.T, s site) { expiring[kind(s)].wantTimeLimit() }},
 		{"Reboot", func(_ *testing.T, s site) { rebooted[kind(s)].wantLost("") }},
 		{"Forgotten", func(t *testing.T, s site) { forgotten[kind(s)].test(t, s) }},
-		{"ControllerForgets", testControllerForgets},
 	} {
 		both(t, f, false)
 	}
+	together("ControllerForgets", testControllerForgets)
 }
 
 func kind(s site) int {
@@ -289,7 +296,7 @@ func testCancelledOutside(t *testing.T, c site) {
 	c.Run("scancel", id)
 	tr.wantCause("cancelled outside of lbotune")
 
-	tr = begin(t, c, "trap 'exit 0' TERM; while :; do sleep 0.05; done") // it takes SIGTERM well
+	tr = begin(t, c, "trap 'for i in 1 2 3 4 5; do sleep 0.1; done; exit 0' TERM; while :; do sleep 0.05; done") // it takes SIGTERM well
 	id, _ = tr.ready()
 	c.Run("scancel", id)
 	tr.wantCause("cancelled outside of lbotune")
@@ -358,12 +365,17 @@ func testRequeued(t *testing.T, c site) {
 	tr.wantLost("put back into the queue")
 }
 
-func testTimeLimit(t *testing.T, c site) {
-	tr := begin(t, c, waits)
+func beginTimeLimit(t *testing.T, c site) *trial {
+	tr := begin(t, c, waits, onNode("n2"))
 	id, _ := tr.ready()
 	c.Run("scontrol", "update", "jobid="+id, "EndTime=now")
+	return tr
+}
+
+func (tr *trial) wantTimeLimit() {
+	tr.t.Helper()
 	if exit, err := tr.ended(1); err != nil || !exit.TimedOut || !strings.Contains(exit.Cause, "time limit") {
-		t.Errorf("%+v, %v", exit, err)
+		tr.t.Errorf("%+v, %v", exit, err)
 	}
 }
 
@@ -372,12 +384,27 @@ func testMemory(t *testing.T, c site) {
 	tr.wantCause("out of memory")
 }
 
-func testPreempted(t *testing.T, c site) {
-	tr := begin(t, c, waits, onNode("n1"))
-	tr.ready()
+func testPreempted(t *testing.T, sites ...site) {
+	trials, _, _ := beginAll(t, sites, onNode("n1"))
+	c := sites[0]
 	id := c.Run("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist=n1", "--mem=0", "--output=/dev/null", "--wrap=true")
 	c.Await("COMPLETED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
-	tr.wantLost("PREEMPTED")
+	for _, tr := range trials {
+		tr.wantLost("PREEMPTED")
+	}
+}
+
+// beginAll launches a command that waits at each site, and returns the jobs and the nodes on
+// which they run.
+func beginAll(t *testing.T, sites []site, change ...func(*slurm.Settings)) (trials []*trial, ids, nodes []string) {
+	for _, s := range sites {
+		trials = append(trials, begin(t, s, waits, change...))
+	}
+	for _, tr := range trials {
+		id, node := tr.ready()
+		ids, nodes = append(ids, id), append(nodes, node)
+	}
+	return trials, ids, nodes
 }
 
 func testSetupFails(t *testing.T, c site) {
@@ -420,8 +447,9 @@ func testFullDisk(t *testing.T, c site) {
 }
 
 func testDrained(t *testing.T, c site) {
-	tr := begin(t, c, waits)
-	_, node := tr.ready()
+	node := []string{"n1", "n2"}[kind(c)]
+	tr := begin(t, c, waits, onNode(node))
+	tr.ready()
 	c.Run("scontrol", "update", "nodename="+node, "state=drain", "reason=test")
 	defer c.Run("scontrol", "update", "nodename="+node, "state=resume")
 	time.Sleep(3 * tr.l.Settings.Poll)
@@ -429,53 +457,56 @@ func testDrained(t *testing.T, c site) {
 	tr.wantCode(4)
 }
 
-// testDaemonKilled: Slurm takes the node for dead, but the job lives and ends well.
-func testDaemonKilled(t *testing.T, c site) {
-	tr := begin(t, c, waits)
-	id, node := tr.ready()
-	c.Signal("slurmd-"+node, unix.SIGKILL)
+// testDaemonKilled: Slurm takes the node for dead, but the jobs live and end well.
+func testDaemonKilled(t *testing.T, sites ...site) {
+	trials, ids, _ := beginAll(t, sites, onNode("n3"))
+	c := sites[0]
+	c.Signal("slurmd-n3", unix.SIGKILL)
 	defer c.Restart()
-	c.Run("scontrol", "update", "nodename="+node, "state=down", "reason=test") // not to wait for SlurmdTimeout
-	c.Await("NODE_FAIL", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
-	time.Sleep(6 * tr.l.Settings.Poll)
-	if len(tr.done) > 0 {
-		t.Fatalf("a job that lives counts as dead: %+v", <-tr.done)
+	c.Run("scontrol", "update", "nodename=n3", "state=down", "reason=test") // not to wait for SlurmdTimeout
+	for _, id := range ids {
+		c.Await("NODE_FAIL", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
 	}
-	tr.letGo()
-	tr.wantCode(4)
+	time.Sleep(6 * trials[0].l.Settings.Poll)
+	for _, tr := range trials {
+		if len(tr.done) > 0 {
+			t.Fatalf("a job that lives counts as dead: %+v", <-tr.done)
+		}
+		tr.letGo()
+		tr.wantCode(4)
+	}
 }
 
-func testNodeDown(t *testing.T, c site) {
-	tr := begin(t, c, waits)
-	id, node := tr.ready()
-	c.Signal("slurmd-"+node, unix.SIGKILL)
+func testNodeDown(t *testing.T, sites ...site) {
+	trials, ids, nodes := beginAll(t, sites)
+	c := sites[0]
 	defer c.Restart()
-	c.KillJob(id)
-	c.Run("scontrol", "update", "nodename="+node, "state=down", "reason=test")
-	tr.wantLost("NODE_FAIL on node " + node)
-	text, err := os.ReadFile(tr.job.Dir + ".slurm/ending.json")
-	if err != nil || strings.Contains(string(text), `"node":"`+node+`"`) {
-		t.Errorf("the next attempt ran on the same node: %s, %v", text, err)
+	for _, node := range slices.Compact(slices.Clone(nodes)) {
+		c.Signal("slurmd-"+node, unix.SIGKILL)
+	}
+	for i, id := range ids {
+		c.KillJob(id)
+		c.Run("scontrol", "update", "nodename="+nodes[i], "state=down", "reason=test")
+	}
+	for i, tr := range trials {
+		tr.wantLost("NODE_FAIL on node " + nodes[i])
+		text, err := os.ReadFile(tr.job.Dir + ".slurm/ending.json")
+		if err != nil || strings.Contains(string(text), `"node":"`+nodes[i]+`"`) {
+			t.Errorf("the next attempt ran on the same node: %s, %v", text, err)
+		}
 	}
 }
 
 // beginReboot makes a node lose all its processes and come back before Slurm has missed it.
-func beginReboot(t *testing.T, sites ...site) (lost []*trial) {
-	var ids []string
-	node := ""
-	for _, s := range sites {
-		tr := begin(t, s, waits, onNode("n3"))
-		var id string
-		id, node = tr.ready()
-		lost, ids = append(lost, tr), append(ids, id)
-	}
+func beginReboot(t *testing.T, sites ...site) []*trial {
+	trials, ids, _ := beginAll(t, sites, onNode("n3"))
 	c := sites[0]
-	c.Signal("slurmd-"+node, unix.SIGKILL)
+	c.Signal("slurmd-n3", unix.SIGKILL)
 	for _, id := range ids {
 		c.KillJob(id)
 	}
 	c.Restart()
-	return lost
+	return trials
 }
 
 func onNode(name string) func(*slurm.Settings) {
@@ -484,12 +515,8 @@ func onNode(name string) func(*slurm.Settings) {
 
 // testControllerStopped stops the controller for everybody.
 func testControllerStopped(t *testing.T, sites ...site) {
-	var lives, comes []*trial
-	for _, s := range sites {
-		tr := begin(t, s, waits)
-		tr.ready()
-		lives = append(lives, tr)
-	}
+	var comes []*trial
+	lives, _, _ := beginAll(t, sites)
 	c := sites[0]
 	c.Signal("slurmctld", unix.SIGSTOP)
 	for i, s := range sites {
@@ -509,23 +536,32 @@ func testControllerStopped(t *testing.T, sites ...site) {
 	}
 }
 
-// testControllerForgets: the controller dies before it has saved a job, and gives the
-// job's id to another one.
-func testControllerForgets(t *testing.T, c site) {
-	tr := begin(t, c, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+3"); s.Poll = 4 * time.Second })
-	id := tr.id()
-	c.Signal("slurmctld", unix.SIGKILL)
-	n, err := strconv.Atoi(id)
-	if err != nil {
-		t.Fatal(err)
+// testControllerForgets: the controller dies before it has saved two jobs, and gives their
+// ids to other ones.
+func testControllerForgets(t *testing.T, sites ...site) {
+	c := sites[0]
+	var trials []*trial
+	var ids []string
+	for _, s := range sites {
+		trials = append(trials, begin(t, s, "exit 4", func(s *slurm.Settings) { s.Extra = append(s.Extra, "--begin=now+3"); s.Poll = 4 * time.Second }))
 	}
+	for _, tr := range trials {
+		ids = append(ids, tr.id())
+	}
+	c.Signal("slurmctld", unix.SIGKILL)
 	for _, name := range []string{"job_state", "job_state.old"} { // had it been saved after all
 		_ = os.Remove(filepath.Join(c.Dir(), "state", name))
 	}
-	extra := "FirstJobId=" + strconv.Itoa(n) + "\n"
+	first, err := strconv.Atoi(ids[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := strconv.Atoi(ids[1]); err == nil {
+		first = min(first, n)
+	}
 	f, err := os.OpenFile(filepath.Join(c.Dir(), "slurm.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
-		_, err = f.WriteString(extra)
+		_, err = fmt.Fprintf(f, "FirstJobId=%d\n", first)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -533,14 +569,13 @@ func testControllerForgets(t *testing.T, c site) {
 	f.Close()
 	c.Restart()
 	other := c.Run("sbatch", "--parsable", "--job-name=other", "--hold", "--output=/dev/null", "--wrap=true")
-	defer c.Run("scancel", other)
-	tr.wantCode(4)
-	if c.pilot {
-		return
+	defer c.Run("scontrol", "release", other)
+	for _, tr := range trials {
+		tr.wantCode(4)
 	}
-	text, _ := os.ReadFile(tr.job.Dir + ".slurm/submitted.jsonl")
-	if other != id && strings.Count(string(text), `"id":"`+id+`"`) != 2 {
-		t.Errorf("no other job got the id %s again: not %s, and none of %s", id, other, text)
+	// Both ids are in use again: by the job that waits, or by those that came in their place.
+	for _, id := range ids {
+		c.Run("squeue", "-h", "--states=all", "-j", id, "-o", "%j")
 	}
 }
 
@@ -552,11 +587,8 @@ type forgotten struct {
 }
 
 func beginForgotten(t *testing.T, c site) *forgotten {
-	f := &forgotten{c: c, ended: begin(t, c, waits), lost: begin(t, c, waits)}
-	for _, tr := range []*trial{f.ended, f.lost} {
-		id, _ := tr.ready()
-		f.ids = append(f.ids, id)
-	}
+	trials, ids, _ := beginAll(t, []site{c, c})
+	f := &forgotten{c: c, ended: trials[0], lost: trials[1], ids: ids}
 	f.ended.letGo()
 	c.KillJob(f.ids[1])
 	return f
