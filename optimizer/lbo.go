@@ -14,7 +14,8 @@ import (
 // design the proposals take turns, by the trial's number:
 //
 //	model   the acquisition, within the Lipschitz bounds, over the whole cube
-//	box     the same model's expected improvement in a box around the best point
+//	box     the expected improvement of a model of the best points' surroundings, or
+//	        as long as these are few, of the same model in a box around the best point
 //	local   a quadratic through the points around the best one, in a smaller box
 //	explore every so often, where the Lipschitz bound leaves most room
 //
@@ -158,6 +159,9 @@ func (a *ask) propose() (Proposal, error) {
 	if a.set.Local == on {
 		switch a.trial % 3 {
 		case 1:
+			if p, ok := a.valleyStep(); ok {
+				return p, nil
+			}
 			if p, ok := a.boxStep(); ok {
 				return p, nil
 			}

@@ -38,7 +38,7 @@ type trustStep struct {
 	Centre int `json:"centre"`
 	// New says that the step starts in another basin than the steps before.
 	New bool `json:"new,omitempty"`
-	// Radius is half its width.
+	// Radius is half its width, 0 in a valley's frame.
 	Radius float64 `json:"radius"`
 	// Gain is the improvement on the centre's value that the step promised.
 	Gain float64 `json:"gain"`

@@ -96,7 +96,9 @@ func (t *trust) tell(h *history, o Observation, m memory, d int) {
 	}
 	switch o.Proposal.Origin {
 	case OriginBox:
-		t.judgeBox(improved, d)
+		if m.Step == nil || m.Step.Radius > 0 {
+			t.judgeBox(improved, d)
+		}
 	case OriginLocal:
 		t.judgeQuadratic(h, o, m.Step)
 	default:

@@ -1,0 +1,131 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+const (
+	// frameBest and frameKnown are how many of the best points shape a valley's frame,
+	// and how many of those nearest in it its model knows, in units of d + 1.
+	frameBest  = 4
+	frameKnown = 10
+	// frameReach is how far from the centre, in its coordinates, a step may lead: two
+	// standard deviations, so that the frame can grow.
+	frameReach = 2.0 / frameWidth
+)
+
+// valleyStep maximizes the expected improvement of a model of its own, which knows the
+// successes around the best point alone, in a frame that those shape: it sees differences
+// of value that are nothing beside those of the whole cube, and a narrow valley as a round
+// bowl.
+func (a *ask) valleyStep() (Proposal, bool) {
+	if a.set.Acquisition != "ei" || a.many() || a.view.noisy() || a.view.limits != nil || a.space.Related() {
+		return Proposal{}, false
+	}
+	basin, ok := a.basin()
+	if !ok {
+		return Proposal{}, false
+	}
+	c, local := a.x[basin.centre], a.neighbourhood(basin.centre)
+	if local == nil || len(local.x) < frameBest*(len(local.free)+1) {
+		return Proposal{}, false
+	}
+	order := orderBy(len(local.x), func(i int) float64 { return -local.y[i] })
+	f := newFrame(local.x[local.centre], pick(local.x, order[:frameBest*(len(local.free)+1)]))
+	if f == nil {
+		return Proposal{}, false
+	}
+	model, best, err := a.valleyModel(f, local)
+	for _, q := range a.pending { // assumed to give their posterior means
+		if err == nil && a.dom.alike(q, c) {
+			u := f.to(local.part(q))
+			mean := model.Predictor().Mean(u)
+			best = math.Max(best, mean)
+			model, err = model.Append(u, mean)
+		}
+	}
+	if err != nil {
+		return Proposal{}, false
+	}
+	ei := newModelScore(model, nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
+	p := a.searchFrame(ei, f, func(u []float64) []float64 { return a.dom.snap(local.lift(f.from(u), c)) })
+	if p == nil || a.view.probability(p) < safeEnough {
+		return Proposal{}, false
+	}
+	a.describe(p)
+	a.memory.Step = &trustStep{Centre: a.history.trial[basin.centre], New: !a.trust.settled, Told: len(a.told)}
+	return a.proposal(p, OriginBox, "largest acquisition along the valley of the best points"), true
+}
+
+// valleyModel fits a model to the points nearest to the centre in the frame, and returns
+// it with the value at the centre in its units.
+func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, error) {
+	d := len(local.free)
+	points := make([][]float64, len(local.x))
+	for i, x := range local.x {
+		points[i] = f.to(x)
+	}
+	near := orderBy(len(points), func(i int) float64 { return spaces.Distance(points[i], points[local.centre]) })
+	near = near[:min(len(near), frameKnown*(d+1))]
+	x, y := pick(points, near), pickFloats(local.y, near)
+	set := gp.NewSettings(d)
+	set.Seed = mix(a.seed + uint64(len(a.y)))
+	models := map[warp.Kind]*gp.Model{}
+	w, err := warp.Choose(warp.Kinds(), y, a.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
+		r, err := gp.Fit(x, z, nil, set)
+		if err != nil {
+			return 0, err
+		}
+		m, err := gp.New(x, z, r.Hyper)
+		if err != nil {
+			return 0, err
+		}
+		models[w.Kind] = m
+		return m.LeaveOneOutLogDensity(), nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return models[w.Kind], w.Apply(local.y[local.centre]), nil
+}
+
+// searchFrame maximizes a score in a frame around its middle, and returns the point to
+// propose, nil if there is none that is free.
+func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float64) []float64 {
+	rng, d := a.rng("valley"), len(f.centre)
+	lo, up := slices.Repeat([]float64{0.5 - frameReach}, d), slices.Repeat([]float64{0.5 + frameReach}, d)
+	within := func(u, grad []float64) float64 {
+		for _, x := range f.from(u) {
+			if !(x >= 0 && x <= 1) {
+				return math.Inf(-1)
+			}
+		}
+		return score.at(u, grad)
+	}
+	points, values := make([][]float64, candidates), make([]float64, candidates)
+	for i := range points {
+		points[i] = make([]float64, d)
+		for k := range points[i] {
+			points[i][k] = lo[k] + rng.Float64()*(up[k]-lo[k])
+		}
+		values[i] = within(points[i], nil)
+	}
+	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
+	var best []float64
+	top := math.Inf(-1)
+	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
+		if end := climber.Maximize(within, points[k]); end.F > top {
+			if p := point(end.X); !a.taken(p) {
+				best, top = p, end.F
+			}
+		}
+	}
+	return best
+}
