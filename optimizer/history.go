@@ -21,6 +21,7 @@ type history struct {
 	y      []float64     // n successes: values
 	over   []float64     // n successes: by how much they break the limits, 0 if they hold all
 	trial  []int         // n successes: numbers of their trials
+	twins  [][2]int      // pairs of successes that are next to the same point
 	failed [][]float64
 	pruned [][]float64
 	seen   map[string]bool // keys of all told points
@@ -53,6 +54,9 @@ func (h *history) add(o Observation) error {
 	}
 	switch o.Status {
 	case Succeeded:
+		if i := slices.IndexFunc(h.x, func(x []float64) bool { return chebyshev(x, p) <= twinApart }); i >= 0 {
+			h.twins = append(h.twins, [2]int{i, len(h.x)})
+		}
 		h.x = append(h.x, p)
 		h.y = append(h.y, o.Value())
 		h.over = append(h.over, o.violation())

@@ -153,6 +153,9 @@ func (a *ask) propose() (Proposal, error) {
 		p, ferr := a.spread()
 		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
 	}
+	if p, ok := a.twin(); ok {
+		return a.proposal(p, OriginModel, "beside the best point, to tell noise from ruggedness"), nil
+	}
 	if a.exploreTurn() {
 		return a.explore()
 	}

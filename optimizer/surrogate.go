@@ -24,6 +24,7 @@ type surrogate struct {
 	// averaged over; otherwise model alone.
 	samples []*gp.Model
 	noise   float64 // standard deviation of a measured value
+	exact   bool    // what looks like noise is ruggedness
 	best    float64 // incumbent: the value to improve upon
 	bestRow int     // the success that holds it
 	bounds  *bounds // Lipschitz bounds, nil where they are off
@@ -247,6 +248,7 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	}
 	s.known = len(l.y)
 	s.model = s.samples[len(s.samples)-1]
+	s.exact = len(l.twins) >= twinsWant && s.agree(l.twins)
 	var err error
 	if s.limits, err = l.constraintModels(); err != nil {
 		return nil, err
@@ -273,7 +275,7 @@ func (s *surrogate) chooseBest() {
 	s.holds = s.limits.hold(s.bestRow)
 }
 
-func (s *surrogate) noisy() bool { return s.noise > noisySD }
+func (s *surrogate) noisy() bool { return s.noise > noisySD && !s.exact }
 
 // value returns a value in model units in the objective's.
 func (s *surrogate) value(z float64) float64 { return s.warp.Inverse(z) * s.unit }

@@ -76,3 +76,42 @@ func TestValleysAreFollowed(t *testing.T) {
 		t.Errorf("the best of 100 trials is %.2g", best)
 	}
 }
+
+// A program without noise is not said to have some because its values are rugged: twins of
+// the best trial show that they are not luck. Of one with noise they show that too.
+func TestTwinsTellRuggednessFromNoise(t *testing.T) {
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -5, Max: 5},
+		spaces.Param{Name: "y", Kind: spaces.KindFloat, Min: -5, Max: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sd := range []float64{0, 1} {
+		opt, err := New(space, 1, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, rng := opt.(*lbo), rand.New(rand.NewPCG(3, 4))
+		for k := 1; k <= 50; k++ {
+			p, err := opt.Ask(t.Context(), Query{Trial: k})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, y := 10*p.Point[0]-6.3, 10*p.Point[1]-3.9
+			v := x*x + y*y + 5*math.Sin(40*x)*math.Sin(50*y) + sd*5*rng.NormFloat64()
+			if err := opt.Tell(Observation{Trial: k, Proposal: p, Status: Succeeded, Values: []float64{-v}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := l.Recommend(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("noise %v: %d twins, trial %d recommended, %d the best", sd, len(l.twins), r.Trial, l.trial[l.best])
+		if sd == 0 && (len(l.twins) < twinsWant || r.Trial != l.trial[l.best]) {
+			t.Errorf("without noise: %d twins, and trial %d is recommended instead of %d", len(l.twins), r.Trial, l.trial[l.best])
+		}
+		if sd > 0 && (len(l.twins) == 0 || l.model.exact) {
+			t.Errorf("with noise: %d twins, and none is seen: %v", len(l.twins), l.model.exact)
+		}
+	}
+}

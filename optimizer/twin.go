@@ -1,0 +1,42 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// What a model takes for noise may be ruggedness. Twins tell the one from the other: two
+// trials so close to each other that a program without noise gives both the same value.
+const (
+	twinApart = 1e-6 // in the maximum norm
+	twinsWant = 2    // pairs, for one may agree by chance where values are coarse
+	twinAgree = 0.02 // how far apart the values of twins may lie, in units of the noise
+)
+
+// agree reports whether all twins have the same value, for all that noise matters.
+func (s *surrogate) agree(twins [][2]int) bool {
+	return !slices.ContainsFunc(twins, func(t [2]int) bool {
+		return math.Abs(s.z[t[0]]-s.z[t[1]]) > twinAgree*math.Max(s.noise, noisySD)
+	})
+}
+
+// twin returns a twin of the best trial while it is open whether there is noise.
+func (a *ask) twin() (spaces.Point, bool) {
+	if _, declared := a.set.Noise.Number(); declared || a.set.Local != on || !a.view.noisy() ||
+		len(a.twins) >= twinsWant || !a.view.agree(a.twins) || len(a.y) < 3*(a.space.Len()+1) {
+		return nil, false
+	}
+	best := a.x[a.best]
+	free := make([]bool, len(best))
+	a.dom.free(best, free)
+	for j, x := range best {
+		q := slices.Clone(best)
+		q[j] += math.Copysign(twinApart/float64(2+len(a.twins)), 0.5-x)
+		if q = a.dom.snap(q); free[j] && chebyshev(q, best) <= twinApart && !a.taken(q) {
+			return q, true
+		}
+	}
+	return nil, false
+}
