@@ -16,6 +16,8 @@ const (
 	// and how many of those nearest in it its model knows, in units of d + 1.
 	frameBest  = 4
 	frameKnown = 10
+	// frameMost bounds the latter: a fit costs its cube.
+	frameMost = 60
 	// frameReach is how far from the centre, in its coordinates, a step may lead: two
 	// standard deviations, so that the frame can grow.
 	frameReach = 2.0 / frameWidth
@@ -73,7 +75,7 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 		points[i] = f.to(x)
 	}
 	near := orderBy(len(points), func(i int) float64 { return spaces.Distance(points[i], points[local.centre]) })
-	near = near[:min(len(near), frameKnown*(d+1))]
+	near = near[:min(len(near), frameKnown*(d+1), frameMost)]
 	x, y := pick(points, near), pickFloats(local.y, near)
 	set := gp.NewSettings(d)
 	set.Seed = mix(a.seed + uint64(len(a.y)))
