@@ -44,6 +44,8 @@ type lbo struct {
 
 	limits   *limits // of the first limitsAt observations
 	limitsAt int
+
+	kin []*kin // earlier studies of related objectives
 }
 
 func newLBO(h *history, set Settings) *lbo {
@@ -172,7 +174,7 @@ func (a *ask) propose() (Proposal, error) {
 			if p, ok := a.quadraticStep(); ok {
 				return p, nil
 			}
-			if a.view.limits != nil { // which the quadratic knows nothing of
+			if a.view.limits != nil || a.view.prior != nil { // which the quadratic knows nothing of
 				if p, ok := a.boxStep(); ok {
 					return p, nil
 				}

@@ -2,13 +2,14 @@ package optimizer
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// New returns the optimizer that the settings select. The error joins one
-// Problem for everything that is wrong with them.
-func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error) {
+// New returns the optimizer that the settings select, which knows what earlier studies
+// have found. The error joins one Problem for everything that is wrong with the settings.
+func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier) (Optimizer, error) {
 	var errs []error
 	for _, p := range settings.Validate() {
 		errs = append(errs, p)
@@ -18,6 +19,9 @@ func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error)
 	}
 	s := settings.Resolved(space.Len())
 	h := newHistory(space, seed)
+	if len(earlier) > 0 && s.Method != MethodLBO {
+		return nil, fmt.Errorf("method %s does not learn from earlier studies; %s does", s.Method, MethodLBO)
+	}
 	switch s.Method {
 	case MethodRandom:
 		return &random{h}, nil
@@ -28,5 +32,9 @@ func New(space *spaces.Space, seed uint64, settings Settings) (Optimizer, error)
 	case MethodLipschitz:
 		return newAdaLIPO(h), nil
 	}
-	return newLBO(h, s), nil
+	l := newLBO(h, s)
+	if err := l.inherit(earlier); err != nil {
+		return nil, err
+	}
+	return l, nil
 }

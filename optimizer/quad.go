@@ -41,6 +41,9 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
+	if a.view.prior != nil && !model.Determined() {
+		return Proposal{}, false // earlier studies know more
+	}
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
 	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)

@@ -20,6 +20,7 @@ type surrogate struct {
 	rows  []int     // those of them that it knows, in order
 	z     []float64 // all n successes in model units
 	model *gp.Model
+	prior gp.Function // the mean that it stands around; nil without one
 	// samples are models under sampled hyper-parameters, where those are
 	// averaged over; otherwise model alone.
 	samples []*gp.Model
@@ -130,17 +131,18 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	}
 	rows := gp.Subset(x, values, fitLimit, nil)
 	x = pick(x, rows)
+	known := func(z []float64) []float64 { return beyond(l.priorMean(z), x, pickFloats(z, rows)) }
 	if len(kinds) == 1 && l.set.Hyperparameters == "slice" { // no choice that would need a fit
 		w, err := warp.Fit(kinds[0], values, l.warpOptions())
 		if err != nil {
 			return modelFit{}, err
 		}
 		fit.Warp = string(kinds[0])
-		return l.sample(fit, base, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
+		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
 	hypers := map[warp.Kind]gp.Hyper{}
 	w, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		zs := pickFloats(z, rows)
+		zs := known(z)
 		settings := l.gpSettings(w, values, unit)
 		if !reselect {
 			settings.Starts = 0
@@ -170,7 +172,7 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	}
 	fit.Warp, fit.Hyper = string(w.Kind), hypers[w.Kind]
 	if l.set.Hyperparameters == "slice" {
-		return l.sample(fit, base, x, pickFloats(w.ApplyAll(values), rows), l.gpSettings(w, values, unit))
+		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
 	return fit, nil
 }
@@ -220,8 +222,9 @@ func (l *lbo) condition(fit modelFit) (*surrogate, error) {
 	if len(hypers) == 0 {
 		hypers = []gp.Hyper{fit.Hyper}
 	}
+	s.prior = l.priorMean(s.z)
 	for _, h := range hypers {
-		m, err := gp.New(pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
+		m, err := gp.NewAround(s.prior, pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
 		if err != nil {
 			return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
 		}

@@ -166,7 +166,7 @@ type fakeOptimizer struct {
 	told  []string
 }
 
-func newFakeOptimizer(space *spaces.Space, seed uint64, _ optimizer.Settings) (optimizer.Optimizer, error) {
+func newFakeOptimizer(space *spaces.Space, seed uint64, _ optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 	return &fakeOptimizer{space: space, seed: seed}, nil
 }
 

@@ -44,7 +44,7 @@ func TestExcludedIsNeverTold(t *testing.T) {
 		var told []int
 		cfg.Budget.Trials = 6
 		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f,
-			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings) (optimizer.Optimizer, error) {
+			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 				o, err := newFakeOptimizer(sp, seed, set)
 				return noted{o, &told}, err
 			}})

@@ -159,7 +159,7 @@ func TestExhausted(t *testing.T) {
 		c.Command.Argv = []string{"parabola", "0", "{n}"}
 		f := &fakeLauncher{program: parabola}
 		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f,
-			Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings) (optimizer.Optimizer, error) {
+			Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 				return optimizer.New(sp, seed, optimizer.Settings{Method: optimizer.MethodRandom})
 			}})
 		if err != nil {

@@ -36,7 +36,7 @@ func TestRecommendation(t *testing.T) {
 			bubble(t, func(t *testing.T, dir string) {
 				cfg := config()
 				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
-					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings) (optimizer.Optimizer, error) {
+					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 						o, err := newFakeOptimizer(sp, seed, set)
 						return advising{o, c.recommend}, err
 					}})

@@ -27,7 +27,7 @@ type Difference struct {
 // what its first optimizer knew at the time, and compares the answers. They are
 // equal on the kind of machine that ran the study. A nil make is
 // optimizer.New.
-func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)) (Replayed, error) {
+func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (Replayed, error) {
 	if make == nil {
 		make = optimizer.New
 	}
@@ -41,7 +41,7 @@ func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, op
 
 type replay struct {
 	state *study.State // before the event
-	make  func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)
+	make  func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)
 	opt   optimizer.Optimizer // nil when the next proposal needs a new one
 	told  int
 	out   Replayed

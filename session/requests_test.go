@@ -150,7 +150,7 @@ func TestExcludedWhileItRuns(t *testing.T) {
 			f := asking(t, dir, 4, requests...)
 			var told []int
 			st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f,
-				Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings) (optimizer.Optimizer, error) {
+				Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 					told = nil
 					o, err := newFakeOptimizer(sp, seed, set)
 					return noted{o, &told}, err

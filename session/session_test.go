@@ -115,7 +115,7 @@ func TestOptimizerFails(t *testing.T) {
 				cfg := config()
 				cfg.Run.Workers = 2
 				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
-					Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings) (optimizer.Optimizer, error) {
+					Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 						o, err := newFakeOptimizer(sp, seed, st)
 						return &failing{o, ask}, err
 					}})
@@ -164,7 +164,7 @@ func TestRecommended(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
 		conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
-			Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings) (optimizer.Optimizer, error) {
+			Optimizer: func(sp *spaces.Space, seed uint64, st optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
 				o, err := newFakeOptimizer(sp, seed, st)
 				return wise{o}, err
 			}})

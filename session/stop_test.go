@@ -79,7 +79,7 @@ func TestStopWhileAsking(t *testing.T) {
 			cfg := config()
 			stop := make(chan session.Stop, 1)
 			s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{},
-				Optimizer: func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error) {
+				Optimizer: func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error) {
 					return slowOptimizer{stop}, nil
 				}})
 			if err != nil {

@@ -23,7 +23,7 @@ type Options struct {
 	// outlived an earlier session are rejoined.
 	Launcher runner.Launcher
 	// Optimizer makes the optimizer; nil means optimizer.New.
-	Optimizer func(*spaces.Space, uint64, optimizer.Settings) (optimizer.Optimizer, error)
+	Optimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)
 	// Observe is called with everything that happens, in order, by a goroutine
 	// of its own: it may be slow. Nil means nobody looks.
 	Observe func(study.Update)

@@ -1,0 +1,269 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Earlier is what an earlier study has found.
+type Earlier struct {
+	Points []spaces.Point
+	// Values are those of the objective at the points, to be maximized; NaN where a trial
+	// failed.
+	Values []float64
+	// Same says that the objective is the same: what was found are observations. Else it is
+	// a related one.
+	Same bool
+}
+
+// What is known of related objectives is used twice. The first points of the initial
+// design are a portfolio of the best ones: each next one maximizes the mean, over the
+// earlier studies, of the best that their models expect of the points so far (Wistuba,
+// Schilling and Schmidt-Thieme 2015). And a blend of their models' means is the prior mean
+// of this study's model, with weights by how far each ranks this study's successes as
+// their values do, in the spirit of RGPE (Feurer, Letham and Bakshy 2018). Since the optima
+// of related objectives lie near each other rather than in the same place, each mean may
+// first be moved a little to where it fits best.
+
+// kin is the model of one earlier study, on its own warped and standardized values.
+type kin struct {
+	mean *gp.Draw
+	best []spaces.Point
+}
+
+const (
+	kinLimit = 250 // results that an earlier study's model knows at most
+	kinBest  = 10  // points of each that may join the portfolio
+	leastKin = 3   // successes that a model needs
+	kinFocus = 4.0 // power of the agreement: the most similar study has most of the weight
+	kinRidge = 1.0 // successes that speak for a scale of 0
+	kinMoves = 0.1 // standard deviation of how far a mean is moved, in the cube
+)
+
+// inherit takes over what earlier studies have found. Results of the same objective are
+// told under negative numbers.
+func (l *lbo) inherit(earlier []Earlier) error {
+	for i, e := range earlier {
+		if len(e.Points) != len(e.Values) {
+			return fmt.Errorf("earlier study %d: %d points but %d values", i+1, len(e.Points), len(e.Values))
+		}
+		if err := l.inheritOne(i, e); err != nil {
+			return fmt.Errorf("earlier study %d: %w", i+1, err)
+		}
+	}
+	copy(l.first, l.portfolio(len(l.first)/2))
+	return nil
+}
+
+func (l *lbo) inheritOne(number int, e Earlier) error {
+	if !e.Same {
+		k, err := l.newKin(number, e)
+		l.kin = append(l.kin, k)
+		return err
+	}
+	for i, p := range e.Points {
+		o := Observation{Trial: -len(l.told) - 1, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Failed}
+		if v := e.Values[i]; !math.IsNaN(v) {
+			o.Status, o.Values = Succeeded, []float64{v}
+		}
+		if err := l.Tell(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
+	var x [][]float64
+	var y []float64
+	for i, v := range e.Values {
+		if !math.IsNaN(v) {
+			x, y = append(x, e.Points[i]), append(y, v)
+		}
+	}
+	if len(y) < leastKin {
+		return nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
+	}
+	set := l.set
+	set.Lipschitz, set.Hyperparameters, set.Noise = off, "map", Settings{}.Noise
+	part := newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
+	for _, i := range gp.Subset(x, y, kinLimit, nil) {
+		o := Observation{Trial: i + 1, Proposal: Proposal{Point: x[i], Origin: OriginGiven}, Status: Succeeded, Values: y[i : i+1]}
+		if err := part.Tell(o); err != nil {
+			return nil, err
+		}
+	}
+	s, err := part.surrogate()
+	if err != nil {
+		return nil, err
+	}
+	k := &kin{mean: s.model.Mean()}
+	for _, i := range orderBy(len(y), func(i int) float64 { return -y[i] }) {
+		if p := l.space.Snap(x[i]); len(k.best) < kinBest && l.space.Allows(p) {
+			k.best = append(k.best, p)
+		}
+	}
+	return k, nil
+}
+
+// portfolio returns at most n points.
+func (l *lbo) portfolio(n int) []spaces.Point {
+	var candidates, out []spaces.Point
+	for _, k := range l.kin {
+		candidates = append(candidates, k.best...)
+	}
+	worth := make([][]float64, len(l.kin)) // of each candidate, by study
+	reached := slices.Repeat([]float64{math.Inf(-1)}, len(l.kin))
+	for s, k := range l.kin {
+		for _, p := range candidates {
+			worth[s] = append(worth[s], k.mean.Value(p))
+		}
+		reached[s] = slices.Min(worth[s])
+	}
+	for len(out) < min(n, len(candidates)) {
+		order := orderBy(len(candidates), func(i int) float64 {
+			gain := 0.0
+			for s := range worth {
+				gain -= math.Max(worth[s][i]-reached[s], 0)
+			}
+			return gain
+		})
+		best := order[0]
+		for s := range worth {
+			reached[s] = math.Max(reached[s], worth[s][best])
+		}
+		out = append(out, candidates[best])
+	}
+	return out
+}
+
+// blend is a weighted sum of earlier studies' means, each moved: a prior mean.
+type blend struct {
+	of      []*gp.Draw
+	by      [][]float64
+	weights []float64
+}
+
+// priorMean is the prior mean of the model of the first successes, whose values in model
+// units are z; nil if no earlier study speaks for it.
+func (l *lbo) priorMean(z []float64) gp.Function {
+	b, total, f := &blend{}, 0.0, make([]float64, len(z))
+	if len(z) < leastKin {
+		return nil
+	}
+	for _, k := range l.kin {
+		by := l.align(k.mean, z)
+		at := make([]float64, len(z))
+		for i := range at {
+			at[i] = k.mean.Value(floats.SubTo(make([]float64, len(by)), l.x[i], by))
+		}
+		if w := math.Pow(agreement(at, z), kinFocus); w > 0 {
+			b.of, b.by, b.weights, total = append(b.of, k.mean), append(b.by, by), append(b.weights, w), total+w
+			floats.AddScaled(f, w, at)
+		}
+	}
+	if total == 0 {
+		return nil
+	}
+	floats.Scale(1/total, f)
+	n := float64(len(z) - 1)
+	scale := n * stat.Covariance(f, z, nil) / (n*stat.Variance(f, nil) + kinRidge) // least squares
+	if !(scale > 0) {
+		return nil
+	}
+	floats.Scale(scale/total, b.weights)
+	return b
+}
+
+// align returns how far f is to be moved, such that its values at the successes go with z:
+// the maximum of −n/2 ln(1 − r²), the likelihood of a linear relation with correlation r,
+// and of a normal prior.
+func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
+	n, d := float64(len(z)), l.space.Dim()
+	far := slices.Repeat([]float64{2 * kinMoves}, d)
+	near := slices.Repeat([]float64{-2 * kinMoves}, d)
+	fixed := make([]bool, d)
+	for j, c := range l.space.Coords() {
+		fixed[j] = !gradual(c)
+	}
+	zc := slices.Clone(z)
+	floats.AddConst(-stat.Mean(z, nil), zc)
+	at, grads, x := make([]float64, len(z)), make([][]float64, len(z)), make([]float64, d)
+	for i := range grads {
+		grads[i] = make([]float64, d)
+	}
+	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2, Fixed: fixed}).
+		Maximize(func(by, grad []float64) float64 {
+			for i := range at {
+				at[i] = f.ValueGrad(floats.SubTo(x, l.x[i], by), grads[i])
+			}
+			floats.AddConst(-stat.Mean(at, nil), at)
+			ff, zz := floats.Dot(at, at)+1e-9, floats.Dot(zc, zc)+1e-9
+			r := floats.Dot(at, zc) / math.Sqrt(ff*zz)
+			left := 1 - r*math.Abs(r) + 0.01 // values have noise
+			value := -n / 2 * math.Log(left)
+			clear(grad)
+			for i, g := range grads {
+				floats.AddScaled(grad, -n*math.Abs(r)/left*(zc[i]/math.Sqrt(ff*zz)-r*at[i]/ff), g)
+			}
+			for j, v := range by {
+				value -= v * v / (2 * kinMoves * kinMoves)
+				grad[j] -= v / (kinMoves * kinMoves)
+			}
+			return value
+		}, make([]float64, d))
+	return slices.Clone(end.X)
+}
+
+// agreement is Kendall's rank correlation of a and b less the standard deviation that it
+// has by chance, 0 if that is more.
+func agreement(a, b []float64) float64 {
+	n, tau := float64(len(a)), 0.0
+	for i := range a {
+		for j := range i {
+			if p := (a[i] - a[j]) * (b[i] - b[j]); p != 0 {
+				tau += math.Copysign(2/(n*(n-1)), p)
+			}
+		}
+	}
+	return math.Max(0, tau-math.Sqrt(2*(2*n+5)/(9*n*(n-1))))
+}
+
+// Value implements gp.Function.
+func (b *blend) Value(x []float64) float64 { return b.ValueGrad(x, nil) }
+
+// ValueGrad implements gp.Function.
+func (b *blend) ValueGrad(x, grad []float64) float64 {
+	sum, at, own := 0.0, make([]float64, len(x)), make([]float64, len(x))
+	clear(grad)
+	for s, f := range b.of {
+		floats.SubTo(at, x, b.by[s])
+		if grad == nil {
+			sum += b.weights[s] * f.Value(at)
+			continue
+		}
+		sum += b.weights[s] * f.ValueGrad(at, own)
+		floats.AddScaled(grad, b.weights[s], own)
+	}
+	return sum
+}
+
+// beyond returns what values z at points x are above a mean, which may be nil.
+func beyond(mean gp.Function, x [][]float64, z []float64) []float64 {
+	if mean == nil {
+		return z
+	}
+	out := slices.Clone(z)
+	for i, p := range x {
+		out[i] -= mean.Value(p)
+	}
+	return out
+}
