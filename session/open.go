@@ -100,6 +100,9 @@ func (s *Study) create(config study.Config) error {
 	if err != nil {
 		return err
 	}
+	if s.earlier, err = config.ReadEarlier(0); err != nil {
+		return err
+	}
 	first := s.record(study.Created{ID: hex.EncodeToString(id[:]), Fingerprint: print, Program: s.opts.Program, Config: config})
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
@@ -138,6 +141,14 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	s.host, _ = os.Hostname() // for people only
 	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn}
 	begun.Dir, begun.Way = s.place(change)
+	if s.earlier == nil { // a crash may have come before they were all recorded
+		if s.earlier, err = s.state.Config.ReadEarlier(len(s.state.Earlier)); err != nil {
+			return err
+		}
+	}
+	for _, e := range s.earlier {
+		events = append(events, e)
+	}
 	if err := s.commit(append(events, begun)...); err != nil {
 		return err
 	}
@@ -187,7 +198,7 @@ func (s *Study) teach() error {
 	if _, err := c.Search(); err != nil {
 		return err
 	}
-	if s.opt, err = s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings); err != nil {
+	if s.opt, err = s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings, s.state.Inherited()...); err != nil {
 		return err
 	}
 	for _, n := range s.state.Order {

@@ -65,7 +65,7 @@ func (r *replay) before(ctx context.Context, e study.Event) error {
 
 func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	if r.opt == nil {
-		opt, err := r.make(r.state.Search.Space, r.state.Config.Seed, r.state.Search.Settings)
+		opt, err := r.make(r.state.Search.Space, r.state.Config.Seed, r.state.Search.Settings, r.state.Inherited()...)
 		if err != nil {
 			return err
 		}

@@ -67,13 +67,14 @@ type Study struct {
 	journal  *journal.Journal
 	patterns []*parser.Pattern // of the metrics
 	opt      optimizer.Optimizer
-	told     int            // finished trials that the optimizer knows
-	host     string         // that we run on, for people only
-	pruner   *pruner.Pruner // nil if there is none
-	sharer   Sharer         // nil if there is none
-	began    time.Time      // of this session, with a monotonic reading
-	before   time.Duration  // Elapsed when the session began
-	stdbuf   []string       // environment in which C programs write line by line
+	told     int             // finished trials that the optimizer knows
+	earlier  []study.Earlier // what was read of earlier studies and is not recorded yet
+	host     string          // that we run on, for people only
+	pruner   *pruner.Pruner  // nil if there is none
+	sharer   Sharer          // nil if there is none
+	began    time.Time       // of this session, with a monotonic reading
+	before   time.Duration   // Elapsed when the session began
+	stdbuf   []string        // environment in which C programs write line by line
 	feed     *feed[study.Update]
 	hooks    *hooks
 	inUse    func(trial int) bool // attempts at the trial are under way

@@ -96,6 +96,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	limited := t.constraints(cfg)
 	cfg.Params = t.params()
 	cfg.Where = t.where()
+	cfg.WarmStart = t.warmStart()
 	cfg.Budget = t.budget()
 	cfg.Run = t.run()
 	cfg.Run.OKExit = okExit
@@ -183,6 +184,7 @@ func (t *table) checkSeveral(cfg study.Config) {
 func (t *table) checkTogether(cfg study.Config) {
 	t.checkGrid(cfg)
 	t.checkSeveral(cfg)
+	t.checkWarmStart(cfg)
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
 		in := t.sub("objective")
 		switch {

@@ -21,6 +21,7 @@ type Type string
 // The types of events.
 const (
 	TypeStudy     Type = "study"
+	TypeEarlier   Type = "earlier"
 	TypeSession   Type = "session"
 	TypeSetup     Type = "setup"
 	TypeEnqueued  Type = "enqueue"
@@ -277,6 +278,7 @@ const (
 
 // Type implements Event.
 func (Created) Type() Type       { return TypeStudy }
+func (Earlier) Type() Type       { return TypeEarlier }
 func (Session) Type() Type       { return TypeSession }
 func (SetupEnded) Type() Type    { return TypeSetup }
 func (Enqueued) Type() Type      { return TypeEnqueued }

@@ -31,6 +31,8 @@ func (s *State) apply(r Record) error {
 	switch e := r.Event.(type) {
 	case Created:
 		return s.created(e, r.At)
+	case Earlier:
+		s.Earlier = append(s.Earlier, e)
 	case Session:
 		s.Sessions = e.Number
 		s.Place, s.Way = e.Dir, e.Way
@@ -106,6 +108,11 @@ func (s *State) configChanged(e ConfigChanged) error {
 		t.Values = withAdded(t.Values, space, before)
 		t.Point, err = search.Encode(t.Values)
 		t.Outside = err != nil
+	}
+	for _, e := range s.Earlier {
+		for i, r := range e.Trials {
+			e.Trials[i].Values = withAdded(r.Values, space, before)
+		}
 	}
 	for i, v := range s.Queue {
 		s.Queue[i] = withAdded(v, space, before)

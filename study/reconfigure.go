@@ -54,13 +54,16 @@ func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
 }
 
 // refused lists the changes that the study cannot take. Before the first trial
-// it can take all, before the first value a new command.
+// it can take all but another warm start, before the first value a new command.
 func (s *State) refused(now Config) []string {
-	if len(s.Trials) == 0 {
-		return nil
-	}
 	was := s.Config
 	var out []string
+	if !sameJSON(was.WarmStart, now.WarmStart) {
+		out = append(out, fmt.Sprintf("warm_start: was %s, is %s; it is read when a study begins", brief(was.WarmStart), brief(now.WarmStart)))
+	}
+	if len(s.Trials) == 0 {
+		return out
+	}
 	fixed := func(what string, a, b any) {
 		if !sameJSON(a, b) {
 			out = append(out, fmt.Sprintf("%s: was %s, is %s", what, brief(a), brief(b)))

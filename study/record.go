@@ -80,6 +80,7 @@ func cutEnvelope(line []byte) (e envelope, ok bool) {
 // decoders read the events of each type.
 var decoders = map[Type]func(line []byte) (Event, error){
 	TypeStudy:     decodeAs[Created],
+	TypeEarlier:   decodeAs[Earlier],
 	TypeSession:   decodeAs[Session],
 	TypeSetup:     decodeAs[SetupEnded],
 	TypeEnqueued:  decodeAs[Enqueued],

@@ -21,6 +21,8 @@ type State struct {
 	// Order lists the finished trials in the order of their records, which is
 	// the order in which the optimizer is told.
 	Order []int
+	// Earlier is what the study knew of earlier ones when it began.
+	Earlier []Earlier
 	// Queue holds enqueued values that no trial has taken yet.
 	Queue    []spaces.Values
 	Sessions int

@@ -61,6 +61,7 @@ func everyEvent() []study.Event {
 	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}})
 	larger := c
 	larger.Budget.Trials = 20
+	was := 2.5
 	return []study.Event{
 		study.Created{ID: "0123456789abcdef", Fingerprint: "f1", Program: "v0.1.0", Config: c},
 		study.Session{Number: 1, Host: "host", PID: 7, Program: "v0.1.0"},
@@ -96,6 +97,8 @@ func everyEvent() []study.Event {
 		study.Included{Trial: 2, Request: "0003-7-cc"},
 		study.Noted{Text: "from afar", Request: "0004-7-dd"},
 		study.Refused{Request: "0005-7-ee", Why: "trial 4 is excluded already"},
+		study.Earlier{From: "old.study", Trials: []study.EarlierResult{{Values: values(0.5, 2), Value: &was}, {Values: values(-0.5, 9)}},
+			Left: 1, Why: "trial 2: parameter x: found \"7\"; want a number between -1 and 1", Defaults: []string{"n"}, Same: true},
 	}
 }
 

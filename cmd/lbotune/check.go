@@ -93,7 +93,9 @@ type preview struct {
 	Commands []string      `json:"commands"`
 	Files    []previewFile `json:"files,omitempty"`
 	Script   string        `json:"script,omitempty"` // of the first trial's job, or the pilots'
-	refused  error         // why the batch system would not take it
+	// Earlier is what the study would begin with.
+	Earlier []study.Earlier `json:"earlier,omitempty"`
+	refused error           // why the batch system would not take it
 }
 
 // paramJSON is a parameter with its bounds, of which one may be 0.
@@ -139,7 +141,10 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	if space.Related() {
 		p.Where, p.Allowed = cfg.Where, space.Share()
 	}
-	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings)
+	if p.Earlier, err = cfg.ReadEarlier(0); err != nil {
+		return nil, err
+	}
+	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, cfg.Inherited(search, p.Earlier)...)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +210,12 @@ func (p *preview) print(g *global) error {
 			s.WriteString("  " + oneLine(r) + "\n")
 		}
 	}
+	if p.Earlier != nil {
+		s.WriteString("\nwarm start\n")
+	}
+	for _, e := range p.Earlier {
+		s.WriteString("  " + oneLine(earlierText(e)) + "\n")
+	}
 	if p.Setup != "" {
 		fmt.Fprintf(&s, "\nsetup\n%s", previewText(p.Setup))
 	}
@@ -224,6 +235,22 @@ func (p *preview) print(g *global) error {
 	}
 	_, err := io.WriteString(g.out, s.String())
 	return err
+}
+
+// earlierText says what a study begins with.
+func earlierText(e study.Earlier) string {
+	objective := "a related objective"
+	if e.Same {
+		objective = "the same objective"
+	}
+	text := fmt.Sprintf("%s: %s of %s", e.From, count(len(e.Trials), "trial"), objective)
+	if len(e.Defaults) > 0 {
+		text += "; with the default of " + strings.Join(e.Defaults, ", ")
+	}
+	if e.Left > 0 {
+		text += fmt.Sprintf("; %d left out, the first is %s", e.Left, e.Why)
+	}
+	return text
 }
 
 // previewText is a command of one line indented, and one of several as it is.
@@ -330,7 +357,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		trials += len(tried)
 		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
 	}
-	one.Budget = study.Budget{Trials: trials}
+	one.Budget, one.WarmStart = study.Budget{Trials: trials}, nil
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
 	if one.Prune = nil; cfg.Prunes() { // so that trials run as they will, and none is stopped
 		one.Prune = &study.Prune{Method: "median", MinTrials: 1 << 30}

@@ -101,7 +101,7 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 // told is an optimizer that knows the observations.
 func (s *Study) told(observations []optimizer.Observation) (optimizer.Drawer, error) {
 	search := s.state.Search
-	opt, err := optimizer.New(search.Space, s.state.Config.Seed, search.Settings)
+	opt, err := optimizer.New(search.Space, s.state.Config.Seed, search.Settings, s.state.Inherited()...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,100 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// runReal runs a study with the real optimizer and returns the values of its trials.
+func runReal(t *testing.T, dir string, c *study.Config) []spaces.Values {
+	t.Helper()
+	s, err := session.Open(c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var out []spaces.Values
+	for _, trial := range s.State().Trials {
+		out = append(out, trial.Values)
+	}
+	return out
+}
+
+// A study that began with others goes on without them, after a break as without one, and
+// each of its proposals can be asked for again.
+func TestWarmStartIsReadOnce(t *testing.T) {
+	for _, same := range []bool{false, true} {
+		base := t.TempDir()
+		source, csv := filepath.Join(base, "old.study"), filepath.Join(base, "runs.csv")
+		if err := os.WriteFile(csv, []byte("x,n,loss\n0.3,2,2\n-1,5,6.5\n0.5,1,1.1\n1,9,9.4\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			old := config()
+			old.Budget.Trials = 10
+			runReal(t, source, &old)
+			c := config()
+			c.Dir, c.Budget.Trials, c.Seed = base, 10, 4
+			c.WarmStart = []study.WarmStart{{From: "old.study", Same: same}, {From: "runs.csv"}}
+			whole := runReal(t, filepath.Join(base, "whole"), &c)
+			alone := c
+			alone.WarmStart = nil
+			if without := runReal(t, filepath.Join(base, "alone"), &alone); without[0].Equal(whole[0]) && without[1].Equal(whole[1]) {
+				t.Errorf("the first trials are %v with earlier studies and without", whole[:2])
+			}
+
+			// A crash has come after the first record: the sources are read then.
+			parts := filepath.Join(base, "parts")
+			first, err := os.ReadFile(study.Layout(filepath.Join(base, "whole")).Journal())
+			if err == nil {
+				err = os.MkdirAll(parts, 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(study.Layout(parts).Journal(), first[:bytes.IndexByte(first, '\n')+1], 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			short := c
+			short.Budget.Trials = 5
+			runReal(t, parts, &short)
+			if err := errors.Join(os.RemoveAll(source), os.Remove(csv)); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range runReal(t, parts, &c) {
+				if !v.Equal(whole[i]) {
+					t.Fatalf("trial %d is %s after a break, and %s without", i+1, v, whole[i])
+				}
+			}
+			r, err := session.Replay(t.Context(), parts, nil)
+			if err != nil || r.Asked != 10 || len(r.Differences) != 0 {
+				t.Errorf("replay: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// Nothing is left of a study whose source cannot be read.
+func TestWarmStartThatCannotBeRead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new.study")
+	c := config()
+	c.WarmStart = []study.WarmStart{{From: "/nonexistent/runs.csv"}}
+	_, err := session.Open(&c, session.Options{Dir: dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer})
+	var wrong *study.SourceError
+	if !errors.As(err, &wrong) {
+		t.Errorf("opened with %v", err)
+	}
+	if _, err := os.Stat(study.Layout(dir).Journal()); err == nil {
+		t.Error("there is a journal")
+	}
+}

@@ -1,0 +1,174 @@
+package study_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// beginWith is the config of a study in a new directory that begins with a source there.
+func beginWith(t *testing.T, w study.WarmStart, files map[string]string) study.Config {
+	t.Helper()
+	c := config()
+	c.Dir, c.WarmStart = t.TempDir(), []study.WarmStart{w}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(c.Dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func TestEarlierResultsAreMapped(t *testing.T) {
+	c := beginWith(t, study.WarmStart{From: "runs.csv"}, map[string]string{"runs.csv": "\ufeff" +
+		"run, x ,loss,seconds\r\n" +
+		"a,0.5,2.5,10\r\n" +
+		"b,7,1.5,10\r\n" + // out of range
+		"c,-1,,10\r\n" + // failed
+		"d,0.25,nan,10\r\n" + // failed
+		"e,1e-3, 3e2 ,10\r\n" +
+		"f,0.75,\"1,5\",10\r\n" + // no number
+		"g,1,-4,10\r\n"})
+	c.Params[1].Default = spaces.Int(3)
+	all, err := c.ReadEarlier(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := all[0]
+	var got []float64
+	for _, r := range e.Trials {
+		v := math.NaN()
+		if r.Value != nil {
+			v = *r.Value
+		}
+		x, _ := r.Values[0].Value.Number()
+		if n, _ := r.Values[1].Value.Number(); n != 3 || len(r.Values) != 2 {
+			t.Errorf("a result has the values %s; want n=3, its default", r.Values)
+		}
+		got = append(got, x, v)
+	}
+	want := []float64{0.5, 2.5, -1, math.NaN(), 0.25, math.NaN(), 1e-3, 300, 1, -4}
+	for i := range want {
+		if len(got) != len(want) || got[i] != want[i] && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+			t.Fatalf("read %v, want %v", got, want)
+		}
+	}
+	if e.Left != 2 || !strings.HasPrefix(e.Why, `line 3: parameter x: found "7"`) || !reflect.DeepEqual(e.Defaults, []string{"n"}) {
+		t.Errorf("left out %d, %q, defaults %v", e.Left, e.Why, e.Defaults)
+	}
+	search, err := c.Search()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := c.Inherited(search, all)[0]
+	if len(o.Points) != 5 || o.Values[0] != -2.5 || !math.IsNaN(o.Values[1]) || o.Points[4][0] != 1 {
+		t.Errorf("the optimizer is told %v", o)
+	}
+}
+
+// A study is a source by its directory and by the spec that it came from. Trials that were
+// excluded or stopped early are none of its results.
+func TestEarlierStudyIsRead(t *testing.T) {
+	golden, err := filepath.Abs("testdata/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := beginWith(t, study.WarmStart{From: golden, Same: true}, nil)
+	if err := os.Symlink(golden, filepath.Join(c.Dir, "old.study")); err != nil {
+		t.Fatal(err)
+	}
+	c.WarmStart = append(c.WarmStart, study.WarmStart{From: "old.toml", Same: true})
+	all, err := c.ReadEarlier(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		if !e.Same || len(e.Trials) != 2 || !e.Trials[0].Values.Equal(values(0.25, 3)) || *e.Trials[0].Value != 3.0000000000000004 || e.Trials[1].Value != nil {
+			t.Errorf("read %+v", e)
+		}
+	}
+	if rest, err := c.ReadEarlier(1); err != nil || len(rest) != 1 || rest[0].From != "old.toml" {
+		t.Errorf("after the first there is %v, %v", rest, err)
+	}
+	c.Metrics[0].Name = "accuracy"
+	if _, err := c.ReadEarlier(0); err == nil || !strings.HasSuffix(err.Error(), "there is no metric accuracy among loss, size") {
+		t.Errorf("a study without the metric: %v", err)
+	}
+}
+
+func TestWarmStartsThatCannotBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, text, want string
+		same             bool
+	}{
+		"no file":       {from: "none.csv", want: "there is no such study or CSV file"},
+		"no study":      {from: "none.toml", want: "there is no study"},
+		"empty":         {text: "", want: "whose first line names the columns"},
+		"no parameter":  {text: "x,m,loss\n0,1,2\n", want: "there is no parameter n among x, m, loss"},
+		"no objective":  {text: "x,n,los\n0,1,2\n", want: "line 1: there is no column loss, the objective's, among x, n, los"},
+		"a short line":  {text: "x,n,loss\n0,1,2\n0,1\n", want: "line 3"},
+		"none fits":     {text: "x,n,loss\n5,1,2\n6,1,2\n", same: true, want: `0 of 2 trials succeeded with values that fit; want at least 1; the first that does not fit is line 2: parameter x: found "5"`},
+		"too few":       {text: "x,n,loss\n0,1,2\n1,1,2\n1,2,\n", want: "2 of 3 trials succeeded; want at least 3"},
+		"nothing there": {text: "x,n,loss\n", same: true, want: "0 of 0 trials succeeded"},
+		"too many":      {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 5001), want: "there are 5001 trials; the most is 5000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := study.WarmStart{From: "runs.csv", Same: c.same}
+			if c.from != "" {
+				w.From = c.from
+			}
+			cfg := beginWith(t, w, map[string]string{"runs.csv": c.text})
+			_, err := cfg.ReadEarlier(0)
+			var wrong *study.SourceError
+			if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "warm_start: element 1: "+w.From+": ") || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+// What was read stays when the space changes: new parameters have their defaults, and what
+// lies outside the new ranges counts no more.
+func TestEarlierResultsFollowTheSpace(t *testing.T) {
+	v := 2.0
+	st := &study.State{}
+	c := config()
+	wider := c
+	wider.Params = append(wider.Params[:2:2], spaces.Param{Name: "b", Kind: spaces.KindBool, Default: spaces.Bool(true)})
+	wider.Params[0].Max = 0.7
+	for _, e := range []study.Event{
+		study.Created{ID: "1", Config: config()},
+		study.Earlier{From: "a", Trials: []study.EarlierResult{{Values: values(0.5, 2), Value: &v}, {Values: values(0.9, 2), Value: &v}}},
+	} {
+		if err := st.Apply(study.Record{Event: e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := st.Inherited(); len(got) != 1 || len(got[0].Points) != 2 {
+		t.Fatalf("inherited %v", got)
+	}
+	if err := st.Apply(study.Record{Event: study.ConfigChanged{Config: wider}}); err != nil {
+		t.Fatal(err)
+	}
+	want, err := st.Search.Encode(append(values(0.5, 2), spaces.Assignment{Name: "b", Value: spaces.Bool(true)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := st.Inherited(); !reflect.DeepEqual(got, []optimizer.Earlier{{Points: []spaces.Point{want}, Values: []float64{-2}}}) {
+		t.Errorf("inherited %v", got)
+	}
+	other := wider
+	other.WarmStart = []study.WarmStart{{From: "b.csv"}}
+	var refused *study.ConfigError
+	if _, err := st.Reconfigured(other); !errors.As(err, &refused) || !strings.Contains(err.Error(), "warm_start: was none, is ") {
+		t.Errorf("another warm start of a study that has begun: %v", err)
+	}
+}
