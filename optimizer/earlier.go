@@ -24,8 +24,8 @@ type Earlier struct {
 	Same bool
 }
 
-// What is known of related objectives is used twice. The first points of the initial
-// design are a portfolio of the best ones: each next one maximizes the mean, over the
+// What is known of related objectives is used twice. After the centre, the first points of
+// the initial design are a portfolio of the best ones: each next one maximizes the mean, over the
 // earlier studies, of the best that their models expect of the points so far (Wistuba,
 // Schilling and Schmidt-Thieme 2015). And a blend of their models' means is the prior mean
 // of this study's model, with weights by how far each ranks this study's successes as
@@ -44,6 +44,8 @@ const (
 	kinBest  = 10  // points of each that may join the portfolio
 	leastKin = 3   // successes that a model needs
 	kinFocus = 4.0 // power of the agreement: the most similar study has most of the weight
+	kinDoubt = 2.0 // standard deviations of an agreement by chance
+	kinNone  = 0.3 // agreement of one more study, which expects the same everywhere
 	kinRidge = 1.0 // successes that speak for a scale of 0
 	kinMoves = 0.1 // standard deviation of how far a mean is moved, in the cube
 )
@@ -59,7 +61,7 @@ func (l *lbo) inherit(earlier []Earlier) error {
 			return fmt.Errorf("earlier study %d: %w", i+1, err)
 		}
 	}
-	copy(l.first, l.portfolio(len(l.first)/2))
+	copy(l.first[1:], l.portfolio(len(l.first)/2)) // the centre stays
 	return nil
 }
 
@@ -179,7 +181,7 @@ func (l *lbo) priorMean(z []float64) gp.Function {
 	if !(scale > 0) {
 		return nil
 	}
-	floats.Scale(scale/total, b.weights)
+	floats.Scale(scale/(total+math.Pow(kinNone, kinFocus)), b.weights)
 	return b
 }
 
@@ -223,8 +225,8 @@ func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
 	return slices.Clone(end.X)
 }
 
-// agreement is Kendall's rank correlation of a and b less the standard deviation that it
-// has by chance, 0 if that is more.
+// agreement is Kendall's rank correlation of a and b less kinDoubt standard deviations that
+// it has by chance, 0 if that is more.
 func agreement(a, b []float64) float64 {
 	n, tau := float64(len(a)), 0.0
 	for i := range a {
@@ -234,7 +236,7 @@ func agreement(a, b []float64) float64 {
 			}
 		}
 	}
-	return math.Max(0, tau-math.Sqrt(2*(2*n+5)/(9*n*(n-1))))
+	return math.Max(0, tau-kinDoubt*math.Sqrt(2*(2*n+5)/(9*n*(n-1))))
 }
 
 // Value implements gp.Function.
