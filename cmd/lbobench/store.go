@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/lbotune/lbotune/optimizer"
 )
 
 // header is that of every result file: one row for each evaluation, and one
@@ -40,6 +42,7 @@ type store struct {
 type run struct {
 	points      []point
 	recommended float64 // noiseless value of the recommended trial
+	found       optimizer.Earlier
 }
 
 // openStore reads the finished runs of a file and makes it ready for more. A
@@ -100,7 +103,7 @@ func (s *store) parse(text string) (whole int64, err error) {
 			points = append(points, point{I: i, Y: y, Best: best, Sec: sec})
 			continue
 		}
-		s.runs[key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}] = run{points, y}
+		s.runs[key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}] = run{points: points, recommended: y}
 		points, whole = nil, r.InputOffset()
 	}
 }

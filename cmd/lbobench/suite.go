@@ -18,6 +18,8 @@ type suite struct {
 	make    func(seed uint64) []problems.Objective
 	workers []int // simulated asynchronous workers; sequential if empty
 	noisy   bool  // whether the recommended trial counts at the end: the best is not known
+	// earlier is what the variants of these names begin with; nil means the usual variants.
+	earlier map[string]earlierStudies
 }
 
 func objectives(ps []problems.Problem) []problems.Objective {
@@ -57,6 +59,7 @@ func suites() map[string]suite {
 			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
 		}, noisy: true},
 		"parallel": {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
+		"warm":     {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
 		"wide":     {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
 	}
 }
@@ -87,7 +90,11 @@ func suiteCommand() *cobra.Command {
 
 func runSuite(cmd *cobra.Command, c common, name string) error {
 	s := suites()[name]
-	variants, err := parseVariants(c.variants, variant{name: "lbotune"}, randomSearch())
+	defaults := []variant{{name: "lbotune"}, randomSearch()}
+	if s.earlier != nil {
+		defaults = []variant{{name: related}, {name: unrelated}, {name: "none"}}
+	}
+	variants, err := parseVariants(c.variants, defaults...)
 	if err != nil {
 		return err
 	}
@@ -99,6 +106,7 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	for _, v := range variants {
 		for _, w := range workers {
 			for _, j := range c.jobs(func(seed int) []problems.Objective { return s.make(uint64(seed)) }, v) {
+				j.earlier = s.earlier[v.name]
 				if j.workers = w; len(workers) > 1 {
 					j.variant = fmt.Sprintf("%s-w%d", v.name, w)
 				}

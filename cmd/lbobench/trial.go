@@ -19,6 +19,7 @@ import (
 type job struct {
 	variant   string
 	settings  optimizer.Settings
+	earlier   earlierStudies
 	objective problems.Objective
 	seed      int
 	evals     int
@@ -70,7 +71,15 @@ type session struct {
 // run evaluates the job's objective until its budget is spent or the space is
 // exhausted.
 func (j job) run(ctx context.Context) (run, error) {
-	opt, err := optimizer.New(j.objective.Space, uint64(j.seed), j.settings)
+	var earlier []optimizer.Earlier
+	var err error
+	if j.earlier != nil {
+		earlier, err = j.earlier(ctx, j)
+	}
+	var opt optimizer.Optimizer
+	if err == nil {
+		opt, err = optimizer.New(j.objective.Space, uint64(j.seed), j.settings, earlier...)
+	}
 	if err != nil {
 		return run{}, fmt.Errorf("%s on %s: %w", j.variant, j.objective.Name, err)
 	}
@@ -94,7 +103,7 @@ func (j job) run(ctx context.Context) (run, error) {
 			return run{}, fmt.Errorf("%s on %s, seed %d: %w", j.variant, j.objective.Name, j.seed, err)
 		}
 	}
-	return run{r.points, r.recommended(ctx)}, nil
+	return run{points: r.points, recommended: r.recommended(ctx), found: r.found()}, nil
 }
 
 func (r *session) launch(ctx context.Context, trial int) error {
@@ -144,6 +153,17 @@ func (r *session) finish() error {
 	})
 	r.carry = 0
 	return nil
+}
+
+// found is what a later study would learn of.
+func (r *session) found() (e optimizer.Earlier) {
+	for k := 1; k <= len(r.points); k++ {
+		p, err := r.job.objective.Space.Encode(r.values[k])
+		if err == nil {
+			e.Points, e.Values = append(e.Points, p), append(e.Values, -r.job.objective.Eval(r.values[k]))
+		}
+	}
+	return e
 }
 
 // recommended is the noiseless value of the configuration that the optimizer

@@ -16,12 +16,25 @@ import (
 // must hold there too. That is true of the functions of Paper: the polynomials,
 // Branin's and Rosenbrock's have their global minimum in the box, Hartmann's
 // wells all lie in it, and Michalewicz's terms change sign outside.
-func Shifted(p Problem, seed uint64) Problem {
-	r := stream(seed, 0x51f7)
+func Shifted(p Problem, seed uint64) Problem { return shifted(p, stream(seed, 0x51f7), 0.1, 0.25) }
+
+// Related is Shifted by at most a share of each width, and its values are multiplied by a
+// number between 1/10 and 10: one of many tasks that are alike.
+func Related(p Problem, share float64, task uint64) Problem {
+	r := stream(task, 0x2e1a)
+	moved, factor := shifted(p, r, 0, share), math.Pow(10, 2*r.Float64()-1)
+	near := moved.Eval
+	moved.Name, moved.Min = p.Name, factor*p.Min
+	moved.Eval = func(x []float64) float64 { return factor * near(x) }
+	return moved
+}
+
+// shifted moves p by low to high of the width of each dimension.
+func shifted(p Problem, r *rand.Rand, low, high float64) Problem {
 	shift := make([]float64, p.Dim())
 	for i := range shift {
 		width := p.High[i] - p.Low[i]
-		shift[i] = width * (0.1 + 0.15*r.Float64())
+		shift[i] = width * (low + (high-low)*r.Float64())
 		if r.IntN(2) == 0 {
 			shift[i] = -shift[i]
 		}
