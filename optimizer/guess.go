@@ -26,7 +26,9 @@ const (
 	// guessPatience is the number of successes by which a guess is forgotten if the best of
 	// them lies elsewhere: where π, by coordinate, is below ½. At least twice the design is
 	// waited for. With a guess in the worst corner of Styblinski and Tang's function in 4
-	// dimensions, the mean regret of 8 seeds after 80 trials was 1.1 times that of none.
+	// dimensions, the mean regret of 40 seeds after 100 trials was 1.7 ± 0.3 times that of
+	// none, and 0.17 after 25 with a good one; with a patience of 10 that was 1.5 and 0.32,
+	// with 8 it was 1.4 and 1.1, with 6 it was 1.2 and 1.5.
 	guessPatience = 12
 )
 
