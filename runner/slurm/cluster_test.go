@@ -256,6 +256,7 @@ func TestFaults(t *testing.T) {
 	t.Run("Together", func(t *testing.T) {
 		for _, f := range []fault{
 			{"CancelledOutside", testCancelledOutside},
+			{"Warned", testWarned},
 			{"CancelledWaiting", testCancelledWaiting},
 			{"Held", testHeld},
 			{"Suspended", testSuspended},
@@ -305,6 +306,23 @@ func testCancelledOutside(t *testing.T, c site) {
 	id, _ = tr.ready()
 	c.Run("scancel", "--signal=KILL", "--full", id)
 	if exit, err := tr.ended(1); err == nil && exit.Code == 0 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// A warning of Slurm's reaches the program, and nothing else.
+func testWarned(t *testing.T, c site) {
+	tr := begin(t, c, "trap 'echo warned; exit 0' USR1; echo armed; while :; do sleep 0.05; done")
+	id, _ := tr.ready()
+	printed := func(what string) func() bool {
+		return func() bool {
+			text, _ := os.ReadFile(filepath.Join(tr.job.Dir, runner.StdoutName))
+			return strings.Contains(string(text), what)
+		}
+	}
+	tr.eventually("the trap", printed("armed\n"))
+	c.Run("scancel", "--batch", "--signal=USR1", id)
+	if exit, err := tr.ended(1); err != nil || exit.Code != 0 || exit.Cancelled || !printed("warned\n")() {
 		t.Errorf("%+v, %v", exit, err)
 	}
 }

@@ -28,6 +28,7 @@ var errDuplicate = errors.New("another job has run this attempt; there is nothin
 // Exec runs, inside a job, the attempt whose folder it is given, or the attempts that wait
 // in a pool. How an attempt ended is in its folder then; an error says that it did not run.
 func Exec(path string) error {
+	signal.Notify(make(chan os.Signal, 1), warnings...) // they end no job that runs nothing yet
 	f := folder(path)
 	if !strings.HasSuffix(path, suffix) {
 		return f.fly()
@@ -70,7 +71,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	go r.listen(over, in.Beat)
 
 	job := in.Job.job(f.attempt())
-	job.Kill, job.Started = r.kill, begun
+	job.Kill, job.Started = r.kill, passWarnings(over, begun)
 	job.Settled = func() { _ = f.write(settledName, nil) }
 	exit, err := local.Launch(ctx, job)
 	switch {
@@ -87,6 +88,40 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	}
 	// If this fails, the attempt's record still has the status.
 	return e, errors.Join(err, f.writeJSON(endingName, e))
+}
+
+// warnings are the signals that a job passes on to what it runs, such as those of
+// --signal=B:USR1@60. What they mean is the program's to say.
+var warnings = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2}
+
+// passWarnings returns what is to be called once an attempt has begun: it calls begun, which
+// may be nil, and passes the attempt the warnings of the job until over is closed.
+func passWarnings(over <-chan struct{}, begun func(pid int)) func(pid int) {
+	come, pids := make(chan os.Signal, 4), make(chan int, 1)
+	signal.Notify(come, warnings...)
+	go func() {
+		defer signal.Stop(come)
+		pid := 0
+		select {
+		case pid = <-pids:
+		case <-over:
+			return
+		}
+		for {
+			select {
+			case s := <-come:
+				_ = syscall.Kill(-pid, s.(syscall.Signal)) // the session's group, which may have ended
+			case <-over:
+				return
+			}
+		}
+	}()
+	return func(pid int) {
+		if begun != nil {
+			begun(pid)
+		}
+		pids <- pid
+	}
 }
 
 // jobID is this job's, as squeue shows it.
