@@ -54,7 +54,7 @@ func (h *history) add(o Observation) error {
 	}
 	switch o.Status {
 	case Succeeded:
-		if i := slices.IndexFunc(h.x, func(x []float64) bool { return chebyshev(x, p) <= twinApart }); i >= 0 {
+		if i := h.twinOf(p); i >= 0 {
 			h.twins = append(h.twins, [2]int{i, len(h.x)})
 		}
 		h.x = append(h.x, p)

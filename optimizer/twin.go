@@ -12,8 +12,23 @@ import (
 const (
 	twinApart = 1e-6 // in the maximum norm
 	twinsWant = 2    // pairs, for one may agree by chance where values are coarse
+	twinLooks = 250  // successes among which a twin is looked for, and the best
 	twinAgree = 0.02 // how far apart the values of twins may lie, in units of the noise
 )
+
+// twinOf returns the success next to p, -1 if there is none: the best, or one of the last
+// few hundred, so that telling a trial does not take the longer the more there are.
+func (h *history) twinOf(p []float64) int {
+	next := func(x []float64) bool { return chebyshev(x, p) <= twinApart }
+	from := max(0, len(h.x)-twinLooks)
+	if i := slices.IndexFunc(h.x[from:], next); i >= 0 {
+		return from + i
+	}
+	if h.best >= 0 && next(h.x[h.best]) {
+		return h.best
+	}
+	return -1
+}
 
 // agree reports whether all twins have the same value, for all that noise matters.
 func (s *surrogate) agree(twins [][2]int) bool {
