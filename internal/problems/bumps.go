@@ -34,17 +34,15 @@ func (h hills) bump(i int, x []float64) float64 {
 // is −1, at the centre of the highest. It is a new surface for each seed.
 func BumpMaximum(d int, seed uint64) Problem {
 	h := drawHills(d, 10, seed)
-	low, high := cube(d, 0, 1)
-	return Problem{
-		Name: name("bumpmax", d), Low: low, High: high, Min: -1, Minimizers: h.centre[:1],
-		Eval: func(x []float64) float64 {
-			top := 0.0
-			for i := range h.height {
-				top = max(top, h.bump(i, x))
-			}
-			return -top
-		},
-	}
+	p := onCube("bumpmax", d, 0, 1, h.centre[0], func(x []float64) float64 {
+		top := 0.0
+		for i := range h.height {
+			top = max(top, h.bump(i, x))
+		}
+		return -top
+	})
+	p.Min = -1
+	return p
 }
 
 // BumpSum is the negative of the sum of ten Gaussian bumps, a new surface for
@@ -53,17 +51,14 @@ func BumpMaximum(d int, seed uint64) Problem {
 // Gaussians: Carreira-Perpiñán, IEEE PAMI 29, 2007).
 func BumpSum(d int, seed uint64) Problem {
 	h := drawHills(d, 10, seed)
-	low, high := cube(d, 0, 1)
-	p := Problem{
-		Name: name("bumpsum", d), Low: low, High: high, Min: math.Inf(1),
-		Eval: func(x []float64) float64 {
-			sum := 0.0
-			for i := range h.height {
-				sum -= h.bump(i, x)
-			}
-			return sum
-		},
-	}
+	p := onCube("bumpsum", d, 0, 1, nil, func(x []float64) float64 {
+		sum := 0.0
+		for i := range h.height {
+			sum -= h.bump(i, x)
+		}
+		return sum
+	})
+	p.Min = math.Inf(1)
 	for _, c := range h.centre {
 		at := h.climb(c)
 		if f := p.Eval(at); f < p.Min {

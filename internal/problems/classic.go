@@ -65,22 +65,14 @@ func GoldsteinPrice() Problem {
 // on [−5, 10]^d, the box that [SB] calls usual.
 func Rosenbrock(d int) Problem {
 	lipschitz := map[int]float64{2: 6.30813e6, 3: 8.10099e6, 4: 9.58883e6, 5: 1.087498e7}
-	low, high := cube(d, -5, 10)
-	ones, _ := cube(d, 1, 1)
-	return Problem{
-		Name: name("rosenbrock", d),
-		Low:  low, High: high,
-		Minimizers: [][]float64{ones},
-		Lipschitz:  lipschitz[d],
-		Eval: func(x []float64) float64 {
-			sum := 0.0
-			for i := range len(x) - 1 {
-				a, b := x[i+1]-x[i]*x[i], 1-x[i]
-				sum += 100*a*a + b*b
-			}
-			return sum
-		},
-	}
+	p := onCube("rosenbrock", d, -5, 10, constant(d, 1), func(x []float64) float64 {
+		return sum(func(i int, v float64) float64 {
+			a, b := x[i+1]-v*v, 1-v
+			return 100*a*a + b*b
+		})(x[:len(x)-1])
+	})
+	p.Lipschitz = lipschitz[d]
+	return p
 }
 
 // Michalewicz has d! local minima in steep valleys [SB]:
@@ -94,26 +86,16 @@ func Michalewicz(d int) Problem {
 		1.5707963276940493, 1.4544139695256897, 1.7560865209158254, 1.6557174164071422, 1.5707963277896977,
 	}
 	lipschitz := map[int]float64{2: 21.3331, 5: 73.6201, 10: 196.871}
-	low, high := cube(d, 0, math.Pi)
-	p := Problem{
-		Name: name("michalewicz", d),
-		Low:  low, High: high,
-		Min:       math.NaN(),
-		Lipschitz: lipschitz[d],
-		Eval: func(x []float64) float64 {
-			sum := 0.0
-			for i, v := range x {
-				s := math.Sin(float64(i+1) * v * v / math.Pi)
-				s *= s
-				s4 := s * s * s * s
-				sum -= math.Sin(v) * s4 * s4 * s * s
-			}
-			return sum
-		},
-	}
+	p := onCube("michalewicz", d, 0, math.Pi, nil, sum(func(i int, v float64) float64 {
+		s := math.Sin(float64(i+1) * v * v / math.Pi)
+		s *= s
+		s4 := s * s * s * s
+		return -math.Sin(v) * s4 * s4 * s * s
+	}))
+	p.Lipschitz = lipschitz[d]
+	p.Min, p.Minimizers = math.NaN(), nil
 	if d <= len(at) {
-		p.Minimizers = [][]float64{at[:d]}
-		p.Min = p.Eval(at[:d])
+		p.Min, p.Minimizers = p.Eval(at[:d]), [][]float64{at[:d]}
 	}
 	return p
 }

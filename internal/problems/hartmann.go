@@ -47,7 +47,7 @@ func Hartmann6() Problem {
 // hartmann completes p with −Σ c_i exp(−Σ_j a_ij (x_j − p_ij)²).
 func hartmann(p Problem, a, at [][]float64) Problem {
 	c := [...]float64{1, 1.2, 3, 3.2}
-	p.Low, p.High = cube(len(a[0]), 0, 1)
+	p.Low, p.High = constant(len(a[0]), 0), constant(len(a[0]), 1)
 	p.Eval = func(x []float64) float64 {
 		sum := 0.0
 		for i := range c {

@@ -20,6 +20,7 @@ package problems
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 )
 
 // Problem is a function over a box, to be minimized.
@@ -100,7 +101,23 @@ func WithNoise(p Problem, sd float64, seed uint64) Problem {
 // stream gives the random numbers that belong to two keys.
 func stream(a, b uint64) *rand.Rand { return rand.New(rand.NewPCG(a, b)) }
 
-// cube is the box [low, high]^d.
-func cube(d int, low, high float64) (lows, highs []float64) {
-	return slices.Repeat([]float64{low}, d), slices.Repeat([]float64{high}, d)
+// onCube is a function on [low, high]^d with the value 0 at its minimizer.
+func onCube(family string, d int, low, high float64, at []float64, eval func(x []float64) float64) Problem {
+	return Problem{
+		Name: family + strconv.Itoa(d), Low: constant(d, low), High: constant(d, high),
+		Minimizers: [][]float64{at}, Eval: eval,
+	}
+}
+
+func constant(d int, v float64) []float64 { return slices.Repeat([]float64{v}, d) }
+
+// sum is the function Σ term(i, x_i), with i counted from 0.
+func sum(term func(i int, v float64) float64) func(x []float64) float64 {
+	return func(x []float64) float64 {
+		total := 0.0
+		for i, v := range x {
+			total += term(i, v)
+		}
+		return total
+	}
 }

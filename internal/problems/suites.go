@@ -1,9 +1,5 @@
 package problems
 
-import "strconv"
-
-func name(family string, d int) string { return family + strconv.Itoa(d) }
-
 // Paper lists the twelve synthetic functions on which the paper compares its
 // methods. The paper does not print their domains; these are the usual ones.
 func Paper() []Problem {

@@ -73,23 +73,20 @@ func (p Problem) moved(suffix string, from, to func([]float64) []float64) Proble
 // that its structure does not follow the axes. p is evaluated outside of its box,
 // and its minimum must hold everywhere. The first minimizer stays in the box.
 func Rotated(p Problem, seed uint64) Problem {
-	centre := make([]float64, p.Dim())
-	for i := range centre {
-		centre[i] = 0.5
-	}
+	centre := constant(p.Dim(), 0.5)
 	r := stream(seed, 0x207)
-	var q [][]float64
-	// turned maps the box to where p is evaluated, back maps the other way.
-	turned := func(x []float64) []float64 {
-		return p.FromUnit(add(rotate(q, subtract(p.ToUnit(x), centre)), centre))
+	// by maps the box to where p is evaluated, with the transposed matrix the other way.
+	by := func(q [][]float64) func(x []float64) []float64 {
+		return func(x []float64) []float64 {
+			return p.FromUnit(add(rotate(q, subtract(p.ToUnit(x), centre)), centre))
+		}
 	}
-	back := func(x []float64) []float64 {
-		return p.FromUnit(add(rotate(transposed(q), subtract(p.ToUnit(x), centre)), centre))
+	for {
+		q := rotation(r, p.Dim())
+		if back := by(transposed(q)); p.contains(back(p.Minimizers[0])) {
+			return p.moved("-rotated", by(q), back)
+		}
 	}
-	for q == nil || !p.contains(back(p.Minimizers[0])) {
-		q = rotation(r, p.Dim())
-	}
-	return p.moved("-rotated", turned, back)
 }
 
 func add(a, b []float64) []float64 { return floats.AddTo(make([]float64, len(a)), a, b) }
@@ -98,11 +95,7 @@ func subtract(a, b []float64) []float64 { return floats.SubTo(make([]float64, le
 
 // randomPoint draws a point whose coordinates lie in [low, high].
 func randomPoint(r *rand.Rand, d int, low, high float64) []float64 {
-	x := make([]float64, d)
-	for i := range x {
-		x[i] = low + r.Float64()*(high-low)
-	}
-	return x
+	return Problem{Low: constant(d, low), High: constant(d, high)}.Sample(r)
 }
 
 // rotation draws an orthogonal matrix uniformly: Gram–Schmidt on normal rows.
