@@ -11,16 +11,16 @@ import "math"
 // exceeds EI for lo <= best and increases with mu. Where up <= best see
 // [Rejected].
 func LogCEI(mu, sigma, best, lo, up float64) Value {
-	s, raised := floorSigma(sigma)
+	s := math.Max(sigma, MinSigma)
 	low := math.Min(math.Max(best, lo), up)
 	floor := low - best // gained for certain
 	a, w := (low-mu)/s, (up-low)/s
 	if up <= best || math.IsNaN(w) {
-		return rejected(s, best, math.Inf(-1), up, raised)
+		return rejected(sigma, best, math.Inf(-1), up)
 	}
 	c := excess(a, w)
 	if !(c.gain > 0) && floor <= 0 {
-		return rejected(s, best, math.Inf(-1), up, raised)
+		return rejected(sigma, best, math.Inf(-1), up)
 	}
 	f := c.logScale + math.Log(s) + math.Log(c.gain)
 	k := math.Exp(c.logScale)
@@ -37,10 +37,7 @@ func LogCEI(mu, sigma, best, lo, up float64) Value {
 	case lo > best:
 		v.Lo = math.Exp(-f) - k*c.tailLo
 	}
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return v.overSigma(sigma)
 }
 
 // tail integrals of an interval [a, a+w], all divided by e^logScale.
@@ -58,15 +55,8 @@ type tail struct {
 // integrate.
 func excess(a, w float64) tail {
 	b := a + w
-	switch {
-	case a < 0:
-		t := tail{
-			prob:   1 - CDF(a) - CDF(-b),
-			pdfLo:  PDF(a),
-			pdfUp:  PDF(b),
-			tailLo: CDF(-a),
-			tailUp: CDF(-b),
-		}
+	if a < 0 {
+		t := tail{prob: 1 - CDF(a) - CDF(-b), pdfLo: PDF(a), pdfUp: PDF(b), tailLo: CDF(-a), tailUp: CDF(-b)}
 		switch {
 		case w <= 1:
 			t.gain, t.prob = excessNarrow(a, w)
@@ -80,30 +70,29 @@ func excess(a, w float64) tail {
 			t.prob = CDF(b) - CDF(a)
 		}
 		return t
-	default:
-		r, h := mills(a)
-		t := tail{logScale: LogPDF(a), gain: h, prob: r, pdfLo: 1, tailLo: r}
-		e := math.Exp(-w * (a + 0.5*w))
-		if e == 0 {
-			return t
-		}
-		rb, hb := mills(b)
-		t.pdfUp, t.tailUp = e, e*rb
-		if w*math.Max(1, a) > 1 {
-			t.gain -= e * hb
-			t.prob -= e * rb
-			return t
-		}
-		t.gain, t.prob = 0, 0
-		for i, x := range legendreNodes {
-			q := x * w
-			rq, _ := mills(a + q)
-			k := legendreWeights[i] * w * math.Exp(-q*(a+0.5*q))
-			t.gain += k * rq
-			t.prob += k
-		}
+	}
+	r, h := mills(a)
+	t := tail{logScale: LogPDF(a), gain: h, prob: r, pdfLo: 1, tailLo: r}
+	e := math.Exp(-w * (a + 0.5*w))
+	if e == 0 {
 		return t
 	}
+	rb, hb := mills(b)
+	t.pdfUp, t.tailUp = e, e*rb
+	if w*math.Max(1, a) > 1 {
+		t.gain -= e * hb
+		t.prob -= e * rb
+		return t
+	}
+	t.gain, t.prob = 0, 0
+	for i, x := range legendreNodes {
+		q := x * w
+		rq, _ := mills(a + q)
+		k := legendreWeights[i] * w * math.Exp(-q*(a+0.5*q))
+		t.gain += k * rq
+		t.prob += k
+	}
+	return t
 }
 
 // excessNarrow returns ∫ Φ(-u) du and ∫ φ(u) du over [a, a+w] for w <= 1, a < 0.

@@ -57,11 +57,10 @@ func addScaled(dst []float64, c float64, x []float64) {
 	}
 }
 
-// floorSigma returns the standard deviation to compute with and whether it was
-// raised to MinSigma.
-func floorSigma(sigma float64) (s float64, raised bool) {
+// overSigma drops the derivative by a standard deviation that was raised to MinSigma.
+func (v Value) overSigma(sigma float64) Value {
 	if sigma < MinSigma {
-		return MinSigma, true
+		v.Sigma = 0
 	}
-	return sigma, false
+	return v
 }

@@ -5,7 +5,7 @@ import "math"
 // LogEI returns the logarithm of the expected improvement
 // EI = E[max(0, f - best)] = sigma h(z), z = (mu - best)/sigma.
 func LogEI(mu, sigma, best float64) Value {
-	s, raised := floorSigma(sigma)
+	s := math.Max(sigma, MinSigma)
 	z := (mu - best) / s
 	var v Value
 	if z > 0 {
@@ -17,21 +17,14 @@ func LogEI(mu, sigma, best float64) Value {
 		v = Value{F: LogPDF(z) + math.Log(h), Mu: r / h / s, Sigma: 1 / h / s}
 	}
 	v.F += math.Log(s)
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return v.overSigma(sigma)
 }
 
 // LogPI returns the logarithm of the probability of improvement
 // PI = P(f > best) = Φ((mu - best)/sigma).
 func LogPI(mu, sigma, best float64) Value {
-	s, raised := floorSigma(sigma)
+	s := math.Max(sigma, MinSigma)
 	z := (mu - best) / s
 	f, slope := logCDF(z)
-	v := Value{F: f, Mu: slope / s, Sigma: -z * slope / s}
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return Value{F: f, Mu: slope / s, Sigma: -z * slope / s}.overSigma(sigma)
 }

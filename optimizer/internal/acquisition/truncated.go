@@ -13,11 +13,11 @@ import "math"
 // This is the paper's truncated expected improvement with the sign of its second
 // term corrected: as printed it does not reduce to EI without bounds.
 func LogTEI(mu, sigma, best, lo, up float64) Value {
-	s, raised := floorSigma(sigma)
+	s := math.Max(sigma, MinSigma)
 	low := math.Max(best, lo)
 	m := integrate((low-mu)/s, (up-low)/s, (low-best)/s)
 	if !(m.gain > 0) {
-		return rejected(s, best, lo, up, raised)
+		return rejected(sigma, best, lo, up)
 	}
 	c := 1 / (s * m.gain)
 	v := Value{
@@ -29,21 +29,18 @@ func LogTEI(mu, sigma, best, lo, up float64) Value {
 	if lo > best {
 		v.Lo = -c * m.lower
 	}
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return v.overSigma(sigma)
 }
 
 // LogTPI returns the logarithm of the truncated probability of improvement
 // TPI = P(L < f < up), L = min(max(best, lo), up). Where up <= max(best, lo) see
 // [Rejected].
 func LogTPI(mu, sigma, best, lo, up float64) Value {
-	s, raised := floorSigma(sigma)
+	s := math.Max(sigma, MinSigma)
 	low := math.Max(best, lo)
 	m := integrate((low-mu)/s, (up-low)/s, 0)
 	if !(m.prob > 0) {
-		return rejected(s, best, lo, up, raised)
+		return rejected(sigma, best, lo, up)
 	}
 	c := 1 / (s * m.prob)
 	v := Value{
@@ -55,22 +52,17 @@ func LogTPI(mu, sigma, best, lo, up float64) Value {
 	if lo > best {
 		v.Lo = -c * m.pdfLo
 	}
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return v.overSigma(sigma)
 }
 
 // rejected continues a logarithmic acquisition into the region up <= low.
-func rejected(s, best, lo, up float64, raised bool) Value {
+func rejected(sigma, best, lo, up float64) Value {
+	s := math.Max(sigma, MinSigma)
 	low := math.Max(best, lo)
 	gap := math.Min(up-low, 0)
 	v := Value{F: Rejected + gap/s, Sigma: -gap / (s * s), Up: 1 / s}
 	if lo > best {
 		v.Lo = -1 / s
 	}
-	if raised {
-		v.Sigma = 0
-	}
-	return v
+	return v.overSigma(sigma)
 }

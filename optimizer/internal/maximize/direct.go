@@ -2,7 +2,6 @@ package maximize
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 )
@@ -82,12 +81,8 @@ func newDirect(f func(x []float64) float64, lo, up []float64, set DirectSettings
 			d.dims = append(d.dims, i)
 		}
 	}
-	if d.set.MaxEvaluations <= 0 {
-		d.set.MaxEvaluations = 1000 * max(len(d.dims), 1)
-	}
-	if d.set.Epsilon <= 0 {
-		d.set.Epsilon = 1e-4
-	}
+	setDefault(&d.set.MaxEvaluations, 1000*max(len(d.dims), 1))
+	setDefault(&d.set.Epsilon, 1e-4)
 	return d
 }
 
@@ -134,12 +129,15 @@ func (d *direct) push(k int) {
 		a, b := side(least), side(least+1)
 		size = 0.5 * math.Sqrt(float64(n-short)*a*a+float64(short)*b*b)
 	}
-	for len(d.classes) <= index {
-		d.classes = append(d.classes, class{rects: &d.rects})
+	if missing := index + 1 - len(d.classes); missing > 0 {
+		d.classes = append(d.classes, make([]class, missing)...)
 	}
-	d.classes[index].size = size
-	d.classes[index].done = side(least) < shortestSide
-	heap.Push(&d.classes[index], k)
+	c := &d.classes[index]
+	c.size, c.done = size, side(least) < shortestSide
+	at, _ := slices.BinarySearchFunc(c.rects, k, func(a, b int) int {
+		return cmp.Or(cmp.Compare(d.rects[b].f, d.rects[a].f), a-b)
+	})
+	c.rects = slices.Insert(c.rects, at, k)
 }
 
 func side(level uint8) float64 { return math.Pow(3, -float64(level)) }
@@ -167,11 +165,11 @@ func (d *direct) potentiallyOptimal() []int {
 	}
 	var hull []corner
 	for c := range d.classes {
-		if d.classes[c].Len() == 0 || d.classes[c].done {
+		if len(d.classes[c].rects) == 0 || d.classes[c].done {
 			continue
 		}
 		// Sizes fall along the hull, so values must rise, ever less steeply.
-		p := corner{c, d.value(d.classes[c].list[0])}
+		p := corner{c, d.value(d.classes[c].rects[0])}
 		if len(hull) > 0 && p.f <= hull[len(hull)-1].f {
 			continue
 		}
@@ -195,10 +193,12 @@ func (d *direct) potentiallyOptimal() []int {
 				continue
 			}
 		}
-		chosen = append(chosen, heap.Pop(c).(int))
-		for !d.set.LocallyBiased && c.Len() > 0 && d.value(c.list[0]) == p.f {
-			chosen = append(chosen, heap.Pop(c).(int))
+		n := 1
+		for !d.set.LocallyBiased && n < len(c.rects) && d.value(c.rects[n]) == p.f {
+			n++
 		}
+		chosen = append(chosen, c.rects[:n]...)
+		c.rects = slices.Delete(c.rects, 0, n)
 	}
 	return chosen
 }
@@ -240,29 +240,9 @@ func (d *direct) divide(k int) {
 	d.push(k)
 }
 
-// class is a heap of the rectangles of one size, the best first, the older of equal
-// ones first.
+// class lists the rectangles of one size, the best first, the older of equal ones first.
 type class struct {
 	size  float64
 	done  bool // too small to divide
-	list  []int
-	rects *[]rect
-}
-
-func (c *class) Len() int { return len(c.list) }
-
-func (c *class) Less(i, j int) bool {
-	a, b := c.list[i], c.list[j]
-	fa, fb := (*c.rects)[a].f, (*c.rects)[b].f
-	return fa > fb || (fa == fb && a < b)
-}
-
-func (c *class) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
-
-func (c *class) Push(k any) { c.list = append(c.list, k.(int)) }
-
-func (c *class) Pop() any {
-	last := c.list[len(c.list)-1]
-	c.list = c.list[:len(c.list)-1]
-	return last
+	rects []int
 }

@@ -28,22 +28,19 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	if s.MaxIterations <= 0 {
-		s.MaxIterations = 100
-	}
-	if s.Memory <= 0 {
-		s.Memory = 8
-	}
-	if s.GradTol <= 0 {
-		s.GradTol = 1e-8
-	}
-	if s.ValueTol <= 0 {
-		s.ValueTol = 1e-13
-	}
-	if s.FirstStep <= 0 {
-		s.FirstStep = 0.25
-	}
+	setDefault(&s.MaxIterations, 100)
+	setDefault(&s.Memory, 8)
+	setDefault(&s.GradTol, 1e-8)
+	setDefault(&s.ValueTol, 1e-13)
+	setDefault(&s.FirstStep, 0.25)
 	return s
+}
+
+// setDefault replaces a setting that is not positive.
+func setDefault[T int | float64](setting *T, value T) {
+	if *setting <= 0 {
+		*setting = value
+	}
 }
 
 // Result is the best point that a method found.

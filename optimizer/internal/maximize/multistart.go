@@ -23,12 +23,8 @@ type MultiStart struct {
 // the choice among the others.
 func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {
 	count, sure, eta := opt.Starts, max(opt.Sure, 1), opt.Eta
-	if count <= 0 {
-		count = 6
-	}
-	if eta <= 0 {
-		eta = 2
-	}
+	setDefault(&count, 6)
+	setDefault(&eta, 2)
 	order := make([]int, 0, len(values))
 	for i, v := range values {
 		if v > math.Inf(-1) {
