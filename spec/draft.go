@@ -92,10 +92,6 @@ func (d Draft) write(without []string) (text []byte, names []string) {
 }
 
 func (d Draft) objective(w *writer) {
-	direction := "minimize"
-	if d.Maximize {
-		direction = "maximize"
-	}
 	w.line("\n[objective]")
 	if d.Remark != "" {
 		w.line("# %s", d.Remark)
@@ -113,7 +109,8 @@ func (d Draft) objective(w *writer) {
 	if d.FromStderr {
 		w.line("source    = \"stderr\"")
 	}
-	w.line("direction = %-11s # or %s", quote(direction), quote(map[bool]string{true: "minimize", false: "maximize"}[d.Maximize]))
+	is, other := directions(d.Maximize)
+	w.line("direction = %-11s # or %s", is, other)
 }
 
 // withPlaceholder appends an option to a command without any. Where the shell may not

@@ -163,29 +163,27 @@ func (g *guesser) leave(flag, value, why string) {
 	g.left = append(g.left, fmt.Sprintf("%s %s: %s", flag, value, why))
 }
 
-// Names of options that are no hyperparameters, whatever their values, by why.
-var (
-	chanceNames = regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`)
-	budgetNames = regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|tm_?lim|timeout|budget|max_?time)$`)
-	machine     = regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads|num_threads|nthreads|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`)
-	reporting   = regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|\w+_(interval|freq|every)|version|id)$`)
-	dataNames   = regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|year|start|end)$`)
-	wordNames   = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
-)
+// Options that are no hyperparameters, whatever their values, by their names.
+var fixedOptions = []struct {
+	names *regexp.Regexp
+	why   string
+}{
+	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), "chance"},
+	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|tm_?lim|timeout|budget|max_?time)$`), "how long it runs; more is rarely worse and costs time"},
+	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads|num_threads|nthreads|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`), "of the machine"},
+	{regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|\w+_(interval|freq|every)|version|id)$`), "changes no result"},
+	{regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|year|start|end)$`), "part of the task"},
+}
+
+// wordNames are those of options whose words are no choice.
+var wordNames = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
 
 // leftAlone says why an option of this name is not varied; empty if it may be.
 func leftAlone(name string) string {
-	switch {
-	case chanceNames.MatchString(name):
-		return "chance"
-	case budgetNames.MatchString(name):
-		return "how long it runs; more is rarely worse and costs time"
-	case machine.MatchString(name):
-		return "of the machine"
-	case reporting.MatchString(name):
-		return "changes no result"
-	case dataNames.MatchString(name):
-		return "part of the task"
+	for _, o := range fixedOptions {
+		if o.names.MatchString(name) {
+			return o.why
+		}
 	}
 	return ""
 }
@@ -240,18 +238,16 @@ func guessRange(p *spaces.Param, x float64, text string) bool {
 }
 
 // roundTo1 rounds to one significant digit.
-func roundTo1(x float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 0, 64), 64)
-	if err != nil {
-		return x
-	}
-	return r
-}
+func roundTo1(x float64) float64 { return reformat(x, 'e', 0) }
 
 // roundBy rounds x to the first significant digit of step.
 func roundBy(x, step float64) float64 {
-	digits := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
-	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+	return reformat(x, 'f', max(0, int(-math.Floor(math.Log10(step)+1e-9))))
+}
+
+// reformat is x as it is written with so many digits.
+func reformat(x float64, format byte, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, format, digits, 64), 64)
 	if err != nil {
 		return x
 	}

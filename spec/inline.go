@@ -67,11 +67,8 @@ func (in Inline) TOML() ([]byte, error) {
 	} else {
 		w.line("metric      = %s", quote(in.Metric))
 	}
-	direction := "minimize"
-	if in.Maximize {
-		direction = "maximize"
-	}
-	w.line("direction   = %s", quote(direction))
+	is, _ := directions(in.Maximize)
+	w.line("direction   = %s", is)
 	for _, p := range params {
 		w.param(p, "")
 	}
@@ -81,20 +78,10 @@ func (in Inline) TOML() ([]byte, error) {
 
 func (in Inline) limits(w *writer) {
 	w.line("\n[budget]")
-	if in.Trials > 0 {
-		w.key(6, "trials", strconv.Itoa(in.Trials))
-	}
-	if in.Time > 0 {
-		w.key(6, "time", quote(in.Time.String()))
-	}
+	w.limits(6, "trials", in.Trials, "time", in.Time)
 	if in.Workers > 0 || in.Timeout > 0 {
 		w.line("\n[run]")
-	}
-	if in.Workers > 0 {
-		w.key(7, "workers", strconv.Itoa(in.Workers))
-	}
-	if in.Timeout > 0 {
-		w.key(7, "timeout", quote(in.Timeout.String()))
+		w.limits(7, "workers", in.Workers, "timeout", in.Timeout)
 	}
 }
 

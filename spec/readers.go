@@ -10,18 +10,24 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// read reads a value of type T, of which want says what it is. Where there is none it
+// returns the default, and false.
+func read[T any](t *table, k string, def T, want string) (T, bool) {
+	v, there := t.get(k)
+	x, ok := v.(T)
+	if !ok {
+		x = def
+	}
+	if there && !ok {
+		t.wrongType(k, v, want)
+	}
+	return x, ok
+}
+
 // str reads a string that a program can be given.
 func (t *table) str(k, def string) string {
-	v, ok := t.get(k)
-	if !ok {
-		return def
-	}
-	s, ok := v.(string)
-	if !ok {
-		t.wrongType(k, v, "a string")
-		return def
-	}
-	if strings.ContainsRune(s, 0) {
+	s, ok := read(t, k, def, "a string")
+	if ok && strings.ContainsRune(s, 0) {
 		t.at(k, "", "holds a NUL character, which no program can be given")
 		return def
 	}
@@ -31,10 +37,7 @@ func (t *table) str(k, def string) string {
 // oneOf reads a string that must be one of the allowed ones.
 func (t *table) oneOf(k, def string, allowed ...string) string {
 	s := t.str(k, def)
-	if s == def {
-		return s
-	}
-	if slices.Contains(allowed, s) {
+	if s == def || slices.Contains(allowed, s) {
 		return s
 	}
 	t.at(k, didYouMeanWord(s, allowed), "found %q; allowed are %s", s, strings.Join(allowed, ", "))
@@ -43,16 +46,8 @@ func (t *table) oneOf(k, def string, allowed ...string) string {
 
 // integer reads a whole number of at least low.
 func (t *table) integer(k string, def, low int64) int64 {
-	v, ok := t.get(k)
-	if !ok {
-		return def
-	}
-	n, ok := v.(int64)
-	if !ok {
-		t.wrongType(k, v, "a whole number")
-		return def
-	}
-	if n < low {
+	n, ok := read(t, k, def, "a whole number")
+	if ok && n < low {
 		t.at(k, "", "found %d; want at least %d", n, low)
 		return def
 	}
@@ -101,15 +96,7 @@ func (t *table) within(k string, def, low, high float64) float64 {
 
 // boolean reads true or false.
 func (t *table) boolean(k string, def bool) bool {
-	v, ok := t.get(k)
-	if !ok {
-		return def
-	}
-	b, ok := v.(bool)
-	if !ok {
-		t.wrongType(k, v, "true or false")
-		return def
-	}
+	b, _ := read(t, k, def, "true or false")
 	return b
 }
 
@@ -134,14 +121,7 @@ func (t *table) duration(k string, def time.Duration) study.Duration {
 
 // array reads an array, of which want says what it should be.
 func (t *table) array(k, want string) []any {
-	v, ok := t.get(k)
-	if !ok {
-		return nil
-	}
-	list, ok := v.([]any)
-	if !ok {
-		t.wrongType(k, v, want)
-	}
+	list, _ := read[[]any](t, k, nil, want)
 	return list
 }
 

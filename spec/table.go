@@ -141,18 +141,8 @@ func describe(v any) string {
 
 // sub reads a table; a missing one reads as empty.
 func (t *table) sub(k string) *table {
-	out := &table{doc: t.doc, path: t.key(k), element: -1}
-	v, ok := t.get(k)
-	if !ok {
-		return out
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		t.wrongType(k, v, "a table")
-		return out
-	}
-	out.data = m
-	return out
+	data, _ := read[map[string]any](t, k, nil, "a table")
+	return &table{doc: t.doc, path: t.key(k), element: -1, data: data}
 }
 
 // inElement reads a table inside an element of an array of tables.

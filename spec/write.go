@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 // writer builds the text of a spec. It writes what Parse reads.
@@ -19,6 +21,25 @@ func (w *writer) line(format string, args ...any) {
 // key writes key = value with the equals signs of a section aligned.
 func (w *writer) key(width int, key, value string) {
 	w.line("%-*s = %s", width, key, value)
+}
+
+// limits writes a number and a duration, those that are set.
+func (w *writer) limits(width int, count string, n int, span string, d time.Duration) {
+	if n > 0 {
+		w.key(width, count, strconv.Itoa(n))
+	}
+	if d > 0 {
+		w.key(width, span, quote(d.String()))
+	}
+}
+
+// directions is which values are better, and the other way round.
+func directions(maximize bool) (is, other string) {
+	is, other = quote(string(study.Minimize)), quote(string(study.Maximize))
+	if maximize {
+		return other, is
+	}
+	return is, other
 }
 
 // quote writes a TOML basic string.
