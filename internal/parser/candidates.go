@@ -83,14 +83,14 @@ func (d *discovery) try(log []byte, rules []Rule) {
 func (d *discovery) read(log []byte) {
 	texts := &jsonMatcher{open: '{'}
 	texts.searches = []*jsonSearch{{visitor: pathCollector{d}, texts: texts}}
-	eachLine(log, 1, func(l line) bool {
+	for l := range linesOf(log, 1) {
 		if len(l.text) > MaxLine {
 			l.text, l.cut = l.text[:MaxLine], true
 		}
 		known, pending := len(d.order), len(texts.text) > 0
 		texts.match(l, nil)
 		if pending || len(texts.text) > 0 || len(d.order) > known || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{")) {
-			return true // JSON
+			continue // JSON
 		}
 		d.columns(l.text)
 		for _, pair := range pairPattern.FindAllSubmatchIndex(l.text, -1) {
@@ -100,8 +100,10 @@ func (d *discovery) read(log []byte) {
 			}
 			d.phrase(words)
 		}
-		return len(d.order) < maxCandidates
-	})
+		if len(d.order) >= maxCandidates {
+			return
+		}
+	}
 }
 
 // phrase adds words before a number, and the last of them alone: of "epoch done

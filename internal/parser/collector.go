@@ -1,5 +1,7 @@
 package parser
 
+import "slices"
+
 // Collector folds the readings of one trial into the values of its metrics. Give
 // it every stream there is, also those that no rule reads: they serve to say where
 // a metric is when it is not where its rule looks.
@@ -69,17 +71,15 @@ const (
 
 // fold gives the fold of the occurrences with qualifier q.
 func (m *metricFolds) fold(q Qualifier) *fold {
-	if f := m.known(q); f != nil {
-		return f
-	}
-	if len(m.folds) >= maxQualifiers {
+	f := m.known(q)
+	if f == nil && len(m.folds) >= maxQualifiers {
 		q = manyOthers
-		if f := m.known(q); f != nil {
-			return f
-		}
+		f = m.known(q)
 	}
-	f := &fold{qualifier: q}
-	m.folds = append(m.folds, f)
+	if f == nil {
+		f = &fold{qualifier: q}
+		m.folds = append(m.folds, f)
+	}
 	return f
 }
 
@@ -114,24 +114,12 @@ func (s *stream) add(l line, o occurrence) {
 
 // any reports whether there is a reading.
 func (m *metricFolds) any() bool {
-	for _, f := range m.folds {
-		if f.readings() > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.folds, func(f *fold) bool { return f.readings() > 0 })
 }
 
 // meant reports whether the readings with qualifier q are, as far as is known,
 // the ones that the rule means.
 func (m *metricFolds) meant(q Qualifier) bool {
-	if q == Unqualified {
-		return true
-	}
-	for _, f := range m.folds {
-		if f.readings() > 0 && f.qualifier != q {
-			return false
-		}
-	}
-	return true
+	return q == Unqualified ||
+		!slices.ContainsFunc(m.folds, func(f *fold) bool { return f.readings() > 0 && f.qualifier != q })
 }

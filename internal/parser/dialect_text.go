@@ -72,22 +72,19 @@ func readField(o occurrence, field []byte) occurrence {
 // readStatus gives an occurrence of the kind failed, or notNumeric for success.
 func readStatus(o occurrence, field []byte) occurrence {
 	o.printed = strings.Trim(string(field), " \t\"'")
-	o.kind = failed
-	switch strings.ToUpper(o.printed) {
-	case "SUCCESS", "SAT", "UNSAT":
+	o.kind, o.status = failed, UnknownStatus
+	if status, known := statuses[strings.ToUpper(o.printed)]; known {
+		o.status = status
+	}
+	if o.status == "" {
 		o.kind = notNumeric
-	case "CRASHED":
-		o.status = Crashed
-	case "TIMEOUT", "CAPPED":
-		o.status = TimedOut
-	case "MEMORYOUT", "MEMOUT":
-		o.status = OutOfMemory
-	case "ABORT":
-		o.status = Aborted
-	default:
-		o.status = UnknownStatus
 	}
 	return o
+}
+
+var statuses = map[string]Status{
+	"SUCCESS": "", "SAT": "", "UNSAT": "", "CRASHED": Crashed, "TIMEOUT": TimedOut, "CAPPED": TimedOut,
+	"MEMORYOUT": OutOfMemory, "MEMOUT": OutOfMemory, "ABORT": Aborted,
 }
 
 // resultLinePattern finds the line by which target algorithms report.

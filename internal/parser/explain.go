@@ -46,17 +46,7 @@ func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
 }
 
 func (o *occurrence) match(text []byte, source Source) Match {
-	m := Match{Reading: o.reading(text, source)}
-	switch o.kind {
-	case nonFinite:
-		m.Problem = NonFinite
-	case unreadable:
-		m.Problem = NotANumber
-	case failed:
-		m.Problem = Failed
-	case rivals, severalColumns:
-		m.Problem = Ambiguous
-	}
+	m := Match{Reading: o.reading(text, source), Problem: reasons[o.kind]}
 	if o.printed != "" {
 		m.Excerpt = clip(text)
 		return m

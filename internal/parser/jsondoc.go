@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 )
 
 // maxDocument is how long a JSON text may be that goes over several lines.
@@ -136,39 +138,18 @@ func decodeStrict(text []byte) (any, error) {
 	return value, err
 }
 
+// wordRE finds what is not JSON, and strings, in which it may stand.
+var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|-?(?:NaN|Infinity)`)
+
 // quoteNonFinite puts quotes around NaN, Infinity and -Infinity outside of
 // strings.
 func quoteNonFinite(text []byte) []byte {
-	var quoted []byte
-	inString := false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case inString && c == '\\' && i+1 < len(text):
-			quoted = append(quoted, c, text[i+1])
-			i++
-			continue
-		case c == '"':
-			inString = !inString
-		case !inString:
-			if word := leadingNonFinite(text[i:]); word != "" {
-				quoted = append(append(append(quoted, '"'), word...), '"')
-				i += len(word) - 1
-				continue
-			}
-		}
-		quoted = append(quoted, c)
-	}
-	return quoted
-}
-
-func leadingNonFinite(text []byte) string {
-	for _, word := range []string{"NaN", "-NaN", "Infinity", "-Infinity"} {
-		if bytes.HasPrefix(text, []byte(word)) {
+	return wordRE.ReplaceAllFunc(text, func(word []byte) []byte {
+		if word[0] == '"' {
 			return word
 		}
-	}
-	return ""
+		return slices.Concat([]byte{'"'}, word, []byte{'"'})
+	})
 }
 
 // jsonOccurrence turns the value found in a JSON text into an occurrence. It

@@ -57,11 +57,11 @@ func (s *metricStream) nearMiss(p *Pattern, e *NoValueError) bool {
 }
 
 // followed looks for the name before something that is not a number.
-func (s *sample) followed(name string, e *NoValueError) (found bool) {
-	s.each(func(l line) bool {
+func (s *sample) followed(name string, e *NoValueError) bool {
+	for l := range s.all() {
 		at := findName(l.text, []byte(name), 0)
 		if at < 0 {
-			return true
+			continue
 		}
 		end := at + len(name)
 		start, ok := skipSeparator(l.text, end)
@@ -74,10 +74,9 @@ func (s *sample) followed(name string, e *NoValueError) (found bool) {
 			e.Detail = strings.TrimSuffix(e.Detail, ` before "", which is not a number`) + " at the line's end"
 		}
 		e.Hint = `find the number by regex, with a group around it`
-		found = true
-		return false
-	})
-	return found
+		return true
+	}
+	return false
 }
 
 // nearName looks for names like the one that was not found.
@@ -106,7 +105,7 @@ func (s *sample) neighbours(name string) []neighbour {
 	const enough = 1000
 	var near []neighbour
 	seen := map[string]bool{}
-	s.each(func(l line) bool {
+	for l := range s.all() {
 		for _, pair := range pairPattern.FindAllSubmatch(l.text, -1) {
 			n := nearestEnd(name, printable(pair[1]))
 			if !seen[n.name] {
@@ -115,8 +114,10 @@ func (s *sample) neighbours(name string) []neighbour {
 				near = append(near, n)
 			}
 		}
-		return len(near) < enough
-	})
+		if len(near) >= enough {
+			break
+		}
+	}
 	slices.SortStableFunc(near, func(a, b neighbour) int { return a.distance - b.distance })
 	return near
 }
@@ -125,16 +126,12 @@ func (s *sample) neighbours(name string) []neighbour {
 // that are nearest to name: of "epoch done loss" the "loss".
 func nearestEnd(name, words string) neighbour {
 	best := neighbour{name: words, distance: distance(name, words)}
-	for {
-		_, rest, ok := strings.Cut(words, " ")
-		if !ok {
-			return best
-		}
-		words = rest
-		if d := distance(name, words); d < best.distance {
-			best = neighbour{name: words, distance: d}
+	for _, end := range suffixes(words) {
+		if d := distance(name, end); d < best.distance {
+			best = neighbour{name: end, distance: d}
 		}
 	}
+	return best
 }
 
 func distance(wanted, name string) int {
@@ -163,22 +160,18 @@ func squash(name string) string {
 }
 
 // nearRegex looks for a line that has the text which the expression asks for.
-func (s *sample) nearRegex(p *Pattern, e *NoValueError) (found bool) {
+func (s *sample) nearRegex(p *Pattern, e *NoValueError) bool {
 	literal := requiredLiteral(p.rule.Regex)
 	if len(literal) < 2 {
 		return false
 	}
-	s.each(func(l line) bool {
-		if !bytes.Contains(l.text, literal) {
+	for l := range s.all() {
+		if bytes.Contains(l.text, literal) {
+			e.Line, e.Text = l.number, clip(l.text)
+			e.Detail += fmt.Sprintf("; the nearest is line %d: %q", e.Line, e.Text)
 			return true
 		}
-		e.Line, e.Text = l.number, clip(l.text)
-		e.Detail += fmt.Sprintf("; the nearest is line %d: %q", e.Line, e.Text)
-		found = true
-		return false
-	})
-	if !found {
-		e.Detail += fmt.Sprintf("; no line has its %q", literal)
 	}
+	e.Detail += fmt.Sprintf("; no line has its %q", literal)
 	return true
 }

@@ -22,6 +22,12 @@ const (
 	Incomplete Reason = "incomplete"   // a part of the output is missing that may hold the value, see Scanner.Gap
 )
 
+// reasons why what stands in a value's place is none.
+var reasons = map[kind]Reason{
+	notNumeric: NoMatch, absent: NoMatch, nonFinite: NonFinite, unreadable: NotANumber,
+	failed: Failed, rivals: Ambiguous, severalColumns: Ambiguous,
+}
+
 // Status is what a program that speaks a dialect says of its own end.
 type Status string
 
@@ -78,32 +84,27 @@ func (p *Pattern) streamName() string {
 }
 
 // noValue explains why the picked occurrence is no value.
-func (m *metric) noValue(picked record, lines int) *NoValueError {
-	e := &NoValueError{Lines: lines, Line: picked.line, Text: clip(picked.text)}
+func (m *metric) noValue(picked record) *NoValueError {
+	e := &NoValueError{Reason: reasons[picked.kind], Lines: m.lines(), Line: picked.line, Text: clip(picked.text)}
 	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, m.pattern.rule.Source))
 	switch picked.kind {
 	case nonFinite:
-		e.Reason = NonFinite
 		e.Detail = fmt.Sprintf("%s is %s on %s", m.pattern.what(), e.Text, where)
 		if math.IsInf(picked.value, 0) && !isNonFinite(picked.text) {
 			e.Detail = fmt.Sprintf("%s is %s on %s, beyond the range of a float64", m.pattern.what(), e.Text, where)
 		}
 	case unreadable:
-		e.Reason = NotANumber
 		e.Detail, e.Hint = m.unreadable(picked, e.Text, where)
 	case failed:
-		e.Reason, e.Status = Failed, picked.status
+		e.Status = picked.status
 		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)
 	case rivals:
-		e.Reason = Ambiguous
 		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", m.pattern.what(), where, e.Text)
 		e.Hint = `write metric = "NAME" for the one that is meant`
 	case severalColumns:
-		e.Reason = Ambiguous
 		e.Detail = fmt.Sprintf("%s on %s stands before several numbers: %s", m.pattern.what(), where, e.Text)
 		e.Hint = fmt.Sprintf("write metric = \"%s COLUMN\" with the name at the column's head, or find the number by regex", m.pattern.rule.Metric)
 	case absent:
-		e.Reason = NoMatch
 		e.Detail = fmt.Sprintf("no %s: %s is %q", m.pattern.what(), where, e.Text)
 	default:
 		m.noMatch(e)
@@ -114,7 +115,8 @@ func (m *metric) noValue(picked record, lines int) *NoValueError {
 // incomplete says why what is missing of a stream leaves the value open, nil if it
 // does not: the first reading is known if it comes before every gap, the last one
 // if it comes after, and the others if nothing is missing at all.
-func (m *metric) incomplete(picked record, lines int) *NoValueError {
+func (m *metric) incomplete(picked record) *NoValueError {
+	e := &NoValueError{Reason: Incomplete, Lines: m.lines(), Line: picked.line, Text: clip(picked.text)}
 	for _, s := range m.streams {
 		if !s.read || s.gaps == 0 {
 			continue
@@ -124,12 +126,11 @@ func (m *metric) incomplete(picked record, lines int) *NoValueError {
 		case own && pick == PickLast && picked.gaps == s.gaps, own && pick == PickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
-			return &NoValueError{Reason: Incomplete, Lines: lines,
-				Detail: fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)}
+			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)
 		default:
-			return &NoValueError{Reason: Incomplete, Lines: lines, Line: picked.line, Text: clip(picked.text),
-				Detail: fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, m.pattern.what(), s.source)}
+			e.Detail = fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, m.pattern.what(), s.source)
 		}
+		return e
 	}
 	return nil
 }
@@ -182,7 +183,6 @@ func unitHint(name, unit string) string {
 
 // noMatch explains why there is no occurrence at all.
 func (m *metric) noMatch(e *NoValueError) {
-	e.Reason = NoMatch
 	p := m.pattern
 	lines := "lines"
 	if e.Lines == 1 {
@@ -212,7 +212,7 @@ func (m *metric) noMatch(e *NoValueError) {
 }
 
 func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
-	e := &NoValueError{Reason: Ambiguous}
+	e := &NoValueError{Reason: Ambiguous, Lines: m.lines()}
 	name := m.pattern.rule.Metric
 	var seen []string
 	const some = 4
@@ -222,11 +222,6 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
 				break
 			}
-		}
-	}
-	for _, s := range m.streams {
-		if s.read {
-			e.Lines += s.scanner.Lines()
 		}
 	}
 	if more := len(rivals) - some; more > 0 {
@@ -239,12 +234,7 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 }
 
 func (m *metric) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
-	e := &NoValueError{Reason: Ambiguous, Line: after.last.line}
-	for _, s := range m.streams {
-		if s.read {
-			e.Lines += s.scanner.Lines()
-		}
-	}
+	e := &NoValueError{Reason: Ambiguous, Lines: m.lines(), Line: after.last.line}
 	e.Detail = fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
 		m.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
 		source, after.last.line, clip(after.last.text), m.pattern.rule.Pick)

@@ -46,14 +46,9 @@ func (m *metric) result() (Result, error) {
 		return Result{}, m.ambiguousNames(rivals)
 	}
 	var all fold
-	lines := 0
 	for _, s := range m.streams {
-		if !s.read {
-			continue
-		}
-		lines += s.scanner.Lines()
 		f := s.known(chosen)
-		if f == nil {
+		if f == nil || !s.read {
 			continue
 		}
 		if !all.last.empty() && all.last.source != s.source && m.pattern.ordered() {
@@ -63,17 +58,27 @@ func (m *metric) result() (Result, error) {
 	}
 	picked := all.pick(m.pattern.rule.Pick)
 	if picked.kind == finite || picked.kind == unreadable || picked.empty() {
-		if e := m.incomplete(picked, lines); e != nil {
+		if e := m.incomplete(picked); e != nil {
 			return Result{}, e
 		}
 	}
 	if picked.kind != finite {
-		return Result{}, m.noValue(picked, lines)
+		return Result{}, m.noValue(picked)
 	}
 	return Result{
 		Value: picked.value, Reading: picked.reading(),
-		Count: all.readings(), NonFinite: all.nonFinite, Lines: lines,
+		Count: all.readings(), NonFinite: all.nonFinite, Lines: m.lines(),
 	}, nil
+}
+
+// lines counts those of the streams that the rule reads.
+func (m *metric) lines() (n int) {
+	for _, s := range m.streams {
+		if s.read {
+			n += s.scanner.Lines()
+		}
+	}
+	return n
 }
 
 // ordered reports whether the pick depends on the order of the readings, which

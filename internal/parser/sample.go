@@ -1,6 +1,10 @@
 package parser
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+	"slices"
+)
 
 // The beginning and the end of a stream are kept until the first reading, to
 // find out what the rule missed.
@@ -31,35 +35,39 @@ func (s *sample) add(p []byte) {
 	s.tail = append(s.tail, p...)
 }
 
-// each calls visit with the lines of the sample until it returns false. Of a
-// stream that is longer than the sample, the lines at the gap are left out.
-func (s *sample) each(visit func(l line) bool) {
-	if s.size <= sampleHead+sampleTail {
-		eachLine(append(bytes.Clone(s.head), s.tail...), 1, visit)
-		return
-	}
-	head := s.head[:lastLineEnd(s.head)+1]
-	tail := s.tail[len(s.tail)-sampleTail:]
-	tail = tail[lineEnd(tail):]
-	if eachLine(head, 1, visit) {
-		eachLine(tail, s.lines-bytes.Count(tail, []byte{'\n'})+1, visit)
+// all yields the lines of the sample. Of a stream that is longer than the sample, the
+// lines at the gap are left out.
+func (s *sample) all() iter.Seq[line] {
+	return func(yield func(line) bool) {
+		if s.size <= sampleHead+sampleTail {
+			linesOf(slices.Concat(s.head, s.tail), 1)(yield)
+			return
+		}
+		head := s.head[:lastLineEnd(s.head)+1]
+		tail := s.tail[len(s.tail)-sampleTail:]
+		tail = tail[lineEnd(tail):]
+		for l := range linesOf(head, 1) {
+			if !yield(l) {
+				return
+			}
+		}
+		linesOf(tail, s.lines-bytes.Count(tail, []byte{'\n'})+1)(yield)
 	}
 }
 
-func eachLine(text []byte, number int, visit func(l line) bool) bool {
-	for len(text) > 0 {
-		end := lineEnd(text)
-		l := line{text: stripANSI(nil, text[:end]), number: number}
-		if len(l.text) > 0 && !visit(l) {
-			return false
+// linesOf yields the lines of a text that are not empty; number is that of the first.
+func linesOf(text []byte, number int) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for len(text) > 0 {
+			end := lineEnd(text)
+			l := line{text: stripANSI(nil, text[:end]), number: number}
+			if len(l.text) > 0 && !yield(l) || end == len(text) {
+				return
+			}
+			if text[end] == '\n' {
+				number++
+			}
+			text = text[end+1:]
 		}
-		if end == len(text) {
-			break
-		}
-		if text[end] == '\n' {
-			number++
-		}
-		text = text[end+1:]
 	}
-	return true
 }
