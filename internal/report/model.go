@@ -24,9 +24,9 @@ type Model struct {
 	Noise     float64                  `json:"noise"`
 	Lengths   []float64                `json:"lengths"` // one for each coordinate of the cube
 	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"`
-	// Rank is the rank correlation (Spearman's) of values with what a model foretells that
+	// Rank is the rank correlation (Spearman's) of values with what a model predicts that
 	// does not know them: each fifth of the trials from the others. Within is the share of
-	// values within the 95 % interval foretold.
+	// values within the 95 % interval predicted.
 	Rank   float64 `json:"rank,omitempty"`
 	Within float64 `json:"within,omitempty"`
 	// Poor says why nothing should be concluded from the model; empty if it is good enough.
@@ -206,10 +206,10 @@ func (s *Study) maps(ctx context.Context, m *Model, model optimizer.Explainer, q
 	return nil
 }
 
-// check foretells each fifth of the values from the others, and says whether that goes
+// check predicts each fifth of the values from the others, and says whether that goes
 // well enough to conclude something from the model.
 func (s *Study) check(ctx context.Context, m *Model, observations []optimizer.Observation) error {
-	var foretold, found []float64
+	var predicted, found []float64
 	within := 0
 	const folds = 5
 	fold := rand.New(rand.NewPCG(1, 2)).Perm(len(observations))
@@ -238,7 +238,7 @@ func (s *Study) check(ctx context.Context, m *Model, observations []optimizer.Ob
 			return err
 		}
 		for i, b := range e.Beliefs {
-			foretold, found = append(foretold, b.Mean), append(found, out[i].Value())
+			predicted, found = append(predicted, b.Mean), append(found, out[i].Value())
 			half := math.Max(b.High-b.Mean, b.Mean-b.Low)
 			if math.Abs(out[i].Value()-b.Mean) <= math.Hypot(half, 1.96*e.Noise) {
 				within++
@@ -250,9 +250,9 @@ func (s *Study) check(ctx context.Context, m *Model, observations []optimizer.Ob
 		return nil
 	}
 	m.Within = float64(within) / float64(len(found))
-	m.Rank = stat.Correlation(ranks(foretold), ranks(found), nil)
+	m.Rank = stat.Correlation(ranks(predicted), ranks(found), nil)
 	if m.Rank < leastRank {
-		m.Poor = fmt.Sprintf("it foretells values that it does not know with a rank correlation of only %.2f", m.Rank)
+		m.Poor = fmt.Sprintf("it predicts values that it does not know with a rank correlation of only %.2f", m.Rank)
 	}
 	return nil
 }

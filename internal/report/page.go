@@ -278,7 +278,7 @@ func (s *Study) panel(t *Trial) panel {
 	}
 	add("proposed by", strings.TrimSuffix(string(t.Origin)+": "+t.Why, ": "))
 	if t.Expected != nil {
-		add("foretold", num(*t.Expected))
+		add("predicted", num(*t.Expected))
 	}
 	for _, a := range t.Attempts {
 		if !a.Started.IsZero() {

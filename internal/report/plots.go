@@ -34,7 +34,7 @@ var plots = []plot{
 	{"metrics", "Metrics beside each other", "", false, (*Study).metricPairs},
 	{"distribution", "Distribution of values", "the share of trials at least as good", false, one((*Study).distribution)},
 	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain, and the constant in the model's units", true, (*Study).lipschitz},
-	{"foretold", "Foretold and found", "trials on the line had just the value that the model expected", false, one((*Study).foretold)},
+	{"predicted", "Predicted and found", "trials on the line had just the value that the model expected", false, one((*Study).predicted)},
 	{"origins", "Where proposals came from", "the rule that made each trial", false, one((*Study).origins)},
 }
 
@@ -381,8 +381,8 @@ func (s *Study) lipschitz() []string {
 	return drawn(out)
 }
 
-// foretold compares what the model expected of its proposals with what came out.
-func (s *Study) foretold() string {
+// predicted compares what the model expected of its proposals with what came out.
+func (s *Study) predicted() string {
 	at := func(t *Trial) (x, y float64, ok bool) {
 		if t.Expected == nil {
 			return 0, 0, false
@@ -391,8 +391,8 @@ func (s *Study) foretold() string {
 	}
 	y := s.valueAxis()
 	x := y
-	x.label, y.label = "foretold", "found"
-	return s.scatter("Foretold and found", 440, 260, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
+	x.label, y.label = "predicted", "found"
+	return s.scatter("Predicted and found", 440, 260, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
 }
 
 // origins has a row for each rule that made a trial.

@@ -229,11 +229,11 @@ func wellFormed(svg string) error {
 func TestWhatIsShown(t *testing.T) {
 	of := studies(t)
 	for name, want := range map[string][]string{
-		"finished":      {"history", "importance", "ablation", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
-		"running":       {"history", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
+		"finished":      {"history", "importance", "ablation", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
+		"running":       {"history", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 		"empty":         nil,
 		"all failed":    {"history", "timeline", "origins"},
-		"one parameter": {"history", "importance", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "foretold", "origins"},
+		"one parameter": {"history", "importance", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 	} {
 		var got []string
 		for _, p := range plots {

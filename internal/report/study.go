@@ -62,7 +62,7 @@ type Trial struct {
 	Standing string   `json:"standing"`
 	Value    *float64 `json:"value"`
 	Why      string   `json:"why,omitempty"`
-	Expected *float64 `json:"expected,omitempty"` // the value that the model foretold
+	Expected *float64 `json:"expected,omitempty"` // the value that the model predicted
 	// Lipschitz is what the bounds were when the trial was proposed.
 	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"`
 	Course    []study.Measurement      `json:"course,omitempty"`
