@@ -19,7 +19,7 @@ func newPruner(c study.Config) (*pruner.Pruner, error) {
 	s := pruner.Settings{
 		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
 		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
-		Reduction: c.Prune.Reduction, Negated: c.Objective().Direction == study.Minimize,
+		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: c.Objective().Direction == study.Minimize,
 	}
 	if c.Prune.Threshold != nil {
 		s.Threshold = c.Objective().Direction.Maximized(*c.Prune.Threshold)

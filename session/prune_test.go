@@ -98,6 +98,11 @@ func TestPruners(t *testing.T) {
 			[]string{"5 4 3", "9 4 2", "9 6 1", "1 9 9"},
 			"3 2 cut@2:6 9",
 		},
+		"reachable": {
+			study.Prune{Method: "reachable", Slope: 1, MaxStep: 3},
+			[]string{"5 4 3", "6 1 1", "5 9 2", "3 2 1"},
+			"3 cut@1:6 cut@2:9 1",
+		},
 		"percentile": {
 			study.Prune{Method: "percentile", Percentile: 75, MinTrials: 4},
 			[]string{"1 1", "2 2", "3 3", "4 4", "3.2 3", "3.3 3"},

@@ -177,7 +177,7 @@ func (t *table) prune() *study.Prune {
 		return nil
 	}
 	p := &study.Prune{
-		Method:    s.oneOf("method", "", "median", "percentile", "asha", "patience", "threshold"),
+		Method:    s.oneOf("method", "", "median", "percentile", "asha", "patience", "threshold", "reachable"),
 		Patience:  int(s.integer("patience", 0, 1)),
 		MinTrials: int(s.integer("min_trials", 4, 0)),
 		Resource:  s.str("resource", ""),
@@ -190,6 +190,10 @@ func (t *table) prune() *study.Prune {
 	p.Percentile = s.within("percentile", 25, 0, 100)
 	p.MinResource = s.within("min_resource", 1, 0, math.Inf(1))
 	p.Reduction = s.within("reduction", 3, 1, math.Inf(1))
+	p.Slope = s.within("slope", 0, 0, math.Inf(1))
+	if factor := s.within("factor", 2, 0, math.Inf(1)); p.Method == "reachable" {
+		p.Factor = factor
+	}
 	if x, ok := s.number("threshold"); ok {
 		p.Threshold = &x
 	}
@@ -198,9 +202,14 @@ func (t *table) prune() *study.Prune {
 		s.self("add threshold = ...", "method threshold needs a threshold")
 	case p.Method == "patience" && p.Patience == 0:
 		s.self("add patience = 5", "method patience needs a number of readings")
+	case p.Method == "reachable" && p.MaxStep == 0:
+		s.missing("max_step", "add max_step = ...", "method reachable needs the last step, max_step")
+	case p.Slope > 0 && s.has("factor"):
+		s.at("factor", "leave it out", "is for a slope that is not stated")
 	}
 	for _, k := range []struct{ key, method string }{
 		{"percentile", "percentile"}, {"patience", "patience"}, {"threshold", "threshold"},
+		{"slope", "reachable"}, {"factor", "reachable"},
 		{"min_resource", "asha"}, {"reduction", "asha"}, {"resource", "asha"},
 	} {
 		if s.has(k.key) && p.Method != "" && p.Method != k.method {

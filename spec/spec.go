@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -203,6 +204,13 @@ func (t *table) checkTogether(cfg study.Config) {
 	sub := t.sub("prune")
 	if p.Resource == "" && cfg.Objective().Measure != "" {
 		sub.self("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by")
+	}
+	pick, best := cfg.Objective().Rule.Pick, parser.PickMax
+	if cfg.Objective().Direction == study.Minimize {
+		best = parser.PickMin
+	}
+	if p.Method == "reachable" && pick != "" && pick != parser.PickLast && pick != best {
+		sub.at("method", fmt.Sprintf("pick = %q or \"last\"", best), "reachable bounds the last reading and the best one; the objective has pick = %q", pick)
 	}
 	if p.Resource == "" {
 		return

@@ -163,7 +163,7 @@ type Sources struct {
 
 // Prune says when a running trial is stopped for its intermediate readings.
 type Prune struct {
-	// Method is median, percentile, asha, patience or threshold.
+	// Method is median, percentile, asha, patience, threshold or reachable.
 	Method string `json:"method"`
 	// Percentile, for percentile: a trial goes on while it is among the best so
 	// many per cent of those that it is compared with. Between 0 and 100.
@@ -172,6 +172,10 @@ type Prune struct {
 	Patience int `json:"patience,omitempty"`
 	// Threshold, for threshold: a reading worse than it stops the trial.
 	Threshold *float64 `json:"threshold,omitempty"`
+	// Slope, for reachable: by how much a step can improve a reading at most; 0 if that is
+	// not known, and then it is Factor times the steepest climb of the complete trials.
+	Slope  float64 `json:"slope,omitempty"`
+	Factor float64 `json:"factor,omitempty"`
 	// MaxStep is the last step, at which a trial is complete; 0 if it is not known.
 	MaxStep float64 `json:"max_step,omitempty"`
 	// Warmup is the first step at which a trial may be stopped.

@@ -13,6 +13,7 @@ func every() map[string]pruner.Settings {
 	all := comparing()
 	all["patience"] = pruner.Settings{Method: pruner.Patience, Patience: 3}
 	all["threshold"] = pruner.Settings{Method: pruner.Threshold, Threshold: -1.5}
+	all["reachable"] = pruner.Settings{Method: pruner.Reachable, Slope: 0.03, MaxStep: 30}
 	return all
 }
 
@@ -128,7 +129,7 @@ func TestCrashesChangeNoDecision(t *testing.T) {
 
 // Of a million readings few are kept, and the others cost no memory.
 func TestAMillionReadings(t *testing.T) {
-	most := map[string]int{"median": 370, "percentile": 370, "asha": 13, "patience": 0, "threshold": 0}
+	most := map[string]int{"median": 370, "percentile": 370, "asha": 13, "patience": 0, "threshold": 0, "reachable": 370}
 	for name, s := range every() {
 		p := start(t, s)
 		kept, step := 0, 0.0

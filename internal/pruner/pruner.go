@@ -62,9 +62,11 @@ func New(s Settings) (*Pruner, error) {
 		p.rule = newWaiting(s)
 	case Threshold:
 		p.rule = bound{s}
+	case Reachable:
+		p.rule = newReaching(s)
 	default:
-		return nil, fmt.Errorf("method: found %q; want %s, %s, %s, %s or %s",
-			s.Method, Median, Percentile, ASHA, Patience, Threshold)
+		return nil, fmt.Errorf("method: found %q; want %s, %s, %s, %s, %s or %s",
+			s.Method, Median, Percentile, ASHA, Patience, Threshold, Reachable)
 	}
 	return p, nil
 }

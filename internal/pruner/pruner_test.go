@@ -318,6 +318,9 @@ func TestSettingsAreChecked(t *testing.T) {
 		"min_resource: found 0":       {Method: pruner.ASHA, Reduction: 3},
 		"reduction: found 1;":         {Method: pruner.ASHA, MinResource: 1, Reduction: 1},
 		"reduction: found NaN":        {Method: pruner.ASHA, MinResource: 1, Reduction: math.NaN()},
+		"max_step: found 0":           {Method: pruner.Reachable, Factor: 2},
+		"slope: found -1":             {Method: pruner.Reachable, MaxStep: 9, Slope: -1},
+		"factor: found 0":             {Method: pruner.Reachable, MaxStep: 9},
 		"warmup: found nan":           {Method: pruner.Median, Warmup: math.NaN()},
 		"min_trials: found -1; want ": {Method: pruner.Median, MinTrials: -1},
 	} {

@@ -16,6 +16,7 @@ const (
 	ASHA       Method = "asha"       // not among the best 1/Reduction at a rung
 	Patience   Method = "patience"   // no improvement for so many readings
 	Threshold  Method = "threshold"  // a reading worse than a bound
+	Reachable  Method = "reachable"  // too far from the best to reach it by the last step
 )
 
 // Settings define a rule. Fields that the method does not name are ignored.
@@ -42,6 +43,9 @@ type Settings struct {
 	// Reduction is η of ASHA: the best 1/η of a rung go on to the next one, whose
 	// step is η times as large. At least 1.1.
 	Reduction float64
+	// Slope, of reachable, is by how much a step can improve a reading at most; 0 if that is
+	// not known. Then it is Factor times the steepest climb that there was.
+	Slope, Factor float64
 	// Negated says that values are the negatives of what the program prints. It
 	// matters to Decision.Why alone.
 	Negated bool
@@ -58,6 +62,12 @@ func (s Settings) check() error {
 		return fmt.Errorf("patience: found %d; want at least 1 reading", s.Patience)
 	case s.Method == Threshold && !finite(s.Threshold):
 		return fmt.Errorf("threshold: found %v; want a number", s.Threshold)
+	case s.Method == Reachable && !(s.MaxStep > 0):
+		return fmt.Errorf("max_step: found %v; method %s needs the last step", s.MaxStep, Reachable)
+	case s.Method == Reachable && (!(s.Slope >= 0) || !finite(s.Slope)):
+		return fmt.Errorf("slope: found %v; want a number above 0", s.Slope)
+	case s.Method == Reachable && s.Slope == 0 && (!(s.Factor > 0) || !finite(s.Factor)):
+		return fmt.Errorf("factor: found %v; want a number above 0", s.Factor)
 	case s.Method == ASHA:
 		if err := checkRungs(s.MinResource, s.Reduction); err != nil {
 			return err
