@@ -10,17 +10,7 @@ import (
 
 // Nearest returns the candidate that name most likely misspells, if there is one.
 func Nearest(name string, candidates []string) (string, bool) {
-	best, dist := "", max(2, len(name)/3)+1
-	for _, c := range candidates {
-		d := spelling.Distance(strings.ToLower(name), strings.ToLower(c))
-		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
-			d = min(d, 1) // a beginning is as good as one mistake
-		}
-		if d < dist && d < max(len(name), len(c)) {
-			best, dist = c, d
-		}
-	}
-	return best, best != ""
+	return spelling.Nearest(name, candidates)
 }
 
 // didYouMean is a hint for a misspelt name, or a list of what is allowed.

@@ -2,10 +2,10 @@ package study
 
 import (
 	"bytes"
-	"encoding/csv"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,14 +13,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/optuna"
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
 // WarmStart names what a study begins with: an earlier study or a table of results.
 type WarmStart struct {
-	// From is a study's directory, its journal, the spec that it came from, or a CSV file.
-	From string `json:"from"`
+	// From is a study's directory, its journal, the spec that it came from, a CSV file, or a
+	// journal of Optuna, of which Study is the study if there are several.
+	From  string `json:"from"`
+	Study string `json:"study,omitempty"`
 	// Same says that the objective is the same: its results are observations.
 	Same bool `json:"same,omitempty"`
 }
@@ -36,6 +40,10 @@ type Earlier struct {
 	Why  string `json:"why,omitempty"`
 	// Defaults are the parameters that it does not know, which have their defaults.
 	Defaults []string `json:"defaults,omitempty"`
+	// Columns are what it calls parameters and the objective, where it calls them otherwise.
+	Columns map[string]string `json:"columns,omitempty"`
+	// Ignored are its parameters that today's study does not have.
+	Ignored []string `json:"ignored,omitempty"`
 }
 
 // EarlierResult is one of its trials.
@@ -79,19 +87,26 @@ func (c *Config) ReadEarlier(n int) ([]Earlier, error) {
 
 // sheet is a table of results as text, which is what a CSV file has.
 type sheet struct {
-	columns []string // the parameters, and whatever else
-	rows    []sheetRow
+	columns []string // the parameters, and in a table whatever else
+	table   bool
+	// objective is the column that has it, in a table.
+	objective string
+	rows      []sheetRow
 }
 
 type sheetRow struct {
 	where string
 	cells map[string]string
 	value string // of the objective; empty if the trial failed
+	left  string // why it counts as no result, if so
 }
 
 func (c *Config) readEarlier(w WarmStart) (Earlier, error) {
 	e := Earlier{From: w.From, Same: w.Same, Trials: []EarlierResult{}}
-	s, err := c.readSheet(w.From)
+	s, err := c.readSheet(w)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNoStudy) {
+		err = c.nearest(w.From, err)
+	}
 	if err != nil {
 		return e, err
 	}
@@ -99,22 +114,15 @@ func (c *Config) readEarlier(w WarmStart) (Earlier, error) {
 	if err != nil {
 		return e, err
 	}
-	for _, p := range c.Params {
-		switch {
-		case slices.Contains(s.columns, p.Name):
-		case p.Default.IsValid():
-			e.Defaults = append(e.Defaults, p.Name)
-		default:
-			return e, fmt.Errorf("there is no parameter %s among %s; if there was none, write default = ... into [params.%s], the value that it had",
-				p.Name, strings.Join(s.columns, ", "), p.Name)
-		}
+	if err := c.match(s, &e); err != nil {
+		return e, err
 	}
 	succeeded, least := 0, leastRelated
 	if w.Same {
 		least = 1
 	}
 	for _, row := range s.rows {
-		r, err := c.result(space, row)
+		r, err := c.result(space, row, e.Columns)
 		if err == nil {
 			_, err = search.Encode(r.Values)
 		}
@@ -141,14 +149,17 @@ func (c *Config) readEarlier(w WarmStart) (Earlier, error) {
 }
 
 // result maps a row to today's parameters.
-func (c *Config) result(space *spaces.Space, row sheetRow) (r EarlierResult, err error) {
+func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]string) (r EarlierResult, err error) {
+	if row.left != "" {
+		return r, errors.New(row.left)
+	}
 	for i, p := range c.Params {
 		if !space.Exists(i, r.Values) {
 			continue
 		}
 		v := p.Default
-		if text := row.cells[p.Name]; text != "" {
-			if v, err = p.Parse(text); err != nil {
+		if text := row.cells[cmp.Or(columns[p.Name], p.Name)]; text != "" {
+			if v, err = parseCell(p, text); err != nil {
 				return r, err
 			}
 		}
@@ -170,19 +181,59 @@ func (c *Config) result(space *spaces.Space, row sheetRow) (r EarlierResult, err
 	return r, nil
 }
 
-// readSheet reads a study, found as the program finds it, or a CSV file.
-func (c *Config) readSheet(from string) (*sheet, error) {
-	path := from
+// readSheet reads a study, found as the program finds it, a CSV file, or a journal of Optuna.
+func (c *Config) readSheet(w WarmStart) (*sheet, error) {
+	path := w.From
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.Dir, path)
 	}
-	if strings.HasSuffix(path, ".toml") {
-		return c.readStudy(DirFor(path))
+	dir := ""
+	switch info, err := os.Stat(path); {
+	case strings.HasSuffix(path, ".toml"):
+		dir = DirFor(path)
+	case err == nil && info.IsDir():
+		dir = path
+	case path == Layout(filepath.Dir(path)).Journal():
+		dir = filepath.Dir(path)
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return c.readStudy(path)
+	var text []byte
+	var err error
+	if dir == "" {
+		text, err = os.ReadFile(path)
 	}
-	return c.readTable(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("there is no such study or CSV file: %w", err)
+	case optuna.Is(text):
+		return c.readOptuna(text, w.Study)
+	case w.Study != "":
+		return nil, fmt.Errorf("study = %q is for a journal of Optuna, which this is not", w.Study)
+	case dir != "":
+		return c.readStudy(dir)
+	case bytes.HasPrefix(text, []byte("SQLite format 3")):
+		return nil, errors.New("is a database; copy the study to a journal of Optuna, as docs/warm-start.md shows")
+	}
+	return c.readTable(text)
+}
+
+// nearest adds to the error about a path that does not exist what it may misspell.
+func (c *Config) nearest(from string, err error) error {
+	dir := filepath.Dir(from)
+	at := dir
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(c.Dir, at)
+	}
+	entries, _ := os.ReadDir(at)
+	var names []string
+	for _, e := range entries {
+		if e.Name() != filepath.Base(from) {
+			names = append(names, e.Name())
+		}
+	}
+	if near, ok := spelling.Nearest(filepath.Base(from), names); ok {
+		return fmt.Errorf("%w; did you mean %s?", err, filepath.Join(dir, near))
+	}
+	return err
 }
 
 // readStudy reads the trials of a study that succeeded or failed.
@@ -204,10 +255,13 @@ func (c *Config) readStudy(dir string) (*sheet, error) {
 	}
 	for _, n := range st.Order {
 		t := st.Trials[n-1]
-		if t.Excluded || t.Status == optimizer.Pruned {
-			continue
-		}
 		row := sheetRow{where: fmt.Sprintf("trial %d", n), cells: map[string]string{}}
+		switch {
+		case t.Excluded:
+			row.left = "excluded"
+		case t.Status == optimizer.Pruned:
+			row.left = "stopped early"
+		}
 		for _, a := range t.Values {
 			row.cells[a.Name] = a.Value.Text()
 		}
@@ -217,42 +271,6 @@ func (c *Config) readStudy(dir string) (*sheet, error) {
 		s.rows = append(s.rows, row)
 	}
 	return s, nil
-}
-
-// readTable reads a CSV file. Its first line names the columns.
-func (c *Config) readTable(path string) (*sheet, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("there is no such study or CSV file: %w", err)
-	}
-	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	head, err := in.Read()
-	if err != nil {
-		return nil, fmt.Errorf("want a study's directory, or a CSV file whose first line names the columns: %w", err)
-	}
-	for i, name := range head {
-		head[i] = strings.TrimSpace(name)
-	}
-	s, name := &sheet{columns: head}, c.Objective().Name
-	if !slices.Contains(head, name) {
-		return nil, fmt.Errorf("line 1: there is no column %s, the objective's, among %s", name, strings.Join(head, ", "))
-	}
-	for {
-		cells, err := in.Read()
-		if err == io.EOF {
-			return s, nil
-		}
-		if err != nil {
-			return nil, err // which names the line
-		}
-		line, _ := in.FieldPos(0)
-		row := sheetRow{where: fmt.Sprintf("line %d", line), cells: map[string]string{}}
-		for i, cell := range cells {
-			row.cells[head[i]] = strings.TrimSpace(cell)
-		}
-		row.value = row.cells[name]
-		s.rows = append(s.rows, row)
-	}
 }
 
 // Inherited is what the optimizer learns of earlier studies, as far as it lies in today's

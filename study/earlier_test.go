@@ -2,6 +2,8 @@ package study_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,6 +87,7 @@ func TestEarlierStudyIsRead(t *testing.T) {
 	if err := os.Symlink(golden, filepath.Join(c.Dir, "old.study")); err != nil {
 		t.Fatal(err)
 	}
+	c.WarmStart = append(c.WarmStart, study.WarmStart{From: "old.study/journal.jsonl", Same: true})
 	c.WarmStart = append(c.WarmStart, study.WarmStart{From: "old.toml", Same: true})
 	all, err := c.ReadEarlier(0)
 	if err != nil {
@@ -95,7 +98,7 @@ func TestEarlierStudyIsRead(t *testing.T) {
 			t.Errorf("read %+v", e)
 		}
 	}
-	if rest, err := c.ReadEarlier(1); err != nil || len(rest) != 1 || rest[0].From != "old.toml" {
+	if rest, err := c.ReadEarlier(2); err != nil || len(rest) != 1 || rest[0].From != "old.toml" {
 		t.Errorf("after the first there is %v, %v", rest, err)
 	}
 	c.Metrics[0].Name = "accuracy"
@@ -110,7 +113,12 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		same             bool
 	}{
 		"no file":       {from: "none.csv", want: "there is no such study or CSV file"},
+		"misspelt":      {from: "rusn.csv", text: "x", want: "did you mean runs.csv?"},
 		"no study":      {from: "none.toml", want: "there is no study"},
+		"ambiguous":     {text: "x,params_n,config/n,loss\n", want: "n may be params_n or config/n; give one of them another name"},
+		"a database":    {text: "SQLite format 3\x00", want: "is a database; copy the study to a journal of Optuna"},
+		"all stopped":   {text: "x,n,loss,state\n0,1,2,PRUNED\n", same: true, want: "0 of 1 trials succeeded with values that fit; want at least 1; the first that does not fit is line 2: pruned"},
+		"two studies":   {text: twoStudies, want: `it has 2 studies; say which one: study = "a"`},
 		"empty":         {text: "", want: "whose first line names the columns"},
 		"no parameter":  {text: "x,m,loss\n0,1,2\n", want: "there is no parameter n among x, m, loss"},
 		"no objective":  {text: "x,n,los\n0,1,2\n", want: "line 1: there is no column loss, the objective's, among x, n, los"},
@@ -130,6 +138,68 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 			var wrong *study.SourceError
 			if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "warm_start: element 1: "+w.From+": ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+const twoStudies = `{"op_code":0,"study_name":"a","directions":[1]}
+{"op_code":0,"study_name":"b","directions":[2]}
+{"op_code":0,"study_name":"c","directions":[1,2]}
+{"op_code":1,"study_id":2}
+`
+
+// Tables of other tools and journals of Optuna are read as they are.
+func TestEarlierResultsOfOtherTools(t *testing.T) {
+	trial := func(study int, values, params, state string) string {
+		return fmt.Sprintf(`{"op_code":4,"study_id":%d,"state":%s,%s,"params":{%s},"distributions":{"x":"{\"name\":\"FloatDistribution\",\"attributes\":{}}","n":"{\"name\":\"IntDistribution\",\"attributes\":{}}","drop":"{\"name\":\"FloatDistribution\",\"attributes\":{}}"}}`+"\n",
+			study, state, values, params)
+	}
+	journal := twoStudies +
+		trial(1, `"value":7`, `"x":0.5,"n":2.0`, "1") +
+		trial(0, `"value":2.5`, `"x":0.5,"n":2.0`, "1") +
+		trial(0, `"value":NaN`, `"x":0.25,"n":9.0,"drop":1`, "3") +
+		trial(0, `"value":9`, `"x":0.25,"n":9.0`, "2") +
+		trial(0, `"values":null`, `"x":0.75`, "0")
+	named := strings.Replace(journal, `"op_code":1,`, `"op_code":3,"system_attr":{"study:metric_names":["size"]},`, 1)
+	named = strings.Replace(named, `"study_id":2`, `"study_id":0`, 1)
+	for name, c := range map[string]struct {
+		text, study string
+		columns     map[string]string
+		left        int
+		why         string
+		fails       string
+	}{
+		"Ray Tune":     {text: "val,config/x,config/train_loop_config/n,loss,trial_id\n1,.5,2,2.5,a\n1,.25,9,,b\n", columns: map[string]string{"x": "config/x", "n": "config/train_loop_config/n"}},
+		"MLflow":       {text: "run_id,status,params.x,params.n,metrics.loss\na,FINISHED,0.5,2,2.5\nb,FAILED,0.25,9,3\nc,RUNNING,0.25,9,3\n", columns: map[string]string{"x": "params.x", "n": "params.n", "loss": "metrics.loss"}, left: 1, why: "line 4: running"},
+		"Optuna's CSV": {text: "number,value,params_n,params_x,state\n0,2.5,2.0,0.5,COMPLETE\n1,,9.0,0.25,FAIL\n2,0.1,9.0,0.25,PRUNED\n", columns: map[string]string{"x": "params_x", "n": "params_n", "loss": "value"}, left: 1, why: "line 4: pruned"},
+		"W&B":          {text: "Name,State,x,config.n,loss\nr,finished,0.5,2,2.5\nr,crashed,0.25,9,1\n", columns: map[string]string{"n": "config.n"}},
+		"Orion":        {text: "id,status,completed,objective,/x,/n\na,completed,t,2.5,0.5,2\nb,broken,,,0.25,9\n", columns: map[string]string{"x": "/x", "n": "/n", "loss": "objective"}},
+		"lbotune":      {text: "trial,status,loss,x,n\n1,best,2.5,0.5,2\n2,failed,,0.25,9\n3,pruned,1,0.25,9\n", left: 1, why: "line 4: pruned"},
+		"Optuna":       {text: journal, study: "a", left: 2, why: "trial 2: pruned"},
+		"no study":     {text: journal, study: "c", fails: "there is no study c among a, b"},
+		"direction":    {text: journal, study: "b", fails: "its objective has the other direction: this study is to minimize loss"},
+		"no metric":    {text: named, study: "a", fails: "there is no metric loss among size"},
+		"no journal":   {text: "x,n,loss\n0,1,2\n", study: "a", fails: `study = "a" is for a journal of Optuna, which this is not`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := beginWith(t, study.WarmStart{From: "source", Same: true, Study: c.study}, map[string]string{"source": c.text})
+			all, err := cfg.ReadEarlier(0)
+			if c.fails != "" {
+				if err == nil || !strings.HasSuffix(err.Error(), c.fails) {
+					t.Errorf("%v\nwant %s", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := all[0]
+			if len(e.Trials) != 2 || !e.Trials[0].Values.Equal(values(0.5, 2)) || *e.Trials[0].Value != 2.5 || !e.Trials[1].Values.Equal(values(0.25, 9)) || e.Trials[1].Value != nil {
+				t.Errorf("read %+v", e.Trials)
+			}
+			if !maps.Equal(e.Columns, c.columns) || e.Left != c.left || e.Why != c.why || (len(e.Ignored) > 0) != (name == "Optuna") {
+				t.Errorf("columns %v, left %d, %q, ignored %q", e.Columns, e.Left, e.Why, e.Ignored)
 			}
 		})
 	}

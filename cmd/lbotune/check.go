@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,6 +245,12 @@ func earlierText(e study.Earlier) string {
 		objective = "the same objective"
 	}
 	text := fmt.Sprintf("%s: %s of %s", e.From, count(len(e.Trials), "trial"), objective)
+	for i, name := range slices.Sorted(maps.Keys(e.Columns)) {
+		text += [2]string{"; ", ", "}[min(i, 1)] + name + " from " + e.Columns[name]
+	}
+	if len(e.Ignored) > 0 {
+		text += "; ignoring " + strings.Join(e.Ignored, ", ")
+	}
 	if len(e.Defaults) > 0 {
 		text += "; with the default of " + strings.Join(e.Defaults, ", ")
 	}

@@ -1,6 +1,8 @@
 // Package spelling tells how far one word is from another.
 package spelling
 
+import "strings"
+
 // Distance counts the insertions, deletions, substitutions and swaps of neighbours,
 // in bytes, that make b of a: the optimal string alignment distance.
 func Distance(a, b string) int {
@@ -23,4 +25,19 @@ func Distance(a, b string) int {
 		two, prev, cur = prev, cur, two
 	}
 	return prev[len(b)]
+}
+
+// Nearest returns the candidate that name most likely misspells, if there is one.
+func Nearest(name string, candidates []string) (string, bool) {
+	best, dist := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		d := Distance(strings.ToLower(name), strings.ToLower(c))
+		if len(name) > 1 && strings.HasPrefix(c, strings.ToLower(name)) {
+			d = min(d, 1) // a beginning is as good as one mistake
+		}
+		if d < dist && d < max(len(name), len(c)) {
+			best, dist = c, d
+		}
+	}
+	return best, best != ""
 }

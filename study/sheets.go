@@ -1,0 +1,202 @@
+package study
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/internal/optuna"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// match finds the parameters among the columns of a sheet.
+func (c *Config) match(s *sheet, e *Earlier) error {
+	e.Ignored = slices.Clone(s.columns)
+	for _, p := range c.Params {
+		column, err := findColumn(s.columns, p.Name, paramColumn)
+		switch {
+		case err != nil:
+			return err
+		case column != "":
+			e.rename(p.Name, column)
+			e.Ignored = slices.DeleteFunc(e.Ignored, func(name string) bool { return name == column })
+		case p.Default.IsValid():
+			e.Defaults = append(e.Defaults, p.Name)
+		default:
+			return fmt.Errorf("there is no parameter %s among %s; if there was none, write default = ... into [params.%s], the value that it had",
+				p.Name, strings.Join(s.columns, ", "), p.Name)
+		}
+	}
+	if s.table {
+		e.Ignored = nil // most of them are no parameters
+	}
+	if s.objective != "" {
+		e.rename(c.Objective().Name, s.objective)
+	}
+	return nil
+}
+
+func (e *Earlier) rename(name, column string) {
+	if name == column {
+		return
+	}
+	if e.Columns == nil {
+		e.Columns = map[string]string{}
+	}
+	e.Columns[name] = column
+}
+
+// What other tools put before the names: config/lr (Ray Tune), params.lr and metrics.loss
+// (MLflow), params_lr (Optuna), param_lr (scikit-learn), config.lr (W&B), /lr (Orion).
+var (
+	paramColumn  = regexp.MustCompile(`^(?:(?:config|params?|hparams)(?:/.*/|[./_])|/)`)
+	metricColumn = regexp.MustCompile(`^(?:metrics?|summary|values?)[./_]`)
+	noName       = regexp.MustCompile(`[^A-Za-z0-9_]`)
+)
+
+// findColumn returns the column with a name or, if there is none, the one that has it behind
+// a prefix, or with signs that a name cannot have: weight-decay. It is empty if there is none.
+func findColumn(columns []string, name string, prefix *regexp.Regexp) (string, error) {
+	if slices.Contains(columns, name) {
+		return name, nil
+	}
+	found := ""
+	for _, c := range columns {
+		if noName.ReplaceAllString(c, "_") != name && noName.ReplaceAllString(prefix.ReplaceAllString(c, ""), "_") != name {
+			continue
+		}
+		if found != "" {
+			return "", fmt.Errorf("%s may be %s or %s; give one of them another name", name, found, c)
+		}
+		found = c
+	}
+	return found, nil
+}
+
+// parseCell reads a value as tables have it: whole numbers as 3.0, and truth values in capitals.
+func parseCell(p spaces.Param, text string) (spaces.Value, error) {
+	v, err := p.Parse(text)
+	if err == nil {
+		return v, nil
+	}
+	if x, no := strconv.ParseFloat(text, 64); no == nil {
+		if v, no := p.Normalize(spaces.Float(x)); no == nil {
+			return v, nil
+		}
+	}
+	if v, no := p.Parse(strings.ToLower(text)); p.Kind == spaces.KindBool && no == nil {
+		return v, nil
+	}
+	return v, err
+}
+
+// readTable reads a CSV file. Its first line names the columns.
+func (c *Config) readTable(text []byte) (*sheet, error) {
+	in := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
+	head, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("want a study's directory, or a CSV file whose first line names the columns: %w", err)
+	}
+	for i, name := range head {
+		head[i] = strings.TrimSpace(name)
+	}
+	s, name := &sheet{columns: head, table: true}, c.Objective().Name
+	if s.objective, err = findColumn(head, name, metricColumn); err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	for _, general := range []string{"value", "objective"} { // Optuna, Orion
+		if s.objective == "" && slices.Contains(head, general) {
+			s.objective = general
+		}
+	}
+	if s.objective == "" {
+		return nil, fmt.Errorf("line 1: there is no column %s, the objective's, among %s", name, strings.Join(head, ", "))
+	}
+	standing := ""
+	for _, word := range []string{"status", "state", "State"} {
+		if slices.Contains(head, word) && !slices.ContainsFunc(c.Params, func(p spaces.Param) bool { return p.Name == word }) {
+			standing = word
+		}
+	}
+	for {
+		cells, err := in.Read()
+		if err == io.EOF {
+			return s, nil
+		}
+		if err != nil {
+			return nil, err // which names the line
+		}
+		line, _ := in.FieldPos(0)
+		row := sheetRow{where: fmt.Sprintf("line %d", line), cells: map[string]string{}}
+		for i, cell := range cells {
+			row.cells[head[i]] = strings.TrimSpace(cell)
+		}
+		row.value = row.cells[s.objective]
+		switch word := strings.ToLower(row.cells[standing]); word {
+		case "pruned", "stopped", "running", "waiting", "pending", "unfinished", "excluded", "out of range", "interrupted", "new", "reserved", "killed":
+			row.left = word
+		case "fail", "failed", "broken", "crashed", "error":
+			row.value = ""
+		}
+		s.rows = append(s.rows, row)
+	}
+}
+
+// readOptuna reads the trials of a study in a journal of Optuna.
+func (c *Config) readOptuna(text []byte, study string) (*sheet, error) {
+	all, err := optuna.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, o := range all {
+		names = append(names, o.Name)
+	}
+	at := slices.Index(names, study)
+	if study == "" && len(all) == 1 {
+		at = 0
+	}
+	switch {
+	case len(all) == 0:
+		return nil, fmt.Errorf("it has no study")
+	case at < 0 && study == "":
+		return nil, fmt.Errorf("it has %d studies; say which one: study = %q", len(all), names[0])
+	case at < 0:
+		return nil, fmt.Errorf("there is no study %s among %s", study, strings.Join(names, ", "))
+	}
+	o, name, which := all[at], c.Objective().Name, 0
+	switch {
+	case len(o.Metrics) == len(o.Maximize) && len(o.Metrics) > 0:
+		if which = slices.Index(o.Metrics, name); which < 0 {
+			return nil, fmt.Errorf("there is no metric %s among %s", name, strings.Join(o.Metrics, ", "))
+		}
+	case len(o.Maximize) != 1:
+		return nil, fmt.Errorf("it has %d objectives without names; which one is %s cannot be told", len(o.Maximize), name)
+	}
+	if o.Maximize[which] != (c.Objective().Direction == Maximize) {
+		return nil, fmt.Errorf("its objective has the other direction: this study is to %s %s", c.Objective().Direction, name)
+	}
+	s := &sheet{}
+	for _, p := range o.Params {
+		s.columns = append(s.columns, p.Name)
+	}
+	for i, t := range o.Trials {
+		row := sheetRow{where: fmt.Sprintf("trial %d", i), cells: map[string]string{}}
+		for _, a := range t.Params {
+			row.cells[a.Name] = a.Value.Text()
+		}
+		switch {
+		case t.State == optuna.Complete && which < len(t.Values):
+			row.value = strconv.FormatFloat(t.Values[which], 'g', -1, 64)
+		case t.State != optuna.Failed:
+			row.left = t.State.String()
+		}
+		s.rows = append(s.rows, row)
+	}
+	return s, nil
+}
