@@ -18,7 +18,8 @@ type history struct {
 
 	told   []Observation // all, with snapped points
 	x      [][]float64   // n successes: points
-	y      []float64     // n successes: values
+	y      []float64     // n successes: values, tamed
+	raw    []float64     // n successes: values as they were told
 	over   []float64     // n successes: by how much they break the limits, 0 if they hold all
 	trial  []int         // n successes: numbers of their trials
 	twins  [][2]int      // pairs of successes that are next to the same point
@@ -26,6 +27,7 @@ type history struct {
 	pruned [][]float64
 	seen   map[string]bool // keys of all told points
 	trials map[int]bool    // numbers of all told trials
+	wild   []int           // indices into x of the values that were tamed
 	best   int             // index into x of the best success, the first of equals; -1 without any
 	// objectives is how many the study has, 0 until it is known.
 	objectives int
@@ -58,12 +60,10 @@ func (h *history) add(o Observation) error {
 			h.twins = append(h.twins, [2]int{i, len(h.x)})
 		}
 		h.x = append(h.x, p)
-		h.y = append(h.y, o.Value())
+		h.raw = append(h.raw, o.Value())
 		h.over = append(h.over, o.violation())
 		h.trial = append(h.trial, o.Trial)
-		if n := len(h.y) - 1; h.best < 0 || h.better(n, h.best) {
-			h.best = n
-		}
+		h.tame()
 	case Failed:
 		if o.unexplained() {
 			h.failed = append(h.failed, p)
@@ -72,6 +72,21 @@ func (h *history) add(o Observation) error {
 		h.pruned = append(h.pruned, p)
 	}
 	return nil
+}
+
+// tame updates the tamed values and the best of them after a success.
+func (h *history) tame() {
+	before := len(h.wild)
+	h.y, h.wild = tamed(h.raw)
+	from := len(h.y) - 1
+	if len(h.wild) > 0 || before > 0 {
+		h.best, from = -1, 0
+	}
+	for i := from; i < len(h.y); i++ {
+		if h.best < 0 || h.better(i, h.best) {
+			h.best = i
+		}
+	}
 }
 
 func (h *history) check(o Observation) error {

@@ -233,6 +233,6 @@ func (a *ask) crowds(p []float64) bool {
 
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
 	n := a.note
-	n.Why, n.State = fmt.Sprintf(why, args...), a.memory.write()
+	n.Why, n.State = fmt.Sprintf(why, args...)+a.tamedNote(), a.memory.write()
 	return Proposal{Point: p, Origin: origin, Note: n}
 }

@@ -114,8 +114,9 @@ func (l *lbo) currentFit() (modelFit, error) {
 // newFit fits the model to the first n successes, starting from base, which may
 // be nil.
 func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
-	x, unit := l.x[:n], unitOf(l.y[:n])
-	values := scaled(l.y[:n], unit)
+	y, _ := tamed(l.raw[:n])
+	x, unit := l.x[:n], unitOf(y)
+	values := scaled(y, unit)
 	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
 	switch {
 	case l.set.Warp == auto && l.unbent:
@@ -211,13 +212,15 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 
 // condition builds the model of a fit on the successes that it was fitted to.
 func (l *lbo) condition(fit modelFit) (*surrogate, error) {
-	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(l.y[:fit.N]), noise: math.Sqrt(fit.Hyper.Noise())}
-	s.rows = gp.Subset(l.x[:fit.N], l.y[:fit.N], exactLimit, fit.Hyper.Lengths())
+	y, _ := tamed(l.raw[:fit.N])
+	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
+	s.rows = gp.Subset(l.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
+	values := scaled(y, s.unit)
 	var err error
-	if s.warp, err = warp.Fit(warp.Kind(fit.Warp), scaled(l.y[:fit.N], s.unit), l.warpOptions()); err != nil {
+	if s.warp, err = warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions()); err != nil {
 		return nil, err
 	}
-	s.z = s.warp.ApplyAll(scaled(l.y[:fit.N], s.unit))
+	s.z = s.warp.ApplyAll(values)
 	hypers := fit.Samples
 	if len(hypers) == 0 {
 		hypers = []gp.Hyper{fit.Hyper}
@@ -239,7 +242,8 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	s.samples = slices.Clone(old.samples)
 	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
 	for i := s.known; i < len(l.y); i++ {
-		z := s.warp.Apply(l.y[i] / s.unit)
+		y, _ := tamed(l.raw[:i+1])
+		z := s.warp.Apply(y[i] / s.unit)
 		for k, m := range s.samples {
 			next, err := m.Append(l.x[i], z)
 			if err != nil {

@@ -1,0 +1,75 @@
+package optimizer
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What is absurd is tamed, and what is merely steep is not.
+func TestTamed(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		y    []float64
+		wild []int
+	}{
+		{"ordinary", []float64{1, 5, 3, 2, 4}, nil},
+		{"a lucky overflow", []float64{1, 5, 1e308, 2, 4}, []int{2}},
+		{"the same with large values", []float64{-1e308, 5, 1e100, 2, 4}, []int{2}},
+		{"growth by 1e6", []float64{1e-6, 1e-3, 1, 1e3, 1e6}, nil},
+		{"a loss that falls from 1e6 to 1e-6", []float64{-1e6, -1e6, -1e5, -1e6, -1e-6}, nil},
+		{"chance, and then learned", []float64{0.1, 0.1, 0.1, 0.1, 0.9}, nil},
+		{"a likelihood", []float64{1e-300, 1e-200, 0, 1e-90, 0.5}, nil},
+		{"all huge", []float64{1e300, 1e308, 2e307, 1e305}, nil},
+		{"few", []float64{1, 2, 1e308}, nil},
+	} {
+		y, wild := tamed(c.y)
+		if !slices.Equal(wild, c.wild) {
+			t.Errorf("%s: %v are tamed, not %v", c.name, wild, c.wild)
+		}
+		for i, v := range c.y {
+			if tame := slices.Contains(c.wild, i); !tame && y[i] != v || tame && !(y[i] < 5 && y[i] > 4.9) {
+				t.Errorf("%s: %v became %v", c.name, v, y[i])
+			}
+		}
+	}
+}
+
+// One lucky outlier neither ends the search nor hides itself.
+func TestOutlierDoesNotEndTheSearch(t *testing.T) {
+	opt, err := New(guessed(t, -1), 1, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, explored := math.Inf(1), 0
+	for k := 1; k <= 40; k++ {
+		p, err := opt.Ask(t.Context(), Query{Trial: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k > 16 && p.Origin == OriginExplore {
+			explored++
+		}
+		if said := strings.Contains(p.Note.Why, "trial 9, more than 1e+06 times beyond all others"); said != (k > 9) {
+			t.Errorf("trial %d: %s", k, p.Note.Why)
+		}
+		y := 0.0
+		for j, u := range p.Point {
+			y += math.Pow(u-0.3-0.1*float64(j), 2) * float64(1+5*j)
+		}
+		if best = math.Min(best, y); k == 9 {
+			y = -1e308
+		}
+		if err := opt.Tell(Observation{Trial: k, Proposal: p, Status: Succeeded, Values: []float64{-y}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := opt.(Recommender).Recommend(t.Context())
+	if err != nil || r.Trial == 9 || math.Abs(r.Mean) > 1e-3 {
+		t.Errorf("trial %d is recommended: %v, %v", r.Trial, r.Mean, err)
+	}
+	if best > 2e-3 || explored > 4 {
+		t.Errorf("the best of the others is %v, and %d of 24 proposals explore", best, explored)
+	}
+}
