@@ -71,10 +71,14 @@ func (l *loop) started(m attemptStarted) {
 
 // newBox makes the box for what an attempt reports.
 func (l *loop) newBox(a *attempt) *readingBox {
-	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}, open: map[int]float64{}}
+	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}, open: map[int]float64{},
+		limits: map[int]*limitWatch{}}
 	for i, m := range a.config.Metrics {
 		if m.Direction != "" && a.config.Prunes() && len(a.trial.Repeats) == 0 {
 			b.objectives = append(b.objectives, i)
+		}
+		if m.StopsEarly() {
+			b.limits[i] = &limitWatch{limits: slices.DeleteFunc(a.config.Limits(), func(l study.Limit) bool { return l.Metric != m.Name })}
 		}
 	}
 	b.counters = make([]pruner.Counter, len(b.objectives))

@@ -66,19 +66,25 @@ func (l *loop) endWatch(w study.Watched) {
 	}
 }
 
-// collect takes what a running attempt has printed since, and decides.
+// collect takes what a running attempt has printed since, and decides. A broken limit
+// always waits: a program may print all it has as it ends.
 func (l *loop) collect(m readings) {
 	r := l.running[m.id.Trial]
 	if r == nil || r.id != m.id {
 		return // it has ended
 	}
-	batch := l.recordCourse(m.id, m.box)
-	if len(batch) > 1 && !m.settled {
-		m.box.putBack(batch)
+	batch, breach := l.recordCourse(m.id, m.box)
+	if (len(batch) > 1 || breach != nil) && !m.settled {
+		m.box.putBack(batch, breach)
 		time.AfterFunc(settling, func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
 		return
 	}
 	l.judge(r, batch, true)
+	if breach != nil && !r.cut {
+		r.cut = true
+		breach.Trial, breach.Attempt = r.id.Trial, r.id.Attempt
+		l.events = append(l.events, *breach)
+	}
 }
 
 // judge gives the pruner the readings of an attempt, and keeps those that others are
@@ -112,22 +118,22 @@ const settling = time.Second
 // more, but others are compared with them.
 func (l *loop) collectRest(r *running) {
 	if r.box != nil {
-		l.judge(r, l.recordCourse(r.id, r.box), false)
+		batch, _ := l.recordCourse(r.id, r.box)
+		l.judge(r, batch, false)
 	}
 }
 
 // recordCourse empties the box of an attempt: it records the measurements, and returns
-// the readings for the pruner.
-func (l *loop) recordCourse(id study.AttemptID, b *readingBox) []study.Reading {
-	readings, measurements := b.take()
+// the readings for the pruner, and the limit that is broken, if one is.
+func (l *loop) recordCourse(id study.AttemptID, b *readingBox) ([]study.Reading, *study.Cut) {
+	readings, measurements, breach := b.take()
 	if len(measurements) > 0 {
 		l.events = append(l.events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measurements})
 	}
-	return readings
+	return readings, breach
 }
 
-// cutShort ends the attempts that the pruner has decided to stop, once that is
-// recorded.
+// cutShort ends the attempts that are to be stopped, once that is recorded.
 func (l *loop) cutShort() {
 	for _, r := range l.running {
 		if r.cut {
@@ -136,11 +142,16 @@ func (l *loop) cutShort() {
 	}
 }
 
-// prunedOutcome is that of an attempt that was ended by the pruner: what it has
-// reported. If more was to be expected of it, the objective is its last reading.
+// prunedOutcome is that of an attempt that was stopped early: what it has reported. If
+// more was to be expected of it, what it was judged by has its last reading.
 func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 	o.metrics = study.Metrics{}
 	maps.Copy(o.metrics, o.partial)
+	if c.Metric != "" {
+		o.metrics[c.Metric] = journal.Float(c.Reading.Value)
+		o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
+		return o
+	}
 	if !c.Complete || o.partial == nil {
 		for j, v := range append([]float64{c.Reading.Value}, c.Reading.Others...) {
 			o.metrics[objectives[j].Name] = journal.Float(v)

@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,6 +164,53 @@ func TestSeveralObjectivesArePruned(t *testing.T) {
 		again, _, err := study.Load(dir)
 		if err != nil || story(again) != story(st) || !slices.Equal(again.Watched[0].Reading.Others, []float64{1}) {
 			t.Errorf("the journal tells another story: %v %+v", err, again.Watched)
+		}
+	})
+}
+
+// A trial ends at the first reading that breaks a limit which stops: before it had an
+// objective, and after. One that breaks it as it ends has succeeded, and of several limits
+// the optimizer learns of the broken one alone.
+func TestLimitsStopTrials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		c := config()
+		limit, other := 8.0, 1.0
+		c.Metrics = append(c.Metrics, study.Metric{Name: "mem", Rule: parser.Rule{Metric: "mem", Step: "epoch"}, Max: &limit, Stop: true},
+			study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &other})
+		c.Budget.Trials = 4
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			e := ending{every: time.Minute, stdout: map[string]string{
+				"1": "epoch=1 mem=2\nepoch=2 mem=8\nloss=1\nsize=0\n",
+				"2": "epoch=1 mem=3\nepoch=2 mem=12\nepoch=3 mem=12\nloss=1\nsize=0\n",
+				"3": "loss=2\nsize=0\nepoch=1 mem=nan\nepoch=2 mem=9\nloss=0\n",
+				"4": "size=0\nloss=3\nepoch=1 mem=10\n",
+			}[strings.Split(job.ID, "/")[1]]}
+			if strings.Contains(e.stdout, "loss=3") {
+				e.every = 0
+			}
+			return e
+		}}
+		st, err := finish(t, dir, &c, f)
+		if got := ends(st); err != nil || got != "1 cut@2:NaN cut@2:2 3" {
+			t.Fatalf("%s, %v", got, err)
+		}
+		for n, want := range map[int]float64{1: 0.5, 2: 0.125} {
+			trial := st.Trials[n]
+			if trial.Failure.Text != fmt.Sprintf("stopped early at step 2: mem = %v, above 8", trial.Cut.Reading.Value) || trial.Cut.Metric != "mem" {
+				t.Errorf("trial %d: %+v, %+v", n+1, trial.Failure, trial.Cut)
+			}
+			o := st.Observation(trial)
+			if o.Status != optimizer.Failed || len(o.Constraints) != 2 || o.Constraints[0] != want || !math.IsNaN(o.Constraints[1]) {
+				t.Errorf("the optimizer is told %+v of trial %d", o, n+1)
+			}
+		}
+		if best := st.Best(); best == nil || best.Number != 1 || st.Infeasible() != 1 {
+			t.Errorf("best %+v, %d infeasible", best, st.Infeasible())
+		}
+		again, _, err := study.Load(dir)
+		if err != nil || story(again) != story(st) {
+			t.Errorf("the journal tells another story: %v", err)
 		}
 	})
 }

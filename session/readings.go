@@ -1,12 +1,14 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -41,6 +43,27 @@ type readingBox struct {
 	thin     thinning
 	course   course
 	measured []study.Measurement
+	limits   map[int]*limitWatch // by metric
+	breach   *study.Cut          // of the first limit that was seen to be broken
+}
+
+// limitWatch stops a trial at the first reading of a metric that breaks a limit.
+type limitWatch struct {
+	limits  []study.Limit
+	counter pruner.Counter
+}
+
+// breach is the decision that follows from a reading, if it breaks a limit.
+func (w *limitWatch) breach(r parser.Reading) *study.Cut {
+	step := w.counter.Step(r.Step, r.HasStep)
+	for _, l := range w.limits {
+		read := study.Metrics{l.Metric: journal.Float(r.Value)}
+		if l.Over(read) > 0 {
+			return &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
+				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}
+		}
+	}
+	return nil
 }
 
 // add takes a reading.
@@ -53,6 +76,9 @@ func (b *readingBox) add(r parser.Reading) {
 	}
 	if m, keep := b.course.add(r, at); keep {
 		b.measured = append(b.measured, m)
+	}
+	if w := b.limits[r.Metric]; w != nil && b.breach == nil {
+		b.breach = w.breach(r)
 	}
 	if i := slices.Index(b.objectives, r.Metric); i >= 0 {
 		b.reading(i, b.counters[i].Step(r.Step, r.HasStep), r.Value)
@@ -104,7 +130,7 @@ func (f filler) Gap() { f.scanner.Gap() }
 // tell tells the loop, once, that there is something to take.
 func (b *readingBox) tell() {
 	b.mu.Lock()
-	tell := !b.told && len(b.waiting)+len(b.measured) > 0
+	tell := !b.told && (len(b.waiting)+len(b.measured) > 0 || b.breach != nil)
 	b.told = b.told || tell
 	b.mu.Unlock()
 	if tell {
@@ -129,19 +155,22 @@ func (b *readingBox) end() {
 }
 
 // putBack returns what was taken. The loop comes back for it.
-func (b *readingBox) putBack(readings []study.Reading) {
+func (b *readingBox) putBack(readings []study.Reading, breach *study.Cut) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.waiting, b.told = append(readings, b.waiting...), true
+	if breach != nil {
+		b.breach = breach
+	}
 }
 
 // take empties the box.
-func (b *readingBox) take() ([]study.Reading, []study.Measurement) {
+func (b *readingBox) take() ([]study.Reading, []study.Measurement, *study.Cut) {
 	b.chunk.Lock()
 	defer b.chunk.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	rs, ms := b.waiting, b.measured
-	b.waiting, b.measured, b.told = nil, nil, false
-	return rs, ms
+	rs, ms, breach := b.waiting, b.measured, b.breach
+	b.waiting, b.measured, b.breach, b.told = nil, nil, nil, false
+	return rs, ms, breach
 }

@@ -19,7 +19,7 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 	var taken []int
 	box := &readingBox{objectives: []int{0}, counters: make([]pruner.Counter, 1), open: map[int]float64{}, course: newCourse([]study.Metric{{}}, 0), thin: thinning{dense: denseReadings}}
 	box.notify = func() {
-		readings, _ := box.take()
+		readings, _, _ := box.take()
 		taken = append(taken, len(readings))
 	}
 	f := filler{box, parser.NewCollector(pattern).Scanner(parser.Stdout, box.add)}

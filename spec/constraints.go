@@ -14,7 +14,7 @@ func (t *table) constraints(cfg *study.Config) map[string]string {
 	out := map[string]string{}
 	for _, name := range t.doc.keysOf(all) {
 		s := all.sub(name)
-		low, high := s.limit("min"), s.limit("max")
+		low, high, stop := s.limit("min"), s.limit("max"), s.boolean("stop", false)
 		if low == nil && high == nil && s.data != nil && !s.misread("min", "max") {
 			s.missing("max", "for example max = 8", "needs a limit, max or min")
 		}
@@ -39,7 +39,10 @@ func (t *table) constraints(cfg *study.Config) map[string]string {
 		case m.Limited():
 			s.self("write min and max into one table", "metric %s has a limit already", m.Name)
 		}
-		m.Min, m.Max = low, high
+		m.Min, m.Max, m.Stop = low, high, stop
+		if m.Stop && !m.StopsEarly() && m.Limited() {
+			s.at("stop", "leave it out", "a trial can be stopped only for what it prints while it runs, and %s is known when it has ended", m.Name)
+		}
 		out[name] = m.Name
 	}
 	return out

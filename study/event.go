@@ -155,7 +155,8 @@ type Readings struct {
 	Readings []Reading `json:"readings"`
 }
 
-// Cut is the pruner's decision to stop a trial at a reading.
+// Cut is the decision to stop a trial at a reading: the pruner's, or because a limit is
+// broken.
 type Cut struct {
 	Trial   int     `json:"trial"`
 	Attempt int     `json:"attempt"`
@@ -164,6 +165,8 @@ type Cut struct {
 	// Complete says that nothing more was to be expected of the trial: it has
 	// succeeded with the value of its readings.
 	Complete bool `json:"complete,omitempty"`
+	// Metric is the one whose limit the reading breaks; empty if the pruner has decided.
+	Metric string `json:"metric,omitempty"`
 }
 
 // Ended says how an attempt ended that was not its trial's last.

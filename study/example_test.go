@@ -18,7 +18,7 @@ func ExampleLoad() {
 	best := state.Best()
 	fmt.Printf("the best is trial %d with %v: %v\n", best.Number, best.Values, best.Value)
 	// Output:
-	// 34 records, 4 trials
+	// 35 records, 4 trials
 	// the best is trial 1 with x=0.25 n=3: 3.0000000000000004
 }
 

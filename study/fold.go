@@ -3,6 +3,7 @@ package study
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -233,6 +234,9 @@ func (s *State) finished(e Finished, at time.Time) error {
 	for _, o := range s.Config.Objectives()[1:] {
 		_, reported := e.Metrics.Get(o.Name)
 		ok = ok && (reported || e.Status != optimizer.Succeeded)
+	}
+	if !ok && e.Status == optimizer.Pruned && t.Cut.limited() {
+		value, ok = math.NaN(), true
 	}
 	if !ok && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -121,6 +122,26 @@ func (s *State) constraints(t *Trial) []float64 {
 	var out []float64
 	for _, l := range limits {
 		out = append(out, l.Over(t.Metrics))
+	}
+	return out
+}
+
+// limited reports whether a broken limit is why a trial was stopped.
+func (c *Cut) limited() bool { return c != nil && c.Metric != "" }
+
+// broken is what the optimizer is told of a trial that was stopped at a limit: by how much
+// the reading breaks it. Nothing else of it is final.
+func (s *State) broken(c *Cut) []float64 {
+	var out []float64
+	for _, l := range s.Config.Limits() {
+		over := math.NaN()
+		if l.Metric == c.Metric {
+			over = l.Over(Metrics{l.Metric: journal.Float(c.Reading.Value)})
+		}
+		if !(over > 0) { // the limit is another by now, and the end would have told
+			over = math.NaN()
+		}
+		out = append(out, over)
 	}
 	return out
 }

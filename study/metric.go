@@ -59,10 +59,18 @@ type Metric struct {
 	// succeeded, and does not count as long as another holds them all.
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
+	// Stop says that a trial is stopped at the first reading that breaks a limit.
+	Stop bool `json:"stop,omitempty"`
 }
 
 // Required reports whether a trial must report the metric to succeed.
 func (m Metric) Required() bool { return m.Direction != "" || m.Limited() }
+
+// StopsEarly reports whether a trial may be stopped for its readings of the metric: it has
+// a limit, and readings of it come while the trial runs.
+func (m Metric) StopsEarly() bool {
+	return m.Stop && m.Limited() && m.Measure == "" && m.Rule.Source != parser.File
+}
 
 // MaxMetrics is how many metrics a study may have.
 const MaxMetrics = 100
@@ -90,6 +98,9 @@ func (c *Config) checkMetrics() error {
 		names[m.Name] = true
 		if m.Min != nil && m.Max != nil && *m.Min > *m.Max {
 			return fmt.Errorf("metric %s: nothing is at least %v and at most %v", m.Name, *m.Min, *m.Max)
+		}
+		if m.Stop && !m.StopsEarly() {
+			return fmt.Errorf("metric %s: no trial can be stopped without a limit and readings of its output", m.Name)
 		}
 		if m.Measure != "" && !slices.Contains([]Measure{Seconds, CPUSeconds, PeakMemory}, m.Measure) {
 			return fmt.Errorf("metric %s: nothing measures %q", m.Name, m.Measure)

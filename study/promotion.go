@@ -42,7 +42,7 @@ func (s *State) owed() (from *Trial, rung int) {
 func (s *State) results() [][]pruner.Result {
 	out := make([][]pruner.Result, len(s.Search.rungs))
 	for _, t := range s.Trials {
-		if !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
+		if !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.Cut.limited() || t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
 			continue
 		}
 		if k := s.Search.rung(t.Values); k >= 0 {

@@ -124,6 +124,10 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		Proposal: optimizer.Proposal{Point: t.Point, Origin: t.Origin, Note: t.Note},
 		Status:   t.Status,
 	}
+	if t.Status == optimizer.Pruned && t.Cut.limited() {
+		o.Status, o.Constraints = optimizer.Failed, s.broken(t.Cut)
+		return o
+	}
 	if t.Status == optimizer.Pruned && s.Search.resource != "" {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}

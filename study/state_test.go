@@ -99,6 +99,7 @@ func everyEvent() []study.Event {
 		study.Refused{Request: "0005-7-ee", Why: "trial 4 is excluded already"},
 		study.Earlier{From: "old.study", Trials: []study.EarlierResult{{Values: values(0.5, 2), Value: &was}, {Values: values(-0.5, 9)}},
 			Left: 1, Why: "trial 2: parameter x: found \"7\"; want a number between -1 and 1", Defaults: []string{"n"}, Same: true},
+		study.Cut{Trial: 2, Attempt: 1, Reading: study.Reading{Step: 2, Value: 9}, Why: "at step 2: size = 9, above 8", Metric: "size"},
 	}
 }
 

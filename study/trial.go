@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -25,7 +26,7 @@ type Trial struct {
 	// Status is empty while the trial is not finished.
 	Status optimizer.Status `json:"status,omitempty"`
 	// Value is the objective as the program prints it; meaningless for a
-	// failure, the last reading when pruned.
+	// failure, the last reading when pruned: NaN if a limit was broken before there was one.
 	Value float64 `json:"-"`
 	// Metrics are all that the trial reported, the objective among them.
 	Metrics Metrics  `json:"metrics,omitempty"`
@@ -56,7 +57,7 @@ type Trial struct {
 	// Measurements are the course of the last attempt that has one.
 	Measurements []Measurement `json:"-"`
 	measured     int           // that attempt
-	// Cut is the pruner's decision to stop the trial, if there was one.
+	// Cut is the decision to stop the trial, if there was one.
 	Cut      *Cut          `json:"-"`
 	Slot     int           `json:"slot"`
 	Took     time.Duration `json:"-"`
@@ -109,6 +110,11 @@ func (c *Config) TrialSeed(trial, repeat int) uint64 {
 
 // Done reports whether the trial is finished.
 func (t *Trial) Done() bool { return t.Status != "" }
+
+// HasValue reports whether the finished trial has a value, be it a last reading.
+func (t *Trial) HasValue() bool {
+	return t.Done() && t.Status != optimizer.Failed && !math.IsNaN(t.Value)
+}
 
 // Succeeded reports whether the trial has a value that counts.
 func (t *Trial) Succeeded() bool {

@@ -223,8 +223,8 @@ func (p *progress) attempt(e study.Ended) {
 
 // values are those of the objectives.
 func (p *progress) values(t study.Trial) string {
-	values := []string{fitted(t.Value)}
-	for _, o := range p.cfg.Objectives()[1:] {
+	var values []string
+	for _, o := range p.cfg.Objectives() {
 		text := "-"
 		if v, ok := t.Metrics.Get(o.Name); ok {
 			text = fitted(v)

@@ -54,7 +54,9 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	if t.Done() {
 		out.Finished = &t.Finished
 		if t.Status != optimizer.Failed {
-			out.Value = &t.Value
+			if t.HasValue() {
+				out.Value = &t.Value
+			}
 			out.Metrics = metricsJSON(&st.Config, t)
 			if len(st.Config.Limits()) > 0 {
 				feasible := st.Feasible(t)

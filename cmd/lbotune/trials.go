@@ -95,7 +95,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(time.Duration(a.Seconds*float64(time.Second)))
 		}
-		if t.Done() && t.Status != optimizer.Failed {
+		if t.HasValue() {
 			row[1] = short(t.Value)
 		}
 		if word := best[t]; word != "" && st.Feasible(t) {
