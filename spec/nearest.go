@@ -28,7 +28,7 @@ func didYouMeanWord(word string, allowed []string) string {
 		return "did you mean " + c + "?"
 	}
 	for _, a := range allowed {
-		if hint, ok := otherWords[a][strings.ToLower(word)]; ok {
+		if hint := otherTools().Words[a].of(word); hint != "" {
 			return hint
 		}
 	}

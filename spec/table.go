@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -85,8 +84,8 @@ func (t *table) has(k string) bool {
 func (t *table) done() {
 	for _, k := range t.doc.keysOf(t) {
 		if !slices.Contains(t.known, k) {
-			hint, other := otherKeys(t.path.String())[strings.ToLower(k)]
-			if !other {
+			hint := otherKey(t.path.String(), k)
+			if hint == "" {
 				hint = didYouMean(k, t.known)
 			}
 			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), hint, "there is no such key")
