@@ -47,14 +47,7 @@ func parseCondition(text string, earlier map[string]Param) (*condition, error) {
 }
 
 // holds reports whether all parameters that the condition names exist, and it holds.
-func (c *condition) holds(v Values) bool {
-	for _, name := range c.Params {
-		if _, ok := v.Get(name); !ok {
-			return false
-		}
-	}
-	return c.Holds(v)
-}
+func (c *condition) holds(v Values) bool { return c.applies(v) && c.Holds(v) }
 
 // kind is what an expression's values are.
 type kind string

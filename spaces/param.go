@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Kind says what values a parameter takes.
@@ -306,26 +307,21 @@ func (p Param) describe() string {
 	case KindBool:
 		return "true or false"
 	}
-	s := "one of "
-	for i, c := range p.Choices {
-		if i > 0 {
-			s += ", "
-		}
-		s += c.Text()
+	var words []string
+	for _, c := range p.Choices {
+		words = append(words, c.Text())
 	}
-	return s
+	return "one of " + strings.Join(words, ", ")
 }
 
 // Levels returns how many different values the parameter has, and false for a
 // float without a step, which has no useful count.
 func (p Param) Levels() (float64, bool) {
-	switch {
+	switch levels := p.levels(); {
+	case levels != nil:
+		return float64(len(levels)), true
 	case p.numeric() && p.step() > 0:
 		return p.steps() + 1, true
-	case p.Kind == KindBool:
-		return 2, true
-	case p.Kind == KindChoice, p.Kind == KindOrdered:
-		return float64(len(p.Choices)), true
 	}
 	return math.Inf(1), false
 }
@@ -349,14 +345,8 @@ func (p Param) Near(v Value, reach int) []Value {
 
 // place is how many values come before v.
 func (p Param) place(v Value) int {
-	switch p.Kind {
-	case KindChoice, KindOrdered:
-		return slices.Index(p.Choices, v)
-	case KindBool:
-		if v == Bool(true) {
-			return 1
-		}
-		return 0
+	if levels := p.levels(); levels != nil {
+		return slices.Index(levels, v)
 	}
 	x, _ := v.Number()
 	return int(math.Round((x - p.Min) / p.step()))
@@ -364,11 +354,8 @@ func (p Param) place(v Value) int {
 
 // valueAt is the value that has k before it.
 func (p Param) valueAt(k int) Value {
-	switch p.Kind {
-	case KindChoice, KindOrdered:
-		return p.Choices[k]
-	case KindBool:
-		return Bool(k == 1)
+	if levels := p.levels(); levels != nil {
+		return levels[k]
 	}
 	x := p.stepped(p.Min + float64(k)*p.step())
 	if p.Kind == KindInt {

@@ -130,13 +130,11 @@ func (s *Space) survey(relations []Relation) error {
 }
 
 // obeyed reports whether the relation holds or says nothing.
-func (r Relation) obeyed(v Values) bool {
-	for _, name := range r.Params {
-		if _, ok := v.Get(name); !ok {
-			return true
-		}
-	}
-	return r.Holds(v)
+func (r Relation) obeyed(v Values) bool { return !r.applies(v) || r.Holds(v) }
+
+// applies reports whether all parameters that the relation names exist.
+func (r Relation) applies(v Values) bool {
+	return !slices.ContainsFunc(r.Params, func(name string) bool { _, ok := v.Get(name); return !ok })
 }
 
 // broken returns a relation that the values break, nil if there is none.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -153,30 +154,15 @@ func (vs Values) Get(name string) (Value, bool) {
 
 // Equal reports whether both configurations set the same parameters, in the
 // same order, to the same values.
-func (vs Values) Equal(other Values) bool {
-	if len(vs) != len(other) {
-		return false
-	}
-	for i := range vs {
-		if vs[i] != other[i] {
-			return false
-		}
-	}
-	return true
-}
+func (vs Values) Equal(other Values) bool { return slices.Equal(vs, other) }
 
 // String writes the configuration as people read it: lr=0.01 depth=3.
 func (vs Values) String() string {
-	var b strings.Builder
+	words := make([]string, len(vs))
 	for i, a := range vs {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(a.Name)
-		b.WriteByte('=')
-		b.WriteString(a.Value.Text())
+		words[i] = a.Name + "=" + a.Value.Text()
 	}
-	return b.String()
+	return strings.Join(words, " ")
 }
 
 // MarshalJSON writes an object whose members keep the order of the space.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/shell"
@@ -141,12 +142,7 @@ func assemble(parts []Part, gone []span, replace func(Part) string) string {
 }
 
 func inSpans(at int, spans []span) bool {
-	for _, s := range spans {
-		if at >= s.start && at < s.end {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spans, func(s span) bool { return at >= s.start && at < s.end })
 }
 
 // lonePlaceholder returns the placeholder that is all of an element.
