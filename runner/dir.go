@@ -14,11 +14,6 @@ import (
 // claimants exactly one succeeds; the others get ErrClaimed.
 func claim(dir string) (int, error) {
 	err := mkdir(dir)
-	if errors.Is(err, unix.ENOENT) {
-		if err = mkdirAll(filepath.Dir(dir)); err == nil {
-			err = mkdir(dir)
-		}
-	}
 	if errors.Is(err, unix.EEXIST) {
 		return -1, fmt.Errorf("%s: %w", dir, ErrClaimed)
 	}
@@ -32,26 +27,19 @@ func claim(dir string) (int, error) {
 	return fd, err
 }
 
-// mkdir creates one directory of mode 0700. The chmod is for a umask that takes away even
-// the owner's rights.
+// mkdir creates a directory of mode 0700, and missing parents. The chmod is for a umask that
+// takes away even the owner's rights.
 func mkdir(dir string) error {
-	if err := unix.Mkdir(dir, 0o700); err != nil {
+	err := unix.Mkdir(dir, 0o700)
+	if parent := filepath.Dir(dir); errors.Is(err, unix.ENOENT) && parent != dir {
+		if err = mkdir(parent); err == nil || errors.Is(err, unix.EEXIST) {
+			err = unix.Mkdir(dir, 0o700)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	return unix.Chmod(dir, 0o700)
-}
-
-func mkdirAll(dir string) error {
-	err := mkdir(dir)
-	if errors.Is(err, unix.ENOENT) && filepath.Dir(dir) != dir {
-		if err = mkdirAll(filepath.Dir(dir)); err == nil {
-			err = mkdir(dir)
-		}
-	}
-	if errors.Is(err, unix.EEXIST) {
-		return nil
-	}
-	return err
 }
 
 func openDir(dir string) (int, error) {

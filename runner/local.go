@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -172,7 +173,7 @@ func (l *Local) spawn(a *attempt) error {
 	sys, pidfd := sysProcAttr()
 	leave := l.enclose(a, sys)
 	defer leave()
-	shell := l.shell()
+	shell := cmp.Or(l.Shell, defaultShell)
 	argv, env, err := a.job.command(shell, a.marker(), a.cgroup)
 	if err != nil {
 		return err
@@ -213,13 +214,6 @@ func (l *Local) spawn(a *attempt) error {
 		a.await(pidfd)
 	}()
 	return nil
-}
-
-func (l *Local) shell() string {
-	if l.Shell != "" {
-		return l.Shell
-	}
-	return defaultShell
 }
 
 // reap takes the exit status of the supervisor, which has ended (or will never), and what

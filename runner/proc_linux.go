@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,12 +110,7 @@ func (p process) command() string {
 // marked reports whether p was started with the marker of an attempt in its environment,
 // at whatever depth.
 func (p process) marked(marker string) bool {
-	for word := range strings.FieldsSeq(p.markers()) {
-		if word == marker {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(p.markers()), marker)
 }
 
 // markers returns the value of LBOTUNE_ATTEMPT in the environment of p, if that can be read.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -150,7 +151,7 @@ func (j *Job) environ(marker string) []string {
 func splitEnv(env []string) (plain, awkward []string) {
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if isIdentifier(name) && !slices.Contains(shellOwned, name) {
+		if identifierRE.MatchString(name) && !slices.Contains(shellOwned, name) {
 			plain = append(plain, kv)
 		} else if name != "" {
 			awkward = append(awkward, kv)
@@ -162,15 +163,4 @@ func splitEnv(env []string) (plain, awkward []string) {
 // shellOwned are variables that one shell or another changes when it starts.
 var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
 
-func isIdentifier(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
-		case i > 0 && '0' <= c && c <= '9':
-		default:
-			return false
-		}
-	}
-	return name != ""
-}
+var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -151,20 +151,25 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 // ReadTail returns the end of the file at path, at most n bytes of it, made safe to print
 // by Sanitize. It follows no symbolic link.
 func ReadTail(path string, n int) (string, error) {
-	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	text, err := readTail(path, int64(n))
 	if err != nil {
 		return "", fmt.Errorf("read the end of %s: %w", path, err)
+	}
+	return Sanitize(string(text)), nil
+}
+
+func readTail(path string, n int64) ([]byte, error) {
+	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	if err != nil {
+		return nil, err
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return "", fmt.Errorf("read the end of %s: %w", path, err)
+		return nil, err
 	}
-	from, _ := dataAt(fd, max(0, st.Size-int64(n)))
-	buf := make([]byte, max(0, min(st.Size-from, int64(n))))
+	from, _ := dataAt(fd, max(0, st.Size-n))
+	buf := make([]byte, max(0, min(st.Size-from, n)))
 	got, err := unix.Pread(fd, buf, from)
-	if err != nil {
-		return "", fmt.Errorf("read the end of %s: %w", path, err)
-	}
-	return Sanitize(string(buf[:got])), nil
+	return buf[:max(got, 0)], err
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strconv"
@@ -18,13 +19,7 @@ type usage struct {
 
 // or takes from other what u does not know.
 func (u usage) or(other usage) usage {
-	if u.CPU == 0 {
-		u.CPU = other.CPU
-	}
-	if u.Peak == 0 {
-		u.Peak = other.Peak
-	}
-	return u
+	return usage{cmp.Or(u.CPU, other.CPU), cmp.Or(u.Peak, other.Peak)}
 }
 
 // usage is what is known when the attempt has ended: best from its control group, which
