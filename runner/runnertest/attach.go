@@ -114,22 +114,16 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 		}
 	})
 	traits.part(t, "EndedAlone", func(t *testing.T) {
-		job := shellJob(t, `echo ready; until [ -e "$GO" ]; do sleep 0.01; done; echo over; exit 5`)
-		gate := filepath.Join(t.TempDir(), "go")
-		job.Env = []string{"GO=" + gate}
+		job, open := gatedJob(t, `echo ready; until [ -e "$GO" ]; do sleep 0.01; done; echo over; exit 5`)
 		orphan(t, job, "ready", false)
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		open()
 		waitForLine(t, job, "over")
 		if exit := await(t, attach(background, a, job)); exit.Code != 5 || exit.Cancelled {
 			t.Errorf("%+v", exit)
 		}
 	})
 	traits.part(t, "Lives", func(t *testing.T) {
-		job := shellJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
-		gate := filepath.Join(t.TempDir(), "go")
-		job.Env = []string{"GO=" + gate}
+		job, open := gatedJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
 		orphan(t, job, "ready", false)
 		if pid := pids(t, job)[0]; !alive(pid) {
 			t.Fatal("the attempt did not outlive its orchestrator")
@@ -144,9 +138,7 @@ func (traits Traits) testAttach(t *testing.T, newLauncher func(*testing.T) runne
 		if len(done) > 0 {
 			t.Fatalf("attached and ended at once: %+v", <-done)
 		}
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		open()
 		if exit := await(t, done); exit.Code != 6 || exit.Cancelled {
 			t.Errorf("%+v", exit)
 		}

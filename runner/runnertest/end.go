@@ -3,7 +3,6 @@ package runnertest
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -74,14 +73,13 @@ func testCancel(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	t.Run("Escapees", func(t *testing.T) {
 		// Three that have left the group; one of them has no environment and no
 		// descriptor left, but still its parent.
-		job := shellJob(t, `
+		job := awareJob(t, `
 setsid sh -c 'echo pid $$; exec sleep 1000' &
 setsid env -i "$(command -v sleep)" 1000 & echo pid $!
 setsid sh -c 'echo pid $$; exec env -i "$(command -v sleep)" 1000 >&- 2>&- <&- 9>&-' &
 while [ "$(grep -c pid "$OUT")" -lt 3 ]; do sleep 0.01; done
 echo ready
 wait`)
-		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
 		if exit := cancelReady(t, l, job); !exit.Cancelled || exit.Killed {
 			t.Errorf("%+v", exit)
 		}

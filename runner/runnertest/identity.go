@@ -28,9 +28,7 @@ func (traits Traits) testIdentity(t *testing.T, newLauncher func(*testing.T) run
 	background := context.Background()
 
 	traits.part(t, "SameID", func(t *testing.T) {
-		job := shellJob(t, `sh -c 'echo pid $$; echo ready; exec sleep 1000' & until [ -e "$GO" ]; do sleep 0.01; done`)
-		gate := filepath.Join(t.TempDir(), "go")
-		job.Env = []string{"GO=" + gate}
+		job, open := gatedJob(t, `sh -c 'echo pid $$; echo ready; exec sleep 1000' & until [ -e "$GO" ]; do sleep 0.01; done`)
 		done := start(t, background, l, job)
 		waitForLine(t, job, "ready")
 		twin := shellJob(t, "sleep 1000 & exit 3")
@@ -41,9 +39,7 @@ func (traits Traits) testIdentity(t *testing.T, newLauncher func(*testing.T) run
 		if pid := pids(t, job)[0]; !alive(pid) {
 			t.Error("the end of an attempt ended another one of the same ID")
 		}
-		if err := os.WriteFile(gate, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		open()
 		if exit := await(t, done); exit.Code != 0 || len(exit.Leftovers) != 1 {
 			t.Errorf("%+v", exit)
 		}
@@ -53,9 +49,7 @@ func (traits Traits) testIdentity(t *testing.T, newLauncher func(*testing.T) run
 		return
 	}
 	traits.part(t, "CopyOfLiving", func(t *testing.T) {
-		job := shellJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
-		gate := filepath.Join(t.TempDir(), "go")
-		job.Env = []string{"GO=" + gate}
+		job, open := gatedJob(t, `echo pid $$; echo ready; until [ -e "$GO" ]; do sleep 0.01; done; exit 6`)
 		orphan(t, job, "ready", false)
 		kill := make(chan struct{})
 		close(kill)
@@ -69,11 +63,7 @@ func (traits Traits) testIdentity(t *testing.T, newLauncher func(*testing.T) run
 		if err := os.Rename(job.Dir, moved.Dir); err != nil {
 			t.Fatal(err)
 		}
-		moved.Started = func(int) {
-			if err := os.WriteFile(gate, nil, 0o600); err != nil {
-				t.Error(err)
-			}
-		}
+		moved.Started = func(int) { open() }
 		if exit := await(t, attach(background, a, moved)); exit.Code != 6 || exit.Cancelled {
 			t.Errorf("the original, moved: %+v", exit)
 		}

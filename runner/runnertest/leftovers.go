@@ -24,8 +24,7 @@ func (traits Traits) testLeftovers(t *testing.T, newLauncher func(*testing.T) ru
 		"DoubleFork":    `(setsid sh -c 'sleep 1000 & echo pid $!' & ) ; while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`,
 	} {
 		traits.part(t, name, func(t *testing.T) {
-			job := shellJob(t, line)
-			job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+			job := awareJob(t, line)
 			exit := launch(t, l, job)
 			if exit.Code != 3 || exit.Cancelled || exit.TimedOut {
 				t.Errorf("%+v", exit)
@@ -45,8 +44,7 @@ func (traits Traits) testLeftovers(t *testing.T, newLauncher func(*testing.T) ru
 		})
 	}
 	traits.part(t, "IgnoresSIGTERM", func(t *testing.T) {
-		job := shellJob(t, `sh -c 'trap "" TERM; echo pid $$; while :; do sleep 1; done' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`)
-		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+		job := awareJob(t, `sh -c 'trap "" TERM; echo pid $$; while :; do sleep 1; done' & while ! grep -q pid "$OUT"; do sleep 0.01; done; exit 3`)
 		job.Grace = 20 * time.Millisecond
 		if exit := launch(t, l, job); exit.Code != 3 || len(exit.Leftovers) == 0 {
 			t.Errorf("%+v", exit)
@@ -79,8 +77,7 @@ func (traits Traits) testLateOutput(t *testing.T, newLauncher func(*testing.T) r
 		counted(job, exit, "early\nlate\n")
 	})
 	t.Run("IsEnded", func(t *testing.T) {
-		job := shellJob(t, `sh -c 'trap "echo late; exit" TERM; echo ready; while :; do sleep 0.01; done' & while ! grep -q ready "$OUT"; do sleep 0.01; done`)
-		job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+		job := awareJob(t, `sh -c 'trap "echo late; exit" TERM; echo ready; while :; do sleep 0.01; done' & while ! grep -q ready "$OUT"; do sleep 0.01; done`)
 		settled := 0
 		job.Settled = func() { settled++ }
 		exit := launch(t, l, job)
@@ -149,9 +146,7 @@ func testHopper(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 // testNeighbours: the end of one attempt is not the end of what others have started.
 func testNeighbours(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	l := newLauncher(t)
-	job := shellJob(t, `(setsid sh -c 'echo pid $$; echo ready; exec sleep 1000' &); until [ -e "$GO" ]; do sleep 0.01; done`)
-	gate := filepath.Join(t.TempDir(), "go")
-	job.Env = []string{"GO=" + gate}
+	job, open := gatedJob(t, `(setsid sh -c 'echo pid $$; echo ready; exec sleep 1000' &); until [ -e "$GO" ]; do sleep 0.01; done`)
 	done := start(t, context.Background(), l, job)
 	waitForLine(t, job, "ready")
 	launch(t, l, shellJob(t, "true"))
@@ -163,9 +158,7 @@ func testNeighbours(t *testing.T, newLauncher func(*testing.T) runner.Launcher) 
 			t.Error("a neighbour's background process was ended")
 		}
 	}
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	open()
 	if exit := await(t, done); exit.Code != 0 || len(exit.Leftovers) != 1 {
 		t.Errorf("%+v", exit)
 	}

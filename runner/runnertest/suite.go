@@ -101,6 +101,27 @@ func shellJob(t *testing.T, line string) runner.Job {
 	return job
 }
 
+// gatedJob is a shellJob whose line waits for the file $GO, which open makes.
+func gatedJob(t *testing.T, line string) (job runner.Job, open func()) {
+	t.Helper()
+	job = shellJob(t, line)
+	gate := filepath.Join(t.TempDir(), "go")
+	job.Env = []string{"GO=" + gate}
+	return job, func() {
+		if err := os.WriteFile(gate, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// awareJob is a shellJob whose line may look at its own output, $OUT.
+func awareJob(t *testing.T, line string) runner.Job {
+	t.Helper()
+	job := shellJob(t, line)
+	job.Env = []string{"OUT=" + filepath.Join(job.Dir, runner.StdoutName)}
+	return job
+}
+
 func argvJob(t *testing.T, argv ...string) runner.Job {
 	t.Helper()
 	job := newJob(t)
