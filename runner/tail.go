@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,6 +34,21 @@ func Tail(ctx context.Context, path string, w io.Writer, ended <-chan struct{}) 
 	}
 	defer unix.Close(fd)
 	t := tail{fd: fd, w: w, limit: math.MaxInt64}
+	return t.follow(ctx, path, ended)
+}
+
+// TailFile copies a file that is open for reading as Tail does, but only what stands at
+// most n bytes before its present end.
+func TailFile(ctx context.Context, f *os.File, n int64, w io.Writer, ended <-chan struct{}) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return errors.Join(fmt.Errorf("%s is not a regular file", f.Name()), err)
+	}
+	t := tail{fd: int(f.Fd()), w: w, limit: math.MaxInt64, offset: max(0, info.Size()-n)}
+	return t.follow(ctx, f.Name(), ended)
+}
+
+func (t *tail) follow(ctx context.Context, path string, ended <-chan struct{}) error {
 	timer := time.NewTimer(tailMin)
 	defer timer.Stop()
 	for pause := tailMin; ; {

@@ -29,7 +29,7 @@ func completeArgs(root *cobra.Command) {
 		switch words[1] {
 		case "SPEC":
 			cmd.ValidArgsFunction = first([]cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt, next)
-		case "STUDY":
+		case "STUDY", "[STUDY":
 			cmd.ValidArgsFunction = first(nil, cobra.ShellCompDirectiveDefault, next)
 		case "[FOLDER]":
 			cmd.ValidArgsFunction = first(nil, cobra.ShellCompDirectiveFilterDirs, nil)

@@ -55,24 +55,23 @@ whose study has not begun.`,
 			if err != nil {
 				return err
 			}
-			return steer(cmd.Context(), g, cfg, args[0], func(st *study.State) (study.Request, error) {
-				v, err := parseValues(st.Config.Params, st.Space, args[1:])
-				if err != nil {
-					return study.Request{}, err
-				}
-				whole, err := st.Space.Complete(v)
-				if err != nil {
-					return study.Request{}, &usageError{err}
-				}
-				return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
-			}, func(c changed) string {
-				text := "enqueued " + oneLine(c.Values.String())
-				if end := c.state.Closed; end != nil {
-					text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
-				}
-				return text
-			})
+			return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
 		},
+	}
+}
+
+// enqueueing asks for a trial of the values in NAME=VALUE words.
+func enqueueing(words []string) func(*study.State) (study.Request, error) {
+	return func(st *study.State) (study.Request, error) {
+		v, err := parseValues(st.Config.Params, st.Space, words)
+		if err != nil {
+			return study.Request{}, err
+		}
+		whole, err := st.Space.Complete(v)
+		if err != nil {
+			return study.Request{}, &usageError{err}
+		}
+		return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
 	}
 }
 
@@ -139,11 +138,6 @@ counts towards the budget. With --undo the result counts again.`,
 					action = study.ActionInclude
 				}
 				return study.Request{Action: action, Trial: n}, err
-			}, func(c changed) string {
-				if undo {
-					return fmt.Sprintf("trial %d counts again", c.Trial)
-				}
-				return fmt.Sprintf("excluded trial %d", c.Trial)
 			})
 		},
 	}
@@ -163,8 +157,7 @@ be a spec whose study has not begun.`,
 			note := func(*study.State) (study.Request, error) {
 				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
 			}
-			noted := func(changed) string { return "noted" }
-			err := steer(cmd.Context(), g, nil, args[0], note, noted)
+			err := steer(cmd.Context(), g, nil, args[0], note)
 			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
 				return err
 			}
@@ -172,7 +165,7 @@ be a spec whose study has not begun.`,
 			if cfg == nil || specErr != nil {
 				return cmp.Or(specErr, err)
 			}
-			return steer(cmd.Context(), g, cfg, args[0], note, noted)
+			return steer(cmd.Context(), g, cfg, args[0], note)
 		},
 	}
 	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,6 +115,32 @@ func printLog(ctx context.Context, w io.Writer, path string, raw bool, secrets s
 		return usagef("there is no output: %v", err)
 	}
 	return errors.Join(err, safe.flush())
+}
+
+// logEnd is how much of a log that is there already others than the terminal are shown.
+const logEnd = 256 << 10
+
+// followLog copies the end of a log as it grows until ended is closed. No link in the
+// study leads it out of the study's directory.
+func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
+	root, err := os.OpenRoot(string(l))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	path, err := filepath.Rel(string(l), filepath.Join(l.Attempt(id), name))
+	if err != nil {
+		return err
+	}
+	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that has no writer
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing is printed yet
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return errors.Join(runner.TailFile(ctx, f, logEnd, to, ended), to.flush())
 }
 
 // sanitizer makes text safe for a terminal line by line. A line longer than

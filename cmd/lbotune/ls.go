@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,24 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
-
-// listedJSON is a study as ls prints it with --json.
-type listedJSON struct {
-	Dir      string    `json:"dir"`
-	Study    string    `json:"study,omitempty"`
-	State    string    `json:"state"` // running, ended, stopped, or unreadable
-	Finished int       `json:"finished"`
-	Trials   int       `json:"trials,omitempty"` // of the budget
-	Failed   int       `json:"failed"`
-	Metric   string    `json:"metric,omitempty"`
-	Best     *float64  `json:"best,omitempty"`
-	Updated  time.Time `json:"updated,omitzero"`
-	Error    string    `json:"error,omitempty"`
-}
 
 func newLs(g *global) *cobra.Command {
 	return &cobra.Command{
@@ -42,7 +30,7 @@ runs, how far it is, and its best value. Hidden folders are left out.`,
 			if len(args) > 0 {
 				folder = args[0]
 			}
-			found, err := studiesBelow(folder)
+			found, err := (&lister{folder: folder}).list()
 			if err != nil {
 				return &usageError{err}
 			}
@@ -60,14 +48,14 @@ runs, how far it is, and its best value. Hidden folders are left out.`,
 			}
 			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
 			for _, s := range found {
-				rows = append(rows, s.row())
+				rows = append(rows, listRow(s))
 			}
 			return printTable(g.out, rows)
 		},
 	}
 }
 
-func (s listedJSON) row() []string {
+func listRow(s report.Listed) []string {
 	if s.Error != "" {
 		return []string{oneLine(s.Dir), s.State, "", "", "", shortened(oneLine(s.Error), 60), ""}
 	}
@@ -81,37 +69,54 @@ func (s listedJSON) row() []string {
 	return []string{oneLine(s.Dir), s.State, finished, strconv.Itoa(s.Failed), best, oneLine(s.Metric), s.Updated.Local().Format(time.DateTime)}
 }
 
-// studiesBelow reads every study in a folder and below.
-func studiesBelow(folder string) (found []listedJSON, err error) {
+// lister lists the studies in a folder and below.
+type lister struct {
+	folder string
+	seen   map[string]seen
+}
+
+// seen is a study as it was listed last: it is read again when one of these has changed.
+type seen struct {
+	size  int64
+	held  bool
+	study report.Listed
+}
+
+func (l *lister) list() (found []report.Listed, err error) {
 	name := filepath.Base(study.Layout("").Journal())
-	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+	now := map[string]seen{}
+	err = filepath.WalkDir(l.folder, func(path string, e fs.DirEntry, err error) error {
 		switch {
-		case err != nil && path == folder:
+		case err != nil && path == l.folder:
 			return err
 		case err != nil: // not ours to read
 			return fs.SkipDir
 		case !e.IsDir():
 			return nil
-		case strings.HasPrefix(e.Name(), ".") && path != folder:
+		case strings.HasPrefix(e.Name(), ".") && path != l.folder:
 			return fs.SkipDir
 		}
-		if info, err := os.Stat(filepath.Join(path, name)); err != nil || !info.Mode().IsRegular() {
+		info, err := os.Stat(filepath.Join(path, name))
+		if err != nil || !info.Mode().IsRegular() {
 			return nil
 		}
-		found = append(found, listed(path))
+		held, err := journal.InUse(study.LayoutOf(path).Journal())
+		s, known := l.seen[path]
+		if !known || s.size != info.Size() || s.held != held || err != nil {
+			s = seen{info.Size(), held, listed(path, held, err)}
+		}
+		now[path] = s
+		found = append(found, s.study)
 		return fs.SkipDir
 	})
+	l.seen = now
 	return found, err
 }
 
-func listed(dir string) listedJSON {
-	out := listedJSON{Dir: dir, State: "unreadable"}
-	st, _, err := study.Load(dir)
-	var held bool
-	if err == nil {
-		held, err = journal.InUse(study.LayoutOf(dir).Journal())
-	}
-	if err != nil {
+func listed(dir string, held bool, err error) report.Listed {
+	out := report.Listed{Dir: dir, State: "unreadable"}
+	st, _, loadErr := study.Load(dir)
+	if err = cmp.Or(loadErr, err); err != nil {
 		out.Error = err.Error()
 		return out
 	}

@@ -138,5 +138,12 @@ func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 			}
 			return ""
 		},
+		Log: func(ctx context.Context, t *study.Trial, stderr bool, w io.Writer, ended <-chan struct{}) error {
+			name := runner.StdoutName
+			if stderr {
+				name = runner.StderrName
+			}
+			return followLog(ctx, l, study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}, name, &sanitizer{w: w, secrets: secrets}, ended)
+		},
 	}, err
 }

@@ -46,9 +46,9 @@ var schemaTypes = map[string]reflect.Type{
 	"trial": reflect.TypeFor[shownJSON](), "check": reflect.TypeFor[preview](), "smoke": reflect.TypeFor[smokeJSON](),
 	"candidate": reflect.TypeFor[candidateJSON](), "explanation": reflect.TypeFor[report.Reason](), "importance": reflect.TypeFor[report.Importance](),
 	"repaired": reflect.TypeFor[repairedJSON](), "replayed": reflect.TypeFor[session.Replayed](), "verified": reflect.TypeFor[verifiedJSON](),
-	"study": reflect.TypeFor[listedJSON](), "match": reflect.TypeFor[matchJSON](), "parsed": reflect.TypeFor[parsedJSON](),
+	"study": reflect.TypeFor[report.Listed](), "match": reflect.TypeFor[matchJSON](), "parsed": reflect.TypeFor[parsedJSON](),
 	"report": reflect.TypeFor[report.Study](), "status": reflect.TypeFor[statusJSON](), "version": reflect.TypeFor[versionJSON](),
-	"error": reflect.TypeFor[errorJSON](),
+	"error": reflect.TypeFor[errorJSON](), "order": reflect.TypeFor[report.Order](), "answer": reflect.TypeFor[report.Answer](),
 }
 
 // schemas are those of all kinds, made from the types.
@@ -86,6 +86,7 @@ func schemas(t *testing.T) *jsonschema.Schema {
 		all.Defs[name] = s
 	}
 	all.Defs["error"].Description = "an error, on standard error"
+	all.Defs["order"].Description, all.Defs["answer"].Description = "to /api/v1/requests of lbotune serve --control", "of it"
 	return all
 }
 

@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,20 +20,41 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// shower shows something in browsers: a study, or a folder of them.
+type shower interface {
+	Run(context.Context) error
+	Handler(hosts ...string) http.Handler
+}
+
 func newServe(g *global) *cobra.Command {
 	var listen string
+	var control bool
 	cmd := &cobra.Command{
-		Use:   "serve STUDY",
-		Short: "Show a study in the browser while it runs",
-		Long: `Serve shows the page of report, and keeps it up to date while the study runs. It only
-reads: nothing can be changed through it. Beside the page it answers /api/v1/study, with
+		Use:   "serve [STUDY | FOLDER]",
+		Short: "Show studies in the browser while they run",
+		Long: `Serve shows the page of report, and keeps it up to date while the study runs; of a
+FOLDER, this one if there is none, it lists the studies in it and below, each with its
+page. It follows what running trials print. Beside the page it answers /api/v1/study, with
 what report --format json prints, and /metrics, for Prometheus.
 
 Who can reach the address can see the study. Only this machine can unless --listen says
-so; there is no password.`,
-		Args: cobra.ExactArgs(1),
+so; there is no password. Nothing can be changed unless --control is given: then
+whoever has the address with the token that it prints can enqueue, exclude, note and stop.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
+			arg := "."
+			if len(args) > 0 {
+				arg = args[0]
+			}
+			var c *report.Control
+			secret := ""
+			if control {
+				c = &report.Control{Token: rand.Text(), Obey: func(ctx context.Context, dir string, o report.Order) (string, error) {
+					return obey(ctx, g, dir, o)
+				}}
+				secret = "#token=" + c.Token
+			}
+			what, v, err := toShow(arg, c)
 			if err != nil {
 				return err
 			}
@@ -41,23 +67,64 @@ so; there is no password.`,
 				return &hinted{usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free"}
 			}
 			hosts, url := report.Hosts(ln.Addr(), host)
-			fmt.Fprintf(g.err, "%s shows %s; Ctrl-C ends it\n", url, oneLine(st.Config.Name))
-			v := report.NewServer(l.Journal(), func() (report.Source, error) {
-				st, _, err := study.Load(string(l))
-				if err != nil {
-					return report.Source{}, err
-				}
-				return sourceOf(st, l)
-			})
+			fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))
 			return serve(cmd.Context(), ln, v, hosts)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
+	cmd.Flags().BoolVar(&control, "control", false, "let whoever has the token that is printed change the study")
 	return cmd
 }
 
+// toShow is what an argument names, and what shows it.
+func toShow(arg string, c *report.Control) (what string, v shower, err error) {
+	dir, err := studyDir(arg)
+	if err != nil {
+		return "", nil, err
+	}
+	info, err := os.Stat(dir)
+	if _, none := os.Stat(study.Layout(dir).Journal()); none == nil || err != nil || !info.IsDir() {
+		st, l, err := load(arg)
+		if err != nil {
+			return "", nil, err
+		}
+		s := serverOf(l)
+		s.Control = c
+		return st.Config.Name, s, nil
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", nil, err
+	}
+	studies := lister{folder: dir}
+	list := func() ([]report.Listed, error) {
+		found, err := studies.list()
+		for i := range found {
+			rel, err := filepath.Rel(dir, found[i].Dir)
+			if err != nil {
+				return nil, err
+			}
+			found[i].Dir = filepath.ToSlash(rel)
+		}
+		return found, err
+	}
+	open := func(rel string) *report.Server {
+		return serverOf(study.LayoutOf(filepath.Join(dir, filepath.FromSlash(rel))))
+	}
+	return "the studies below " + arg, report.NewFolder(filepath.Base(dir), list, open, c), nil
+}
+
+func serverOf(l study.Layout) *report.Server {
+	return report.NewServer(l.Journal(), func() (report.Source, error) {
+		st, _, err := study.Load(string(l))
+		if err != nil {
+			return report.Source{}, err
+		}
+		return sourceOf(st, l)
+	})
+}
+
 // serve answers until the context ends.
-func serve(ctx context.Context, ln net.Listener, v *report.Server, hosts []string) error {
+func serve(ctx context.Context, ln net.Listener, v shower, hosts []string) error {
 	server := &http.Server{Handler: v.Handler(hosts...), ReadHeaderTimeout: 10 * time.Second}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return v.Run(ctx) })
@@ -72,4 +139,39 @@ func serve(ctx context.Context, ln net.Listener, v *report.Server, hosts []strin
 		return server.Close()
 	})
 	return group.Wait()
+}
+
+// obey does what the page's user orders, as the command of the same name would.
+func obey(ctx context.Context, g *global, dir string, o report.Order) (string, error) {
+	ask := func(*study.State) (study.Request, error) {
+		return study.Request{Action: study.Action(o.Action), Trial: o.Trial, Text: o.Text}, nil
+	}
+	switch study.Action(o.Action) {
+	case "stop":
+		st, l, err := load(dir)
+		if err != nil {
+			return "", err
+		}
+		return "the study is stopped; lbotune resume goes on", stopStudy(ctx, g, st, l)
+	case study.ActionEnqueue:
+		var words []string
+		for _, name := range slices.Sorted(maps.Keys(o.Values)) {
+			if text := o.Values[name]; text != "" {
+				words = append(words, name+"="+text)
+			}
+		}
+		if len(words) == 0 {
+			return "", usagef("no values are given")
+		}
+		ask = enqueueing(words)
+	case study.ActionNote:
+		if o.Text == "" {
+			return "", usagef("the note has no text")
+		}
+	}
+	c, err := request(ctx, nil, dir, ask)
+	if err != nil {
+		return "", err
+	}
+	return c.said(), nil
 }

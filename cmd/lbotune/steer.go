@@ -39,7 +39,7 @@ type changeJSON struct {
 // a config, a study that is not there is begun, and the ranges of one that rests are
 // taken over.
 func steer(ctx context.Context, g *global, cfg *study.Config, arg string,
-	ask func(*study.State) (study.Request, error), done func(changed) string) error {
+	ask func(*study.State) (study.Request, error)) error {
 	c, err := request(ctx, cfg, arg, ask)
 	if err != nil {
 		return hintStudy(arg, err)
@@ -47,12 +47,32 @@ func steer(ctx context.Context, g *global, cfg *study.Config, arg string,
 	if g.json {
 		return printLine(g.out, changeJSON{c.Action, c.Trial, c.Values, c.Text, c.Trials, time.Duration(c.Time).Seconds(), c.Workers, c.live})
 	}
-	text := done(c)
+	_, err = fmt.Fprintln(g.err, c.said())
+	return err
+}
+
+// said is what people are told of the change.
+func (c changed) said() string {
+	text := ""
+	switch c.Action {
+	case study.ActionEnqueue:
+		text = "enqueued " + oneLine(c.Values.String())
+		if end := c.state.Closed; end != nil {
+			text += "; the study has ended, " + oneLine(end.Detail) + ": raise its budget to have them tried"
+		}
+	case study.ActionExclude:
+		text = fmt.Sprintf("excluded trial %d", c.Trial)
+	case study.ActionInclude:
+		text = fmt.Sprintf("trial %d counts again", c.Trial)
+	case study.ActionNote:
+		text = "noted"
+	case study.ActionAdjust:
+		text = "the study goes on with " + extent(&c.state.Config)
+	}
 	if c.live {
 		text += "; the lbotune that works on the study has taken it"
 	}
-	_, err = fmt.Fprintln(g.err, text)
-	return err
+	return text
 }
 
 func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study.State) (study.Request, error)) (c changed, err error) {
@@ -181,7 +201,7 @@ func (a *adjustment) check() error {
 func (a *adjustment) adjust(ctx context.Context, g *global, arg string) error {
 	return steer(ctx, g, nil, arg, func(*study.State) (study.Request, error) {
 		return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: study.Duration(a.time), Workers: a.workers}, a.check()
-	}, func(c changed) string { return "the study goes on with " + extent(&c.state.Config) })
+	})
 }
 
 // extent says how much a study does, and how much of it at a time.

@@ -3,11 +3,12 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 // browser is a Chromium without a window, spoken to over a pipe by its DevTools protocol.
@@ -254,16 +259,7 @@ func live(t *testing.T) (url string, grow func()) {
 		st := h.st // what is read anew shares nothing that changes
 		return Source{State: &st, Running: true}, nil
 	})
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &http.Server{Handler: v.Handler(ln.Addr().String())}
-	go server.Serve(ln)
-	done := make(chan struct{})
-	go func() { defer close(done); _ = v.Run(t.Context()) }()
-	t.Cleanup(func() { server.Close(); <-done })
-	return "http://" + ln.Addr().String(), grow
+	return serving(t, v.Run, v.Handler), grow
 }
 
 // New trials arrive on the page by themselves, and it asks for nothing twice.
@@ -281,78 +277,101 @@ func TestLivePageInABrowser(t *testing.T) {
 	b.await("getComputedStyle(document.getElementById('t10')).display", "block")
 	b.quiet(url)
 	asked := slices.DeleteFunc(b.requests, func(r string) bool { return strings.HasPrefix(r, "data:") })
-	if want := []string{url + "/", url + "/events?since=1"}; !slices.Equal(asked, want) {
+	if want := []string{url + "/", url + "/" + b.eval("document.body.dataset.feed")}; !slices.Equal(asked, want) {
 		t.Errorf("requests %v; want %v", asked, want)
 	}
 }
 
-// Who comes by a foreign name, from a foreign page, to change something or to look around
-// is refused.
-func TestServerRefuses(t *testing.T) {
-	v := NewServer(filepath.Join(t.TempDir(), "none"), nil)
-	v.study = studies(t)["finished"]
-	handler := v.Handler("127.0.0.1:8765")
-	for _, c := range []struct {
-		method, path, host, origin string
-		want                       int
-	}{
-		{"GET", "/", "127.0.0.1:8765", "", 200},
-		{"HEAD", "/", "127.0.0.1:8765", "http://127.0.0.1:8765", 200},
-		{"GET", "/api/v1/study", "127.0.0.1:8765", "", 200},
-		{"GET", "/metrics", "127.0.0.1:8765", "", 200},
-		{"GET", "/", "evil.example", "", 421},
-		{"GET", "/", "evil.example:8765", "", 421},
-		{"GET", "/api/v1/study", "127.0.0.1:8765", "http://evil.example", 403},
-		{"GET", "/events", "127.0.0.1:8765", "null", 403},
-		{"POST", "/", "127.0.0.1:8765", "", 405},
-		{"DELETE", "/api/v1/study", "127.0.0.1:8765", "", 405},
-		{"GET", "/../../etc/passwd", "127.0.0.1:8765", "", 404},
-		{"GET", "/trials/000001/a1/stdout", "127.0.0.1:8765", "", 404},
-		{"GET", "/%2e%2e/journal.jsonl", "127.0.0.1:8765", "", 404},
-	} {
-		r := httptest.NewRequest(c.method, "http://"+c.host+"/", nil)
-		r.URL.Path = c.path
-		r.Host = c.host
-		if c.origin != "" {
-			r.Header.Set("Origin", c.origin)
-		}
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		if w.Code != c.want && !(c.want == 404 && w.Code == http.StatusTemporaryRedirect) {
-			t.Errorf("%s %s of %s from %q: %d; want %d", c.method, c.path, c.host, c.origin, w.Code, c.want)
-		}
-		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-			t.Errorf("%s: the policy is %q", c.path, csp)
-		}
-	}
-}
-
-// The figures are those of the study, and the API's fields those that docs/seeing.md has.
-func TestAPI(t *testing.T) {
-	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
-	get := func(path string) string {
-		w := httptest.NewRecorder()
-		v.Handler("example.com").ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		return w.Body.String()
-	}
-	if text := get("/metrics"); !strings.Contains(text, "lbotune_trials{status=\"succeeded\"} 19\n") || !strings.Contains(text, "lbotune_trials{status=\"failed\"} 1\n") {
-		t.Errorf("metrics:\n%s", text)
-	}
-	var answer map[string]any
-	if err := json.Unmarshal([]byte(get("/api/v1/study")), &answer); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile("../../docs/seeing.md")
+// serving lets a handler answer on a port of this machine.
+func serving(t *testing.T, run func(context.Context) error, handler func(hosts ...string) http.Handler) (url string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	trial := answer["trials"].([]any)[3].(map[string]any)
-	for _, fields := range []map[string]any{answer, trial} {
-		for name := range fields {
-			if !strings.Contains(string(page), "`"+name+"`") {
-				t.Errorf("docs/seeing.md does not tell of %s", name)
-			}
+	server := &http.Server{Handler: handler(ln.Addr().String())}
+	go server.Serve(ln)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = run(t.Context()) }()
+	t.Cleanup(func() { server.Close(); <-done })
+	return "http://" + ln.Addr().String()
+}
+
+// The list of a folder grows by itself, and leads to a page where a log can be followed and,
+// with the token of the address, the study be steered.
+func TestFolderInABrowser(t *testing.T) {
+	b := openBrowser(t)
+	h := begin(t, float("x"), float("dataset"))
+	h.trial(0.1, 0.9)
+	h.record(study.Proposed{Trial: 2, Told: 1, Origin: optimizer.OriginModel, Values: h.st.Space.Decode(spaces.Point{0.5, 0.5})}, study.Started{Trial: 2, Attempt: 1})
+	journal := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(journal, []byte("x"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	more, orders, said := make(chan string), make(chan Order, 9), make(chan string)
+	found := []Listed{{Dir: "b.study", Study: "b", State: "running", Finished: 1, Trials: 20, Metric: "loss"}, {Dir: "a" + evil, State: "unreadable", Error: evil}}
+	f := NewFolder(evil, func() ([]Listed, error) {
+		select {
+		case name := <-more:
+			found = append(found, Listed{Dir: name, State: "stopped"})
+		default:
 		}
+		return found, nil
+	}, func(string) *Server {
+		return NewServer(journal, func() (Source, error) {
+			st := h.st
+			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
+				fmt.Fprintln(w, evil, strings.Repeat("x", 1<<20))
+				for {
+					select {
+					case text := <-said:
+						fmt.Fprint(w, text)
+					case <-ctx.Done():
+						return ctx.Err()
+					}
+				}
+			}}, nil
+		})
+	}, &Control{Token: "secret", Obey: func(_ context.Context, _ string, o Order) (string, error) {
+		orders <- o
+		return "done <b>" + o.Action, nil
+	}})
+	url := serving(t, f.Run, f.Handler)
+	b.open(url + "/")
+	b.await(`document.querySelectorAll('#studies tr').length`, "2")
+	more <- "c.study"
+	b.await(`document.querySelectorAll('#studies tr').length + document.querySelector('#studies').lastChild.textContent.trim().slice(0, 7)`, "3c.study")
+	b.quiet(url)
+	b.call(b.tab, "Page.navigate", map[string]any{"url": url + "/study/b.study/#token=secret"})
+	b.await("document.readyState + location.href + document.getElementById('token')?.value", "complete"+url+"/study/b.study/secret")
+	b.eval("location.hash = '#t2'")
+	b.mark("#t2 a.log", "click")
+	said <- "epoch 1 <b>\n"
+	said <- "epoch 2\n"
+	b.await(`document.querySelector('dialog pre').textContent.split('\n').slice(1).join()`, "epoch 1 <b>,epoch 2,")
+	b.await(`document.querySelectorAll('dialog pre *').length + document.title`, "0lbotune: bowl")
+	b.mark("dialog button", "click")
+	b.await(`document.querySelectorAll('dialog').length`, "0")
+	b.mark("#t2 button[data-like]", "click")
+	b.await(`document.querySelector('[name="p:x"]').value + location.hash`, "0.5#control")
+	b.eval(`document.querySelector('[name="p:dataset"]').value = '<i>'`)
+	b.mark("#enqueue button", "click")
+	b.await(`document.getElementById('said').textContent`, "done <b>enqueue")
+	if o := <-orders; o.Action != "enqueue" || o.Values["x"] != "0.5" || o.Values["dataset"] != "<i>" {
+		t.Errorf("ordered %+v", o)
+	}
+	b.eval("location.hash = '#t1'")
+	b.mark(`#t1 button[value="exclude"]`, "click")
+	b.await(`document.getElementById('said').textContent`, "done <b>exclude")
+	if o := <-orders; o.Action != "exclude" || o.Trial != 1 {
+		t.Errorf("ordered %+v", o)
+	}
+	b.eval("document.getElementById('token').value = 'wrong'")
+	b.mark(`#t1 button[value="exclude"]`, "click")
+	b.await(`document.getElementById('said').className`, "bad")
+	b.heard = slices.DeleteFunc(b.heard, func(h string) bool { return strings.Contains(h, "401") })
+	b.quiet(url)
+	if len(orders) > 0 {
+		t.Errorf("obeyed without the token: %+v", <-orders)
 	}
 }

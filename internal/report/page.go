@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
@@ -38,9 +39,31 @@ type card struct {
 	Wide            bool
 }
 
+// served is what a page that is served has more.
+type served struct {
+	Home          string // of the list from which one comes here
+	Logs, Control bool
+}
+
+// whole is a page.
+type whole struct {
+	Title, Policy, Feed string
+	Style               template.CSS
+	Script              template.JS
+	Compare             []card
+	Studies             []*sheet
+	Head, Rows          template.HTML // of a list of studies
+}
+
+// frame is a page without a content. One with a feed keeps itself up to date from there.
+func frame(title, feed string) whole {
+	return whole{Title: title, Policy: policy(), Feed: feed, Style: template.CSS(pageCSS + chartCSS), Script: template.JS(pageJS)}
+}
+
 // sheet is a study as the page has it.
 type sheet struct {
 	*Study
+	Live   served
 	Key    string
 	Tiles  [][2]string
 	Cards  []card
@@ -49,6 +72,10 @@ type sheet struct {
 
 // panel holds the details of a trial.
 type panel struct {
+	Live            served
+	Number          int
+	Done, Excluded  bool
+	Like            string // its values as JSON
 	ID, Title, Tip  string
 	Rows            [][2]string
 	Command, Output string
@@ -78,13 +105,7 @@ func policy() string {
 // HTML writes the page of one study, or of several beside each other. A page with a feed
 // keeps itself up to date from there.
 func HTML(w io.Writer, studies []*Study, feed string) error {
-	page := struct {
-		Title, Policy, Feed string
-		Style               template.CSS
-		Script              template.JS
-		Compare             []card
-		Studies             []*sheet
-	}{"lbotune: " + clean(studies[0].Name, 80), policy(), feed, template.CSS(pageCSS + chartCSS), template.JS(pageJS), nil, nil}
+	page := frame("lbotune: "+clean(studies[0].Name, 80), feed)
 	if len(studies) > 1 {
 		for i, s := range studies {
 			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
@@ -106,7 +127,7 @@ func render(name string, data any) string {
 }
 
 func (s *Study) sheet() *sheet {
-	sh := &sheet{Study: s, Key: s.key, Tiles: s.tiles()}
+	sh := &sheet{Study: s, Live: s.live, Key: s.key, Tiles: s.tiles()}
 	add := func(id, title, note string, wide bool, body string) {
 		sh.Cards = append(sh.Cards, card{s.key + id, title, note, template.HTML(body), wide})
 	}
@@ -249,7 +270,7 @@ func (s *Study) table() table {
 }
 
 func (s *Study) panel(t *Trial) panel {
-	p := panel{ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
+	p := panel{Live: s.live, Number: t.Number, Done: t.Done(), Excluded: t.Excluded, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
 	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 60), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
@@ -289,6 +310,17 @@ func (s *Study) panel(t *Trial) panel {
 		add("took", took(t.Seconds))
 	}
 	p.Tip = strings.Join(tip, "\n")
+	if s.live.Control {
+		like := map[string]string{}
+		for _, a := range t.Values {
+			like[a.Name] = a.Value.Text()
+		}
+		text, err := json.Marshal(like)
+		if err != nil {
+			panic("report: " + err.Error()) // strings
+		}
+		p.Like = string(text)
+	}
 	return p
 }
 

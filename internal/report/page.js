@@ -1,6 +1,7 @@
 'use strict';
 // Everything can be read without this: it marks a trial in all pictures at once, closes
-// its panel with Escape, and keeps a live page up to date.
+// its panel with Escape, and keeps a live page up to date. There it also follows what a
+// trial prints, and sends what its user orders.
 (() => {
   let marks = new Map(), lit = [];
   const index = () => {
@@ -38,6 +39,69 @@
   index();
   const feed = document.body.dataset.feed;
   if (!feed) return;
+  const make = (name, more) => document.body.appendChild(Object.assign(document.createElement(name), more));
+  document.addEventListener('click', async e => { // a log, as it grows
+    const a = e.target.closest('a.log');
+    if (!a) return;
+    e.preventDefault();
+    const box = make('dialog', {className: 'log'}), title = box.appendChild(document.createElement('h2')),
+      close = title.appendChild(document.createElement('button')), note = title.appendChild(document.createElement('span')),
+      pre = box.appendChild(document.createElement('pre')), stop = new AbortController();
+    let held = 0;
+    close.textContent = 'Close';
+    close.onclick = () => box.close();
+    box.onclose = () => { stop.abort(); box.remove(); };
+    box.showModal();
+    note.textContent = a.textContent + ', going on';
+    try {
+      const got = await fetch(a.href, {signal: stop.signal}), reader = got.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let part; !(part = await reader.read()).done;) {
+        const low = pre.scrollTop + pre.clientHeight > pre.scrollHeight - 40;
+        pre.append(part.value);
+        for (held += part.value.length; held > 1e6; pre.firstChild.remove()) held -= pre.firstChild.length;
+        if (low) pre.scrollTop = pre.scrollHeight;
+      }
+      note.textContent = a.textContent + (held ? ', to its end' : ': nothing was printed');
+    } catch (err) {
+      if (!stop.signal.aborted) note.textContent = 'No answer: ' + err.message;
+    }
+  });
+  if (location.hash.startsWith('#token=')) { // not to be seen, nor to be kept in the history
+    sessionStorage.setItem('token', location.hash.slice(7));
+    history.replaceState(null, '', location.pathname);
+  }
+  const token = document.getElementById('token'), said = document.getElementById('said');
+  if (token) {
+    token.value = sessionStorage.getItem('token') || '';
+    document.addEventListener('click', e => {
+      if (!e.target.dataset.like) return;
+      const form = document.getElementById('enqueue'), like = JSON.parse(e.target.dataset.like);
+      for (const name in like) form.elements.namedItem('p:' + name).value = like[name];
+      location.hash = '#control';
+      form.parentNode.open = true;
+    });
+    document.addEventListener('submit', async e => {
+      e.preventDefault();
+      const form = e.target, order = {action: e.submitter.value};
+      for (const [name, text] of new FormData(form)) {
+        if (name.startsWith('p:')) (order.values ||= {})[name.slice(2)] = text;
+        else order[name] = name === 'trial' ? +text : text;
+      }
+      said.className = '';
+      said.textContent = 'Asking ...';
+      try {
+        const got = await fetch('api/v1/requests', {method: 'POST', body: JSON.stringify(order),
+          headers: {'Content-Type': 'application/json', Authorization: 'Bearer ' + token.value}}), answer = await got.json();
+        said.className = answer.error ? 'bad' : '';
+        said.textContent = answer.error || answer.done;
+        if (answer.error) return;
+        sessionStorage.setItem('token', token.value);
+        form.reset();
+      } catch (err) {
+        said.textContent = 'No answer: ' + err.message;
+      }
+    });
+  }
   const source = new EventSource(feed), box = document.createElement('template');
   let late = 0;
   source.addEventListener('part', e => { // the parts of the page that have changed

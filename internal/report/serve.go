@@ -5,49 +5,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
-	"strconv"
-	"sync"
-	"time"
+	"sync/atomic"
 )
 
-// Server shows a study in browsers while it runs. It only reads.
+// Server shows a study in browsers while it runs.
 type Server struct {
+	board
 	load    func() (Source, error)
 	journal string
-
-	mu      sync.Mutex
+	size    int64 // of the journal when it was read
 	study   *Study
-	version int // counts what has been shown
-	parts   map[string]versioned
-	order   []string
-	changed chan struct{} // closed when there is a new version
+	src     Source
+
+	// Control, if there is one, lets people change the study; nil only shows it.
+	Control *Control
+	home    string // the page that lists this study among others
 }
 
 // NewServer returns a server of the study that load reads anew, whenever the file at
 // journal has changed.
 func NewServer(journal string, load func() (Source, error)) *Server {
-	return &Server{load: load, journal: journal, changed: make(chan struct{})}
+	return &Server{board: newBoard(new(atomic.Int32)), load: load, journal: journal, size: -1}
 }
-
-type versioned struct {
-	part
-	version int
-}
-
-// part is a piece of the page that can be replaced by itself.
-type part struct {
-	ID   string `json:"id"`
-	In   string `json:"in"` // where it goes when it is new
-	HTML string `json:"html"`
-}
-
-const (
-	leastPause = 500 * time.Millisecond
-	idleness   = 100 // pauses are so many times as long as the work between them
-)
 
 // parts are the pieces of a study's page by themselves, in their order.
 func (s *Study) parts() []part {
@@ -62,26 +43,21 @@ func (s *Study) parts() []part {
 	return out
 }
 
-// Run reads the study again whenever it has changed, until ctx ends, and uses some
-// hundredth of a processor for that: the more there is to draw, the more seldom.
+// Run reads the study again whenever it has changed, until ctx ends.
 func (v *Server) Run(ctx context.Context) error {
-	var size int64 = -1
-	for {
-		begun := time.Now()
-		if info, err := os.Stat(v.journal); err == nil && info.Size() != size || v.study != nil && v.study.Running {
-			if err == nil {
-				size = info.Size()
-			}
-			if err := v.refresh(ctx); err != nil && v.study == nil {
-				return err
-			}
-		}
-		select {
-		case <-ctx.Done():
+	return v.watch(ctx, func() error {
+		info, err := os.Stat(v.journal)
+		if (err != nil || info.Size() == v.size) && (v.study == nil || !v.study.Running) {
 			return nil
-		case <-time.After(max(leastPause, idleness*time.Since(begun))):
 		}
-	}
+		if err == nil {
+			v.size = info.Size()
+		}
+		if err := v.refresh(ctx); err != nil && v.study == nil {
+			return err
+		}
+		return nil
+	})
 }
 
 // refresh draws the study anew, and notes which parts have changed. Fitting the model takes
@@ -92,82 +68,64 @@ func (v *Server) refresh(ctx context.Context) error {
 		return err
 	}
 	s := of(src)
+	s.live = served{Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
 	if old := v.study; old != nil && old.Model != nil && s.Running && len(s.Params) == len(old.Params) &&
 		len(s.valued())*5 < old.Model.values*6 {
 		s.Model = old.Model
 	} else {
 		s.ask(ctx)
 	}
+	parts := s.parts()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	next := v.version + 1
-	parts, order := map[string]versioned{}, []string{}
-	for _, p := range s.parts() {
-		old, known := v.parts[p.ID]
-		if !known || old.part != p {
-			old = versioned{p, next}
-			v.version = next
-		}
-		parts[p.ID] = old
-		order = append(order, p.ID)
-	}
-	v.study, v.parts, v.order = s, parts, order
-	if v.version == next {
-		close(v.changed)
-		v.changed = make(chan struct{})
-	}
+	v.study, v.src = s, src
+	v.show(parts)
 	return nil
 }
 
-// Handler answers requests to one of the hosts: those by which the server can be reached
-// honestly. Any other comes from a page that has a foreign name lead here.
+// Handler answers requests to one of the hosts.
 func (v *Server) Handler(hosts ...string) http.Handler {
+	return guard(v.mux(), v.Control != nil, hosts)
+}
+
+func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", v.page)
 	mux.HandleFunc("GET /events", v.events)
+	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ int) error { return json.NewEncoder(b).Encode(s) })
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
 	})
-	honest := map[string]bool{}
-	for _, h := range hosts {
-		honest[h] = true
+	if v.Control != nil {
+		mux.HandleFunc("POST /api/v1/requests", v.obey)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy()+"; frame-ancestors 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		origin := r.Header.Get("Origin")
-		switch {
-		case !honest[r.Host]:
-			http.Error(w, "this is not the host that you look for", http.StatusMisdirectedRequest)
-		case origin != "" && origin != "http://"+r.Host:
-			http.Error(w, "not for other sites", http.StatusForbidden)
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			h.Set("Allow", "GET, HEAD")
-			http.Error(w, "this server only shows", http.StatusMethodNotAllowed)
-		default:
-			mux.ServeHTTP(w, r)
-		}
-	})
+	return mux
 }
 
-// answer writes what is made of the study as it is now, once it has been read.
-func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, int) error) {
-	v.mu.Lock()
-	s, version, changed := v.study, v.version, v.changed
-	v.mu.Unlock()
-	if s == nil {
+// now is the study as it is now, once it has been read; nil if the request ends before.
+func (v *Server) now(r *http.Request) (s *Study, src Source, version int) {
+	for {
+		v.mu.Lock()
+		s, src, version, changed := v.study, v.src, v.version, v.changed
+		v.mu.Unlock()
+		if s != nil {
+			return s, src, version
+		}
 		select {
 		case <-changed:
-			v.answer(w, r, kind, write)
 		case <-r.Context().Done():
+			return nil, src, 0
 		}
+	}
+}
+
+// answer writes what is made of the study as it is now.
+func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, int) error) {
+	s, _, version := v.now(r)
+	if s == nil {
 		return
 	}
 	var b bytes.Buffer
@@ -181,46 +139,8 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 
 func (v *Server) page(w http.ResponseWriter, r *http.Request) {
 	v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, version int) error {
-		return HTML(b, []*Study{s}, "/events?since="+strconv.Itoa(version))
+		return HTML(b, []*Study{s}, feed(version))
 	})
-}
-
-// events sends the parts that have changed since a version, and goes on with it.
-func (v *Server) events(w http.ResponseWriter, r *http.Request) {
-	since, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
-	if err != nil {
-		since, _ = strconv.Atoi(r.URL.Query().Get("since"))
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	for {
-		v.mu.Lock()
-		var b bytes.Buffer
-		for _, id := range v.order {
-			if p := v.parts[id]; p.version > since {
-				data, err := json.Marshal(p.part)
-				if err != nil {
-					panic("report: " + err.Error()) // three strings
-				}
-				fmt.Fprintf(&b, "event: part\nid: %d\ndata: %s\n\n", v.version, data)
-			}
-		}
-		since = v.version
-		changed := v.changed
-		v.mu.Unlock()
-		if b.Len() == 0 {
-			b.WriteString(": nothing new\n\n")
-		}
-		if _, err := w.Write(b.Bytes()); err != nil || out.Flush() != nil {
-			return
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-changed:
-		case <-time.After(15 * time.Second): // shows that the connection lives
-		}
-	}
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
@@ -243,15 +163,4 @@ func prometheus(b *bytes.Buffer, s *Study, _ int) error {
 		fmt.Fprintf(b, "# TYPE lbotune_best gauge\nlbotune_best %g\n", s.Trials[s.Best-1].y())
 	}
 	return nil
-}
-
-// Hosts are the names under which a listener is reached honestly, and the address that a
-// person opens.
-func Hosts(a net.Addr, asked string) (hosts []string, url string) {
-	_, port, _ := net.SplitHostPort(a.String())
-	hosts = []string{a.String(), net.JoinHostPort(asked, port)}
-	for _, name := range []string{"localhost", "127.0.0.1", "::1"} {
-		hosts = append(hosts, net.JoinHostPort(name, port))
-	}
-	return hosts, "http://" + hosts[1] + "/"
 }

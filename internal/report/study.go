@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"time"
@@ -22,6 +23,9 @@ type Source struct {
 	// Command is the command line of a trial, Output the end of what it printed. Both
 	// have the study's secrets hidden.
 	Command, Output func(*study.Trial) string
+	// Log copies the end of what a trial has printed, and what it prints until ended is
+	// closed, without secrets and without anything that could command a terminal.
+	Log func(ctx context.Context, t *study.Trial, stderr bool, w io.Writer, ended <-chan struct{}) error
 }
 
 // Study is all that is shown of a study. It is also what --format json and the API have.
@@ -52,6 +56,7 @@ type Study struct {
 	// ranked are the trials that count, the best first; shown are those that are drawn.
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
+	live          served
 	key           string // parts the trials of several studies on one page
 }
 

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/report"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
+)
+
+const handSpec = `command = "echo loss={x}"
+[objective]
+metric = "loss"
+[params.x]
+type = "float"
+min = 0
+max = 1
+[budget]
+trials = 5
+`
+
+// byHand makes a study of one trial below a folder, without running anything.
+func byHand(t *testing.T, dir string) study.Layout {
+	t.Helper()
+	spec := filepath.Join(dir, "a.toml")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(spec, []byte(handSpec), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"ask", spec}, {"tell", spec, "1", "0.5"}} {
+		if code := execute(args, silence()); code != 0 {
+			t.Fatalf("%v: exit code %d", args, code)
+		}
+	}
+	return study.LayoutOf(study.DirFor(spec))
+}
+
+// What the API answers fits the documented schemas, and orders have the effect of the
+// commands.
+func TestServeAPI(t *testing.T) {
+	folder := t.TempDir()
+	l := byHand(t, filepath.Join(folder, "sub"))
+	g := &global{streams: silence()}
+	control := &report.Control{Token: "secret"}
+	control.Obey = func(_ context.Context, dir string, o report.Order) (string, error) {
+		return obey(t.Context(), g, dir, o)
+	}
+	_, v, err := toShow(folder, control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go v.Run(t.Context())
+	handler := v.Handler("example.com")
+	ask := func(method, path, body string) string {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer secret")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	for ask("GET", "/api/v1/studies", "") == "[]\n" { // it is being looked for
+		runtime.Gosched()
+	}
+	all, err := written()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits := func(kind, text string) {
+		t.Helper()
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if err := all[kind].Validate(value); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	fits("study", strings.TrimSuffix(strings.TrimPrefix(ask("GET", "/api/v1/studies", ""), "["), "]\n"))
+	fits("report", ask("GET", "/study/sub/a.study/api/v1/study", ""))
+	for _, c := range []struct{ order, want string }{
+		{`{"action": "enqueue", "values": {"x": "0.25"}}`, `{"done":"enqueued x=0.25"}`},
+		{`{"action": "enqueue", "values": {"x": "2"}}`, `{"error":"parameter x: found \"2\"; want a number from 0 to 1"}`},
+		{`{"action": "enqueue", "values": {"x": ""}}`, `{"error":"no values are given"}`},
+		{`{"action": "exclude", "trial": 1}`, `{"done":"excluded trial 1"}`},
+		{`{"action": "exclude", "trial": 2}`, `{"error":"there is no trial 2"}`},
+		{`{"action": "note", "text": "<b>"}`, `{"done":"noted"}`},
+		{`{"action": "note"}`, `{"error":"the note has no text"}`},
+		{`{"action": "stop"}`, `{"done":"the study is stopped; lbotune resume goes on"}`},
+	} {
+		fits("order", c.order)
+		answer := strings.TrimSpace(ask("POST", "/study/sub/a.study/api/v1/requests", c.order))
+		if fits("answer", answer); answer != c.want {
+			t.Errorf("%s: %s; want %s", c.order, answer, c.want)
+		}
+	}
+	st, _, err := study.Load(string(l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Queue) != 1 || !st.Trials[0].Excluded || len(st.Notes) != 1 || st.Notes[0].Text != "<b>" {
+		t.Errorf("queue %v, excluded %v, notes %v", st.Queue, st.Trials[0].Excluded, st.Notes)
+	}
+}
+
+// A list reads again what has changed, and nothing else.
+func TestListerReadsWhatHasChanged(t *testing.T) {
+	folder := t.TempDir()
+	byHand(t, folder)
+	ls := lister{folder: folder}
+	if _, err := ls.list(); err != nil {
+		t.Fatal(err)
+	}
+	for path, s := range ls.seen {
+		s.study.Study = "as it was"
+		ls.seen[path] = s
+	}
+	found, err := ls.list()
+	if err != nil || len(found) != 1 || found[0].Study != "as it was" || found[0].Finished != 1 {
+		t.Fatalf("%+v, %v; want the study as it was", found, err)
+	}
+	byHand(t, filepath.Join(folder, "b"))
+	if code := execute([]string{"note", filepath.Join(folder, "a.study"), "x"}, silence()); code != 0 {
+		t.Fatal(code)
+	}
+	if found, err = ls.list(); err != nil || len(found) != 2 || found[0].Study != "a" || found[1].Study != "a" {
+		t.Errorf("%+v, %v; want both studies anew", found, err)
+	}
+}
+
+func silence() streams { return streams{strings.NewReader(""), io.Discard, io.Discard} }
+
+// A log is shown without what commands a terminal and without secrets, and a link that a
+// program has put in its place leads nowhere.
+func TestServedLog(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	id := study.AttemptID{Trial: 1, Attempt: 1}
+	if err := os.MkdirAll(l.Attempt(id), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(l.Attempt(id), runner.StdoutName)
+	ended := make(chan struct{})
+	close(ended)
+	read := func() (string, error) {
+		var b bytes.Buffer
+		err := followLog(t.Context(), l, id, runner.StdoutName, &sanitizer{w: &b, secrets: map[string]string{"KEY": "hunter2"}}, ended)
+		return b.String(), err
+	}
+	if got, err := read(); got != "" || err != nil {
+		t.Errorf("before anything is printed: %q, %v", got, err)
+	}
+	text := "gone\n" + strings.Repeat("y", logEnd) + "\n\x1b[31mred\x1b[0m hunter2\n"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read(); !strings.HasSuffix(got, "y\nred [KEY]\n") || strings.Contains(got, "gone") || err != nil {
+		t.Errorf("%.20q ... %q, %v", got, got[max(0, len(got)-20):], err)
+	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("private"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{path, filepath.Dir(path)} {
+		if err := os.RemoveAll(link); err != nil {
+			t.Fatal(err)
+		}
+		to := map[bool]string{true: secret, false: filepath.Dir(secret)}[link == path]
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		if link != path {
+			if err := os.Rename(secret, filepath.Join(to, runner.StdoutName)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := read(); got != "" || err == nil {
+			t.Errorf("through the link %s: %q, %v", link, got, err)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// log answers with the end of what a trial has printed, and goes on while it runs.
+func (v *Server) log(w http.ResponseWriter, r *http.Request) {
+	s, src, _ := v.now(r)
+	n, err := strconv.Atoi(r.PathValue("trial"))
+	if s == nil || src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
+		http.NotFound(w, r)
+		return
+	}
+	t := s.Trials[n-1]
+	attempt := len(t.Attempts)
+	over := func(s *Study) bool {
+		return s.Trials[n-1].Done() || len(s.Trials[n-1].Attempts) > attempt || !s.Running
+	}
+	ctx, stop := context.WithCancel(r.Context())
+	defer stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !over(s) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(leastPause):
+				s, _, _ = v.now(r)
+			}
+			if s == nil || n > len(s.Trials) {
+				return
+			}
+		}
+	}()
+	out := &longLines{w: w, flush: http.NewResponseController(w).Flush}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err := src.Log(ctx, t.Trial, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
+		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
+	}
+}
+
+// longest is how much of a line is shown.
+const longest = 4 << 10
+
+// longLines writes text without the ends of overlong lines, each write at once.
+type longLines struct {
+	w     http.ResponseWriter
+	flush func() error
+	have  int // of the line so far
+}
+
+func (l *longLines) Write(p []byte) (int, error) {
+	out := make([]byte, 0, len(p))
+	for line := range bytes.Lines(p) {
+		whole := line[len(line)-1] == '\n'
+		if room := longest - l.have; len(line) > room && room >= 0 {
+			for room > 0 && !utf8.RuneStart(line[room]) {
+				room--
+			}
+			out = append(append(out, line[:room]...), " ..."...)
+			if whole {
+				out = append(out, '\n')
+			}
+			l.have = longest + 1
+		} else if room >= 0 {
+			out = append(out, line...)
+			l.have += len(line)
+		} else if whole {
+			out = append(out, '\n')
+		}
+		if whole {
+			l.have = 0
+		}
+	}
+	if _, err := l.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), l.flush()
+}
