@@ -13,17 +13,19 @@ import (
 
 func compareCommand() *cobra.Command {
 	var c common
+	var brief bool
 	cmd := &cobra.Command{
 		Use:   "compare",
 		Short: "run the paper's twelve functions and rank the runs beside recorded peers",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return runCompare(cmd, c) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runCompare(cmd, c, brief) },
 	}
 	c.register(cmd, "compare.csv", 10, 100)
+	cmd.Flags().BoolVar(&brief, "brief", false, "print the ranks alone, without the medians of each function")
 	return cmd
 }
 
-func runCompare(cmd *cobra.Command, c common) error {
+func runCompare(cmd *cobra.Command, c common, brief bool) error {
 	variants, err := parseVariants(c.variants, variant{name: "lbotune"})
 	if err != nil {
 		return err
@@ -46,10 +48,16 @@ func runCompare(cmd *cobra.Command, c common) error {
 			return err
 		}
 		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
-		r.write(&b, ours, at)
+		r.write(&b, ours, at, brief)
 	}
-	writeSeconds(&b, s, jobs)
-	return publish(cmd, c.page, "compare", b.String())
+	if !brief {
+		writeSeconds(&b, s, jobs)
+	}
+	section := "compare"
+	if c.first > 0 {
+		section += fmt.Sprintf(" from seed %d", c.first)
+	}
+	return publish(cmd, c.page, section, b.String())
 }
 
 // jobs are the runs of some variants on the objectives that are wanted, which may differ
@@ -90,33 +98,71 @@ func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
 	return s, nil
 }
 
-// write prints the table of one checkpoint: median regrets, mean ranks, and
-// the tally against every peer.
-func (r *regrets) write(b *strings.Builder, ours []string, at int) {
-	fmt.Fprintf(b, "### After %d evaluations\n\nMedian simple regret; values below 1e-9 count as equal.\n\n", at)
-	peers := append(slices.Clone(ours), slices.DeleteFunc(slices.Clone(r.peers), func(p string) bool { return slices.Contains(ours, p) })...)
-	writeMedians(b, "function", r, peers)
-	mean := r.meanRanks()
-	row := []string{"**mean rank**"}
-	for _, p := range peers {
-		cell := ""
-		if m, ok := mean[p]; ok {
-			cell = bold(fmt.Sprintf("%.2f", m))
+// floors are the regrets below which all count as equal, by what they are called. Digits
+// beyond the last are no use to a person who tunes a program.
+var floors = []struct {
+	name  string
+	floor func(function string) float64
+}{
+	{"values below 1e-9 are equal", func(string) float64 { return floor }},
+	{"below 1e-3", func(string) float64 { return 1e-3 }},
+	{"below 1e-3 of the range", func(function string) float64 {
+		for _, p := range problems.Paper() {
+			if p.Name == function {
+				return 1e-3 * spread(p)
+			}
 		}
-		row = append(row, cell)
-	}
-	writeRow(b, row)
+		return floor
+	}},
+}
+
+// write prints the table of one checkpoint: where others are ahead, median regrets, mean
+// ranks with their intervals, and the tally against every peer.
+func (r *regrets) write(b *strings.Builder, ours []string, at int, brief bool) {
+	fmt.Fprintf(b, "### After %d evaluations\n\n", at)
 	for _, name := range ours {
+		behind := r.behind(name)
+		if len(behind) == 0 {
+			behind = []string{"nobody on any function"}
+		}
+		fmt.Fprintf(b, "The median of %s is worse than that of %s.\n\n", name, strings.Join(behind, ", "))
+	}
+	peers := append(slices.Clone(ours), slices.DeleteFunc(slices.Clone(r.peers), func(p string) bool { return slices.Contains(ours, p) })...)
+	if brief {
+		b.WriteString("Mean ranks, and under them their 95 % intervals.\n\n")
+		writeHead(b, slices.Concat([]string{"what counts"}, peers)...)
+	} else {
+		b.WriteString("Median simple regret, mean ranks, and under them their 95 % intervals.\n\n")
+		writeMedians(b, "function", r, peers)
+	}
+	for _, fl := range floors {
+		cut := r.floored(fl.floor)
+		mean, interval := cut.meanRanks(median), cut.rankIntervals()
+		row, ends := []string{bold(fl.name)}, []string{""}
+		for _, p := range peers {
+			if _, ok := mean[p]; !ok {
+				row, ends = append(row, ""), append(ends, "")
+				continue
+			}
+			row = append(row, bold(fmt.Sprintf("%.2f", mean[p])))
+			ends = append(ends, fmt.Sprintf("%.2f to %.2f", interval[p][0], interval[p][1]))
+		}
+		writeRow(b, row)
+		writeRow(b, ends)
+	}
+	for _, name := range ours {
+		var ps []float64
 		fmt.Fprintf(b, "\nFunctions on which %s is better / alike / worse (two-sided Mann-Whitney, 5 %%):", name)
 		sep := " "
 		for _, p := range peers {
 			if p != name {
-				w, t, l := r.tally(name, p)
+				w, t, l := r.tally(name, p, &ps)
 				fmt.Fprintf(b, "%s%s %d/%d/%d", sep, p, w, t, l)
 				sep = ", "
 			}
 		}
-		b.WriteString(".\n")
+		kept := slices.DeleteFunc(holm(ps), func(p float64) bool { return p >= 0.05 })
+		fmt.Fprintf(b, ". Of these %d tests %d stay significant after Holm's correction.\n", len(ps), len(kept))
 	}
 	b.WriteString("\n")
 }

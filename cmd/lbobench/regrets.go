@@ -105,15 +105,28 @@ func (r *regrets) everywhere() []string {
 	return out
 }
 
-// meanRanks averages, over the functions, the rank of each peer's median
-// regret among the peers that have every function.
-func (r *regrets) meanRanks() map[string]float64 {
+// floored is the regrets with another floor for each function.
+func (r *regrets) floored(floor func(function string) float64) *regrets {
+	out := &regrets{peers: r.peers, functions: r.functions, values: map[[2]string][]float64{}}
+	for k, xs := range r.values {
+		xs = slices.Clone(xs)
+		for i := range xs {
+			xs[i] = math.Max(xs[i], floor(k[1]))
+		}
+		out.values[k] = xs
+	}
+	return out
+}
+
+// meanRanks averages, over the functions, the rank of each peer's middle regret among the
+// peers that have every function. The middle is usually the median.
+func (r *regrets) meanRanks(middle func([]float64) float64) map[string]float64 {
 	peers := r.everywhere()
 	sum := map[string]float64{}
 	for _, f := range r.functions {
 		med := map[string]float64{}
 		for _, p := range peers {
-			med[p] = median(r.of(p, f))
+			med[p] = middle(r.of(p, f))
 		}
 		for p, rank := range ranks(med) {
 			sum[p] += rank / float64(len(r.functions))
@@ -122,13 +135,41 @@ func (r *regrets) meanRanks() map[string]float64 {
 	return sum
 }
 
-// tally counts the functions on which a is better than, like and worse than b.
-func (r *regrets) tally(a, b string) (wins, ties, losses int) {
+// resamples is the number of bootstrap samples behind an interval.
+const resamples = 1000
+
+// rankIntervals are 95 % intervals of the mean ranks, by drawing the runs of every peer on
+// every function again with replacement (Efron 1979).
+func (r *regrets) rankIntervals() map[string][2]float64 {
+	rng := stream(95)
+	drawn := map[string][]float64{}
+	for range resamples {
+		for p, rank := range r.meanRanks(func(xs []float64) float64 {
+			again := make([]float64, len(xs))
+			for i := range again {
+				again[i] = xs[rng.IntN(len(xs))]
+			}
+			return median(again)
+		}) {
+			drawn[p] = append(drawn[p], rank)
+		}
+	}
+	out := map[string][2]float64{}
+	for p, xs := range drawn {
+		out[p] = [2]float64{quantile(xs, 0.025), quantile(xs, 0.975)}
+	}
+	return out
+}
+
+// tally counts the functions on which a is better than, like and worse than b, and adds the
+// p-values of the tests to ps.
+func (r *regrets) tally(a, b string, ps *[]float64) (wins, ties, losses int) {
 	for _, f := range r.functions {
 		x, y := r.of(a, f), r.of(b, f)
 		if len(x) == 0 || len(y) == 0 {
 			continue
 		}
+		*ps = append(*ps, mannWhitney(x, y))
 		switch compareRegrets(x, y) {
 		case isBetter:
 			wins++
@@ -139,4 +180,17 @@ func (r *regrets) tally(a, b string) (wins, ties, losses int) {
 		}
 	}
 	return wins, ties, losses
+}
+
+// behind lists where a's median is larger than that of another peer.
+func (r *regrets) behind(a string) (out []string) {
+	for _, f := range r.functions {
+		for _, p := range r.peers {
+			x, y := r.of(a, f), r.of(p, f)
+			if median(x) > median(y) {
+				out = append(out, fmt.Sprintf("%s on %s (%s against %s, %d runs, p = %.2g)", p, f, number(median(x)), number(median(y)), len(y), mannWhitney(x, y)))
+			}
+		}
+	}
+	return out
 }

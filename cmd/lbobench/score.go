@@ -73,6 +73,21 @@ func mannWhitney(a, b []float64) float64 {
 	return math.Erfc(math.Max(z, 0) / math.Sqrt2)
 }
 
+// holm corrects p-values for their number (Holm 1979), in their order.
+func holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	out, top := make([]float64, len(ps)), 0.0
+	for k, i := range order {
+		top = math.Max(top, math.Min(1, ps[i]*float64(len(ps)-k)))
+		out[i] = top
+	}
+	return out
+}
+
 // better is the probability that a run of a has a smaller value than a run of
 // b, ties counting half.
 func better(a, b []float64) float64 {

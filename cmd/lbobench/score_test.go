@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,35 @@ func TestRanksShareTies(t *testing.T) {
 		if got[name] != want {
 			t.Errorf("rank of %s is %v, want %v", name, got[name], want)
 		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	if got := holm([]float64{0.01, 0.04, 0.03}); !slices.EqualFunc(got, []float64{0.03, 0.06, 0.06}, near) {
+		t.Errorf("%v", got)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-3 }
+
+// The run of b that is better by chance moves the interval of its mean rank; with a floor
+// above everything all are equal.
+func TestRankIntervals(t *testing.T) {
+	r := newRegrets()
+	for i, v := range []float64{1, 2, 3, 4, 5} {
+		r.add("a", "f", v)
+		r.add("b", "f", v+10)
+		r.add("a", "g", v)
+		r.add("b", "g", []float64{0.5, 7, 0.5, 7, 7}[i])
+	}
+	for cut, want := range map[float64][2]float64{0: {1.5, 2}, 100: {1.5, 1.5}} {
+		got := r.floored(func(string) float64 { return cut }).rankIntervals()["b"]
+		if got != want {
+			t.Errorf("floor %v: %v, want %v", cut, got, want)
+		}
+	}
+	if behind := r.behind("b"); len(behind) != 2 || !strings.HasPrefix(behind[0], "a on f (13 against 3, 5 runs, p = 0.0") {
+		t.Errorf("%q", behind)
 	}
 }
 
