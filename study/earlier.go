@@ -101,6 +101,14 @@ type sheetRow struct {
 	left  string // why it counts as no result, if so
 }
 
+func newRow(trial int, values spaces.Values) sheetRow {
+	row := sheetRow{where: fmt.Sprintf("trial %d", trial), cells: map[string]string{}}
+	for _, a := range values {
+		row.cells[a.Name] = a.Value.Text()
+	}
+	return row
+}
+
 func (c *Config) readEarlier(w WarmStart) (Earlier, error) {
 	e := Earlier{From: w.From, Same: w.Same, Trials: []EarlierResult{}}
 	s, err := c.readSheet(w)
@@ -255,15 +263,12 @@ func (c *Config) readStudy(dir string) (*sheet, error) {
 	}
 	for _, n := range st.Order {
 		t := st.Trials[n-1]
-		row := sheetRow{where: fmt.Sprintf("trial %d", n), cells: map[string]string{}}
+		row := newRow(n, t.Values)
 		switch {
 		case t.Excluded:
 			row.left = "excluded"
 		case t.Status == optimizer.Pruned:
 			row.left = "stopped early"
-		}
-		for _, a := range t.Values {
-			row.cells[a.Name] = a.Value.Text()
 		}
 		if v, ok := t.Metrics.Get(name); ok && t.Succeeded() {
 			row.value = strconv.FormatFloat(v, 'g', -1, 64)

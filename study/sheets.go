@@ -158,27 +158,20 @@ func (c *Config) readOptuna(text []byte, study string) (*sheet, error) {
 		names = append(names, o.Name)
 	}
 	at := slices.Index(names, study)
-	if study == "" && len(all) == 1 {
-		at = 0
+	if at < 0 && (study != "" || len(all) != 1) {
+		return nil, fmt.Errorf("it has the studies %q; say which one by study = ...", names)
 	}
-	switch {
-	case len(all) == 0:
-		return nil, fmt.Errorf("it has no study")
-	case at < 0 && study == "":
-		return nil, fmt.Errorf("it has %d studies; say which one: study = %q", len(all), names[0])
-	case at < 0:
-		return nil, fmt.Errorf("there is no study %s among %s", study, strings.Join(names, ", "))
-	}
+	at = max(at, 0)
 	o, name, which := all[at], c.Objective().Name, 0
 	switch {
-	case len(o.Metrics) == len(o.Maximize) && len(o.Metrics) > 0:
-		if which = slices.Index(o.Metrics, name); which < 0 {
+	case len(o.Metrics) > 0:
+		if which = slices.Index(o.Metrics, name); which < 0 || which >= len(o.Directions) {
 			return nil, fmt.Errorf("there is no metric %s among %s", name, strings.Join(o.Metrics, ", "))
 		}
-	case len(o.Maximize) != 1:
-		return nil, fmt.Errorf("it has %d objectives without names; which one is %s cannot be told", len(o.Maximize), name)
+	case len(o.Directions) != 1:
+		return nil, fmt.Errorf("it has %d objectives without names; which one is %s cannot be told", len(o.Directions), name)
 	}
-	if o.Maximize[which] != (c.Objective().Direction == Maximize) {
+	if (o.Directions[which] == optuna.Maximize) != (c.Objective().Direction == Maximize) {
 		return nil, fmt.Errorf("its objective has the other direction: this study is to %s %s", c.Objective().Direction, name)
 	}
 	s := &sheet{}
@@ -186,15 +179,16 @@ func (c *Config) readOptuna(text []byte, study string) (*sheet, error) {
 		s.columns = append(s.columns, p.Name)
 	}
 	for i, t := range o.Trials {
-		row := sheetRow{where: fmt.Sprintf("trial %d", i), cells: map[string]string{}}
-		for _, a := range t.Params {
-			row.cells[a.Name] = a.Value.Text()
-		}
-		switch {
+		row := newRow(i, t.Params)
+		switch standing, _ := t.User["lbotune:status"].(string); {
+		case standing == "excluded" || standing == "out of range":
+			row.left = standing
 		case t.State == optuna.Complete && which < len(t.Values):
-			row.value = strconv.FormatFloat(t.Values[which], 'g', -1, 64)
+			row.value = strconv.FormatFloat(float64(t.Values[which]), 'g', -1, 64)
+		case t.State == optuna.Pruned:
+			row.left = "stopped early"
 		case t.State != optuna.Failed:
-			row.left = t.State.String()
+			row.left = "not finished"
 		}
 		s.rows = append(s.rows, row)
 	}

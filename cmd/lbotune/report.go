@@ -20,7 +20,7 @@ import (
 )
 
 // formats are what report writes, by the ends of files' names.
-var formats = []string{"html", "md", "svg", "json", "csv"}
+var formats = []string{"html", "md", "svg", "json"}
 
 func newReport(g *global) *cobra.Command {
 	var out, format, plot string
@@ -33,7 +33,7 @@ details of every trial. Of several studies it compares the values at the same bu
 A study may run, have ended, or have crashed.
 
 As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
-as md the page's text; as json all that the page shows; as csv one row for each trial.`,
+as md the page's text; as json all that the page shows. Export writes the trials as csv.`,
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
   lbotune report a.study b.study -o both.html`,
@@ -50,6 +50,9 @@ as md the page's text; as json all that the page shows; as csv one row for each 
 				format = end
 			default:
 				format = "html"
+			}
+			if format == "csv" || end == "csv" {
+				return &hinted{usagef("a report is not written as csv"), "lbotune export writes the trials as csv"}
 			}
 			if !slices.Contains(formats, format) {
 				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
@@ -85,7 +88,7 @@ as md the page's text; as json all that the page shows; as csv one row for each 
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its end says the format")
-	f.StringVar(&format, "format", "", "html, md, svg, json or csv")
+	f.StringVar(&format, "format", "", "html, md, svg or json")
 	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg")
 	return cmd
 }
@@ -97,8 +100,6 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 		return s.Markdown(w)
 	case "json":
 		return printJSON(w, s)
-	case "csv":
-		return s.CSV(w)
 	case "svg":
 		pictures, err := s.SVG(plot)
 		if err != nil {

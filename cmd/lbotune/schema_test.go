@@ -34,7 +34,7 @@ const schemaFile = "../../docs/schema/v1.json"
 // these kinds.
 var schemaOf = map[string][]string{
 	"ask": {"asked"}, "adjust": {"change"}, "best": {"summary", "trial"}, "check": {"check", "smoke", "candidate", "trial"},
-	"enqueue": {"change"}, "exclude": {"change"}, "explain": {"explanation"}, "importance": {"importance"}, "include": {"change"},
+	"enqueue": {"change"}, "exclude": {"change"}, "explain": {"explanation"}, "export": {"trial"}, "importance": {"importance"}, "include": {"change"},
 	"journal repair": {"repaired"}, "journal replay": {"replayed"}, "journal verify": {"verified"}, "ls": {"study"}, "note": {"change"},
 	"parse": {"match", "parsed", "candidate"}, "report": {"report"}, "resume": {"summary"}, "run": {"summary", "change"}, "show": {"trial"},
 	"status": {"status"}, "tell": {"trial"}, "trials": {"trial"}, "version": {"version"},

@@ -3,34 +3,40 @@
 package optuna
 
 import (
+	"regexp"
 	"time"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/spaces"
 )
 
 // Study is one of the studies in a journal.
 type Study struct {
 	Name string
-	// Maximize says of each objective whether larger is better, and Metrics are their
-	// names, if they have any.
-	Maximize []bool
-	Metrics  []string
+	// Directions are those of the objectives, and Metrics their names, if they have any.
+	Directions []int
+	Metrics    []string
 	// Params are the parameters. Of those that were read only the names are known.
 	Params []spaces.Param
-	Trials []Trial
+	Trials []*Trial
 }
 
-// Trial is one of its trials. Read fills in the first three fields.
+// The directions of objectives.
+const (
+	Minimize = 1
+	Maximize = 2
+)
+
+// Trial is one of its trials. Read fills in the first four fields, and of the attributes those
+// that the trial was made with.
 type Trial struct {
 	State  State
 	Params spaces.Values
-	Values []float64 // of the objectives; none where there are none
+	Values []journal.Float // of the objectives; none where there are none
+	User   map[string]any  // attributes that a person sees
+	System map[string]any  // and those that Optuna goes by
 	// Course are values of the objective by the steps at which they were read.
-	Course map[int]float64
-	// Constraints are not positive where a limit is held; nil without limits.
-	Constraints []float64
-	// User are attributes that a person sees.
-	User map[string]any
+	Course map[int]journal.Float
 	// Start and End are zero where they are not known.
 	Start, End time.Time
 }
@@ -47,29 +53,24 @@ const (
 	Waiting
 )
 
-// String is Optuna's word for a state.
-func (s State) String() string {
-	words := []string{"running", "complete", "pruned", "failed", "waiting"}
-	if s < 0 || int(s) >= len(words) {
-		return "in an unknown state"
-	}
-	return words[s]
-}
-
-// operation is what a line does.
-type operation int
-
+// What the lines do, as far as it matters here.
 const (
-	createStudy operation = iota
-	deleteStudy
-	setStudyUserAttr
-	setStudySystemAttr
-	createTrial
-	setTrialParam
-	setTrialStateValues
+	createStudy        = 0
+	deleteStudy        = 1
+	setStudySystemAttr = 3
+	createTrial        = 4
+	setTrialParam      = 5
+	setTrialState      = 6
 )
 
-// metricNames is the attribute that holds the objectives' names.
-const metricNames = "study:metric_names"
+const (
+	metricNames = "study:metric_names" // the attribute that holds the objectives' names
+	categorical = "CategoricalDistribution"
+	mark        = "\ue000" // before a word that must lose its quotes
+)
 
-const categorical = "CategoricalDistribution"
+// Python writes bare what JSON has no number for, and package journal as these strings.
+var (
+	bareRE   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
+	quotedRE = regexp.MustCompile(`"` + mark + `(-?Infinity|NaN)"`)
+)

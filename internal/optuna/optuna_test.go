@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/optuna"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -21,7 +22,7 @@ func TestJournalOfOptunaIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := optuna.Read(text)
-	if err != nil || len(all) != 1 || all[0].Name != "net" || !reflect.DeepEqual(all[0].Maximize, []bool{true}) || all[0].Metrics != nil {
+	if err != nil || len(all) != 1 || all[0].Name != "net" || !reflect.DeepEqual(all[0].Directions, []int{optuna.Maximize}) || all[0].Metrics != nil {
 		t.Fatalf("read %+v, %v", all, err)
 	}
 	var got []string
@@ -33,15 +34,15 @@ func TestJournalOfOptunaIsRead(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"complete [6.001216494146415] lr=0.0012164941464151843 net.layers=6 opt=sgd aug=false width=32 momentum=0.6",
-		"pruned [+Inf] lr=0.0012473047378928962 net.layers=6 opt=sgd aug=true width=16 momentum=0",
-		"failed [] lr=0.10086090098685985 net.layers=8 opt=None aug=true width=32",
-		"complete [1.24587394935572] lr=0.2458739493557201 net.layers=1 opt=sgd aug=true width=32 momentum=0",
-		"complete [8.056327642471977] lr=0.05632764247197713 net.layers=8 opt=None aug=false width=16",
-		"complete [2.0002747114067954] lr=0.00027471140679557234 net.layers=2 opt=sgd aug=false width=32 momentum=0",
-		"running []",
-		"waiting []",
-		"complete [0.1] lr=0.5 opt=None",
+		"1 [6.001216494146415] lr=0.0012164941464151843 net.layers=6 opt=sgd aug=false width=32 momentum=0.6",
+		"2 [+Inf] lr=0.0012473047378928962 net.layers=6 opt=sgd aug=true width=16 momentum=0",
+		"3 [] lr=0.10086090098685985 net.layers=8 opt=None aug=true width=32",
+		"1 [1.24587394935572] lr=0.2458739493557201 net.layers=1 opt=sgd aug=true width=32 momentum=0",
+		"1 [8.056327642471977] lr=0.05632764247197713 net.layers=8 opt=None aug=false width=16",
+		"1 [2.0002747114067954] lr=0.00027471140679557234 net.layers=2 opt=sgd aug=false width=32 momentum=0",
+		"0 []",
+		"4 []",
+		"1 [0.1] lr=0.5 opt=None",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("read\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -59,22 +60,22 @@ func TestJournalOfOptunaIsRead(t *testing.T) {
 // Of what was written everything that is read comes back.
 func TestWrittenJournalIsRead(t *testing.T) {
 	list := []spaces.Value{spaces.Int(16), spaces.Float(0.5), spaces.String("NaN")}
-	s := &optuna.Study{Name: "a \"b\"", Maximize: []bool{false, true}, Metrics: []string{"loss", "size"}, Params: []spaces.Param{
+	s := &optuna.Study{Name: "a \"b\"", Directions: []int{optuna.Minimize, optuna.Maximize}, Metrics: []string{"loss", "size"}, Params: []spaces.Param{
 		{Name: "lr", Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log},
 		{Name: "n", Kind: spaces.KindInt, Min: -5, Max: 1 << 53},
 		{Name: "flag", Kind: spaces.KindBool},
 		{Name: "pick", Kind: spaces.KindChoice, Choices: list},
 	}}
 	for i, v := range list {
-		s.Trials = append(s.Trials, optuna.Trial{State: optuna.Complete, Values: []float64{0.1, float64(i)}, Params: spaces.Values{
+		s.Trials = append(s.Trials, &optuna.Trial{State: optuna.Complete, Values: []journal.Float{0.1, journal.Float(i)}, Params: spaces.Values{
 			{Name: "flag", Value: spaces.Bool(i == 1)},
 			{Name: "lr", Value: spaces.Float(0.1 + float64(i)/3)},
 			{Name: "n", Value: spaces.Int(1<<53 - int64(i))},
 			{Name: "pick", Value: v},
-		}, Course: map[int]float64{0: math.NaN(), 1: math.Inf(1), 2: math.Inf(-1)}})
+		}, Course: map[int]journal.Float{0: journal.Float(math.NaN()), 1: journal.Float(math.Inf(1)), 2: journal.Float(math.Inf(-1))}})
 	}
-	s.Trials = append(s.Trials, optuna.Trial{State: optuna.Pruned}, optuna.Trial{State: optuna.Running},
-		optuna.Trial{State: optuna.Failed, Params: spaces.Values{{Name: "lr", Value: spaces.Float(7)}}})
+	s.Trials = append(s.Trials, &optuna.Trial{State: optuna.Pruned}, &optuna.Trial{State: optuna.Running},
+		&optuna.Trial{State: optuna.Failed, Params: spaces.Values{{Name: "lr", Value: spaces.Float(7)}}})
 	var b bytes.Buffer
 	if err := optuna.Write(&b, s); err != nil {
 		t.Fatal(err)
@@ -86,17 +87,16 @@ func TestWrittenJournalIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := *s
-	want.Trials = slices.Clone(s.Trials)
+	want := s
 	for i := range want.Trials {
-		want.Trials[i].Course = nil
+		want.Trials[i].Course, want.Trials[i].User = nil, map[string]any{}
 	}
 	want.Trials[5].Params = nil // outside of the range
 	want.Params = nil
 	for _, name := range []string{"flag", "lr", "n", "pick"} {
 		want.Params = append(want.Params, spaces.Param{Name: name})
 	}
-	if !reflect.DeepEqual(*all[0], want) {
-		t.Errorf("read\n%+v\nwant\n%+v", *all[0], want)
+	if !reflect.DeepEqual(all[0], want) {
+		t.Errorf("read %+v, want %+v", all[0], want)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -21,15 +20,16 @@ func Is(text []byte) bool {
 
 // record is a line, with the fields of all operations that matter here.
 type record struct {
-	Op            operation                  `json:"op_code"`
+	Op            int                        `json:"op_code"`
 	Study         int                        `json:"study_id"`
-	StudyName     string                     `json:"study_name"`
+	Name          string                     `json:"study_name"`
 	Directions    []int                      `json:"directions"`
 	SystemAttr    map[string]json.RawMessage `json:"system_attr"`
 	Trial         int                        `json:"trial_id"`
 	State         State                      `json:"state"`
 	Value         *journal.Float             `json:"value"`
 	Values        []journal.Float            `json:"values"`
+	User          map[string]any             `json:"user_attrs"`
 	Distributions map[string]string          `json:"distributions"`
 	Params        map[string]float64         `json:"params"`
 	Param         string                     `json:"param_name"`
@@ -40,52 +40,35 @@ type record struct {
 // Read returns the studies of a journal, as Optuna would fold them. A last line without an
 // end is still being written.
 func Read(text []byte) ([]*Study, error) {
-	var studies []*Study // by their ids; nil if deleted
-	type place struct {
-		study *Study
-		trial int
-	}
-	var trials []place // by their ids
-	lines := bytes.SplitAfter(text, []byte("\n"))
-	for i, line := range lines {
-		var r record
-		if len(line) == 0 || !bytes.HasSuffix(line, []byte("\n")) {
+	var studies, owners []*Study // by the ids of studies, nil if deleted, and of trials
+	var trials []*Trial
+	for i, line := range bytes.SplitAfter(text, []byte("\n")) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
 			continue
 		}
-		err := json.Unmarshal(bareRE.ReplaceAllFunc(line, quoted), &r)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
-		}
+		var o record
+		err := unmarshal(line, &o)
 		var s *Study
-		if r.Study >= 0 && r.Study < len(studies) {
-			s = studies[r.Study]
+		if o.Study >= 0 && o.Study < len(studies) {
+			s = studies[o.Study]
 		}
-		switch r.Op {
-		case createStudy:
-			if !slices.ContainsFunc(studies, func(s *Study) bool { return s != nil && s.Name == r.StudyName }) {
-				studies = append(studies, r.study())
+		switch {
+		case err != nil:
+		case o.Op == createStudy:
+			if !slices.ContainsFunc(studies, func(s *Study) bool { return s != nil && s.Name == o.Name }) {
+				studies = append(studies, &Study{Name: o.Name, Directions: o.Directions})
 			}
-			continue
-		case deleteStudy:
-			if s != nil {
-				studies[r.Study] = nil
-			}
-			continue
-		case setStudySystemAttr:
-			if names := r.SystemAttr[metricNames]; s != nil && names != nil {
-				err = json.Unmarshal(names, &s.Metrics)
-			}
-		case createTrial:
-			if s == nil {
-				continue
-			}
-			trials = append(trials, place{s, len(s.Trials)})
-			s.Trials = append(s.Trials, Trial{})
-			r.Trial = len(trials) - 1
-		}
-		if r.Op >= createTrial && r.Trial >= 0 && r.Trial < len(trials) {
-			at := trials[r.Trial]
-			err = at.study.Trials[at.trial].apply(at.study, &r)
+		case o.Op <= createTrial && s == nil: // of a study that was deleted
+		case o.Op == deleteStudy:
+			studies[o.Study] = nil
+		case o.Op == setStudySystemAttr && o.SystemAttr[metricNames] != nil:
+			err = unmarshal(o.SystemAttr[metricNames], &s.Metrics)
+		case o.Op == createTrial:
+			t := &Trial{User: o.User}
+			s.Trials, owners, trials = append(s.Trials, t), append(owners, s), append(trials, t)
+			err = t.apply(s, &o)
+		case o.Op > createTrial && o.Trial >= 0 && o.Trial < len(trials):
+			err = trials[o.Trial].apply(owners[o.Trial], &o)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
@@ -94,38 +77,33 @@ func Read(text []byte) ([]*Study, error) {
 	return slices.DeleteFunc(studies, func(s *Study) bool { return s == nil }), nil
 }
 
-func (r *record) study() *Study {
-	s := &Study{Name: r.StudyName}
-	for _, d := range r.Directions {
-		s.Maximize = append(s.Maximize, d == 2)
-	}
-	return s
+// unmarshal is json.Unmarshal for what Python writes.
+func unmarshal(text []byte, v any) error {
+	return json.Unmarshal(bareRE.ReplaceAllFunc(text, func(token []byte) []byte {
+		if token[0] == '"' {
+			return token
+		}
+		return fmt.Appendf(nil, "%q", token)
+	}), v)
 }
 
-// apply does to a trial what a record says. A trial that has ended stays as it is.
-func (t *Trial) apply(s *Study, r *record) error {
-	if t.State == Complete || t.State == Pruned || t.State == Failed {
+// apply does to a trial what a record says. One that has ended stays as it is.
+func (t *Trial) apply(s *Study, o *record) error {
+	switch {
+	case t.State == Complete || t.State == Pruned || t.State == Failed:
 		return nil
-	}
-	switch r.Op {
-	case createTrial:
-		for _, name := range slices.Sorted(maps.Keys(r.Params)) {
-			if err := t.set(s, name, r.Distributions[name], r.Params[name]); err != nil {
-				return err
-			}
+	case o.Op == setTrialParam:
+		return t.set(s, o.Param, o.Distribution, o.Internal)
+	case o.Op == createTrial || o.Op == setTrialState:
+		t.State, t.Values = o.State, append(t.Values, o.Values...)
+		if o.Value != nil {
+			t.Values = []journal.Float{*o.Value}
 		}
-	case setTrialParam:
-		return t.set(s, r.Param, r.Distribution, r.Internal)
-	case setTrialStateValues:
-	default:
-		return nil
 	}
-	t.State = r.State
-	if r.Value != nil {
-		r.Values = []journal.Float{*r.Value}
-	}
-	for _, v := range r.Values {
-		t.Values = append(t.Values, float64(v))
+	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
+		if err := t.set(s, name, o.Distributions[name], o.Params[name]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -136,15 +114,14 @@ func (t *Trial) set(s *Study, name, distribution string, internal float64) error
 		Name       string
 		Attributes struct{ Choices []json.RawMessage }
 	}
-	if err := json.Unmarshal(bareRE.ReplaceAllFunc([]byte(distribution), quoted), &d); err != nil {
+	if err := unmarshal([]byte(distribution), &d); err != nil {
 		return fmt.Errorf("the distribution of %s: %w", name, err)
 	}
 	v := spaces.Float(internal)
 	switch choices := d.Attributes.Choices; {
+	case d.Name == categorical && (internal < 0 || internal >= float64(len(choices))):
+		return fmt.Errorf("parameter %s has choice %v of %d", name, internal, len(choices))
 	case d.Name == categorical:
-		if internal < 0 || internal >= float64(len(choices)) {
-			return fmt.Errorf("parameter %s has choice %v of %d", name, internal, len(choices))
-		}
 		raw := choices[int(internal)]
 		if err := json.Unmarshal(raw, &v); err != nil {
 			v = spaces.String(string(raw))
@@ -160,14 +137,4 @@ func (t *Trial) set(s *Study, name, distribution string, internal float64) error
 		s.Params = append(s.Params, spaces.Param{Name: name})
 	}
 	return nil
-}
-
-// bareRE finds the strings in a line, and what Python writes where JSON has no number.
-var bareRE = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
-
-func quoted(text []byte) []byte {
-	if text[0] == '"' {
-		return text
-	}
-	return fmt.Appendf(nil, "%q", text)
 }

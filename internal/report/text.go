@@ -1,10 +1,8 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -34,33 +32,4 @@ func (s *Study) Markdown(w io.Writer) error {
 // percent is an interval as people read it.
 func (v Interval) percent() string {
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", 100*v.Value, 100*v.Low, 100*v.High)
-}
-
-// CSV writes one row for each trial, with exact values.
-func (s *Study) CSV(w io.Writer) error {
-	head := []string{"trial", "status", "seconds", "origin", "failure"}
-	head = append(head, s.Metrics...)
-	for _, p := range s.Params {
-		head = append(head, p.Name)
-	}
-	rows := [][]string{head}
-	for _, t := range s.Trials {
-		r := []string{strconv.Itoa(t.Number), t.Standing, strconv.FormatFloat(t.Seconds, 'g', -1, 64), string(t.Origin), t.Failure.String()}
-		for _, name := range s.Metrics {
-			text := ""
-			if v, ok := t.Metrics.Get(name); ok {
-				text = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			r = append(r, text)
-		}
-		for _, p := range s.Params {
-			text := ""
-			if v, ok := t.Values.Get(p.Name); ok {
-				text = v.Text()
-			}
-			r = append(r, text)
-		}
-		rows = append(rows, r)
-	}
-	return csv.NewWriter(w).WriteAll(rows)
 }
