@@ -103,7 +103,7 @@ func (a *ask) withFactors(s score) score {
 	if a.view.risky != nil {
 		s = &outside{s, a.view.risky}
 	}
-	if a.space.Related() {
+	if a.dom.partial() {
 		s = &outside{s, func(p []float64) bool { return !a.dom.allows(p) }}
 	}
 	return s

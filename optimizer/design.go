@@ -79,7 +79,7 @@ func farthest(d *domain, known [][]float64, rng *rand.Rand, taken func([]float64
 		}
 	}
 	if best == nil {
-		return fresh(d.space, rng, taken)
+		return d.fresh(rng, taken)
 	}
 	return best, nil
 }

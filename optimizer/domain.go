@@ -13,6 +13,7 @@ type domain struct {
 	space *spaces.Space
 	plain bool // floats only, unconditional: snapping is at most rounding
 	alone []*spaces.Space
+	safe  *safety // nil: everything is
 }
 
 // fewLevels is the number of values up to which an int, a float with a step or an
@@ -144,8 +145,12 @@ func (d *domain) with(p []float64, i int, v spaces.Value) []float64 {
 	return d.space.Snap(q)
 }
 
-// uniform draws a snapped point, uniform in every parameter.
+// uniform draws a snapped point, uniform in every parameter; under a safety limit one that
+// is safe.
 func (d *domain) uniform(rng *rand.Rand) []float64 {
+	if d.safe != nil {
+		return d.safe.draw(d, rng)
+	}
 	if !d.plain || d.space.Related() {
 		return d.space.Draw(rng)
 	}
@@ -172,7 +177,10 @@ func (d *domain) perturb(p []float64, sd float64, rng *rand.Rand) []float64 {
 const redraws = 20
 
 // allows reports whether the point may be proposed.
-func (d *domain) allows(p []float64) bool { return d.space.Allows(p) }
+func (d *domain) allows(p []float64) bool { return d.space.Allows(p) && d.safe.allows(p) }
+
+// partial reports whether there are points that may not be proposed.
+func (d *domain) partial() bool { return d.space.Related() || d.safe != nil }
 
 func (d *domain) move(p []float64, sd float64, rng *rand.Rand) []float64 {
 	q := append([]float64(nil), p...)

@@ -13,6 +13,9 @@ import (
 // is largest where nothing is known but failures: the Lipschitz bound decides there,
 // weighed by the probability of success.
 func (a *ask) global() (Proposal, error) {
+	if p, ok := a.stretch(); ok {
+		return p, nil
+	}
 	f, err := a.globalScore()
 	if err != nil {
 		return a.anything(err.Error())
@@ -107,9 +110,9 @@ func (a *ask) list(f score) []found {
 
 // anything draws a point that is not taken.
 func (a *ask) anything(why string) (Proposal, error) {
-	p, err := fresh(a.space, a.rng("anything"), a.taken)
+	p, err := a.dom.fresh(a.rng("anything"), a.taken)
 	if errors.Is(err, ErrExhausted) {
-		p, err = fresh(a.space, a.rng("anything"), a.used)
+		p, err = a.dom.fresh(a.rng("anything"), a.used)
 	}
 	if err != nil {
 		return Proposal{}, err

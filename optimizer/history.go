@@ -29,6 +29,7 @@ type history struct {
 	trials map[int]bool    // numbers of all told trials
 	wild   []int           // indices into x of the values that were tamed
 	best   int             // index into x of the best success, the first of equals; -1 without any
+	safe   *safety         // nil without a safety limit
 	// objectives is how many the study has, 0 until it is known.
 	objectives int
 	// constraints is how many the study has, −1 until it is known.
@@ -47,6 +48,7 @@ func (h *history) add(o Observation) error {
 	o.Proposal.Point = p
 	h.told = append(h.told, o)
 	h.trials[o.Trial] = true
+	h.safe.tell(o)
 	h.seen[key(p)] = true
 	if len(o.Constraints) > 0 || o.Status == Succeeded {
 		h.constraints = len(o.Constraints)
@@ -161,7 +163,7 @@ func (h *history) taken(pending [][]float64) func([]float64) bool {
 	}
 	return func(p []float64) bool {
 		k := key(p)
-		return h.seen[k] || waiting[k] || !h.space.Allows(p)
+		return h.seen[k] || waiting[k] || !h.space.Allows(p) || !h.safe.allows(p)
 	}
 }
 

@@ -50,6 +50,8 @@ type lbo struct {
 
 func newLBO(h *history, set Settings) *lbo {
 	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
+	h.safe = newSafety(set)
+	l.dom.safe = h.safe
 	l.first = design(h.space, set, h.seed)
 	if _, small := h.space.Size(fewConfigurations); small {
 		l.finite = remaining(h.space, func([]float64) bool { return false }, fewConfigurations)
@@ -93,7 +95,9 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p.Point = l.space.Snap(p.Point)
+	if p.Point = l.space.Snap(p.Point); !l.safe.allows(p.Point) {
+		return Proposal{}, ErrNothingSafe
+	}
 	return p, nil
 }
 
@@ -131,10 +135,11 @@ func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, pu
 const leastForModel = 1
 
 // tooFew reports whether the space should be filled first. While the initial design
-// lasts a second success is waited for.
+// lasts a second success is waited for, and with a safety limit its end: of the design's own
+// points few are safe.
 func (a *ask) tooFew() bool {
 	n := len(a.y)
-	return n < leastForModel || n == leastForModel && len(a.told) < a.set.DesignSize
+	return n < leastForModel || (n == leastForModel || a.safe != nil) && len(a.told) < a.set.DesignSize
 }
 
 func (a *ask) propose() (Proposal, error) {
@@ -212,7 +217,7 @@ func (a *ask) spread() (spaces.Point, error) {
 	}
 	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
 	if errors.Is(err, ErrExhausted) {
-		return fresh(a.space, a.rng("spread"), a.used)
+		return a.dom.fresh(a.rng("spread"), a.used)
 	}
 	return p, err
 }

@@ -122,6 +122,9 @@ type Observation struct {
 	// known, and +Inf means broken by an amount that is not known. A failure may have them
 	// too: then they, and no hidden constraint, explain it.
 	Constraints []float64
+	// Margin is by how much the trial is safe, where Settings.SafetyConstant is set; 0 and
+	// less if it is not, or if that is not known.
+	Margin float64
 }
 
 // Value is the first of the values, that of the only objective; NaN if there is none.

@@ -60,7 +60,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
-	if s.space.Related() && len(ends) > 0 {
+	if s.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(a, b found) int { return cmp.Compare(a.v, b.v) })
 		ends = append(ends, s.slide(f.at, r, best, rng))
 	}

@@ -87,6 +87,11 @@ type Settings struct {
 	// the objective's units; 0 declares a deterministic objective. Default
 	// auto.
 	Noise WordOrNumber `json:"noise,omitzero" toml:"noise"`
+
+	// SafetyConstant, if positive, is a Lipschitz constant of Observation.Margin, per unit
+	// of distance in the cube. Only points are then proposed at which the trials told so
+	// far show under it that the margin is not negative; ErrNothingSafe if there are none.
+	SafetyConstant float64 `json:"safety_constant,omitempty" toml:"-"`
 }
 
 // The words that a setting may hold, the default first.
@@ -156,6 +161,9 @@ func (s Settings) Validate() []Problem {
 	}
 	if l := s.LipschitzConstant; !(l >= 0) || math.IsInf(l, 0) {
 		bad("lipschitz_constant", "found %v; want a positive number, or 0 to have it estimated", l)
+	}
+	if l := s.SafetyConstant; !(l >= 0) || math.IsInf(l, 0) || l > 0 && s.Method != "" && s.Method != MethodLBO {
+		bad("method", "found %s, with a safety constant of %v; only %s, with a positive constant, keeps a limit", s.Method, l, MethodLBO)
 	}
 	if k := s.Kappa; k != 0 && !(k > 0) || math.IsInf(k, 0) {
 		bad("kappa", "found %v; want a positive number", k)

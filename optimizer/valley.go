@@ -28,7 +28,7 @@ const (
 // of value that are nothing beside those of the whole cube, and a narrow valley as a round
 // bowl.
 func (a *ask) valleyStep() (Proposal, bool) {
-	if a.set.Acquisition != "ei" || a.many() || a.view.noisy() || a.view.limits != nil || a.space.Related() {
+	if a.set.Acquisition != "ei" || a.many() || a.view.noisy() || a.view.limits != nil || a.dom.partial() {
 		return Proposal{}, false
 	}
 	basin, ok := a.basin()

@@ -19,6 +19,7 @@ type loop struct {
 	life      context.Context    // of everything that speaks to the inbox
 	asking    bool               // a question is with the asker
 	stopAsk   context.CancelFunc // of the question under way: no answer is wanted any more
+	waitsFor  int                // that many trials must be finished before another can be proposed
 	requested bool               // requests wait in the study's directory
 	helpers   sync.WaitGroup     // the asker, and who looks for requests
 

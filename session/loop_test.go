@@ -175,6 +175,37 @@ func TestExhausted(t *testing.T) {
 	})
 }
 
+// With a safety limit a study begins with its default, waits for what that says, and ends
+// when nothing else is known to be safe.
+func TestSafety(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Params = c.Params[1:]
+		c.Params[0].Default = spaces.Int(5)
+		c.Command.Argv = []string{"parabola", "0", "{n}"} // loss = n + 0.09
+		c.Run.Workers = 3
+		c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 9}
+		f := &fakeLauncher{program: parabola}
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Run(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		st := s.State()
+		if st.Closed.Why != study.EndExhausted || st.Closed.Detail != "nothing else is known to be safe" || len(st.Order) != 7 {
+			t.Errorf("closed %+v after %d trials", st.Closed, len(st.Order))
+		}
+		for _, trial := range st.Trials {
+			if v, _ := trial.Metrics.Get("loss"); !(v <= 7.5) {
+				t.Errorf("trial %d had %v", trial.Number, v)
+			}
+		}
+	})
+}
+
 // What an attempt's end means.
 func TestOutcomes(t *testing.T) {
 	measured := func(what study.Measure) func(*study.Config) {

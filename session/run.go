@@ -251,6 +251,10 @@ func (l *loop) answered(a asked) {
 	l.stopAsk()
 	switch {
 	case l.halted() || l.ending != nil:
+	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.state.Pending()) > 0:
+		l.waitsFor = a.question.told + 1
+	case errors.Is(a.err, optimizer.ErrNothingSafe):
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case errors.Is(a.err, optimizer.ErrExhausted):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
 	case a.err != nil:
@@ -312,7 +316,8 @@ func (l *loop) plan() error {
 
 // wantsTrial reports whether another trial should be asked for now.
 func (l *loop) wantsTrial() bool {
-	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && !l.requested && l.freeSlots() > len(l.ready) && l.state.Room() > 0
+	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && !l.requested && l.freeSlots() > len(l.ready) && l.state.Room() > 0 &&
+		len(l.state.Order) >= l.waitsFor
 }
 
 // take makes a trial that the optimizer need not be asked for.

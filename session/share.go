@@ -198,6 +198,6 @@ func (l *loop) waits() bool {
 	if l.halted() || l.freeSlots() > 0 {
 		return false
 	}
-	more := l.state.SetUp && l.ending == nil && !l.asking && l.state.Room() > 0
+	more := l.state.SetUp && l.ending == nil && !l.asking && l.state.Room() > 0 && len(l.state.Order) >= l.waitsFor
 	return len(l.ready) > 0 || more || len(l.toConfirm()) > 0
 }

@@ -104,6 +104,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.sub("run").failedMeans(&cfg.Run, limited)
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
+	cfg.Safety = t.safety(*cfg)
 	cfg.Hooks = t.hooks()
 	if cfg.Run.Keep > 0 && cfg.Resource() != "" {
 		t.sub("run").at("keep", "", "the checkpoints from which successive halving continues trials lie in their directories: keep all")

@@ -31,6 +31,8 @@ type Config struct {
 	Files     []command.File     `json:"files,omitempty"`
 	Launcher  *Launcher          `json:"launcher,omitempty"`
 	Hooks     *Hooks             `json:"hooks,omitempty"`
+	// Safety is a limit that no trial may break.
+	Safety *Safety `json:"safety,omitempty"`
 	// WarmStart is what earlier studies have found.
 	WarmStart []WarmStart `json:"warm_start,omitempty"`
 	// Seed keys every random choice of the study.

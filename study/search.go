@@ -50,6 +50,9 @@ func (c *Config) spaces() (*spaces.Space, *Search, error) {
 // Search returns the optimizer's view of the parameters.
 func (c *Config) Search() (*Search, error) {
 	s := &Search{Settings: c.Optimizer}
+	if c.Safety != nil {
+		s.Settings.SafetyConstant = c.Safety.Constant
+	}
 	var err error
 	if s.rungs, err = c.rungs(); err != nil {
 		return nil, fmt.Errorf("prune: %w", err)

@@ -135,6 +135,9 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Values = s.told(t)
 	}
 	o.Constraints = s.constraints(t)
+	if s.Config.Safety != nil {
+		o.Margin = s.Config.Safety.margin(t)
+	}
 	return o
 }
 
