@@ -8,6 +8,13 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
+// A design has d+1 points, within these bounds: in a hundred dimensions it would take
+// as many trials as people have, while a model of 24 points already finds better ones.
+const (
+	leastDesign = 4
+	mostDesign  = 24
+)
+
 // design returns the first points of a study that the settings ask for. In
 // spaces with few levels points can coincide.
 //

@@ -69,8 +69,8 @@ type Settings struct {
 	// Design of the first proposals is lhs (the centre and a maximin latin
 	// hypercube), sobol or random. Default lhs.
 	Design string `json:"design,omitempty" toml:"design"`
-	// DesignSize is the number of first proposals. Default max(4, d+1) for d
-	// parameters; with preset paper 3d.
+	// DesignSize is the number of first proposals. Default d+1 for d parameters, at
+	// least 4 and at most 24; with preset paper 3d.
 	DesignSize int `json:"design_size,omitempty" toml:"design_size"`
 
 	// Hyperparameters of the Gaussian process are found by map (maximum a
@@ -194,7 +194,7 @@ func (s Settings) Resolved(d int) Settings {
 			}
 		}
 	}
-	kappa, every, size, beta := 2.0, defaultExploreEvery, max(4, d+1), "dragonfly"
+	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), "dragonfly"
 	if paper {
 		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
 	}

@@ -68,7 +68,7 @@ func (c *Config) Search() (*Search, error) {
 		return nil, err
 	}
 	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {
-		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(max(4, len(params)+1))))
+		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(o.Resolved(len(params)).DesignSize)))
 	}
 	return s, nil
 }
