@@ -65,6 +65,8 @@ const (
 	BetaGroup BetaRule = "group"
 )
 
+var betaScales = map[BetaRule]float64{BetaDragonfly: 0.5, BetaKandasamy: 5, BetaGroup: 0.2}
+
 // BetaRules returns the names of all rules.
 func BetaRules() []string {
 	return []string{string(BetaDragonfly), string(BetaKandasamy), string(BetaGroup)}
@@ -73,15 +75,8 @@ func BetaRules() []string {
 // Beta returns beta_t of the rule for d active dimensions after t evaluations
 // (finished and pending, so that it never decreases).
 func (r BetaRule) Beta(d, t int) (float64, error) {
-	var scale float64
-	switch r {
-	case BetaDragonfly:
-		scale = 0.5
-	case BetaKandasamy:
-		scale = 5
-	case BetaGroup:
-		scale = 0.2
-	default:
+	scale, known := betaScales[r]
+	if !known {
 		return 0, fmt.Errorf("unknown beta rule %q, want one of %s", r, strings.Join(BetaRules(), ", "))
 	}
 	d, t = max(d, 1), max(t, 1)

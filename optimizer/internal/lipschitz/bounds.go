@@ -68,14 +68,6 @@ func (b *Bounds) Upper(x, grad []float64) float64 {
 	return up
 }
 
-// Lower returns lo(x), without the test for crossing, and writes its gradient into
-// grad if that is not nil.
-func (b *Bounds) Lower(x, grad []float64) float64 {
-	lo, _, k, _ := b.cones(x)
-	b.gradient(x, k, -b.l, grad)
-	return lo
-}
-
 // At returns both bounds and writes their gradients into gradLo and gradUp where
 // those are not nil. Where the bounds cross, L is known to be too small: they are
 // invalid there, and At returns -Inf, +Inf and false.

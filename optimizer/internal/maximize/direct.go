@@ -8,13 +8,14 @@ import (
 
 // DirectSettings of [Direct]. The zero value is ready to use.
 type DirectSettings struct {
-	MaxEvaluations int     // a division under way is finished; 0 means 1000 per dimension
-	Epsilon        float64 // least promised gain, relative to |f|, for dividing a rectangle; 0 means 1e-4
-	LocallyBiased  bool    // DIRECT-L instead of DIRECT
+	MaxEvaluations int  // a division under way is finished; 0 means 1000 per dimension
+	LocallyBiased  bool // DIRECT-L instead of DIRECT
 }
 
-// shortestSide is the part of the box's side below which rectangles are not divided.
-const shortestSide = 1e-9
+const (
+	leastGain    = 1e-4 // that a rectangle must promise to be divided, relative to |f|
+	shortestSide = 1e-9 // in parts of the box's: below it rectangles are not divided
+)
 
 // Direct maximizes f over the box [lo, up] by dividing rectangles (Jones, Perttunen
 // and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), or
@@ -82,7 +83,6 @@ func newDirect(f func(x []float64) float64, lo, up []float64, set DirectSettings
 		}
 	}
 	setDefault(&d.set.MaxEvaluations, 1000*max(len(d.dims), 1))
-	setDefault(&d.set.Epsilon, 1e-4)
 	return d
 }
 
@@ -156,7 +156,7 @@ func (d *direct) value(k int) float64 {
 
 // potentiallyOptimal takes out of the classes those rectangles that hold the best
 // value for some Lipschitz constant K and could, with it, improve on the best value
-// by Epsilon: the upper right hull of the points (size, best value of that size).
+// by leastGain: the upper right hull of the points (size, best value of that size).
 // The largest come first.
 func (d *direct) potentiallyOptimal() []int {
 	type corner struct {
@@ -189,7 +189,7 @@ func (d *direct) potentiallyOptimal() []int {
 		if i > 0 {
 			larger := hull[i-1]
 			k := (p.f - larger.f) / (d.classes[larger.class].size - c.size)
-			if p.f+k*c.size < d.bestF+d.set.Epsilon*math.Abs(d.bestF) {
+			if p.f+k*c.size < d.bestF+leastGain*math.Abs(d.bestF) {
 				continue
 			}
 		}
