@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 )
 
 // Several objectives. Each has a part: a method of its own that is told of that

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 )
 
 // The score is the logarithm of the mean gain over draws from the posteriors, and its

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/lbotune/lbotune/internal/pareto"
 )
 
 // ahead is how many trials of a rung are strictly better than one of them. With several
@@ -42,25 +44,13 @@ func ahead(rung map[int][]float64, trial int) int {
 // split parts the trials that none of them dominates from the others.
 func split(rung map[int][]float64, trials []int) (front, rest []int) {
 	for _, t := range trials {
-		if slices.ContainsFunc(trials, func(u int) bool { return dominates(rung[u], rung[t]) }) {
+		if slices.ContainsFunc(trials, func(u int) bool { return pareto.Dominates(rung[u], rung[t]) }) {
 			rest = append(rest, t)
 		} else {
 			front = append(front, t)
 		}
 	}
 	return front, rest
-}
-
-// dominates reports whether a is at least as good as b in all, and better in one.
-func dominates(a, b []float64) bool {
-	better := false
-	for j := range a {
-		if a[j] < b[j] {
-			return false
-		}
-		better = better || a[j] > b[j]
-	}
-	return better
 }
 
 // crowding is, for each trial of a front, the sum over the objectives of the distance

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/optimizer/internal/pareto"
+	"github.com/lbotune/lbotune/internal/pareto"
 )
 
 func cloud(rng *rand.Rand, n, m int) [][]float64 {
