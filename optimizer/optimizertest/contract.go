@@ -34,110 +34,6 @@ func Run(t *testing.T, trials int, mk Maker) {
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, mk) })
 }
 
-// Case is a space with an objective on it, to be maximized, that fails where
-// it is NaN.
-type Case struct {
-	Name  string
-	Space *spaces.Space
-	F     func(spaces.Point) float64
-}
-
-// Cases are the spaces on which the contract is tested.
-func Cases(t *testing.T) []Case {
-	float := func(name string) spaces.Param {
-		return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
-	}
-	rate := spaces.Param{Name: "rate", Kind: spaces.KindFloat, Min: 1e-6, Max: 1, Scale: spaces.Log}
-	depth := spaces.Param{Name: "depth", Kind: spaces.KindInt, Min: 1, Max: 12}
-	width := spaces.Param{Name: "width", Kind: spaces.KindInt, Min: 1, Max: 1024, Scale: spaces.Log}
-	bias := spaces.Param{Name: "bias", Kind: spaces.KindBool}
-	kind := spaces.Param{Name: "kind", Kind: spaces.KindChoice,
-		Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam"), spaces.String("lion")}}
-	momentum := float("momentum")
-	momentum.When = "kind == 'sgd'"
-	steps := spaces.Param{Name: "steps", Kind: spaces.KindInt, Min: 1, Max: 5, When: "bias == true and kind in ['sgd', 'adam']"}
-
-	batch := spaces.Param{Name: "batch", Kind: spaces.KindOrdered,
-		Choices: []spaces.Value{spaces.Int(16), spaces.Int(32), spaces.Int(64), spaces.Int(128)}}
-	units := spaces.Param{Name: "units", Kind: spaces.KindInt, Min: 32, Max: 512, Step: 32}
-	share := spaces.Param{Name: "share", Kind: spaces.KindFloat, Min: 1e-3, Max: 0.999, Scale: spaces.Logit}
-	fine := spaces.Param{Name: "fine", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.005}
-
-	// Relations whose border the bowl's top lies beyond, among kinds of all sorts and where
-	// one parameter may not exist.
-	tight := spaces.Relation{Text: "x + y <= 0.5", Params: []string{"x", "y"}, Holds: func(v spaces.Values) bool {
-		return number(v, "x")+number(v, "y") <= 0.5
-	}}
-	wide := spaces.Relation{Text: "depth >= log2(width)", Params: []string{"depth", "width"}, Holds: func(v spaces.Values) bool {
-		return math.Exp2(number(v, "depth")) >= number(v, "width")
-	}}
-	slow := spaces.Relation{Text: "momentum + rate <= 0.4", Params: []string{"momentum", "rate"}, Holds: func(v spaces.Values) bool {
-		return number(v, "momentum")+number(v, "rate") <= 0.4
-	}}
-	even := spaces.Relation{Text: "units a multiple of batch", Holds: func(v spaces.Values) bool {
-		return math.Mod(number(v, "units"), number(v, "batch")) == 0
-	}}
-
-	spacesByName := []struct {
-		name   string
-		params []spaces.Param
-		where  []spaces.Relation
-	}{
-		{"one float", []spaces.Param{float("x")}, nil},
-		{"five floats", []spaces.Param{float("a"), float("b"), rate, float("c"), float("d")}, nil},
-		{"int", []spaces.Param{width}, nil},
-		{"mixed", []spaces.Param{rate, depth, kind, bias, width}, nil},
-		{"conditional", []spaces.Param{kind, bias, momentum, steps, rate}, nil},
-		{"levels", []spaces.Param{batch, units, share, fine}, nil},
-		{"related floats", []spaces.Param{float("x"), float("y"), rate}, []spaces.Relation{tight}},
-		{"related mixed", []spaces.Param{rate, depth, kind, bias, width}, []spaces.Relation{wide}},
-		{"related conditional", []spaces.Param{kind, bias, momentum, steps, rate}, []spaces.Relation{slow}},
-		{"related levels", []spaces.Param{batch, units, share, fine}, []spaces.Relation{even}},
-	}
-	var out []Case
-	for _, s := range spacesByName {
-		space, err := spaces.New(s.params...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if space, err = space.Where(s.where...); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, Case{s.name, space, bowl})
-		if s.where == nil {
-			out = append(out, Case{s.name + ", failing", space, func(p spaces.Point) float64 {
-				if p[0] > 0.6 {
-					return math.NaN()
-				}
-				return bowl(p)
-			}})
-		}
-	}
-	return out
-}
-
-func number(v spaces.Values, name string) float64 {
-	value, _ := v.Get(name)
-	x, _ := value.Number()
-	return x
-}
-
-// bowl has its maximum, 0, off the centre.
-func bowl(p spaces.Point) float64 {
-	sum := 0.0
-	for j, x := range p {
-		d := x - 0.3 - 0.05*float64(j)
-		sum -= d * d
-	}
-	return sum
-}
-
-func eachSpace(t *testing.T, f func(*testing.T, Case)) {
-	for _, c := range Cases(t) {
-		t.Run(c.Name, func(t *testing.T) { f(t, c) })
-	}
-}
-
 // Evaluate runs one trial of f.
 func Evaluate(trial int, p optimizer.Proposal, f func(spaces.Point) float64) optimizer.Observation {
 	o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{f(p.Point)}}
@@ -161,12 +57,19 @@ func Study(t *testing.T, opt optimizer.Optimizer, trials int, f func(spaces.Poin
 			t.Fatalf("asking for trial %d: %v", k, err)
 		}
 		o := Evaluate(k, p, f)
-		if err := opt.Tell(o); err != nil {
-			t.Fatalf("telling trial %d: %v", k, err)
-		}
+		tell(t, opt, o)
 		told = append(told, o)
 	}
 	return told
+}
+
+func tell(t *testing.T, opt optimizer.Optimizer, observed ...optimizer.Observation) {
+	t.Helper()
+	for _, o := range observed {
+		if err := opt.Tell(o); err != nil {
+			t.Fatalf("telling trial %d: %v", o.Trial, err)
+		}
+	}
 }
 
 func start(t *testing.T, mk Maker, space *spaces.Space) optimizer.Optimizer {
@@ -208,11 +111,7 @@ func testPure(t *testing.T, told []optimizer.Observation, mk Maker, c Case) {
 			continue
 		}
 		again := start(t, mk, c.Space)
-		for _, o := range throughJSON(t, told[:n]) {
-			if err := again.Tell(o); err != nil {
-				t.Fatal(err)
-			}
-		}
+		tell(t, again, throughJSON(t, told[:n])...)
 		other := []optimizer.Pending{{Trial: n + 1, Point: c.Space.Center()}}
 		for range 2 {
 			if _, err := again.Ask(t.Context(), optimizer.Query{Trial: n + 2, Pending: other}); err != nil && !errors.Is(err, optimizer.ErrExhausted) {
@@ -293,9 +192,7 @@ func testWorkers(t *testing.T, trials int, mk Maker, c Case) {
 		if o.Trial%5 == 0 && o.Status == optimizer.Succeeded {
 			o.Status = optimizer.Pruned
 		}
-		if err := opt.Tell(o); err != nil {
-			t.Fatalf("telling trial %d: %v", o.Trial, err)
-		}
+		tell(t, opt, o)
 	}
 }
 
@@ -308,13 +205,7 @@ func pending(running []optimizer.Observation) []optimizer.Pending {
 }
 
 func testValues(t *testing.T, trials int, mk Maker) {
-	x := func(name string) spaces.Param {
-		return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: -3, Max: 3}
-	}
-	space, err := spaces.New(x("x"), x("y"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := newSpace(t, float("x", -3, 3), float("y", -3, 3))
 	for name, f := range map[string]func(spaces.Point) float64{
 		"constant":    func(spaces.Point) float64 { return 3 },
 		"all failed":  func(spaces.Point) float64 { return math.NaN() },
@@ -347,10 +238,7 @@ func testExhausted(t *testing.T, mk Maker) {
 		params []spaces.Param
 	}{{2, []spaces.Param{flag}}, {12, []spaces.Param{flag, level}}, {30, []spaces.Param{coarse}}} {
 		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
-			space, err := spaces.New(c.params...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			space := newSpace(t, c.params...)
 			opt := start(t, mk, space)
 			told := Study(t, opt, c.size+5, bowl)
 			if len(told) != c.size {
@@ -364,11 +252,7 @@ func testExhausted(t *testing.T, mk Maker) {
 // testLastPending tells all but the last trial, which is pending.
 func testLastPending(t *testing.T, opt optimizer.Optimizer, told []optimizer.Observation) {
 	n := len(told) - 1
-	for _, o := range told[:n] {
-		if err := opt.Tell(o); err != nil {
-			t.Fatal(err)
-		}
-	}
+	tell(t, opt, told[:n]...)
 	last := optimizer.Pending{Trial: n + 1, Point: told[n].Proposal.Point}
 	_, err := opt.Ask(t.Context(), optimizer.Query{Trial: n + 2, Pending: []optimizer.Pending{last}})
 	if !errors.Is(err, optimizer.ErrExhausted) {
@@ -377,16 +261,10 @@ func testLastPending(t *testing.T, opt optimizer.Optimizer, told []optimizer.Obs
 }
 
 func testRefuses(t *testing.T, mk Maker) {
-	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opt := start(t, mk, space)
+	opt := start(t, mk, newSpace(t, float("x", 0, 1)))
 	good := optimizer.Observation{Trial: 1, Status: optimizer.Succeeded, Values: []float64{1},
 		Proposal: optimizer.Proposal{Point: spaces.Point{0.5}, Origin: optimizer.OriginGiven}}
-	if err := opt.Tell(good); err != nil {
-		t.Fatal(err)
-	}
+	tell(t, opt, good)
 	for name, spoil := range map[string]func(*optimizer.Observation){
 		"told twice":   func(o *optimizer.Observation) { o.Trial = 1 },
 		"outside":      func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{1.1} },
@@ -413,10 +291,7 @@ func testRefuses(t *testing.T, mk Maker) {
 }
 
 func testCancelled(t *testing.T, mk Maker) {
-	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	space := newSpace(t, float("x", 0, 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := start(t, mk, space).Ask(ctx, optimizer.Query{Trial: 1}); !errors.Is(err, context.Canceled) {

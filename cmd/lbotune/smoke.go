@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// The values of --smoke.
+const (
+	smokeMiddle = "middle"
+	smokeAll    = "all"
+)
+
+// smokeJSON is what check --smoke prints with --json.
+type smokeJSON struct {
+	Value   float64       `json:"value"`
+	Params  spaces.Values `json:"params"`
+	Seconds float64       `json:"seconds"`
+	Command string        `json:"command"`
+	Budget  string        `json:"budget,omitempty"`
+}
+
+// smokeTest runs one trial, with today's values or at the middle of the space, or so
+// many that every choice and switch is tried, in a study of its own. If one fails the
+// study stays for a look at it, in base if trials run elsewhere.
+func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, all bool) error {
+	s, dir, runErr := smokeRun(ctx, g, cfg, base, all)
+	if s == nil {
+		return runErr
+	}
+	st := s.State()
+	if all && len(st.Order) > 0 {
+		if !g.json {
+			fmt.Fprintln(g.out)
+		}
+		if err := printTrials(g, st, s.Layout(), st.Trials); err != nil {
+			return err
+		}
+	}
+	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
+	if failed >= 0 || runErr != nil {
+		return smokeFailed(s, failed, runErr)
+	}
+	if !all {
+		if err := printSmoke(g, cfg, s, st.Trials[0]); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// smokeRun runs the trials in a study of their own, in directory dir. Without a study
+// there is an error.
+func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, all bool) (s *session.Study, dir string, err error) {
+	one := *cfg
+	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
+		return nil, "", err
+	}
+	where := ""
+	if batch(cfg) {
+		where = base // which the nodes see
+	}
+	dir, err = os.MkdirTemp(where, "lbotune-smoke-")
+	if err != nil {
+		return nil, "", fmt.Errorf("make a temporary study: %w", err)
+	}
+	space, err := cfg.Space()
+	if err != nil {
+		return nil, "", err
+	}
+	tried := []spaces.Values{space.Decode(space.Center())}
+	doing := "running one trial at the middle of the space"
+	trials := 1
+	if _, known := space.Default(); known { // every study begins with it
+		tried = nil
+		doing = "running one trial with today's values"
+	}
+	if all {
+		trials -= len(tried)
+		tried = space.Cover()
+		trials += len(tried)
+		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
+	}
+	one.Budget, one.WarmStart = study.Budget{Trials: trials}, nil
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
+	if one.Prune = nil; cfg.Prunes() { // so that trials run as they will, and none is stopped
+		one.Prune = &study.Prune{Method: "median", MinTrials: 1 << 30}
+	}
+	one.Run.Workers = min(one.Run.Workers, trials)
+	var l launcher
+	if err := l.choose(&one, dir); err != nil {
+		return nil, "", err
+	}
+	log, closeLog, err := g.logger(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
+	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion(), Log: log})
+	if err != nil {
+		return nil, "", err
+	}
+	for _, values := range tried {
+		if err := s.Enqueue(values); err != nil {
+			return nil, "", errors.Join(err, s.Close())
+		}
+	}
+	fmt.Fprintln(g.err, doing)
+	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
+	runErr := s.Run(ctx, stop.steps)
+	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
+	if err := s.Close(); err != nil {
+		return nil, "", errors.Join(runErr, err)
+	}
+	return s, dir, runErr
+}
+
+// listMetrics runs one trial of a spec that does not say how to find the metric, and
+// lists what there is.
+func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string) error {
+	cfg.Metrics = []study.Metric{{Name: "value", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} // any will do
+	s, dir, err := smokeRun(ctx, g, cfg, base, false)
+	if s == nil {
+		return err
+	}
+	trials := s.State().Trials
+	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
+		return smokeFailed(s, min(len(trials)-1, 0), err)
+	}
+	log, err := os.Open(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if err := errors.Join(listCandidates(g, log), os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}
+}
+
+// smokeFailed says what went wrong and quotes the output of the first trial that
+// failed.
+func smokeFailed(s *session.Study, failed int, err error) error {
+	st := s.State()
+	if failed < 0 || len(st.Order) == 0 || err != nil && !errors.Is(err, session.ErrNoSuccess) {
+		return explain(s, err)
+	}
+	t := st.Trials[failed]
+	if len(st.Trials) > 1 {
+		n := 0
+		for _, t := range st.Trials {
+			if !t.Succeeded() {
+				n++
+			}
+		}
+		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
+	}
+	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
+	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir, &s.State().Config)
+	return &hinted{&noValue{err}, "all of its output is in " + dir}
+}
+
+func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
+	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t)}
+	if n := cfg.Budget.Trials; n > 0 {
+		workers := cfg.Run.SlotCount()
+		whole := t.Took * ((time.Duration(n*max(cfg.Run.Repeats, 1)) + time.Duration(workers) - 1) / time.Duration(workers))
+		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(whole))
+	}
+	if g.json {
+		return printJSON(g.out, out)
+	}
+	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(metricName(cfg)), exact(t.Value), took(t.Took))
+	if out.Budget != "" {
+		text += "  " + out.Budget + "\n"
+	}
+	_, err := io.WriteString(g.out, text)
+	return err
+}
