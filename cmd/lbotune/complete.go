@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -19,6 +20,7 @@ func completeArgs(root *cobra.Command) {
 	after := map[string]completion{
 		"show": trialsOf(anyTrial), "log": trialsOf(anyTrial), "exclude": trialsOf((*study.Trial).Done),
 		"tell": trialsOf(func(t *study.Trial) bool { return t.Hand && !t.Done() }), "enqueue": valuesOf,
+		"plot": cobra.FixedCompletions(report.Texts(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	for _, cmd := range root.Commands() {
 		words := strings.Fields(cmd.Use)

@@ -115,6 +115,10 @@ func (s *Study) history() string {
 		case t.Value != nil:
 			c.dot(t, x, c.y.at(*t.Value), 3.5)
 		case t.Standing == string(optimizer.Failed):
+			if c.cells != nil {
+				c.cells.dot("d failed", c.px(x), c.py(0)-4)
+				continue
+			}
 			c.trial(t.Number, func() {
 				fmt.Fprintf(&c.b, `<path class="d failed" d="M%.1f %.1fl6 6m0 -6l-6 6"/>`, c.px(x)-3, c.py(0)-9)
 			})
@@ -173,6 +177,10 @@ func (s *Study) maps2D() []string {
 	for _, m := range s.Model.Maps {
 		at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
 		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 290, 260, s.axes[m.x], s.axes[m.y], at, func(c *chart) {
+			if c.cells != nil {
+				c.cells.heat(s, c, m)
+				return
+			}
 			fmt.Fprintf(&c.b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
 				c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1), s.heat(m))
 		}))
@@ -459,14 +467,19 @@ func (s *Study) bars(title, label string, of func(ParamRow) (Interval, float64))
 
 // SVG returns the pictures of a plot, each a document of its own.
 func (s *Study) SVG(name string) ([]string, error) {
+	out, err := s.draw(name)
+	for i := range out {
+		out[i] = strings.Replace(out[i], "<title>", "<style>"+html.EscapeString(chartCSS)+"</style><title>", 1)
+	}
+	return out, err
+}
+
+func (s *Study) draw(name string) ([]string, error) {
 	for _, p := range plots {
 		if p.name != name {
 			continue
 		}
 		out := p.draw(s)
-		for i := range out {
-			out[i] = strings.Replace(out[i], "<title>", "<style>"+html.EscapeString(chartCSS)+"</style><title>", 1)
-		}
 		if len(out) == 0 {
 			return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, cmp.Or(s.NoModel, "too little is known"))
 		}

@@ -275,20 +275,42 @@ func TestGoldenPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join("testdata", p.name+".svg")
-		got := strings.ReplaceAll(strings.Join(svgs, "\n")+"\n", "><", ">\n<")
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
+		golden(t, p.name+".svg", strings.ReplaceAll(strings.Join(svgs, "\n")+"\n", "><", ">\n<"))
+		wide, err := of.Text(p.name, Cells{Columns: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := of.Text(p.name, Cells{Columns: 80, Plain: true})
+		if err != nil || strings.ContainsFunc(plain, func(r rune) bool { return r > '~' }) {
+			t.Errorf("%s: %v, or it is not plain:\n%s", p.name, err, plain)
+		}
+		for line := range strings.Lines(plain) {
+			if len(line) > 81 {
+				t.Errorf("%s: a line is wider than 80 columns: %s", p.name, line)
 			}
 		}
-		want, err := os.ReadFile(file)
-		if err != nil || got != string(want) {
-			t.Errorf("%s has changed (%v); look at it, then go test ./report -run Golden -update", file, err)
+		golden(t, p.name+".txt", plain+"\n"+wide)
+		if coloured, err := of.Text(p.name, Cells{Columns: 200, Colours: true}); err != nil || regexp.MustCompile("\x1b\\[[0-9]*m").ReplaceAllString(coloured, "") != wide {
+			t.Errorf("%s: colours change more than colours, or %v", p.name, err)
 		}
 	}
 	if _, err := s.SVG("nothing"); err == nil || !strings.Contains(err.Error(), "history") {
 		t.Errorf("an unknown plot: %v", err)
+	}
+}
+
+// golden compares with what a file in testdata has.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%s has changed (%v); look at it, then go test ./report -run Golden -update", file, err)
 	}
 }
 

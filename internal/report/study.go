@@ -57,6 +57,7 @@ type Study struct {
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
 	live          served
+	cells         *Cells // to draw pictures in characters
 	key           string // parts the trials of several studies on one page
 }
 

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Cells says how pictures are drawn in characters.
+type Cells struct {
+	Columns int
+	Plain   bool // ASCII alone
+	Colours bool
+}
+
+// A cell stands for so much of a picture; lines are drawn finer, by the dots of Braille.
+const cellWidth, cellHeight, dotsWide, dotsHigh = 6.0, 12.0, 2, 4
+
+// cells is a picture in characters.
+type cells struct {
+	Cells
+	text  [][]rune
+	class [][]string
+	dots  [][]rune // as the Braille patterns have them
+}
+
+func (c Cells) picture(rows int) *cells {
+	p := &cells{Cells: c}
+	for range rows {
+		p.text = append(p.text, make([]rune, c.Columns))
+		p.class = append(p.class, make([]string, c.Columns))
+		p.dots = append(p.dots, make([]rune, c.Columns))
+	}
+	return p
+}
+
+// put sets the character at a place of the picture.
+func (p *cells) put(class string, x, y float64, r rune) {
+	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.text) && x >= 0 && col < p.Columns {
+		p.text[row][col], p.class[row][col] = r, class
+	}
+}
+
+func (p *cells) write(class string, x, y float64, s string) {
+	n := float64(len([]rune(s)))
+	if strings.Contains(class, "mid") {
+		x -= math.Round(n/2) * cellWidth
+	} else if strings.Contains(class, "end") {
+		x -= n * cellWidth
+	}
+	x = math.Max(math.Min(x, (float64(p.Columns)-n)*cellWidth), 0) + cellWidth/2
+	for i, r := range []rune(s) {
+		p.put(class, x+float64(i)*cellWidth, y, r)
+	}
+}
+
+// line draws a straight line, of every other dot for what is not the main thing.
+func (p *cells) line(class string, x1, y1, x2, y2 float64) {
+	const across, down = cellWidth / dotsWide, cellHeight / dotsHigh
+	n := max(math.Abs(x2-x1)/across, math.Abs(y2-y1)/down, 1)
+	step := 1.0
+	if class == "band" || class == "diagonal" {
+		step = 2
+	}
+	for k := 0.0; k <= n; k += step {
+		i, j := int((x1+(x2-x1)*k/n)/across), int((y1+(y2-y1)*k/n)/down)
+		row, col := j/dotsHigh, i/dotsWide
+		if i >= 0 && j >= 0 && row < len(p.dots) && col < p.Columns {
+			p.dots[row][col] |= [dotsHigh][dotsWide]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}[j%dotsHigh][i%dotsWide]
+			if p.text[row][col] == 0 && p.class[row][col] != "bestline" {
+				p.class[row][col] = class
+			}
+		}
+	}
+}
+
+func (p *cells) rect(class string, x, y, w, h float64) {
+	r := '█'
+	if strings.Contains(class, "pale") || strings.Contains(class, "waiting") {
+		r = '░'
+	} else if class == "ruled" {
+		r = '▒'
+	}
+	for row := math.Floor((y + h/2) / cellHeight); row*cellHeight < math.Max(y+h-cellHeight/2, y+h/2); row++ {
+		for at := x; at < x+math.Max(w, 0.1); at += cellWidth {
+			p.put(class, at, row*cellHeight, r)
+		}
+	}
+}
+
+// dot is the character of a trial: the best ones stay on top.
+func (p *cells) dot(class string, x, y float64) {
+	row, col := int(y/cellHeight), int(x/cellWidth)
+	if row >= 0 && row < len(p.text) && col >= 0 && col < p.Columns && p.class[row][col] == "d best" {
+		return
+	}
+	r, known := map[string]rune{"d best": '●', "d": 'o', "d spread": '·', "d failed": 'x', "d infeasible": '!'}[class]
+	if !known {
+		r = '-'
+	}
+	p.put(class, x, y, r)
+}
+
+// heat shades what lies between the axes by the model's mean: dark is good.
+func (p *cells) heat(s *Study, c *chart, m Map) {
+	a := axisOf("", m.Mean, s.worse)
+	for y := c.py(1) + 1; y < c.py(0); y += cellHeight / 2 {
+		for x := c.px(0) + 1; x < c.px(1); x += cellWidth / 2 {
+			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }
+			k := at((c.py(0)-y)/(c.py(0)-c.py(1)))*m.Size + at((x-c.px(0))/(c.px(1)-c.px(0)))
+			f := a.at(m.Mean[k])
+			if s.good(1) < 0 {
+				f = 1 - f
+			}
+			r := []rune(" ░▒▓█")[int(math.Min(f*5, 4))]
+			if m.Ruled[k] {
+				r = '/'
+			}
+			p.put("heat", x, y, r)
+		}
+	}
+}
+
+// ascii stands for characters where there are only those of ASCII.
+var ascii = map[rune]rune{'●': '@', '·': '.', '█': '#', '▓': '*', '▒': '+', '░': '-', '─': '-', '│': '|', '…': '~'}
+
+func (p *cells) String() string {
+	var b strings.Builder
+	for i, row := range p.text {
+		last, line := 0, strings.Builder{}
+		for k, r := range row {
+			dots := p.dots[i][k]
+			switch {
+			case r == 0 && dots == 0:
+				r = ' '
+			case r == 0 && p.Plain: // in the upper half, the lower one, or both
+				r = map[[2]bool]rune{{true, false}: '\'', {false, true}: '.', {true, true}: ':'}[[2]bool{dots&0x1b != 0, dots&0xe4 != 0}]
+			case r == 0:
+				r = 0x2800 + dots
+			case p.Plain && ascii[r] != 0:
+				r = ascii[r]
+			case p.Plain && r > '~':
+				r = '?'
+			}
+			text := string(r)
+			if colour := p.colour(p.class[i][k]); p.Colours && colour != "" && r != ' ' {
+				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
+			}
+			line.WriteString(text)
+			if r != ' ' {
+				last = line.Len()
+			}
+		}
+		b.WriteString(line.String()[:last] + "\n")
+	}
+	return b.String()
+}
+
+func (p *cells) colour(class string) string {
+	for _, c := range [][2]string{{"best", "32"}, {"failed", "31"}, {"infeasible", "33"}, {"orange", "33"}, {"ruled", "33"}, {"tick", "2"}, {"label", "2"}, {"band", "36"}, {"mean", "36"}} {
+		if strings.Contains(class, c[0]) {
+			return c[1]
+		}
+	}
+	return ""
+}
+
+// Text draws a plot in characters; contour is another name of map.
+func (s *Study) Text(name string, c Cells) (string, error) {
+	if name == "contour" {
+		name = "map"
+	}
+	drawn := *s
+	drawn.cells = &c
+	pictures, err := drawn.draw(name)
+	return strings.Join(pictures, "\n"), err
+}
+
+// Texts are the names of the plots that Text draws.
+func Texts() []string {
+	return append(slices.DeleteFunc(Plots(), func(name string) bool { return name == "map" }), "contour")
+}
