@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -34,11 +35,22 @@ func TestMain(m *testing.M) {
 //	                                must exit with N
 //	cutend FILE N                   cut the last N bytes off FILE
 func TestScripts(t *testing.T) {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(shareDirVar, filepath.Join(env.WorkDir, "shared"))
+			env.Setenv("REPO", repo)
 			return nil
+		},
+		Condition: func(word string) (bool, error) {
+			if word != "optuna" {
+				return false, fmt.Errorf("no condition is called %s", word)
+			}
+			return exec.Command("/usr/bin/python3", "-c", "import optuna").Run() == nil, nil // Debian's
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":   code,
