@@ -13,6 +13,7 @@ import (
 //	sh                 is run, by TestShellBlocksRun
 //	sh slow            is run if tests may take long: see internal/effort
 //	sh exits N         is run and must exit with N
+//	sh needs PROGRAM   is run where there is such a program
 //	sh skip: REASON    cannot be run here
 //	LANG FILE          is written to FILE, for the blocks that follow
 //	toml               is a spec or, without a command, a fragment of one

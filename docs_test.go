@@ -83,13 +83,18 @@ func runPage(t *testing.T, page string, list []block) {
 		copyRepository(t, dir)
 	}
 	for _, tool := range []string{"python3", "git", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil && count(list, func(b block) bool { return strings.Contains(b.text, tool) }) > 0 {
+		if !installed(tool) && count(list, func(b block) bool { return strings.Contains(b.text, tool) }) > 0 {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	printed, texts := "", map[int]string{}
+	printed, missing, texts := "", "", map[int]string{}
 	for _, b := range list {
 		switch {
+		case strings.HasPrefix(b.note, "needs ") && !installed(b.note[6:]):
+			missing = b.note[6:]
+			t.Logf("%s:%d: not run: %s is not installed", b.page, b.line, missing)
+		case b.lang == "text" && b.note == "output" && missing != "":
+			missing = ""
 		case b.file() != "":
 			writeBlock(t, dir, b)
 		case b.lang == "text" && b.note == "output" && *update:
@@ -106,6 +111,11 @@ func runPage(t *testing.T, page string, list []block) {
 	if len(texts) > 0 {
 		rewrite(t, page, texts)
 	}
+}
+
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // patience is how long a block may take on a busy machine.
