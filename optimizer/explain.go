@@ -54,6 +54,10 @@ type Belief struct {
 	// Lower and Upper are the Lipschitz bounds, infinite where there are none. The
 	// constant is estimated, unless it was stated: they are no certain bounds.
 	Lower, Upper float64
+	// ExcludedBelow is the Lipschitz constant, in the unit of LipschitzNote.Constant, below
+	// which the bounds would rule out that the point improves upon Best; 0 if none would,
+	// or where they are off.
+	ExcludedBelow float64
 	// Success is the probability that a trial succeeds.
 	Success float64
 	// Feasible is the probability that a trial holds every limit, 1 without any.
@@ -122,6 +126,11 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 		if v.bounds != nil {
 			lo, up := v.bounds.at(x)
 			b.Lower, b.Upper = v.value(lo), v.value(up)
+			best := v.best
+			if v.bounds.through != nil {
+				best = v.bounds.through.Inverse(best)
+			}
+			b.ExcludedBelow = v.bounds.ExcludedBelow(x, best)
 		}
 		out[i] = b
 	}

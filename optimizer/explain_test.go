@@ -144,6 +144,27 @@ func TestExplainsAStatedLipschitzConstantExactly(t *testing.T) {
 	}
 }
 
+// Just below the constant that is named the bounds exclude an improvement, and just above
+// it they do not.
+func TestExplainsWhatAConstantExcludes(t *testing.T) {
+	points := []spaces.Point{{0.9, 0.1}, {0.8, 0.3}, {0.05, 0.05}, {0.3, 0.69}}
+	explain := func(constant float64) optimizer.Explanation {
+		opt, _ := explainer(t, 12, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+		e, err := opt.Explain(t.Context(), optimizer.Query{Trial: 13}, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	for i, b := range explain(30).Beliefs {
+		l := b.ExcludedBelow
+		below, above := explain(0.999*l), explain(1.001*l)
+		if !(l > 0) || !(below.Beliefs[i].Upper < below.Best) || !(above.Beliefs[i].Upper > above.Best) {
+			t.Errorf("point %v: excluded below %v: upper bounds %v and %v of %v", points[i], l, below.Beliefs[i].Upper, above.Beliefs[i].Upper, above.Best)
+		}
+	}
+}
+
 func TestExplainsWhereTrialsFail(t *testing.T) {
 	e, _ := explainer(t, 40, optimizer.Settings{}, func(p spaces.Point) bool { return p[0] > 0.6 })
 	x := explain(t, e, 41, []spaces.Point{{0.2, 0.5}, {0.9, 0.5}})

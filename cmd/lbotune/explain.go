@@ -95,6 +95,9 @@ func reasonText(r report.Reason, origin string) string {
 		}
 		if l := r.Model.Lipschitz; l != nil {
 			row("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
+			if x := b.ExcludedBelow; x != nil && *x > 0 {
+				row("", "and would have excluded this trial below %s L", short(*x))
+			}
 		}
 		if b.Success < 1 {
 			row("success", "with probability %.2f", b.Success)

@@ -40,6 +40,9 @@ type Belief struct {
 	// AtBest and AtWorst are the Lipschitz bounds.
 	AtBest  *float64 `json:"at_best,omitempty"`
 	AtWorst *float64 `json:"at_worst,omitempty"`
+	// ExcludedBelow is the Lipschitz constant below which the bounds would have excluded
+	// the trial, as a share of the one that was used.
+	ExcludedBelow *float64 `json:"excluded_below,omitempty"`
 	// Acquisition is the logarithm of what proposals maximize, up to a constant.
 	Acquisition *float64 `json:"acquisition,omitempty"`
 	// Surprise is how far the value is from the mean, in standard deviations of the belief
@@ -102,6 +105,9 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (
 	low, high := s.good(b.Low), s.good(b.High)
 	r.Before = &Belief{Best: s.good(e.Best), Mean: s.good(b.Mean), SD: b.SD, Low: min(low, high), High: max(low, high), Success: b.Success,
 		AtBest: ifFinite(s.good(b.Upper)), AtWorst: ifFinite(s.good(b.Lower)), Acquisition: ifFinite(b.Acquisition)}
+	if l := e.Lipschitz; l != nil {
+		r.Before.ExcludedBelow = ifFinite(b.ExcludedBelow / l.Constant)
+	}
 	if r.Value != nil {
 		r.Before.Surprise = ifFinite((*r.Value - r.Before.Mean) / math.Hypot(b.SD, e.Noise))
 	}

@@ -110,6 +110,18 @@ func (b *Bounds) cones(x []float64) (lo, up float64, kLo, kUp int) {
 	return lo, up, kLo, kUp
 }
 
+// ExcludedBelow returns the constant below which up(x) would be less than best, so that x
+// could not reach it: max_i (best − Delta − y_i) / ‖x − x_i‖, at least 0.
+func (b *Bounds) ExcludedBelow(x []float64, best float64) float64 {
+	at, most := scaled(x, b.scale), 0.0
+	for i, y := range b.y {
+		if r := math.Sqrt(distance2(row(b.z, b.dim, i), at)); r > 0 {
+			most = math.Max(most, (best-b.delta-y)/r)
+		}
+	}
+	return most
+}
+
 // gradient writes slope times the gradient of the distance from observation k.
 func (b *Bounds) gradient(x []float64, k int, slope float64, grad []float64) {
 	if grad == nil {
