@@ -215,10 +215,16 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for asked := range number {
 		t, err := s.Ask(ctx)
+		none := optimizer.ErrExhausted
+		if errors.Is(err, optimizer.ErrNothingSafe) {
+			none = optimizer.ErrNothingSafe
+		}
 		switch {
 		case errors.Is(err, optimizer.ErrExhausted) && asked > 0:
-			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, optimizer.ErrExhausted)
+			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, none)
 			return err
+		case errors.Is(err, optimizer.ErrNothingSafe):
+			return &hinted{none, "tell the results of the trials that you have"}
 		case errors.Is(err, optimizer.ErrExhausted):
 			return &hinted{optimizer.ErrExhausted, "widen a range to ask for more"}
 		case errors.Is(err, session.ErrSpent):
