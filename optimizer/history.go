@@ -40,13 +40,13 @@ func newHistory(space *spaces.Space, seed uint64) *history {
 	return &history{space: space, seed: seed, seen: map[string]bool{}, trials: map[int]bool{}, best: -1, constraints: -1}
 }
 
-func (h *history) add(o Observation) error {
+// meet notes that an observation's point was tried, and returns it snapped. Methods that
+// ask no more than that keep nothing else of a trial, of which they may be told very many.
+func (h *history) meet(o Observation) (spaces.Point, error) {
 	if err := h.check(o); err != nil {
-		return fmt.Errorf("telling trial %d: %w", o.Trial, err)
+		return nil, fmt.Errorf("telling trial %d: %w", o.Trial, err)
 	}
 	p := h.space.Snap(o.Proposal.Point)
-	o.Proposal.Point = p
-	h.told = append(h.told, o)
 	h.trials[o.Trial] = true
 	h.safe.tell(o)
 	h.seen[key(p)] = true
@@ -56,6 +56,16 @@ func (h *history) add(o Observation) error {
 	if o.Status == Succeeded {
 		h.objectives = len(o.Values)
 	}
+	return p, nil
+}
+
+func (h *history) add(o Observation) error {
+	p, err := h.meet(o)
+	if err != nil {
+		return err
+	}
+	o.Proposal.Point = p
+	h.told = append(h.told, o)
 	switch o.Status {
 	case Succeeded:
 		if i := h.twinOf(p); i >= 0 {

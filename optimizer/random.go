@@ -11,7 +11,10 @@ import (
 // often, floats uniform on their scale, nothing twice.
 type random struct{ *history }
 
-func (r *random) Tell(o Observation) error { return r.add(o) }
+func (r *random) Tell(o Observation) error {
+	_, err := r.meet(o)
+	return err
+}
 
 func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {

@@ -12,7 +12,10 @@ import (
 // they fill the space evenly, however many there are.
 type sobolSequence struct{ *history }
 
-func (s *sobolSequence) Tell(o Observation) error { return s.add(o) }
+func (s *sobolSequence) Tell(o Observation) error {
+	_, err := s.meet(o)
+	return err
+}
 
 func (s *sobolSequence) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
@@ -59,7 +62,7 @@ func newGrid(h *history) (*grid, error) {
 }
 
 func (g *grid) Tell(o Observation) error {
-	if err := g.add(o); err != nil {
+	if _, err := g.meet(o); err != nil {
 		return err
 	}
 	for g.done < len(g.points) && g.seen[key(g.points[g.done])] {
