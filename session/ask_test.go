@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,7 +128,7 @@ func TestTellMetrics(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if m := s.State().Trials[0].Metrics; len(m) != 3 || m["loss"] != 1 || m["size"] != 11 || m["age"] != 3 {
+		if m, want := s.State().Trials[0].Metrics, (study.Metrics{"loss": 1, "size": 11, "age": 3}); !slices.Equal(m, want.Reported()) {
 			t.Errorf("metrics %v", m)
 		}
 	})

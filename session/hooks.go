@@ -214,8 +214,8 @@ func hookEnv(st *study.State, l study.Layout, u study.Update) []string {
 	if v, ok := t.Metrics.Get(st.Config.Objective().Name); ok {
 		add("VALUE", number(v))
 	}
-	for name, v := range t.Metrics {
-		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(name, "_")), number(float64(v)))
+	for _, m := range t.Metrics {
+		add("METRIC_"+strings.ToUpper(noNameRE.ReplaceAllString(m.Name, "_")), number(float64(m.Value)))
 	}
 	for _, v := range t.Values {
 		add("PARAM_"+strings.ToUpper(v.Name), v.Value.Text())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,7 +141,7 @@ func TestMetricsOfFiles(t *testing.T) {
 			put(t, filepath.Join(job.Dir, "out.txt"), "loss=2 size=3\n")
 			return ending{stdout: "loss=7 size=7 age=7\n"}
 		}})
-		if m := st.Trials[0].Metrics; err != nil || len(m) != 2 || m["loss"] != 2 || m["size"] != 3 {
+		if m := st.Trials[0].Metrics; err != nil || !slices.Equal(m, study.Metrics{"loss": 2, "size": 3}.Reported()) {
 			t.Errorf("metrics %v: %v", m, err)
 		}
 	})

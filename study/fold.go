@@ -157,7 +157,7 @@ func (s *State) continued(t *Trial, from int) error {
 	case !f.Done() || f.Status == optimizer.Failed:
 		return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, from)
 	}
-	t.Continues, t.root, f.next = from, f.first(), t.Number
+	t.Continues, t.root, f.next = from, f.first(), int32(t.Number)
 	return nil
 }
 
@@ -211,7 +211,7 @@ func (s *State) ended(e Ended, at time.Time) error {
 	if err != nil || t.Done() {
 		return err
 	}
-	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, e.Attempt, false
+	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, int32(e.Attempt), false
 	t.attempt(e.Attempt, e.Slot).Ended = at
 	switch {
 	case e.Metrics != nil:
@@ -231,9 +231,11 @@ func (s *State) finished(e Finished, at time.Time) error {
 		return err // the first end of a trial wins
 	}
 	value, ok := e.Metrics.Get(s.Config.Objective().Name)
-	for _, o := range s.Config.Objectives()[1:] {
-		_, reported := e.Metrics.Get(o.Name)
-		ok = ok && (reported || e.Status != optimizer.Succeeded)
+	for i := range s.Config.Metrics {
+		if m := &s.Config.Metrics[i]; m.Direction != "" {
+			_, reported := e.Metrics.Get(m.Name)
+			ok = ok && (reported || e.Status != optimizer.Succeeded)
+		}
 	}
 	if !ok && e.Status == optimizer.Pruned && t.Cut.limited() {
 		value, ok = math.NaN(), true
@@ -241,12 +243,12 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if !ok && e.Status != optimizer.Failed {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
-	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, e.Attempt, false
+	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
 	if !t.Hand {
 		t.attempt(e.Attempt, e.Slot).Ended = at
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
-	t.Value, t.Metrics = value, e.Metrics
+	t.Value, t.Metrics = value, e.Metrics.Reported()
 	if t.Status == optimizer.Failed {
 		s.watch(Watched{Forget: t.Number})
 	} else {
@@ -264,7 +266,7 @@ func (s *State) confirmed(e Confirmed, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	t.last = e.Attempt
+	t.last = int32(e.Attempt)
 	t.attempt(e.Attempt, e.Slot).Ended = at
 	switch {
 	case e.Metrics != nil:

@@ -21,7 +21,7 @@ var errEnded = errors.New("the study has ended")
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
-		r, err := decode(line)
+		r, err := decode(line, nil)
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (c *Config) Limits() []Limit {
 
 // Over is by how much the metrics break the limit, as a share of it (of 1 if it is 0);
 // 0 and less if they hold it, NaN if they say nothing of it.
-func (l Limit) Over(m Metrics) float64 {
+func (l Limit) Over(m outcomes) float64 {
 	v, ok := m.Get(l.Metric)
 	if !ok {
 		return math.NaN()
@@ -51,7 +51,7 @@ func (l Limit) Over(m Metrics) float64 {
 }
 
 // Broken says in what way the metrics break the limit.
-func (l Limit) Broken(m Metrics) string {
+func (l Limit) Broken(m outcomes) string {
 	side := "above"
 	if l.Least {
 		side = "below"
@@ -65,7 +65,7 @@ func (l Limit) Broken(m Metrics) string {
 
 // Violation is the sum of what a trial's metrics are over each limit; 0 if they hold all.
 // What is not known is no better than anything that is.
-func (c *Config) Violation(m Metrics) float64 {
+func (c *Config) Violation(m outcomes) float64 {
 	sum := 0.0
 	for _, l := range c.Limits() {
 		over := l.Over(m)
@@ -159,7 +159,7 @@ func (s *State) meant(limits []Limit, f *Failure) []float64 {
 }
 
 // Broken says which limits the metrics break, and in what way.
-func (c *Config) Broken(m Metrics) []string {
+func (c *Config) Broken(m outcomes) []string {
 	var out []string
 	for _, l := range c.Limits() {
 		if !(l.Over(m) <= 0) {

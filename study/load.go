@@ -54,10 +54,9 @@ func named(err error, path string) error {
 	return err
 }
 
-// decode reads the record of a line.
-func decode(line journal.Record) (r Record, err error) {
-	// Not json.Unmarshal, which would check the line once more.
-	if err := r.UnmarshalJSON(line.Raw); err != nil {
+// decode reads the record of a line, and keeps each text of words once.
+func decode(line journal.Record, words map[string]string) (r Record, err error) {
+	if err := r.read(line.Raw, words); err != nil {
 		return r, contradiction(line, err)
 	}
 	return r, nil
@@ -123,8 +122,9 @@ func (l *loader) send() {
 
 func (b *batch) decode() {
 	defer close(b.done)
+	words := make(map[string]string)
 	for _, line := range b.lines {
-		r, err := decode(line)
+		r, err := decode(line, words)
 		b.records, b.errs = append(b.records, r), append(b.errs, err)
 	}
 }

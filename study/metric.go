@@ -1,10 +1,12 @@
 package study
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
@@ -119,6 +121,50 @@ type Metrics map[string]journal.Float
 func (m Metrics) Get(name string) (v float64, ok bool) {
 	f, ok := m[name]
 	return float64(f), ok
+}
+
+// Reported are the Metrics of a finished trial, sorted by name. A study keeps many of
+// them, and a map would take ten times the room.
+type Reported []OfMetric
+
+// OfMetric is the value of a metric.
+type OfMetric struct {
+	Name  string
+	Value journal.Float
+}
+
+// Reported returns m in little room.
+func (m Metrics) Reported() Reported {
+	out := make(Reported, 0, len(m))
+	for name, v := range m {
+		out = append(out, OfMetric{name, v})
+	}
+	slices.SortFunc(out, func(a, b OfMetric) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Get returns the value of a metric, if there is one.
+func (r Reported) Get(name string) (v float64, ok bool) {
+	for _, m := range r {
+		if m.Name == name {
+			return float64(m.Value), true
+		}
+	}
+	return 0, false
+}
+
+// MarshalJSON writes what the Metrics are written as.
+func (r Reported) MarshalJSON() ([]byte, error) {
+	m := Metrics{}
+	for _, of := range r {
+		m[of.Name] = of.Value
+	}
+	return json.Marshal(m)
+}
+
+// outcomes are values of metrics by their names.
+type outcomes interface {
+	Get(name string) (v float64, ok bool)
 }
 
 // Combine folds the metrics of several runs, each metric for itself: its mean, or its

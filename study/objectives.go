@@ -21,11 +21,19 @@ func (c *Config) Objectives() []Metric {
 
 // Several reports whether there is more than one objective. Then no trial is the best, and
 // the front are the trials that no other dominates.
-func (c *Config) Several() bool { return len(c.Objectives()) > 1 }
+func (c *Config) Several() bool {
+	n := 0
+	for i := range c.Metrics {
+		if c.Metrics[i].Direction != "" {
+			n++
+		}
+	}
+	return n > 1
+}
 
 // maximized are the objectives in metrics, each turned so that larger is better. One that
 // is missing is as bad as can be.
-func (c *Config) maximized(m Metrics) []float64 {
+func (c *Config) maximized(m outcomes) []float64 {
 	var out []float64
 	for _, o := range c.Objectives() {
 		v, ok := m.Get(o.Name)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/lbotune/lbotune/journal"
@@ -44,8 +43,15 @@ func (r Record) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
 // error: it was written by a later version.
 func (r *Record) UnmarshalJSON(line []byte) error {
-	head, ok := cutEnvelope(line)
-	if !ok {
+	return r.read(line, nil)
+}
+
+// read is UnmarshalJSON that keeps each text of words once.
+func (r *Record) read(line []byte, words map[string]string) error {
+	c := cutter{rest: line, words: words}
+	head := c.envelope()
+	if c.lost {
+		head = envelope{}
 		if err := json.Unmarshal(line, &head); err != nil {
 			return err
 		}
@@ -54,27 +60,14 @@ func (r *Record) UnmarshalJSON(line []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s record: %w", head.Type, err)
 	}
-	ev, err := decodeEvent(head.Type, line)
-	if err != nil {
-		return err
+	ev := c.event(head.Type)
+	if ev == nil {
+		if ev, err = decodeEvent(head.Type, line); err != nil {
+			return err
+		}
 	}
 	*r = Record{At: at, Elapsed: time.Duration(math.Round(head.Elapsed*1000)) * time.Millisecond, Event: ev}
 	return nil
-}
-
-// cutEnvelope reads the envelope of a line as lbotune writes it: without
-// escapes, after seq, in a fixed order. It saves a second pass over the line; a
-// line of any other form is left to the JSON decoder.
-func cutEnvelope(line []byte) (e envelope, ok bool) {
-	_, rest, ok1 := bytes.Cut(line[:min(len(line), 256)], []byte(`,"type":"`))
-	t, rest, ok2 := bytes.Cut(rest, []byte(`","at":"`))
-	at, rest, ok3 := bytes.Cut(rest, []byte(`","elapsed":`))
-	elapsed, _, ok4 := bytes.Cut(rest, []byte(`,`))
-	if !ok1 || !ok2 || !ok3 || !ok4 || !bytes.HasPrefix(line, []byte(`{"seq":`)) || bytes.IndexByte(t, '"') >= 0 {
-		return e, false
-	}
-	x, err := strconv.ParseFloat(string(elapsed), 64)
-	return envelope{Type(t), string(at), x}, err == nil
 }
 
 // decoders read the events of each type.

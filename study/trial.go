@@ -19,6 +19,9 @@ type Trial struct {
 	Note   optimizer.Note   `json:"-"`
 	// Hand says that the trial was handed out by Ask.
 	Hand bool `json:"hand,omitempty"`
+	// Seen says that readings of the attempt under way are in the journal.
+	Seen bool  `json:"-"`
+	next int32 // the trial that continues this one, 0 for none
 	// Told and Pending are what the optimizer knew when it was asked.
 	Told    int   `json:"-"`
 	Pending []int `json:"-"`
@@ -29,12 +32,11 @@ type Trial struct {
 	// failure, the last reading when pruned: NaN if a limit was broken before there was one.
 	Value float64 `json:"-"`
 	// Metrics are all that the trial reported, the objective among them.
-	Metrics Metrics  `json:"metrics,omitempty"`
+	Metrics Reported `json:"metrics,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 	// Attempt is the last attempt that ended, counted from 1, and for a finished
 	// trial the one that finished it; 0 for none.
 	Attempt int `json:"attempt"`
-	last    int // the last attempt that ended, also of those that confirm
 	// Retries is how many attempts failed and were run again.
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the metrics of the repeats that have ended.
@@ -43,14 +45,11 @@ type Trial struct {
 	// resource; 0 for none.
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
-	next      int    // the trial that continues this one, 0 for none
 	by        string // the provenance of its result
 	// Confirms are the metrics of the attempts that repeat a finished trial, and
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []Metrics `json:"confirms,omitempty"`
 	ConfirmFailures int       `json:"confirm_failures,omitempty"`
-	// Seen says that readings of the attempt under way are in the journal.
-	Seen bool `json:"-"`
 	// Proposed is when the trial was proposed, Attempts are those at it.
 	Proposed time.Time `json:"proposed,omitzero"`
 	Attempts []Attempt `json:"attempts,omitempty"`
@@ -64,7 +63,8 @@ type Trial struct {
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
 	// Outside says that the values lie outside the space as it is now.
-	Outside bool `json:"outside,omitempty"`
+	Outside bool  `json:"outside,omitempty"`
+	last    int32 // the last attempt that ended, also of those that confirm
 }
 
 // MeasuredBy returns how many measurements of an attempt are known.
@@ -76,7 +76,7 @@ func (t *Trial) MeasuredBy(attempt int) int {
 }
 
 // NextAttempt is the number of the next attempt.
-func (t *Trial) NextAttempt() int { return t.last + 1 }
+func (t *Trial) NextAttempt() int { return int(t.last) + 1 }
 
 // Confirming reports whether an attempt that confirms the finished trial has started and
 // has not ended.

@@ -63,6 +63,7 @@ func schemas(t *testing.T) *jsonschema.Schema {
 		reflect.TypeFor[*journal.Float](): float,
 		reflect.TypeFor[*float64]():       number,
 		reflect.TypeFor[spaces.Value]():   value,
+		reflect.TypeFor[study.Reported](): {Type: "object", AdditionalProperties: float},
 		reflect.TypeFor[spaces.Values]():  {Types: []string{"object", "null"}, AdditionalProperties: value},
 		reflect.TypeFor[study.Duration](): {Type: "string"},
 		reflect.TypeFor[study.Reading]():  {Description: "step and value", Type: "array", Items: float},

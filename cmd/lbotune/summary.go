@@ -72,8 +72,8 @@ func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
 	out := map[string]*journal.Float{}
 	for _, m := range c.Metrics {
 		out[m.Name] = nil
-		if v, ok := t.Metrics[m.Name]; ok {
-			out[m.Name] = &v
+		if v, ok := t.Metrics.Get(m.Name); ok {
+			out[m.Name] = (*journal.Float)(&v)
 		}
 	}
 	return out
