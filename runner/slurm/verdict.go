@@ -125,8 +125,11 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 // neverBegun decides what follows from the end of jobs of which none has begun the
 // attempt, which is ours now.
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
+	// A job that fails by itself says why. One without a word had no room for it, on a disk
+	// that was full then and may have room by now.
+	mute := last.state == "FAILED" && w.submitted <= w.Settings.Retries && w.output() == ""
 	switch {
-	case failedItself(last.state), last.state == "COMPLETED":
+	case !mute && failedItself(last.state), last.state == "COMPLETED":
 		err = w.blame(notBegun(last, w.output()))
 	case w.submitted > w.Settings.Retries:
 		err = fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)

@@ -127,6 +127,18 @@ func TestLostBeforeItBegan(t *testing.T) {
 	}
 }
 
+// A job that fails before it begins and says nothing, as on a full disk, is submitted again.
+func TestFailedWithoutAWord(t *testing.T) {
+	_, errs, exits := heldTrial(t, 100*time.Millisecond)
+	for n := range 3 {
+		theJob(t, n+1)
+		becomes(t, n+1, "FAILED", "fake1")
+	}
+	if exit, err := <-exits, <-errs; !errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "Slurm says FAILED") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
 // An attempt that is deleted, as with its study, ends, and only then counts as lost.
 func TestDeleted(t *testing.T) {
 	fakeCluster(t)
