@@ -23,6 +23,7 @@ type common struct {
 	evals    int
 	only     string
 	variants []string
+	peers    []string
 }
 
 // register adds the flags to a command.
@@ -36,6 +37,7 @@ func (c *common) register(cmd *cobra.Command, out string, seeds, evals int) {
 	f.IntVar(&c.evals, "evals", evals, "evaluations of each run")
 	f.StringVar(&c.only, "only", "", "comma-separated objectives; empty: all")
 	f.StringArrayVar(&c.variants, "variant", nil, `a variant to run, as NAME or NAME={"setting": ...}; repeatable`)
+	f.StringArrayVar(&c.peers, "peer", nil, "another optimizer to run beside, as NAME=COMMAND, a program that speaks as scripts/optuna-peer.py does; repeatable")
 }
 
 // check refuses flags that leave nothing to run.
@@ -83,6 +85,19 @@ func parseVariants(texts []string, defaults ...variant) ([]variant, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// parsePeers reads --peer flags: the commands of other optimizers by their names.
+func parsePeers(texts []string) (names []string, commands map[string]string, err error) {
+	commands = map[string]string{}
+	for _, text := range texts {
+		name, command, _ := strings.Cut(text, "=")
+		if name == "" || command == "" {
+			return nil, nil, fmt.Errorf("--peer %s: want NAME=COMMAND", text)
+		}
+		names, commands[name] = append(names, name), command
+	}
+	return names, commands, nil
 }
 
 // publish puts text between the markers <!-- begin NAME --> and <!-- end NAME -->

@@ -58,9 +58,11 @@ func suites() map[string]suite {
 		"noise": {about: "the paper's functions with noise of 5 % of their range", make: func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
 		}, noisy: true},
-		"parallel": {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
-		"warm":     {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
-		"wide":     {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
+		"parallel":    {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
+		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and trials that do not count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
+		"fronts":      {about: "two or three objectives; the regret is the share of the front's volume that is not dominated yet", make: func(uint64) []problems.Objective { return problems.Fronts() }},
+		"warm":        {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
+		"wide":        {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
 	}
 }
 
@@ -98,6 +100,13 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	if err != nil {
 		return err
 	}
+	peers, commands, err := parsePeers(c.peers)
+	if err != nil {
+		return err
+	}
+	for _, name := range peers { // the last variant is what all are held against
+		variants = slices.Insert(variants, len(variants)-1, variant{name: name})
+	}
 	workers := s.workers
 	if len(workers) == 0 {
 		workers = []int{1}
@@ -106,7 +115,7 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	for _, v := range variants {
 		for _, w := range workers {
 			for _, j := range c.jobs(func(seed int) []problems.Objective { return s.make(uint64(seed)) }, v) {
-				j.earlier = s.earlier[v.name]
+				j.earlier, j.command = s.earlier[v.name], commands[v.name]
 				if j.workers = w; len(workers) > 1 {
 					j.variant = fmt.Sprintf("%s-w%d", v.name, w)
 				}

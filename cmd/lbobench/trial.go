@@ -19,6 +19,7 @@ import (
 type job struct {
 	variant   string
 	settings  optimizer.Settings
+	command   string // of another optimizer that runs in place of ours
 	earlier   earlierStudies
 	objective problems.Objective
 	seed      int
@@ -64,8 +65,9 @@ type session struct {
 	points           []point
 	values           map[int]spaces.Values // what was run, by trial
 	best             float64
-	lowest, luckiest float64 // the best value that was seen, and it without its noise
-	carry            float64 // seconds of asks since the last evaluation was recorded
+	lowest, luckiest float64     // the best value that was seen, and it without its noise
+	front            [][]float64 // of several objectives: what was told
+	carry            float64     // seconds of asks since the last evaluation was recorded
 }
 
 // run evaluates the job's objective until its budget is spent or the space is
@@ -77,7 +79,15 @@ func (j job) run(ctx context.Context) (run, error) {
 		earlier, err = j.earlier(ctx, j)
 	}
 	var opt optimizer.Optimizer
-	if err == nil {
+	switch {
+	case err != nil:
+	case j.command != "":
+		var p *peer
+		if p, err = startPeer(ctx, j); err == nil {
+			defer p.end()
+			opt = p
+		}
+	default:
 		opt, err = optimizer.New(j.objective.Space, uint64(j.seed), j.settings, earlier...)
 	}
 	if err != nil {
@@ -137,7 +147,7 @@ func (r *session) finish() error {
 	y := math.Inf(1)
 	if ok {
 		o.Status, o.Values = optimizer.Succeeded, []float64{-seen}
-		y = r.job.objective.Eval(values)
+		y = r.score(values, &o)
 	}
 	start := time.Now()
 	if err := r.opt.Tell(o); err != nil {
@@ -164,6 +174,33 @@ func (r *session) found() (e optimizer.Earlier) {
 		}
 	}
 	return e
+}
+
+// score is what a trial that succeeded is worth, without noise: its value, +Inf if it
+// breaks a limit, and of several objectives minus the share of the front's volume that all
+// trials so far dominate. It completes what the optimizer is told.
+func (r *session) score(v spaces.Values, o *optimizer.Observation) float64 {
+	problem := r.job.objective
+	if problem.Over != nil {
+		o.Constraints = problem.Over(v)
+		if slices.Max(o.Constraints) > 0 {
+			return math.Inf(1)
+		}
+	}
+	if problem.Outputs == nil {
+		return problem.Eval(v)
+	}
+	o.Values = negated(problem.Outputs(v))
+	r.front = append(r.front, o.Values)
+	return -optimizer.Hypervolume(r.front, negated(problem.Reference)) / problem.Whole
+}
+
+func negated(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = -v
+	}
+	return out
 }
 
 // recommended is the noiseless value of the configuration that the optimizer

@@ -20,6 +20,15 @@ type Objective struct {
 	Eval  func(spaces.Values) float64
 	Noisy func(v spaces.Values, trial uint64) float64
 	Fails func(spaces.Values) bool
+
+	// Over is by how much a trial breaks each limit, above 0 if it does. Nil without limits.
+	Over func(spaces.Values) []float64
+	// Outputs are the values of several objectives; nil for one. What counts then is the
+	// volume that trials dominate below Reference, as a share of Whole, that of the front:
+	// Min is −1.
+	Outputs   func(spaces.Values) []float64
+	Reference []float64
+	Whole     float64
 }
 
 // Observe is what a trial with these values sees, and whether it succeeds.
