@@ -120,12 +120,12 @@ func optunaStudy(st *study.State) *optuna.Study {
 			u.User["lbotune:failure"] = t.Failure.String()
 		}
 		for _, m := range st.Config.Metrics {
-			switch v, ok := t.Metrics[m.Name]; {
+			switch v, ok := t.Metrics.Get(m.Name); {
 			case !ok:
 			case m.Direction != "" && t.Teaches():
-				u.Values = append(u.Values, v)
+				u.Values = append(u.Values, journal.Float(v))
 			default:
-				u.User[m.Name] = v
+				u.User[m.Name] = journal.Float(v)
 			}
 		}
 		if len(u.Values) < len(s.Metrics) {
