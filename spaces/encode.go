@@ -237,22 +237,39 @@ func (p Param) encodeMiddle(c []float64) {
 	}
 }
 
-// floatAt is min·(max/min)^u on a log scale, 1/(1+e^(−t)) with t linear between the
-// ends on a logit scale and min + u·(max−min) on a linear one, with both ends exact.
+// scaled is x in the parameter's own scale, where steps count as equal.
+func (p Param) scaled(x float64) float64 {
+	switch p.Scale {
+	case Log:
+		return math.Log(x)
+	case Logit:
+		return logit(x)
+	}
+	return x
+}
+
+// unscaled inverts scaled.
+func (p Param) unscaled(t float64) float64 {
+	switch p.Scale {
+	case Log:
+		return math.Exp(t)
+	case Logit:
+		return 1 / (1 + math.Exp(-t))
+	}
+	return t
+}
+
+// floatAt is linear between the ends in the parameter's own scale, such as
+// min·(max/min)^u on a log scale, with both ends exact.
 func (p Param) floatAt(u float64) float64 {
 	switch {
 	case !(u > 0): // NaN too
 		return p.Min
 	case u >= 1:
 		return p.Max
-	case p.Scale == Log:
-		a := math.Log(p.Min)
-		return clamp(math.Exp(a+u*(math.Log(p.Max)-a)), p.Min, p.Max)
-	case p.Scale == Logit:
-		a := logit(p.Min)
-		return clamp(1/(1+math.Exp(-(a+u*(logit(p.Max)-a)))), p.Min, p.Max)
 	}
-	return clamp(p.Min+u*(p.Max-p.Min), p.Min, p.Max)
+	a := p.scaled(p.Min)
+	return clamp(p.unscaled(a+u*(p.scaled(p.Max)-a)), p.Min, p.Max)
 }
 
 // floatCoord inverts floatAt. The closed form can be some rounding errors off,
@@ -266,15 +283,8 @@ func (p Param) floatCoord(x float64) float64 {
 	case x >= p.Max:
 		return 1
 	}
-	u := (x - p.Min) / (p.Max - p.Min)
-	switch p.Scale {
-	case Log:
-		a := math.Log(p.Min)
-		u = clamp((math.Log(x)-a)/(math.Log(p.Max)-a), 0, 1)
-	case Logit:
-		a := logit(p.Min)
-		u = clamp((logit(x)-a)/(logit(p.Max)-a), 0, 1)
-	}
+	a := p.scaled(p.Min)
+	u := clamp((p.scaled(x)-a)/(p.scaled(p.Max)-a), 0, 1)
 	lo, hi := u, u
 	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
 		lo, hi = math.Max(u-width, 0), math.Min(u+width, 1)
@@ -299,11 +309,7 @@ func (p Param) floatCoord(x float64) float64 {
 // cell of its full width and the two ends are not proposed half as often as the others.
 func (p Param) steppedEnds() (lo, hi float64) {
 	half := p.step() / 2
-	lo, hi = p.Min-half, p.Max+half
-	if p.Scale == Log {
-		lo, hi = math.Log(lo), math.Log(hi)
-	}
-	return lo, hi
+	return p.scaled(p.Min - half), p.scaled(p.Max + half)
 }
 
 // steppedAt returns the value in whose cell u lies.
@@ -312,11 +318,7 @@ func (p Param) steppedAt(u float64) float64 {
 		u = 0
 	}
 	lo, hi := p.steppedEnds()
-	x := lo + clamp(u, 0, 1)*(hi-lo)
-	if p.Scale == Log {
-		x = math.Exp(x)
-	}
-	return p.stepped(x)
+	return p.stepped(p.unscaled(lo + clamp(u, 0, 1)*(hi-lo)))
 }
 
 // stepped returns the value nearest to x, the larger of two.
@@ -334,10 +336,7 @@ func (p Param) stepped(x float64) float64 {
 
 func (p Param) steppedCoord(x float64) float64 {
 	lo, hi := p.steppedEnds()
-	if p.Scale == Log {
-		x = math.Log(x)
-	}
-	return clamp((x-lo)/(hi-lo), 0, 1)
+	return clamp((p.scaled(x)-lo)/(hi-lo), 0, 1)
 }
 
 func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }

@@ -34,15 +34,20 @@ func (f *Draw) Value(x []float64) float64 {
 		sum += w * math.Cos(f.phase[j]+floats.Dot(f.freq[j*d:(j+1)*d], x))
 	}
 	for i, b := range f.beta {
-		r2 := 0.0
-		for j, inv := range f.m.inv {
-			t := x[j]*inv - f.m.cols[j][i]
-			r2 += t * t
-		}
-		s := math.Sqrt(5 * r2)
+		s := f.m.far(x, i)
 		sum += b * f.m.signal * (1 + s + s*s/3) * math.Exp(-s)
 	}
 	return sum
+}
+
+// far is √5 times the scaled distance of x from observation i.
+func (m *Model) far(x []float64, i int) float64 {
+	r2 := 0.0
+	for j, inv := range m.inv {
+		t := x[j]*inv - m.cols[j][i]
+		r2 += t * t
+	}
+	return math.Sqrt(5 * r2)
 }
 
 // ValueGrad returns the drawn function at x and sets grad to its gradient.
@@ -57,12 +62,7 @@ func (f *Draw) ValueGrad(x, grad []float64) float64 {
 		floats.AddScaled(grad, -w*sin, freq)
 	}
 	for i, b := range f.beta {
-		r2 := 0.0
-		for j, inv := range f.m.inv {
-			t := x[j]*inv - f.m.cols[j][i]
-			r2 += t * t
-		}
-		s := math.Sqrt(5 * r2)
+		s := f.m.far(x, i)
 		e := b * f.m.signal * math.Exp(-s)
 		sum += e * (1 + s + s*s/3)
 		slope := e * (5.0 / 3) * (1 + s)
