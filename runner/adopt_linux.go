@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -106,15 +105,10 @@ func children() []int {
 	if len(data) == len(buf) {
 		data, err = os.ReadFile(path)
 	}
-	var pids []int
 	if err == nil {
-		for word := range strings.FieldsSeq(string(data)) {
-			if pid, err := strconv.Atoi(word); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-		return pids
+		return pidsIn(data)
 	}
+	var pids []int
 	for p := range processes { // a kernel without such lists
 		if p.parent == self {
 			pids = append(pids, p.pid)

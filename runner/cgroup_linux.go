@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -142,13 +141,7 @@ func (c cgroup) pids() []int {
 		return nil
 	}
 	text, _ := os.ReadFile(string(c) + "/cgroup.procs")
-	var pids []int
-	for word := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(word); err == nil && pid > 0 { // 0: in another name space
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	return pidsIn(text)
 }
 
 // populated reports whether something lives in the group, or may. A group that somebody

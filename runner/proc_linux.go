@@ -149,6 +149,16 @@ func (p process) holds(is func(*unix.Stat_t) bool) bool {
 	return false
 }
 
+// pidsIn reads the process ids that the kernel lists; 0 is one in another name space.
+func pidsIn(text []byte) (pids []int) {
+	for word := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 func procPath(pid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + name
 }
