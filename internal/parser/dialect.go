@@ -20,16 +20,19 @@ type Dialect struct {
 	// dialects that are printed.
 	Variable string
 
-	compile func(p *Pattern) error
+	// How reports are found: by a matcher for each metric, or as compile has it.
+	alone    func() matcher
+	lastLine bool
+	compile  func(p *Pattern) error
 }
 
 // Dialects lists the dialects by name.
 func Dialects() []Dialect {
 	return []Dialect{
 		{Name: "bare-number", Peer: "irace (targetRunner), Advisor", Form: "0.31 alone on the last line that is not blank",
-			compile: (*Pattern).compileBareNumber},
+			alone: func() matcher { return bareNumberMatcher{} }, lastLine: true},
 		{Name: "cost-status", Peer: "SMAC3 (scripts as target functions)", Form: "cost=0.31; runtime=2.5; status=SUCCESS",
-			compile: (*Pattern).compileCostStatus},
+			alone: func() matcher { return costStatusMatcher{} }},
 		{Name: "metric-value", Peer: "Katib (text metrics)", Form: "{metricName: loss, metricValue: 0.31}", Metric: "required",
 			compile: (*Pattern).compileMetricValue},
 		{Name: "result-line", Peer: "SMAC 2, ParamILS, AClib", Form: "Result for SMAC: SUCCESS, 2.5, 100, 0.31, 42", Metric: "optional",
@@ -43,14 +46,7 @@ func Dialects() []Dialect {
 
 // Variable returns the environment variable that must name the file from which
 // the pattern's readings come, or "" if the program need not be told.
-func (p *Pattern) Variable() string {
-	for _, d := range Dialects() {
-		if d.Name == p.rule.Dialect {
-			return d.Variable
-		}
-	}
-	return ""
-}
+func (p *Pattern) Variable() string { return p.variable }
 
 func (p *Pattern) compileDialect() error {
 	name := p.rule.Dialect
@@ -97,15 +93,14 @@ func (p *Pattern) useDialect(d Dialect) error {
 			return err
 		}
 	}
-	if d.Variable != "" {
+	if p.variable = d.Variable; p.variable != "" {
 		p.rule.Source = File
 	}
-	return d.compile(p)
-}
-
-func (p *Pattern) compileBareNumber() error {
-	p.lastLine = true
-	p.findAlone(func() matcher { return bareNumberMatcher{} })
+	if d.compile != nil {
+		return d.compile(p)
+	}
+	p.lastLine = d.lastLine
+	p.findAlone(d.alone)
 	return nil
 }
 
@@ -122,14 +117,8 @@ func (p *Pattern) compileTuneMetric() error {
 }
 
 func (p *Pattern) compileResultsFile() error {
-	visitor := objectiveVisitor{name: p.rule.Metric}
 	p.ownStep = true
-	p.findInJSON('[', jsonSearch{visitor: visitor})
-	return nil
-}
-
-func (p *Pattern) compileCostStatus() error {
-	p.findAlone(func() matcher { return costStatusMatcher{} })
+	p.findInJSON('[', jsonSearch{visitor: objectiveVisitor{name: p.rule.Metric}})
 	return nil
 }
 

@@ -89,6 +89,7 @@ type Pattern struct {
 	join     func(m *matchers, metric int) // adds the search for the metric
 	lastLine bool                          // only the last line that is not blank counts
 	ownStep  bool                          // the matcher finds the steps itself
+	variable string                        // see Variable
 }
 
 // Rule returns the rule with its defaults filled in.
@@ -98,23 +99,16 @@ func (p *Pattern) Rule() Rule { return p.rule }
 // wrong.
 func Compile(rule Rule) (*Pattern, error) {
 	p := &Pattern{rule: rule}
-	var problems []error
-	complain := func(err error) {
-		if err != nil {
-			problems = append(problems, err)
-		}
+	err := p.checkKind()
+	if err == nil {
+		err = p.compileKind()
 	}
-	complain(p.checkKind())
-	if len(problems) == 0 {
-		complain(p.compileKind())
+	err = errors.Join(err, p.checkSource(), p.checkPick())
+	if err == nil {
+		err = errors.Join(p.compileStep())
 	}
-	complain(p.checkSource())
-	complain(p.checkPick())
-	if len(problems) == 0 {
-		complain(p.compileStep())
-	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }
