@@ -116,15 +116,14 @@ func (t *table) template(base, from string) string {
 		path = filepath.Join(base, path)
 	}
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		t.at("from", "", "cannot read the template: %v", err)
-		return ""
-	case !info.Mode().IsRegular() || info.Size() > maxTemplate:
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTemplate) {
 		t.at("from", "", "%s is not a regular file of at most 1 MiB", path)
 		return ""
 	}
-	text, err := os.ReadFile(path)
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
 	if err != nil {
 		t.at("from", "", "cannot read the template: %v", err)
 	}

@@ -159,14 +159,7 @@ func (t *table) misread(keys ...string) bool {
 // checkRule hands the parser's complaints on, each at its key.
 func (t *table) checkRule(rule parser.Rule) {
 	_, err := parser.Compile(rule)
-	if err == nil {
-		return
-	}
-	list := []error{err}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		list = joined.Unwrap()
-	}
-	for _, e := range list {
+	for _, e := range parts(err) {
 		var re *parser.RuleError
 		switch {
 		case errors.As(e, &re) && t.has(re.Field):
@@ -180,6 +173,14 @@ func (t *table) checkRule(rule parser.Rule) {
 			t.self("", "%v", e)
 		}
 	}
+}
+
+// parts are the errors that were joined to one.
+func parts(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return nil
 }
 
 // ruleProblem points at the byte of the rule where the trouble is, if the file

@@ -35,11 +35,7 @@ func (t *table) params() []spaces.Param {
 // a table's keys can't be there twice, and the rest param has reported.
 func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 	_, err := spaces.New(params...)
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return
-	}
-	for _, e := range joined.Unwrap() {
+	for _, e := range parts(err) {
 		if prob, ok := e.(spaces.Problem); ok && prob.Field == "when" && saysMore(params, prob.Param, sound) {
 			t.sub(prob.Param).paramProblem(prob)
 		}
