@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -373,5 +375,73 @@ func TestFolderInABrowser(t *testing.T) {
 	b.quiet(url)
 	if len(orders) > 0 {
 		t.Errorf("obeyed without the token: %+v", <-orders)
+	}
+}
+
+// The figures of docs/seeing.md for large studies: when something is first seen of the page,
+// when all of it is there, and how long it takes to mark a trial.
+//
+//	LBOTUNE_LONG_TESTS=1 go test ./internal/report -run ManyTrialsInABrowser -v
+func TestManyTrialsInABrowser(t *testing.T) {
+	if !effort.Long() {
+		t.Skip("draws tens of thousands of trials")
+	}
+	b := openBrowser(t)
+	b.call(b.tab, "Performance.enable", map[string]any{"timeDomain": "threadTicks"})
+	busy := func() float64 { // processor time of the page's thread, in seconds
+		var r struct {
+			Metrics []struct {
+				Name  string
+				Value float64
+			}
+		}
+		b.decode(b.call(b.tab, "Performance.getMetrics", nil), &r)
+		for _, m := range r.Metrics {
+			if m.Name == "TaskDuration" {
+				return m.Value
+			}
+		}
+		return math.NaN()
+	}
+	for _, n := range []int{10000, 46000} {
+		h := begin(t, float("x"), float("y"), float("z"))
+		for k := range n {
+			u := float64(k)
+			h.trial(math.Mod(u*0.618, 1), math.Mod(u*0.414, 1), math.Mod(u*0.732, 1))
+		}
+		begun := time.Now()
+		var page bytes.Buffer
+		if err := HTML(&page, []*Study{h.of(false)}, ""); err != nil {
+			t.Fatal(err)
+		}
+		drawn := time.Since(begun)
+		file := filepath.Join(t.TempDir(), "many.html")
+		if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		b.open("about:blank")
+		idle := busy()
+		b.open("file://" + file)
+		b.await("performance.getEntriesByName('first-contentful-paint').length", "1")
+		loaded := busy()
+		figures := b.eval(`(async () => {
+			const paint = performance.getEntriesByName('first-contentful-paint')[0].startTime, load = performance.timing.loadEventEnd - performance.timing.navigationStart;
+			const dots = document.querySelectorAll('#history a .d'), took = [];
+			for (let k = 0; k < 21; k++) {
+				const begun = performance.now();
+				dots[k * 40].dispatchEvent(new MouseEvent('mouseover', {bubbles: true}));
+				document.body.offsetHeight;
+				took.push(performance.now() - begun);
+				await new Promise(requestAnimationFrame);
+			}
+			took.sort((a, b) => a - b);
+			return 'first paint ' + Math.round(paint) + ' ms, all ' + Math.round(load) + ' ms, hover ' + took[10].toFixed(1) + ' ms, at most ' + took[20].toFixed(1) + ' ms';
+		})()`)
+		t.Logf("%d trials: drawn in %v, %d kB; %s; processor time of the page %.0f ms, of a hover %.1f ms",
+			n, drawn.Round(time.Millisecond), page.Len()>>10, figures, 1000*(loaded-idle), 1000*(busy()-loaded)/21)
+		if marked := b.eval("document.querySelectorAll('.on').length > 3"); marked != "true" {
+			t.Error("no trial is marked")
+		}
+		b.quiet("file://")
 	}
 }
