@@ -1,0 +1,151 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// slices has a picture for each parameter: trials and, if there is one, the model.
+func (s *Study) slices() []string {
+	var out []string
+	for i, p := range s.Params {
+		at := func(t *Trial) (x, y float64, ok bool) { return t.places[i], t.y(), true }
+		out = append(out, s.scatter("Values along "+p.Name, 290, 200, s.axes[i], s.valueAxis(), at, func(c *chart) {
+			if s.Model != nil {
+				c.slice(s.Model.Slices[i])
+			}
+		}))
+	}
+	return drawn(out)
+}
+
+// slice draws the model's band and mean, and the places that are ruled out.
+func (c *chart) slice(sl Slice) {
+	var mean, outline [][2]float64
+	for k, x := range sl.Places {
+		mean = append(mean, [2]float64{x, c.y.at(sl.Mean[k])})
+		outline = append(outline, [2]float64{x, c.y.at(sl.High[k])})
+	}
+	for k := len(sl.Places) - 1; k >= 0; k-- {
+		outline = append(outline, [2]float64{sl.Places[k], c.y.at(sl.Low[k])})
+	}
+	c.path("band", outline)
+	c.path("mean", mean)
+	for k := 0; k < len(sl.Ruled); k++ {
+		if from := k; sl.Ruled[k] {
+			for k+1 < len(sl.Ruled) && sl.Ruled[k+1] {
+				k++
+			}
+			c.rect("ruled", c.px(sl.Places[from]), c.py(0)-4, c.px(sl.Places[k])-c.px(sl.Places[from])+1, 4)
+		}
+	}
+}
+
+// maps2D has a picture for each pair of the parameters that matter most.
+func (s *Study) maps2D() []string {
+	if s.Model == nil {
+		return nil
+	}
+	var out []string
+	for _, m := range s.Model.Maps {
+		at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
+		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 290, 260, s.axes[m.x], s.axes[m.y], at, func(c *chart) {
+			if c.cells != nil {
+				c.cells.heat(s, c, m)
+				return
+			}
+			fmt.Fprintf(&c.b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
+				c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1), s.heat(m))
+		}))
+	}
+	return drawn(out)
+}
+
+// lipschitz has three pictures of the bounds over the trials.
+func (s *Study) lipschitz() []string {
+	var out []string
+	for i, label := range []string{"share ruled out", "left to gain", "constant L"} {
+		at := func(t *Trial) (x, y float64, ok bool) {
+			l := t.Lipschitz
+			if l == nil || i == 1 && l.Gap == nil {
+				return 0, 0, false
+			}
+			return float64(t.Number), []float64{l.Excluded, *cmp.Or(l.Gap, new(float64)), l.Constant}[i], true
+		}
+		y := axisOf(label, s.each(func(t *Trial) (x, y float64, ok bool) { y, x, ok = at(t); return x, y, ok }), nil)
+		if i == 0 {
+			y = axis{hi: 1, label: label}
+		}
+		out = append(out, s.scatter("Lipschitz bounds: "+label, 290, 200, s.trialAxis(), y, at, func(c *chart) {
+			var places [][2]float64
+			for _, t := range s.shown {
+				if u, v, ok := at(t); ok {
+					places = append(places, [2]float64{c.x.at(u), c.y.at(v)})
+				}
+			}
+			c.path("orange", places)
+		}))
+	}
+	return drawn(out)
+}
+
+// predicted compares what the model expected of its proposals with what came out.
+func (s *Study) predicted() string {
+	at := func(t *Trial) (x, y float64, ok bool) {
+		if t.Expected == nil {
+			return 0, 0, false
+		}
+		return *t.Expected, t.y(), true
+	}
+	y := s.valueAxis()
+	x := y
+	x.label, y.label = "predicted", "found"
+	return s.scatter("Predicted and found", 440, 260, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
+}
+
+// sensitivity has bars of the shares of the variance, the largest on top.
+func (s *Study) sensitivity() string {
+	return s.bars("What matters", "share of the variance", func(r ParamRow) (Interval, float64) { return r.Total, r.Main.Value })
+}
+
+// ablation has bars of what each parameter contributes on the way to the best trial.
+func (s *Study) ablation() string {
+	if s.Model == nil || s.Model.Importance == nil {
+		return ""
+	}
+	im := s.Model.Importance
+	return s.bars("From there to here", fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End)),
+		func(r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
+}
+
+// bars draws a pale bar and its interval, and a full one in it, for each parameter.
+func (s *Study) bars(title, label string, of func(ParamRow) (Interval, float64)) string {
+	if s.Model == nil || s.Model.Importance == nil {
+		return ""
+	}
+	rows := slices.Clone(s.Model.Importance.Params)
+	value := func(r ParamRow) float64 { v, _ := of(r); return v.Value }
+	slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(value(b), value(a)) })
+	rows = rows[:min(len(rows), 15)]
+	x := axis{hi: 1, label: label}
+	for _, r := range rows {
+		v, _ := of(r)
+		x.lo, x.hi = math.Min(x.lo, math.Max(math.Min(v.Low, v.Value), -1)), math.Max(x.hi, math.Min(v.High, 1.5))
+	}
+	c := s.chart(title, 440, 50+20*float64(len(rows)), x, axis{hi: 1, ticks: []tick{}})
+	c.left = 120
+	c.frame()
+	zero := c.px(x.at(0))
+	for i, r := range rows {
+		v, inner := of(r)
+		top := c.top + 20*float64(i)
+		c.text("name end", c.left-6, top+13, r.Param, 17)
+		c.rect("share pale", math.Min(zero, c.px(x.at(v.Value))), top+3, math.Abs(c.px(x.at(v.Value))-zero), 13)
+		c.rect("share", math.Min(zero, c.px(x.at(inner))), top+3, math.Abs(c.px(x.at(inner))-zero), 13)
+		c.line("whisker", c.px(x.at(v.Low)), top+9.5, c.px(x.at(v.High)), top+9.5)
+	}
+	c.line("axis", zero, c.py(0), zero, c.py(1))
+	return c.String()
+}
