@@ -16,6 +16,7 @@ type bounds struct {
 	*lipschitz.Bounds
 	slope    float64    // the estimate before the schedule; 0 for a known constant
 	through  *warp.Warp // nil: the bounds are in model units
+	printed  bool       // bounds that cross stay as they are
 	excluded float64    // share of the cube where no improvement is possible
 	largest  float64    // largest upper bound: seen, or for a known constant at most possible
 }
@@ -36,7 +37,7 @@ func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
 		return nil, nil
 	}
 	x, z := pick(l.x, s.rows), pickFloats(s.z, s.rows)
-	b := &bounds{}
+	b := &bounds{printed: l.printed != nil}
 	if known := l.set.LipschitzConstant; known > 0 {
 		values := scaled(pickFloats(l.y, s.rows), s.unit)
 		noise := s.noise / math.Exp(s.warp.LogJacobian(median(values)))
@@ -75,6 +76,9 @@ func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) erro
 	if err != nil {
 		return fmt.Errorf("lipschitz bounds: %w", err)
 	}
+	if l.printed != nil && l.printed.Twice {
+		factor /= s.slope(s.best)
+	}
 	b.Bounds = e.Bounds(factor*b.slope, widening*noise)
 	return nil
 }
@@ -82,6 +86,9 @@ func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) erro
 // survey measures how much of the cube the bounds exclude. An estimate that
 // excludes nearly everything is too small and is doubled.
 func (l *lbo) survey(b *bounds, s *surrogate) {
+	if b.printed {
+		return
+	}
 	sample := l.cubeSample(len(l.told), boundSamples)
 	best := s.best
 	if b.through != nil {
@@ -131,7 +138,9 @@ func (l *lbo) cubeSample(told, n int) [][]float64 {
 
 // at returns the lower and upper bound at x.
 func (b *bounds) at(x []float64) (lo, up float64) {
-	lo, up, _ = b.At(x, nil, nil)
+	if lo, up, _ = b.At(x, nil, nil); b.printed {
+		lo, up = b.Lower(x, nil), b.Upper(x, nil)
+	}
 	if b.through != nil {
 		return b.carry(lo), b.carry(up)
 	}

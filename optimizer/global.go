@@ -16,6 +16,9 @@ func (a *ask) global() (Proposal, error) {
 	if p, ok := a.stretch(); ok {
 		return p, nil
 	}
+	if a.printed != nil {
+		return a.printedGlobal()
+	}
 	f, err := a.globalScore()
 	if err != nil {
 		return a.anything(err.Error())

@@ -46,6 +46,8 @@ type lbo struct {
 	limitsAt int
 
 	kin []*kin // earlier studies of related objectives
+
+	printed *Printed // nil but for NewPrinted
 }
 
 func newLBO(h *history, set Settings) *lbo {

@@ -260,6 +260,7 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	if s.limits, err = l.constraintModels(); err != nil {
 		return nil, err
 	}
+	s.exact = s.exact || l.printed != nil // y* is the best observation
 	s.chooseBest()
 	s.bounds, err = l.newBounds(&s)
 	return &s, err

@@ -75,7 +75,7 @@ func (c common) each(objectives func(seed int) []problems.Objective, variants fu
 				continue
 			}
 			for _, v := range variants(o) {
-				out = append(out, job{variant: v.name, settings: v.settings, objective: o, seed: seed, evals: c.evals, workers: 1})
+				out = append(out, job{variant: v.name, settings: v.settings, printed: v.printed, objective: o, seed: seed, evals: c.evals, workers: 1})
 			}
 		}
 	}

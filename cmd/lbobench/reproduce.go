@@ -22,6 +22,9 @@ const (
 	known     = "lbo-true" // the constant is known
 )
 
+// parts are the experiments, the default first.
+var parts = []string{"main", "gains", "tasks", "product", "kappa", "beta"}
+
 type reproduction struct {
 	common
 	faithful bool
@@ -31,14 +34,16 @@ type reproduction struct {
 
 func reproduceCommand() *cobra.Command {
 	var r reproduction
-	parts := []string{"main", "tasks", "product", "kappa", "beta"}
 	cmd := &cobra.Command{
 		Use:   "reproduce",
 		Short: "run the paper's experiments",
 		Long: `Runs the paper's experiments and prints their tables.
 
-  main     15 problems x {EI, PI, UCB, TS} x {BO, LBO, LBO with the true L}, random
-           search and pure Lipschitz optimization, in the paper's configuration
+  main     15 problems, 5 of them on two domains, x {EI, PI, UCB, TS} x {BO, LBO, LBO
+           with the true L}, random search and pure Lipschitz optimization, in the
+           paper's configuration
+  gains    what it takes to see the paper's gains: three readings of its constant, three
+           answers to bounds that reject everything, two sets of domains
   tasks    the robot and the logistic regression x {random search, BO, LBO}
   product  the same comparison as main with lbotune's own defaults
   kappa    schedules and factors of the estimated constant
@@ -49,7 +54,7 @@ func reproduceCommand() *cobra.Command {
 	r.register(cmd, "reproduce.csv", 10, 100)
 	cmd.Flags().BoolVar(&r.faithful, "faithful", false, "slice sampling and DIRECT, as the paper has it, instead of MAP and L-BFGS (about 20 times slower)")
 	cmd.Flags().StringVar(&r.figures, "figures", "", "directory for the figures of main or product; empty: none")
-	cmd.Flags().StringVar(&r.part, "part", "main", "one of "+strings.Join(parts, ", "))
+	cmd.Flags().StringVar(&r.part, "part", parts[0], "one of "+strings.Join(parts, ", "))
 	return cmd
 }
 
@@ -62,14 +67,16 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 	switch r.part {
 	case "main", "product":
 		jobs = r.mainJobs()
+	case "gains":
+		jobs, write = r.gainsJobs(), func(b *strings.Builder, s *store) { r.writeGains(b, s, jobs) }
 	case "kappa":
-		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeKappa(b, r.end(s, jobs)) }
+		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeGains(b, s, jobs) }
 	case "beta":
 		jobs, write = r.betaJobs(), func(b *strings.Builder, s *store) { r.writeBeta(b, r.end(s, jobs)) }
 	case "tasks":
 		jobs, write = r.taskJobs(), func(b *strings.Builder, s *store) { r.writeTasks(b, s, jobs) }
 	default:
-		return fmt.Errorf("--part: found %q; allowed are main, tasks, product, kappa and beta", r.part)
+		return fmt.Errorf("--part: found %q; allowed are %s", r.part, strings.Join(parts, ", "))
 	}
 	s, err := r.complete(cmd, jobs)
 	if err != nil {
@@ -104,6 +111,11 @@ func fifteen(seed int) []problems.Objective {
 	return append(out, problems.LogisticTable())
 }
 
+// bothDomains are the fifteen, and those that have another domain where the paper points to.
+func bothDomains(seed int) []problems.Objective {
+	return append(fifteen(seed), objectives(problems.Cited())...)
+}
+
 // base is the configuration in which everything but the acquisition and its
 // bounds is the same.
 func (r *reproduction) base() optimizer.Settings {
@@ -129,23 +141,38 @@ func with(s optimizer.Settings, way string, trueL float64) optimizer.Settings {
 }
 
 func (r *reproduction) mainJobs() []job {
-	constants := map[string]float64{}
-	for _, p := range problems.Paper() {
-		constants[p.Name] = p.Lipschitz
+	set := bothDomains
+	if r.part == "product" {
+		set = fifteen
 	}
-	return r.each(fifteen, func(o problems.Objective) (out []variant) {
-		if constants[o.Name] == 0 {
-			constants[o.Name] = problems.LargestSlope(o, slopePoints, 0)
-		}
+	trueL := trueConstants()
+	return r.each(set, func(o problems.Objective) (out []variant) {
 		for _, acq := range acquisitions {
 			s := r.base()
 			s.Acquisition = acq
+			if strings.HasSuffix(o.Name, problems.CitedSuffix) {
+				s.Design = "random" // the centre has a value there that no other point comes near
+			}
 			for _, way := range []string{plain, estimated, known} {
-				out = append(out, variant{acq + "-" + way, with(s, way, constants[o.Name])})
+				out = append(out, variant{name: acq + "-" + way, settings: with(s, way, trueL(o))})
 			}
 		}
-		return append(out, variant{"lipschitz", optimizer.Settings{Method: optimizer.MethodLipschitz}}, randomSearch())
+		return append(out, variant{name: "lipschitz", settings: optimizer.Settings{Method: optimizer.MethodLipschitz}}, randomSearch())
 	})
+}
+
+// trueConstants returns the true constant of an objective.
+func trueConstants() func(problems.Objective) float64 {
+	constants := map[string]float64{}
+	for _, p := range append(problems.Paper(), problems.Cited()...) {
+		constants[p.Name] = p.Lipschitz
+	}
+	return func(o problems.Objective) float64 {
+		if constants[o.Name] == 0 {
+			constants[o.Name] = problems.LargestSlope(o, slopePoints, 0)
+		}
+		return constants[o.Name]
+	}
 }
 
 // slopePoints are the random points whose largest slope stands for the true
@@ -153,38 +180,71 @@ func (r *reproduction) mainJobs() []job {
 // "true" constants in the same way.
 const slopePoints = 2000
 
-// writeCases prints the paper's totals: of the 60 cases (15 problems, 4
-// acquisitions), in how many LBO is better, alike and worse than BO.
+// writeCases sets each way beside plain Bayesian optimization, and that beside random search.
 func (r *reproduction) writeCases(b *strings.Builder, end *regrets) {
 	for _, way := range []string{estimated, known} {
-		fmt.Fprintf(b, "#### %s against %s\n\nMedian regret after %d evaluations, %s first, and the probability that a run of %s has less regret than one of %s; in bold where they differ by a two-sided Mann-Whitney test at 5 %%.\n\n",
-			way, plain, r.evals, plain, way, plain)
-		writeHead(b, slices.Concat([]string{"problem"}, upper(acquisitions))...)
-		count := map[verdict]int{}
-		muchBetter, cases := 0, 0
-		for _, f := range end.functions {
-			row := []string{f}
-			for _, acq := range acquisitions {
-				x, y := end.of(acq+"-"+way, f), end.of(acq+"-"+plain, f)
-				v := compareRegrets(x, y)
-				p := better(x, y)
-				cell := fmt.Sprintf("%s, %s: %.2f", number(median(y)), number(median(x)), p)
-				if v != alike {
-					cell = bold(cell)
-				}
-				if v == isBetter && p >= 0.9 {
-					muchBetter++
-				}
-				count[v]++
-				cases++
-				row = append(row, cell)
-			}
-			writeRow(b, row)
-		}
-		fmt.Fprintf(b, "\nOf %d cases %d are better (%d of them much better: at least 9 of 10 pairs of runs), %d alike and %d worse.\n\n",
-			cases, count[isBetter], muchBetter, count[alike], count[isWorse])
+		r.writeWay(b, end, way, func(acq string) (string, string) { return acq + "-" + way, acq + "-" + plain })
 	}
+	r.writeWay(b, end, plain, func(acq string) (string, string) { return acq + "-" + plain, "random" })
 	r.writeBaselines(b, end)
+}
+
+// writeWay prints how one way does beside another on every problem, by acquisition, and on
+// all problems of either set of domains.
+func (r *reproduction) writeWay(b *strings.Builder, end *regrets, way string, of func(acq string) (ours, theirs string)) {
+	_, theirs := of(plain)
+	if theirs != "random" {
+		theirs = plain
+	}
+	fmt.Fprintf(b, "#### %s against %s\n\nMedian regret after %d evaluations, %s first, and the share of the pairs of runs, which differ in nothing else, in which %s has less regret, ties counting half. A star: signed-rank test on the logarithms, 5 %%; bold: also after Holm's correction for the %d tests of this table.\n\n",
+		way, theirs, r.evals, theirs, way, len(end.functions)*len(acquisitions))
+	var cases []paired
+	var ps []float64
+	for _, f := range end.functions {
+		for _, acq := range acquisitions {
+			x, y := of(acq)
+			c := pair(end.of(x, f), end.of(y, f))
+			cases, ps = append(cases, c), append(ps, c.p)
+		}
+	}
+	corrected := holm(ps)
+	writeHead(b, slices.Concat([]string{"problem"}, upper(acquisitions))...)
+	for i, f := range end.functions {
+		row := []string{f}
+		for j, acq := range acquisitions {
+			x, y := of(acq)
+			k := i*len(acquisitions) + j
+			row = append(row, fmt.Sprintf("%s, %s: %s", number(median(end.of(y, f))), number(median(end.of(x, f))), cases[k].cell(corrected[k])))
+		}
+		writeRow(b, row)
+	}
+	b.WriteString("\nAll pairs of an acquisition; *equivalent* means that the 95 % interval of the share lies within 0.4 and 0.6.\n\n")
+	writeHead(b, "domains", "acquisition", "pairs", "of them equal", "share better", "95 % interval", "mean gain in decades", "p", "verdict")
+	for _, domains := range []string{"so far", "as cited"} {
+		for _, acq := range acquisitions {
+			x, y := of(acq)
+			var all, others []float64
+			for _, f := range end.functions {
+				if hasDomain(end.functions, f, domains == "as cited") {
+					all, others = append(all, end.of(x, f)...), append(others, end.of(y, f)...)
+				}
+			}
+			if c := pair(all, others); c.n > 0 {
+				writeRow(b, []string{domains, strings.ToUpper(acq), fmt.Sprint(c.n), fmt.Sprint(c.ties), fmt.Sprintf("%.2f", c.better),
+					fmt.Sprintf("%.2f to %.2f", c.low, c.high), fmt.Sprintf("%+.2f", c.decades), fmt.Sprintf("%.2g", c.p), c.says(c.p)})
+			}
+		}
+	}
+	b.WriteString("\n")
+}
+
+// hasDomain reports whether a function belongs to the set of cited domains, or to that in use
+// so far. Most belong to both.
+func hasDomain(functions []string, f string, cited bool) bool {
+	if cited {
+		return !slices.Contains(functions, f+problems.CitedSuffix)
+	}
+	return !strings.HasSuffix(f, problems.CitedSuffix)
 }
 
 // writeBaselines prints what needs no model: random search and Lipschitz
@@ -205,15 +265,11 @@ func upper(words []string) []string {
 
 // kappaVariants are schedules of the estimated constant.
 func kappaVariants() []variant {
-	out := []variant{{"off", optimizer.Settings{Lipschitz: "off"}}}
-	for _, k := range []float64{1, 1.5, 2, 3, 5} {
-		out = append(out, variant{fmt.Sprintf("constant %g", k), optimizer.Settings{Schedule: "constant", Kappa: k}})
-	}
-	for _, k := range []float64{1, 2} {
-		out = append(out, variant{fmt.Sprintf("root %g", k), optimizer.Settings{Schedule: "root", Kappa: k}})
-	}
-	for _, k := range []float64{0.1, 1, 10} {
-		out = append(out, variant{fmt.Sprintf("paper %g", k), optimizer.Settings{Schedule: "paper", Kappa: k}})
+	out := []variant{{name: plain, settings: optimizer.Settings{Lipschitz: "off"}}}
+	for _, v := range []optimizer.Settings{{Schedule: "constant", Kappa: 1}, {Schedule: "constant", Kappa: 1.5}, {Schedule: "constant", Kappa: 2},
+		{Schedule: "constant", Kappa: 3}, {Schedule: "constant", Kappa: 5}, {Schedule: "root", Kappa: 1}, {Schedule: "root", Kappa: 2},
+		{Schedule: "paper", Kappa: 0.1}, {Schedule: "paper", Kappa: 1}, {Schedule: "paper", Kappa: 10}} {
+		out = append(out, variant{name: fmt.Sprintf("%s %g", v.Schedule, v.Kappa), settings: v})
 	}
 	return out
 }
@@ -227,26 +283,11 @@ func (r *reproduction) kappaJobs() []job {
 		for _, v := range kappaVariants() {
 			s := r.base()
 			s.Acquisition, s.Lipschitz, s.Schedule, s.Kappa = acq, v.settings.Lipschitz, v.settings.Schedule, v.settings.Kappa
-			variants = append(variants, variant{acq + " " + v.name, s})
+			variants = append(variants, variant{name: acq + "-" + v.name, settings: s})
 		}
 	}
 	six := slices.DeleteFunc(problems.Paper(), func(p problems.Problem) bool { return !slices.Contains(kappaFunctions, p.Name) })
 	return r.jobs(func(int) []problems.Objective { return objectives(six) }, variants...)
-}
-
-func (r *reproduction) writeKappa(b *strings.Builder, end *regrets) {
-	fmt.Fprintf(b, "Median regret after %d evaluations over %d seeds, and in brackets the probability that a run has less regret than one without bounds.\n\n", r.evals, r.seeds)
-	writeHead(b, slices.Concat([]string{"bounds"}, end.functions)...)
-	for _, p := range end.peers {
-		acq, _, _ := strings.Cut(p, " ")
-		row := []string{p}
-		for _, f := range end.functions {
-			x := end.of(p, f)
-			row = append(row, fmt.Sprintf("%s (%.2f)", number(median(x)), better(x, end.of(acq+" off", f))))
-		}
-		writeRow(b, row)
-	}
-	b.WriteString("\n")
 }
 
 func (r *reproduction) betaJobs() []job {

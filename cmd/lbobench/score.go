@@ -88,26 +88,6 @@ func holm(ps []float64) []float64 {
 	return out
 }
 
-// better is the probability that a run of a has a smaller value than a run of
-// b, ties counting half.
-func better(a, b []float64) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return math.NaN()
-	}
-	wins := 0.0
-	for _, x := range a {
-		for _, y := range b {
-			switch {
-			case x < y:
-				wins++
-			case x == y:
-				wins += 0.5
-			}
-		}
-	}
-	return wins / float64(len(a)*len(b))
-}
-
 // ranks gives every name the rank of its value, 1 for the least; ties share
 // their mean rank.
 func ranks(values map[string]float64) map[string]float64 {

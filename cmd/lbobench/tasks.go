@@ -23,10 +23,10 @@ func (r *reproduction) taskVariants() []variant {
 	paper.Acquisition = "ei"
 	return []variant{
 		randomSearch(),
-		{"BO, paper", with(paper, plain, 0)},
-		{"LBO, paper", paper},
-		{"BO, lbotune", with(optimizer.Settings{}, plain, 0)},
-		{ownLBO, optimizer.Settings{}},
+		{name: "BO, paper", settings: with(paper, plain, 0)},
+		{name: "LBO, paper", settings: paper},
+		{name: "BO, lbotune", settings: with(optimizer.Settings{}, plain, 0)},
+		{name: ownLBO},
 	}
 }
 
@@ -58,18 +58,13 @@ func (r *reproduction) writeTasks(b *strings.Builder, s *store, jobs []job) {
 			writeRow(b, row)
 		}
 	}
-	fmt.Fprintf(b, "\nThe probability that after %d evaluations a run of %s has less error than one of the others; in bold where they differ by a two-sided Mann-Whitney test at 5 %%.\n\n", r.evals, ownLBO)
+	fmt.Fprintf(b, "\nThe share of the pairs of runs with one seed in which after %d evaluations %s has less error than the others, ties counting half. A star: signed-rank test on the logarithms, 5 %%.\n\n", r.evals, ownLBO)
 	others := slices.DeleteFunc(slices.Clone(end.peers), func(p string) bool { return p == ownLBO })
 	writeHead(b, slices.Concat([]string{"task"}, others)...)
 	for _, f := range end.functions {
 		row := []string{f}
 		for _, p := range others {
-			x, y := end.of(ownLBO, f), end.of(p, f)
-			cell := fmt.Sprintf("%.2f", better(x, y))
-			if compareRegrets(x, y) != alike {
-				cell = bold(cell)
-			}
-			row = append(row, cell)
+			row = append(row, pair(end.of(ownLBO, f), end.of(p, f)).cell(1))
 		}
 		writeRow(b, row)
 	}

@@ -20,6 +20,7 @@ type job struct {
 	variant   string
 	settings  optimizer.Settings
 	command   string // of another optimizer that runs in place of ours
+	printed   *optimizer.Printed
 	earlier   earlierStudies
 	objective problems.Objective
 	seed      int
@@ -87,6 +88,8 @@ func (j job) run(ctx context.Context) (run, error) {
 			defer p.end()
 			opt = p
 		}
+	case j.printed != nil:
+		opt, err = optimizer.NewPrinted(j.objective.Space, uint64(j.seed), j.settings, *j.printed)
 	default:
 		opt, err = optimizer.New(j.objective.Space, uint64(j.seed), j.settings, earlier...)
 	}

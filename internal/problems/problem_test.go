@@ -171,7 +171,7 @@ func TestMinimaAreMinima(t *testing.T) {
 
 func TestLipschitzConstants(t *testing.T) {
 	r := stream(7, 7)
-	for _, p := range append(Paper(), Needle(2, 0)) {
+	for _, p := range append(append(Paper(), Cited()...), Needle(2, 0)) {
 		if p.Lipschitz <= 0 {
 			t.Errorf("%s has no Lipschitz constant", p.Name)
 		}

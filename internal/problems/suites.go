@@ -10,6 +10,30 @@ func Paper() []Problem {
 	}
 }
 
+// Cited lists the functions of Paper that have another domain in the survey which the paper
+// cites for its domains [JY]: the camel on [-5, 5]², Rosenbrock on [-30, 30]^d. The survey's
+// text was not at hand; these are the domains that programs take from it (NiaPy and smoof for
+// Rosenbrock).
+func Cited() []Problem {
+	out := []Problem{Camel()}
+	for d := 2; d <= 5; d++ {
+		out = append(out, Rosenbrock(d))
+	}
+	for i, l := range []float64{56009.8, 6.69695e8, 9.54949e8, 1.17276e9, 1.35602e9} {
+		side := 30.0
+		if i == 0 {
+			side = 5
+		}
+		d := out[i].Dim()
+		out[i].Low, out[i].High = constant(d, -side), constant(d, side)
+		out[i].Name, out[i].Lipschitz = out[i].Name+CitedSuffix, l
+	}
+	return out
+}
+
+// CitedSuffix marks the names of the functions of Cited.
+const CitedSuffix = "-cited"
+
 // ManyBasins lists surfaces on which a search settles in the wrong place, a new
 // instance of each for each seed.
 func ManyBasins(seed uint64) []Problem {

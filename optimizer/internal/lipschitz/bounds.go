@@ -59,6 +59,14 @@ func (b *Bounds) WithL(l float64) *Bounds {
 // L returns the constant in use, 0 if there is none.
 func (b *Bounds) L() float64 { return b.l }
 
+// Lower returns lo(x), without the test for crossing, and writes its gradient into
+// grad if that is not nil.
+func (b *Bounds) Lower(x, grad []float64) float64 {
+	lo, _, k, _ := b.cones(x)
+	b.gradient(x, k, -b.l, grad)
+	return lo
+}
+
 // Upper returns up(x), without the test for crossing, and writes its gradient into
 // grad if that is not nil: L times the unit vector away from the observation that
 // binds, and 0 at that observation itself.

@@ -1,0 +1,59 @@
+package optimizer_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// printed runs the first trials of Rosenbrock's valley on its large domain, and counts the
+// proposals at the centre and those that follow a rejection of everything.
+func printed(t *testing.T, p optimizer.Printed) (centre, rejected int) {
+	o := problems.Cited()[1].Objective()
+	opt, err := optimizer.NewPrinted(o.Space, 3, optimizer.Settings{Preset: optimizer.PresetPaper, Acquisition: "ucb",
+		Hyperparameters: "map", Design: "random"}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for trial := 1; trial <= 14; trial++ {
+		q, err := opt.Ask(context.Background(), optimizer.Query{Trial: trial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Point[0] == 0.5 && q.Point[1] == 0.5 {
+			centre++
+		}
+		if q.Origin == optimizer.OriginFallback {
+			rejected++
+		}
+		v := o.Eval(o.Space.Decode(q.Point))
+		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: q, Status: optimizer.Succeeded, Values: []float64{-v}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return centre, rejected
+}
+
+// The printed constant rejects nothing. Divided by the deviation of the values, of some 10^7,
+// it rejects everything, and the answer decides what is tried.
+func TestPrintedBounds(t *testing.T) {
+	if centre, rejected := printed(t, optimizer.Printed{}); centre+rejected > 0 {
+		t.Errorf("printed constant: %d proposals at the centre, %d after a rejection of everything", centre, rejected)
+	}
+	// Six trials are the design, and of the other eight two are random.
+	if centre, rejected := printed(t, optimizer.Printed{Twice: true}); centre != 6 || rejected < 6 {
+		t.Errorf("divided twice: %d proposals at the centre, %d after a rejection of everything", centre, rejected)
+	}
+	for _, answer := range []string{"random", "clip"} {
+		if centre, rejected := printed(t, optimizer.Printed{Twice: true, Rejected: answer}); centre > 0 || rejected < 6 {
+			t.Errorf("divided twice, %s: %d proposals at the centre, %d after a rejection of everything", answer, centre, rejected)
+		}
+	}
+	_, err := optimizer.NewPrinted(problems.Branin().Objective().Space, 1, optimizer.Settings{}, optimizer.Printed{Rejected: "center"})
+	if err == nil || !strings.Contains(err.Error(), `found "center"; allowed are first, random and clip`) {
+		t.Errorf("%v", err)
+	}
+}
