@@ -17,7 +17,11 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	case s.goal != nil:
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
 	case b.Trials > 0 && len(s.Order) >= b.Trials:
-		return &Closed{Why: EndTrials, Detail: fmt.Sprintf("all %d trials are finished", b.Trials)}
+		detail := fmt.Sprintf("all %d trials are finished", len(s.Order))
+		if len(s.Order) > b.Trials {
+			detail += fmt.Sprintf(", and the budget is %d", b.Trials)
+		}
+		return &Closed{Why: EndTrials, Detail: detail}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time)}
 	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:

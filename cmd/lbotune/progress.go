@@ -73,7 +73,7 @@ func howFar(st *study.State) string {
 	if n := len(st.Trials) - done; n > 0 {
 		running = fmt.Sprintf("%d unfinished", n)
 	}
-	if all := st.Config.Budget.Trials; all > 0 {
+	if all := st.Config.Budget.Trials; all >= done && all > 0 {
 		return fmt.Sprintf("%d of %s finished, %s", done, count(all, "trial"), running)
 	}
 	return fmt.Sprintf("%s finished, %s", count(done, "trial"), running)

@@ -113,7 +113,7 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 			row("", "no trial holds every limit")
 		}
 	} else if b != nil {
-		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), exact(b.Value), b.Number)
+		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), short(b.Value), b.Number)
 		row("", "%s", shortValues(b.Values))
 		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
 			row("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))

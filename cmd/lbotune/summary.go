@@ -80,8 +80,8 @@ func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
 }
 
 // sideMetrics are the metrics of a trial that are not its objective, each with its
-// value, as people read them.
-func sideMetrics(c *study.Config, t *study.Trial) []string {
+// value, written by number.
+func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) []string {
 	var out []string
 	for _, m := range c.Metrics {
 		if m.Name == c.Objective().Name {
@@ -89,7 +89,7 @@ func sideMetrics(c *study.Config, t *study.Trial) []string {
 		}
 		text := "missing"
 		if v, ok := t.Metrics.Get(m.Name); ok {
-			text = exact(v)
+			text = number(v)
 		}
 		out = append(out, oneLine(m.Name)+" = "+text+limitText(m))
 	}
@@ -245,11 +245,11 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	if st.Config.Several() {
 		best = "preferred"
 	}
-	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), exact(b.Value), b.Number, tally(st))
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), short(b.Value), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
-	if side := sideMetrics(&st.Config, b); len(side) > 0 {
+	if side := sideMetrics(&st.Config, b, short); len(side) > 0 {
 		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
 	}
 	if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {

@@ -226,7 +226,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		row("value", "%s = %s%s", oneLine(metricName(&st.Config)), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
-		for i, line := range sideMetrics(&st.Config, t) {
+		for i, line := range sideMetrics(&st.Config, t, exact) {
 			row([]string{"metrics", ""}[min(i, 1)], "%s", line)
 		}
 	}
