@@ -226,20 +226,18 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 
 // nearest adds to the error about a path that does not exist what it may misspell.
 func (c *Config) nearest(from string, err error) error {
-	dir := filepath.Dir(from)
+	dir, base := filepath.Split(from)
 	at := dir
 	if !filepath.IsAbs(at) {
-		at = filepath.Join(c.Dir, at)
+		at = filepath.Join(c.Dir, dir)
 	}
 	entries, _ := os.ReadDir(at)
 	var names []string
 	for _, e := range entries {
-		if e.Name() != filepath.Base(from) {
-			names = append(names, e.Name())
-		}
+		names = append(names, e.Name())
 	}
-	if near, ok := spelling.Nearest(filepath.Base(from), names); ok {
-		return fmt.Errorf("%w; did you mean %s?", err, filepath.Join(dir, near))
+	if near, ok := spelling.Nearest(base, names); ok && near != base {
+		return fmt.Errorf("%w; did you mean %s?", err, dir+near)
 	}
 	return err
 }

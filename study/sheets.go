@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -80,17 +81,14 @@ func findColumn(columns []string, name string, prefix *regexp.Regexp) (string, e
 
 // parseCell reads a value as tables have it: whole numbers as 3.0, and truth values in capitals.
 func parseCell(p spaces.Param, text string) (spaces.Value, error) {
+	if p.Kind == spaces.KindBool {
+		text = strings.ToLower(text)
+	}
 	v, err := p.Parse(text)
-	if err == nil {
-		return v, nil
-	}
-	if x, no := strconv.ParseFloat(text, 64); no == nil {
-		if v, no := p.Normalize(spaces.Float(x)); no == nil {
-			return v, nil
+	if x, no := strconv.ParseFloat(text, 64); err != nil && no == nil {
+		if whole, no := p.Normalize(spaces.Float(x)); no == nil {
+			return whole, nil
 		}
-	}
-	if v, no := p.Parse(strings.ToLower(text)); p.Kind == spaces.KindBool && no == nil {
-		return v, nil
 	}
 	return v, err
 }
@@ -109,20 +107,18 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	if s.objective, err = findColumn(head, name, metricColumn); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	for _, general := range []string{"value", "objective"} { // Optuna, Orion
-		if s.objective == "" && slices.Contains(head, general) {
-			s.objective = general
+	other := func(names ...string) string { // the first that is a column, and no parameter
+		for _, name := range names {
+			if slices.Contains(head, name) && !slices.ContainsFunc(c.Params, func(p spaces.Param) bool { return p.Name == name }) {
+				return name
+			}
 		}
+		return ""
 	}
-	if s.objective == "" {
+	if s.objective = cmp.Or(s.objective, other("value", "objective")); s.objective == "" { // Optuna, Orion
 		return nil, fmt.Errorf("line 1: there is no column %s, the objective's, among %s", name, strings.Join(head, ", "))
 	}
-	standing := ""
-	for _, word := range []string{"status", "state", "State"} {
-		if slices.Contains(head, word) && !slices.ContainsFunc(c.Params, func(p spaces.Param) bool { return p.Name == word }) {
-			standing = word
-		}
-	}
+	standing := other("status", "state", "State")
 	for {
 		cells, err := in.Read()
 		if err == io.EOF {
