@@ -11,7 +11,7 @@ import (
 func TestWarmStart(t *testing.T) {
 	cfg, err := spec.Parse("a.toml", []byte(`
 command    = "train {x}"
-warm_start = ["old.study", { from = "runs.csv", same = true }, { from = "old.toml" }]
+warm_start = ["old.study", { from = "runs.csv", same = true }, { from = "old.toml" }, { from = "o.log", study = "net" }]
 objective.metric = "loss"
 params.x = { type = "float", min = 0, max = 1 }
 budget.trials = 9
@@ -19,7 +19,7 @@ budget.trials = 9
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []study.WarmStart{{From: "old.study"}, {From: "runs.csv", Same: true}, {From: "old.toml"}}; !reflect.DeepEqual(cfg.WarmStart, want) {
+	if want := []study.WarmStart{{From: "old.study"}, {From: "runs.csv", Same: true}, {From: "old.toml"}, {From: "o.log", Study: "net"}}; !reflect.DeepEqual(cfg.WarmStart, want) {
 		t.Errorf("read %v, want %v", cfg.WarmStart, want)
 	}
 }

@@ -155,7 +155,7 @@ func (c *Config) readOptuna(text []byte, study string) (*sheet, error) {
 	}
 	at := slices.Index(names, study)
 	if at < 0 && (study != "" || len(all) != 1) {
-		return nil, fmt.Errorf("it has the studies %q; say which one by study = \"NAME\"", names)
+		return nil, fmt.Errorf("it has the studies %q; name one of them by study", names)
 	}
 	at = max(at, 0)
 	o, name, which := all[at], c.Objective().Name, 0
