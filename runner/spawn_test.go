@@ -206,3 +206,18 @@ func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 		}
 	}
 }
+
+// An attempt that is asked to end as soon as it starts is asked politely: its supervisor
+// survives a signal, and what that starts afterwards would know nothing of it.
+func TestCancelledAtItsStart(t *testing.T) {
+	for range 40 {
+		job := newJob(t)
+		job.Shell, job.Grace = "exec sleep 60", 3*time.Second
+		ctx, cancel := context.WithCancel(t.Context())
+		job.Started = func(int) { cancel() }
+		exit, err := new(runner.Local).Launch(ctx, job)
+		if cancel(); err != nil || !exit.Cancelled || exit.Killed {
+			t.Fatalf("%+v, %v", exit, err)
+		}
+	}
+}

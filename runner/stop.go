@@ -1,12 +1,15 @@
 package runner
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
+	// commandPatience bounds how long a supervisor may take to start its command.
+	commandPatience = time.Second
 	// leftoverPatience is the time that leftovers of a command that has ended by itself have
 	// to do so too.
 	leftoverPatience = time.Second
@@ -29,6 +32,7 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 	}
 	t := l.tree(a)
 	if reason != stopKill {
+		a.awaitCommand(&t)
 		t.terminate()
 		if a.drained(&t, grace) {
 			return
@@ -37,6 +41,18 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 	a.killed = true
 	for _, p := range t.kill() {
 		a.immortal = append(a.immortal, Process{PID: p.pid, Command: p.command(), Alive: true})
+	}
+}
+
+// awaitCommand waits a little until an attempt that has just started runs its command: its
+// supervisor survives signals, and what it starts after one would know nothing of it.
+func (a *attempt) awaitCommand(t *tree) {
+	for ; a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill); time.Sleep(time.Millisecond) {
+		supervisor := process{pid: a.pid}.command()
+		found := t.look()
+		if len(found) == 0 || slices.ContainsFunc(found, func(p process) bool { return p.pid != a.pid && p.command() != supervisor }) {
+			return
+		}
 	}
 }
 
