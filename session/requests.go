@@ -13,21 +13,22 @@ type requested struct{}
 // requestLook is the pause between two looks for requests.
 const requestLook = 250 * time.Millisecond
 
-// awaitRequests tells the loop of requests, until it is gone.
+// awaitRequests tells the loop of requests, until it is gone. What prevents a look, such as
+// a want of descriptors, may pass.
 func (l *loop) awaitRequests() {
 	look := time.NewTicker(requestLook)
 	defer look.Stop()
-	for {
+	for failing := false; ; {
 		select {
 		case <-l.life.Done():
 			return
 		case <-look.C:
 		}
 		rs, err := study.ReadRequests(l.layout)
-		if err != nil {
-			l.opts.Log.Error("no requests are served any more", "error", err)
-			return
+		if err != nil && !failing {
+			l.opts.Log.Error("no requests are served for now", "error", err)
 		}
+		failing = err != nil
 		if len(rs) > 0 {
 			l.send(requested{})
 		}

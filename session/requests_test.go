@@ -118,6 +118,28 @@ func TestBudgetOfARunningStudy(t *testing.T) {
 }
 
 // Fewer workers let the running trials end.
+// Requests are served again once what prevented it has passed.
+func TestRequestsCannotBeReadForAWhile(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		f := asking(t, dir, 3, wish(0.125))
+		ask, place := f.program, study.LayoutOf(dir).Requests()
+		f.program = func(job runner.Job) ending {
+			time.Sleep(time.Second) // some looks long
+			if strings.Contains(job.Dir, "000001") {
+				put(t, place, "no directory")
+			} else {
+				_ = os.Remove(place)
+			}
+			return ask(job)
+		}
+		st, err := finish(t, dir, &cfg, f)
+		if err != nil || times(st, 0.125) != 1 {
+			t.Errorf("the wish was fulfilled %d times, %v", times(st, 0.125), err)
+		}
+	})
+}
+
 func TestFewerWorkers(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
