@@ -134,8 +134,8 @@ func TestRequestsCannotBeReadForAWhile(t *testing.T) {
 			return ask(job)
 		}
 		st, err := finish(t, dir, &cfg, f)
-		if err != nil || times(st, 0.125) != 1 {
-			t.Errorf("the wish was fulfilled %d times, %v", times(st, 0.125), err)
+		if err != nil || times(st, 0.125) != 1 || len(st.Queue) > 0 {
+			t.Errorf("the wish was fulfilled %d times, %v; waiting: %v", times(st, 0.125), err, st.Queue)
 		}
 	})
 }
