@@ -92,7 +92,7 @@ func (a *ask) withFactors(s score) score {
 		factors = append(factors, c)
 	}
 	if a.guess != nil {
-		factors = append(factors, a.guess.after(len(a.y), a.set.DesignSize, a.x[a.best]))
+		factors = append(factors, a.guess.after(len(a.y), a.set.DesignSize, a.x[a.best], a.guess.doubt(a)))
 	}
 	if len(factors) > 0 {
 		if !a.view.holds {
