@@ -247,6 +247,11 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		g.complain(explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
+	if !ui.ended && runErr == nil {
+		for _, line := range closing(s.State(), s.Layout()) {
+			ui.line("%s", line)
+		}
+	}
 	err = summarize(g, s.State(), s.Layout())
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[*signalError](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -233,6 +235,55 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 		return summarizeFront(g, st, l)
 	}
 	return describeBest(g, st, l, b)
+}
+
+// closing says of a study that has just ended what it was worth: what was gained over
+// today's values and over the first design, how well the slots were used, what the bounds
+// have ruled out, and what to look at next.
+func closing(st *study.State, l study.Layout) []string {
+	b := st.Best()
+	if b == nil || st.Closed == nil || st.Config.Several() || len(st.Order) < 5 {
+		return nil
+	}
+	var today, first *study.Trial
+	var bounds *optimizer.LipschitzNote
+	designed, busy := 0, time.Duration(0)
+	for _, t := range st.Trials {
+		switch t.Origin {
+		case optimizer.OriginDefault:
+			today = t
+		case optimizer.OriginInitial:
+			designed++
+			if t.Succeeded() && (first == nil || st.Compare(t, first) < 0) {
+				first = t
+			}
+		}
+		bounds = cmp.Or(t.Note.Lipschitz, bounds)
+		for _, a := range t.Attempts {
+			if !a.Started.IsZero() && a.Ended.After(a.Started) {
+				busy += a.Ended.Sub(a.Started)
+			}
+		}
+	}
+	var from []string
+	if today != nil && today.Succeeded() && today != b {
+		from = append(from, short(today.Value)+" with today's values")
+	}
+	if first != nil && first != b {
+		from = append(from, fmt.Sprintf("%s after %s of the first design", short(first.Value), count(designed, "trial")))
+	}
+	var out []string
+	if len(from) > 0 {
+		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(metricName(&st.Config)), short(b.Value), strings.Join(from, " and ")))
+	}
+	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
+		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1)))
+	}
+	if bounds != nil && bounds.Excluded > 0 {
+		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*bounds.Excluded))
+	}
+	return append(out, fmt.Sprintf("next:    lbotune importance %s says what matters; lbotune report draws it", shell.Quote(oneLine(string(l)))))
 }
 
 // describeBest prints one trial as the result of a study.
