@@ -283,7 +283,7 @@ func closing(st *study.State, l study.Layout) []string {
 	if bounds != nil && bounds.Excluded > 0 {
 		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*bounds.Excluded))
 	}
-	return append(out, fmt.Sprintf("next:    lbotune importance %s says what matters; lbotune report draws it", shell.Quote(oneLine(string(l)))))
+	return append(out, fmt.Sprintf("next:    lbotune importance %s says what matters; lbotune report draws it", shell.Word(oneLine(string(l)))))
 }
 
 // describeBest prints one trial as the result of a study.
