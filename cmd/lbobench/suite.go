@@ -59,7 +59,7 @@ func suites() map[string]suite {
 			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
 		}, noisy: true},
 		"parallel":    {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
-		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and trials that do not count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
+		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and those that break one count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
 		"fronts":      {about: "two or three objectives; the regret is the share of the front's volume that is not dominated yet", make: func(uint64) []problems.Objective { return problems.Fronts() }},
 		"warm":        {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
 		"wide":        {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},

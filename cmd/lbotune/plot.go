@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/lbotune/lbotune/internal/report"
 )
@@ -24,10 +23,10 @@ UTF-8 locale, or with --ascii, it takes ASCII alone.`,
 		Example: "  lbotune plot spec.study history",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := report.Cells{Columns: width, Plain: plain || !strings.Contains(strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))), "utf")}
-			if f, ok := g.out.(*checkedWriter).w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			c := report.Cells{Columns: width, Plain: plain || !unicodeLocale()}
+			if columns, _, ok := g.terminal(); ok {
 				c.Colours = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-				if columns, _, err := term.GetSize(int(f.Fd())); err == nil && width == 0 {
+				if width == 0 && columns > 0 {
 					c.Columns = min(max(columns, 60), 200)
 				}
 			}

@@ -52,11 +52,15 @@ type attemptJSON struct {
 }
 
 func newStatus(g *global) *cobra.Command {
-	return &cobra.Command{
+	var live bool
+	cmd := &cobra.Command{
 		Use:   "status STUDY",
 		Short: "Show how far along a study is",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if live {
+				return watch(cmd.Context(), g, args[0])
+			}
 			st, l, err := load(args[0])
 			if err != nil {
 				return err
@@ -64,6 +68,8 @@ func newStatus(g *global) *cobra.Command {
 			return printStatus(g, st, l)
 		},
 	}
+	cmd.Flags().BoolVar(&live, "watch", false, "draw it anew each second until the study has ended")
+	return cmd
 }
 
 func printStatus(g *global, st *study.State, l study.Layout) error {
@@ -71,19 +77,37 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	if err != nil {
 		return err
 	}
-	pending := []int{}
-	for _, t := range st.Pending() {
-		pending = append(pending, t.Number)
+	if g.json {
+		elapsed, left := timesOf(st, held)
+		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attemptsUnderWay(st, l, held), st.Failures(),
+			unfinished(st), st.Sessions, st.Began, st.Updated})
 	}
-	attempts, failures, elapsed := attemptsUnderWay(st, l, held), st.Failures(), st.Elapsed
-	left := time.Duration(0)
-	if held {
+	_, err = fmt.Fprint(g.out, statusText(st, l, held))
+	return err
+}
+
+// timesOf are how long a study has run, and of a running one how long it will take, 0 if
+// nothing is known.
+func timesOf(st *study.State, held bool) (elapsed, left time.Duration) {
+	if elapsed = st.Elapsed; held {
 		elapsed += max(time.Since(st.Updated), 0)
 		left = timeLeft(st.Config.Budget, len(st.Order), len(st.Order), elapsed, 0)
 	}
-	if g.json {
-		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attempts, failures, pending, st.Sessions, st.Began, st.Updated})
+	return elapsed, left
+}
+
+func unfinished(st *study.State) []int {
+	out := []int{}
+	for _, t := range st.Pending() {
+		out = append(out, t.Number)
 	}
+	return out
+}
+
+// statusText is the status for people.
+func statusText(st *study.State, l study.Layout, held bool) string {
+	pending, attempts, failures := unfinished(st), attemptsUnderWay(st, l, held), st.Failures()
+	elapsed, left := timesOf(st, held)
 	var s strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
@@ -131,8 +155,7 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 		}
 		row("note", "%s%s", about, oneLine(n.Text))
 	}
-	_, err = fmt.Fprint(g.out, s.String())
-	return err
+	return s.String()
 }
 
 // attemptsUnderWay lists the attempts that run. Without a lbotune that works on the study,
