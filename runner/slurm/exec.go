@@ -71,14 +71,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	go r.listen(over, in.Beat)
 
 	job := in.Job.job(f.attempt())
-	started := passWarnings(over, begun)
-	job.Kill, job.Started = r.kill, func(pid int) {
-		started(pid)
-		// The launcher may have withdrawn the attempt between our look and our claim.
-		if f.refresh(); !f.has(intentName) {
-			r.withdrawn.Store(true)
-		}
-	}
+	job.Kill, job.Started = r.kill, passWarnings(over, begun)
 	job.Settled = func() { _ = f.write(settledName, nil) }
 	exit, err := local.Launch(ctx, job)
 	switch {
@@ -191,8 +184,6 @@ type request struct {
 	killed  bool
 	signals chan os.Signal
 	signal  atomic.Value // name of the signal that Slurm has sent
-	// withdrawn says that nobody waits for the attempt any more.
-	withdrawn atomic.Bool
 }
 
 func (f folder) newRequest(cancel context.CancelCauseFunc) *request {
@@ -219,7 +210,7 @@ func (r *request) listen(done <-chan struct{}, beat time.Duration) {
 		}
 		deleted := time.Since(seen) > 3*beat // with its study, and not for a moment of a network's
 		switch reason := r.folder.stopped(); {
-		case reason == stopKill, reason == stopLost, deleted, r.withdrawn.Load():
+		case reason == stopKill, reason == stopLost, deleted:
 			if !r.killed {
 				r.killed = true
 				close(r.kill)
