@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,8 +23,8 @@ const (
 	latePatience = 90 * time.Second // for an intent that a network file system shows late
 )
 
-// errDuplicate: another job has claimed the attempt, or it is over.
-var errDuplicate = errors.New("another job has run this attempt; there is nothing to do")
+// errDuplicate: another job has claimed the attempt, it is over, or its launcher took it back.
+var errDuplicate = errors.New("another job has run this attempt, or it was taken back; there is nothing to do")
 
 // Exec runs, inside a job, the attempt whose folder it is given, or the attempts that wait
 // in a pool. How an attempt ended is in its folder then; an error says that it did not run.
@@ -64,17 +65,29 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	}
 	over := make(chan struct{})
 	defer close(over)
-	go f.live(over, in.Beat)
+	die := f.live(in.Beat)
+	defer die()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	r := f.newRequest(cancel)
 	go r.listen(over, in.Beat)
 
 	job := in.Job.job(f.attempt())
-	job.Kill, job.Started = r.kill, passWarnings(over, begun)
+	started := passWarnings(over, begun)
+	job.Kill, job.Started = r.kill, func(pid int) {
+		started(pid)
+		// The launcher may have withdrawn the attempt between our look and our claim.
+		if f.refresh(); !f.has(intentName) {
+			r.withdrawn.Store(true)
+		}
+	}
 	job.Settled = func() { _ = f.write(settledName, nil) }
 	exit, err := local.Launch(ctx, job)
+	die() // nothing is written after the ending
 	switch {
+	case r.withdrawn.Load():
+		_ = os.RemoveAll(job.Dir)
+		return e, errDuplicate
 	case errors.Is(err, runner.ErrClaimed):
 		return e, errDuplicate
 	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
@@ -154,22 +167,27 @@ func (f folder) await(name string, v any) error {
 	}
 }
 
-// live gives signs of life until over is closed.
-func (f folder) live(over <-chan struct{}, every time.Duration) {
-	for made := false; ; {
-		now := time.Now()
-		switch {
-		case made: // once only, and not again beside a study that is being deleted
-			_ = os.Chtimes(f.path(beatName), now, now)
-		case f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil: // else the disk is full, and the next try may help
-			made = true
+// live gives signs of life until die is called, which returns after the last one.
+func (f folder) live(every time.Duration) (die func()) {
+	over, dead := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(dead)
+		for made := false; ; {
+			now := time.Now()
+			switch {
+			case made: // once only, and not again beside a study that is being deleted
+				_ = os.Chtimes(f.path(beatName), now, now)
+			case f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil: // else the disk is full, and the next try may help
+				made = true
+			}
+			select {
+			case <-over:
+				return
+			case <-time.After(every):
+			}
 		}
-		select {
-		case <-over:
-			return
-		case <-time.After(every):
-		}
-	}
+	}()
+	return sync.OnceFunc(func() { close(over); <-dead })
 }
 
 // errAsked ends an attempt that was asked to end.
@@ -184,6 +202,8 @@ type request struct {
 	killed  bool
 	signals chan os.Signal
 	signal  atomic.Value // name of the signal that Slurm has sent
+	// withdrawn says that nobody waits for the attempt any more.
+	withdrawn atomic.Bool
 }
 
 func (f folder) newRequest(cancel context.CancelCauseFunc) *request {
@@ -210,7 +230,7 @@ func (r *request) listen(done <-chan struct{}, beat time.Duration) {
 		}
 		deleted := time.Since(seen) > 3*beat // with its study, and not for a moment of a network's
 		switch reason := r.folder.stopped(); {
-		case reason == stopKill, reason == stopLost, deleted:
+		case reason == stopKill, reason == stopLost, deleted, r.withdrawn.Load():
 			if !r.killed {
 				r.killed = true
 				close(r.kill)

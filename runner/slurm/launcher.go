@@ -130,8 +130,15 @@ func diskError(err error) error {
 	return &runner.SpawnError{Op: "prepare the job", Err: err, Disk: true}
 }
 
-// remove takes back what prepare has made.
-func (f folder) remove() { _ = os.RemoveAll(string(f)) }
+// remove takes back what prepare has made. The folder is moved away first: a job that still
+// writes to it would keep it.
+func (f folder) remove() {
+	gone := string(f) + ".gone"
+	_ = os.RemoveAll(gone) // of a launcher that died here
+	if os.Rename(string(f), gone) == nil {
+		_ = os.RemoveAll(gone)
+	}
+}
 
 // absolute makes the paths of a job mean the same on another machine.
 func absolute(job *runner.Job) (err error) {

@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -80,7 +81,10 @@ func (p *pilot) work() {
 		}
 		began := time.Now()
 		mark := takenPrefix + p.name
-		if err := f.writeJSON(mark, taken{First: first}); err != nil {
+		switch err := f.writeJSON(mark, taken{First: first}); {
+		case errors.Is(err, fs.ErrNotExist):
+			continue // its launcher has taken it back
+		case err != nil:
 			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
 			p.leave()
 			return

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -309,5 +311,58 @@ func TestUsage(t *testing.T) {
 		if err != nil || exit.CPU <= 0 || exit.PeakMemory <= 0 {
 			t.Errorf("pilot %v: %+v, %v", pilot, exit, err)
 		}
+	}
+}
+
+// An attempt that its launcher withdraws after a job has looked at it and before the job
+// claims it, ends at once, although what the job writes meanwhile keeps its folder.
+func TestWithdrawnBeforeTheClaim(t *testing.T) {
+	f := newFleet(t)
+	f.hold()
+	f.launch(1, "exec sleep 100")
+	folder := f.job(1, "").Dir + ".slurm"
+	intent := filepath.Join(folder, "intent.json")
+	text, err := os.ReadFile(intent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.stops[1]()
+	if _, err := f.ended(1); err == nil {
+		t.Fatal("the attempt has not been withdrawn")
+	}
+
+	// The folder stands again as the job looks at it; what it reads vanishes as it is read.
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(intent, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/usr/bin/env", roleEnv+"=exec", os.Args[0], folder)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.OpenFile(intent, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Remove(intent)
+	if _, err := in.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }()
+	select {
+	case <-over:
+	case <-time.After(time.Minute):
+		_ = cmd.Process.Kill()
+		t.Fatal("the attempt goes on, and nobody waits for it")
+	}
+	if f.diary() == "" {
+		t.Error("the attempt was not begun: the test does not show what it means to")
+	}
+	if dir := f.job(1, "").Dir; exists(dir) {
+		t.Errorf("%s is left, and the attempt could not be launched again", dir)
 	}
 }
