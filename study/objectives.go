@@ -102,24 +102,40 @@ func (s *State) Front() []*Trial {
 // the objectives' units: the thresholds, and where there is none the worst value of any
 // trial that holds every limit. It is 0 while none does.
 func (s *State) Hypervolume() float64 {
-	var values [][]float64
+	if all := s.Hypervolumes(); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return 0
+}
+
+// Hypervolumes are those of the fronts after each trial that finished, above the reference
+// point of now, so that they never fall.
+func (s *State) Hypervolumes() []float64 {
+	values := make([][]float64, len(s.Order)) // nil for a trial that does not count
 	worst := slices.Repeat([]float64{math.Inf(1)}, len(s.Config.Objectives()))
-	for _, t := range s.Trials {
-		if !t.Succeeded() || !s.Feasible(t) {
-			continue
+	for i, n := range s.Order {
+		if t := s.Trials[n-1]; t.Succeeded() && s.Feasible(t) {
+			values[i] = s.Config.maximized(t.Metrics)
+			for j, v := range values[i] {
+				worst[j] = math.Min(worst[j], v)
+			}
 		}
-		v := s.Config.maximized(t.Metrics)
-		for j := range v {
-			worst[j] = math.Min(worst[j], v[j])
-		}
-		values = append(values, v)
 	}
 	for j, at := range s.Config.thresholds() {
 		if !math.IsInf(at, -1) {
 			worst[j] = at
 		}
 	}
-	return optimizer.Hypervolume(values, worst)
+	var front [][]float64
+	out, volume := make([]float64, len(values)), 0.0
+	for i, v := range values {
+		if v != nil && !slices.ContainsFunc(front, func(u []float64) bool { return noBetter(v, u) }) {
+			front = append(slices.DeleteFunc(front, func(u []float64) bool { return noBetter(u, v) }), v)
+			volume = optimizer.Hypervolume(front, worst)
+		}
+		out[i] = volume
+	}
+	return out
 }
 
 // joins reports whether a finished trial is on the front of those that finished before.

@@ -76,10 +76,28 @@ func TestFrontTrialByTrial(t *testing.T) {
 			t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
 		}
 	}
+	if got, want := st.Hypervolumes(), []float64{0, 20, 23, 23, 23, 23.5, 23.5, 23.5, 23.5, 23.5, 23.5, 40}; !slices.Equal(got, want) {
+		t.Errorf("volumes %v, want %v", got, want)
+	}
 	// Without trial 12, whose exclusion takes the goal back.
 	apply(t, st, study.Excluded{Trial: 12})
 	if got := frontOf(st); !slices.Equal(got, []int{6, 2, 8}) || st.Best().Number != 6 || st.Ending(0) == nil || st.Ending(0).Why != study.EndPatience {
 		t.Errorf("without trial 12: front %v, best %d, %v", got, st.Best().Number, st.Ending(0))
+	}
+}
+
+// Without a threshold the worst value of all is the reference point of every volume, those
+// before it was found included.
+func TestHypervolumesAboveTheWorst(t *testing.T) {
+	st := two(t, func(c *study.Config) { c.Metrics[0].Threshold, c.Metrics[1].Threshold = nil, nil })
+	tryTwo(t, st, 3, 4, 1)
+	if got := st.Hypervolumes(); !slices.Equal(got, []float64{0}) {
+		t.Errorf("volumes %v of one trial, which is the worst", got)
+	}
+	tryTwo(t, st, 5, 1, 1)
+	tryTwo(t, st, 4, 5, 1)
+	if got, want := st.Hypervolumes(), []float64{6, 6, 7}; !slices.Equal(got, want) {
+		t.Errorf("volumes %v, want %v", got, want)
 	}
 }
 

@@ -41,3 +41,30 @@ func (s *Study) staircase(c *chart, at func(*Trial) (x, y float64, ok bool)) [][
 	}
 	return places
 }
+
+// hypervolume is how far the front had come after each trial that finished, with the trials
+// that moved it.
+func (s *Study) hypervolume() string {
+	volumes, gained := s.Hypervolumes, map[int]int{} // how many had finished after a trial
+	x := s.trialAxis()
+	x.label = "trials that finished"
+	y := axisOf("hypervolume", volumes, nil)
+	var steps [][2]float64
+	last := 0.0
+	for i, v := range volumes {
+		if at := x.at(float64(i + 1)); v > last {
+			gained[s.state.Order[i]] = i + 1
+			steps = append(steps, [2]float64{at, y.at(last)}, [2]float64{at, y.at(v)})
+			last = v
+		}
+	}
+	steps = append(steps, [2]float64{x.at(float64(len(volumes))), y.at(last)})
+	at := func(t *Trial) (u, v float64, ok bool) {
+		n := gained[t.Number]
+		if n == 0 {
+			return 0, 0, false
+		}
+		return float64(n), volumes[n-1], true
+	}
+	return s.scatter("Hypervolume", 440, 300, x, y, at, func(c *chart) { c.path("bestline", steps) })
+}

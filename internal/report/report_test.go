@@ -268,7 +268,7 @@ func TestGoldenPictures(t *testing.T) {
 	s.Model = fixedModel()
 	for _, p := range plots {
 		of := s
-		if p.name == "front" {
+		if p.name == "front" || p.name == "hypervolume" {
 			of = studies(t)["two objectives"]
 		}
 		svgs, err := of.SVG(p.name)

@@ -43,10 +43,12 @@ type Study struct {
 	Updated   time.Time       `json:"updated"`
 	Seconds   float64         `json:"seconds"`
 	Best      int             `json:"best,omitempty"` // the number of the best trial
-	Params    []spaces.Param  `json:"params"`
-	Metrics   []string        `json:"metrics"`
-	Trials    []*Trial        `json:"trials"`
-	Failures  []Failures      `json:"failures,omitempty"`
+	// Hypervolumes are, of several objectives, those of the front after each trial that finished.
+	Hypervolumes []float64      `json:"hypervolumes,omitempty"`
+	Params       []spaces.Param `json:"params"`
+	Metrics      []string       `json:"metrics"`
+	Trials       []*Trial       `json:"trials"`
+	Failures     []Failures     `json:"failures,omitempty"`
 	// Model is what the optimizer believes; nil where it has no model, for a reason.
 	Model   *Model   `json:"model,omitempty"`
 	NoModel string   `json:"no_model,omitempty"`
@@ -139,6 +141,7 @@ func of(src Source) *Study {
 		s.Trials[b.Number-1].best = true
 	}
 	if c.Several() {
+		s.Hypervolumes = st.Hypervolumes()
 		for _, t := range st.Front() {
 			s.Trials[t.Number-1].best = true
 		}
