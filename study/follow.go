@@ -19,6 +19,16 @@ var errEnded = errors.New("the study has ended")
 // Visit is called for every record, with the state that it has led to and that the next
 // one changes.
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error) error {
+	return follow(ctx, dir, visit, func(*State) error { return nil })
+}
+
+// Watch is Follow for those who want to see the state now and then: look is called, with
+// what must not be kept, whenever all is read that has been written.
+func Watch(ctx context.Context, dir string, look func(*State) error) error {
+	return follow(ctx, dir, func(*State, Record) error { return nil }, look)
+}
+
+func follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
 		r, err := decode(line, nil)
@@ -30,6 +40,9 @@ func Follow(ctx context.Context, dir string, visit func(*State, Record) error) e
 		}
 		return visit(s, r)
 	}, func() error {
+		if err := look(s); err != nil {
+			return err
+		}
 		if s.Ended() {
 			return errEnded
 		}

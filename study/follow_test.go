@@ -3,6 +3,7 @@ package study_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/journal"
@@ -40,6 +41,39 @@ func TestFollow(t *testing.T) {
 	}
 	if err := study.Follow(t.Context(), t.TempDir(), nil); !errors.Is(err, study.ErrNoStudy) {
 		t.Errorf("no study: %v", err)
+	}
+}
+
+// Who watches sees the state once what has been written is read, and at the end.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	rs := records(everyEvent())
+	for rs[len(rs)-1].Event.Type() != study.TypeClosed {
+		rs = rs[:len(rs)-1]
+	}
+	last := len(rs) - 1
+	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	for _, r := range rs[1:last] {
+		if _, more := j.Append(r); more != nil {
+			err = more
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended []bool
+	err = study.Watch(t.Context(), dir, func(st *study.State) error {
+		if ended = append(ended, st.Ended()); st.Updated != rs[last].At && st.Updated != rs[last-1].At {
+			t.Errorf("seen before all was read: %v", st.Updated)
+		}
+		if len(ended) > 1 {
+			return nil
+		}
+		_, err := j.Append(rs[last])
+		return err
+	})
+	if err := errors.Join(err, j.Close()); err != nil || !slices.Equal(ended, []bool{false, true}) {
+		t.Errorf("looked at %v, %v", ended, err)
 	}
 }
 

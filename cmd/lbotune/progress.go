@@ -1,70 +1,60 @@
 package main
 
 import (
-	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
 
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
 // progress shows a running study: one line for each finished trial, and on a
-// terminal a line at the bottom that tells how far the study is.
+// terminal below them how the study stands.
 type progress struct {
 	cfg     *study.Config
-	live    bool // the terminal can show a line that changes
 	quiet   bool // only what goes wrong is shown
 	colours bool
 	layout  study.Layout
 	ended   bool // an earlier session ended the study
 
-	mu       sync.Mutex
-	w        io.Writer
-	shown    bool // the live line stands on the terminal
-	began    time.Time
-	before   int           // trials that earlier sessions finished
-	spent    time.Duration // by them
-	finished int
-	proposed int
-	best     study.Trial
-	better   bool // the last trial to finish is the best, or on the front
-	failed   int
-	cut      int // stopped early
-	running  map[int]bool
-	stop     chan struct{}
-	stopped  sync.WaitGroup
+	mu      sync.Mutex
+	w       io.Writer
+	pane    *pane // nil where nothing on the terminal can change
+	best    study.Trial
+	better  bool // the last trial to finish is the best, or on the front
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
 }
 
 func newProgress(w io.Writer) *progress {
-	p := &progress{cfg: &study.Config{}, w: w, running: map[int]bool{}, stop: make(chan struct{})}
+	p := &progress{cfg: &study.Config{}, w: w, stop: func() {}}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
-		p.live, p.colours = true, os.Getenv("NO_COLOR") == ""
+		p.colours = os.Getenv("NO_COLOR") == ""
+		p.pane = &pane{w: w, size: func() (columns, rows int) {
+			columns, rows, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
+			return columns, rows / 2
+		}}
 	}
 	return p
 }
 
 // quieten has only what people ask for shown, and what goes wrong.
-func (p *progress) quieten() { p.quiet, p.live = true, false }
+func (p *progress) quieten() { p.quiet, p.pane = true, nil }
 
 // width is that of the terminal, 0 if there is none.
 func (p *progress) width() int {
-	if !p.live {
+	if p.pane == nil {
 		return 0
 	}
-	width, _, err := term.GetSize(int(p.w.(*os.File).Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
+	columns, _ := p.pane.size()
+	return columns
 }
 
 // howFar says how many of a study's trials have finished and how many have not.
@@ -87,10 +77,7 @@ func (p *progress) begin(s *session.Study) {
 	cfg := st.Config
 	p.cfg = &cfg
 	p.ended = st.Closed != nil
-	p.began = time.Now()
-	p.before, p.spent, p.finished = len(st.Order), st.Elapsed, len(st.Order)
 	p.layout = s.Layout()
-	p.failed, p.cut = st.Count(optimizer.Failed), st.Count(optimizer.Pruned)
 	if b := st.Best(); b != nil {
 		p.best = *b
 	}
@@ -110,33 +97,31 @@ func (p *progress) begin(s *session.Study) {
 	if elsewhere := here(&cfg); st.Closed == nil && elsewhere != cfg.Dir {
 		p.line("its trials run in %s, and not in %s: %s", oneLine(cfg.Dir), oneLine(elsewhere), shortened(oneLine(cfg.Command.String()), 80))
 	}
-	if !p.live {
+	if p.pane == nil {
 		return
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.stop = cancel
 	p.stopped.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				p.mu.Lock()
-				p.draw()
-				p.mu.Unlock()
-			case <-p.stop:
-				return
-			}
-		}
+		_ = study.Watch(ctx, string(p.layout), func(st *study.State) error {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return p.pane.show(false, func(columns int) string { return liveText(st, p.layout, true, columns) })
+		}) // what can't be read or drawn is not worth a study
 	})
 }
 
-// end takes the live line away, and says why the study has ended now unless that
+// end takes the pane away, and says why the study has ended now unless that
 // is plain.
 func (p *progress) end(s *session.Study) {
-	close(p.stop)
+	p.stop()
 	p.stopped.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wipe()
+	if p.pane != nil {
+		fmt.Fprint(p.w, p.pane.wiped())
+		p.pane = nil
+	}
 	if c := s.State().Closed; c != nil && !p.ended && c.Why != study.EndTrials && c.Why != study.EndGuard {
 		p.line("ended: %s", oneLine(c.Detail))
 	}
@@ -147,29 +132,23 @@ func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.print("%s", text)
-	p.draw()
 }
 
 // update is the study's observer.
 func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.finished, p.proposed, p.best, p.better = u.Finished, u.Proposed, u.Best, u.Better
+	p.best, p.better = u.Best, u.Better
 	switch e := u.Record.Event.(type) {
 	case study.Started:
-		p.running[e.Trial] = true
 		if e.Rejoined {
 			p.line("%s  rejoined: it has gone on running", p.number(e.Trial))
 		}
 	case study.Ended:
-		delete(p.running, e.Trial)
 		p.attempt(e)
 	case study.Confirmed:
-		delete(p.running, e.Trial)
 		p.confirmed(e)
 	case study.Finished:
-		delete(p.running, e.Trial)
-		p.count(e.Status)
 		p.trial(u.Trial)
 		p.leftovers(e.Trial, e.Leftovers)
 	case study.Enqueued:
@@ -188,7 +167,6 @@ func (p *progress) update(u study.Update) {
 			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
 		}
 	}
-	p.draw()
 }
 
 func (p *progress) number(trial int) string {
@@ -197,16 +175,6 @@ func (p *progress) number(trial int) string {
 		return fmt.Sprintf("%*d/%d", width, trial, n)
 	}
 	return fmt.Sprintf("%4d", trial)
-}
-
-// count notes how a trial has ended.
-func (p *progress) count(status optimizer.Status) {
-	switch status {
-	case optimizer.Failed:
-		p.failed++
-	case optimizer.Pruned:
-		p.cut++
-	}
 }
 
 // attempt prints a line for an attempt that was not the trial's last.
@@ -254,7 +222,7 @@ func (p *progress) leftovers(trial int, which string) {
 	}
 }
 
-// line prints a line above the live one, unless it is to be quiet.
+// line prints a line above the pane, unless it is to be quiet.
 func (p *progress) line(format string, args ...any) {
 	if !p.quiet {
 		p.print(format, args...)
@@ -262,105 +230,10 @@ func (p *progress) line(format string, args ...any) {
 }
 
 func (p *progress) print(format string, args ...any) {
-	p.wipe()
-	fmt.Fprintf(p.w, format+"\n", args...)
-}
-
-// wipe removes the live line.
-func (p *progress) wipe() {
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
-	}
-}
-
-// draw shows the live line anew.
-func (p *progress) draw() {
-	if !p.live || p.began.IsZero() {
+	text := fmt.Sprintf(format+"\n", args...)
+	if p.pane == nil {
+		fmt.Fprint(p.w, text)
 		return
 	}
-	text, width := p.status(), p.width()
-	if width > 0 && len(text) >= width {
-		text = p.brief()
-	}
-	if width > 0 && len(text) >= width {
-		text = text[:width-1]
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
-	p.shown = true
-}
-
-// status is the live line: how far, how good, how long.
-func (p *progress) status() string {
-	text := fmt.Sprintf("%d finished", p.finished)
-	budget := p.cfg.Budget
-	if budget.Trials >= p.finished && budget.Trials > 0 {
-		text = fmt.Sprintf("%d of %d finished (%d %%)", p.finished, budget.Trials, 100*p.finished/budget.Trials)
-	}
-	text += fmt.Sprintf(", %d running", len(p.running))
-	if n := p.proposed - p.finished - len(p.running); n > 0 && batch(p.cfg) {
-		text += fmt.Sprintf(", %d in the queue", n)
-	}
-	if p.failed > 0 {
-		text += fmt.Sprintf(", %d failed", p.failed)
-	}
-	if p.cut > 0 {
-		text += fmt.Sprintf(", %d stopped early", p.cut)
-	}
-	if p.best.Number > 0 && !p.cfg.Several() {
-		text += fmt.Sprintf(", best %s (trial %d)", short(p.best.Value), p.best.Number)
-		if p.cfg.Violation(p.best.Metrics) > 0 {
-			text += ", over a limit"
-		}
-	}
-	spent := time.Since(p.began)
-	text += ", " + seconds(spent)
-	if left := p.left(spent); left > 0 {
-		text += fmt.Sprintf(", about %s left", seconds(left))
-	}
-	return text
-}
-
-// brief is the live line for a narrow terminal: what is lost at its end is what matters
-// least.
-func (p *progress) brief() string {
-	text := strconv.Itoa(p.finished)
-	if n := p.cfg.Budget.Trials; n >= p.finished && n > 0 {
-		text += fmt.Sprintf("/%d (%d %%)", n, 100*p.finished/n)
-	}
-	if p.best.Number > 0 {
-		text += " best " + short(p.best.Value)
-	}
-	if p.failed > 0 {
-		text += fmt.Sprintf(", %d failed", p.failed)
-	}
-	if p.cut > 0 {
-		text += fmt.Sprintf(", %d cut", p.cut)
-	}
-	spent := time.Since(p.began)
-	if left := p.left(spent); left > 0 {
-		text += fmt.Sprintf(", %s left", seconds(left))
-	}
-	return text + fmt.Sprintf(", %s spent, %d running", seconds(spent), len(p.running))
-}
-
-// left estimates how long the study will take after this session has spent some
-// time, 0 if nothing is known.
-func (p *progress) left(spent time.Duration) time.Duration {
-	return timeLeft(p.cfg.Budget, p.finished, p.finished-p.before, spent, p.spent)
-}
-
-// timeLeft estimates how long a study will take with so many trials finished, of which
-// some were done in the time spent, after what was spent before that. It is 0 if nothing
-// is known.
-func timeLeft(b study.Budget, finished, done int, spent, before time.Duration) time.Duration {
-	var left time.Duration
-	if b.Trials > finished && done > 0 {
-		left = time.Duration(float64(spent) / float64(done) * float64(b.Trials-finished))
-	}
-	if b.Time > 0 {
-		byTime := max(time.Duration(b.Time)-before-spent, 0)
-		left = min(cmp.Or(left, byTime), byTime)
-	}
-	return left
+	_ = p.pane.draw(text)
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -17,30 +16,27 @@ func TestProgressBeyondTheBudget(t *testing.T) {
 	p := newProgress(io.Discard)
 	p.cfg = &study.Config{Budget: study.Budget{Trials: 10}}
 	for trial, want := range map[int]string{3: " 3/10", 10: "10/10", 12: "  12"} {
-		p.finished = trial
 		if got := p.number(trial); got != want {
 			t.Errorf("trial %d is shown as %q; want %q", trial, got, want)
-		}
-		if got := p.status(); strings.Contains(got, "12 of 10") {
-			t.Errorf("after trial %d: %s", trial, got)
 		}
 	}
 }
 
-// The time budget is the whole study's: what earlier sessions spent is not left.
-func TestProgressLeft(t *testing.T) {
-	p := newProgress(io.Discard)
-	p.cfg = &study.Config{Budget: study.Budget{Time: study.Duration(time.Hour)}}
-	p.spent = 40 * time.Minute
-	if got := p.left(5 * time.Minute); got != 15*time.Minute {
+// What is left follows from the trials or from the time, whichever ends the study first.
+func TestTimeLeft(t *testing.T) {
+	b := study.Budget{Time: study.Duration(time.Hour)}
+	if got := timeLeft(b, 0, 45*time.Minute); got != 15*time.Minute {
 		t.Errorf("%v left; want 15 minutes", got)
 	}
-	p.cfg.Budget.Trials, p.before, p.finished = 20, 10, 15
-	if got := p.left(10 * time.Minute); got != 10*time.Minute {
+	b.Trials = 20
+	if got := timeLeft(b, 15, 30*time.Minute); got != 10*time.Minute {
 		t.Errorf("%v left for 5 trials of 2 minutes; want 10 minutes", got)
 	}
-	if got := p.left(18 * time.Minute); got != 2*time.Minute {
+	if got := timeLeft(b, 15, 58*time.Minute); got != 2*time.Minute {
 		t.Errorf("%v left; want the 2 minutes of the time budget", got)
+	}
+	if got := timeLeft(study.Budget{Trials: 10}, 12, time.Hour); got != 0 {
+		t.Errorf("%v left beyond the budget", got)
 	}
 }
 
@@ -88,23 +84,6 @@ func TestByVariety(t *testing.T) {
 		vs = append(vs, spaces.Assignment{Name: p.Name, Value: spaces.Int(1)})
 	}
 	if got := byVariety(params, vs).String(); got != "lr=1 wd=1 n=1 opt=1 flag=1" {
-		t.Error(got)
-	}
-}
-
-// The live line says how the trials have ended, and keeps what matters on a narrow terminal.
-func TestProgressCounts(t *testing.T) {
-	p := newProgress(io.Discard)
-	p.cfg = &study.Config{Budget: study.Budget{Trials: 12}}
-	p.began = time.Now()
-	for _, s := range []optimizer.Status{optimizer.Failed, optimizer.Succeeded, optimizer.Pruned, optimizer.Failed} {
-		p.count(s)
-	}
-	p.finished = 4
-	if got := p.status(); !strings.HasPrefix(got, "4 of 12 finished (33 %), 0 running, 2 failed, 1 stopped early, ") {
-		t.Error(got)
-	}
-	if got := p.brief(); !strings.HasPrefix(got, "4/12 (33 %), 2 failed, 1 cut, ") {
 		t.Error(got)
 	}
 }

@@ -247,8 +247,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		g.complain(explain(s, runErr))
 		runErr = &shownError{runErr}
 	}
-	if !ui.ended && runErr == nil {
-		for _, line := range closing(s.State(), s.Layout()) {
+	if !ui.ended && runErr == nil && !ui.quiet {
+		for _, line := range closing(ctx, s.State(), s.Layout()) {
 			ui.line("%s", line)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,9 +32,11 @@ type statusJSON struct {
 	Attempts   []attemptJSON    `json:"attempts"`       // that run
 	Failures   []study.Failures `json:"failures"`
 	Unfinished []int            `json:"unfinished"`
-	Sessions   int              `json:"sessions"`
-	Began      time.Time        `json:"began"`
-	Updated    time.Time        `json:"updated"`
+	// Hypervolumes are, of several objectives, those after each trial that finished.
+	Hypervolumes []float64 `json:"hypervolumes,omitempty"`
+	Sessions     int       `json:"sessions"`
+	Began        time.Time `json:"began"`
+	Updated      time.Time `json:"updated"`
 }
 
 // attemptJSON is an attempt that runs.
@@ -79,10 +82,14 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	}
 	if g.json {
 		elapsed, left := timesOf(st, held)
-		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attemptsUnderWay(st, l, held), st.Failures(),
-			unfinished(st), st.Sessions, st.Began, st.Updated})
+		var volumes []float64
+		if st.Config.Several() {
+			volumes = st.Hypervolumes()
+		}
+		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
+			unfinished(st), volumes, st.Sessions, st.Began, st.Updated})
 	}
-	_, err = fmt.Fprint(g.out, statusText(st, l, held))
+	_, err = fmt.Fprint(g.out, headText(st, l, held)+standingText(st, l, held, len(st.Trials))+notesText(st))
 	return err
 }
 
@@ -91,9 +98,23 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 func timesOf(st *study.State, held bool) (elapsed, left time.Duration) {
 	if elapsed = st.Elapsed; held {
 		elapsed += max(time.Since(st.Updated), 0)
-		left = timeLeft(st.Config.Budget, len(st.Order), len(st.Order), elapsed, 0)
+		left = timeLeft(st.Config.Budget, len(st.Order), elapsed)
 	}
 	return elapsed, left
+}
+
+// timeLeft estimates how long a study will take in which so many trials have finished in
+// the time spent, 0 if nothing is known.
+func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
+	var left time.Duration
+	if b.Trials > finished && finished > 0 {
+		left = time.Duration(float64(spent) / float64(finished) * float64(b.Trials-finished))
+	}
+	if b.Time > 0 {
+		byTime := max(time.Duration(b.Time)-spent, 0)
+		left = min(cmp.Or(left, byTime), byTime)
+	}
+	return left
 }
 
 func unfinished(st *study.State) []int {
@@ -104,67 +125,87 @@ func unfinished(st *study.State) []int {
 	return out
 }
 
-// statusText is the status for people.
-func statusText(st *study.State, l study.Layout, held bool) string {
-	pending, attempts, failures := unfinished(st), attemptsUnderWay(st, l, held), st.Failures()
-	elapsed, left := timesOf(st, held)
-	var s strings.Builder
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+// rows are lines of a name and what is to be said under it.
+type rows struct{ strings.Builder }
+
+func (s *rows) add(name, format string, args ...any) {
+	fmt.Fprintf(s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// headText says which study it is, and whether it goes on.
+func headText(st *study.State, l study.Layout, held bool) string {
+	var s rows
+	s.add("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
+	s.add("state", "%s", oneLine(resting(st, l, held)))
+	return s.String()
+}
+
+// notesText has the remarks about a study.
+func notesText(st *study.State) string {
+	var s rows
+	for _, n := range st.Notes {
+		about := ""
+		if n.Trial > 0 {
+			about = fmt.Sprintf("trial %d: ", n.Trial)
+		}
+		s.add("note", "%s%s", about, oneLine(n.Text))
 	}
-	row("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
-	row("state", "%s", oneLine(resting(st, l, held)))
-	row("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
+	return s.String()
+}
+
+// standingText says how far a study is, how good, and what runs: of that no more than most
+// trials.
+func standingText(st *study.State, l study.Layout, held bool, most int) string {
+	pending, attempts, failures := unfinished(st), attemptsUnderWay(st, l, held, most), st.Failures()
+	elapsed, left := timesOf(st, held)
+	var s rows
+	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
 		st.Count(optimizer.Succeeded), st.Count(optimizer.Failed), st.Count(optimizer.Pruned))
 	if n := excluded(st); n > 0 {
-		row("", "%d of them excluded", n)
+		s.add("", "%d of them excluded", n)
 	}
 	if n := st.Infeasible(); n > 0 {
-		row("", "%d of them over a limit", n)
+		s.add("", "%d of them over a limit", n)
 	}
 	for _, f := range failures[:min(len(failures), 3)] {
-		row("", "%d failed: %s", len(f.Trials), shortened(oneLine(f.Reason), 100))
+		s.add("", "%d failed: %s", len(f.Trials), shortened(oneLine(f.Reason), 100))
 	}
-	if len(pending) > 0 {
-		row("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
-	}
-	for i, a := range attempts {
-		row([]string{"running", ""}[min(i, 1)], "%s", a.line())
+	if len(pending) > len(attempts) || !held && len(pending) > 0 {
+		s.add("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
 	}
 	if b := st.Best(); b != nil && st.Config.Several() {
-		row("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
+		s.add("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
 		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
-			row("", "no trial holds every limit")
+			s.add("", "no trial holds every limit")
 		}
 	} else if b != nil {
-		row("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), short(b.Value), b.Number)
-		row("", "%s", shortValues(b.Values))
+		s.add("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), short(b.Value), b.Number)
+		s.add("", "%s", shortValues(b.Values))
 		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
-			row("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
+			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
 		}
 	}
 	remains := ""
 	if left > 0 {
 		remains = fmt.Sprintf(", about %s left", seconds(left))
 	}
-	row("time", "%s%s in %s, last record %s", took(elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
-	for _, n := range st.Notes {
-		about := ""
-		if n.Trial > 0 {
-			about = fmt.Sprintf("trial %d: ", n.Trial)
-		}
-		row("note", "%s%s", about, oneLine(n.Text))
+	s.add("time", "%s%s in %s, last record %s", took(elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
+	for i, a := range attempts {
+		s.add([]string{"running", ""}[min(i, 1)], "%s", a.line())
 	}
 	return s.String()
 }
 
-// attemptsUnderWay lists the attempts that run. Without a lbotune that works on the study,
+// attemptsUnderWay lists the attempts that run, at most so many. Without a lbotune that works on the study,
 // those may still do so that it has left.
-func attemptsUnderWay(st *study.State, l study.Layout, held bool) []attemptJSON {
+func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
 	host, _ := os.Hostname()
 	for _, t := range st.Trials {
 		n := len(t.Attempts)
+		if len(out) == most {
+			break
+		}
 		if n == 0 || t.Hand || !t.Attempts[n-1].Ended.IsZero() || t.Attempts[n-1].Started.IsZero() {
 			continue
 		}

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -238,11 +240,11 @@ func summarize(g *global, st *study.State, l study.Layout) error {
 }
 
 // closing says of a study that has just ended what it was worth: what was gained over
-// today's values and over the first design, how well the slots were used, what the bounds
-// have ruled out, and what to look at next.
-func closing(st *study.State, l study.Layout) []string {
+// today's values and over the first design, how well the slots were used, which parameters
+// matter, what the bounds have ruled out, and what to look at next.
+func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 	b := st.Best()
-	if b == nil || st.Closed == nil || st.Config.Several() || len(st.Order) < 5 {
+	if b == nil || st.Closed == nil || len(st.Order) < 5 {
 		return nil
 	}
 	var today, first *study.Trial
@@ -273,17 +275,43 @@ func closing(st *study.State, l study.Layout) []string {
 		from = append(from, fmt.Sprintf("%s after %s of the first design", short(first.Value), count(designed, "trial")))
 	}
 	var out []string
-	if len(from) > 0 {
+	if all := st.Hypervolumes(); st.Config.Several() && designed > 0 {
+		designed = min(designed, len(all))
+		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
+	} else if len(from) > 0 {
 		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(metricName(&st.Config)), short(b.Value), strings.Join(from, " and ")))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
 		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
 			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1)))
 	}
+	if text := matters(ctx, st); text != "" {
+		out = append(out, "matters: "+text)
+	}
 	if bounds != nil && bounds.Excluded > 0 {
 		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*bounds.Excluded))
 	}
-	return append(out, fmt.Sprintf("next:    lbotune importance %s says what matters; lbotune report draws it", shell.Word(oneLine(string(l)))))
+	return append(out, fmt.Sprintf("next:    lbotune report %s draws all that is known", shell.Word(oneLine(string(l)))))
+}
+
+// matters names the parameters with the largest parts in the variance, or says why they are
+// not known. What takes long is left to lbotune importance.
+func matters(ctx context.Context, st *study.State) string {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	s := report.Of(ctx, report.Source{State: st})
+	if err := s.Unimportant(); ctx.Err() != nil {
+		return ""
+	} else if err != nil {
+		return "not known: " + err.Error()
+	}
+	var parts []string
+	for _, r := range s.Model.Importance.Ranked() {
+		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
+			parts = append(parts, fmt.Sprintf("%s (%.0f %%)", oneLine(r.Param), 100*r.Total.Value))
+		}
+	}
+	return fmt.Sprintf("%s of the variance of %s", strings.Join(parts, ", "), oneLine(metricName(&st.Config)))
 }
 
 // describeBest prints one trial as the result of a study.

@@ -65,7 +65,7 @@ func (p *progress) trial(t study.Trial) {
 	}
 	head := fmt.Sprintf("%s  %*s %-4s %6s  ", p.number(t.Number), valueWidth, value, mark, took(t.Took))
 	values := t.Values
-	if p.live {
+	if p.pane != nil {
 		values = byVariety(p.cfg.Params, values)
 	}
 	text := head + shortValues(values)

@@ -86,7 +86,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	}
 	runs := map[int]attemptJSON{}
 	if held, err := journal.InUse(l.Journal()); err == nil && len(st.Pending()) > 0 {
-		for _, a := range attemptsUnderWay(st, l, held) {
+		for _, a := range attemptsUnderWay(st, l, held, len(st.Trials)) {
 			runs[a.Trial] = a
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -16,87 +18,144 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// watchPause is the time between two drawings.
-const watchPause = time.Second
-
 // watch draws a study's status anew, in the same place, until the study has ended or the
 // person ends it.
 func watch(ctx context.Context, g *global, name string) error {
 	if _, _, ok := g.terminal(); !ok || g.json {
 		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
 	}
-	var st *study.State
-	var l study.Layout
-	read, drawn := int64(-1), 0
-	for {
-		// Only a journal that has grown is read again.
-		if info, err := os.Stat(l.Journal()); st == nil || err != nil || info.Size() != read {
-			if err == nil {
-				read = info.Size()
-			}
-			if st, l, err = load(name); err != nil {
-				return err
-			}
-		}
+	dir, err := studyDir(name)
+	if err != nil {
+		return err
+	}
+	l := study.LayoutOf(dir)
+	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = g.terminal(); return columns, rows - 1 }}
+	err = study.Watch(ctx, dir, func(st *study.State) error {
 		held, err := journal.InUse(l.Journal())
 		if err != nil {
 			return err
 		}
-		columns, rows, _ := g.terminal()
-		text := window(progressRows(st, unicodeLocale())+statusText(st, l, held), columns, rows)
-		up := ""
-		if drawn > 0 {
-			up = fmt.Sprintf("\x1b[%dA", drawn)
-		}
-		if _, err := fmt.Fprintf(g.out, "%s\r\x1b[J%s", up, text); err != nil {
+		held = held && !st.Ended()
+		return p.show(st.Ended(), func(columns int) string {
+			return headText(st, l, held) + liveText(st, l, held, columns) + notesText(st)
+		})
+	})
+	if len(p.lines) > 0 {
+		if _, err := fmt.Fprintln(g.out); err != nil {
 			return err
 		}
-		if drawn = strings.Count(text, "\n"); st.Ended() && !held {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(watchPause):
-		}
 	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return hintStudy(name, err)
 }
 
-// window is what of a text has room in a terminal, without its last row.
-func window(text string, columns, rows int) string {
-	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
-	if rows > 1 && len(lines) >= rows {
-		lines = lines[:rows-1]
-	}
-	var s strings.Builder
-	for _, line := range lines {
-		letters := []rune(strings.TrimSuffix(line, "\n"))
-		if columns > 1 && len(letters) >= columns {
-			letters = letters[:columns-1]
-		}
-		s.WriteString(string(letters) + "\n")
-	}
-	return s.String()
+// pane is the end of a terminal, where a text that changes is drawn in the same place.
+type pane struct {
+	w     io.Writer
+	size  func() (columns, rows int) // that the text may have; columns are 0 where they are not known
+	lines []string                   // that stand there, the cursor after the last
+
+	text          []string
+	columns, rows int
+	cost          time.Duration // of composing it
+	composed      time.Time
+	drawn         time.Time
 }
 
-// progressRows are a bar of how much of the budget is spent, and the best value so far from
-// trial to trial.
-func progressRows(st *study.State, unicode bool) string {
+const (
+	// panePause is the least time between two texts, paneRest that between two drawings
+	// when there is much to print above, and paneIdle how many times as long as composing a
+	// text the pause after it is: outputs are read for that.
+	panePause, paneRest, paneIdle = 500 * time.Millisecond, 100 * time.Millisecond, 50
+)
+
+// show draws what compose says once it is time for that, or the size has changed, or at once.
+func (p *pane) show(now bool, compose func(columns int) string) error {
+	begun := time.Now()
+	columns, rows := p.size()
+	switch {
+	case now, columns != p.columns, rows != p.rows, begun.Sub(p.composed) >= max(panePause, paneIdle*p.cost):
+		p.text = window(compose(columns), columns, rows)
+		p.columns, p.rows, p.composed, p.cost = columns, rows, begun, time.Since(begun)
+	case p.lines != nil:
+		return nil
+	}
+	return p.draw("")
+}
+
+// draw prints a text, and the pane below it unless it has just been drawn.
+func (p *pane) draw(above string) error {
+	text := p.wiped() + above
+	if now := time.Now(); above == "" || now.Sub(p.drawn) >= paneRest {
+		p.lines, p.drawn = p.text, now
+		text += strings.Join(p.lines, "\n")
+	}
+	_, err := io.WriteString(p.w, text)
+	return err
+}
+
+// wiped takes the pane away. In a terminal that has become narrower a line may stand on
+// several.
+func (p *pane) wiped() string {
+	if p.lines == nil {
+		return ""
+	}
+	columns, _ := p.size()
+	up := -1
+	for _, line := range p.lines {
+		up++
+		if n := utf8.RuneCountInString(line); columns > 0 && n > 0 {
+			up += (n - 1) / columns
+		}
+	}
+	p.lines = nil
+	if up > 0 {
+		return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
+	}
+	return "\r\x1b[J"
+}
+
+// window is what of a text has room in so many columns, less one for the cursor, and rows.
+func window(text string, columns, rows int) []string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if rows > 0 {
+		lines = lines[:min(len(lines), rows)]
+	}
+	for i, line := range lines {
+		if letters := []rune(line); columns > 1 && len(letters) >= columns {
+			lines[i] = string(letters[:columns-1])
+		}
+	}
+	return lines
+}
+
+// liveText is what people see of a study under way, by run and by status --watch: a bar of how
+// much of the budget is spent, the best value so far from trial to trial, and how it stands.
+func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 	full, empty, levels := "█", "░", []rune("▁▂▃▄▅▆▇█")
-	if !unicode {
+	if !unicodeLocale() {
 		full, empty, levels = "#", ".", []rune("_.-:=+*#")
 	}
-	const width = 40
-	var s strings.Builder
+	width := min(max(cmp.Or(columns, 80)/2, 20), 80)
+	var s rows
 	if n := st.Config.Budget.Trials; n > 0 {
 		done := min(len(st.Order), n)
-		fmt.Fprintf(&s, "%-10s %s%s %d %%\n", "progress", strings.Repeat(full, width*done/n), strings.Repeat(empty, width-width*done/n), 100*done/n)
+		s.add("progress", "%s%s %d %% of %s", strings.Repeat(full, width*done/n), strings.Repeat(empty, width-width*done/n), 100*done/n, count(n, "trial"))
 	}
-	if best := bestSoFar(st); len(best) > 1 && !st.Config.Several() {
-		fmt.Fprintf(&s, "%-10s %s from %s to %s\n", "course", sparkline(best, width, levels), short(best[0]), short(best[len(best)-1]))
+	course := bestSoFar(st)
+	if st.Config.Several() {
+		course = st.Hypervolumes()
 	}
-	return s.String()
+	if n := len(course); n > 1 {
+		s.add("course", "%s from %s to %s", sparkline(course, width, levels), short(course[0]), short(course[n-1]))
+	}
+	return s.String() + standingText(st, l, held, mostRunning)
 }
+
+// mostRunning is how many of the trials that run are drawn, each with what it has printed.
+const mostRunning = 8
 
 // bestSoFar is the best value after each trial that succeeded, infeasible ones left out.
 func bestSoFar(st *study.State) []float64 {

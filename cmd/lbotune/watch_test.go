@@ -3,6 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
 )
 
 func TestSparkline(t *testing.T) {
@@ -30,16 +34,87 @@ func TestWindow(t *testing.T) {
 		columns, rows int
 		want          string
 	}{
-		{0, 0, text},
-		{80, 24, text},
-		{6, 24, "first\nsecon\nüüüüü\nfourt\n"},
-		{80, 3, "first line\nsecond\n"},
+		{0, 0, "first line|second|üüüüüü|fourth"},
+		{80, 24, "first line|second|üüüüüü|fourth"},
+		{6, 24, "first|secon|üüüüü|fourt"},
+		{80, 3, "first line|second|üüüüüü"},
 	} {
-		if got := window(text, c.columns, c.rows); got != c.want {
+		if got := strings.Join(window(text, c.columns, c.rows), "|"); got != c.want {
 			t.Errorf("in %d × %d: %q, want %q", c.columns, c.rows, got, c.want)
 		}
 	}
-	if got := strings.Count(window(text, 80, 4), "\n"); got != 3 {
-		t.Errorf("%d lines of 4 rows, the last of which is the cursor's", got)
+}
+
+// What is printed stands above the pane, which is drawn anew in its place: also when its
+// lines have come to stand on several since the terminal became narrower.
+func TestPane(t *testing.T) { synctest.Test(t, testPane) } // at the times of a clock of its own
+
+func testPane(t *testing.T) {
+	var out strings.Builder
+	columns := 20
+	p := pane{w: &out, size: func() (int, int) { return columns, 5 }}
+	said := func(want string) {
+		t.Helper()
+		if got := out.String(); got != want {
+			t.Errorf("printed %q, want %q", got, want)
+		}
+		out.Reset()
+	}
+	text := func(int) string { return "a line of 21 columns\nsecond\n" }
+	show := func(now bool) {
+		t.Helper()
+		if err := p.show(now, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	show(false)
+	said("a line of 21 column\nsecond")
+	show(false) // nothing has changed, and no time has passed
+	said("")
+	time.Sleep(paneRest)
+	if err := p.draw("above\n"); err != nil {
+		t.Fatal(err)
+	}
+	said("\r\x1b[1A\x1b[Jabove\na line of 21 column\nsecond")
+	if err := p.draw("more\n"); err != nil { // much to print: the pane waits
+		t.Fatal(err)
+	}
+	said("\r\x1b[1A\x1b[Jmore\n")
+	show(false)
+	said("a line of 21 column\nsecond")
+	columns = 8
+	show(false)
+	said("\r\x1b[3A\x1b[Ja line \nsecond")
+	time.Sleep(panePause)
+	show(false)
+	said("\r\x1b[1A\x1b[Ja line \nsecond")
+	if got := p.wiped(); got != "\r\x1b[1A\x1b[J" || p.wiped() != "" {
+		t.Errorf("wiped by %q", got)
+	}
+}
+
+// Run and status --watch show the same of a study under way.
+func TestLiveText(t *testing.T) {
+	t.Setenv("LC_ALL", "C")
+	l := byHand(t, t.TempDir())
+	for _, args := range [][]string{{"ask", string(l)}, {"tell", string(l), "2", "0.25"}, {"ask", string(l)}} {
+		if code := execute(args, silence()); code != 0 {
+			t.Fatalf("%v: exit code %d", args, code)
+		}
+	}
+	st, _, err := study.Load(string(l))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for columns, bar := range map[int]int{0: 40, 10: 20, 80: 40, 120: 60, 200: 80} {
+		got := liveText(st, l, false, columns)
+		for _, want := range []string{
+			"progress   " + strings.Repeat("#", bar*2/5) + strings.Repeat(".", bar-bar*2/5) + " 40 % of 5 trials\n",
+			"course     #_ from 0.5 to 0.25\n", "trials     2 finished: 2 succeeded, ", "best       loss = 0.25, trial 2\n",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("in %d columns:\n%swant %s", columns, got, want)
+			}
+		}
 	}
 }
