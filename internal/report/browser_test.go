@@ -227,10 +227,18 @@ func TestPagesInABrowser(t *testing.T) {
 	b.await("document.getElementById('tip').textContent.split('\\n')[0]", "Trial 7, succeeded")
 	b.mark(`#history a[href="#t7"] .d`, "click")
 	b.await("getComputedStyle(document.getElementById('t7')).display", "block")
+	if hidden := b.eval("document.getElementById('tip').hidden"); hidden != "true" {
+		t.Error("the tip stands over the panel")
+	}
 	if text := b.eval("document.getElementById('t7').textContent"); !strings.Contains(text, "bowl 7") {
 		t.Errorf("the panel of trial 7 has %q", text)
 	}
 	b.quiet("file://")
+	// A small picture alone is not blown up to the width of the page.
+	b.open("file://" + filepath.Join(dir, "one_parameter.html"))
+	if width := b.eval("document.querySelector('#slice svg').getBoundingClientRect().width <= 380"); width != "true" {
+		t.Error("the picture of the only parameter is as wide as the page")
+	}
 	// Without scripts all is there, but for the marks.
 	b.call(b.tab, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
 	b.open("file://" + filepath.Join(dir, "finished.html") + "#t3")
@@ -352,6 +360,11 @@ func TestFolderInABrowser(t *testing.T) {
 	said <- "epoch 2\n"
 	b.await(`document.querySelector('dialog pre').textContent.split('\n').slice(1).join()`, "epoch 1 <b>,epoch 2,")
 	b.await(`document.querySelectorAll('dialog pre *').length + document.title`, "0lbotune: bowl")
+	b.await(`document.querySelector('dialog span').textContent`, "Trial 2, standard output, going on")
+	b.call(b.tab, "Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": "Escape", "windowsVirtualKeyCode": 27})
+	b.await(`document.querySelectorAll('dialog').length + location.hash`, "0#t2")
+	b.mark("#t2 a.log", "click")
+	b.await(`document.querySelectorAll('dialog[open]').length`, "1")
 	b.mark("dialog button", "click")
 	b.await(`document.querySelectorAll('dialog').length`, "0")
 	b.mark("#t2 button[data-like]", "click")

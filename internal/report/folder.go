@@ -151,8 +151,18 @@ func (f *Folder) server(dir string) http.Handler {
 	return f.opened[dir]
 }
 
-func (f *Folder) page(w http.ResponseWriter, _ *http.Request) {
+func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
+	for f.version == 0 { // nothing has been looked for yet
+		changed := f.changed
+		f.mu.Unlock()
+		select {
+		case <-changed:
+		case <-r.Context().Done():
+			return
+		}
+		f.mu.Lock()
+	}
 	var head, rows strings.Builder
 	for _, id := range f.order {
 		if p := f.parts[id]; p.In == "studies" {

@@ -23,9 +23,9 @@ func (s *Study) heat(m Map) string {
 	for band := range heatBands {
 		for pale := range heatPales {
 			f := float64(band) / (heatBands - 1)
-			// From light sand to deep blue.
-			mix := func(a, b float64) uint8 { return uint8(a + (b-a)*f) }
-			palette = append(palette, color.NRGBA{mix(0xf3, 0x0b), mix(0xea, 0x3c), mix(0xd8, 0x78), uint8(0xff - 0x30*pale)})
+			// From light sand to deep blue, and towards white also where the page is dark.
+			mix := func(a, b float64) uint8 { return uint8(0xff + (a+(b-a)*f-0xff)*(1-0.19*float64(pale))) }
+			palette = append(palette, color.NRGBA{mix(0xf3, 0x0b), mix(0xea, 0x3c), mix(0xd8, 0x78), 0xff})
 		}
 	}
 	a := axisOf("", m.Mean, s.worse)

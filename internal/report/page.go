@@ -143,11 +143,24 @@ func (s *Study) sheet() *sheet {
 		}
 	}
 	add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s))
-	add("all", "Trials", "the best first", true, render("table", s.table()))
+	all := ""
+	if len(s.Trials) > 0 {
+		all = render("table", s.table())
+	}
+	add("all", "Trials", "the best first", true, all)
 	for _, t := range s.shown {
 		sh.Trials = append(sh.Trials, s.panel(t))
 	}
 	return sh
+}
+
+// Aim says what the study optimizes.
+func (s *Study) Aim() string {
+	var out []string
+	for _, o := range s.state.Config.Objectives() {
+		out = append(out, string(o.Direction)+" "+o.Name)
+	}
+	return strings.Join(out, ", ")
 }
 
 // tiles are the figures on top.
@@ -303,7 +316,7 @@ func (s *Study) panel(t *Trial) panel {
 	}
 	for _, a := range t.Attempts {
 		if !a.Started.IsZero() {
-			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("slot %d %s, started %s", a.Slot, a.Host, a.Started.Format(time.DateTime)))
+			add(fmt.Sprintf("attempt %d", a.Number), fmt.Sprintf("%s, started %s", strings.TrimSpace(fmt.Sprint("slot ", a.Slot, " ", a.Host)), a.Started.Format(time.DateTime)))
 		}
 	}
 	if t.Standing != "unfinished" {

@@ -35,7 +35,8 @@
     tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
     tip.style.top = Math.min(e.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
   });
-  document.addEventListener('keydown', e => { if (e.key === 'Escape') location.hash = '#top'; });
+  document.addEventListener('click', () => { tip.hidden = true; });
+  document.addEventListener('keydown', e => { if (e.key === 'Escape' && !document.querySelector('dialog')) location.hash = '#top'; });
   index();
   const feed = document.body.dataset.feed;
   if (!feed) return;
@@ -47,12 +48,13 @@
     const box = make('dialog', {className: 'log'}), title = box.appendChild(document.createElement('h2')),
       close = title.appendChild(document.createElement('button')), note = title.appendChild(document.createElement('span')),
       pre = box.appendChild(document.createElement('pre')), stop = new AbortController();
+    const what = 'Trial ' + a.pathname.match(/\d+$/) + ', ' + a.textContent.toLowerCase();
     let held = 0;
     close.textContent = 'Close';
     close.onclick = () => box.close();
     box.onclose = () => { stop.abort(); box.remove(); };
     box.showModal();
-    note.textContent = a.textContent + ', going on';
+    note.textContent = what + ', going on';
     try {
       const got = await fetch(a.href, {signal: stop.signal}), reader = got.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let part; !(part = await reader.read()).done;) {
@@ -61,7 +63,7 @@
         for (held += part.value.length; held > 1e6; pre.firstChild.remove()) held -= pre.firstChild.length;
         if (low) pre.scrollTop = pre.scrollHeight;
       }
-      note.textContent = a.textContent + (held ? ', to its end' : ': nothing was printed');
+      note.textContent = what + (held ? ', to its end' : ': nothing was printed');
     } catch (err) {
       if (!stop.signal.aborted) note.textContent = 'No answer: ' + err.message;
     }

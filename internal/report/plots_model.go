@@ -25,7 +25,11 @@ func (s *Study) slices() []string {
 func (c *chart) slice(sl Slice) {
 	var mean, outline [][2]float64
 	for k, x := range sl.Places {
-		mean = append(mean, [2]float64{x, c.y.at(sl.Mean[k])})
+		y := c.y.at(sl.Mean[k])
+		if sl.Mean[k] < c.y.lo || sl.Mean[k] > c.y.hi {
+			y = math.NaN() // a line along the edge would be taken for the model
+		}
+		mean = append(mean, [2]float64{x, y})
 		outline = append(outline, [2]float64{x, c.y.at(sl.High[k])})
 	}
 	for k := len(sl.Places) - 1; k >= 0; k-- {

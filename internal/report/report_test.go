@@ -380,6 +380,44 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// A study without a trial shows no empty tables, one without a value no numbers of an axis;
+// of several objectives all are named.
+func TestNothingToShow(t *testing.T) {
+	of := studies(t)
+	page := func(name string) string {
+		var b bytes.Buffer
+		if err := HTML(&b, []*Study{of[name]}, ""); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	if text := page("empty"); strings.Contains(text, "<table>") || !strings.Contains(text, "There is no trial yet.") {
+		t.Error("the page of an empty study has a table")
+	}
+	if text := page("all failed"); !strings.Contains(text, "exit code 1: 5 trials, such as <a") {
+		t.Error("the page of a study that failed does not count its failures")
+	}
+	if history := of["all failed"].history(); strings.Contains(history, `class="tick end"`) {
+		t.Errorf("without a value there are numbers of one: %s", history)
+	}
+	if text := page("two objectives"); !strings.Contains(text, "minimize loss, minimize size") {
+		t.Error("the page does not name both objectives")
+	}
+}
+
+// Where the model lies beyond the axis, no line is drawn along its edge.
+func TestSliceBeyondTheAxis(t *testing.T) {
+	h := begin(t, float("x"), float("kind"))
+	h.trial(0.1, 0.2)
+	h.trial(0.5, 0.4)
+	s := h.of(false)
+	s.Model = fixedModel()
+	s.Model.Slices[0].Mean[2] = 1e6
+	if line := regexp.MustCompile(`class="mean" d="([^"]*)"`).FindStringSubmatch(s.slices()[0]); line == nil || strings.Count(line[1], " ") != 2 {
+		t.Errorf("the mean is drawn by %q; want two places of three", line)
+	}
+}
+
 // Of very many trials some are drawn, the best among them, and the page stays small.
 func TestManyTrials(t *testing.T) {
 	h := begin(t, float("x"))

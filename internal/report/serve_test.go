@@ -99,6 +99,25 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
+// Who comes before the studies have been looked for waits for the list: only what is on the
+// page can be kept up to date.
+func TestFolderBeforeItsList(t *testing.T) {
+	f := NewFolder("f", nil, nil, nil)
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		f.Handler("example.com").ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	}()
+	f.tell(nil)
+	<-done
+	if page := w.Body.String(); !strings.Contains(page, `id="studies"`) || !strings.Contains(page, "There is none yet") {
+		t.Errorf("the page has no list: %s", page[max(len(page)-200, 0):])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	NewFolder("f", nil, nil, nil).page(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+}
+
 // Of an order everything counts, and what is none is not obeyed.
 func TestOrders(t *testing.T) {
 	var got []Order

@@ -100,6 +100,7 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	a := axis{label: label, hi: 1}
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {
+		a.ticks = []tick{}
 		return a
 	}
 	a.lo, a.hi = sorted[0], sorted[len(sorted)-1]

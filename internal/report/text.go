@@ -10,7 +10,7 @@ import (
 func (s *Study) Markdown(w io.Writer) error {
 	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s, %s %s\n\n", escape(clean(s.Name, 80)), escape(clean(s.Standing, 300)), s.Direction, escape(clean(s.Metric, 60)))
+	fmt.Fprintf(&b, "# %s\n\n%s, %s\n\n", escape(clean(s.Name, 80)), escape(clean(s.Standing, 300)), escape(clean(s.Aim(), 200)))
 	for _, t := range s.tiles() {
 		fmt.Fprintf(&b, "- %s: %s\n", t[1], t[0])
 	}
