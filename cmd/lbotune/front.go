@@ -27,14 +27,7 @@ func summarizeFront(g *global, st *study.State, l study.Layout) error {
 		return err
 	}
 	s.Reset()
-	for _, cf := range st.Confirmations() {
-		var means []string
-		for _, o := range c.Objectives() {
-			v, _ := cf.Metrics.Get(o.Name)
-			means = append(means, oneLine(o.Name)+" = "+short(v))
-		}
-		fmt.Fprintf(&s, "repeats: trial %d: means of %d runs %s\n", cf.Trial.Number, cf.N, strings.Join(means, ", "))
-	}
+	describeConfirmed(&s, st)
 	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", oneLine(c.Objectives()[len(c.Objectives())-1].Name))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err

@@ -182,22 +182,24 @@ func (p *progress) attempt(e study.Ended) {
 	what := "again"
 	if e.Failure != nil {
 		what = oneLine(e.Failure.Text) + "; it will be run again"
-	} else if v, ok := e.Metrics.Get(p.cfg.Objective().Name); ok {
-		what = "repeat: " + short(v)
+	} else if e.Metrics != nil {
+		what = "repeat: " + strings.TrimSpace(p.values(e.Metrics))
 	}
 	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
 	p.leftovers(e.Trial, e.Leftovers)
 }
 
-// values are those of the objectives.
-func (p *progress) values(t study.Trial) string {
+// values are those of the objectives, one below the other from line to line.
+func (p *progress) values(m interface {
+	Get(name string) (v float64, ok bool)
+}) string {
 	var values []string
 	for _, o := range p.cfg.Objectives() {
 		text := "-"
-		if v, ok := t.Metrics.Get(o.Name); ok {
+		if v, ok := m.Get(o.Name); ok {
 			text = fitted(v)
 		}
-		values = append(values, text)
+		values = append(values, fmt.Sprintf("%*s", valueWidth, text))
 	}
 	return strings.Join(values, "  ")
 }
@@ -205,8 +207,8 @@ func (p *progress) values(t study.Trial) string {
 // confirmed prints a line for a repeat of one of the best trials.
 func (p *progress) confirmed(e study.Confirmed) {
 	result := "failed"
-	if v, ok := e.Metrics.Get(p.cfg.Objective().Name); ok {
-		result = short(v)
+	if e.Metrics != nil {
+		result = p.values(e.Metrics)
 	}
 	text := fmt.Sprintf("%s  %10s again %5s  a repeat of one of the best", p.number(e.Trial), result, took(time.Duration(e.Seconds*float64(time.Second))))
 	if e.Failure != nil {

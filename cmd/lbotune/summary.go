@@ -189,6 +189,8 @@ type confirmedJSON struct {
 	Margin float64 `json:"margin"` // of a 95 % confidence interval
 	// Tied says that the best one cannot be told apart from this one.
 	Tied bool `json:"tied"`
+	// Means are, of several objectives, those of all metrics.
+	Means study.Metrics `json:"means,omitempty"`
 }
 
 func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
@@ -213,7 +215,11 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	out.Recommended = recommended(st)
 	cs := st.Confirmations()
 	for _, c := range cs {
-		out.Confirmed = append(out.Confirmed, confirmedJSON{c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0])})
+		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0])}
+		if st.Config.Several() {
+			one.Means = c.Metrics
+		}
+		out.Confirmed = append(out.Confirmed, one)
 	}
 	return out
 }
@@ -361,6 +367,15 @@ func valueLines(values spaces.Values) []string {
 func describeConfirmed(s *strings.Builder, st *study.State) {
 	cs := st.Confirmations()
 	for i, c := range cs {
+		if st.Config.Several() {
+			var means []string
+			for _, o := range st.Config.Objectives() {
+				v, _ := c.Metrics.Get(o.Name)
+				means = append(means, oneLine(o.Name)+" = "+short(v))
+			}
+			fmt.Fprintf(s, "repeats: trial %d: means of %d runs %s\n", c.Trial.Number, c.N, strings.Join(means, ", "))
+			continue
+		}
 		fmt.Fprintf(s, "repeats: trial %d: mean %s ± %s (95 %% interval of %d runs)", c.Trial.Number, short(c.Mean), short(c.Margin), c.N)
 		if broken := st.Config.Broken(c.Metrics); len(broken) > 0 {
 			fmt.Fprintf(s, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; ")))

@@ -44,7 +44,7 @@ func fitted(x float64) string {
 
 // trial prints the line of a finished trial.
 func (p *progress) trial(t study.Trial) {
-	value, mark, colour, why := p.values(t), "", "", ""
+	value, mark, colour, why := p.values(t.Metrics), "", "", ""
 	if t.Failure != nil {
 		why = oneLine(t.Failure.Text)
 	}
