@@ -101,11 +101,11 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	case "json":
 		return printJSON(w, s)
 	case "svg":
-		pictures, err := s.SVG(plot)
+		picture, err := s.SVG(plot)
 		if err != nil {
 			return &usageError{err}
 		}
-		_, err = fmt.Fprintln(w, strings.Join(pictures, "\n"))
+		_, err = io.WriteString(w, picture)
 		return err
 	}
 	return report.HTML(w, studies, "")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (s *Study) scatter(title string, width, height float64, x, y axis, at func(
 		also(c)
 	}
 	drawn := false
-	for _, t := range s.shown {
+	for _, t := range s.bestOnTop() {
 		if u, v, ok := at(t); ok && finite(u) && finite(v) {
 			c.dot(t, x.at(u), y.at(v), 3)
 			drawn = true
@@ -80,6 +81,12 @@ func (s *Study) scatter(title string, width, height float64, x, y axis, at func(
 		return ""
 	}
 	return c.String()
+}
+
+// bestOnTop are the trials that are drawn, in an order in which no other hides the best.
+func (s *Study) bestOnTop() []*Trial {
+	below := slices.DeleteFunc(slices.Clone(s.shown), func(t *Trial) bool { return t.best })
+	return append(below, slices.DeleteFunc(slices.Clone(s.shown), func(t *Trial) bool { return !t.best })...)
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -108,7 +115,7 @@ func (s *Study) history() string {
 		steps = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())})
 	}
 	c.path("bestline", steps)
-	for _, t := range s.shown {
+	for _, t := range s.bestOnTop() {
 		x := c.x.at(float64(t.Number))
 		switch {
 		case t.Value != nil:
@@ -229,13 +236,27 @@ func (s *Study) origins() string {
 	}, nil)
 }
 
-// SVG returns the pictures of a plot, each a document of its own.
-func (s *Study) SVG(name string) ([]string, error) {
-	out, err := s.draw(name)
-	for i := range out {
-		out[i] = strings.Replace(out[i], "<title>", "<style>"+html.EscapeString(chartCSS)+"</style><title>", 1)
+// variable is a colour that the page sets, with that of a picture by itself.
+var variable = regexp.MustCompile(`var\(--\w+,(#\w+)\)`)
+
+// SVG returns a plot as one document, its pictures below each other, also for programs that
+// know no variables in a style.
+func (s *Study) SVG(name string) (string, error) {
+	pictures, err := s.draw(name)
+	if err != nil {
+		return "", err
 	}
-	return out, err
+	var w, h float64
+	if _, err := fmt.Sscanf(pictures[0][strings.Index(pictures[0], "viewBox"):], `viewBox="0 0 %g %g"`, &w, &h); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`,
+		w, h*float64(len(pictures)), html.EscapeString(variable.ReplaceAllString(chartCSS, "$1")))
+	for i, p := range pictures {
+		fmt.Fprintf(&b, `<svg y="%g" width="%g" height="%g"%s`, h*float64(i), w, h, strings.TrimPrefix(p, "<svg"))
+	}
+	return b.String() + "</svg>\n", nil
 }
 
 func (s *Study) draw(name string) ([]string, error) {

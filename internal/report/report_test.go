@@ -215,11 +215,22 @@ func TestPagesOfAllKindsOfStudies(t *testing.T) {
 }
 
 func wellFormed(svg string) error {
+	depth, roots := 0, 0
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) && roots == 1:
 			return nil
-		} else if err != nil {
-			return err
+		case err != nil:
+			return fmt.Errorf("%d documents: %w", roots, err)
+		}
+		switch token.(type) {
+		case xml.StartElement:
+			if depth++; depth == 1 {
+				roots++
+			}
+		case xml.EndElement:
+			depth--
 		}
 	}
 }
@@ -271,11 +282,11 @@ func TestGoldenPictures(t *testing.T) {
 		if p.name == "front" || p.name == "hypervolume" {
 			of = studies(t)["two objectives"]
 		}
-		svgs, err := of.SVG(p.name)
-		if err != nil {
-			t.Fatal(err)
+		svg, err := of.SVG(p.name)
+		if err != nil || wellFormed(svg) != nil || strings.Count(svg, "</svg>\n") != 1 || strings.Contains(svg, "var(") {
+			t.Errorf("%s: %v, or it is no document of its own", p.name, err)
 		}
-		golden(t, p.name+".svg", strings.ReplaceAll(strings.Join(svgs, "\n")+"\n", "><", ">\n<"))
+		golden(t, p.name+".svg", strings.ReplaceAll(svg, "><", ">\n<"))
 		wide, err := of.Text(p.name, Cells{Columns: 200})
 		if err != nil {
 			t.Fatal(err)
@@ -332,11 +343,11 @@ func TestFront(t *testing.T) {
 	if !slices.Equal(green, []int{1, 2, 4, 5}) {
 		t.Errorf("trials %v stand out, want 1, 2, 4 and 5", green)
 	}
-	svgs, err := s.SVG("front")
-	if err != nil || len(svgs) != 1 {
-		t.Fatalf("%d pictures, %v", len(svgs), err)
+	svg, err := s.SVG("front")
+	if err != nil {
+		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`class="bestline" d="M([^"]*)"`).FindStringSubmatch(svgs[0])
+	line := regexp.MustCompile(`class="bestline" d="M([^"]*)"`).FindStringSubmatch(svg)
 	if line == nil {
 		t.Fatal("no border of the front")
 	}
@@ -402,6 +413,19 @@ func TestNothingToShow(t *testing.T) {
 	}
 	if text := page("two objectives"); !strings.Contains(text, "minimize loss, minimize size") {
 		t.Error("the page does not name both objectives")
+	}
+}
+
+// The best trial stands above those at the same place that came after it.
+func TestBestOnTop(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trialOf([]float64{0.5}, 1)
+	h.trialOf([]float64{0.5}, 2)
+	s := h.of(false)
+	for _, picture := range []string{s.history(), s.slices()[0]} {
+		if strings.LastIndex(picture, `class="d best"`) < strings.LastIndex(picture, `class="d spread"`) {
+			t.Errorf("the best is below: %s", picture)
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ func (l *lab) terminal(args ...string) *terminal {
 	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
 	l.check(err)
 	r := l.command(args...)
-	r.Env = append(r.Env, "TERM=xterm")
+	r.Env = append(r.Env, "TERM=xterm", "LC_ALL=C.UTF-8")
 	screen := r.Stderr.(*os.File)
 	r.Stdin, r.Stdout, r.Stderr = tty, tty, tty
 	r.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -84,6 +84,30 @@ func TestCtrlCOnce(t *testing.T) {
 		t.Errorf("the trials were disturbed: %q", log)
 	}
 	l.run(0, "run", "spec.toml")
+}
+
+// What a run draws below its trials is as wide as the terminal, also when that changes, and
+// nothing of it is left in the end.
+func TestTerminalResized(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.spec("spec.toml", l.saver(), 4, 1)
+	term := l.terminal("run", "spec.toml")
+	for _, columns := range []int{80, 200, 60} {
+		l.check(unix.IoctlSetWinsize(int(term.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: uint16(columns)}))
+		bar := "progress   " + strings.Repeat("░", min(columns/2, 80)) + " 0 % of 4 trials\r\n"
+		l.await("a bar for "+strconv.Itoa(columns)+" columns", func() bool { return strings.Contains(term.said(), bar) })
+	}
+	l.await("what runs", func() bool { return strings.Contains(term.said(), "running    trial 1 for ") })
+	l.write("go", "")
+	term.end().must(l, 0)
+	said := term.said()
+	if at := strings.LastIndex(said, "progress "); strings.Count(said[at:], "\x1b[J") == 0 {
+		t.Errorf("the last drawing was not taken away: %q", said[at:])
+	}
+	if !strings.Contains(said, "4/4 ") || !strings.Contains(said, "best loss = ") {
+		t.Errorf("it said %q", said)
+	}
 }
 
 // Ctrl-C twice asks the running trials to end, and waits for their checkpoints.
