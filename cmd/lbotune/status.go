@@ -170,7 +170,7 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	for _, f := range failures[:min(len(failures), 3)] {
 		s.add("", "%d failed: %s", len(f.Trials), shortened(oneLine(f.Reason), 100))
 	}
-	if len(pending) > len(attempts) || !held && len(pending) > 0 {
+	if n := len(attempts); n < most && len(pending) > n || !held && len(pending) > 0 {
 		s.add("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
 	}
 	if b := st.Best(); b != nil && st.Config.Several() {

@@ -68,7 +68,7 @@ const (
 	// panePause is the least time between two texts, paneRest that between two drawings
 	// when there is much to print above, and paneIdle how many times as long as composing a
 	// text the pause after it is: outputs are read for that.
-	panePause, paneRest, paneIdle = 500 * time.Millisecond, 100 * time.Millisecond, 50
+	panePause, paneRest, paneIdle = 500 * time.Millisecond, 20 * time.Millisecond, 50
 )
 
 // show draws what compose says once it is time for that, or the size has changed, or at once.
@@ -132,7 +132,7 @@ func window(text string, columns, rows int) []string {
 }
 
 // liveText is what people see of a study under way, by run and by status --watch: a bar of how
-// much of the budget is spent, the best value so far from trial to trial, and how it stands.
+// much of the budget is spent, be it trials or time, the best value so far from trial to trial, and how it stands.
 func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 	full, empty, levels := "█", "░", []rune("▁▂▃▄▅▆▇█")
 	if !unicodeLocale() {
@@ -140,9 +140,16 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 	}
 	width := min(max(cmp.Or(columns, 80)/2, 20), 80)
 	var s rows
-	if n := st.Config.Budget.Trials; n > 0 {
-		done := min(len(st.Order), n)
-		s.add("progress", "%s%s %d %% of %s", strings.Repeat(full, width*done/n), strings.Repeat(empty, width-width*done/n), 100*done/n, count(n, "trial"))
+	b, share, of := st.Config.Budget, 0.0, ""
+	if b.Trials > 0 {
+		share, of = min(float64(len(st.Order))/float64(b.Trials), 1), count(b.Trials, "trial")
+	}
+	if elapsed, _ := timesOf(st, held); b.Time > 0 && float64(elapsed)/float64(b.Time) >= share {
+		share, of = min(float64(elapsed)/float64(b.Time), 1), took(time.Duration(b.Time))
+	}
+	if of != "" {
+		done := int(share * float64(width))
+		s.add("progress", "%s%s %.0f %% of %s", strings.Repeat(full, done), strings.Repeat(empty, width-done), math.Floor(100*share), of)
 	}
 	course := bestSoFar(st)
 	if st.Config.Several() {

@@ -117,4 +117,13 @@ func TestLiveText(t *testing.T) {
 			}
 		}
 	}
+	// Of a budget of time and one of trials, what is nearer to its end.
+	st.Config.Budget.Time, st.Elapsed = study.Duration(time.Hour), 45*time.Minute
+	if got := liveText(st, l, false, 80); !strings.HasPrefix(got, "progress   "+strings.Repeat("#", 30)+strings.Repeat(".", 10)+" 75 % of 1h00m\n") {
+		t.Errorf("three quarters of the time are spent:\n%s", got)
+	}
+	st.Config.Budget = study.Budget{}
+	if got := liveText(st, l, false, 80); strings.Contains(got, "progress") {
+		t.Errorf("without a budget:\n%s", got)
+	}
 }
