@@ -20,7 +20,7 @@ import (
 )
 
 // formats are what report writes, by the ends of files' names.
-var formats = []string{"html", "md", "svg", "json"}
+var formats = []string{"html", "md", "svg", "png", "json"}
 
 func newReport(g *global) *cobra.Command {
 	var out, format, plot string
@@ -32,7 +32,7 @@ the model believes and of what matters, failures with the end of their output, a
 details of every trial. Of several studies it compares the values at the same budget.
 A study may run, have ended, or have crashed.
 
-As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
+As svg or png it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
 as md the page's text; as json all that the page shows. Export writes the trials as csv.`,
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
@@ -44,7 +44,7 @@ as md the page's text; as json all that the page shows. Export writes the trials
 			case format != "":
 			case g.json:
 				format = "json"
-			case plot != "":
+			case plot != "" && end != "png":
 				format = "svg"
 			case slices.Contains(formats, end):
 				format = end
@@ -88,8 +88,8 @@ as md the page's text; as json all that the page shows. Export writes the trials
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its end says the format")
-	f.StringVar(&format, "format", "", "html, md, svg or json")
-	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg")
+	f.StringVar(&format, "format", "", "html, md, svg, png or json")
+	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg or png")
 	return cmd
 }
 
@@ -107,6 +107,11 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 		}
 		_, err = io.WriteString(w, picture)
 		return err
+	case "png":
+		if err := s.PNG(w, plot); err != nil {
+			return &usageError{err}
+		}
+		return nil
 	}
 	return report.HTML(w, studies, "")
 }

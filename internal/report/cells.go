@@ -19,7 +19,7 @@ const cellWidth, cellHeight, dotsWide, dotsHigh = 6.0, 12.0, 2, 4
 // cells is a picture in characters.
 type cells struct {
 	Cells
-	text  [][]rune
+	chars [][]rune
 	class [][]string
 	dots  [][]rune // as the Braille patterns have them
 }
@@ -27,7 +27,7 @@ type cells struct {
 func (c Cells) picture(rows int) *cells {
 	p := &cells{Cells: c}
 	for range rows {
-		p.text = append(p.text, make([]rune, c.Columns))
+		p.chars = append(p.chars, make([]rune, c.Columns))
 		p.class = append(p.class, make([]string, c.Columns))
 		p.dots = append(p.dots, make([]rune, c.Columns))
 	}
@@ -36,12 +36,16 @@ func (c Cells) picture(rows int) *cells {
 
 // put sets the character at a place of the picture.
 func (p *cells) put(class string, x, y float64, r rune) {
-	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.text) && x >= 0 && col < p.Columns {
-		p.text[row][col], p.class[row][col] = r, class
+	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.chars) && x >= 0 && col < p.Columns {
+		p.chars[row][col], p.class[row][col] = r, class
 	}
 }
 
-func (p *cells) write(class string, x, y float64, s string) {
+func (p *cells) text(class string, x, y float64, s string) {
+	if strings.HasSuffix(class, upwards) {
+		return // it stands on top
+	}
+	y -= 4 // of its foot
 	n := float64(len([]rune(s)))
 	if strings.Contains(class, "mid") {
 		x -= math.Round(n/2) * cellWidth
@@ -56,6 +60,9 @@ func (p *cells) write(class string, x, y float64, s string) {
 
 // line draws a straight line, of every other dot for what is not the main thing.
 func (p *cells) line(class string, x1, y1, x2, y2 float64) {
+	if class == "grid" {
+		return
+	}
 	const across, down = cellWidth / dotsWide, cellHeight / dotsHigh
 	n := max(math.Abs(x2-x1)/across, math.Abs(y2-y1)/down, 1)
 	step := 1.0
@@ -67,12 +74,26 @@ func (p *cells) line(class string, x1, y1, x2, y2 float64) {
 		row, col := j/dotsHigh, i/dotsWide
 		if i >= 0 && j >= 0 && row < len(p.dots) && col < p.Columns {
 			p.dots[row][col] |= [dotsHigh][dotsWide]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}[j%dotsHigh][i%dotsWide]
-			if p.text[row][col] == 0 && p.class[row][col] != "bestline" {
+			if p.chars[row][col] == 0 && p.class[row][col] != "bestline" {
 				p.class[row][col] = class
 			}
 		}
 	}
 }
+
+func (p *cells) path(class string, places [][2]float64) {
+	if class == "d failed" { // a cross, which is a character
+		p.dot(class, (places[0][0]+places[1][0])/2, (places[0][1]+places[1][1])/2, 0)
+		return
+	}
+	for i := range places[:max(len(places)-1, 0)] {
+		if a, b := places[i], places[i+1]; !math.IsNaN(a[0] + a[1] + b[0] + b[1]) {
+			p.line(class, a[0], a[1], b[0], b[1])
+		}
+	}
+}
+
+func (p *cells) link(_ string, draw func()) { draw() }
 
 func (p *cells) rect(class string, x, y, w, h float64) {
 	r := '█'
@@ -89,9 +110,9 @@ func (p *cells) rect(class string, x, y, w, h float64) {
 }
 
 // dot is the character of a trial: the best ones stay on top.
-func (p *cells) dot(class string, x, y float64) {
+func (p *cells) dot(class string, x, y, _ float64) {
 	row, col := int(y/cellHeight), int(x/cellWidth)
-	if row >= 0 && row < len(p.text) && col >= 0 && col < p.Columns && p.class[row][col] == "d best" {
+	if row >= 0 && row < len(p.chars) && col >= 0 && col < p.Columns && p.class[row][col] == "d best" {
 		return
 	}
 	r, known := map[string]rune{"d best": '●', "d": 'o', "d spread": '·', "d failed": 'x', "d infeasible": '!'}[class]
@@ -102,12 +123,12 @@ func (p *cells) dot(class string, x, y float64) {
 }
 
 // heat shades what lies between the axes by the model's mean: dark is good.
-func (p *cells) heat(s *Study, c *chart, m Map) {
+func (p *cells) heat(s *Study, m Map, left, top, w, h float64) {
 	a := axisOf("", m.Mean, s.worse)
-	for y := c.py(1) + 1; y < c.py(0); y += cellHeight / 2 {
-		for x := c.px(0) + 1; x < c.px(1); x += cellWidth / 2 {
+	for y := top + 1; y < top+h; y += cellHeight / 2 {
+		for x := left + 1; x < left+w; x += cellWidth / 2 {
 			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }
-			k := at((c.py(0)-y)/(c.py(0)-c.py(1)))*m.Size + at((x-c.px(0))/(c.px(1)-c.px(0)))
+			k := at((top+h-y)/h)*m.Size + at((x-left)/w)
 			f := a.at(m.Mean[k])
 			if s.good(1) < 0 {
 				f = 1 - f
@@ -126,7 +147,7 @@ var ascii = map[rune]rune{'●': '@', '·': '.', '█': '#', '▓': '*', '▒': 
 
 func (p *cells) String() string {
 	var b strings.Builder
-	for i, row := range p.text {
+	for i, row := range p.chars {
 		last, line := 0, strings.Builder{}
 		for k, r := range row {
 			dots := p.dots[i][k]

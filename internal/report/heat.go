@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/base64"
 	"image"
 	"image/color"
 	"image/png"
@@ -16,9 +15,9 @@ const (
 	heatScale = 4  // pixels a place
 )
 
-// heat is a map as a picture, in base64: a band of values has one color, the dark end of
+// heat is a map as a picture: a band of values has one color, the dark end of
 // which is good; the more uncertain, the paler. What is ruled out is hatched.
-func (s *Study) heat(m Map) string {
+func (s *Study) heat(m Map) image.Image {
 	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
 	for band := range heatBands {
 		for pale := range heatPales {
@@ -49,9 +48,13 @@ func (s *Study) heat(m Map) string {
 			}
 		}
 	}
+	return img
+}
+
+func encoded(img image.Image) []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, img); err != nil {
 		panic("report: a picture of some colors can't be encoded: " + err.Error())
 	}
-	return base64.StdEncoding.EncodeToString(b.Bytes())
+	return b.Bytes()
 }

@@ -121,12 +121,9 @@ func (s *Study) history() string {
 		case t.Value != nil:
 			c.dot(t, x, c.y.at(*t.Value), 3.5)
 		case t.Standing == string(optimizer.Failed):
-			if c.cells != nil {
-				c.cells.dot("d failed", c.px(x), c.py(0)-4)
-				continue
-			}
+			at, foot := c.px(x), c.py(0)-3
 			c.trial(t.Number, func() {
-				fmt.Fprintf(&c.b, `<path class="d failed" d="M%.1f %.1fl6 6m0 -6l-6 6"/>`, c.px(x)-3, c.py(0)-9)
+				c.canvas.path("d failed", [][2]float64{{at - 3, foot - 6}, {at + 3, foot}, {math.NaN()}, {at + 3, foot - 6}, {at - 3, foot}})
 			})
 		}
 	}

@@ -56,12 +56,7 @@ func (s *Study) maps2D() []string {
 	for _, m := range s.Model.Maps {
 		at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
 		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 290, 260, s.axes[m.x], s.axes[m.y], at, func(c *chart) {
-			if c.cells != nil {
-				c.cells.heat(s, c, m)
-				return
-			}
-			fmt.Fprintf(&c.b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
-				c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1), s.heat(m))
+			c.heat(s, m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
 		}))
 	}
 	return drawn(out)

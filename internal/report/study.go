@@ -60,6 +60,7 @@ type Study struct {
 	axes          []axis // of the parameters
 	live          served
 	cells         *Cells // to draw pictures in characters
+	pixels        *album // or in pixels
 	key           string // parts the trials of several studies on one page
 }
 

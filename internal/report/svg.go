@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/base64"
 	"fmt"
 	"html"
 	"math"
@@ -127,29 +128,46 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	return a
 }
 
-// chart is a picture with two axes. Colors and fonts are those of chart.css, by class.
+// canvas is what a chart is drawn on, with places from the top left. How things look follows
+// from their class, by chart.css.
+type canvas interface {
+	line(class string, x1, y1, x2, y2 float64)
+	rect(class string, x, y, w, h float64)
+	text(class string, x, y float64, s string)
+	path(class string, places [][2]float64) // in parts where places are not a number
+	dot(class string, x, y, r float64)
+	heat(s *Study, m Map, x, y, w, h float64)
+	link(to string, draw func())
+	String() string
+}
+
+// chart is a picture with two axes.
 type chart struct {
-	b                        strings.Builder
+	canvas
 	width, height            float64
 	left, right, top, bottom float64
 	x, y                     axis
 	key                      string // of the study, before the numbers of trials
-	cells                    *cells // where it is drawn in characters, nil for SVG
 }
 
 // chart begins a picture, which says in words what it shows.
 func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
 	c := &chart{width: width, height: height, left: 58, right: 12, top: 10, bottom: 36, x: x, y: y, key: s.key}
-	if s.cells != nil {
+	switch {
+	case s.cells != nil:
 		rows := 3 + int(math.Ceil(height/cellHeight))
-		c.cells = s.cells.picture(rows)
+		c.canvas = s.cells.picture(rows)
 		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, 11*cellWidth, 2.5*cellHeight
-		c.cells.write("title", 0, 0, clean(title, s.cells.Columns))
-		c.cells.write("label", 0, cellHeight, clean(y.label, s.cells.Columns))
-		return c
+		c.canvas.text("title", 0, 4, clean(title, s.cells.Columns))
+		c.canvas.text("label", 0, cellHeight+4, clean(y.label, s.cells.Columns))
+	case s.pixels != nil:
+		c.canvas = s.pixels.picture(width, height)
+	default:
+		b := &svg{}
+		fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
+			width, height, html.EscapeString(clean(title, 200)))
+		c.canvas = b
 	}
-	fmt.Fprintf(&c.b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
-		width, height, html.EscapeString(clean(title, 200)))
 	return c
 }
 
@@ -178,89 +196,84 @@ func (c *chart) frame() {
 	}
 	c.line("axis", c.px(0), c.py(0), c.px(1), c.py(0))
 	c.text("label mid", c.px(0.5), c.height-4, c.x.label, int((c.width-c.left)/5.4))
-	if c.y.label != "" && c.cells == nil {
-		y := c.py(0.5)
-		fmt.Fprintf(&c.b, `<text class="label mid" transform="translate(11 %.1f) rotate(-90)">%s</text>`, y, html.EscapeString(clean(c.y.label, 28)))
+	if c.y.label != "" {
+		c.text("label mid"+upwards, 11, c.py(0.5), c.y.label, 28)
 	}
 }
 
-func (c *chart) line(class string, x1, y1, x2, y2 float64) {
-	if c.cells != nil {
-		if class != "grid" {
-			c.cells.line(class, x1, y1, x2, y2)
-		}
-		return
-	}
-	fmt.Fprintf(&c.b, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
-}
-
-func (c *chart) rect(class string, x, y, w, h float64) {
-	if c.cells != nil {
-		c.cells.rect(class, x, y, w, h)
-		return
-	}
-	fmt.Fprintf(&c.b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, math.Max(w, 0), h)
-}
+// upwards is the end of the class of text along an upright axis.
+const upwards = " up"
 
 func (c *chart) text(class string, x, y float64, s string, most int) {
-	if c.cells != nil {
-		c.cells.write(class, x, y-4, clean(s, most))
-		return
-	}
-	fmt.Fprintf(&c.b, `<text class="%s" x="%.1f" y="%.1f">%s</text>`, class, x, y, html.EscapeString(clean(s, most)))
+	c.canvas.text(class, x, y, clean(s, most))
 }
 
 // trial encloses what stands for a trial: the page marks all of it at once, and a click
 // leads to the trial.
-func (c *chart) trial(n int, draw func()) {
-	if c.cells != nil {
-		draw()
-		return
-	}
-	fmt.Fprintf(&c.b, `<a href="#t%s%d">`, c.key, n)
-	draw()
-	c.b.WriteString("</a>")
-}
+func (c *chart) trial(n int, draw func()) { c.link(fmt.Sprintf("t%s%d", c.key, n), draw) }
 
 // dot draws a trial at places of the two axes.
 func (c *chart) dot(t *Trial, x, y, r float64) {
-	if c.cells != nil {
-		c.cells.dot(t.class(), c.px(x), c.py(y))
-		return
-	}
-	c.trial(t.Number, func() {
-		fmt.Fprintf(&c.b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>`, t.class(), c.px(x), c.py(y), r)
-	})
+	c.trial(t.Number, func() { c.canvas.dot(t.class(), c.px(x), c.py(y), r) })
 }
 
-// path draws lines between places of the two axes. Places that are not a number part them.
+// path draws lines between places of the two axes.
 func (c *chart) path(class string, places [][2]float64) {
-	if c.cells != nil {
-		for i := range places[:max(len(places)-1, 0)] {
-			a, b := places[i], places[i+1]
-			if !math.IsNaN(a[0] + a[1] + b[0] + b[1]) {
-				c.cells.line(class, c.px(a[0]), c.py(a[1]), c.px(b[0]), c.py(b[1]))
-			}
-		}
-		return
+	var at [][2]float64
+	for _, p := range places {
+		at = append(at, [2]float64{c.px(p[0]), c.py(p[1])})
 	}
-	fmt.Fprintf(&c.b, `<path class="%s" d="`, class)
+	c.canvas.path(class, at)
+}
+
+// svg is a canvas of that language.
+type svg struct{ strings.Builder }
+
+func (b *svg) line(class string, x1, y1, x2, y2 float64) {
+	fmt.Fprintf(b, `<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, class, x1, y1, x2, y2)
+}
+
+func (b *svg) rect(class string, x, y, w, h float64) {
+	fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, math.Max(w, 0), h)
+}
+
+func (b *svg) text(class string, x, y float64, s string) {
+	at := fmt.Sprintf(`x="%.1f" y="%.1f"`, x, y)
+	class, up := strings.CutSuffix(class, upwards)
+	if up {
+		at = fmt.Sprintf(`transform="translate(%g %.1f) rotate(-90)"`, x, y)
+	}
+	fmt.Fprintf(b, `<text class="%s" %s>%s</text>`, class, at, html.EscapeString(s))
+}
+
+func (b *svg) path(class string, places [][2]float64) {
+	fmt.Fprintf(b, `<path class="%s" d="`, class)
 	pen := "M"
 	for _, p := range places {
-		if math.IsNaN(p[0]) || math.IsNaN(p[1]) {
+		if math.IsNaN(p[0] + p[1]) {
 			pen = "M"
 			continue
 		}
-		fmt.Fprintf(&c.b, "%s%.1f %.1f", pen, c.px(p[0]), c.py(p[1]))
+		fmt.Fprintf(b, "%s%.1f %.1f", pen, p[0], p[1])
 		pen = "L"
 	}
-	c.b.WriteString(`"/>`)
+	b.WriteString(`"/>`)
+}
+
+func (b *svg) dot(class string, x, y, r float64) {
+	fmt.Fprintf(b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>`, class, x, y, r)
+}
+
+func (b *svg) heat(s *Study, m Map, x, y, w, h float64) {
+	fmt.Fprintf(b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
+		x, y, w, h, base64.StdEncoding.EncodeToString(encoded(s.heat(m))))
+}
+
+func (b *svg) link(to string, draw func()) {
+	fmt.Fprintf(b, `<a href="#%s">`, to)
+	draw()
+	b.WriteString("</a>")
 }
 
 // String ends the picture.
-func (c *chart) String() string {
-	if c.cells != nil {
-		return c.cells.String()
-	}
-	return c.b.String() + "</svg>"
-}
+func (b *svg) String() string { return b.Builder.String() + "</svg>" }
