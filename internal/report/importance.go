@@ -146,13 +146,15 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 		for i, g := range sum(d, terms, f) {
 			gains[i] = append(gains[i], g)
 		}
-		main, total := sobolIndices(f[len(coalitions):], n, d)
+	}
+	for _, f := range draws {
+		main, total := sobolIndices(s.scaled(f, im.Log)[len(coalitions):], n, d)
 		for i := range d {
 			mains[i], totals[i] = append(mains[i], main[i]), append(totals[i], total[i])
 		}
 	}
 	for i, p := range s.Params {
-		im.Params = append(im.Params, ParamRow{p.Name, interval(gains[i]), interval(mains[i]), interval(totals[i])})
+		im.Params = append(im.Params, ParamRow{p.Name, interval(gains[i][1:], gains[i][0]), middle(mains[i]), middle(totals[i])})
 	}
 	return im, nil
 }
@@ -174,11 +176,17 @@ func (s *Study) scaled(f []float64, log bool) []float64 {
 	return out
 }
 
-// interval has the first number as its value, and its ends from the others.
-func interval(numbers []float64) Interval {
-	sorted := slices.Sorted(slices.Values(numbers[1:]))
-	n := len(sorted)
-	return Interval{numbers[0], sorted[1], sorted[n-2]}
+// interval has its ends from the draws.
+func interval(draws []float64, value float64) Interval {
+	sorted := slices.Sorted(slices.Values(draws))
+	return Interval{value, sorted[1], sorted[len(sorted)-2]}
+}
+
+// middle has its value from the draws, too: a share of the variance of a mean, from which
+// all that is uncertain is gone, may be larger or smaller than that of every draw.
+func middle(draws []float64) Interval {
+	sorted := slices.Sorted(slices.Values(draws))
+	return interval(draws, stat.Quantile(0.5, stat.LinInterp, sorted, nil))
 }
 
 // copyParam copies the coordinates of one parameter.

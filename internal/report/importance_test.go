@@ -152,6 +152,19 @@ func TestImportance(t *testing.T) {
 		t.Errorf("the parts add up to %v of %v", total, whole)
 	}
 
+	few := begin(t, float("x"), float("y"), float("z"))
+	for range 16 {
+		u := []float64{rng.Float64(), rng.Float64(), rng.Float64()}
+		few.trialOf(u, u[0]+0.5*u[1]*u[1]+0.05*rng.NormFloat64())
+	}
+	for _, r := range few.of(false).Model.Importance.Params {
+		for _, share := range []Interval{r.Main, r.Total} {
+			if share.Value < share.Low || share.Value > share.High {
+				t.Errorf("%s: a share outside its own interval: %+v", r.Param, share)
+			}
+		}
+	}
+
 	noise := begin(t, float("x"), float("y"))
 	for range 30 {
 		noise.trialOf([]float64{rng.Float64(), rng.Float64()}, rng.NormFloat64())
