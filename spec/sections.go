@@ -62,6 +62,15 @@ func (t *table) budget() study.Budget {
 		}
 		b.Gap = gap
 	}
+	if share, ok := s.number("enqueued"); ok {
+		switch {
+		case share < 0 || share > 1:
+			s.at("enqueued", "", "found %v; want a share from 0 to 1", share)
+		case b.Trials == 0:
+			s.at("enqueued", "add trials = 50", "it is a share of the trials, of which there is no number")
+		}
+		b.Enqueued = &share
+	}
 	s.done()
 	if b == (study.Budget{}) && len(s.data) == 0 {
 		t.missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience or gap")

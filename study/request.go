@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -176,6 +177,9 @@ func (s *State) Event(r Request) (Event, error) {
 	switch r.Action {
 	case ActionEnqueue:
 		whole, err := s.Space.Complete(r.Values)
+		if err == nil {
+			err = s.roomToEnqueue()
+		}
 		return Enqueued{Values: whole, Request: r.ID}, err
 	case ActionExclude:
 		t, err := s.Trial(r.Trial)
@@ -205,6 +209,24 @@ func (s *State) Event(r Request) (Event, error) {
 		return s.adjusted(r)
 	}
 	return nil, fmt.Errorf("there is no action %q", r.Action)
+}
+
+// roomToEnqueue complains if no more of the budget may be enqueued.
+func (s *State) roomToEnqueue() error {
+	b := s.Config.Budget
+	if b.Enqueued == nil {
+		return nil
+	}
+	n := len(s.Queue)
+	for _, t := range s.Trials {
+		if t.Origin == optimizer.OriginGiven {
+			n++
+		}
+	}
+	if n < int(*b.Enqueued*float64(b.Trials)) {
+		return nil
+	}
+	return fmt.Errorf("%d trials were enqueued, and [budget] enqueued = %g of %d trials allows no more", n, *b.Enqueued, b.Trials)
 }
 
 // adjusted is the change of budget and workers that a request asks for.
