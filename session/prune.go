@@ -76,7 +76,7 @@ func (l *loop) collect(m readings) {
 	batch, breach := l.recordCourse(m.id, m.box)
 	if (len(batch) > 1 || breach != nil) && !m.settled {
 		m.box.putBack(batch, breach)
-		time.AfterFunc(settling, func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
+		time.AfterFunc(m.box.settling(), func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
 		return
 	}
 	l.judge(r, batch, true)
@@ -109,9 +109,9 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 	}
 }
 
-// settling is how long readings wait that come several at a time. They may be what a
-// program has gathered and prints as it ends: then it is complete, and nothing is left
-// to be saved by stopping it.
+// settling is the longest that readings wait that come several at a time. They may be
+// what a program has gathered and prints as it ends: then it is complete, and nothing is
+// left to be saved by stopping it.
 const settling = time.Second
 
 // collectRest takes the readings of an attempt that has ended. They stop nothing any

@@ -145,6 +145,17 @@ func (b *readingBox) since(began time.Time) {
 	b.began = began
 }
 
+// settling is how long readings wait now: what takes longer to end than it has run is rare,
+// and a trial of a second or two would be over before it is judged.
+func (b *readingBox) settling() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.began.IsZero() {
+		return settling
+	}
+	return min(settling, max(settling/4, time.Since(b.began)))
+}
+
 // end says that no reading follows.
 func (b *readingBox) end() {
 	b.mu.Lock()

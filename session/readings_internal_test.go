@@ -3,6 +3,7 @@ package session
 import (
 	"io"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/internal/pruner"
@@ -30,5 +31,23 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 	}
 	if len(taken) != 2 || taken[0] != 3 || taken[1] != 2 {
 		t.Errorf("the loop took %v readings, want 3 and 2", taken)
+	}
+}
+
+// A program that prints its epochs within a second has ended before readings that came
+// together have waited for one: they wait about as long as it has run.
+func TestReadingsSettleNoLongerThanTheProgramHasRun(t *testing.T) {
+	var box readingBox
+	if got := box.settling(); got != settling {
+		t.Errorf("rejoined: %v, want %v", got, settling)
+	}
+	box.since(time.Now().Add(-time.Hour))
+	if got := box.settling(); got != settling {
+		t.Errorf("after an hour: %v, want %v", got, settling)
+	}
+	began := time.Now()
+	box.since(began)
+	if got, most := box.settling(), max(settling/4, time.Since(began)); got > most || got < settling/4 {
+		t.Errorf("after at most %v: %v", most, got)
 	}
 }
