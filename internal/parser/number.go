@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -164,15 +165,20 @@ func isNonFinite(token []byte) bool {
 	return false
 }
 
-// parseDecorated reads a number with a full stop after it, or with a deviation
-// glued to it as cross-validations print it: "0.93+0.01".
+// parseDecorated reads a number with a full stop after it, with Fortran's double exponent,
+// "1.5D-03", or with a deviation glued to it as cross-validations print it: "0.93+0.01".
+// Three digits alone may be the exponent of Fortran's "1.5+100", and are no deviation.
 func parseDecorated(token []byte) (float64, kind) {
 	if bare, ok := bytes.CutSuffix(token, []byte(".")); ok {
 		return parseNumber(bare)
 	}
+	if d := bytes.IndexAny(token, "dD"); d > 0 && skipSign(token, d+1) > d+1 {
+		return parseNumber(slices.Concat(token[:d], []byte("e"), token[d+1:]))
+	}
 	plus := bytes.LastIndexByte(token, '+')
 	for ; plus > 0; plus = bytes.LastIndexByte(token[:plus], '+') {
-		if isDecimal(token[plus+1:]) && isDecimal(token[:plus]) {
+		exponent := plus+4 == len(token) && skipDigits(token, plus+1) == len(token)
+		if isDecimal(token[plus+1:]) && isDecimal(token[:plus]) && !exponent {
 			return parseNumber(token[:plus])
 		}
 	}
