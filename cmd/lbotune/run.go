@@ -166,6 +166,9 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := runnable(cfg); err != nil {
 		return err
 	}
+	if n := len(cfg.Run.Slots); o.changed("workers") && n > 0 && o.workers > n {
+		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
+	}
 	if o.sharer.most > 0 && batch(cfg) {
 		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
 	}

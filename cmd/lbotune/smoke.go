@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -50,8 +51,16 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
+	if isA[*signalError](runErr) {
+		return errors.Join(runErr, os.RemoveAll(dir))
+	}
 	if failed >= 0 || runErr != nil {
-		return smokeFailed(s, failed, runErr)
+		err := smokeFailed(s, failed, runErr)
+		var h *hinted
+		if errors.As(err, &h) {
+			h.hint += "; rm -r " + shell.Word(dir) + " when you have seen it"
+		}
+		return err
 	}
 	if !all {
 		if err := printSmoke(g, cfg, s, st.Trials[0]); err != nil {
@@ -62,7 +71,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 }
 
 // smokeRun runs the trials in a study of their own, in directory dir. Without a study
-// there is an error.
+// there is an error, and no directory.
 func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, all bool) (s *session.Study, dir string, err error) {
 	one := *cfg
 	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
@@ -76,9 +85,14 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err != nil {
 		return nil, "", fmt.Errorf("make a temporary study: %w", err)
 	}
+	defer func() {
+		if s == nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	space, err := cfg.Space()
 	if err != nil {
-		return nil, "", err
+		return nil, dir, err
 	}
 	tried := []spaces.Values{space.Decode(space.Center())}
 	doing := "running one trial at the middle of the space"
@@ -101,20 +115,20 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	one.Run.Workers = min(one.Run.Workers, trials)
 	var l launcher
 	if err := l.choose(&one, dir); err != nil {
-		return nil, "", err
+		return nil, dir, err
 	}
 	log, closeLog, err := g.logger(dir)
 	if err != nil {
-		return nil, "", err
+		return nil, dir, err
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
 	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion(), Log: log})
 	if err != nil {
-		return nil, "", err
+		return nil, dir, err
 	}
 	for _, values := range tried {
 		if err := s.Enqueue(values); err != nil {
-			return nil, "", errors.Join(err, s.Close())
+			return nil, dir, errors.Join(err, s.Close())
 		}
 	}
 	fmt.Fprintln(g.err, doing)
@@ -122,7 +136,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	runErr := s.Run(ctx, stop.steps)
 	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
 	if err := s.Close(); err != nil {
-		return nil, "", errors.Join(runErr, err)
+		return nil, dir, errors.Join(runErr, err)
 	}
 	return s, dir, runErr
 }

@@ -285,7 +285,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 		designed = min(designed, len(all))
 		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
 	} else if len(from) > 0 {
-		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(metricName(&st.Config)), short(b.Value), strings.Join(from, " and ")))
+		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(metricName(&st.Config)), bestValue(st, b), strings.Join(from, " and ")))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
 		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
@@ -330,7 +330,7 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	if st.Config.Several() {
 		best = "preferred"
 	}
-	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), short(b.Value), b.Number, tally(st))
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), bestValue(st, b), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
@@ -348,6 +348,15 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	fmt.Fprintf(&s, "command: %s\n", printable(commandLine(st, l, b)))
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
+}
+
+// bestValue is the value of the best trial: what its repeats say, if it has some that the
+// choice did not depend on.
+func bestValue(st *study.State, b *study.Trial) string {
+	if cs := st.Confirmations(); len(cs) > 0 && cs[0].Trial == b && !st.Config.Several() {
+		return short(cs[0].Mean) + " ± " + short(cs[0].Margin)
+	}
+	return short(b.Value)
 }
 
 // valueLines are the values of a trial, one a line, with their equals signs aligned.

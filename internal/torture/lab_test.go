@@ -34,7 +34,7 @@ type lab struct {
 func newLab(t *testing.T) *lab {
 	l := &lab{T: t, dir: t.TempDir()}
 	// A program with the race detector sleeps for a second before it exits.
-	l.env = []string{labVar + "=" + l.dir, "GORACE=atexit_sleep_ms=0", "LBOTUNE_SHARE_DIR=" + l.path("shared")}
+	l.env = []string{labVar + "=" + l.dir, "GORACE=atexit_sleep_ms=0", "LBOTUNE_SHARE_DIR=" + l.path("shared"), "TMPDIR=" + t.TempDir()}
 	t.Cleanup(func() {
 		if left := l.kill(); len(left) > 0 {
 			t.Errorf("something of the study still lived at the end: %v", left)
