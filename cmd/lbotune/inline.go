@@ -95,9 +95,14 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		return nil, err
 	}
 	if run.dir == "" {
-		run.dir = study.DirFor(filepath.Base(o.name) + ".toml")
-		if o.saveSpec != "" {
-			run.dir = study.DirFor(o.saveSpec)
+		named := filepath.Base(o.name) + ".toml"
+		run.dir = study.DirFor(named)
+		if saved := study.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
+			if begun(run.dir) && !begun(saved) {
+				return nil, &hinted{usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
+					"--save-spec " + named + " writes the spec of the one that has begun; --study DIR keeps a new one elsewhere"}
+			}
+			run.dir = saved
 		}
 	}
 	if o.saveSpec != "" {

@@ -129,11 +129,17 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
+// begun reports whether there is a study in dir.
+func begun(dir string) bool {
+	_, err := os.Stat(study.Layout(dir).Journal())
+	return err == nil
+}
+
 // specHint says what can be done without the spec at path, or which one it comes
 // nearest to.
 func specHint(path string) string {
 	dir := study.DirFor(path)
-	if _, err := os.Stat(study.Layout(dir).Journal()); err == nil && dir != path {
+	if begun(dir) && dir != path {
 		return "its study is there: lbotune resume " + dir + " goes on without it"
 	}
 	beside, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
