@@ -82,7 +82,22 @@ func (g *guesser) arguments(argv []string) []string {
 			program = true
 		}
 	}
+	if len(g.found) == 0 {
+		g.positional(out)
+	}
 	return out
+}
+
+// positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
+func (g *guesser) positional(argv []string) {
+	for i := 1; i < len(argv); i++ {
+		if strings.HasPrefix(argv[i-1], "-") {
+			continue // its value, which was left alone
+		}
+		if name, ok := g.option(fmt.Sprintf("arg%d", len(g.found)+1), argv[i]); ok {
+			argv[i] = "{" + name + "}"
+		}
+	}
 }
 
 // shellOptionRE is an option with its value in a shell command, where neither is
@@ -216,6 +231,9 @@ func guessRange(p *spaces.Param, x float64, text string) bool {
 		}
 	case x >= 0.9 && x < 1:
 		p.Min, p.Max = math.Max(0, roundBy(1-10*(1-x), 1-x)), roundBy(1-(1-x)/10, (1-x)/10)
+		if p.Min > 0 { // momentum may be 0
+			p.Scale = spaces.Logit
+		}
 	case factors || x > 0 && realNames.MatchString(p.Name):
 		p.Min, p.Max, p.Scale = roundTo1(x/100), roundTo1(x*100), spaces.Log
 	case x >= 0 && x < 1 && shareNames.MatchString(p.Name):

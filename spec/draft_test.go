@@ -59,7 +59,7 @@ func TestDraftRanges(t *testing.T) {
 		"--alpha 1e-4":           "float 1e-06 0.01 log",
 		"-ratioGap 0.01":         "float 0.0001 1 log",
 		"--lr 0.1":               "float 0.001 10 log",
-		"--beta2 0.999":          "float 0.99 0.9999 ",
+		"--beta2 0.999":          "float 0.99 0.9999 logit",
 		"--momentum 0.9":         "float 0 0.99 ",
 		"--wd 0":                 "float 0 0.1 ",
 		"--dropout 0.5":          "float 0 0.99 ",
@@ -85,6 +85,22 @@ func TestDraftRanges(t *testing.T) {
 		if !p.Default.IsValid() {
 			t.Errorf("%s: today's value is not the default in\n%s", option, src)
 		}
+	}
+}
+
+// A program that takes its numbers without options has them varied by their places.
+func TestDraftOfPositionalNumbers(t *testing.T) {
+	cfg, src := draft(t, spec.Draft{Argv: strings.Fields("sh train.sh 0.01 data.csv 3 --seed 7")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "sh train.sh {arg1} data.csv {arg2} --seed 7" {
+		t.Errorf("the command became\n%s", got)
+	}
+	if len(cfg.Params) != 2 || cfg.Params[0].Scale != spaces.Log || cfg.Params[1].Kind != spaces.KindInt || !strings.Contains(src, "# from arg1 0.01\n") {
+		t.Errorf("parameters %+v in\n%s", cfg.Params, src)
+	}
+	// Where there are options, the numbers beside them are more likely data.
+	cfg, _ = draft(t, spec.Draft{Argv: strings.Fields("./train 7 --lr 0.1")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "./train 7 --lr {lr}" {
+		t.Errorf("the command became\n%s", got)
 	}
 }
 

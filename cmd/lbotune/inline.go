@@ -38,14 +38,9 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
-// inlineFlags are the flags that make no sense beside a spec.
-func inlineFlags() []string {
-	return []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"}
-}
-
 // given reports whether the command line describes a study by itself.
 func (o *inlineOptions) given(cmd *cobra.Command) bool {
-	for _, name := range inlineFlags() {
+	for _, name := range []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"} {
 		if cmd.Flags().Changed(name) {
 			return true
 		}

@@ -122,7 +122,7 @@ func listed(dir string, held bool, err error) report.Listed {
 	}
 	out.State, _, _ = strings.Cut(st.Standing(held), ":")
 	out.Study, out.Finished, out.Trials, out.Failed = st.Config.Name, len(st.Order), st.Config.Budget.Trials, st.Count(optimizer.Failed)
-	out.Metric, out.Updated = metricName(&st.Config), st.Updated
+	out.Metric, out.Updated = st.Config.Objective().Name, st.Updated
 	if b := st.Best(); b != nil {
 		out.Best = &b.Value
 	}

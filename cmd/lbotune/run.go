@@ -284,7 +284,7 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 	for _, f := range unsaved.Finished {
 		dir := s.Layout().Attempt(study.AttemptID{Trial: f.Trial, Attempt: f.Attempt})
 		result := string(f.Status)
-		objective := metricName(&s.State().Config)
+		objective := s.State().Config.Objective().Name
 		if v, ok := f.Metrics.Get(objective); ok {
 			result = objective + " = " + exact(v)
 		} else if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

@@ -196,7 +196,7 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 	if g.json {
 		return printJSON(g.out, out)
 	}
-	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(metricName(cfg)), exact(t.Value), took(t.Took))
+	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
 	if out.Budget != "" {
 		text += "  " + out.Budget + "\n"
 	}

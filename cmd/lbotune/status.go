@@ -179,7 +179,7 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 			s.add("", "no trial holds every limit")
 		}
 	} else if b != nil {
-		s.add("best", "%s = %s, trial %d", oneLine(metricName(&st.Config)), bestValue(st, b), b.Number)
+		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), bestValue(st, b), b.Number)
 		s.add("", "%s", shortValues(b.Values))
 		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
 			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))

@@ -194,7 +194,7 @@ type confirmedJSON struct {
 }
 
 func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
-	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: metricName(&st.Config),
+	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: st.Config.Objective().Name,
 		Direction: string(st.Config.Objective().Direction), Proposed: len(st.Trials), Finished: len(st.Order),
 		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
 		Infeasible: st.Infeasible(), Seconds: st.Elapsed.Seconds()}
@@ -222,11 +222,6 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 		out.Confirmed = append(out.Confirmed, one)
 	}
 	return out
-}
-
-// metricName is what to call the objective's value.
-func metricName(c *study.Config) string {
-	return c.Objective().Name
 }
 
 // summarize prints the result of a study.
@@ -285,7 +280,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 		designed = min(designed, len(all))
 		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
 	} else if len(from) > 0 {
-		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(metricName(&st.Config)), bestValue(st, b), strings.Join(from, " and ")))
+		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(st.Config.Objective().Name), bestValue(st, b), strings.Join(from, " and ")))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
 		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
@@ -317,7 +312,7 @@ func matters(ctx context.Context, st *study.State) string {
 			parts = append(parts, fmt.Sprintf("%s (%.0f %%)", oneLine(r.Param), 100*r.Total.Value))
 		}
 	}
-	return fmt.Sprintf("%s of the variance of %s", strings.Join(parts, ", "), oneLine(metricName(&st.Config)))
+	return fmt.Sprintf("%s of the variance of %s", strings.Join(parts, ", "), oneLine(st.Config.Objective().Name))
 }
 
 // describeBest prints one trial as the result of a study.
@@ -330,7 +325,7 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	if st.Config.Several() {
 		best = "preferred"
 	}
-	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(metricName(&st.Config)), bestValue(st, b), b.Number, tally(st))
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), bestValue(st, b), b.Number, tally(st))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}

@@ -66,7 +66,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	}
 	value := "value"
 	if st.Config.Several() {
-		value = oneLine(metricName(&st.Config))
+		value = oneLine(st.Config.Objective().Name)
 	}
 	rows := [][]string{{"trial", value, "status", "took"}}
 	for _, m := range st.Config.Metrics {
@@ -223,7 +223,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		if run := st.Config.Run; len(t.Repeats) > 0 {
 			of = fmt.Sprintf(", the %s of %d runs", cmp.Or(run.Combine, "mean"), len(t.Repeats)+1)
 		}
-		row("value", "%s = %s%s", oneLine(metricName(&st.Config)), exact(*j.Value), of)
+		row("value", "%s = %s%s", oneLine(st.Config.Objective().Name), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
 		for i, line := range sideMetrics(&st.Config, t, exact) {
