@@ -16,7 +16,7 @@ var (
 	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood)([^a-z]|$)`)
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr)([^a-z]|$)`)
-	noMetrics  = regexp.MustCompile(`(?i)(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|elapsed|samples|rank|world|gpu|memory|params|parameters|version|port|layers?|depth|workers)([^a-z]|$)`)
+	noMetrics  = regexp.MustCompile(`(?i)(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|rank|world|gpu|memory|params|parameters|version|port|layers?|depth|workers)([^a-z]|$)`)
 )
 
 // chosen is a metric that a program seems to print, and what speaks for it.
@@ -38,6 +38,9 @@ func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
 			continue
 		}
 		m := weigh(c)
+		if m.weight <= unknownWeight && d.sets(c.Result.Reading.Text) {
+			m.weight = 0
+		}
 		if !c.Rule.LastNumber {
 			names = append(names, fmt.Sprintf("%s (%s)", m.name, c.Result.Reading.Text))
 		}
@@ -46,7 +49,12 @@ func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
 	if len(all) == 0 {
 		return false
 	}
-	best := slices.MaxFunc(all, func(a, b chosen) int { return cmp.Compare(a.weight, b.weight) })
+	best := slices.MaxFunc(all, func(a, b chosen) int {
+		if strings.EqualFold(a.name, b.name) { // "mse" of each fold, and "MSE" of all
+			return cmp.Compare(a.Result.Reading.Line, b.Result.Reading.Line)
+		}
+		return cmp.Compare(a.weight, b.weight)
+	})
 	d.Rule, d.Maximize = best.Rule, best.maximize
 	if best.Rule.LastNumber {
 		d.Remark = fmt.Sprintf("The command was run once. Its last number is taken: %s.", best.Result.Reading.Text)
@@ -59,8 +67,17 @@ func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
 	return true
 }
 
+// sets reports whether an option has this value: a program that prints it may only repeat
+// its settings.
+func (d *Draft) sets(value string) bool {
+	return slices.ContainsFunc(d.Argv, func(a string) bool { return a == value || strings.HasSuffix(a, "="+value) })
+}
+
 // maxNames is how many metrics a remark lists.
 const maxNames = 12
+
+// unknownWeight is that of a name that says nothing.
+const unknownWeight = 3
 
 // weigh says how much speaks for a candidate: a name that means something, of data that
 // the program was not trained on, above all.
@@ -73,10 +90,12 @@ func weigh(c parser.Candidate) chosen {
 		m.weight = 1
 	case loss || gain:
 		m.weight = 8
-	case noMetrics.MatchString(m.name):
+	case noMetrics.MatchString(m.name), strings.HasPrefix(m.name, "("):
 		return m
-	default:
+	case strings.EqualFold(m.name, "elapsed"):
 		m.weight = 2
+	default:
+		m.weight = unknownWeight
 	}
 	if heldOut.MatchString(m.name) {
 		m.weight += 4

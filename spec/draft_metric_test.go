@@ -15,13 +15,17 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"accuracy max":       "iteration 100\naccuracy: 0.91\ntime 3.2\n",
 		"test_rmse min":      "train_rmse 0.1\ntest_rmse 0.3\n",
 		"eval.mean_iou max":  `{"step": 3, "eval": {"mean_iou": 0.7}, "lr": 0.1}` + "\n",
-		"last number min":    "0.25\n",
 		"perplexity min":     "step 10 | perplexity 33.1 | ms/batch 12\n",
 		"mystery min":        "epoch 3 mystery 5\n",
 		"validation_f1 max":  "train_f1=0.9 validation_f1=0.8 epoch=3\n",
 		"episode_reward max": "episode 3 episode_reward 200\n",
+		"MSE min":            "fold 1/2: mse 0.5\nfold 2/2: mse 0.4\nCV MSE: 0.45 (+/- 0.05)\n",
+		"Elapsed min":        "Elapsed: 0.0046 s (check 0)\n",
+		"loss min":           "elapsed 3.1\nloss 0.1\nspeed 5\n",
+		"speed min":          "elapsed 3.1\nspeed 5\n",
+		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
-		var d spec.Draft
+		d := spec.Draft{Argv: []string{"./train", "--width=0.1"}}
 		if !d.TakeMetric(parser.Candidates([]byte(log))) {
 			t.Errorf("nothing found in %q", log)
 			continue
