@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -46,20 +47,7 @@ type sharing struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	mu     sync.Mutex
-	vacant []int // slots that nothing of this study uses
-}
-
-func (s *sharing) setVacant(slots []int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.vacant = slots
-}
-
-func (s *sharing) listVacant() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.vacant
+	vacant atomic.Pointer[[]int] // slots that nothing of this study uses
 }
 
 // usable reports whether an attempt may be started in the slot now.
@@ -122,7 +110,7 @@ func (l *loop) share() {
 			vacant = append(vacant, i)
 		}
 	}
-	l.sharing.setVacant(vacant)
+	l.sharing.vacant.Store(&vacant)
 	waits := l.waits()
 	switch {
 	case waits && !l.sharing.asked && len(vacant) > 0:
@@ -144,7 +132,7 @@ func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.sharing.asked, l.sharing.cancel = true, cancel
 	l.sharing.done.Go(func() {
-		i, hold, err := l.sharer.Take(ctx, l.sharing.listVacant)
+		i, hold, err := l.sharer.Take(ctx, func() []int { return *l.sharing.vacant.Load() })
 		if err != nil && ctx.Err() != nil {
 			err = context.Canceled
 		}

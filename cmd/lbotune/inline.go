@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,23 +41,8 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 
 // given reports whether the command line describes a study by itself.
 func (o *inlineOptions) given(cmd *cobra.Command) bool {
-	for _, name := range []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"} {
-		if cmd.Flags().Changed(name) {
-			return true
-		}
-	}
-	return cmd.ArgsLenAtDash() >= 0
-}
-
-// objectives lists the flags that name a metric.
-func (o *inlineOptions) objectives(cmd *cobra.Command) []string {
-	var given []string
-	for _, name := range []string{"metric", "minimize", "maximize"} {
-		if cmd.Flags().Changed(name) {
-			given = append(given, "--"+name)
-		}
-	}
-	return given
+	of := []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"}
+	return cmd.ArgsLenAtDash() >= 0 || slices.ContainsFunc(of, cmd.Flags().Changed)
 }
 
 // config makes the study that the flags describe, by way of a spec, so that
@@ -68,8 +54,9 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 	case len(args) == 0:
 		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
 	}
-	if given := o.objectives(cmd); len(given) > 1 {
-		return nil, usagef("found %s; want one of them", strings.Join(given, " and "))
+	unset := func(name string) bool { return !cmd.Flags().Changed(name) }
+	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {
+		return nil, usagef("found --%s; want one of them", strings.Join(given, " and --"))
 	}
 	if o.name == "" {
 		o.name = spec.ProgramName(args)
