@@ -84,7 +84,7 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 		z[i] = math.Max(z[i], worst)
 	}
 	mean, sd := standardize(z)
-	model, err := l.regress(x, z, gp.DeterministicNoise)
+	model, err := l.regress(x, z, gp.DefaultPrior(l.space.Len()), gp.DeterministicNoise)
 	if err != nil {
 		return nil, err
 	}
