@@ -27,6 +27,7 @@ var ordinaryPrograms = []ordinary{
 	{"python", []string{"python3"}, "", strings.Fields("python3 train.py --lr 0.01 --weight_decay 1e-4 --optimizer sgd --use_bn --epochs 5"), nil, 0.5},
 	{"hydra", []string{"python3"}, "", strings.Fields("python3 app.py model.lr=0.1 model.depth=3"), nil, 0.9},
 	{"c", []string{"cc"}, "cc -O2 -o wave wave.c -lm", strings.Fields("./wave --damping 0.5 --dt 0.01"), nil, 0.06},
+	{"c-without-options", []string{"cc"}, "cc -O2 -o relax relax.c -lm", strings.Fields("./relax 1.2 50"), nil, 300},
 	{"rust", []string{"rustc"}, "rustc -o search search.rs", strings.Fields("./search --alpha=0.5 --depth=4"), nil, 0.1},
 	{"java", []string{"javac", "java"}, "javac Anneal.java", strings.Fields("java Anneal --temperature 10 --cooling 0.9"), nil, 1},
 	{"r", []string{"Rscript"}, "", strings.Fields("Rscript fit.R --span 0.5 --lambda 0.1"), nil, 0.25},

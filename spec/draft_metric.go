@@ -38,7 +38,7 @@ func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
 			continue
 		}
 		m := weigh(c)
-		if m.weight <= unknownWeight && d.sets(c.Result.Reading.Text) {
+		if m.weight == 2 && d.sets(c.Result.Reading.Text) {
 			m.weight = 0
 		}
 		if !c.Rule.LastNumber {
@@ -76,9 +76,6 @@ func (d *Draft) sets(value string) bool {
 // maxNames is how many metrics a remark lists.
 const maxNames = 12
 
-// unknownWeight is that of a name that says nothing.
-const unknownWeight = 3
-
 // weigh says how much speaks for a candidate: a name that means something, of data that
 // the program was not trained on, above all.
 func weigh(c parser.Candidate) chosen {
@@ -92,10 +89,8 @@ func weigh(c parser.Candidate) chosen {
 		m.weight = 8
 	case noMetrics.MatchString(m.name), strings.HasPrefix(m.name, "("):
 		return m
-	case strings.EqualFold(m.name, "elapsed"):
-		m.weight = 2
 	default:
-		m.weight = unknownWeight
+		m.weight = 2
 	}
 	if heldOut.MatchString(m.name) {
 		m.weight += 4

@@ -22,7 +22,6 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"MSE min":            "fold 1/2: mse 0.5\nfold 2/2: mse 0.4\nCV MSE: 0.45 (+/- 0.05)\n",
 		"Elapsed min":        "Elapsed: 0.0046 s (check 0)\n",
 		"loss min":           "elapsed 3.1\nloss 0.1\nspeed 5\n",
-		"speed min":          "elapsed 3.1\nspeed 5\n",
 		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
 		d := spec.Draft{Argv: []string{"./train", "--width=0.1"}}

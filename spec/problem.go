@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,8 +114,4 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
-}
-
-func sortProblems(ps []Problem) {
-	slices.SortStableFunc(ps, func(p, q Problem) int { return cmp.Or(p.Line-q.Line, p.Col-q.Col) })
 }

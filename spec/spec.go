@@ -5,6 +5,7 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 		d.config(&cfg, path)
 	}
 	if len(d.problems) > 0 {
-		sortProblems(d.problems)
+		slices.SortStableFunc(d.problems, func(p, q Problem) int { return cmp.Or(p.Line-q.Line, p.Col-q.Col) })
 		err := &Error{Path: path, Problems: d.problems, OnlyRule: d.noRule && len(d.problems) == 1, lines: d.lines}
 		if !err.OnlyRule {
 			cfg = study.Config{}
@@ -83,7 +84,7 @@ func invalidUTF8(src []byte) int {
 
 // config reads the whole document.
 func (d *document) config(cfg *study.Config, path string) {
-	t := d.rootTable()
+	t := &table{doc: d, element: -1, data: d.root}
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	cfg.Name = t.str("name", base)
 	if cfg.Name == "" || strings.ContainsAny(cfg.Name, "\n\r\x1b") {

@@ -20,10 +20,6 @@ type table struct {
 	known   []string
 }
 
-func (d *document) rootTable() *table {
-	return &table{doc: d, element: -1, data: d.root}
-}
-
 // key is the path of key k, name what complaints call it.
 func (t *table) key(k string) toml.Key { return append(t.path[:len(t.path):len(t.path)], k) }
 

@@ -45,9 +45,6 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-// quieten has only what people ask for shown, and what goes wrong.
-func (p *progress) quieten() { p.quiet, p.pane = true, nil }
-
 // width is that of the terminal, 0 if there is none.
 func (p *progress) width() int {
 	if p.pane == nil {

@@ -206,7 +206,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	ui := newProgress(g.err)
 	if o.quiet {
-		ui.quieten()
+		ui.quiet, ui.pane = true, nil
 	}
 	o.launcher.log, o.sharer.say = log, ui.say
 	if cfg != nil {

@@ -55,12 +55,8 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		return errors.Join(runErr, os.RemoveAll(dir))
 	}
 	if failed >= 0 || runErr != nil {
-		err := smokeFailed(s, failed, runErr)
-		var h *hinted
-		if errors.As(err, &h) {
-			h.hint += "; rm -r " + shell.Word(dir) + " when you have seen it"
-		}
-		return err
+		fmt.Fprintf(g.err, "kept for you to look at: rm -r %s removes it\n", shell.Word(dir))
+		return smokeFailed(s, failed, runErr)
 	}
 	if !all {
 		if err := printSmoke(g, cfg, s, st.Trials[0]); err != nil {
