@@ -90,34 +90,30 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 		return
 	}
 	sample := l.cubeSample(len(l.told), boundSamples)
-	best := s.best
 	if b.through != nil {
-		best = s.warp.Inverse(best)
-	} else {
-		b.Bounds, _ = b.Loosen(sample, best, leastOpen)
-	}
-	b.excluded = b.Excluded(sample, best)
-	if b.through == nil {
-		b.largest = l.largestUpper(b, sample)
+		b.excluded = lipschitz.Excluded(b.Uppers(sample), s.warp.Inverse(s.best))
+		box := l.dom.box()
+		largest, _ := b.MaxUpper(box.lo, box.up, certainty*b.L(), splits)
+		b.largest = b.carry(largest)
 		return
 	}
-	box := l.dom.box()
-	largest, _ := b.MaxUpper(box.lo, box.up, certainty*b.L(), splits)
-	b.largest = b.carry(largest)
+	var ups []float64
+	b.Bounds, ups = b.Loosen(sample, s.best, leastOpen)
+	b.excluded = lipschitz.Excluded(ups, s.best)
+	b.largest = l.largestUpper(b, sample, ups)
 }
 
-// largestUpper looks for the largest upper bound: at the sample, then around its
-// best points by ever smaller random steps.
-func (l *lbo) largestUpper(b *bounds, sample [][]float64) float64 {
-	upper := func(p []float64) float64 { _, up := b.at(p); return up }
+// largestUpper looks for the largest upper bound: at the sample, where it is ups, then
+// around its best points by ever smaller random steps.
+func (l *lbo) largestUpper(b *bounds, sample [][]float64, ups []float64) float64 {
 	rng := stream(l.seed, len(l.told), "largest bound")
 	top := math.Inf(-1)
-	order := orderBy(len(sample), func(i int) float64 { return -upper(sample[i]) })
+	order := orderBy(len(sample), func(i int) float64 { return -ups[i] })
 	for _, i := range order[:min(3, len(order))] {
-		p, v := sample[i], upper(sample[i])
+		p, v := sample[i], ups[i]
 		for k := range boundClimb {
 			q := l.dom.perturb(p, 0.1*math.Pow(0.95, float64(k)), rng)
-			if w := upper(q); w > v {
+			if _, w := b.at(q); w > v {
 				p, v = q, w
 			}
 		}
@@ -136,8 +132,11 @@ func (l *lbo) cubeSample(told, n int) [][]float64 {
 	return sample
 }
 
-// at returns the lower and upper bound at x.
+// at returns the lower and upper bound at x, −∞ and +∞ where bounds are off.
 func (b *bounds) at(x []float64) (lo, up float64) {
+	if b == nil {
+		return math.Inf(-1), math.Inf(1)
+	}
 	if lo, up, _ = b.At(x, nil, nil); b.printed {
 		lo, up = b.Lower(x, nil), b.Upper(x, nil)
 	}
@@ -149,6 +148,9 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 
 // grad is at with the gradients.
 func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
+	if b == nil {
+		return math.Inf(-1), math.Inf(1)
+	}
 	lo, up, _ = b.At(x, dlo, dup)
 	if b.through == nil {
 		return lo, up

@@ -42,7 +42,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	var room []float64
 	for range exploreCandidates {
 		p := a.dom.uniform(rng)
-		if nearestDistance(p, a.pending) < distance || a.taken(p) {
+		if nearestDistance(p, a.pending) < distance {
 			continue
 		}
 		_, up := b.at(p)
@@ -55,13 +55,13 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		}
 		points, room = append(points, p), append(room, v)
 	}
-	if len(points) == 0 {
-		return a.anything(reason)
+	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
+		if p := points[i]; !a.taken(p) {
+			a.describe(p)
+			return a.proposal(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+		}
 	}
-	order := orderBy(len(points), func(i int) float64 { return -room[i] })
-	best := points[order[0]]
-	a.describe(best)
-	return a.proposal(best, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+	return a.anything(reason)
 }
 
 // exploreRandom draws a uniform point where the upper bound allows an

@@ -33,18 +33,17 @@ type modelScore struct {
 
 func newModelScore(m *gp.Model, b *bounds, f pointwise) *modelScore {
 	d := m.Dim()
-	buf := make([]float64, 4*d)
-	return &modelScore{f: f, p: m.Predictor(), bounds: b,
-		dmu: buf[:d], dvar: buf[d : 2*d], dlo: buf[2*d : 3*d], dup: buf[3*d:]}
+	s := &modelScore{f: f, p: m.Predictor(), bounds: b, dmu: make([]float64, d), dvar: make([]float64, d)}
+	if b != nil {
+		s.dlo, s.dup = make([]float64, d), make([]float64, d)
+	}
+	return s
 }
 
 func (s *modelScore) at(x, grad []float64) float64 {
-	lo, up := math.Inf(-1), math.Inf(1)
 	if grad == nil {
 		mu, variance := s.p.Predict(x)
-		if s.bounds != nil {
-			lo, up = s.bounds.at(x)
-		}
+		lo, up := s.bounds.at(x)
 		return s.f(mu, math.Sqrt(variance), lo, up).F
 	}
 	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
@@ -52,12 +51,7 @@ func (s *modelScore) at(x, grad []float64) float64 {
 	for j := range s.dvar {
 		s.dvar[j] /= 2 * sigma
 	}
-	if s.bounds == nil {
-		v := s.f(mu, sigma, lo, up)
-		v.Chain(grad, s.dmu, s.dvar, nil, nil)
-		return v.F
-	}
-	lo, up = s.bounds.grad(x, s.dlo, s.dup)
+	lo, up := s.bounds.grad(x, s.dlo, s.dup)
 	v := s.f(mu, sigma, lo, up)
 	v.Chain(grad, s.dmu, s.dvar, s.dlo, s.dup)
 	return v.F
@@ -69,10 +63,7 @@ func (s *modelScore) batch(xs [][]float64, out []float64) {
 	}
 	s.p.Batch(xs, s.mean, s.variance)
 	for i, x := range xs {
-		lo, up := math.Inf(-1), math.Inf(1)
-		if s.bounds != nil {
-			lo, up = s.bounds.at(x)
-		}
+		lo, up := s.bounds.at(x)
 		out[i] = s.f(s.mean[i], math.Sqrt(s.variance[i]), lo, up).F
 	}
 }

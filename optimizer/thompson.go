@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -33,26 +32,19 @@ func thompson(a *ask, target float64, b *bounds, mode string) (score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
-	d := m.Dim()
-	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b,
-		df: make([]float64, d), dlo: make([]float64, d), dup: make([]float64, d)}
+	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b, df: make([]float64, m.Dim())}
+	if b != nil {
+		s.dlo, s.dup = make([]float64, m.Dim()), make([]float64, m.Dim())
+	}
 	return a.withFactors(s), nil
 }
 
 func (s *thompsonScore) at(x, grad []float64) float64 {
 	if grad == nil {
-		lo, up := math.Inf(-1), math.Inf(1)
-		if s.bounds != nil {
-			lo, up = s.bounds.at(x)
-		}
+		lo, up := s.bounds.at(x)
 		return s.value(s.draw.Value(x), lo, up).F
 	}
 	f := s.draw.ValueGrad(x, s.df)
-	if s.bounds == nil {
-		v := s.value(f, math.Inf(-1), math.Inf(1))
-		v.Chain(grad, s.df, nil, nil, nil)
-		return v.F
-	}
 	lo, up := s.bounds.grad(x, s.dlo, s.dup)
 	v := s.value(f, lo, up)
 	v.Chain(grad, s.df, nil, s.dlo, s.dup)

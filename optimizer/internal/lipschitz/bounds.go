@@ -159,29 +159,34 @@ func (b *Bounds) gradient(x []float64, k int, slope float64, grad []float64) {
 	}
 }
 
-// Excluded returns the share of the sample points that cannot reach best: those
-// where the bounds are valid and up < best.
-func (b *Bounds) Excluded(samples [][]float64, best float64) float64 {
-	if len(samples) == 0 {
-		return 0
+// Uppers returns up at each of the points, +Inf where the bounds cross.
+func (b *Bounds) Uppers(points [][]float64) []float64 {
+	ups := make([]float64, len(points))
+	for i, x := range points {
+		_, ups[i], _ = b.At(x, nil, nil)
 	}
+	return ups
+}
+
+// Excluded returns the share of points that cannot reach best, given their upper bounds.
+func Excluded(ups []float64, best float64) float64 {
 	n := 0
-	for _, x := range samples {
-		if _, up, _ := b.At(x, nil, nil); up < best {
+	for _, up := range ups {
+		if up < best {
 			n++
 		}
 	}
-	return float64(n) / float64(len(samples))
+	return float64(n) / float64(max(len(ups), 1))
 }
 
 // Loosen doubles L until at least the given share of the sample points can reach
 // best: bounds that exclude almost everything are a sign that L is too small. It
-// returns the bounds and the factor by which L grew.
-func (b *Bounds) Loosen(samples [][]float64, best, share float64) (*Bounds, float64) {
-	factor := 1.0
-	for factor < 1<<20 && b.l > 0 && 1-b.Excluded(samples, best) < share {
-		factor *= 2
+// returns the bounds, and the upper ones at the sample.
+func (b *Bounds) Loosen(samples [][]float64, best, share float64) (*Bounds, []float64) {
+	ups := b.Uppers(samples)
+	for k := 0; k < 20 && b.l > 0 && 1-Excluded(ups, best) < share; k++ {
 		b = b.WithL(2 * b.l)
+		ups = b.Uppers(samples)
 	}
-	return b, factor
+	return b, ups
 }
