@@ -11,10 +11,11 @@ import (
 type evidence struct {
 	n, d   int
 	y      []float64
-	raw    [][]float64 // inputs by dimension
-	cols   [][]float64 // the same over ℓ
+	gaps   [][]float64 // by dimension, the squared differences of all pairs of inputs
+	shrink []float64   // 1/ℓ_j²
+	kernel []float64   // of all pairs
+	slopes []float64   // of the kernel; nil without gradients
 	l      []float64   // n×n, L below the diagonal
-	slopes []float64   // n×n, slope of the kernel below the diagonal; nil without gradients
 	u      []float64   // n×n, L⁻ᵀ above the diagonal; nil without gradients
 	rows   [][]float64 // rows of l
 	ones   []float64   // L⁻¹ 1
@@ -26,45 +27,53 @@ type evidence struct {
 
 func newEvidence(x [][]float64, y []float64, gradients bool) *evidence {
 	n, d := len(x), len(x[0])
-	unit := make([]float64, d)
-	for j := range unit {
-		unit[j] = 1
-	}
+	pairs := n * (n - 1) / 2
 	w := &evidence{
 		n: n, d: d, y: y,
-		raw:   scaledColumns(x, unit),
-		cols:  scaledColumns(x, unit),
-		l:     make([]float64, n*n),
-		ones:  make([]float64, n),
-		alpha: make([]float64, n),
-		row:   make([]float64, n),
+		gaps:   make([][]float64, d),
+		shrink: make([]float64, d),
+		kernel: make([]float64, pairs),
+		l:      make([]float64, n*n),
+		ones:   make([]float64, n),
+		alpha:  make([]float64, n),
+		row:    make([]float64, n),
+	}
+	for j := range w.gaps {
+		w.gaps[j] = make([]float64, 0, pairs)
+		for i, p := range x {
+			for _, q := range x[:i] {
+				w.gaps[j] = append(w.gaps[j], (p[j]-q[j])*(p[j]-q[j]))
+			}
+		}
 	}
 	if gradients {
-		w.slopes, w.u = make([]float64, n*n), make([]float64, n*n)
+		w.slopes, w.u = make([]float64, pairs), make([]float64, n*n)
 	}
 	w.rows = factorRows(w.l, n)
 	return w
 }
 
+// before returns what v, with an entry for each pair of inputs, has for those of input i
+// and the ones before it.
+func before(v []float64, i int) []float64 { return v[i*(i-1)/2:][:i] }
+
 // factorise computes L for the given hyper-parameters and reports success.
 func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
+	clear(w.kernel)
 	for j, l := range logLengths {
-		inv := math.Exp(-l)
-		for i, v := range w.raw[j] {
-			w.cols[j][i] = v * inv
-		}
+		w.shrink[j] = math.Exp(-2 * l)
+		floats.AddScaled(w.kernel, w.shrink[j], w.gaps[j])
+	}
+	if w.slopes != nil {
+		matern52(w.kernel, w.slopes, w.kernel, signal)
+	} else {
+		matern52Value(w.kernel, w.kernel, signal)
 	}
 	for jitter := 0.0; jitter <= maxJitter; jitter = nextJitter(jitter) {
 		w.diag = noise + jitter*signal
-		for i := range w.n {
-			k := w.l[i*w.n : i*w.n+i]
-			sqdistRow(k, w.cols, i)
-			if w.slopes != nil {
-				matern52(k, w.slopes[i*w.n:i*w.n+i], k, signal)
-			} else {
-				matern52Value(k, k, signal)
-			}
-			w.l[i*w.n+i] = signal + w.diag
+		for i, row := range w.rows {
+			copy(row, before(w.kernel, i))
+			row[i] = signal + w.diag
 		}
 		if cholesky(w.l, w.n, w.row) {
 			return true
@@ -119,30 +128,22 @@ func (w *evidence) value() float64 {
 //	½ tr[(ααᵀ − K⁻¹) ∂K/∂θ]
 //
 // (Rasmussen and Williams, equation 5.9). For the two variances the trace needs
-// only tr K⁻¹, since k(X,X) = K − σn² I. Jitter counts as neither.
+// only tr K⁻¹, since k(X,X) = K − σn² I. Jitter counts as neither. It uses up the slopes.
 func (w *evidence) gradient(grad []float64, noise float64) {
 	n := w.n
 	inverseTranspose(w.u, w.rows, w.row)
-	grad = grad[:w.d+2]
-	clear(grad)
 	trace := 0.0
-	for i := range n {
-		weights := w.row[:i+1]
-		inverseRow(weights, w.u, n, i)
-		trace += weights[i]
-		weights = weights[:i]
-		ai, slopes := w.alpha[i], w.slopes[i*n:i*n+i]
-		for k, inv := range weights {
-			weights[k] = (ai*w.alpha[k] - inv) * slopes[k]
+	for i, a := range w.alpha {
+		inverse := w.row[:i+1]
+		inverseRow(inverse, w.u, n, i)
+		trace += inverse[i]
+		slopes := before(w.slopes, i)
+		for k, s := range slopes {
+			slopes[k] = (a*w.alpha[k] - inverse[k]) * s
 		}
-		for j, col := range w.cols {
-			z, sum := col[i], 0.0
-			for k, c := range col[:i] {
-				t := z - c
-				sum += weights[k] * t * t
-			}
-			grad[j] += sum
-		}
+	}
+	for j, gaps := range w.gaps {
+		grad[j] = w.shrink[j] * floats.Dot(w.slopes, gaps)
 	}
 	norm := floats.Dot(w.alpha, w.alpha)
 	grad[w.d] = 0.5 * (w.fit - w.diag*norm - float64(n) + w.diag*trace)
