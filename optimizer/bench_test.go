@@ -3,7 +3,9 @@ package optimizer_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
@@ -12,13 +14,14 @@ import (
 
 // BenchmarkAskTell measures one ask and tell of the default method on Hartmann-6
 // with n told trials, half of them uniform and half around the optimum. Refits
-// are included, the first one not.
+// are included, the first one not. Turns differ much, hence the quantiles.
 func BenchmarkAskTell(b *testing.B) {
 	for _, n := range []int{100, 300, 1000, 5000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			var opt optimizer.Optimizer
 			trial := 0
+			times := make([]float64, b.N)
 			for i := range b.N {
 				if i%50 == 0 {
 					b.StopTimer()
@@ -26,8 +29,14 @@ func BenchmarkAskTell(b *testing.B) {
 					trial = askTell(b, opt, trial)
 					b.StartTimer()
 				}
+				start := time.Now()
 				trial = askTell(b, opt, trial)
+				times[i] = time.Since(start).Seconds() * 1e3
 			}
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2], "ms-p50")
+			b.ReportMetric(times[len(times)*95/100], "ms-p95")
+			b.ReportMetric(times[len(times)-1], "ms-worst")
 		})
 	}
 }

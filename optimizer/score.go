@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -194,6 +195,22 @@ func (indifferent) at(_, grad []float64) float64 {
 }
 
 func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
+
+// repeated is a score that is searched twice from the same candidates, whose values it
+// remembers.
+type repeated struct {
+	score
+	xs     [][]float64
+	values []float64
+}
+
+func (s *repeated) batch(xs [][]float64, out []float64) {
+	if !slices.EqualFunc(xs, s.xs, slices.Equal) {
+		s.score.batch(xs, out)
+		s.xs, s.values = xs, slices.Clone(out)
+	}
+	copy(out, s.values)
+}
 
 // outside is a score without some part of the cube.
 type outside struct {

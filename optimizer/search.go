@@ -29,6 +29,7 @@ const (
 	candidates      = 500 // points at which a search first looks
 	parents         = 5   // the best points, of which perturbations are looked at
 	starts          = 6   // candidates that are climbed from
+	sureStarts      = 2   // of these, the best ones
 	climbIterations = 40
 	boltzmann       = 2.0 // η in the choice of starts (Balandat et al. 2020)
 	discreteSweeps  = 4   // rounds of the search over levels
@@ -57,7 +58,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	values := make([]float64, len(points))
 	f.batch(points, values)
 	var ends []found
-	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
+	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
 	if s.partial() && len(ends) > 0 {

@@ -122,7 +122,7 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
-	for _, k := range maximize.PickStarts(values, maximize.MultiStart{Starts: starts, Sure: 2, Eta: boltzmann}, rng) {
+	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
 		if end := climber.Maximize(within, points[k]); end.F > top {
 			if p := point(end.X); !a.taken(p) {
 				best, top = p, end.F

@@ -7,24 +7,14 @@ import (
 	"slices"
 )
 
-// MultiStart says how many of many candidates [PickStarts] picks.
-type MultiStart struct {
-	Starts int     // local searches; 0 means 6
-	Sure   int     // of these, how many start at the very best candidates; 0 means 1
-	Eta    float64 // sharpness of the choice of the others; 0 means 2
-}
-
-// PickStarts returns the indices of at most opt.Starts different candidates to
-// start local searches from: the opt.Sure best, then a random choice without
-// replacement with probabilities proportional to exp(Eta·v), v the standardized
+// PickStarts returns the indices of at most count different candidates to start
+// local searches from: the first are the very best, sure in number, the others a random choice
+// without replacement with probabilities proportional to exp(eta·v), v the standardized
 // value (Boltzmann sampling, as BoTorch does). Minus infinity and NaN are never
 // chosen. Values are standardized by median and median absolute deviation of the
 // better half, so that rejected candidates, which may lie at -1e10, do not flatten
 // the choice among the others.
-func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {
-	count, sure, eta := opt.Starts, max(opt.Sure, 1), opt.Eta
-	setDefault(&count, 6)
-	setDefault(&eta, 2)
+func PickStarts(values []float64, count, sure int, eta float64, rng *rand.Rand) []int {
 	order := make([]int, 0, len(values))
 	for i, v := range values {
 		if v > math.Inf(-1) {
@@ -38,7 +28,6 @@ func PickStarts(values []float64, opt MultiStart, rng *rand.Rand) []int {
 	scale := spread(values, order)
 	// The largest of eta·v + Gumbel noise are a draw without replacement from the
 	// Boltzmann weights.
-	sure = min(sure, count)
 	rest := order[sure:]
 	keys := make([]float64, len(values))
 	for _, i := range rest {
