@@ -117,7 +117,7 @@ func (s *store) add(k key, r run) error {
 	end := point{Y: r.recommended, Best: r.recommended}
 	for _, p := range append(slices.Clip(r.points), end) {
 		_ = w.Write([]string{k.peer, k.function, strconv.Itoa(k.seed), strconv.Itoa(p.I), // a strings.Builder takes everything
-			strconv.FormatFloat(p.Y, 'g', 12, 64), strconv.FormatFloat(p.Best, 'g', 12, 64), strconv.FormatFloat(p.Sec, 'g', 4, 64)})
+			strconv.FormatFloat(p.Y, 'g', -1, 64), strconv.FormatFloat(p.Best, 'g', -1, 64), strconv.FormatFloat(p.Sec, 'g', 4, 64)})
 	}
 	w.Flush()
 	if _, err := s.file.WriteString(b.String()); err != nil {
