@@ -13,10 +13,10 @@ import (
 )
 
 // BenchmarkAskTell measures one ask and tell of the default method on Hartmann-6
-// with n told trials, half of them uniform and half around the optimum. Refits
+// in the 50 trials after n told ones, half of them uniform and half around the optimum. Refits
 // are included, the first one not. Turns differ much, hence the quantiles.
 func BenchmarkAskTell(b *testing.B) {
-	for _, n := range []int{100, 300, 1000, 5000} {
+	for _, n := range []int{75, 300, 1000, 5000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			var opt optimizer.Optimizer

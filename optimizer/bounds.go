@@ -146,7 +146,7 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 	return lo, up
 }
 
-// grad is at with the gradients.
+// grad is at with the gradients, which are left alone where bounds are off.
 func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
 	if b == nil {
 		return math.Inf(-1), math.Inf(1)

@@ -73,10 +73,8 @@ func (a *ask) exploreRandom() (Proposal, error) {
 		if a.taken(p) || rng.Float64() > a.view.success.weight(p)*a.view.limits.probability(p) {
 			continue
 		}
-		if b := a.view.bounds; b != nil && a.view.holds {
-			if _, up := b.at(p); up < a.view.target {
-				continue
-			}
+		if _, up := a.view.bounds.at(p); a.view.holds && up < a.view.target {
+			continue
 		}
 		a.describe(p)
 		return a.proposal(p, OriginExplore, "uniform within the Lipschitz bounds"), nil

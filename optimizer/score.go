@@ -34,11 +34,9 @@ type modelScore struct {
 
 func newModelScore(m *gp.Model, b *bounds, f pointwise) *modelScore {
 	d := m.Dim()
-	s := &modelScore{f: f, p: m.Predictor(), bounds: b, dmu: make([]float64, d), dvar: make([]float64, d)}
-	if b != nil {
-		s.dlo, s.dup = make([]float64, d), make([]float64, d)
-	}
-	return s
+	buf := make([]float64, 4*d)
+	return &modelScore{f: f, p: m.Predictor(), bounds: b,
+		dmu: buf[:d], dvar: buf[d : 2*d], dlo: buf[2*d : 3*d], dup: buf[3*d:]}
 }
 
 func (s *modelScore) at(x, grad []float64) float64 {

@@ -36,9 +36,27 @@ func TestTamed(t *testing.T) {
 	}
 }
 
-// One lucky outlier neither ends the search nor hides itself.
+// One lucky outlier neither ends the search nor hides itself. How far a search of 40 trials
+// gets is luck, hence the median of nine.
 func TestOutlierDoesNotEndTheSearch(t *testing.T) {
-	opt, err := New(guessed(t, -1), 1, Settings{})
+	var bests, means []float64
+	for seed := range uint64(9) {
+		best, r := searchWithOutlier(t, seed+1)
+		if r.Trial == 9 {
+			t.Errorf("seed %d: the outlier is recommended", seed+1)
+		}
+		bests, means = append(bests, best), append(means, math.Abs(r.Mean))
+	}
+	if best, mean := median(bests), median(means); best > 1e-3 || mean > 1e-3 {
+		t.Errorf("the best of the others is %v, and %v what is recommended", best, mean)
+	}
+}
+
+// searchWithOutlier returns the best value but for the outlier's, which trial 9 is, and what
+// is recommended.
+func searchWithOutlier(t *testing.T, seed uint64) (float64, Recommendation) {
+	t.Helper()
+	opt, err := New(guessed(t, -1), seed, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +70,7 @@ func TestOutlierDoesNotEndTheSearch(t *testing.T) {
 			explored++
 		}
 		if said := strings.Contains(p.Note.Why, "trial 9, more than 1e+06 times beyond all others"); said != (k > 9) {
-			t.Errorf("trial %d: %s", k, p.Note.Why)
+			t.Errorf("seed %d, trial %d: %s", seed, k, p.Note.Why)
 		}
 		y := 0.0
 		for j, u := range p.Point {
@@ -65,11 +83,12 @@ func TestOutlierDoesNotEndTheSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if explored > 4 {
+		t.Errorf("seed %d: %d of 24 proposals explore", seed, explored)
+	}
 	r, err := opt.(Recommender).Recommend(t.Context())
-	if err != nil || r.Trial == 9 || math.Abs(r.Mean) > 1e-3 {
-		t.Errorf("trial %d is recommended: %v, %v", r.Trial, r.Mean, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if best > 2e-3 || explored > 4 {
-		t.Errorf("the best of the others is %v, and %d of 24 proposals explore", best, explored)
-	}
+	return best, r
 }

@@ -32,10 +32,9 @@ func thompson(a *ask, target float64, b *bounds, mode string) (score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
-	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b, df: make([]float64, m.Dim())}
-	if b != nil {
-		s.dlo, s.dup = make([]float64, m.Dim()), make([]float64, m.Dim())
-	}
+	d := m.Dim()
+	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b,
+		df: make([]float64, d), dlo: make([]float64, d), dup: make([]float64, d)}
 	return a.withFactors(s), nil
 }
 
