@@ -39,7 +39,10 @@ func (osFS) Stat(path string) (Info, error) {
 func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
 func (osFS) Remove(path string) error     { return os.Remove(path) }
 
-func (osFS) SyncDir(dir string) error {
+func (osFS) SyncDir(dir string) error { return SyncDir(dir) }
+
+// SyncDir returns when the entries of a directory are on disk.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -28,6 +28,9 @@ func (s *Space) Decode(p Point) Values {
 // value is an error, and a *BrokenError values that break a relation.
 // Decode(Encode(v)) equals v for every v that Decode returns of an allowed point.
 func (s *Space) Encode(vs Values) (Point, error) {
+	if err := s.checkNames(vs); err != nil {
+		return nil, err
+	}
 	p, err := s.encode(vs)
 	if err != nil || s.inside == nil {
 		return p, err
@@ -39,11 +42,8 @@ func (s *Space) Encode(vs Values) (Point, error) {
 	return p, nil
 }
 
-// encode is Encode whatever the relations.
+// encode is Encode whatever the relations, of values whose names are right.
 func (s *Space) encode(vs Values) (Point, error) {
-	if err := s.checkNames(vs); err != nil {
-		return nil, err
-	}
 	p := make(Point, len(s.coords))
 	for i, par := range s.params {
 		c := p[s.offset[i]:]
@@ -69,15 +69,13 @@ func (s *Space) encode(vs Values) (Point, error) {
 
 func (s *Space) checkNames(vs Values) error {
 	var errs []error
-	seen := map[string]bool{}
-	for _, a := range vs {
+	for i, a := range vs {
 		if _, ok := s.index[a.Name]; !ok {
 			errs = append(errs, fmt.Errorf("there is no parameter %s", a.Name))
 		}
-		if seen[a.Name] {
+		if _, twice := vs[:i].Get(a.Name); twice {
 			errs = append(errs, fmt.Errorf("parameter %s has two values", a.Name))
 		}
-		seen[a.Name] = true
 	}
 	return errors.Join(errs...)
 }
@@ -285,6 +283,9 @@ func (p Param) floatCoord(x float64) float64 {
 	}
 	a := p.scaled(p.Min)
 	u := clamp((p.scaled(x)-a)/(p.scaled(p.Max)-a), 0, 1)
+	if p.floatAt(u) == x {
+		return u
+	}
 	lo, hi := u, u
 	for width := 1e-15; width < 1 && (p.floatAt(lo) > x || p.floatAt(hi) < x || lo == hi); width *= 10 {
 		lo, hi = math.Max(u-width, 0), math.Min(u+width, 1)

@@ -299,3 +299,29 @@ func (Noted) Type() Type         { return TypeNoted }
 func (ConfigChanged) Type() Type { return TypeConfig }
 func (Refused) Type() Type       { return TypeRefused }
 func (Closed) Type() Type        { return TypeClosed }
+
+// ofTrial is an event that is about a trial; 0 is none.
+type ofTrial interface{ trial() int }
+
+func (e Proposed) trial() int  { return e.Trial }
+func (e Started) trial() int   { return e.Trial }
+func (e Measured) trial() int  { return e.Trial }
+func (e Readings) trial() int  { return e.Trial }
+func (e Cut) trial() int       { return e.Trial }
+func (e Ended) trial() int     { return e.Trial }
+func (e Finished) trial() int  { return e.Trial }
+func (e Confirmed) trial() int { return e.Trial }
+func (e Excluded) trial() int  { return e.Trial }
+func (e Included) trial() int  { return e.Trial }
+func (e Noted) trial() int     { return e.Trial }
+
+// answer is an event that answers a request, unless the id is empty, and says why if it
+// refuses it.
+type answer interface{ answers() (id, refused string) }
+
+func (e Enqueued) answers() (id, refused string)      { return e.Request, "" }
+func (e Excluded) answers() (id, refused string)      { return e.Request, "" }
+func (e Included) answers() (id, refused string)      { return e.Request, "" }
+func (e Noted) answers() (id, refused string)         { return e.Request, "" }
+func (e ConfigChanged) answers() (id, refused string) { return e.Request, "" }
+func (e Refused) answers() (id, refused string)       { return e.Request, e.Why }

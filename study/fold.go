@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -20,8 +21,10 @@ func (s *State) Apply(r Record) error {
 	if err := s.apply(r); err != nil {
 		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
 	}
-	if id, refused := answeredBy(r.Event); id != "" {
-		s.answered[id] = refused
+	if a, ok := r.Event.(answer); ok {
+		if id, refused := a.answers(); id != "" {
+			s.answered[id] = refused
+		}
 	}
 	s.Elapsed = max(s.Elapsed, r.Elapsed)
 	s.Updated = r.At
@@ -98,6 +101,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 		s.SetUp = e.Config.Setup == ""
 	}
 	before := len(s.Config.Params)
+	moved := !reflect.DeepEqual(space, s.Space) || !reflect.DeepEqual(search, s.Search)
 	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
@@ -106,9 +110,11 @@ func (s *State) configChanged(e ConfigChanged) error {
 		if !t.Done() {
 			t.by = s.provenance
 		}
-		t.Values = withAdded(t.Values, space, before)
-		t.Point, err = search.Encode(t.Values)
-		t.Outside = err != nil
+		if moved {
+			t.Values = withAdded(t.Values, space, before)
+			t.Point, err = search.Encode(t.Values)
+			t.Outside = err != nil
+		}
 	}
 	for _, e := range s.Earlier {
 		for i, r := range e.Trials {

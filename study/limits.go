@@ -106,7 +106,7 @@ func (s *State) Ranked() []*Trial {
 // Compare orders trials with a value, the better one first: those that hold every limit
 // by their values, and after them the others, the least violating first.
 func (s *State) Compare(a, b *Trial) int {
-	return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
+	return cmp.Or(cmp.Compare(s.Config.Violation(&a.Metrics), s.Config.Violation(&b.Metrics)),
 		cmp.Compare(s.worth(b.Value), s.worth(a.Value)))
 }
 

@@ -83,9 +83,9 @@ type loader struct {
 // batch is a stretch of lines.
 type batch struct {
 	lines   []journal.Record
-	text    []byte // what the lines' Raw are slices of
-	records []Record
-	errs    []error
+	text    []byte   // what the lines' Raw are slices of
+	records []Record // of the lines, up to the first that holds none
+	err     error    // what is wrong with that one
 	done    chan struct{}
 }
 
@@ -125,7 +125,10 @@ func (b *batch) decode() {
 	words := make(map[string]string)
 	for _, line := range b.lines {
 		r, err := decode(line, words)
-		b.records, b.errs = append(b.records, r), append(b.errs, err)
+		if b.err = err; err != nil {
+			return
+		}
+		b.records = append(b.records, r)
 	}
 }
 
@@ -135,19 +138,17 @@ func (l *loader) take() error {
 	l.queue = l.queue[1:]
 	<-b.done
 	for i, r := range b.records {
-		err := b.errs[i]
-		if err == nil && l.visit != nil {
-			err = l.visit(l.state, r)
-		}
-		if err != nil {
-			return err
+		if l.visit != nil {
+			if err := l.visit(l.state, r); err != nil {
+				return err
+			}
 		}
 		if err := l.state.Apply(r); err != nil {
 			return contradiction(b.lines[i], err)
 		}
 	}
-	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0], errs: b.errs[:0]})
-	return nil
+	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0]})
+	return b.err
 }
 
 // finish folds what is left.

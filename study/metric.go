@@ -79,9 +79,9 @@ const MaxMetrics = 100
 
 // Objective is the metric that is optimized: the first with a direction.
 func (c *Config) Objective() Metric {
-	for _, m := range c.Metrics {
-		if m.Direction != "" {
-			return m
+	for i := range c.Metrics {
+		if c.Metrics[i].Direction != "" {
+			return c.Metrics[i]
 		}
 	}
 	return Metric{}

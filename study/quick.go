@@ -1,8 +1,10 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -41,7 +43,7 @@ func (c *cutter) event(t Type) (ev Event) {
 		e := Proposed{Trial: c.field(`,"trial":`), Told: c.field(`,"told":`), Pending: []int{}}
 		c.must(`,"pending":[`)
 		for c.more("]", len(e.Pending)) {
-			e.Pending = append(e.Pending, int(c.integer()))
+			e.Pending = append(e.Pending, c.integer())
 		}
 		c.must(`,"origin":`)
 		e.Origin = optimizer.Origin(c.text())
@@ -130,58 +132,65 @@ func (c *cutter) more(end string, n int) bool {
 
 func (c *cutter) field(key string) int {
 	c.must(key)
-	return int(c.integer())
+	return c.integer()
 }
 
 func (c *cutter) optional(key string) int {
 	if c.may(key) {
-		return int(c.integer())
+		return c.integer()
 	}
 	return 0
 }
 
 // number reads what JSON calls a number, and reports whether it is written as an integer.
 func (c *cutter) number() (text []byte, whole bool) {
-	b, n := c.rest, 0
-	next := func(low, high byte) bool {
-		if n == len(b) || b[n] < low || b[n] > high {
-			return false
-		}
-		n++
-		return true
-	}
-	digits := func() {
-		c.lost = !next('0', '9') || c.lost
-		for next('0', '9') {
-		}
-	}
-	next('-', '-')
-	if !next('0', '0') {
-		digits()
+	text = c.rest
+	c.may("-")
+	if !c.may("0") {
+		c.digits()
 	}
 	whole = true
-	if next('.', '.') {
+	if c.may(".") {
 		whole = false
-		digits()
+		c.digits()
 	}
-	if next('e', 'e') || next('E', 'E') {
+	if c.may("e") || c.may("E") {
 		whole = false
-		_ = next('+', '+') || next('-', '-')
-		digits()
+		_ = c.may("+") || c.may("-")
+		c.digits()
 	}
-	c.rest = b[n:]
-	return b[:n], whole
+	return text[:len(text)-len(c.rest)], whole
 }
 
-func (c *cutter) integer() int64 {
+// digits skips at least one digit.
+func (c *cutter) digits() {
+	n := 0
+	for n < len(c.rest) && '0' <= c.rest[n] && c.rest[n] <= '9' {
+		n++
+	}
+	c.lost = c.lost || n == 0
+	c.rest = c.rest[n:]
+}
+
+func (c *cutter) integer() int {
 	text, whole := c.number()
+	n := c.intOf(text)
+	c.lost = c.lost || !whole || int64(int(n)) != n
+	return int(n)
+}
+
+func (c *cutter) intOf(text []byte) int64 {
 	n, err := strconv.ParseInt(string(text), 10, 64)
-	c.lost = c.lost || !whole || err != nil || int64(int(n)) != n
+	c.lost = c.lost || err != nil
 	return n
 }
 
 func (c *cutter) float() float64 {
 	text, _ := c.number()
+	return c.floatOf(text)
+}
+
+func (c *cutter) floatOf(text []byte) float64 {
 	x, err := strconv.ParseFloat(string(text), 64)
 	c.lost = c.lost || err != nil
 	return x
@@ -210,44 +219,45 @@ func (c *cutter) value() spaces.Value {
 	case len(c.rest) > 0 && c.rest[0] == '"':
 		return spaces.String(c.text())
 	}
-	before := c.rest
-	if _, whole := c.number(); whole {
-		c.rest = before
-		return spaces.Int(c.integer())
+	text, whole := c.number()
+	if whole {
+		return spaces.Int(c.intOf(text))
 	}
-	c.rest = before
-	return spaces.Float(c.float())
-}
-
-// plain reads a text without escapes.
-func (c *cutter) plain() []byte {
-	c.must(`"`)
-	for n, b := range c.rest {
-		switch {
-		case b == '"' && utf8.Valid(c.rest[:n]):
-			text := c.rest[:n]
-			c.rest = c.rest[n+1:]
-			return text
-		case b == '"' || b == '\\' || b < ' ':
-			c.lost = true
-			return nil
-		}
-	}
-	c.lost = true
-	return nil
+	return spaces.Float(c.floatOf(text))
 }
 
 // text is plain as a string.
 func (c *cutter) text() string {
-	b := c.plain()
-	if known, ok := c.words[string(b)]; ok {
+	before := c.rest
+	if known, ok := c.words[string(c.quoted())]; ok {
 		return known
 	}
-	s := string(b)
-	if c.words != nil {
+	c.rest = before
+	s := string(c.plain())
+	if c.words != nil && !c.lost {
 		c.words[s] = s
 	}
 	return s
+}
+
+// plain reads a text without escapes.
+func (c *cutter) plain() []byte {
+	b := c.quoted()
+	c.lost = c.lost || !utf8.Valid(b) || slices.ContainsFunc(b, func(b byte) bool { return b == '\\' || b < ' ' })
+	return b
+}
+
+// quoted reads what stands between two quotes.
+func (c *cutter) quoted() []byte {
+	c.must(`"`)
+	n := bytes.IndexByte(c.rest, '"')
+	if n < 0 {
+		c.lost = true
+		return nil
+	}
+	b := c.rest[:n]
+	c.rest = c.rest[n+1:]
+	return b
 }
 
 // name reads a member's name and the colon.
@@ -259,20 +269,7 @@ func (c *cutter) name() string {
 
 // object has the JSON decoder read the object that is next.
 func (c *cutter) object(into any) {
-	depth, quoted, n := 0, false, 0
-	for ; n < len(c.rest) && (depth > 0 || n == 0); n++ {
-		switch b := c.rest[n]; {
-		case quoted && b == '\\':
-			n++
-		case b == '"':
-			quoted = !quoted
-		case !quoted && b == '{':
-			depth++
-		case !quoted && b == '}':
-			depth--
-		}
-	}
-	n = min(n, len(c.rest))
-	c.lost = c.lost || n < 2 || json.Unmarshal(c.rest[:n], into) != nil
-	c.rest = c.rest[n:]
+	in := json.NewDecoder(bytes.NewReader(c.rest))
+	c.lost = c.lost || !bytes.HasPrefix(c.rest, []byte("{")) || in.Decode(into) != nil
+	c.rest = c.rest[in.InputOffset():]
 }

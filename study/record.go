@@ -56,7 +56,7 @@ func (r *Record) read(line []byte, words map[string]string) error {
 			return err
 		}
 	}
-	at, err := time.Parse(timeLayout, head.At)
+	at, err := time.Parse(time.RFC3339, head.At) // which is read much faster than timeLayout
 	if err != nil {
 		return fmt.Errorf("%s record: %w", head.Type, err)
 	}

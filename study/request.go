@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -94,7 +95,7 @@ func (r Request) Submit(l Layout) (Request, error) {
 	if err := os.Rename(draft, path); err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	return r, syncDir(l.Requests())
+	return r, journal.SyncDir(l.Requests())
 }
 
 func (r Request) path(l Layout) string { return filepath.Join(l.Requests(), r.ID+requestEnding) }
@@ -260,26 +261,6 @@ func (s *State) Answered(id string) (refused string, known bool) {
 	return refused, known
 }
 
-// answeredBy returns the id of the request that an event answers, "" for none, and why it
-// refuses it.
-func answeredBy(e Event) (id, refused string) {
-	switch e := e.(type) {
-	case Enqueued:
-		return e.Request, ""
-	case Excluded:
-		return e.Request, ""
-	case Included:
-		return e.Request, ""
-	case Noted:
-		return e.Request, ""
-	case ConfigChanged:
-		return e.Request, ""
-	case Refused:
-		return e.Request, e.Why
-	}
-	return "", ""
-}
-
 func writeSynced(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -287,13 +268,4 @@ func writeSynced(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// syncDir returns when the entries of a directory are on disk.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -16,41 +16,12 @@ type Update struct {
 // Update is what an observer is shown of a record that is part of the state.
 func (s *State) Update(r Record) Update {
 	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials), Better: s.best != nil && s.sinceBest == 0}
-	if n := trialOf(r.Event); n > 0 && n <= len(s.Trials) {
-		u.Trial = *s.Trials[n-1]
+	if e, ok := r.Event.(ofTrial); ok && e.trial() > 0 && e.trial() <= len(s.Trials) {
+		u.Trial = *s.Trials[e.trial()-1]
 		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change
 	}
 	if b := s.best; b != nil { // the best value: means come last
 		u.Best = *b
 	}
 	return u
-}
-
-// trialOf returns the number of the trial that an event is about, 0 for none.
-func trialOf(e Event) int {
-	switch e := e.(type) {
-	case Proposed:
-		return e.Trial
-	case Started:
-		return e.Trial
-	case Measured:
-		return e.Trial
-	case Readings:
-		return e.Trial
-	case Cut:
-		return e.Trial
-	case Ended:
-		return e.Trial
-	case Finished:
-		return e.Trial
-	case Confirmed:
-		return e.Trial
-	case Excluded:
-		return e.Trial
-	case Included:
-		return e.Trial
-	case Noted:
-		return e.Trial
-	}
-	return 0
 }
