@@ -191,6 +191,35 @@ func TestOpenSyncsWhatItShows(t *testing.T) {
 	check(t, j.Close())
 }
 
+// What a killed process has not synced and Open could not sync either may be gone, although
+// the system goes on showing it. The next to open the journal does not build on it.
+func TestNothingStandsOnAFailedSync(t *testing.T) {
+	fsys := faultfs.New()
+	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	check(t, err)
+	_, err = j.Append(sample("s1", 1))
+	check(t, err)
+	_, err = j.AppendLazy(sample("s1", 2))
+	check(t, err)
+	fsys = fsys.Kill()
+	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: func(op faultfs.Op) bool { return op.Name == "sync" && notLock(op.Path) }})
+	_, _, err = journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	is[*journal.WriteError](t, err)
+	fsys = fsys.Kill()
+	j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	check(t, err)
+	if sum.Records != 2 {
+		t.Errorf("found %d records, the last of which may not be on disk", sum.Records)
+	}
+	_, err = j.Append(sample("s1", 3))
+	check(t, err)
+	for state := range fsys.PowerCuts(notLock) {
+		if lines, _, err := read(state.Content("/journal.jsonl")); err != nil || len(lines) != 3 {
+			t.Errorf("after a power cut: %q, %v", lines, err)
+		}
+	}
+}
+
 // A cut-back file ends with the last record before the failed write.
 func TestFailedWriteIsTakenBack(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {

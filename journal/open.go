@@ -95,8 +95,9 @@ func (j *Journal) open(visit func(Record) error) (Summary, error) {
 	}
 	// A process that died between its write and its fsync has left records that were
 	// read just now but are not on disk yet.
-	err = j.file.Sync()
-	if err == nil {
+	if err = j.file.Sync(); err != nil {
+		j.file.Forget()
+	} else {
 		err = j.fs.SyncDir(filepath.Dir(j.path))
 	}
 	if err == nil {

@@ -7,6 +7,21 @@ import (
 	"testing"
 )
 
+// What is on disk is there when all that was cached is forgotten.
+func TestForget(t *testing.T) {
+	f, err := osFS{}.OpenFile(t.TempDir()+"/f", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got := make([]byte, 4)
+	_, err1 := f.Write([]byte("kept"))
+	f.Forget()
+	if _, err2 := f.ReadAt(got, 0); err1 != nil || err2 != nil || string(got) != "kept" {
+		t.Errorf("read %q; %v, %v", got, err1, err2)
+	}
+}
+
 // The operating system's errors come through.
 func TestSystemErrors(t *testing.T) {
 	fsys := osFS{}

@@ -124,6 +124,10 @@ func TestFailedSyncIsNotMadeGood(t *testing.T) {
 	if got := string(fsys.Content("/f")); got != "lostkept" {
 		t.Errorf("content is %q", got)
 	}
+	f.Forget()
+	if got := string(fsys.Content("/f")); got != "\x00\x00\x00\x00kept" {
+		t.Errorf("without what was cached, content is %q", got)
+	}
 }
 
 func TestKillFreesLocks(t *testing.T) {

@@ -70,6 +70,14 @@ func (f *file) Sync() error {
 	return err
 }
 
+func (f *file) Forget() {
+	f.fs.mu.Lock()
+	defer f.fs.mu.Unlock()
+	if len(f.node.pending) == 0 { // what is dirty stays
+		f.node.live = resize(f.node.disk, len(f.node.live))
+	}
+}
+
 func (f *file) Chmod(mode fs.FileMode) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()

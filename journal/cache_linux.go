@@ -1,0 +1,7 @@
+package journal
+
+import "golang.org/x/sys/unix"
+
+// Forget drops the pages of the file. After a failed fsync the kernel takes those for clean
+// that it could not write, and goes on showing them.
+func (f osFile) Forget() { _ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
