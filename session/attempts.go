@@ -26,7 +26,7 @@ type attemptEnded struct {
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
-	granted := l.usable(l.slots[slot])
+	granted := l.usable(l.slots[slot]) && !l.halted()
 	l.slots[slot].taken = true
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
@@ -49,6 +49,9 @@ func (l *loop) launch(id study.AttemptID) {
 	}
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
+	}
+	if l.stop >= StopRunning {
+		r.end(errStopped)
 	}
 	go func() { l.send(attemptEnded{id, a.run(ctx, resumed)}) }()
 }

@@ -291,17 +291,17 @@ func (l *loop) plan() error {
 	if l.halted() || l.ending != nil {
 		l.stopAsk()
 	}
-	if l.halted() {
-		return nil
-	}
 	for {
-		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool { return l.slotFor(id) >= 0 })
+		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool { return l.mayLaunch(id) && l.slotFor(id) >= 0 })
 		if i < 0 {
 			break
 		}
 		id := l.ready[i]
 		l.ready = slices.Delete(l.ready, i, i+1)
 		l.launch(id)
+	}
+	if l.halted() {
+		return nil
 	}
 	l.confirm()
 	if !l.wantsTrial() {
@@ -312,6 +312,12 @@ func (l *loop) plan() error {
 	}
 	l.ask()
 	return nil
+}
+
+// mayLaunch reports whether an attempt may be launched now. One that may be running is
+// rejoined even after a stop, which is for all that runs.
+func (l *loop) mayLaunch(id study.AttemptID) bool {
+	return !l.halted() || l.fatal == nil && l.resumed[id.Trial]
 }
 
 // wantsTrial reports whether another trial should be asked for now.

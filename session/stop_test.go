@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,4 +107,56 @@ func TestCancelledContextStopsRunning(t *testing.T) {
 			t.Errorf("%v, %d pending", err, len(s.State().Pending()))
 		}
 	})
+}
+
+// rejoiner has attempts that live on until they are asked to end, or for a minute.
+type rejoiner struct {
+	*fakeLauncher
+	attached atomic.Int32
+}
+
+func (l *rejoiner) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	l.attached.Add(1)
+	exit := runner.Exit{Started: time.Now()}
+	select {
+	case <-time.After(time.Minute):
+	case <-ctx.Done():
+		exit.Cancelled, exit.Code = true, 143
+	}
+	exit.Ended = time.Now()
+	return exit, nil
+}
+
+// A stop is for everything that runs, also for what an earlier session has left in more
+// slots than there are now.
+func TestStopReachesWhatWaitsForASlot(t *testing.T) {
+	for _, step := range []session.Stop{session.StopAsking, session.StopRunning, session.StopNow} {
+		bubble(t, func(t *testing.T, dir string) {
+			cfg := config()
+			cfg.Run.Workers = 3
+			run := func(l *rejoiner, step session.Stop) {
+				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: l})
+				if err != nil {
+					t.Fatal(err)
+				}
+				stop := make(chan session.Stop, 1)
+				time.AfterFunc(time.Second, func() { stop <- step })
+				if err := s.Run(t.Context(), stop); err != nil && !errors.Is(err, session.ErrStopped) {
+					t.Errorf("%v: %v", step, err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first := &rejoiner{fakeLauncher: &fakeLauncher{program: func(runner.Job) ending { return ending{takes: time.Hour} }}}
+			run(first, session.StopHere)
+			cfg.Run.Workers = 1
+			second := &rejoiner{fakeLauncher: &fakeLauncher{program: parabola}}
+			run(second, step)
+			time.Sleep(2 * time.Hour) // until the goroutines have ended that stand for what was left
+			if n := second.attached.Load(); n != 3 || len(second.launched) > 0 {
+				t.Errorf("%v: %d of 3 attempts were rejoined, and %v launched", step, n, second.launched)
+			}
+		})
+	}
 }
