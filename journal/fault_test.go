@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -191,6 +192,37 @@ func TestOpenSyncsWhatItShows(t *testing.T) {
 	check(t, j.Close())
 }
 
+// So is its name, also if the process that made it died before it had synced that.
+func TestOpenSyncsTheName(t *testing.T) {
+	fsys := faultfs.New()
+	fsys.Inject(faultfs.Fault{N: 1, Forever: true, Dead: true, Err: syscall.EIO, Only: named("syncdir")})
+	_, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	is[*journal.WriteError](t, err)
+	fsys = fsys.Kill()
+	j, _, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	check(t, err)
+	for state := range fsys.PowerCuts(notLock) {
+		if len(state.Content("/journal.jsonl")) == 0 {
+			t.Error("after a power cut there is no journal")
+		}
+	}
+	check(t, j.Close())
+}
+
+// Each torn end is kept in a file of its own.
+func TestTornEndsAreNumbered(t *testing.T) {
+	fsys := faultfs.New()
+	for i := range 3 {
+		fsys.Put("/journal.jsonl", append(build(t, "s1", 2), "torn"...))
+		j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+		check(t, err)
+		check(t, j.Close())
+		if want := fmt.Sprintf("/journal.jsonl.torn-%d", i+1); sum.Torn == nil || sum.Torn.Kept != want {
+			t.Errorf("kept as %+v, want %s", sum.Torn, want)
+		}
+	}
+}
+
 // What a killed process has not synced and Open could not sync either may be gone, although
 // the system goes on showing it. The next to open the journal does not build on it.
 func TestNothingStandsOnAFailedSync(t *testing.T) {
@@ -233,6 +265,51 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 		if after := fsys.Content("/journal.jsonl"); !bytes.Equal(after, before) {
 			t.Errorf("after a failed %s the file is %q", op, after)
 		}
+		for state := range fsys.PowerCuts(notLock) {
+			if after := state.Content("/journal.jsonl"); !bytes.Equal(after, before) {
+				t.Errorf("after a failed %s and a power cut the file is %q", op, after)
+			}
+		}
+	}
+}
+
+// What another program has cut off meanwhile is not replaced by zero bytes.
+func TestFailedWriteLengthensNothing(t *testing.T) {
+	fsys := faultfs.New()
+	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	check(t, err)
+	_, err = j.AppendLazy(struct{}{})
+	check(t, err)
+	f, err := fsys.OpenFile("/journal.jsonl", os.O_RDWR, 0)
+	check(t, err)
+	check(t, f.Truncate(10))
+	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: named("sync")})
+	_, err = j.Append()
+	is[*journal.WriteError](t, err)
+	if n := len(fsys.Content("/journal.jsonl")); n != 10 {
+		t.Errorf("the file has %d bytes", n)
+	}
+}
+
+// unclosable is a file system whose files fail to close.
+type unclosable struct{ journal.FS }
+
+type unclosableFile struct{ journal.File }
+
+func (u unclosable) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
+	f, err := u.FS.OpenFile(path, flag, perm)
+	return unclosableFile{f}, err
+}
+
+func (u unclosableFile) Close() error { return errors.Join(syscall.EIO, u.File.Close()) }
+
+func TestCloseFails(t *testing.T) {
+	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(unclosable{faultfs.New()}))
+	check(t, err)
+	err = j.Close()
+	is[*journal.WriteError](t, err)
+	if !errors.Is(err, syscall.EIO) {
+		t.Error(err)
 	}
 }
 
