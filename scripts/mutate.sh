@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Changes the code in small ways and asks the tests whether they notice:
 #
-#   scripts/mutate.sh [PACKAGE ...]     by default journal study runner
+#   scripts/mutate.sh [PACKAGE[/FILE.go] ...]     by default journal study runner
+#   SKIP='TestSlow|TestSlower' scripts/mutate.sh journal/lock.go journal/open.go
 #
 # Each change that no test notices is listed as LIVED. It is a test that is missing, or a
-# change that makes no difference: see what "go test" says of it without -short, too. It
-# takes from half an hour (journal) to hours (runner).
+# change that makes no difference: see what "go test" says of it without -short and SKIP,
+# too. A change is TIMED OUT also where the machine is too busy. The tests run one after
+# the other, in half an hour (journal) to hours (runner) if the machine does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,8 +17,15 @@ mkdir -p "$bin"
 [ -x "$bin/gremlins" ] || GOBIN=$bin go install "$tool"
 
 [ "$#" -gt 0 ] || set -- journal study runner
-for package in "$@"; do
-	printf '== %s\n' "$package"
-	GOFLAGS=-short nice "$bin/gremlins" unleash "./$package" --workers 2 --timeout-coefficient 20 \
-		--invert-logical --invert-loopctrl --output "$bin/$package.json"
+for what in "$@"; do
+	printf '== %s\n' "$what"
+	package=${what%/*.go} others=()
+	if [ "$package" != "$what" ]; then
+		for file in "$package"/*.go; do
+			[ "$file" = "$what" ] || others+=(--exclude-files "(^|/)${file##*/}\$")
+		done
+	fi
+	# The time limit is a multiple of what the tests take, which a cached result would hide.
+	GOFLAGS="-short -count=1 -skip=${SKIP:-^\$}" nice "$bin/gremlins" unleash "./$package" --workers 1 --timeout-coefficient 5 \
+		--invert-logical --invert-loopctrl "${others[@]}" --output "$bin/${what//\//-}.json"
 done

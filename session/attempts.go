@@ -34,11 +34,10 @@ func (l *loop) launch(id study.AttemptID) {
 	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, granted: granted, hold: l.slots[slot].hold, kill: l.kill}
 	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
+	a.key = l.state.Key(nil)
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
 		r.confirms = a.trial.Done()
-	}
-	if a.key = l.state.Key(nil); id.Trial > 0 {
 		a.key = l.state.Key(&a.trial)
 	}
 	resumed := l.resumed[id.Trial]

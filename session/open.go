@@ -68,7 +68,7 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}
-	summary, err := s.state.Fold(path, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
+	summary, err := s.state.Fold(path, nil, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
 		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
 		return summary, err
 	})

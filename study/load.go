@@ -20,20 +20,16 @@ func Load(dir string) (*State, journal.Summary, error) { return Read(dir, nil) }
 // before it.
 func Read(dir string, visit func(before *State, r Record) error) (*State, journal.Summary, error) {
 	s, path := &State{}, Layout(dir).Journal()
-	summary, err := s.fold(path, visit, func(line func(journal.Record) error) (journal.Summary, error) {
+	summary, err := s.Fold(path, visit, func(line func(journal.Record) error) (journal.Summary, error) {
 		return journal.Read(path, line)
 	})
 	return s, summary, err
 }
 
-// Fold folds the lines that read visits, those of the journal at path, into the
-// state.
-func (s *State) Fold(path string, read func(visit func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
-	return s.fold(path, nil, read)
-}
-
-func (s *State) fold(path string, visit func(*State, Record) error,
-	read func(func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
+// Fold folds the lines that read hands on, those of the journal at path, into the state.
+// Visit, if it is not nil, is called for every record before that.
+func (s *State) Fold(path string, visit func(before *State, r Record) error,
+	read func(line func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
 	in := &loader{state: s, visit: visit, fill: &batch{}}
 	summary, err := read(in.line)
 	if err == nil {

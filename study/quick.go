@@ -3,7 +3,6 @@ package study
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -53,7 +52,10 @@ func (c *cutter) event(t Type) (ev Event) {
 		}
 		c.must(`,"note":`)
 		c.note(&e.Note)
-		e.Hand, e.Continues = c.may(`,"hand":true`), c.optional(`,"continues":`)
+		e.Hand = c.may(`,"hand":true`)
+		if c.may(`,"continues":`) {
+			e.Continues = c.integer()
+		}
 		ev = e
 	case TypeStarted:
 		e := Started{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
@@ -135,13 +137,6 @@ func (c *cutter) field(key string) int {
 	return c.integer()
 }
 
-func (c *cutter) optional(key string) int {
-	if c.may(key) {
-		return c.integer()
-	}
-	return 0
-}
-
 // number reads what JSON calls a number, and reports whether it is written as an integer.
 func (c *cutter) number() (text []byte, whole bool) {
 	text = c.rest
@@ -197,16 +192,14 @@ func (c *cutter) floatOf(text []byte) float64 {
 }
 
 // reading reads a journal.Float.
-func (c *cutter) reading() journal.Float {
-	switch {
-	case c.may(`"NaN"`):
-		return journal.Float(math.NaN())
-	case c.may(`"Infinity"`):
-		return journal.Float(math.Inf(1))
-	case c.may(`"-Infinity"`):
-		return journal.Float(math.Inf(-1))
+func (c *cutter) reading() (f journal.Float) {
+	before := c.rest
+	if !bytes.HasPrefix(before, []byte(`"`)) {
+		return journal.Float(c.float())
 	}
-	return journal.Float(c.float())
+	c.quoted()
+	c.lost = c.lost || f.UnmarshalJSON(before[:len(before)-len(c.rest)]) != nil
+	return f
 }
 
 // value reads a parameter's value.
