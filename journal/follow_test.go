@@ -50,3 +50,11 @@ func TestFollow(t *testing.T) {
 		}
 	}
 }
+
+// A first line is whole from the start: a file without one is damaged, and not waited for.
+func TestFollowWithoutAFirstLine(t *testing.T) {
+	path := newPath(t)
+	check(t, os.WriteFile(path, []byte(`{"seq":1,`), 0o600))
+	err := journal.Follow(path, ignore, func() error { return errors.New("waited") })
+	is[*journal.CorruptError](t, err)
+}
