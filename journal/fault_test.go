@@ -23,6 +23,7 @@ var faults = map[string]faultfs.Fault{
 	"half written, for ever":   {Err: syscall.EIO, Forever: true, Partial: half},
 	"all but a byte":           {Err: syscall.EDQUOT, Partial: func(n int) int { return n - 1 }},
 	"written nevertheless":     {Err: syscall.EIO, Partial: func(n int) int { return n }},
+	"the process dies":         {Err: syscall.EIO, Forever: true, Dead: true, Partial: half},
 	"syncs for ever":           {Err: syscall.EIO, Forever: true, Only: named("sync", "syncdir")},
 	"writes for ever":          {Err: syscall.ENOSPC, Forever: true, Only: named("write", "create"), Partial: half},
 	"no way back":              {Err: syscall.EIO, Forever: true, Only: named("write", "truncate"), Partial: half},

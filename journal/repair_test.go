@@ -65,6 +65,9 @@ func TestRepairWithoutLoss(t *testing.T) {
 			if m, d := numbers(result.Mended), numbers(result.Dropped); !slices.Equal(m, c.mended) || !slices.Equal(d, c.dropped) {
 				t.Errorf("mended %v, dropped %v; want %v, %v", result.Mended, result.Dropped, c.mended, c.dropped)
 			}
+			if name == "stray end" && !strings.HasSuffix(result.Mended[0].Reason, ": 2") {
+				t.Errorf("2 bytes: %q", result.Mended[0].Reason)
+			}
 		})
 	}
 }
@@ -99,6 +102,10 @@ func TestRepairOfAFlippedBit(t *testing.T) {
 		line := bytes.Count(good[:i/8], []byte("\n")) + 1
 		if !bytes.Equal(got, good) || !slices.Equal(numbers(result.Mended), []int{line}) || len(result.Dropped) > 0 {
 			t.Fatalf("bit %d of line %d: %+v", i, line, result)
+		}
+		first := bytes.LastIndexByte(good[:i/8], '\n') + 1 // byte of the line
+		if want := fmt.Sprintf("bit %d of its byte %d was flipped back", i%8, i/8-first+1); result.Mended[0].Reason != want {
+			t.Fatalf("found %q, want %q", result.Mended[0].Reason, want)
 		}
 	}
 }
