@@ -48,7 +48,7 @@ func runCompare(cmd *cobra.Command, c common, brief bool) error {
 			return err
 		}
 		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
-		r.write(&b, ours, at, brief)
+		r.write(&b, ours, floors, at, brief)
 	}
 	if !brief {
 		writeSeconds(&b, s, jobs)
@@ -98,12 +98,15 @@ func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
 	return s, nil
 }
 
-// floors are the regrets below which all count as equal, by what they are called. Digits
-// beyond the last are no use to a person who tunes a program.
-var floors = []struct {
+// cutoff is a regret below which all count as equal, by what it is called.
+type cutoff struct {
 	name  string
 	floor func(function string) float64
-}{
+}
+
+// floors are what compare counts by. Digits beyond the last are no use to a person who tunes
+// a program.
+var floors = []cutoff{
 	{"values below 1e-9 are equal", func(string) float64 { return floor }},
 	{"below 1e-3", func(string) float64 { return 1e-3 }},
 	{"below 1e-3 of the range", func(function string) float64 {
@@ -118,7 +121,7 @@ var floors = []struct {
 
 // write prints the table of one checkpoint: where others are ahead, median regrets, mean
 // ranks with their intervals, and the tally against every peer.
-func (r *regrets) write(b *strings.Builder, ours []string, at int, brief bool) {
+func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, at int, brief bool) {
 	fmt.Fprintf(b, "### After %d evaluations\n\n", at)
 	for _, name := range ours {
 		behind := r.behind(name)

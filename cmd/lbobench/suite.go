@@ -78,19 +78,21 @@ func spread(p problems.Problem) float64 {
 
 func suiteCommand() *cobra.Command {
 	var c common
+	var ranked bool
 	names := slices.Sorted(maps.Keys(suites()))
 	cmd := &cobra.Command{
 		Use:       "suite NAME",
 		Short:     "run other surfaces: " + strings.Join(names, ", "),
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
-		RunE:      func(cmd *cobra.Command, args []string) error { return runSuite(cmd, c, args[0]) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return runSuite(cmd, c, args[0], ranked) },
 	}
 	c.register(cmd, "suite.csv", 10, 100)
+	cmd.Flags().BoolVar(&ranked, "ranks", false, "hold the first variant against all others, with mean ranks, as compare does")
 	return cmd
 }
 
-func runSuite(cmd *cobra.Command, c common, name string) error {
+func runSuite(cmd *cobra.Command, c common, name string, ranked bool) error {
 	s := suites()[name]
 	defaults := []variant{{name: "lbotune"}, randomSearch()}
 	if s.earlier != nil {
@@ -130,8 +132,17 @@ func runSuite(cmd *cobra.Command, c common, name string) error {
 	defer st.close()
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s: %s\n\n", name, s.about)
-	c.writeSuite(&b, st, jobs, s.noisy)
-	return publish(cmd, c.page, "suite "+name, b.String())
+	if !ranked {
+		c.writeSuite(&b, st, jobs, s.noisy)
+		return publish(cmd, c.page, "suite "+name, b.String())
+	}
+	fmt.Fprintf(&b, "%d seeds.\n\n", c.seeds)
+	for _, at := range []int{c.evals / 4, c.evals / 2, c.evals} {
+		r := newRegrets()
+		r.addStore(st, jobs, at)
+		r.write(&b, r.peers[:1], floors[:2], at, false)
+	}
+	return publish(cmd, c.page, "ranks "+name, b.String())
 }
 
 // writeSuite prints medians half way and at the end, there with quartiles, each
