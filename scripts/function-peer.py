@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""An optimizer that calls a function, as a peer of lbobench: JSON lines in, JSON lines out.
+
+    apt-get install python3-scipy python3-nlopt
+    go run ./cmd/lbobench suite shifted --peer "bobyqa=/usr/bin/python3 scripts/function-peer.py bobyqa"
+
+Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which counts), bobyqa
+(NLopt), turbo (TuRBO-1 of uber-research/TuRBO, on PYTHONPATH with gpytorch). The first three
+begin again at a random point whenever they have converged. They see the unit cube, numbers
+only, one trial at a time. What speaks to this is cmd/lbobench/peer.go.
+"""
+import json
+import math
+import os
+import queue
+import sys
+import threading
+import traceback
+
+import numpy
+
+task = json.loads(sys.stdin.readline())
+rng = numpy.random.default_rng(task["seed"])
+if task["objectives"] != 1 or task["constraints"] or any("choices" in p or p["kind"] == "bool" for p in task["params"]):
+    sys.exit("one objective, no constraints, and numbers only")
+asked, told = queue.Queue(), queue.Queue()
+worst = 0.0
+
+
+def configuration(u):
+    out = {}
+    for p, v in zip(task["params"], numpy.clip(u, 0, 1)):
+        low, high, scale = p.get("min", 0), p.get("max", 0), p.get("scale", "")
+        if scale == "log":
+            v = min(high, max(low, low * (high / low) ** v))
+        else:
+            v = low + (high - low) * v
+        out[p["name"]] = round(v) if p["kind"] == "int" else float(v)
+    return out
+
+
+def objective(u):
+    """Evaluates a point of the cube; a failed trial counts as the worst so far."""
+    global worst
+    asked.put(configuration(numpy.asarray(u, dtype=float).ravel()))
+    value = told.get()
+    if value is None or not math.isfinite(value):
+        return worst
+    worst = max(worst, value)
+    return value
+
+
+def optimize(method, d):
+    if method == "turbo":
+        import torch
+        from turbo import Turbo1
+        numpy.random.seed(task["seed"] % 2**32)
+        torch.manual_seed(task["seed"])
+        torch.set_num_threads(1)
+        while True:
+            Turbo1(f=objective, lb=numpy.zeros(d), ub=numpy.ones(d), n_init=2 * d, max_evals=10**4,
+                   batch_size=1, verbose=False).optimize()
+    while True:
+        start = rng.uniform(size=d)
+        if method == "bobyqa":
+            import nlopt
+            run = nlopt.opt(nlopt.LN_BOBYQA, d)
+            run.set_min_objective(lambda u, _: objective(u))
+            run.set_lower_bounds(numpy.zeros(d))
+            run.set_upper_bounds(numpy.ones(d))
+            run.set_initial_step(0.2)
+            run.set_xtol_abs(1e-6)
+            try:
+                run.optimize(start)
+            except (nlopt.RoundoffLimited, RuntimeError, ValueError):
+                pass  # it has converged as far as it can
+            continue
+        from scipy.optimize import minimize
+        if method == "neldermead":
+            simplex = numpy.clip(start + 0.2 * numpy.vstack([numpy.zeros(d), numpy.eye(d) * numpy.where(start > 0.5, -1, 1)]), 0, 1)
+            minimize(objective, start, method="Nelder-Mead", bounds=[(0, 1)] * d,
+                     options={"initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-12, "maxfev": 10**6})
+        elif method == "lbfgs":
+            minimize(objective, start, method="L-BFGS-B", bounds=[(0, 1)] * d)
+        else:
+            sys.exit(f"unknown method {method}")
+
+
+def work():
+    """Optimizes until the input ends; without it nobody would answer."""
+    try:
+        optimize(sys.argv[1], len(task["params"]))
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+
+
+threading.Thread(target=work, daemon=True).start()
+running = None
+for line in sys.stdin:
+    message = json.loads(line)
+    if "ask" in message:
+        if running is not None:
+            sys.exit("one trial at a time")
+        running = message["ask"]
+        print(json.dumps(asked.get()), flush=True)
+        continue
+    running = None
+    values = message["values"]
+    told.put(None if values is None else values[0])
+os._exit(0)  # the optimizer waits for a value that will not come
