@@ -62,3 +62,19 @@ for line in sys.stdin:
 		t.Error("a peer that ends at once is no error")
 	}
 }
+
+// The scripts of peers speak as lbobench does.
+func TestPeerScripts(t *testing.T) {
+	for command, needs := range map[string]string{"optuna-peer.py tpe": "optuna", "function-peer.py neldermead": "scipy.optimize"} {
+		t.Run(command, func(t *testing.T) {
+			if exec.Command("/usr/bin/python3", "-c", "import "+needs).Run() != nil {
+				t.Skip("/usr/bin/python3 has no " + needs)
+			}
+			j := job{variant: "peer", command: "/usr/bin/python3 ../../scripts/" + command, objective: problems.Levy(4).Objective(), seed: 3, evals: 12, workers: 1}
+			r, err := j.run(t.Context())
+			if err != nil || len(r.points) != 12 || r.points[11].Best < j.objective.Min {
+				t.Errorf("%+v, %v", r.points, err)
+			}
+		})
+	}
+}
