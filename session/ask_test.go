@@ -35,7 +35,7 @@ func TestAskAndTell(t *testing.T) {
 		if _, err := s.Ask(t.Context()); !errors.Is(err, session.ErrSpent) {
 			t.Errorf("a fourth trial: %v", err)
 		}
-		if err := s.Exclude(2); err == nil {
+		if err := byHand(s, study.ActionExclude, 2, ""); err == nil {
 			t.Error("a trial that runs was excluded")
 		}
 		if err := errors.Join(s.Tell(1, 4.5, nil, ""), s.Tell(2, math.NaN(), nil, ""), s.Tell(3, 0, nil, "the kiln broke")); err != nil {
@@ -44,20 +44,20 @@ func TestAskAndTell(t *testing.T) {
 		for name, err := range map[string]error{
 			"told twice":         s.Tell(1, 4, nil, ""),
 			"no such trial":      s.Tell(4, 4, nil, ""),
-			"included":           s.Include(1),
-			"included, unknown":  s.Include(9),
-			"excluded, unknown":  s.Exclude(9),
-			"noted, unknown":     s.Note(9, "?"),
+			"included":           byHand(s, study.ActionInclude, 1, ""),
+			"included, unknown":  byHand(s, study.ActionInclude, 9, ""),
+			"excluded, unknown":  byHand(s, study.ActionExclude, 9, ""),
+			"noted, unknown":     byHand(s, study.ActionNote, 9, "?"),
 			"enqueued, nonsense": s.Enqueue(spaces.Values{{Name: "z", Value: spaces.Float(0)}}),
 		} {
 			if err == nil {
 				t.Errorf("%s: no error", name)
 			}
 		}
-		if err := errors.Join(s.Exclude(1), s.Note(1, "odd"), s.Note(0, "a rainy day")); err != nil {
+		if err := errors.Join(byHand(s, study.ActionExclude, 1, ""), byHand(s, study.ActionNote, 1, "odd"), byHand(s, study.ActionNote, 0, "a rainy day")); err != nil {
 			t.Error(err)
 		}
-		if err := s.Exclude(1); err == nil {
+		if err := byHand(s, study.ActionExclude, 1, ""); err == nil {
 			t.Error("a trial was excluded twice")
 		}
 		if _, err := s.Ask(t.Context()); !errors.Is(err, session.ErrSpent) {

@@ -61,21 +61,6 @@ func (s *Study) Enqueue(v spaces.Values) error {
 	return s.Do(study.Request{Action: study.ActionEnqueue, Values: v})
 }
 
-// Exclude takes a trial's result out of the study.
-func (s *Study) Exclude(trial int) error {
-	return s.Do(study.Request{Action: study.ActionExclude, Trial: trial})
-}
-
-// Include takes an exclusion back.
-func (s *Study) Include(trial int) error {
-	return s.Do(study.Request{Action: study.ActionInclude, Trial: trial})
-}
-
-// Note keeps a remark, about one trial if trial is not 0.
-func (s *Study) Note(trial int, text string) error {
-	return s.Do(study.Request{Action: study.ActionNote, Trial: trial, Text: text})
-}
-
 // Ask hands out a trial that somebody else runs and tells of. Values that were
 // enqueued come first.
 func (s *Study) Ask(ctx context.Context) (*study.Trial, error) {

@@ -24,6 +24,11 @@ func (n noted) Tell(o optimizer.Observation) error {
 	return n.Optimizer.Tell(o)
 }
 
+// byHand changes a study that does not run.
+func byHand(s *session.Study, action study.Action, trial int, text string) error {
+	return s.Do(study.Request{Action: action, Trial: trial, Text: text})
+}
+
 // The optimizer is never told of an excluded trial: it proposes what it would if
 // the trial had not been, and a replay agrees.
 func TestExcludedIsNeverTold(t *testing.T) {
@@ -36,7 +41,7 @@ func TestExcludedIsNeverTold(t *testing.T) {
 		}
 		opts := session.Options{Dir: dir}
 		exclude := func(n int) error {
-			return session.Edit(nil, opts, func(s *session.Study) error { return s.Exclude(n) })
+			return session.Edit(nil, opts, func(s *session.Study) error { return byHand(s, study.ActionExclude, n, "") })
 		}
 		if err := errors.Join(exclude(2), exclude(4)); err != nil {
 			t.Fatal(err)
@@ -76,7 +81,7 @@ func TestExcludedAndIncluded(t *testing.T) {
 			return session.Edit(nil, session.Options{Dir: dir}, change)
 		}
 		err = edit(func(s *session.Study) error {
-			if err := s.Exclude(best); err != nil || s.State().Best().Number == best {
+			if err := byHand(s, study.ActionExclude, best, ""); err != nil || s.State().Best().Number == best {
 				t.Errorf("trial %d is still the best: %v", best, err)
 			}
 			return nil
@@ -89,10 +94,10 @@ func TestExcludedAndIncluded(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = edit(func(s *session.Study) error {
-			if err := s.Include(best); err != nil || s.State().Trials[best-1].Excluded {
+			if err := byHand(s, study.ActionInclude, best, ""); err != nil || s.State().Trials[best-1].Excluded {
 				t.Errorf("trial %d is still excluded: %v", best, err)
 			}
-			if err := s.Include(best); err == nil {
+			if err := byHand(s, study.ActionInclude, best, ""); err == nil {
 				t.Errorf("trial %d counts again twice", best)
 			}
 			return nil

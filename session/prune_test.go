@@ -262,8 +262,10 @@ func TestNothingIsStoppedAtItsLastStep(t *testing.T) {
 // Nothing is compared with an excluded trial, until it counts again.
 func TestPrunerForgetsTheExcluded(t *testing.T) {
 	for want, change := range map[string]func(*session.Study) error{
-		"3 6":       func(s *session.Study) error { return s.Exclude(1) },
-		"3 cut@1:6": func(s *session.Study) error { return errors.Join(s.Exclude(1), s.Include(1)) },
+		"3 6": func(s *session.Study) error { return byHand(s, study.ActionExclude, 1, "") },
+		"3 cut@1:6": func(s *session.Study) error {
+			return errors.Join(byHand(s, study.ActionExclude, 1, ""), byHand(s, study.ActionInclude, 1, ""))
+		},
 	} {
 		bubble(t, func(t *testing.T, dir string) {
 			c := config()

@@ -307,11 +307,11 @@ func (s *simulation) edit(step simStep) {
 		case "enqueue":
 			return st.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(float64(step.n%3) / 4)}, {Name: "n", Value: spaces.Int(int64(1 + step.n%9))}})
 		case "exclude":
-			_ = st.Exclude(1 + step.n%10) // there may be no such trial
+			_ = byHand(st, study.ActionExclude, 1+step.n%10, "") // there may be no such trial
 		case "include":
-			_ = st.Include(1 + step.n%10)
+			_ = byHand(st, study.ActionInclude, 1+step.n%10, "")
 		case "note":
-			return st.Note(0, "a note")
+			return byHand(st, study.ActionNote, 0, "a note")
 		case "tell":
 			for _, t := range state.Pending() {
 				if t.Hand {
