@@ -224,7 +224,7 @@ func (s *State) roomToEnqueue() error {
 			n++
 		}
 	}
-	if n < int(*b.Enqueued*float64(b.Trials)) {
+	if float64(n+1)/float64(b.Trials) <= *b.Enqueued { // 29/100 is 0.29, but 0.29*100 is less than 29
 		return nil
 	}
 	return fmt.Errorf("%d trials were enqueued, and [budget] enqueued = %g of %d trials allows no more", n, *b.Enqueued, b.Trials)

@@ -115,3 +115,26 @@ func TestAdjusted(t *testing.T) {
 		}
 	}
 }
+
+// A share of the trials counts exactly: in floating point 0.29*100 is less than 29.
+func TestShareOfEnqueued(t *testing.T) {
+	c, share := config(), 0.29
+	c.Budget.Trials, c.Budget.Enqueued = 100, &share
+	s := &study.State{}
+	for _, r := range records([]study.Event{study.Created{ID: "0123456789abcdef", Fingerprint: "f1", Config: c}}) {
+		if err := s.Apply(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 30 {
+		e, err := s.Event(study.Request{Action: study.ActionEnqueue, Values: values(0.25, 3)})
+		if (err == nil) != (n < 29) {
+			t.Fatalf("after %d enqueued trials: %v", n, err)
+		}
+		if n < 29 {
+			if err := s.Apply(study.Record{Event: e}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
