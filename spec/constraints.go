@@ -14,7 +14,7 @@ func (t *table) constraints(cfg *study.Config) map[string]string {
 	out := map[string]string{}
 	for _, name := range t.doc.keysOf(all) {
 		s := all.sub(name)
-		low, high, stop := s.limit("min"), s.limit("max"), s.boolean("stop", false)
+		low, high, stop := s.limit("min"), s.limit("max"), s.boolean("stop")
 		if low == nil && high == nil && s.data != nil && !s.misread("min", "max") {
 			s.missing("max", "for example max = 8", "needs a limit, max or min")
 		}

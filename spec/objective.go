@@ -105,7 +105,7 @@ func (t *table) metric() study.Metric {
 			Metric:     t.str("metric", ""),
 			Regex:      t.str("regex", ""),
 			JSON:       t.str("json", ""),
-			LastNumber: t.boolean("last_number", false),
+			LastNumber: t.boolean("last_number"),
 			Dialect:    t.str("dialect", ""),
 			Source:     parser.Source(t.str("source", "")),
 			Step:       t.str("step", ""),

@@ -44,7 +44,7 @@ func (t *table) field(key string, raw any, f reflect.Value) {
 	case reflect.String:
 		f.SetString(t.str(key, ""))
 	case reflect.Bool:
-		f.SetBool(t.boolean(key, false))
+		f.SetBool(t.boolean(key))
 	case reflect.Int, reflect.Int64:
 		if n, ok := raw.(int64); ok {
 			f.SetInt(n)

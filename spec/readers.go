@@ -94,9 +94,9 @@ func (t *table) within(k string, def, low, high float64) float64 {
 	return x
 }
 
-// boolean reads true or false.
-func (t *table) boolean(k string, def bool) bool {
-	b, _ := read(t, k, def, "true or false")
+// boolean reads true or false, which is the default.
+func (t *table) boolean(k string) bool {
+	b, _ := read(t, k, false, "true or false")
 	return b
 }
 

@@ -67,7 +67,7 @@ func (t *table) budget() study.Budget {
 		case share < 0 || share > 1:
 			s.at("enqueued", "", "found %v; want a share from 0 to 1", share)
 		case b.Trials == 0:
-			s.at("enqueued", "add trials = 50", "it is a share of the trials, of which there is no number")
+			s.at("enqueued", "add trials = 50", "it is a share of the trials, whose number is not given")
 		}
 		b.Enqueued = &share
 	}
@@ -95,7 +95,7 @@ func (t *table) run() study.Run {
 		Combine:       s.oneOf("combine", "mean", "mean", "median"),
 		Confirm:       int(s.integer("confirm", 0, 2)),
 		FailureGuard:  int(s.integer("failure_guard", defaultFailureGuard, -1)),
-		ParamsFromEnv: s.boolean("params_from_env", false),
+		ParamsFromEnv: s.boolean("params_from_env"),
 		FailedMeans:   s.str("failed_means", ""),
 		Keep:          s.keep(),
 	}

@@ -18,7 +18,7 @@ func (t *table) warmStart() []study.WarmStart {
 			w.From = e
 		case map[string]any:
 			s := &table{doc: t.doc, path: t.key(key), element: i, data: e}
-			w = study.WarmStart{From: s.str("from", ""), Study: s.str("study", ""), Same: s.boolean("same", false)}
+			w = study.WarmStart{From: s.str("from", ""), Study: s.str("study", ""), Same: s.boolean("same")}
 			s.done()
 		default:
 			t.at(key, "", "element %d is %s; want %s", i+1, describe(e), want)

@@ -2,9 +2,6 @@ package acquisition
 
 import "math"
 
-// EI returns the expected improvement E[max(0, f - best)].
-func EI(mu, sigma, best float64) Value { return LogEI(mu, sigma, best).exp() }
-
 // TEI returns the truncated expected improvement, 0 where up <= max(best, lo).
 func TEI(mu, sigma, best, lo, up float64) Value {
 	if v := LogTEI(mu, sigma, best, lo, up); v.F > Rejected {

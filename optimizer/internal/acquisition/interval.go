@@ -34,16 +34,16 @@ func integrate(a, w, g float64) moments {
 	switch {
 	case a >= 0:
 		if w*math.Max(1, a) <= 1 {
-			return narrow(a, w, g, a, 1)
+			return narrow(w, g, a, 1)
 		}
 		return upperTail(a, w, g)
 	case b <= 0:
 		if w*math.Max(1, -b) <= 1 {
-			return narrow(a, w, g, -b, -1)
+			return narrow(w, g, -b, -1)
 		}
 		return lowerTail(b, w, g)
 	case w <= 1:
-		return narrow(a, w, g, a, 1)
+		return narrow(w, g, a, 1)
 	}
 	return middle(a, b, w, g)
 }
@@ -136,7 +136,7 @@ func middle(a, b, w, g float64) moments {
 
 // narrow integrates numerically from the end of the interval with |u| = v into
 // its interior, which lies in the direction sign; scaled by φ(v).
-func narrow(a, w, g, v, sign float64) moments {
+func narrow(w, g, v, sign float64) moments {
 	m := moments{logScale: LogPDF(v)}
 	u0 := sign * v
 	for i, t := range legendreNodes {
