@@ -40,7 +40,7 @@ func (j *Journal) Append(values ...any) (seq uint64, err error) {
 	}
 	if err := j.file.Sync(); err != nil {
 		// What a failed fsync has written is anyone's guess, and a second one that
-		// succeeds would prove nothing about it: nobody shall read it.
+		// succeeds would prove nothing about it: nobody may read it.
 		j.file.Forget()
 		j.cutBack(j.synced, j.size)
 		return 0, j.fail("sync", err)

@@ -145,8 +145,8 @@ func (b *readingBox) since(began time.Time) {
 	b.began = began
 }
 
-// settling is how long readings wait now: what takes longer to end than it has run is rare,
-// and a trial of a second or two would be over before it is judged.
+// settling is how long readings wait now: few programs take longer to end than they have run,
+// and a trial of a second or two must not be over before it is judged.
 func (b *readingBox) settling() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -314,8 +314,8 @@ func (l *loop) plan() error {
 	return nil
 }
 
-// mayLaunch reports whether an attempt may be launched now. One that may be running is
-// rejoined even after a stop, which is for all that runs.
+// mayLaunch reports whether an attempt may be launched now. One that may still be running is
+// rejoined even after a stop, so that the stop reaches it.
 func (l *loop) mayLaunch(id study.AttemptID) bool {
 	return !l.halted() || l.fatal == nil && l.resumed[id.Trial]
 }

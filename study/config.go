@@ -76,7 +76,7 @@ type Budget struct {
 	// Gap ends the study when the Lipschitz bound on what is left to gain, in
 	// the objective's units, falls below it.
 	Gap float64 `json:"gap,omitempty"`
-	// Enqueued is the largest share of Trials that may be enqueued; nil for all of them.
+	// Enqueued is the largest share of Trials that may be enqueued; nil is no limit.
 	Enqueued *float64 `json:"enqueued,omitempty"`
 }
 

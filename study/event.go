@@ -315,8 +315,8 @@ func (e Excluded) trial() int  { return e.Trial }
 func (e Included) trial() int  { return e.Trial }
 func (e Noted) trial() int     { return e.Trial }
 
-// answer is an event that answers a request, unless the id is empty, and says why if it
-// refuses it.
+// answer is an event that may answer a request; the id is empty if it answers none. A request
+// that is refused has a reason.
 type answer interface{ answers() (id, refused string) }
 
 func (e Enqueued) answers() (id, refused string)      { return e.Request, "" }

@@ -22,8 +22,8 @@ func Follow(ctx context.Context, dir string, visit func(*State, Record) error) e
 	return follow(ctx, dir, visit, func(*State) error { return nil })
 }
 
-// Watch is Follow for those who want to see the state now and then: look is called, with
-// what must not be kept, whenever all is read that has been written.
+// Watch is Follow for those who only look at the state now and then: whenever all is read
+// that has been written, look is called with it, and must not keep it.
 func Watch(ctx context.Context, dir string, look func(*State) error) error {
 	return follow(ctx, dir, func(*State, Record) error { return nil }, look)
 }

@@ -26,8 +26,8 @@ func Read(dir string, visit func(before *State, r Record) error) (*State, journa
 	return s, summary, err
 }
 
-// Fold folds the lines that read hands on, those of the journal at path, into the state.
-// Visit, if it is not nil, is called for every record before that.
+// Fold folds the lines of the journal at path, which read hands to line, into the state.
+// Visit, if it is not nil, is called with every record before that one is folded.
 func (s *State) Fold(path string, visit func(before *State, r Record) error,
 	read func(line func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
 	in := &loader{state: s, visit: visit, fill: &batch{}}

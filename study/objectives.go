@@ -108,8 +108,8 @@ func (s *State) Hypervolume() float64 {
 	return 0
 }
 
-// Hypervolumes are those of the fronts after each trial that finished, above the reference
-// point of now, so that they never fall.
+// Hypervolumes are those of the fronts after each trial that finished. All have today's
+// reference point, so that they never fall.
 func (s *State) Hypervolumes() []float64 {
 	values := make([][]float64, len(s.Order)) // nil for a trial that does not count
 	worst := slices.Repeat([]float64{math.Inf(1)}, len(s.Config.Objectives()))

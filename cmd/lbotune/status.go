@@ -153,8 +153,8 @@ func notesText(st *study.State) string {
 	return s.String()
 }
 
-// standingText says how far a study is, how good, and what runs: of that no more than most
-// trials.
+// standingText says how far a study is, how good its best value is, and what runs: of that no
+// more than most trials.
 func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	pending, attempts, failures := unfinished(st), attemptsUnderWay(st, l, held, most), st.Failures()
 	elapsed, left := timesOf(st, held)
@@ -196,8 +196,8 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	return s.String()
 }
 
-// attemptsUnderWay lists the attempts that run, at most so many. Without a lbotune that works on the study,
-// those may still do so that it has left.
+// attemptsUnderWay lists the attempts that run, at most so many. If no lbotune works on the
+// study, they are those that an earlier one has left and that may still run.
 func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
 	host, _ := os.Hostname()

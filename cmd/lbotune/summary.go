@@ -276,7 +276,8 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 		from = append(from, fmt.Sprintf("%s after %s of the first design", short(first.Value), count(designed, "trial")))
 	}
 	var out []string
-	if all := st.Hypervolumes(); st.Config.Several() && designed > 0 {
+	if st.Config.Several() && designed > 0 {
+		all := st.Hypervolumes()
 		designed = min(designed, len(all))
 		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
 	} else if len(from) > 0 {

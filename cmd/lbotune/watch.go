@@ -65,9 +65,9 @@ type pane struct {
 }
 
 const (
-	// panePause is the least time between two texts, paneRest that between two drawings
-	// when there is much to print above, and paneIdle how many times as long as composing a
-	// text the pause after it is: outputs are read for that.
+	// panePause is the least time between two texts, and paneRest that between two drawings
+	// when much is printed above. Composing a text reads the trials' outputs, and the pause
+	// after it is at least paneIdle times as long as that took.
 	panePause, paneRest, paneIdle = 500 * time.Millisecond, 20 * time.Millisecond, 50
 )
 
@@ -131,8 +131,9 @@ func window(text string, columns, rows int) []string {
 	return lines
 }
 
-// liveText is what people see of a study under way, by run and by status --watch: a bar of how
-// much of the budget is spent, be it trials or time, the best value so far from trial to trial, and how it stands.
+// liveText is what run and status --watch draw of a study under way: a bar of how much of the
+// budget is spent, of its trials or its time, the best value so far from trial to trial, and
+// how the study stands.
 func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 	full, empty, levels := "█", "░", []rune("▁▂▃▄▅▆▇█")
 	if !unicodeLocale() {

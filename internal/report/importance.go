@@ -182,8 +182,8 @@ func interval(draws []float64, value float64) Interval {
 	return Interval{value, sorted[1], sorted[len(sorted)-2]}
 }
 
-// middle has its value from the draws, too: a share of the variance of a mean, from which
-// all that is uncertain is gone, may be larger or smaller than that of every draw.
+// middle takes its value from the draws, too. The mean has lost all that is uncertain, and a
+// share of its variance may be larger or smaller than that of every draw.
 func middle(draws []float64) Interval {
 	sorted := slices.Sorted(slices.Values(draws))
 	return interval(draws, stat.Quantile(0.5, stat.LinInterp, sorted, nil))

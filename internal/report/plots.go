@@ -23,7 +23,7 @@ type plot struct {
 var plots = []plot{
 	{"history", "History", "each trial's value, and the best so far", true, one((*Study).history)},
 	{"front", "Front", "of several objectives; green: trials that no other dominates", false, (*Study).fronts},
-	{"hypervolume", "Hypervolume", "of the front as the trials finished, with those that moved it; green: on the front still", false, one((*Study).hypervolume)},
+	{"hypervolume", "Hypervolume", "of the front as the trials finished, with those that moved it; green: still on the front", false, one((*Study).hypervolume)},
 	{"importance", "What matters", "bars: shares of the model's variance, pale with interactions; lines: the middle nine tenths of what the model deems possible", false, one((*Study).sensitivity)},
 	{"ablation", "From there to here", "what each parameter contributes on the way to the best trial (Shapley values)", false, one((*Study).ablation)},
 	{"slice", "Parameters", "dots: trials; line and band: the model through the best trial and its 95 % interval; orange: ruled out by the Lipschitz bounds", true, (*Study).slices},
@@ -236,8 +236,8 @@ func (s *Study) origins() string {
 // variable is a colour that the page sets, with that of a picture by itself.
 var variable = regexp.MustCompile(`var\(--\w+,(#\w+)\)`)
 
-// SVG returns a plot as one document, its pictures below each other, also for programs that
-// know no variables in a style.
+// SVG returns a plot as one document, its pictures below each other. Its style has no
+// variables, which some programs do not know.
 func (s *Study) SVG(name string) (string, error) {
 	pictures, err := s.draw(name)
 	if err != nil {

@@ -77,10 +77,8 @@ func (p *pixels) paint(class string) {
 		p.FillPreserve()
 	}
 	if p.pick(s, "stroke") {
-		width, err := strconv.ParseFloat(cmp.Or(s["stroke-width"], "1"), 64)
-		if p.SetLineWidth(density * width); err == nil {
-			p.StrokePreserve()
-		}
+		p.SetLineWidth(density * s.number("stroke-width"))
+		p.StrokePreserve()
 	}
 	p.ClearPath()
 }
@@ -136,6 +134,7 @@ func (p *pixels) heat(s *Study, m Map, x, y, w, h float64) {
 
 func (p *pixels) link(_ string, draw func()) { draw() }
 
+// String ends the picture. What it returns says only that there is one.
 func (p *pixels) String() string {
 	p.pictures = append(p.pictures, p.Image())
 	return "drawn"
@@ -172,8 +171,16 @@ func (p *pixels) pick(s style, what string) bool {
 	if _, err := fmt.Sscanf(s[what], "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
 		return false
 	}
-	opacity, err := strconv.ParseFloat(cmp.Or(s[what+"-opacity"], "1"), 64)
-	c.A = uint8(255*opacity + 0.5)
+	c.A = uint8(255*s.number(what+"-opacity") + 0.5)
 	p.SetColor(c)
-	return err == nil
+	return true
+}
+
+// number is the value of a property, 1 where no rule sets it.
+func (s style) number(name string) float64 {
+	x, err := strconv.ParseFloat(cmp.Or(s[name], "1"), 64)
+	if err != nil {
+		panic("report: chart.css: " + name + ": " + err.Error())
+	}
+	return x
 }

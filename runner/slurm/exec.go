@@ -23,8 +23,8 @@ const (
 	latePatience = 90 * time.Second // for an intent that a network file system shows late
 )
 
-// errDuplicate: another job has claimed the attempt, it is over, or its launcher took it back.
-var errDuplicate = errors.New("another job has run this attempt, or it was taken back; there is nothing to do")
+// errDuplicate: another job has claimed the attempt, it is over, or its launcher has withdrawn it.
+var errDuplicate = errors.New("another job has run this attempt, or it was withdrawn; there is nothing to do")
 
 // Exec runs, inside a job, the attempt whose folder it is given, or the attempts that wait
 // in a pool. How an attempt ended is in its folder then; an error says that it did not run.

@@ -8,7 +8,7 @@ import (
 )
 
 // PickStarts returns the indices of at most count different candidates to start
-// local searches from: the first are the very best, sure in number, the others a random choice
+// local searches from: first the sure very best, then a random choice
 // without replacement with probabilities proportional to exp(eta·v), v the standardized
 // value (Boltzmann sampling, as BoTorch does). Minus infinity and NaN are never
 // chosen. Values are standardized by median and median absolute deviation of the
