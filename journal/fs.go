@@ -25,8 +25,8 @@ type File interface {
 	ReadAt(p []byte, off int64) (int, error)
 	Write(p []byte) (int, error)
 	Sync() error
-	// Forget drops what is cached of the file, as far as it can, so that what is read
-	// from then on is what is on disk.
+	// Forget drops what is cached of the file, as far as possible, so that what is read from
+	// then on is what is on disk.
 	Forget()
 	Truncate(size int64) error
 	Chmod(mode fs.FileMode) error

@@ -67,8 +67,8 @@ func (l *lbo) successModel() (*chance, error) {
 }
 
 // successPrior is the default prior with a smaller deviation of the lengths about the same
-// mode: labels say so little that the fit would else explain a border across all coordinates
-// by one of them.
+// mode: labels say so little that otherwise the fit would explain a border across all
+// coordinates by one of them.
 func successPrior(d int) gp.Prior {
 	const sigma = 0.7
 	p := gp.DefaultPrior(d)

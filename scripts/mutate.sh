@@ -6,8 +6,8 @@
 #
 # Each change that no test notices is listed as LIVED. It is a test that is missing, or a
 # change that makes no difference: see what "go test" says of it without -short and SKIP,
-# too. A change is TIMED OUT also where the machine is too busy. The tests run one after
-# the other, in half an hour (journal) to hours (runner) if the machine does nothing else.
+# too. A change may also be TIMED OUT because the machine is busy. The tests run one after
+# the other, and take from half an hour (journal) to hours (runner) on an idle machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

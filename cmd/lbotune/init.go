@@ -17,8 +17,8 @@ func newInit(g *global) *cobra.Command {
 		Use:   "init [-- COMMAND ...]",
 		Short: "Write a commented spec for a command line",
 		Long: `Init writes a spec for the command as you run it by hand: every option whose value
-looks like a hyperparameter becomes one, with a range around today's value; where there
-are no options, the numbers of the command do. Epochs, seeds, ports and the like are left
+looks like a hyperparameter becomes one, with a range around today's value; if there
+are no options, the numbers in the command do. Epochs, seeds, ports and the like are left
 as they are. It runs the command once to find the metric in what it prints, and with
 --help if an option has a word for a value.
 Read the spec through and correct the guesses.`,

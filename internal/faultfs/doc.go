@@ -7,6 +7,6 @@
 // synced, and a new, renamed or removed name when its directory is. A power cut may
 // let through any number of the operations that were not synced, in their order,
 // and cut the last write at any byte. A Sync that fails loses what it should have
-// written, and a later one that succeeds does not bring it back, as on Linux; it can be
-// read until Forget.
+// written, and a later one that succeeds does not bring it back, as on Linux; until Forget it
+// can still be read.
 package faultfs
