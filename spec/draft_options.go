@@ -91,7 +91,7 @@ func (g *guesser) arguments(argv []string) []string {
 // positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
 func (g *guesser) positional(argv []string) {
 	for i := 1; i < len(argv); i++ {
-		if strings.HasPrefix(argv[i-1], "-") {
+		if before := argv[i-1]; strings.HasPrefix(before, "-") || before == "timeout" {
 			continue // its value, which was left alone
 		}
 		if name, ok := g.option(fmt.Sprintf("arg%d", len(g.found)+1), argv[i]); ok {

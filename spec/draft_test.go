@@ -90,8 +90,8 @@ func TestDraftRanges(t *testing.T) {
 
 // A program that takes its numbers without options has them varied by their places.
 func TestDraftOfPositionalNumbers(t *testing.T) {
-	cfg, src := draft(t, spec.Draft{Argv: strings.Fields("sh train.sh 0.01 data.csv 3 --seed 7")})
-	if got := strings.Join(cfg.Command.Argv, " "); got != "sh train.sh {arg1} data.csv {arg2} --seed 7" {
+	cfg, src := draft(t, spec.Draft{Argv: strings.Fields("timeout 60 sh train.sh 0.01 data.csv 3 --seed 7")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "timeout 60 sh train.sh {arg1} data.csv {arg2} --seed 7" {
 		t.Errorf("the command became\n%s", got)
 	}
 	if len(cfg.Params) != 2 || cfg.Params[0].Scale != spaces.Log || cfg.Params[1].Kind != spaces.KindInt || !strings.Contains(src, "# from arg1 0.01\n") {
