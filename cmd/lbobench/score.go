@@ -23,7 +23,7 @@ func quantile(xs []float64, q float64) float64 {
 	slices.Sort(s)
 	at := q * float64(len(s)-1)
 	lo := int(at)
-	if lo+1 == len(s) || s[lo] == s[lo+1] {
+	if at == float64(lo) || s[lo] == s[lo+1] { // between infinite ones there is nothing
 		return s[lo]
 	}
 	return s[lo] + (at-float64(lo))*(s[lo+1]-s[lo])

@@ -31,6 +31,19 @@ func TestMannWhitney(t *testing.T) {
 	}
 }
 
+// A quantile among infinite regrets is a number, also where it falls on one of the values.
+func TestQuantile(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		xs   []float64
+		q, v float64
+	}{{[]float64{3, 1}, 0.5, 2}, {[]float64{1, 2, inf, inf, 0}, 0.5, 2}, {[]float64{1, inf}, 0.5, inf}, {[]float64{inf, inf}, 0.5, inf}, {[]float64{7}, 0.9, 7}} {
+		if v := quantile(c.xs, c.q); v != c.v {
+			t.Errorf("quantile %v of %v: %v; want %v", c.q, c.xs, v, c.v)
+		}
+	}
+}
+
 func TestRanksShareTies(t *testing.T) {
 	got := ranks(map[string]float64{"a": 1, "b": 3, "c": 1, "d": 9})
 	for name, want := range map[string]float64{"a": 1.5, "c": 1.5, "b": 3, "d": 4} {

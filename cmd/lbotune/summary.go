@@ -296,9 +296,16 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 	return append(out, fmt.Sprintf("next:    lbotune report %s draws all that is known", shell.Word(oneLine(string(l)))))
 }
 
+// mattersUpTo is how many trials there may be for a run to end with what matters: of more
+// the report that this takes costs seconds.
+const mattersUpTo = 1000
+
 // matters names the parameters with the largest parts in the variance, or says why they are
 // not known. What takes long is left to lbotune importance.
 func matters(ctx context.Context, st *study.State) string {
+	if len(st.Order) > mattersUpTo {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	s := report.Of(ctx, report.Source{State: st})
