@@ -31,9 +31,8 @@ const (
 	starts          = 6   // candidates that are climbed from
 	sureStarts      = 2   // of these, the best ones
 	climbIterations = 40
-	climbGain       = 1e-6 // in the logarithm of the acquisition, at which a climb ends
-	boltzmann       = 2.0  // η in the choice of starts (Balandat et al. 2020)
-	discreteSweeps  = 4    // rounds of the search over levels
+	boltzmann       = 2.0 // η in the choice of starts (Balandat et al. 2020)
+	discreteSweeps  = 4   // rounds of the search over levels
 )
 
 // found is an end point of a search.
@@ -213,7 +212,7 @@ func (s *searcher) ascend(f score, r region, start []float64) found {
 			lo[j], up[j] = x, x
 		}
 	}
-	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, GainTol: climbGain, Scale: s.scales, Fixed: fixed})
+	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
 	result := m.Maximize(f.at, start)
 	p := s.snap(result.X)
 	if s.plain {

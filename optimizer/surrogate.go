@@ -41,10 +41,10 @@ const (
 
 // refitEvery is how many successes may go by before the hyper-parameters are
 // fitted again: a fit costs n³ and changes ever less.
-func refitEvery(n int) int { return min(max(1, n/20), 64) }
+func refitEvery(n int) int { return min(max(1, n/40), 64) }
 
 // reselectEvery is the same for the choice of the warp.
-func reselectEvery(n int) int { return max(3, n/4) }
+func reselectEvery(n int) int { return max(3, n/8) }
 
 // surrogate returns the model of what was told. It depends on nothing else, so
 // it is kept until more is told, and then extended as long as its fit is the
@@ -145,7 +145,7 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	w, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
 		zs := known(z)
 		settings := l.gpSettings(w, values, unit)
-		if base != nil && !(reselect && string(w.Kind) == base.Warp) {
+		if !reselect {
 			settings.Starts = 0
 		}
 		var start *gp.Hyper

@@ -80,14 +80,10 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	set := gp.NewSettings(d)
 	set.Seed = mix(a.seed + uint64(len(a.y)))
 	models := map[warp.Kind]*gp.Model{}
-	var start *gp.Hyper // the first warp's, from where the others need few steps
 	w, err := warp.Choose(warp.Kinds(), y, a.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		r, err := gp.Fit(x, z, start, set)
+		r, err := gp.Fit(x, z, nil, set)
 		if err != nil {
 			return 0, err
-		}
-		if start == nil {
-			start, set.Starts = &r.Hyper, 0
 		}
 		m, err := gp.New(x, z, r.Hyper)
 		if err != nil {
@@ -123,7 +119,7 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 		}
 		values[i] = within(points[i], nil)
 	}
-	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, GainTol: climbGain})
+	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
 	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {

@@ -146,15 +146,13 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 		for i, g := range sum(d, terms, f) {
 			gains[i] = append(gains[i], g)
 		}
-	}
-	for _, f := range draws {
-		main, total := sobolIndices(s.scaled(f, im.Log)[len(coalitions):], n, d)
+		main, total := sobolIndices(f[len(coalitions):], n, d)
 		for i := range d {
 			mains[i], totals[i] = append(mains[i], main[i]), append(totals[i], total[i])
 		}
 	}
 	for i, p := range s.Params {
-		im.Params = append(im.Params, ParamRow{p.Name, interval(gains[i][1:], gains[i][0]), middle(mains[i]), middle(totals[i])})
+		im.Params = append(im.Params, ParamRow{p.Name, interval(gains[i]), interval(mains[i]), interval(totals[i])})
 	}
 	return im, nil
 }
@@ -176,17 +174,13 @@ func (s *Study) scaled(f []float64, log bool) []float64 {
 	return out
 }
 
-// interval has its ends from the draws.
-func interval(draws []float64, value float64) Interval {
-	sorted := slices.Sorted(slices.Values(draws))
-	return Interval{value, sorted[1], sorted[len(sorted)-2]}
-}
-
-// middle takes its value from the draws, too. The mean has lost all that is uncertain, and a
-// share of its variance may be larger or smaller than that of every draw.
-func middle(draws []float64) Interval {
-	sorted := slices.Sorted(slices.Values(draws))
-	return interval(draws, stat.Quantile(0.5, stat.LinInterp, sorted, nil))
+// interval has the first number, the mean's, as its value, and its ends from the others. A
+// mean has lost what is uncertain, and may have a share beyond that of every draw: then its
+// own is an end.
+func interval(numbers []float64) Interval {
+	sorted := slices.Sorted(slices.Values(numbers[1:]))
+	n := len(sorted)
+	return Interval{numbers[0], math.Min(numbers[0], sorted[1]), math.Max(numbers[0], sorted[n-2])}
 }
 
 // copyParam copies the coordinates of one parameter.
