@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// trialJSON is a trial as --json prints it.
+type trialJSON struct {
+	Trial  int      `json:"trial"`
+	Status string   `json:"status"`
+	Value  *float64 `json:"value"`
+	// Metrics are all that are watched; one that is missing is null.
+	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
+	// Feasible says whether the trial holds every limit, in a study that has some, and
+	// Broken which ones it breaks.
+	Feasible *bool            `json:"feasible,omitempty"`
+	Broken   []string         `json:"broken,omitempty"`
+	Values   spaces.Values    `json:"params"`
+	Origin   optimizer.Origin `json:"origin"`
+	Why      string           `json:"why,omitempty"` // it was proposed
+	// Continues is the trial that this one continued with more of the resource.
+	Continues int             `json:"continues,omitempty"`
+	Failure   *study.Failure  `json:"failure,omitempty"`
+	Seconds   float64         `json:"seconds"`
+	Attempts  int             `json:"attempts"`
+	Repeats   []float64       `json:"repeats,omitempty"`
+	Confirms  []float64       `json:"confirms,omitempty"`
+	Proposed  time.Time       `json:"proposed"`
+	Runs      []study.Attempt `json:"runs,omitempty"`
+	Finished  *time.Time      `json:"finished,omitempty"`
+	Excluded  bool            `json:"excluded,omitempty"`
+	Output    string          `json:"output,omitempty"`
+	Command   string          `json:"command,omitempty"`
+}
+
+func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
+	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
+		Command: commandLine(st, l, t)}
+	if max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand {
+		out.Output = outputFile(l, t)
+	}
+	if t.Done() {
+		out.Finished = &t.Finished
+		if t.Status != optimizer.Failed {
+			if t.HasValue() {
+				out.Value = &t.Value
+			}
+			out.Metrics = metricsJSON(&st.Config, t)
+			if len(st.Config.Limits()) > 0 {
+				feasible := st.Feasible(t)
+				out.Feasible, out.Broken = &feasible, st.Config.Broken(t.Metrics)
+			}
+		}
+	}
+	return out
+}
+
+// metricsJSON are the metrics of a trial, null for those that are missing.
+func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
+	out := map[string]*journal.Float{}
+	for _, m := range c.Metrics {
+		out[m.Name] = nil
+		if v, ok := t.Metrics.Get(m.Name); ok {
+			out[m.Name] = (*journal.Float)(&v)
+		}
+	}
+	return out
+}
+
+// sideMetrics are the metrics of a trial that are not its objective, each with its
+// value, written by number.
+func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) []string {
+	var out []string
+	for _, m := range c.Metrics {
+		if m.Name == c.Objective().Name {
+			continue
+		}
+		text := "missing"
+		if v, ok := t.Metrics.Get(m.Name); ok {
+			text = number(v)
+		}
+		out = append(out, oneLine(m.Name)+" = "+text+limitText(m))
+	}
+	return out
+}
+
+// limitText says what the limits of a metric are.
+func limitText(m study.Metric) string {
+	switch {
+	case m.Min != nil && m.Max != nil:
+		return fmt.Sprintf(" (from %s to %s)", exact(*m.Min), exact(*m.Max))
+	case m.Min != nil:
+		return fmt.Sprintf(" (at least %s)", exact(*m.Min))
+	case m.Max != nil:
+		return fmt.Sprintf(" (at most %s)", exact(*m.Max))
+	}
+	return ""
+}
+
+// status is the word for how a trial stands.
+func status(t *study.Trial) string {
+	if t.Done() {
+		return string(t.Status)
+	}
+	return "unfinished"
+}
+
+// resultAttempt is the attempt that a finished trial has its result from, or the last.
+func resultAttempt(t *study.Trial) int {
+	if t.Done() {
+		return max(t.Attempt, 1)
+	}
+	return lastAttempt(t)
+}
+
+// outputFile is where a trial's output lies.
+func outputFile(l study.Layout, t *study.Trial) string {
+	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}), runner.StdoutName)
+}
+
+// commandLine is what a person can paste to run the trial again.
+func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
+	line, err := st.Config.Paste(study.LastBindings(l, &st.Config, t), here(&st.Config))
+	if err != nil {
+		return ""
+	}
+	return line
+}
+
+// here is the directory in which lbotune works, by the name that the config has for it
+// if it is the same.
+func here(c *study.Config) string {
+	dir, err := os.Getwd()
+	if err != nil || sameFile(dir, c.Dir) {
+		return c.Dir
+	}
+	return dir
+}
