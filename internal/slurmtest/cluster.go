@@ -134,8 +134,9 @@ func (c *Cluster) KillJob(id string) {
 			env, _ := os.ReadFile(filepath.Join(proc, "environ"))
 			line, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 			vars := strings.Split(string(env), "\x00")
-			mine := slices.Contains(vars, conf) && slices.Contains(vars, "SLURM_JOB_ID="+id)
-			if mine || strings.HasPrefix(string(line), "slurmstepd: ["+id+".") {
+			cwd, _ := os.Readlink(filepath.Join(proc, "cwd")) // another cluster has jobs of the same ids
+			step := strings.HasPrefix(string(line), "slurmstepd: ["+id+".") && strings.HasPrefix(cwd, c.dir+"/")
+			if step || slices.Contains(vars, conf) && slices.Contains(vars, "SLURM_JOB_ID="+id) {
 				pid, _ := strconv.Atoi(filepath.Base(proc))
 				if unix.Kill(pid, unix.SIGKILL) == nil {
 					killed++

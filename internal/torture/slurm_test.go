@@ -85,6 +85,11 @@ func TestSlurmShortTrials(t *testing.T) {
 		clock(launcher.name, func() { l.run(0, "run", "spec.toml") })
 		if st := l.load(); st.Count(optimizer.Succeeded) != trials {
 			t.Errorf("%s: %d trials have succeeded", launcher.name, st.Count(optimizer.Succeeded))
+			for _, id := range st.Order {
+				if trial := st.Trials[id]; trial.Status != optimizer.Succeeded {
+					t.Errorf("trial %d %v: %+v", id, trial.Status, trial.Failure)
+				}
+			}
 		}
 		c.Await("", "squeue", "-h", "-o", "%i")
 	}

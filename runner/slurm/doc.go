@@ -48,8 +48,8 @@
 // squeue means nothing. A job that has ended or vanished according to an answer
 //
 //   - has not begun if the launcher can claim the attempt's directory in its place. Then
-//     it is submitted again, or given up if the job has failed by itself and says why (a
-//     setup line, a program that the node does not see);
+//     it is submitted again; once only, on another node, if the job has failed by itself
+//     and says why (a setup line, a program that the node does not see);
 //   - has ended well if there is an ending, or the attempt's record has the exit status:
 //     they beat whatever Slurm says;
 //   - lives, if the heartbeat goes on: a node whose slurmd was killed counts as dead;

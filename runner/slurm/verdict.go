@@ -125,16 +125,23 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 // neverBegun decides what follows from the end of jobs of which none has begun the
 // attempt, which is ours now.
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
-	// A job that fails by itself says why. One without a word had no room for it, on a disk
-	// that was full then and may have room by now.
-	mute := last.state == "FAILED" && w.submitted <= w.Settings.Retries && w.output() == ""
+	// A job that fails by itself says why, and may have met a sick node: a second one tells.
+	// One without a word had no room for it, on a disk that may have room by now.
+	tries := w.Settings.Retries
+	if w.output() != "" {
+		tries = min(tries, 1)
+	}
+	again := last.state == "FAILED" && w.submitted <= tries
 	switch {
-	case !mute && failedItself(last.state), last.state == "COMPLETED":
+	case !again && failedItself(last.state), last.state == "COMPLETED":
 		err = w.blame(notBegun(last, w.output()))
 	case w.submitted > w.Settings.Retries:
 		err = fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
 	default: // lost, or it never came there
 		w.release()
+		if again {
+			_ = w.folder.write(outputName, nil) // the next one speaks for itself
+		}
 		w.submitting, w.tryAt = true, time.Time{}
 		if last.node != "" {
 			_ = w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node})

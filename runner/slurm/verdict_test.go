@@ -139,6 +139,29 @@ func TestFailedWithoutAWord(t *testing.T) {
 	}
 }
 
+// A job that fails before it begins and says why gets a second one on another node, whose
+// words are the last.
+func TestFailedOnANode(t *testing.T) {
+	_, errs, exits := heldTrial(t, 100*time.Millisecond)
+	for n, node := range []string{"fake1", "fake2"} {
+		j := theJob(t, n+1)
+		if avoided := option(j.Args, "exclude"); n > 0 && avoided != "fake1" {
+			t.Errorf("the second job avoids %q", avoided)
+		}
+		if err := os.WriteFile(option(j.Args, "output"), []byte("no such module on "+node+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		becomes(t, n+1, "FAILED", node)
+	}
+	exit, err := <-exits, <-errs
+	if !errors.Is(err, runner.ErrNotBegun) || !strings.HasSuffix(err.Error(), "(Slurm says FAILED):\nno such module on fake2") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if n := len(fakeJobs()); n != 2 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
 // An attempt that is deleted, as with its study, ends, and only then counts as lost.
 func TestDeleted(t *testing.T) {
 	fakeCluster(t)
