@@ -129,7 +129,6 @@ func withPlaceholder(command []string, name string) (with []string, fromEnv bool
 var (
 	interpreterRE = regexp.MustCompile(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
 	inlineCodeRE  = regexp.MustCompile(`^-[a-zA-Z]*[ceE]$`)
-	assignmentRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 	suffixRE      = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
 	noNameRE      = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
 )
@@ -140,10 +139,7 @@ func ProgramName(argv []string) string {
 	if len(argv) == 1 { // a shell command
 		argv = strings.Fields(argv[0])
 	}
-	for len(argv) > 1 && (assignmentRE.MatchString(argv[0]) || argv[0] == "env" || argv[0] == "exec") {
-		argv = argv[1:]
-	}
-	if len(argv) == 0 {
+	if argv = argv[min(programOf(argv), len(argv)):]; len(argv) == 0 {
 		return "study"
 	}
 	name := suffixRE.ReplaceAllString(filepath.Base(program(argv)), "")

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -64,12 +65,12 @@ func (g *guesser) arguments(argv []string) []string {
 	for i, a := range argv {
 		out[i] = g.placeholders(a)
 	}
-	program := false // seen: what stands before it is its environment
-	for i := 0; i < len(out); i++ {
+	program := programOf(out)
+	for i := program + 1; i < len(out); i++ {
 		a := out[i]
 		flag, value, assigned := strings.Cut(a, "=")
 		switch {
-		case assigned && (strings.HasPrefix(a, "-") || program && assignedRE.MatchString(flag)):
+		case assigned && (strings.HasPrefix(a, "-") || assignedRE.MatchString(flag)):
 			if name, ok := g.option(flag, value); ok {
 				out[i] = flag + "={" + name + "}"
 			}
@@ -78,20 +79,62 @@ func (g *guesser) arguments(argv []string) []string {
 				i++
 				out[i] = "{" + name + "}"
 			}
-		case !assigned && a != "env":
-			program = true
 		}
 	}
 	if len(g.found) == 0 {
-		g.positional(out)
+		g.positional(out[min(program, len(out)):])
+	}
+	if len(g.found) == 0 {
+		for i, a := range out[:min(program, len(out))] {
+			out[i] = g.variable(a)
+		}
 	}
 	return out
+}
+
+// wrappers run the command that follows them; the options named take a value.
+var wrappers = map[string]string{"env": "uCS", "exec": "a", "timeout": "ks", "nice": "n", "ionice": "cnp", "nohup": "", "time": "fo",
+	"stdbuf": "ioe", "setsid": "", "taskset": "", "chrt": ""}
+
+// ofWrapperRE are what a wrapper has before its command: variables, and numbers such as 60s.
+var ofWrapperRE = regexp.MustCompile(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
+
+// programOf is the place of the program in a command line: before it stand its environment
+// and programs that only wrap it.
+func programOf(argv []string) (i int) {
+	values := ""
+	for ; i < len(argv); i++ {
+		a := argv[i]
+		if v, ok := wrappers[path.Base(a)]; ok {
+			values = v
+		} else if len(a) == 2 && a[0] == '-' && strings.Contains(values, a[1:]) {
+			i++
+		} else if !ofWrapperRE.MatchString(a) {
+			break
+		}
+	}
+	return i
+}
+
+// fixedVariables are environment variables that change no result.
+var fixedVariables = regexp.MustCompile(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
+
+// variable makes a parameter of the number that an environment variable is set to.
+func (g *guesser) variable(assignment string) string {
+	name, value, assigned := strings.Cut(assignment, "=")
+	if !assigned || strings.HasPrefix(name, "-") || fixedVariables.MatchString(name) {
+		return assignment
+	}
+	if param, ok := g.option(name, value); ok {
+		return name + "={" + param + "}"
+	}
+	return assignment
 }
 
 // positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
 func (g *guesser) positional(argv []string) {
 	for i := 1; i < len(argv); i++ {
-		if before := argv[i-1]; strings.HasPrefix(before, "-") || before == "timeout" {
+		if strings.HasPrefix(argv[i-1], "-") {
 			continue // its value, which was left alone
 		}
 		if name, ok := g.option(fmt.Sprintf("arg%d", len(g.found)+1), argv[i]); ok {
@@ -107,17 +150,21 @@ var shellOptionRE = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][\w.-]*(?:=|[ \t]+)|
 // environmentRE are the variables that a shell command sets for its program.
 var environmentRE = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*`)
 
+var shellWordRE = regexp.MustCompile(`\S+`)
+
 // shell returns a shell command with placeholders for what was guessed.
 func (g *guesser) shell(line string) string {
 	line = g.placeholders(line)
 	var out strings.Builder
-	skip := len(environmentRE.FindString(line))
-	out.WriteString(line[:skip])
-	line = line[skip:]
+	variables := environmentRE.FindString(line)
+	line = line[len(variables):]
 	for {
 		m := shellOptionRE.FindStringSubmatchIndex(line)
 		if m == nil {
-			return out.String() + line
+			if len(g.found) == 0 {
+				variables = shellWordRE.ReplaceAllStringFunc(variables, g.variable)
+			}
+			return variables + out.String() + line
 		}
 		from, to := m[4], m[5]
 		if name, ok := g.option(strings.TrimRight(line[m[2]:m[3]], "= \t"), line[from:to]); ok {

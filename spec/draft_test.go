@@ -88,6 +88,26 @@ func TestDraftRanges(t *testing.T) {
 	}
 }
 
+// What only wraps the program is left alone; variables are varied where nothing else can be.
+func TestDraftOfWrappedPrograms(t *testing.T) {
+	for argv, want := range map[string]string{
+		"timeout -k 5 60 ./train 0.01":               "timeout -k 5 60 ./train {arg1}",
+		"env LR=0.1 nice -n 10 ./train --wd 0.01":    "env LR=0.1 nice -n 10 ./train --wd {wd}",
+		"env OMP_NUM_THREADS=2 LEVEL=6 sh bench.sh":  "env OMP_NUM_THREADS=2 LEVEL={LEVEL} sh bench.sh",
+		"/usr/bin/timeout -s KILL 1.5h ./train lr=3": "/usr/bin/timeout -s KILL 1.5h ./train lr={lr}",
+		"taskset 0x3 stdbuf -oL ./train 7":           "taskset 0x3 stdbuf -oL ./train {arg1}",
+	} {
+		cfg, _ := draft(t, spec.Draft{Argv: strings.Fields(argv)})
+		if got := strings.Join(cfg.Command.Argv, " "); got != want {
+			t.Errorf("%s became %s", argv, got)
+		}
+	}
+	cfg, _ := draft(t, spec.Draft{Argv: []string{"SEED=1 LEVEL=6 bash bench.sh | tee log"}})
+	if got := cfg.Command.Shell; got != "SEED=1 LEVEL={LEVEL} bash bench.sh | tee log" {
+		t.Errorf("the shell command became %s", got)
+	}
+}
+
 // A program that takes its numbers without options has them varied by their places.
 func TestDraftOfPositionalNumbers(t *testing.T) {
 	cfg, src := draft(t, spec.Draft{Argv: strings.Fields("timeout 60 sh train.sh 0.01 data.csv 3 --seed 7")})

@@ -86,6 +86,8 @@ func (p *progress) begin(s *session.Study) {
 			advice = ""
 		}
 		p.line("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice)
+	case st.Config.Budget.Trials > 0 && len(st.Order) == len(st.Trials) && len(st.Order) >= st.Config.Budget.Trials:
+		p.line("study %s: %s", dir, howFar(st)) // its budget was made smaller
 	case len(st.Trials) > 0:
 		p.line("resuming study %s: %s", dir, howFar(st))
 	default:

@@ -49,7 +49,7 @@ type Interval struct {
 }
 
 const (
-	exactUpTo    = 10 // parameters: 2^10 places
+	exactUpTo    = 12 // parameters: 2^12 places
 	permutations = 32 // beyond, each also backwards
 	posterior    = 16 // functions drawn
 )
