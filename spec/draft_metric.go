@@ -49,12 +49,12 @@ func (d *Draft) TakeMetric(candidates []parser.Candidate) bool {
 	if len(all) == 0 {
 		return false
 	}
-	best := slices.MaxFunc(all, func(a, b chosen) int {
-		if strings.EqualFold(a.name, b.name) { // "mse" of each fold, and "MSE" of all
-			return cmp.Compare(a.Result.Reading.Line, b.Result.Reading.Line)
+	best := slices.MaxFunc(all, func(a, b chosen) int { return cmp.Compare(a.weight, b.weight) })
+	for _, m := range all { // "mse" of each fold, and "MSE" of all
+		if strings.EqualFold(m.name, best.name) && m.Result.Reading.Line > best.Result.Reading.Line {
+			best = m
 		}
-		return cmp.Compare(a.weight, b.weight)
-	})
+	}
 	d.Rule, d.Maximize = best.Rule, best.maximize
 	if best.Rule.LastNumber {
 		d.Remark = fmt.Sprintf("The command was run once. Its last number is taken: %s.", best.Result.Reading.Text)
