@@ -1,7 +1,6 @@
 package study
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -189,7 +188,7 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 	return r, nil
 }
 
-// readSheet reads a study, found as the program finds it, a CSV file, or a journal of Optuna.
+// readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	path := w.From
 	if !filepath.IsAbs(path) {
@@ -213,13 +212,20 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	case err != nil:
 		return nil, fmt.Errorf("there is no such study or CSV file: %w", err)
 	case optuna.Is(text):
-		return c.readOptuna(text, w.Study)
+		all, err := optuna.Read(text)
+		return c.fromOptuna(all, w.Study, err)
+	case optuna.IsDatabase(text):
+		for _, end := range []string{"-journal", "-wal"} { // changes that the file has half or not yet
+			if info, err := os.Stat(path + end); err == nil && info.Size() > 0 {
+				return nil, fmt.Errorf("the database is being written to, or was not closed: there is %s", filepath.Base(path)+end)
+			}
+		}
+		all, err := optuna.ReadDatabase(text)
+		return c.fromOptuna(all, w.Study, err)
 	case w.Study != "":
-		return nil, fmt.Errorf("study = %q is for a journal of Optuna, which this is not", w.Study)
+		return nil, fmt.Errorf("study = %q is for a journal or database of Optuna, which this is not", w.Study)
 	case dir != "":
 		return c.readStudy(dir)
-	case bytes.HasPrefix(text, []byte("SQLite format 3")):
-		return nil, errors.New("is a database; copy the study to a journal of Optuna, as docs/warm-start.md shows")
 	}
 	return c.readTable(text)
 }

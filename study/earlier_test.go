@@ -116,7 +116,7 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		"misspelt":      {from: "rusn.csv", text: "x", want: "did you mean runs.csv?"},
 		"no study":      {from: "none.toml", want: "there is no study"},
 		"ambiguous":     {text: "x,params_n,config/n,loss\n", want: "n may be params_n or config/n; give one of them another name"},
-		"a database":    {text: "SQLite format 3\x00", want: "is a database; copy the study to a journal of Optuna"},
+		"a database":    {text: "SQLite format 3\x00", want: "the database is damaged"},
 		"all stopped":   {text: "x,n,loss,state\n0,1,2,PRUNED\n", same: true, want: "0 of 1 trials succeeded with values that fit; want at least 1; the first that does not fit is line 2: pruned"},
 		"two studies":   {text: twoStudies, want: `it has the studies ["a" "b"]; name one of them by study`},
 		"empty":         {text: "", want: "whose first line names the columns"},
@@ -180,7 +180,7 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 		"no study":     {text: journal, study: "c", fails: `it has the studies ["a" "b"]; name one of them by study`},
 		"direction":    {text: journal, study: "b", fails: "its objective has the other direction: this study is to minimize loss"},
 		"no metric":    {text: named, study: "a", fails: "there is no metric loss among size"},
-		"no journal":   {text: "x,n,loss\n0,1,2\n", study: "a", fails: `study = "a" is for a journal of Optuna, which this is not`},
+		"no journal":   {text: "x,n,loss\n0,1,2\n", study: "a", fails: `study = "a" is for a journal or database of Optuna, which this is not`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := beginWith(t, study.WarmStart{From: "source", Same: true, Study: c.study}, map[string]string{"source": c.text})

@@ -143,9 +143,8 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	}
 }
 
-// readOptuna reads the trials of a study in a journal of Optuna.
-func (c *Config) readOptuna(text []byte, study string) (*sheet, error) {
-	all, err := optuna.Read(text)
+// fromOptuna takes the trials of one of the studies that were read, unless there was an error.
+func (c *Config) fromOptuna(all []*optuna.Study, study string, err error) (*sheet, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,6 @@
-// Package optuna reads and writes Optuna's journal files: the operations on its storage, one
-// JSON object a line (optuna.storages.JournalStorage with a file, since Optuna 3.1).
+// Package optuna reads Optuna's journals (optuna.storages.JournalStorage with a file, since
+// Optuna 3.1: the operations on its storage, one JSON object a line) and SQLite databases
+// (RDBStorage), and writes journals.
 package optuna
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// Study is one of the studies in a journal.
+// Study is one of the studies in a journal or database.
 type Study struct {
 	Name string
 	// Directions are those of the objectives, and Metrics their names, if they have any.
