@@ -39,7 +39,8 @@ type Recommender interface {
 }
 
 // Recommendation is the answer of a Recommender. Mean and SD are in the units
-// of the told values.
+// of the told values; Mean ± 1.96 SD is meant to hold the noiseless value with a
+// probability of 95 %.
 type Recommendation struct {
 	Trial int     // number of the recommended trial
 	Mean  float64 // expected noiseless value there

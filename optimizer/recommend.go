@@ -4,10 +4,35 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/lbotune/lbotune/spaces"
 )
 
-// Recommend names the success with the largest expected value: the largest
-// value where there is no noise to speak of, else the largest posterior mean.
+const (
+	// The trial whose posterior mean μ is the largest owes that in part to its noise (the
+	// winner's curse), and one fit of the hyper-parameters, which takes a part of the noise
+	// for the function, is too sure of it: μ is too large by about one posterior deviation
+	// σ, and its error has about twice the variance. Both are measured, see lbo.md.
+	winnersCurse = 1.0        // in units of σ
+	unsureBy     = math.Sqrt2 // factor of σ
+	// noiseless is the noise in model units up to which there is none: the model of an
+	// objective that is declared deterministic has √gp.DeterministicNoise.
+	noiseless = 1.1e-3
+)
+
+// shown reports whether what the model takes for noise is: it was declared, or twins
+// disagree. Where there can be no twins, the model is believed.
+func (l *lbo) shown(s *surrogate) bool {
+	if _, declared := l.set.Noise.Number(); declared || len(l.twins) > 0 {
+		return declared || !s.agree(l.twins)
+	}
+	return l.set.Local != on || !slices.ContainsFunc(l.space.Coords(), func(c spaces.Coord) bool { return c.Cells == 0 })
+}
+
+// Recommend names the success with the largest expected value. Under noise that is shown
+// that is the largest posterior mean, else the largest value. It expects
+// μ − winnersCurse·σ ± unsureBy·σ there, in model units, and where noise is too little to
+// matter the value as it was told, ± unsureBy·σn.
 func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
@@ -29,20 +54,28 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 		return told, nil
 	}
 	s, err := l.surrogate()
-	if err != nil || !s.noisy() {
-		return told, nil // without a model the values speak for themselves
+	if err != nil || s.exact || s.noise <= noiseless {
+		return told, nil // without a model, or without noise, the values speak for themselves
 	}
-	ranks := s.limits.rank(s.model.Fitted(nil), s.rows)
-	order := orderBy(len(ranks), func(k int) float64 { return -ranks[k] })
-	k := slices.IndexFunc(order, func(k int) bool { return l.trial[s.rows[k]] > 0 })
-	if k < 0 {
+	if !s.noisy() {
+		told.SD = unsureBy * s.noise * s.slope(s.z[best])
 		return told, nil
 	}
-	best = s.rows[order[k]]
+	if l.shown(s) {
+		ranks := s.limits.rank(s.model.Fitted(nil), s.rows)
+		order := orderBy(len(ranks), func(k int) float64 { return -ranks[k] })
+		k := slices.IndexFunc(order, func(k int) bool { return l.trial[s.rows[k]] > 0 })
+		if k < 0 {
+			return told, nil
+		}
+		best = s.rows[order[k]]
+	}
 	mu, variance := s.model.Predictor().Predict(l.x[best])
+	sd := math.Sqrt(variance)
+	mu -= winnersCurse * sd
 	mean := s.value(mu)
 	if math.IsInf(mean, 0) {
 		return told, nil
 	}
-	return Recommendation{Trial: l.trial[best], Mean: mean, SD: math.Sqrt(variance) * s.slope(mu)}, nil
+	return Recommendation{Trial: l.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}, nil
 }

@@ -89,7 +89,7 @@ func (r *regrets) addStore(s *store, jobs []job, at int) {
 func (r *regrets) addRecommended(s *store, jobs []job) {
 	for _, j := range jobs {
 		if run, ok := s.runs[j.key()]; ok {
-			r.add(j.variant, j.objective.Name, run.recommended-j.objective.Min)
+			r.add(j.variant, j.objective.Name, run.recommended.value-j.objective.Min)
 		}
 	}
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// header is that of every result file: one row for each evaluation, and one
-// with i = 0 that ends a run and holds the value of the recommended trial.
+// header is that of every result file: one row for each evaluation, and one with i = 0 that
+// ends a run and holds the value of the recommended trial, what was expected there, and the
+// standard deviation of that.
 var header = []string{"peer", "function", "seed", "i", "y", "best", "sec"}
 
 // key names one run.
@@ -41,9 +42,13 @@ type store struct {
 // run is what one session left.
 type run struct {
 	points      []point
-	recommended float64 // noiseless value of the recommended trial
+	recommended choice
 	found       optimizer.Earlier
 }
+
+// choice is the trial that an optimizer recommends: its noiseless value, what the optimizer
+// expects there, and the standard deviation of that, 0 without a model.
+type choice struct{ value, mean, sd float64 }
 
 // openStore reads the finished runs of a file and makes it ready for more. A
 // torn last run, as after a crash, is cut.
@@ -103,7 +108,7 @@ func (s *store) parse(text string) (whole int64, err error) {
 			points = append(points, point{I: i, Y: y, Best: best, Sec: sec})
 			continue
 		}
-		s.runs[key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}] = run{points: points, recommended: y}
+		s.runs[key{strings.Clone(rec[0]), strings.Clone(rec[1]), seed}] = run{points: points, recommended: choice{y, best, sec}}
 		points, whole = nil, r.InputOffset()
 	}
 }
@@ -114,7 +119,7 @@ func (s *store) close() error { return s.file.Close() }
 func (s *store) add(k key, r run) error {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	end := point{Y: r.recommended, Best: r.recommended}
+	end := point{Y: r.recommended.value, Best: r.recommended.mean, Sec: r.recommended.sd}
 	for _, p := range append(slices.Clip(r.points), end) {
 		_ = w.Write([]string{k.peer, k.function, strconv.Itoa(k.seed), strconv.Itoa(p.I), // a strings.Builder takes everything
 			strconv.FormatFloat(p.Y, 'g', -1, 64), strconv.FormatFloat(p.Best, 'g', -1, 64), strconv.FormatFloat(p.Sec, 'g', 4, 64)})

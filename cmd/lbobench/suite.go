@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/optimizer"
 )
 
 // suite is a named set of objectives, an instance of each for each seed.
@@ -38,10 +39,14 @@ func paper(change func(problems.Problem) problems.Problem) []problems.Objective 
 	return out
 }
 
-// noiseShare is the standard deviation of the noise suite as a share of the
-// function's range over the box, taken between the 5th and 95th percentile of
-// random points, because the extremes of these functions are far out.
-const noiseShare = 0.05
+// noisy is the paper's functions with noise, whose standard deviation is a share of the
+// function's range over the box, taken between the 5th and 95th percentile of random points,
+// because the extremes of these functions are far out.
+func noisy(percent float64) suite {
+	return suite{about: fmt.Sprintf("the paper's functions with noise of %g %% of their range", percent), make: func(s uint64) []problems.Objective {
+		return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, percent/100*spread(p), s) })
+	}, noisy: true}
+}
 
 func suites() map[string]suite {
 	same := func(p problems.Problem) problems.Problem { return p }
@@ -55,9 +60,7 @@ func suites() map[string]suite {
 		"shifted": {about: "the paper's functions moved, so that the center is no gift", make: func(s uint64) []problems.Objective {
 			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
 		}},
-		"noise": {about: "the paper's functions with noise of 5 % of their range", make: func(s uint64) []problems.Objective {
-			return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, noiseShare*spread(p), s) })
-		}, noisy: true},
+		"noise1": noisy(1), "noise": noisy(5), "noise10": noisy(10),
 		"parallel":    {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
 		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and those that break one count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
 		"fronts":      {about: "two or three objectives; the regret is the share of the front's volume that is not dominated yet", make: func(uint64) []problems.Objective { return problems.Fronts() }},
@@ -134,6 +137,7 @@ func runSuite(cmd *cobra.Command, c common, name string, ranked bool) error {
 	fmt.Fprintf(&b, "### %s: %s\n\n", name, s.about)
 	if !ranked {
 		c.writeSuite(&b, st, jobs, s.noisy)
+		writeChoices(&b, st, jobs)
 		return publish(cmd, c.page, "suite "+name, b.String())
 	}
 	fmt.Fprintf(&b, "%d seeds.\n\n", c.seeds)
@@ -174,6 +178,43 @@ func (c common) writeSuite(b *strings.Builder, s *store, jobs []job, noisy bool)
 		}
 	}
 	b.WriteString("\n")
+}
+
+// writeChoices prints, for each variant that has a model, how often the trial that it
+// recommends is another than the best although nothing is noisy, and how often the 95 %
+// interval of its value holds under noise.
+func writeChoices(b *strings.Builder, s *store, jobs []job) {
+	type count struct{ quiet, luck, noisy, held int }
+	counts := map[string]*count{}
+	for _, j := range jobs {
+		r, made := s.runs[j.key()]
+		if !made || j.command != "" || j.settings.Method == optimizer.MethodRandom || j.objective.Outputs != nil {
+			continue
+		}
+		if counts[j.variant] == nil {
+			counts[j.variant] = &count{}
+		}
+		c := counts[j.variant]
+		if j.objective.Noisy == nil {
+			c.quiet++
+			if len(r.points) > 0 && r.recommended.value > r.points[len(r.points)-1].Best {
+				c.luck++
+			}
+			continue
+		}
+		c.noisy++
+		if math.Abs(r.recommended.mean-r.recommended.value) <= 1.96*r.recommended.sd {
+			c.held++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if c := counts[name]; c.quiet > 0 {
+			fmt.Fprintf(b, "Without noise %s recommends a trial that is worse than the best one in %d of %d runs.\n\n", name, c.luck, c.quiet)
+		}
+		if c := counts[name]; c.noisy > 0 {
+			fmt.Fprintf(b, "Under noise the interval of 1.96 standard deviations around what %s expects of the recommended trial holds its noiseless value in %d of %d runs, %.1f %%.\n\n", name, c.held, c.noisy, 100*float64(c.held)/float64(c.noisy))
+		}
+	}
 }
 
 // failures is the share of failed trials in the second half of a variant's runs.

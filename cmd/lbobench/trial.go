@@ -206,18 +206,19 @@ func negated(x []float64) []float64 {
 	return out
 }
 
-// recommended is the noiseless value of the configuration that the optimizer
-// recommends at the end, and that of the luckiest one where it recommends none.
-func (r *session) recommended(ctx context.Context) float64 {
+// recommended is what the optimizer recommends at the end, and the luckiest trial where it
+// recommends none.
+func (r *session) recommended(ctx context.Context) choice {
+	luckiest := choice{value: r.luckiest, mean: r.luckiest}
 	rec, ok := r.opt.(optimizer.Recommender)
 	if !ok {
-		return r.luckiest
+		return luckiest
 	}
 	got, err := rec.Recommend(ctx)
 	if err != nil {
-		return r.luckiest
+		return luckiest
 	}
-	return r.job.objective.Eval(r.values[got.Trial])
+	return choice{r.job.objective.Eval(r.values[got.Trial]), -got.Mean, got.SD}
 }
 
 // stream is a random stream for one seed.

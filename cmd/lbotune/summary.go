@@ -268,8 +268,8 @@ func describeRecommended(s *strings.Builder, st *study.State, l study.Layout) {
 		return
 	}
 	t := st.Trials[r.Trial-1]
-	fmt.Fprintf(s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s\n  %s\n  command: %s\n",
-		r.Trial, short(r.Mean), short(r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
+	fmt.Fprintf(s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
+		r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
 }
 
 // recommended is the optimizer's choice where it differs from the best trial
