@@ -23,6 +23,8 @@ type Printed struct {
 	// the cube; random is uniform where the upper bound allows an improvement; clip
 	// maximizes what the bounds cut without rejecting it. Default first.
 	Rejected string
+	// Raw leaves the values as they are told; the paper standardizes them.
+	Raw bool
 }
 
 // NewPrinted is New for the method lbo and one objective, with bounds by the letter.

@@ -84,7 +84,7 @@ func (l *lbo) warpOptions() warp.Options {
 	if l.set.Warp == auto {
 		return warp.Options{Winsor: winsor}
 	}
-	return warp.Options{}
+	return warp.Options{Raw: l.printed != nil && l.printed.Raw}
 }
 
 // currentFit returns the fit to use. Fits are due at certain numbers of

@@ -23,7 +23,7 @@ const (
 )
 
 // parts are the experiments, the default first.
-var parts = []string{"main", "gains", "tasks", "product", "kappa", "beta"}
+var parts = []string{"main", "gains", "tasks", "product", "kappa", "beta", "essentials"}
 
 type reproduction struct {
 	common
@@ -47,7 +47,9 @@ func reproduceCommand() *cobra.Command {
   tasks    the robot and the logistic regression x {random search, BO, LBO}
   product  the same comparison as main with lbotune's own defaults
   kappa    schedules and factors of the estimated constant
-  beta     the upper confidence bound with beta = 10^16`,
+  beta     the upper confidence bound with beta = 10^16
+  essentials  what the paper calls essential: BO without random exploration, and with values
+           that are not standardized, beside BO with both`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
@@ -73,6 +75,8 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeGains(b, s, jobs) }
 	case "beta":
 		jobs, write = r.betaJobs(), func(b *strings.Builder, s *store) { r.writeBeta(b, r.end(s, jobs)) }
+	case "essentials":
+		jobs, write = r.essentialJobs(), func(b *strings.Builder, s *store) { r.writeEssentials(b, r.end(s, jobs)) }
 	case "tasks":
 		jobs, write = r.taskJobs(), func(b *strings.Builder, s *store) { r.writeTasks(b, s, jobs) }
 	default:
@@ -313,4 +317,30 @@ func (r *reproduction) writeBeta(b *strings.Builder, end *regrets) {
 	fmt.Fprintf(b, "Median regret after %d evaluations with beta = 10^16.\n\n", r.evals)
 	writeMedians(b, "problem", end, end.peers)
 	b.WriteString("\n")
+}
+
+// The two things that the paper calls essential, left out.
+const (
+	unexplored     = "unexplored"
+	unstandardized = "raw"
+)
+
+func (r *reproduction) essentialJobs() []job {
+	return r.each(bothDomains, func(problems.Objective) (out []variant) {
+		for _, acq := range acquisitions {
+			s := with(r.base(), plain, 0)
+			s.Acquisition, s.Design, s.Maximizer = acq, "random", "direct"
+			never := s
+			never.ExploreEvery = -1
+			out = append(out, variant{acq + "-" + plain, s, &optimizer.Printed{}}, variant{acq + "-" + unexplored, never, &optimizer.Printed{}},
+				variant{acq + "-" + unstandardized, s, &optimizer.Printed{Raw: true}})
+		}
+		return out
+	})
+}
+
+func (r *reproduction) writeEssentials(b *strings.Builder, end *regrets) {
+	for _, way := range []string{unexplored, unstandardized} {
+		r.writeWay(b, end, way, func(acq string) (string, string) { return acq + "-" + way, acq + "-" + plain })
+	}
 }

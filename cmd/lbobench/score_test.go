@@ -176,7 +176,7 @@ func TestStoreGoesOn(t *testing.T) {
 
 // Every part of the reproduction runs, on one problem and a few evaluations.
 func TestReproductionSmoke(t *testing.T) {
-	for _, part := range []string{"main", "tasks", "product", "kappa", "beta"} {
+	for _, part := range []string{"main", "tasks", "product", "kappa", "beta", "essentials"} {
 		dir := t.TempDir()
 		cmd := reproduceCommand()
 		var out strings.Builder

@@ -34,6 +34,8 @@ type Options struct {
 	// Winsor, if positive, raises values below median − Winsor·MAD to that
 	// bound. It has no effect when MAD is 0.
 	Winsor float64
+	// Raw leaves out the standardization: Mean is 0 and SD 1.
+	Raw bool
 }
 
 // Warp is a fitted transform z = (shape(max(y, Floor)) − Mean)/SD. The zero
@@ -100,8 +102,10 @@ func Fit(kind Kind, values []float64, o Options) (Warp, error) {
 			ys[i] = w.shape(y)
 		}
 	}
-	m := moments(ys)
-	w.Mean, w.SD = m.mean, m.sd
+	if !o.Raw {
+		m := moments(ys)
+		w.Mean, w.SD = m.mean, m.sd
+	}
 	for _, z := range w.ApplyAll(values) {
 		if math.IsInf(z, 0) || math.IsNaN(z) {
 			return Warp{}, fmt.Errorf("warp: %s: the values spread beyond the range of float64", kind)
