@@ -29,6 +29,7 @@ func TestCommandsAreExtended(t *testing.T) {
 		{"train --lr={lr} --wd=0.25", "train --lr={lr} --wd={wd} --bn={bn}", true},
 		{"train --lr={lr} --wd=0.5", "train --lr={lr} --wd={wd} --bn={bn}", false},
 		{"train --lr={lr}", "train --fast --lr={lr} --wd={wd} --bn={bn}", false},
+		{"train --lr={lr}", "train --lr={lr} --wd={wd} --bn={bn} --fast", false},
 		{"train --lr={lr} --slow", "train --lr={lr} --wd={wd} --bn={bn}", false},
 		{"train --lr={lr} | tee log", "train --lr={lr} --wd={wd} --bn={bn} | tee log", true},
 		{"[train --lr {lr}]", "[train --lr {lr} --wd {wd} {flag:bn}]", true},
@@ -63,6 +64,15 @@ func TestCommandsAreExtended(t *testing.T) {
 		was.Files, now.Files = c.was, c.now
 		if got := filesExtend(was, now); got != c.want {
 			t.Errorf("%+v to %+v: %v", c.was, c.now, got)
+		}
+	}
+}
+
+// A value that cannot be shown in full ends with dots.
+func TestBrief(t *testing.T) {
+	for n, want := range map[int]string{118: strings.Repeat("x", 118) + `"`, 119: strings.Repeat("x", 119) + "..."} {
+		if got := brief(strings.Repeat("x", n)); got != `"`+want {
+			t.Errorf("%d characters are shown as %s", n, got)
 		}
 	}
 }

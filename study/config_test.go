@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -29,6 +30,7 @@ func TestInvalidConfigs(t *testing.T) {
 		},
 		"parameter x: min: min = 2 must be smaller than max = 1": func(c *study.Config) { c.Params[0].Min = 2 },
 		`relation "n <= 5": the training budget n cannot be`:     func(c *study.Config) { halves(c); c.Where = []string{"n <= 5"} },
+		"parameter n: min: min = 9 must be":                      func(c *study.Config) { c.Params[1].Min, c.Where = 9, []string{"x <= 1"} },
 		`relation "x <= unknown": there is no parameter unknown`: func(c *study.Config) { c.Where = []string{"x <= unknown"} },
 	} {
 		c := config()
@@ -45,6 +47,11 @@ func TestInvalidConfigs(t *testing.T) {
 		t.Errorf("without an id: %v", err)
 	}
 	c := config()
+	c.Metrics[0].Min, c.Metrics[0].Max = number(1), number(1)
+	for i := range study.MaxMetrics - 1 {
+		c.Metrics = append(c.Metrics, study.Metric{Name: strings.Repeat("m", i+1)})
+	}
+	begun(t, c) // at the bounds of what is valid
 	c.Budget.Goal = number(math.NaN())
 	if _, err := c.Fingerprint(); err == nil || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("a goal that is not a number: %v", err)
@@ -79,9 +86,45 @@ func TestValuesOfNoRung(t *testing.T) {
 	if p := begun(t, c).Search.Partial(values(0, 4)); p != "at n=4 of 8" {
 		t.Errorf("n=4 is part %q of the resource", p)
 	}
+	for _, c := range []study.Config{c, config()} {
+		if p := begun(t, c).Search.Partial(values(0, 8)); p != "" {
+			t.Errorf("n=8 is part %q of the resource", p)
+		}
+	}
+	if p, err := begun(t, c).Search.Encode(values(0, 8)); err != nil || math.Abs(p[1]-5.0/6) > 1e-12 { // the middle of the last third
+		t.Errorf("the last rung is at %v, %v", p, err)
+	}
 	err := begun(t, c).Apply(study.Record{Event: study.Proposed{Trial: 2, Values: values(0, 3)}})
 	if err == nil || !strings.Contains(err.Error(), "parameter n has none of the values [2 4 8] of its rungs") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// With rungs the optimizer begins with as many trials more as the next rung has less, unless
+// the config says how many.
+func TestDesignOfRungs(t *testing.T) {
+	c := config()
+	plain := c.Optimizer.Resolved(2).DesignSize
+	halves(&c)
+	for want, o := range map[int]optimizer.Settings{2 * plain: {}, 3: {DesignSize: 3}, 0: {Preset: optimizer.PresetPaper}} {
+		c.Optimizer = o
+		if s, err := c.Search(); err != nil || s.Settings.DesignSize != want {
+			t.Errorf("%+v begins with %d trials, %v; want %d", o, s.Settings.DesignSize, err, want)
+		}
+	}
+}
+
+// Values that a person enqueues run with the rung that has what they say, or more.
+func TestEnqueuedOnRungs(t *testing.T) {
+	c := config()
+	halves(&c)
+	for n, want := range map[int64]int64{1: 2, 2: 2, 3: 4, 8: 8} {
+		st := begun(t, c)
+		apply(t, st, study.Enqueued{Values: values(0.25, n)})
+		apply(t, st, study.Excluded{Trial: 1}) // which would be continued
+		if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginGiven || !p.Values.Equal(values(0.25, want)) {
+			t.Errorf("n=%d runs with %v; want n=%d", n, p.Values, want)
+		}
 	}
 }
 

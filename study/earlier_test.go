@@ -36,6 +36,7 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 		"b,7,1.5,10\r\n" + // out of range
 		"c,-1,,10\r\n" + // failed
 		"d,0.25,nan,10\r\n" + // failed
+		"i,0.125,-Inf,10\r\n" + // failed
 		"e,1e-3, 3e2 ,10\r\n" +
 		"f,0.75,\"1,5\",10\r\n" + // no number
 		"g,1,-4,10\r\n"})
@@ -57,7 +58,7 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 		}
 		got = append(got, x, v)
 	}
-	want := []float64{0.5, 2.5, -1, math.NaN(), 0.25, math.NaN(), 1e-3, 300, 1, -4}
+	want := []float64{0.5, 2.5, -1, math.NaN(), 0.25, math.NaN(), 0.125, math.NaN(), 1e-3, 300, 1, -4}
 	for i := range want {
 		if len(got) != len(want) || got[i] != want[i] && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
 			t.Fatalf("read %v, want %v", got, want)
@@ -71,8 +72,15 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := c.Inherited(search, all)[0]
-	if len(o.Points) != 5 || o.Values[0] != -2.5 || !math.IsNaN(o.Values[1]) || o.Points[4][0] != 1 {
+	if len(o.Points) != 6 || o.Values[0] != -2.5 || !math.IsNaN(o.Values[1]) || o.Points[5][0] != 1 {
 		t.Errorf("the optimizer is told %v", o)
+	}
+	c.Params[0].Min = 0 // which leaves out the second
+	if search, err = c.Search(); err != nil {
+		t.Fatal(err)
+	}
+	if o := c.Inherited(search, all)[0]; len(o.Points) != 5 || o.Values[4] != 4 {
+		t.Errorf("of a smaller range the optimizer is told %v", o)
 	}
 }
 
@@ -126,6 +134,8 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		"none fits":     {text: "x,n,loss\n5,1,2\n6,1,2\n", same: true, want: `0 of 2 trials succeeded with values that fit; want at least 1; the first that does not fit is line 2: parameter x: found "5"`},
 		"too few":       {text: "x,n,loss\n0,1,2\n1,1,2\n1,2,\n", want: "2 of 3 trials succeeded; want at least 3"},
 		"nothing there": {text: "x,n,loss\n", same: true, want: "0 of 0 trials succeeded"},
+		"a directory":   {from: ".", want: "there is no study in"},
+		"no number":     {text: "x,n,loss\nlow,1,2\n", same: true, want: `parameter x: found "low"`},
 		"too many":      {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 5001), want: "there are 5001 trials; the most is 5000"},
 	} {
 		t.Run(name, func(t *testing.T) {

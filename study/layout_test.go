@@ -11,6 +11,9 @@ import (
 func TestLayout(t *testing.T) {
 	dir := t.TempDir()
 	l := study.LayoutOf(dir)
+	if here := study.LayoutOf("here"); !filepath.IsAbs(string(here)) {
+		t.Errorf("the layout of a relative path is %s", here)
+	}
 	for got, want := range map[string]string{
 		study.DirFor("a/mnist.toml"): "a/mnist.study",
 		l.Journal():                  dir + "/journal.jsonl",
@@ -29,6 +32,12 @@ func TestFormer(t *testing.T) {
 	l := study.LayoutOf(t.TempDir())
 	if d := l.Former(); d != "" {
 		t.Errorf("an empty directory holds %s", d)
+	}
+	if err := os.MkdirAll(l.Setup(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if d := l.Former(); d != "" {
+		t.Errorf("the empty %s is that of a study", d)
 	}
 	for _, dir := range []string{l.Attempt(study.AttemptID{Attempt: 1}), l.Attempt(study.AttemptID{Trial: 1, Attempt: 1})} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -118,6 +118,12 @@ func TestObservationsTellOfLimits(t *testing.T) {
 	if !slices.Equal(o.Constraints, []float64{0.5, -0.5}) {
 		t.Errorf("constraints %v", o.Constraints)
 	}
+	unsaid := limited(t, func(*study.Config) {})
+	apply(t, unsaid, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 3)})
+	apply(t, unsaid, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit}})
+	if c := unsaid.Observation(unsaid.Trials[0]).Constraints; c != nil {
+		t.Errorf("a failure that means nothing: constraints %v", c)
+	}
 	for kind, explained := range map[study.FailureKind]bool{study.FailTimeout: true, study.FailSignal: true, study.FailNoMetric: false} {
 		n := len(st.Trials) + 1
 		apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3)})
@@ -171,6 +177,10 @@ func TestGapEnding(t *testing.T) {
 		if (end == nil) != (want == "") || end != nil && (end.Why != study.EndGap || !strings.HasPrefix(end.Detail, want)) {
 			t.Errorf("ended by %+v; want %q", end, want)
 		}
+	}
+	st.Config.Budget.Gap = 0
+	if st.GapEnding(note(0, true)) != nil {
+		t.Error("a gap that nobody asked for ends the study")
 	}
 	if st.GapEnding(optimizer.Note{}) != nil {
 		t.Error("a proposal that knows of no gap ends the study")

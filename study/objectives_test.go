@@ -90,6 +90,9 @@ func TestFrontTrialByTrial(t *testing.T) {
 // before it was found included.
 func TestHypervolumesAboveTheWorst(t *testing.T) {
 	st := two(t, func(c *study.Config) { c.Metrics[0].Threshold, c.Metrics[1].Threshold = nil, nil })
+	if got := st.Hypervolume(); got != 0 {
+		t.Errorf("volume %v of no trial", got)
+	}
 	tryTwo(t, st, 3, 4, 1)
 	if got := st.Hypervolumes(); !slices.Equal(got, []float64{0}) {
 		t.Errorf("volumes %v of one trial, which is the worst", got)
@@ -112,7 +115,7 @@ func TestPreferred(t *testing.T) {
 		1: {},
 		4: {Weights: map[string]float64{"gain": 1}},
 		2: {Weights: map[string]float64{"gain": 1, "loss": 1}},
-		3: {Weights: map[string]float64{"gain": 1}, Bounds: []study.Limit{{Metric: "loss", At: 7}}},
+		3: {Weights: map[string]float64{"gain": 1}, Bounds: []study.Limit{{Metric: "loss", At: 6}}},
 	} {
 		if got := st.Preferred(p); got == nil || got.Number != want {
 			t.Errorf("%+v prefers %v, want trial %d", p, got, want)
@@ -120,6 +123,36 @@ func TestPreferred(t *testing.T) {
 	}
 	if got := st.Preferred(study.Preference{Bounds: []study.Limit{{Metric: "gain", At: 11, Least: true}}}); got != nil {
 		t.Errorf("nothing keeps the bound, but trial %d is preferred", got.Number)
+	}
+}
+
+// Of three objectives: a tie in the first leaves the trial that stands for the front, what
+// does not differ on it weighs nothing, others count by their range on it, a failure between
+// two trials changes nothing, and the first objective needs no goal.
+func TestThreeObjectives(t *testing.T) {
+	st := two(t, func(c *study.Config) {
+		c.Metrics[2] = study.Metric{Name: "size", Direction: study.Minimize}
+		c.Metrics[1].Goal = number(150)
+	})
+	tryTwo(t, st, 5, 40, 3)
+	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3)})
+	apply(t, st, study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit}})
+	tryTwo(t, st, 5, 60, 9)
+	if st.Best().Number != 1 || !slices.Equal(frontOf(st), []int{1, 3}) {
+		t.Errorf("the best is trial %d, the front %v", st.Best().Number, frontOf(st))
+	}
+	weights := func(w map[string]float64) int { return st.Preferred(study.Preference{Weights: w}).Number }
+	if n := weights(map[string]float64{"loss": 1, "gain": 1}); n != 3 {
+		t.Errorf("with the same loss, trial %d has the best gain", n)
+	}
+	if n := weights(map[string]float64{"gain": 1, "size": 1.5}); n != 1 {
+		t.Errorf("by their ranges on the front, trial %d is the best in gain and, above it, size", n)
+	}
+	if e := st.Ending(0); e != nil {
+		t.Errorf("ended by %+v", e)
+	}
+	if tryTwo(t, st, 9, 150, 9); st.Ending(0) == nil || st.Ending(0).Why != study.EndGoal {
+		t.Errorf("with the goal reached: %+v", st.Ending(0))
 	}
 }
 

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"os"
@@ -31,7 +32,7 @@ func TestRequestsWait(t *testing.T) {
 		}
 	}
 	rs, err := study.ReadRequests(l)
-	if err != nil || len(rs) != 2 || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
+	if err != nil || len(rs) != 2 || rs[0].Unreadable != nil || rs[1].Unreadable != nil || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
 		t.Fatalf("requests %+v: %v", rs, err)
 	}
 	for name, stays := range map[string]bool{"fresh.json.new": true, "old.json.new": false, "readme": true} {
@@ -47,6 +48,29 @@ func TestRequestsWait(t *testing.T) {
 	}
 	if err := (study.Request{ID: "full"}).Remove(l); err == nil || !strings.Contains(err.Error(), "remove a request") {
 		t.Errorf("what cannot be removed: %v", err)
+	}
+}
+
+// A request is read whatever its size, if it may be left, and what no request is says why.
+func TestRequestsAreRead(t *testing.T) {
+	l := study.LayoutOf(t.TempDir())
+	largest := study.Request{Action: study.ActionNote, Text: strings.Repeat("x", 1<<20-len(`{"version":1,"action":"note","text":""}`))}
+	if _, err := largest.Submit(l); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"2.json": "{", "3.json": `{"version":2,"action":"note"}`} {
+		if err := os.WriteFile(filepath.Join(l.Requests(), name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rs, err := study.ReadRequests(l)
+	if err != nil || len(rs) != 3 || rs[0].Unreadable != nil || rs[0].Text != largest.Text {
+		t.Fatalf("%d requests, %v", len(rs), err)
+	}
+	for i, want := range []string{"", "it cannot be read", "its format is 2, and not 1"} {
+		if err := rs[i].Unreadable; i > 0 && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v; want %q", rs[i].ID, err, want)
+		}
 	}
 }
 
@@ -104,6 +128,17 @@ func TestAdjusted(t *testing.T) {
 		why, known := st.Answered("7")
 		if b := st.Config.Budget; !known || why != "" || b.Trials != 20 || b.Time != r.Time || st.Config.Run.Workers != 2 {
 			t.Errorf("adjusted to %+v, answered %v %q", b, known, why)
+		}
+	}
+	for _, r := range []study.Request{{Trials: 30}, {Time: study.Duration(time.Minute)}, {Workers: 1}} {
+		r.Action = study.ActionAdjust
+		e, err := st.Event(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, was := e.(study.ConfigChanged).Config, st.Config
+		if now.Budget.Trials != cmp.Or(r.Trials, was.Budget.Trials) || now.Budget.Time != cmp.Or(r.Time, was.Budget.Time) || now.Run.Workers != cmp.Or(r.Workers, was.Run.Workers) {
+			t.Errorf("%+v makes %+v and %d workers", r, now.Budget, now.Run.Workers)
 		}
 	}
 	c = config()

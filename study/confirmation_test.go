@@ -1,0 +1,49 @@
+package study_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/study"
+)
+
+// confirmation is that of a trial whose repeats gave these values, each plus shift.
+func confirmation(t *testing.T, shift float64, values ...float64) study.Confirmation {
+	t.Helper()
+	c := config()
+	c.Run.Confirm = len(values)
+	st := begun(t, c)
+	for i, v := range values {
+		apply(t, st, study.Confirmed{Trial: 1, Attempt: 2 + i, Metrics: study.Metrics{"loss": journal.Float(v + shift)}})
+	}
+	cs := st.Confirmations()
+	if len(cs) != 1 {
+		t.Fatalf("confirmed %d trials", len(cs))
+	}
+	return cs[0]
+}
+
+// The margin and the ties are those of scipy.stats: t.ppf(0.975, 3)·s/2, and ttest_ind with
+// equal_var=False, whose p-value is 0.05 at a difference of 5.3748.
+func TestTied(t *testing.T) {
+	a := confirmation(t, 0, 0, 1, 3, 8)
+	if a.Mean != 3 || math.Abs(a.Margin-5.663204705734667) > 1e-6 {
+		t.Errorf("mean %v ± %v", a.Mean, a.Margin)
+	}
+	for _, c := range []struct {
+		a, b study.Confirmation
+		tied bool
+	}{
+		{a, confirmation(t, 5.364, 2, 2.5, 4.5), true},
+		{a, confirmation(t, 5.386, 2, 2.5, 4.5), false},
+		{a, confirmation(t, -5.386, 2, 2.5, 4.5), false},
+		{confirmation(t, 0, 0, 1), confirmation(t, 0.25, 0, 1), true}, // of the same spread
+		{confirmation(t, 0, 2, 2), confirmation(t, 0, 2, 2, 2), true}, // of none
+		{confirmation(t, 0, 2, 2), confirmation(t, 0.25, 2, 2), false},
+	} {
+		if c.a.Tied(c.b) != c.tied || c.b.Tied(c.a) != c.tied {
+			t.Errorf("%+v and %+v: tied %v", c.a, c.b, !c.tied)
+		}
+	}
+}
