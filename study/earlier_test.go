@@ -173,6 +173,16 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 		trial(0, `"values":null`, `"x":0.75`, "0")
 	named := strings.Replace(journal, `"op_code":1,`, `"op_code":3,"system_attr":{"study:metric_names":["size"]},`, 1)
 	named = strings.Replace(named, `"study_id":2`, `"study_id":0`, 1)
+	one := `{"op_code":0,"study_name":"a","directions":[1]}` + "\n" +
+		trial(0, `"value":2.5`, `"x":0.5,"n":2.0`, "1") +
+		trial(0, `"value":1`, `"x":0.25,"n":9.0`, `1,"user_attrs":{"lbotune:status":"excluded"}`) +
+		trial(0, `"value":2`, `"x":0.25,"n":9.0`, `1,"user_attrs":{"lbotune:status":"out of range"}`) +
+		trial(0, `"value":NaN`, `"x":0.25,"n":9.0,"drop":1`, "3")
+	metrics := `{"op_code":3,"study_id":0,"system_attr":{"study:metric_names":["size","loss"]}}` + "\n"
+	two := `{"op_code":0,"study_name":"a","directions":[1,1]}` + "\n" + metrics +
+		trial(0, `"values":[1,2.5]`, `"x":0.5,"n":2.0`, "1") +
+		trial(0, `"values":[1]`, `"x":0.25,"n":9.0`, "1") +
+		trial(0, `"value":NaN`, `"x":0.25,"n":9.0,"drop":1`, "3")
 	for name, c := range map[string]struct {
 		text, study string
 		columns     map[string]string
@@ -180,17 +190,21 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 		why         string
 		fails       string
 	}{
-		"Ray Tune":     {text: "val,config/x,config/train_loop_config/n,loss,trial_id\n1,.5,2,2.5,a\n1,.25,9,,b\n", columns: map[string]string{"x": "config/x", "n": "config/train_loop_config/n"}},
-		"MLflow":       {text: "run_id,status,params.x,params.n,metrics.loss\na,FINISHED,0.5,2,2.5\nb,FAILED,0.25,9,3\nc,RUNNING,0.25,9,3\n", columns: map[string]string{"x": "params.x", "n": "params.n", "loss": "metrics.loss"}, left: 1, why: "line 4: running"},
-		"Optuna's CSV": {text: "number,value,params_n,params_x,state\n0,2.5,2.0,0.5,COMPLETE\n1,,9.0,0.25,FAIL\n2,0.1,9.0,0.25,PRUNED\n", columns: map[string]string{"x": "params_x", "n": "params_n", "loss": "value"}, left: 1, why: "line 4: pruned"},
-		"W&B":          {text: "Name,State,x,config.n,loss\nr,finished,0.5,2,2.5\nr,crashed,0.25,9,1\n", columns: map[string]string{"n": "config.n"}},
-		"Orion":        {text: "id,status,completed,objective,/x,/n\na,completed,t,2.5,0.5,2\nb,broken,,,0.25,9\n", columns: map[string]string{"x": "/x", "n": "/n", "loss": "objective"}},
-		"lbotune":      {text: "trial,status,loss,x,n\n1,best,2.5,0.5,2\n2,failed,,0.25,9\n3,pruned,1,0.25,9\n", left: 1, why: "line 4: pruned"},
-		"Optuna":       {text: journal, study: "a", left: 2, why: "trial 2: stopped early"},
-		"no study":     {text: journal, study: "c", fails: `it has the studies ["a" "b"]; name one of them by study`},
-		"direction":    {text: journal, study: "b", fails: "its objective has the other direction: this study is to minimize loss"},
-		"no metric":    {text: named, study: "a", fails: "there is no metric loss among size"},
-		"no journal":   {text: "x,n,loss\n0,1,2\n", study: "a", fails: `study = "a" is for a journal or database of Optuna, which this is not`},
+		"Ray Tune":      {text: "val,config/x,config/train_loop_config/n,loss,trial_id\n1,.5,2,2.5,a\n1,.25,9,,b\n", columns: map[string]string{"x": "config/x", "n": "config/train_loop_config/n"}},
+		"MLflow":        {text: "run_id,status,params.x,params.n,metrics.loss\na,FINISHED,0.5,2,2.5\nb,FAILED,0.25,9,3\nc,RUNNING,0.25,9,3\n", columns: map[string]string{"x": "params.x", "n": "params.n", "loss": "metrics.loss"}, left: 1, why: "line 4: running"},
+		"Optuna's CSV":  {text: "number,value,params_n,params_x,state\n0,2.5,2.0,0.5,COMPLETE\n1,,9.0,0.25,FAIL\n2,0.1,9.0,0.25,PRUNED\n", columns: map[string]string{"x": "params_x", "n": "params_n", "loss": "value"}, left: 1, why: "line 4: pruned"},
+		"W&B":           {text: "Name,State,x,config.n,loss\nr,finished,0.5,2,2.5\nr,crashed,0.25,9,1\n", columns: map[string]string{"n": "config.n"}},
+		"Orion":         {text: "id,status,completed,objective,/x,/n\na,completed,t,2.5,0.5,2\nb,broken,,,0.25,9\n", columns: map[string]string{"x": "/x", "n": "/n", "loss": "objective"}},
+		"lbotune":       {text: "trial,status,loss,x,n\n1,best,2.5,0.5,2\n2,failed,,0.25,9\n3,pruned,1,0.25,9\n", left: 1, why: "line 4: pruned"},
+		"Optuna":        {text: journal, study: "a", left: 2, why: "trial 2: stopped early"},
+		"Optuna's only": {text: one, left: 2, why: "trial 1: excluded"},
+		"Optuna's two":  {text: two, left: 1, why: "trial 1: not finished"},
+		"not that one":  {text: one, study: "b", fails: `it has the studies ["a"]; name one of them by study`},
+		"a name more":   {text: strings.Replace(one, "\n", "\n"+metrics, 1), fails: "there is no metric loss among size, loss"},
+		"no study":      {text: journal, study: "c", fails: `it has the studies ["a" "b"]; name one of them by study`},
+		"direction":     {text: journal, study: "b", fails: "its objective has the other direction: this study is to minimize loss"},
+		"no metric":     {text: named, study: "a", fails: "there is no metric loss among size"},
+		"no journal":    {text: "x,n,loss\n0,1,2\n", study: "a", fails: `study = "a" is for a journal or database of Optuna, which this is not`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := beginWith(t, study.WarmStart{From: "source", Same: true, Study: c.study}, map[string]string{"source": c.text})
@@ -208,7 +222,7 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 			if len(e.Trials) != 2 || !e.Trials[0].Values.Equal(values(0.5, 2)) || *e.Trials[0].Value != 2.5 || !e.Trials[1].Values.Equal(values(0.25, 9)) || e.Trials[1].Value != nil {
 				t.Errorf("read %+v", e.Trials)
 			}
-			if !maps.Equal(e.Columns, c.columns) || e.Left != c.left || e.Why != c.why || (len(e.Ignored) > 0) != (name == "Optuna") {
+			if !maps.Equal(e.Columns, c.columns) || e.Left != c.left || e.Why != c.why || (len(e.Ignored) > 0) != strings.Contains(c.text, `"drop":1`) {
 				t.Errorf("columns %v, left %d, %q, ignored %q", e.Columns, e.Left, e.Why, e.Ignored)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -155,6 +156,49 @@ func TestBrokenLimits(t *testing.T) {
 	}
 	if over := (study.Limit{Metric: "size"}).Over(study.Metrics{"size": 3}); over != 3 {
 		t.Errorf("3 is %v over a limit of 0", over)
+	}
+}
+
+// A trial is stopped only for a limit that says so, and of which readings come in time.
+func TestStopsEarly(t *testing.T) {
+	for _, c := range []struct {
+		metric study.Metric
+		want   bool
+	}{
+		{study.Metric{Max: number(1), Stop: true}, true},
+		{study.Metric{Max: number(1)}, false},
+		{study.Metric{Stop: true}, false},
+		{study.Metric{Measure: study.Seconds, Stop: true}, false},
+		{study.Metric{Max: number(1), Stop: true, Measure: study.Seconds}, false},
+		{study.Metric{Max: number(1), Stop: true, Rule: parser.Rule{Source: parser.File}}, false},
+	} {
+		if got := c.metric.StopsEarly(); got != c.want {
+			t.Errorf("%+v stops early: %v", c.metric, got)
+		}
+	}
+}
+
+// Runs are combined metric by metric, over those that have it.
+func TestCombine(t *testing.T) {
+	huge := journal.Float(math.MaxFloat64)
+	first, second := study.Metrics{"a": 1, "odd": 1, "huge": huge}, study.Metrics{"a": 9, "odd": 2, "huge": huge, "late": 5}
+	for i := range 20 { // so that what follows one that both have is seldom the last
+		first[string(rune('A'+i))], second[string(rune('A'+i))] = 0, 0
+	}
+	runs := []study.Metrics{first, second, {"odd": 9}, {"nan": journal.Float(math.NaN())}, {"nan": 1}}
+	for how, want := range map[string]study.Metrics{
+		"mean":   {"a": 5, "odd": 4, "huge": huge, "late": 5},
+		"median": {"a": 5, "odd": 2, "huge": huge, "late": 5},
+	} {
+		got := study.Combine(runs, how)
+		for name, v := range want {
+			if is, ok := got[name]; !ok || is != v {
+				t.Errorf("the %s of %s is %v, %v; want %v", how, name, is, ok, v)
+			}
+		}
+		if v := float64(got["nan"]); !math.IsNaN(v) || len(got) != 25 {
+			t.Errorf("the %s of what is no number is %v; %d metrics", how, v, len(got))
+		}
 	}
 }
 

@@ -70,6 +70,10 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"another type":       {nil, func(c *study.Config) { c.Params[1].Kind = spaces.KindFloat }, []string{"type of n: was int, is float"}},
 		"another condition":  {nil, func(c *study.Config) { c.Params[1].When = when }, []string{`when of n: was none, is "x == 0.5"`}},
 		"other rungs":        {halving(1), halving(4), []string{"rungs of n: were [1,2,4,8], are [4,8]"}},
+		"wrong rungs and another optimizer": {halving(1), func(c *study.Config) {
+			halving(1)(c)
+			c.Prune.Reduction, c.Optimizer.Method = 0, optimizer.MethodRandom
+		}, []string{"rungs of n: were [1,2,4,8], are none", "optimizer: was "}},
 		"no rungs any more":  {halving(1), nil, []string{"resource: was n, is none"}},
 		"another direction":  {nil, func(c *study.Config) { c.Metrics[0].Direction = study.Maximize }, []string{`direction: was "minimize", is "maximize"`}},
 		"one more objective": {nil, several, []string{`objectives: was [{"name":"loss"`}},
@@ -109,5 +113,64 @@ func TestChangesOfABegunStudy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Before the first trial parameters may change their order, which is that of the trials.
+func TestOrderBeforeTheFirstTrial(t *testing.T) {
+	st, c := &study.State{}, config()
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
+	c.Params = slices.Clone(c.Params)
+	slices.Reverse(c.Params)
+	if change, err := st.Reconfigured(c); err != nil || change == nil || change.Config.Params[0].Name != "n" {
+		t.Errorf("%+v, %v", change, err)
+	}
+}
+
+// While a study runs it takes over the ranges and relations alone, and more parameters with
+// the command that takes them; before the first trial everything.
+func TestReconfiguredParams(t *testing.T) {
+	empty := &study.State{}
+	apply(t, empty, study.Created{ID: "id", Fingerprint: "f", Config: config()})
+	narrow := func(c *study.Config) { c.Params[0].Max = 0.75 }
+	more := func(c *study.Config) {
+		c.Params = append(c.Params, spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1, Default: spaces.Float(0)})
+		c.Command.Argv = append(c.Command.Argv, "--new={new}")
+	}
+	for name, c := range map[string]struct {
+		st     *study.State
+		change func(*study.Config)
+		budget int // 0 if nothing changes
+	}{
+		"another budget":            {begun(t, config()), func(*study.Config) {}, 0},
+		"a range":                   {begun(t, config()), narrow, 12},
+		"a relation":                {begun(t, config()), func(c *study.Config) { c.Where = []string{"x <= n"} }, 12},
+		"one more":                  {begun(t, config()), more, 99},
+		"a range before any trial":  {empty, narrow, 99},
+		"one more before any trial": {empty, more, 99},
+	} {
+		now := config()
+		now.Budget.Trials = 99
+		c.change(&now)
+		change, err := c.st.ReconfiguredParams(now)
+		if err != nil || (change == nil) != (c.budget == 0) {
+			t.Errorf("%s: %+v, %v", name, change, err)
+			continue
+		}
+		if change != nil && (change.Config.Budget.Trials != c.budget || len(change.Config.Command.Argv) != len(now.Command.Argv) ||
+			!slices.Equal(change.Config.Where, now.Where) || change.Config.Params[0].Max != now.Params[0].Max) {
+			t.Errorf("%s: taken over %+v", name, change.Config)
+		}
+	}
+}
+
+// Enqueued values that a smaller range leaves no room for are named.
+func TestDropped(t *testing.T) {
+	st, c := begun(t, config()), config()
+	apply(t, st, study.Enqueued{Values: values(0.25, 3)})
+	apply(t, st, study.Enqueued{Values: values(0.875, 4)})
+	c.Params[0].Max = 0.75
+	if d := st.Dropped(study.ConfigChanged{Config: c}); len(d) != 1 || !d[0].Equal(values(0.875, 4)) {
+		t.Errorf("dropped %v", d)
 	}
 }

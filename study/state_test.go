@@ -277,6 +277,24 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// What is not finished is listed by number, whatever has finished in between.
+func TestPending(t *testing.T) {
+	st := begun(t, config())
+	st2 := &study.State{}
+	apply(t, st2, study.Created{ID: "id", Fingerprint: "f", Config: config()})
+	for n := range 4 {
+		apply(t, st2, study.Proposed{Trial: n + 1, Pending: []int{}, Values: values(0, 1)})
+	}
+	apply(t, st2, study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}})
+	var got []int
+	for _, p := range st2.Pending() {
+		got = append(got, p.Number)
+	}
+	if !slices.Equal(got, []int{1, 2, 4}) || len(st.Pending()) != 0 {
+		t.Errorf("pending are %v, and of a finished study %v", got, st.Pending())
+	}
+}
+
 // The first end of a trial counts.
 func TestFirstEndWins(t *testing.T) {
 	st := &study.State{}

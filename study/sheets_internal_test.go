@@ -1,0 +1,31 @@
+package study
+
+import (
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Cells hold numbers and truth values as other tools write them, and texts as they are.
+func TestParseCell(t *testing.T) {
+	float := spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1}
+	whole := spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 0, Max: 9}
+	flag := spaces.Param{Name: "b", Kind: spaces.KindBool}
+	choice := spaces.Param{Name: "c", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("SGD"), spaces.String("sgd")}}
+	for _, c := range []struct {
+		p    spaces.Param
+		text string
+		want spaces.Value // none if it cannot be read
+	}{
+		{float, "0.5", spaces.Float(0.5)},
+		{float, "low", spaces.Value{}}, // although 0 would be in the range
+		{whole, "3.0", spaces.Int(3)},
+		{whole, "3.5", spaces.Value{}},
+		{flag, "True", spaces.Bool(true)},
+		{choice, "SGD", spaces.String("SGD")},
+	} {
+		if v, err := parseCell(c.p, c.text); (err == nil) != c.want.IsValid() || err == nil && v != c.want {
+			t.Errorf("%s of %s is %v, %v", c.text, c.p.Name, v, err)
+		}
+	}
+}
