@@ -47,3 +47,35 @@ func TestTied(t *testing.T) {
 		}
 	}
 }
+
+// Every one of the best trials is confirmed as often as the config says, failures included,
+// but those that are no fault of the program; each run has a seed of its own.
+func TestUnconfirmed(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Run.Confirm = 3 })
+	a, b, c := try(t, st, 1, 1, 3), try(t, st, 2, 1, 3), try(t, st, 3, 1, 3)
+	confirm := func(trial int, f *study.Failure) {
+		e := study.Confirmed{Trial: trial, Attempt: st.Trials[trial-1].NextAttempt(), Failure: f}
+		if f == nil {
+			e.Metrics = study.Metrics{"loss": 1, "size": 1, "speed": 3}
+		}
+		apply(t, st, e)
+	}
+	seeds := map[string]bool{}
+	for _, f := range []*study.Failure{nil, {Kind: study.FailLost}, {Kind: study.FailExit}, nil} {
+		seeds[st.Key(a)] = true
+		if u := st.Unconfirmed(); len(u) != 3 {
+			t.Errorf("with %d values and %d failures %d trials are left", len(a.Confirms), a.ConfirmFailures, len(u))
+		}
+		confirm(1, f)
+	}
+	seeds[st.Key(a)] = true
+	if u := st.Unconfirmed(); len(u) != 2 || u[0] != b || u[1] != c || a.ConfirmFailures != 1 || len(seeds) != 4 {
+		t.Errorf("left %v; %d failures, %d seeds", u, a.ConfirmFailures, len(seeds))
+	}
+	confirm(2, nil) // of which one value says nothing
+	confirm(3, nil)
+	confirm(3, nil)
+	if cs := st.Confirmations(); len(cs) != 2 || cs[0].Trial != a || cs[1].Trial != c {
+		t.Errorf("confirmed: %v", cs)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -150,6 +151,49 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 				t.Errorf("%v\nwant %s", err, c.want)
 			}
 		})
+	}
+}
+
+// As many results as may be are read, and no directory is offered in its own place.
+func TestBoundsOfWarmStarts(t *testing.T) {
+	c := beginWith(t, study.WarmStart{From: "runs.csv"}, map[string]string{"runs.csv": "x,n,loss\n" + strings.Repeat("0,1,2\n", 5000)})
+	if all, err := c.ReadEarlier(0); err != nil || len(all[0].Trials) != 5000 {
+		t.Errorf("5000 results: %v", err)
+	}
+	c = beginWith(t, study.WarmStart{From: "empty"}, nil)
+	if err := os.Mkdir(filepath.Join(c.Dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadEarlier(0); err == nil || strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("a directory without a study: %v", err)
+	}
+}
+
+// A failed trial has no value, though it may have reported one.
+func TestEarlierFailureThatReported(t *testing.T) {
+	c := beginWith(t, study.WarmStart{From: "old", Same: true}, nil)
+	if err := os.Mkdir(filepath.Join(c.Dir, "old"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	one := study.Metrics{"loss": 1}
+	rs := records([]study.Event{study.Created{ID: "id", Fingerprint: "f", Config: config()},
+		study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)},
+		study.Proposed{Trial: 2, Pending: []int{1}, Values: values(0.5, 1)},
+		study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Metrics: one, Failure: &study.Failure{Kind: study.FailExit}},
+		study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Succeeded, Metrics: one}})
+	j, err := journal.Create(study.LayoutOf(filepath.Join(c.Dir, "old")).Journal(), rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(rs[1], rs[2], rs[3], rs[4]); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.ReadEarlier(0)
+	if err != nil || len(all[0].Trials) != 2 || all[0].Trials[0].Value != nil || *all[0].Trials[1].Value != 1 {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 

@@ -22,11 +22,11 @@ func fail(t *testing.T, st *study.State, f *study.Failure) *study.Trial {
 func TestFailures(t *testing.T) {
 	st := begun(t, config())
 	exit, told := &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"}, &study.Failure{Kind: study.FailTold, Text: "told"}
-	for _, f := range []*study.Failure{told, exit, nil, exit} {
+	for _, f := range []*study.Failure{told, exit, nil, exit, told, exit} {
 		fail(t, st, f)
 	}
-	want := []study.Failures{{Reason: "exit code 1", Trials: []int{3, 5}}, {Reason: "told", Trials: []int{2}}, {Reason: "", Trials: []int{4}}}
-	if got := st.Failures(); !reflect.DeepEqual(got, want) || got[0].Last() != 5 {
+	want := []study.Failures{{Reason: "exit code 1", Trials: []int{3, 5, 7}}, {Reason: "told", Trials: []int{2, 6}}, {Reason: "", Trials: []int{4}}}
+	if got := st.Failures(); !reflect.DeepEqual(got, want) || got[0].Last() != 7 {
 		t.Errorf("failures %+v, want %+v", got, want)
 	}
 }
@@ -52,5 +52,54 @@ func TestGuardAndTime(t *testing.T) {
 	fail(t, st, &study.Failure{Kind: study.FailExit, Code: 2, Text: "exit code 2"})
 	if end := st.Ending(0); end != nil {
 		t.Errorf("failures of two kinds: %+v", end)
+	}
+}
+
+// Failures without a reason are not alike, and without a guard none ends the study.
+func TestNoGuard(t *testing.T) {
+	exit := &study.Failure{Kind: study.FailExit, Code: 1}
+	for _, c := range []struct {
+		guard    int
+		failures []*study.Failure
+	}{{0, nil}, {-1, []*study.Failure{exit}}, {2, []*study.Failure{nil, nil}}, {2, []*study.Failure{exit, nil}}, {2, []*study.Failure{nil, exit}}} {
+		st, cfg := &study.State{}, config()
+		cfg.Run.FailureGuard = c.guard
+		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+		for _, f := range c.failures {
+			fail(t, st, f)
+		}
+		if end := st.Ending(0); end != nil {
+			t.Errorf("%+v: ended by %+v", c, end)
+		}
+	}
+}
+
+// The last trial of the budget ends a study, and no patience is boundless.
+func TestLastTrialEnds(t *testing.T) {
+	c := config()
+	c.Budget.Trials = 2
+	st := begun(t, c)
+	if end := st.Ending(0); end != nil {
+		t.Errorf("after one of two: %+v", end)
+	}
+	fail(t, st, nil)
+	if end := st.Ending(0); end == nil || end.Why != study.EndTrials {
+		t.Errorf("after both: %+v", end)
+	}
+}
+
+// Awaited are trials that were handed out, once the budget has no room for more.
+func TestAwaited(t *testing.T) {
+	for _, c := range []struct {
+		trials     int
+		hand, want bool
+	}{{2, true, true}, {2, false, false}, {3, true, false}} {
+		cfg := config()
+		cfg.Budget.Trials = c.trials
+		st := begun(t, cfg)
+		apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Values: values(0, 1), Hand: c.hand})
+		if got := st.Awaited(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

@@ -51,3 +51,15 @@ func TestKeyOfAnEarlierCommand(t *testing.T) {
 		t.Error("a key is not that of the command that runs the trial")
 	}
 }
+
+// Once something was measured, trials keep their key whatever else may change.
+func TestKeyOfACommittedStudy(t *testing.T) {
+	st, now := begun(t, config()), config()
+	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Values: values(0, 1)})
+	was := st.Key(st.Trials[1])
+	now.Run.Cwd = "elsewhere"
+	apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: now})
+	if st.Key(st.Trials[1]) != was {
+		t.Error("a trial that runs has another key")
+	}
+}

@@ -1,0 +1,201 @@
+package study_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// The course is that of the last attempt that has one, piece by piece.
+func TestCourseOfTheLastAttempt(t *testing.T) {
+	st := begun(t, config())
+	one := st.Trials[0]
+	measure := func(attempt int, steps ...float64) {
+		e := study.Measured{Trial: 1, Attempt: attempt}
+		for _, s := range steps {
+			e.Measurements = append(e.Measurements, study.Measurement{Step: s})
+		}
+		apply(t, st, e)
+	}
+	measure(1, 1, 2)
+	measure(1, 3)
+	if one.MeasuredBy(1) != 3 || one.MeasuredBy(2) != 0 {
+		t.Errorf("measured %d and %d", one.MeasuredBy(1), one.MeasuredBy(2))
+	}
+	if measure(2, 1); one.MeasuredBy(1) != 0 || one.MeasuredBy(2) != 1 {
+		t.Errorf("then measured %d and %d", one.MeasuredBy(1), one.MeasuredBy(2))
+	}
+}
+
+// A course came in a burst if all of it came in the last tenth of a run that took a while.
+func TestBurst(t *testing.T) {
+	for _, c := range []struct {
+		took, first float64
+		steps       int
+		want        bool
+	}{{2, 1.8, 3, true}, {2, 1.7, 3, false}, {2, 1.8, 2, false}, {1.9, 1.8, 3, false}, {10, 9.5, 9, true}, {10, 5, 9, false}} {
+		trial := study.Trial{Took: time.Duration(c.took * float64(time.Second)), Measurements: make([]study.Measurement, c.steps)}
+		trial.Measurements[0].Seconds = c.first
+		if got := trial.Burst(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// An attempt that confirms is one that has started and not ended.
+func TestConfirming(t *testing.T) {
+	st := begun(t, config())
+	one := st.Trials[0]
+	for _, c := range []struct {
+		event study.Event
+		want  bool
+	}{
+		{nil, false},
+		{study.Started{Trial: 1, Attempt: 2}, true},
+		{study.Confirmed{Trial: 1, Attempt: 2, Metrics: study.Metrics{"loss": 1}}, false},
+	} {
+		if c.event != nil {
+			apply(t, st, c.event)
+		}
+		if got := one.Confirming(); got != c.want {
+			t.Errorf("after %+v: %v", c.event, got)
+		}
+	}
+	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Values: values(0, 1)})
+	if apply(t, st, study.Started{Trial: 2, Attempt: 1}); st.Trials[1].Confirming() {
+		t.Error("a trial that runs is being confirmed")
+	}
+	apply(t, st, study.Proposed{Trial: 3, Told: 1, Pending: []int{}, Values: values(0, 1), Hand: true})
+	if apply(t, st, study.Finished{Trial: 3, Status: optimizer.Failed}); st.Trials[2].Confirming() {
+		t.Error("a trial without attempts is being confirmed")
+	}
+}
+
+// Without a value no trial has ended well; one that broke a limit before it had any is
+// stopped all the same, and keeps what it has.
+func TestEndsWithoutValues(t *testing.T) {
+	cut := &study.Cut{Trial: 1, Attempt: 1, Reading: study.Reading{Step: 1, Value: 9}, Metric: "size"}
+	for name, c := range map[string]struct {
+		status  optimizer.Status
+		cut     *study.Cut
+		metrics study.Metrics
+		want    float64
+		fails   bool
+	}{
+		"all":                    {optimizer.Succeeded, nil, study.Metrics{"loss": 1, "gain": 2}, 1, false},
+		"one of two":             {optimizer.Succeeded, nil, study.Metrics{"loss": 1}, 0, true},
+		"the other":              {optimizer.Succeeded, nil, study.Metrics{"gain": 1}, 0, true},
+		"stopped":                {optimizer.Pruned, nil, study.Metrics{"loss": 1}, 1, false},
+		"stopped without":        {optimizer.Pruned, nil, study.Metrics{"gain": 1}, 0, true},
+		"beyond a limit":         {optimizer.Pruned, cut, study.Metrics{"loss": 1}, 1, false},
+		"beyond it, without":     {optimizer.Pruned, cut, nil, math.NaN(), false},
+		"beyond it, and ends":    {optimizer.Succeeded, cut, nil, 0, true},
+		"stopped for its values": {optimizer.Pruned, &study.Cut{Trial: 1, Attempt: 1}, nil, 0, true},
+	} {
+		st := two(t, func(*study.Config) {})
+		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+		if c.cut != nil {
+			apply(t, st, *c.cut)
+		}
+		err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 1, Status: c.status, Metrics: c.metrics, Seconds: 2}})
+		if (err != nil) != c.fails || c.fails && !strings.Contains(err.Error(), "without a value") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if one := st.Trials[0]; !c.fails && (one.Took != 2*time.Second || one.Value != c.want && !(math.IsNaN(one.Value) && math.IsNaN(c.want))) {
+			t.Errorf("%s: %v after %v", name, one.Value, one.Took)
+		}
+	}
+}
+
+// Attempts that fail count as retries if the program is to blame, and a pruner forgets the
+// readings of a first run that begins again.
+func TestRetriesAreCounted(t *testing.T) {
+	exit, lost := &study.Failure{Kind: study.FailExit}, &study.Failure{Kind: study.FailLost}
+	value := study.Metrics{"loss": 1}
+	for name, c := range map[string]struct {
+		method  string
+		ends    []study.Ended
+		retries int
+		forgets int
+	}{
+		"unpruned":         {"", []study.Ended{{Failure: exit}}, 1, 0},
+		"pruned":           {"median", []study.Ended{{Failure: exit}, {Failure: lost}}, 1, 2},
+		"a value":          {"median", []study.Ended{{Metrics: value}}, 0, 0},
+		"a second run":     {"median", []study.Ended{{Metrics: value}, {Failure: exit}}, 1, 0},
+		"nothing is known": {"median", []study.Ended{{}}, 0, 1},
+	} {
+		cfg := config()
+		if c.method != "" {
+			cfg.Prune = &study.Prune{Method: c.method}
+		}
+		st := &study.State{}
+		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+		if !st.SetUp || cfg.Prunes() != (c.method != "") {
+			t.Errorf("%s: set up %v, prunes %v", name, st.SetUp, cfg.Prunes())
+		}
+		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+		for i, e := range c.ends {
+			e.Trial, e.Attempt = 1, i+1
+			apply(t, st, e)
+		}
+		forgets := 0
+		for _, w := range st.Watched {
+			if w.Forget == 1 {
+				forgets++
+			}
+		}
+		if st.Trials[0].Retries != c.retries || forgets != c.forgets {
+			t.Errorf("%s: %d retries, forgotten %d times", name, st.Trials[0].Retries, forgets)
+		}
+	}
+	c := config()
+	halves(&c)
+	if c.Prunes() {
+		t.Error("what has rungs is stopped for its readings")
+	}
+}
+
+// A pruner hears how trials end, and of an exclusion until it is taken back.
+func TestPrunerHears(t *testing.T) {
+	c := config()
+	c.Prune = &study.Prune{Method: "median"}
+	st := begun(t, c)
+	fail(t, st, nil)
+	for _, e := range []study.Event{study.Excluded{Trial: 1}, study.Excluded{Trial: 2}, study.Included{Trial: 1}} {
+		apply(t, st, e)
+	}
+	var finished, forgotten []int
+	for _, w := range st.Watched {
+		if w.Finish > 0 {
+			finished = append(finished, w.Finish)
+		}
+		if w.Forget > 0 {
+			forgotten = append(forgotten, w.Forget)
+		}
+	}
+	if len(finished) != 1 || finished[0] != 1 || len(forgotten) != 2 || forgotten[0] != 2 || forgotten[1] != 2 {
+		t.Errorf("finished %v, forgotten %v", finished, forgotten)
+	}
+}
+
+// The first of equals stays the best, and values that a person enqueued wait for a trial
+// that takes them.
+func TestFirstOfEqualsAndQueue(t *testing.T) {
+	st := limited(t, func(*study.Config) {})
+	one := try(t, st, 1, 1, 3)
+	if try(t, st, 1, 1, 3); st.Best() != one {
+		t.Errorf("the best is trial %d", st.Best().Number)
+	}
+	apply(t, st, study.Enqueued{Values: values(0.25, 3)})
+	apply(t, st, study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0, 1)})
+	if len(st.Queue) != 1 {
+		t.Error("the optimizer's trial took what was enqueued")
+	}
+	if apply(t, st, study.Proposed{Trial: 4, Told: 2, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.25, 3)}); len(st.Queue) != 0 {
+		t.Error("what was enqueued is still there")
+	}
+}
