@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The first fault of a job is named, each alone being one.
+func TestValidate(t *testing.T) {
+	job := func(change func(*Job)) Job {
+		j := Job{Dir: "/d", ID: "a1", Argv: []string{"true"}, Env: []string{"A=", "B=c=d"}, Files: []File{{Name: "in/conf"}}}
+		change(&j)
+		return j
+	}
+	env := func(s string) func(*Job) { return func(j *Job) { j.Env = []string{"A=1", s} } }
+	file := func(s string) func(*Job) { return func(j *Job) { j.Files = []File{{Name: "a"}, {Name: s}} } }
+	for _, c := range []struct {
+		change func(*Job)
+		want   string
+	}{
+		{func(*Job) {}, ""},
+		{func(j *Job) { j.Argv = []string{"a", "-b", ""} }, ""},
+		{func(j *Job) { j.Dir = "" }, "has no directory"},
+		{func(j *Job) { j.ID = "" }, "must be one word"},
+		{func(j *Job) { j.ID = "a b" }, "must be one word"},
+		{func(j *Job) { j.Argv = nil }, "and not both"},
+		{func(j *Job) { j.Shell = "true" }, "and not both"},
+		{func(j *Job) { j.Argv = []string{"", "-b"} }, `has "" for a program`},
+		{func(j *Job) { j.Argv = []string{"-b"} }, `has "-b" for a program`},
+		{func(j *Job) { j.Cwd = "a\x00" }, "NUL byte"},
+		{env("A"), "is not an environment variable"},
+		{env("=1"), "is not an environment variable"},
+		{env("A=\x00"), "is not an environment variable"},
+		{file("../a"), "is not within"},
+		{file("."), "is not within"},
+		{file(StdoutName), "needs itself"},
+		{file(StderrName), "needs itself"},
+		{file(RecordName), "needs itself"},
+	} {
+		j := job(c.change)
+		if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v; want %q", j, err, c.want)
+		}
+	}
+	for limit, want := range map[int64]int64{-1: DefaultMaxLog, 0: DefaultMaxLog, 1: 1} {
+		if got := (&Job{MaxLog: limit}).maxLog(); got != want {
+			t.Errorf("max_log %d allows %d bytes", limit, got)
+		}
+	}
+}
+
+// Of each kind of line the first counts, of what was used the last; a start begins anew.
+func TestLinesOfARecord(t *testing.T) {
+	at := func(s int64) *time.Time { u := time.Unix(s, 0); return &u }
+	code := func(n int) *int { return &n }
+	lines := []entry{
+		{PID: 5}, {Exit: code(9)}, {Version: 1, ID: "a"}, // a start after one that failed
+		{PID: 7}, {PID: 8}, {Stop: "cancel"}, {Stop: "kill"}, {Full: true},
+		{Exit: code(1), Printed: &Lengths{Stdout: 1}}, {Exit: code(2), Killed: true}, {Fork: code(3)}, {Fork: code(4)},
+		{usage: usage{CPU: 10, Peak: 20}, Ended: at(50)}, {usage: usage{CPU: 11}}, {},
+	}
+	path := filepath.Join(t.TempDir(), RecordName)
+	read := func(lines []entry) record {
+		t.Helper()
+		var text []byte
+		for _, e := range lines {
+			text = append(text, e.encode()...)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, *at(99), *at(99)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		rec, err := readRecord(int(f.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	rec := read(lines)
+	want := entry{Version: 1, ID: "a", PID: 7, Stop: "cancel", Full: true, Exit: code(1), Printed: &Lengths{Stdout: 1}, Fork: code(3), usage: usage{CPU: 11, Peak: 20}}
+	if !reflect.DeepEqual(rec.entry, want) || !rec.ended.Equal(*at(50)) {
+		t.Errorf("read %+v, ended %v; want %+v", rec.entry, rec.ended, want)
+	}
+	rec = read([]entry{{Version: 1}, {Counted: &Lengths{Stdout: 3}}, {Counted: &Lengths{Stdout: 4}, Ended: at(60)}})
+	if rec.Counted.Stdout != 3 || !rec.ended.Equal(*at(99)) {
+		t.Errorf("counted %+v, ended %v", rec.Counted, rec.ended)
+	}
+	if rec = read([]entry{{Version: 1}, {Counted: &Lengths{Stdout: 3}, Ended: at(60)}}); !rec.ended.Equal(*at(60)) {
+		t.Errorf("ended %v", rec.ended)
+	}
+}
+
+// A log that another process has launched goes on with the hole that it has.
+func TestReopenedLog(t *testing.T) {
+	dir := t.TempDir()
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for _, c := range []struct {
+		from, length int64
+		hole         int64
+	}{{0, 0, 0}, {4 * holeUnit, 2 * holeUnit, 6 * holeUnit}} {
+		path := filepath.Join(dir, StdoutName)
+		if err := os.WriteFile(path, make([]byte, 10*holeUnit), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.length > 0 {
+			if err := punchHole(int(f.Fd()), c.from, c.length); err != nil {
+				t.Skip("no holes on this file system")
+			}
+		}
+		f.Close()
+		b := newBoundedLog(&Job{})
+		if grew, err := b.trim(); grew || err != nil {
+			t.Errorf("a log that is not open: grew %v, %v", grew, err)
+		}
+		b.reopen(fd, StdoutName)
+		if b.truncated != (c.length > 0) || b.hole != c.hole {
+			t.Errorf("with %+v: truncated %v, hole up to %d", c, b.truncated, b.hole)
+		}
+		unix.Close(b.fd)
+	}
+}
