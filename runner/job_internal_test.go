@@ -103,6 +103,17 @@ func TestLinesOfARecord(t *testing.T) {
 	}
 }
 
+// Machines of one name are told apart by their ids.
+func TestWhereAmI(t *testing.T) {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil {
+		t.Skip(err)
+	}
+	if at := whereAmI(); !strings.HasSuffix(at.host, "/"+strings.TrimSpace(string(id))) {
+		t.Errorf("this is %+v", at)
+	}
+}
+
 // A log that another process has launched goes on with the hole that it has.
 func TestReopenedLog(t *testing.T) {
 	dir := t.TempDir()
@@ -130,7 +141,7 @@ func TestReopenedLog(t *testing.T) {
 		}
 		f.Close()
 		b := newBoundedLog(&Job{})
-		if grew, err := b.trim(); grew || err != nil {
+		if grew, err := b.trim(); grew || err != nil || b.fd >= 0 {
 			t.Errorf("a log that is not open: grew %v, %v", grew, err)
 		}
 		b.reopen(fd, StdoutName)

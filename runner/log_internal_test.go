@@ -86,4 +86,20 @@ func TestBoundedLog(t *testing.T) {
 	if _, err := b.trim(); err != nil || b.hole != 0 {
 		t.Errorf("after truncation: hole up to %d, %v", b.hole, err)
 	}
+	// And again, and prints much before anybody looks, but less than was there before.
+	b.size, b.hole = size, size-limit/2
+	if _, err := f.Write(make([]byte, 2*limit)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.trim(); err != nil || b.hole != 2*limit-limit/2 {
+		t.Errorf("after another truncation: hole up to %d, %v", b.hole, err)
+	}
+}
+
+func TestCeil(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 1: holeUnit, holeUnit: holeUnit, holeUnit + 1: 2 * holeUnit} {
+		if got := ceil(n, holeUnit); got != want {
+			t.Errorf("%d is rounded up to %d", n, got)
+		}
+	}
 }
