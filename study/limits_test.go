@@ -136,6 +136,34 @@ func TestObservationsTellOfLimits(t *testing.T) {
 	}
 }
 
+// Of a trial that was stopped at a limit that one is told, by as much as the reading breaks
+// it, if it does; of one that was stopped on its rung all are.
+func TestStoppedAtALimit(t *testing.T) {
+	for reading, want := range map[float64]float64{12: 0.2, 10: math.NaN(), 8: math.NaN()} {
+		st := limited(t, func(*study.Config) {})
+		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 3)})
+		apply(t, st, study.Cut{Trial: 1, Attempt: 1, Metric: "size", Reading: study.Reading{Step: 1, Value: reading}})
+		apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1}})
+		o := st.Observation(st.Trials[0])
+		if o.Status != optimizer.Failed || len(o.Constraints) != 2 || !math.IsNaN(o.Constraints[1]) ||
+			math.Abs(o.Constraints[0]-want) > 1e-12 || math.IsNaN(want) != math.IsNaN(o.Constraints[0]) {
+			t.Errorf("of %v: %+v", reading, o)
+		}
+	}
+	for rungs, known := range map[bool]int{false: 0, true: 2} {
+		st := limited(t, func(c *study.Config) {
+			if rungs {
+				halves(c)
+			}
+		})
+		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 4)})
+		apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 1, "size": 5, "speed": 4}})
+		if o := st.Observation(st.Trials[0]); len(o.Constraints) != known || (o.Status == optimizer.Succeeded) != rungs {
+			t.Errorf("with rungs %v: %+v", rungs, o)
+		}
+	}
+}
+
 // What is shown of a trial that breaks limits: which, by what, and what is not known.
 func TestBrokenLimits(t *testing.T) {
 	st := limited(t, func(c *study.Config) { c.Metrics[1].Min = number(0) })
