@@ -83,8 +83,11 @@ func TestLastTrialEnds(t *testing.T) {
 		t.Errorf("after one of two: %+v", end)
 	}
 	fail(t, st, nil)
-	if end := st.Ending(0); end == nil || end.Why != study.EndTrials {
-		t.Errorf("after both: %+v", end)
+	for trials, want := range map[int]string{2: "all 2 trials are finished", 1: "all 2 trials are finished, and the budget is 1"} {
+		st.Config.Budget.Trials = trials
+		if end := st.Ending(0); end == nil || end.Why != study.EndTrials || end.Detail != want {
+			t.Errorf("after both of %d: %+v", trials, end)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -93,6 +94,20 @@ func TestLastRunOfTheBudget(t *testing.T) {
 	apply(t, st, study.Excluded{Trial: 2})
 	if p, ok = st.Unasked(); ok || !st.Fresh(values(0, 2)).Equal(values(0, 8)) {
 		t.Errorf("without any: %+v", p)
+	}
+}
+
+// Today's values are the first trial and no other.
+func TestTodaysValuesComeFirst(t *testing.T) {
+	c := config()
+	c.Params[0].Default, c.Params[1].Default = spaces.Float(0.25), spaces.Int(3)
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
+	if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginDefault || !p.Values.Equal(values(0.25, 3)) {
+		t.Errorf("first runs %+v", p)
+	}
+	if p, ok := begun(t, c).Unasked(); ok {
+		t.Errorf("then runs %+v", p)
 	}
 }
 
