@@ -242,6 +242,7 @@ func TestEarlierResultsOfOtherTools(t *testing.T) {
 		"lbotune":       {text: "trial,status,loss,x,n\n1,best,2.5,0.5,2\n2,failed,,0.25,9\n3,pruned,1,0.25,9\n", left: 1, why: "line 4: pruned"},
 		"Optuna":        {text: journal, study: "a", left: 2, why: "trial 2: stopped early"},
 		"Optuna's only": {text: one, left: 2, why: "trial 1: excluded"},
+		"a named one":   {text: strings.Replace(one, "\n", "\n"+strings.Replace(metrics, `"size",`, "", 1), 1), left: 2, why: "trial 1: excluded"},
 		"Optuna's two":  {text: two, left: 1, why: "trial 1: not finished"},
 		"not that one":  {text: one, study: "b", fails: `it has the studies ["a"]; name one of them by study`},
 		"a name more":   {text: strings.Replace(one, "\n", "\n"+metrics, 1), fails: "there is no metric loss among size, loss"},

@@ -79,8 +79,11 @@ func TestLastTrialEnds(t *testing.T) {
 	c := config()
 	c.Budget.Trials = 2
 	st := begun(t, c)
-	if end := st.Ending(0); end != nil {
-		t.Errorf("after one of two: %+v", end)
+	if end := st.Ending(0); end != nil || st.Room() != 1 {
+		t.Errorf("after one of two: %+v, and room for %d", end, st.Room())
+	}
+	if st.Config.Budget.Trials = 0; st.Room() < 1000 {
+		t.Errorf("without a budget there is room for %d", st.Room())
 	}
 	fail(t, st, nil)
 	for trials, want := range map[int]string{2: "all 2 trials are finished", 1: "all 2 trials are finished, and the budget is 1"} {

@@ -62,6 +62,7 @@ func TestRequestsOfTrials(t *testing.T) {
 	c.Budget.Trials, c.Budget.Enqueued = 8, &share
 	st = begun(t, c)
 	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0, 1)})
+	apply(t, st, study.Proposed{Trial: 3, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0, 1)})
 	ask("", study.Request{Action: study.ActionEnqueue, Values: values(0.25, 3)})
 	ask("2 trials were enqueued", study.Request{Action: study.ActionEnqueue, Values: values(0.25, 3)})
 }
