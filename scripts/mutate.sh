@@ -16,6 +16,13 @@ bin=${TMPDIR:-/tmp}/lbotune-mutate-$UID
 mkdir -p "$bin"
 [ -x "$bin/gremlins" ] || GOBIN=$bin go install "$tool"
 
+# A change of runner can end processes that it does not own: as root on Linux it finds none
+# but those of the tests.
+box=()
+if [ "$(id -u)" = 0 ] && command -v unshare >/dev/null; then
+	box=(unshare --pid --fork --mount-proc --kill-child sh -c '"$@"; exit "$?"' sh)
+fi
+
 [ "$#" -gt 0 ] || set -- journal study runner
 for what in "$@"; do
 	printf '== %s\n' "$what"
@@ -26,6 +33,6 @@ for what in "$@"; do
 		done
 	fi
 	# The time limit is a multiple of what the tests take, which a cached result would hide.
-	GOFLAGS="-short -count=1 -skip=${SKIP:-^\$}" nice "$bin/gremlins" unleash "./$package" --workers 1 --timeout-coefficient 5 \
+	GOFLAGS="-short -count=1 -skip=${SKIP:-^\$}" nice "${box[@]}" "$bin/gremlins" unleash "./$package" --workers 1 --timeout-coefficient 5 \
 		--invert-logical --invert-loopctrl "${others[@]}" --output "$bin/${what//\//-}.json"
 done
