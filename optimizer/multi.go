@@ -9,6 +9,7 @@ import (
 	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // Several objectives. Each has a part: a method of its own that is told of that
@@ -97,6 +98,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			return nil, err
 		}
 		f.views = append(f.views, own.view)
+		f.warps = append(f.warps, own.view.warp)
 		f.parts = append(f.parts, own.view.models[len(own.view.models)-1].Predictor())
 		fit := own.view.fit
 		a.memory.Fits = append(a.memory.Fits, &fit)
@@ -126,7 +128,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	}
 	f.ref = a.reference(f.views, all, points)
 	if len(a.parts) <= exactObjectives {
-		f.boxes = pareto.Undominated(points, f.ref)
+		f.tile(points)
 	}
 	v.searcher = &searcher{domain: a.dom, scales: scales, seeds: pick(a.x, front), taken: a.taken}
 	a.view = v
@@ -183,7 +185,13 @@ func (a *ask) reference(views []*view, all, front [][]float64) []float64 {
 			} // there is none, or it lies beyond what the warp knows
 		}
 		low, high := spanOf(append(all[:min(len(all), a.set.DesignSize):len(all)], front...), j)
-		ref[j] = low - slack*math.Max(high-low, 1e-6)
+		w := &v.warp
+		if w.Kind == warp.Identity {
+			ref[j] = low - slack*math.Max(high-low, 1e-6)
+			continue
+		}
+		least, most := w.Inverse(low), w.Inverse(high)
+		ref[j] = math.Min(w.Apply(least-slack*(most-least)), low-1e-6)
 	}
 	return ref
 }
@@ -206,14 +214,79 @@ func spanOf(points [][]float64, j int) (low, high float64) {
 // factor is a clipped expected improvement.
 type volumeScore struct {
 	views []*view
+	warps []warp.Warp
 	parts []*gp.Predictor
 	ref   []float64
 	boxes []pareto.Box
+	sides [][][]piece // of each box: by objective
 
 	logs []float64
 	each [][]acquisition.Value // of each box: by objective
 	dmu  [][]float64
 	dsd  [][]float64
+}
+
+// tile cuts up what lies above the reference point and no point dominates.
+func (f *volumeScore) tile(points [][]float64) {
+	f.boxes = pareto.Undominated(points, f.ref)
+	best := slices.Clone(f.ref)
+	for _, p := range points {
+		for j, v := range p {
+			best[j] = math.Max(best[j], v)
+		}
+	}
+	for _, b := range f.boxes {
+		var sides [][]piece
+		for j := range best {
+			sides = append(sides, secants(&f.warps[j], b.Low[j], b.Up[j], best[j]))
+		}
+		f.sides = append(f.sides, sides)
+	}
+}
+
+// piece is a part of a box's side, and the logarithm of what a model unit is worth there.
+type piece struct{ low, up, slope float64 }
+
+// secants cuts the side [low, up] of a box into pieces on each of which the inverse of a
+// warp is nearly straight. A deviation above the best value it goes on as its tangent.
+func secants(w *warp.Warp, low, up, best float64) (out []piece) {
+	const longest = 0.25 // in deviations of the values
+	end := up
+	if math.IsInf(up, 1) {
+		end = best + 1
+	}
+	if w.Kind != warp.Identity && end > low {
+		n := math.Ceil((end - low) / longest)
+		for k := 0.0; k < n; k++ {
+			a, b := low+(end-low)*k/n, low+(end-low)*(k+1)/n
+			slope := math.Log((w.Inverse(b) - w.Inverse(a)) / (b - a))
+			if math.IsInf(slope, 0) || math.IsNaN(slope) { // too short for the difference
+				slope = -w.LogJacobian(w.Inverse(a))
+			}
+			out = append(out, piece{a, b, slope})
+		}
+		low = end
+	}
+	if low < up {
+		out = append(out, piece{low, up, -w.LogJacobian(w.Inverse(low))})
+	}
+	return out
+}
+
+// gain is the logarithm of the expected gain of side j of box k, and its derivatives.
+func (f *volumeScore) gain(k, j int, mu, sigma float64) (sum acquisition.Value) {
+	for i, p := range f.sides[k][j] {
+		v := acquisition.LogCEI(mu, sigma, p.low, math.Inf(-1), p.up)
+		if v.F += p.slope; i == 0 {
+			sum = v
+			continue
+		}
+		top := math.Max(sum.F, v.F)
+		total := top + math.Log(math.Exp(sum.F-top)+math.Exp(v.F-top))
+		a, b := math.Exp(sum.F-total), math.Exp(v.F-total)
+		sum = acquisition.Value{F: total, Mu: a*sum.Mu + b*v.Mu, Sigma: a*sum.Sigma + b*v.Sigma}
+	}
+	return sum
 }
 
 func (f *volumeScore) at(x, grad []float64) float64 {
@@ -247,10 +320,10 @@ func (f *volumeScore) at(x, grad []float64) float64 {
 // and dsd.
 func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 	top := math.Inf(-1)
-	for k, b := range f.boxes {
+	for k := range f.boxes {
 		f.logs[k] = 0
 		for j := range mu {
-			f.each[k][j] = acquisition.LogCEI(mu[j], sigma[j], b.Low[j], math.Inf(-1), b.Up[j])
+			f.each[k][j] = f.gain(k, j, mu[j], sigma[j])
 			f.logs[k] += f.each[k][j].F
 		}
 		top = math.Max(top, f.logs[k])

@@ -121,6 +121,9 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 	switch {
 	case l.set.Warp == auto && l.unbent:
 		kinds = []warp.Kind{warp.Identity}
+		if longTailed(values) {
+			kinds = append(kinds, warp.Log, warp.Asinh)
+		}
 	case l.set.Warp == auto:
 		kinds = warp.Kinds()
 	}
@@ -176,6 +179,16 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
 	return fit, nil
+}
+
+// longTail is how many times as far from the median as the best value the worst one lies in
+// an objective, one of several, that may be warped: as sizes and times do, and accuracies do
+// not. A model of such values as they are believes in values far better than the best.
+const longTail = 10
+
+func longTailed(values []float64) bool {
+	m := median(values)
+	return m-slices.Min(values) > longTail*(slices.Max(values)-m)
 }
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
