@@ -184,7 +184,7 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 // longTail is how many times as far from the median as the best value the worst one lies in
 // an objective, one of several, that may be warped: as sizes and times do, and accuracies do
 // not. A model of such values as they are believes in values far better than the best.
-const longTail = 10
+const longTail = 30
 
 func longTailed(values []float64) bool {
 	m := median(values)
