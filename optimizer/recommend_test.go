@@ -16,7 +16,7 @@ import (
 // The interval of 1.96 standard deviations around what is expected of the recommended trial
 // holds its noiseless value in 90 % of the studies or more, as far as their number can tell,
 // and is not wide for it. Noise is 1, 5 and 10 % of what lies between the 5th and the 95th
-// percentile of the function. `lbobench suite noise` has a thousand studies.
+// percentile of the function. The suites noise1, noise and noise10 of lbobench have more studies.
 func TestRecommendedIntervalHolds(t *testing.T) {
 	var held, n float64
 	var widths []float64
