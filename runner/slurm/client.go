@@ -47,6 +47,21 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
+// alreadyDone is how scancel exits, without a word, where a job has ended between its look at
+// the queue and its request: the last eight bits of Slurm's error number 2021
+// (ESLURM_ALREADY_DONE).
+const alreadyDone = 2021 & 0xff
+
+// scancel removes or signals jobs. One that has ended meanwhile needs neither.
+func scancel(ctx context.Context, args ...string) error {
+	_, err := run(ctx, "scancel", args...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == alreadyDone {
+		return nil
+	}
+	return err
+}
+
 // cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as
 // if it were theirs: lbotune may itself run in an allocation, and know devices of it.
 // SLURM_CONF stays, since it says where the cluster is.

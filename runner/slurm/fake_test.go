@@ -52,6 +52,7 @@ type fakeJob struct {
 	Task   int
 	Name   string
 	State  string
+	Held   bool // no node may begin it
 	Node   string
 	PID    int
 	Script string
@@ -91,6 +92,10 @@ func play(role string, args []string) int {
 	os.Unsetenv(roleEnv)
 	if os.Getenv(dirEnv) == "" || fakeFails(role) { // its test is over, or wants it to fail
 		return 1
+	}
+	if code, err := os.ReadFile(filepath.Join(os.Getenv(dirEnv), role+".exits")); err == nil { // in silence
+		n, _ := strconv.Atoi(string(code))
+		return n
 	}
 	switch role {
 	case "sbatch":
@@ -159,8 +164,22 @@ func fakeSbatch(args []string) int {
 	return 0
 }
 
+// lockCluster keeps others from submitting and releasing jobs until the function that it
+// returns is called: no job may slip in as held when those that are held are let go.
+func lockCluster() (unlock func()) {
+	f, err := os.OpenFile(filepath.Join(os.Getenv(dirEnv), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return func() { f.Close() }
+}
+
 func fakeSubmit(j *fakeJob, array bool) int {
-	held := exists(filepath.Join(os.Getenv(dirEnv), "hold")) // before anybody sees the job
+	defer lockCluster()()
+	j.Held = exists(filepath.Join(os.Getenv(dirEnv), "hold"))
 	for j.ID = 1; ; j.ID++ {
 		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
 		if err == nil {
@@ -172,7 +191,7 @@ func fakeSubmit(j *fakeJob, array bool) int {
 		j.Array = j.ID
 	}
 	j.save()
-	if held {
+	if j.Held {
 		return 0
 	}
 	if err := j.begin(); err != nil {

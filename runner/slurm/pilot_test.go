@@ -43,12 +43,15 @@ func (f *fleet) hold() {
 	}
 }
 
-// release makes the cluster begin every job that waits.
+// release makes the cluster begin every job that is held.
 func (f *fleet) release() {
 	f.t.Helper()
+	defer lockCluster()()
 	_ = os.Remove(filepath.Join(os.Getenv(dirEnv), "hold"))
 	for _, j := range fakeJobs() {
-		if j.State == "PENDING" {
+		if j.Held && j.State == "PENDING" {
+			j.Held = false
+			j.save()
 			if err := j.begin(); err != nil {
 				f.t.Fatal(err)
 			}

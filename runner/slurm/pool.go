@@ -227,6 +227,5 @@ func (l *Launcher) Release(ctx context.Context) error {
 	if len(c.Names) == 0 {
 		return nil
 	}
-	_, err = run(ctx, "scancel", "--state=PENDING", "--name="+strings.Join(c.Names, ","))
-	return err
+	return scancel(ctx, "--state=PENDING", "--name="+strings.Join(c.Names, ","))
 }

@@ -86,7 +86,7 @@ func (r Relay) Jobs(ctx context.Context) (waiting, running int, err error) {
 
 // End removes the jobs that wait.
 func (r Relay) End(ctx context.Context) error {
-	_, err := run(ctx, "scancel", "--state=PENDING", "--name="+r.name())
+	err := scancel(ctx, "--state=PENDING", "--name="+r.name())
 	return err
 }
 
@@ -107,9 +107,9 @@ func Cancel(ctx context.Context, dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := run(ctx, "scancel", "--state=PENDING", "--name="+in.Name); err != nil {
+	if err := scancel(ctx, "--state=PENDING", "--name="+in.Name); err != nil {
 		return true, err
 	}
-	_, err = run(ctx, "scancel", "--batch", "--signal=TERM", "--state=RUNNING", "--name="+in.Name)
+	err = scancel(ctx, "--batch", "--signal=TERM", "--state=RUNNING", "--name="+in.Name)
 	return true, err
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/slurm"
 )
 
 // heldTrial launches an attempt on a fake cluster that begins no job.
@@ -206,5 +207,28 @@ func TestSubmissionFailsForAWhile(t *testing.T) {
 	}()
 	if exit, err := launcher(t).Launch(context.Background(), job); err != nil || exit.Code != 4 {
 		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// A job that ends just as it is cancelled is cancelled, and any other refusal is told.
+func TestCancelledAsItEnds(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		ok   bool
+	}{{"229", true}, {"1", false}} {
+		job, done, _ := heldTrial(t, 20*time.Millisecond)
+		exits := filepath.Join(os.Getenv(dirEnv), "scancel.exits")
+		if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		did, err := slurm.Cancel(context.Background(), job.Dir)
+		if !did || (err == nil) != c.ok {
+			t.Errorf("scancel exits with %s: %v, %v", c.code, did, err)
+		}
+		if err := os.Remove(exits); err != nil {
+			t.Fatal(err)
+		}
+		becomes(t, 1, "CANCELLED", "")
+		<-done
 	}
 }

@@ -282,7 +282,7 @@ func (w *watch) notify() {
 	if w.pilots != nil {
 		return // a pilot could have gone on to another attempt; it looks each second
 	}
-	_, err := run(context.Background(), "scancel", "--batch", "--signal=TERM", "--state=RUNNING", "--name="+w.intent.Name)
+	err := scancel(context.Background(), "--batch", "--signal=TERM", "--state=RUNNING", "--name="+w.intent.Name)
 	if err != nil {
 		w.log("cannot signal a job; it will see by itself that it is to end", err)
 	}
@@ -291,7 +291,7 @@ func (w *watch) notify() {
 // removeJobs removes every job of the attempt.
 func (w *watch) removeJobs() {
 	remove := func(args ...string) {
-		if _, err := run(context.Background(), "scancel", args...); err != nil {
+		if err := scancel(context.Background(), args...); err != nil {
 			w.log("cannot remove a job; should it begin, it will find nothing to do", err)
 		}
 	}
