@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 )
 
 // encode appends the lines that record values after c. On an error neither c nor
@@ -42,6 +43,9 @@ func marshal(v any) ([]byte, error) {
 	object := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 	if object[0] != '{' {
 		return nil, fmt.Errorf("%T is not a JSON object: %.40s", v, object)
+	}
+	if utf8.Valid(object) {
+		return object, nil
 	}
 	return bytes.ToValidUTF8(object, []byte("\uFFFD")), nil
 }

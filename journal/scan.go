@@ -15,6 +15,7 @@ type scanner struct {
 	buf        []byte
 	start, end int   // buf[start:end] is read and not yet handed out
 	offset     int64 // in the file, of buf[start]
+	over       bool  // the last line had no end: what a writer has added since is no line of its own
 }
 
 func newScanner(r io.ReaderAt) *scanner {
@@ -31,6 +32,9 @@ type span struct {
 
 // next returns the next line, or io.EOF after the last.
 func (s *scanner) next() (span, error) {
+	if s.over {
+		return span{}, io.EOF
+	}
 	searched := 0
 	for {
 		unread := s.buf[s.start:s.end]
@@ -55,6 +59,7 @@ func (s *scanner) take(length int, ended bool) span {
 	if ended {
 		s.drop(1)
 	}
+	s.over = !ended
 	return line
 }
 
@@ -100,6 +105,7 @@ func (s *scanner) skipLong() (span, error) {
 			break
 		}
 		if err := s.fill(); errors.Is(err, io.EOF) {
+			s.over = true
 			break
 		} else if err != nil {
 			return span{}, err
@@ -110,5 +116,5 @@ func (s *scanner) skipLong() (span, error) {
 
 // seek makes the line at offset the next, read from the file again.
 func (s *scanner) seek(offset int64) {
-	s.start, s.end, s.offset = 0, 0, offset
+	s.start, s.end, s.offset, s.over = 0, 0, offset, false
 }
