@@ -88,3 +88,22 @@ for pid in $(cat "$PIDS"); do while [ -e /proc/$pid ]; do sleep 0.01; done; done
 		t.Errorf("%+v, %v", exit, err)
 	}
 }
+
+// TestTiedByItsLock: without control groups and orphans of our own, a process that has left
+// its session and its environment is found by the lock that it holds.
+func TestTiedByItsLock(t *testing.T) {
+	local := new(runner.Local)
+	local.WithoutCgroups()
+	job := newJob(t)
+	job.Shell = strings.Replace(stray, "exec 9>&- 8>&-; ", "", 1)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	job.Env = []string{"PID=" + pidFile}
+	exit, err := local.Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 || len(exit.Leftovers) != 1 || exit.Leftovers[0].Command != "sleep 1000" {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	pid, _ := os.ReadFile(pidFile)
+	if cmdline, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/cmdline"); len(cmdline) > 0 { // else it waits to be reaped
+		t.Errorf("%s lives on: %q", pid, cmdline)
+	}
+}

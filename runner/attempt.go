@@ -16,8 +16,9 @@ import (
 type attempt struct {
 	job      Job
 	nonce    string
-	dir      int // descriptors: the directory
-	record   int // and attempt.jsonl for appending
+	dir      int   // descriptors: the directory
+	record   int   // and attempt.jsonl for appending
+	headed   int64 // where its header ends, if this process has written it
 	out, err boundedLog
 
 	child                   // the supervisor, perhaps not ours
@@ -72,7 +73,7 @@ func (a *attempt) fill() (err error) {
 	if a.err.fd, err = createAt(a.dir, StderrName); err != nil {
 		return err
 	}
-	return writeFiles(a.job.Dir, a.job.Files)
+	return writeFiles(a.dir, a.job.Dir, a.job.Files)
 }
 
 // close releases the descriptors and the control group.

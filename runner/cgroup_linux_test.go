@@ -2,9 +2,12 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +34,58 @@ func TestOwnCgroup(t *testing.T) {
 		if got := ownCgroup(c.mounts, c.own); got != c.want {
 			t.Errorf("%q in %q is %q, want %q", c.own, c.mounts, got, c.want)
 		}
+	}
+}
+
+// TestCgroupParent: groups are made where a directory can be made that is a group.
+func TestCgroupParent(t *testing.T) {
+	mounts, err1 := os.ReadFile("/proc/self/mountinfo")
+	own, err2 := os.ReadFile("/proc/self/cgroup")
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	want := ownCgroup(string(mounts), string(own))
+	probe := filepath.Join(want, fmt.Sprintf("lbotune-%d-test", os.Getpid()))
+	if want == "" || unix.Mkdir(probe, 0o700) != nil {
+		want = ""
+	} else {
+		if _, err := os.Stat(filepath.Join(probe, "cgroup.kill")); err != nil {
+			want = ""
+		}
+		if err := unix.Rmdir(probe); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := cgroupParent(); got != want {
+		t.Errorf("groups are made in %q, want %q", got, want)
+	}
+}
+
+// TestClearCgroups: what is removed are the empty groups of orchestrators that are gone.
+func TestClearCgroups(t *testing.T) {
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	parent := t.TempDir()
+	gone, ours := fmt.Sprintf("lbotune-%d-", dead.Process.Pid), fmt.Sprintf("lbotune-%d-", os.Getpid())
+	keep := []string{ours + "a", gone + "full", gone + "full/inner", "lbotune-x-a", "other-1-a"}
+	slices.Sort(keep)
+	for _, name := range append([]string{gone + "a", gone + "b"}, keep...) {
+		if err := os.MkdirAll(filepath.Join(parent, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clearCgroups(parent)
+	var left []string
+	_ = filepath.WalkDir(parent, func(path string, _ os.DirEntry, err error) error {
+		if rel, _ := filepath.Rel(parent, path); rel != "." {
+			left = append(left, rel)
+		}
+		return err
+	})
+	if slices.Sort(left); !slices.Equal(left, keep) {
+		t.Errorf("left are %q, want %q", left, keep)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,29 +76,41 @@ func openAt(dir int, name string, flags int) (int, error) {
 	return fd, nil
 }
 
-// writeFiles writes files into the fresh directory dir. os.Root keeps them inside it.
-func writeFiles(dir string, files []File) error {
-	if len(files) == 0 {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
+// writeFiles writes files into the fresh directory of descriptor dir. os.Root keeps those
+// with a path inside it; it costs as much as the usual file itself.
+func writeFiles(dir int, name string, files []File) error {
 	for _, f := range files {
-		if err := writeFile(root, f); err != nil {
+		var err error
+		if strings.Contains(f.Name, "/") {
+			err = writeBelow(name, f)
+		} else {
+			err = writeAt(dir, f)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeFile(root *os.Root, f File) error {
-	if parent := path.Dir(f.Name); parent != "." {
-		if err := root.MkdirAll(parent, 0o700); err != nil {
-			return err
-		}
+func writeAt(dir int, f File) error {
+	fd, err := createAt(dir, f.Name)
+	if err != nil {
+		return &os.PathError{Op: "create", Path: f.Name, Err: err}
+	}
+	w := os.NewFile(uintptr(fd), f.Name)
+	_, err = w.Write(f.Content)
+	return errors.Join(err, w.Close())
+}
+
+func writeBelow(dir string, f File) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(path.Dir(f.Name), 0o700); err != nil {
+		return err
 	}
 	w, err := root.OpenFile(f.Name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

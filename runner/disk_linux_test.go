@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -18,6 +19,46 @@ func TestFailureOnFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if err := syscall.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("of one that is attached to", func(t *testing.T) {
+		job := newJob(t)
+		job.Dir = filepath.Join(disk, "attached")
+		over := filepath.Join(t.TempDir(), "over")
+		job.Shell = "echo ready; head -c 1m /dev/zero >" + disk + "/ballast; until [ -e " + over + " ]; do sleep 0.01; done; exit 3"
+		done := launched(t, context.Background(), job)
+		job.Started = func(int) {
+			if err := os.WriteFile(over, nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+		if o := attached(t, job); o.err != nil || o.exit.Code != 3 || !o.exit.DiskFull {
+			t.Errorf("%+v", o)
+		}
+		<-done
+		if !runner.FullDisk(disk) {
+			t.Error("from afar the disk has room")
+		}
+		if err := os.RemoveAll(job.Dir); err != nil || os.Remove(filepath.Join(disk, "ballast")) != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("that was full only later", func(t *testing.T) {
+		job := newJob(t)
+		job.Dir = filepath.Join(disk, "later")
+		job.Shell = "exit 3"
+		if _, err := new(runner.Local).Launch(context.Background(), job); err != nil {
+			t.Fatal(err)
+		}
+		ballast := filepath.Join(disk, "ballast")
+		if err := os.WriteFile(ballast, make([]byte, 1<<20), 0o600); err == nil {
+			t.Fatal("a small disk took a megabyte")
+		}
+		if o := attached(t, job); o.err != nil || o.exit.DiskFull {
+			t.Errorf("%+v", o)
+		}
+		if err := errors.Join(os.RemoveAll(job.Dir), os.Remove(ballast)); err != nil {
 			t.Error(err)
 		}
 	})

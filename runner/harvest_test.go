@@ -120,25 +120,37 @@ func TestPlaces(t *testing.T) {
 	elsewhere := host.ReplaceAllString(boot.ReplaceAllString(record, `"boot":"x"`), `"host":"other/1"`)
 	rebooted := boot.ReplaceAllString(record, `"boot":"x"`)
 	running := func(record string) string { return exitLine.ReplaceAllString(record, "") }
+	remounted := func(record string) string { return strings.Replace(record, `"device":`, `"device":9`, 1) }
 	for name, c := range map[string]struct {
 		record string
 		want   error
 	}{
-		"here, ended":        {record, nil},
-		"rebooted, ended":    {strings.Replace(rebooted, `"synced":false`, `"synced":true`, 1), nil},
-		"rebooted, unsynced": {rebooted, runner.ErrLost},
-		"elsewhere, ended":   {elsewhere, nil},
-		"here, gone":         {running(record), runner.ErrLost},
-		"rebooted, gone":     {running(rebooted), runner.ErrLost},
-		"elsewhere, unsure":  {running(elsewhere), runner.ErrElsewhere},
-		"renamed host":       {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
-		"another container":  {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
+		"here, ended":                           {record, nil},
+		"rebooted, ended":                       {strings.Replace(rebooted, `"synced":false`, `"synced":true`, 1), nil},
+		"rebooted, unsynced":                    {rebooted, runner.ErrLost},
+		"elsewhere, ended":                      {elsewhere, nil},
+		"here, gone":                            {running(record), runner.ErrLost},
+		"rebooted, gone":                        {running(rebooted), runner.ErrLost},
+		"rebooted, another number for the disk": {remounted(running(rebooted)), runner.ErrLost},
+		"another disk":                          {remounted(running(record)), runner.ErrCopied},
+		"elsewhere, unsure":                     {running(elsewhere), runner.ErrElsewhere},
+		"renamed host":                          {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
+		"another container":                     {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
 	} {
 		rewrite(t, job, c.record)
 		exit, err := new(runner.Local).Attach(context.Background(), job)
-		if !errors.Is(err, c.want) || err == nil && exit.Code != 13 {
+		if !errors.Is(err, c.want) || err == nil && exit.Code != 13 || c.want != runner.ErrCopied && errors.Is(err, runner.ErrCopied) {
 			t.Errorf("%s: %+v, %v", name, exit, err)
 		}
+	}
+	rewrite(t, job, record)
+	runner.NoteFullDisk(job.Dir + "x") // of no attempt
+	for _, full := range []bool{false, true} {
+		exit, err := new(runner.Local).Attach(context.Background(), job)
+		if err != nil || exit.DiskFull != full {
+			t.Errorf("noted %v: %+v, %v", full, exit, err)
+		}
+		runner.NoteFullDisk(job.Dir)
 	}
 	rewrite(t, job, strings.Replace(record, `{"attempt":1`, `{"attempt":99`, 1))
 	if _, err := new(runner.Local).Attach(context.Background(), job); err == nil || !strings.Contains(err.Error(), "version 99") {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,5 +150,15 @@ func TestReopenedLog(t *testing.T) {
 			t.Errorf("with %+v: truncated %v, hole up to %d", c, b.truncated, b.hole)
 		}
 		unix.Close(b.fd)
+	}
+}
+
+// A shell hands on the variables whose names are identifiers, but those of its own.
+func TestVariablesOfAShell(t *testing.T) {
+	plain := []string{"a=1", "Z=", "_=x=y", "z9_A=", "A0=", "IFSX="}
+	awkward := []string{"1a=", "a-b=", "a.b=", "`=", "{=", "@=", "[=", "/=", "a/=", "a:=", "a`=", "a{=", "a@=", "a[=", "é=", "BASH_FUNC_f%%=() { :; }", "IFS= ", "PPID=1"}
+	gotPlain, gotAwkward := splitEnv(append(append([]string{"=none"}, plain...), awkward...))
+	if !slices.Equal(gotPlain, plain) || !slices.Equal(gotAwkward, awkward) {
+		t.Errorf("plain %q, awkward %q", gotPlain, gotAwkward)
 	}
 }

@@ -227,7 +227,7 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	status, used, err := a.takeStatus()
 	delete(l.live, a.pid)
 	l.mu.Unlock()
-	rec, _ := readRecord(a.record) // unreadable is as good as empty
+	rec, _ := readRecordFrom(a.record, a.headed) // unreadable is as good as empty
 	used = a.usage(rec, used)
 	switch {
 	case rec.Exit != nil:

@@ -67,7 +67,10 @@ type record struct {
 
 // readRecord reads attempt.jsonl from fd. Lines that it does not understand count as
 // absent: a user's program may have scribbled into the file.
-func readRecord(fd int) (record, error) {
+func readRecord(fd int) (record, error) { return readRecordFrom(fd, 0) }
+
+// readRecordFrom reads only the lines from an offset on.
+func readRecordFrom(fd int, offset int64) (record, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return record{}, err
@@ -76,8 +79,8 @@ func readRecord(fd int) (record, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return rec, fmt.Errorf("%s is not a regular file", RecordName)
 	}
-	buf := make([]byte, min(st.Size, 64<<10))
-	n, err := unix.Pread(fd, buf, 0)
+	buf := make([]byte, max(0, min(st.Size-offset, 64<<10)))
+	n, err := unix.Pread(fd, buf, offset)
 	if err != nil {
 		return rec, err
 	}
@@ -142,9 +145,11 @@ func (a *attempt) head(here place) error {
 		return err
 	}
 	a.started, a.uptime = time.Now(), uptime()
-	return appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Key: a.job.Key, Nonce: a.nonce,
+	err = appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Key: a.job.Key, Nonce: a.nonce,
 		Device: self.device, Inode: self.inode, Host: here.host, Boot: here.boot, PIDs: here.pids,
 		Started: &a.started, Uptime: int64(a.uptime), Cgroup: string(a.cgroup)})
+	a.headed, _ = unix.Seek(a.record, 0, unix.SEEK_CUR)
+	return err
 }
 
 // here says where this process runs.

@@ -58,6 +58,52 @@ func TestBusyProgram(t *testing.T) {
 	}
 }
 
+// What a program says does not make it one that could not be executed.
+func TestProgramThatSaysItIsBusy(t *testing.T) {
+	for line, job := range map[string]runner.Job{
+		"attempt: x: Text file busy": {Argv: []string{"sh", "-c", `echo "$LINE" >&2; exit 1`}},
+		"x: Text file busy":          {Argv: []string{"sh", "-c", `echo "$LINE" >&2; exit 126`}},
+		"attempt: y: Text file busy": {Shell: `echo "$LINE" >&2; exit 126`},
+	} {
+		at := newJob(t)
+		job.Dir, job.ID, job.Env = at.Dir, at.ID, []string{"LINE=" + line}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		starts := 0
+		job.Started = func(int) {
+			if starts++; starts > 1 {
+				cancel()
+			}
+		}
+		exit, err := new(runner.Local).Launch(ctx, job)
+		if cancel(); err != nil || starts != 1 || exit.Code != 1 && exit.Code != 126 {
+			t.Errorf("%q: started %d times, %+v, %v", line, starts, exit, err)
+		}
+	}
+}
+
+// A program is looked up as a shell does it: no directory, and one that may be executed
+// rather than one that may not.
+func TestLookedUpInPath(t *testing.T) {
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"2": 0o600, "3": 0o700, "4": 0o600} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700),
+			os.WriteFile(filepath.Join(dir, name, "program"), []byte("#!/bin/sh\nexit 5\n"), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "1", "program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"1:2:3:4": 5, "3:4": 5, "1:2": 126, "1": 127} {
+		job := newJob(t)
+		job.Argv = []string{"program"}
+		job.Env = []string{"PATH=" + dir + "/" + strings.ReplaceAll(path, ":", ":"+dir+"/")}
+		if exit, err := new(runner.Local).Launch(t.Context(), job); err != nil || exit.Code != want {
+			t.Errorf("in %s: %+v, %v; want code %d", path, exit, err, want)
+		}
+	}
+}
+
 func TestTooManyOpenFiles(t *testing.T) {
 	job := newJob(t)
 	job.Shell = "exit 3"
@@ -129,6 +175,30 @@ func TestNoShell(t *testing.T) {
 	}
 }
 
+// The working directory is blamed if it is none, and only then.
+func TestNoWorkingDirectory(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cwd, shell string
+		want       error
+		says       string
+	}{
+		{file, "", syscall.ENOTDIR, "use working directory " + file},
+		{file + "x", "", syscall.ENOENT, "use working directory " + file + "x"},
+		{dir, "/nonexistent/sh", syscall.ENOENT, "start /nonexistent/sh"},
+	} {
+		job := newJob(t)
+		job.Shell, job.Cwd = "true", c.cwd
+		if _, err := (&runner.Local{Shell: c.shell}).Launch(t.Context(), job); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v; want %v, %s", err, c.want, c.says)
+		}
+	}
+}
+
 func TestNoPlace(t *testing.T) {
 	job := newJob(t)
 	job.Shell = "true"
@@ -141,6 +211,25 @@ func TestNoPlace(t *testing.T) {
 	var spawn *runner.SpawnError
 	if !errors.As(err, &spawn) || spawn.Temporary || !spawn.Disk || !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Files that cannot be written are an error, and nothing is left of the attempt.
+func TestFilesInTheWay(t *testing.T) {
+	for _, names := range [][]string{{"a", "a/b"}, {"a/b", "a/b"}, {"b", "b"}, {"a/b", "a"}} {
+		job := newJob(t)
+		job.Shell = "true"
+		for _, name := range names {
+			job.Files = append(job.Files, runner.File{Name: name, Content: []byte("x")})
+		}
+		exit, err := new(runner.Local).Launch(t.Context(), job)
+		var spawn *runner.SpawnError
+		if !errors.As(err, &spawn) || !spawn.Disk {
+			t.Errorf("%q: %+v, %v", names, exit, err)
+		}
+		if _, err := os.Stat(job.Dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q: the claim was not given back", names)
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -151,7 +150,7 @@ func (j *Job) environ(marker string) []string {
 func splitEnv(env []string) (plain, awkward []string) {
 	for _, kv := range env {
 		name, _, _ := strings.Cut(kv, "=")
-		if identifierRE.MatchString(name) && !slices.Contains(shellOwned, name) {
+		if isIdentifier(name) && !slices.Contains(shellOwned, name) {
 			plain = append(plain, kv)
 		} else if name != "" {
 			awkward = append(awkward, kv)
@@ -163,4 +162,13 @@ func splitEnv(env []string) (plain, awkward []string) {
 // shellOwned are variables that one shell or another changes when it starts.
 var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
 
-var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+// isIdentifier reports whether name is what a shell calls a name: letters, digits and
+// underscores, no digit first.
+func isIdentifier(name string) bool {
+	for i, c := range []byte(name) {
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -122,6 +122,44 @@ func TestTailErrors(t *testing.T) {
 	}
 }
 
+// An open file is followed from near its end, and read to a limit; what cannot be is an error.
+func TestTailFileAndRead(t *testing.T) {
+	f, path := logFile(t)
+	appendTo(t, f, "first\nlast")
+	over := make(chan struct{})
+	close(over)
+	r, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for n, want := range map[int64]string{4: "last", 100: "first\nlast"} {
+		var l listener
+		if err := runner.TailFile(t.Context(), r, n, &l, over); err != nil || l.heard() != want {
+			t.Errorf("the last %d bytes: %q, %v", n, l.heard(), err)
+		}
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := runner.TailFile(t.Context(), d, 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a directory: %v", err)
+	}
+	var l listener
+	if err := runner.Read(t.Context(), path, &l, 7); err != nil || l.heard() != "first\nl" {
+		t.Errorf("read %q, %v", l.heard(), err)
+	}
+	broken := errors.New("broken")
+	if err := runner.Read(t.Context(), path, writer(func([]byte) (int, error) { return 0, broken }), 7); !errors.Is(err, broken) {
+		t.Errorf("broken writer: %v", err)
+	}
+	if err := runner.Read(t.Context(), path+"x", new(listener), 7); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
 type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
