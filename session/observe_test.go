@@ -38,6 +38,40 @@ func TestObserver(t *testing.T) {
 	})
 }
 
+// What the journal holds is recalled, and what follows observed: together they are its
+// records, each once and in order.
+func TestRecall(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		for _, trials := range []int{3, 5} {
+			var heard []study.Record
+			c := config()
+			c.Budget.Trials = trials
+			conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer,
+				Recall:  func(r study.Record) error { heard = append(heard, r); return nil },
+				Observe: func(u study.Update) { heard = append(heard, u.Record) }})
+			written := 0
+			_, _, err := study.Read(dir, func(_ *study.State, r study.Record) error {
+				want, err := r.MarshalJSON()
+				if err != nil || written >= len(heard) {
+					return fmt.Errorf("record %d of %d: %w", written+1, len(heard), err)
+				}
+				if got, err := heard[written].MarshalJSON(); string(got) != string(want) {
+					t.Errorf("record %d was heard as\n%s, %v; it is\n%s", written+1, got, err, want)
+				}
+				written++
+				return nil
+			})
+			if err != nil || written != len(heard) {
+				t.Errorf("%d records were heard of, %d are written: %v", len(heard), written, err)
+			}
+		}
+		refused := errors.New("no")
+		if s, err := session.Open(nil, session.Options{Dir: dir, Recall: func(study.Record) error { return refused }}); !errors.Is(err, refused) {
+			t.Errorf("opened as %v, %v", s, err)
+		}
+	})
+}
+
 // What an attempt leaves behind is named: the first few, and what could not be ended.
 func TestLeftoversAreNamed(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

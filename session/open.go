@@ -68,7 +68,11 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}
-	summary, err := s.state.Fold(path, nil, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
+	var recall func(*study.State, study.Record) error
+	if s.opts.Recall != nil {
+		recall = func(_ *study.State, r study.Record) error { return s.opts.Recall(r) }
+	}
+	summary, err := s.state.Fold(path, recall, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
 		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
 		return summary, err
 	})
@@ -106,6 +110,11 @@ func (s *Study) create(config study.Config) error {
 	first := s.record(study.Created{ID: hex.EncodeToString(id[:]), Fingerprint: print, Program: s.opts.Program, Config: config})
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
+	}
+	if s.opts.Recall != nil {
+		if err := s.opts.Recall(first); err != nil {
+			return err
+		}
 	}
 	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
 	return err

@@ -27,6 +27,9 @@ type Options struct {
 	// Observe is called with everything that happens, in order, by a goroutine
 	// of its own: it may be slow. Nil means nobody looks.
 	Observe func(study.Update)
+	// Recall is called by Open with the records that the journal holds already, in order.
+	// Observe hears of all that follow. Nil means nobody wants them.
+	Recall func(study.Record) error
 	// Program is the version of lbotune, for the journal.
 	Program string
 	// Log takes diagnostics; nil discards them.

@@ -85,6 +85,25 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 	}
 }
 
+// A parameter that does not exist in a row leaves those after it in the row.
+func TestEarlierResultsOfConditionalParameters(t *testing.T) {
+	c := beginWith(t, study.WarmStart{From: "runs.csv"}, map[string]string{"runs.csv": "x,n,m,loss\n" +
+		"0.5,,7,1\n" +
+		"-0.5,3,8,2\n" +
+		"0.25,,9,3\n"})
+	c.Params[1].When = "x < 0"
+	c.Params = append(c.Params, spaces.Param{Name: "m", Kind: spaces.KindInt, Min: 1, Max: 9})
+	all, err := c.ReadEarlier(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"x=0.5 m=7", "x=-0.5 n=3 m=8", "x=0.25 m=9"} {
+		if got := all[0].Trials[i].Values.String(); got != want {
+			t.Errorf("row %d gives %s, want %s", i+1, got, want)
+		}
+	}
+}
+
 // A study is a source by its directory and by the spec that it came from. Trials that were
 // excluded or stopped early are none of its results.
 func TestEarlierStudyIsRead(t *testing.T) {
@@ -283,13 +302,12 @@ func TestEarlierResultsFollowTheSpace(t *testing.T) {
 	wider := c
 	wider.Params = append(wider.Params[:2:2], spaces.Param{Name: "b", Kind: spaces.KindBool, Default: spaces.Bool(true)})
 	wider.Params[0].Max = 0.7
-	for _, e := range []study.Event{
+	events := []study.Event{
 		study.Created{ID: "1", Config: config()},
 		study.Earlier{From: "a", Trials: []study.EarlierResult{{Values: values(0.5, 2), Value: &v}, {Values: values(0.9, 2), Value: &v}}},
-	} {
-		if err := st.Apply(study.Record{Event: e}); err != nil {
-			t.Fatal(err)
-		}
+	}
+	for _, e := range events {
+		apply(t, st, e)
 	}
 	if got := st.Inherited(); len(got) != 1 || len(got[0].Points) != 2 {
 		t.Fatalf("inherited %v", got)
@@ -301,8 +319,14 @@ func TestEarlierResultsFollowTheSpace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := st.Inherited(); !reflect.DeepEqual(got, []optimizer.Earlier{{Points: []spaces.Point{want}, Values: []float64{-2}}}) {
-		t.Errorf("inherited %v", got)
+	again := &study.State{} // of the same records
+	for _, e := range append(events, study.ConfigChanged{Config: wider}) {
+		apply(t, again, e)
+	}
+	for _, st := range []*study.State{st, again} {
+		if got := st.Inherited(); !reflect.DeepEqual(got, []optimizer.Earlier{{Points: []spaces.Point{want}, Values: []float64{-2}}}) {
+			t.Errorf("inherited %v", got)
+		}
 	}
 	other := wider
 	other.WarmStart = []study.WarmStart{{From: "b.csv"}}

@@ -116,9 +116,10 @@ func (s *State) configChanged(e ConfigChanged) error {
 			t.Outside = err != nil
 		}
 	}
-	for _, e := range s.Earlier {
+	for k, e := range s.Earlier {
+		s.Earlier[k].Trials = slices.Clone(e.Trials) // the record may be part of another state, too
 		for i, r := range e.Trials {
-			e.Trials[i].Values = withAdded(r.Values, space, before)
+			s.Earlier[k].Trials[i].Values = withAdded(r.Values, space, before)
 		}
 	}
 	for i, v := range s.Queue {

@@ -26,7 +26,8 @@ type progress struct {
 
 	mu      sync.Mutex
 	w       io.Writer
-	pane    *pane // nil where nothing on the terminal can change
+	pane    *pane       // nil where nothing on the terminal can change
+	shown   study.State // what the pane draws, which nobody else changes
 	best    study.Trial
 	better  bool // the last trial to finish is the best, or on the front
 	stop    context.CancelFunc
@@ -102,12 +103,29 @@ func (p *progress) begin(s *session.Study) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.stop = cancel
 	p.stopped.Go(func() {
-		_ = study.Watch(ctx, string(p.layout), func(st *study.State) error {
+		tick := time.NewTicker(paneLook)
+		defer tick.Stop()
+		for ctx.Err() == nil {
 			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.pane.show(false, func(columns int) string { return liveText(st, p.layout, true, columns) })
-		}) // what can't be read or drawn is not worth a study
+			_ = p.pane.show(false, func(columns int) string { return liveText(&p.shown, p.layout, true, columns) })
+			p.mu.Unlock()
+			select {
+			case <-ctx.Done():
+			case <-tick.C:
+			}
+		}
 	})
+}
+
+// paneLook is how often the pane is looked at for whether it should be drawn.
+const paneLook = 200 * time.Millisecond
+
+// recall hears of what an earlier session has recorded.
+func (p *progress) recall(r study.Record) error {
+	if p.pane == nil {
+		return nil
+	}
+	return p.shown.Apply(r)
 }
 
 // end takes the pane away, and says why the study has ended now unless that
@@ -138,6 +156,7 @@ func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.best, p.better = u.Best, u.Better
+	_ = p.recall(u.Record) // the session's state took it a moment ago
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		if e.Rejoined {

@@ -97,7 +97,7 @@ func negativeLast(args []string) []string {
 	return slices.Concat(out, []string{"--"}, values)
 }
 
-// shownError is an error that the person has been told of already.
+// shownError is an error of a run, of which the person has been told already.
 type shownError struct{ error }
 
 func (e *shownError) Unwrap() error { return e.error }

@@ -222,6 +222,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		Dir:        o.dir,
 		Launcher:   &o.launcher,
 		Share:      o.sharer.share,
+		Recall:     ui.recall,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
@@ -253,8 +254,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
 	if runErr != nil {
-		g.complain(explain(s, runErr))
-		runErr = &shownError{runErr}
+		runErr = &shownError{explain(s, runErr)}
+		g.complain(runErr)
 	}
 	if !ui.ended && runErr == nil && !ui.quiet {
 		for _, line := range closing(ctx, s.State(), s.Layout()) {

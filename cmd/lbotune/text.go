@@ -28,7 +28,7 @@ func printable(s string) string {
 
 // oneLine is printable text without line feeds and tabs.
 func oneLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
+	return strings.ReplaceAll(strings.ReplaceAll(printable(s), "\n", `\n`), "\t", `\t`)
 }
 
 // shortened is text of at most so many characters.
