@@ -174,12 +174,26 @@ func (s *chance) escapeWeight(x []float64) float64 {
 	return math.Pow(s.probability(x), math.Max(s.caution, escapeCaution))
 }
 
+// logs returns addLog at many points.
+func (s *chance) logs(xs [][]float64) []float64 {
+	out, variance := make([]float64, len(xs)), make([]float64, len(xs))
+	s.p.Batch(xs, out, variance)
+	for i, mu := range out {
+		out[i] = s.logAt(mu, variance[i])
+	}
+	return out
+}
+
+// logAt is addLog where the posterior has this mean and variance.
+func (s *chance) logAt(mu, variance float64) float64 {
+	return s.caution * acquisition.LogCDF((mu-s.limit)/math.Sqrt(variance+s.noise))
+}
+
 // addLog returns the logarithm of the weight and, if grad is not nil, adds its
 // gradient.
 func (s *chance) addLog(x, grad []float64) float64 {
 	if grad == nil {
-		mu, variance := s.p.Predict(x)
-		return s.caution * acquisition.LogCDF((mu-s.limit)/math.Sqrt(variance+s.noise))
+		return s.logAt(s.p.Predict(x))
 	}
 	mu, variance := s.p.PredictGrad(x, s.dmu, s.dvar)
 	mu -= s.limit

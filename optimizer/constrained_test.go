@@ -149,7 +149,7 @@ func TestConstrainedProposalsFollowFromWhatWasTold(t *testing.T) {
 	}
 	var told []optimizer.Observation
 	var pending []optimizer.Pending
-	for k := 1; k <= 24; k++ {
+	for k := 1; k <= 42; k++ { // beyond 32 successes not every trial is followed by a fit
 		q := optimizer.Query{Trial: k, Pending: pending}
 		p, err := lived.Ask(t.Context(), q)
 		if err != nil {
@@ -179,7 +179,7 @@ func TestConstrainedProposalsFollowFromWhatWasTold(t *testing.T) {
 		}
 		told, pending = append(told, o), nil
 		if k%2 == 0 { // somebody else tries this beside
-			pending = []optimizer.Pending{{Trial: 100 + k, Point: spaces.Point{0.2, float64(k) / 30}}}
+			pending = []optimizer.Pending{{Trial: 100 + k, Point: spaces.Point{0.2, float64(k) / 50}}}
 		}
 	}
 }

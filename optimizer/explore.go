@@ -50,10 +50,20 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		if !a.view.holds {
 			v = 1 // where the limits hold comes first
 		}
-		if v > 0 {
-			v *= a.view.success.escapeWeight(p) * a.view.limits.probability(p)
-		}
 		points, room = append(points, p), append(room, v)
+	}
+	weigh := func(c *chance, power float64) {
+		for i, log := range c.logs(points) {
+			if room[i] > 0 {
+				room[i] *= math.Exp(power * log)
+			}
+		}
+	}
+	if s := a.view.success; s != nil {
+		weigh(s, math.Max(1, escapeCaution/s.caution))
+	}
+	for _, c := range a.view.limits.chances() {
+		weigh(c, 1)
 	}
 	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
 		if p := points[i]; !a.taken(p) {

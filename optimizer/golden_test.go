@@ -6,9 +6,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
+
+	"golang.org/x/sys/cpu"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -20,8 +21,8 @@ var updateGolden = flag.Bool("update-golden", false, "record the proposals anew;
 // when these were recorded: with failures, with pruned trials, under noise, in a mixed
 // space and beside pending trials. Other kinds of processors round otherwise.
 func TestProposalsAreThoseRecorded(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("recorded on amd64")
+	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
+		t.Skip("recorded on a processor with AVX2 and FMA")
 	}
 	for _, c := range []struct {
 		name  string

@@ -174,12 +174,19 @@ func (s *product) at(x, grad []float64) float64 {
 
 func (s *product) batch(xs [][]float64, out []float64) {
 	s.score.batch(xs, out)
-	for i, x := range xs {
-		for _, f := range s.factors {
-			if math.IsInf(out[i], -1) {
-				break
+	for _, f := range s.factors {
+		var logs []float64
+		if c, ok := f.(*chance); ok {
+			logs = c.logs(xs)
+		}
+		for i, x := range xs {
+			switch {
+			case math.IsInf(out[i], -1):
+			case logs != nil:
+				out[i] += logs[i]
+			default:
+				out[i] += f.addLog(x, nil)
 			}
-			out[i] += f.addLog(x, nil)
 		}
 	}
 }

@@ -49,14 +49,14 @@ func orderBy(n int, f func(int) float64) []int {
 	for i := range n {
 		at[i], order[i] = f(i), i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	slices.SortFunc(order, func(a, b int) int {
 		switch {
 		case at[a] < at[b]:
 			return -1
 		case at[a] > at[b]:
 			return 1
 		}
-		return 0
+		return a - b
 	})
 	return order
 }

@@ -144,7 +144,7 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 		fit.Warp = string(kinds[0])
 		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
-	hypers := map[warp.Kind]gp.Hyper{}
+	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
 	w, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
 		zs := known(z)
 		settings := l.gpSettings(w, values, unit)
@@ -155,21 +155,14 @@ func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
 		if base != nil {
 			start = &base.Hyper
 		}
-		r, err := gp.Fit(x, zs, start, settings)
+		r, err := fitter.Fit(zs, start, settings)
 		if err != nil {
 			return 0, err
 		}
 		hypers[w.Kind] = r.Hyper
-		if len(kinds) == 1 {
-			return 0, nil
-		}
-		m, err := gp.New(x, zs, r.Hyper)
-		if err != nil {
-			return 0, err
-		}
 		// Choose adds the Jacobian of every value, so that the density of a
 		// subset has to stand for all.
-		return m.LeaveOneOutLogDensity() * float64(n) / float64(len(rows)), nil
+		return r.LeaveOneOut * float64(n) / float64(len(rows)), nil
 	})
 	if err != nil {
 		return modelFit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)

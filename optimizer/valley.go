@@ -79,23 +79,17 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	x, y := pick(points, near), pickFloats(local.y, near)
 	set := gp.NewSettings(d)
 	set.Seed = mix(a.seed + uint64(len(a.y)))
-	models := map[warp.Kind]*gp.Model{}
+	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
 	w, err := warp.Choose(warp.Kinds(), y, a.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		r, err := gp.Fit(x, z, nil, set)
-		if err != nil {
-			return 0, err
-		}
-		m, err := gp.New(x, z, r.Hyper)
-		if err != nil {
-			return 0, err
-		}
-		models[w.Kind] = m
-		return m.LeaveOneOutLogDensity(), nil
+		r, err := fitter.Fit(z, nil, set)
+		hypers[w.Kind] = r.Hyper
+		return r.LeaveOneOut, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	return models[w.Kind], w.Apply(local.y[local.centre]), nil
+	model, err := gp.New(x, w.ApplyAll(y), hypers[w.Kind])
+	return model, w.Apply(local.y[local.centre]), err
 }
 
 // searchFrame maximizes a score in a frame around its middle, and returns the point to
@@ -104,21 +98,23 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 	rng, d := a.rng("valley"), len(f.centre)
 	lo, up := slices.Repeat([]float64{0.5 - frameReach}, d), slices.Repeat([]float64{0.5 + frameReach}, d)
 	within := func(u, grad []float64) float64 {
-		for _, x := range f.from(u) {
-			if !(x >= 0 && x <= 1) {
-				return math.Inf(-1)
-			}
+		if !inCube(f.from(u)) {
+			return math.Inf(-1)
 		}
 		return score.at(u, grad)
 	}
-	points, values := make([][]float64, candidates), make([]float64, candidates)
-	for i := range points {
-		points[i] = make([]float64, d)
-		for k := range points[i] {
-			points[i][k] = lo[k] + rng.Float64()*(up[k]-lo[k])
+	points := make([][]float64, 0, candidates)
+	for range candidates {
+		u := make([]float64, d)
+		for k := range u {
+			u[k] = lo[k] + rng.Float64()*(up[k]-lo[k])
 		}
-		values[i] = within(points[i], nil)
+		if inCube(f.from(u)) {
+			points = append(points, u)
+		}
 	}
+	values := make([]float64, len(points))
+	score.batch(points, values)
 	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
@@ -130,4 +126,8 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 		}
 	}
 	return best
+}
+
+func inCube(p []float64) bool {
+	return !slices.ContainsFunc(p, func(x float64) bool { return !(x >= 0 && x <= 1) })
 }

@@ -109,22 +109,22 @@ func (m *Model) DrawWeights(features int, rng *rand.Rand) (*Draw, error) {
 	n := m.Len()
 	phi := f.featureMatrix()
 	r := f.residual(phi, rng)
-	a, tmp := make([]float64, n*n), make([]float64, n)
+	u, ld := newSquare(n), padded(n)
 	for jitter := 0.0; ; jitter = nextJitter(jitter) {
 		if jitter > maxJitter {
 			return nil, ErrNotPositiveDefinite
 		}
 		for i := range n {
-			for k := range i + 1 {
-				a[i*n+k] = floats.Dot(phi[i], phi[k])
+			for k := i; k < n; k++ {
+				u[i*ld+k] = floats.Dot(phi[i], phi[k])
 			}
-			a[i*n+i] += m.noise + jitter*m.signal
+			u[i*ld+i] += m.noise + jitter*m.signal
 		}
-		if cholesky(a, n, tmp) {
+		if cholesky(u, n) {
 			break
 		}
 	}
-	rows := factorRows(a, n)
+	rows := lower(u, n)
 	forward(rows, r)
 	backward(rows, r)
 	// phi carries the amplitude and so do f.weights.

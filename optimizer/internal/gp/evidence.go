@@ -4,9 +4,11 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
 )
 
-// evidence computes the log marginal likelihood of fixed data for many
+// evidence computes the log marginal likelihood of y at fixed inputs for many
 // hyper-parameters without allocating.
 type evidence struct {
 	n, d   int
@@ -14,68 +16,72 @@ type evidence struct {
 	gaps   [][]float64 // by dimension, the squared differences of all pairs of inputs
 	shrink []float64   // 1/ℓ_j²
 	kernel []float64   // of all pairs
-	slopes []float64   // of the kernel; nil without gradients
-	l      []float64   // n×n, L below the diagonal
-	u      []float64   // n×n, L⁻ᵀ above the diagonal; nil without gradients
-	rows   [][]float64 // rows of l
+	slopes []float64   // of the kernel
+	u      []float64   // U = Lᵀ above the diagonal
+	w      []float64   // L⁻¹
+	strip  []float64   // four rows of −K⁻¹, or one vector
 	ones   []float64   // L⁻¹ 1
 	alpha  []float64   // L⁻¹ (y − c) or K⁻¹ (y − c)
-	row    []float64
-	diag   float64 // σn² + jitter
-	fit    float64 // (y−c)ᵀ K⁻¹ (y−c)
+	diag   float64     // σn² + jitter
+	fit    float64     // (y−c)ᵀ K⁻¹ (y−c)
 }
 
-func newEvidence(x [][]float64, y []float64, gradients bool) *evidence {
+func newEvidence(x [][]float64) *evidence {
 	n, d := len(x), len(x[0])
 	pairs := n * (n - 1) / 2
 	w := &evidence{
-		n: n, d: d, y: y,
+		n: n, d: d,
 		gaps:   make([][]float64, d),
 		shrink: make([]float64, d),
 		kernel: make([]float64, pairs),
-		l:      make([]float64, n*n),
-		ones:   make([]float64, n),
-		alpha:  make([]float64, n),
-		row:    make([]float64, n),
+		slopes: make([]float64, pairs),
+		u:      newSquare(n),
+		w:      newSquare(n),
+		strip:  make([]float64, 4*padded(n)),
+		ones:   newVector(n),
+		alpha:  newVector(n),
 	}
 	for j := range w.gaps {
 		w.gaps[j] = make([]float64, 0, pairs)
 		for i, p := range x {
-			for _, q := range x[:i] {
+			for _, q := range x[i+1:] {
 				w.gaps[j] = append(w.gaps[j], (p[j]-q[j])*(p[j]-q[j]))
 			}
 		}
 	}
-	if gradients {
-		w.slopes, w.u = make([]float64, pairs), make([]float64, n*n)
-	}
-	w.rows = factorRows(w.l, n)
 	return w
 }
 
-// before returns what v, with an entry for each pair of inputs, has for those of input i
-// and the ones before it.
-func before(v []float64, i int) []float64 { return v[i*(i-1)/2:][:i] }
+// after returns what v, with an entry for each pair of inputs, has for those of input i
+// and the ones after it.
+func (w *evidence) after(v []float64, i int) []float64 { return v[i*(2*w.n-i-1)/2:][:w.n-i-1] }
 
-// factorise computes L for the given hyper-parameters and reports success.
+// solve replaces b by L⁻¹ b.
+func (w *evidence) solve(b []float64) { lowerTimes(b, w.w, w.copied(b)) }
+
+// copied returns a copy of b as of newVector.
+func (w *evidence) copied(b []float64) []float64 {
+	clear(w.strip[copy(w.strip, b):padded(w.n)])
+	return w.strip[:w.n]
+}
+
+// factorise computes L⁻¹ for the given hyper-parameters and reports success.
 func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 	clear(w.kernel)
 	for j, l := range logLengths {
 		w.shrink[j] = math.Exp(-2 * l)
 		floats.AddScaled(w.kernel, w.shrink[j], w.gaps[j])
 	}
-	if w.slopes != nil {
-		matern52(w.kernel, w.slopes, w.kernel, signal)
-	} else {
-		matern52Value(w.kernel, w.kernel, signal)
-	}
+	vector.Matern52(w.kernel, w.slopes, w.kernel, signal)
 	for jitter := 0.0; jitter <= maxJitter; jitter = nextJitter(jitter) {
 		w.diag = noise + jitter*signal
-		for i, row := range w.rows {
-			copy(row, before(w.kernel, i))
-			row[i] = signal + w.diag
+		for i := range w.n {
+			row := w.u[i*padded(w.n)+i:]
+			row[0] = signal + w.diag
+			copy(row[1:], w.after(w.kernel, i))
 		}
-		if cholesky(w.l, w.n, w.row) {
+		if cholesky(w.u, w.n) {
+			inverse(w.w, w.u, w.n)
 			return true
 		}
 	}
@@ -88,7 +94,7 @@ func (w *evidence) logLikelihood(c float64) float64 {
 	for i, v := range w.y {
 		w.alpha[i] = v - c
 	}
-	forward(w.rows, w.alpha)
+	w.solve(w.alpha)
 	return w.value()
 }
 
@@ -100,15 +106,15 @@ func (w *evidence) logLikelihood(c float64) float64 {
 // infinite sd gives the generalised least squares mean.
 func (w *evidence) solveProfiled(sd float64) (c, logLikelihood float64) {
 	copy(w.alpha, w.y)
-	forward(w.rows, w.alpha)
+	w.solve(w.alpha)
 	for i := range w.ones {
 		w.ones[i] = 1
 	}
-	forward(w.rows, w.ones)
+	w.solve(w.ones)
 	c = floats.Dot(w.ones, w.alpha) / (floats.Dot(w.ones, w.ones) + 1/(sd*sd))
 	floats.AddScaled(w.alpha, -c, w.ones)
 	logLikelihood = w.value()
-	backward(w.rows, w.alpha)
+	upperTimes(w.alpha, w.w, w.copied(w.alpha))
 	return c, logLikelihood
 }
 
@@ -116,8 +122,8 @@ func (w *evidence) solveProfiled(sd float64) (c, logLikelihood float64) {
 func (w *evidence) value() float64 {
 	w.fit = floats.Dot(w.alpha, w.alpha)
 	sum := -0.5 * (w.fit + float64(w.n)*math.Log(2*math.Pi))
-	for i, row := range w.rows {
-		sum -= math.Log(row[i])
+	for i := range w.n {
+		sum -= math.Log(w.u[i*padded(w.n)+i])
 	}
 	return sum
 }
@@ -131,15 +137,17 @@ func (w *evidence) value() float64 {
 // only tr K⁻¹, since k(X,X) = K − σn² I. Jitter counts as neither. It uses up the slopes.
 func (w *evidence) gradient(grad []float64, noise float64) {
 	n := w.n
-	inverseTranspose(w.u, w.rows, w.row)
 	trace := 0.0
 	for i, a := range w.alpha {
-		inverse := w.row[:i+1]
-		inverseRow(inverse, w.u, n, i)
-		trace += inverse[i]
-		slopes := before(w.slopes, i)
+		if i%4 == 0 {
+			inverseRows(w.strip, w.w, n, i)
+		}
+		negative := w.strip[i%4*padded(n)+i:]
+		trace -= negative[0]
+		negative, alpha := negative[1:], w.alpha[i+1:]
+		slopes := w.after(w.slopes, i)
 		for k, s := range slopes {
-			slopes[k] = (a*w.alpha[k] - inverse[k]) * s
+			slopes[k] = (a*alpha[k] + negative[k]) * s
 		}
 	}
 	for j, gaps := range w.gaps {
@@ -148,4 +156,25 @@ func (w *evidence) gradient(grad []float64, noise float64) {
 	norm := floats.Dot(w.alpha, w.alpha)
 	grad[w.d] = 0.5 * (w.fit - w.diag*norm - float64(n) + w.diag*trace)
 	grad[w.d+1] = 0.5 * noise * (norm - trace)
+}
+
+// leaveOneOut returns Σ_i ln p(y_i | all other observations), noise included, after
+// factorise and solveProfiled: the mean and the variance of these densities are
+//
+//	y_i − α_i/[K⁻¹]_ii  and  1/[K⁻¹]_ii
+//
+// (Rasmussen and Williams, equations 5.11 and 5.12).
+func (w *evidence) leaveOneOut() float64 {
+	precision := w.strip[:w.n]
+	clear(precision)
+	for i := range w.n {
+		for k, v := range w.w[i*padded(w.n):][:i+1] {
+			precision[k] += v * v
+		}
+	}
+	sum := 0.0
+	for i, p := range precision {
+		sum -= 0.5 * (math.Log(2*math.Pi/p) + w.alpha[i]*w.alpha[i]/p)
+	}
+	return sum
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
 )
 
 // ErrNotPositiveDefinite is returned when the kernel matrix cannot be
@@ -20,39 +20,51 @@ const (
 	maxJitter = 1e-4
 )
 
-// The factorisations below are left-looking, one matrix-vector product per
-// column. gonum's Dgemv has a vectorised kernel that its level-3 routines
-// lack: for n up to 1000 this beats Dpotrf and Dpotri by a factor of 1.1 to 3.
+// A square matrix of order n is stored in rows of padded(n) numbers, and as many of them:
+// beyond n it is the identity. So all work of third order is that of vector.Tile, without edges.
 
-// cholesky overwrites the lower triangle of the n×n row-major matrix a by L
-// with a = L Lᵀ. It reports false if a is not numerically positive definite.
-// The strict upper triangle is not touched; tmp has length n.
-func cholesky(a []float64, n int, tmp []float64) bool {
-	var im gonum.Implementation
-	for j := range n {
-		row := a[j*n : j*n+j+1]
-		diag := row[j]
-		pivot := diag - floats.Dot(row[:j], row[:j])
-		if !(pivot > 8*epsilon*diag) {
-			return false
+func padded(n int) int { return (n + 7) &^ 7 }
+
+// newSquare returns room for a matrix of order n.
+func newSquare(n int) []float64 { return make([]float64, padded(n)*padded(n)) }
+
+// pad makes an upper triangular matrix of order n the identity beyond n.
+func pad(u []float64, n int) {
+	ld := padded(n)
+	for i := range ld {
+		clear(u[i*ld+max(i, n) : (i+1)*ld])
+		if i >= n {
+			u[i*ld+i] = 1
 		}
-		row[j] = math.Sqrt(pivot)
-		m := n - j - 1
-		if m == 0 {
-			break
+	}
+}
+
+// cholesky overwrites the upper triangle of u, a matrix of order n, by U = Lᵀ with
+// UᵀU = u, and spoils what is below it. It reports false if u is not numerically positive
+// definite.
+func cholesky(u []float64, n int) bool {
+	ld := padded(n)
+	pad(u, n)
+	for i0 := 0; i0 < n; i0 += 4 {
+		var diag [4]float64
+		for r := range diag {
+			diag[r] = u[(i0+r)*ld+i0+r]
 		}
-		inv := 1 / row[j]
-		below := a[(j+1)*n:]
-		if j == 0 {
-			for i := range m {
-				below[i*n] *= inv
+		for c := i0 &^ 7; c < ld; c += 8 {
+			vector.Tile(u[i0*ld+c:], u[c:], ld, u[i0:], ld, i0)
+		}
+		for r, d := range diag {
+			i := i0 + r
+			row := u[i*ld+i : (i+1)*ld]
+			for k := i0; k < i; k++ {
+				floats.AddScaled(row, -u[k*ld+i], u[k*ld+i:(k+1)*ld])
 			}
-			continue
-		}
-		t := tmp[:m]
-		im.Dgemv(blas.NoTrans, m, j, 1, below, n, row[:j], 1, 0, t, 1)
-		for i, v := range t {
-			below[i*n+j] = (below[i*n+j] - v) * inv
+			pivot := row[0]
+			if !(pivot > 8*epsilon*d) {
+				return false
+			}
+			floats.Scale(1/math.Sqrt(pivot), row)
+			row[0] = math.Sqrt(pivot)
 		}
 	}
 	return true
@@ -60,14 +72,76 @@ func cholesky(a []float64, n int, tmp []float64) bool {
 
 const epsilon = 0x1p-52
 
-// factorRows returns the rows of the lower triangle of the n×n matrix a, row i
-// with i+1 elements.
-func factorRows(a []float64, n int) [][]float64 {
-	rows := make([][]float64, n)
+// lower returns the rows of L = Uᵀ, row i with i+1 elements.
+func lower(u []float64, n int) [][]float64 {
+	rows, ld := make([][]float64, n), padded(n)
+	store := make([]float64, n*(n+1)/2)
 	for i := range rows {
-		rows[i] = a[i*n : i*n+i+1 : i*n+i+1]
+		rows[i], store = store[:i+1:i+1], store[i+1:]
+		for k := range rows[i] {
+			rows[i][k] = u[k*ld+i]
+		}
 	}
 	return rows
+}
+
+// upper returns U = Lᵀ.
+func upper(rows [][]float64) []float64 {
+	u, ld := newSquare(len(rows)), padded(len(rows))
+	pad(u, len(rows))
+	for i, row := range rows {
+		for k, v := range row {
+			u[k*ld+i] = v
+		}
+	}
+	return u
+}
+
+// substitute replaces V, which has padded(n) rows of width numbers, a multiple of 8, by
+// L⁻¹ V. A triangular V has nothing above its diagonal, and then L⁻¹ V has not either.
+func substitute(v []float64, width int, u []float64, n int, triangular bool) {
+	ld := padded(n)
+	for i0 := 0; i0 < n; i0 += 4 {
+		used := width
+		if triangular {
+			used = i0 + 4
+		}
+		for c := 0; c < used; c += 8 {
+			from := 0
+			if triangular {
+				from = min(c, i0)
+			}
+			vector.Tile(v[i0*width+c:], v[from*width+c:], width, u[from*ld+i0:], ld, i0-from)
+		}
+		for i := i0; i < i0+4; i++ {
+			row := v[i*width:][:used]
+			for k := i0; k < i; k++ {
+				floats.AddScaled(row, -u[k*ld+i], v[k*width:][:used])
+			}
+			floats.Scale(1/u[i*ld+i], row)
+		}
+	}
+}
+
+// inverse sets w to W = L⁻¹, so that K⁻¹ = WᵀW.
+func inverse(w, u []float64, n int) {
+	ld := padded(n)
+	for i := range ld {
+		row := w[i*ld:][:i&^7+8] // more was never written
+		clear(row)
+		row[i] = 1
+	}
+	substitute(w, ld, u, n, true)
+}
+
+// inverseRows sets the rows at dst, as long as those of w, to those of −K⁻¹ from row i0 on,
+// four of them, and there to the columns from i0 on.
+func inverseRows(dst, w []float64, n, i0 int) {
+	ld := padded(n)
+	clear(dst)
+	for c := i0 &^ 7; c < ld; c += 8 {
+		vector.Tile(dst[c:], w[c*ld+c:], ld, w[c*ld+i0:], ld, n-c)
+	}
 }
 
 // forward replaces b by L⁻¹ b.
@@ -86,28 +160,25 @@ func backward(rows [][]float64, b []float64) {
 	}
 }
 
-// inverseTranspose sets the n×n row-major matrix u to U = L⁻ᵀ (upper
-// triangular; u must be zero below its diagonal), so that K⁻¹ = U Uᵀ.
-// tmp has length n.
-func inverseTranspose(u []float64, rows [][]float64, tmp []float64) {
-	const block = 16
-	var im gonum.Implementation
-	n := len(rows)
-	for i, row := range rows {
-		inv := 1 / row[i]
-		for j0 := 0; j0 < i; j0 += block {
-			j1 := min(j0+block, i)
-			t := tmp[:j1-j0]
-			im.Dgemv(blas.NoTrans, j1-j0, i-j0, -inv, u[j0*n+j0:], n, row[j0:i], 1, 0, t, 1)
-			for j, v := range t {
-				u[(j0+j)*n+i] = v
-			}
-		}
-		u[i*n+i] = inv
+// newVector returns room for a vector of n numbers, with zeros up to padded(n).
+func newVector(n int) []float64 { return make([]float64, n, padded(n)) }
+
+// lowerTimes sets dst to Wx for a lower triangular W. Both vectors are of newVector.
+func lowerTimes(dst, w, x []float64) {
+	n, ld := len(dst), padded(len(dst))
+	dst, x = dst[:ld], x[:ld]
+	for i := 0; i < n; i += 4 {
+		vector.Dots(dst[i:i+4], w[i*ld:], ld, x[:i&^7+8])
 	}
+	clear(dst[n:])
 }
 
-// inverseRow sets dst[k] = [K⁻¹]_ik for k ≤ i, given U = L⁻ᵀ.
-func inverseRow(dst, u []float64, n, i int) {
-	gonum.Implementation{}.Dgemv(blas.NoTrans, i+1, n-i, 1, u[i:], n, u[i*n+i:i*n+n], 1, 0, dst[:i+1], 1)
+// upperTimes sets dst to Wᵀx for a lower triangular W. Both vectors are of newVector.
+func upperTimes(dst, w, x []float64) {
+	n, ld := len(dst), padded(len(dst))
+	dst, x = dst[:ld], x[:ld]
+	clear(dst)
+	for i := 0; i < n; i += 4 {
+		vector.AddRows(dst[:i&^7+8], w[i*ld:], ld, x[i:i+4])
+	}
 }

@@ -56,6 +56,24 @@ type FitResult struct {
 	Hyper        Hyper
 	LogPosterior float64 // log likelihood + log prior, up to a constant
 	Evaluations  int     // likelihoods computed, all starts together
+	// LeaveOneOut is Σ_i ln p(y_i | all other observations), the pseudo-likelihood of
+	// Rasmussen and Williams, equation 5.11, under Hyper.
+	LeaveOneOut float64
+}
+
+// Fitter fits processes to several values at the same points: what depends on the points
+// alone is computed once.
+type Fitter struct {
+	x [][]float64
+	w *evidence
+}
+
+// NewFitter returns a Fitter for the points x, which must not change as long as it is used.
+func NewFitter(x [][]float64) *Fitter { return &Fitter{x: x} }
+
+// Fit is Fitter.Fit for points that are used once.
+func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
+	return NewFitter(x).Fit(y, start, s)
 }
 
 // Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
@@ -65,8 +83,8 @@ type FitResult struct {
 // the best to the end; the earlier one wins a tie.
 // The result is a pure function of the arguments. An evaluation costs n³/2
 // multiplications.
-func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
-	d, err := checkData(x, y)
+func (f *Fitter) Fit(y []float64, start *Hyper, s Settings) (FitResult, error) {
+	d, err := checkData(f.x, y)
 	if err != nil {
 		return FitResult{}, err
 	}
@@ -76,7 +94,11 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 		}
 	}
 	low, high := s.box(d)
-	p := posterior{w: newEvidence(x, y, true), prior: s.Prior, noiseFixed: s.FixedNoise > 0}
+	if f.w == nil {
+		f.w = newEvidence(f.x)
+	}
+	f.w.y = y
+	p := posterior{w: f.w, prior: s.Prior, noiseFixed: s.FixedNoise > 0, top: math.Inf(-1)}
 	starts, evals := s.starts(d, start), 0
 	if len(starts) > 1 {
 		starts, evals = screen(low, high, p.value, starts)
@@ -85,7 +107,8 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 	if math.IsInf(end.F, -1) {
 		return FitResult{}, ErrNotPositiveDefinite
 	}
-	return FitResult{Hyper: p.hyper(end.X), LogPosterior: end.F, Evaluations: evals + end.Evaluations}, nil
+	h := p.hyper(end.X) // which leaves f.w as it is there
+	return FitResult{Hyper: h, LogPosterior: end.F, Evaluations: evals + end.Evaluations, LeaveOneOut: f.w.leaveOneOut()}, nil
 }
 
 // climber ascends within the box of θ. The coordinates are logarithms, so that a
@@ -178,11 +201,20 @@ type posterior struct {
 	w          *evidence
 	prior      Prior
 	noiseFixed bool
+
+	// The largest value, where it was, and its gradient: the best of several starts is
+	// followed to the end from there.
+	top       float64
+	at, slope []float64
 }
 
 // value returns the log posterior, −∞ where it is not defined, and writes its
 // gradient.
 func (p *posterior) value(theta, grad []float64) float64 {
+	if slices.Equal(theta, p.at) {
+		copy(grad, p.slope)
+		return p.top
+	}
 	d := p.w.d
 	noise := math.Exp(theta[d+1])
 	if !p.w.factorise(theta[:d], math.Exp(theta[d]), noise) {
@@ -197,6 +229,9 @@ func (p *posterior) value(theta, grad []float64) float64 {
 	}
 	if math.IsNaN(value) {
 		return math.Inf(-1)
+	}
+	if value > p.top {
+		p.top, p.at, p.slope = value, append(p.at[:0], theta...), append(p.slope[:0], grad...)
 	}
 	return value
 }

@@ -52,6 +52,7 @@ func TestFitReachesAMaximum(t *testing.T) {
 		}
 		theta := append(append([]float64(nil), h.LogLengths...), h.LogSignal, h.LogNoise, h.Mean)
 		near(t, "LogPosterior", r.LogPosterior, at(theta), 1e-9)
+		near(t, "LeaveOneOut", r.LeaveOneOut, newModel(t, x, y, h).LeaveOneOutLogDensity(), 1e-6)
 		low, high := math.Log(s.Bounds.Length.Low), math.Log(s.Bounds.Length.High)
 		for j := range theta {
 			if j == d+1 && (fixed || theta[j] <= math.Log(s.Bounds.Noise.Low)+1e-9) || j < d && (theta[j] <= low || theta[j] >= high) {

@@ -6,34 +6,6 @@ import (
 	"testing"
 )
 
-func TestMatern52Vectors(t *testing.T) {
-	r := []float64{0, 0.1, 0.5, 1, 2, 5}
-	want := []float64{1, 0.9917592361711774, 0.8286491424181252, 0.5239941088318203, 0.13866021913850426, 0.0007509337888737746}
-	r2, k, slope, value := make([]float64, 6), make([]float64, 6), make([]float64, 6), make([]float64, 6)
-	for i, v := range r {
-		r2[i] = v * v
-	}
-	matern52(k, slope, r2, 1)
-	matern52Value(value, r2, 1)
-	for i := range want {
-		if math.Abs(k[i]-want[i]) > 4e-16 || math.Abs(value[i]-want[i]) > 4e-16 {
-			t.Errorf("k(%v) = %.17g and %.17g, want %.17g", r[i], k[i], value[i], want[i])
-		}
-		// dk/dr = −slope·r in scaled distance.
-		const h = 1e-6
-		num := (maternAt(r[i]+h) - maternAt(math.Abs(r[i]-h))) / (2 * h)
-		if r[i] > 0 && math.Abs(num+slope[i]*r[i]) > 1e-8 {
-			t.Errorf("dk/dr at %v = %v, by differences %v", r[i], -slope[i]*r[i], num)
-		}
-	}
-}
-
-func maternAt(r float64) float64 {
-	k := []float64{r * r}
-	matern52Value(k, k, 1)
-	return k[0]
-}
-
 func TestCholeskyVectors(t *testing.T) {
 	x := [][]float64{{0.1, 0.2}, {0.4, 0.9}, {0.75, 0.35}, {0.9, 0.6}, {0.55, 0.15}}
 	y := []float64{0.3, -1.2, 0.8, 1.5, -0.4}
@@ -63,20 +35,20 @@ func TestCholeskyVectors(t *testing.T) {
 func TestFactorisationReproducesTheMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 33, 70} {
-		a := randomDefinite(n, rng)
-		l := append([]float64(nil), a...)
-		tmp := make([]float64, n)
-		if !cholesky(l, n, tmp) {
+		a, ld := randomDefinite(n, rng), padded(n)
+		u := stored(a, n)
+		if !cholesky(u, n) {
 			t.Fatalf("n = %d: not positive definite", n)
 		}
-		rows := factorRows(l, n)
-		u := make([]float64, n*n)
-		inverseTranspose(u, rows, tmp)
-		inv := make([]float64, n*n)
+		rows := lower(u, n)
+		w, strip, inv := newSquare(n), make([]float64, 4*ld), make([]float64, n*n)
+		inverse(w, upper(rows), n)
 		for i := range n {
-			inverseRow(tmp, u, n, i)
-			for k := range i + 1 {
-				inv[i*n+k], inv[k*n+i] = tmp[k], tmp[k]
+			if i%4 == 0 {
+				inverseRows(strip, w, n, i)
+			}
+			for k := i; k < n; k++ {
+				inv[i*n+k], inv[k*n+i] = -strip[i%4*ld+k], -strip[i%4*ld+k]
 			}
 		}
 		b := make([]float64, n)
@@ -112,6 +84,15 @@ func TestFactorisationReproducesTheMatrix(t *testing.T) {
 	}
 }
 
+// stored stores the n×n matrix a as cholesky wants it.
+func stored(a []float64, n int) []float64 {
+	u := newSquare(n)
+	for i := range n {
+		copy(u[i*padded(n):], a[i*n:][:n])
+	}
+	return u
+}
+
 // randomDefinite returns G Gᵀ + I for a random n×n matrix G.
 func randomDefinite(n int, rng *rand.Rand) []float64 {
 	g, a := make([]float64, n*n), make([]float64, n*n)
@@ -135,7 +116,7 @@ func TestCholeskyRefusesIndefinite(t *testing.T) {
 		if len(a) == 4 {
 			n = 2
 		}
-		if cholesky(a, n, make([]float64, n)) {
+		if cholesky(stored(a, n), n) {
 			t.Errorf("%v was factorised", a)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
 )
 
 // Model is a Gaussian process conditioned on observations, with given
@@ -57,23 +59,23 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 		alpha:   make([]float64, n),
 	}
 	m.cols = scaledColumns(x, m.inv)
-	a, tmp := make([]float64, n*n), make([]float64, n)
+	u, ld := newSquare(n), padded(n)
 	for jitter := 0.0; ; jitter = nextJitter(jitter) {
 		if jitter > maxJitter {
 			return nil, ErrNotPositiveDefinite
 		}
 		m.noise = h.Noise() + jitter*m.signal
 		for i := range n {
-			row := a[i*n : i*n+i]
+			row := u[i*ld+i+1:][:n-i-1]
 			sqdistRow(row, m.cols, i)
-			matern52Value(row, row, m.signal)
-			a[i*n+i] = m.signal + m.noise
+			vector.Matern52(row, nil, row, m.signal)
+			u[i*ld+i] = m.signal + m.noise
 		}
-		if cholesky(a, n, tmp) {
+		if cholesky(u, n) {
 			break
 		}
 	}
-	m.rows = factorRows(a, n)
+	m.rows = lower(u, n)
 	for i, v := range y {
 		m.centres[i] = m.centre(x[i])
 		m.alpha[i] = v - m.centres[i]
@@ -110,7 +112,7 @@ func (m *Model) Append(x []float64, y float64) (*Model, error) {
 	next := *m
 	k := make([]float64, n)
 	sqdist(k, m.cols, x, m.inv)
-	matern52Value(k, k, m.signal)
+	vector.Matern52(k, nil, k, m.signal)
 	centre := m.centre(x)
 	mu := centre + floats.Dot(k, m.alpha)
 

@@ -1,9 +1,9 @@
 package gp
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
 )
 
 // Predictor evaluates the posterior of one Model without allocating. It holds
@@ -14,8 +14,11 @@ type Predictor struct {
 	k     []float64 // k(X,x)
 	slope []float64
 	v     []float64 // L⁻¹ k, then K⁻¹ k
-	// For Batch: batch × n, and batch; for Slope: d. Made on first use.
-	block, out, direction []float64
+	// Made on first use, for Batch: Lᵀ, and k(X,·) and scaled coordinates of so many points;
+	// for PredictGrad: L⁻¹; for Slope: d numbers.
+	upper, block       []float64
+	cols               [][]float64
+	inverse, direction []float64
 }
 
 // batch is the number of points that Batch solves for at once.
@@ -24,8 +27,7 @@ const batch = 32
 // Predictor returns a new Predictor for m.
 func (m *Model) Predictor() *Predictor {
 	n := m.Len()
-	s := make([]float64, 3*n)
-	return &Predictor{m: m, k: s[:n:n], slope: s[n : 2*n : 2*n], v: s[2*n:]}
+	return &Predictor{m: m, k: newVector(n), slope: make([]float64, n), v: newVector(n)}
 }
 
 // Model returns the model that p evaluates.
@@ -33,12 +35,12 @@ func (p *Predictor) Model() *Model { return p.m }
 
 func (p *Predictor) kernel(x []float64) {
 	sqdist(p.k, p.m.cols, x, p.m.inv)
-	matern52Value(p.k, p.k, p.m.signal)
+	vector.Matern52(p.k, nil, p.k, p.m.signal)
 }
 
 func (p *Predictor) kernelSlope(x []float64) {
 	sqdist(p.k, p.m.cols, x, p.m.inv)
-	matern52(p.k, p.slope, p.k, p.m.signal)
+	vector.Matern52(p.k, p.slope, p.k, p.m.signal)
 }
 
 // Mean returns μ(x). O(n d).
@@ -79,14 +81,13 @@ func (p *Predictor) Predict(x []float64) (mean, variance float64) {
 }
 
 // PredictGrad is Predict with the gradients in x: dmean = ∇μ = ∇m + Jᵀα and
-// dvariance = ∇σ² = −2 JᵀK⁻¹k(X,x), J_i· = ∂k(x,x_i)/∂x. O(n²).
+// dvariance = ∇σ² = −2 JᵀK⁻¹k(X,x), J_i· = ∂k(x,x_i)/∂x. O(n²), and O(n³/6) the first time.
 func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance float64) {
 	m := p.m
 	p.kernelSlope(x)
 	mu := floats.Dot(p.k, m.alpha)
-	forward(m.rows, p.k)
-	variance = m.latent(m.signal - floats.Dot(p.k, p.k))
-	backward(m.rows, p.k)
+	p.solve()
+	variance = m.latent(m.signal - floats.Dot(p.v, p.v))
 	a, b := p.v[:len(p.slope)], p.k[:len(p.slope)]
 	for i, s := range p.slope {
 		a[i] = s * m.alpha[i]
@@ -107,38 +108,58 @@ func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance f
 	return m.centreGrad(x, dmean) + mu, variance
 }
 
+// solve sets v to L⁻¹k and then k to K⁻¹k, by L⁻¹: in two products of a matrix and a vector
+// no number waits for the last, as they do in two substitutions.
+func (p *Predictor) solve() {
+	n := p.m.Len()
+	if p.inverse == nil {
+		p.inverse = newSquare(n)
+		inverse(p.inverse, upper(p.m.rows), n)
+	}
+	lowerTimes(p.v, p.inverse, p.k)
+	upperTimes(p.k, p.inverse, p.v)
+}
+
 // Batch is Predict for many points: mean[i], variance[i] of xs[i]. Solving for
-// 32 points at once makes it about twice as fast as single calls.
+// 32 points at once makes it several times as fast as single calls.
 func (p *Predictor) Batch(xs [][]float64, mean, variance []float64) {
 	m, n := p.m, p.m.Len()
 	if p.block == nil {
-		p.block = make([]float64, batch*n)
-		p.out = make([]float64, batch)
+		p.block, p.upper, p.cols = make([]float64, batch*padded(n)), upper(m.rows), make([][]float64, m.Dim())
+		for j := range p.cols {
+			p.cols[j] = make([]float64, batch)
+		}
 	}
-	var im gonum.Implementation
 	for len(xs) > 0 {
 		b := min(batch, len(xs))
-		for c := range b {
-			k := p.block[c*n : (c+1)*n]
-			sqdist(k, m.cols, xs[c], m.inv)
-			matern52Value(k, k, m.signal)
-			mean[c] = m.centre(xs[c]) + floats.Dot(k, m.alpha)
-		}
-		for i, row := range m.rows {
-			inv := 1 / row[i]
-			out := p.out[:b]
-			if i > 0 {
-				im.Dgemv(blas.NoTrans, b, i, 1, p.block, n, row[:i], 1, 0, out, 1)
-			} else {
-				clear(out)
-			}
-			for c, s := range out {
-				p.block[c*n+i] = (p.block[c*n+i] - s) * inv
+		for j, inv := range m.inv {
+			for c, x := range xs[:b] {
+				p.cols[j][c] = x[j] * inv
 			}
 		}
+		for i := range n {
+			k := p.block[i*batch:][:batch]
+			clear(k)
+			for j, col := range m.cols {
+				vector.AddSquares(k, p.cols[j], col[i])
+			}
+		}
+		vector.Matern52(p.block[:n*batch], nil, p.block[:n*batch], m.signal)
+		for c, x := range xs[:b] { // in the order of Mean, to its last digit
+			for i := range p.k {
+				p.k[i] = p.block[i*batch+c]
+			}
+			mean[c] = m.centre(x) + floats.Dot(p.k, m.alpha)
+		}
+		substitute(p.block, batch, p.upper, n, false)
+		var square [batch]float64
+		for i := range n {
+			for c, v := range p.block[i*batch:][:batch] {
+				square[c] += v * v
+			}
+		}
 		for c := range b {
-			v := p.block[c*n : (c+1)*n]
-			variance[c] = m.latent(m.signal - floats.Dot(v, v))
+			variance[c] = m.latent(m.signal - square[c])
 		}
 		xs, mean, variance = xs[b:], mean[b:], variance[b:]
 	}

@@ -74,7 +74,9 @@ func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng 
 	if s.BurnIn < 0 || s.Samples < 1 {
 		return nil, fmt.Errorf("gp: %d sweeps of burn-in and %d samples", s.BurnIn, s.Samples)
 	}
-	c := newChain(newEvidence(x, y, false), start, s, rng)
+	w := newEvidence(x)
+	w.y = y
+	c := newChain(w, start, s, rng)
 	if math.IsInf(c.value, -1) || math.IsNaN(c.value) {
 		return nil, errors.New("gp: the chain starts where the posterior density is 0")
 	}

@@ -1,6 +1,10 @@
 package lipschitz
 
-import "math"
+import (
+	"math"
+
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
+)
 
 // Bounds are the upper and lower bound that a Lipschitz constant and observations
 // imply for a function,
@@ -15,7 +19,8 @@ type Bounds struct {
 	l, delta float64
 	scale    []float64
 	dim      int
-	z        []float64 // scaled points, one after the other
+	z        []float64   // scaled points, one after the other
+	cols     [][]float64 // the same by coordinate
 	y        []float64
 }
 
@@ -43,6 +48,12 @@ func (e *Estimator) Bounds(l, delta float64) *Bounds {
 func (b *Bounds) add(z []float64, y float64) {
 	b.dim = len(z)
 	b.z = append(b.z, z...)
+	if b.cols == nil {
+		b.cols = make([][]float64, b.dim)
+	}
+	for j, v := range z {
+		b.cols[j] = append(b.cols[j], v)
+	}
 	b.y = append(b.y, y)
 }
 
@@ -106,13 +117,22 @@ func (b *Bounds) cones(x []float64) (lo, up float64, kLo, kUp int) {
 	for j, s := range b.scale {
 		at[j] /= s
 	}
-	for i, y := range b.y {
-		r := b.l*math.Sqrt(distance2(row(b.z, b.dim, i), at)) + b.delta
-		if y+r < up {
-			up, kUp = y+r, i
+	var store [64]float64
+	for from := 0; from < len(b.y); from += len(store) {
+		ys := b.y[from:min(from+len(store), len(b.y))]
+		d2 := store[:len(ys)]
+		clear(d2)
+		for j, col := range b.cols {
+			vector.AddSquares(d2, col[from:], at[j])
 		}
-		if y-r > lo {
-			lo, kLo = y-r, i
+		for i, y := range ys {
+			r := b.l*math.Sqrt(d2[i]) + b.delta
+			if y+r < up {
+				up, kUp = y+r, from+i
+			}
+			if y-r > lo {
+				lo, kLo = y-r, from+i
+			}
 		}
 	}
 	return lo, up, kLo, kUp

@@ -21,7 +21,7 @@ func PickStarts(values []float64, count, sure int, eta float64, rng *rand.Rand) 
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(values[b], values[a]), a-b) })
 	if len(order) <= count {
 		return order
 	}

@@ -25,8 +25,10 @@ func yeoJohnsonInverse(z, lambda float64) float64 {
 }
 
 // power returns ((1+u)^p − 1)/p for u ≥ 0, continuous in p at 0.
-func power(u, p float64) float64 {
-	l := math.Log1p(u)
+func power(u, p float64) float64 { return powerOfLog(math.Log1p(u), p) }
+
+// powerOfLog is power(u, p) given ln(1+u).
+func powerOfLog(l, p float64) float64 {
 	if math.Abs(p*l) < 1e-8 {
 		return l * (1 + p*l/2)
 	}
@@ -56,14 +58,19 @@ const lambdaLow, lambdaHigh = -3, 5
 // (the same paper, section 3), on a grid and then by golden section around the
 // best grid point. Equal values give 1.
 func fitLambda(us []float64) float64 {
-	zs := make([]float64, len(us))
+	zs, logs := make([]float64, len(us)), make([]float64, len(us))
 	weight := 0.0
-	for _, u := range us {
-		weight += math.Copysign(math.Log1p(math.Abs(u)), u)
+	for i, u := range us {
+		logs[i] = math.Copysign(math.Log1p(math.Abs(u)), u)
+		weight += logs[i]
 	}
 	likelihood := func(lambda float64) float64 {
-		for i, u := range us {
-			zs[i] = yeoJohnson(u, lambda)
+		for i, l := range logs {
+			if l < 0 {
+				zs[i] = -powerOfLog(-l, 2-lambda)
+			} else {
+				zs[i] = powerOfLog(l, lambda)
+			}
 		}
 		return -float64(len(us))*math.Log(moments(zs).sd) + (lambda-1)*weight
 	}
