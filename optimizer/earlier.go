@@ -10,6 +10,8 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/quadratic"
+	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -24,19 +26,27 @@ type Earlier struct {
 	Same bool
 }
 
-// What is known of related objectives is used twice. After the centre, the first points of
+// What is known of related objectives is used three times. After the centre, the first points of
 // the initial design are a portfolio of the best ones: each next one maximizes the mean, over the
 // earlier studies, of the best that their models expect of the points so far (Wistuba,
-// Schilling and Schmidt-Thieme 2015). And a blend of their models' means is the prior mean
+// Schilling and Schmidt-Thieme 2015). A blend of their models' means is the prior mean
 // of this study's model, with weights by how far each ranks this study's successes as
 // their values do, in the spirit of RGPE (Feurer, Letham and Bakshy 2018). Since the optima
 // of related objectives lie near each other rather than in the same place, each mean may
-// first be moved a little to where it fits best.
+// first be moved a little to where it fits best. And the curvature at their best points
+// completes that of this study's quadratic: it stays the same where an objective is moved.
+//
+// Earlier studies that do not even agree with each other have no part in the design, and a
+// say only where they rank this study's successes far beyond chance: before that, proposals are
+// those of a study without.
 
 // kin is the model of one earlier study, on its own warped and standardized values.
 type kin struct {
-	mean *gp.Draw
-	best []spaces.Point
+	mean   *gp.Draw
+	at     []float64 // its values at this study's successes, as far as they were asked for
+	best   []spaces.Point
+	shape  *quadratic.Model // around the best point; nil if there is none
+	agreed bool             // with another one
 }
 
 const (
@@ -48,6 +58,13 @@ const (
 	kinNone  = 0.3 // agreement of one more study, which expects the same everywhere
 	kinRidge = 1.0 // successes that speak for a scale of 0
 	kinMoves = 0.1 // standard deviation of how far a mean is moved, in the cube
+
+	kinSample   = 256   // points that tell whether earlier studies agree
+	kinChance   = 0.008 // probability at most that any of them agree by chance
+	kinSure     = 4.0   // standard deviations by chance that make one count although they do not
+	kinTogether = 0.1   // mean rank correlation from which on those that agree count
+	kinEarly    = 3     // initial designs of successes that tell of that
+	kinMisses   = 5     // steps in a row that did not improve, after which its curvature is not believed
 )
 
 // inherit takes over what earlier studies have found. Results of the same objective are
@@ -61,8 +78,64 @@ func (l *lbo) inherit(earlier []Earlier) error {
 			return fmt.Errorf("earlier study %d: %w", i+1, err)
 		}
 	}
-	copy(l.first[1:], l.portfolio(len(l.first)/2)) // the centre stays
+	l.compare()
+	copy(l.first[1:], portfolio(l.related(0), len(l.first)/2)) // the centre stays
 	return nil
+}
+
+// compare finds the studies that another one agrees with: on average, the models of two put
+// more than 1 − ε of the space below each other's best result. If they have nothing to do with
+// each other the two shares are uniform, and their mean is beyond that with a probability of
+// 2ε²: times the number of pairs, kinChance. A single study has none to disagree.
+func (l *lbo) compare() {
+	below := make([][]float64, len(l.kin)) // the share that study i puts below the best of study j
+	us := sobol.Scrambled(l.space.Len(), l.seed).Points(0, kinSample)
+	for i, k := range l.kin {
+		values := make([]float64, len(us))
+		for j, u := range us {
+			values[j] = k.mean.Value(l.space.FromUniform(u))
+		}
+		slices.Sort(values)
+		for _, o := range l.kin {
+			rank := 0
+			if len(o.best) > 0 {
+				rank, _ = slices.BinarySearch(values, k.mean.Value(o.best[0]))
+			}
+			below[i] = append(below[i], float64(rank)/kinSample)
+		}
+	}
+	pairs := float64(len(l.kin)*(len(l.kin)-1)) / 2
+	agree := 1 - math.Sqrt(kinChance/(2*pairs))
+	for i, k := range l.kin {
+		k.agreed = len(l.kin) == 1
+		for j := range l.kin {
+			k.agreed = k.agreed || i != j && below[i][j]+below[j][i] > 2*agree
+		}
+	}
+}
+
+// related returns the studies that may have a say after n successes: those that agree with
+// each other, until they rank the successes otherwise on average, or else those that rank the
+// first of them as they turned out. Later ones lie close to each other, where ranks say less.
+func (l *lbo) related(n int) []*kin {
+	var together, alone []*kin
+	sum, early := 0.0, min(n, kinEarly*l.set.DesignSize)
+	for _, k := range l.kin {
+		for i := len(k.at); i < n; i++ {
+			k.at = append(k.at, k.mean.Value(l.x[i]))
+		}
+		if tau, sd := kendall(k.at[:early], l.y[:early]); tau > kinSure*sd {
+			alone = append(alone, k)
+		}
+		if k.agreed {
+			tau, _ := kendall(k.at[:n], l.y[:n])
+			together, sum = append(together, k), sum+tau
+		}
+	}
+	if n < l.set.DesignSize || sum > kinTogether*float64(len(together)) {
+		return together
+	}
+	return alone
 }
 
 func (l *lbo) inheritOne(number int, e Earlier) error {
@@ -108,6 +181,12 @@ func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
 		return nil, err
 	}
 	k := &kin{mean: s.model.Mean()}
+	a := &ask{lbo: part, view: &view{surrogate: s}}
+	if local := a.neighbourhood(s.bestRow); local != nil {
+		if k.shape, err = quadratic.Fit(local.x, local.y, local.centre); err != nil {
+			k.shape = nil // too few points
+		}
+	}
 	for _, i := range orderBy(len(y), func(i int) float64 { return -y[i] }) {
 		if p := l.space.Snap(x[i]); len(k.best) < kinBest && l.space.Allows(p) {
 			k.best = append(k.best, p)
@@ -117,14 +196,14 @@ func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
 }
 
 // portfolio returns at most n points.
-func (l *lbo) portfolio(n int) []spaces.Point {
+func portfolio(of []*kin, n int) []spaces.Point {
 	var candidates, out []spaces.Point
-	for _, k := range l.kin {
+	for _, k := range of {
 		candidates = append(candidates, k.best...)
 	}
-	worth := make([][]float64, len(l.kin)) // of each candidate, by study
-	reached := slices.Repeat([]float64{math.Inf(-1)}, len(l.kin))
-	for s, k := range l.kin {
+	worth := make([][]float64, len(of)) // of each candidate, by study
+	reached := slices.Repeat([]float64{math.Inf(-1)}, len(of))
+	for s, k := range of {
 		for _, p := range candidates {
 			worth[s] = append(worth[s], k.mean.Value(p))
 		}
@@ -152,6 +231,22 @@ type blend struct {
 	of      []*gp.Draw
 	by      [][]float64
 	weights []float64
+	shapes  []*quadratic.Model // that there are
+}
+
+// shapes are the quadratics in d coordinates of the earlier studies in the prior mean, unless
+// steps in the basin have not improved for a while.
+func (a *ask) shapes(b basin, d int) (out []*quadratic.Model) {
+	mean, ok := a.view.prior.(*blend)
+	if !ok || b.misses >= kinMisses {
+		return nil
+	}
+	for _, s := range mean.shapes {
+		if len(s.Center) == d {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // priorMean is the prior mean of the model of the first successes, whose values in model
@@ -161,7 +256,7 @@ func (l *lbo) priorMean(z []float64) gp.Function {
 	if len(z) < leastKin {
 		return nil
 	}
-	for _, k := range l.kin {
+	for _, k := range l.related(len(z)) {
 		by := l.align(k.mean, z)
 		at := make([]float64, len(z))
 		for i := range at {
@@ -169,6 +264,9 @@ func (l *lbo) priorMean(z []float64) gp.Function {
 		}
 		if w := math.Pow(agreement(at, z), kinFocus); w > 0 {
 			b.of, b.by, b.weights, total = append(b.of, k.mean), append(b.by, by), append(b.weights, w), total+w
+			if k.shape != nil {
+				b.shapes = append(b.shapes, k.shape)
+			}
 			floats.AddScaled(f, w, at)
 		}
 	}
@@ -225,10 +323,16 @@ func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
 	return slices.Clone(end.X)
 }
 
-// agreement is Kendall's rank correlation of a and b less kinDoubt standard deviations that
+// agreement is the rank correlation of a and b less kinDoubt standard deviations that
 // it has by chance, 0 if that is more.
 func agreement(a, b []float64) float64 {
-	n, tau := float64(len(a)), 0.0
+	tau, sd := kendall(a, b)
+	return math.Max(0, tau-kinDoubt*sd)
+}
+
+// kendall returns Kendall's rank correlation of a and b, and its standard deviation by chance.
+func kendall(a, b []float64) (tau, sd float64) {
+	n := float64(len(a))
 	for i := range a {
 		for j := range i {
 			if p := (a[i] - a[j]) * (b[i] - b[j]); p != 0 {
@@ -236,7 +340,7 @@ func agreement(a, b []float64) float64 {
 			}
 		}
 	}
-	return math.Max(0, tau-kinDoubt*math.Sqrt(2*(2*n+5)/(9*n*(n-1))))
+	return tau, math.Sqrt(2 * (2*n + 5) / (9 * n * (n - 1)))
 }
 
 // Value implements gp.Function.

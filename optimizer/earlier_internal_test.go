@@ -78,11 +78,11 @@ func TestAgreement(t *testing.T) {
 
 func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 	space := squareSpace(t)
-	like := earlierOf(space, 40, hill(0.3, 0.6))
+	like := earlierOf(space, 100, hill(0.3, 0.6))
 	unlike := earlierOf(space, 40, func(p []float64) float64 { return -hill(0.3, 0.6)(p) })
 	target := func(p []float64) float64 { return 100 * hill(0.35, 0.55)(p) }
 
-	l := heir(t, unlike, like)
+	l := heir(t, unlike, like, earlierOf(space, 200, hill(0.3, 0.6)))
 	study(t, l, 12, target)
 	s, err := l.surrogate()
 	if err != nil {
@@ -92,8 +92,8 @@ func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no prior mean")
 	}
-	if len(b.of) != 1 || b.of[0] != l.kin[1].mean || b.weights[0] <= 0 {
-		t.Errorf("%d studies have the weights %v; want the second alone", len(b.of), b.weights)
+	if len(b.of) != 2 || b.of[0] != l.kin[1].mean || b.of[1] != l.kin[2].mean || b.weights[0] <= 0 {
+		t.Errorf("%d studies have the weights %v; want those of the last two", len(b.of), b.weights)
 	}
 	// The model knows the way to the top, where nothing was tried.
 	alone := heir(t)
@@ -129,6 +129,7 @@ func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 func TestGradientOfThePriorMean(t *testing.T) {
 	space := squareSpace(t)
 	l := heir(t, earlierOf(space, 20, hill(0.3, 0.6)), earlierOf(space, 30, hill(0.5, 0.4)))
+	l.kin[0].agreed, l.kin[1].agreed = true, true
 	study(t, l, 15, hill(0.4, 0.5))
 	b, ok := l.priorMean(l.y).(*blend)
 	if !ok || len(b.of) != 2 || floats.Norm(b.by[0], 1) == 0 {
@@ -151,25 +152,77 @@ func TestGradientOfThePriorMean(t *testing.T) {
 	}
 }
 
-// After the centre come the best of the earlier studies, one of each where they differ, and
-// the rest of the design is what it always was.
+// After the centre come the best of earlier studies that agree with each other, and the rest
+// of the design is what it always was. So is all of it if they do not agree.
 func TestPortfolio(t *testing.T) {
 	space := squareSpace(t)
-	a, b := earlierOf(space, 60, hill(0.2, 0.2)), earlierOf(space, 60, hill(0.8, 0.9))
-	l, alone := heir(t, a, b), heir(t)
+	a, b, c := earlierOf(space, 200, hill(0.8, 0.2)), earlierOf(space, 300, hill(0.82, 0.21)), earlierOf(space, 200, hill(0.3, 0.9))
+	l, apart, alone := heir(t, a, b), heir(t, a, c), heir(t)
 	half := len(alone.first) / 2
 	if len(l.first) != len(alone.first) || half < 2 {
 		t.Fatalf("a design of %d points, and %d without", len(l.first), len(alone.first))
-	}
-	near := func(p []float64, x, y float64) bool { return math.Hypot(p[0]-x, p[1]-y) < 0.25 }
-	first, second := l.first[1], l.first[2]
-	if !(near(first, 0.2, 0.2) && near(second, 0.8, 0.9) || near(first, 0.8, 0.9) && near(second, 0.2, 0.2)) {
-		t.Errorf("the portfolio is %v and %v", first, second)
 	}
 	for i, p := range l.first {
 		if same := slices.Equal(p, alone.first[i]); same != (i == 0 || i > half) {
 			t.Errorf("point %d of the design is %v, and %v without", i+1, p, alone.first[i])
 		}
+		if at := apart.first[i]; !slices.Equal(at, alone.first[i]) {
+			t.Errorf("point %d of the design is %v after studies that disagree, and %v without", i+1, at, alone.first[i])
+		}
+	}
+	for _, p := range l.first[1 : half+1] {
+		if math.Hypot(p[0]-0.81, p[1]-0.2) > 0.15 {
+			t.Errorf("%v is in the portfolio", p)
+		}
+	}
+}
+
+// Studies that agree have a say until this one's ranks are others, and one that nobody agrees
+// with from when its ranks are this one's.
+func TestWhoHasASay(t *testing.T) {
+	space := squareSpace(t)
+	a, b, c := earlierOf(space, 200, hill(0.8, 0.2)), earlierOf(space, 300, hill(0.82, 0.21)), earlierOf(space, 200, hill(0.3, 0.9))
+	l := heir(t, a, b, c)
+	study(t, l, 12, hill(0.3, 0.9))
+	for n, want := range map[int][]*kin{0: l.kin[:2], 3: l.kin[:2], 12: l.kin[2:]} {
+		if got := l.related(n); !slices.Equal(got, want) {
+			t.Errorf("after %d trials %d studies have a say; want %d others", n, len(got), len(want))
+		}
+	}
+}
+
+// With the curvature of a study of the same function, moved and scaled, the quadratic needs
+// fewer trials than it has coefficients.
+func TestQuadraticLikeAnEarlierOne(t *testing.T) {
+	space := guessed(t, -1) // of four dimensions
+	bowl := func(at, scale float64) func([]float64) float64 {
+		return func(p []float64) float64 {
+			sum, before := 0.0, 0.0
+			for j, x := range p {
+				d := x - at
+				sum, before = sum+float64(1+10*j)*d*d+4*d*before, d
+			}
+			return -scale * sum
+		}
+	}
+	o, err := New(space, 3, Settings{}, earlierOf(space, 60, bowl(0.5, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := math.Inf(-1)
+	for k := 1; k <= 14; k++ {
+		p, err := o.Ask(t.Context(), Query{Trial: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := bowl(0.54, 7)(p.Point)
+		best = math.Max(best, y)
+		if err := o.Tell(Observation{Trial: k, Proposal: p, Status: Succeeded, Values: []float64{y}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best < -1e-6 {
+		t.Errorf("after 14 trials the regret is %.3g", -best)
 	}
 }
 

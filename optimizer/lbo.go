@@ -171,6 +171,11 @@ func (a *ask) propose() (Proposal, error) {
 	if a.set.Local == on {
 		switch a.trial % 3 {
 		case 1:
+			if len(a.shapes(a.trust.basin, a.space.Dim())) > 0 { // a quadratic knows its curvature already
+				if p, ok := a.quadraticStep(); ok {
+					return p, nil
+				}
+			}
 			if p, ok := a.valleyStep(); ok {
 				return p, nil
 			}

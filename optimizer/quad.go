@@ -37,7 +37,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if local == nil {
 		return Proposal{}, false
 	}
-	model, err := quadratic.Fit(local.x, local.y, local.centre)
+	model, err := quadratic.Fit(local.x, local.y, local.centre, a.shapes(basin, len(local.free))...)
 	if err != nil {
 		return Proposal{}, false
 	}

@@ -40,6 +40,7 @@ type Model struct {
 	Far    float64 // Euclidean distance of the farthest point used
 	Unit   float64 // largest |value - Value| of the points used, 1 if all are equal
 	Points int     // points used, Center included
+	like   bool    // a like function's Hessian completes it
 	g      []float64
 	h      *mat.SymDense
 }
@@ -57,10 +58,22 @@ type Model struct {
 //
 // where ε = 1e-12 keeps it solvable for degenerate clouds: directions that the
 // points do not explore get neither slope nor curvature.
-func Fit(points [][]float64, values []float64, center int) (*Model, error) {
+//
+// Where models of like functions are given, 1.5 d + 1 of the nearest points do, and it is the
+// difference of the Hessian from a multiple a of one of theirs, L, that has the least norm. With
+// H(v) the Hessian of least norm for the values v, and l those of ½ sᵀLs,
+//
+//	H = H(v) + a (L − H(l)),   a = <H(v), H(l)>/<H(l), H(l)> > 0,
+//
+// where a makes that norm least, and L is the one that leaves least of H(v).
+func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Model, error) {
 	c := points[center]
 	d := len(c)
-	near := nearest(points, center, min((d+1)*(d+2)/2-1, maxNeighbours))
+	most := min((d+1)*(d+2)/2-1, maxNeighbours)
+	if len(like) > 0 {
+		most = min(most, 3*d/2+1)
+	}
+	near := nearest(points, center, most)
 	if len(near) < d+1 {
 		return nil, fmt.Errorf("%w: %d, want at least %d", ErrTooFewPoints, len(near)+1, d+2)
 	}
@@ -81,14 +94,52 @@ func Fit(points [][]float64, values []float64, center int) (*Model, error) {
 		}
 	}
 	v.ScaleVec(1/m.Unit, v)
-	return m, m.solve(s, v)
+	if err := m.solve(s, v); err != nil || m.Determined() {
+		return m, err
+	}
+	return m, m.liken(s, like)
+}
+
+// liken adds what the points do not determine of the Hessian of a like function.
+func (m *Model) liken(s *mat.Dense, like []*Model) error {
+	n, d := s.Dims()
+	v := mat.NewVecDense(n+d, nil)
+	var best, whole Model
+	a, most := 0.0, 0.0
+	for _, o := range like {
+		for i := range n {
+			v.SetVec(i, 0.5*mat.Inner(s.RowView(i), o.h, s.RowView(i)))
+		}
+		var part Model
+		if err := part.solve(s, v); err != nil {
+			return err
+		}
+		var both, square mat.Dense
+		both.MulElem(m.h, part.h)
+		square.MulElem(part.h, part.h)
+		along, all := mat.Sum(&both), mat.Sum(&square)
+		if cosine := along / math.Sqrt(all); cosine > most*(1+1e-9) { // the first of equals
+			a, most, best, whole = along/all, cosine, part, *o
+		}
+	}
+	if m.like = a > 0; !m.like {
+		return nil
+	}
+	for i := range d {
+		m.g[i] -= a * best.g[i]
+		for j := i; j < d; j++ {
+			m.h.SetSym(i, j, m.h.At(i, j)+a*(whole.h.At(i, j)-best.h.At(i, j)))
+		}
+	}
+	return nil
 }
 
 // Determined reports whether the points are as many as a quadratic has
-// coefficients, (d+1)(d+2)/2, so that the choice of the least norm decided nothing.
+// coefficients, (d+1)(d+2)/2, so that the choice of the least norm decided nothing, or a
+// like function decided it.
 func (m *Model) Determined() bool {
 	d := len(m.Center)
-	return m.Points >= (d+1)*(d+2)/2
+	return m.like || m.Points >= (d+1)*(d+2)/2
 }
 
 // solve fills in g and h from the scaled offsets and differences of value.

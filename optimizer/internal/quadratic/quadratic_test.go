@@ -166,6 +166,48 @@ func TestUnderdeterminedFitHasTheLeastHessian(t *testing.T) {
 	}
 }
 
+// Beside a like function, d+2 points do for a multiple of it plus anything linear, whatever
+// else is offered; and what it says is added only where the points leave it open.
+func TestLikeFunction(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for i := range 40 {
+		d := 2 + i%5
+		q := concave(d, rng)
+		all := cloud((d+1)*(d+2)/2, d, rng)
+		like := fit(t, all, values(q.at, all), 0)
+		stranger := fit(t, all, values(concave(d, rng).at, all), 0)
+		slope, unit := rng.NormFloat64(), math.Exp(3*rng.NormFloat64())
+		f := func(x []float64) float64 { return unit * (q.at(x) + slope*x[0]) }
+		points := cloud(d+3, d, rng)
+		m, err := quadratic.Fit(points, values(f, points), 0, stranger, like)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			x := cloud(1, d, rng)[0]
+			if got, want := m.At(x), f(x); math.Abs(got-want) > 1e-5*unit {
+				t.Fatalf("%d dimensions: %v at %v, want %v", d, got, x, want)
+			}
+		}
+		other := make([]float64, len(points)) // that it is not like
+		for k := range other {
+			other[k] = rng.NormFloat64()
+		}
+		if m, err = quadratic.Fit(points, other, 0, like); err != nil {
+			t.Fatal(err)
+		}
+		interpolated := 0
+		for k, p := range points {
+			if math.Abs(m.At(p)-other[k]) < 1e-6 {
+				interpolated++
+			}
+		}
+		if interpolated < m.Points {
+			t.Errorf("%d dimensions: it goes through %d of %d points", d, interpolated, m.Points)
+		}
+	}
+}
+
 // hessianNorm measures the Frobenius norm of Q's Hessian by differences, which are
 // exact for quadratics.
 func hessianNorm(m *quadratic.Model, c []float64) float64 {
