@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/term"
 
 	"github.com/lbotune/lbotune/optimizer"
 )
@@ -145,6 +146,8 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	var mu sync.Mutex
 	count := 0
+	file, isFile := progress.(*os.File)
+	live := isFile && term.IsTerminal(int(file.Fd()))
 	for _, j := range missing {
 		group.Go(func() error {
 			r, err := j.run(ctx)
@@ -154,12 +157,17 @@ func (s *store) complete(ctx context.Context, jobs []job, progress io.Writer) er
 			mu.Lock()
 			defer mu.Unlock()
 			count++
-			fmt.Fprintf(progress, "\r%d of %d runs", count, len(missing))
+			switch all := len(missing); {
+			case live:
+				fmt.Fprintf(progress, "\r%d of %d runs", count, all)
+			case 10*count/all > 10*(count-1)/all:
+				fmt.Fprintf(progress, "%d of %d runs\n", count, all)
+			}
 			return s.add(j.key(), r)
 		})
 	}
 	err := group.Wait()
-	if count > 0 {
+	if live && count > 0 {
 		fmt.Fprintln(progress)
 	}
 	return err

@@ -19,6 +19,9 @@ func TestSuiteRanks(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
+	if told := progress.String(); strings.Contains(told, "\r") || !strings.HasSuffix(told, "\n6 of 6 runs\n") {
+		t.Errorf("without a terminal the progress is %q", told)
+	}
 	for _, want := range []string{"### After 3 evaluations", "### After 12 evaluations", "| function | sobol | random |", "| levy4 | ",
 		"Functions on which sobol is better / alike / worse"} {
 		if !strings.Contains(out.String(), want) {
