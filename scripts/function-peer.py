@@ -6,8 +6,10 @@
 
 Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which counts), bobyqa
 (NLopt), turbo (TuRBO-1 of uber-research/TuRBO, on PYTHONPATH with gpytorch). The first three
-begin again at a random point whenever they have converged. They see the unit cube, numbers
-only, one trial at a time. What speaks to this is cmd/lbobench/peer.go.
+begin again at a random point whenever they have converged, and with the word center after
+the method they begin at the center. They see the unit cube, numbers only, one trial at a
+time. What speaks to this are cmd/lbobench/peer.go and scripts/publictasks.py, which sends
+one task after the other.
 """
 import json
 import math
@@ -19,49 +21,51 @@ import traceback
 
 import numpy
 
-task = json.loads(sys.stdin.readline())
-rng = numpy.random.default_rng(task["seed"])
-if task["objectives"] != 1 or task["constraints"] or any("choices" in p or p["kind"] == "bool" for p in task["params"]):
-    sys.exit("one objective, no constraints, and numbers only")
-asked, told = queue.Queue(), queue.Queue()
-worst = 0.0
+
+def search(task, asked, told):
+    """Optimizes a task until the input ends; what it asks is put into the one queue, and it
+    waits for the values in the other."""
+    if task["objectives"] != 1 or task["constraints"] or any("choices" in p or p["kind"] == "bool" for p in task["params"]):
+        raise SystemExit("one objective, no constraints, and numbers only")
+    rng, worst = numpy.random.default_rng(task["seed"]), 0.0
+
+    def configuration(u):
+        out = {}
+        for p, v in zip(task["params"], numpy.clip(u, 0, 1)):
+            low, high, scale = p.get("min", 0), p.get("max", 0), p.get("scale", "")
+            if scale == "log":
+                v = min(high, max(low, low * (high / low) ** v))
+            else:
+                v = low + (high - low) * v
+            out[p["name"]] = round(v) if p["kind"] == "int" else float(v)
+        return out
+
+    def objective(u):
+        """Evaluates a point of the cube; a failed trial counts as the worst so far."""
+        nonlocal worst
+        asked.put(configuration(numpy.asarray(u, dtype=float).ravel()))
+        value = told.get()
+        if value is None or not math.isfinite(value):
+            return worst
+        worst = max(worst, value)
+        return value
+
+    optimize(sys.argv[1], len(task["params"]), objective, rng, task["seed"])
 
 
-def configuration(u):
-    out = {}
-    for p, v in zip(task["params"], numpy.clip(u, 0, 1)):
-        low, high, scale = p.get("min", 0), p.get("max", 0), p.get("scale", "")
-        if scale == "log":
-            v = min(high, max(low, low * (high / low) ** v))
-        else:
-            v = low + (high - low) * v
-        out[p["name"]] = round(v) if p["kind"] == "int" else float(v)
-    return out
-
-
-def objective(u):
-    """Evaluates a point of the cube; a failed trial counts as the worst so far."""
-    global worst
-    asked.put(configuration(numpy.asarray(u, dtype=float).ravel()))
-    value = told.get()
-    if value is None or not math.isfinite(value):
-        return worst
-    worst = max(worst, value)
-    return value
-
-
-def optimize(method, d):
+def optimize(method, d, objective, rng, seed):
     if method == "turbo":
         import torch
         from turbo import Turbo1
-        numpy.random.seed(task["seed"] % 2**32)
-        torch.manual_seed(task["seed"])
+        numpy.random.seed(seed % 2**32)
+        torch.manual_seed(seed)
         torch.set_num_threads(1)
         while True:
             Turbo1(f=objective, lb=numpy.zeros(d), ub=numpy.ones(d), n_init=2 * d, max_evals=10**4,
                    batch_size=1, verbose=False).optimize()
+    first = "center" in sys.argv[2:]
     while True:
-        start = rng.uniform(size=d)
+        start, first = numpy.full(d, 0.5) if first else rng.uniform(size=d), False
         if method == "bobyqa":
             import nlopt
             run = nlopt.opt(nlopt.LN_BOBYQA, d)
@@ -86,26 +90,27 @@ def optimize(method, d):
             sys.exit(f"unknown method {method}")
 
 
-def work():
-    """Optimizes until the input ends; without it nobody would answer."""
+def work(*task):
+    """Searches; without it nobody would answer."""
     try:
-        optimize(sys.argv[1], len(task["params"]))
+        search(*task)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
 
 
-threading.Thread(target=work, daemon=True).start()
-running = None
 for line in sys.stdin:
     message = json.loads(line)
-    if "ask" in message:
+    if "params" in message:  # another task: the last one's thread waits for a value that will not come
+        asked, told, running = queue.Queue(), queue.Queue(), None
+        threading.Thread(target=work, args=(message, asked, told), daemon=True).start()
+    elif "ask" in message:
         if running is not None:
             sys.exit("one trial at a time")
         running = message["ask"]
         print(json.dumps(asked.get()), flush=True)
-        continue
-    running = None
-    values = message["values"]
-    told.put(None if values is None else values[0])
-os._exit(0)  # the optimizer waits for a value that will not come
+    else:
+        running = None
+        values = message["values"]
+        told.put(None if values is None else values[0])
+os._exit(0)

@@ -5,7 +5,8 @@
     go run ./cmd/lbobench suite fronts --peer "nsga2=/usr/bin/python3 scripts/optuna-peer.py nsga2"
 
 Samplers: random, tpe, tpe_mv (multivariate, constant liar), nsga2, cmaes, gp (Optuna 3.6
-and later, needs torch). What speaks to it is cmd/lbobench/peer.go.
+and later, needs torch). What speaks to it are cmd/lbobench/peer.go and scripts/publictasks.py,
+which sends one task after the other and says when a parameter exists.
 """
 import json
 import math
@@ -32,6 +33,14 @@ def distribution(p):
     sys.exit(f"cannot tell Optuna of {p}")
 
 
+def suggest(trial, name, d):
+    if isinstance(d, optuna.distributions.CategoricalDistribution):
+        trial.suggest_categorical(name, d.choices)
+    else:
+        integer = isinstance(d, optuna.distributions.IntDistribution)
+        (trial.suggest_int if integer else trial.suggest_float)(name, d.low, d.high, step=d.step, log=d.log)
+
+
 def sampler(name, seed, limited):
     limits = {"constraints_func": lambda trial: trial.user_attrs.get("over", (0,))} if limited else {}
     if name == "random":
@@ -49,15 +58,19 @@ def sampler(name, seed, limited):
     sys.exit(f"unknown sampler {name}")
 
 
-task = json.loads(sys.stdin.readline())
-space = {p["name"]: distribution(p) for p in task["params"]}
-study = optuna.create_study(directions=["minimize"] * task["objectives"],
-                            sampler=sampler(sys.argv[1], task["seed"], task["constraints"] > 0))
-running = {}
 for line in sys.stdin:
     message = json.loads(line)
+    if "params" in message:
+        task, running = message, {}
+        space = {p["name"]: distribution(p) for p in task["params"]}
+        study = optuna.create_study(directions=["minimize"] * task["objectives"],
+                                    sampler=sampler(sys.argv[1], task["seed"], task["constraints"] > 0))
+        continue
     if "ask" in message:
-        trial = study.ask(space)
+        trial = study.ask()
+        for p in task["params"]:
+            if "when" not in p or eval(p["when"], {}, dict(trial.params)):
+                suggest(trial, p["name"], space[p["name"]])
         running[message["ask"]] = trial
         print(json.dumps(trial.params), flush=True)
         continue

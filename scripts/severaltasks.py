@@ -122,9 +122,9 @@ FRONTS = {
 
 
 class Coco:
-    """The suite bbob-constrained of a checkout of numbbo/coco-experiment."""
+    """A suite of a checkout of numbbo/coco-experiment."""
 
-    def __init__(self, checkout):
+    def __init__(self, checkout, suite="bbob-constrained", instances=""):
         seen = set()
 
         def text(path):  # the sources include each other, each of which may be there only once
@@ -145,12 +145,15 @@ class Coco:
             getattr(self.lib, name).restype = ctypes.c_void_p
         self.lib.coco_problem_get_number_of_constraints.restype = ctypes.c_size_t
         self.lib.coco_set_log_level(b"warning")
-        self.suite = ctypes.c_void_p(self.lib.coco_suite(b"bbob-constrained", b"", b""))
+        self.suite = ctypes.c_void_p(self.lib.coco_suite(suite.encode(), instances.encode(), b""))
+
+    def problem(self, function, d, instance):
+        return ctypes.c_void_p(self.lib.coco_suite_get_problem_by_function_dimension_instance(
+            self.suite, ctypes.c_size_t(function), ctypes.c_size_t(d), ctypes.c_size_t(instance)))
 
     def task(self, function, d):
         """The value above the best, the limits (broken above 0) and the parameters of a problem."""
-        problem = ctypes.c_void_p(self.lib.coco_suite_get_problem_by_function_dimension_instance(
-            self.suite, ctypes.c_size_t(function), ctypes.c_size_t(d), ctypes.c_size_t(1)))
+        problem = self.problem(function, d, 1)
         limits = self.lib.coco_problem_get_number_of_constraints(problem)
         names = ["x%d" % (i + 1) for i in range(d)]
 
@@ -190,7 +193,7 @@ class Lbotune:
             spec += "[constraints.g%d]\nmax = 0\n" % (i + 1)
         for p in params:
             spec += "[params.%s]\ntype = %s\n" % (p["name"], json.dumps(p["kind"]))
-            for key in ("min", "max", "choices", "scale"):
+            for key in ("min", "max", "choices", "scale", "when"):
                 if p.get(key) not in (None, ""):
                     spec += "%s = %s\n" % (key, json.dumps(p[key]))
         with open(self.dir.name + "/task.toml", "w") as f:
