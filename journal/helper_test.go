@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,6 +35,9 @@ func helper(what, path string) {
 	case "open":
 		_, _, err := journal.Open(path, ignore)
 		fmt.Println(err)
+	case "bequeath": // the lock, to a child that lives for a second
+		_, _, err := journal.Open(path, ignore)
+		fmt.Println(errors.Join(err, bequeath(path)))
 	case "limit": // append until the file-size limit is reached
 		fmt.Println(appendToLimit(path))
 	case "append": // for ever, two records at a time
@@ -42,6 +46,26 @@ func helper(what, path string) {
 		fmt.Println("idle")
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// bequeath starts a child that holds the lock of the journal at path as this process does.
+func bequeath(path string) error {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	for _, fd := range fds {
+		if target, _ := os.Readlink("/proc/self/fd/" + fd.Name()); target == journal.LockPath(path) {
+			number, err := strconv.Atoi(fd.Name())
+			if err != nil {
+				return err
+			}
+			cmd := exec.Command("sleep", "1")
+			cmd.ExtraFiles = []*os.File{os.NewFile(uintptr(number), target)}
+			return cmd.Start()
+		}
+	}
+	return errors.New("the lock file is not open")
 }
 
 // startHelper starts the test binary as helper, and returns the line that it said.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,10 +13,12 @@ import (
 )
 
 // lockPatience is how long a held lock is waited for: a killed process may hold it
-// until a child that it was just starting has reached its exec.
+// until a child that it was just starting has reached its exec. Where the holder is known to
+// be dead it can be no other, and on a machine that is busy that takes a while.
 const (
-	lockPatience = 100 * time.Millisecond
-	lockPause    = 10 * time.Millisecond
+	lockPatience   = 100 * time.Millisecond
+	orphanPatience = 3 * time.Second
+	lockPause      = 10 * time.Millisecond
 )
 
 // LockPath returns the path of the lock file beside the journal at path:
@@ -37,7 +40,7 @@ func acquire(fsys FS, path string) (File, error) {
 		_ = closeFile(lock)
 		return nil, &WriteError{path, "lock", err}
 	}
-	if err := tryLock(path, lock); err != nil {
+	if err := tryLock(path, lock, func() bool { return orphaned(lock) }); err != nil {
 		var locked *LockedError
 		if errors.As(err, &locked) {
 			if note := readHolder(lock); note.PID != 0 {
@@ -52,8 +55,8 @@ func acquire(fsys FS, path string) (File, error) {
 }
 
 // tryLock locks file, the journal at path or its lock file.
-func tryLock(path string, file File) error {
-	switch ok, err := patiently(file.TryLock); {
+func tryLock(path string, file File, orphaned func() bool) error {
+	switch ok, err := patiently(file.TryLock, orphaned); {
 	case err != nil:
 		return &WriteError{path, "lock", err}
 	case !ok:
@@ -62,15 +65,18 @@ func tryLock(path string, file File) error {
 	return nil
 }
 
-// patiently tries to take a lock until it can, or patience is over.
-func patiently(try func() (bool, error)) (bool, error) {
+// patiently tries to take a lock until it can, or patience is over, which is longer where
+// orphaned says that who took the lock is dead.
+func patiently(try func() (bool, error), orphaned func() bool) (bool, error) {
 	for waited := time.Duration(0); ; waited += lockPause {
-		if ok, err := try(); ok || err != nil || waited >= lockPatience {
+		if ok, err := try(); ok || err != nil || waited >= orphanPatience || waited >= lockPatience && !orphaned() {
 			return ok, err
 		}
 		time.Sleep(lockPause)
 	}
 }
+
+func never() bool { return false }
 
 // InUse reports whether a process has opened the journal at path to write. It takes the
 // lock for an instant if it is free, which a starting process waits out.
@@ -84,7 +90,7 @@ func InUse(path string) (bool, error) {
 	}
 	lock := osFile{f}
 	defer lock.Close()
-	free, err := patiently(lock.tryShare)
+	free, err := patiently(lock.tryShare, func() bool { return orphaned(lock) })
 	return err == nil && !free, err
 }
 
@@ -117,6 +123,13 @@ func readHolder(lock File) Holder {
 		return Holder{}
 	}
 	return holder
+}
+
+// orphaned reports whether who took the lock was a process of this machine that is no more.
+func orphaned(lock File) bool {
+	h := cmp.Or(holderOf(lock), readHolder(lock))
+	host, err := os.Hostname()
+	return err == nil && h.PID > 0 && h.Host == host && syscall.Kill(h.PID, 0) == syscall.ESRCH
 }
 
 func closeFile(f File) error {

@@ -7,20 +7,27 @@ import (
 	"time"
 )
 
-// A lock is tried for as long as patience lasts, and no longer.
+// A lock is tried for as long as patience lasts, and no longer; for long once its holder
+// is dead.
 func TestPatience(t *testing.T) {
+	const ever = time.Hour
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		free  time.Duration // when the lock becomes free
+		dead  time.Duration // when its holder has died
 		err   error         // of the look at it then
 		ok    bool
 		takes time.Duration
 	}{
-		{0, nil, true, 0},
-		{25 * time.Millisecond, nil, true, 30 * time.Millisecond},
-		{25 * time.Millisecond, broken, false, 30 * time.Millisecond},
-		{lockPatience, nil, true, lockPatience},
-		{lockPatience + 1, nil, false, lockPatience},
+		{0, ever, nil, true, 0},
+		{25 * time.Millisecond, ever, nil, true, 30 * time.Millisecond},
+		{25 * time.Millisecond, ever, broken, false, 30 * time.Millisecond},
+		{lockPatience, ever, nil, true, lockPatience},
+		{lockPatience + 1, ever, nil, false, lockPatience},
+		{lockPatience + 1, 0, nil, true, lockPatience + lockPause},
+		{lockPatience + 1, lockPatience + 1, nil, false, lockPatience},
+		{orphanPatience, 0, nil, true, orphanPatience},
+		{orphanPatience + 1, 0, nil, false, orphanPatience},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -29,9 +36,9 @@ func TestPatience(t *testing.T) {
 					return false, nil
 				}
 				return c.err == nil, c.err
-			})
+			}, func() bool { return time.Since(began) >= c.dead })
 			if took := time.Since(began); ok != c.ok || err != c.err || took != c.takes {
-				t.Errorf("free after %v: %v, %v after %v", c.free, ok, err, took)
+				t.Errorf("free after %v, dead after %v: %v, %v after %v", c.free, c.dead, ok, err, took)
 			}
 		})
 	}

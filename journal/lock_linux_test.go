@@ -42,3 +42,27 @@ func TestCloseFreesTheLockOfCopies(t *testing.T) {
 	check(t, err)
 	check(t, j.Close())
 }
+
+// What a killed process was just starting holds its lock for a while, on a machine that is
+// busy for long. That is waited for, and is no other process at work.
+func TestLockOfTheDead(t *testing.T) {
+	path := aliases(t)[0]
+	said, stop := startHelper(t, "bequeath", path)
+	if said != "<nil>" {
+		t.Fatal(said)
+	}
+	stop()
+	inUse, err := journal.InUse(path)
+	check(t, err)
+	if inUse {
+		t.Error("it is said to be in use")
+	}
+	said, stop = startHelper(t, "bequeath", path)
+	if said != "<nil>" {
+		t.Fatal(said)
+	}
+	stop()
+	j, _, err := journal.Open(path, ignore)
+	check(t, err)
+	check(t, j.Close())
+}

@@ -28,7 +28,7 @@ func Create(path string, header any, opts ...Option) (*Journal, error) {
 		return nil, err
 	}
 	j.file, err = publish(j.fs, j.path, func(f File) error {
-		if err := tryLock(j.path, f); err != nil {
+		if err := tryLock(j.path, f, never); err != nil {
 			return err
 		}
 		return write(f, j.buf)
@@ -75,7 +75,7 @@ func (j *Journal) open(visit func(Record) error) (Summary, error) {
 		return Summary{}, &WriteError{j.path, "open", err}
 	}
 	// The lock of the file itself meets those who came by another name of it.
-	if err := tryLock(j.path, j.file); err != nil {
+	if err := tryLock(j.path, j.file, never); err != nil {
 		return Summary{}, err
 	}
 	if j.self, err = j.file.Stat(); err != nil {

@@ -29,6 +29,11 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	a.foreign = rec.PIDs != here.pids
 	sameKernel := rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
 	native := a.native(rec, sameKernel)
+	if !native { // its last process may have let go of the lock since its record was read
+		if rec, err = readRecord(a.record); err != nil {
+			return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
+		}
+	}
 	outdated := job.Key != "" && rec.Key != job.Key
 	switch {
 	case rec.Version == 0:
