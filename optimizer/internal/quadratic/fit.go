@@ -40,6 +40,7 @@ type Model struct {
 	Far    float64 // Euclidean distance of the farthest point used
 	Unit   float64 // largest |value - Value| of the points used, 1 if all are equal
 	Points int     // points used, Center included
+	Round  bool    // the Hessian is that which differs least from a multiple of the identity
 	like   bool    // a like function's Hessian completes it
 	g      []float64
 	h      *mat.SymDense
@@ -58,6 +59,13 @@ type Model struct {
 //
 // where ε = 1e-12 keeps it solvable for degenerate clouds: directions that the
 // points do not explore get neither slope nor curvature.
+//
+// Fewer points than a quadratic has coefficients, 3 (d+1) at most, may yet tell that it is
+// round: with one more column beside S, of ½ s_iᵀs_i, the norm is that of H − cI for the best c.
+// This solution is taken if it predicts each point far better from all others: if the sum of
+// (e_i/s_iᵀs_i)² is a tenth or less. The error e_i without point i is λ_i over the i-th
+// diagonal element of the inverted matrix (Dubrule, Cross validation of kriging in a unique
+// neighborhood, 1983).
 //
 // Where models of like functions are given, 1.5 d + 1 of the nearest points do, and it is the
 // difference of the Hessian from a multiple a of one of theirs, L, that has the least norm. With
@@ -94,10 +102,44 @@ func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Mod
 		}
 	}
 	v.ScaleVec(1/m.Unit, v)
+	if n := len(near); len(like) == 0 && !m.Determined() && n > d+1 && n <= 3*(d+1) {
+		return m, m.solveRound(s, v)
+	}
 	if err := m.solve(s, v); err != nil || m.Determined() {
 		return m, err
 	}
 	return m, m.liken(s, like)
+}
+
+// roundness is how much better a round quadratic must predict, as a share of the squared errors.
+const roundness = 0.1
+
+// solveRound fills in g and h of the quadratic that is least far from a round one, or of that
+// of the least norm.
+func (m *Model) solveRound(s *mat.Dense, v *mat.VecDense) error {
+	n, d := s.Dims()
+	columns := mat.NewDense(n, d+1, nil)
+	columns.Augment(s, halfSquares(s))
+	least, err := interpolate(s, s, v)
+	if err != nil {
+		return err
+	}
+	round, err := interpolate(s, columns, v)
+	if err == nil && round.error(s) <= roundness*least.error(s) && m.take(round, s) == nil {
+		m.Round = true
+		return nil
+	}
+	return m.take(least, s)
+}
+
+// halfSquares returns ½ s_iᵀs_i for each row of s.
+func halfSquares(s *mat.Dense) *mat.VecDense {
+	n, _ := s.Dims()
+	out := mat.NewVecDense(n, nil)
+	for i := range n {
+		out.SetVec(i, 0.5*mat.Dot(s.RowView(i), s.RowView(i)))
+	}
+	return out
 }
 
 // liken adds what the points do not determine of the Hessian of a like function.
@@ -144,38 +186,86 @@ func (m *Model) Determined() bool {
 
 // solve fills in g and h from the scaled offsets and differences of value.
 func (m *Model) solve(s *mat.Dense, v *mat.VecDense) error {
-	n, d := s.Dims()
-	kkt := mat.NewDense(n+d, n+d, nil)
+	in, err := interpolate(s, s, v)
+	if err != nil {
+		return err
+	}
+	return m.take(in, s)
+}
+
+// interpolant is the solution of the system of Fit: a λ for each point, then a coefficient for
+// each column of what counts nothing in the norm.
+type interpolant struct {
+	kkt      *mat.Dense
+	solution *mat.VecDense
+}
+
+// interpolate solves the system for the scaled offsets s, with these columns, and the first
+// values in v.
+func interpolate(s, columns *mat.Dense, v *mat.VecDense) (interpolant, error) {
+	n, c := columns.Dims()
+	kkt := mat.NewDense(n+c, n+c, nil)
 	gram := mat.NewDense(n, n, nil)
 	gram.Mul(s, s.T())
+	right := mat.NewVecDense(n+c, nil)
 	for i := range n {
+		right.SetVec(i, v.AtVec(i))
 		for j := range n {
 			kkt.Set(i, j, 0.25*gram.At(i, j)*gram.At(i, j))
 		}
 		kkt.Set(i, i, kkt.At(i, i)+regularization)
-		for j := range d {
-			kkt.Set(i, n+j, s.At(i, j))
-			kkt.Set(n+j, i, s.At(i, j))
+		for j := range c {
+			kkt.Set(i, n+j, columns.At(i, j))
+			kkt.Set(n+j, i, columns.At(i, j))
 		}
 	}
-	for j := range d {
+	for j := range c {
 		kkt.Set(n+j, n+j, -regularization)
 	}
-	solution, err := solveRefined(kkt, n, v)
+	solution, err := solveRefined(kkt, n, right)
 	if err != nil {
-		return fmt.Errorf("solving for the quadratic model: %w", err)
+		return interpolant{}, fmt.Errorf("solving for the quadratic model: %w", err)
 	}
-	m.g = slices.Clone(solution.RawVector().Data[n:])
+	return interpolant{kkt, solution}, nil
+}
+
+// take fills in g and h from a solution.
+func (m *Model) take(in interpolant, s *mat.Dense) error {
+	n, d := s.Dims()
+	coefficients := in.solution.RawVector().Data[n:]
+	m.g = slices.Clone(coefficients[:d])
 	m.h = mat.NewSymDense(d, nil)
 	for i := range n {
-		m.h.SymRankOne(m.h, 0.5*solution.AtVec(i), s.RowView(i))
+		m.h.SymRankOne(m.h, 0.5*in.solution.AtVec(i), s.RowView(i))
 	}
 	for j, g := range m.g {
+		for _, c := range coefficients[d:] {
+			m.h.SetSym(j, j, m.h.At(j, j)+c)
+		}
 		if bad(g) || bad(m.h.At(j, j)) {
 			return errors.New("solving for the quadratic model: the points give no finite solution")
 		}
 	}
 	return nil
+}
+
+// error returns the sum of the squared errors without one point each, see Fit; +Inf where they
+// are not to be had.
+func (in interpolant) error(s *mat.Dense) float64 {
+	var inverse mat.Dense
+	var condition mat.Condition
+	if err := inverse.Inverse(in.kkt); err != nil && !errors.As(err, &condition) {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for i := range s.RawMatrix().Rows {
+		e := in.solution.AtVec(i) / inverse.At(i, i) / mat.Dot(s.RowView(i), s.RowView(i))
+		sum += e * e
+	}
+	if math.IsNaN(sum) {
+		return math.Inf(1)
+	}
+	return sum
 }
 
 // solveRefined solves the regularized system and then refines the solution twice

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer/internal/quadratic"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -141,8 +142,8 @@ func TestEndgameOnASmoothFunction(t *testing.T) {
 	}
 }
 
-// The fit must interpolate, and its Hessian be as small in the Frobenius norm as one
-// found by another way.
+// The fit must interpolate, and its Hessian be as small in the Frobenius norm, or as near to
+// a multiple of the identity, as one found by another way.
 func TestUnderdeterminedFitHasTheLeastHessian(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range 40 {
@@ -159,8 +160,8 @@ func TestUnderdeterminedFitHasTheLeastHessian(t *testing.T) {
 				t.Fatalf("%d points in %d dimensions: Q is %v at a point of value %v", n, d, got, y[k])
 			}
 		}
-		want := leastHessianNorm(points, y)
-		if got := hessianNorm(m, points[0]); math.Abs(got-want) > 1e-5*want {
+		want := leastHessianNorm(points, y, m.Round)
+		if got := hessianNorm(m, points[0], m.Round); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("%d points in %d dimensions: Frobenius norm %v, least possible %v", n, d, got, want)
 		}
 	}
@@ -208,9 +209,37 @@ func TestLikeFunction(t *testing.T) {
 	}
 }
 
-// hessianNorm measures the Frobenius norm of Q's Hessian by differences, which are
-// exact for quadratics.
-func hessianNorm(m *quadratic.Model, c []float64) float64 {
+// Points that are two more than a round bowl has coefficients tell that it is one, and a
+// turned, narrow one is not taken for it.
+func TestRoundBowl(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for d := 3; d <= 20; d++ {
+		top, slope, unit := cloud(1, d, rng)[0], rng.NormFloat64(), math.Exp(3*rng.NormFloat64())
+		f := func(x []float64) float64 {
+			sum := slope * x[0]
+			for j, v := range x {
+				sum -= (v - top[j]) * (v - top[j])
+			}
+			return unit * sum
+		}
+		points := cloud(d+3, d, rng)
+		m := fit(t, points, values(f, points), 0)
+		if x := cloud(1, d, rng)[0]; !m.Round || m.Determined() || math.Abs(m.At(x)-f(x)) > 1e-6*unit {
+			t.Errorf("%d dimensions: round %v, %v instead of %v", d, m.Round, m.At(x), f(x))
+		}
+		valley := func(x []float64) float64 {
+			a := x[0] + x[1] - x[2]
+			return -unit * a * a
+		}
+		if m = fit(t, points, values(valley, points), 0); m.Round {
+			t.Errorf("%d dimensions: a valley is round", d)
+		}
+	}
+}
+
+// hessianNorm measures the Frobenius norm of Q's Hessian, or of what differs in it from a
+// multiple of the identity, by differences, which are exact for quadratics.
+func hessianNorm(m *quadratic.Model, c []float64, round bool) float64 {
 	const step = 0.5
 	at := func(i, j int, a, b float64) float64 {
 		x := append([]float64(nil), c...)
@@ -218,22 +247,32 @@ func hessianNorm(m *quadratic.Model, c []float64) float64 {
 		x[j] += b
 		return m.At(x)
 	}
-	sum := 0.0
+	sum, trace := 0.0, 0.0
 	for i := range c {
 		for j := range c {
 			h := (at(i, j, step, step) - at(i, j, step, -step) - at(i, j, -step, step) + at(i, j, -step, -step)) / (4 * step * step)
 			sum += h * h
+			if i == j {
+				trace += h
+			}
 		}
+	}
+	if round {
+		sum -= trace * trace / float64(len(c))
 	}
 	return math.Sqrt(sum)
 }
 
 // leastHessianNorm solves min ‖H‖_F s.t. interpolation by eliminating g: project
 // the conditions onto the complement of the offsets' range, then take the
-// pseudo-inverse by singular values.
-func leastHessianNorm(points [][]float64, y []float64) float64 {
+// pseudo-inverse by singular values. For a round one it eliminates the common curvature, too.
+func leastHessianNorm(points [][]float64, y []float64, round bool) float64 {
 	n, d := len(points)-1, len(points[0])
-	s := mat.NewDense(n, d, nil)
+	c := d
+	if round {
+		c++
+	}
+	s := mat.NewDense(n, c, nil)
 	a := mat.NewDense(n, d*(d+1)/2, nil)
 	v := mat.NewVecDense(n, nil)
 	for i := range n {
@@ -250,12 +289,15 @@ func leastHessianNorm(points [][]float64, y []float64) float64 {
 			a.Set(i, col, 0.5*s.At(i, j)*s.At(i, j))
 			col++
 		}
+		if round {
+			s.Set(i, d, 0.5*floats.Dot(s.RawRowView(i)[:d], s.RawRowView(i)[:d]))
+		}
 	}
 	var qr mat.QR
 	qr.Factorize(s)
 	var q mat.Dense
 	qr.QTo(&q)
-	null := q.Slice(0, n, d, n)
+	null := q.Slice(0, n, c, n)
 	var pa mat.Dense
 	pa.Mul(null.T(), a)
 	var pv mat.VecDense
