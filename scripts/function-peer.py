@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
 """An optimizer that calls a function, as a peer of lbobench: JSON lines in, JSON lines out.
 
-    apt-get install python3-scipy python3-nlopt
+    apt-get install python3-scipy python3-nlopt libdlib-dev g++
     go run ./cmd/lbobench suite shifted --peer "bobyqa=/usr/bin/python3 scripts/function-peer.py bobyqa"
 
 Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which counts), bobyqa
-(NLopt), turbo (TuRBO-1 of uber-research/TuRBO, on PYTHONPATH with gpytorch). The first three
+(NLopt), dlib (global_function_search as find_max_global sets it up, which would save on its
+search beside so fast a function), turbo (TuRBO-1 of uber-research/TuRBO, on PYTHONPATH with
+gpytorch). The first three
 begin again at a random point whenever they have converged, and with the word center after
 the method they begin at the center. They see the unit cube, numbers only, one trial at a
 time. What speaks to this are cmd/lbobench/peer.go and scripts/publictasks.py, which sends
 one task after the other.
 """
+import ctypes
 import json
 import math
 import os
 import queue
+import subprocess
 import sys
+import tempfile
 import threading
 import traceback
 
@@ -53,7 +58,39 @@ def search(task, asked, told):
     optimize(sys.argv[1], len(task["params"]), objective, rng, task["seed"])
 
 
+DLIB = """
+#include <dlib/global_optimization.h>
+extern "C" void search(int d, long seed, double (*f)(const double *)) {
+    dlib::matrix<double, 0, 1> lo = dlib::zeros_matrix<double>(d, 1), up = dlib::ones_matrix<double>(d, 1);
+    dlib::global_function_search opt({dlib::function_spec(lo, up)}, {{}});
+    opt.set_seed(seed);
+    opt.set_solver_epsilon(0);
+    for (;;) {
+        auto next = opt.get_next_x();
+        dlib::matrix<double, 0, 1> x = next.x();
+        next.set(-f(&x(0)));
+    }
+}
+"""
+
+
+def dlib():
+    """The library of a compiled DLIB, which takes a minute the first time."""
+    made = os.path.join(os.path.expanduser("~"), ".cache", "lbotune-dlib.so")
+    if not os.path.exists(made):
+        os.makedirs(os.path.dirname(made), exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(made)) as place:
+            with open(place + "/search.cpp", "w") as f:
+                f.write(DLIB)
+            subprocess.run(["g++", "-O2", "-w", "-shared", "-fPIC", place + "/search.cpp", "-o", place + "/search.so", "-ldlib"], check=True)
+            os.rename(place + "/search.so", made)
+    return ctypes.CDLL(made)
+
+
 def optimize(method, d, objective, rng, seed):
+    if method == "dlib":
+        told = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.POINTER(ctypes.c_double))(lambda u: objective(u[:d]))
+        dlib().search(d, ctypes.c_long(seed % 2**31), told)
     if method == "turbo":
         import torch
         from turbo import Turbo1
