@@ -310,6 +310,22 @@ def table(runs, mode):
                 better, worse = sum(v > 0.05 for v in signs), sum(v < -0.05 for v in signs)
                 cells[-1] += " (%d-%d-%d)" % (better, len(signs) - better - worse, worse)
         print("| %s (%d) |" % (name, len(rows[name])), " | ".join(cells), "|")
+    print("\n| mean ranks of the best values, after %s trials |" % ", ".join(map(str, ends)), " | ".join(peers), "|\n|",
+          " | ".join(["---"] * (len(peers) + 1)), "|")
+    for name in sorted(rows, key=place):
+        if not name.endswith("all") and reference == {}:
+            continue
+        cells = {p: [] for p in peers}
+        for n in ends:
+            ranks = {p: [] for p in peers}
+            for t, s in rows[name]:
+                best = {p: max(min(runs[p, t, s][:n]), 1e-8) for p in peers}  # COCO's last target
+                for p in peers:
+                    better = sum(v < best[p] for v in best.values())
+                    ranks[p].append(better + (1 + sum(v == best[p] for v in best.values())) / 2)
+            for p in peers:
+                cells[p].append("%.2f" % statistics.mean(ranks[p]))
+        print("| %s (%d) |" % (name, len(rows[name])), " | ".join(", ".join(cells[p]) for p in peers), "|")
 
 
 def numbers(text):

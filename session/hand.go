@@ -117,10 +117,14 @@ func (s *Study) Tell(trial int, value float64, others study.Metrics, failure str
 	if err := s.commit(f); err != nil {
 		return err
 	}
-	if end := s.state.Ending(s.elapsed()); end != nil && len(s.state.Pending()) == 0 && s.state.Closed == nil {
-		return s.commit(*end)
+	end := s.state.Ending(s.elapsed())
+	if end == nil || s.state.Closed != nil || len(s.state.Pending()) > 0 {
+		return nil
 	}
-	return nil
+	if slices.ContainsFunc(s.state.Trials, (*study.Trial).Confirming) {
+		return nil // a session was killed as it confirmed; the next one takes that up
+	}
+	return s.commit(*end)
 }
 
 // takeMetrics copies what a person tells beside the objective, if that is what the study

@@ -125,8 +125,11 @@ func (m *Model) solveRound(s *mat.Dense, v *mat.VecDense) error {
 		return err
 	}
 	round, err := interpolate(s, columns, v)
-	if err == nil && round.error(s) <= roundness*least.error(s) && m.take(round, s) == nil {
-		m.Round = true
+	if err == nil {
+		e := round.error(s)
+		m.Round = !math.IsInf(e, 1) && e <= roundness*least.error(s) && m.take(round, s) == nil
+	}
+	if m.Round {
 		return nil
 	}
 	return m.take(least, s)
