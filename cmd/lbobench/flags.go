@@ -36,7 +36,7 @@ func (c *common) register(cmd *cobra.Command, out string, seeds, evals int) {
 	f.IntVar(&c.first, "first-seed", 0, "seed of the first run")
 	f.IntVar(&c.evals, "evals", evals, "evaluations of each run")
 	f.StringVar(&c.only, "only", "", "comma-separated objectives; empty: all")
-	f.StringArrayVar(&c.variants, "variant", nil, `a variant to run, as NAME or NAME={"setting": ...}; repeatable`)
+	f.StringArrayVar(&c.variants, "variant", nil, `a variant to run, as NAME={"setting": ...}, or lbotune or random; repeatable`)
 	f.StringArrayVar(&c.peers, "peer", nil, "another optimizer to run beside, as NAME=COMMAND, a program that speaks as scripts/optuna-peer.py does; repeatable")
 }
 
@@ -60,7 +60,8 @@ type variant struct {
 	printed  *optimizer.Printed // nil but for bounds by the paper's letter
 }
 
-// parseVariants reads --variant flags; without any it returns the defaults.
+// parseVariants reads --variant flags; without any it returns the defaults. A name alone is one
+// of these, lbotune or random.
 func parseVariants(texts []string, defaults ...variant) ([]variant, error) {
 	if len(texts) == 0 {
 		return defaults, nil
@@ -69,7 +70,14 @@ func parseVariants(texts []string, defaults ...variant) ([]variant, error) {
 	for _, text := range texts {
 		name, config, given := strings.Cut(text, "=")
 		v := variant{name: name}
-		if given {
+		if !given {
+			known := append(slices.Clone(defaults), variant{name: "lbotune"}, randomSearch())
+			i := slices.IndexFunc(known, func(k variant) bool { return k.name == name })
+			if i < 0 {
+				return nil, fmt.Errorf(`--variant %s: want settings, as %s={"kappa": 3}, but for %s`, name, name, names(known))
+			}
+			v = known[i]
+		} else {
 			dec := json.NewDecoder(strings.NewReader(config))
 			dec.DisallowUnknownFields()
 			if err := dec.Decode(&v.settings); err != nil {
@@ -86,6 +94,17 @@ func parseVariants(texts []string, defaults ...variant) ([]variant, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// names lists the different names of variants.
+func names(variants []variant) string {
+	var out []string
+	for _, v := range variants {
+		if !slices.Contains(out, v.name) {
+			out = append(out, v.name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // parsePeers reads --peer flags: the commands of other optimizers by their names.

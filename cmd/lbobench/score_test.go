@@ -230,11 +230,12 @@ func TestPublishRewritesItsSection(t *testing.T) {
 }
 
 func TestVariantsAreChecked(t *testing.T) {
-	v, err := parseVariants([]string{`a={"kappa":3}`, "b"})
-	if err != nil || len(v) != 2 || v[0].settings.Kappa != 3 || v[1].settings != (optimizer.Settings{}) {
+	v, err := parseVariants([]string{`a={"kappa":3}`, "lbotune", "random", "none"}, variant{name: "none"})
+	if err != nil || len(v) != 4 || v[0].settings.Kappa != 3 || v[1].settings != (optimizer.Settings{}) ||
+		v[2] != randomSearch() || v[3] != (variant{name: "none"}) {
 		t.Errorf("got %+v, %v", v, err)
 	}
-	for _, bad := range []string{`a={"kapa":3}`, `a={"kappa":-3}`, `a={`} {
+	for _, bad := range []string{`a={"kapa":3}`, `a={"kappa":-3}`, `a={`, "b", "Random"} {
 		if _, err := parseVariants([]string{bad}); err == nil {
 			t.Errorf("%s was accepted", bad)
 		}
