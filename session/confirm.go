@@ -1,6 +1,13 @@
 package session
 
-import "github.com/lbotune/lbotune/study"
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/study"
+)
 
 // confirm runs the best trials again once the study has come to its end and all
 // trials are finished.
@@ -29,6 +36,20 @@ func (l *loop) toConfirm() []study.AttemptID {
 		}
 	}
 	return ids
+}
+
+// confirming reports whether an attempt that confirms a finished trial may be under way: one of
+// which a session has died before it could write down its start has left a directory.
+func (s *Study) confirming(t *study.Trial) bool {
+	if t.Confirming() || s.state.Config.Run.Confirm == 0 || !t.Done() {
+		return t.Confirming()
+	}
+	name := filepath.Base(s.layout.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
+	entries, _ := os.ReadDir(s.layout.Trial(t.Number)) // absent: cleaned up
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		attempt, _, _ := strings.Cut(e.Name(), ".") // a launcher keeps files beside it
+		return attempt == name
+	})
 }
 
 // confirmed records the end of an attempt that confirms a trial.

@@ -121,7 +121,7 @@ func (s *Study) Tell(trial int, value float64, others study.Metrics, failure str
 	if end == nil || s.state.Closed != nil || len(s.state.Pending()) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(s.state.Trials, (*study.Trial).Confirming) {
+	if slices.ContainsFunc(s.state.Trials, s.confirming) {
 		return nil // a session was killed as it confirmed; the next one takes that up
 	}
 	return s.commit(*end)

@@ -70,7 +70,7 @@ func (l *loop) takeUp() {
 	for _, t := range l.state.Trials {
 		left := !t.Hand
 		if t.Done() {
-			left = t.Confirming() || slices.Contains(unconfirmed, t)
+			left = l.confirming(t) || slices.Contains(unconfirmed, t)
 		}
 		if !left {
 			continue
