@@ -91,7 +91,6 @@ func (l *loop) collect(m readings) {
 // compared with. As long as the attempt runs, the pruner may stop it.
 func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 	var keep []study.Reading
-	var cut *study.Cut
 	for _, reading := range batch {
 		if r.cut {
 			break
@@ -102,14 +101,11 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 		}
 		if d.Stop && runs {
 			r.cut = true
-			cut = &study.Cut{Trial: r.id.Trial, Attempt: r.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete}
+			l.events = append(l.events, study.Cut{Trial: r.id.Trial, Attempt: r.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
 		}
 	}
 	if len(keep) > 0 {
 		l.events = append(l.events, study.Readings{Trial: r.id.Trial, Attempt: r.id.Attempt, Readings: keep})
-	}
-	if cut != nil { // last: with it on disk, so is the reading that others are compared with
-		l.events = append(l.events, *cut)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestSimulation(t *testing.T) {
 }
 
 // formerFaults are seeds that have shown faults which are mended.
-var formerFaults = []uint64{223, 290, 811, 102523, 325645806551, 325645813796, 65022011568, 600071143989, 362168325965}
+var formerFaults = []uint64{223, 290, 811, 102523, 325645806551, 325645813796, 65022011568, 600071143989, 362168325965, 114681704032}
 
 // simulateSeed runs the plan of a seed, and tells of its simplest fault.
 func simulateSeed(t *testing.T, base string, seed uint64) {

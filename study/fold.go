@@ -207,10 +207,14 @@ func (s *State) readings(e Readings) error {
 
 func (s *State) cut(e Cut) error {
 	t, err := s.Trial(e.Trial)
-	if err == nil && !t.Done() {
-		t.Cut, t.Seen = &e, true
+	if err != nil || t.Done() {
+		return err
 	}
-	return err
+	t.Cut, t.Seen = &e, true
+	if e.Metric == "" { // its Readings follow, but for a power cut
+		s.watch(Watched{Reading: s.Maximized(t.Number, e.Reading)})
+	}
+	return nil
 }
 
 func (s *State) ended(e Ended, at time.Time) error {
