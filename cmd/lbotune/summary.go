@@ -167,7 +167,7 @@ func matters(ctx context.Context, st *study.State) string {
 	if len(st.Order) > mattersUpTo {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a second's work where nothing else runs
 	defer cancel()
 	s := report.Of(ctx, report.Source{State: st})
 	if err := s.Unimportant(); ctx.Err() != nil {
