@@ -94,7 +94,11 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 	}
 	var b strings.Builder
 	write(&b, s)
-	return publish(cmd, r.page, filepath.Join("reproduce", r.part), b.String())
+	section := r.part
+	if r.faithful {
+		section += "-faithful"
+	}
+	return publish(cmd, r.page, filepath.Join("reproduce", section), b.String())
 }
 
 // end holds what the runs of a store reach at their end.
@@ -223,10 +227,16 @@ func (r *reproduction) writeWay(b *strings.Builder, end *regrets, way string, of
 		writeRow(b, row)
 	}
 	b.WriteString("\nAll pairs of an acquisition; *equivalent* means that the 95 % interval of the share lies within 0.4 and 0.6.\n\n")
-	writeHead(b, "domains", "acquisition", "pairs", "of them equal", "share better", "95 % interval", "mean gain in decades", "p", "verdict")
+	writePooled(b, end, "acquisition", upper(acquisitions), func(acq string) (string, string) { return of(strings.ToLower(acq)) })
+}
+
+// writePooled prints how one of two variants does beside the other on all problems of
+// either set of domains, in a row for each word; of names the two that belong to it.
+func writePooled(b *strings.Builder, end *regrets, head string, words []string, of func(word string) (ours, theirs string)) {
+	writeHead(b, "domains", head, "pairs", "of them equal", "share better", "95 % interval", "mean gain in decades", "p", "verdict")
 	for _, domains := range []string{"so far", "as cited"} {
-		for _, acq := range acquisitions {
-			x, y := of(acq)
+		for _, word := range words {
+			x, y := of(word)
 			var all, others []float64
 			for _, f := range end.functions {
 				if hasDomain(end.functions, f, domains == "as cited") {
@@ -234,7 +244,7 @@ func (r *reproduction) writeWay(b *strings.Builder, end *regrets, way string, of
 				}
 			}
 			if c := pair(all, others); c.n > 0 {
-				writeRow(b, []string{domains, strings.ToUpper(acq), fmt.Sprint(c.n), fmt.Sprint(c.ties), fmt.Sprintf("%.2f", c.better),
+				writeRow(b, []string{domains, word, fmt.Sprint(c.n), fmt.Sprint(c.ties), fmt.Sprintf("%.2f", c.better),
 					fmt.Sprintf("%.2f to %.2f", c.low, c.high), fmt.Sprintf("%+.2f", c.decades), fmt.Sprintf("%.2g", c.p), c.says(c.p)})
 			}
 		}
@@ -316,7 +326,8 @@ func (r *reproduction) betaJobs() []job {
 func (r *reproduction) writeBeta(b *strings.Builder, end *regrets) {
 	fmt.Fprintf(b, "Median regret after %d evaluations with beta = 10^16.\n\n", r.evals)
 	writeMedians(b, "problem", end, end.peers)
-	b.WriteString("\n")
+	b.WriteString("\nAll pairs of runs beside those without bounds, as in the main experiment.\n\n")
+	writePooled(b, end, "bounds", []string{"ucb16-lbo", "tucb16-lbo", "ucb16-lbo-true", "random"}, func(way string) (string, string) { return way, "ucb16-bo" })
 }
 
 // The two things that the paper calls essential, left out.
