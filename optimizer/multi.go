@@ -18,6 +18,10 @@ import (
 // exactObjectives is the number of objectives up to which that improvement is computed.
 const exactObjectives = 3
 
+// manyOnFront is the number of pending trials up to which it is: each is believed to lie on
+// the front, which has to be tiled anew for every proposal.
+const manyOnFront = 32
+
 // ErrSeveral means that of several objectives there is no one best trial.
 var ErrSeveral = errors.New("of several objectives there is no one best trial")
 
@@ -72,7 +76,7 @@ func (a *ask) several() (Proposal, error) {
 	switch {
 	case a.exploreTurn():
 		return a.escapeSeveral(f)
-	case len(a.parts) > exactObjectives || a.many():
+	case len(a.parts) > exactObjectives || len(a.pending) > manyOnFront:
 		return a.scalarized(f)
 	}
 	ends := a.maximize(a.withFactors(f))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"sort"
 	"testing"
 
@@ -113,7 +114,7 @@ const alike = 1e-3
 // still running. Discrete parameters are equal or far apart in the cube, so that one
 // distance serves all.
 func TestProposalsDifferFromThePending(t *testing.T) {
-	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32})
+	widths := effort.Sequential([]int{8}, []int{2, 8, 32}, []int{2, 4, 8, 16, 32, 64})
 	for _, s := range surfaces(t) {
 		for _, workers := range widths {
 			for _, mode := range []string{"rounds", "asynchronous"} {
@@ -131,6 +132,57 @@ func TestProposalsDifferFromThePending(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// Beside hundreds of running trials proposals are still near none of them, and not random.
+func TestProposalsBesideHundreds(t *testing.T) {
+	space, f := objective(t, problems.Hartmann3())
+	told := together(t, newOptimizer(t, space, 1, optimizer.Settings{}), 1, 12, f)
+	ask := func(pending int) []optimizer.Proposal {
+		opt := newOptimizer(t, space, 1, optimizer.Settings{})
+		for _, o := range told {
+			if err := opt.Tell(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		q := optimizer.Query{Trial: len(told)}
+		for range pending {
+			q.Trial++
+			q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: space.Draw(rng)})
+		}
+		w := &watched{Optimizer: opt}
+		var out []optimizer.Proposal
+		for range 6 {
+			q.Trial++
+			p, err := w.Ask(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: p.Point})
+			out = append(out, p)
+		}
+		if w.proposals != len(out) || w.repeats > 0 {
+			t.Errorf("beside %d trials %d of %d proposals repeat a pending one", pending, w.repeats, w.proposals)
+		}
+		return out
+	}
+	var values []float64
+	for _, o := range told {
+		values = append(values, o.Value())
+	}
+	sort.Float64s(values)
+	for _, pending := range []int{200, 300} { // believed, and too many for that
+		good := 0
+		for _, p := range ask(pending) {
+			if f(p.Point) > values[len(values)/2] {
+				good++
+			}
+		}
+		if good < 4 {
+			t.Errorf("beside %d trials %d of 6 proposals are better than the median so far", pending, good)
 		}
 	}
 }

@@ -31,7 +31,7 @@ type view struct {
 // manyPending is the number of pending trials beyond which proposals are
 // maximizers of independent draws from the posterior: what they need of variety
 // comes from chance, not from conditioning on each other.
-const manyPending = 32
+const manyPending = 256
 
 // many reports whether there are that many.
 func (a *ask) many() bool { return len(a.pending) > manyPending }
