@@ -6,12 +6,10 @@
 
 Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which counts), bobyqa
 (NLopt), dlib (global_function_search as find_max_global sets it up, which would save on its
-search beside so fast a function), turbo (TuRBO-1 of uber-research/TuRBO, on PYTHONPATH with
-gpytorch). The first three
-begin again at a random point whenever they have converged, and with the word center after
-the method they begin at the center. They see the unit cube, numbers only, one trial at a
-time. What speaks to this are cmd/lbobench/peer.go and scripts/publictasks.py, which sends
-one task after the other.
+search beside so fast a function). The first three begin again at a random point whenever
+they have converged, and with the word center after the method they begin at the center. They
+see the unit cube, numbers only, one trial at a time. What speaks to this are
+cmd/lbobench/peer.go and scripts/publictasks.py, which sends one task after the other.
 """
 import ctypes
 import json
@@ -91,15 +89,6 @@ def optimize(method, d, objective, rng, seed):
     if method == "dlib":
         told = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.POINTER(ctypes.c_double))(lambda u: objective(u[:d]))
         dlib().search(d, ctypes.c_long(seed % 2**31), told)
-    if method == "turbo":
-        import torch
-        from turbo import Turbo1
-        numpy.random.seed(seed % 2**32)
-        torch.manual_seed(seed)
-        torch.set_num_threads(1)
-        while True:
-            Turbo1(f=objective, lb=numpy.zeros(d), ub=numpy.ones(d), n_init=2 * d, max_evals=10**4,
-                   batch_size=1, verbose=False).optimize()
     first = "center" in sys.argv[2:]
     while True:
         start, first = numpy.full(d, 0.5) if first else rng.uniform(size=d), False

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Tune scikit-learn models on its bundled data by lbotune, Optuna's TPE or at random.
+"""Tune scikit-learn models on its bundled data by lbotune, Optuna's TPE, at random or by a peer.
 
     scripts/realtasks.py --peer lbotune --group judging --mode rounds > lbotune.jsonl
     scripts/realtasks.py --peer tpe     --group judging --mode rounds > tpe.jsonl
-    scripts/realtasks.py --compare lbotune.jsonl tpe.jsonl
+    scripts/realtasks.py --peer "turbo=/usr/bin/python3 scripts/model-peer.py turbo" > turbo.jsonl
+    scripts/realtasks.py --compare lbotune.jsonl tpe.jsonl turbo.jsonl
 
 Needs numpy, scikit-learn and Optuna: on Debian 12, apt install python3-sklearn
-python3-optuna, and a lbotune in the PATH. One process uses one core. Every line of the
-output is one study: the best loss after each of its trials.
+python3-optuna, and a lbotune in the PATH. A peer is a program that speaks as
+scripts/optuna-peer.py does. One process uses one core. Every line of the output is one
+study: the best loss after each of its trials.
 """
 import os
 
@@ -17,7 +19,9 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMA
 import argparse, heapq, json, math, random, subprocess, sys, tempfile, warnings
 
 warnings.filterwarnings("ignore")
+sys.dont_write_bytecode = True
 import numpy as np
+from severaltasks import Peer
 from sklearn import datasets, metrics
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (AdaBoostClassifier, ExtraTreesClassifier, GradientBoostingRegressor,
@@ -238,13 +242,34 @@ class Random(Optuna):
         return samplers.RandomSampler(seed=seed)
 
 
+class Other:
+    """A peer of severaltasks.py, told of the parameters in lbobench's words."""
+
+    def __init__(self, command, params, seed):
+        kinds = [dict(p, kind=p["type"], scale="log" if p.get("log") else "") for p in params]
+        kinds = [{k: v for k, v in p.items() if v is not None and k not in ("type", "log")} for p in kinds]
+        self.peer, self.asked = Peer(command, kinds, seed, 1, 0), 0
+
+    def ask(self):
+        self.asked += 1
+        return self.asked, self.peer.ask(self.asked)
+
+    def tell(self, trial, value):
+        self.peer.tell(trial, [value], [])
+
+    def close(self):
+        self.peer.close()
+
+
 PEERS = {"lbotune": Lbotune, "tpe": Optuna, "random": Random}
 
 
 def study(peer, task, seed, mode, trials):
     """The best loss after each trial. Trials that run beside others end in random order."""
     f, params = task
-    p, rng = PEERS[peer](params, seed, trials, mode), random.Random(seed)
+    name, _, command = peer.partition("=")
+    p = Other(command, params, seed) if command else PEERS[name](params, seed, trials, mode)
+    rng = random.Random(seed)
     width = 1 if mode == "single" else 8
     running, best, asked, clock = [], [], 0, 0.0
     while len(best) < trials:
@@ -301,23 +326,26 @@ def compare(files):
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--peer", choices=PEERS, default="lbotune")
+    a.add_argument("--peer", default="lbotune", metavar="NAME[=COMMAND]", help="lbotune, tpe, random, or what to run")
     a.add_argument("--group", choices=["developing", "judging"], default="judging")
     a.add_argument("--mode", choices=["rounds", "workers", "single"], default="rounds",
                    help="16 rounds of 8, 8 workers of unequal speed, or one trial after the other")
     a.add_argument("--tasks", help="some of them, separated by commas")
     a.add_argument("--seeds", type=int, default=3)
+    a.add_argument("--first-seed", type=int, default=0)
     a.add_argument("--trials", type=int, default=128)
     a.add_argument("--compare", nargs="+", metavar="FILE", help="print the means of files made before")
     a = a.parse_args()
     if a.compare:
         return compare(a.compare)
+    if "=" not in a.peer and a.peer not in PEERS:
+        a.error("--peer %s: want NAME=COMMAND, or one of %s" % (a.peer, ", ".join(PEERS)))
     tasks = DEVELOPING if a.group == "developing" else JUDGING
-    for seed in range(a.seeds):
+    for seed in range(a.first_seed, a.first_seed + a.seeds):
         for name in sorted(tasks):
             if not a.tasks or name in a.tasks.split(","):
                 best = study(a.peer, tasks[name], seed, a.mode, a.trials)
-                print(json.dumps(dict(peer=a.peer, mode=a.mode, task=name, seed=seed, best=best)), flush=True)
+                print(json.dumps(dict(peer=a.peer.partition("=")[0], mode=a.mode, task=name, seed=seed, best=best)), flush=True)
 
 
 if __name__ == "__main__":

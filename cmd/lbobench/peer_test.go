@@ -65,7 +65,7 @@ for line in sys.stdin:
 
 // The scripts of peers speak as lbobench does.
 func TestPeerScripts(t *testing.T) {
-	for command, needs := range map[string]string{"optuna-peer.py tpe": "optuna", "function-peer.py neldermead": "scipy.optimize"} {
+	for command, needs := range map[string]string{"optuna-peer.py tpe": "optuna", "function-peer.py neldermead": "scipy.optimize", "model-peer.py turbo": "turbo"} {
 		t.Run(command, func(t *testing.T) {
 			if exec.Command("/usr/bin/python3", "-c", "import "+needs).Run() != nil {
 				t.Skip("/usr/bin/python3 has no " + needs)
