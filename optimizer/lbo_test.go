@@ -310,6 +310,29 @@ func TestEscapesDoNotSeekFailures(t *testing.T) {
 	}
 }
 
+// What lies beside a finished basin and leads into it is no basin of its own. On this objective
+// each third trial repeated the best one of a wrong choice, to the last.
+func TestBesideAFinishedBasin(t *testing.T) {
+	const seed = 51
+	o := problems.Hidden(seed)[1]
+	f := func(u spaces.Point) float64 {
+		y, ok := o.Observe(o.Space.Decode(u), 0)
+		if !ok {
+			return math.NaN()
+		}
+		return -y
+	}
+	best := math.Inf(-1)
+	for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed, optimizer.Settings{}), 60, f) {
+		if o.Status == optimizer.Succeeded {
+			best = math.Max(best, o.Value())
+		}
+	}
+	if best < -1e-3 {
+		t.Errorf("the best of 60 is %g", best)
+	}
+}
+
 // TestPrunedTrialsAreNoValues: pruned trials with absurd readings change neither
 // what is recommended nor the scale of the model.
 func TestPrunedTrialsAreNoValues(t *testing.T) {

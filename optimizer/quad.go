@@ -60,6 +60,11 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	p := a.dom.snap(local.lift(z, a.x[c]))
+	if a.trust.inFinished(p) && !(local.y[local.centre]+gain > a.y[a.best]/local.unit+a.leastGain(local)) {
+		// Uphill lies where the search is done: this is no other basin.
+		a.memory.Finished = append(a.memory.Finished, a.history.trial[c])
+		return Proposal{}, false
+	}
 	why := "quadratic model near the best point"
 	switch {
 	case a.occupied(p, math.Max(crowded*region.Radius, leastApart)):
