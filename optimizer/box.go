@@ -30,7 +30,7 @@ func (a *ask) boxStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	ends := a.view.searcher.search(f, region, a.rng("box"))
-	if len(ends) == 0 {
+	if len(ends) == 0 || a.view.flat.holds(ends[0].x) {
 		return Proposal{}, false
 	}
 	a.describe(ends[0].x)

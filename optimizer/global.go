@@ -24,12 +24,12 @@ func (a *ask) global() (Proposal, error) {
 		return a.anything(err.Error())
 	}
 	f = &repeated{score: f}
-	ends, why := a.maximize(f), "largest acquisition"
+	ends, why := a.offPlateaus(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 		if f, err = a.rule().relaxed(a); err != nil {
 			return a.anything(err.Error())
 		}
-		ends, why = a.maximize(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
+		ends, why = a.offPlateaus(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
 	}
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
@@ -38,7 +38,7 @@ func (a *ask) global() (Proposal, error) {
 		if a.view.success != nil {
 			return a.escape("the acquisition points where nothing is left to gain")
 		}
-		ends, why = a.maximize(&outside{f, closed}), "largest acquisition where something may be left to gain"
+		ends, why = a.offPlateaus(&outside{f, closed}), "largest acquisition where something may be left to gain"
 		if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 			return a.escape("the acquisition expects nothing elsewhere")
 		}
@@ -46,6 +46,17 @@ func (a *ask) global() (Proposal, error) {
 	best := ends[0].x
 	a.describe(best)
 	return a.proposal(best, OriginModel, "%s", why), nil
+}
+
+// offPlateaus maximizes f where the model's data does not say that a trial would repeat a
+// value, or, if nothing is left there, anywhere.
+func (a *ask) offPlateaus(f score) []found {
+	if a.view.flat != nil {
+		if ends := a.maximize(&outside{f, a.view.flat.holds}); len(ends) > 0 && ends[0].v > acquisition.Rejected {
+			return ends
+		}
+	}
+	return a.maximize(f)
 }
 
 // endgameGain is the predicted gain, in units of what the best value is above

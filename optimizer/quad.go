@@ -81,7 +81,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		// What is pending in the region will move the maximum.
 		return Proposal{}, false
 	}
-	if a.taken(p) || a.view.probability(p) < safeEnough {
+	if a.taken(p) || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
 	a.describe(p)

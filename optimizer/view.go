@@ -26,6 +26,7 @@ type view struct {
 	// risky is where trials fail too often for a careful proposal; nil for others.
 	risky    func([]float64) bool
 	searcher *searcher
+	flat     *plateaus // nil without ties
 }
 
 // manyPending is the number of pending trials beyond which proposals are
@@ -42,7 +43,7 @@ func (a *ask) look() error {
 	if err != nil {
 		return err
 	}
-	v := &view{surrogate: s, target: s.best, holds: s.holds}
+	v := &view{surrogate: s, target: s.best, holds: s.holds, flat: a.plateaus(s)}
 	for _, m := range s.samples {
 		if m, v.believed, err = a.assume(m, s); err != nil {
 			return err
