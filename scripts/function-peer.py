@@ -9,7 +9,7 @@ Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which count
 search beside so fast a function). The first three begin again at a random point whenever
 they have converged, and with the word center after the method they begin at the center. They
 see the unit cube, numbers only, one trial at a time. What speaks to this are
-cmd/lbobench/peer.go and scripts/publictasks.py, which sends one task after the other.
+cmd/lbobench/peer.go and scripts/bbob.py, which sends one task after the other.
 """
 import ctypes
 import json

@@ -22,7 +22,7 @@ choice as one number for each of its values, of which the largest counts, and th
 does not exist in a trial. hebo and smac are told of ranges and choices, but not of conditions. A
 failed trial counts as the worst value so far. Trials that are asked for with no result between
 them are a batch. What speaks to this are cmd/lbobench/peer.go, scripts/realtasks.py and
-scripts/publictasks.py, which sends one task after the other.
+scripts/bbob.py, which sends one task after the other.
 """
 import json
 import math

@@ -5,7 +5,7 @@
     go run ./cmd/lbobench suite fronts --peer "nsga2=/usr/bin/python3 scripts/optuna-peer.py nsga2"
 
 Samplers: random, tpe, tpe_mv (multivariate, constant liar), nsga2, cmaes, gp (Optuna 3.6
-and later, needs torch). What speaks to it are cmd/lbobench/peer.go and scripts/publictasks.py,
+and later, needs torch). What speaks to it are cmd/lbobench/peer.go and scripts/bbob.py,
 which sends one task after the other and says when a parameter exists.
 """
 import json

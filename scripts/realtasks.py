@@ -313,14 +313,19 @@ def compare(files):
 
     ends = [n for n in (16, 32, 64, 128) if n <= min(len(rs[k]) for rs in runs.values() for k in common)]
     first = next(iter(runs))
-    print("%d studies of %d tasks; in brackets the studies in which %s is better, alike and worse"
-          % (len(common), len(top), first))
+    print("%d studies of %d tasks; in brackets the studies in which %s is better, alike and worse, and by how much "
+          "in the mean: 95 %% of a bootstrap over tasks and their seeds" % (len(common), len(top), first))
+    seeds = {t: [k for k in common if k[0] == t] for t in sorted(top)}
+    rng = random.Random(1)
+    draws = [[k for t in rng.choices(list(seeds), k=len(seeds)) for k in rng.choices(seeds[t], k=len(seeds[t]))] for _ in range(1000)]
     for peer, rs in runs.items():
         row = []
         for n in ends:
             signs = [np.sign(score(runs[first], k, n) - score(rs, k, n)) for k in common]
-            row.append("@%d %.1f (%d-%d-%d)" % (n, np.mean([score(rs, k, n) for k in common]),
-                                               signs.count(1), signs.count(0), signs.count(-1)))
+            lead = {k: score(runs[first], k, n) - score(rs, k, n) for k in common}
+            means = sorted(np.mean([lead[k] for k in d]) for d in draws)
+            row.append("@%d %.1f (%d-%d-%d, %.1f to %.1f)" % (n, np.mean([score(rs, k, n) for k in common]), signs.count(1),
+                                                             signs.count(0), signs.count(-1), means[25], means[974]))
         print("%-8s" % peer, "  ".join(row))
 
 

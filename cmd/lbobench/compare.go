@@ -48,7 +48,7 @@ func runCompare(cmd *cobra.Command, c common, brief bool) error {
 			return err
 		}
 		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
-		r.write(&b, ours, floors, at, brief)
+		r.write(&b, ours, floors, fmt.Sprintf("After %d evaluations", at), brief)
 	}
 	if !brief {
 		writeSeconds(&b, s, jobs)
@@ -121,8 +121,8 @@ var floors = []cutoff{
 
 // write prints the table of one checkpoint: where others are ahead, median regrets, mean
 // ranks with their intervals, and the tally against every peer.
-func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, at int, brief bool) {
-	fmt.Fprintf(b, "### After %d evaluations\n\n", at)
+func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, when string, brief bool) {
+	fmt.Fprintf(b, "### %s\n\n", when)
 	for _, name := range ours {
 		behind := r.behind(name)
 		if len(behind) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/internal/yahpo"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -21,6 +22,16 @@ type suite struct {
 	noisy   bool  // whether the recommended trial counts at the end: the best is not known
 	// earlier is what the variants of these names begin with; nil means the usual variants.
 	earlier map[string]earlierStudies
+	// read makes the objectives of files that a user has fetched; nil if make does.
+	read func(data string) ([]problems.Objective, error)
+}
+
+// surrogates is up to three data sets of each scenario of YAHPO Gym.
+func surrogates(half yahpo.Half, word string) suite {
+	return suite{
+		about: fmt.Sprintf("surrogates of YAHPO Gym in --data, on its data sets for %s; the regret is the validation error", word),
+		read:  func(data string) ([]problems.Objective, error) { return yahpo.Objectives(data, half, 3) }, workers: []int{1, 8},
+	}
 }
 
 func objectives(ps []problems.Problem) []problems.Objective {
@@ -48,6 +59,11 @@ func noisy(percent float64) suite {
 	}, noisy: true}
 }
 
+// shifted is the paper's functions, each moved to another place of its box by every seed.
+func shifted(seed uint64) []problems.Objective {
+	return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, seed) })
+}
+
 func suites() map[string]suite {
 	same := func(p problems.Problem) problems.Problem { return p }
 	return map[string]suite{
@@ -57,15 +73,14 @@ func suites() map[string]suite {
 		"mixed":       {about: "ints, choices and bools", make: problems.Mixed},
 		"hidden":      {about: "a third of the space fails", make: problems.Hidden},
 		"rare":        {about: "1, 4 and 10 % of the space succeed, the rest fails", make: problems.Rare},
-		"shifted": {about: "the paper's functions moved, so that the center is no gift", make: func(s uint64) []problems.Objective {
-			return paper(func(p problems.Problem) problems.Problem { return problems.Shifted(p, s) })
-		}},
-		"noise1": noisy(1), "noise": noisy(5), "noise10": noisy(10),
-		"parallel":    {about: "the paper's functions with 8 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{1, 8}},
+		"shifted":     {about: "the paper's functions moved, so that the center is no gift", make: shifted},
+		"noise1":      noisy(1), "noise": noisy(5), "noise10": noisy(10),
+		"parallel":    {about: "the paper's functions moved, with one worker and with 8 asynchronous ones", make: shifted, workers: []int{1, 8}},
 		"constrained": {about: "limits on further metrics; the regret is infinite until a trial holds them all, and those that break one count as failed", make: func(uint64) []problems.Objective { return problems.Constrained() }},
 		"fronts":      {about: "two or three objectives; the regret is the share of the front's volume that is not dominated yet", make: func(uint64) []problems.Objective { return problems.Fronts() }},
 		"warm":        {about: "ten tasks, each moved by up to 5 % and scaled, after studies of the other nine or of five unrelated functions", make: warmTasks, earlier: warmStudies()},
-		"wide":        {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
+		"yahpo":       surrogates(yahpo.Judging, "judging"), "yahpo-developing": surrogates(yahpo.Developing, "developing"),
+		"wide": {about: "the paper's functions with 64 asynchronous workers", make: func(uint64) []problems.Objective { return paper(same) }, workers: []int{64}},
 	}
 }
 
@@ -82,21 +97,35 @@ func spread(p problems.Problem) float64 {
 func suiteCommand() *cobra.Command {
 	var c common
 	var ranked bool
+	var data string
 	names := slices.Sorted(maps.Keys(suites()))
 	cmd := &cobra.Command{
 		Use:       "suite NAME",
 		Short:     "run other surfaces: " + strings.Join(names, ", "),
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: names,
-		RunE:      func(cmd *cobra.Command, args []string) error { return runSuite(cmd, c, args[0], ranked) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return runSuite(cmd, c, args[0], data, ranked) },
 	}
 	c.register(cmd, "suite.csv", 10, 100)
 	cmd.Flags().BoolVar(&ranked, "ranks", false, "hold the first variant against all others, with mean ranks, as compare does")
+	cmd.Flags().StringVar(&data, "data", "", "checkout of github.com/slds-lmu/yahpo_data, for the suites yahpo and yahpo-developing")
 	return cmd
 }
 
-func runSuite(cmd *cobra.Command, c common, name string, ranked bool) error {
+func runSuite(cmd *cobra.Command, c common, name, data string, ranked bool) error {
 	s := suites()[name]
+	switch {
+	case s.read == nil && data != "":
+		return fmt.Errorf("--data %s: suite %s reads no files", data, name)
+	case s.read != nil && data == "":
+		return fmt.Errorf("suite %s needs --data, a checkout of github.com/slds-lmu/yahpo_data", name)
+	case s.read != nil:
+		all, err := s.read(data)
+		if err != nil {
+			return err
+		}
+		s.make = func(uint64) []problems.Objective { return all }
+	}
 	defaults := []variant{{name: "lbotune"}, randomSearch()}
 	if s.earlier != nil {
 		defaults = []variant{{name: related}, {name: unrelated}, {name: "none"}}
@@ -141,12 +170,32 @@ func runSuite(cmd *cobra.Command, c common, name string, ranked bool) error {
 		return publish(cmd, c.page, "suite "+name, b.String())
 	}
 	fmt.Fprintf(&b, "%d seeds.\n\n", c.seeds)
-	for _, at := range []int{c.evals / 4, c.evals / 2, c.evals} {
-		r := newRegrets()
-		r.addStore(st, jobs, at)
-		r.write(&b, r.peers[:1], floors[:2], at, false)
+	for _, w := range workers {
+		some := slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return j.workers != w })
+		after := "After %d evaluations"
+		if w > 1 {
+			after += fmt.Sprintf(" by %d workers", w)
+		}
+		c.writeRanks(&b, st, some, after, s.noisy)
 	}
 	return publish(cmd, c.page, "ranks "+name, b.String())
+}
+
+// writeRanks holds the first variant against the others, under a heading for each number of
+// evaluations, after. Under noise the trials that are recommended at the end count: the best
+// ones are not known.
+func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after string, noisy bool) {
+	if noisy {
+		r := newRegrets()
+		r.addRecommended(s, jobs)
+		r.write(b, r.peers[:1], floors[:2], fmt.Sprintf(after, c.evals), false)
+		return
+	}
+	for _, at := range []int{c.evals / 4, c.evals / 2, c.evals} {
+		r := newRegrets()
+		r.addStore(s, jobs, at)
+		r.write(b, r.peers[:1], floors[:2], fmt.Sprintf(after, at), false)
+	}
 }
 
 // writeSuite prints medians half way and at the end, there with quartiles, each
