@@ -55,7 +55,29 @@ func (r *reproduction) gainsJobs() []job {
 
 // writeGains prints a table for each acquisition: every way beside plain Bayesian optimization.
 func (r *reproduction) writeGains(b *strings.Builder, s *store, jobs []job) {
-	end, at := r.end(s, jobs), centres(s, jobs)
+	end := r.end(s, jobs)
+	r.writeBounds(b, end, centres(s, jobs))
+}
+
+// writeKappa prints how schedules of the constant do beside no bounds.
+func (r *reproduction) writeKappa(b *strings.Builder, end *regrets) {
+	r.writeBounds(b, end, nil)
+	b.WriteString("All pairs of runs beside those without bounds.\n\n")
+	var bounded []string
+	for _, v := range end.peers {
+		if _, way, _ := strings.Cut(v, "-"); way != plain {
+			bounded = append(bounded, v)
+		}
+	}
+	writePooled(b, end, "bounds", bounded, func(v string) (string, string) {
+		acq, _, _ := strings.Cut(v, "-")
+		return v, acq + "-" + plain
+	})
+}
+
+// writeBounds prints how each way to bound an acquisition does beside no bounds, and how often it
+// went to the centre of the cube, if at says so.
+func (r *reproduction) writeBounds(b *strings.Builder, end *regrets, at map[[2]string]float64) {
 	ways := map[string][]string{} // by acquisition
 	var ps []float64
 	for _, v := range end.peers {
@@ -67,16 +89,27 @@ func (r *reproduction) writeGains(b *strings.Builder, s *store, jobs []job) {
 		}
 	}
 	least := slices.Min(holm(ps))
-	fmt.Fprintf(b, "Median regret after %d evaluations over %d seeds; in brackets the pairs of runs in which it is less than without bounds, and more, and after a slash the mean number of evaluations at the centre of the cube. A star: signed-rank test at 5 %%. Of the %d tests the least p-value is %.2g after Holm's correction.\n\n", r.evals, r.seeds, len(ps), least)
+	counted, first := "", []string{"problem"}
+	if at != nil {
+		counted = ", and after a slash the mean number of evaluations at the centre of the cube"
+	}
+	if slices.Contains(end.peers, "random") {
+		first = append(first, "random search")
+	}
+	fmt.Fprintf(b, "Median regret after %d evaluations over %d seeds; in brackets the pairs of runs in which it is less than without bounds, and more%s. A star: signed-rank test at 5 %%. Of the %d tests the least p-value is %.2g after Holm's correction.\n\n", r.evals, r.seeds, counted, len(ps), least)
 	for _, acq := range acquisitions {
 		if ways[acq] == nil {
 			continue
 		}
 		fmt.Fprintf(b, "#### %s\n\n", strings.ToUpper(acq))
-		writeHead(b, slices.Concat([]string{"problem", "random search", "no bounds"}, ways[acq])...)
+		writeHead(b, slices.Concat(first, []string{"no bounds"}, ways[acq])...)
 		for _, f := range end.functions {
 			base := end.of(acq+"-"+plain, f)
-			row := []string{f, number(median(end.of("random", f))), number(median(base))}
+			row := []string{f}
+			if len(first) > 1 {
+				row = append(row, number(median(end.of("random", f))))
+			}
+			row = append(row, number(median(base)))
 			for _, w := range ways[acq] {
 				x := end.of(acq+"-"+w, f)
 				c := pair(x, base)

@@ -45,7 +45,7 @@ func TestPair(t *testing.T) {
 func TestGains(t *testing.T) {
 	r := reproduction{common: common{seeds: 1, evals: 12, only: "rosenbrock3-cited", out: filepath.Join(t.TempDir(), "runs.csv")}, part: "gains"}
 	jobs := slices.DeleteFunc(r.gainsJobs(), func(j job) bool {
-		return !slices.Contains([]string{"ucb-bo", "ucb-10tL-first", "ucb-twice-first"}, j.variant)
+		return !slices.Contains([]string{"random", "ucb-bo", "ucb-10tL-first", "ucb-twice-first"}, j.variant)
 	})
 	s, err := openStore(r.out)
 	if err != nil {

@@ -72,7 +72,7 @@ func (r *reproduction) run(cmd *cobra.Command) error {
 	case "gains":
 		jobs, write = r.gainsJobs(), func(b *strings.Builder, s *store) { r.writeGains(b, s, jobs) }
 	case "kappa":
-		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeGains(b, s, jobs) }
+		jobs, write = r.kappaJobs(), func(b *strings.Builder, s *store) { r.writeKappa(b, r.end(s, jobs)) }
 	case "beta":
 		jobs, write = r.betaJobs(), func(b *strings.Builder, s *store) { r.writeBeta(b, r.end(s, jobs)) }
 	case "essentials":
@@ -234,7 +234,11 @@ func (r *reproduction) writeWay(b *strings.Builder, end *regrets, way string, of
 // either set of domains, in a row for each word; of names the two that belong to it.
 func writePooled(b *strings.Builder, end *regrets, head string, words []string, of func(word string) (ours, theirs string)) {
 	writeHead(b, "domains", head, "pairs", "of them equal", "share better", "95 % interval", "mean gain in decades", "p", "verdict")
+	cited := slices.ContainsFunc(end.functions, func(f string) bool { return strings.HasSuffix(f, problems.CitedSuffix) })
 	for _, domains := range []string{"so far", "as cited"} {
+		if domains == "as cited" && !cited {
+			break
+		}
 		for _, word := range words {
 			x, y := of(word)
 			var all, others []float64
