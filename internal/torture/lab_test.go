@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/tempdir"
 )
 
 // patience is how long a test waits for what must happen.
@@ -32,7 +34,7 @@ type lab struct {
 
 // newLab makes a lab that must be empty of processes when the test ends.
 func newLab(t *testing.T) *lab {
-	l := &lab{T: t, dir: t.TempDir()}
+	l := &lab{T: t, dir: tempdir.New(t)}
 	// A program with the race detector sleeps for a second before it exits.
 	l.env = []string{labVar + "=" + l.dir, "GORACE=atexit_sleep_ms=0", "LBOTUNE_SHARE_DIR=" + l.path("shared"), "TMPDIR=" + t.TempDir()}
 	t.Cleanup(func() {

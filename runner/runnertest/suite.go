@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -85,7 +86,7 @@ func (traits Traits) part(t *testing.T, name string, run func(*testing.T)) {
 // id.
 func newJob(t *testing.T) runner.Job {
 	t.Helper()
-	dir := t.TempDir()
+	dir := tempdir.New(t)
 	return runner.Job{
 		Dir:     filepath.Join(dir, "trials", "000017", "a1"),
 		ID:      "runnertest" + filepath.ToSlash(dir) + "/17/1",

@@ -19,6 +19,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/slurmtest"
+	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
@@ -56,7 +57,7 @@ type trial struct {
 
 // begin launches a command as an attempt. It writes a line to the file runs when it begins.
 func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)) *trial {
-	dir := t.TempDir()
+	dir := tempdir.New(t)
 	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
 		Dir:   filepath.Join(dir, "000001", "a1"),
 		ID:    "faults/1/1",

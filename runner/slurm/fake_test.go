@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/lbotune/lbotune/internal/tempdir"
 )
 
 // Environment of a test binary that plays another program.
@@ -24,16 +25,7 @@ const (
 // squeue and scancel are this test binary, each job is a file in a directory.
 func fakeCluster(t *testing.T) string {
 	t.Helper()
-	bin := t.TempDir()
-	dir, err := os.MkdirTemp("", "fakecluster-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // a job's node may yet note how it ended
-		for os.RemoveAll(dir) != nil {
-			time.Sleep(5 * time.Millisecond)
-		}
-	})
+	bin, dir := t.TempDir(), tempdir.New(t)
 	for _, name := range []string{"sbatch", "squeue", "scancel"} {
 		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Args[0])
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
 )
@@ -32,7 +33,7 @@ func newFleet(t *testing.T) *fleet {
 	fakeCluster(t)
 	l := piloted(t)
 	l.Workers = 1
-	return &fleet{t: t, l: l, dir: t.TempDir(), ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
+	return &fleet{t: t, l: l, dir: tempdir.New(t), ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
 }
 
 // hold makes the cluster begin no more jobs.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
@@ -55,7 +56,7 @@ type result struct {
 // piloted returns one whose attempts are run by pilots.
 func piloted(t *testing.T) *slurm.Launcher {
 	l := launcher(t)
-	l.Settings.Pilot, l.Workers, l.Pool = true, 2, filepath.Join(t.TempDir(), "pilots")
+	l.Settings.Pilot, l.Workers, l.Pool = true, 2, filepath.Join(tempdir.New(t), "pilots")
 	t.Cleanup(func() { leave(t, l) })
 	return l
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
 )
@@ -23,7 +24,7 @@ func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan er
 	if err := os.WriteFile(filepath.Join(dir, "hold"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	job = runner.Job{Dir: filepath.Join(t.TempDir(), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
+	job = runner.Job{Dir: filepath.Join(tempdir.New(t), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
 	errs, ends := make(chan error, 1), make(chan runner.Exit, 1)
 	l := launcher(t)
 	l.Settings.Poll = poll
@@ -166,7 +167,7 @@ func TestFailedOnANode(t *testing.T) {
 // An attempt that is deleted, as with its study, ends, and only then counts as lost.
 func TestDeleted(t *testing.T) {
 	fakeCluster(t)
-	l, dir := launcher(t), t.TempDir()
+	l, dir := launcher(t), tempdir.New(t)
 	l.Settings.Poll = 100 * time.Millisecond
 	job := runner.Job{Dir: filepath.Join(dir, "000001", "a1"), ID: "fake/1/1", Shell: "echo $$ >" + dir + "/new; mv " + dir + "/new " + dir + "/pid; sleep 1000"}
 	errs, started := make(chan error, 1), make(chan struct{})
@@ -200,7 +201,7 @@ func TestSubmissionFailsForAWhile(t *testing.T) {
 	if err := os.WriteFile(failing, []byte("Socket timed out on send/recv operation"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	job := runner.Job{Dir: filepath.Join(t.TempDir(), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
+	job := runner.Job{Dir: filepath.Join(tempdir.New(t), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
 	go func() {
 		time.Sleep(300 * time.Millisecond)
 		_ = os.Remove(failing)
