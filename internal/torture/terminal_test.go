@@ -28,6 +28,7 @@ func (l *lab) saver() string {
 type terminal struct {
 	*run
 	keys *os.File
+	read chan struct{} // closed when all that was written has been read
 }
 
 // terminal starts lbotune in a terminal of its own.
@@ -48,12 +49,27 @@ func (l *lab) terminal(args ...string) *terminal {
 	r.Stdin, r.Stdout, r.Stderr = tty, tty, tty
 	r.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	r.launch()
+	read := make(chan struct{})
 	go func() {
+		defer close(read)
 		_, _ = io.Copy(screen, keys) // until the terminal is closed on one side
 		_ = screen.Close()
 	}()
 	l.Cleanup(func() { _ = keys.Close() })
-	return &terminal{r, keys}
+	return &terminal{r, keys, read}
+}
+
+// end waits for the run's end, and for all that it has written.
+func (t *terminal) end() result {
+	t.lab.Helper()
+	res := t.run.end()
+	select {
+	case <-t.read:
+	case <-time.After(patience):
+		t.lab.Fatal("somebody keeps the terminal")
+	}
+	res.err = t.said()
+	return res
 }
 
 const ctrlC = "\x03"
