@@ -15,7 +15,9 @@ func TestSecondOrchestrator(t *testing.T) {
 	l := newLab(t)
 	l.spec("spec.toml", "touch started; until test -e go; do sleep 0.02; done; echo loss={x}", 2, 1)
 	first := l.start("run", "spec.toml")
-	l.await("the first trial", func() bool { return l.exists("started") })
+	l.await("the first trial", func() bool {
+		return l.exists("started") && strings.Contains(l.read("spec.study/journal.jsonl"), `"type":"started"`)
+	})
 	l.check(os.Symlink("spec.study", l.path("link.study")))
 	l.check(os.Symlink("spec.toml", l.path("link.toml")))
 	for _, dir := range []string{"linked-file", "hard-link"} {
