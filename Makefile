@@ -1,5 +1,5 @@
 # For people. Everything here is a plain go command; .ci/run is the gate.
-.PHONY: build test ci bench torture
+.PHONY: build test ci bench torture soak
 
 build: ## bin/lbotune, static
 	CGO_ENABLED=0 go build -trimpath -o bin/lbotune ./cmd/lbotune
@@ -15,3 +15,7 @@ bench:
 
 torture: ## minutes of kills, full disks and runaway programs; as root it can do more
 	go test -count=1 -timeout 60m -v ./internal/torture -torture
+
+soak: ## an hour or more: studies that nobody has simulated before, and the whole suite again and again on a busy machine
+	LBOTUNE_SIMULATE=fresh/20000 go test ./session -run TestSimulation -v -timeout 60m
+	scripts/soak.sh 30

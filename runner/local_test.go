@@ -14,19 +14,12 @@ func TestLocal(t *testing.T) {
 
 func TestLocalAdopting(t *testing.T) {
 	local := &runner.Local{Adopt: true} // one for the process
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local }, runnertest.Traits{})
-}
-
-func TestLocalSh(t *testing.T) {
-	if testing.Short() {
-		t.Skip("another shell than that of TestLocal")
-	}
-	runnertest.Suite(t, func(*testing.T) runner.Launcher { return &runner.Local{Shell: "/bin/sh"} }, runnertest.Traits{})
+	runnertest.Suite(t, func(*testing.T) runner.Launcher { return local }, runnertest.Traits{Adopts: true})
 }
 
 func TestLocalBash(t *testing.T) {
 	if testing.Short() {
-		t.Skip("another shell than that of TestLocal")
+		t.Skip("another shell than /bin/sh, which TestLocal has")
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {

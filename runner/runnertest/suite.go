@@ -21,8 +21,13 @@ type Traits struct {
 	// Witnessed: something that outlives the orchestrator sees every attempt's end, so that
 	// the end of one whose supervisor was killed is known.
 	Witnessed bool
-	// Slow: a launch takes about a second, and fewer must do. Groups of tests run in parallel.
+	// Slow: a launch takes about a second, and fewer must do. The parts of a group run in
+	// parallel, too.
 	Slow bool
+	// Adopts: processes whose parents have ended become children of the orchestrator, here
+	// also those of another group's orchestrator that was killed, so that groups must not run
+	// in parallel.
+	Adopts bool
 }
 
 // Suite runs the contract of runner.Launcher, and that of runner.Attacher if the launcher
@@ -64,8 +69,8 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 		{"Identity", traits.testIdentity},
 	} {
 		t.Run(group.name, func(t *testing.T) {
-			if traits.Slow && i > 1 {
-				t.Parallel()
+			if i > 1 && !traits.Adopts {
+				t.Parallel() // they wait for processes most of the time
 			}
 			group.run(t, newLauncher)
 		})

@@ -49,6 +49,20 @@ func theJob(t *testing.T, n int) *fakeJob {
 	return nil
 }
 
+// isAsked waits until squeue has been asked n times more.
+func isAsked(t *testing.T, n int) {
+	t.Helper()
+	asked := filepath.Join(os.Getenv(dirEnv), "squeue.asked")
+	for deadline := time.Now().Add(time.Minute); n > 0; n-- {
+		_ = os.Remove(asked)
+		for ; !exists(asked); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("squeue is not asked")
+			}
+		}
+	}
+}
+
 // becomes changes what squeue says of the n-th job.
 func becomes(t *testing.T, n int, state, node string) {
 	t.Helper()
@@ -69,12 +83,7 @@ func TestEndingComesLate(t *testing.T) {
 	job, errs, exits := heldTrial(t, 4*time.Second) // it is given twice as long
 	claim(t, job)
 	becomes(t, 1, "COMPLETED", "fake1")
-	asked := filepath.Join(os.Getenv(dirEnv), "squeue.asked")
-	_ = os.Remove(asked)
-	for !exists(asked) {
-		time.Sleep(5 * time.Millisecond)
-	}
-	time.Sleep(300 * time.Millisecond)
+	isAsked(t, 1)
 	if len(exits) > 0 {
 		t.Fatalf("judged too soon: %+v, %v", <-exits, <-errs)
 	}
@@ -100,7 +109,7 @@ func TestSilence(t *testing.T) {
 	}
 	claim(t, job)
 	becomes(t, 1, "NODE_FAIL", "fake1")
-	time.Sleep(time.Second) // three times what an answer would need
+	isAsked(t, 5) // an answer would be believed after two
 	if len(exits) > 0 {
 		t.Fatalf("judged without an answer: %+v, %v", <-exits, <-errs)
 	}
