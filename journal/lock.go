@@ -81,7 +81,7 @@ func never() bool { return false }
 // InUse reports whether a process has opened the journal at path to write. It takes the
 // lock for an instant if it is free, which a starting process waits out.
 func InUse(path string) (bool, error) {
-	f, err := os.OpenFile(LockPath(path), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	f, err := openRegular(LockPath(path), os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/lbotune/lbotune/journal"
@@ -127,6 +128,18 @@ func TestLockIsNoLink(t *testing.T) {
 	is[*journal.WriteError](t, err)
 	if content, err := os.ReadFile(target); err != nil || string(content) != "untouched" {
 		t.Errorf("the target of the link is now %q, %v", content, err)
+	}
+}
+
+// A pipe in place of the lock file is not waited for.
+func TestLockIsNoPipe(t *testing.T) {
+	path := aliases(t)[0]
+	check(t, os.Remove(journal.LockPath(path)))
+	check(t, syscall.Mkfifo(journal.LockPath(path), 0o600))
+	_, _, err := journal.Open(path, ignore)
+	is[*journal.WriteError](t, err)
+	if used, err := journal.InUse(path); used || err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+		t.Errorf("in use %v, %v", used, err)
 	}
 }
 

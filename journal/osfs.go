@@ -4,6 +4,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,11 +22,23 @@ func (osFS) Resolve(path string) (string, error) {
 }
 
 func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW, perm)
+	f, err := openRegular(path, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
+}
+
+// openRegular opens a regular file: it follows no link, and waits for no pipe.
+func openRegular(path string, flag int, perm fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s is not a regular file", path), err, f.Close())
+	}
+	return f, nil
 }
 
 func (osFS) Stat(path string) (Info, error) {

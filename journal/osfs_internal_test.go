@@ -4,6 +4,7 @@ package journal
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -39,7 +40,10 @@ func TestSystemErrors(t *testing.T) {
 	if err := fsys.SyncDir(dir); err == nil {
 		t.Error("a directory that is gone was synced")
 	}
-	f, err := fsys.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if _, err := fsys.OpenFile(os.DevNull, os.O_RDONLY, 0); err == nil {
+		t.Error("a device was opened")
+	}
+	f, err := fsys.OpenFile(filepath.Join(t.TempDir(), "file"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,9 @@ import (
 // makes no session: edit must not call Ask or Run.
 func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
 	s := newStudy(opts)
+	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
+		return err
+	}
 	_, err := s.openJournal(config)
 	if err != nil {
 		return err

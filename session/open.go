@@ -28,10 +28,8 @@ const dirMode = 0o700
 // journal.ErrLocked; a damaged journal is a *journal.CorruptError.
 func Open(config *study.Config, opts Options) (*Study, error) {
 	s := newStudy(opts)
-	if opts.Launcher != nil {
-		if err := s.checkOwner(); err != nil {
-			return nil, err
-		}
+	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
+		return nil, err
 	}
 	torn, err := s.openJournal(config)
 	if err != nil {

@@ -8,26 +8,34 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/lbotune/lbotune/study"
 )
 
-// checkOwner refuses to run trials in a study that another user could change: whoever
-// writes its journal decides what is run. Root could anyway. Where the owner lets
-// others write it warns. Directories below may be symbolic links, under the same rule.
-func (s *Study) checkOwner() error {
-	dir := string(s.layout)
-	for _, path := range []string{dir, s.layout.Journal(), filepath.Join(dir, "trials"), s.layout.Setup(), s.layout.Requests()} {
+// CheckOwner refuses with a *LayoutError to write into a study that another user could
+// change: whoever writes its journal decides what is run, and whoever makes a link in it
+// decides what is written to. Root could anyway. Where the owner lets others write it warns.
+// The directories of trials and of the setup may be symbolic links, under the same rule.
+func CheckOwner(l study.Layout, log hclog.Logger) error {
+	dir := string(l)
+	if info, err := os.Lstat(l.Requests()); err == nil && !info.IsDir() {
+		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode())}
+	}
+	for _, path := range []string{dir, l.Journal(), filepath.Join(dir, "trials"), l.Setup(), l.Requests()} {
 		link, err := os.Lstat(path)
 		info, errInfo := os.Stat(path)
 		if err != nil || errInfo != nil {
 			continue // it is not there, or who needs it will say what is wrong
 		}
 		for _, i := range []fs.FileInfo{link, info} {
-			if uid := ownerOf(i); uid != 0 && uid != os.Geteuid() && uid != s.ownerOfNew() {
+			if uid := ownerOf(i); uid != 0 && uid != os.Geteuid() && uid != ownerOfNew(dir) {
 				return &LayoutError{fmt.Sprintf("%s belongs to %s, who could change what is run; go on with a copy of the study that is yours", path, userName(uid))}
 			}
 		}
 		if info.Mode().Perm()&0o022 != 0 {
-			s.opts.Log.Warn("others can write to the study, and so change what is run; chmod go-w takes that from them", "path", path, "mode", info.Mode().String())
+			log.Warn("others can write to the study, and so change what is run; chmod go-w takes that from them", "path", path, "mode", info.Mode().String())
 		}
 	}
 	return nil
@@ -41,8 +49,8 @@ func ownerOf(info fs.FileInfo) int {
 // ownerOfNew is whom a file belongs to that this process makes in the study: itself,
 // but on file systems that keep no owners, or take root for nobody. It is -1 if none
 // can be made.
-func (s *Study) ownerOfNew() int {
-	f, err := os.CreateTemp(string(s.layout), ".owner-")
+func ownerOfNew(dir string) int {
+	f, err := os.CreateTemp(dir, ".owner-")
 	if err != nil {
 		return -1
 	}

@@ -42,13 +42,21 @@ func (l *loop) serve() error {
 		return nil
 	}
 	l.requested = false
-	return l.fulfil(l.admit, l.adapt)
+	requests, err := study.ReadRequests(l.layout)
+	if err != nil {
+		return nil // awaitRequests has told of it; the trials go on
+	}
+	return l.fulfil(requests, l.admit, l.adapt)
 }
 
 // Serve fulfils the requests that people have left for whoever works on the study. It
 // must not be called while Run runs, which serves by itself.
 func (s *Study) Serve() error {
-	return s.fulfil(func(study.Event) error { return nil }, func(e study.Event) error {
+	requests, err := study.ReadRequests(s.layout)
+	if err != nil {
+		return err
+	}
+	return s.fulfil(requests, func(study.Event) error { return nil }, func(e study.Event) error {
 		switch e.(type) {
 		case study.Excluded, study.Included:
 			if s.opt != nil {
@@ -59,13 +67,9 @@ func (s *Study) Serve() error {
 	})
 }
 
-// fulfil records the effect of each request that waits, or why it is not admitted, then
+// fulfil records the effect of each request, or why it is not admitted, then
 // has it obeyed, and removes it.
-func (s *Study) fulfil(admit, obey func(study.Event) error) error {
-	requests, err := study.ReadRequests(s.layout)
-	if err != nil {
-		return err
-	}
+func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) error) error {
 	for _, r := range requests {
 		_, known := s.state.Answered(r.ID)
 		if !known {

@@ -254,16 +254,16 @@ func TestRequestsLeftBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, text := range map[string]string{
-			"0-draft.json.new": `{"version":1,"action":"note","text":"dra`,
-			"1-cut.json":       `{"version":1,"action":"note","text":"cu`,
-			"2-later.json":     `{"version":2,"action":"note","text":"later"}`,
-			"3-field.json":     `{"version":1,"action":"note","text":"x","shout":true}`,
+			"0-1-d.json.new": `{"version":1,"action":"note","text":"dra`,
+			"1-1-c.json":     `{"version":1,"action":"note","text":"cu`,
+			"2-1-1a.json":    `{"version":2,"action":"note","text":"later"}`,
+			"3-1-f.json":     `{"version":1,"action":"note","text":"x","shout":true}`,
 		} {
 			if err := os.WriteFile(filepath.Join(l.Requests(), name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := os.Symlink("/dev/zero", filepath.Join(l.Requests(), "4-link.json")); err != nil {
+		if err := os.Symlink("/dev/zero", filepath.Join(l.Requests(), "4-1-11.json")); err != nil {
 			t.Fatal(err)
 		}
 		cfg := config()
@@ -271,7 +271,7 @@ func TestRequestsLeftBehind(t *testing.T) {
 		if err != nil || times(st, 0.125) != 1 || len(st.Notes) != 0 {
 			t.Errorf("%d times, notes %v: %v", times(st, 0.125), st.Notes, err)
 		}
-		for _, id := range []string{"1-cut", "2-later", "3-field", "4-link"} {
+		for _, id := range []string{"1-1-c", "2-1-1a", "3-1-f"} {
 			if why, known := st.Answered(id); !known || why == "" {
 				t.Errorf("%s: known %v, refused %q", id, known, why)
 			}

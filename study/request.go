@@ -11,7 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/journal"
@@ -67,8 +69,22 @@ const (
 	draftAge = time.Hour
 )
 
-// Requests is the directory in which requests wait.
+// Requests is the directory in which requests wait. Nobody follows a link in its place.
 func (l Layout) Requests() string { return filepath.Join(string(l), "requests") }
+
+// requestID is the form of the ids that Submit gives. Whatever else lies in the directory is
+// nobody's request, and is left alone.
+var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
+
+// checkRequests says why the directory of requests is none, as where it is a link: behind it
+// the files of others would be taken for requests, and removed.
+func (l Layout) checkRequests() error {
+	info, err := os.Lstat(l.Requests())
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is no directory (%v), and links are not followed", l.Requests(), info.Mode())
+	}
+	return err
+}
 
 // Submit leaves the request for the process that works on the study, and returns it with
 // its id. It is on disk then.
@@ -85,6 +101,9 @@ func (r Request) Submit(l Layout) (Request, error) {
 		return r, fmt.Errorf("the request has %d bytes; allowed are %d", len(text), requestSize)
 	}
 	if err := os.MkdirAll(l.Requests(), 0o700); err != nil {
+		return r, fmt.Errorf("leave a request: %w", err)
+	}
+	if err := l.checkRequests(); err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
 	path := r.path(l)
@@ -114,22 +133,31 @@ func (r Request) Remove(l Layout) error {
 	return nil
 }
 
-// ReadRequests returns the requests that wait, the oldest first.
+// ReadRequests returns the requests that wait, the oldest first. Only regular files with
+// names of Submit's are any, and only such drafts are removed.
 func ReadRequests(l Layout) ([]Request, error) {
-	entries, err := os.ReadDir(l.Requests()) // sorted by name, which begins with the time
+	err := l.checkRequests()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	var entries []fs.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(l.Requests()) // sorted by name, which begins with the time
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for requests: %w", err)
 	}
 	var out []Request
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), draftEnding) && time.Since(info.ModTime()) > draftAge {
-			_ = os.Remove(filepath.Join(l.Requests(), e.Name()))
+		name, draft := strings.CutSuffix(e.Name(), draftEnding)
+		id, is := strings.CutSuffix(name, requestEnding)
+		if !is || !requestID.MatchString(id) || !e.Type().IsRegular() {
+			continue
 		}
-		id, is := strings.CutSuffix(e.Name(), requestEnding)
-		if !is {
+		if draft {
+			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
+				_ = os.Remove(filepath.Join(l.Requests(), e.Name()))
+			}
 			continue
 		}
 		r, err := readRequest(filepath.Join(l.Requests(), e.Name()))
@@ -143,14 +171,7 @@ func ReadRequests(l Layout) ([]Request, error) {
 }
 
 func readRequest(path string) (r Request, err error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return r, err
-	}
-	if !info.Mode().IsRegular() {
-		return r, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return r, err
 	}

@@ -25,7 +25,7 @@ func TestRequestsWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, age := range map[string]time.Duration{"fresh.json.new": 0, "old.json.new": 2 * time.Hour, "readme": 2 * time.Hour} {
+	for name, age := range map[string]time.Duration{"1-1-f.json.new": 0, "1-1-0.json.new": 2 * time.Hour, "old.json.new": 2 * time.Hour, "package.json": 2 * time.Hour} {
 		path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
 		if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRequestsWait(t *testing.T) {
 	if err != nil || len(rs) != 2 || rs[0].Unreadable != nil || rs[1].Unreadable != nil || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
 		t.Fatalf("requests %+v: %v", rs, err)
 	}
-	for name, stays := range map[string]bool{"fresh.json.new": true, "old.json.new": false, "readme": true} {
+	for name, stays := range map[string]bool{"1-1-f.json.new": true, "1-1-0.json.new": false, "old.json.new": true, "package.json": true} {
 		if _, err := os.Lstat(filepath.Join(l.Requests(), name)); (err == nil) != stays {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -58,7 +58,7 @@ func TestRequestsAreRead(t *testing.T) {
 	if _, err := largest.Submit(l); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"2.json": "{", "3.json": `{"version":2,"action":"note"}`} {
+	for name, text := range map[string]string{"2000000000000000000-1-0.json": "{", "3000000000000000000-1-0.json": `{"version":2,"action":"note"}`} {
 		if err := os.WriteFile(filepath.Join(l.Requests(), name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -171,5 +171,31 @@ func TestShareOfEnqueued(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// Behind a link lie the files of others: none is taken for a request, and none removed.
+func TestRequestsBehindALink(t *testing.T) {
+	l, others := study.LayoutOf(t.TempDir()), t.TempDir()
+	names := []string{"package.json", "1-1-0.json", "1-1-0.json.new"}
+	for _, name := range names {
+		path, then := filepath.Join(others, name), time.Now().Add(-2*time.Hour)
+		if err := errors.Join(os.WriteFile(path, []byte("{}"), 0o600), os.Chtimes(path, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(others, l.Requests()); err != nil {
+		t.Fatal(err)
+	}
+	rs, err := study.ReadRequests(l)
+	if len(rs) != 0 || err == nil || !strings.Contains(err.Error(), l.Requests()+" is no directory") {
+		t.Errorf("%d requests, %v", len(rs), err)
+	}
+	if _, err := (study.Request{Action: study.ActionNote, Text: "x"}).Submit(l); err == nil || !strings.Contains(err.Error(), "links are not followed") {
+		t.Errorf("a request was left: %v", err)
+	}
+	entries, err := os.ReadDir(others)
+	if err != nil || len(entries) != len(names) {
+		t.Errorf("behind the link are %v, %v", entries, err)
 	}
 }

@@ -115,14 +115,18 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 	return errors.Join(err, r.End(ctx))
 }
 
-// stopAsked reports whether somebody wants the study to stop.
+// stopAsked reports whether somebody wants the study to stop. A link or a pipe of that name
+// is nobody's wish.
 func stopAsked(l study.Layout) bool {
-	_, err := os.Lstat(l.StopRequest())
-	return err == nil
+	info, err := os.Lstat(l.StopRequest())
+	return err == nil && info.Mode().IsRegular()
 }
 
 // forgetStop withdraws the wish that the study stop.
 func forgetStop(l study.Layout) error {
+	if !stopAsked(l) {
+		return nil
+	}
 	if err := os.Remove(l.StopRequest()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("take back the request to stop: %w", err)
 	}

@@ -7,10 +7,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -37,8 +39,11 @@ run and resume continue from there.`,
 }
 
 func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) error {
-	if err := os.WriteFile(l.StopRequest(), nil, 0o600); err != nil {
-		return fmt.Errorf("ask the study to stop: %w", err)
+	if err := session.CheckOwner(l, hclog.NewNullLogger()); err != nil {
+		return err
+	}
+	if err := askToStop(l); err != nil {
+		return err
 	}
 	works := func() (bool, error) { return journal.InUse(l.Journal()) }
 	if batch(&st.Config) {
@@ -84,6 +89,24 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	}
 	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
 	return forgetStop(l)
+}
+
+// askToStop leaves the wish that the study stop. What already lies in its place is neither
+// followed nor waited for.
+func askToStop(l study.Layout) error {
+	f, err := os.OpenFile(l.StopRequest(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		err = f.Close()
+	case errors.Is(err, os.ErrExist) && stopAsked(l):
+		return nil
+	case errors.Is(err, os.ErrExist):
+		return &usageError{fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest())}
+	}
+	if err != nil {
+		return fmt.Errorf("ask the study to stop: %w", err)
+	}
+	return nil
 }
 
 // cancelLeft cancels the jobs of trials that an lbotune that has gone has left.
