@@ -107,7 +107,7 @@ func (a *attempt) exitOK(code int) bool {
 // values turns what the attempt has printed, and what was measured of it, into its
 // metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
-	err := f.finish(exit.Counted)
+	err := f.finish(exit)
 	switch {
 	case runner.IsShortage(err):
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}

@@ -14,8 +14,8 @@ const MaxLine = 1 << 20
 var errClosed = errors.New("parser: write to a closed scanner")
 
 // Scanner finds readings in one stream of bytes that arrive in any chunks. It
-// is an io.WriteCloser: Close reads a last line that has no end. A Scanner is
-// for one goroutine; several scanners of one [Collector] may run side by side.
+// is an io.WriteCloser: Close reads a last line that has no end, CloseTorn does
+// not. A Scanner is for one goroutine; several scanners of one [Collector] may run side by side.
 type Scanner struct {
 	matchers *matchers
 	search   *search // nil when every line must be looked at
@@ -31,6 +31,7 @@ type Scanner struct {
 	open    bool // bytes have arrived since the last LF
 	torn    bool // the beginning of this line is missing
 	closed  bool
+	ended   bool // what is held was torn off: see CloseTorn
 }
 
 func newScanner(m *matchers, sink func(line, occurrence)) *Scanner {
@@ -92,11 +93,20 @@ func (s *Scanner) Gap() {
 }
 
 // Close reads the last line if it has no end. It may be called again.
-func (s *Scanner) Close() error {
-	if !s.closed {
-		s.closed = true
-		s.flush()
+func (s *Scanner) Close() error { return s.close(false) }
+
+// CloseTorn is Close for a stream that was torn off where nobody chose: whoever wrote it was
+// ended. What stands on a last line without an end may be the beginning of something
+// longer, and is not read; only a text that says itself where it ends is, as JSON does.
+func (s *Scanner) CloseTorn() error { return s.close(true) }
+
+func (s *Scanner) close(torn bool) error {
+	if s.closed {
+		return nil
 	}
+	s.closed = true
+	s.ended = torn
+	s.flush()
 	return nil
 }
 
@@ -178,7 +188,7 @@ func (s *Scanner) look(text []byte, cut bool) {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
 	}
-	l := line{text: text, number: s.number + 1, cut: cut}
+	l := line{text: text, number: s.number + 1, cut: cut, torn: s.ended}
 	s.found = s.matchers.match(l, s.found[:0])
 	for _, o := range s.found {
 		s.sink(l, o)
