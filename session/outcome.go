@@ -114,6 +114,11 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	case err != nil:
 		return failed(study.FailNoMetric, 0, "%v", err)
 	}
+	if !exit.Cancelled {
+		if name := a.cutByDisk(f, exit); name != "" {
+			return failed(study.FailDisk, 0, "%s may lack its end: the disk was full", name)
+		}
+	}
 	metrics := study.Metrics{}
 	for i, m := range a.config.Metrics {
 		if m.Measure != "" {

@@ -31,6 +31,7 @@ type Scanner struct {
 	open    bool // bytes have arrived since the last LF
 	torn    bool // the beginning of this line is missing
 	closed  bool
+	final   byte // of a last line without an end, what is printed there last; 0 for none
 	ended   bool // what is held was torn off: see CloseTorn
 }
 
@@ -104,10 +105,37 @@ func (s *Scanner) close(torn bool) error {
 	if s.closed {
 		return nil
 	}
-	s.closed = true
-	s.ended = torn
+	s.closed, s.ended = true, torn
+	if len(s.pending) > 0 {
+		s.final = lastInk(s.pending)
+	}
 	s.flush()
 	return nil
+}
+
+// Unended reports, of a closed scanner, whether the stream ends in the middle of what a
+// metric is read from: of a line, or of a text that says itself where it ends.
+func (s *Scanner) Unended(metric int) bool {
+	switch why := s.matchers.why[metric].(type) {
+	case *jsonSearch:
+		if len(why.texts.text) > 0 {
+			return true
+		}
+		return s.final != 0 && s.final != '}' && s.final != ']'
+	case *tuneMetric, *metricValueMatcher:
+		return s.final != 0 && s.final != '}'
+	}
+	return s.final != 0
+}
+
+// lastInk gives the last byte of a line that is not blank, or a blank.
+func lastInk(text []byte) byte {
+	for i := len(text) - 1; i >= 0; i-- {
+		if !isBlank(text[i]) {
+			return text[i]
+		}
+	}
+	return ' '
 }
 
 // Lines counts the lines so far, by LF; a last line without one counts.

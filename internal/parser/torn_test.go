@@ -40,3 +40,37 @@ func TestCloseTorn(t *testing.T) {
 		}
 	}
 }
+
+// What a full disk has cut is told from what is whole: by the line's end, or by that of a
+// JSON text.
+func TestUnended(t *testing.T) {
+	for _, c := range []struct {
+		rule parser.Rule
+		text string
+		want bool
+	}{
+		{parser.Rule{Metric: "loss"}, "loss=0.5", true},
+		{parser.Rule{Metric: "loss"}, "loss=0.5\n ", true},
+		{parser.Rule{Metric: "loss"}, "loss=0.5\n", false},
+		{parser.Rule{Metric: "loss"}, "", false},
+		{parser.Rule{JSON: "loss"}, `{"loss": 0.5}`, false},
+		{parser.Rule{JSON: "loss"}, `{"loss": 0.5} `, false},
+		{parser.Rule{JSON: "loss"}, "{\"loss\": 0.5}\n{\"loss\": 0.", true},
+		{parser.Rule{JSON: "loss"}, "{\"loss\": 0.5}\nlog: {\"loss\": 0.", true},
+		{parser.Rule{JSON: "loss"}, "{\n\"a\": {\"loss\": 0.5},\n", true},
+		{parser.Rule{JSON: "loss"}, "{\n\"loss\": 0.5\n}", false},
+		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.31}`, false},
+		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.3`, true},
+	} {
+		scanner := parser.NewCollector(compile([]parser.Rule{c.rule})...).Scanner(parser.Stdout, nil)
+		if _, err := scanner.Write([]byte(c.text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := scanner.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := scanner.Unended(0); got != c.want {
+			t.Errorf("%+v of %q: %v, want %v", c.rule, c.text, got, c.want)
+		}
+	}
+}
