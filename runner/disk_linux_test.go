@@ -37,7 +37,7 @@ func TestFailureOnFullDisk(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 		<-done
-		if !runner.FullDisk(disk) {
+		if !runner.FullDisk(disk) || !runner.NoRoom(disk) || runner.NoRoom(filepath.Join(disk, "none")) {
 			t.Error("from afar the disk has room")
 		}
 		if err := os.RemoveAll(job.Dir); err != nil || os.Remove(filepath.Join(disk, "ballast")) != nil {

@@ -39,6 +39,17 @@ func FullDisk(dir string) bool {
 	return full(d)
 }
 
+// NoRoom is FullDisk for directories that are not an attempt's: it writes nothing there
+// unless the file system itself says that it has hardly any room.
+func NoRoom(dir string) bool {
+	d, err := openDir(dir)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(d)
+	return crowded(d) && full(d)
+}
+
 // Inspect returns the process id of an attempt's supervisor, 0 if it has not started yet,
 // and the time of its start, as the record tells them.
 func Inspect(dir string) (pid int, started time.Time) {

@@ -31,6 +31,7 @@ type ending struct {
 	stdout string
 	every  time.Duration // print one line of stdout after the other, so far apart
 	takes  time.Duration
+	rest   string // printed as it is asked to end
 	exit   runner.Exit
 	err    error
 }
@@ -88,7 +89,10 @@ func (f *fakeLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit,
 	if e.err != nil {
 		return runner.Exit{}, e.err
 	}
-	if e.every == 0 && !exit.Cancelled && !exit.TimedOut {
+	if exit.Cancelled {
+		e.every, e.stdout = 0, e.rest
+	}
+	if e.every == 0 && !exit.TimedOut {
 		if _, err := stdout.WriteString(e.stdout); err != nil {
 			return exit, err
 		}

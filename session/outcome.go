@@ -107,12 +107,17 @@ func (a *attempt) exitOK(code int) bool {
 // values turns what the attempt has printed, and what was measured of it, into its
 // metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
-	err := f.finish(exit.Counted)
+	err := f.finish(exit)
 	switch {
 	case runner.IsShortage(err):
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
 	case err != nil:
 		return failed(study.FailNoMetric, 0, "%v", err)
+	}
+	if !exit.Cancelled {
+		if name := a.cutByDisk(f, exit); name != "" {
+			return failed(study.FailDisk, 0, "%s may lack its end: the disk was full", name)
+		}
 	}
 	metrics := study.Metrics{}
 	for i, m := range a.config.Metrics {

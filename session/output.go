@@ -98,15 +98,21 @@ func (f *follower) stop() {
 }
 
 // finish reads what was not followed, of stdout and stderr what counts if not all does.
-// A file that the program should have written, and has not, is not its error.
-func (f *follower) finish(counted *runner.Lengths) error {
+// A file that the program should have written, and has not, is not its error. A program
+// that was ended may have been in the middle of a number: a last line counts if its end was
+// printed, or if the program has ended by itself.
+func (f *follower) finish(exit runner.Exit) error {
 	f.stop()
 	if box := f.attempt.box; box != nil && !f.live {
 		box.since(time.Time{})
 	}
 	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
-	if counted != nil {
-		limits[parser.Stdout], limits[parser.Stderr] = counted.Stdout, counted.Stderr
+	if c := exit.Counted; c != nil {
+		limits[parser.Stdout], limits[parser.Stderr] = c.Stdout, c.Stderr
+	}
+	closing := (*parser.Scanner).Close
+	if exit.Cancelled || exit.Signal != "" {
+		closing = (*parser.Scanner).CloseTorn
 	}
 	for i, s := range f.streams {
 		if !f.live || s.source == parser.File {
@@ -115,7 +121,7 @@ func (f *follower) finish(counted *runner.Lengths) error {
 		if s.source == parser.File && errors.Is(f.errs[i], fs.ErrNotExist) {
 			f.errs[i] = nil
 		}
-		if err := f.scanners[i].Close(); f.errs[i] == nil {
+		if err := closing(f.scanners[i]); f.errs[i] == nil {
 			f.errs[i] = err
 		}
 	}

@@ -147,6 +147,9 @@ func TestFullDiskIsNoFailure(t *testing.T) {
 	for _, first := range []ending{
 		{exit: runner.Exit{Code: 1, DiskFull: true}},
 		{stdout: "hello\n", exit: runner.Exit{DiskFull: true}},
+		{stdout: "loss=0.5\nloss=0.", exit: runner.Exit{DiskFull: true}},
+		{stdout: "loss=0.5", exit: runner.Exit{DiskFull: true}},
+		{stdout: strings.Repeat("loss=2.5\n", 4096), exit: runner.Exit{DiskFull: true}}, // whole blocks
 	} {
 		bubble(t, func(t *testing.T, dir string) {
 			c := config()

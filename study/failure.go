@@ -23,7 +23,7 @@ const (
 	FailPruned      FailureKind = "pruned"      // stopped early for its readings
 	FailTold        FailureKind = "told"        // a person or another program said so
 	FailLost        FailureKind = "lost"        // died with its machine or supervisor
-	FailDisk        FailureKind = "disk full"   // failed, or printed no value, while the disk was full
+	FailDisk        FailureKind = "disk full"   // failed, or printed no value or perhaps half of one, while the disk was full
 	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
 )
 

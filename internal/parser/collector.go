@@ -32,7 +32,7 @@ func (c *Collector) Scanner(source Source, emit func(Reading), metrics ...int) *
 	}
 	s := &stream{source: source, emit: emit, metrics: make([]*metricFolds, len(c.patterns)), sample: &sample{}, missing: len(metrics)}
 	for _, metric := range metrics {
-		s.metrics[metric] = &metricFolds{read: c.patterns[metric].reads(source)}
+		s.metrics[metric] = &metricFolds{read: c.patterns[metric].Reads(source)}
 	}
 	s.scanner = newScanner(newMatchers(c.patterns, metrics), s.add)
 	s.scanner.tap = s.sample.add
@@ -41,8 +41,8 @@ func (c *Collector) Scanner(source Source, emit func(Reading), metrics ...int) *
 	return s.scanner
 }
 
-// reads reports whether the rule takes readings from source.
-func (p *Pattern) reads(source Source) bool {
+// Reads reports whether the rule takes readings from source.
+func (p *Pattern) Reads(source Source) bool {
 	return p.rule.Source == source || p.rule.Source == Both && source != File
 }
 

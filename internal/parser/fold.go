@@ -12,6 +12,7 @@ type fold struct {
 	mean       float64
 	first      record
 	last       record
+	missing    record // empty unless it came after the last
 	least      record // the smallest value that is not nan
 	greatest   record
 	firstOdd   record // the first reading that is not finite
@@ -45,6 +46,11 @@ func (r *record) reading() Reading {
 func (f *fold) readings() int { return f.finite + f.nonFinite }
 
 func (f *fold) add(o occurrence, text []byte) {
+	if o.kind == missing {
+		f.missing.set(o, text)
+		return
+	}
+	f.missing.kind = notNumeric
 	if f.first.empty() {
 		f.first.set(o, text)
 	}
@@ -80,6 +86,10 @@ func (f *fold) add(o occurrence, text []byte) {
 
 // merge adds the occurrences of a stream that comes after f's.
 func (f *fold) merge(next *fold, source Source) {
+	if !next.last.empty() || f.last.empty() {
+		f.missing = next.missing
+		f.missing.source = source
+	}
 	f.finite += next.finite
 	f.nonFinite += next.nonFinite
 	f.broken += next.broken
@@ -107,6 +117,9 @@ func (f *fold) pick(pick Pick) record {
 	case PickFirst:
 		return f.first
 	case PickLast:
+		if !f.missing.empty() {
+			return f.missing
+		}
 		return f.last
 	}
 	if f.broken > 0 {

@@ -25,18 +25,21 @@ func (lastNumberMatcher) match(l line, found []occurrence) []occurrence {
 			continue
 		}
 		last = occurrence{kind: n.kind, value: n.value, at: i, end: i + n.size}
-		i += n.size
+		i = skipDeviation(l.text, i+n.size)
 	}
 	return append(found, last)
 }
 
 func mayStartNumber(c byte) bool {
-	return isDigit(c) || c == '.' || c == '+' || c == '-' || c|0x20 == 'n' || c|0x20 == 'i'
+	return isDigit(c) || c == '.' || c == '+' || c == '-' || c|0x20 == 'n' || c|0x20 == 'i' || c >= utf8.RuneSelf
 }
 
 // numberStarts reports whether a number at i would not be the end of a word:
-// v1.2 and P@1 hold no number.
+// v1.2 and P@1 hold no number, nor does the second half of a text in UTF-16.
 func numberStarts(text []byte, i int) bool {
 	before, _ := utf8.DecodeLastRune(text[:i])
-	return i == 0 || !isNameRune(before) && before != '+'
+	if before == 0 && i > 1 && !isBlank(text[i-2]) {
+		return false
+	}
+	return i == 0 || !isNameRune(before) && before != '+' && !isMinus(before)
 }

@@ -6,6 +6,7 @@ type line struct {
 	text   []byte // valid until the matcher returns
 	number int    // counted by LF from 1
 	cut    bool   // the line was longer than MaxLine; text is its beginning
+	torn   bool   // the line may go on: its writer was ended before its end
 }
 
 // blank reports whether nothing is printed on the line.

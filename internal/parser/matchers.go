@@ -53,7 +53,9 @@ func (m *matchers) inTable() bool { return m.names != nil && m.names.rows }
 // match appends the line's occurrences, each with its step, to found.
 func (m *matchers) match(l line, found []occurrence) []occurrence {
 	for _, matcher := range m.all {
-		found = matcher.match(l, found)
+		if !l.torn || closes(matcher) {
+			found = matcher.match(l, found)
+		}
 	}
 	for _, steps := range m.steps {
 		steps.look(l)
@@ -71,6 +73,16 @@ func (m *matchers) match(l line, found []occurrence) []occurrence {
 		steps.endLine()
 	}
 	return found
+}
+
+// closes reports whether what m finds has an end of its own, so that it is whole wherever
+// the line ends.
+func closes(m matcher) bool {
+	switch m.(type) {
+	case *jsonMatcher, *tuneMetricMatcher, *metricValueMatcher:
+		return true
+	}
+	return false
 }
 
 // needles lists what a line must have to be worth a look, see matcher. Where they

@@ -92,7 +92,10 @@ func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
 		start, number := numberAfter(l, end)
 		if number.kind == notNumeric {
 			c.named = true
-			continue
+			if number.size = missingAfter(l.text, end); number.size == 0 || c.label != "" {
+				continue
+			}
+			number.kind = missing
 		}
 		qualifier := qualifiers.before(at)
 		if c.label != "" { // "valid loss" is the loss of a line that is marked as valid
@@ -101,9 +104,9 @@ func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
 			}
 			qualifier = Unqualified
 		}
-		n.from, n.found = start+number.size, true
+		n.from, n.found = start+number.size, number.kind != missing
 		o := occurrence{kind: number.kind, value: number.value, at: start, end: n.from, qualifier: qualifier}
-		if row := rowOfNumbers(l.text, end, start, n.from); row != "" {
+		if row := rowOfNumbers(l.text, end, start, n.from); row != "" && o.kind != missing {
 			o.kind, o.printed = severalColumns, row
 		}
 		for _, t := range n.targets {

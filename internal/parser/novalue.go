@@ -24,7 +24,7 @@ const (
 
 // reasons why what stands in a value's place is none.
 var reasons = map[kind]Reason{
-	notNumeric: NoMatch, absent: NoMatch, nonFinite: NonFinite, unreadable: NotANumber,
+	notNumeric: NoMatch, absent: NoMatch, nonFinite: NonFinite, unreadable: NotANumber, missing: NotANumber,
 	failed: Failed, rivals: Ambiguous, severalColumns: Ambiguous,
 }
 
@@ -95,6 +95,8 @@ func (m *metric) noValue(picked record) *NoValueError {
 		}
 	case unreadable:
 		e.Detail, e.Hint = m.unreadable(picked, e.Text, where)
+	case missing:
+		e.Detail = fmt.Sprintf("%s: %q on %s is not a number", m.pattern.what(), e.Text, where)
 	case failed:
 		e.Status = picked.status
 		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)

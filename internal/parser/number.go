@@ -16,6 +16,7 @@ const (
 	unreadable             // begins like a number and is none: "0,5", "12s", "3/10"
 	finite
 	nonFinite
+	missing        // a word that says that there is no value: "N/A", "None"
 	absent         // a last line without a number
 	failed         // the program's own word that the trial failed
 	rivals         // several values where one was asked for
@@ -60,10 +61,10 @@ func scanNumber(text []byte, mode numberMode) number {
 }
 
 func scanNonFinite(text []byte, mode numberMode) number {
-	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 {
+	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 && minusSize(text) == 0 {
 		return number{}
 	}
-	const longest = len("-infinity") + len("..")
+	const longest = len("\u2212infinity") + len("..")
 	mode.cut = mode.cut && len(text) <= longest
 	size := endOfToken(text[:min(len(text), longest)], mode)
 	if size == len(text) && mode.cut {
@@ -93,6 +94,7 @@ func startsNumber(text []byte) bool {
 func endOfToken(text []byte, mode numberMode) int {
 	for i, c := range text {
 		switch {
+		case goesOn(text, i):
 		case c == '/' && mode.ratio && i > 0:
 			return i
 		case c == '%', startsTerminator(text[i:]):
@@ -132,6 +134,7 @@ func ParseNumber(text string) (value float64, ok bool) {
 // parseNumber reads token as one decimal number: digits with an optional sign,
 // decimal point and exponent, or one of the names of what is not finite.
 func parseNumber(token []byte) (float64, kind) {
+	token = plainMinus(token)
 	switch {
 	case isDecimal(token):
 		value, err := strconv.ParseFloat(string(token), 64)
@@ -212,9 +215,9 @@ func isDecimal(token []byte) bool {
 
 func skipSign(token []byte, i int) int {
 	if i < len(token) && (token[i] == '+' || token[i] == '-') {
-		i++
+		return i + 1
 	}
-	return i
+	return i + minusSize(token[min(i, len(token)):])
 }
 
 func skipDigits(token []byte, i int) int {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 )
 
 // regexMatcher finds a metric by a regular expression whose group is the value.
@@ -113,6 +114,9 @@ func wholeNumberAround(text []byte, start, end int) (whole [2]int, partial bool)
 	left, right := start, end
 	for left > 0 && start-left < reach && isNumberByte(text[left-1]) {
 		left--
+	}
+	if before, size := utf8.DecodeLastRune(text[:left]); isMinus(before) {
+		left -= size
 	}
 	for right < len(text) && right-end < reach && isNumberByte(text[right]) {
 		right++

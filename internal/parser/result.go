@@ -57,7 +57,7 @@ func (m *metric) result() (Result, error) {
 		all.merge(f, s.source)
 	}
 	picked := all.pick(m.pattern.rule.Pick)
-	if picked.kind == finite || picked.kind == unreadable || picked.empty() {
+	if picked.kind == finite || picked.kind == unreadable || picked.kind == missing || picked.empty() {
 		if e := m.incomplete(picked); e != nil {
 			return Result{}, e
 		}
@@ -92,7 +92,7 @@ func (p *Pattern) ordered() bool {
 func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
 	for _, wanted := range []func(*fold) bool{
 		func(f *fold) bool { return f.readings() > 0 },
-		func(*fold) bool { return true },
+		func(f *fold) bool { return !f.last.empty() },
 	} {
 		rivals = m.qualifiers(wanted)
 		switch {
@@ -102,6 +102,9 @@ func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
 			return Unqualified, nil
 		}
 		return rivals[0], rivals
+	}
+	if without := m.qualifiers(func(*fold) bool { return true }); len(without) > 0 { // a value
+		return without[0], nil
 	}
 	return Unqualified, nil
 }

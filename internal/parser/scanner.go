@@ -14,8 +14,8 @@ const MaxLine = 1 << 20
 var errClosed = errors.New("parser: write to a closed scanner")
 
 // Scanner finds readings in one stream of bytes that arrive in any chunks. It
-// is an io.WriteCloser: Close reads a last line that has no end. A Scanner is
-// for one goroutine; several scanners of one [Collector] may run side by side.
+// is an io.WriteCloser: Close reads a last line that has no end, CloseTorn does
+// not. A Scanner is for one goroutine; several scanners of one [Collector] may run side by side.
 type Scanner struct {
 	matchers *matchers
 	search   *search // nil when every line must be looked at
@@ -31,6 +31,8 @@ type Scanner struct {
 	open    bool // bytes have arrived since the last LF
 	torn    bool // the beginning of this line is missing
 	closed  bool
+	final   byte // of a last line without an end, what is printed there last; 0 for none
+	ended   bool // what is held was torn off: see CloseTorn
 }
 
 func newScanner(m *matchers, sink func(line, occurrence)) *Scanner {
@@ -92,12 +94,48 @@ func (s *Scanner) Gap() {
 }
 
 // Close reads the last line if it has no end. It may be called again.
-func (s *Scanner) Close() error {
-	if !s.closed {
-		s.closed = true
-		s.flush()
+func (s *Scanner) Close() error { return s.close(false) }
+
+// CloseTorn is Close for a stream that was torn off where nobody chose: whoever wrote it was
+// ended. What stands on a last line without an end may be the beginning of something
+// longer, and is not read; only a text that says itself where it ends is, as JSON does.
+func (s *Scanner) CloseTorn() error { return s.close(true) }
+
+func (s *Scanner) close(torn bool) error {
+	if s.closed {
+		return nil
 	}
+	s.closed, s.ended = true, torn
+	if len(s.pending) > 0 {
+		s.final = lastInk(s.pending)
+	}
+	s.flush()
 	return nil
+}
+
+// Unended reports, of a closed scanner, whether the stream ends in the middle of what a
+// metric is read from: of a line, or of a text that says itself where it ends.
+func (s *Scanner) Unended(metric int) bool {
+	switch why := s.matchers.why[metric].(type) {
+	case *jsonSearch:
+		if len(why.texts.text) > 0 {
+			return true
+		}
+		return s.final != 0 && s.final != '}' && s.final != ']'
+	case *tuneMetric, *metricValueMatcher:
+		return s.final != 0 && s.final != '}'
+	}
+	return s.final != 0
+}
+
+// lastInk gives the last byte of a line that is not blank, or a blank.
+func lastInk(text []byte) byte {
+	for i := len(text) - 1; i >= 0; i-- {
+		if !isBlank(text[i]) {
+			return text[i]
+		}
+	}
+	return ' '
 }
 
 // Lines counts the lines so far, by LF; a last line without one counts.
@@ -178,7 +216,7 @@ func (s *Scanner) look(text []byte, cut bool) {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
 	}
-	l := line{text: text, number: s.number + 1, cut: cut}
+	l := line{text: text, number: s.number + 1, cut: cut, torn: s.ended}
 	s.found = s.matchers.match(l, s.found[:0])
 	for _, o := range s.found {
 		s.sink(l, o)
