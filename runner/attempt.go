@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/sweep"
 )
 
 // attempt is one attempt under the eyes of this process.
@@ -90,7 +92,7 @@ func (a *attempt) close() {
 func (a *attempt) discard() {
 	for _, f := range a.job.Files {
 		top, _, _ := strings.Cut(f.Name, "/")
-		_ = os.RemoveAll(filepath.Join(a.job.Dir, top))
+		_ = sweep.All(filepath.Join(a.job.Dir, top))
 	}
 	for _, name := range []string{StdoutName, StderrName, RecordName} {
 		_ = unix.Unlinkat(a.dir, name, 0)

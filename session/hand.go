@@ -26,6 +26,7 @@ func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
 	if err != nil {
 		return err
 	}
+	_ = s.hooks.keep.open(true) // whoever needs it tries again, and says why not
 	if err = s.takeParams(config); err == nil {
 		err = s.Serve()
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -26,7 +27,8 @@ type hooks struct {
 	study *Study
 	life  context.Context
 	kill  context.CancelFunc
-	swept map[int]bool // trials whose directories are removed; the loop's
+	keep  keeper
+	mute  bool // it was said that what hooks print is lost
 }
 
 // aftermath is what is done once a record is on disk.
@@ -35,11 +37,11 @@ type aftermath struct {
 	dir    string // in which hooks run
 	update study.Update
 	env    []string // of hooks
-	drop   []string // what goes, and directories if they are empty then
+	drop   []leftover
 }
 
 func newHooks(s *Study) *hooks {
-	h := &hooks{study: s, swept: map[int]bool{}}
+	h := &hooks{study: s, keep: newKeeper(s)}
 	h.life, h.kill = context.WithCancel(context.Background())
 	h.feed = newFeed(h.do)
 	return h
@@ -53,14 +55,14 @@ func (h *hooks) follow(u study.Update, inUse func(trial int) bool) {
 	if st.Config.Hooks != nil {
 		a.config = *st.Config.Hooks
 	}
-	switch u.Record.Event.(type) {
+	switch e := u.Record.Event.(type) {
 	case study.Finished:
-		a.drop = h.toDrop(inUse)
+		a.drop = h.keep.toDrop(e.Trial, inUse)
 	case study.Closed:
 		if b := st.Best(); b != nil {
 			a.update.Trial = *b
 		}
-		a.drop = h.toDrop(inUse)
+		a.drop = h.keep.toDrop(0, inUse)
 	default:
 		return
 	}
@@ -69,36 +71,6 @@ func (h *hooks) follow(u study.Update, inUse func(trial int) bool) {
 	}
 	a.env = hookEnv(st, h.study.layout, a.update)
 	h.feed.put(a)
-}
-
-// toDrop lists what the study need not keep any more of trials: what lies in their
-// directories now, for whatever comes later is that of another attempt.
-func (h *hooks) toDrop(inUse func(trial int) bool) (drop []string) {
-	st := h.study.state
-	most := st.Config.Run.Keep
-	if most == 0 || st.Incumbent() == nil {
-		return nil // of failures alone, the output may be all that there is
-	}
-	kept := st.Ranked()
-	kept = append(slices.Clip(kept[:min(most, len(kept))]), st.Unconfirmed()...)
-	if st.Config.Several() {
-		kept = append(kept, st.Front()...) // each of them is a best one
-	}
-	for _, t := range st.Trials {
-		if !t.Done() || h.swept[t.Number] || inUse(t.Number) || slices.Contains(kept, t) || t == st.Best() {
-			continue
-		}
-		h.swept[t.Number] = true
-		dir := h.study.layout.Trial(t.Number)
-		entries, _ := os.ReadDir(dir) // which may have gone already
-		for _, e := range entries {
-			drop = append(drop, filepath.Join(dir, e.Name()))
-		}
-		if len(entries) > 0 {
-			drop = append(drop, dir)
-		}
-	}
-	return drop
 }
 
 // do runs the hooks, then removes directories.
@@ -113,14 +85,7 @@ func (h *hooks) do(a aftermath) {
 	case study.Closed:
 		h.run("end", a.config.End, a)
 	}
-	trials := filepath.Dir(h.study.layout.Trial(0))
-	for _, path := range a.drop {
-		if filepath.Dir(path) == trials {
-			_ = os.Remove(path) // unless something has come into it
-		} else if err := os.RemoveAll(path); err != nil {
-			h.study.opts.Log.Warn("what a trial has left stays", "error", err)
-		}
-	}
+	h.keep.clear(a.drop)
 }
 
 // run runs one hook, if there is one.
@@ -129,28 +94,57 @@ func (h *hooks) run(event, command string, a aftermath) {
 		return
 	}
 	path := h.study.layout.HookLog()
-	if err := h.call(event, command, path, a); err != nil {
+	log, err := openHookLog(path)
+	if err != nil && !h.mute {
+		h.mute = true
+		h.study.opts.Log.Warn("what hooks print is lost", "error", err)
+	}
+	if log != nil {
+		defer log.Close()
+	}
+	if err := h.call(event, command, log, a); err != nil {
 		h.study.opts.Log.Warn("a hook failed", "hook", event, "trial", a.update.Trial.Number, "error", err, "output", path)
 	}
 }
 
-func (h *hooks) call(event, command, path string, a aftermath) error {
-	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
+// openHookLog opens the file that hooks print to, and nothing that a trial has put in its
+// place: no link to a file of the user's, and no pipe, which would block.
+func openHookLog(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		return nil, fmt.Errorf("%s is a symbolic link, which is not followed", path)
+	case errors.Is(err, unix.ENXIO): // a pipe that nobody reads
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case err != nil:
+		return nil, err
 	}
-	defer log.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// call runs a command. It prints to log, if there is one.
+func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	ctx, done := context.WithTimeout(h.life, time.Duration(a.config.Timeout))
 	defer done()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = a.dir, log, log
+	cmd.Dir = a.dir
+	if log != nil {
+		cmd.Stdout, cmd.Stderr = log, log
+	}
 	cmd.Env = slices.Concat(os.Environ(), a.env, []string{"LBOTUNE_EVENT=" + event})
 	// A group of its own, which Ctrl-C does not reach; no session of its own, by which
 	// the runner knows what trials have left behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	err := cmd.Run()
 	switch {
 	case h.life.Err() != nil:
 		return errors.New("killed when the study was stopped")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -178,5 +179,49 @@ func TestHooksAreKilled(t *testing.T) {
 		if !strings.Contains(log, event+` error="killed when the study was stopped"`) {
 			t.Errorf("%v: %s", err, log)
 		}
+	}
+}
+
+// What a trial or a hook puts in the place of hooks.log is not written to, and nobody waits
+// for it: what hooks print is lost then, as is said once, and they run.
+func TestHooksPrintToAFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	for name, c := range map[string]struct{ make, says string }{
+		"link":              {`ln -s "$PWD/mine" hooks`, " is a symbolic link, which is not followed"},
+		"pipe":              {"mkfifo hooks", " is not a regular file"},
+		"directory":         {"mkdir hooks", "is a directory"},
+		"pipe that is read": {"ln " + read.Name() + " hooks", " is not a regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hook := `if [ $LBOTUNE_TRIAL = 1 ]; then rm "$LBOTUNE_STUDY/hooks.log"; ` +
+				strings.ReplaceAll(c.make, "hooks", `"$LBOTUNE_STUDY/hooks.log"`) + `
+echo > mine;  else echo ran >> ran; echo printed; fi`
+			dir, log, err := hooked(t, study.Hooks{Trial: hook}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrote := ""
+			for _, f := range []string{"mine", "ran"} {
+				text, err := os.ReadFile(filepath.Join(filepath.Dir(dir), f))
+				if err != nil {
+					t.Fatal(err)
+				}
+				wrote += string(text)
+			}
+			if wrote != "\nran\nran\n" {
+				t.Errorf("the hooks wrote %q", wrote)
+			}
+			if n := strings.Count(log, "what hooks print is lost"); n != 1 || !strings.Contains(log, study.Layout(dir).HookLog()) || !strings.Contains(log, c.says) {
+				t.Errorf("the log says\n%s", log)
+			}
+		})
 	}
 }

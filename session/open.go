@@ -35,7 +35,9 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = s.hooks.keep.open(true) // whoever needs it tries again, and says why not
 	if err := s.begin(config, torn); err != nil {
+		s.hooks.keep.close()
 		if cerr := s.journal.Close(); cerr != nil && !errors.Is(err, cerr) { // it says again why it could not be written
 			err = errors.Join(err, cerr)
 		}

@@ -153,5 +153,6 @@ func (s *Study) show(r study.Record) {
 func (s *Study) Close() error {
 	s.feed.flush()
 	s.hooks.end(nil)
+	s.hooks.keep.close()
 	return s.journal.Close()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/internal/shell"
+	"github.com/lbotune/lbotune/internal/sweep"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -52,7 +53,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
 	if isA[*signalError](runErr) {
-		return errors.Join(runErr, os.RemoveAll(dir))
+		return errors.Join(runErr, sweep.All(dir))
 	}
 	if failed >= 0 || runErr != nil {
 		fmt.Fprintf(g.err, "kept for you to look at: rm -r %s removes it\n", shell.Word(dir))
@@ -63,7 +64,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 			return err
 		}
 	}
-	return os.RemoveAll(dir)
+	return sweep.All(dir)
 }
 
 // smokeRun runs the trials in a study of their own, in directory dir. Without a study
@@ -83,7 +84,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	defer func() {
 		if s == nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, sweep.All(dir))
 		}
 	}()
 	space, err := cfg.Space()
@@ -154,7 +155,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		return err
 	}
 	defer log.Close()
-	if err := errors.Join(listCandidates(g, log), os.RemoveAll(dir)); err != nil {
+	if err := errors.Join(listCandidates(g, log), sweep.All(dir)); err != nil {
 		return err
 	}
 	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}

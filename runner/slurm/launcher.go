@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/sweep"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -134,9 +135,9 @@ func diskError(err error) error {
 // writes to it would keep it.
 func (f folder) remove() {
 	gone := string(f) + ".gone"
-	_ = os.RemoveAll(gone) // of a launcher that died here
+	_ = sweep.All(gone) // of a launcher that died here
 	if os.Rename(string(f), gone) == nil {
-		_ = os.RemoveAll(gone)
+		_ = sweep.All(gone)
 	}
 }
 
