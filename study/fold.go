@@ -87,7 +87,7 @@ func (s *State) created(e Created, at time.Time) error {
 	if e.ID == "" {
 		return errors.New("the study has no id")
 	}
-	*s = State{ID: e.ID, Fingerprint: e.Fingerprint, Config: e.Config, Space: space, Search: search, Began: at,
+	*s = State{ID: e.ID, Config: e.Config, Space: space, Search: search, Began: at,
 		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
-	s.Config, s.Fingerprint, s.Space, s.Search, s.Closed = e.Config, e.Fingerprint, space, search, nil
+	s.Config, s.Space, s.Search, s.Closed = e.Config, space, search, nil
 	for _, t := range s.Trials {
 		if !t.Done() {
 			t.by = s.provenance

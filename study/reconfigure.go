@@ -21,6 +21,11 @@ func (e *ConfigError) Error() string {
 // Reconfigured compares the config with that of the journal. It returns the
 // event that takes over what has changed, nil if nothing has, or an error that
 // names what cannot change any more.
+//
+// The configs themselves are compared, and not their fingerprints: what the journal states
+// of its own is worth as much as the journal, which somebody may have made to run something
+// else than the spec that lies beside it, and there are two configs with one fingerprint.
+// So what the state holds after the event is what the caller has asked for.
 func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 	if len(s.Trials) > 0 {
 		now.Params = inOrder(s.Config.Params, now.Params)
@@ -29,7 +34,7 @@ func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if print == s.Fingerprint {
+	if sameJSON(now, s.Config) {
 		return nil, nil
 	}
 	if refused := s.refused(now); len(refused) > 0 {

@@ -12,10 +12,9 @@ import (
 // State is everything that a study's records say. It changes by Apply alone,
 // so that what is shown is what is written.
 type State struct {
-	ID          string
-	Fingerprint string
-	Config      Config
-	Space       *spaces.Space // of the trials' values
+	ID     string
+	Config Config
+	Space  *spaces.Space // of the trials' values
 	// Trials holds trial k at index k-1.
 	Trials []*Trial
 	// Order lists the finished trials in the order of their records, which is

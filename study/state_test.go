@@ -209,7 +209,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"queue":      len(st.Queue) == 1 && st.Queue[0].Equal(values(0.5, 4)),
 		"sessions":   st.Sessions == 2,
 		"elapsed":    st.Elapsed == time.Duration(len(everyEvent())-1)*time.Second,
-		"config":     st.Config.Budget.Trials == 20 && st.Fingerprint == "f2",
+		"config":     st.Config.Budget.Trials == 20,
 		"closed":     st.Closed != nil && st.Closed.Why == study.EndTime && st.Closed.Recommended.Trial == 1,
 		"notes":      len(st.Notes) == 2 && st.Notes[0].Trial == 3,
 		"counts":     st.Count(optimizer.Succeeded) == 2 && st.Count(optimizer.Pruned) == 1 && st.Count(optimizer.Failed) == 1,

@@ -101,11 +101,11 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 			}
 		}
 	}()
-	err = session.ErrStopped
+	err = interrupted(byStop{}, session.ErrStopped)
 	if !stopAsked(l) {
 		err = runStudy(ctx, g, o, nil)
 	}
-	if isA[*signalError](err) || errors.Is(err, journal.ErrLocked) {
+	if isA[*signalError](err) && !isSignal(err, byStop{}) || errors.Is(err, journal.ErrLocked) {
 		<-submitted // the next job goes on
 		done()
 		return err

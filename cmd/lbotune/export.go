@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -63,11 +62,7 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
 			if _, err := os.Stat(out); format == "optuna" && !errors.Is(err, fs.ErrNotExist) {
 				return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
 			}
-			if err := os.WriteFile(out, b.Bytes(), 0o666); err != nil {
-				return usagef("-o: %w", err)
-			}
-			_, err = fmt.Fprintf(g.err, "wrote %s\n", oneLine(out))
-			return err
+			return g.writeOut(out, b.Bytes(), string(l))
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`; .csv, .jsonl or .log at its end says the format")

@@ -32,6 +32,9 @@ Read the spec through and correct the guesses.`,
 			case len(args) == 0:
 				d.Argv = []string{"./train", "--lr", "0.01", "--layers", "3"}
 			case !noRun && metric == "":
+				if err := outsideStudies("-o", file); err != nil && file != "-" {
+					return err
+				}
 				if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
 					return &hinted{usagef("%s exists already", file), "remove it, or write to another file with -o FILE"}
 				}
@@ -42,7 +45,7 @@ Read the spec through and correct the guesses.`,
 				_, err := g.out.Write(text)
 				return err
 			}
-			if err := writeNew(file, text); err != nil {
+			if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(g.err, "wrote %s; look through it, then: lbotune check %s\n", oneLine(file), oneLine(file))

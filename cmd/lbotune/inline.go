@@ -88,13 +88,16 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		}
 	}
 	if o.saveSpec != "" {
-		return &cfg, writeNew(o.saveSpec, text)
+		return &cfg, writeNew("--save-spec", o.saveSpec, text)
 	}
 	return &cfg, nil
 }
 
-// writeNew writes a file that may exist only with the same content.
-func writeNew(path string, text []byte) error {
+// writeNew writes the file that a flag names, which may exist only with the same content.
+func writeNew(flag, path string, text []byte) error {
+	if err := outsideStudies(flag, path); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		if was, err := os.ReadFile(path); err == nil && string(was) == string(text) {

@@ -38,6 +38,9 @@ instead.`,
 }
 
 func writeManual(dir string, commands []*cobra.Command) error {
+	if err := outsideStudies("manual", filepath.Join(dir, "lbotune.1")); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write manual: %w", err)
 	}

@@ -95,7 +95,12 @@ func (p *progress) begin(s *session.Study) {
 		p.line("study %s", dir)
 	}
 	if elsewhere := here(&cfg); st.Closed == nil && elsewhere != cfg.Dir {
-		p.line("its trials run in %s, and not in %s: %s", oneLine(cfg.Dir), oneLine(elsewhere), shortened(oneLine(cfg.Command.String()), 80))
+		p.print("its trials run in %s, and not in %s: %s", oneLine(cfg.Dir), oneLine(elsewhere), shortened(oneLine(cfg.Command.String()), 80))
+	}
+	for _, t := range st.Trials {
+		if t.Outside && !t.Hand && (!t.Done() || t.Confirming()) {
+			p.print("trial %d goes on with values outside the ranges of the spec: %s", t.Number, oneLine(t.Values.String()))
+		}
 	}
 	if p.pane == nil {
 		return

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,11 +77,11 @@ as md the page's text; as json all that the page shows. Export writes the trials
 				_, err := g.out.Write(b.Bytes())
 				return err
 			}
-			if err := os.WriteFile(out, b.Bytes(), 0o666); err != nil {
-				return usagef("-o: %w", err)
+			var dirs []string
+			for _, s := range studies {
+				dirs = append(dirs, s.Dir)
 			}
-			_, err := fmt.Fprintf(g.err, "wrote %s\n", oneLine(out))
-			return err
+			return g.writeOut(out, b.Bytes(), dirs...)
 		},
 	}
 	f := cmd.Flags()

@@ -266,7 +266,7 @@ func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
 }
 
 // checkLogFile refuses to append the log to the study's own files, whatever name
-// they are given.
+// they are given, and to put it among another study's.
 func checkLogFile(path string, l study.Layout) error {
 	for _, own := range []struct{ path, what string }{
 		{l.Journal(), "journal"}, {journal.LockPath(l.Journal()), "lock"},
@@ -275,7 +275,10 @@ func checkLogFile(path string, l study.Layout) error {
 			return usagef("--log-file: %s is the study's %s", path, own.what)
 		}
 	}
-	return nil
+	if sameFile(studyAbove(path), string(l)) {
+		return nil
+	}
+	return outsideStudies("--log-file", path)
 }
 
 // samePlace reports whether two paths lead to the same file, be it there or not.

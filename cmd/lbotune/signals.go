@@ -47,6 +47,12 @@ type signalError struct {
 func (e *signalError) Error() string { return e.err.Error() }
 func (e *signalError) Unwrap() error { return e.err }
 
+// byStop stands for the signal where lbotune stop has stopped the study.
+type byStop struct{}
+
+func (byStop) String() string { return "by lbotune stop" }
+func (byStop) Signal()        {}
+
 func isSignal(err error, sig os.Signal) bool {
 	var s *signalError
 	return errors.As(err, &s) && s.signal == sig
@@ -57,7 +63,7 @@ type stopper struct {
 	batch   bool // trials are jobs of a batch system, which one can leave
 	steps   chan session.Stop
 	say     func(string)
-	first   os.Signal // that stopped the study, nil if none did
+	first   os.Signal // that stopped the study, or byStop; nil if nothing did
 	signals chan os.Signal
 	asked   chan struct{} // by lbotune stop
 	done    chan struct{}
@@ -118,6 +124,9 @@ func (s *stopper) listen() {
 		select {
 		case sig = <-s.signals:
 		case <-s.asked:
+			if s.first == nil {
+				s.first = byStop{}
+			}
 			if step < session.StopRunning {
 				step, leave = session.StopRunning, nil
 				s.say("stopping, as lbotune stop has asked: " + strings.TrimPrefix(announcement(step), "stopping: "))
@@ -185,7 +194,7 @@ func announcement(step session.Stop) string {
 	return "stopping: the running trials are killed (SIGKILL)"
 }
 
-// stop ends listening and returns the first signal, nil if there was none.
+// stop ends listening and returns the first signal, or byStop; nil if there was none.
 func (s *stopper) stop() os.Signal {
 	signal.Stop(s.signals)
 	close(s.signals)

@@ -57,3 +57,24 @@ func TestStepsOfStopping(t *testing.T) {
 		})
 	}
 }
+
+// What lbotune stop has stopped was terminated, unless a signal has come before.
+func TestStoppedFromElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		before []os.Signal
+		code   int
+	}{"alone": {nil, 143}, "after Ctrl-C": {[]os.Signal{syscall.SIGINT}, 130}} {
+		t.Run(name, func(t *testing.T) {
+			s := &stopper{steps: make(chan session.Stop, 3), say: func(string) {}, asked: make(chan struct{}),
+				signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
+			go s.listen()
+			for _, sig := range c.before {
+				s.signals <- sig
+			}
+			s.asked <- struct{}{}
+			if got := codeOf(interrupted(s.stop(), session.ErrStopped)); got != c.code {
+				t.Errorf("exit code %d; want %d", got, c.code)
+			}
+		})
+	}
+}
