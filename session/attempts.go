@@ -26,8 +26,8 @@ type attemptEnded struct {
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
-	granted := l.usable(l.slots[slot]) && !l.halted()
-	l.slots[slot].taken = true
+	granted := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
+	l.occupy(slot)
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
 	l.running[id.Trial] = r

@@ -30,8 +30,10 @@ func TestForgedStudyRunsTheSpec(t *testing.T) {
 		"directory":   func(c *study.Config) { c.Run.Cwd = "/evil" },
 		"files":       func(c *study.Config) { c.Files = []command.File{{Text: "evil", To: "conf"}} },
 		"sources":     func(c *study.Config) { c.Run.Sources = &study.Sources{From: "/evil", Mode: "copy"} },
-		"launcher":    func(c *study.Config) { c.Launcher = &study.Launcher{Kind: "slurm", Settings: json.RawMessage(`{"setup":["evil"]}`)} },
-		"parameters":  func(c *study.Config) { c.Params[0].Max = 9 },
+		"launcher": func(c *study.Config) {
+			c.Launcher = &study.Launcher{Kind: "slurm", Settings: json.RawMessage(`{"setup":["evil"]}`)}
+		},
+		"parameters": func(c *study.Config) { c.Params[0].Max = 9 },
 	} {
 		for _, trials := range []int{0, 1} {
 			bubble(t, func(t *testing.T, dir string) {

@@ -28,6 +28,7 @@ type loop struct {
 	watched  int              // of state.watched, what the pruner knows
 	told     int              // finished trials that the optimizer knows
 	slots    []slot
+	open     int // of them, in which attempts are started
 	sharing  sharing
 	ready    []study.AttemptID // what waits for a slot
 	resumed  map[int]bool      // trials that an earlier session may have left running

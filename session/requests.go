@@ -97,8 +97,8 @@ func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) e
 // admit says why the session cannot follow a change of the study.
 func (l *loop) admit(e study.Event) error {
 	c, is := e.(study.ConfigChanged)
-	if is && l.sharer != nil && c.Config.Run.SlotCount() > len(l.slots) {
-		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", len(l.slots))
+	if is && l.sharer != nil && c.Config.Run.SlotCount() > l.sharing.slots {
+		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", l.sharing.slots)
 	}
 	return nil
 }

@@ -45,13 +45,14 @@ func newLoop(s *Study) *loop {
 		inbox:     make(chan message, 64),
 		questions: make(chan question, 1),
 		told:      s.told,
-		slots:     make([]slot, s.state.Config.Run.SlotCount()),
 		stopAsk:   func() {},
 		resumed:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
 		pruner:    s.pruner,
 	}
+	l.resize(s.state.Config.Run.SlotCount())
+	l.sharing.slots = len(l.slots)
 	s.inUse = func(trial int) bool { return l.running[trial] != nil }
 	l.rewatch()
 	if !s.state.SetUp {

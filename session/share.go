@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,7 +20,7 @@ type Sharer interface {
 
 // slot is a place for one attempt.
 type slot struct {
-	taken   bool // by an attempt
+	taken   int  // by so many attempts: two only where an earlier version gave it twice
 	granted bool // or kept for one, where slots are shared
 	closed  bool // fewer are wanted now
 	hold    []*os.File
@@ -43,6 +42,7 @@ func release(hold []*os.File) {
 
 // sharing is what a loop has to do with the sharer.
 type sharing struct {
+	slots  int  // for which it can be asked
 	asked  bool // a slot is asked for
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -51,7 +51,13 @@ type sharing struct {
 }
 
 // usable reports whether an attempt may be started in the slot now.
-func (l *loop) usable(s slot) bool { return !s.taken && !s.closed && (s.granted || l.sharer == nil) }
+func (l *loop) usable(s slot) bool {
+	return s.taken == 0 && !s.closed && (s.granted || l.sharer == nil) && l.room() > 0
+}
+
+// room is how many more attempts may run. Those that were found running in slots that are
+// closed count as others do.
+func (l *loop) room() int { return l.open - len(l.running) }
 
 // freeSlots counts the slots in which an attempt may be started.
 func (l *loop) freeSlots() int {
@@ -61,38 +67,75 @@ func (l *loop) freeSlots() int {
 			n++
 		}
 	}
-	return n
+	return min(n, max(l.room(), 0))
 }
 
 // slotFor is the slot for an attempt that is about to be launched, -1 if there is none
-// now. One that may be running goes on in its own, and needs none that is granted.
+// now. One that may be running goes on in its own, whatever slots there are now, and needs
+// none that is granted. All others keep out of those.
 func (l *loop) slotFor(id study.AttemptID) int {
-	if !l.resumed[id.Trial] {
-		return slices.IndexFunc(l.slots, l.usable)
+	if i := l.itsSlot(id); i >= 0 {
+		return i
 	}
-	if id.Trial > 0 {
-		if as := l.state.Trials[id.Trial-1].Attempts; len(as) > 0 {
-			if a := as[len(as)-1]; a.Number == id.Attempt && a.Slot < len(l.slots) && !l.slots[a.Slot].taken {
-				return a.Slot
-			}
+	others := map[int]bool{}
+	for _, other := range l.ready {
+		if i := l.itsSlot(other); i >= 0 {
+			others[i] = true
 		}
 	}
-	return slices.IndexFunc(l.slots, func(s slot) bool { return !s.taken })
+	for i, s := range l.slots {
+		if !others[i] && (l.usable(s) || l.resumed[id.Trial] && s.taken == 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+// mostSlots bounds what is believed of a journal.
+const mostSlots = 1 << 16
+
+// itsSlot is the slot in which an earlier session has started the attempt, -1 if that is
+// not known.
+func (l *loop) itsSlot(id study.AttemptID) int {
+	if id.Trial == 0 || !l.resumed[id.Trial] {
+		return -1
+	}
+	as := l.state.Trials[id.Trial-1].Attempts
+	if len(as) == 0 {
+		return -1
+	}
+	if a := as[len(as)-1]; a.Number == id.Attempt && 0 <= a.Slot && a.Slot < mostSlots {
+		return a.Slot
+	}
+	return -1
+}
+
+// occupy takes the slot for an attempt. There may have been more of them before.
+func (l *loop) occupy(i int) {
+	for len(l.slots) <= i {
+		l.slots = append(l.slots, slot{closed: true})
+	}
+	l.slots[i].taken++
 }
 
 // giveBack frees the slot of an attempt that has ended. Whoever has waited longer for
 // it has it next.
 func (l *loop) giveBack(i int) {
+	if l.slots[i].taken > 1 {
+		l.slots[i].taken--
+		return
+	}
 	release(l.slots[i].hold)
 	l.slots[i] = slot{closed: l.slots[i].closed}
 }
 
 // resize makes n slots the ones in which attempts are started from now on.
 func (l *loop) resize(n int) {
+	l.open = n
 	l.slots = append(l.slots, make([]slot, max(n-len(l.slots), 0))...)
 	for i := range l.slots {
 		l.slots[i].closed = i >= n
-		if s := l.slots[i]; s.closed && !s.taken && s.granted {
+		if s := l.slots[i]; s.closed && s.taken == 0 && s.granted {
 			l.giveBack(i)
 		}
 	}
@@ -106,7 +149,7 @@ func (l *loop) share() {
 	}
 	var vacant []int
 	for i, s := range l.slots {
-		if !s.taken && !s.granted && !s.closed {
+		if s.taken == 0 && !s.granted && !s.closed && l.room() > 0 {
 			vacant = append(vacant, i)
 		}
 	}
@@ -120,7 +163,7 @@ func (l *loop) share() {
 	}
 	if !l.asking && !waits {
 		for i, s := range l.slots {
-			if !s.taken && s.granted {
+			if s.taken == 0 && s.granted {
 				l.giveBack(i)
 			}
 		}
@@ -153,7 +196,7 @@ func (l *loop) granted(g granted) {
 	case g.err != nil && l.fatal == nil:
 		l.fatal = fmt.Errorf("wait for a slot: %w", g.err)
 	case g.err != nil:
-	case l.slots[g.slot].taken, l.slots[g.slot].closed: // meanwhile, by an attempt that was found running
+	case l.slots[g.slot].taken > 0, l.slots[g.slot].closed: // meanwhile, by an attempt that was found running
 		release(g.hold)
 	default:
 		l.slots[g.slot] = slot{granted: true, hold: g.hold}
@@ -175,7 +218,7 @@ func (l *loop) unshare() {
 		break
 	}
 	for i, s := range l.slots {
-		if !s.taken {
+		if s.taken == 0 {
 			l.giveBack(i)
 		}
 	}

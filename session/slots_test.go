@@ -1,0 +1,66 @@
+package session_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+// What an earlier session has left running keeps its slot, also when there are fewer of
+// them now; nothing new is started in it, and no more than there are workers run at a time.
+func TestRejoinedKeepTheirSlots(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Run.Workers = 4
+		cfg.Command.Argv = append(cfg.Command.Argv, "{slot}")
+		cfg.Budget.Trials = 8
+		first := &rejoiner{fakeLauncher: &fakeLauncher{program: func(runner.Job) ending { return ending{takes: time.Hour} }}}
+		leave := make(chan session.Stop, 1)
+		time.AfterFunc(time.Second, func() { leave <- session.StopHere })
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: first, Optimizer: newFakeOptimizer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), leave); !errors.Is(err, session.ErrStopped) {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before := slotsOf(s.State(), 4)
+
+		cfg.Run.Workers = 2
+		var started []string
+		second := &rejoiner{fakeLauncher: &fakeLauncher{program: func(job runner.Job) ending {
+			started = append(started, job.Argv[len(job.Argv)-1])
+			return parabola(job)
+		}}}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: second, Optimizer: newFakeOptimizer})
+		if now := slotsOf(st, 4); !slices.Equal(now, before) {
+			t.Errorf("the slots were %v, and are %v", before, now)
+		}
+		if second.attached.Load() != 4 || second.most > 2 || len(started) == 0 || strings.Trim(strings.Join(started, ""), "01") != "" {
+			t.Errorf("%d rejoined; %d new ones at a time, in slots %v", second.attached.Load(), second.most, started)
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// slotsOf are the slots of the first n trials, as the last record of each has them.
+func slotsOf(st *study.State, n int) []int {
+	var out []int
+	for _, t := range st.Trials[:n] {
+		if t.Done() {
+			out = append(out, t.Slot)
+			continue
+		}
+		out = append(out, t.Attempts[len(t.Attempts)-1].Slot)
+	}
+	return out
+}
