@@ -106,9 +106,15 @@ func play(role string, args []string) int {
 func fakeFails(role string) bool {
 	words, err := os.ReadFile(filepath.Join(os.Getenv(dirEnv), role+".fails"))
 	if err == nil {
+		noteAsked(role)
 		fmt.Fprintf(os.Stderr, "%s: error: %s", role, words)
 	}
 	return err == nil
+}
+
+// noteAsked lets a test see that a program was called.
+func noteAsked(role string) {
+	_ = os.WriteFile(filepath.Join(os.Getenv(dirEnv), role+".asked"), nil, 0o600)
 }
 
 func exists(path string) bool {
@@ -247,7 +253,7 @@ func fakeSqueue(args []string) int {
 	if fakeFails("squeue") { // since it was begun
 		return 1
 	}
-	_ = os.WriteFile(filepath.Join(os.Getenv(dirEnv), "squeue.asked"), nil, 0o600)
+	noteAsked("squeue")
 	for _, j := range jobs {
 		for _, name := range names {
 			if j.Name == name && j.State != "FORGOTTEN" {

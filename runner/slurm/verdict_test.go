@@ -17,7 +17,8 @@ import (
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 
-// heldTrial launches an attempt on a fake cluster that begins no job.
+// heldTrial launches an attempt on a fake cluster that begins no job. It is given up with
+// the test: the jobs of the next one have the same names.
 func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan error, exits <-chan runner.Exit) {
 	t.Helper()
 	dir := fakeCluster(t)
@@ -29,7 +30,7 @@ func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan er
 	l := launcher(t)
 	l.Settings.Poll = poll
 	go func() {
-		exit, err := l.Launch(context.Background(), job)
+		exit, err := l.Launch(t.Context(), job)
 		ends <- exit
 		errs <- err
 	}()
@@ -182,7 +183,7 @@ func TestDeleted(t *testing.T) {
 	errs, started := make(chan error, 1), make(chan struct{})
 	job.Started = func(int) { close(started) }
 	go func() {
-		_, err := l.Launch(context.Background(), job)
+		_, err := l.Launch(t.Context(), job)
 		errs <- err
 	}()
 	<-started
@@ -231,7 +232,7 @@ func TestCancelledAsItEnds(t *testing.T) {
 		if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		did, err := slurm.Cancel(context.Background(), job.Dir)
+		did, err := slurm.Cancel(t.Context(), job.Dir)
 		if !did || (err == nil) != c.ok {
 			t.Errorf("scancel exits with %s: %v, %v", c.code, did, err)
 		}
