@@ -1,11 +1,14 @@
 package session
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -33,22 +36,57 @@ func SecretsOf(c *study.Config) Secrets {
 	return out
 }
 
-// Hide replaces the secrets in a text by their names in brackets; also what is left of
-// one, if it is at least half, where the text was cut, and the lines of a longer one.
+// telling is the length in bytes from which a piece of a longer secret is hidden too.
+const telling = 16
+
+// Hide replaces the secrets in a text by their names in brackets: as they are, and as they
+// are quoted; the lines of a longer one; and what is left of one, if it is at least half or
+// long enough to be of use, or stands before the dots of a quotation that was cut.
 func (s Secrets) Hide(text string) string {
 	for _, name := range slices.Sorted(maps.Keys(s)) {
 		mark := "[" + name + "]"
-		text = strings.ReplaceAll(text, s[name], mark)
+		for _, form := range quotations(s[name]) {
+			text = strings.ReplaceAll(text, form, mark)
+		}
 		for line := range strings.Lines(s[name]) {
 			line = strings.TrimSpace(line)
 			if len(line) < shortestLine && len(line) < len(s[name]) {
 				continue // a rule, or a brace
 			}
-			for n := len(line); n >= max(ShortestSecret, len(line)/2); n-- {
-				text = strings.ReplaceAll(text, line[:n], mark)
-				text = strings.ReplaceAll(text, line[len(line)-n:], mark)
+			for _, form := range quotations(line) {
+				text = hidePieces(text, form, mark)
 			}
 		}
 	}
 	return text
+}
+
+// hidePieces replaces the beginnings and the ends of a secret in a text.
+func hidePieces(text, secret, mark string) string {
+	least := max(ShortestSecret, min(len(secret)/2, telling))
+	first, last := secret[:min(least, len(secret))], secret[max(len(secret)-least, 0):]
+	for n := len(secret); n >= least && strings.Contains(text, first); n-- {
+		text = strings.ReplaceAll(text, secret[:n], mark)
+	}
+	for n := len(secret); n >= least && strings.Contains(text, last); n-- {
+		text = strings.ReplaceAll(text, secret[len(secret)-n:], mark)
+	}
+	for n := min(least, len(secret)); n >= ShortestSecret; n-- {
+		text = strings.ReplaceAll(text, secret[:n]+parser.Cut, mark+parser.Cut)
+	}
+	return text
+}
+
+// quotations are the ways in which a text is written: as it is, as Go quotes it, and as
+// JSON does.
+func quotations(text string) []string {
+	out := []string{text}
+	quoted := strconv.Quote(text)
+	coded, _ := json.Marshal(text) // a string: cannot fail
+	for _, q := range []string{quoted, string(coded)} {
+		if q = q[1 : len(q)-1]; !slices.Contains(out, q) {
+			out = append(out, q)
+		}
+	}
+	return out
 }

@@ -1,15 +1,20 @@
 package session_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/session"
 )
 
 // A secret is hidden where it stands whole, where a quotation has cut it, and line by
 // line; what has a few of its characters is other text.
 func TestHide(t *testing.T) {
-	s := session.Secrets{"TOKEN": "abcdefghijkl", "KEY": "-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----\n"}
+	long := "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9." + strings.Repeat("0a1b2c3d", 12)
+	s := session.Secrets{"TOKEN": "abcdefghijkl", "KEY": "-----\nMIIEvQIBADAN\nBgkqhkiG9w0B\n-----\n",
+		"LONG": long, "ODD": `a"b\c-5f1<9d77`}
 	for text, want := range map[string]string{
 		"":                        "",
 		"token=abcdefghijkl;":     "token=[TOKEN];",
@@ -19,6 +24,11 @@ func TestHide(t *testing.T) {
 		"abc and jkl are text":    "abc and jkl are text",
 		"x MIIEvQIBADAN y":        "x [KEY] y",
 		"a -----\nb":              "a -----\nb",
+		"loss: " + strconv.Quote(long[:60]+parser.Cut): `loss: "[LONG]..."`,
+		"loss: " + long[:9] + parser.Cut:               "loss: [LONG]...",
+		"the end " + long[len(long)-20:]:               "the end [LONG]",
+		`loss: "a\"b\\c-5f1<9d77" on line 1`:           `loss: "[ODD]" on line 1`,
+		`{"loss": "a\"b\\c-5f1\u003c9d77"}`:            `{"loss": "[ODD]"}`,
 	} {
 		if got := s.Hide(text); got != want {
 			t.Errorf("%q became %q; want %q", text, got, want)

@@ -29,6 +29,9 @@ func (o *occurrence) reading(text []byte, source Source) Reading {
 
 const longestQuote = 60 // bytes of a program's output that a message repeats
 
+// Cut ends what a message repeats of a longer text.
+const Cut = "..."
+
 // clip copies the beginning of text, in UTF-8 and without what does not print,
 // so that nothing in a program's output can act on a terminal.
 func clip(text []byte) string {
@@ -41,7 +44,7 @@ func clip(text []byte) string {
 		for cut > longestQuote-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
 			cut--
 		}
-		text, end = text[:cut], "..."
+		text, end = text[:cut], Cut
 	}
 	return printable(text) + end
 }
