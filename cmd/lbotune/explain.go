@@ -88,8 +88,8 @@ func reasonText(r report.Reason, origin string) string {
 	row("origin", "%s", origin)
 	row("knew", "%s, and %d that ran", count(r.Told, "finished trial"), len(r.Pending))
 	if b := r.Before; b != nil {
-		row("predicted", "%s ± %s, between %s and %s with 95 %%", short(b.Mean), short(b.SD), short(b.Low), short(b.High))
-		row("best then", "%s", short(b.Best))
+		row("predicted", "%s ± %s, between %s and %s with 95 %%", short(float64(b.Mean)), short(float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
+		row("best then", "%s", short(float64(b.Best)))
 		if b.AtBest != nil && b.AtWorst != nil {
 			row("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
 		}

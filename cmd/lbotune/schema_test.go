@@ -62,6 +62,8 @@ func schemas(t *testing.T) *jsonschema.Schema {
 		reflect.TypeFor[journal.Float]():  float,
 		reflect.TypeFor[*journal.Float](): float,
 		reflect.TypeFor[*float64]():       number,
+		reflect.TypeFor[report.Number]():  number,
+		reflect.TypeFor[report.Numbers](): {Types: []string{"null", "array"}, Items: number},
 		reflect.TypeFor[spaces.Value]():   value,
 		reflect.TypeFor[study.Reported](): {Type: "object", AdditionalProperties: float},
 		reflect.TypeFor[spaces.Values]():  {Types: []string{"object", "null"}, AdditionalProperties: value},

@@ -28,14 +28,14 @@ type Reason struct {
 	Model  *Model  `json:"model,omitempty"` // its numbers alone
 }
 
-// Belief is an optimizer.Belief. What is infinite is missing.
+// Belief is an optimizer.Belief. A bound that is infinite is missing.
 type Belief struct {
 	// Best is what there was to improve upon.
-	Best    float64 `json:"best"`
-	Mean    float64 `json:"mean"`
-	SD      float64 `json:"sd"`
-	Low     float64 `json:"low"`
-	High    float64 `json:"high"`
+	Best    Number  `json:"best"`
+	Mean    Number  `json:"mean"`
+	SD      Number  `json:"sd"`
+	Low     Number  `json:"low"`
+	High    Number  `json:"high"`
 	Success float64 `json:"success"`
 	// AtBest and AtWorst are the Lipschitz bounds.
 	AtBest  *float64 `json:"at_best,omitempty"`
@@ -103,13 +103,13 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (
 	}
 	b := e.Beliefs[0]
 	low, high := s.good(b.Low), s.good(b.High)
-	r.Before = &Belief{Best: s.good(e.Best), Mean: s.good(b.Mean), SD: b.SD, Low: min(low, high), High: max(low, high), Success: b.Success,
+	r.Before = &Belief{Best: Number(s.good(e.Best)), Mean: Number(s.good(b.Mean)), SD: Number(b.SD), Low: Number(min(low, high)), High: Number(max(low, high)), Success: b.Success,
 		AtBest: ifFinite(s.good(b.Upper)), AtWorst: ifFinite(s.good(b.Lower)), Acquisition: ifFinite(b.Acquisition)}
 	if l := e.Lipschitz; l != nil {
 		r.Before.ExcludedBelow = ifFinite(b.ExcludedBelow / l.Constant)
 	}
 	if r.Value != nil {
-		r.Before.Surprise = ifFinite((*r.Value - r.Before.Mean) / math.Hypot(b.SD, e.Noise))
+		r.Before.Surprise = ifFinite((*r.Value - s.good(b.Mean)) / math.Hypot(b.SD, e.Noise))
 	}
 	r.Model = &Model{Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
 	return nil

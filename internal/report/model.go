@@ -44,20 +44,20 @@ type Model struct {
 type Slice struct {
 	Param  string    `json:"param"`
 	Places []float64 `json:"places"` // along the axis, from 0 to 1
-	Mean   []float64 `json:"mean"`
-	Low    []float64 `json:"low"` // of a 95 % interval of the objective without noise
-	High   []float64 `json:"high"`
+	Mean   Numbers   `json:"mean"`
+	Low    Numbers   `json:"low"` // of a 95 % interval of the objective without noise
+	High   Numbers   `json:"high"`
 	Ruled  []bool    `json:"ruled_out"` // by the Lipschitz bounds
 }
 
 // Map is what is believed where two parameters vary: rows of Size places, from below.
 type Map struct {
-	X     string    `json:"x"`
-	Y     string    `json:"y"`
-	Size  int       `json:"size"`
-	Mean  []float64 `json:"mean"`
-	SD    []float64 `json:"sd"`
-	Ruled []bool    `json:"ruled_out"`
+	X     string  `json:"x"`
+	Y     string  `json:"y"`
+	Size  int     `json:"size"`
+	Mean  Numbers `json:"mean"`
+	SD    Numbers `json:"sd"`
+	Ruled []bool  `json:"ruled_out"`
 	x, y  int
 }
 

@@ -99,7 +99,7 @@ func niceTicks(lo, hi float64, log bool) []float64 {
 // the worst tenth is cut off where it would squeeze the others into a third.
 func axisOf(label string, values []float64, worst func(a, b float64) float64) axis {
 	a := axis{label: label, hi: 1}
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(values)), func(v float64) bool { return !finite(v) })
 	if len(sorted) == 0 {
 		a.ticks = []tick{}
 		return a
