@@ -161,15 +161,21 @@ func TestFailedContinuation(t *testing.T) {
 	})
 }
 
-// Enqueued values begin on the first rung that has at least their epochs.
+// Enqueued values begin on the rung that they name, and on another one only if they name none.
 func TestEnqueuedRungs(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		c := climbing(5)
 		s := open(t, dir, &c, &fakeLauncher{program: climb})
-		for _, n := range []int64{27, 4, 1} {
-			if err := s.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "epochs", Value: spaces.Int(n)}}); err != nil {
+		at := func(n int64) spaces.Values {
+			return spaces.Values{{Name: "x", Value: spaces.Float(0.25)}, {Name: "epochs", Value: spaces.Int(n)}}
+		}
+		for _, v := range []spaces.Values{at(27), at(3)[:1], at(1)} {
+			if err := s.Enqueue(v); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := s.Enqueue(at(4)); err == nil || !strings.Contains(err.Error(), "epochs = 4 is no rung of [prune]; name one of [1 3 9 27], or leave epochs out") {
+			t.Errorf("4 epochs: %v", err)
 		}
 		if err := s.Run(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -177,7 +183,7 @@ func TestEnqueuedRungs(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []int64{27, 9, 1} {
+		for i, want := range []int64{27, 27, 1} { // the middle of the range is 14
 			if trial := s.State().Trials[i]; epochsOf(trial) != want || trial.Origin != optimizer.OriginGiven {
 				t.Errorf("trial %d: %s, %s", i+1, trial.Values, trial.Origin)
 			}

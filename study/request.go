@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -200,7 +201,7 @@ func (s *State) Event(r Request) (Event, error) {
 	case ActionEnqueue:
 		whole, err := s.Space.Complete(r.Values)
 		if err == nil {
-			err = s.roomToEnqueue()
+			err = cmp.Or(s.Search.offRungs(r.Values), s.roomToEnqueue())
 		}
 		return Enqueued{Values: whole, Request: r.ID}, err
 	case ActionExclude:
