@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type trace struct {
 	Size  int64  `json:"size,omitempty"`
 	MTime int64  `json:"mtime,omitempty"` // nanoseconds since 1970
 	CTime int64  `json:"ctime,omitempty"`
+	Sum   string `json:"sum,omitempty"` // of the content of a file that is not long
 	// Copied says that the attempt's copy of the sources holds a copy of the file.
 	Copied bool `json:"copied,omitempty"`
 }
@@ -51,14 +53,37 @@ func traceOf(path string) (trace, error) {
 	return trace{There: true, Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano()}, err
 }
 
-// same reports whether now is of the file as it was.
-func (was trace) same(now trace) bool {
+// longestSum bounds in bytes the files that are read to know their content.
+const longestSum = 1 << 20
+
+// sum stands for the content of the file at path; empty for one that is too long to read.
+func (t trace) sum(path string) string {
+	if !t.There || t.Size > longestSum {
+		return ""
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))
+}
+
+// same reports whether now is of the file at path as it was. Another name, owner or mode
+// changes the time of its inode alone, and so does a file that goes away and comes back; only
+// its content tells then, since times can be set back.
+func (was trace) same(now trace, path string) bool {
 	if was.Copied {
 		const second = int64(time.Second)
 		coarse := now.MTime%second == 0 && now.MTime/second == was.MTime/second // the copy's file system keeps no more
 		return was.There && now.There && was.Size == now.Size && (was.MTime == now.MTime || coarse)
 	}
-	return was == now
+	content := was.Sum
+	was.Sum = ""
+	if was == now {
+		return true
+	}
+	was.CTime = now.CTime
+	return was == now && content == now.sum(path)
 }
 
 // freshness is how long ago a file must have changed for any change to come to have
@@ -114,7 +139,7 @@ func (a *attempt) before(dir, path string) (t trace, needed bool, err error) {
 		}
 		t, err = traceOf(path)
 	}
-	t.Copied = copied
+	t.Copied, t.Sum = copied, t.sum(path)
 	return t, true, err
 }
 
@@ -143,7 +168,7 @@ func (a *attempt) unwritten(metric int) string {
 	if err != nil {
 		return fmt.Sprintf("it cannot be told whether the program wrote %s: %v", path, err)
 	}
-	if before, known := traces[path]; !known || before.same(now) {
+	if before, known := traces[path]; !known || before.same(now, path) {
 		return fmt.Sprintf("the program wrote no file %s; the one that is there was there before", path)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/parser"
@@ -72,11 +73,23 @@ func TestResultFiles(t *testing.T) {
 		value   float64
 		reason  string // with PATH for the file's
 	}{
-		"written":                {own, nil, write("loss=2\n"), 2, ""},
-		"not written":            {own, nil, nil, 0, "the program wrote no file PATH"},
-		"written without it":     {own, nil, write("done\n"), 0, "loss"},
-		"of an earlier run":      {shared, nil, nil, 0, "the program wrote no file PATH; the one that is there was there before"},
-		"written once more":      {shared, nil, write("loss=1\n"), 1, ""},
+		"written":            {own, nil, write("loss=2\n"), 2, ""},
+		"not written":        {own, nil, nil, 0, "the program wrote no file PATH"},
+		"written without it": {own, nil, write("done\n"), 0, "loss"},
+		"of an earlier run":  {shared, nil, nil, 0, "the program wrote no file PATH; the one that is there was there before"},
+		"written once more":  {shared, nil, write("loss=1\n"), 1, ""},
+		"of another mode": {shared, nil, func(_ *testing.T, _, path string) { _ = os.Chmod(path, 0o640) }, 0,
+			"the program wrote no file PATH; the one that is there was there before"},
+		"with another name": {shared, nil, func(_ *testing.T, _, path string) { _ = os.Link(path, path+".copy") }, 0,
+			"the program wrote no file PATH; the one that is there was there before"},
+		"away and back": {shared, nil, func(_ *testing.T, _, path string) { _, _ = os.Rename(path, path+"~"), os.Rename(path+"~", path) }, 0,
+			"the program wrote no file PATH; the one that is there was there before"},
+		"written with its old time": {shared, nil, func(t *testing.T, _, path string) {
+			info, err := os.Stat(path)
+			if put(t, path, "loss=3\n"); err != nil || os.Chtimes(path, time.Time{}, info.ModTime()) != nil {
+				t.Error(err)
+			}
+		}, 3, ""},
 		"removed":                {shared, nil, func(t *testing.T, _, path string) { os.Remove(path) }, 0, "the program wrote no file PATH"},
 		"rendered":               {own, rendered, nil, 0, "the program wrote no file PATH; the one that is there is as lbotune rendered it"},
 		"rendered and written":   {own, rendered, write("loss=2\n"), 2, ""},
