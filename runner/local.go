@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -147,11 +148,29 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
+	exit.Ended = a.endedAt(exit.Ended)
 	exit.setCode(code)
 	exit.setUsage(used)
 	a.noteUsage(used, exit.Ended)
 	exit.DiskFull = a.noteFullDisk(code)
 	return exit, nil
+}
+
+// lateness is how much later than the supervisor we may see the end of a command. The
+// machine's uptime comes in hundredths of a second, and our own clock is finer.
+const lateness = 100 * time.Millisecond
+
+// endedAt is when the command ended of which we have seen the end at a time that may be much
+// later: this process may have been stopped, as by Ctrl-Z.
+func (a *attempt) endedAt(seen time.Time) time.Time {
+	if a.up == 0 || a.uptime == 0 {
+		return seen
+	}
+	ended := a.started.Add(time.Duration(a.up*float64(time.Second)) - a.uptime)
+	if seen.Sub(ended) < lateness || ended.Before(a.started) {
+		return seen
+	}
+	return ended
 }
 
 // spawn starts the supervisor.
@@ -229,6 +248,7 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	l.mu.Unlock()
 	rec, _ := readRecordFrom(a.record, a.headed) // unreadable is as good as empty
 	used = a.usage(rec, used)
+	a.up, _ = strconv.ParseFloat(rec.Up, 64)
 	switch {
 	case rec.Exit != nil:
 		return *rec.Exit, used, a.busy(*rec.Exit)

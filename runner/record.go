@@ -39,6 +39,7 @@ type entry struct {
 	PID    int    `json:"pid,omitempty"`    // the supervisor
 	Stop   string `json:"stop,omitempty"`   // why an orchestrator ended it: a stopReason
 	Exit   *int   `json:"exit,omitempty"`   // status of the command
+	Up     string `json:"up,omitempty"`     // with Exit: the machine's uptime in seconds when the command ended
 	Killed bool   `json:"killed,omitempty"` // SIGKILL was needed
 	Fork   *int   `json:"fork,omitempty"`   // the supervisor could not make a process for it
 	Full   bool   `json:"full,omitempty"`   // the disk was full when the command ended
@@ -107,7 +108,7 @@ func (r *record) merge(e entry) {
 	case e.Stop != "" && r.Stop == "":
 		r.Stop = e.Stop
 	case e.Exit != nil && r.Exit == nil:
-		r.Exit, r.Killed, r.Printed, r.Synced = e.Exit, e.Killed, e.Printed, e.Synced
+		r.Exit, r.Up, r.Killed, r.Printed, r.Synced = e.Exit, e.Up, e.Killed, e.Printed, e.Synced
 	case e.Fork != nil && r.Fork == nil:
 		r.Fork = e.Fork
 	case e.Full:

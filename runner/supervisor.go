@@ -29,6 +29,8 @@ const (
 //   - The traps let it survive a signal to the whole group; the command gets the default
 //     actions back.
 //   - "&& ||" keeps an inherited "set -e" from ending it.
+//   - It writes down when the command ended, by the clock of its start, where there is one:
+//     an orchestrator that was itself stopped meanwhile comes late.
 //   - It writes down how long the outputs are when the command ends, as /proc says of the
 //     descriptors that they were written to; -1 where there is no /proc.
 //   - What the children have used is written down before the status, because the status
@@ -43,8 +45,9 @@ const supervisor = `trap 'echo "{\"fork\":$?}" >&3' EXIT
 trap : HUP INT QUIT PIPE ALRM TERM USR1 USR2
 echo "{\"pid\":$$}" >&3
 "$@" 2>&4 3>&- 4>&- && s=0 || s=$?
-d=false
-trap 'echo "{\"exit\":$s,\"printed\":{\"stdout\":$o,\"stderr\":$e},\"synced\":$d}" >&3; exit "$s"' EXIT
+d=false u=
+trap 'echo "{\"exit\":$s,\"up\":\"$u\",\"printed\":{\"stdout\":$o,\"stderr\":$e},\"synced\":$d}" >&3; exit "$s"' EXIT
+read -r u k </proc/uptime || :
 read -r _ o </proc/self/fdinfo/1 && read -r _ e </proc/self/fdinfo/4 || o=-1 e=-1
 command times >&3 || :%s
 kill -0 "$PPID" || ! sync || d=true

@@ -21,6 +21,8 @@ type attempt struct {
 	granted bool
 	hold    []*os.File
 	kill    chan struct{}
+	// rejoined says that an earlier session has started it.
+	rejoined bool
 	// box takes readings while the attempt runs; nil if nobody wants them.
 	box *readingBox
 	// started is called when the command runs: rejoined if it was found running.

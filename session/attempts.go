@@ -52,7 +52,7 @@ func (l *loop) launch(id study.AttemptID) {
 	if l.stop >= StopRunning {
 		r.end(errStopped)
 	}
-	go func() { l.send(attemptEnded{id, a.run(ctx, resumed)}) }()
+	go func() { l.send(attemptEnded{id, a.run(ctx, resumed).awaitStop(ctx)}) }()
 }
 
 // started notes that an attempt's command is running.
@@ -99,6 +99,9 @@ func (l *loop) ended(m attemptEnded) {
 		l.freed++
 	}
 	o := m.outcome
+	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
+		o.failure = &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()} // by what stopped lbotune
+	}
 	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
 	case o.unstarted && r.confirms: // its time may be yet to come

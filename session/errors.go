@@ -49,6 +49,15 @@ type LayoutError struct{ Message string }
 
 func (e *LayoutError) Error() string { return e.Message }
 
+// A ReadError says that the machine could not read what a trial has written. The trial's
+// attempt is left as it is, for the next session to read.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the system's answer.
+func (e *ReadError) Unwrap() error { return e.Err }
+
 // UnsavedError says that the journal could not be written. What it was asked to
 // record is here and nowhere else, but in the attempts' directories, where the
 // next session finds it again.

@@ -14,6 +14,23 @@ import (
 // those who look on. One that is shorter is read at its end.
 const courseDelay = time.Second
 
+// stopPatience is how long the end of an attempt that others have ended by a signal waits for
+// a stop of lbotune: who shuts a machine down, stops a service or cancels a job sends the
+// same signal to all of its processes, in any order.
+const stopPatience = time.Second
+
+// awaitStop waits until it is known whether a stop follows upon the end of an attempt, if that
+// may be its cause.
+func (o outcome) awaitStop(ctx context.Context) outcome {
+	if o.failure != nil && o.byOthers {
+		select {
+		case <-ctx.Done():
+		case <-time.After(stopPatience):
+		}
+	}
+	return o
+}
+
 // run launches the attempt, or rejoins it, and returns how it ended.
 func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	begin := time.Now()
@@ -31,7 +48,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			a.box.end()
 		}
 	}()
-	attaching := false
+	attaching, found := false, false
 	job.Started = func(int) {
 		switch {
 		case a.box == nil:
@@ -43,6 +60,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		if a.box != nil && !attaching {
 			a.box.since(time.Now())
 		}
+		found = attaching
 		a.started(attaching)
 	}
 	job.Long = f.start
@@ -56,8 +74,11 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 		exit, err := attacher.Attach(ctx, job)
 		attaching = false
 		switch {
+		case err == nil && !found && exit.Cause == "" && a.endedByOthers(exit):
+			return failed(study.FailLost, 0, "the attempt was lost: %s ended it while lbotune was not there", exit.Signal), true
 		case err == nil, errors.Is(err, runner.ErrLost), errors.Is(err, runner.ErrElsewhere),
 			errors.Is(err, runner.ErrNotBegun), ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+			a.rejoined = true
 			return a.outcome(exit, err, begin, f), true
 		case errors.Is(err, runner.ErrNeverStarted) && a.trial.Seen:
 			return failed(study.FailLost, 0, "the attempt was lost: it had begun, but its directory is gone"), true

@@ -25,6 +25,7 @@ type outcome struct {
 	failure   *study.Failure
 	partial   study.Metrics // what was printed by an attempt that was cancelled; nil without an objective
 	err       error
+	byOthers  bool // a signal ended it by which machines and services are stopped, and which lbotune did not send
 	unstarted bool // it was not found running, and is to be started another time
 	seconds   float64
 	leftovers string
@@ -47,6 +48,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 		if exit.Cause != "" && o.failure != nil {
 			o.failure.Text = exit.Cause
 		}
+		o.byOthers = a.endedByOthers(exit)
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
 		secrets := SecretsOf(&a.config)
 		if o.failure != nil {
@@ -95,6 +97,13 @@ func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	return a.values(f, exit)
 }
 
+// endedByOthers reports whether a signal ended the attempt that lbotune did not send, and by
+// which processes are asked to end.
+func (a *attempt) endedByOthers(exit runner.Exit) bool {
+	return !exit.TimedOut && !exit.Cancelled && !exit.Flooded && !a.exitOK(exit.Code) &&
+		slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP"}, exit.Signal)
+}
+
 // exitOK reports whether the exit code is that of a good run.
 func (a *attempt) exitOK(code int) bool {
 	ok := a.config.Run.OKExit
@@ -108,9 +117,12 @@ func (a *attempt) exitOK(code int) bool {
 // metrics. The objective and what has a limit must be among them; others may be missing.
 func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	err := f.finish(exit)
+	unread := f.unread()
 	switch {
 	case runner.IsShortage(err):
 		return outcome{err: fmt.Errorf("%v: %w", a.id, err)}
+	case unread != nil:
+		return outcome{err: fmt.Errorf("%v: %w", a.id, unread)}
 	case err != nil:
 		return failed(study.FailNoMetric, 0, "%v", err)
 	}
@@ -124,6 +136,8 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 		if m.Measure != "" {
 			if v, known := measured(m.Measure, exit); known {
 				metrics[m.Name] = journal.Float(v)
+			} else if m.Required() && !exit.Cancelled && a.rejoined {
+				return failed(study.FailLost, 0, "the attempt was lost: its %s is not known, because lbotune was not there when it ended", m.Measure)
 			} else if m.Required() && !exit.Cancelled {
 				return failed(study.FailNoMetric, 0, "%s of the attempt is not known", m.Measure)
 			}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
@@ -126,4 +127,24 @@ func (f *follower) finish(exit runner.Exit) error {
 		}
 	}
 	return errors.Join(f.errs...)
+}
+
+// unread is why an output could not be read, if the program had no part in it: the output may
+// be whole, and the next session can read it.
+func (f *follower) unread() error {
+	for i, err := range f.errs {
+		var no syscall.Errno
+		if !errors.As(err, &no) {
+			continue
+		}
+		switch no {
+		case syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT:
+			return &ReadError{err}
+		case syscall.EACCES: // of a file that lbotune has made itself
+			if f.streams[i].source != parser.File {
+				return &ReadError{err}
+			}
+		}
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func exitCodes() []exitCode {
 		{0, "finished", func(err error) bool { return err == nil }},
 		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
 		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
-		{74, "cannot write", cannotWrite},
+		{74, "cannot read or write", cannotWrite},
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
 		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return isSignal(err, sigQuit) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
@@ -49,11 +49,12 @@ func exitCodes() []exitCode {
 }
 
 // cannotWrite reports whether err says that the disk takes no more: of the journal,
-// of what a trial needs before it starts, or of anything else.
+// of what a trial needs before it starts, or of anything else; or that what a trial has
+// written cannot be read.
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	return isA[*journal.WriteError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
+	return isA[*journal.WriteError](err) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 
 func isA[E error](err error) bool {
