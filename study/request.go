@@ -2,7 +2,6 @@ package study
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -199,9 +198,9 @@ func (s *State) Event(r Request) (Event, error) {
 	}
 	switch r.Action {
 	case ActionEnqueue:
-		whole, err := s.Space.Complete(r.Values)
+		whole, err := s.Complete(r.Values)
 		if err == nil {
-			err = cmp.Or(s.Search.offRungs(r.Values), s.roomToEnqueue())
+			err = s.roomToEnqueue()
 		}
 		return Enqueued{Values: whole, Request: r.ID}, err
 	case ActionExclude:
@@ -232,6 +231,20 @@ func (s *State) Event(r Request) (Event, error) {
 		return s.adjusted(r)
 	}
 	return nil, fmt.Errorf("there is no action %q", r.Action)
+}
+
+// Complete returns values that are to be tried with those that they leave out: defaults, or
+// the middle of the range, and the first rung that has as much of the resource. An amount of
+// the resource that they name must be a rung's.
+func (s *State) Complete(v spaces.Values) (spaces.Values, error) {
+	whole, err := s.Space.Complete(v)
+	if err != nil {
+		return nil, err
+	}
+	if amount, named := v.Get(s.Search.resource); named && s.Search.rung(v) < 0 {
+		return nil, fmt.Errorf("%s = %v is no rung of [prune]; name one of %v, or leave %[1]s out", s.Search.resource, amount, s.Search.rungs)
+	}
+	return s.Search.upwards(whole), nil
 }
 
 // roomToEnqueue complains if no more of the budget may be enqueued.

@@ -141,14 +141,6 @@ func (s *Search) upwards(v spaces.Values) spaces.Values {
 	return s.on(rung, v)
 }
 
-// offRungs complains of values that name an amount of the resource which no rung has.
-func (s *Search) offRungs(v spaces.Values) error {
-	if amount, named := v.Get(s.resource); named && s.rung(v) < 0 {
-		return fmt.Errorf("%s = %v is no rung of [prune]; name one of %v, or leave %[1]s out", s.resource, amount, s.rungs)
-	}
-	return nil
-}
-
 // top is the rung that has all of the resource.
 func (s *Search) top() int { return len(s.rungs) - 1 }
 

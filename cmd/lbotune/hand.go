@@ -67,7 +67,7 @@ func enqueueing(words []string) func(*study.State) (study.Request, error) {
 		if err != nil {
 			return study.Request{}, err
 		}
-		whole, err := st.Space.Complete(v)
+		whole, err := st.Complete(v)
 		if err != nil {
 			return study.Request{}, &usageError{err}
 		}
