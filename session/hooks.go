@@ -154,12 +154,20 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	return err
 }
 
-// end waits until all is done. StopNow kills the hooks that are left.
-func (h *hooks) end(stop <-chan Stop) {
+// end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow
+// kills the hooks that are left.
+func (h *hooks) end(stop <-chan Stop, serve func() error) {
 	over := make(chan struct{})
 	go func() { h.feed.flush(); close(over) }()
+	look := time.NewTicker(requestLook)
+	defer look.Stop()
 	for {
 		select {
+		case <-look.C:
+			if err := serve(); err != nil {
+				h.study.opts.Log.Error("no requests are served any more", "error", err)
+				look.Stop()
+			}
 		case step := <-stop:
 			if step == StopNow {
 				h.kill()

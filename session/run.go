@@ -17,7 +17,7 @@ import (
 // ctx is StopRunning. The error is nil for a study that ended as its budget
 // says with at least one success.
 func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
-	defer s.hooks.end(stop)
+	defer s.hooks.end(stop, s.Serve)
 	defer s.feed.flush()
 	if s.state.Closed == nil {
 		if err := newLoop(s).run(ctx, stop); err != nil {

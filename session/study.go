@@ -152,7 +152,7 @@ func (s *Study) show(r study.Record) {
 // did.
 func (s *Study) Close() error {
 	s.feed.flush()
-	s.hooks.end(nil)
+	s.hooks.end(nil, func() error { return nil })
 	s.hooks.keep.close()
 	return s.journal.Close()
 }

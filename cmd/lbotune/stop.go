@@ -45,6 +45,10 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if err := askToStop(l); err != nil {
 		return err
 	}
+	if ofHook(l) {
+		fmt.Fprintln(g.err, "lbotune ends the study once its hooks are done")
+		return nil
+	}
 	works := func() (bool, error) { return journal.InUse(l.Journal()) }
 	if batch(&st.Config) {
 		r, err := relay(&st.Config, l)
@@ -89,6 +93,12 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	}
 	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
 	return forgetStop(l)
+}
+
+// ofHook reports whether a hook of the study has called this program. Lbotune waits for its
+// hooks, and they must not wait for it.
+func ofHook(l study.Layout) bool {
+	return os.Getenv("LBOTUNE_EVENT") != "" && sameFile(os.Getenv("LBOTUNE_STUDY"), string(l))
 }
 
 // askToStop leaves the wish that the study stop. What already lies in its place is neither
