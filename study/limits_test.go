@@ -182,8 +182,10 @@ func TestBrokenLimits(t *testing.T) {
 	if v := st.Config.Violation(study.Metrics{"size": 99}); !math.IsInf(v, 1) {
 		t.Errorf("what is not known is %v over the limits", v)
 	}
-	if over := (study.Limit{Metric: "size"}).Over(study.Metrics{"size": 3}); over != 3 {
-		t.Errorf("3 is %v over a limit of 0", over)
+	for l, want := range map[study.Limit]float64{{Metric: "size"}: 3, {Metric: "size", At: -2}: 2.5, {Metric: "size", At: -2, Least: true}: -2.5} {
+		if over := l.Over(study.Metrics{"size": 3}); over != want {
+			t.Errorf("3 is %v over the limit %+v; want %v", over, l, want)
+		}
 	}
 }
 
