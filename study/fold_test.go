@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -165,20 +166,27 @@ func TestPrunerHears(t *testing.T) {
 	c.Prune = &study.Prune{Method: "median"}
 	st := begun(t, c)
 	fail(t, st, nil)
+	heard := func() (finished, forgotten []int) {
+		for _, w := range st.Watched {
+			if w.Finish > 0 {
+				finished = append(finished, w.Finish)
+			}
+			if w.Forget > 0 {
+				forgotten = append(forgotten, w.Forget)
+			}
+		}
+		return finished, forgotten
+	}
 	for _, e := range []study.Event{study.Excluded{Trial: 1}, study.Excluded{Trial: 2}, study.Included{Trial: 1}} {
 		apply(t, st, e)
 	}
-	var finished, forgotten []int
-	for _, w := range st.Watched {
-		if w.Finish > 0 {
-			finished = append(finished, w.Finish)
-		}
-		if w.Forget > 0 {
-			forgotten = append(forgotten, w.Forget)
-		}
-	}
-	if len(finished) != 1 || finished[0] != 1 || len(forgotten) != 2 || forgotten[0] != 2 || forgotten[1] != 2 {
+	finished, forgotten := heard()
+	if !slices.Equal(finished, []int{1}) || !slices.Equal(forgotten, []int{2, 2}) {
 		t.Errorf("finished %v, forgotten %v", finished, forgotten)
+	}
+	apply(t, st, study.Included{Trial: 2}) // and has failed all the same
+	if finished, forgotten = heard(); !slices.Equal(finished, []int{1}) || !slices.Equal(forgotten, []int{2}) {
+		t.Errorf("once both count again: finished %v, forgotten %v", finished, forgotten)
 	}
 }
 
