@@ -290,3 +290,27 @@ func TestPrunerForgetsTheExcluded(t *testing.T) {
 		})
 	}
 }
+
+// Nor while a trial runs that began before it was excluded.
+func TestPrunerForgetsWhileATrialRuns(t *testing.T) {
+	exclude, include := study.Request{Action: study.ActionExclude, Trial: 1}, study.Request{Action: study.ActionInclude, Trial: 1}
+	for want, requests := range map[string][]study.Request{"3 6": {exclude}, "3 cut@1:6": {exclude, include}} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "median", MinTrials: 1}
+			f := asking(t, dir, 2, requests...)
+			ask := f.program
+			f.program = func(job runner.Job) ending {
+				ask(job)
+				if strings.HasSuffix(job.ID, "/1/1") {
+					return ending{stdout: "loss=5\nloss=3\n", every: time.Minute}
+				}
+				return ending{stdout: "loss=6\nloss=6\n", every: time.Minute}
+			}
+			st, err := finish(t, dir, &c, f)
+			if got := ends(st); err != nil || got != want {
+				t.Errorf("got %s, %v; want %s", got, err, want)
+			}
+		})
+	}
+}
