@@ -174,3 +174,18 @@ func TestDropped(t *testing.T) {
 		t.Errorf("dropped %v", d)
 	}
 }
+
+// Enqueued values get the default of a parameter that is added while they wait.
+func TestQueueGetsAddedParameters(t *testing.T) {
+	st, c := begun(t, config()), config()
+	apply(t, st, study.Enqueued{Values: values(0.25, 3)})
+	c.Params = append(c.Params, spaces.Param{Name: "new", Kind: spaces.KindInt, Min: 0, Max: 9, Default: spaces.Int(7)})
+	change := study.ConfigChanged{Fingerprint: "g", Config: c}
+	if d := st.Dropped(change); len(d) > 0 {
+		t.Errorf("dropped %v", d)
+	}
+	apply(t, st, change)
+	if want := append(values(0.25, 3), spaces.Assignment{Name: "new", Value: spaces.Int(7)}); len(st.Queue) != 1 || !st.Queue[0].Equal(want) {
+		t.Errorf("there wait %v; want %v", st.Queue, want)
+	}
+}
