@@ -93,6 +93,28 @@ func TestBoundsInterpolateFromTheSlopeOn(t *testing.T) {
 	}
 }
 
+// Observations are looked at 64 at a time: the bounds must be those of the formulas however
+// many there are.
+func TestBoundsOfManyAreThoseOfTheFormulas(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 10))
+	const l, delta = 3, 0.1
+	for _, n := range []int{63, 64, 65, 200} {
+		x, y := randomData(n, 2, rng)
+		b := lipschitz.NewBounds(x, y, nil, l, delta)
+		at, _ := randomData(100, 2, rng)
+		for _, p := range at {
+			lo, up := math.Inf(-1), math.Inf(1)
+			for i := range x {
+				r := delta + l*math.Hypot(p[0]-x[i][0], p[1]-x[i][1])
+				lo, up = math.Max(lo, y[i]-r), math.Min(up, y[i]+r)
+			}
+			if gotLo, gotUp := b.Lower(p, nil), b.Upper(p, nil); math.Abs(gotLo-lo) > 1e-9 || math.Abs(gotUp-up) > 1e-9 {
+				t.Fatalf("of %d: bounds %v and %v; want %v and %v", n, gotLo, gotUp, lo, up)
+			}
+		}
+	}
+}
+
 func lengths(d int, rng *rand.Rand) []float64 {
 	l := make([]float64, d)
 	for j := range l {
@@ -135,7 +157,7 @@ func TestGradientsAgainstFiniteDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range 200 {
 		d := 1 + i%4
-		x, y := randomData(15, d, rng)
+		x, y := randomData([]int{15, 15, 100}[i%3], d, rng) // 64 are looked at at a time
 		var scale []float64
 		if i%2 == 0 {
 			scale = lengths(d, rng)
