@@ -373,6 +373,22 @@ func TestLoosen(t *testing.T) {
 	}
 }
 
+// With the constant that is named x just reaches best, with the noise on top.
+func TestExcludedBelow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	x, y := randomData(20, 2, rng)
+	at, _ := randomData(50, 2, rng)
+	best := slices.Max(y) + 1
+	for _, delta := range []float64{0, 0.5} {
+		b := lipschitz.NewBounds(x, y, []float64{1, 3}, 1, delta)
+		for _, p := range at {
+			if up := b.WithL(b.ExcludedBelow(p, best)).Upper(p, nil); math.Abs(up-best) > 1e-9 {
+				t.Fatalf("noise %v: the upper bound is %v; want %v", delta, up, best)
+			}
+		}
+	}
+}
+
 func BenchmarkAt(b *testing.B) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	x, y := randomData(100, 6, rng)
