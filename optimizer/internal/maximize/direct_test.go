@@ -3,6 +3,7 @@ package maximize_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
@@ -137,6 +138,30 @@ func TestDirectFixedCoordinatesAndEdges(t *testing.T) {
 	r = maximize.Direct(func(x []float64) float64 { return 7 }, []float64{0, 0}, []float64{1, 1}, maximize.DirectSettings{MaxEvaluations: 500})
 	if r.F != 7 || r.X[0] != 0.5 {
 		t.Errorf("constant: %+v", r)
+	}
+}
+
+// Where nothing promises a gain worth having the largest rectangles alone are divided, which
+// makes a grid; where something does, smaller ones are.
+func TestDirectDividesForAGainAlone(t *testing.T) {
+	for _, c := range []struct {
+		top, slope float64
+		grid       bool
+	}{{1, 1e-6, true}, {-1, 1e-6, true}, {1, 1, false}} {
+		var at []float64
+		f := func(x []float64) float64 {
+			at = append(at, x[0])
+			return c.top - c.slope*(x[0]-0.3)*(x[0]-0.3)
+		}
+		maximize.Direct(f, []float64{0}, []float64{1}, maximize.DirectSettings{MaxEvaluations: 81})
+		slices.Sort(at)
+		gap := 1.0
+		for i, x := range at[1:] {
+			gap = math.Min(gap, x-at[i])
+		}
+		if (gap > 0.9/81) != c.grid {
+			t.Errorf("%+v: two of %d points are %v apart", c, len(at), gap)
+		}
 	}
 }
 
