@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"reflect"
 	"testing"
 	"time"
 
@@ -9,6 +10,16 @@ import (
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
 )
+
+// newBox is a box for so many objectives.
+func newBox(objectives int) *readingBox {
+	b := &readingBox{counters: make([]pruner.Counter, objectives), open: map[int]float64{},
+		course: newCourse(make([]study.Metric, objectives), 0), thin: thinning{dense: denseReadings}}
+	for i := range objectives {
+		b.objectives = append(b.objectives, i)
+	}
+	return b
+}
 
 // What a program prints at once reaches the loop at once, however soon the loop looks:
 // the first of many readings alone would be judged.
@@ -18,7 +29,7 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken []int
-	box := &readingBox{objectives: []int{0}, counters: make([]pruner.Counter, 1), open: map[int]float64{}, course: newCourse([]study.Metric{{}}, 0), thin: thinning{dense: denseReadings}}
+	box := newBox(1)
 	box.notify = func() {
 		readings, _, _ := box.take()
 		taken = append(taken, len(readings))
@@ -49,5 +60,33 @@ func TestReadingsSettleNoLongerThanTheProgramHasRun(t *testing.T) {
 	box.since(began)
 	if got, most := box.settling(), max(settling/4, time.Since(began)); got > most || got < settling/4 {
 		t.Errorf("after at most %v: %v", most, got)
+	}
+}
+
+// Readings that are put back come before those that came meanwhile.
+func TestReadingsArePutBackInFront(t *testing.T) {
+	box := newBox(1)
+	box.reading(0, 1, 10)
+	box.reading(0, 2, 20)
+	first, _, _ := box.take()
+	box.reading(0, 3, 30)
+	box.putBack(first, nil)
+	all, _, _ := box.take()
+	if len(all) != 3 || all[0].Step != 1 || all[1].Step != 2 || all[2].Step != 3 {
+		t.Errorf("the loop takes %v", all)
+	}
+}
+
+// Values of several objectives are one reading at one step alone: what lacks another at its
+// step is none.
+func TestReadingsOfSeveralAreOfOneStep(t *testing.T) {
+	box := newBox(2)
+	box.reading(0, 1, 10)
+	box.reading(1, 2, 21)
+	box.reading(0, 2, 20)
+	box.reading(0, 3, 30)
+	all, _, _ := box.take()
+	if want := (study.Reading{Step: 2, Value: 20, Others: []float64{21}}); len(all) != 1 || !reflect.DeepEqual(all[0], want) {
+		t.Errorf("the loop takes %+v; want %+v", all, want)
 	}
 }
