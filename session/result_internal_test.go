@@ -1,0 +1,29 @@
+package session
+
+import "testing"
+
+// A copy has the time of its source, or the whole seconds of it where a file system keeps no
+// more. Any other time is that of a write, also within the same second.
+func TestCopiesAreTold(t *testing.T) {
+	was := trace{There: true, Copied: true, Dev: 1, Ino: 2, CTime: 3, Size: 7, MTime: 5_250_000_000}
+	for name, c := range map[string]struct {
+		now  trace
+		want bool
+	}{
+		"the copy":                {trace{There: true, Dev: 8, Ino: 9, CTime: 10, Size: 7, MTime: 5_250_000_000}, true},
+		"in whole seconds":        {trace{There: true, Size: 7, MTime: 5_000_000_000}, true},
+		"later in the second":     {trace{There: true, Size: 7, MTime: 5_750_000_000}, false},
+		"earlier in the second":   {trace{There: true, Size: 7, MTime: 5_125_000_000}, false},
+		"in the next second":      {trace{There: true, Size: 7, MTime: 6_000_000_000}, false},
+		"longer":                  {trace{There: true, Size: 8, MTime: 5_250_000_000}, false},
+		"longer in whole seconds": {trace{There: true, Size: 8, MTime: 5_000_000_000}, false},
+		"gone":                    {trace{}, false},
+	} {
+		if got := was.same(c.now, ""); got != c.want {
+			t.Errorf("%s: as it was: %v; want %v", name, got, c.want)
+		}
+	}
+	if none := (trace{Copied: true}); none.same(trace{There: true}, "") {
+		t.Error("what was not there is as it was")
+	}
+}
