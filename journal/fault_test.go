@@ -253,22 +253,34 @@ func TestNothingStandsOnAFailedSync(t *testing.T) {
 	}
 }
 
-// A cut-back file ends with the last record before the failed write.
+// A cut-back file ends with the last record before the failed write, to the byte, however
+// that came to be on disk.
 func TestFailedWriteIsTakenBack(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {
-		fsys := faultfs.New()
-		j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
-		check(t, err)
-		before := fsys.Content("/journal.jsonl")
-		fsys.Inject(faultfs.Fault{N: 1, Err: syscall.ENOSPC, Only: named(op), Partial: half})
-		_, err = j.Append(struct{}{}, struct{}{})
-		is[*journal.WriteError](t, err)
-		if after := fsys.Content("/journal.jsonl"); !bytes.Equal(after, before) {
-			t.Errorf("after a failed %s the file is %q", op, after)
-		}
-		for state := range fsys.PowerCuts(notLock) {
-			if after := state.Content("/journal.jsonl"); !bytes.Equal(after, before) {
-				t.Errorf("after a failed %s and a power cut the file is %q", op, after)
+		for _, last := range []string{"Create", "Append", "Open"} {
+			fsys := faultfs.New()
+			j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+			check(t, err)
+			if last != "Create" {
+				_, err = j.Append(struct{}{})
+				check(t, err)
+			}
+			if last == "Open" {
+				check(t, j.Close())
+				j, _, err = journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+				check(t, err)
+			}
+			before := fsys.Content("/journal.jsonl")
+			fsys.Inject(faultfs.Fault{N: 1, Err: syscall.ENOSPC, Only: named(op), Partial: half})
+			_, err = j.Append(struct{}{}, struct{}{})
+			is[*journal.WriteError](t, err)
+			if after := fsys.Content("/journal.jsonl"); !bytes.Equal(after, before) {
+				t.Errorf("%s, and after a failed %s the file is %q", last, op, after)
+			}
+			for state := range fsys.PowerCuts(notLock) {
+				if after := state.Content("/journal.jsonl"); !bytes.Equal(after, before) {
+					t.Errorf("%s, and after a failed %s and a power cut the file is %q", last, op, after)
+				}
 			}
 		}
 	}
