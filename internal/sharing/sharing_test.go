@@ -45,11 +45,14 @@ func slots(n int) sharing.Need {
 	return sharing.Need{group}
 }
 
+// take takes what must be there to be had at once.
 func take(t *testing.T, f *sharing.Folder, needs ...sharing.Need) (int, sharing.Held) {
 	t.Helper()
-	i, held, err := f.Take(t.Context(), needs, all(len(needs)), ignore)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	i, held, err := f.Take(ctx, needs, all(len(needs)), func(int) { cancel() })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("not there at once: %v", err)
 	}
 	return i, held
 }
@@ -122,6 +125,20 @@ func TestAllOrNothing(t *testing.T) {
 	if i, _, err := f.Take(t.Context(), []sharing.Need{gpu(0), gpu(1)}, func() []int { return []int{1} }, ignore); i != 1 || err != nil {
 		t.Errorf("need %d, %v; want the one that is open", i, err)
 	}
+}
+
+// Of what was taken before something could not be, for a fault of the folder, nothing is kept.
+func TestNothingIsKeptAfterAFault(t *testing.T) {
+	f, dir := folder(t)
+	if err := os.Symlink("elsewhere", filepath.Join(dir, "link.lock")); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := f.Take(t.Context(), []sharing.Need{{{{Name: "gpu"}}, {{Name: "link"}}}}, all(1), ignore)
+	if err == nil || !strings.Contains(err.Error(), "link.lock") {
+		t.Errorf("a link was taken: %v", err)
+	}
+	_, held := take(t, f, sharing.Need{{{Name: "gpu"}}})
+	held.Release()
 }
 
 // Whoever has waited longer has the next one; whoever waits for something else, or is
