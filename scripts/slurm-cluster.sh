@@ -92,7 +92,7 @@ configure() {
 		DefMemPerCPU=100
 		SchedulerType=sched/backfill
 		SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1,bf_interval=1
-		SlurmdTimeout=10
+		SlurmdTimeout=120
 		SlurmctldTimeout=30
 		KillWait=3
 		ReturnToService=2
@@ -138,7 +138,7 @@ start() {
 	for i in $(seq $nodes); do
 		daemon "$dir/run/slurmd-n$i.pid" >/dev/null || launch slurmd -f "$conf" -N "n$i"
 	done
-	for try in $(seq 200); do
+	for try in $(seq 600); do
 		if ready; then
 			printf 'export SLURM_CONF=%q PATH="$PATH:/usr/sbin"\n' "$conf"
 			return

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // labVar marks every process of a lab.
 const labVar = "LBOTUNE_TORTURE_LAB"
@@ -217,13 +217,16 @@ func (r result) mustSay(l *lab, words ...string) {
 	}
 }
 
-// await waits until something is true.
+// await waits until something is true. To look may cost a process, which others need the
+// machine for.
 func (l *lab) await(what string, true_ func() bool) {
 	l.Helper()
-	for deadline := time.Now().Add(patience); !true_(); time.Sleep(2 * time.Millisecond) {
+	deadline := time.Now().Add(patience)
+	for pause := 2 * time.Millisecond; !true_(); pause = min(2*pause, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
 			l.Fatalf("waited in vain for %s", what)
 		}
+		time.Sleep(pause)
 	}
 }
 

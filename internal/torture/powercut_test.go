@@ -27,7 +27,7 @@ import (
 
 var (
 	cuts    = flag.Int("cuts", 0, "power cuts; 0: as many as fit")
-	cutSeed = flag.Uint64("cutseed", 0, "of the power cuts; 0: a new one")
+	cutSeed = flag.Uint64("cutseed", 0, "of the power cuts; 0: with -torture a new one")
 )
 
 const cutTrials = 6
@@ -103,10 +103,10 @@ func TestPowerCuts(t *testing.T) {
 	}
 	n := *cuts
 	if n == 0 {
-		n = scaled(effort.Of(25, 100, 500), 10_000)
+		n = scaled(effort.Of(25, 100, 250), 10_000)
 	}
 	seed := *cutSeed
-	if seed == 0 {
+	if seed == 0 && *atLength {
 		seed = rand.Uint64()
 	}
 	t.Logf("%d power cuts, -cutseed %d", n, seed)

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -62,8 +61,8 @@ func TestSlurmPilotStorm(t *testing.T) {
 // Two hundred trials that take no time, in 12 slots: what lbotune costs beside plain calls
 // of sbatch, with a job for each trial and with pilots.
 func TestSlurmShortTrials(t *testing.T) {
-	if !effort.Long() {
-		t.Skip("a minute long, for a figure")
+	if !*atLength {
+		t.Skip("a minute long, for a figure that depends on the machine: -torture measures it")
 	}
 	const trials, slots = 200, 12
 	c := slurmtest.Start(t)
@@ -108,6 +107,9 @@ func TestSlurmLeaving(t *testing.T) {
 	l.spec("spec.toml", as("work", l.dir+" {x} 1; until [ -e "+l.path("go")+" ]; do sleep 0.05; done; true"), 4, 3, onSlurm)
 	jobs := func() int { return strings.Count(c.Run("squeue", "-h", "--states=RUNNING", "-o", "%i:"), ":") }
 	running := func() bool { return jobs() == 3 }
+	rejoined := func(n int) {
+		l.await("three jobs to be found", func() bool { return strings.Count(l.read("spec.study/journal.jsonl"), `"rejoined":true`) == n })
+	}
 
 	r := l.start("run", "spec.toml")
 	l.await("three jobs", running)
@@ -118,7 +120,7 @@ func TestSlurmLeaving(t *testing.T) {
 	}
 
 	r = l.start("run", "spec.toml")
-	time.Sleep(time.Second)
+	rejoined(3)
 	l.check(r.Process.Signal(syscall.SIGINT))
 	l.await("an answer to Ctrl-C", func() bool { return strings.Contains(r.said(), "leaves the jobs") })
 	res := r.end()
@@ -129,7 +131,7 @@ func TestSlurmLeaving(t *testing.T) {
 	}
 
 	r = l.start("run", "spec.toml")
-	time.Sleep(time.Second)
+	rejoined(6)
 	l.check(r.Process.Signal(syscall.SIGINT))
 	l.await("an answer to Ctrl-C", func() bool { return strings.Contains(r.said(), "leaves the jobs") })
 	time.Sleep(200 * time.Millisecond) // another press, not the same one

@@ -27,6 +27,7 @@ import (
 
 func TestClusterSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
+		nest(t)
 		slurmtest.Start(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
@@ -34,6 +35,7 @@ func TestClusterSuite(t *testing.T) {
 
 func TestClusterPilotSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
+		nest(t)
 		slurmtest.Start(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
@@ -550,7 +552,7 @@ func testControllerStopped(t *testing.T, sites ...site) {
 		lives[i].letGo()
 		lives[i].wantCode(4) // which needs no controller
 	}
-	time.Sleep(effort.Of[time.Duration](0, 15, 60) * time.Second)
+	time.Sleep(effort.Of[time.Duration](0, 15, 15) * time.Second) // longer than Slurm's commands wait for an answer
 	for _, tr := range comes {
 		if len(tr.done) > 0 {
 			t.Fatalf("ended without a controller: %+v", <-tr.done)
@@ -560,6 +562,7 @@ func testControllerStopped(t *testing.T, sites ...site) {
 	for _, tr := range comes {
 		tr.wantCode(4)
 	}
+	c.Restart() // it may take nodes for dead that it has not heard of
 }
 
 // testControllerForgets: the controller dies before it has saved two jobs, and gives their

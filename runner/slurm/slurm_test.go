@@ -38,6 +38,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// nest makes every temporary directory from now on, also of orchestrators that are killed and
+// cannot remove theirs, lie in one that goes when the test and its cluster have ended.
+func nest(t *testing.T) {
+	t.Helper()
+	t.Setenv("TMPDIR", tempdir.New(t))
+}
+
 // launcher returns one whose jobs run this test binary.
 func launcher(t *testing.T) *slurm.Launcher {
 	return &slurm.Launcher{
@@ -93,6 +100,7 @@ func leave(t *testing.T, l *slurm.Launcher) {
 
 func TestPilotSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
+		nest(t)
 		fakeCluster(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
@@ -100,6 +108,7 @@ func TestPilotSuite(t *testing.T) {
 
 func TestSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
+		nest(t)
 		fakeCluster(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
