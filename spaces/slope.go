@@ -1,8 +1,10 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Slopes of a metric are stated for parameters, and used in the cube. Between the two lies
@@ -73,4 +75,26 @@ func (p Param) steepest() float64 {
 		return x * (1 - x)
 	}
 	return 1
+}
+
+// Widening is by how much more a metric can change from one end of q's range to the other
+// than from one of p's, where it is as steep; NaN if that cannot be told.
+func (p Param) Widening(q Param) float64 {
+	if p.Kind != q.Kind || cmp.Or(p.Scale, Linear) != cmp.Or(q.Scale, Linear) {
+		return math.NaN()
+	}
+	most := 1.0
+	for k, c := range q.Choices {
+		at := slices.Index(p.Choices, c)
+		if at < 0 {
+			return math.NaN()
+		}
+		if k > 0 && q.Kind == KindOrdered {
+			most = math.Max(most, math.Abs(float64(at-slices.Index(p.Choices, q.Choices[k-1])))/p.Width()*q.Width())
+		}
+	}
+	if p.numeric() {
+		return q.Width() / p.Width()
+	}
+	return most
 }
