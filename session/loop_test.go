@@ -255,6 +255,39 @@ func TestDisprovedSafety(t *testing.T) {
 	}
 }
 
+// A trial that was interrupted is not run again if the limit was changed and nothing shows
+// that it would hold it.
+func TestInterruptedTrialIsUnsafeByNow(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Params[0].Default, c.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+		c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 2}
+		f := &fakeLauncher{program: parabola}
+		run := func(after time.Duration) *study.State {
+			s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			stop := make(chan session.Stop, 1)
+			time.AfterFunc(after, func() { stop <- session.StopRunning })
+			if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+				t.Fatal(err)
+			}
+			return s.State()
+		}
+		st := run(5500 * time.Millisecond)
+		if len(st.Trials) != 2 || len(st.Order) != 1 || len(f.launched) != 2 || !st.MayRun(st.Trials[1]) {
+			t.Fatalf("%d trials, %d finished, %d launched", len(st.Trials), len(st.Order), len(f.launched))
+		}
+		c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 1000}
+		st = run(time.Millisecond)
+		if last := st.Trials[1]; last.Status != optimizer.Failed || last.Failure.Kind != study.FailLaunch || slices.Contains(f.launched, "2/2") {
+			t.Errorf("trial 2 %s: %v; launched %v", last.Status, last.Failure, f.launched)
+		}
+	})
+}
+
 // What an attempt's end means.
 func TestOutcomes(t *testing.T) {
 	measured := func(what study.Measure) func(*study.Config) {

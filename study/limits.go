@@ -11,8 +11,8 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// Limit is one bound on a metric: a constraint, or the safety limit. A trial that breaks it has succeeded,
-// but is never the best while another one holds all limits.
+// Limit is one bound on a metric: a constraint, or the safety limit. A trial that breaks it
+// has succeeded, but is never the best while another one holds all limits.
 type Limit struct {
 	Metric string
 	At     float64

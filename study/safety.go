@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -52,6 +53,18 @@ func (s *Safety) limit() Limit { return Limit{Metric: s.Metric, At: s.At, Least:
 // Breaks reports whether the trial breaks the safety limit.
 func (s *State) Breaks(t *Trial) bool {
 	return s.Config.Safety != nil && s.Config.Safety.limit().Over(t.Metrics) > 0
+}
+
+// MayRun reports whether an attempt at the trial may be started: what the optimizer has
+// proposed must be known to be safe under the limit as it is now.
+func (s *State) MayRun(t *Trial) bool {
+	c := s.Config.Safety
+	if c == nil || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault {
+		return true
+	}
+	return s.Unsafe() == "" && !t.Outside && slices.ContainsFunc(s.Trials, func(u *Trial) bool {
+		return u.Succeeded() && c.margin(u) > 0 && c.margin(u) >= c.Constant*spaces.Distance(u.Point, t.Point)
+	})
 }
 
 // shown is what the trials have shown of a safety limit and its constant.
