@@ -72,8 +72,8 @@ type shown struct {
 	breach *Trial    // the first that the optimizer has proposed and that breaks the limit
 	pair   [2]*Trial // those between which the metric was steepest
 	slope  float64   // there, in the cube; infinite between equal values
-	near   bool      // the two are next to each other
 	noise  float64   // that the constant needs to hold
+	near   bool      // the two that need it are next to each other, so that it may be chance
 }
 
 const (
@@ -106,9 +106,11 @@ func (s *State) watchSafety(t *Trial) {
 		}
 		d := spaces.Distance(u.Point, t.Point)
 		if slope := apart / d; slope > o.slope {
-			o.pair, o.slope, o.near = [2]*Trial{u, t}, slope, d < nearby
+			o.pair, o.slope = [2]*Trial{u, t}, slope
 		}
-		o.noise = math.Max(o.noise, c.Noise+(apart-c.Constant*d)/2)
+		if noise := c.Noise + (apart-c.Constant*d)/2; noise > o.noise {
+			o.noise, o.near = noise, d < nearby
+		}
 	}
 }
 

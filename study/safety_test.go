@@ -79,6 +79,20 @@ func TestSafetyIsDisproved(t *testing.T) {
 	}
 }
 
+// Where trials far from each other differ by too much, too, chance is no explanation.
+func TestSafetyDisprovedByMoreThanChance(t *testing.T) {
+	st := safely(t, nil)
+	measure(t, st, optimizer.OriginDefault, 0, 1)
+	measure(t, st, optimizer.OriginModel, 0.01, 1.2)
+	if got := st.Unsafe(); !strings.Contains(got, "say noise = 0.0775 or more") {
+		t.Errorf("got %q", got)
+	}
+	measure(t, st, optimizer.OriginModel, 0.5, 4.9)
+	if got := st.Unsafe(); !strings.Contains(got, "and 1.2 in trial 2") || strings.Contains(got, "noise") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Another constant lets a study go on, if it holds for what is known; the same does not.
 func TestAnotherSafetyConstant(t *testing.T) {
 	st := safely(t, nil)
