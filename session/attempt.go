@@ -20,7 +20,9 @@ type attempt struct {
 	// earlier session has started holds its own.
 	granted bool
 	hold    []*os.File
-	kill    chan struct{}
+	// unsafe says that no command may be started: the safety limit is another by now.
+	unsafe bool
+	kill   chan struct{}
 	// rejoined says that an earlier session has started it.
 	rejoined bool
 	// box takes readings while the attempt runs; nil if nobody wants them.

@@ -38,6 +38,7 @@ func (l *loop) launch(id study.AttemptID) {
 	if id.Trial > 0 {
 		a.trial = *l.state.Trials[id.Trial-1]
 		r.confirms = a.trial.Done()
+		a.unsafe = !r.confirms && !l.state.MayRun(&a.trial)
 		a.key = l.state.Key(&a.trial)
 	}
 	resumed := l.resumed[id.Trial]

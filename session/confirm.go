@@ -21,7 +21,7 @@ func (l *loop) confirm() {
 
 // toConfirm lists the attempts that confirm the best trials and can be made now.
 func (l *loop) toConfirm() []study.AttemptID {
-	if l.ending == nil || l.halted() || l.asking || len(l.ready) > 0 || l.state.Incumbent() == nil || l.state.Config.Run.Confirm == 0 {
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || l.asking || len(l.ready) > 0 || l.state.Incumbent() == nil || l.state.Config.Run.Confirm == 0 {
 		return nil
 	}
 	for _, r := range l.running {

@@ -44,6 +44,27 @@ func (e *GuardError) Error() string { return e.Detail }
 // Unwrap makes a GuardError an ErrNoSuccess.
 func (e *GuardError) Unwrap() error { return ErrNoSuccess }
 
+// An UnsafeError says that a safety limit was broken, or that its constant is disproved.
+type UnsafeError struct{ Detail string }
+
+func (e *UnsafeError) Error() string { return e.Detail }
+
+// Judge returns nil for a study whose best trial holds every limit, and else what is wrong
+// with its result.
+func Judge(st *study.State) error {
+	switch b := st.Best(); {
+	case st.Unsafe() != "":
+		return &UnsafeError{st.Unsafe()}
+	case b == nil:
+		return ErrNoSuccess
+	case st.Breaks(b):
+		return &UnsafeError{"no trial holds the safety limit"}
+	case !st.Feasible(b):
+		return ErrInfeasible
+	}
+	return nil
+}
+
 // A LayoutError says that the study cannot be kept where it is.
 type LayoutError struct{ Message string }
 

@@ -68,6 +68,9 @@ func (s *Study) Enqueue(v spaces.Values) error {
 // Ask hands out a trial that somebody else runs and tells of. Values that were
 // enqueued come first.
 func (s *Study) Ask(ctx context.Context) (*study.Trial, error) {
+	if why := s.state.Unsafe(); why != "" {
+		return nil, &UnsafeError{why}
+	}
 	if s.state.Ended() {
 		return nil, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}

@@ -95,6 +95,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	if confirms := a.trial.Done(); !a.granted || resumed && confirms {
 		return outcome{unstarted: true}
 	}
+	if a.unsafe {
+		return failed(study.FailLaunch, 0, "not started: it is not known any more to be safe")
+	}
 	before, err := a.recordResults()
 	if err != nil {
 		return failed(study.FailLaunch, 0, "%v", err)

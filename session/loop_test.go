@@ -206,6 +206,88 @@ func TestSafety(t *testing.T) {
 	})
 }
 
+// A study whose safety constant the trials disprove proposes nothing more, until another
+// constant is stated that holds for them.
+func TestDisprovedSafety(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Params[0].Default, c.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+			c.Run.Workers, c.Run.Confirm = workers, 2
+			c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 2}
+			f := &fakeLauncher{program: parabola}
+			run := func() (*study.State, error) {
+				s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				return s.State(), s.Run(t.Context(), nil)
+			}
+			st, err := run()
+			var unsafe *session.UnsafeError
+			if !errors.As(err, &unsafe) || st.Closed.Why != study.EndUnsafe || !strings.Contains(err.Error(), "constant = 1.77778 of [safety] does not hold") {
+				t.Fatalf("%v; closed %+v", err, st.Closed)
+			}
+			n := len(st.Trials)
+			for _, last := range st.Order[n-workers:] { // those that ran when it was disproved
+				if err := st.Apply(study.Record{Event: study.Excluded{Trial: last}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if st.Unsafe() != "" || len(st.Order) != n || len(f.launched) != n {
+				t.Errorf("%d trials, %d finished and %d attempts; without the last: %s", n, len(st.Order), len(f.launched), st.Unsafe())
+			}
+			c.Budget.Trials = 14
+			if st, err = run(); !errors.As(err, &unsafe) || len(st.Trials) != n {
+				t.Errorf("the same constant: %v after %d trials", err, len(st.Trials))
+			}
+			c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 10}
+			if st, err = run(); err != nil || len(st.Order) != 14 || st.Breaks(st.Best()) {
+				t.Errorf("a constant that holds: %v after %d trials, closed %+v", err, len(st.Order), st.Closed)
+			}
+			for _, trial := range st.Trials[n:] {
+				if st.Breaks(trial) {
+					t.Errorf("trial %d had %v", trial.Number, trial.Value)
+				}
+			}
+		})
+	}
+}
+
+// A trial that was interrupted is not run again if the limit was changed and nothing shows
+// that it would hold it.
+func TestInterruptedTrialIsUnsafeByNow(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Params[0].Default, c.Params[1].Default = spaces.Float(0.3), spaces.Int(5)
+		c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 2}
+		f := &fakeLauncher{program: parabola}
+		run := func(after time.Duration) *study.State {
+			s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: optimizer.New})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			stop := make(chan session.Stop, 1)
+			time.AfterFunc(after, func() { stop <- session.StopRunning })
+			if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+				t.Fatal(err)
+			}
+			return s.State()
+		}
+		st := run(5500 * time.Millisecond)
+		if len(st.Trials) != 2 || len(st.Order) != 1 || len(f.launched) != 2 || !st.MayRun(st.Trials[1]) {
+			t.Fatalf("%d trials, %d finished, %d launched", len(st.Trials), len(st.Order), len(f.launched))
+		}
+		c.Safety = &study.Safety{Metric: "loss", At: 7.5, Constant: 1000}
+		st = run(time.Millisecond)
+		if last := st.Trials[1]; last.Status != optimizer.Failed || last.Failure.Kind != study.FailLaunch || slices.Contains(f.launched, "2/2") {
+			t.Errorf("trial 2 %s: %v; launched %v", last.Status, last.Failure, f.launched)
+		}
+	})
+}
+
 // What an attempt's end means.
 func TestOutcomes(t *testing.T) {
 	measured := func(what study.Measure) func(*study.Config) {

@@ -31,12 +31,8 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 		return ErrStopped
 	case c.Why == study.EndGuard:
 		return &GuardError{Detail: c.Detail, Trial: s.state.Order[len(s.state.Order)-1]}
-	case s.state.Incumbent() == nil:
-		return ErrNoSuccess
-	case !s.state.Feasible(s.state.Best()):
-		return ErrInfeasible
 	}
-	return nil
+	return Judge(s.state)
 }
 
 func newLoop(s *Study) *loop {
@@ -252,6 +248,7 @@ func (l *loop) answered(a asked) {
 	l.stopAsk()
 	switch {
 	case l.halted() || l.ending != nil:
+	case l.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
 	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.state.Pending()) > 0:
 		l.waitsFor = a.question.told + 1
 	case errors.Is(a.err, optimizer.ErrNothingSafe):

@@ -134,7 +134,7 @@ func (p Param) Check() []Problem {
 	}
 	if p.Default.IsValid() && len(out) == 0 {
 		if _, err := p.Normalize(p.Default); err != nil {
-			bad("default", "found %s; want %s", p.Default, p.describe())
+			bad("default", "found %s; want %s", p.Default, p.Describe())
 		}
 	}
 	if p.Inactive.IsValid() && p.When == "" {
@@ -265,10 +265,10 @@ func (p Param) Normalize(v Value) (Value, error) {
 	case KindFloat, KindInt:
 		x, ok := v.Number()
 		if !ok || math.IsNaN(x) || p.Kind == KindInt && x != math.Trunc(x) {
-			return no(p.describe())
+			return no(p.Describe())
 		}
 		if x < p.Min || x > p.Max || p.Step > 0 && math.Abs(x-p.stepped(x)) > 1e-6*p.Step {
-			return no(p.describe())
+			return no(p.Describe())
 		}
 		if p.Step > 0 {
 			x = p.stepped(x)
@@ -288,13 +288,13 @@ func (p Param) Normalize(v Value) (Value, error) {
 				return c, nil
 			}
 		}
-		return no(p.describe())
+		return no(p.Describe())
 	}
 	return no("a value of a known type")
 }
 
-// describe says which values the parameter takes.
-func (p Param) describe() string {
+// Describe says which values the parameter takes.
+func (p Param) Describe() string {
 	steps := ""
 	if p.Step > 0 {
 		steps = fmt.Sprintf(" in steps of %s", formatFloat(p.Step))

@@ -24,5 +24,5 @@ func (p Param) parse(text string) (Value, error) {
 	default:
 		return String(text), nil
 	}
-	return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, text, p.describe())
+	return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, text, p.Describe())
 }

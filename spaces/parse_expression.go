@@ -158,7 +158,7 @@ func (p *parser) comparable(a, b expression) error {
 			return nil
 		}
 	}
-	err := p.fail(b.from, "%s is never %s; it is %s", a.of.Name, b.from.text, a.of.describe())
+	err := p.fail(b.from, "%s is never %s; it is %s", a.of.Name, b.from.text, a.of.Describe())
 	err.Word, err.Allowed = value.Text(), allowed
 	return err
 }

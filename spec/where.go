@@ -42,7 +42,11 @@ func (t *table) checkWhere(cfg *study.Config) {
 		return
 	}
 	var empty *spaces.EmptyError
-	if _, err := space.Where(relations...); !errors.As(err, &empty) {
+	related, err := space.Where(relations...)
+	if err == nil && cfg.Safety != nil {
+		t.checkToday(space, related)
+	}
+	if !errors.As(err, &empty) {
 		return
 	}
 	hint := "to have a + b = 1, say, vary a alone and let the command compute b"
@@ -52,6 +56,17 @@ func (t *table) checkWhere(cfg *study.Config) {
 		return
 	}
 	t.at("where", hint, "together they leave nothing of the space: %s", empty)
+}
+
+// checkToday complains of defaults that break a relation: what would be tried in their place
+// is nothing that anybody has called safe.
+func (t *table) checkToday(space, related *spaces.Space) {
+	today, known := space.Default()
+	var broken *spaces.BrokenError
+	if _, err := related.Encode(today); known && errors.As(err, &broken) {
+		t.inText("where", broken.Relation, 0, len(broken.Relation), "change the relation, or the defaults to other values that are known to be safe",
+			"[safety] begins with the defaults, and %s break %q", today, broken.Relation)
+	}
 }
 
 // relationProblem points at what is wrong with the relation that is key k's value.

@@ -73,7 +73,7 @@ func studentQuantile(nu float64) float64 {
 }
 
 // Unconfirmed lists the best trials, or those of the front, that have not been run again
-// often enough.
+// often enough. What breaks the safety limit is not run again.
 func (s *State) Unconfirmed() []*Trial {
 	if s.Config.Run.Confirm == 0 {
 		return nil
@@ -84,6 +84,6 @@ func (s *State) Unconfirmed() []*Trial {
 		best = s.Front()
 	}
 	return slices.DeleteFunc(best, func(t *Trial) bool {
-		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm
+		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm || s.Breaks(t)
 	})
 }

@@ -10,8 +10,10 @@ import (
 // Ending says why the study should ask for no more trials, nil if it should go
 // on.
 func (s *State) Ending(elapsed time.Duration) *Closed {
-	b := s.Config.Budget
+	b, unsafe := s.Config.Budget, s.Unsafe()
 	switch {
+	case unsafe != "":
+		return &Closed{Why: EndUnsafe, Detail: unsafe}
 	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.worth(s.best.Value) >= s.worth(*b.Goal):
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case s.goal != nil:

@@ -277,6 +277,7 @@ const (
 	EndGap       Ending = "gap"       // nothing worth having is left to gain
 	EndExhausted Ending = "exhausted" // every configuration was tried
 	EndGuard     Ending = "guard"     // the first trials all failed alike
+	EndUnsafe    Ending = "unsafe"    // the safety limit was broken, or its constant is disproved
 )
 
 // Type implements Event.

@@ -41,7 +41,7 @@ func (s *State) apply(r Record) error {
 		s.Sessions = e.Number
 		s.Place, s.Way = e.Dir, e.Way
 		s.inSession = nil
-		if s.Closed != nil && s.Closed.Why == EndGuard {
+		if s.reopens() {
 			s.Closed = nil // a person has started it again
 		}
 	case SetupEnded:
@@ -104,6 +104,9 @@ func (s *State) configChanged(e ConfigChanged) error {
 	moved := !reflect.DeepEqual(space, s.Space) || !reflect.DeepEqual(search, s.Search)
 	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
+	}
+	if !sameJSON(e.Config.Safety, s.Config.Safety) {
+		s.before = len(s.Trials)
 	}
 	s.Config, s.Space, s.Search, s.Closed = e.Config, space, search, nil
 	for _, t := range s.Trials {
@@ -312,7 +315,7 @@ func (s *State) included(e Included) error {
 
 // findBest looks for the best trial anew.
 func (s *State) findBest() {
-	s.best, s.goal, s.sinceBest = nil, nil, 0
+	s.best, s.goal, s.sinceBest, s.shown = nil, nil, 0, shown{}
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])
 	}
@@ -321,6 +324,7 @@ func (s *State) findBest() {
 // contend makes a finished trial the best one if it is better than all before it.
 func (s *State) contend(t *Trial) {
 	s.sinceBest++
+	s.watchSafety(t)
 	switch {
 	case !t.Succeeded():
 	case s.Config.Several():

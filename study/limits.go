@@ -11,8 +11,8 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// Limit is one bound on a metric: a constraint. A trial that breaks it has succeeded,
-// but is never the best while another one holds all limits.
+// Limit is one bound on a metric: a constraint, or the safety limit. A trial that breaks it
+// has succeeded, but is never the best while another one holds all limits.
 type Limit struct {
 	Metric string
 	At     float64
@@ -32,6 +32,15 @@ func (c *Config) Limits() []Limit {
 		if m.Min != nil {
 			out = append(out, Limit{Metric: m.Name, At: *m.Min, Least: true})
 		}
+	}
+	return out
+}
+
+// AllLimits are the constraints and the safety limit, which the optimizer does not see as one.
+func (c *Config) AllLimits() []Limit {
+	out := c.Limits()
+	if c.Safety != nil && !slices.Contains(out, c.Safety.limit()) {
+		out = append(out, c.Safety.limit())
 	}
 	return out
 }
@@ -67,7 +76,7 @@ func (l Limit) Broken(m outcomes) string {
 // What is not known is no better than anything that is.
 func (c *Config) Violation(m outcomes) float64 {
 	sum := 0.0
-	for _, l := range c.Limits() {
+	for _, l := range c.AllLimits() {
 		over := l.Over(m)
 		if math.IsNaN(over) {
 			return math.Inf(1)
@@ -161,7 +170,7 @@ func (s *State) meant(limits []Limit, f *Failure) []float64 {
 // Broken says which limits the metrics break, and in what way.
 func (c *Config) Broken(m outcomes) []string {
 	var out []string
-	for _, l := range c.Limits() {
+	for _, l := range c.AllLimits() {
 		if !(l.Over(m) <= 0) {
 			out = append(out, l.Broken(m))
 		}

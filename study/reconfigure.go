@@ -18,6 +18,11 @@ func (e *ConfigError) Error() string {
 	return "the spec has changed in ways that make its trials incomparable:\n  " + strings.Join(e.Changes, "\n  ")
 }
 
+// WidenedError says that a constant was stated for ranges that have become wider.
+type WidenedError struct{ Detail string }
+
+func (e *WidenedError) Error() string { return e.Detail }
+
 // Reconfigured compares the config with that of the journal. It returns the
 // event that takes over what has changed, nil if nothing has, or an error that
 // names what cannot change any more.
@@ -40,6 +45,9 @@ func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 	if refused := s.refused(now); len(refused) > 0 {
 		return nil, &ConfigError{refused}
 	}
+	if text := widened(s.Config, now); text != "" && len(s.Trials) > 0 {
+		return nil, &WidenedError{text}
+	}
 	return &ConfigChanged{Fingerprint: print, Config: now}, nil
 }
 
@@ -53,6 +61,9 @@ func (s *State) ReconfiguredParams(config Config) (*ConfigChanged, error) {
 	if len(s.Trials) > 0 && len(config.Params) <= len(s.Config.Params) { // more of them need another command
 		now := s.Config
 		now.Params, now.Where = config.Params, config.Where
+		if a, b := now.Safety, config.Safety; a != nil && (b == nil || b.Metric == a.Metric) { // its constant is for the ranges
+			now.Safety = b
+		}
 		config = now
 	}
 	return s.Reconfigured(config)

@@ -1,9 +1,13 @@
 package study
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // Safety is a limit that no trial may break: only configurations are proposed of which it
@@ -15,16 +19,192 @@ type Safety struct {
 	// Constant is how much the metric can change at most, in its own units, between
 	// configurations one apart in the unit cube of the parameters.
 	Constant float64 `json:"constant"`
+	// Slopes, where the change along each parameter is stated, are those in the cube, of
+	// which Constant is the length.
+	Slopes map[string]float64 `json:"slopes,omitempty"`
+	// Noise is how far a measured value may be from the truth.
+	Noise float64 `json:"noise,omitempty"`
 }
 
-// margin is by how much the trial is safe, 0 if nothing says so.
+// Stretch is the factor from a constant for the ranges, whose ends are 1 apart, to one for
+// the cube.
+func Stretch(params []spaces.Param) float64 {
+	most := 1.0
+	for _, p := range params {
+		most = math.Max(most, p.Stretch())
+	}
+	return most
+}
+
+// margin is by how much the trial is safe, 0 and less if nothing says so.
 func (s *Safety) margin(t *Trial) float64 {
 	v, ok := t.Metrics.Get(s.Metric)
 	switch {
 	case !ok || t.Status != optimizer.Succeeded || math.IsNaN(v):
 		return 0
 	case s.Least:
-		return v - s.At
+		return v - s.At - s.Noise
 	}
-	return s.At - v
+	return s.At - v - s.Noise
+}
+
+func (s *Safety) limit() Limit { return Limit{Metric: s.Metric, At: s.At, Least: s.Least} }
+
+// Breaks reports whether the trial breaks the safety limit.
+func (s *State) Breaks(t *Trial) bool {
+	return s.Config.Safety != nil && s.Config.Safety.limit().Over(t.Metrics) > 0
+}
+
+// MayRun reports whether an attempt at the trial may be started: what the optimizer has
+// proposed must be known to be safe under the limit as it is now.
+func (s *State) MayRun(t *Trial) bool {
+	c := s.Config.Safety
+	if c == nil || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault {
+		return true
+	}
+	return s.Unsafe() == "" && !t.Outside && slices.ContainsFunc(s.Trials, func(u *Trial) bool {
+		return u.Succeeded() && c.margin(u) > 0 && c.margin(u) >= c.Constant*spaces.Distance(u.Point, t.Point)
+	})
+}
+
+// shown is what the trials have shown of a safety limit and its constant.
+type shown struct {
+	breach *Trial    // the first that the optimizer has proposed and that breaks the limit
+	pair   [2]*Trial // those between which the metric was steepest
+	slope  float64   // there, in the cube; infinite between equal values
+	noise  float64   // that the constant needs to hold
+	near   bool      // the two that need it are next to each other, so that it may be chance
+}
+
+const (
+	// printed is how far a value with six digits, as awk and C print it, may be from its
+	// truth, as a share of it.
+	printed = 5e-6
+	// nearby is the distance in the cube within which a difference may well be chance.
+	nearby = 0.05
+)
+
+// watchSafety notes what a finished trial says of the safety limit.
+func (s *State) watchSafety(t *Trial) {
+	c, o := s.Config.Safety, &s.shown
+	if c == nil || !t.Succeeded() {
+		return
+	}
+	v, ok := t.Metrics.Get(c.Metric)
+	if ok && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.margin(t)+2*c.Noise+printed*math.Abs(v) < 0 {
+		o.breach = t
+	}
+	for _, n := range s.Order {
+		u := s.Trials[n-1]
+		if u == t {
+			return
+		}
+		w, both := u.Metrics.Get(c.Metric)
+		apart := math.Abs(v-w) - 2*c.Noise - printed*(math.Abs(v)+math.Abs(w))
+		if !ok || !both || !u.Succeeded() || !(apart > 0) {
+			continue
+		}
+		d := spaces.Distance(u.Point, t.Point)
+		if slope := apart / d; slope > o.slope {
+			o.pair, o.slope = [2]*Trial{u, t}, slope
+		}
+		if noise := c.Noise + (apart-c.Constant*d)/2; noise > o.noise {
+			o.noise, o.near = noise, d < nearby
+		}
+	}
+}
+
+// Unsafe says how the trials have shown that the safety limit is not kept, and what to do;
+// empty if they have not.
+func (s *State) Unsafe() string {
+	c, o := s.Config.Safety, s.shown
+	if c == nil {
+		return ""
+	}
+	var out []string
+	if o.breach != nil {
+		out = append(out, fmt.Sprintf("trial %d broke the safety limit: %s", o.breach.Number, c.limit().Broken(o.breach.Metrics)))
+	}
+	if o.slope > c.Constant*(1+1e-9) {
+		out = append(out, s.disproof())
+	} else if o.breach == nil {
+		return ""
+	}
+	return strings.Join(append(out, "to go on, change [safety] (a larger constant, another limit) or take it out, and run the same command again; or leave it at that"), "; ")
+}
+
+// disproof says which trials disprove the constant, and which the least is that they allow.
+func (s *State) disproof() string {
+	c, o := s.Config.Safety, s.shown
+	what, takes := "change", fmt.Sprintf("slopes at least %v times as large", upwards(o.slope/c.Constant))
+	if stretch := Stretch(s.Config.Params); c.Slopes == nil {
+		what, takes = fmt.Sprintf("constant = %.6g", c.Constant/stretch), fmt.Sprintf("at least %v", upwards(o.slope/stretch))
+	}
+	if math.IsInf(o.slope, 0) {
+		takes = "more than any"
+	}
+	a, _ := o.pair[0].Metrics.Get(c.Metric)
+	b, _ := o.pair[1].Metrics.Get(c.Metric)
+	text := fmt.Sprintf("%s of [safety] does not hold: %s is %.6g in trial %d and %.6g in trial %d, which takes %s", what, c.Metric, a, o.pair[0].Number, b, o.pair[1].Number, takes)
+	if o.near {
+		text += fmt.Sprintf(", or the metric varies by chance: say noise = %v or more", upwards(o.noise))
+	}
+	return text
+}
+
+// upwards rounds up to three digits.
+func upwards(x float64) float64 {
+	if x <= 0 || math.IsInf(x, 0) {
+		return x
+	}
+	unit := math.Floor(math.Log10(x)) - 2
+	return math.Ceil(x*math.Pow10(-int(unit))*(1-1e-12)) / math.Pow10(-int(unit))
+}
+
+// widened says that the constant of a changed config is the one that was stated for ranges
+// which were not as wide; empty if it is not.
+func widened(was, now Config) string {
+	a, b := was.Safety, now.Safety
+	stated, left := 0.0, ""
+	if a != nil && b != nil && a.Slopes == nil && b.Slopes == nil {
+		stated = b.Constant / Stretch(now.Params)
+		if math.Abs(stated-a.Constant/Stretch(was.Params)) > 1e-9*stated && stated != a.Constant { // that of an early lbotune, which did not stretch it
+			stated = 0
+		}
+	}
+	gap := stated == 0 && now.Budget.Gap > 0
+	if gap {
+		stated = now.Optimizer.LipschitzConstant
+	}
+	if stated == 0 {
+		return ""
+	}
+	most := 1.0
+	var lines []string
+	for i, p := range now.Params {
+		if i >= len(was.Params) {
+			lines, most = append(lines, p.Name+" is new"), math.NaN()
+		} else if w := was.Params[i].Widening(p); !(w <= 1+1e-9) {
+			lines, most = append(lines, fmt.Sprintf("%s was %s and is %s", p.Name, rangeText(was.Params[i]), rangeText(p))), math.Max(most, w)
+		}
+	}
+	switch {
+	case lines == nil:
+		return ""
+	case gap:
+		left = "leave gap out, or begin a new study"
+	case math.IsNaN(most):
+		left = "restate it, or state change in its place"
+	default:
+		left = fmt.Sprintf("restate it (%v has the same slope), or state change in its place", upwards(stated*most))
+	}
+	what := map[bool]string{false: "constant of [safety]", true: "lipschitz_constant of [optimizer]"}[gap]
+	return fmt.Sprintf("the %s, %.6g, is for the whole range, and the ranges have become wider: %s; %s", what, stated, strings.Join(lines, "; "), left)
+}
+
+func rangeText(p spaces.Param) string {
+	if p.Scale != "" && p.Scale != spaces.Linear {
+		return fmt.Sprintf("%s (%s)", p.Describe(), p.Scale)
+	}
+	return p.Describe()
 }

@@ -45,6 +45,8 @@ type State struct {
 	best       *Trial
 	goal       *Trial // of several objectives: the first that has reached the goals
 	sinceBest  int    // trials finished after the best one
+	shown      shown  // what the trials say of the safety limit
+	before     int    // the trials up to this one were proposed under another safety limit
 	counts     map[optimizer.Status]int
 	inSession  []int             // the trials that finished in this session
 	answered   map[string]string // requests by id, with the reason of those that were refused
@@ -60,7 +62,12 @@ func (s *State) Trial(n int) (*Trial, error) {
 
 // Ended reports whether the study has come to an end that a new session does
 // not open again.
-func (s *State) Ended() bool { return s.Closed != nil && s.Closed.Why != EndGuard }
+func (s *State) Ended() bool { return s.Closed != nil && !s.reopens() }
+
+// reopens reports whether a new session opens the study again.
+func (s *State) reopens() bool {
+	return s.Closed != nil && (s.Closed.Why == EndGuard || s.Closed.Why == EndUnsafe && s.Unsafe() == "")
+}
 
 // Standing says in words whether the study goes on; running says whether a process works
 // on it.

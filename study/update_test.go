@@ -105,6 +105,7 @@ func TestMargins(t *testing.T) {
 	}{
 		{study.Safety{Metric: "size", At: 5}, optimizer.Succeeded, study.Metrics{"loss": 1, "size": 3}, 2},
 		{study.Safety{Metric: "size", At: 5, Least: true}, optimizer.Succeeded, study.Metrics{"loss": 1, "size": 8}, 3},
+		{study.Safety{Metric: "size", At: 5, Noise: 0.5}, optimizer.Succeeded, study.Metrics{"loss": 1, "size": 3}, 1.5},
 		{study.Safety{Metric: "size", At: 5}, optimizer.Succeeded, study.Metrics{"loss": 1}, 0},
 		{study.Safety{Metric: "size", At: 5}, optimizer.Pruned, study.Metrics{"loss": 1, "size": 3}, 0},
 		{study.Safety{Metric: "loss", At: 5}, optimizer.Failed, nil, 0},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,17 +32,10 @@ slower, and --prefer 'latency<=20,error=1' takes the one with the least error of
 			if err := summarize(g, st, l); err != nil {
 				return err
 			}
-			switch {
-			case st.Best() != nil && st.Feasible(st.Best()):
-				return nil
-			case st.Best() != nil && st.Closed == nil:
-				return fmt.Errorf("%w yet", session.ErrInfeasible)
-			case st.Best() != nil:
-				return session.ErrInfeasible
-			case st.Closed == nil:
-				return fmt.Errorf("%w yet", session.ErrNoSuccess)
+			if err = session.Judge(st); errors.Is(err, session.ErrNoSuccess) && st.Closed == nil {
+				return fmt.Errorf("%w yet", err)
 			}
-			return session.ErrNoSuccess
+			return err
 		},
 	}
 	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "of several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")

@@ -83,6 +83,8 @@ type preview struct {
 	Commands []string      `json:"commands"`
 	Files    []previewFile `json:"files,omitempty"`
 	Script   string        `json:"script,omitempty"` // of the first trial's job, or the pilots'
+	// Safety has the constant as it is in the cube.
+	Safety *study.Safety `json:"safety,omitempty"`
 	// Earlier is what the study would begin with.
 	Earlier []study.Earlier `json:"earlier,omitempty"`
 	refused error           // why the batch system would not take it
@@ -119,7 +121,7 @@ const (
 )
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
-	p := &preview{Study: cfg.Name, Dir: string(l), Params: newParamsJSON(cfg.Params), Setup: cfg.RenderSetup(l)}
+	p := &preview{Study: cfg.Name, Dir: string(l), Params: newParamsJSON(cfg.Params), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
 	search, err := cfg.Search()
 	if err != nil {
 		return nil, err
@@ -199,6 +201,10 @@ func (p *preview) print(g *global) error {
 		for _, r := range p.Where {
 			s.WriteString("  " + oneLine(r) + "\n")
 		}
+	}
+	if c := p.Safety; c != nil {
+		side := map[bool]string{false: "at most", true: "at least"}[c.Least]
+		fmt.Fprintf(&s, "\nsafety: %s %s %s, changing by at most %s per unit of the cube\n", oneLine(c.Metric), side, exact(c.At), short(c.Constant))
 	}
 	if p.Earlier != nil {
 		s.WriteString("\nwarm start\n")

@@ -132,7 +132,7 @@ func optunaStudy(st *study.State) *optuna.Study {
 		case t.Done():
 			u.State = map[optimizer.Status]optuna.State{optimizer.Succeeded: optuna.Complete, optimizer.Pruned: optuna.Pruned}[t.Status]
 			var over []journal.Float
-			for _, limit := range st.Config.Limits() {
+			for _, limit := range st.Config.AllLimits() {
 				over = append(over, journal.Float(limit.Over(t.Metrics)))
 			}
 			if over != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,7 +84,7 @@ func (p *progress) begin(s *session.Study) {
 	switch {
 	case st.Closed != nil:
 		advice := "; change its budget to go on"
-		if st.Closed.Why == study.EndExhausted {
+		if st.Closed.Why == study.EndExhausted || st.Closed.Why == study.EndUnsafe {
 			advice = ""
 		}
 		p.line("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice)
@@ -144,7 +145,7 @@ func (p *progress) end(s *session.Study) {
 		fmt.Fprint(p.w, p.pane.wiped())
 		p.pane = nil
 	}
-	if c := s.State().Closed; c != nil && !p.ended && c.Why != study.EndTrials && c.Why != study.EndGuard {
+	if c := s.State().Closed; c != nil && !p.ended && !slices.Contains([]study.Ending{study.EndTrials, study.EndGuard, study.EndUnsafe}, c.Why) {
 		p.line("ended: %s", oneLine(c.Detail))
 	}
 }

@@ -185,6 +185,9 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
 		}
 	}
+	if why := st.Unsafe(); why != "" && (st.Closed == nil || st.Closed.Why != study.EndUnsafe) {
+		s.add("unsafe", "%s", oneLine(why))
+	}
 	remains := ""
 	if left > 0 {
 		remains = fmt.Sprintf(", about %s left", seconds(left))

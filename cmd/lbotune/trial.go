@@ -57,7 +57,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 				out.Value = &t.Value
 			}
 			out.Metrics = metricsJSON(&st.Config, t)
-			if len(st.Config.Limits()) > 0 {
+			if len(st.Config.AllLimits()) > 0 {
 				feasible := st.Feasible(t)
 				out.Feasible, out.Broken = &feasible, st.Config.Broken(t.Metrics)
 			}
@@ -89,6 +89,12 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 		text := "missing"
 		if v, ok := t.Metrics.Get(m.Name); ok {
 			text = number(v)
+		}
+		if s := c.Safety; s != nil && s.Metric == m.Name && !m.Limited() {
+			m.Max = &s.At
+			if s.Least {
+				m.Min, m.Max = m.Max, nil
+			}
 		}
 		out = append(out, oneLine(m.Name)+" = "+text+limitText(m))
 	}

@@ -1,0 +1,30 @@
+package session
+
+import (
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// With a safety limit an answer that comes together with the end of a trial, which it does not
+// know of, is not followed: the end may say that it is not safe.
+func TestAnswerBesideAnEnd(t *testing.T) {
+	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: parser.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}}
+	for _, safety := range []*study.Safety{nil, {Metric: "loss", At: 5, Constant: 1}} {
+		c.Safety = safety
+		st := &study.State{}
+		if err := st.Apply(study.Record{Event: study.Created{ID: "id", Config: c}}); err != nil {
+			t.Fatal(err)
+		}
+		l := &loop{Study: &Study{state: st}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
+		a := asked{}
+		a.question.query.Trial, a.proposal.Point = 2, spaces.Point{0.5}
+		l.answered(a)
+		if followed := len(l.events) == 2; followed != (safety == nil) || l.asking {
+			t.Errorf("with %+v: followed %v", safety, followed)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package study_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// safely is a study whose loss must not be above 5, and changes by at most 8 from one end of
+// x to the other.
+func safely(t *testing.T, change func(*study.Config)) *study.State {
+	t.Helper()
+	c := config()
+	c.Safety = &study.Safety{Metric: "loss", At: 5, Constant: 8 * 9. / 8}
+	if change != nil {
+		change(&c)
+	}
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
+	return st
+}
+
+func measure(t *testing.T, st *study.State, origin optimizer.Origin, x, loss float64) *study.Trial {
+	t.Helper()
+	n := len(st.Trials) + 1
+	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(x, 3)})
+	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(loss)}})
+	return st.Trials[n-1]
+}
+
+// Trials between which the metric is steeper than the constant disprove it; those over the
+// limit end the study, too, unless a person wanted them.
+func TestSafetyIsDisproved(t *testing.T) {
+	noisy := func(c *study.Config) { c.Safety.Noise = 0.1 }
+	sloped := func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9} }
+	for name, c := range map[string]struct {
+		change  func(*study.Config)
+		origin  optimizer.Origin
+		x, loss float64 // of the second trial; the first has 0 and 1
+		want    string  // empty if nothing is wrong
+	}{
+		"as steep as stated":    {nil, optimizer.OriginModel, 0.5, 1 + 9*0.25, ""},
+		"printed by six digits": {nil, optimizer.OriginModel, 1e-6, 1.00001, ""},
+		"steeper":               {nil, optimizer.OriginModel, 0.5, 4.6, "constant = 8 of [safety] does not hold: loss is 1 in trial 1 and 4.6 in trial 2, which takes at least 12.8; to go on"},
+		"steeper by hand":       {nil, optimizer.OriginGiven, 0.5, 4.6, "constant = 8 of [safety] does not hold"},
+		"steeper slopes":        {sloped, optimizer.OriginModel, 0.5, 4.6, "change of [safety] does not hold: loss is 1 in trial 1 and 4.6 in trial 2, which takes slopes at least 1.6 times as large; to go on"},
+		"over the limit":        {nil, optimizer.OriginModel, 1, 5.4, "trial 2 broke the safety limit: loss = 5.4, above 5; to go on"},
+		"over it by hand":       {nil, optimizer.OriginGiven, 1, 5.4, ""},
+		"both":                  {nil, optimizer.OriginModel, 0.5, 6, "trial 2 broke the safety limit: loss = 6, above 5; constant = 8 of [safety] does not hold"},
+		"by chance":             {nil, optimizer.OriginModel, 0, 1.2, "which takes more than any, or the metric varies by chance: say noise = 0.1 or more; to go on"},
+		"with noise":            {noisy, optimizer.OriginModel, 0, 1.2, ""},
+		"with more noise":       {noisy, optimizer.OriginModel, 0.02, 1.4, "which takes at least 17.8, or the metric varies by chance: say noise = 0.155 or more"},
+		"over it by the noise":  {noisy, optimizer.OriginModel, 1, 5.05, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := safely(t, c.change)
+			measure(t, st, optimizer.OriginDefault, 0, 1)
+			second := measure(t, st, c.origin, c.x, c.loss)
+			got, end := st.Unsafe(), st.Ending(0)
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("got %q; want %q", got, c.want)
+			}
+			if (end != nil && end.Why == study.EndUnsafe && end.Detail == got) != (got != "") {
+				t.Errorf("ends with %+v", end)
+			}
+			if apply(t, st, study.Excluded{Trial: second.Number}); st.Unsafe() != "" {
+				t.Errorf("without the trial: %s", st.Unsafe())
+			}
+			if apply(t, st, study.Included{Trial: second.Number}); st.Unsafe() != got {
+				t.Errorf("with it again: %s", st.Unsafe())
+			}
+		})
+	}
+}
+
+// Where trials far from each other differ by too much, too, chance is no explanation.
+func TestSafetyDisprovedByMoreThanChance(t *testing.T) {
+	st := safely(t, nil)
+	measure(t, st, optimizer.OriginDefault, 0, 1)
+	measure(t, st, optimizer.OriginModel, 0.01, 1.2)
+	if got := st.Unsafe(); !strings.Contains(got, "say noise = 0.0775 or more") {
+		t.Errorf("got %q", got)
+	}
+	measure(t, st, optimizer.OriginModel, 0.5, 4.9)
+	if got := st.Unsafe(); !strings.Contains(got, "and 1.2 in trial 2") || strings.Contains(got, "noise") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Another constant lets a study go on, if it holds for what is known; the same does not.
+func TestAnotherSafetyConstant(t *testing.T) {
+	st := safely(t, nil)
+	measure(t, st, optimizer.OriginDefault, 0, 1)
+	measure(t, st, optimizer.OriginModel, 0.5, 6)
+	apply(t, st, *st.Ending(0))
+	apply(t, st, study.Session{Number: 1})
+	if !st.Ended() {
+		t.Error("a session opened it")
+	}
+	for _, c := range []struct {
+		trials   int
+		constant float64
+		want     string
+	}{{20, 9, "trial 2 broke"}, {20, 12, "does not hold: loss is 1 in trial 1 and 6 in trial 2"}, {20, 20, ""}, {21, 20, ""}} {
+		cfg, safety := st.Config, *st.Config.Safety
+		safety.Constant, cfg.Budget.Trials, cfg.Safety = c.constant, c.trials, &safety
+		apply(t, st, study.ConfigChanged{Fingerprint: "f", Config: cfg})
+		if got := st.Unsafe(); c.want == "" && got != "" || !strings.Contains(got, c.want) || st.Ended() {
+			t.Errorf("with %v: %q, ended: %v", c.constant, got, st.Ended())
+		}
+	}
+	measure(t, st, optimizer.OriginModel, 0.55, 5.5)
+	if got := st.Unsafe(); !strings.Contains(got, "trial 3 broke") {
+		t.Errorf("got %q", got)
+	}
+	apply(t, st, *st.Ending(0))
+	apply(t, st, study.Excluded{Trial: 3})
+	if apply(t, st, study.Session{Number: 2}); st.Ended() || st.Closed != nil {
+		t.Error("a measurement that was taken out still ends it")
+	}
+}
+
+// What breaks the safety limit is not the best while something holds it, and is not run
+// again; the optimizer is told what it was told before.
+func TestBreachIsNeverTheBest(t *testing.T) {
+	st := safely(t, func(c *study.Config) {
+		c.Metrics[0].Direction, c.Run.Confirm = study.Maximize, 2
+	})
+	over := measure(t, st, optimizer.OriginGiven, 1, 6)
+	if st.Best() != over || st.Feasible(over) || !st.Breaks(over) || len(st.Unconfirmed()) > 0 {
+		t.Errorf("best %+v", st.Best())
+	}
+	safe := measure(t, st, optimizer.OriginModel, 0.9, 4.9)
+	measure(t, st, optimizer.OriginGiven, 0.95, 5.5)
+	if st.Best() != safe || !st.Feasible(safe) || st.Infeasible() != 2 || len(st.Unconfirmed()) != 1 {
+		t.Errorf("best %+v, %d infeasible", st.Best(), st.Infeasible())
+	}
+	if got := st.Config.Broken(over.Metrics); len(got) != 1 || got[0] != "loss = 6, above 5" {
+		t.Errorf("broken: %q", got)
+	}
+	if o := st.Observation(over); o.Constraints != nil || o.Margin != -1 {
+		t.Errorf("told %+v", o)
+	}
+}
+
+// A constant for ranges that have become wider must be stated anew.
+func TestWidenedRanges(t *testing.T) {
+	ordered := func(n ...int64) spaces.Param {
+		p := spaces.Param{Name: "n", Kind: spaces.KindOrdered}
+		for _, v := range n {
+			p.Choices = append(p.Choices, spaces.Int(v))
+		}
+		return p
+	}
+	constant := func(f float64) func(*study.Config) {
+		return func(c *study.Config) { c.Safety.Constant = f * study.Stretch(c.Params) }
+	}
+	of := func(p spaces.Param) func(*study.Config) {
+		return func(c *study.Config) { c.Params[1] = p; constant(8)(c) }
+	}
+	wider := func(c *study.Config) { c.Params[0].Max = 3 }
+	for name, c := range map[string]struct {
+		was, now, restated func(*study.Config)
+		want               string
+	}{
+		"wider":            {nil, wider, constant(8), "the constant of [safety], 8, is for the whole range, and the ranges have become wider: x was a number from -1 to 1 and is a number from -1 to 3; restate it (16 has the same slope), or state change in its place"},
+		"wider, early":     {constant(8 / 1.125), wider, constant(8), "restate it (16 "},
+		"wider, restated":  {nil, wider, constant(16), ""},
+		"narrower":         {nil, func(c *study.Config) { c.Params[0].Max = 0.9 }, constant(8), ""},
+		"fewer steps":      {nil, func(c *study.Config) { c.Params[1].Max = 8 }, constant(8), ""},
+		"more steps":       {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8), "n was a whole number from 1 to 9 and is a whole number from 1 to 13; restate it (12 "},
+		"another scale":    {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8), "is a whole number from 1 to 9 (log); restate it, or"},
+		"another value":    {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8), "n was one of 2, 4, 8 and is one of 2, 4, 8, 16; restate it, or"},
+		"uneven values":    {of(ordered(1, 2, 3, 4)), of(ordered(1, 3, 4)), constant(8), "restate it (10.7 "},
+		"fewer values":     {of(ordered(2, 4, 8)), of(ordered(4, 8)), constant(8), ""},
+		"by change":        {nil, wider, func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9} }, ""},
+		"without [safety]": {nil, wider, func(c *study.Config) { c.Safety = nil }, ""},
+		"one more": {nil, func(c *study.Config) {
+			c.Params = append(c.Params, spaces.Param{Name: "k", Kind: spaces.KindBool, Default: spaces.Bool(true)})
+			c.Command.Argv = append(c.Command.Argv, "{k}")
+		}, constant(8), "k is new; restate it, or"},
+		"a gap": {func(c *study.Config) {
+			c.Safety, c.Optimizer.LipschitzConstant, c.Budget.Gap = nil, 3, 0.1
+		}, wider, func(c *study.Config) { c.Safety = nil }, "the lipschitz_constant of [optimizer], 3, is for the whole range, and"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st := safely(t, c.was)
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 4)})
+			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2}})
+			cfg := st.Config
+			cfg.Params = append([]spaces.Param(nil), cfg.Params...)
+			if cfg.Safety != nil {
+				safety := *cfg.Safety
+				cfg.Safety = &safety
+			}
+			c.now(&cfg)
+			c.restated(&cfg)
+			_, err := st.Reconfigured(cfg)
+			_, params := st.ReconfiguredParams(cfg)
+			var widened *study.WidenedError
+			if c.want == "" && (err != nil || params != nil) || c.want != "" && !(errors.As(err, &widened) && errors.As(params, &widened)) {
+				t.Fatalf("%v; and the parameters alone: %v; want %q", err, params, c.want)
+			}
+			if c.want != "" && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v; want %q", err, c.want)
+			}
+		})
+	}
+	if w := ordered(1, 2).Widening(spaces.Param{Kind: spaces.KindBool}); !math.IsNaN(w) {
+		t.Errorf("another kind: %v", w)
+	}
+}
