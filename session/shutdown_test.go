@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -76,29 +77,43 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// What a signal has ended while lbotune was dead is lost: the machine was going down.
-func TestShutdownWithoutLbotune(t *testing.T) {
-	bubble(t, func(t *testing.T, dir string) {
-		cfg := config()
-		cfg.Budget.Trials = 1
-		f := &fakeLauncher{program: parabola}
-		s := open(t, dir, &cfg, f)
-		stop := make(chan session.Stop, 1)
-		f.program = func(runner.Job) ending {
-			stop <- session.StopHere // as good as a kill
-			return ending{takes: time.Hour}
-		}
-		_ = s.Run(context.Background(), stop)
-		_ = s.Close()
-		time.Sleep(2 * time.Hour) // until the goroutine has ended that stands for what was left
-		exit := filepath.Join(dir, "trials", "000001", "a1", "exit")
-		if err := os.WriteFile(exit, []byte(`{"code":143,"signal":"SIGTERM"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f.program = parabola
-		st, err := finish(t, dir, &cfg, f)
-		if err != nil || st.Trials[0].Status != optimizer.Succeeded || st.Trials[0].Attempt != 2 {
-			t.Errorf("%v, %+v", err, st.Trials[0])
-		}
-	})
+// What ended while lbotune was dead is lost if a signal has ended it, for the machine was going
+// down, or if what was to be measured has not been seen.
+func TestEndsWithoutLbotune(t *testing.T) {
+	for name, c := range map[string]struct {
+		measure study.Measure
+		exit    string
+	}{
+		"signal": {"", `{"code":143,"signal":"SIGTERM"}`},
+		"memory": {study.PeakMemory, `{"code":0}`},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			cfg := config()
+			cfg.Budget.Trials = 1
+			if c.measure != "" {
+				cfg.Metrics[0].Measure, cfg.Metrics[0].Rule = c.measure, parser.Rule{}
+			}
+			stop := make(chan session.Stop, 1)
+			f := &fakeLauncher{program: func(runner.Job) ending {
+				stop <- session.StopHere // as good as a kill
+				return ending{takes: time.Hour}
+			}}
+			s := open(t, dir, &cfg, f)
+			_ = s.Run(context.Background(), stop)
+			_ = s.Close()
+			time.Sleep(2 * time.Hour) // until the goroutine has ended that stands for what was left
+			if err := os.WriteFile(filepath.Join(dir, "trials", "000001", "a1", "exit"), []byte(c.exit), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f.program = func(job runner.Job) ending {
+				e := parabola(job)
+				e.exit.PeakMemory = 1
+				return e
+			}
+			st, err := finish(t, dir, &cfg, f)
+			if err != nil || st.Trials[0].Status != optimizer.Succeeded || st.Trials[0].Attempt != 2 {
+				t.Errorf("%s: %v, %+v", name, err, st.Trials[0])
+			}
+		})
+	}
 }
