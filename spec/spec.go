@@ -104,6 +104,10 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Run.OKExit = okExit
 	t.sub("run").failedMeans(&cfg.Run, limited)
 	t.optimizer(&cfg.Optimizer)
+	if cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several() {
+		t.sub("budget").at("gap", "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
+			"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early")
+	}
 	cfg.Prune = t.prune()
 	cfg.Safety = t.safety(*cfg)
 	cfg.Hooks = t.hooks()

@@ -232,7 +232,7 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// The gap ends a study only when the best holds its limits, and says how sure that is.
+// The gap ends a study only when the best holds its limits, and under a stated constant.
 func TestGapEnding(t *testing.T) {
 	st := limited(t, func(c *study.Config) { c.Budget.Gap, c.Optimizer.LipschitzConstant = 0.5, 2 })
 	note := func(gap float64, stated bool) optimizer.Note {
@@ -243,14 +243,16 @@ func TestGapEnding(t *testing.T) {
 	}
 	try(t, st, 1, 1, 3)
 	for want, n := range map[string]optimizer.Note{
-		"at most 0.25 is left to gain if the objective has the stated Lipschitz constant 2": note(0.25, true),
-		"about 0.5 is left to gain, judging by the estimated":                               note(0.5, false),
+		"at most 0.25 is left to gain if the objective has no noise and the stated Lipschitz constant 2": note(0.25, true),
 		"": note(0.51, true),
 	} {
 		end := st.GapEnding(n)
 		if (end == nil) != (want == "") || end != nil && (end.Why != study.EndGap || !strings.HasPrefix(end.Detail, want)) {
 			t.Errorf("ended by %+v; want %q", end, want)
 		}
+	}
+	if st.GapEnding(note(0, false)) != nil {
+		t.Error("an estimated constant ends the study")
 	}
 	st.Config.Budget.Gap = 0
 	if st.GapEnding(note(0, true)) != nil {
