@@ -1,14 +1,18 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
 )
 
 // The best trials are repeated with seeds of their own when the study ends, and
@@ -123,4 +127,54 @@ func TestConfirmedOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// A limit that varies by chance lets through who was lucky. The best are run again down the
+// ranking until the means of one hold the limit, and what breaks it at once is not; if none
+// holds it, the study says so.
+func TestConfirmedLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		load      string // of each trial's later runs; the first are 1, but 3 of trial 6
+		best      int
+		confirmed string
+		err       error
+	}{
+		"the first":  {"11111", 1, "1 2 3", nil},
+		"the fourth": {"33312", 4, "1 2 3 4", nil},
+		"none":       {"33333", 1, "1 2 3 4 5", session.ErrInfeasible},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				limit := 2.0
+				cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "load", Rule: parser.Rule{Metric: "load"}, Max: &limit})
+				cfg.Run.Confirm, cfg.Budget.Trials = 2, 6
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					_, id, _ := strings.Cut(job.ID, "/")
+					trial, attempt, _ := strings.Cut(id, "/")
+					load := "1"
+					switch {
+					case trial == "6":
+						load = "3"
+					case attempt != "1":
+						load = string(c.load[trial[0]-'1'])
+					}
+					return ending{stdout: "loss=" + trial + " load=" + load + "\n"}
+				}}
+				st, err := finish(t, dir, &cfg, f)
+				if !errors.Is(err, c.err) {
+					t.Fatal(err)
+				}
+				var confirmed []string
+				for _, trial := range st.Trials {
+					if len(trial.Confirms) > 0 {
+						confirmed = append(confirmed, strconv.Itoa(trial.Number))
+					}
+				}
+				if got := strings.Join(confirmed, " "); got != c.confirmed || st.Best().Number != c.best || st.Feasible(st.Best()) != (c.err == nil) {
+					t.Errorf("trials %s were run again, and the best is %d, %v", got, st.Best().Number, st.Feasible(st.Best()))
+				}
+			})
+		})
+	}
 }

@@ -305,7 +305,11 @@ func (s *simulation) edit(step simStep) {
 		state := st.State()
 		switch step.kind {
 		case "enqueue":
-			return st.Enqueue(spaces.Values{{Name: "x", Value: spaces.Float(float64(step.n%3) / 4)}, {Name: "n", Value: spaces.Int(int64(1 + step.n%9))}})
+			v := spaces.Values{{Name: "x", Value: spaces.Float(float64(step.n%3) / 4)}, {Name: "n", Value: spaces.Int(int64(1 + step.n%9))}}
+			if st.State().Config.Resource() != "" {
+				v = v[:1] // n need not be a rung
+			}
+			return st.Enqueue(v)
 		case "exclude":
 			_ = byHand(st, study.ActionExclude, 1+step.n%10, "") // there may be no such trial
 		case "include":

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// contenders is how many of the best trials are run again to confirm them.
-const contenders = 3
+// fewContenders is how many of the best trials are run again to confirm them.
+const fewContenders = 3
 
 // Confirmation is what the repeats of one of the best trials say. The value by
 // which it became one of the best is not among them: it was chosen for being
@@ -78,12 +78,28 @@ func (s *State) Unconfirmed() []*Trial {
 	if s.Config.Run.Confirm == 0 {
 		return nil
 	}
-	best := s.Ranked()
-	best = best[:min(contenders, len(best))]
+	return slices.DeleteFunc(s.contenders(), func(t *Trial) bool { return s.enough(t) || s.Breaks(t) })
+}
+
+func (s *State) enough(t *Trial) bool {
+	return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm
+}
+
+// contenders are the trials that are run again: those of the front, or the best of those that
+// have held every limit, and the next ones down the ranking as long as the means of all of
+// them break one.
+func (s *State) contenders() []*Trial {
 	if s.Config.Several() {
-		best = s.Front()
+		return s.Front()
 	}
-	return slices.DeleteFunc(best, func(t *Trial) bool {
-		return len(t.Confirms)+t.ConfirmFailures >= s.Config.Run.Confirm || s.Breaks(t)
-	})
+	best := s.Ranked()
+	held := slices.DeleteFunc(slices.Clone(best), func(t *Trial) bool { return s.Config.Violation(t.Metrics) > 0 })
+	if len(held) == 0 {
+		return best[:min(fewContenders, len(best))]
+	}
+	n := min(fewContenders, len(held))
+	for n < len(held) && !slices.ContainsFunc(held[:n], func(t *Trial) bool { return !s.enough(t) || s.Feasible(t) && len(t.Confirms) > 0 }) {
+		n++
+	}
+	return held[:n]
 }

@@ -86,8 +86,17 @@ func (c *Config) Violation(m outcomes) float64 {
 	return sum
 }
 
-// Feasible reports whether a trial with a value holds every limit.
-func (s *State) Feasible(t *Trial) bool { return s.Config.Violation(t.Metrics) == 0 }
+// Means are the metrics by which it is judged whether a trial holds the limits: its own, or
+// the means of the runs that have confirmed it, since it was chosen for what its own were.
+func (s *State) Means(t *Trial) Reported {
+	if s.Config.Run.Confirm > 0 && len(t.Confirms) > 1 {
+		return Combine(t.Confirms, "mean").Reported()
+	}
+	return t.Metrics
+}
+
+// Feasible reports whether a trial with a value holds every limit, by its Means.
+func (s *State) Feasible(t *Trial) bool { return s.Config.Violation(s.Means(t)) == 0 }
 
 // Infeasible is how many trials have succeeded and break a limit.
 func (s *State) Infeasible() int {

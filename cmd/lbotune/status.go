@@ -175,13 +175,13 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	}
 	if b := st.Best(); b != nil && st.Config.Several() {
 		s.add("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
-		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+		if broken := st.Config.Broken(st.Means(b)); len(broken) > 0 {
 			s.add("", "no trial holds every limit")
 		}
 	} else if b != nil {
 		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), bestValue(st, b), b.Number)
 		s.add("", "%s", shortValues(b.Values))
-		if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+		if broken := st.Config.Broken(st.Means(b)); len(broken) > 0 {
 			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
 		}
 	}

@@ -50,8 +50,10 @@ type confirmedJSON struct {
 	Margin float64 `json:"margin"` // of a 95 % confidence interval
 	// Tied says that the best one cannot be told apart from this one.
 	Tied bool `json:"tied"`
-	// Means are, of several objectives, those of all metrics.
+	// Means are, of several objectives or beside limits, those of all metrics.
 	Means study.Metrics `json:"means,omitempty"`
+	// Feasible says, beside limits, whether the means hold them all.
+	Feasible *bool `json:"feasible,omitempty"`
 }
 
 func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
@@ -77,8 +79,12 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	cs := st.Confirmations()
 	for _, c := range cs {
 		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0])}
-		if st.Config.Several() {
+		if st.Config.Several() || len(st.Config.AllLimits()) > 0 {
 			one.Means = c.Metrics
+		}
+		if len(st.Config.AllLimits()) > 0 {
+			feasible := st.Feasible(c.Trial)
+			one.Feasible = &feasible
 		}
 		out.Confirmed = append(out.Confirmed, one)
 	}
@@ -198,10 +204,12 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
-	if side := sideMetrics(&st.Config, b, short); len(side) > 0 {
+	means := *b
+	means.Metrics = st.Means(b)
+	if side := sideMetrics(&st.Config, &means, short); len(side) > 0 {
 		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
 	}
-	if broken := st.Config.Broken(b.Metrics); len(broken) > 0 {
+	if broken := st.Config.Broken(means.Metrics); len(broken) > 0 {
 		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(broken, "; ")))
 	}
 	describeConfirmed(&s, st)

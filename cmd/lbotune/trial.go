@@ -59,7 +59,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 			out.Metrics = metricsJSON(&st.Config, t)
 			if len(st.Config.AllLimits()) > 0 {
 				feasible := st.Feasible(t)
-				out.Feasible, out.Broken = &feasible, st.Config.Broken(t.Metrics)
+				out.Feasible, out.Broken = &feasible, st.Config.Broken(st.Means(t))
 			}
 		}
 	}

@@ -294,7 +294,7 @@ func (s *Study) panel(t *Trial) panel {
 		add("reason", t.Failure.Text)
 		tip = append(tip, clean(t.Failure.Text, 80))
 	}
-	for _, limit := range s.state.Config.Broken(t.Metrics) {
+	for _, limit := range s.state.Config.Broken(s.state.Means(t.Trial)) {
 		if t.Standing == infeasible {
 			add("limit", limit)
 		}
