@@ -59,7 +59,7 @@ func (l *loop) watchOn() {
 
 func (l *loop) endWatch(w study.Watched) {
 	if w.Finish > 0 {
-		l.pruner.Finish(w.Finish)
+		l.pruner.Finish(w.Finish, w.Reading.Value)
 	}
 	if w.Forget > 0 {
 		l.pruner.Forget(w.Forget)
@@ -98,6 +98,10 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 		d := l.pruner.Read(l.state.Maximized(r.id.Trial, reading))
 		if d.Keep {
 			keep = append(keep, reading)
+		}
+		if d.Steeper > 0 && !l.steeper {
+			l.steeper = true
+			l.opts.Log.Warn("slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
 		}
 		if d.Stop && runs {
 			r.cut = true

@@ -218,6 +218,9 @@ func (t *table) checkTogether(cfg study.Config) {
 	if p.Method == "reachable" && pick != "" && pick != parser.PickLast && pick != best {
 		sub.at("method", fmt.Sprintf("pick = %q or \"last\"", best), "reachable bounds the last reading and the best one; the objective has pick = %q", pick)
 	}
+	if p.Method == "reachable" && cfg.Run.Repeats > 1 {
+		sub.at("method", "choose another method, or leave repeats out", "reachable compares readings of single runs, and with repeats a trial counts by the mean or median of several")
+	}
 	if p.Resource == "" {
 		return
 	}

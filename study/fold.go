@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -117,6 +118,9 @@ func (s *State) configChanged(e ConfigChanged) error {
 			t.Values = withAdded(t.Values, space, before)
 			t.Point, err = search.Encode(t.Values)
 			t.Outside = err != nil
+		}
+		if s.noBar(t) {
+			s.watch(Watched{Forget: t.Number})
 		}
 	}
 	for k, e := range s.Earlier {
@@ -263,10 +267,10 @@ func (s *State) finished(e Finished, at time.Time) error {
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
 	t.Value, t.Metrics = value, e.Metrics.Reported()
-	if t.Status == optimizer.Failed {
+	if t.Status == optimizer.Failed || s.noBar(t) {
 		s.watch(Watched{Forget: t.Number})
 	} else {
-		s.watch(Watched{Finish: t.Number})
+		s.watch(Watched{Finish: t.Number, Reading: pruner.Reading{Value: s.worth(value)}})
 	}
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++

@@ -262,3 +262,37 @@ func TestGapEnding(t *testing.T) {
 		t.Error("a proposal that knows of no gap ends the study")
 	}
 }
+
+// By a rule that stops what cannot become the best, no trial is stopped for one that could not
+// be the best itself: it breaks a limit, or lies outside of the ranges by now. What ended well
+// sets the bar by its value.
+func TestNoBarForOthers(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "reachable", MaxStep: 4, Slope: 1} })
+	fine := try(t, st, 1, 10, 3)
+	try(t, st, 0.5, 11, 3)
+	told := func() (finished, forgotten []int) {
+		for _, w := range st.Watched {
+			switch {
+			case w.Finish > 0:
+				finished = append(finished, w.Finish)
+				if w.Reading.Value != -1 || w.Reading.Trial != 0 {
+					t.Errorf("trial %d sets the bar at %v", w.Finish, w.Reading.Value)
+				}
+			case w.Forget > 0:
+				forgotten = append(forgotten, w.Forget)
+			}
+		}
+		return finished, forgotten
+	}
+	if a, b := told(); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{2}) {
+		t.Errorf("trials %v set the bar, %v do not", a, b)
+	}
+	narrow := st.Config
+	narrow.Params = slices.Clone(narrow.Params)
+	x, _ := fine.Values.Get("x")
+	narrow.Params[0].Max = x.Any().(float64) / 2
+	apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: narrow})
+	if _, b := told(); !fine.Outside || !slices.Contains(b, 1) {
+		t.Errorf("trial 1 is outside: %v; forgotten are %v", fine.Outside, b)
+	}
+}

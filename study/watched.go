@@ -6,9 +6,9 @@ import "github.com/lbotune/lbotune/internal/pruner"
 // whose readings stay or go. A pruner that is given them in order goes on as
 // the one that made the decisions.
 type Watched struct {
-	Reading        pruner.Reading
-	Finish, Forget int  // numbers of trials, 0 for none
-	excluded       bool // Forget is for an exclusion, which may be taken back
+	Reading        pruner.Reading // with Finish the trial's value alone
+	Finish, Forget int            // numbers of trials, 0 for none
+	excluded       bool           // Forget is for an exclusion, which may be taken back
 }
 
 // watch keeps what the pruner has to know of an event.
@@ -25,4 +25,11 @@ func (s *State) Maximized(trial int, r Reading) pruner.Reading {
 		out.Others = append(out.Others, s.Config.Objectives()[j+1].Direction.Maximized(v))
 	}
 	return out
+}
+
+// noBar reports whether other trials must not be stopped for a finished one, however good its
+// readings are, by a rule that stops what cannot become the best: it could not be the best
+// itself, since it breaks a limit or lies outside of the ranges.
+func (s *State) noBar(t *Trial) bool {
+	return s.Config.Prune != nil && s.Config.Prune.Method == string(pruner.Reachable) && t.Done() && (t.Outside || t.Succeeded() && !s.Feasible(t))
 }

@@ -42,8 +42,8 @@ func (w *waiting) read(r Reading) Decision {
 		w.settings.tellOne(own.best), number(own.at), own.since)}
 }
 
-func (w *waiting) finish(trial int) { delete(w.trials, trial) }
-func (w *waiting) forget(trial int) { delete(w.trials, trial) }
+func (w *waiting) finish(trial int, _ float64) { delete(w.trials, trial) }
+func (w *waiting) forget(trial int)            { delete(w.trials, trial) }
 
 // bound stops a trial at a reading strictly worse than the threshold.
 type bound struct{ settings Settings }
@@ -56,5 +56,5 @@ func (b bound) read(r Reading) Decision {
 	return Decision{Stop: true, Why: fmt.Sprintf("%s, worse than the threshold %s", v, limit)}
 }
 
-func (bound) finish(int) {}
-func (bound) forget(int) {}
+func (bound) finish(int, float64) {}
+func (bound) forget(int)          {}

@@ -84,7 +84,7 @@ func (c *curves) at(step float64, own *curve) []float64 {
 	return out
 }
 
-func (c *curves) finish(trial int) {
+func (c *curves) finish(trial int, _ float64) {
 	if own := c.trials[trial]; own != nil {
 		own.ended = true
 	}

@@ -13,7 +13,7 @@ func every() map[string]pruner.Settings {
 	all := comparing()
 	all["patience"] = pruner.Settings{Method: pruner.Patience, Patience: 3}
 	all["threshold"] = pruner.Settings{Method: pruner.Threshold, Threshold: -1.5}
-	all["reachable"] = pruner.Settings{Method: pruner.Reachable, Slope: 0.03, MaxStep: 30}
+	all["reachable"] = pruner.Settings{Method: pruner.Reachable, Factor: 0.01, MaxStep: 30}
 	return all
 }
 
@@ -54,7 +54,7 @@ func (s *studying) turn() pruner.Decision {
 		}
 		return pruner.Decision{}
 	case len(slot.printed) == 30:
-		s.pruner.Finish(slot.trial)
+		s.pruner.Finish(slot.trial, math.NaN())
 		s.journal = append(s.journal, entry{finish: slot.trial})
 		slot.trial = 0
 		return pruner.Decision{}
@@ -69,7 +69,7 @@ func (s *studying) turn() pruner.Decision {
 		s.journal = append(s.journal, entry{reading: r})
 	}
 	if d.Stop {
-		s.pruner.Finish(slot.trial)
+		s.pruner.Finish(slot.trial, math.NaN())
 		s.journal = append(s.journal, entry{finish: slot.trial})
 		slot.trial = 0
 	}
@@ -83,7 +83,7 @@ func (s *studying) crash(settings pruner.Settings) {
 	for _, e := range s.journal {
 		switch {
 		case e.finish > 0:
-			s.pruner.Finish(e.finish)
+			s.pruner.Finish(e.finish, math.NaN())
 		case e.forget > 0:
 			s.pruner.Forget(e.forget)
 		default:
@@ -177,7 +177,7 @@ func FuzzReadings(f *testing.F) {
 				t.Fatalf("%+v: %+v", r, d)
 			}
 			if rng.IntN(20) == 0 {
-				p.Finish(rng.IntN(5))
+				p.Finish(rng.IntN(5), math.NaN())
 			}
 		}
 	})
@@ -192,7 +192,7 @@ func BenchmarkMedian(b *testing.B) {
 		for step := range 100 {
 			p.Read(pruner.Reading{Trial: trial, Step: float64(step), Value: 1})
 		}
-		p.Finish(trial)
+		p.Finish(trial, math.NaN())
 	}
 	for trial := 1000; b.Loop(); trial++ {
 		p.Read(pruner.Reading{Trial: trial, Step: 50, Value: 2})

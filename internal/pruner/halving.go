@@ -66,7 +66,7 @@ func (h *halving) rung(step float64) int {
 }
 
 // finish changes nothing: a trial is compared with from the moment it is there.
-func (h *halving) finish(int) {}
+func (h *halving) finish(int, float64) {}
 
 func (h *halving) forget(trial int) {
 	for _, rung := range h.rungs {

@@ -30,13 +30,16 @@ type Decision struct {
 	// the trial, so that it has succeeded with the value of its readings. Without
 	// it the trial's value is unknown: it is pruned.
 	Complete bool
+	// Steeper, if not 0, is by how much a step has improved the reading, more than the stated
+	// Settings.Slope, and more than was known.
+	Steeper float64
 }
 
 // rule is one way of deciding.
 type rule interface {
 	// read takes a reading whose value is a number or -Inf.
 	read(Reading) Decision
-	finish(trial int)
+	finish(trial int, value float64)
 	forget(trial int)
 }
 
@@ -103,9 +106,9 @@ func (p *Pruner) Restore(r Reading) {
 	}
 }
 
-// Finish says that a trial has ended well or was stopped by a decision. Its
-// readings stay and others are compared with them.
-func (p *Pruner) Finish(trial int) { p.rule.finish(trial) }
+// Finish says that a trial has ended well, with a value that is maximized as readings are, or
+// was stopped by a decision, and has NaN. Its readings stay and others are compared with them.
+func (p *Pruner) Finish(trial int, value float64) { p.rule.finish(trial, value) }
 
 // Forget takes the readings of a trial back: it has failed, it was excluded, or
 // it begins again from the start.

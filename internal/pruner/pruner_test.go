@@ -31,7 +31,7 @@ func feed(p *pruner.Pruner, trial int, values ...float64) (d pruner.Decision, st
 // ended feeds a trial and finishes it.
 func ended(p *pruner.Pruner, trial int, values ...float64) {
 	feed(p, trial, values...)
-	p.Finish(trial)
+	p.Finish(trial, math.NaN())
 }
 
 // The averages at step 3 are 2, 4 and 9, of which 4 is the median: a best
@@ -184,7 +184,7 @@ func TestAloneOrAllEqualNobodyIsStopped(t *testing.T) {
 				if d, step := feed(p, trial, v, v, v, v, v, v, v, v, v, v); d.Stop {
 					t.Errorf("%s: trial %d, equal to all others, stopped at step %d: %s", name, trial, step, d.Why)
 				}
-				p.Finish(trial)
+				p.Finish(trial, math.NaN())
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestMinTrialsAndWarmup(t *testing.T) {
 			if d, step := feed(p, trial, 10, 10, 10-float64(trial)); d.Stop {
 				t.Errorf("%s: stopped trial %d at step %d", name, trial, step)
 			}
-			p.Finish(trial)
+			p.Finish(trial, math.NaN())
 		}
 		if _, step := feed(p, 7, 0, 0, 0, 0); step != 3 {
 			t.Errorf("%s: stopped at step %d, want 3", name, step)
@@ -217,7 +217,7 @@ func TestWhatIsNotFiniteIsWorst(t *testing.T) {
 			if !d.Stop || !strings.Contains(d.Why, "not a finite number") {
 				t.Errorf("%s: %v gives %+v", name, v, d)
 			}
-			p.Finish(9)
+			p.Finish(9, math.NaN())
 			if d, _ := feed(p, 10, 4); d.Stop {
 				t.Errorf("%s: after %v the best trial is stopped: %s", name, v, d.Why)
 			}
@@ -244,7 +244,7 @@ func TestStepsRepeatGoBackAndJump(t *testing.T) {
 	for _, r := range [][2]float64{{0, 1}, {0, 500}, {1, 1}, {1, 500}, {0, 500}, {10, 10}, {9, 500}, {10, -500}} {
 		p.Read(pruner.Reading{Trial: 1, Step: r[0], Value: r[1]})
 	}
-	p.Finish(1)
+	p.Finish(1, math.NaN())
 	// Steps 0 and 1 weigh 1 each, step 10 weighs 9: (1 + 1 + 90) / 11 = 92/11.
 	for v, stop := range map[float64]bool{92.0/11 - 1e-9: true, 92.0/11 + 1e-9: false} {
 		if d := p.Read(pruner.Reading{Trial: 2, Step: 10, Value: v}); d.Stop != stop {

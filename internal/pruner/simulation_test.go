@@ -53,14 +53,14 @@ func (p *program) measured(epoch int) float64 { return -p.loss(epoch) - simNoise
 // judge stops trials.
 type judge interface {
 	Read(pruner.Reading) pruner.Decision
-	Finish(trial int)
+	Finish(trial int, value float64)
 }
 
 // nobody stops no trial.
 type nobody struct{}
 
 func (nobody) Read(pruner.Reading) pruner.Decision { return pruner.Decision{} }
-func (nobody) Finish(int)                          {}
+func (nobody) Finish(int, float64)                 {}
 
 // upsideDown is a broken rule: it likes what is bad.
 type upsideDown struct{ *pruner.Pruner }
@@ -151,7 +151,7 @@ func simulate(seed uint64, j judge) study {
 			p.clock += p.program.speed
 			continue
 		}
-		j.Finish(p.trial)
+		j.Finish(p.trial, math.NaN())
 		if !begin(p) {
 			places = slices.Delete(places, i, i+1)
 		}
