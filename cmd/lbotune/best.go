@@ -29,7 +29,7 @@ slower, and --prefer 'latency<=20,error=1' takes the one with the least error of
 			if prefer != nil {
 				return preferred(g, st, l, prefer)
 			}
-			if err := summarize(g, st, l); err != nil {
+			if err := summarize(g, st, l, nil); err != nil {
 				return err
 			}
 			if err = session.Judge(st); errors.Is(err, session.ErrNoSuccess) && st.Closed == nil {

@@ -34,6 +34,10 @@ model is too poor to tell, that is said instead, and the exit code is 5.`,
 			rows := [][]string{{"parameter", "variance", "", "alone", "", "gain", ""}}
 			for _, r := range im.Ranked() {
 				row := []string{r.Param}
+				if r.Never {
+					rows = append(rows, append(row, "never varied"))
+					continue
+				}
 				for _, v := range []report.Interval{r.Total, r.Main, im.Share(r.Gain)} {
 					row = append(row, fmt.Sprintf("%.0f %%", 100*v.Value), fmt.Sprintf("%.0f to %.0f", 100*v.Low, 100*v.High))
 				}

@@ -36,8 +36,10 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
 			if err != nil {
 				return err
 			}
-			if format == "" {
-				format = map[string]string{".jsonl": "jsonl", ".log": "optuna"}[filepath.Ext(out)]
+			if end := filepath.Ext(out); format == "" && end != "" {
+				if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {
+					return usagef("-o %s: found %s; allowed are .csv, .jsonl, .log, or --format beside it", out, end)
+				}
 			}
 			var b bytes.Buffer
 			switch {

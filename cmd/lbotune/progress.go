@@ -87,7 +87,7 @@ func (p *progress) begin(s *session.Study) {
 		if st.Closed.Why == study.EndExhausted || st.Closed.Why == study.EndUnsafe {
 			advice = ""
 		}
-		p.line("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice)
+		p.print("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice) // also with -q: nothing is run
 	case st.Config.Budget.Trials > 0 && len(st.Order) == len(st.Trials) && len(st.Order) >= st.Config.Budget.Trials:
 		p.line("study %s: %s", dir, howFar(st)) // its budget was made smaller
 	case len(st.Trials) > 0:

@@ -49,8 +49,11 @@ as md the page's text; as json all that the page shows. Export writes the trials
 			default:
 				format = "html"
 			}
-			if format == "csv" || end == "csv" {
+			switch {
+			case format == "csv" || end == "csv":
 				return &hinted{usagef("a report is not written as csv"), "lbotune export writes the trials as csv"}
+			case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
+				return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
 			}
 			if !slices.Contains(formats, format) {
 				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))

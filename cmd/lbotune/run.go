@@ -241,6 +241,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 			return err
 		}
 	}
+	before := len(s.State().Order)
 	ui.begin(s)
 	for _, text := range othersOnGPUs(&s.State().Config) {
 		ui.say(text)
@@ -262,7 +263,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 			ui.line("%s", line)
 		}
 	}
-	err = summarize(g, s.State(), s.Layout())
+	ran := len(s.State().Order) - before
+	err = summarize(g, s.State(), s.Layout(), &ran)
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[*signalError](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)
 	}

@@ -23,9 +23,11 @@ type summaryJSON struct {
 	Direction string `json:"direction"`
 	Proposed  int    `json:"proposed"`
 	Finished  int    `json:"finished"`
-	Succeeded int    `json:"succeeded"`
-	Failed    int    `json:"failed"`
-	Pruned    int    `json:"pruned"`
+	// Ran is how many trials have finished in this run.
+	Ran       *int `json:"ran,omitempty"`
+	Succeeded int  `json:"succeeded"`
+	Failed    int  `json:"failed"`
+	Pruned    int  `json:"pruned"`
 	// Infeasible are those of the succeeded that break a limit.
 	Infeasible int        `json:"infeasible,omitempty"`
 	Seconds    float64    `json:"seconds"`
@@ -91,10 +93,13 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	return out
 }
 
-// summarize prints the result of a study.
-func summarize(g *global, st *study.State, l study.Layout) error {
+// summarize prints the result of a study, of which ran trials have finished just now; nil
+// where nothing was to be run.
+func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
 	if g.json {
-		return printJSON(g.out, newSummaryJSON(st, l))
+		out := newSummaryJSON(st, l)
+		out.Ran = ran
+		return printJSON(g.out, out)
 	}
 	b := st.Best()
 	if b == nil {

@@ -38,6 +38,8 @@ type ParamRow struct {
 	// alone, Total that in which it has a part: first-order and total Sobol indices.
 	Main  Interval `json:"main"`
 	Total Interval `json:"total"`
+	// Never says that all trials had one value of it, so that nothing is known of it.
+	Never bool `json:"never_varied,omitempty"`
 }
 
 // Interval is an estimate, with the ends of what functions drawn from the posterior
@@ -127,6 +129,14 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 	}
 	n := min(max(2048/(d+2), 64), 256)
 	points = append(points, pickFreeze(space, n, rng)...)
+	never := s.neverVaried()
+	for i := range d {
+		if never[i] {
+			for _, p := range points {
+				copyParam(space, i, p, best.Point)
+			}
+		}
+	}
 	e, err := model.Explain(ctx, q, points)
 	if err != nil {
 		return nil, err
@@ -152,9 +162,27 @@ func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimi
 		}
 	}
 	for i, p := range s.Params {
-		im.Params = append(im.Params, ParamRow{p.Name, interval(gains[i]), interval(mains[i]), interval(totals[i])})
+		row := ParamRow{Param: p.Name, Never: never[i]}
+		if !row.Never {
+			row.Gain, row.Main, row.Total = interval(gains[i]), interval(mains[i]), interval(totals[i])
+		}
+		im.Params = append(im.Params, row)
 	}
 	return im, nil
+}
+
+// neverVaried tells of each parameter whether all trials that the model knows had one value
+// of it.
+func (s *Study) neverVaried() []bool {
+	never := make([]bool, len(s.Params))
+	for i, p := range s.Params {
+		first, _ := s.ranked[0].Values.Get(p.Name)
+		never[i] = !slices.ContainsFunc(s.ranked, func(t *Trial) bool {
+			v, _ := t.Values.Get(p.Name)
+			return v != first
+		})
+	}
+	return never
 }
 
 // scaled is a function whose importance is looked at: in logarithms if the values ask for

@@ -165,6 +165,16 @@ func TestImportance(t *testing.T) {
 		}
 	}
 
+	still := begin(t, float("x"), float("y"), float("z")) // of which z was added, and never varied
+	for range 20 {
+		u := []float64{rng.Float64(), rng.Float64(), 0.1}
+		still.trialOf(u, 4*(u[0]-0.3)*(u[0]-0.3)+u[1])
+	}
+	params := still.of(false).Model.Importance.Params
+	if z := params[2]; !z.Never || z.Total != (Interval{}) || z.Gain != (Interval{}) || params[0].Never || params[1].Never || params[0].Total.Value+params[1].Total.Value < 0.9 {
+		t.Errorf("%+v", params)
+	}
+
 	noise := begin(t, float("x"), float("y"))
 	for range 30 {
 		noise.trialOf([]float64{rng.Float64(), rng.Float64()}, rng.NormFloat64())

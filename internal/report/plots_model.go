@@ -124,7 +124,7 @@ func (s *Study) bars(title, label string, of func(ParamRow) (Interval, float64))
 	if s.Model == nil || s.Model.Importance == nil {
 		return ""
 	}
-	rows := slices.Clone(s.Model.Importance.Params)
+	rows := slices.DeleteFunc(slices.Clone(s.Model.Importance.Params), func(r ParamRow) bool { return r.Never })
 	value := func(r ParamRow) float64 { v, _ := of(r); return v.Value }
 	slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(value(b), value(a)) })
 	rows = rows[:min(len(rows), 15)]

@@ -374,8 +374,8 @@ func TestFront(t *testing.T) {
 
 func fixedModel() *Model {
 	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importance{From: "median", Start: 0.8, End: 0.5, Params: []ParamRow{
-		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}},
-		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}}}}}
+		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, false},
+		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, false}}}}
 	for _, p := range []string{"x", "kind"} {
 		m.Slices = append(m.Slices, Slice{p, []float64{0, 0.5, 1}, []float64{0.6, 0.5, 0.7}, []float64{0.5, 0.45, 0.5}, []float64{0.8, 0.6, 0.9}, []bool{false, false, true}})
 	}

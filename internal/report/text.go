@@ -19,6 +19,10 @@ func (s *Study) Markdown(w io.Writer) error {
 		b.WriteString("\n| parameter | part in the variance | alone | on the way to the best |\n| --- | --- | --- | --- |\n")
 		im := s.Model.Importance
 		for _, r := range im.Ranked() {
+			if r.Never {
+				fmt.Fprintf(&b, "| %s | never varied | | |\n", escape(r.Param))
+				continue
+			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), im.Share(r.Gain).percent())
 		}
 	}
