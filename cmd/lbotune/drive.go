@@ -106,35 +106,90 @@ type driveAnswer struct {
 // driveLine is the longest line of a request.
 const driveLine = 1 << 20
 
+// readLine reads the next line, of which only the beginning is returned if it is too long.
+func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+	line, err = in.ReadSlice('\n')
+	line = bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		tooLong = true
+		_, err = in.ReadSlice('\n')
+	}
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	return line, tooLong, err
+}
+
+// finiteJSON writes in quotes what Python and others write for numbers that JSON lacks.
+func finiteJSON(line []byte) []byte {
+	out := make([]byte, 0, len(line))
+	for quoted := false; len(line) > 0; {
+		if !quoted {
+			if word := bareNumber(line); word != "" {
+				out = append(append(append(out, '"'), word...), '"')
+				line = line[len(word):]
+				continue
+			}
+		}
+		n := 1
+		switch {
+		case line[0] == '"':
+			quoted = !quoted
+		case line[0] == '\\' && quoted && len(line) > 1:
+			n = 2
+		}
+		out, line = append(out, line[:n]...), line[n:]
+	}
+	return out
+}
+
+func bareNumber(line []byte) string {
+	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+		if bytes.HasPrefix(line, []byte(word)) {
+			return word
+		}
+	}
+	return ""
+}
+
 // serve answers until the end of the input. Between two lines it takes what other people
 // ask of the study.
 func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	lines, failed := make(chan []byte), make(chan error, 1)
+	type input struct {
+		text    []byte
+		tooLong bool
+	}
+	lines, failed := make(chan input), make(chan error, 1)
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	go func() {
-		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, driveLine)
-		for scan.Scan() {
+		for from := bufio.NewReaderSize(in, driveLine); ; {
+			text, tooLong, err := readLine(from)
+			if err != nil {
+				failed <- err
+				return
+			}
 			select {
-			case lines <- bytes.Clone(scan.Bytes()):
+			case lines <- input{text, tooLong}:
 			case <-ctx.Done():
 				return
 			}
 		}
-		failed <- scan.Err()
 	}()
 	look := time.NewTicker(driveLook)
 	defer look.Stop()
 	for {
 		select {
 		case line := <-lines:
-			if len(bytes.TrimSpace(line)) == 0 {
+			if len(bytes.TrimSpace(line.text)) == 0 {
 				continue
 			}
-			a, err := d.answer(ctx, line)
-			if err != nil {
-				return err
+			a := driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}
+			if !line.tooLong {
+				var err error
+				if a, err = d.answer(ctx, line.text); err != nil {
+					return err
+				}
 			}
 			if err := printLine(out, a); err != nil {
 				return err
@@ -144,7 +199,7 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 				return err
 			}
 		case err := <-failed:
-			if err != nil {
+			if !errors.Is(err, io.EOF) {
 				return usagef("standard input: %w", err)
 			}
 			return nil
@@ -158,10 +213,14 @@ const driveLook = 250 * time.Millisecond
 // answer answers one line. The error is one of lbotune's own, which ends it.
 func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err error) {
 	var r driveRequest
-	in := json.NewDecoder(bytes.NewReader(line))
+	in := json.NewDecoder(bytes.NewReader(finiteJSON(line)))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&r); err != nil {
 		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil
+	}
+	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return driveAnswer{ID: r.ID, Error: "the line has more than one request, and none was taken"}, nil
 	}
 	switch r.Do {
 	case "ask":
@@ -211,6 +270,11 @@ func (d *driver) handed(t *study.Trial) driveAnswer {
 }
 
 func (d *driver) tell(r driveRequest) (driveAnswer, error) {
+	objective := d.State().Config.Objective().Name
+	if v, told := r.Metrics[objective]; told && r.Value == nil && r.Failed == "" {
+		r.Value = &v
+		delete(r.Metrics, objective)
+	}
 	if (r.Value == nil) == (r.Failed == "") {
 		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
 	}
