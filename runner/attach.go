@@ -12,6 +12,7 @@ import (
 // Attach implements Attacher.
 func (l *Local) Attach(ctx context.Context, job Job) (Exit, error) {
 	l.adopt()
+	reserveThreads()
 	exit, err := l.attach(ctx, job)
 	if err != nil {
 		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)

@@ -60,6 +60,7 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
 	}
 	l.adopt()
+	reserveThreads()
 	var a *attempt
 	var exit Exit
 	short := false

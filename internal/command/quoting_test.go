@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -112,10 +113,7 @@ func soup(rnd *rand.Rand) string {
 
 // Whatever template is accepted, in no shell is a part of a value executed.
 func TestNoTemplateExecutesValues(t *testing.T) {
-	wanted := 1200
-	if testing.Short() {
-		wanted = 200
-	}
+	wanted := effort.Of(50, 100, 1200)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var templates []string
 	for len(templates) < wanted {
@@ -199,7 +197,7 @@ func TestValuesArriveAsTheyAre(t *testing.T) {
 	for _, shell := range shells(t) {
 		for i, w := range words {
 			for j, format := range commands {
-				if testing.Short() && (i+j)%4 != 0 {
+				if (i+j)%effort.Of(12, 6, 1) != 0 {
 					continue
 				}
 				text := fmt.Sprintf(format, w.before+"{c}"+w.after)
