@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,8 +37,11 @@ func TestRejoinedKeepTheirSlots(t *testing.T) {
 		before := slotsOf(s.State(), 4)
 
 		cfg.Run.Workers = 2
+		var mu sync.Mutex // two workers run the program at a time
 		var started []string
 		second := &rejoiner{fakeLauncher: &fakeLauncher{program: func(job runner.Job) ending {
+			mu.Lock()
+			defer mu.Unlock()
 			started = append(started, job.Argv[len(job.Argv)-1])
 			return parabola(job)
 		}}}
