@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
@@ -120,38 +121,6 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 	return line, tooLong, err
 }
 
-// finiteJSON writes in quotes what Python and others write for numbers that JSON lacks.
-func finiteJSON(line []byte) []byte {
-	out := make([]byte, 0, len(line))
-	for quoted := false; len(line) > 0; {
-		if !quoted {
-			if word := bareNumber(line); word != "" {
-				out = append(append(append(out, '"'), word...), '"')
-				line = line[len(word):]
-				continue
-			}
-		}
-		n := 1
-		switch {
-		case line[0] == '"':
-			quoted = !quoted
-		case line[0] == '\\' && quoted && len(line) > 1:
-			n = 2
-		}
-		out, line = append(out, line[:n]...), line[n:]
-	}
-	return out
-}
-
-func bareNumber(line []byte) string {
-	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-		if bytes.HasPrefix(line, []byte(word)) {
-			return word
-		}
-	}
-	return ""
-}
-
 // serve answers until the end of the input. Between two lines it takes what other people
 // ask of the study.
 func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -213,7 +182,7 @@ const driveLook = 250 * time.Millisecond
 // answer answers one line. The error is one of lbotune's own, which ends it.
 func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err error) {
 	var r driveRequest
-	in := json.NewDecoder(bytes.NewReader(finiteJSON(line)))
+	in := json.NewDecoder(bytes.NewReader(parser.QuoteNonFinite(line)))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&r); err != nil {
 		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil

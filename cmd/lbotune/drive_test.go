@@ -29,19 +29,3 @@ func TestReadLine(t *testing.T) {
 		t.Errorf("read %q", text)
 	}
 }
-
-// Numbers that JSON lacks are written in quotes, and text is left alone.
-func TestFiniteJSON(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"value": NaN}`: `{"value": "NaN"}`,
-		`{"metrics": {"a": -Infinity, "b": 1e-3}}`: `{"metrics": {"a": "-Infinity", "b": 1e-3}}`,
-		`{"failed": "NaN \\", "value": Infinity}`:  `{"failed": "NaN \\", "value": "Infinity"}`,
-		`{"failed": "a \" NaN"}`:                   `{"failed": "a \" NaN"}`,
-		`{"value": "NaN"}`:                         `{"value": "NaN"}`,
-		`"\`:                                       `"\`,
-	} {
-		if got := string(finiteJSON([]byte(text))); got != want {
-			t.Errorf("%s became %s; want %s", text, got, want)
-		}
-	}
-}

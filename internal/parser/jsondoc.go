@@ -125,7 +125,7 @@ func isWordByte(c byte) bool {
 func decodeJSON(text []byte) (any, bool) {
 	value, err := decodeStrict(text)
 	if err != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))) {
-		value, err = decodeStrict(quoteNonFinite(text))
+		value, err = decodeStrict(QuoteNonFinite(text))
 	}
 	return value, err == nil
 }
@@ -141,9 +141,9 @@ func decodeStrict(text []byte) (any, error) {
 // wordRE finds what is not JSON, and strings, in which it may stand.
 var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|-?(?:NaN|Infinity)`)
 
-// quoteNonFinite puts quotes around NaN, Infinity and -Infinity outside of
+// QuoteNonFinite puts quotes around NaN, Infinity and -Infinity outside of
 // strings.
-func quoteNonFinite(text []byte) []byte {
+func QuoteNonFinite(text []byte) []byte {
 	return wordRE.ReplaceAllFunc(text, func(word []byte) []byte {
 		if word[0] == '"' {
 			return word

@@ -17,7 +17,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/effort"
 	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
@@ -552,7 +551,7 @@ func testControllerStopped(t *testing.T, sites ...site) {
 		lives[i].letGo()
 		lives[i].wantCode(4) // which needs no controller
 	}
-	time.Sleep(effort.Of[time.Duration](0, 15, 15) * time.Second) // longer than Slurm's commands wait for an answer
+	time.Sleep(15 * time.Second) // longer than Slurm's commands wait for an answer
 	for _, tr := range comes {
 		if len(tr.done) > 0 {
 			t.Fatalf("ended without a controller: %+v", <-tr.done)
