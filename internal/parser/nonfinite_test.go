@@ -9,7 +9,7 @@ import (
 // Numbers that JSON lacks are written in quotes, and text is left alone.
 func TestQuoteNonFinite(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"value": NaN}`:                           `{"value": "NaN"}`,
+		`{"value": NaN}`: `{"value": "NaN"}`,
 		`{"metrics": {"a": -Infinity, "b": 1e-3}}`: `{"metrics": {"a": "-Infinity", "b": 1e-3}}`,
 		`{"failed": "NaN \\", "value": Infinity}`:  `{"failed": "NaN \\", "value": "Infinity"}`,
 		`{"failed": "a \" NaN"}`:                   `{"failed": "a \" NaN"}`,
