@@ -22,26 +22,40 @@ type Cluster struct {
 	dir string
 }
 
+// path is where Slurm's programs are looked for.
+func path() string { return os.Getenv("PATH") + ":/usr/sbin" }
+
+// Missing says why Start would skip a test, or nothing.
+func Missing() string {
+	switch {
+	case testing.Short():
+		return "it takes seconds"
+	case raced:
+		return "it is for the tests without the race detector"
+	}
+	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
+		if !slices.ContainsFunc(filepath.SplitList(path()), func(dir string) bool {
+			_, err := exec.LookPath(filepath.Join(dir, program))
+			return err == nil
+		}) {
+			return program + " is not installed; as root, scripts/slurm-cluster.sh installs Slurm from Debian's packages"
+		}
+	}
+	if os.Getuid() != 0 {
+		return "only root can start one"
+	}
+	return ""
+}
+
 // Start starts a cluster for one test, and makes it the one that Slurm's commands speak to.
 // The test is skipped where Slurm is not installed or we may not start its daemons. env are
 // settings of the script, as NAME=value.
 func Start(t *testing.T, env ...string) *Cluster {
 	t.Helper()
-	switch {
-	case testing.Short():
-		t.Skip("a cluster takes seconds")
-	case raced:
-		t.Skip("the real cluster is for the tests without the race detector")
+	if why := Missing(); why != "" {
+		t.Skip("no real cluster: " + why)
 	}
-	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin")
-	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("no real cluster: %v; as root, scripts/slurm-cluster.sh installs Slurm from Debian's packages", err)
-		}
-	}
-	if os.Getuid() != 0 {
-		t.Skip("no real cluster: only root can start one")
-	}
+	t.Setenv("PATH", path())
 	dir, err := os.MkdirTemp("", "lbotune-slurm-")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/slurmtest"
 	"github.com/lbotune/lbotune/internal/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/runnertest"
@@ -98,18 +100,29 @@ func leave(t *testing.T, l *slurm.Launcher) {
 	}
 }
 
+// imitated starts a cluster of shell scripts for the contract, where the real one does not
+// show the same.
+func imitated(t *testing.T) {
+	if slurmtest.Missing() == "" && !effort.Long() {
+		t.Skip("TestClusterSuite and TestClusterPilotSuite show it on a real cluster")
+	}
+	nest(t)
+	fakeCluster(t)
+}
+
 func TestPilotSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
-		nest(t)
-		fakeCluster(t)
+		imitated(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
 
 func TestSuite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestPilotSuite, of the same launcher, is enough while one works")
+	}
 	if !runnertest.Orchestrating() {
-		nest(t)
-		fakeCluster(t)
+		imitated(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
