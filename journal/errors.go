@@ -63,6 +63,8 @@ type CorruptError struct {
 	Line   int   // counted from 1
 	Offset int64 // of the line's first byte
 	Reason string
+	// Sealed: the line is as it was written, so that Repair keeps it. Its reader says so.
+	Sealed bool
 }
 
 func (e *CorruptError) Error() string {

@@ -47,7 +47,7 @@ func (a *attempt) job() (runner.Job, error) {
 	cmd, err := cmd.Render(b)
 	job.Shell, job.Argv = cmd.Shell, cmd.Argv
 	if src := a.config.Run.Sources; src != nil && a.id.Trial > 0 {
-		withSources(&job, src, a.config.Dir)
+		withSources(&job, src, a.config.Dir, a.study.linked)
 	}
 	return job, err
 }

@@ -43,6 +43,9 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	}
 	f := newFollower(a)
 	defer func() {
+		if file := a.study.commons.end(a.id); file != "" {
+			a.study.warnOfCommons(file)
+		}
 		f.stop()
 		if a.box != nil {
 			a.box.end()
@@ -61,6 +64,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			a.box.since(time.Now())
 		}
 		found = attaching
+		a.study.commons.begin(a.id, commonDir(&a.config))
 		a.started(attaching)
 	}
 	job.Long = f.start

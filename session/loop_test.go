@@ -125,9 +125,11 @@ func TestEndings(t *testing.T) {
 		},
 		"failures that differ": {
 			program: func(job runner.Job) ending { return ending{exit: runner.Exit{Code: int(job.Argv[2][0])}} },
-			why:     study.EndTrials,
+			why:     study.EndGuard,
 			err:     session.ErrNoSuccess,
-			check:   func(st *study.State) bool { return len(st.Order) == 12 },
+			check: func(st *study.State) bool {
+				return len(st.Order) == 5 && strings.Contains(st.Closed.Detail, "not all for the same reason")
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,6 +55,7 @@ func newStudy(opts Options) *Study {
 		opts.Optimizer = optimizer.New
 	}
 	s := &Study{opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	s.commons = &commons{apart: string(s.layout), running: map[study.AttemptID]*span{}}
 	s.hooks, s.inUse = newHooks(s), func(int) bool { return false }
 	return s
 }
@@ -144,6 +145,7 @@ func (s *Study) begin(config *study.Config, torn string) error {
 		events = append(events, *change)
 		s.opts.Log.Info("the spec has changed since the last session")
 	}
+	mended := s.state.Mended(change)
 	if s.state.Ended() && len(events) == 0 {
 		return nil // nothing will happen that a record should precede
 	}
@@ -158,7 +160,12 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	for _, e := range s.earlier {
 		events = append(events, e)
 	}
-	if err := s.commit(append(events, begun)...); err != nil {
+	events = append(events, begun)
+	if mended != nil {
+		events = append(events, *mended)
+		s.opts.Log.Info("nothing has succeeded so far, and what failed is tried again", "trials", len(mended.Trials), "whose output is read first", len(mended.Read))
+	}
+	if err := s.commit(events...); err != nil {
 		return err
 	}
 	return s.prepare()
@@ -182,6 +189,12 @@ func (s *Study) prepare() error {
 	}
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err
+	}
+	if src := c.Run.Sources; src != nil && src.Mode == study.SourcesIsolate && s.opts.Launcher != nil {
+		var err error
+		if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
+			return err
+		}
 	}
 	if err := s.teach(); err != nil {
 		return err

@@ -50,7 +50,7 @@ type replay struct {
 // before looks at an event before it is part of the state.
 func (r *replay) before(ctx context.Context, e study.Event) error {
 	switch e := e.(type) {
-	case study.Session, study.Excluded, study.Included:
+	case study.Session, study.Excluded, study.Included, study.Rerun:
 		// Then there is a new optimizer, which is told nothing of what is excluded.
 		r.opt, r.told = nil, 0
 	case study.Proposed:

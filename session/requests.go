@@ -58,7 +58,7 @@ func (s *Study) Serve() error {
 	}
 	return s.fulfil(requests, func(study.Event) error { return nil }, func(e study.Event) error {
 		switch e.(type) {
-		case study.Excluded, study.Included:
+		case study.Excluded, study.Included, study.Rerun:
 			if s.opt != nil {
 				return s.teach()
 			}
@@ -109,6 +109,12 @@ func (l *loop) adapt(e study.Event) error {
 	case study.Excluded, study.Included:
 		l.ending = nil // the trial may have been the reason
 		return l.relearn()
+	case study.Rerun:
+		l.ending = nil
+		for _, n := range e.Trials {
+			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.state.Trials[n-1].NextAttempt()})
+		}
+		return l.relearn()
 	case study.ConfigChanged:
 		l.resize(e.Config.Run.SlotCount())
 		l.ending = nil // the budget may have room again
@@ -120,7 +126,7 @@ func (l *loop) adapt(e study.Event) error {
 // relearn begins with a new optimizer and a new pruner, which learn all that counts.
 func (l *loop) relearn() error {
 	if err := l.teach(); err != nil {
-		return fmt.Errorf("begin anew after an exclusion: %w", err)
+		return fmt.Errorf("begin anew without what counts no more: %w", err)
 	}
 	l.told = l.Study.told
 	l.pruner = l.Study.pruner

@@ -80,6 +80,8 @@ type Study struct {
 	stdbuf   []string        // environment in which C programs write line by line
 	feed     *feed[study.Update]
 	hooks    *hooks
+	commons  *commons
+	linked   []string             // entries of the working directory that isolated trials share
 	inUse    func(trial int) bool // attempts at the trial are under way
 }
 

@@ -102,6 +102,14 @@ func (t *table) run() study.Run {
 	if r.Workers > maxWorkers {
 		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
 	}
+	if s.boolean("isolate") {
+		for _, key := range []string{"cwd", "sources"} {
+			if s.has(key) {
+				s.at(key, "keep one of them", "isolate = true gives each trial a working directory of its own, and %s another", key)
+			}
+		}
+		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: study.SourcesIsolate}, "{trial_dir}/"+study.SourcesName
+	}
 	s.slots(&r)
 	s.checkSecrets(r)
 	s.done()
@@ -171,7 +179,7 @@ func (t *table) sources() *study.Sources {
 	if s.data == nil {
 		return nil
 	}
-	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", "copy", "copy", "link")}
+	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", study.SourcesCopy, study.SourcesCopy, study.SourcesLink)}
 	if out.From == "" {
 		s.missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
 	}

@@ -1,13 +1,16 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -39,6 +42,24 @@ type Config struct {
 	Seed uint64 `json:"seed"`
 	// Dir is where lbotune was started: setup and trials run there.
 	Dir string `json:"dir"`
+}
+
+// UnmarshalJSON reads what was written of a config, all of it: a key that is not known here
+// may change what is run, as a limit of safety does. The error wraps journal.ErrVersion.
+func (c *Config) UnmarshalJSON(b []byte) error {
+	type plain Config // without this method
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	var read plain
+	if err := dec.Decode(&read); err != nil {
+		key, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if !unknown {
+			return err
+		}
+		return fmt.Errorf("%w: its configuration has the key %s, which this version of lbotune does not know", journal.ErrVersion, key)
+	}
+	*c = Config(read)
+	return nil
 }
 
 // Space is what the values of trials are taken from.
@@ -162,8 +183,15 @@ type Slot struct {
 // Sources is a directory that every trial gets a private view of.
 type Sources struct {
 	From string `json:"from"`
-	Mode string `json:"mode"` // copy or link
+	Mode string `json:"mode"`
 }
+
+// The modes of sources.
+const (
+	SourcesCopy    = "copy"
+	SourcesLink    = "link"
+	SourcesIsolate = "isolate" // copy what is small, link what is large or hidden, and no study
+)
 
 // Prune says when a running trial is stopped for its intermediate readings.
 type Prune struct {

@@ -37,20 +37,23 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 }
 
 // guard ends a study in which nothing has ever succeeded once the first trials
-// of this session have all failed alike.
+// of this session have all failed.
 func (s *State) guard() *Closed {
 	n := s.Config.Run.FailureGuard
 	if n <= 0 || len(s.inSession) < n || s.best != nil {
 		return nil
 	}
-	first := s.Trials[s.inSession[0]-1]
+	first, how := s.Trials[s.inSession[0]-1], ""
 	for _, k := range s.inSession {
 		t := s.Trials[k-1]
-		if t.Status != optimizer.Failed || t.Failure == nil || first.Failure == nil || !t.Failure.alike(first.Failure) {
+		if t.Status != optimizer.Failed || t.Failure == nil || first.Failure == nil {
 			return nil
 		}
+		if !t.Failure.alike(first.Failure) {
+			how = ", not all for the same reason"
+		}
 	}
-	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the first %d trials all failed: %s", len(s.inSession), first.Failure.Text)}
+	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the first %d trials all failed%s: %s", len(s.inSession), how, first.Failure.Text)}
 }
 
 // GapEnding ends a study that has less left to gain than the budget cares for, if that is

@@ -35,6 +35,7 @@ const (
 	TypeConfirmed Type = "confirmed"
 	TypeExcluded  Type = "exclude"
 	TypeIncluded  Type = "include"
+	TypeRerun     Type = "rerun"
 	TypeNoted     Type = "note"
 	TypeConfig    Type = "config"
 	TypeRefused   Type = "refused"
@@ -276,7 +277,7 @@ const (
 	EndPatience  Ending = "patience"  // no better trial for too long
 	EndGap       Ending = "gap"       // nothing worth having is left to gain
 	EndExhausted Ending = "exhausted" // every configuration was tried
-	EndGuard     Ending = "guard"     // the first trials all failed alike
+	EndGuard     Ending = "guard"     // the first trials all failed
 	EndUnsafe    Ending = "unsafe"    // the safety limit was broken, or its constant is disproved
 )
 

@@ -18,7 +18,7 @@ func ExampleLoad() {
 	best := state.Best()
 	fmt.Printf("the best is trial %d with %v: %v\n", best.Number, best.Values, best.Value)
 	// Output:
-	// 35 records, 4 trials
+	// 39 records, 5 trials
 	// the best is trial 1 with x=0.25 n=3: 3.0000000000000004
 }
 
@@ -39,5 +39,6 @@ func ExampleFollow() {
 	// trial 2 of 2: pruned
 	// trial 3 of 3: failed
 	// trial 4 of 4: succeeded
-	// 4 have finished <nil>
+	// trial 5 of 5: failed
+	// 5 have finished <nil>
 }

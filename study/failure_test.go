@@ -31,7 +31,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// The guard ends a study as soon as as many trials as it says have failed alike, a time
+// The guard ends a study as soon as as many trials as it says have failed, a time
 // that is over one at that very moment.
 func TestGuardAndTime(t *testing.T) {
 	st := &study.State{}
@@ -50,7 +50,7 @@ func TestGuardAndTime(t *testing.T) {
 		}
 	}
 	fail(t, st, &study.Failure{Kind: study.FailExit, Code: 2, Text: "exit code 2"})
-	if end := st.Ending(0); end != nil {
+	if end := st.Ending(0); end == nil || end.Detail != "the first 3 trials all failed, not all for the same reason: exit code 1" {
 		t.Errorf("failures of two kinds: %+v", end)
 	}
 }

@@ -70,6 +70,8 @@ func (s *State) apply(r Record) error {
 		return s.excluded(e)
 	case Included:
 		return s.included(e)
+	case Rerun:
+		return s.rerun(e)
 	case Noted:
 		s.Notes = append(s.Notes, e)
 	case ConfigChanged:

@@ -12,7 +12,7 @@ import (
 // trial's own values. The directory is not part of it: a study may be moved.
 func (c *Config) provenance() string {
 	if c.Several() {
-		parts := []any{c.Command, c.Setup, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources}
+		parts := c.runs()
 		for _, o := range c.Objectives() {
 			parts = append(parts, o.Rule, o.File, o.Measure)
 		}
@@ -20,6 +20,14 @@ func (c *Config) provenance() string {
 	}
 	return digest(c.Command, c.Setup, c.Objective().Rule, c.Objective().File, c.Objective().Measure, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources)
 }
+
+// runs is what of a config makes what a trial prints.
+func (c *Config) runs() []any {
+	return []any{c.Command, c.Setup, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources}
+}
+
+// program stands for it.
+func (c *Config) program() string { return digest(c.runs()...) }
 
 // committed reports whether the study holds anything that the present command has measured.
 // From then on another command's results could not be compared.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,11 +45,31 @@ func named(err error, path string) error {
 	if errors.As(err, &damage) && damage.Path == "" {
 		damage.Path = path
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w in %s", ErrNoStudy, filepath.Dir(path))
+	case errors.As(err, new(*foreignError)):
+		return fmt.Errorf("read journal %s: %w", path, err)
 	}
 	return err
 }
+
+// A foreignError says that a line which is as it was written is not one of this version's.
+type foreignError struct {
+	line    uint64
+	program string // that wrote it, if it says so
+	err     error
+}
+
+func (e *foreignError) Error() string {
+	by := ""
+	if e.program != "" {
+		by = fmt.Sprintf(" of lbotune %q", e.program)
+	}
+	return fmt.Sprintf("record %d%s: %v", e.line, by, e.err)
+}
+
+func (e *foreignError) Unwrap() error { return e.err }
 
 // decode reads the record of a line, and keeps each text of words once.
 func decode(line journal.Record, words map[string]string) (r Record, err error) {
@@ -61,9 +82,11 @@ func decode(line journal.Record, words map[string]string) (r Record, err error) 
 // contradiction says that a line is intact and yet makes no sense.
 func contradiction(line journal.Record, err error) error {
 	if errors.Is(err, journal.ErrVersion) {
-		return fmt.Errorf("read record %d: %w", line.Seq, err)
+		var by struct{ Program string }
+		_ = json.Unmarshal(line.Raw, &by) // or nobody knows
+		return &foreignError{line.Seq, by.Program, err}
 	}
-	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error()}
+	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error(), Sealed: true}
 }
 
 // loader folds the lines of a journal into a state. Decoding takes most of the

@@ -87,6 +87,7 @@ var decoders = map[Type]func(line []byte) (Event, error){
 	TypeConfirmed: decodeAs[Confirmed],
 	TypeExcluded:  decodeAs[Excluded],
 	TypeIncluded:  decodeAs[Included],
+	TypeRerun:     decodeAs[Rerun],
 	TypeNoted:     decodeAs[Noted],
 	TypeConfig:    decodeAs[ConfigChanged],
 	TypeRefused:   decodeAs[Refused],

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +30,7 @@ const (
 	ActionEnqueue Action = "enqueue" // Values, before the optimizer's next proposals
 	ActionExclude Action = "exclude" // the result of Trial
 	ActionInclude Action = "include" // it again
+	ActionRerun   Action = "rerun"   // the failures Rerun
 	ActionNote    Action = "note"    // Text, about Trial if it is not 0
 	ActionAdjust  Action = "adjust"  // the budget and the workers
 )
@@ -51,6 +53,8 @@ type Request struct {
 	Trials  int      `json:"trials,omitempty"`
 	Time    Duration `json:"time,omitempty"`
 	Workers int      `json:"workers,omitempty"`
+	// Rerun are the numbers of trials.
+	Rerun []int `json:"rerun,omitempty"`
 
 	// ID is the name of the file without its ending; empty for a request that was not
 	// written to one.
@@ -220,6 +224,11 @@ func (s *State) Event(r Request) (Event, error) {
 			err = fmt.Errorf("trial %d is not excluded", r.Trial)
 		}
 		return Included{Trial: r.Trial, Request: r.ID}, err
+	case ActionRerun:
+		trials := slices.Clone(r.Rerun)
+		slices.Sort(trials)
+		trials = slices.Compact(trials)
+		return Rerun{Trials: trials, Request: r.ID}, s.mayRerunAll(trials)
 	case ActionNote:
 		if r.Trial != 0 {
 			if _, err := s.Trial(r.Trial); err != nil {

@@ -101,6 +101,10 @@ func everyEvent() []study.Event {
 		study.Earlier{From: "old.study", Trials: []study.EarlierResult{{Values: values(0.5, 2), Value: &was}, {Values: values(-0.5, 9)}},
 			Left: 1, Why: "trial 2: parameter x: found \"7\"; want a number between -1 and 1", Defaults: []string{"n"}, Same: true},
 		study.Cut{Trial: 2, Attempt: 1, Reading: study.Reading{Step: 2, Value: 9}, Why: "at step 2: size = 9, above 8", Metric: "size"},
+		study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.75, 2)},
+		study.Finished{Trial: 5, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailNoMetric, Text: "no loss"}, Seconds: 1},
+		study.Rerun{Trials: []int{5}, Read: []int{5}, Request: "0007-7-11"},
+		study.Closed{Why: study.EndTime, Detail: "the study has run for 1h", Recommended: &study.Recommended{Trial: 1, Mean: 3.1, SD: 0.1}},
 	}
 }
 
@@ -223,7 +227,7 @@ func checkEverything(t *testing.T, st *study.State) {
 		"by hand":    three.Hand && three.Failure.Text == "no \"luck\" <here> é",
 		"excluded":   four.Excluded && !four.Succeeded(),
 		"told":       st.Observation(one).Value() == -3.0000000000000004,
-		"pending":    len(st.Pending()) == 0,
+		"pending":    len(st.Pending()) == 1 && st.Pending()[0].Number == 5 && st.Pending()[0].NextAttempt() == 1,
 		"requests":   reflect.DeepEqual(answers(st), []string{"", "", "", "", "trial 4 is excluded already", "unknown"}),
 	} {
 		if !ok {
@@ -234,16 +238,16 @@ func checkEverything(t *testing.T, st *study.State) {
 
 // Records that contradict each other are refused, and change nothing.
 func TestContradictions(t *testing.T) {
-	rs := records(append(everyEvent(), study.Proposed{Trial: 5, Values: values(0, 1)}))
+	rs := records(append(everyEvent(), study.Proposed{Trial: 6, Values: values(0, 1)}))
 	one := study.Metrics{"loss": 1}
 	for want, e := range map[string]study.Event{
 		"must be the first and the only one":                  rs[0].Event,
-		"trial 7 follows trial 5":                             study.Proposed{Trial: 7, Values: values(0, 1)},
-		"trial 2 follows trial 5":                             study.Proposed{Trial: 2, Values: values(0, 1)},
-		"9 trials told, but 4 finished":                       study.Proposed{Trial: 6, Told: 9, Values: values(0, 1)},
-		"want a number from -1 to 1":                          study.Proposed{Trial: 6, Values: values(2, 1)},
-		"trial 6 continues trial 3, which has no value":       study.Proposed{Trial: 6, Values: values(0, 1), Continues: 3},
-		"proposed record: there is no trial 9":                study.Proposed{Trial: 6, Values: values(0, 1), Continues: 9},
+		"trial 8 follows trial 6":                             study.Proposed{Trial: 8, Values: values(0, 1)},
+		"trial 2 follows trial 6":                             study.Proposed{Trial: 2, Values: values(0, 1)},
+		"9 trials told, but 4 finished":                       study.Proposed{Trial: 7, Told: 9, Values: values(0, 1)},
+		"want a number from -1 to 1":                          study.Proposed{Trial: 7, Values: values(2, 1)},
+		"trial 7 continues trial 3, which has no value":       study.Proposed{Trial: 7, Values: values(0, 1), Continues: 3},
+		"proposed record: there is no trial 9":                study.Proposed{Trial: 7, Values: values(0, 1), Continues: 9},
 		"started record: there is no trial 9":                 study.Started{Trial: 9},
 		"measured record: there is no trial 9":                study.Measured{Trial: 9},
 		"readings record: there is no trial 9":                study.Readings{Trial: 9},
@@ -254,6 +258,9 @@ func TestContradictions(t *testing.T) {
 		"confirmed record: there is no trial 9":               study.Confirmed{Trial: 9, Metrics: one},
 		"exclude record: there is no trial 9":                 study.Excluded{Trial: 9},
 		"include record: there is no trial 9":                 study.Included{Trial: 9},
+		"rerun record: there is no trial 9":                   study.Rerun{Trials: []int{9}},
+		"rerun record: trial 3 was handed out":                study.Rerun{Trials: []int{3}},
+		"rerun record: trial 1 has not failed":                study.Rerun{Trials: []int{1}},
 		"config record: there is no metric":                   study.ConfigChanged{},
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -339,7 +346,7 @@ func TestUnreadableRecords(t *testing.T) {
 	if err := errors.Join(err, j.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := study.Load(dir); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "read record 2") {
+	if _, _, err := study.Load(dir); !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "record 2") {
 		t.Errorf("a later version's journal: %v", err)
 	}
 }

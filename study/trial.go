@@ -46,6 +46,7 @@ type Trial struct {
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
 	by        string // the provenance of its result
+	again     int    // the trials that there were when its failure was last taken back; 0 for never
 	// Confirms are the metrics of the attempts that repeat a finished trial, and
 	// ConfirmFailures counts those of them that have none.
 	Confirms        []Metrics `json:"confirms,omitempty"`

@@ -145,6 +145,44 @@ counts towards the budget. With --undo the result counts again.`,
 	return cmd
 }
 
+func newRerun(g *global) *cobra.Command {
+	var failed bool
+	cmd := &cobra.Command{
+		Use:   "rerun STUDY N ... | rerun STUDY --failed",
+		Short: "Run failed trials again with the same values",
+		Long: `Rerun takes the failures of trials back: they count in no budget and teach the
+optimizer nothing, and are run again as new attempts, with the same values. The
+lbotune that works on the study does so, or the next that is started.`,
+		Example: "  lbotune rerun spec.study --failed",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if failed == (len(args) > 1) {
+				return usagef("found %d trials; want the numbers of failed trials, or --failed for all", len(args)-1)
+			}
+			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+				r := study.Request{Action: study.ActionRerun, Rerun: st.Failed()}
+				if failed {
+					if len(r.Rerun) == 0 {
+						return r, usagef("no trial has failed that could be run again")
+					}
+					return r, nil
+				}
+				r.Rerun = nil
+				for _, arg := range args[1:] {
+					n, err := trialNumber(st, arg)
+					if err != nil {
+						return r, err
+					}
+					r.Rerun = append(r.Rerun, n)
+				}
+				return r, nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&failed, "failed", false, "all that failed and may be run again")
+	return cmd
+}
+
 func newNote(g *global) *cobra.Command {
 	var trial int
 	cmd := &cobra.Command{

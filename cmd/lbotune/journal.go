@@ -26,8 +26,15 @@ func newJournal(g *global) *cobra.Command {
 // hintDamage tells what to do about a journal that is damaged or in use, or a spec
 // that has changed too much.
 func hintDamage(err error) error {
-	if isA[*journal.CorruptError](err) {
+	var damage *journal.CorruptError
+	if errors.As(err, &damage) {
+		if damage.Sealed {
+			return &hinted{err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it"}
+		}
 		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
+	}
+	if errors.Is(err, journal.ErrVersion) {
+		return &hinted{err, "the file is whole; the version of lbotune that wrote it reads it, and goes on with it"}
 	}
 	if errors.Is(err, journal.ErrLocked) {
 		return &hinted{err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it"}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/parser"
@@ -32,6 +33,8 @@ type smokeJSON struct {
 	Seconds float64       `json:"seconds"`
 	Command string        `json:"command"`
 	Budget  string        `json:"budget,omitempty"`
+	// Wrote are the files that the trials have changed in the directory in which they all run.
+	Wrote []string `json:"wrote,omitempty"`
 }
 
 // smokeTest runs one trial, with today's values or at the middle of the space, or so
@@ -94,9 +97,15 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	tried := []spaces.Values{space.Decode(space.Center())}
 	doing := "running one trial at the middle of the space"
 	trials := 1
+	if !all && cfg.Run.SlotCount() > 1 && cfg.Safety == nil { // what is only wrong side by side is seen now
+		trials = 2
+	}
 	if _, known := space.Default(); known { // every study begins with it
 		tried = nil
 		doing = "running one trial with today's values"
+	}
+	if trials > 1 {
+		doing += ", and another beside it"
 	}
 	if all {
 		trials -= len(tried)
@@ -109,7 +118,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if one.Prune = nil; cfg.Prunes() { // so that trials run as they will, and none is stopped
 		one.Prune = &study.Prune{Method: "median", MinTrials: 1 << 30}
 	}
-	one.Run.Workers = min(one.Run.Workers, trials)
+	one.Run.Workers = min(one.Run.SlotCount(), trials)
 	var l launcher
 	if err := l.choose(&one, dir); err != nil {
 		return nil, dir, err
@@ -184,7 +193,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {
-	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t)}
+	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()
 		whole := t.Took * ((time.Duration(n*max(cfg.Run.Repeats, 1)) + time.Duration(workers) - 1) / time.Duration(workers))
@@ -196,6 +205,24 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
 	if out.Budget != "" {
 		text += "  " + out.Budget + "\n"
+	}
+	if ts := s.State().Trials; len(ts) > 1 && t.Value == ts[1].Value && !t.Values.Equal(ts[1].Values) {
+		text += fmt.Sprintf("  both trials have this value, with other parameters (%s): they share a file, or the program leaves its parameters alone\n", oneLine(ts[1].Values.String()))
+	}
+	if n := len(out.Wrote); n > 0 {
+		const most = 3
+		names := make([]string, 0, most)
+		for _, name := range out.Wrote[:min(n, most)] {
+			names = append(names, oneLine(name))
+		}
+		if n > most {
+			names = append(names, fmt.Sprintf("and %d more", n-most))
+		}
+		text += "  wrote " + strings.Join(names, ", ") + " where all trials run"
+		if cfg.Run.SlotCount() > 1 {
+			text += ": if the names are the same for each, set isolate = true in [run], or write below {trial_dir}"
+		}
+		text += "\n"
 	}
 	_, err := io.WriteString(g.out, text)
 	return err

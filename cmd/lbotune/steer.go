@@ -21,7 +21,7 @@ type changed struct {
 	live  bool         // by another lbotune, which works on the study
 }
 
-// changeJSON is what enqueue, exclude, note and adjust print with --json.
+// changeJSON is what enqueue, exclude, rerun, note and adjust print with --json.
 type changeJSON struct {
 	Action  study.Action  `json:"action"`
 	Trial   int           `json:"trial,omitempty"`
@@ -30,6 +30,7 @@ type changeJSON struct {
 	Trials  int           `json:"trials,omitempty"`
 	Seconds float64       `json:"seconds,omitempty"`
 	Workers int           `json:"workers,omitempty"`
+	Rerun   []int         `json:"rerun,omitempty"`
 	// Live says that a running lbotune has taken it.
 	Live bool `json:"live"`
 }
@@ -45,7 +46,7 @@ func steer(ctx context.Context, g *global, cfg *study.Config, arg string,
 		return hintStudy(arg, err)
 	}
 	if g.json {
-		return printLine(g.out, changeJSON{c.Action, c.Trial, c.Values, c.Text, c.Trials, time.Duration(c.Time).Seconds(), c.Workers, c.live})
+		return printLine(g.out, changeJSON{c.Action, c.Trial, c.Values, c.Text, c.Trials, time.Duration(c.Time).Seconds(), c.Workers, c.Rerun, c.live})
 	}
 	_, err = fmt.Fprintln(g.err, c.said())
 	return err
@@ -64,6 +65,8 @@ func (c changed) said() string {
 		text = fmt.Sprintf("excluded trial %d", c.Trial)
 	case study.ActionInclude:
 		text = fmt.Sprintf("trial %d counts again", c.Trial)
+	case study.ActionRerun:
+		text = count(len(c.Rerun), "failure") + " to be run again"
 	case study.ActionNote:
 		text = "noted"
 	case study.ActionAdjust:

@@ -80,8 +80,8 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (
 	defer caught(&err)
 	s := &Study{Direction: st.Config.Objective().Direction, state: st}
 	var observations []optimizer.Observation
-	for _, n := range st.Order[:t.Told] {
-		if t := st.Trials[n-1]; t.Teaches() {
+	for _, t := range st.Knew(t) {
+		if t.Teaches() {
 			observations = append(observations, st.Observation(t))
 		}
 	}

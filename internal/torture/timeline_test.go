@@ -171,9 +171,9 @@ func TestLateValues(t *testing.T) {
 		command string
 		want    float64
 	}{
-		"that ends by itself":   {`(trap "" TERM; while kill -0 $$ 2>&-; do sleep 0.01; done; echo loss=99) & echo loss=0.5; : {x}`, 99},
+		"that ends by itself":   {`mkfifo {trial_dir}/end; (trap "" TERM; read over <{trial_dir}/end; echo loss=99) & exec 3>{trial_dir}/end; echo loss=0.5; : {x}`, 99},
 		"that is asked to end":  {`sh -c 'trap "echo loss=99; exit" TERM; echo up; while :; do sleep 0.01; done' & until grep -q up {trial_dir}/stdout; do sleep 0.01; done; echo loss=0.5; : {x}`, 0.5},
-		"that ends by SIGKILL":  {`sh -c 'trap "" TERM; echo up; sleep 1.5; while :; do echo loss=99; sleep 0.01; done' & until grep -q up {trial_dir}/stdout; do sleep 0.01; done; echo loss=0.5; : {x}`, 0.5},
+		"that ends by SIGKILL":  {`sh -c 'asked=; trap "asked=1" TERM; echo up; while :; do test -z "$asked" || echo loss=99; sleep 0.01; done' & until grep -q up {trial_dir}/stdout; do sleep 0.01; done; echo loss=0.5; : {x}`, 0.5},
 		"that all goes through": {bash + ` -c "exec > >(sleep 0.2; cat); echo loss=0.5"; : {x}`, 0.5},
 	} {
 		if strings.HasPrefix(c.command, " ") {

@@ -1,0 +1,155 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+)
+
+// Rerun takes the failures of trials back: they are not finished any more, count in no
+// budget, teach nothing, and are run again with the same values.
+type Rerun struct {
+	Trials []int `json:"trials"`
+	// Read lists those of them whose last output is read again before anything is run.
+	Read []int `json:"read,omitempty"`
+	// Request is the id of the request that asked for it, if one did.
+	Request string `json:"request,omitempty"`
+}
+
+// Type implements Event.
+func (Rerun) Type() Type { return TypeRerun }
+
+func (e Rerun) answers() (id, refused string) { return e.Request, "" }
+
+func (s *State) rerun(e Rerun) error {
+	if err := s.mayRerunAll(e.Trials); err != nil {
+		return err
+	}
+	for _, n := range e.Trials {
+		t := s.Trials[n-1]
+		s.Order = slices.DeleteFunc(s.Order, func(k int) bool { return k == n })
+		s.inSession = slices.DeleteFunc(s.inSession, func(k int) bool { return k == n })
+		s.counts[t.Status]--
+		t.Status, t.Failure, t.Value, t.Metrics, t.Cut, t.Seen, t.Retries = "", nil, 0, nil, nil, false, 0
+		t.Finished, t.Took, t.again = time.Time{}, 0, len(s.Trials)
+		if !slices.Contains(e.Read, n) {
+			t.by = s.provenance
+			continue
+		}
+		t.last-- // its last attempt has not ended
+		if k := len(t.Attempts); k > 0 {
+			t.Attempts[k-1].Ended = time.Time{}
+		}
+	}
+	s.Closed = nil
+	s.findBest()
+	return nil
+}
+
+// mayRerunAll says why trials cannot be run again, each once.
+func (s *State) mayRerunAll(trials []int) error {
+	for i, n := range trials {
+		t, err := s.Trial(n)
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(trials[:i], n):
+			return fmt.Errorf("trial %d is named twice", n)
+		}
+		if err := s.mayRerun(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRerun says why a trial cannot be run again.
+func (s *State) mayRerun(t *Trial) error {
+	switch {
+	case t.Status != optimizer.Failed:
+		return fmt.Errorf("trial %d has not failed", t.Number)
+	case t.Hand:
+		return fmt.Errorf("trial %d was handed out: whoever runs it tells of it", t.Number)
+	case t.Excluded:
+		return fmt.Errorf("trial %d is excluded", t.Number)
+	case t.Outside:
+		return fmt.Errorf("trial %d lies outside the ranges as they are now", t.Number)
+	}
+	return nil
+}
+
+// Failed lists the failures that may be run again.
+func (s *State) Failed() []int {
+	var out []int
+	for _, n := range s.Order {
+		if s.mayRerun(s.Trials[n-1]) == nil {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Mended is what a session begins with before which nothing has ever succeeded: the failures
+// that a change of the config may have mended, or without one those for which the guard
+// has ended the study, once. A change is not part of the state yet. It is nil if there are
+// none.
+func (s *State) Mended(change *ConfigChanged) *Rerun {
+	if s.committed() {
+		return nil
+	}
+	var out Rerun
+	if change == nil {
+		if s.Closed == nil || s.Closed.Why != EndGuard {
+			return nil
+		}
+		for _, n := range s.Failed() {
+			if s.Trials[n-1].again == 0 {
+				out.Trials = append(out.Trials, n)
+			}
+		}
+	} else {
+		was, now := &s.Config, &change.Config
+		space, err := now.Space()
+		if err != nil || was.provenance() == now.provenance() {
+			return nil
+		}
+		for _, n := range s.Order {
+			t := s.Trials[n-1]
+			inside := *t
+			inside.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
+			if s.mayRerun(&inside) != nil {
+				continue
+			}
+			out.Trials = append(out.Trials, n)
+			if was.program() == now.program() && t.Failure != nil && unread(t.Failure.Kind) {
+				out.Read = append(out.Read, n)
+			}
+		}
+	}
+	if len(out.Trials) == 0 {
+		return nil
+	}
+	slices.Sort(out.Trials)
+	slices.Sort(out.Read)
+	return &out
+}
+
+// unread reports whether another rule may find a value in the output of a trial that failed so.
+func unread(k FailureKind) bool {
+	return k == FailNoMetric || k == FailNotFinite || k == FailReported
+}
+
+// Knew lists the trials that the optimizer knew when it proposed t, as far as they are still
+// what they were then.
+func (s *State) Knew(t *Trial) []*Trial {
+	var out []*Trial
+	for _, n := range s.Order[:min(t.Told, len(s.Order))] {
+		if x := s.Trials[n-1]; x.Number < t.Number && x.again < t.Number {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package study_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+func applyAll(t *testing.T, st *study.State, events ...study.Event) {
+	t.Helper()
+	for _, e := range events {
+		apply(t, st, e)
+	}
+}
+
+// failing is a study of three failures: two that ran well and printed no value, one that crashed.
+func failing(t *testing.T) *study.State {
+	t.Helper()
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
+	for n, kind := range []study.FailureKind{study.FailNoMetric, study.FailExit, study.FailNotFinite} {
+		applyAll(t, st, study.Proposed{Trial: n + 1, Told: n, Pending: []int{}, Values: values(0.25*float64(n), 3)},
+			study.Started{Trial: n + 1, Attempt: 1},
+			study.Finished{Trial: n + 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind, Text: "no"}})
+	}
+	return st
+}
+
+// A failure that is taken back counts nowhere, and the trial can succeed.
+func TestRerun(t *testing.T) {
+	st := failing(t)
+	apply(t, st, study.Closed{Why: study.EndTrials})
+	apply(t, st, study.Rerun{Trials: []int{1, 3}, Read: []int{3}})
+	if !slices.Equal(st.Order, []int{2}) || st.Count(optimizer.Failed) != 1 || st.Ended() || len(st.Pending()) != 2 {
+		t.Errorf("order %v, %d failed, ended %v, %d pending", st.Order, st.Count(optimizer.Failed), st.Ended(), len(st.Pending()))
+	}
+	if a, b := st.Trials[0].NextAttempt(), st.Trials[2].NextAttempt(); a != 2 || b != 1 {
+		t.Errorf("attempts %d and %d follow; want 2, and 1 read again", a, b)
+	}
+	if !slices.Equal(st.Failed(), []int{2}) {
+		t.Errorf("may be run again: %v", st.Failed())
+	}
+	apply(t, st, study.Finished{Trial: 1, Attempt: 2, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}})
+	if best := st.Best(); best == nil || best.Number != 1 {
+		t.Errorf("the best is %v", best)
+	}
+	for _, again := range [][]int{{1}, {3}, {7}, {2, 2}} {
+		if err := st.Apply(study.Record{At: time.Now(), Event: study.Rerun{Trials: again}}); err == nil {
+			t.Errorf("%v has not failed", again)
+		}
+	}
+	// What was known at a proposal before is not made up of what is known now.
+	if knew := st.Knew(st.Trials[2]); len(knew) != 1 || knew[0].Number != 2 {
+		t.Errorf("the third trial was proposed when %v was known", knew)
+	}
+}
+
+// A change that may have mended failures takes them back, and one of a rule alone has outputs
+// read; nothing does once there is a value.
+func TestMended(t *testing.T) {
+	st := failing(t)
+	change := func(edit func(*study.Config)) *study.ConfigChanged {
+		c := st.Config
+		c.Metrics = slices.Clone(c.Metrics)
+		c.Params = slices.Clone(c.Params)
+		edit(&c)
+		return &study.ConfigChanged{Config: c}
+	}
+	rule := change(func(c *study.Config) { c.Metrics[0].Rule = parser.Rule{LastNumber: true} })
+	for name, c := range map[string]struct {
+		change       *study.ConfigChanged
+		trials, read []int
+	}{
+		"nothing":       {nil, nil, nil},
+		"the budget":    {change(func(c *study.Config) { c.Budget.Trials = 99 }), nil, nil},
+		"the setup":     {change(func(c *study.Config) { c.Setup = "true" }), []int{1, 2, 3}, nil},
+		"the directory": {change(func(c *study.Config) { c.Run.Cwd = "/tmp" }), []int{1, 2, 3}, nil},
+		"the rule":      {rule, []int{1, 2, 3}, []int{1, 3}},
+		"and a range": {change(func(c *study.Config) {
+			c.Setup, c.Params[0].Max = "true", 0.3
+		}), []int{1, 2}, nil},
+	} {
+		var got study.Rerun
+		if r := st.Mended(c.change); r != nil {
+			got = *r
+		}
+		if !slices.Equal(got.Trials, c.trials) || !slices.Equal(got.Read, c.read) {
+			t.Errorf("%s: %+v; want %v, of which %v are read", name, got, c.trials, c.read)
+		}
+	}
+	apply(t, st, study.Excluded{Trial: 2})
+	if r := st.Mended(rule); r == nil || !slices.Equal(r.Trials, []int{1, 3}) {
+		t.Errorf("an excluded trial: %+v", r)
+	}
+	apply(t, st, study.Closed{Why: study.EndGuard})
+	guarded := st.Mended(nil)
+	if guarded == nil || !slices.Equal(guarded.Trials, []int{1, 3}) {
+		t.Fatalf("the guard's: %+v", guarded)
+	}
+	apply(t, st, *guarded)
+	for _, n := range guarded.Trials {
+		apply(t, st, study.Finished{Trial: n, Attempt: 2, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Text: "no"}})
+	}
+	apply(t, st, study.Closed{Why: study.EndGuard})
+	if again := st.Mended(nil); again != nil {
+		t.Errorf("the guard's a second time: %+v", again)
+	}
+	applyAll(t, st, study.Proposed{Trial: 4, Pending: []int{}, Values: values(0.9, 3)},
+		study.Finished{Trial: 4, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}})
+	if r := st.Mended(rule); r != nil {
+		t.Errorf("beside a value: %+v", r)
+	}
+}
+
+// A request names each trial once, and only failures.
+func TestRerunRequest(t *testing.T) {
+	st := failing(t)
+	e, err := st.Event(study.Request{Action: study.ActionRerun, Rerun: []int{3, 1, 3}})
+	if r, is := e.(study.Rerun); err != nil || !is || !slices.Equal(r.Trials, []int{1, 3}) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if _, err := st.Event(study.Request{Action: study.ActionRerun, Rerun: []int{1, 9}}); err == nil || !strings.Contains(err.Error(), "9") {
+		t.Errorf("trial 9: %v", err)
+	}
+}
