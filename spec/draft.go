@@ -7,9 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
+
+// NothingToVary is what a draft says of a command in which it finds no parameter.
+const NothingToVary = "No option with a value to vary was found"
 
 // Draft is a program as somebody runs it by hand: what a first spec is made of.
 type Draft struct {
@@ -29,7 +33,8 @@ type Draft struct {
 }
 
 // TOML writes a commented spec: every option whose value looks like a hyperparameter
-// becomes a parameter, with a range around today's value. Parse accepts it.
+// becomes a parameter, with a range around today's value. Parse accepts it, unless there is
+// none: then NothingToVary stands in it, and the command is a comment.
 func (d Draft) TOML() []byte {
 	var without []string
 	for {
@@ -47,11 +52,17 @@ func (d Draft) TOML() []byte {
 // are in it.
 func (d Draft) write(without []string) (text []byte, names []string) {
 	g := guesser{choices: optionChoices(d.Help), without: without, taken: map[string]bool{}}
-	var command []string
-	if len(d.Argv) == 1 {
-		command = []string{g.shell(d.Argv[0])}
+	env, argv := command.Assignments(d.Argv)
+	var line []string
+	if len(argv) == 1 && len(d.Argv) == 1 {
+		line = []string{g.shell(argv[0])}
 	} else {
-		command = g.arguments(d.Argv)
+		line = g.arguments(argv)
+	}
+	if len(g.found) == 0 {
+		for i, e := range env {
+			env[i] = g.variable(e)
+		}
 	}
 	w := &writer{}
 	w.line("# Written by lbotune init. Read it through, correct the guesses, and look at what")
@@ -60,18 +71,20 @@ func (d Draft) write(without []string) (text []byte, names []string) {
 	for _, f := range g.found {
 		names = append(names, f.param.Name)
 	}
-	fromEnv := false
 	if len(g.found) == 0 {
 		name := "lr"
 		if slices.Contains(without, name) {
 			name = "learning_rate"
 		}
-		w.line("\n# No option with a value to vary was found in the command. Write {%s} where the", name)
-		w.line("# value goes, and give it its name.")
-		command, fromEnv = withPlaceholder(command, name)
+		w.line("\n# %s in the command. Write {%s} where the", NothingToVary, name)
+		w.line("# value goes, give it its name, and take away the first #.")
+		of := &writer{}
+		of.command(line)
+		w.line("# %s", strings.ReplaceAll(strings.TrimSuffix(of.b.String(), "\n"), "\n", "\n# "))
 		g.found = []guess{{param: spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log}}}
+	} else {
+		w.command(line)
 	}
-	w.command(command)
 	if len(g.left) > 0 {
 		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))
 	}
@@ -85,9 +98,7 @@ func (d Draft) write(without []string) (text []byte, names []string) {
 	w.line("\n[run]")
 	w.line("workers = 1")
 	w.line("# timeout = \"30m\"")
-	if fromEnv {
-		w.line("params_from_env = true   # the program finds it in LBOTUNE_PARAM_%s", strings.ToUpper(g.found[0].param.Name))
-	}
+	w.env(env)
 	return []byte(w.b.String()), names
 }
 
@@ -111,19 +122,6 @@ func (d Draft) objective(w *writer) {
 	}
 	is, other := directions(d.Maximize)
 	w.line("direction = %-11s # or %s", is, other)
-}
-
-// withPlaceholder appends an option to a command without any. Where the shell may not
-// take one at the end, the program is to read its environment.
-func withPlaceholder(command []string, name string) (with []string, fromEnv bool) {
-	option := "--" + name + "={" + name + "}"
-	if len(command) != 1 {
-		return append(slices.Clone(command), option), false
-	}
-	if strings.ContainsAny(command[0], "|&;<>()$`\\\"'*?[]#~=%{}!\n") {
-		return command, true
-	}
-	return []string{command[0] + " " + option}, false
 }
 
 var (

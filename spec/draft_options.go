@@ -61,9 +61,16 @@ var assignedRE = regexp.MustCompile(`^[+~]{0,2}[A-Za-z_][\w.@/]*$`)
 
 // arguments returns the command with placeholders for what was guessed.
 func (g *guesser) arguments(argv []string) []string {
-	out := make([]string, len(argv))
+	out := slices.Clone(argv)
+	script := scriptOf(argv)
 	for i, a := range argv {
-		out[i] = g.placeholders(a)
+		if i != script {
+			out[i] = g.placeholders(a)
+		}
+	}
+	if script > 0 {
+		out[script] = g.shell(argv[script])
+		return out
 	}
 	program := programOf(out)
 	for i := program + 1; i < len(out); i++ {
@@ -116,6 +123,22 @@ func programOf(argv []string) (i int) {
 	return i
 }
 
+var shellRE = regexp.MustCompile(`^(ba|da|z|k|mk)?sh$`)
+
+// scriptOf is the place of the text that a shell runs by its option -c; 0 if there is none.
+func scriptOf(argv []string) int {
+	program := programOf(argv)
+	if program >= len(argv) || !shellRE.MatchString(path.Base(argv[program])) {
+		return 0
+	}
+	for i := program + 1; i+1 < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
+		if strings.HasSuffix(argv[i], "c") && !strings.HasPrefix(argv[i], "--") {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // fixedVariables are environment variables that change no result.
 var fixedVariables = regexp.MustCompile(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
 
@@ -150,6 +173,10 @@ var shellOptionRE = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][\w.-]*(?:=|[ \t]+)|
 // environmentRE are the variables that a shell command sets for its program.
 var environmentRE = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*`)
 
+// filterRE is where a shell command hands what the program prints to a filter, whose options
+// are its own.
+var filterRE = regexp.MustCompile(`\|\s*(awk|cut|egrep|fgrep|grep|head|sed|sort|tail|tee|tr|uniq|wc|xargs)\b`)
+
 var shellWordRE = regexp.MustCompile(`\S+`)
 
 // shell returns a shell command with placeholders for what was guessed.
@@ -158,13 +185,17 @@ func (g *guesser) shell(line string) string {
 	var out strings.Builder
 	variables := environmentRE.FindString(line)
 	line = line[len(variables):]
+	filters := ""
+	if m := filterRE.FindStringIndex(line); m != nil {
+		line, filters = line[:m[0]], line[m[0]:]
+	}
 	for {
 		m := shellOptionRE.FindStringSubmatchIndex(line)
 		if m == nil {
 			if len(g.found) == 0 {
 				variables = shellWordRE.ReplaceAllStringFunc(variables, g.variable)
 			}
-			return variables + out.String() + line
+			return variables + out.String() + line + filters
 		}
 		from, to := m[4], m[5]
 		if name, ok := g.option(strings.TrimRight(line[m[2]:m[3]], "= \t"), line[from:to]); ok {
@@ -232,9 +263,9 @@ var fixedOptions = []struct {
 }{
 	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), "chance"},
 	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|tm_?lim|timeout|budget|max_?time)$`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads|num_threads|nthreads|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`), "of the machine"},
-	{regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|\w+_(interval|freq|every)|version|id)$`), "changes no result"},
-	{regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|year|start|end)$`), "part of the task"},
+	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads?|num_threads|nthreads|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`), "of the machine"},
+	{regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|keep_last|\w+_(interval|freq|every)|version|id)$`), "changes no result"},
+	{regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end)$`), "part of the task"},
 }
 
 // wordNames are those of options whose words are no choice.

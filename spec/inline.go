@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -60,7 +61,8 @@ func (in Inline) TOML() ([]byte, error) {
 	if in.Seed != 0 {
 		w.line("seed    = %d", in.Seed)
 	}
-	w.command(in.Command)
+	env, argv := command.Assignments(in.Command)
+	w.command(argv)
 	w.line("\n[objective]")
 	if in.Metric == "" {
 		w.line("last_number = true")
@@ -72,16 +74,17 @@ func (in Inline) TOML() ([]byte, error) {
 	for _, p := range params {
 		w.param(p, "")
 	}
-	in.limits(w)
+	in.limits(w, env)
 	return []byte(w.b.String()), nil
 }
 
-func (in Inline) limits(w *writer) {
+func (in Inline) limits(w *writer, env []string) {
 	w.line("\n[budget]")
 	w.limits(6, "trials", in.Trials, "time", in.Time)
-	if in.Workers > 0 || in.Timeout > 0 {
+	if in.Workers > 0 || in.Timeout > 0 || len(env) > 0 {
 		w.line("\n[run]")
 		w.limits(7, "workers", in.Workers, "timeout", in.Timeout)
+		w.env(env)
 	}
 }
 

@@ -36,6 +36,11 @@ func (t *table) command() command.Command {
 		if argv != nil && argv[0] == "" {
 			t.at("command", "", "the first element, the program, is empty")
 		}
+		if env, _ := command.Assignments(argv); len(env) > 0 {
+			w := &writer{}
+			w.env(env)
+			t.at("command", "write "+strings.TrimSpace(w.b.String())+" in [run]", "the first element, the program, is %q, which is a variable for one", env[0])
+		}
 		if len(v) == 0 {
 			t.at("command", "", "the command is empty")
 		}

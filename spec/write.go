@@ -96,6 +96,19 @@ func (w *writer) param(p spaces.Param, remark string) {
 	}
 }
 
+// env writes the environment of [run], NAME=value each.
+func (w *writer) env(env []string) {
+	if len(env) == 0 {
+		return
+	}
+	var pairs []string
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		pairs = append(pairs, name+" = "+quote(value))
+	}
+	w.line("env = { %s }", strings.Join(pairs, ", "))
+}
+
 // command writes a program with its arguments, or a shell command line if it
 // is one string with blanks.
 func (w *writer) command(argv []string) {

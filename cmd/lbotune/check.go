@@ -51,6 +51,7 @@ find the metric, --smoke lists the candidates.`,
 			if err := runnable(&cfg); err != nil {
 				return err
 			}
+			warnOfAbsent(g, &cfg, args[0])
 			p, err := newPreview(cmd.Context(), &cfg, layout)
 			if err != nil {
 				return err

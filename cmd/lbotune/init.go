@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 
@@ -48,7 +49,11 @@ Read the spec through and correct the guesses.`,
 			if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(g.err, "wrote %s; look through it, then: lbotune check %s\n", oneLine(file), oneLine(file))
+			then := "look through it, then"
+			if bytes.Contains(text, []byte(spec.NothingToVary)) {
+				then = "no option with a value to vary was found in the command: write a placeholder into it, then"
+			}
+			_, err := fmt.Fprintf(g.err, "wrote %s; %s: lbotune check %s\n", oneLine(file), then, oneLine(file))
 			return err
 		},
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/runner"
@@ -20,7 +22,27 @@ func quoteOutput(err error, dir string, c *study.Config) error {
 		}
 		lines := strings.Split(session.SecretsOf(c).Hide(text), "\n")
 		lines = lines[max(len(lines)-10, 0):]
-		return fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, strings.Join(lines, "\n  | "))
+		return fmt.Errorf("%w\nthe end of its %s:\n  | %s%s", err, name, strings.Join(lines, "\n  | "), cure(lines))
 	}
 	return fmt.Errorf("%w\nit printed nothing", err)
+}
+
+// cures are complaints of programs whose cause is how lbotune runs them.
+var cures = []struct {
+	complaint *regexp.Regexp
+	cure      string
+}{
+	{regexp.MustCompile(`\bsource: not found`), `/bin/sh runs the command, and knows source as a dot: . venv/bin/activate; or write command = ["bash", "-c", "..."]`},
+	{regexp.MustCompile(`EOFError|EOF when reading a line`), "a trial has no standard input; give it some: yes | COMMAND, or COMMAND <FILE"},
+	{regexp.MustCompile(`Inappropriate ioctl for device|not a tty|ENOTTY`), "a trial has no terminal; script -qec COMMAND /dev/null gives it one"},
+}
+
+// cure says what to do about a complaint that is known, on a line of its own.
+func cure(lines []string) string {
+	for _, c := range cures {
+		if slices.ContainsFunc(lines, c.complaint.MatchString) {
+			return "\n" + c.cure
+		}
+	}
+	return ""
 }

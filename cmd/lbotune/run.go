@@ -80,6 +80,9 @@ to continue.`,
 			if o.dir == "" {
 				o.dir = study.DirFor(args[0])
 			}
+			if !begun(o.dir) {
+				warnOfAbsent(g, &cfg, args[0])
+			}
 			if o.detach {
 				return detach(cmd.Context(), g, o, &cfg)
 			}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/spec"
 )
@@ -28,9 +29,13 @@ const maxTryout = 4 << 20
 // tryOut completes a draft by what the program says of itself: the words that --help
 // lists for its options, and the metrics that it prints when it is run once.
 func tryOut(ctx context.Context, g *global, d *spec.Draft) {
-	d.Help = helpOf(ctx, d.Argv)
+	argv := d.Argv
+	if env, rest := command.Assignments(argv); len(env) > 0 {
+		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)
+	}
+	d.Help = helpOf(ctx, argv)
 	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
-	stdout, stderr, err := runOnce(ctx, g.err, d.Argv)
+	stdout, stderr, err := runOnce(ctx, g.err, argv)
 	switch {
 	case d.TakeMetric(parser.Candidates(stdout)):
 	case d.TakeMetric(parser.Candidates(stderr)):

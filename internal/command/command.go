@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,18 @@ func (c Command) Render(b *Bindings) (Command, error) {
 		}
 	}
 	return Command{Argv: out}, nil
+}
+
+var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// Assignments splits a program with its arguments, as people write them for a shell, into the
+// variables that stand before it, as NAME=value, and the rest.
+func Assignments(argv []string) (env, rest []string) {
+	n := slices.IndexFunc(argv, func(a string) bool { return !assignmentRE.MatchString(a) })
+	if n < 0 { // there is no program
+		n = 0
+	}
+	return slices.Clone(argv[:n]), argv[n:]
 }
 
 // String is the command as one line to paste into a shell.
