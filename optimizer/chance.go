@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
@@ -27,6 +29,15 @@ type chance struct {
 func newChance(m *gp.Model, limit, caution float64) *chance {
 	return &chance{p: m.Predictor(), noise: m.Hyper().Noise(), limit: limit, caution: caution,
 		dmu: make([]float64, m.Dim()), dvar: make([]float64, m.Dim())}
+}
+
+// noisy reports whether a measured value says too little.
+func (c *chance) noisy() bool { return math.Sqrt(c.noise) > noisySD }
+
+// truly is the probability of exceeding the limit without noise: Φ((μ(x) − t)/σ(x)).
+func (c *chance) truly(x []float64) float64 {
+	mu, variance := c.p.Predict(x)
+	return distuv.UnitNormal.CDF((mu - c.limit) / math.Sqrt(variance))
 }
 
 const (

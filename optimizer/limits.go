@@ -114,13 +114,28 @@ func (m *limits) settle(told []Observation) {
 		}
 		i++
 		for j, c := range m.each {
-			if math.Sqrt(c.noise) > noisySD && !math.IsNaN(o.Constraints[m.of[j]]) {
+			if c.noisy() && !math.IsNaN(o.Constraints[m.of[j]]) {
 				o.Constraints = slices.Clone(o.Constraints)
 				o.Constraints[m.of[j]] = c.limit - c.p.Mean(o.Proposal.Point)
 			}
 		}
 		m.over[i] = o.violation()
 	}
+}
+
+// truly is the probability that a success holds every limit without the noise: that of its
+// posterior where there is much of it, and else what was measured.
+func (m *limits) truly(o Observation) float64 {
+	p := 1.0
+	for j, c := range m.each {
+		switch v := o.Constraints[m.of[j]]; {
+		case c.noisy():
+			p *= c.truly(o.Proposal.Point)
+		case v > 0:
+			return 0
+		}
+	}
+	return p
 }
 
 // hold reports whether a success holds every limit.

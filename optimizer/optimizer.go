@@ -45,6 +45,13 @@ type Recommendation struct {
 	Trial int     // number of the recommended trial
 	Mean  float64 // expected noiseless value there
 	SD    float64 // standard deviation of that expectation
+	// Holds is, where measured constraints are noisy, for each success the probability that
+	// without noise it holds all of them. It is nil where they are not, and for whoever
+	// does not model them.
+	Holds map[int]float64
+	// Doubtful are the successes that hold them as they were measured, and are expected to
+	// break one.
+	Doubtful []int
 }
 
 // ErrExhausted means that every configuration of a finite space was tried or

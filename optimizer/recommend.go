@@ -37,6 +37,37 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
 	}
+	r, err := l.recommend()
+	if err == nil {
+		l.doubt(&r)
+	}
+	return r, err
+}
+
+// doubt adds what is known of the constraints of each success where noise may have been its luck.
+// Without a model nothing is.
+func (l *lbo) doubt(r *Recommendation) {
+	m, err := l.constraintModels()
+	if err != nil || m == nil || !slices.ContainsFunc(m.each, (*chance).noisy) {
+		return
+	}
+	r.Holds = map[int]float64{}
+	i := -1
+	for _, o := range l.told {
+		if o.Status != Succeeded {
+			continue
+		}
+		if i++; o.Trial <= 0 { // of an earlier study
+			continue
+		}
+		r.Holds[o.Trial] = m.truly(o)
+		if m.over[i] > 0 && o.violation() == 0 {
+			r.Doubtful = append(r.Doubtful, o.Trial)
+		}
+	}
+}
+
+func (l *lbo) recommend() (Recommendation, error) {
 	if l.objectives > 1 {
 		return Recommendation{}, ErrSeveral
 	}

@@ -2,23 +2,24 @@ package session
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
-// recommend asks the optimizer for its choice. The asker is idle by now, so that
-// the loop may use what it owns. Without an answer there is no recommendation:
-// the study has ended well all the same.
-func (l *loop) recommend() (r *study.Recommended) {
+// recommend completes the end of a study by the optimizer's choice, and by its doubts about
+// what holds the limits. The asker is idle by now, so that the loop may use what it owns.
+// Without an answer there is neither: the study has ended well all the same.
+func (l *loop) recommend(end *study.Closed) {
 	rec, ok := l.opt.(optimizer.Recommender)
 	if !ok || l.state.Incumbent() == nil || l.state.Config.Several() {
-		return nil
+		return
 	}
 	defer func() {
 		if p := recover(); p != nil {
 			l.opts.Log.Error("the optimizer panicked while it recommended a trial", "panic", fmt.Sprint(p))
-			r = nil
+			end.Recommended, end.Doubtful, end.Holds = nil, nil, nil
 		}
 	}()
 	q := newQuestion(l.state, l.told)
@@ -26,16 +27,21 @@ func (l *loop) recommend() (r *study.Recommended) {
 	for _, o := range q.tell {
 		if err := l.opt.Tell(o); err != nil {
 			l.opts.Log.Error("the optimizer could not be told", "trial", o.Trial, "error", err)
-			return nil
+			return
 		}
 	}
 	a, err := rec.Recommend(l.life)
 	if err != nil {
 		l.opts.Log.Warn("the optimizer recommends no trial", "error", err)
-		return nil
+		return
 	}
-	if t := l.state.Trials[a.Trial-1]; !t.Succeeded() || !l.state.Feasible(t) {
-		return nil // it had only a part of the resource, or broke a limit
+	end.Doubtful = a.Doubtful
+	if best := l.state.BestAt(end); a.Holds != nil {
+		p := a.Holds[best.Number]
+		end.Holds = &p
 	}
-	return &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
+	if t := l.state.Trials[a.Trial-1]; !t.Succeeded() || !l.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
+		return // it had only a part of the resource, or broke a limit
+	}
+	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
 }

@@ -217,7 +217,7 @@ func (l *loop) close() error {
 	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.state.Unconfirmed()) > 0) {
 		return nil
 	}
-	l.ending.Recommended = l.recommend()
+	l.recommend(l.ending)
 	if err := l.commit(*l.ending); err != nil {
 		return unsaved(err, nil)
 	}

@@ -255,6 +255,12 @@ type Closed struct {
 	Detail string `json:"detail,omitempty"`
 	// Recommended is the optimizer's choice, if it has one.
 	Recommended *Recommended `json:"recommended,omitempty"`
+	// Holds is, where the metrics with limits are noisy, the probability that without noise
+	// the best trial holds them all; nil where they are not.
+	Holds *float64 `json:"holds,omitempty"`
+	// Doubtful are the trials that hold the limits by their values and are expected to break
+	// one without noise. They are not the best while another holds them.
+	Doubtful []int `json:"doubtful,omitempty"`
 }
 
 // Recommended is the trial that the optimizer would choose at a study's end.

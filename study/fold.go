@@ -44,6 +44,7 @@ func (s *State) apply(r Record) error {
 		s.inSession = nil
 		if s.reopens() {
 			s.Closed = nil // a person has started it again
+			s.findBest()
 		}
 	case SetupEnded:
 		s.SetUp = e.Failure == nil
@@ -78,6 +79,9 @@ func (s *State) apply(r Record) error {
 		return s.configChanged(e)
 	case Closed:
 		s.Closed = &e
+		if len(e.Doubtful) > 0 {
+			s.findBest()
+		}
 	}
 	return nil
 }

@@ -95,8 +95,25 @@ func (s *State) Means(t *Trial) Reported {
 	return t.Metrics
 }
 
-// Feasible reports whether a trial with a value holds every limit, by its Means.
-func (s *State) Feasible(t *Trial) bool { return s.Config.Violation(s.Means(t)) == 0 }
+// Feasible reports whether a trial with a value holds every limit, by its Means, and at the
+// end of a study with noise by what the model expects.
+func (s *State) Feasible(t *Trial) bool {
+	return s.Config.Violation(s.Means(t)) == 0 && (!s.Doubtful(t) || len(t.Confirms) > 1)
+}
+
+// Doubtful reports whether a trial at the end of a study holds the limits by its values alone.
+func (s *State) Doubtful(t *Trial) bool {
+	return s.Closed != nil && slices.Contains(s.Closed.Doubtful, t.Number)
+}
+
+// violation is that of a trial's own values. One that is in doubt comes after all that are not.
+func (s *State) violation(t *Trial) float64 {
+	v := s.Config.Violation(&t.Metrics)
+	if v == 0 && s.Doubtful(t) {
+		v = math.SmallestNonzeroFloat64
+	}
+	return v
+}
 
 // Infeasible is how many trials have succeeded and break a limit.
 func (s *State) Infeasible() int {
@@ -124,7 +141,7 @@ func (s *State) Ranked() []*Trial {
 // Compare orders trials with a value, the better one first: those that hold every limit
 // by their values, and after them the others, the least violating first.
 func (s *State) Compare(a, b *Trial) int {
-	return cmp.Or(cmp.Compare(s.Config.Violation(&a.Metrics), s.Config.Violation(&b.Metrics)),
+	return cmp.Or(cmp.Compare(s.violation(a), s.violation(b)),
 		cmp.Compare(s.worth(b.Value), s.worth(a.Value)))
 }
 

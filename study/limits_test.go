@@ -33,6 +33,39 @@ func apply(t *testing.T, st *study.State, e study.Event) {
 	}
 }
 
+// Who holds the limits by luck alone is the best no more once the study has ended, until it goes
+// on; what was confirmed is judged by its means.
+func TestDoubtful(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Run.Confirm = 2 })
+	lucky, safe := try(t, st, 1, 9, 3), try(t, st, 2, 9, 3)
+	over := try(t, st, 0, 11, 3)
+	end := study.Closed{Why: study.EndTrials, Doubtful: []int{1}}
+	if best := st.BestAt(&end); st.Best() != lucky || best != safe {
+		t.Errorf("the best is trial %d, and at the end %d", st.Best().Number, best.Number)
+	}
+	apply(t, st, end)
+	if st.Best() != safe || st.Feasible(lucky) || !st.Doubtful(lucky) || !slices.Equal(st.Ranked(), []*study.Trial{safe, lucky, over}) || st.Infeasible() != 2 {
+		t.Errorf("the best is trial %d of %v", st.Best().Number, st.Ranked())
+	}
+	apply(t, st, study.Closed{Why: study.EndTrials, Doubtful: []int{1, 2}})
+	if st.Best() != lucky || st.Feasible(st.Best()) {
+		t.Errorf("with both in doubt the best is trial %d", st.Best().Number)
+	}
+	more := st.Config
+	more.Budget.Trials++
+	apply(t, st, study.ConfigChanged{Config: more})
+	if st.Best() != lucky || !st.Feasible(lucky) {
+		t.Errorf("as it goes on the best is trial %d", st.Best().Number)
+	}
+	for range 2 {
+		apply(t, st, study.Confirmed{Trial: 1, Attempt: lucky.NextAttempt(), Metrics: study.Metrics{"loss": 1, "size": 9, "speed": 3}})
+	}
+	apply(t, st, end)
+	if !st.Feasible(lucky) {
+		t.Error("a trial whose means hold the limits is in doubt")
+	}
+}
+
 // try makes a trial that ends with these values.
 func try(t *testing.T, st *study.State, loss, size, speed float64) *study.Trial {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -40,6 +41,9 @@ type summaryJSON struct {
 	Hypervolume *float64    `json:"hypervolume,omitempty"`
 	// Confirmed are the best trials that were repeated, the best mean first.
 	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
+	// Holds is, where the metrics with limits are noisy, the probability that without noise
+	// the best trial holds them all.
+	Holds *float64 `json:"holds,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
 	Recommended *study.Recommended `json:"recommended,omitempty"`
 }
@@ -64,7 +68,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
 		Infeasible: st.Infeasible(), Seconds: st.Elapsed.Seconds()}
 	if st.Closed != nil {
-		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
+		out.Ended, out.Why, out.Holds = string(st.Closed.Why), st.Closed.Detail, st.Closed.Holds
 	}
 	if b := st.Best(); b != nil {
 		t := newTrialJSON(st, l, b)
@@ -217,6 +221,7 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	if broken := st.Config.Broken(means.Metrics); len(broken) > 0 {
 		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(broken, "; ")))
 	}
+	describeDoubt(&s, st, b)
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)
 	if !b.Hand {
@@ -226,6 +231,22 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
 }
+
+// describeDoubt says how likely the best trial holds the limits where their metrics are noisy,
+// and which trials do so by luck.
+func describeDoubt(s *strings.Builder, st *study.State, b *study.Trial) {
+	if st.Closed == nil || st.Closed.Holds == nil || len(b.Confirms) > 1 {
+		return
+	}
+	fmt.Fprintf(s, "limits:  held with a probability of %s without their noise", percent(*st.Closed.Holds))
+	if n := len(st.Closed.Doubtful); n > 0 {
+		fmt.Fprintf(s, "; %s held by values that are likely luck", count(n, "trial"))
+	}
+	s.WriteString("; confirm in [run] settles it\n")
+}
+
+// percent is a probability for people: no more certain than it is.
+func percent(p float64) string { return fmt.Sprintf("%.0f %%", math.Min(math.Max(100*p, 1), 99)) }
 
 // bestValue is the value of the best trial: what its repeats say, if it has some that the
 // choice did not depend on.

@@ -22,8 +22,10 @@ type trialJSON struct {
 	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
 	// Feasible says whether the trial holds every limit, in a study that has some, and
 	// Broken which ones it breaks.
-	Feasible *bool            `json:"feasible,omitempty"`
-	Broken   []string         `json:"broken,omitempty"`
+	Feasible *bool    `json:"feasible,omitempty"`
+	Broken   []string `json:"broken,omitempty"`
+	// Doubtful says that it holds them by values that are likely luck.
+	Doubtful bool             `json:"doubtful,omitempty"`
 	Values   spaces.Values    `json:"params"`
 	Origin   optimizer.Origin `json:"origin"`
 	Why      string           `json:"why,omitempty"` // it was proposed
@@ -59,7 +61,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 			out.Metrics = metricsJSON(&st.Config, t)
 			if len(st.Config.AllLimits()) > 0 {
 				feasible := st.Feasible(t)
-				out.Feasible, out.Broken = &feasible, st.Config.Broken(st.Means(t))
+				out.Feasible, out.Broken, out.Doubtful = &feasible, st.Config.Broken(st.Means(t)), st.Doubtful(t)
 			}
 		}
 	}
