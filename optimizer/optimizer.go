@@ -15,6 +15,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/lbotune/lbotune/optimizer/internal/vector"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -37,6 +38,10 @@ type Recommender interface {
 	// returns ErrNoSuccess while no trial has succeeded.
 	Recommend(context.Context) (Recommendation, error)
 }
+
+// Kernel names the kind of processor that this one is to the optimizers: those of one name
+// make the same proposals to the last digit, and others may round differently.
+func Kernel() string { return vector.Kernel() }
 
 // Recommendation is the answer of a Recommender. Mean and SD are in the units
 // of the told values; Mean ± 1.96 SD is meant to hold the noiseless value with a

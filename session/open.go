@@ -150,7 +150,7 @@ func (s *Study) begin(config *study.Config, torn string) error {
 		return nil // nothing will happen that a record should precede
 	}
 	s.host, _ = os.Hostname() // for people only
-	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn}
+	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn, Kernel: optimizer.Kernel()}
 	begun.Dir, begun.Way = s.place(change)
 	if s.earlier == nil { // a crash may have come before they were all recorded
 		if s.earlier, err = s.state.Config.ReadEarlier(len(s.state.Earlier)); err != nil {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -14,6 +15,9 @@ type Replayed struct {
 	Asked       int          `json:"asked"`
 	Given       int          `json:"given"` // by hand, today's values, or continued: nobody was asked for them
 	Differences []Difference `json:"differences"`
+	// Elsewhere are the kinds of processors, other than this one, that proposals were made on
+	// which differ: there the last digits of the model are others.
+	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
 // Difference is a proposal that came out otherwise.
@@ -44,13 +48,16 @@ type replay struct {
 	make  func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)
 	opt   optimizer.Optimizer // nil when the next proposal needs a new one
 	told  int
+	where string // the kind of processor of the session
 	out   Replayed
 }
 
 // before looks at an event before it is part of the state.
 func (r *replay) before(ctx context.Context, e study.Event) error {
 	switch e := e.(type) {
-	case study.Session, study.Excluded, study.Included, study.Rerun:
+	case study.Session:
+		r.opt, r.told, r.where = nil, 0, e.Kernel
+	case study.Excluded, study.Included, study.Rerun:
 		// Then there is a new optimizer, which is told nothing of what is excluded.
 		r.opt, r.told = nil, 0
 	case study.Proposed:
@@ -91,6 +98,9 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	r.out.Asked++
 	if got := r.state.Fresh(r.state.Search.Decode(p.Point)); !got.Equal(e.Values) {
 		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
+		if here := optimizer.Kernel(); r.where != "" && r.where != here && !slices.Contains(r.out.Elsewhere, r.where) {
+			r.out.Elsewhere = append(r.out.Elsewhere, r.where)
+		}
 	}
 	return nil
 }

@@ -281,10 +281,37 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%v: %+v", err, rep)
 		}
 		rep, err = session.Replay(t.Context(), dir, nil)
-		if err != nil || len(rep.Differences) != 19 {
-			t.Errorf("another optimizer: %v, %d differences", err, len(rep.Differences))
+		if err != nil || len(rep.Differences) != 19 || len(rep.Elsewhere) > 0 {
+			t.Errorf("another optimizer: %v, %d differences, on %q", err, len(rep.Differences), rep.Elsewhere)
+		}
+		rep, err = session.Replay(t.Context(), elsewhere(t, dir, "abacus"), nil)
+		if err != nil || len(rep.Differences) != 19 || !slices.Equal(rep.Elsewhere, []string{"abacus"}) {
+			t.Errorf("on another kind of processor: %v, %d differences, on %q", err, len(rep.Differences), rep.Elsewhere)
 		}
 	})
+}
+
+// elsewhere is a copy of a study whose sessions ran on another kind of processor.
+func elsewhere(t *testing.T, dir, kernel string) string {
+	t.Helper()
+	to := study.LayoutOf(t.TempDir())
+	var j *journal.Journal
+	_, _, err := study.Read(dir, func(_ *study.State, r study.Record) (err error) {
+		if e, is := r.Event.(study.Session); is {
+			e.Kernel = kernel
+			r.Event = e
+		}
+		if j == nil {
+			j, err = journal.Create(to.Journal(), r)
+			return err
+		}
+		_, err = j.AppendLazy(r)
+		return err
+	})
+	if err := errors.Join(err, j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return string(to)
 }
 
 func TestOneSessionAtATime(t *testing.T) {

@@ -93,6 +93,8 @@ type Session struct {
 	// to Config.Dir, so that a later session sees whether both have moved.
 	Dir string `json:"dir,omitempty"`
 	Way string `json:"way,omitempty"`
+	// Kernel is the kind of processor, as optimizer.Kernel names it.
+	Kernel string `json:"kernel,omitempty"`
 }
 
 // SetupEnded says how the setup command ended. It is run again at the next

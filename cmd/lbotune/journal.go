@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -119,7 +120,11 @@ again, and compares the answers. On the machine that ran the study they are all 
 			if err := printReplay(g, rep); err != nil {
 				return err
 			}
-			if len(rep.Differences) > 0 {
+			switch {
+			case len(rep.Elsewhere) > 0:
+				return &hinted{errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
+					oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel())}
+			case len(rep.Differences) > 0:
 				return errDiffers
 			}
 			return nil

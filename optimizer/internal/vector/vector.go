@@ -2,7 +2,18 @@
 // time where the processor has AVX2 and FMA.
 package vector
 
-import "math"
+import (
+	"math"
+	"runtime"
+)
+
+// Kernel names what the inner loops run on: processors of one name give the same digits.
+func Kernel() string {
+	if fast() {
+		return runtime.GOARCH + "+avx2+fma"
+	}
+	return runtime.GOARCH
+}
 
 // AddSquares adds (z − col[i])² to dst[i] for every i < len(dst).
 func AddSquares(dst, col []float64, z float64) {
