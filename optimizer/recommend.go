@@ -67,6 +67,24 @@ func (l *lbo) doubt(r *Recommendation) {
 	}
 }
 
+// equalMeans is up to where, in model units, two means are the same.
+const equalMeans = 1e-6
+
+// amongEqual returns the success that the model expects most of among those that are as good as
+// the best, the first of them where it expects the same.
+func (l *lbo) amongEqual(s *surrogate, best int) int {
+	first, most := best, math.Inf(-1)
+	for i, trial := range l.trial {
+		if trial <= 0 || l.better(first, i) || l.better(i, first) {
+			continue
+		}
+		if mean := s.model.Predictor().Mean(l.x[i]); mean > most+equalMeans {
+			best, most = i, mean
+		}
+	}
+	return best
+}
+
 func (l *lbo) recommend() (Recommendation, error) {
 	if l.objectives > 1 {
 		return Recommendation{}, ErrSeveral
@@ -85,6 +103,10 @@ func (l *lbo) recommend() (Recommendation, error) {
 		return told, nil
 	}
 	s, err := l.surrogate()
+	if err == nil {
+		best = l.amongEqual(s, best)
+		told.Trial = l.trial[best]
+	}
 	if err != nil || s.exact || s.noise <= noiseless {
 		return told, nil // without a model, or without noise, the values speak for themselves
 	}

@@ -42,6 +42,17 @@ func (l *loop) warnOfBurst(t *study.Trial) {
 	}
 }
 
+// warnOfConstant says, once, that all values are equal: the metric may be another number.
+func (l *loop) warnOfConstant() {
+	if l.constant {
+		return
+	}
+	if text := l.state.Constant(); text != "" {
+		l.constant = true
+		l.opts.Log.Warn(text)
+	}
+}
+
 // askStdbuf asks GNU stdbuf what it sets for line-buffered output; nothing if there is
 // none, or if its library does not outlive it.
 func askStdbuf() []string {

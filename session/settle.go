@@ -43,6 +43,7 @@ func (l *loop) settle() error {
 	for _, e := range events {
 		if f, ok := e.(study.Finished); ok {
 			l.warnOfBurst(l.state.Trials[f.Trial-1])
+			l.warnOfConstant()
 		}
 	}
 	return nil

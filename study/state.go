@@ -82,12 +82,18 @@ func (s *State) Standing(running bool) string {
 }
 
 // Best returns the best trial, nil if none has succeeded: the one with the best
-// mean once trials were confirmed, else the one with the best value. Those that hold every
+// mean once trials were confirmed, else the one with the best value, and of several with that
+// the optimizer's choice once the study has ended, or the first. Those that hold every
 // limit come first; if there are none, it is the least violating. Of several
 // objectives it is the trial of the front that is best in the first.
 func (s *State) Best() *Trial {
 	if cs := s.Confirmations(); len(cs) > 0 && !s.Config.Several() {
 		return cs[0].Trial
+	}
+	if c := s.Closed; c != nil && c.Recommended != nil && s.best != nil && !s.Config.Several() {
+		if n := c.Recommended.Trial; n >= 1 && n <= len(s.Trials) && s.Trials[n-1].Succeeded() && s.Compare(s.Trials[n-1], s.best) == 0 {
+			return s.Trials[n-1]
+		}
 	}
 	return s.best
 }

@@ -188,6 +188,9 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	if why := st.Unsafe(); why != "" && (st.Closed == nil || st.Closed.Why != study.EndUnsafe) {
 		s.add("unsafe", "%s", oneLine(why))
 	}
+	for _, text := range st.Remarks() {
+		s.add("notice", "%s", oneLine(text))
+	}
 	remains := ""
 	if left > 0 {
 		remains = fmt.Sprintf(", about %s left", seconds(left))

@@ -44,6 +44,8 @@ type summaryJSON struct {
 	// Holds is, where the metrics with limits are noisy, the probability that without noise
 	// the best trial holds them all.
 	Holds *float64 `json:"holds,omitempty"`
+	// Remarks are what a person should know of the study, in words.
+	Remarks []string `json:"remarks,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
 	Recommended *study.Recommended `json:"recommended,omitempty"`
 }
@@ -81,7 +83,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 		volume := st.Hypervolume()
 		out.Hypervolume = &volume
 	}
-	out.Recommended = recommended(st)
+	out.Recommended, out.Remarks = recommended(st), st.Remarks()
 	cs := st.Confirmations()
 	for _, c := range cs {
 		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0])}
@@ -165,6 +167,9 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 	}
 	if text := matters(ctx, st); text != "" {
 		out = append(out, "matters: "+text)
+	}
+	for _, text := range st.Remarks() {
+		out = append(out, "notice:  "+oneLine(text))
 	}
 	if bounds != nil && bounds.Excluded > 0 {
 		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*bounds.Excluded))

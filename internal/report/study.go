@@ -53,6 +53,8 @@ type Study struct {
 	Model   *Model   `json:"model,omitempty"`
 	NoModel string   `json:"no_model,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
+	// Remarks are what lbotune itself has to say of the study.
+	Remarks []string `json:"remarks,omitempty"`
 
 	state *study.State
 	// ranked are the trials that count, the best first; shown are those that are drawn.
@@ -131,6 +133,7 @@ func of(src Source) *Study {
 	for i := range c.Params {
 		s.axes = append(s.axes, paramAxis(st.Space, i))
 	}
+	s.Remarks = st.Remarks()
 	for _, n := range st.Notes {
 		s.Notes = append(s.Notes, n.Text)
 	}

@@ -1,0 +1,175 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+const (
+	leastEqual  = 5    // values that are all equal, before it is said
+	leastTied   = 3    // trials that share the best value
+	leastAtEdge = 10   // successes, before the best at the end of a range is said
+	leastSplit  = 5    // failures, and others, before it is said where failures begin
+	splitPurity = 0.9  // share of failures on one side, and of others on the other
+	fewLevels   = 3    // of an int: one of them is always at an end
+	tiedShare   = 0.05 // of the successes that the tied ones must be
+)
+
+// Remarks are what a person would want to be told of a study, and would see with the whole
+// table before them: values that are all equal, a best value that several trials share, a best
+// trial at the end of a range, and failures that begin at some value.
+func (s *State) Remarks() []string {
+	if text := s.Constant(); text != "" {
+		return []string{text}
+	}
+	var out []string
+	for _, text := range []string{s.tied(), s.atEdge(), s.failuresBegin()} {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Constant says that all values so far are equal, if they are and there are enough of them.
+func (s *State) Constant() string {
+	var first *Trial
+	n, others := 0, false
+	for _, k := range s.Order {
+		t := s.Trials[k-1]
+		switch {
+		case !t.Succeeded():
+			continue
+		case first == nil:
+			first = t
+		case t.Value != first.Value:
+			return ""
+		case !t.Values.Equal(first.Values):
+			others = true
+		}
+		n++
+	}
+	if n < leastEqual || !others || s.Config.Several() {
+		return ""
+	}
+	name := s.Config.Objective().Name
+	return fmt.Sprintf("all %d values of %s are %v: is it the metric, and does the program use its parameters?", n, name, first.Value)
+}
+
+// Tied lists the trials that share the best value and hold the limits as well, the best among
+// them; it is empty where there is but one.
+func (s *State) Tied() []*Trial {
+	best := s.Best()
+	if best == nil || s.Config.Several() || len(s.Confirmations()) > 0 {
+		return nil
+	}
+	var out []*Trial
+	for _, t := range s.Trials {
+		if t.Succeeded() && s.Compare(t, best) == 0 {
+			out = append(out, t)
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+func (s *State) tied() string {
+	tied := s.Tied()
+	if len(tied) < leastTied || len(tied) == s.counts[optimizer.Succeeded] || float64(len(tied)) < tiedShare*float64(s.counts[optimizer.Succeeded]) {
+		return ""
+	}
+	why := "the first of them is named"
+	if s.Closed != nil && s.Closed.Recommended != nil {
+		why = fmt.Sprintf("the model expects most of trial %d", s.Best().Number)
+	}
+	return fmt.Sprintf("%d trials have the best value, %v; %s", len(tied), s.Best().Value, why)
+}
+
+// atEdge says that the best trial lies at the end of a range.
+func (s *State) atEdge() string {
+	best := s.Best()
+	if best == nil || s.counts[optimizer.Succeeded] < leastAtEdge || s.Config.Several() || len(s.Tied()) >= leastTied {
+		return ""
+	}
+	for _, p := range s.Config.Params {
+		v, ok := best.Values.Get(p.Name)
+		x, number := v.Number()
+		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource {
+			continue
+		}
+		if p.Kind != spaces.KindFloat && p.Kind != spaces.KindInt {
+			continue
+		}
+		switch x {
+		case p.Min:
+			return fmt.Sprintf("the best has %s = %v, the lower end of its range: better values may lie below", p.Name, v)
+		case p.Max:
+			return fmt.Sprintf("the best has %s = %v, the upper end of its range: better values may lie above", p.Name, v)
+		}
+	}
+	return ""
+}
+
+// failuresBegin says where nearly all trials beyond a value of one parameter failed, and
+// nearly none of the others.
+func (s *State) failuresBegin() string {
+	type outcome struct {
+		x      float64
+		failed bool
+	}
+	if s.counts[optimizer.Failed] < leastSplit {
+		return ""
+	}
+	text, purest := "", 0
+	for _, p := range s.Config.Params {
+		if p.Kind != spaces.KindFloat && p.Kind != spaces.KindInt {
+			continue
+		}
+		var all []outcome
+		for _, k := range s.Order {
+			t := s.Trials[k-1]
+			v, ok := t.Values.Get(p.Name)
+			if x, number := v.Number(); ok && number && !t.Excluded && !t.Outside {
+				all = append(all, outcome{x, t.Status == optimizer.Failed})
+			}
+		}
+		slices.SortStableFunc(all, func(a, b outcome) int { return cmp.Compare(a.x, b.x) })
+		for _, above := range []bool{true, false} {
+			side := ">"
+			if !above {
+				slices.Reverse(all)
+				side = "<"
+			}
+			total := 0
+			for _, o := range all {
+				if o.failed {
+					total++
+				}
+			}
+			failed := 0 // up to and with i
+			for i, o := range all {
+				if o.failed {
+					failed++
+				}
+				if i+1 == len(all) || all[i+1].x == o.x {
+					continue
+				}
+				here, there := i+1, len(all)-i-1
+				beyond := total - failed
+				if beyond < leastSplit || here-failed < leastSplit || float64(beyond) < splitPurity*float64(there) || float64(failed) > (1-splitPurity)*float64(here) {
+					continue
+				}
+				if right := beyond + here - failed; right > purest {
+					purest, text = right, fmt.Sprintf("%d of the %d trials with %s %s %.4g failed, and %d of the %d others", beyond, there, p.Name, side, o.x, failed, here)
+				}
+			}
+		}
+	}
+	return text
+}
