@@ -251,6 +251,8 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	used = a.usage(rec, used)
 	a.up, _ = strconv.ParseFloat(rec.Up, 64)
 	switch {
+	case rec.Exit != nil && err == nil && status.Exited() && *rec.Exit != status.ExitStatus():
+		return status.ExitStatus(), used, nil // a line that is not the supervisor's
 	case rec.Exit != nil:
 		return *rec.Exit, used, a.busy(*rec.Exit)
 	case rec.Fork != nil:

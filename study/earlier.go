@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/lbotune/lbotune/internal/optuna"
 	"github.com/lbotune/lbotune/internal/spelling"
@@ -188,6 +190,28 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 	return r, nil
 }
 
+// largestSheet is the most that a file of earlier results may have, in bytes.
+const largestSheet = 256 << 20
+
+// readWhole reads a regular file of a size that makes sense: no pipe is waited for.
+func readWhole(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file (%v)", path, info.Mode())
+	case info.Size() > largestSheet:
+		return nil, fmt.Errorf("%s has %d MB; the most is %d", path, info.Size()>>20, largestSheet>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, largestSheet))
+}
+
 // readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	path := w.From
@@ -206,11 +230,13 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	var text []byte
 	var err error
 	if dir == "" {
-		text, err = os.ReadFile(path)
+		text, err = readWhole(path)
 	}
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no such study or CSV file: %w", err)
+	case err != nil:
+		return nil, err
 	case optuna.Is(text):
 		all, err := optuna.Read(text)
 		return c.fromOptuna(all, w.Study, err)

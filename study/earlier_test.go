@@ -141,6 +141,7 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		same             bool
 	}{
 		"no file":       {from: "none.csv", want: "there is no such study or CSV file"},
+		"a device":      {from: "/dev/zero", want: "/dev/zero is no regular file"},
 		"misspelt":      {from: "rusn.csv", text: "x", want: "did you mean runs.csv?"},
 		"no study":      {from: "none.toml", want: "there is no study"},
 		"ambiguous":     {text: "x,params_n,config/n,loss\n", want: "n may be params_n or config/n; give one of them another name"},
@@ -150,6 +151,7 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		"empty":         {text: "", want: "whose first line names the columns"},
 		"no parameter":  {text: "x,m,loss\n0,1,2\n", want: "there is no parameter n among x, m, loss"},
 		"no objective":  {text: "x,n,los\n0,1,2\n", want: "line 1: there is no column loss, the objective's, among x, n, los"},
+		"two columns":   {text: "x,n,loss,loss\n", want: "line 1: there are two columns loss"},
 		"a short line":  {text: "x,n,loss\n0,1,2\n0,1\n", want: "line 3"},
 		"none fits":     {text: "x,n,loss\n5,1,2\n6,1,2\n", same: true, want: `0 of 2 trials succeeded with values that fit; want at least 1; the first that does not fit is line 2: parameter x: found "5"`},
 		"too few":       {text: "x,n,loss\n0,1,2\n1,1,2\n1,2,\n", want: "2 of 3 trials succeeded; want at least 3"},

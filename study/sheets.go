@@ -102,6 +102,9 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	}
 	for i, name := range head {
 		head[i] = strings.TrimSpace(name)
+		if slices.Contains(head[:i], head[i]) && head[i] != "" {
+			return nil, fmt.Errorf("line 1: there are two columns %s", head[i])
+		}
 	}
 	s, name := &sheet{columns: head, table: true}, c.Objective().Name
 	if s.objective, err = findColumn(head, name, metricColumn); err != nil {

@@ -82,7 +82,11 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 	for _, w := range words {
 		name, text, ok := strings.Cut(w, "=")
 		p, known := space.Lookup(name)
+		_, twice := given[name]
 		switch {
+		case twice:
+			errs = append(errs, fmt.Errorf("found two values for %s", name))
+			continue
 		case !ok:
 			errs = append(errs, fmt.Errorf("found %q; want NAME=VALUE", w))
 			continue

@@ -6,5 +6,6 @@ package main
 import "os"
 
 func main() {
+	closeInherited()
 	os.Exit(execute(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
 }
