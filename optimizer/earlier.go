@@ -70,6 +70,7 @@ const (
 // inherit takes over what earlier studies have found. Results of the same objective are
 // told under negative numbers.
 func (l *lbo) inherit(earlier []Earlier) error {
+	l.earlier = earlier
 	for i, e := range earlier {
 		if len(e.Points) != len(e.Values) {
 			return fmt.Errorf("earlier study %d: %d points but %d values", i+1, len(e.Points), len(e.Values))
@@ -156,27 +157,31 @@ func (l *lbo) inheritOne(number int, e Earlier) error {
 	return nil
 }
 
-func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
-	var x [][]float64
-	var y []float64
+// alone is an optimizer that knows nothing but the successes of one earlier study, and its model.
+func (l *lbo) alone(number int, e Earlier) (part *lbo, s *surrogate, x [][]float64, y []float64, err error) {
 	for i, v := range e.Values {
 		if !math.IsNaN(v) {
 			x, y = append(x, e.Points[i]), append(y, v)
 		}
 	}
 	if len(y) < leastKin {
-		return nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
+		return nil, nil, nil, nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
 	}
 	set := l.set
 	set.Lipschitz, set.Hyperparameters, set.Noise = off, "map", Settings{}.Noise
-	part := newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
+	part = newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
 	for _, i := range gp.Subset(x, y, kinLimit, nil) {
 		o := Observation{Trial: i + 1, Proposal: Proposal{Point: x[i], Origin: OriginGiven}, Status: Succeeded, Values: y[i : i+1]}
 		if err := part.Tell(o); err != nil {
-			return nil, err
+			return nil, nil, nil, nil, err
 		}
 	}
-	s, err := part.surrogate()
+	s, err = part.surrogate()
+	return part, s, x, y, err
+}
+
+func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
+	part, s, x, y, err := l.alone(number, e)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,15 @@
 package optimizer_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -91,5 +94,110 @@ func TestEarlierStudiesThatCannotBe(t *testing.T) {
 		if _, err := optimizer.New(space, 1, c.set, c.e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q; got %v", want, err)
 		}
+	}
+}
+
+// claims are uniform results of a function of the cube, said to be today's.
+func claims(d int, seed uint64, n int, f func(x []float64) float64) optimizer.Earlier {
+	e := optimizer.Earlier{Same: true}
+	rng := rand.New(rand.NewPCG(seed, 5))
+	for range n {
+		p := make(spaces.Point, d)
+		for j := range p {
+			p[j] = rng.Float64()
+		}
+		e.Points, e.Values = append(e.Points, p), append(e.Values, f(p))
+	}
+	return e
+}
+
+// Results that are said to be today's and are not count as related once they are contradicted,
+// and cost the search little.
+func TestResultsThatAreNotTheSame(t *testing.T) {
+	bowl := func(x []float64) float64 { return -(x[0]-0.4)*(x[0]-0.4) - (x[1]-0.6)*(x[1]-0.6) }
+	moved := func(x []float64) float64 { return 0.3 + bowl([]float64{x[0] - 0.3, x[1] + 0.4}) }
+	space := cube(2)
+	for seed := range effort.Sequential[uint64](1, 4, 8) {
+		opt, err := optimizer.New(space, seed, optimizer.Settings{}, claims(2, seed, 40, moved))
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, err := optimizer.New(space, seed, optimizer.Settings{}, claims(2, seed, 40, moved)) // asked once, when it knows 19
+		if err != nil {
+			t.Fatal(err)
+		}
+		var twentieth optimizer.Proposal
+		told := func(k int, o optimizer.Observation) error {
+			if k == 20 {
+				twentieth = o.Proposal
+			}
+			if k < 20 {
+				return late.Tell(o)
+			}
+			return nil
+		}
+		best, at := math.Inf(-1), 0
+		for k := 1; k <= 25; k++ {
+			p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Note.Contradicted) > 0 && at == 0 {
+				at = k
+			}
+			best = max(best, bowl(p.Point))
+			o := optimizer.Observation{Trial: k, Proposal: p, Status: optimizer.Succeeded, Values: []float64{bowl(p.Point)}}
+			if err := errors.Join(opt.Tell(o), told(k, o)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if again, err := late.Ask(t.Context(), optimizer.Query{Trial: 20}); err != nil || !reflect.DeepEqual(again, twentieth) {
+			t.Errorf("seed %d: asked anew, trial 20 is %+v, %v; it was %+v", seed, again, err, twentieth)
+		}
+		t.Logf("seed %d: contradicted at trial %d, best %g", seed, at, -best)
+		if at == 0 || at > 8 || best < -1e-5 {
+			t.Errorf("seed %d: contradicted at trial %d, and %g short of the best", seed, at, -best)
+		}
+	}
+}
+
+// Results that are the same are believed, with noise and without, also where the search finds
+// what they have not seen.
+func TestResultsThatAreTheSame(t *testing.T) {
+	wrong, n := 0, 0
+	for seed := range effort.Sequential[uint64](1, 2, 6) {
+		for _, p := range problems.Standard(70 + seed) {
+			for _, share := range []float64{0, 0.1} {
+				space, f := objective(t, p)
+				noise := rand.New(rand.NewPCG(seed, 6))
+				rng := rand.New(rand.NewPCG(seed, 7))
+				spread := 0.0
+				for range 50 {
+					spread = max(spread, math.Abs(f(space.Draw(rng))-f(space.Draw(rng))))
+				}
+				measured := func(x []float64) float64 { return f(x) + share*spread*noise.NormFloat64() }
+				opt, err := optimizer.New(space, seed, optimizer.Settings{}, claims(space.Dim(), seed, 20, measured))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := 1; k <= 15; k++ {
+					p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if k == 15 && len(p.Note.Contradicted) > 0 {
+						wrong++
+					}
+					if err := opt.Tell(optimizer.Observation{Trial: k, Proposal: p, Status: optimizer.Succeeded, Values: []float64{measured(p.Point)}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				n++
+			}
+		}
+	}
+	t.Logf("%d of %d are not believed", wrong, n)
+	if wrong > n/20 {
+		t.Errorf("%d of %d are not believed", wrong, n)
 	}
 }

@@ -71,6 +71,9 @@ const quantile95 = 1.959963984540054 // Φ⁻¹(0.975)
 
 // Explain implements Explainer.
 func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
+	if _, err := l.distrust(); err != nil {
+		return Explanation{}, err
+	}
 	a, snapped, err := l.lookAt(ctx, q, points)
 	if err != nil {
 		return Explanation{}, err

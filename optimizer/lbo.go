@@ -45,7 +45,11 @@ type lbo struct {
 	limits   *limits // of the first limitsAt observations
 	limitsAt int
 
-	kin []*kin // earlier studies of related objectives
+	kin      []*kin // earlier studies of related objectives
+	earlier  []Earlier
+	suspects []*suspect // of them, those that claim to have today's objective; nil before they are looked at
+	// contradicted are the numbers of those that do not have it.
+	contradicted []int
 
 	printed *Printed // nil but for NewPrinted
 }
@@ -89,6 +93,10 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
+	wrong, err := l.distrust()
+	if err != nil {
+		return Proposal{}, err
+	}
 	a, err := l.newAsk(q)
 	if err != nil {
 		return Proposal{}, err
@@ -97,6 +105,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
+	p.Note.Contradicted = wrong
 	if p.Point = l.space.Snap(p.Point); !l.safe.allows(p.Point) {
 		return Proposal{}, ErrNothingSafe
 	}

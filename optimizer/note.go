@@ -17,6 +17,9 @@ type Note struct {
 	Feasible float64 `json:"feasible,omitempty"`
 	// Lipschitz is what the bounds were, when there were any.
 	Lipschitz *LipschitzNote `json:"lipschitz,omitempty"`
+	// Contradicted are the earlier studies, counted from 0, whose results were said to be those
+	// of this objective and are not: they count as related.
+	Contradicted []int `json:"contradicted,omitempty"`
 	// State is what the method keeps for itself, in a form of its own, until the
 	// proposal comes back with its observation. To everybody else it means nothing.
 	State json.RawMessage `json:"state,omitempty"`

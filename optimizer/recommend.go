@@ -37,6 +37,9 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
 	}
+	if _, err := l.distrust(); err != nil {
+		return Recommendation{}, err
+	}
 	r, err := l.recommend()
 	if err == nil {
 		l.doubt(&r)

@@ -36,6 +36,7 @@ type loop struct {
 	freed    int               // attempts that ran and have ended
 	kill     chan struct{}     // closed to kill every attempt
 	burst    bool              // it was said that readings come too late
+	doubted  map[int]bool      // earlier studies whose results it was said are not the same
 	constant bool              // it was said that all values are equal
 	steeper  bool              // it was said that the stated slope of [prune] does not hold
 

@@ -43,6 +43,7 @@ func newLoop(s *Study) *loop {
 		told:      s.told,
 		stopAsk:   func() {},
 		resumed:   map[int]bool{},
+		doubted:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
 		pruner:    s.pruner,
@@ -262,6 +263,7 @@ func (l *loop) answered(a asked) {
 			return
 		}
 		p := a.proposal
+		l.warnOfContradictions(p.Note)
 		l.propose(study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),
 			Origin: p.Origin, Values: l.state.Fresh(l.state.Search.Decode(p.Point)), Note: p.Note})
 	}

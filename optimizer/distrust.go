@@ -1,0 +1,98 @@
+package optimizer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/internal/gp"
+)
+
+// Results of an earlier study that are said to be those of today's objective, and are not, spoil
+// a study more than none would: the model keeps to them. So a model of each such study alone
+// predicts this study's first successes. The study is contradicted once leastFar of them, and at
+// least half, are more than farSD deviations from what it expects,
+//
+//	|z − μ| > farSD √(unsureBy² σ² + σn² + noisySD²),
+//
+// in its own model's units. It counts as related from then on. All of it follows from what was
+// told, in its order.
+const (
+	farSD        = 8.0
+	leastFar     = 4
+	mostSuspects = 30 // successes that are looked at: later ones lie close to each other
+)
+
+// suspect is an earlier study that claims to have today's objective.
+type suspect struct {
+	number  int // of the study
+	model   *surrogate
+	predict *gp.Predictor
+	n, far  int
+}
+
+// distrust begins anew where a study's results are contradicted, and returns which ones are.
+func (l *lbo) distrust() ([]int, error) {
+	if !slices.ContainsFunc(l.earlier, func(e Earlier) bool { return e.Same }) || l.objectives > 1 {
+		return l.contradicted, nil
+	}
+	var own []int
+	for i, trial := range l.trial {
+		if trial > 0 && len(own) < mostSuspects {
+			own = append(own, i)
+		}
+	}
+	if len(own) < leastFar {
+		return nil, nil
+	}
+	var wrong []int
+	if l.suspects == nil {
+		l.suspects = []*suspect{}
+		for number, e := range l.earlier {
+			if !e.Same {
+				continue
+			}
+			if _, s, _, _, err := l.alone(number, e); err == nil { // else there are too few for a model
+				l.suspects = append(l.suspects, &suspect{number: number, model: s, predict: s.model.Predictor()})
+			}
+		}
+	}
+	for _, s := range l.suspects {
+		for ; s.n < len(own) && !s.contradicted(); s.n++ {
+			mu, variance := s.predict.Predict(l.x[own[s.n]])
+			z := s.model.warp.Apply(l.raw[own[s.n]] / s.model.unit)
+			if sd := math.Sqrt(unsureBy*unsureBy*variance + s.model.noise*s.model.noise + noisySD*noisySD); !(math.Abs(z-mu) <= farSD*sd) {
+				s.far++
+			}
+		}
+		if s.contradicted() {
+			wrong = append(wrong, s.number)
+		}
+	}
+	if len(wrong) == 0 {
+		return l.contradicted, nil
+	}
+	wrong = append(wrong, l.contradicted...)
+	slices.Sort(wrong)
+	fresh := newLBO(newHistory(l.space, l.seed), l.set)
+	earlier := slices.Clone(l.earlier)
+	for _, k := range wrong {
+		earlier[k].Same = false
+	}
+	if err := fresh.inherit(earlier); err != nil {
+		return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
+	}
+	for _, o := range l.told {
+		if o.Trial <= 0 {
+			continue
+		}
+		if err := fresh.Tell(o); err != nil {
+			return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
+		}
+	}
+	fresh.contradicted = wrong
+	*l = *fresh
+	return wrong, nil
+}
+
+func (s *suspect) contradicted() bool { return s.far >= leastFar && 2*s.far >= s.n }
