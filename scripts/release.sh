@@ -41,6 +41,7 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	mkdir -p "$work/$name"
 	build "${target%/*}" "${target#*/}" "$work/$name/lbotune"
 	cp -R LICENSE README.md CHANGELOG.md "$work/share" "$work/$name/"
+	cp cmd/lbotune/notices.txt "$work/$name/THIRD_PARTY.txt"
 	tar -C "$work" ${tarflags[@]+"${tarflags[@]}"} -cf - "$name" | gzip -n -9 >"$dist/$name.tar.gz"
 	echo "$name.tar.gz"
 done

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed" // for notices
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -43,13 +44,27 @@ func versionOf(info *debug.BuildInfo) string {
 }
 
 func newVersion(g *global) *cobra.Command {
-	return &cobra.Command{
+	var licenses bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return printVersion(g) },
+		RunE: func(*cobra.Command, []string) error {
+			if licenses {
+				_, err := g.out.Write(notices)
+				return err
+			}
+			return printVersion(g)
+		},
 	}
+	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of what is part of the program instead")
+	return cmd
 }
+
+// notices are the licenses of all modules in the program, as scripts/notices.sh gathers them.
+//
+//go:embed notices.txt
+var notices []byte
 
 // versionJSON is what version prints with --json.
 type versionJSON struct {
