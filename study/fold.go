@@ -19,7 +19,11 @@ func (s *State) Apply(r Record) error {
 	if _, first := r.Event.(Created); first != (s.ID == "") {
 		return errors.New("a study record must be the first and the only one of its kind")
 	}
-	if err := s.apply(r); err != nil {
+	err := s.unsound(r.Event)
+	if err == nil {
+		err = s.apply(r)
+	}
+	if err != nil {
 		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
 	}
 	if a, ok := r.Event.(answer); ok {
@@ -29,6 +33,34 @@ func (s *State) Apply(r Record) error {
 	}
 	s.Elapsed = max(s.Elapsed, r.Elapsed)
 	s.Updated = r.At
+	return nil
+}
+
+// unsound says what of an event could be of no study, whatever came before it.
+func (s *State) unsound(e Event) error {
+	slot, readings := 0, []Reading(nil)
+	switch e := e.(type) {
+	case Started:
+		slot = e.Slot
+	case Ended:
+		slot = e.Slot
+	case Finished:
+		slot = e.Slot
+	case Confirmed:
+		slot = e.Slot
+	case Readings:
+		readings = e.Readings
+	case Cut:
+		readings = []Reading{e.Reading}
+	}
+	if slot < 0 {
+		return fmt.Errorf("slot %d", slot)
+	}
+	for _, r := range readings {
+		if n := len(s.Config.Objectives()); len(r.Others) > max(n-1, 0) {
+			return fmt.Errorf("a reading of %d values, and there are %d objectives", 1+len(r.Others), n)
+		}
+	}
 	return nil
 }
 

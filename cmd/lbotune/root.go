@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,7 +52,7 @@ func execute(args []string, std streams) int {
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	err := root.Execute()
+	err := guarded(root.Execute)
 	if err == nil {
 		err = out.err
 	}
@@ -60,6 +62,33 @@ func execute(args []string, std streams) int {
 	}
 	return codeOf(err)
 }
+
+// guarded makes a panic, which is a mistake of lbotune's, an error of one line that says where
+// it was.
+func guarded(run func() error) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		where := "an unknown place"
+		calls := make([]uintptr, 64)
+		frames := runtime.CallersFrames(calls[:runtime.Callers(2, calls)])
+		for frame, more := frames.Next(); more; frame, more = frames.Next() {
+			ours := strings.HasPrefix(frame.Function, modulePath) || strings.HasPrefix(frame.Function, "main.")
+			if ours && !strings.HasSuffix(frame.Function, ".guarded.func1") {
+				where = fmt.Sprintf("%s:%d", strings.TrimPrefix(frame.Function, modulePath), frame.Line)
+				break
+			}
+		}
+		err = &hinted{fmt.Errorf("a mistake of lbotune's own in %s: %v", where, p),
+			"what was recorded is safe. Please report it with the command, lbotune version and, if you may show it, the journal"}
+	}()
+	return run()
+}
+
+// modulePath begins the names of our functions.
+const modulePath = "github.com/lbotune/lbotune/"
 
 // checkedWriter remembers the first write that failed: what prints help and
 // completions does not look. A reader that has gone away wants no more.
