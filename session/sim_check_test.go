@@ -30,7 +30,9 @@ type simModel struct {
 	config study.Config
 	trials []*simTrial
 	closed *study.Closed
-	ends   map[string]string // results in the journal, by attempt
+	// succeeded: a trial has a value, so that no failure is taken back unasked.
+	succeeded bool
+	ends      map[string]string // results in the journal, by attempt
 }
 
 // check compares the journal with what has happened.
@@ -122,6 +124,20 @@ func (m *simModel) record(e study.Event) {
 		if e.Failure == nil || !e.Failure.Kind.Blameless() {
 			if t.confirms++; t.confirms > m.config.Run.Confirm {
 				m.fault("trial %d is confirmed %d times", e.Trial, t.confirms)
+			}
+		}
+	case study.Rerun:
+		for _, n := range e.Trials {
+			t := m.trial(n)
+			if t == nil {
+				return
+			}
+			if !t.done || t.hand || m.succeeded {
+				m.fault("trial %d is run again: finished %v, by hand %v, and something has succeeded: %v", n, t.done, t.hand, m.succeeded)
+			}
+			t.done, t.retries, t.cut = false, 0, nil
+			if slices.Contains(e.Read, n) {
+				t.attempt--
 			}
 		}
 	case study.Closed:
@@ -216,6 +232,7 @@ func (m *simModel) finished(e study.Finished) {
 		return
 	}
 	t.done = true
+	m.succeeded = m.succeeded || e.Status != optimizer.Failed
 	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
