@@ -49,7 +49,7 @@ type Belief struct {
 	// mean and standard deviation where nothing is warped.
 	Mean, SD float64
 	// Low and High are meant to enclose the objective without noise with a probability of
-	// 95 %: w⁻¹(μ − 6 σ) and w⁻¹(μ + 3 σ), and where there is noise 3.6 and 3 σ.
+	// 95 %: w⁻¹(μ − 4 σ) and w⁻¹(μ + 2.5 σ).
 	Low, High float64
 	// Lower and Upper are the Lipschitz bounds, infinite where there are none. The
 	// constant is estimated, unless it was stated: they are no certain bounds.
@@ -68,12 +68,13 @@ type Belief struct {
 }
 
 // One fit of the hyper-parameters, in which a crowd at the optimum speaks for the whole cube, is
-// too sure of the rest, most of all without noise, and more often expects too much than too little.
-// So a band of 95 % has more than 1.96 deviations. The factors were chosen on sums of waves such that
-// 95 % of the bands on slices through the best hold; see bands_test.go for those on bumps.
+// too sure of the rest, and more often expects too much than too little. So a band of 95 % has
+// more than 1.96 deviations: as many as make about that share of the bands on slices through the best
+// hold, which wider ones raise by little more. They were chosen on sums of waves; bands_test.go
+// has sums of bumps as well.
 const (
-	bandBelow, bandAbove           = 6.0, 3.0
-	bandBelowNoisy, bandAboveNoisy = 3.6, 3.0
+	bandBelow = 4.0
+	bandAbove = 2.5
 )
 
 // Explain implements Explainer.
@@ -128,14 +129,10 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 	mean, variance := a.posterior(points)
 	out := make([]Belief, len(points))
 	v := a.view
-	below, above := bandBelow, bandAbove
-	if v.noisy() {
-		below, above = bandBelowNoisy, bandAboveNoisy
-	}
 	for i, x := range points {
 		mu, sigma := mean[i], math.Sqrt(variance[i])
 		b := Belief{Mean: v.value(mu), SD: (v.value(mu+sigma) - v.value(mu-sigma)) / 2,
-			Low: v.value(mu - below*sigma), High: v.value(mu + above*sigma),
+			Low: v.value(mu - bandBelow*sigma), High: v.value(mu + bandAbove*sigma),
 			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Feasible: v.limits.probability(x), Acquisition: worth[i]}
 		if v.bounds != nil {
 			lo, up := v.bounds.at(x)
