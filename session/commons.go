@@ -133,9 +133,13 @@ func (c *commons) shared() string {
 		for _, s := range c.running {
 			owned = owned || owner(span{first: s.first, last: c.looks})
 		}
-		if !slices.ContainsFunc(last, missed) && !owned && !heldElsewhere(filepath.Join(c.dir, name)) {
+		if !slices.ContainsFunc(last, missed) && !owned {
 			found = append(found, name)
 		}
+	}
+	if len(found) > 0 {
+		held := heldElsewhere()
+		found = slices.DeleteFunc(found, func(name string) bool { return held[filepath.Join(c.dir, name)] })
 	}
 	if len(found) == 0 {
 		return ""
@@ -191,23 +195,24 @@ func markOf(info fs.FileInfo) mark {
 	return m
 }
 
-// heldElsewhere reports whether a process that is no trial's has the file open, as tee has
-// the file that it writes lbotune's own output to. Where /proc does not tell, none has.
-func heldElsewhere(path string) bool {
-	held, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	processes := map[string]bool{}
-	for _, fd := range held {
-		if to, err := os.Readlink(fd); err == nil && to == path {
-			processes[filepath.Dir(filepath.Dir(fd))] = true
-		}
-	}
-	for process := range processes {
+// heldElsewhere lists the paths that processes which are no trial's have open, as tee has the
+// file that it writes lbotune's own output to. Where /proc does not tell, there are none.
+func heldElsewhere() map[string]bool {
+	out := map[string]bool{}
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, process := range processes {
 		env, err := os.ReadFile(filepath.Join(process, "environ"))
-		if err == nil && !strings.Contains("\x00"+string(env), "\x00LBOTUNE_TRIAL=") {
-			return true
+		if err != nil || strings.Contains("\x00"+string(env), "\x00LBOTUNE_TRIAL=") {
+			continue
+		}
+		held, _ := os.ReadDir(filepath.Join(process, "fd"))
+		for _, fd := range held {
+			if to, err := os.Readlink(filepath.Join(process, "fd", fd.Name())); err == nil {
+				out[to] = true
+			}
 		}
 	}
-	return false
+	return out
 }
 
 // Wrote lists the files of the directory in which trials run that the first of them have
@@ -215,8 +220,9 @@ func heldElsewhere(path string) bool {
 // have none. It must not be called while Run runs.
 func (s *Study) Wrote() []string {
 	var names []string
+	held := heldElsewhere()
 	for name := range s.commons.changes {
-		if !heldElsewhere(filepath.Join(s.commons.dir, name)) {
+		if !held[filepath.Join(s.commons.dir, name)] {
 			names = append(names, name)
 		}
 	}

@@ -87,13 +87,13 @@ func TestCommonsHeldElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !heldElsewhere(path) {
+	if !heldElsewhere()[path] {
 		t.Error("this process has it open")
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if heldElsewhere(path) {
+	if heldElsewhere()[path] {
 		t.Error("nobody has it open")
 	}
 }

@@ -50,8 +50,8 @@ func absent(cfg *study.Config, specDir string) string {
 		words = strings.Fields(cfg.Command.Shell)
 	}
 	for i, word := range words {
-		if i > 0 && strings.HasPrefix(words[i-1], "-") || !scriptRE.MatchString(word) { // the value of an option may be an output
-			continue
+		if !scriptRE.MatchString(word) || i > 0 && (strings.HasPrefix(words[i-1], "-") || strings.HasSuffix(words[i-1], ">")) {
+			continue // what follows an option may be an output
 		}
 		in := func(dir string) bool {
 			path := word
