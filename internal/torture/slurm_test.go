@@ -157,7 +157,9 @@ func TestSlurmDetached(t *testing.T) {
 func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l := newLab(t)
 	const trials = 20
-	l.spec("spec.toml", as("work", l.dir+" {x} 1000"), trials, 4, launcher+"detach_args = [\"--begin=now\"]\n")
+	// Half of the trials end only once the job has been killed, however long that takes.
+	l.spec("spec.toml", as("work", l.dir+" {x} 300; test {trial} -le 10 || until [ -e "+l.path("go")+" ]; do sleep 0.05; done; true"),
+		trials, 4, launcher+"detach_args = [\"--begin=now\"]\n")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "goes on as job")
 	l.run(0, "run", "--detach", "spec.toml").mustSay(l, "is detached already")
 	killed := false
@@ -165,7 +167,7 @@ func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 	l.await("the end of the study", func() bool {
 		for pid, command := range l.alive() {
 			if program, _, _ := strings.Cut(command, " "); filepath.Base(program) == "lbotune" && outside(pid) {
-				time.Sleep(time.Second) // what begins or ends just then shows a part of its environment
+				time.Sleep(200 * time.Millisecond) // what begins or ends just then shows a part of its environment
 				if outside(pid) {
 					t.Errorf("process %d (%s) runs outside the cluster", pid, command)
 				}
@@ -173,11 +175,14 @@ func testDetached(t *testing.T, c *slurmtest.Cluster, launcher string) {
 		}
 		st = l.load()
 		if n := len(st.Order); n >= trials/4 && !killed {
-			killed = true
 			for _, id := range strings.Fields(c.Run("squeue", "-h", "--states=RUNNING", "-o", "%i %j")) {
 				if strings.HasPrefix(id, "lbotune-study-") {
 					c.Run("scancel", "--full", "--signal=KILL", "--name="+id, "--state=RUNNING")
+					killed = true
 				}
+			}
+			if killed {
+				l.write("go", "")
 			}
 		}
 		time.Sleep(100 * time.Millisecond)
