@@ -52,7 +52,8 @@ func (l *lbo) distrust() ([]int, error) {
 			if !e.Same {
 				continue
 			}
-			if _, s, _, _, err := l.alone(number, e); err == nil { // else there are too few for a model
+			x, y := e.successes()
+			if _, s, err := l.alone(number, x, y); err == nil { // else there are too few for a model
 				l.suspects = append(l.suspects, &suspect{number: number, model: s, predict: s.model.Predictor()})
 			}
 		}

@@ -157,31 +157,37 @@ func (l *lbo) inheritOne(number int, e Earlier) error {
 	return nil
 }
 
-// alone is an optimizer that knows nothing but the successes of one earlier study, and its model.
-func (l *lbo) alone(number int, e Earlier) (part *lbo, s *surrogate, x [][]float64, y []float64, err error) {
+// successes are the points that have values.
+func (e Earlier) successes() (x [][]float64, y []float64) {
 	for i, v := range e.Values {
 		if !math.IsNaN(v) {
 			x, y = append(x, e.Points[i]), append(y, v)
 		}
 	}
+	return x, y
+}
+
+// alone is an optimizer that knows nothing but the successes of one earlier study, and its model.
+func (l *lbo) alone(number int, x [][]float64, y []float64) (*lbo, *surrogate, error) {
 	if len(y) < leastKin {
-		return nil, nil, nil, nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
+		return nil, nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
 	}
 	set := l.set
 	set.Lipschitz, set.Hyperparameters, set.Noise = off, "map", Settings{}.Noise
-	part = newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
+	part := newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
 	for _, i := range gp.Subset(x, y, kinLimit, nil) {
 		o := Observation{Trial: i + 1, Proposal: Proposal{Point: x[i], Origin: OriginGiven}, Status: Succeeded, Values: y[i : i+1]}
 		if err := part.Tell(o); err != nil {
-			return nil, nil, nil, nil, err
+			return nil, nil, err
 		}
 	}
-	s, err = part.surrogate()
-	return part, s, x, y, err
+	s, err := part.surrogate()
+	return part, s, err
 }
 
 func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
-	part, s, x, y, err := l.alone(number, e)
+	x, y := e.successes()
+	part, s, err := l.alone(number, x, y)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -40,28 +39,6 @@ func (l *loop) warnOfBurst(t *study.Trial) {
 	if !l.burst && l.state.Config.Prunes() && t.Burst() {
 		l.burst = true
 		l.opts.Log.Warn("all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", t.Number)
-	}
-}
-
-// warnOfConstant says, once, that all values are equal: the metric may be another number.
-func (l *loop) warnOfConstant() {
-	if l.constant {
-		return
-	}
-	if text := l.state.Constant(); text != "" {
-		l.constant = true
-		l.opts.Log.Warn(text)
-	}
-}
-
-// warnOfContradictions says, once a session, that an earlier study's results are not those of today's
-// objective.
-func (l *loop) warnOfContradictions(n optimizer.Note) {
-	for _, k := range n.Contradicted {
-		if earlier := l.state.Earlier; k < len(earlier) && !l.doubted[k] {
-			l.doubted[k] = true
-			l.opts.Log.Warn("same = true does not hold: results of an earlier study are far from today's, and it counts as related", "from", earlier[k].From)
-		}
 	}
 }
 

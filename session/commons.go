@@ -1,13 +1,11 @@
 package session
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/study"
@@ -35,20 +33,13 @@ type commons struct {
 	dir     string // "" where nothing is watched
 	apart   string // the study's directory, which does not count
 	began   time.Time
-	files   map[string]mark // as they were at the last look
+	files   map[string]trace // as they were at the last look
 	changes map[string][]int
 	looks   int
 	running map[study.AttemptID]*span
 	ended   []span // of attempts that did not run alone, in the order of their ends
 	seen    int    // all attempts that have ended
 	told    bool
-}
-
-// mark is what a file looks like from outside.
-type mark struct {
-	modified time.Time
-	size     int64
-	inode    uint64
 }
 
 // span is the looks between which an attempt ran: what it changed was seen at a later one
@@ -154,7 +145,7 @@ func (c *commons) look() {
 	first := c.files == nil
 	if first {
 		c.began = time.Now().Add(-2 * time.Second) // file systems round
-		c.files, c.changes = map[string]mark{}, map[string][]int{}
+		c.files, c.changes = map[string]trace{}, map[string][]int{}
 	}
 	left := commonsEntries
 	for dirs := []string{"."}; len(dirs) > 0 && left > 0; dirs = dirs[1:] {
@@ -172,27 +163,18 @@ func (c *commons) look() {
 					dirs = append(dirs, name)
 				}
 			case e.Type().IsRegular():
-				info, err := e.Info()
-				if err != nil {
+				now, err := traceOf(filepath.Join(c.dir, name))
+				if err != nil || !now.There {
 					continue
 				}
-				now := markOf(info)
 				was, known := c.files[name]
 				c.files[name] = now
-				if !first && now != was && (known || !now.modified.Before(c.began)) {
+				if !first && now != was && (known || now.MTime >= c.began.UnixNano()) {
 					c.changes[name] = append(c.changes[name], c.looks)
 				}
 			}
 		}
 	}
-}
-
-func markOf(info fs.FileInfo) mark {
-	m := mark{modified: info.ModTime(), size: info.Size()}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		m.inode = st.Ino
-	}
-	return m
 }
 
 // heldElsewhere lists the paths that processes which are no trial's have open, as tee has the

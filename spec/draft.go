@@ -59,9 +59,9 @@ func (d Draft) write(without []string) (text []byte, names []string) {
 	} else {
 		line = g.arguments(argv)
 	}
-	if len(g.found) == 0 {
-		for i, e := range env {
-			env[i] = g.variable(e)
+	for i, e := range env {
+		if env[i] = g.placeholders(e); len(g.found) == 0 {
+			env[i] = g.variable(env[i])
 		}
 	}
 	w := &writer{}
