@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,22 +57,17 @@ var floors = map[string]place{
 	"optimizer/internal/acquisition": {2, nil},
 	"optimizer/optimizertest":        {0, []string{"optimizer", "spaces"}},
 	"optimizer":                      {2, []string{"spaces", "internal/pareto", "optimizer/"}},
-	"internal/problems":              {0, []string{"spaces", "internal/problems/", "examples/"}},
-	"internal/yahpo":                 {0, []string{"internal/problems", "spaces"}},
 	"study":                          {2, []string{"internal/optuna", "internal/spelling", "internal/shell", "internal/command", "optimizer", "spaces", "internal/parser", "internal/pruner", "journal"}},
 	"session":                        {3, []string{"internal/shell", "internal/sweep", "internal/command", "study", "optimizer", "spaces", "internal/parser", "internal/pruner", "runner", "journal"}},
 	"internal/report":                {4, []string{"study", "optimizer", "spaces"}},
 	"spec":                           {4, []string{"runner/slurm", "internal/command", "internal/spelling", "study", "optimizer", "spaces", "internal/parser"}},
 	"cmd/lbotune":                    {5, []string{"internal/optuna", "internal/sharing", "internal/shell", "internal/sweep", "internal/command", "spec", "internal/report", "session", "study", "optimizer", "spaces", "internal/parser", "runner", "runner/slurm", "journal"}},
-	"internal/torture":               {0, nil},
-	"cmd/lbobench":                   {5, []string{"optimizer", "spaces", "internal/problems", "internal/yahpo", "examples/", "cmd/lbobench/"}},
 	"docs/images/terminal":           {0, nil},
-	"docs/images/model":              {0, nil},
 }
 
 type goPackage struct {
-	ImportPath string
-	Imports    []string
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
 }
 
 func TestImportsPointDown(t *testing.T) {
@@ -81,7 +77,7 @@ func TestImportsPointDown(t *testing.T) {
 			continue
 		}
 		at, known := floors[name]
-		if !known && !strings.HasPrefix(name, "cmd/lbobench/") && !strings.HasPrefix(name, "internal/problems/") {
+		if !known {
 			t.Errorf("%s has no place in the architecture: add it to floors and docs/architecture.md", name)
 		}
 		for _, imp := range p.Imports {
@@ -93,6 +89,22 @@ func TestImportsPointDown(t *testing.T) {
 				t.Errorf("%s stands below %s, which it imports", name, target)
 			}
 		}
+	}
+}
+
+// The module bench needs this one, and nothing here needs it, tests included: what it requires
+// is not required of whoever uses lbotune.
+func TestNothingNeedsTheBench(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if strings.HasPrefix(imp+"/", module+"bench/") {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+	text, err := os.ReadFile("go.mod")
+	if err != nil || strings.Contains(string(text), module+"bench") {
+		t.Errorf("go.mod names the module bench, or cannot be read: %v", err)
 	}
 }
 
@@ -130,7 +142,7 @@ func permitted(target, from string, allowed []string) bool {
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -171,7 +170,7 @@ func TestBandsOnOtherFunctions(t *testing.T) {
 	var all [3]coverage
 	for _, noise := range []float64{0, 0.02, 0.1, 0.3} {
 		for seed := range effort.Sequential[uint64](1, 1, 2) {
-			for _, p := range problems.Paper() {
+			for _, p := range paper() {
 				space, f := objective(t, p)
 				if space.Dim() > 6 {
 					continue

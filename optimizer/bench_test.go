@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -80,21 +79,9 @@ func processorTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e6
 }
 
-func hartmann6(b *testing.B) (*spaces.Space, problems.Problem) {
-	var params []spaces.Param
-	for j := range 6 {
-		params = append(params, spaces.Param{Name: fmt.Sprintf("x%d", j), Kind: spaces.KindFloat, Min: 0, Max: 1})
-	}
-	space, err := spaces.New(params...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return space, problems.Hartmann6()
-}
-
 func preloaded(b *testing.B, n int) optimizer.Optimizer {
-	space, p := hartmann6(b)
-	opt, err := optimizer.New(space, 1, optimizer.Settings{})
+	p := hartmann6()
+	opt, err := optimizer.New(cube(6), 1, optimizer.Settings{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -104,7 +91,7 @@ func preloaded(b *testing.B, n int) optimizer.Optimizer {
 		for j := range u {
 			u[j] = rng.Float64()
 			if k%2 == 0 {
-				u[j] = min(max(p.Minimizers[0][j]+0.1*rng.NormFloat64(), 0), 1)
+				u[j] = min(max(p.minimizer[j]+0.1*rng.NormFloat64(), 0), 1)
 			}
 		}
 		tell(b, opt, k, optimizer.Proposal{Point: u, Origin: optimizer.OriginGiven})
@@ -122,7 +109,7 @@ func askTell(b *testing.B, opt optimizer.Optimizer, told int) int {
 }
 
 func tell(b *testing.B, opt optimizer.Optimizer, trial int, p optimizer.Proposal) {
-	value := -problems.Hartmann6().Eval(p.Point)
+	value := -hartmann6().eval(p.Point)
 	if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{value}}); err != nil {
 		b.Fatal(err)
 	}

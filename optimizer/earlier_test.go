@@ -5,12 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -159,46 +157,5 @@ func TestResultsThatAreNotTheSame(t *testing.T) {
 		if at == 0 || at > 8 || best < -1e-5 {
 			t.Errorf("seed %d: contradicted at trial %d, and %g short of the best", seed, at, -best)
 		}
-	}
-}
-
-// Results that are the same are believed, with noise and without, also where the search finds
-// what they have not seen. The rule was chosen on the first ten functions.
-func TestResultsThatAreTheSame(t *testing.T) {
-	wrong, n := 0, 0
-	for seed := range effort.Sequential[uint64](1, 2, 6) {
-		for _, p := range slices.Concat(problems.Standard(70+seed), problems.Paper()) {
-			for _, share := range []float64{0, 0.1} {
-				space, f := objective(t, p)
-				noise := rand.New(rand.NewPCG(seed, 6))
-				rng := rand.New(rand.NewPCG(seed, 7))
-				spread := 0.0
-				for range 50 {
-					spread = max(spread, math.Abs(f(space.Draw(rng))-f(space.Draw(rng))))
-				}
-				measured := func(x []float64) float64 { return f(x) + share*spread*noise.NormFloat64() }
-				opt, err := optimizer.New(space, seed, optimizer.Settings{}, claims(space.Dim(), seed, 20, measured))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for k := 1; k <= 15; k++ {
-					p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k})
-					if err != nil {
-						t.Fatal(err)
-					}
-					if k == 15 && len(p.Note.Contradicted) > 0 {
-						wrong++
-					}
-					if err := opt.Tell(optimizer.Observation{Trial: k, Proposal: p, Status: optimizer.Succeeded, Values: []float64{measured(p.Point)}}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				n++
-			}
-		}
-	}
-	t.Logf("%d of %d are not believed", wrong, n)
-	if wrong > n/20 {
-		t.Errorf("%d of %d are not believed", wrong, n)
 	}
 }

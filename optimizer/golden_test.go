@@ -102,7 +102,7 @@ func recordedRun(t *testing.T, set optimizer.Settings, mixed bool, noise float64
 		done := waiting[0]
 		waiting = waiting[1:]
 		o := optimizer.Observation{Trial: done.Trial, Proposal: proposals[done.Trial-1], Status: optimizer.Succeeded}
-		v := branin(space.Decode(done.Point))
+		v := extendedBranin(space.Decode(done.Point))
 		v += noise * math.Sin(1e4*v)
 		switch {
 		case v > 120:
@@ -119,8 +119,8 @@ func recordedRun(t *testing.T, set optimizer.Settings, mixed bool, noise float64
 	return points
 }
 
-// branin is Branin's function, with what other parameters add to it.
-func branin(v spaces.Values) float64 {
+// extendedBranin is Branin's function, with what other parameters add to it.
+func extendedBranin(v spaces.Values) float64 {
 	number := func(name string) float64 {
 		a, _ := v.Get(name)
 		x, _ := a.Number()

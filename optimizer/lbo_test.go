@@ -3,7 +3,6 @@ package optimizer_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -11,25 +10,10 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
-
-// objective is a test problem as a maximization over the encoded cube.
-func objective(t *testing.T, p problems.Problem) (*spaces.Space, func(spaces.Point) float64) {
-	t.Helper()
-	var params []spaces.Param
-	for j := range p.Low {
-		params = append(params, spaces.Param{Name: fmt.Sprintf("x%d", j), Kind: spaces.KindFloat, Min: p.Low[j], Max: p.High[j]})
-	}
-	space, err := spaces.New(params...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return space, func(u spaces.Point) float64 { return -p.Eval(p.FromUnit(u)) }
-}
 
 func newOptimizer(t *testing.T, space *spaces.Space, seed uint64, s optimizer.Settings) optimizer.Optimizer {
 	t.Helper()
@@ -41,14 +25,14 @@ func newOptimizer(t *testing.T, space *spaces.Space, seed uint64, s optimizer.Se
 }
 
 // regrets runs studies of some seeds and returns their simple regrets, sorted.
-func regrets(t *testing.T, p problems.Problem, s optimizer.Settings, trials, seeds int) []float64 {
+func regrets(t *testing.T, p function, s optimizer.Settings, trials, seeds int) []float64 {
 	t.Helper()
 	space, f := objective(t, p)
 	var out []float64
 	for seed := range seeds {
 		best := math.Inf(1)
 		for _, o := range optimizertest.Study(t, newOptimizer(t, space, uint64(seed), s), trials, f) {
-			best = math.Min(best, p.Regret(-o.Value()))
+			best = math.Min(best, p.regret(-o.Value()))
 		}
 		out = append(out, best)
 	}
@@ -58,16 +42,16 @@ func regrets(t *testing.T, p problems.Problem, s optimizer.Settings, trials, see
 
 func TestDefaultReachesTheOptimum(t *testing.T) {
 	for _, c := range []struct {
-		p      problems.Problem
+		p      function
 		trials int
 		regret float64
 	}{
-		{problems.Branin(), 45, 1e-6},
-		{problems.GoldsteinPrice(), 60, 1e-4},
-		{problems.Hartmann3(), 50, 1e-5},
-		{problems.Rosenbrock(2), 100, 1e-2},
+		{branin(), 45, 1e-6},
+		{goldsteinPrice(), 60, 1e-4},
+		{hartmann3(), 50, 1e-5},
+		{rosenbrock(2), 100, 1e-2},
 	} {
-		t.Run(c.p.Name, func(t *testing.T) {
+		t.Run(c.p.name, func(t *testing.T) {
 			if c.trials > 60 && effort.Sequential(true, false, false) {
 				t.Skip("runs long studies")
 			}
@@ -129,14 +113,14 @@ func TestEverySelectable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := problems.Branin()
+			p := branin()
 			space, f := objective(t, p)
 			said, model := "", 0
 			var r []float64
 			for seed := range uint64(3) {
 				best := math.Inf(1)
 				for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, c.s), 30, f) {
-					best = math.Min(best, p.Regret(-o.Value()))
+					best = math.Min(best, p.regret(-o.Value()))
 					said += o.Proposal.Note.Why + "\n"
 					if o.Proposal.Origin == optimizer.OriginModel {
 						model++
@@ -165,7 +149,7 @@ func TestHugeBetaIsRescued(t *testing.T) {
 	huge := optimizer.Number(1e16)
 	plain := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off", Lipschitz: "off"}
 	bounded := optimizer.Settings{Acquisition: "ucb", Beta: huge, Local: "off"}
-	p := problems.Hartmann3()
+	p := hartmann3()
 	without, with := regrets(t, p, plain, 40, 5), regrets(t, p, bounded, 40, 5)
 	if with[2] > without[2]/2 {
 		t.Errorf("median regret %g with the bound, %g without: no rescue", with[2], without[2])
@@ -173,7 +157,7 @@ func TestHugeBetaIsRescued(t *testing.T) {
 }
 
 func TestNotesDescribeTheProposal(t *testing.T) {
-	space, f := objective(t, problems.Hartmann3())
+	space, f := objective(t, hartmann3())
 	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 30, f)
 	for _, o := range told[10:] {
 		n := o.Proposal.Note
@@ -201,7 +185,7 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 }
 
 func TestExplorationNeverEnds(t *testing.T) {
-	space, f := objective(t, problems.Hartmann3())
+	space, f := objective(t, hartmann3())
 	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
 	for _, k := range []int{32, 48, 64} {
 		if o := told[k-1]; o.Proposal.Origin != optimizer.OriginExplore {
@@ -211,7 +195,7 @@ func TestExplorationNeverEnds(t *testing.T) {
 }
 
 func TestRecommendUnderNoise(t *testing.T) {
-	p := problems.Branin()
+	p := branin()
 	space, f := objective(t, p)
 	const sd = 15 // about 5 % of the range
 	noise := rand.New(rand.NewPCG(1, 2))
@@ -228,7 +212,7 @@ func TestRecommendUnderNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	regret := p.Regret(-f(told[r.Trial-1].Proposal.Point))
+	regret := p.regret(-f(told[r.Trial-1].Proposal.Point))
 	if regret > sd {
 		t.Errorf("the recommended trial %d has a noiseless regret of %g", r.Trial, regret)
 	}
@@ -238,7 +222,7 @@ func TestRecommendUnderNoise(t *testing.T) {
 }
 
 func TestRecommendWithoutNoise(t *testing.T) {
-	space, f := objective(t, problems.Branin())
+	space, f := objective(t, branin())
 	opt := newOptimizer(t, space, 3, optimizer.Settings{})
 	best := math.Inf(-1)
 	trial := 0
@@ -256,7 +240,7 @@ func TestRecommendWithoutNoise(t *testing.T) {
 // TestFailuresAreAvoided: a third of the cube fails. Of uniform points, so do a
 // third; of the last proposals at most a third of that.
 func TestFailuresAreAvoided(t *testing.T) {
-	p := problems.Hartmann6()
+	p := hartmann6()
 	space, f := objective(t, p)
 	failing := func(u spaces.Point) float64 {
 		if u[0]+u[3] > 1.18 {
@@ -279,63 +263,10 @@ func TestFailuresAreAvoided(t *testing.T) {
 	}
 }
 
-// observed returns what an objective without noise gives at a point of the cube, to be
-// maximized; NaN where it fails.
-func observed(o problems.Objective) func(spaces.Point) float64 {
-	return func(u spaces.Point) float64 {
-		y, ok := o.Observe(o.Space.Decode(u), 0)
-		if !ok {
-			return math.NaN()
-		}
-		return -y
-	}
-}
-
-// Where trials fail no value bounds the objective. The steps that follow the bound
-// must not therefore end there, once the best point is found and the rest of the
-// search has stopped failing.
-func TestEscapesDoNotSeekFailures(t *testing.T) {
-	if effort.Sequential(true, false, false) {
-		t.Skip("runs long studies")
-	}
-	failed, all := 0, 0
-	for seed := range effort.Sequential[uint64](0, 1, 6) {
-		o := problems.Hidden(seed)[0]
-		for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed, optimizer.Settings{}), 140, observed(o))[60:] {
-			if o.Proposal.Origin == optimizer.OriginExplore {
-				all++
-				if o.Status == optimizer.Failed {
-					failed++
-				}
-			}
-		}
-	}
-	if all == 0 || 100*failed > 6*all {
-		t.Errorf("%d of %d escapes failed", failed, all)
-	}
-}
-
-// What lies beside a finished basin and leads into it is no basin of its own. On this objective
-// each third trial repeated the best one of a wrong choice, to the last; leaving plateaus prevents
-// that, too, so that it takes both to fail this.
-func TestBesideAFinishedBasin(t *testing.T) {
-	const seed = 51
-	o := problems.Hidden(seed)[1]
-	best := math.Inf(-1)
-	for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed, optimizer.Settings{}), 60, observed(o)) {
-		if o.Status == optimizer.Succeeded {
-			best = math.Max(best, o.Value())
-		}
-	}
-	if best < -1e-3 {
-		t.Errorf("the best of 60 is %g", best)
-	}
-}
-
 // TestPrunedTrialsAreNoValues: pruned trials with absurd readings change neither
 // what is recommended nor the scale of the model.
 func TestPrunedTrialsAreNoValues(t *testing.T) {
-	space, f := objective(t, problems.Branin())
+	space, f := objective(t, branin())
 	opt := newOptimizer(t, space, 1, optimizer.Settings{})
 	best := math.Inf(-1)
 	for k := 1; k <= 40; k++ {

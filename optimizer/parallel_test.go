@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -47,7 +46,7 @@ func together(t *testing.T, opt optimizer.Optimizer, workers, trials int, f func
 // Uniform points do as well as points can in ten dimensions; the farthest from all
 // others would lie in its corners.
 func TestFirstBatchFillsTheCube(t *testing.T) {
-	space, f := objective(t, problems.Michalewicz(10))
+	space, f := objective(t, michalewicz(10))
 	const workers = 64
 	told := together(t, newOptimizer(t, space, 1, optimizer.Settings{}), workers, workers, f)
 	for j := range space.Len() {
@@ -69,7 +68,7 @@ func TestFirstBatchFillsTheCube(t *testing.T) {
 // Where curvatures differ by a factor of 1e6 only the quadratic gets anywhere, and
 // it has to be asked while other trials run.
 func TestWorkersDoNotKeepOutTheQuadratic(t *testing.T) {
-	space, _ := objective(t, problems.Rosenbrock(5))
+	space, _ := objective(t, rosenbrock(5))
 	f := func(u spaces.Point) float64 {
 		s := 0.0
 		for j, x := range u {
@@ -92,7 +91,7 @@ func TestMissesOfOneRoundCountOnce(t *testing.T) {
 	if effort.Sequential(true, false, false) {
 		t.Skip("runs many studies")
 	}
-	space, f := objective(t, problems.Rosenbrock(2))
+	space, f := objective(t, rosenbrock(2))
 	var regrets []float64
 	for seed := range 5 {
 		best := math.Inf(-1)
@@ -138,7 +137,7 @@ func TestProposalsDifferFromThePending(t *testing.T) {
 
 // Beside hundreds of running trials proposals are still near none of them, and not random.
 func TestProposalsBesideHundreds(t *testing.T) {
-	space, f := objective(t, problems.Hartmann3())
+	space, f := objective(t, hartmann3())
 	told := together(t, newOptimizer(t, space, 1, optimizer.Settings{}), 1, 12, f)
 	ask := func(pending int) []optimizer.Proposal {
 		opt := newOptimizer(t, space, 1, optimizer.Settings{})

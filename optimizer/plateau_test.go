@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -13,7 +12,7 @@ import (
 // Of four parameters of a tree one often does nothing, and the others act by steps. Trials that
 // repeat the best value to the last digit find nothing.
 func TestPlateausAreNotFilled(t *testing.T) {
-	space, _ := objective(t, problems.Rosenbrock(4))
+	space, _ := objective(t, rosenbrock(4))
 	f := func(u spaces.Point) float64 {
 		s := 0.0
 		for j, x := range u[:3] {
@@ -44,7 +43,7 @@ func TestPlateausAreNotFilled(t *testing.T) {
 
 // Where all values are equal trials still differ, and go everywhere.
 func TestNothingButAPlateau(t *testing.T) {
-	space, _ := objective(t, problems.Branin())
+	space, _ := objective(t, branin())
 	quarters := map[[2]bool]int{}
 	seen := map[[2]float64]bool{}
 	for _, o := range optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 40, func(spaces.Point) float64 { return 1 }) {

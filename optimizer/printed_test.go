@@ -5,15 +5,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
 // printed runs the first trials of Rosenbrock's valley on its large domain, and counts the
 // proposals at the centre and those that follow a rejection of everything.
 func printed(t *testing.T, p optimizer.Printed) (centre, rejected int) {
-	o := problems.Cited()[1].Objective()
-	opt, err := optimizer.NewPrinted(o.Space, 3, optimizer.Settings{Preset: optimizer.PresetPaper, Acquisition: "ucb",
+	valley := rosenbrock(2)
+	valley.low, valley.high = []float64{-30, -30}, []float64{30, 30}
+	space, _ := objective(t, valley)
+	opt, err := optimizer.NewPrinted(space, 3, optimizer.Settings{Preset: optimizer.PresetPaper, Acquisition: "ucb",
 		Hyperparameters: "map", Design: "random"}, p)
 	if err != nil {
 		t.Fatal(err)
@@ -29,8 +30,11 @@ func printed(t *testing.T, p optimizer.Printed) (centre, rejected int) {
 		if q.Origin == optimizer.OriginFallback {
 			rejected++
 		}
-		v := o.Eval(o.Space.Decode(q.Point))
-		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: q, Status: optimizer.Succeeded, Values: []float64{-v}}); err != nil {
+		x := make([]float64, 2)
+		for j, a := range space.Decode(q.Point) {
+			x[j], _ = a.Value.Number()
+		}
+		if err := opt.Tell(optimizer.Observation{Trial: trial, Proposal: q, Status: optimizer.Succeeded, Values: []float64{-valley.eval(x)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +56,7 @@ func TestPrintedBounds(t *testing.T) {
 			t.Errorf("divided twice, %s: %d proposals at the centre, %d after a rejection of everything", answer, centre, rejected)
 		}
 	}
-	_, err := optimizer.NewPrinted(problems.Branin().Objective().Space, 1, optimizer.Settings{}, optimizer.Printed{Rejected: "center"})
+	_, err := optimizer.NewPrinted(cube(2), 1, optimizer.Settings{}, optimizer.Printed{Rejected: "center"})
 	if err == nil || !strings.Contains(err.Error(), `found "center"; allowed are first, random and clip`) {
 		t.Errorf("%v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
@@ -20,11 +19,11 @@ import (
 func TestRecommendedIntervalHolds(t *testing.T) {
 	var held, n float64
 	var widths []float64
-	for _, p := range []problems.Problem{problems.Branin(), problems.Hartmann3(), problems.Michalewicz(5), problems.Rosenbrock(3)} {
+	for _, p := range []function{branin(), hartmann3(), michalewicz(5), rosenbrock(3)} {
 		rng := rand.New(rand.NewPCG(1, 0x77))
 		var ys []float64
 		for range 1000 {
-			ys = append(ys, p.Eval(p.Sample(rng)))
+			ys = append(ys, p.eval(p.sample(rng)))
 		}
 		slices.Sort(ys)
 		for _, share := range []float64{0.01, 0.05, 0.1} {
@@ -50,25 +49,5 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 	t.Logf("%v of %v intervals hold; their median standard deviation is %.2f of the noise's", held, n, width)
 	if held/n < 0.9-2*math.Sqrt(0.9*0.1/n) || width > 0.75 {
 		t.Errorf("%v of %v intervals hold; their median standard deviation is %.2f of the noise's", held, n, width)
-	}
-}
-
-// A program without noise is not told that its best value may be luck, however few the
-// trials are and however rugged the values: nothing has shown yet that it is noisy.
-func TestBestIsNotLuckWithoutNoise(t *testing.T) {
-	for seed := range uint64(effort.Sequential(5, 5, 10)) {
-		for _, p := range problems.Standard(50 + seed) {
-			space, f := objective(t, p)
-			opt := newOptimizer(t, space, 50+seed, optimizer.Settings{})
-			best := math.Inf(-1)
-			told := optimizertest.Study(t, opt, 10, f)
-			for _, o := range told {
-				best = math.Max(best, o.Value())
-			}
-			r, err := opt.(optimizer.Recommender).Recommend(t.Context())
-			if err != nil || told[r.Trial-1].Value() < best {
-				t.Errorf("%s, seed %d: trial %d is recommended with %g instead of the best %g (error %v)", p.Name, seed, r.Trial, told[r.Trial-1].Value(), best, err)
-			}
-		}
 	}
 }

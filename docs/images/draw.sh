@@ -19,4 +19,4 @@ sed -i "s|$tmp|examples/mnist-logreg|g" "$tmp/report.html"
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$tmp/chromium" \
 	--window-size=1000,1430 --screenshot="$tmp/report.png" "file://$tmp/report.html" 2> "$tmp/chromium.log"
 cp "$tmp/report.png" docs/images/report.png
-go test ./docs/images/model -update
+go -C bench test ./images -update

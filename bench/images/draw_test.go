@@ -1,4 +1,4 @@
-package model_test
+package images_test
 
 import (
 	"bufio"

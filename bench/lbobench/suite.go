@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/internal/problems"
-	"github.com/lbotune/lbotune/internal/yahpo"
+	"github.com/lbotune/lbotune/bench/problems"
+	"github.com/lbotune/lbotune/bench/yahpo"
 	"github.com/lbotune/lbotune/optimizer"
 )
 

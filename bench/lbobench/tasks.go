@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/optimizer"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 )
 
 // A peer is asked and told over a pipe, and its runs count as ours do: under limits, with
@@ -70,7 +70,7 @@ func TestPeerScripts(t *testing.T) {
 			if exec.Command("/usr/bin/python3", "-c", "import "+needs).Run() != nil {
 				t.Skip("/usr/bin/python3 has no " + needs)
 			}
-			j := job{variant: "peer", command: "/usr/bin/python3 ../../scripts/" + command, objective: problems.Levy(4).Objective(), seed: 3, evals: 12, workers: 1}
+			j := job{variant: "peer", command: "/usr/bin/python3 ../scripts/" + command, objective: problems.Levy(4).Objective(), seed: 3, evals: 12, workers: 1}
 			r, err := j.run(t.Context())
 			if err != nil || len(r.points) != 12 || r.points[11].Best < j.objective.Min {
 				t.Errorf("%+v, %v", r.points, err)

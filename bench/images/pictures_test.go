@@ -1,4 +1,4 @@
-package model_test
+package images_test
 
 import (
 	"encoding/xml"
@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "draw the pictures of the documentation 
 func TestDrawsPictures(t *testing.T) {
 	dir := t.TempDir()
 	if *update {
-		dir = ".." // docs/images
+		dir = "../../docs/images"
 	}
 	if err := drawAll(dir); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,8 @@ func testAll(m *testing.M) int {
 	if raced {
 		args = append(args, "-race")
 	}
-	build := exec.Command("go", append(args, "../../cmd/lbotune")...)
+	build := exec.Command("go", append(args, "./cmd/lbotune")...)
+	build.Dir = "../.." // the module of the program, and its versions of all that it requires
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "build lbotune:", err)

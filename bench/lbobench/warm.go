@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/optimizer"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )

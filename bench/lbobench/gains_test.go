@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/problems"
 )
 
 // The constant as printed, 10·t times the largest slope between t uniform points, is hardly

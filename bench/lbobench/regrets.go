@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 )
 
 // checkpoints are the numbers of evaluations at which variants are compared

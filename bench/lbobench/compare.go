@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/internal/problems"
+	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/optimizer"
 )
 

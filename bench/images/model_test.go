@@ -1,6 +1,6 @@
-// Package model_test draws what the optimizer knows of a function of one variable as its
+// Package images_test draws what the optimizer knows of a function of one variable as its
 // trials go on: steps.svg and bounds.svg. The trials are proposed by the optimizer itself.
-package model_test
+package images_test
 
 import (
 	"context"
