@@ -5,4 +5,4 @@
 #     scripts/scale.sh
 set -eu
 cd "$(dirname "$0")/.."
-go test -count=1 -v ./internal/torture -run 'TestLargeStudy|TestRunningStudy' -torture | grep -v '^=== '
+go -C bench test -count=1 -v ./torture -run 'TestLargeStudy|TestRunningStudy' -torture | grep -v '^=== '

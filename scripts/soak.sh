@@ -3,7 +3,8 @@
 # large files keep busy, each time in a fresh temporary folder, and prints which tests
 # failed and what was left behind: files, processes, mounts.
 #
-#	scripts/soak.sh [N] [PACKAGE...]    N runs (5), of all packages
+#	scripts/soak.sh [N] [PACKAGE...]    N runs (5), of all packages of both modules
+#	scripts/soak.sh 5 -C bench ./torture
 #
 # It exits with 1 if there was any of it.
 set -uo pipefail
@@ -12,7 +13,17 @@ cd "$(dirname "$0")/.."
 runs=${1:-5}
 [[ $runs =~ ^[1-9][0-9]*$ ]] || { echo "usage: scripts/soak.sh [N] [PACKAGE...]" >&2; exit 2; }
 shift || true
-[ $# -gt 0 ] || set -- ./...
+
+suite() { # [PACKAGE...]
+	if [ $# -gt 0 ]; then
+		go test "$@" -count=1 -timeout 60m
+		return
+	fi
+	local status=0
+	go test -count=1 -timeout 60m ./... || status=$?
+	go -C bench test -count=1 -timeout 60m ./... || status=$?
+	return $status
+}
 
 # Not below the folder of a system that forgets it, and short: sockets have short names.
 base=$(mktemp -d "${TMPDIR:-/tmp}/soak.XXXXXX") || exit 1
@@ -40,7 +51,7 @@ for run in $(seq "$runs"); do
 	tmp=$base/$run
 	mkdir "$tmp"
 	begun=$SECONDS
-	TMPDIR=$tmp go test -count=1 -timeout 60m "$@" >"$base/log" 2>&1
+	TMPDIR=$tmp suite "$@" >"$base/log" 2>&1
 	status=$?
 	left=$(
 		find "$tmp" -mindepth 1 -maxdepth 1 -printf 'file %f\n' 2>/dev/null

@@ -2,14 +2,14 @@
 """An optimizer that calls a function, as a peer of lbobench: JSON lines in, JSON lines out.
 
     apt-get install python3-scipy python3-nlopt libdlib-dev g++
-    go run ./cmd/lbobench suite shifted --peer "bobyqa=/usr/bin/python3 scripts/function-peer.py bobyqa"
+    go run ./lbobench suite shifted --peer "bobyqa=/usr/bin/python3 scripts/function-peer.py bobyqa"
 
 Methods: neldermead, lbfgs (SciPy; gradients by differences, each of which counts), bobyqa
 (NLopt), dlib (global_function_search as find_max_global sets it up, which would save on its
 search beside so fast a function). The first three begin again at a random point whenever
 they have converged, and with the word center after the method they begin at the center. They
 see the unit cube, numbers only, one trial at a time. What speaks to this are
-cmd/lbobench/peer.go and scripts/bbob.py, which sends one task after the other.
+lbobench/peer.go and scripts/bbob.py, which sends one task after the other.
 """
 import ctypes
 import json

@@ -3,7 +3,7 @@
 
     git clone https://github.com/uber-research/TuRBO   # likewise gpytorch, linear_operator, jaxtyping
     export PYTHONPATH=TuRBO:gpytorch:linear_operator:jaxtyping
-    go run ./cmd/lbobench suite shifted --peer "turbo=/usr/bin/python3 scripts/model-peer.py turbo"
+    go run ./lbobench suite shifted --peer "turbo=/usr/bin/python3 scripts/model-peer.py turbo"
 
 Methods, which come from the package registry or from these repositories of GitHub:
 
@@ -21,7 +21,7 @@ turbo and botorch see the unit cube: logarithms where the scale says so, integer
 choice as one number for each of its values, of which the largest counts, and the middle for what
 does not exist in a trial. hebo and smac are told of ranges and choices, but not of conditions. A
 failed trial counts as the worst value so far. Trials that are asked for with no result between
-them are a batch. What speaks to this are cmd/lbobench/peer.go, scripts/realtasks.py and
+them are a batch. What speaks to this are lbobench/peer.go, scripts/realtasks.py and
 scripts/bbob.py, which sends one task after the other.
 """
 import json

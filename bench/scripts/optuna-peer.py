@@ -2,10 +2,10 @@
 """A sampler of Optuna as a peer of lbobench: reads JSON lines, answers JSON lines.
 
     apt-get install python3-optuna
-    go run ./cmd/lbobench suite fronts --peer "nsga2=/usr/bin/python3 scripts/optuna-peer.py nsga2"
+    go run ./lbobench suite fronts --peer "nsga2=/usr/bin/python3 scripts/optuna-peer.py nsga2"
 
 Samplers: random, tpe, tpe_mv (multivariate, constant liar), nsga2, cmaes, gp (Optuna 3.6
-and later, needs torch). What speaks to it are cmd/lbobench/peer.go and scripts/bbob.py,
+and later, needs torch). What speaks to it are lbobench/peer.go and scripts/bbob.py,
 which sends one task after the other and says when a parameter exists.
 """
 import json

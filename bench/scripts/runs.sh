@@ -10,7 +10,7 @@ set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: scripts/runs.sh NAME FILE.csv ..." >&2; exit 2; }
 name=$1
 shift
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/$name" "$root/dist"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes demo: a network with every operator of YAHPO's surrogates, and what numpy says of it.
 
-    cd internal/yahpo/testdata && ./make.py        # needs numpy and python3-onnx
+    cd bench/yahpo/testdata && ./make.py        # needs numpy and python3-onnx
 """
 import json
 
