@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -37,10 +35,14 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{cfg: &study.Config{}, w: w, stop: func() {}}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" {
+	f, isFile := w.(*os.File)
+	if !isFile || os.Getenv("TERM") == "dumb" {
+		return p
+	}
+	if _, _, ok := terminalSize(f); ok {
 		p.colours = os.Getenv("NO_COLOR") == ""
 		p.pane = &pane{w: w, size: func() (columns, rows int) {
-			columns, rows, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
+			columns, rows, _ = terminalSize(f)
 			return columns, rows / 2
 		}}
 	}

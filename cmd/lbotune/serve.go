@@ -11,10 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/study"
@@ -126,19 +126,32 @@ func serverOf(l study.Layout) *report.Server {
 // serve answers until the context ends.
 func serve(ctx context.Context, ln net.Listener, v shower, hosts []string) error {
 	server := &http.Server{Handler: v.Handler(hosts...), ReadHeaderTimeout: 10 * time.Second}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return v.Run(ctx) })
-	group.Go(func() error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	failed := make(chan error, 3)
+	start := func(part func() error) { // of which the first to fail ends the others
+		group.Go(func() {
+			if err := part(); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	start(func() error { return v.Run(ctx) })
+	start(func() error {
 		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}
 		return nil
 	})
-	group.Go(func() error {
+	start(func() error {
 		<-ctx.Done()
 		return server.Close()
 	})
-	return group.Wait()
+	group.Wait()
+	close(failed)
+	return <-failed
 }
 
 // obey does what the page's user orders, as the command of the same name would.

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/internal/report"
 	"github.com/lbotune/lbotune/runner"
@@ -186,5 +190,44 @@ func TestServedLog(t *testing.T) {
 		if got, err := read(); got != "" || err == nil {
 			t.Errorf("through the link %s: %q, %v", link, got, err)
 		}
+	}
+}
+
+// shownBy is a page whose Run is a function.
+type shownBy func(context.Context) error
+
+func (f shownBy) Run(ctx context.Context) error { return f(ctx) }
+
+func (f shownBy) Handler(...string) http.Handler { return http.NotFoundHandler() }
+
+// Serving ends when it is told to, without an error, and when what is shown or the listener
+// fails, with that one.
+func TestServeEnds(t *testing.T) {
+	broken := errors.New("broken")
+	wait := shownBy(func(ctx context.Context) error { <-ctx.Done(); return nil })
+	for name, c := range map[string]struct {
+		shown  shownBy
+		before func(stop context.CancelFunc, ln net.Listener)
+		want   error
+	}{
+		"told to":         {wait, func(stop context.CancelFunc, _ net.Listener) { time.AfterFunc(10*time.Millisecond, stop) }, nil},
+		"the page fails":  {func(context.Context) error { return broken }, func(context.CancelFunc, net.Listener) {}, broken},
+		"no more clients": {wait, func(_ context.CancelFunc, ln net.Listener) { ln.Close() }, net.ErrClosed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			c.before(stop, ln)
+			if err := serve(ctx, ln, c.shown, nil); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
+				t.Error("somebody still listens")
+			}
+		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/term"
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -208,11 +208,19 @@ func (g *global) terminal() (columns, rows int, ok bool) {
 		return 0, 0, false
 	}
 	f, isFile := w.w.(*os.File)
-	if !isFile || !term.IsTerminal(int(f.Fd())) {
+	if !isFile {
 		return 0, 0, false
 	}
-	columns, rows, _ = term.GetSize(int(f.Fd())) // 0 where it is not known
-	return columns, rows, true
+	return terminalSize(f)
+}
+
+// terminalSize returns the size of a terminal, 0 where it is not known, and whether f is one.
+func terminalSize(f *os.File) (columns, rows int, ok bool) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, false
+	}
+	return int(size.Col), int(size.Row), true
 }
 
 // unicodeLocale reports whether the terminal takes more than ASCII.
