@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 )
 

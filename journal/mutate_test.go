@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 )
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/pareto"
+	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
@@ -298,6 +298,10 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 // dominates: none is at least as good in every objective and better in one. Each is
 // maximized. Of equal vectors the first stands for all.
 func Front(values [][]float64) []int { return pareto.Front(values) }
+
+// Dominates reports whether the values a are nowhere worse than b, and somewhere better. Each
+// is maximized.
+func Dominates(a, b []float64) bool { return pareto.Dominates(a, b) }
 
 // Hypervolume is the volume of what the values dominate above a reference point: how far
 // the front has come. Values that are not above it in every objective add nothing.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
+	"github.com/lbotune/lbotune/internal/testing/optimizertest"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 

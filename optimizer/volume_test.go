@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 

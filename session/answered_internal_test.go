@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )

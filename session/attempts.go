@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // attemptStarted tells the loop that an attempt's command is running.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"

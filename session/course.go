@@ -1,10 +1,10 @@
 package session
 
 import (
-	"github.com/lbotune/lbotune/internal/parser"
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // denseMeasurements is how many measurements of an attempt are kept one by one. Then

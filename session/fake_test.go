@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // ending is what a fake program does: print, take its time, exit.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 	"os"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"

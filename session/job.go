@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // job describes the attempt to the launcher.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // loop is one session of a study. Its fields belong to the goroutine of run.

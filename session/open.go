@@ -10,9 +10,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 )
 

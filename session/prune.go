@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // newPruner returns the pruner that the config asks for, nil if none.

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/parser"
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // readings tells the loop that an attempt has printed more readings. They wait

@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // resultFile is the file that the program writes a metric to.

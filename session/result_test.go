@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // fromFile is a study of one trial whose metrics stand in a file. BASE is the directory

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"

@@ -17,8 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/effort"
-	"github.com/lbotune/lbotune/internal/faultfs"
+	"github.com/lbotune/lbotune/internal/testing/effort"
+	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"

@@ -6,13 +6,13 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/lbotune/lbotune/internal/parser"
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Options are what a study needs beyond its config.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // NothingToVary is what a draft says of a command in which it finds no parameter.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 )
 
 // The names of metrics tell what they measure and in which direction they are better.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 )
 

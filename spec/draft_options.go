@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // guess is a parameter that an option of a command line may be.

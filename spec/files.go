@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // maxTemplate bounds a template file, which is kept in the journal.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // setFormat gives a parameter the format in which the program takes it, so that

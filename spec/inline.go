@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // Inline is a study described by command-line flags instead of a file.

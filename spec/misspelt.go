@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // nearlyRE matches what is text, but looks like a placeholder: {lr }, { lr}, {lr:}

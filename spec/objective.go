@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 const (

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // maxSize bounds a spec file: a larger one is surely some other file.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // writer builds the text of a spec. It writes what Parse reads.

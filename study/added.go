@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // A study that has begun may get more parameters, after those that it has. The trials so far

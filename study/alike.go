@@ -3,9 +3,9 @@ package study
 import (
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // inOrder returns the parameters in the order that they had before, if all of those are

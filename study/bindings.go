@@ -3,7 +3,7 @@ package study
 import (
 	"path/filepath"
 
-	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // SetupBindings are those of the setup command.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Config is everything that defines a study. It is written whole into the

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/lbotune/lbotune/internal/optuna"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/internal/optuna"
 )
 
 // WarmStart names what a study begins with: an earlier study or a table of results.

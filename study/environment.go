@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // Environment is what the spec gives a trial, as NAME=value: that of all trials,

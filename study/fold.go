@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Apply folds one record into the state. An error means that the records

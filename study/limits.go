@@ -101,6 +101,19 @@ func (s *State) Feasible(t *Trial) bool {
 	return s.Config.Violation(s.Means(t)) == 0 && (!s.Doubtful(t) || len(t.Confirms) > 1)
 }
 
+// StandingOf is the standing of a trial as people want to know it: whether it counts, and holds the limits.
+func (s *State) StandingOf(t *Trial) string {
+	switch {
+	case t.Excluded:
+		return "excluded"
+	case t.Outside:
+		return "out of range"
+	case t.Succeeded() && !s.Feasible(t):
+		return "infeasible"
+	}
+	return t.Standing()
+}
+
 // Doubtful reports whether a trial at the end of a study holds the limits by its values alone.
 func (s *State) Doubtful(t *Trial) bool {
 	return s.Closed != nil && slices.Contains(s.Closed.Doubtful, t.Number)

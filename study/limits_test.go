@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/parser"
 )
 
 // Direction says whether a smaller or a larger value of the objective is better.

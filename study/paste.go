@@ -6,7 +6,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/shell"
 
-	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // secretRE matches the names of variables whose values are not to be shown.

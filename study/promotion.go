@@ -3,8 +3,8 @@ package study
 import (
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // lastRun reports whether the budget has room for one trial, and none was given

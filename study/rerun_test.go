@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 

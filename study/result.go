@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // ownPlaceholders differ between trials that run at the same time.

@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // A study whose pruner names a resource (an int parameter such as epochs) runs

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/optuna"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -144,51 +143,4 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		}
 		s.rows = append(s.rows, row)
 	}
-}
-
-// fromOptuna takes the trials of one of the studies that were read, unless there was an error.
-func (c *Config) fromOptuna(all []*optuna.Study, study string, err error) (*sheet, error) {
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, o := range all {
-		names = append(names, o.Name)
-	}
-	at := slices.Index(names, study)
-	if at < 0 && (study != "" || len(all) != 1) {
-		return nil, fmt.Errorf("it has the studies %q; name one of them by study", names)
-	}
-	at = max(at, 0)
-	o, name, which := all[at], c.Objective().Name, 0
-	switch {
-	case len(o.Metrics) > 0:
-		if which = slices.Index(o.Metrics, name); which < 0 || which >= len(o.Directions) {
-			return nil, fmt.Errorf("there is no metric %s among %s", name, strings.Join(o.Metrics, ", "))
-		}
-	case len(o.Directions) != 1:
-		return nil, fmt.Errorf("it has %d objectives without names; which one is %s cannot be told", len(o.Directions), name)
-	}
-	if (o.Directions[which] == optuna.Maximize) != (c.Objective().Direction == Maximize) {
-		return nil, fmt.Errorf("its objective has the other direction: this study is to %s %s", c.Objective().Direction, name)
-	}
-	s := &sheet{}
-	for _, p := range o.Params {
-		s.columns = append(s.columns, p.Name)
-	}
-	for i, t := range o.Trials {
-		row := newRow(i, t.Params)
-		switch standing, _ := t.User["lbotune:status"].(string); {
-		case standing == "excluded" || standing == "out of range":
-			row.left = standing
-		case t.State == optuna.Complete && which < len(t.Values):
-			row.value = strconv.FormatFloat(float64(t.Values[which]), 'g', -1, 64)
-		case t.State == optuna.Pruned:
-			row.left = "stopped early"
-		case t.State != optuna.Failed:
-			row.left = "not finished"
-		}
-		s.rows = append(s.rows, row)
-	}
-	return s, nil
 }

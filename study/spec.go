@@ -1,8 +1,8 @@
 package study
 
 import (
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // What a Config is made of.

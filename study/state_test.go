@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden journal; only before the format is released")

@@ -112,6 +112,14 @@ func (c *Config) TrialSeed(trial, repeat int) uint64 {
 // Done reports whether the trial is finished.
 func (t *Trial) Done() bool { return t.Status != "" }
 
+// Standing is the word for how the trial stands: its status, or that it has none yet.
+func (t *Trial) Standing() string {
+	if t.Done() {
+		return string(t.Status)
+	}
+	return "unfinished"
+}
+
 // HasValue reports whether the finished trial has a value, be it a last reading.
 func (t *Trial) HasValue() bool {
 	return t.Done() && t.Status != optimizer.Failed && !math.IsNaN(t.Value)

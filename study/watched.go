@@ -1,6 +1,6 @@
 package study
 
-import "github.com/lbotune/lbotune/internal/pruner"
+import "github.com/lbotune/lbotune/study/pruner"
 
 // Watched is one call to the pruner: a reading that must be kept, or a trial
 // whose readings stay or go. A pruner that is given them in order goes on as

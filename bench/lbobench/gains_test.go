@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/bench/problems"
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // The constant as printed, 10·t times the largest slope between t uniform points, is hardly

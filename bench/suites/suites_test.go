@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/bench/problems"
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
+	"github.com/lbotune/lbotune/internal/testing/optimizertest"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 

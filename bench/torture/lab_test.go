@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/tempdir"
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 )
 
 // patience is how long a test waits for what must happen.

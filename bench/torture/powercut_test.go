@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"

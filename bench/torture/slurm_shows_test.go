@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/slurmtest"
+	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/shell"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 )
 
 // candidateJSON is one candidate, a line of its own with --json.

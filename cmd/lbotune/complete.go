@@ -72,7 +72,7 @@ func trialsOf(fits func(*study.Trial) bool) completion {
 			if !fits(t) {
 				continue
 			}
-			about := standingOf(st, t)
+			about := st.StandingOf(t)
 			if t.Succeeded() {
 				about = short(t.Value)
 			}

@@ -6,16 +6,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/internal/optuna"
-	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -44,7 +40,7 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
 			var b bytes.Buffer
 			switch {
 			case format == "optuna":
-				err = optuna.Write(&b, optunaStudy(st))
+				err = st.WriteOptuna(&b)
 			case format == "jsonl" || format == "" && g.json:
 				for _, t := range st.Trials {
 					err = errors.Join(err, printLine(&b, shownJSON{newTrialJSON(st, l, t), t.Measurements}))
@@ -82,7 +78,7 @@ func writeCSV(w io.Writer, st *study.State) error {
 		rows[0] = append(rows[0], p.Name)
 	}
 	for _, t := range st.Trials {
-		row := []string{strconv.Itoa(t.Number), standingOf(st, t), exact(t.Took.Seconds()), string(t.Origin), t.Failure.String()}
+		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(t.Took.Seconds()), string(t.Origin), t.Failure.String()}
 		for _, m := range st.Config.Metrics {
 			text := ""
 			if v, ok := t.Metrics.Get(m.Name); ok {
@@ -97,59 +93,4 @@ func writeCSV(w io.Writer, st *study.State) error {
 		rows = append(rows, row)
 	}
 	return csv.NewWriter(w).WriteAll(rows)
-}
-
-// optunaStudy is a study as Optuna sees it: trial 1 is number 0 there. Trials that do not
-// count have failed, and what it has no place for are attributes.
-func optunaStudy(st *study.State) *optuna.Study {
-	s := &optuna.Study{Name: st.Config.Name, Params: st.Config.Params}
-	for _, o := range st.Config.Objectives() {
-		s.Metrics = append(s.Metrics, o.Name)
-		s.Directions = append(s.Directions, map[study.Direction]int{study.Minimize: optuna.Minimize, study.Maximize: optuna.Maximize}[o.Direction])
-	}
-	for _, t := range st.Trials {
-		u := &optuna.Trial{Params: t.Values, Start: t.Proposed, End: t.Finished, Course: map[int]journal.Float{}, System: map[string]any{},
-			User: map[string]any{"lbotune:trial": t.Number, "lbotune:status": standingOf(st, t), "lbotune:origin": t.Origin, "lbotune:seconds": t.Took.Seconds()}}
-		if len(t.Attempts) > 0 && !t.Attempts[0].Started.IsZero() {
-			u.Start = t.Attempts[0].Started
-		}
-		if t.Failure != nil {
-			u.User["lbotune:failure"] = t.Failure.String()
-		}
-		for _, m := range st.Config.Metrics {
-			switch v, ok := t.Metrics.Get(m.Name); {
-			case !ok:
-			case m.Direction != "" && t.Teaches():
-				u.Values = append(u.Values, journal.Float(v))
-			default:
-				u.User[m.Name] = journal.Float(v)
-			}
-		}
-		if len(u.Values) < len(s.Metrics) {
-			u.Values = nil
-		}
-		switch {
-		case t.Done() && (t.Status == optimizer.Failed || !t.Teaches()):
-			u.State, u.Values = optuna.Failed, nil
-		case t.Done():
-			u.State = map[optimizer.Status]optuna.State{optimizer.Succeeded: optuna.Complete, optimizer.Pruned: optuna.Pruned}[t.Status]
-			var over []journal.Float
-			for _, limit := range st.Config.AllLimits() {
-				over = append(over, journal.Float(limit.Over(t.Metrics)))
-			}
-			if over != nil {
-				u.System["constraints"] = over
-			}
-		}
-		for i, m := range t.Measurements {
-			if m.Step != math.Trunc(m.Step) {
-				m.Step = float64(i)
-			}
-			if v, ok := m.Metrics[s.Metrics[0]]; ok && len(s.Metrics) == 1 {
-				u.Course[int(m.Step)] = v
-			}
-		}
-		s.Trials = append(s.Trials, u)
-	}
-	return s
 }

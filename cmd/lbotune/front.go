@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"

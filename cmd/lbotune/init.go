@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 )
 

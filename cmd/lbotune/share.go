@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/sharing"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/session/sharing"
 	"github.com/lbotune/lbotune/study"
 )
 

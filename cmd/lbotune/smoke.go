@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/parser"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"

@@ -45,7 +45,7 @@ type trialJSON struct {
 }
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
-	out := trialJSON{Trial: t.Number, Status: status(t), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+	out := trialJSON{Trial: t.Number, Status: t.Standing(), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
@@ -114,14 +114,6 @@ func limitText(m study.Metric) string {
 		return fmt.Sprintf(" (at most %s)", exact(*m.Max))
 	}
 	return ""
-}
-
-// status is the word for how a trial stands.
-func status(t *study.Trial) string {
-	if t.Done() {
-		return string(t.Status)
-	}
-	return "unfinished"
 }
 
 // resultAttempt is the attempt that a finished trial has its result from, or the last.

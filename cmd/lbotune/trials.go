@@ -91,7 +91,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		}
 	}
 	for _, t := range list {
-		row := []string{strconv.Itoa(t.Number), "-", standingOf(st, t), took(t.Took)}
+		row := []string{strconv.Itoa(t.Number), "-", st.StandingOf(t), took(t.Took)}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(time.Duration(a.Seconds*float64(time.Second)))
 		}
@@ -121,19 +121,6 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 		rows = append(rows, row)
 	}
 	return printTable(g.out, rows)
-}
-
-// standingOf is status as people want to know it.
-func standingOf(st *study.State, t *study.Trial) string {
-	switch {
-	case t.Excluded:
-		return "excluded"
-	case t.Outside:
-		return "out of range"
-	case t.Succeeded() && !st.Feasible(t):
-		return "infeasible"
-	}
-	return status(t)
 }
 
 // printTable aligns columns.
@@ -208,7 +195,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
 	}
 	row("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
-	row("status", "%s", standingOf(st, t))
+	row("status", "%s", st.StandingOf(t))
 	for _, broken := range j.Broken {
 		row("limit", "%s", oneLine(broken))
 	}

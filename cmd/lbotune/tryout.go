@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/command"
-	"github.com/lbotune/lbotune/internal/parser"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // helpPatience is how long a program may take to print its help.

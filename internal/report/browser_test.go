@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/effort"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/tempdir"
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 )
 
 // Environment of a test binary that plays another program.

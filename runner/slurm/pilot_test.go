@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/tempdir"
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
 )

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/tempdir"
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
 )

@@ -1,0 +1,170 @@
+package docs_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lbotune/lbotune/"
+
+// place is where a package stands and which of our packages it may import, itself and
+// its subpackages aside.
+type place struct {
+	floor     int
+	mayImport []string
+}
+
+// floors are those of docs/architecture.md. No import points up, and on one floor the
+// compiler forbids circles. Beside the house, on floor 0, stands what no part of the
+// product imports.
+var floors = map[string]place{
+	"spaces":            {1, nil},
+	"journal":           {1, nil},
+	"parser":            {1, []string{"internal/ansi", "internal/spelling"}},
+	"runner":            {1, []string{"internal/ansi", "internal/shell", "internal/sweep"}},
+	"runner/slurm":      {1, []string{"runner", "internal/shell", "internal/sweep"}},
+	"internal/ansi":     {1, nil},
+	"internal/shell":    {1, nil},
+	"internal/spelling": {1, nil},
+	"internal/sweep":    {1, nil},
+
+	"optimizer":                      {2, []string{"spaces"}},
+	"optimizer/internal/acquisition": {2, nil},
+	"optimizer/internal/gp":          {2, []string{"optimizer/internal/maximize", "optimizer/internal/vector"}},
+	"optimizer/internal/lipschitz":   {2, []string{"optimizer/internal/vector"}},
+	"optimizer/internal/maximize":    {2, nil},
+	"optimizer/internal/pareto":      {2, nil},
+	"optimizer/internal/quadratic":   {2, []string{"optimizer/internal/maximize"}},
+	"optimizer/internal/sobol":       {2, nil},
+	"optimizer/internal/vector":      {2, nil},
+	"optimizer/internal/warp":        {2, nil},
+
+	"study":                 {3, []string{"internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "journal"}},
+	"study/command":         {3, []string{"spaces", "internal/shell"}},
+	"study/pruner":          {3, []string{"optimizer"}},
+	"study/internal/optuna": {3, []string{"spaces", "journal"}},
+
+	"session":         {4, []string{"internal/shell", "internal/sweep", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
+	"session/sharing": {4, nil},
+	"spec":            {4, []string{"runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
+	"internal/report": {4, []string{"study", "optimizer", "spaces"}},
+
+	"cmd/lbotune": {5, []string{"session/sharing", "internal/shell", "internal/sweep", "study/command", "spec", "internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
+
+	"internal/testing/effort":        {0, nil},
+	"internal/testing/faultfs":       {0, []string{"journal"}},
+	"internal/testing/optimizertest": {0, []string{"optimizer", "spaces"}},
+	"internal/testing/runnertest":    {0, []string{"runner", "internal/shell", "internal/testing/tempdir"}},
+	"internal/testing/slurmtest":     {0, nil},
+	"internal/testing/tempdir":       {0, nil},
+	"docs/images/terminal":           {0, nil},
+}
+
+type goPackage struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+func TestImportsPointDown(t *testing.T) {
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if name == "docs" || name == "examples" || strings.HasPrefix(name, "examples/") {
+			continue
+		}
+		at, known := floors[name]
+		if !known {
+			t.Errorf("%s has no place in the architecture: add it to floors and docs/architecture.md", name)
+		}
+		for _, imp := range p.Imports {
+			target, ours := strings.CutPrefix(imp, module)
+			if ours && known && !permitted(target, name, at.mayImport) {
+				t.Errorf("%s must not import %s", name, target)
+			}
+			if floors[target].floor > at.floor && at.floor > 0 {
+				t.Errorf("%s stands below %s, which it imports", name, target)
+			}
+		}
+	}
+}
+
+// The module bench needs this one, and nothing here needs it, tests included: what it requires
+// is not required of whoever uses lbotune.
+func TestNothingNeedsTheBench(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if strings.HasPrefix(imp+"/", module+"bench/") {
+				t.Errorf("%s imports %s", p.ImportPath, imp)
+			}
+		}
+	}
+	text, err := os.ReadFile("go.mod")
+	if err != nil || strings.Contains(string(text), module+"bench") {
+		t.Errorf("go.mod names the module bench, or cannot be read: %v", err)
+	}
+}
+
+// Package study is what is known. It uses the plain types of the optimizer, and makes
+// and asks none.
+func TestStudyRunsNoOptimizer(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"study/*.go", "study/*/*.go", "study/*/*/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatal(pattern, found, err)
+		}
+		files = append(files, found...)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := runsOptimizer.Find(text); found != nil && !strings.HasSuffix(name, "_test.go") {
+			t.Errorf("%s uses %s", name, found)
+		}
+	}
+}
+
+var runsOptimizer = regexp.MustCompile(`\boptimizer\.(New\w*|Optimizer|Recommender|Explainer)\b`)
+
+func permitted(target, from string, allowed []string) bool {
+	if strings.HasPrefix(target, from+"/") {
+		return true
+	}
+	for _, a := range allowed {
+		if target == a || strings.HasSuffix(a, "/") && strings.HasPrefix(target, a) {
+			return true
+		}
+	}
+	return false
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var ps []goPackage
+	dec := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p goPackage
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return ps
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, p)
+	}
+}

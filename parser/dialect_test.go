@@ -1,0 +1,246 @@
+package parser_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+func TestDialects(t *testing.T) {
+	type want struct {
+		value  float64
+		reason parser.Reason // empty for a value
+		status parser.Status
+	}
+	tests := []struct {
+		rule parser.Rule
+		text string
+		want want
+	}{
+		{parser.Rule{Dialect: "cost-status"}, "cost=0.5", want{value: 0.5}},
+		{parser.Rule{Dialect: "cost-status"}, "cost = 0.5 ; status = SUCCESS ", want{value: 0.5}},
+		{parser.Rule{Dialect: "cost-status"}, "total cost=9\ncost=0.5; runtime=1\nbye", want{value: 0.5}},
+		{parser.Rule{Dialect: "cost-status"}, "status=TIMEOUT", want{0, parser.Failed, parser.TimedOut}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=0.5; status=MEMORYOUT", want{0, parser.Failed, parser.OutOfMemory}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=0.5; status=FINE", want{0, parser.Failed, parser.UnknownStatus}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=0.5, 0.4; status=SUCCESS", want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=inf; status=SUCCESS", want{reason: parser.NonFinite}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=; status=SUCCESS", want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "cost-status"}, "costs 5", want{reason: parser.NoMatch}},
+
+		{parser.Rule{Dialect: "result-line"}, "Result for ParamILS: SAT, 1.5, 0, 0.25, 7, extra", want{value: 0.25}},
+		{parser.Rule{Dialect: "result-line"}, "Final Result for HAL: SUCCESS, 1.5, 0, 0.25, 7", want{value: 0.25}},
+		{parser.Rule{Dialect: "result-line"}, "Result of algorithm run: SUCCESS, 1.5, 0, 0.25, 7", want{value: 0.25}},
+		{parser.Rule{Dialect: "result-line", Metric: "runtime"}, "Result of this algorithm run: UNSAT, 1.5, 0, 0.25, 7", want{value: 1.5}},
+		{parser.Rule{Dialect: "result-line"}, `Result of this algorithm run: {"status": "SUCCESS", "cost": 0.25}`, want{value: 0.25}},
+		{parser.Rule{Dialect: "result-line"}, `Result of this algorithm run: {"status": "SUCCESS", "cost": NaN}`, want{reason: parser.NonFinite}},
+		{parser.Rule{Dialect: "result-line"}, `Result of this algorithm run: {"status": "SUCCESS"}`, want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: CRASHED, 1.5, 0, 0.25, 7", want{0, parser.Failed, parser.Crashed}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: ABORT, 1.5, 0, 0.25, 7", want{0, parser.Failed, parser.Aborted}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: SUCCESS, 1.5", want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "result-line"}, "results for SMAC: none", want{reason: parser.NoMatch}},
+
+		{parser.Rule{Dialect: "metric-value", Metric: "f1-score"}, "{metricName: f1-score, metricValue: -0.25};{metricName: loss, metricValue: 1}", want{value: -0.25}},
+		{parser.Rule{Dialect: "metric-value", Metric: "loss"}, `{"metricName": "loss", "metricValue": "1e-3"}`, want{value: 1e-3}},
+		{parser.Rule{Dialect: "metric-value", Metric: "loss"}, "{metricName: loss, metricValue: high}", want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "metric-value", Metric: "loss"}, "{metricName: val_loss, metricValue: 1}", want{reason: parser.NoMatch}},
+
+		{parser.Rule{Dialect: "tune-metric", Metric: "a.b"}, `x [tune-metric]: {"a.b": 0.25} y`, want{value: 0.25}},
+		{parser.Rule{Dialect: "tune-metric", Metric: "a"}, `[tune-metric]: {"a": NaN}`, want{reason: parser.NonFinite}},
+		{parser.Rule{Dialect: "tune-metric", Metric: "a"}, `[tune-metric]: {"a": "high"}`, want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "tune-metric", Metric: "a"}, `[tune-metric]: {"a": 1`, want{reason: parser.NoMatch}},
+		{parser.Rule{Dialect: "tune-metric", Metric: "a"}, `{"a": 1}`, want{reason: parser.NoMatch}},
+
+		{parser.Rule{Dialect: "bare-number"}, "loss 1\n 0.25 \n\n", want{value: 0.25}},
+		{parser.Rule{Dialect: "bare-number"}, "Inf\n", want{reason: parser.NonFinite}},
+		{parser.Rule{Dialect: "bare-number"}, "0,25", want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "bare-number"}, "0.25 12", want{reason: parser.NoMatch}},
+		{parser.Rule{Dialect: "bare-number"}, "0.25\ndone", want{reason: parser.NoMatch}},
+
+		{parser.Rule{Dialect: "results-file"}, `[{"name": "a", "type": "objective", "value": 1}, {"name": "b", "type": "constraint", "value": 2}]`, want{value: 1}},
+		{parser.Rule{Dialect: "results-file", Metric: "b"}, "[\n {\"name\": \"a\", \"type\": \"objective\", \"value\": 1},\n {\"name\": \"b\", \"type\": \"objective\", \"value\": 2}\n]\n", want{value: 2}},
+		{parser.Rule{Dialect: "results-file"}, `[{"name": "a", "type": "objective", "value": 1}, {"name": "b", "type": "objective", "value": 2}]`, want{reason: parser.Ambiguous}},
+		{parser.Rule{Dialect: "results-file"}, `[{"name": "a", "type": "objective", "value": null}]`, want{reason: parser.NotANumber}},
+		{parser.Rule{Dialect: "results-file"}, `[{"name": "a", "type": "objective", "value": Infinity}]`, want{reason: parser.NonFinite}},
+		{parser.Rule{Dialect: "results-file"}, `[{"name": "a", "type": "statistic", "value": 1}]`, want{reason: parser.NoMatch}},
+		{parser.Rule{Dialect: "results-file"}, "", want{reason: parser.NoMatch}},
+	}
+	for _, test := range tests {
+		source := parser.Stdout
+		if test.rule.Dialect == "results-file" {
+			source = parser.File
+		}
+		result, err := read(t, test.rule, source, test.text)
+		got := want{value: result.Value}
+		var e *parser.NoValueError
+		if errors.As(err, &e) {
+			got = want{0, e.Reason, e.Status}
+		}
+		if got != test.want {
+			t.Errorf("%s %s of %q: got %+v (%v), want %+v", test.rule.Dialect, test.rule.Metric, test.text, got, err, test.want)
+		}
+	}
+}
+
+func TestDialectList(t *testing.T) {
+	var names []string
+	for _, d := range parser.Dialects() {
+		names = append(names, d.Name)
+		rule := parser.Rule{Dialect: d.Name}
+		if d.Metric == "required" {
+			if _, err := parser.Compile(rule); err == nil {
+				t.Errorf("%s compiled without its metric", d.Name)
+			}
+			rule.Metric = "loss"
+		}
+		pattern, err := parser.Compile(rule)
+		if err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+			continue
+		}
+		if pattern.Variable() != d.Variable {
+			t.Errorf("%s: variable %q, want %q", d.Name, pattern.Variable(), d.Variable)
+		}
+		form := strings.TrimSuffix(strings.TrimSuffix(d.Form, " alone on the last line that is not blank"), " in a file")
+		result, err := read(t, rule, pattern.Rule().Source, form)
+		if err != nil || result.Value != 0.31 {
+			t.Errorf("%s: its form %q gives %v, %v", d.Name, form, result.Value, err)
+		}
+	}
+	if !slices.IsSorted(names) {
+		t.Errorf("not sorted: %v", names)
+	}
+}
+
+func TestDialectRuleErrors(t *testing.T) {
+	tests := []struct {
+		rule  parser.Rule
+		field string
+		part  string
+	}{
+		{parser.Rule{Dialect: "tune_metrics"}, "dialect", `write dialect = "tune-metric"`},
+		{parser.Rule{Dialect: "katib"}, "dialect", `write dialect = "metric-value"`},
+		{parser.Rule{Dialect: "syne-tune"}, "dialect", `write dialect = "tune-metric"`},
+		{parser.Rule{Dialect: "orion"}, "dialect", `write dialect = "results-file"`},
+		{parser.Rule{Dialect: "xyz"}, "dialect", "write one of bare-number"},
+		{parser.Rule{Dialect: "metric-value"}, "dialect", `metric = "NAME"`},
+		{parser.Rule{Dialect: "bare-number", Metric: "loss"}, "metric", "leave metric out"},
+		{parser.Rule{Dialect: "result-line", Metric: "loss"}, "metric", "quality"},
+		{parser.Rule{Dialect: "results-file", Source: parser.Stdout}, "source", "leave source out"},
+		{parser.Rule{Dialect: "results-file", Step: "epoch"}, "step", "leave step out"},
+		{parser.Rule{Dialect: "bare-number", Pick: parser.PickMin}, "pick", "leave pick out"},
+		{parser.Rule{Dialect: "cost-status", JSON: "a"}, "dialect", "keep one of"},
+		{parser.Rule{JSON: "a..b"}, "json", "a path is written"},
+		{parser.Rule{JSON: "a[x]"}, "json", "a path is written"},
+		{parser.Rule{JSON: "a[1"}, "json", "a path is written"},
+		{parser.Rule{JSON: `a["b`}, "json", "a path is written"},
+		{parser.Rule{JSON: "a[0]b"}, "json", "a path is written"},
+		{parser.Rule{JSON: "a", Step: "b["}, "step", "a path is written"},
+	}
+	for _, test := range tests {
+		_, err := parser.Compile(test.rule)
+		var e *parser.RuleError
+		if !errors.As(err, &e) || e.Field != test.field || !strings.Contains(e.Hint, test.part) {
+			t.Errorf("%+v: got %v, want %q with the hint %q", test.rule, err, test.field, test.part)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	tests := []struct {
+		path, text string
+		want       []float64
+	}{
+		{"loss", `{"loss": 1}`, []float64{1}},
+		{"loss", `2026-01-12 [INFO] {"loss": 1} {"loss": 2} {x}`, []float64{1, 2}},
+		{"loss", "{\n[INFO] x\n{\"loss\": 1}\n", []float64{1}},
+		{"loss", "{\n\"a\": {\"loss\": 5},\nwhat\n{\"loss\": 1}\n", []float64{1}},
+		{"loss", "{\"loss\":\n1\n}\n{\"loss\": 2}", []float64{1, 2}},
+		{"loss", "{\"text\": \"{ \\\" }\", \"loss\": 1}", []float64{1}},
+		{"loss", `{"loss": null}` + "\n" + `{"loss": 1}`, []float64{1}},
+		{"loss", `{"a": NaN, "b": "NaN \" NaN", "loss": 1}`, []float64{1}},
+		{"loss", `{"loss": 1, "loss": 2}`, []float64{2}},
+		{"loss", "{\"loss\": 1}\x1b[0m", []float64{1}},
+		{"a b.c/d", `{"a b": {"c/d": 1}}`, []float64{1}},
+		{"précision", `{"pr\u00e9cision": 1}`, []float64{1}},
+		{"a[0][1]", `{"a": [[1, 2]]}`, []float64{2}},
+		{"a.1", `{"a": [1, 2]}`, []float64{2}},
+		{"[-1].x", `[{"x": 1}, {"x": 2}]`, []float64{2}},
+		{"loss", `{"loss": 1`, nil},
+		{"loss", `{'loss': 1}`, nil},
+		{"loss", `{"loss": [1]}`, nil},
+		{"loss", `{"loss": true}`, nil},
+	}
+	for _, test := range tests {
+		var got []float64
+		for _, r := range readings(t, parser.Rule{JSON: test.path}, test.text) {
+			got = append(got, r.Value)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s in %q: got %v, want %v", test.path, test.text, got, test.want)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss", Step: "epoch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := "epoch 1 \x1b[32mloss\x1b[0m: 0.5\nepoch 2 loss: 0,4\r\x07" + strings.Repeat("é", 200) + " loss: nan " + strings.Repeat("é", 200) + "x\nepoch 3 loss: 0.25%\n"
+	var got []string
+	result, err := parser.Explain(pattern, strings.NewReader(log), func(m parser.Match) {
+		got = append(got, string(m.Problem)+"|"+m.Excerpt[m.Start:m.End])
+		if strings.ContainsAny(m.Excerpt, "\x07\x1b\r\ufffd") {
+			t.Errorf("%q has control characters", m.Excerpt)
+		}
+		if len(m.Excerpt) > 400 {
+			t.Errorf("%q is long", m.Excerpt)
+		}
+	})
+	if want := []string{"|0.5", "not a number|0,4", "not finite|nan", "|0.25%"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err != nil || result.Value != 0.25 || result.Reading.Line != 3 || result.Reading.Step != 3 || result.Count != 3 || result.NonFinite != 1 {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	_, err = parser.Explain(pattern, strings.NewReader("Loss: 1"), func(m parser.Match) { t.Errorf("matched %+v", m) })
+	var e *parser.NoValueError
+	if !errors.As(err, &e) || e.Hint != `write metric = "Loss"` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStreamedReadings checks what a pruner sees when qualifiers come and go.
+func TestStreamedReadings(t *testing.T) {
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		text string
+		want []float64
+	}{
+		{"val loss 1\nval loss 2\n", []float64{1, 2}},
+		{"loss 1\nval loss 2\nloss 3\n", []float64{1, 3}},
+		{"train loss 1\nval loss 2\ntrain loss 3\nloss 4\n", []float64{1, 4}},
+		{"loss 1\nloss 0,5\nloss nan\nloss inf\nloss 2\n", []float64{1, 2}},
+	}
+	for _, test := range tests {
+		var got []float64
+		scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) {
+			if r.Value-r.Value == 0 {
+				got = append(got, r.Value)
+			}
+		})
+		if _, err := scanner.Write([]byte(test.text)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%q: got %v, want %v", test.text, got, test.want)
+		}
+	}
+}

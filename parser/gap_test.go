@@ -1,0 +1,110 @@
+package parser_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+// Where a part of the output is missing (here: at each |) the value is what it would
+// be with all of it, or there is none.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		pick   parser.Pick
+		stdout string
+		value  float64
+		reason parser.Reason // why there is no value
+	}{
+		{parser.PickLast, "loss=1\n|x\nloss=2\n", 2, ""},
+		{parser.PickLast, "loss=1\n|x\nloss=2", 2, ""},
+		{parser.PickLast, "loss=1\n|x\n", 0, parser.Incomplete},
+		{parser.PickLast, "loss=1\n|", 0, parser.Incomplete},
+		{parser.PickLast, "|x\nloss=2\n", 2, ""},
+		{parser.PickLast, "|x\nloss=2\n|", 0, parser.Incomplete},
+		{parser.PickLast, "loss=1|5\n", 0, parser.Incomplete},
+		{parser.PickLast, "loss=1|5\nloss=2\n", 2, ""},
+		{parser.PickLast, "loss=1\n|loss=7\n", 0, parser.Incomplete}, // perhaps val_loss=7
+		{parser.PickLast, "loss=1\n|loss=7\rloss=2\r", 2, ""},
+		{parser.PickLast, "|x\n", 0, parser.Incomplete},
+		{parser.PickLast, "|x\nloss=nan\n", 0, parser.NonFinite},
+		{parser.PickFirst, "loss=1\n|x\nloss=2\n", 1, ""},
+		{parser.PickFirst, "loss=1|5\nloss=2\n", 0, parser.NotANumber},
+		{parser.PickFirst, "|x\nloss=2\n", 0, parser.Incomplete},
+		{parser.PickMin, "loss=1\nloss=2\n", 1, ""},
+		{parser.PickMin, "loss=1\n|x\nloss=2\n", 0, parser.Incomplete},
+		{parser.PickMax, "loss=1\n|x\nloss=2\n", 0, parser.Incomplete},
+		{parser.PickMean, "loss=1\n|x\nloss=2\n", 0, parser.Incomplete},
+	} {
+		for _, size := range []int{1, 1000} {
+			t.Run(fmt.Sprintf("%s %q by %d", c.pick, c.stdout, size), func(t *testing.T) {
+				pattern, err := parser.Compile(parser.Rule{Metric: "loss", Pick: c.pick})
+				if err != nil {
+					t.Fatal(err)
+				}
+				collector := parser.NewCollector(pattern)
+				feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, size)
+				feed(t, collector.Scanner(parser.Stderr, nil), "what is not read may | have gaps\n", size)
+				checkResult(t, collector, c.value, c.reason)
+			})
+		}
+	}
+}
+
+// feed writes text by so many bytes at a time.
+func feed(t *testing.T, s *parser.Scanner, text string, size int) {
+	t.Helper()
+	for i, part := range strings.Split(text, "|") {
+		if i > 0 {
+			s.Gap()
+		}
+		for len(part) > 0 {
+			n := min(size, len(part))
+			if _, err := s.Write([]byte(part[:n])); err != nil {
+				t.Fatal(err)
+			}
+			part = part[n:]
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkResult(t *testing.T, c *parser.Collector, value float64, reason parser.Reason) {
+	t.Helper()
+	result, err := c.Result(0)
+	var none *parser.NoValueError
+	switch {
+	case reason == "" && (err != nil || result.Value != value):
+		t.Errorf("got %v, %v; want %v", result.Value, err, value)
+	case reason != "" && (!errors.As(err, &none) || none.Reason != reason || none.Detail == ""):
+		t.Errorf("got %v, %v; want %q", result.Value, err, reason)
+	}
+}
+
+// With two streams a gap in either leaves the value open, unless the pick is known.
+func TestGapsInTwoStreams(t *testing.T) {
+	for _, c := range []struct {
+		pick           parser.Pick
+		stdout, stderr string
+		value          float64
+		reason         parser.Reason
+	}{
+		{parser.PickLast, "loss=1\n", "x\n", 1, ""},
+		{parser.PickLast, "loss=1\n", "x\n|", 0, parser.Incomplete},
+		{parser.PickMin, "loss=1\n", "loss=2\n", 1, ""},
+		{parser.PickMin, "loss=1\n", "|\nloss=2\n", 0, parser.Incomplete},
+	} {
+		pattern, err := parser.Compile(parser.Rule{Metric: "loss", Pick: c.pick, Source: parser.Both})
+		if err != nil {
+			t.Fatal(err)
+		}
+		collector := parser.NewCollector(pattern)
+		feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, 1000)
+		feed(t, collector.Scanner(parser.Stderr, nil), c.stderr, 1000)
+		checkResult(t, collector, c.value, c.reason)
+	}
+}

@@ -1,0 +1,205 @@
+package parser_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+func readLog(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// name is short for the rule that most people write.
+func name(metric string) parser.Rule { return parser.Rule{Metric: metric} }
+
+func TestLogs(t *testing.T) {
+	tests := []struct {
+		log  string
+		rule parser.Rule
+		want float64
+		step float64 // -1 for none
+	}{
+		{"keras2", name("loss"), 0.3123, -1},
+		{"keras2", parser.Rule{Metric: "val_loss", Step: "Epoch"}, 0.2541, 3},
+		{"keras2", parser.Rule{Metric: "val_loss", Step: "Epoch", Pick: parser.PickFirst}, 0.4012, 1},
+		{"keras3", name("val_accuracy"), 0.9344, -1},
+		{"keras3", parser.Rule{Metric: "val_loss", Step: "Epoch"}, 0.2207, 2},
+		{"pytorch-mnist", name("Average loss"), 0.0485, -1},
+		{"pytorch-mnist", parser.Rule{Regex: `Accuracy: (\d+)/10000`, Step: "Train Epoch"}, 9839, 2},
+		{"pytorch-mnist", parser.Rule{Regex: `Accuracy: .*\((\d+)%\)`, Pick: parser.PickMax}, 98, -1},
+		{"pytorch-imagenet", name("Acc@1"), 69.758, -1},
+		{"pytorch-imagenet", parser.Rule{Regex: `^ \* +Acc@1 (\S+)`, Step: "Epoch"}, 69.758, 0},
+		{"pytorch-tensor", parser.Rule{Metric: "loss", Step: "epoch"}, 0.3312, 2},
+		{"pytorch-epochs", parser.Rule{Metric: "val_loss", Step: "Epoch"}, 0.6402, 3},
+		{"pytorch-epochs", parser.Rule{Metric: "val_loss", Step: "Epoch", Pick: parser.PickMin}, 0.6110, 2},
+		{"xgboost", parser.Rule{Metric: "test-logloss", Step: `^\[(\d+)\]`}, 0.1, 9},
+		{"xgboost-cv", name("test-auc"), 0.966, -1},
+		{"lightgbm", parser.Rule{Metric: "valid_0's l2", Step: `^\[(\d+)\]`}, 0.199412, 27},
+		{"catboost", name("bestTest"), 0.319611, -1},
+		{"catboost", parser.Rule{Metric: "test", Step: `^(\d+):`}, 0.3198732, 200},
+		{"fasttext-train", name("avg.loss"), 3.5, -1},
+		{"fasttext-test", name("P@1"), 0.124, -1},
+		{"libsvm", name("Cross Validation Accuracy"), 80.6667, -1},
+		{"libsvm", parser.Rule{LastNumber: true}, 80.6667, -1},
+		{"libsvm-svr", name("Cross Validation Mean squared error"), 0.14197, -1},
+		{"libsvm-svr", name("Mean squared error"), 0.14197, -1},
+		{"liblinear", name("Cross Validation Accuracy"), 48, -1},
+		{"sklearn-mlp", parser.Rule{Metric: "loss", Step: "Iteration"}, 0.71100214, 3},
+		{"sklearn-mlp", parser.Rule{Dialect: "bare-number"}, 0.9321, -1},
+		{"scientific", parser.Rule{Metric: "residual", Step: "iteration"}, 9.98e-9, 300},
+		{"fortran", name("F"), 9.881e-4, -1},
+		{"scientific", name("energy"), -1.1372, -1},
+		{"json-lines", parser.Rule{JSON: "eval.f1", Step: "epoch"}, 0.73, 3},
+		{"json-lines", parser.Rule{JSON: "eval.loss", Step: "epoch", Pick: parser.PickMin}, 0.48, 2},
+		{"json-lines", parser.Rule{Metric: "f1", Step: "epoch"}, 0.73, 3},
+		{"json-pretty", parser.Rule{JSON: `metrics["val.loss"]`, Source: parser.File}, 0.4931, -1},
+		{"json-pretty", parser.Rule{JSON: `metrics.accuracy`, Source: parser.File}, 0.8612, -1},
+		{"json-pretty", parser.Rule{JSON: `history[-1].loss`, Source: parser.File}, 0.47, -1},
+		{"json-pretty", parser.Rule{JSON: `$.model.layers[0]`, Source: parser.File}, 64, -1},
+		{"python-dict", parser.Rule{Metric: "eval_loss", Step: "epoch"}, 0.4017, 2},
+		{"python-dict", parser.Rule{Metric: "loss", Step: "epoch"}, 0.4120, 1.5},
+		{"numpy-dict", name("mse"), 0.0312, -1},
+		{"tqdm", parser.Rule{Metric: "loss", Step: "Epoch", Source: parser.Stderr}, 0.352, 2},
+		{"tqdm", parser.Rule{Metric: "acc", Source: parser.Stderr, Pick: parser.PickMin}, 30.97, -1},
+		{"colours", name("test_acc"), 0.931, -1},
+		{"percent", name("top-1 error"), 33.25, -1},
+		{"percent", parser.Rule{Metric: "top-5 error", Step: "Epoch"}, 12.1, 2},
+		{"lightning", name("test_loss"), 0.31230002641677856, -1},
+		{"vowpal", name("average loss"), 0.331502, -1},
+		{"weka", name("Correctly Classified Instances"), 144, -1},
+		{"weka", parser.Rule{Regex: `^Correctly Classified Instances +\d+ +(\S+) +%`}, 96, -1},
+		{"r-script", parser.Rule{LastNumber: true}, 0.3127419, -1},
+		{"csv", parser.Rule{Regex: `^(?P<step>\d+),[^,]+,(?P<value>[^,]+)$`}, 0.377, 3},
+		{"csv", parser.Rule{Metric: "valid", Step: "epoch"}, 0.377, 3},
+		{"keras-csvlogger", parser.Rule{Metric: "val_loss", Step: "epoch"}, 0.2541, 1},
+		{"keras-csvlogger", parser.Rule{Metric: "loss", Step: "epoch", Pick: parser.PickFirst}, 0.3702, 0},
+		{"yolo-results", parser.Rule{Metric: "metrics/mAP50-95(B)", Step: "epoch"}, 0.46012, 2},
+		{"yolo-train", parser.Rule{Metric: "box_loss", Step: "Epoch"}, 1.103, 2},
+		{"yolo-train", parser.Rule{Metric: "mAP50-95"}, 0.46, -1},
+		{"yolo-train", parser.Rule{Metric: "mAP50", Pick: parser.PickMin}, 0.605, -1},
+		{"yolo-val", name("all mAP50"), 0.624, -1},
+		{"yolo-val", name("traffic light R"), 0.14, -1},
+		{"fastai", parser.Rule{Metric: "accuracy", Step: "epoch"}, 0.994587, 2},
+		{"spacy", parser.Rule{Metric: "SCORE", Step: "#"}, 0.68, 400},
+		{"spacy", parser.Rule{Metric: "LOSS NER", Step: "E"}, 950.12, 4},
+		{"detectron2", name("AP"), 40.2132, -1},
+		{"detectron2", parser.Rule{Metric: "APl", Pick: parser.PickFirst}, 51.904, -1},
+		{"sklearn-report", name("accuracy"), 0.97, -1},
+		{"sklearn-report", name("weighted avg f1-score"), 0.98, -1},
+		{"sklearn-report-names", name("accuracy"), 0.94, -1},
+		{"sklearn-report-names", name("accuracy f1-score"), 0.94, -1},
+		{"sklearn-report-names", name("macro avg recall"), 0.92, -1},
+		{"sklearn-report-names", name("spam precision"), 0.91, -1},
+		{"lightgbm", name("training's l2"), 0.167802, -1},
+		{"fairseq", parser.Rule{Metric: "valid loss", Step: "epoch"}, 6.48, 2},
+		{"fairseq", parser.Rule{Metric: "train ppl", Step: "epoch"}, 73.7, 2},
+		{"pandas", parser.Rule{Metric: "valid_loss", Step: "epoch"}, 0.377, 3},
+		{"awk", parser.Rule{Metric: "acc", Step: "epoch"}, 0.977, 10},
+		{"markdown", name("accuracy"), 0.912, -1},
+		{"phases", parser.Rule{Metric: "valid loss", Step: "epoch"}, 0.55, 2},
+		{"train-val", parser.Rule{Metric: "validation Loss", Step: "Epoch"}, 0.702, 2},
+		{"sat-solver", parser.Rule{Regex: `process-time: .* ([\d.]+) seconds`}, 15.27, -1},
+		{"windows", name("valid score"), 0.78, -1},
+		{"latin1", parser.Rule{Regex: `cision = (\S+)`}, 0.8125, -1},
+		{"train-val", parser.Rule{Metric: "Valid Loss", Step: "Epoch"}, 0.702, 2},
+		{"diverged", parser.Rule{Metric: "loss", Step: "epoch", Pick: parser.PickMin}, 2.31, 1},
+		{"syne-tune", parser.Rule{Dialect: "tune-metric", Metric: "mean_loss"}, 0.62, 1},
+		{"syne-tune", parser.Rule{Dialect: "tune-metric", Metric: "mean_loss", Step: "epoch"}, 0.62, 2},
+		{"katib", parser.Rule{Dialect: "metric-value", Metric: "loss"}, 0.3634, -1},
+		{"smac3", parser.Rule{Dialect: "cost-status"}, 0.4127, -1},
+		{"smac2", parser.Rule{Dialect: "result-line"}, 0.4127, -1},
+		{"smac2", parser.Rule{Dialect: "result-line", Metric: "runtime"}, 2.51, -1},
+		{"irace", parser.Rule{Dialect: "bare-number"}, 0.2917, -1},
+		{"orion", parser.Rule{Dialect: "results-file"}, 0.2917, -1},
+	}
+	for _, test := range tests {
+		source := test.rule.Source
+		if source == "" {
+			source = parser.Stdout
+		}
+		if test.rule.Dialect == "results-file" {
+			source = parser.File
+		}
+		got, err := read(t, test.rule, source, readLog(t, test.log))
+		if err != nil {
+			t.Errorf("%s, %+v: %v", test.log, test.rule, err)
+			continue
+		}
+		if !got.Reading.HasStep {
+			got.Reading.Step = -1
+		}
+		if got.Value != test.want || got.Reading.Step != test.step {
+			t.Errorf("%s, %+v: got %v at step %v, want %v at step %v",
+				test.log, test.rule, got.Value, got.Reading.Step, test.want, test.step)
+		}
+	}
+}
+
+func TestLogsExplained(t *testing.T) {
+	tests := []struct {
+		log    string
+		rule   parser.Rule
+		reason parser.Reason
+		part   string
+		hint   string
+	}{
+		{"keras2", name("Loss"), parser.NoMatch, `"loss" on line 2`, `metric = "loss"`},
+		{"keras2", name("val_acc"), parser.NoMatch, `"val_accuracy"`, `metric = "val_accuracy"`},
+		{"pytorch-mnist", name("Accuracy"), parser.NotANumber, `"9839/10000" on line 13`, "regex"},
+		{"xgboost", name("logloss"), parser.NoMatch, `"train-logloss" on line 1`, `metric = "train-logloss"`},
+		{"xgboost", parser.Rule{Regex: `test-logloss:(\d+)`}, parser.NotANumber, `only "0" of the number "0.1"`, "whole number"},
+		{"fasttext-train", name("loss"), parser.NoMatch, `"avg.loss"`, `metric = "avg.loss"`},
+		{"libsvm", name("Cross validation accuracy"), parser.NoMatch, `"Cross Validation Accuracy" on line 81`, "Cross Validation Accuracy"},
+		{"libsvm", parser.Rule{Dialect: "bare-number"}, parser.NoMatch, `"Cross Validation Accuracy = 80.6667%"`, ""},
+		{"json-lines", parser.Rule{JSON: "test.f1"}, parser.NoMatch, `has no "test"`, ""},
+		{"json-lines", parser.Rule{JSON: "eval.F1"}, parser.NoMatch, `line 2 has no "F1" under "eval"; it has "f1", "loss"`, `write json = "eval.f1"`},
+		{"json-nan", parser.Rule{JSON: "val_loss"}, parser.NonFinite, `NaN on line 2`, ""},
+		{"json-nan", name("val_loss"), parser.NonFinite, `NaN on line 2`, ""},
+		{"json-pretty", parser.Rule{JSON: "metrics.auc"}, parser.NonFinite, "NaN on line 1", ""},
+		{"json-pretty", parser.Rule{JSON: "metrics.val_loss"}, parser.NoMatch, `has no "val_loss" under "metrics"; it has "accuracy", "auc", "val.loss"`, `write json = "metrics[\"val.loss\"]"`},
+		{"json-pretty", parser.Rule{JSON: "history"}, parser.NotANumber, "a list of 2", `history[-1]`},
+		{"json-pretty", parser.Rule{JSON: "history[7].loss"}, parser.NoMatch, "a list of 2, and no [7]", ""},
+		{"csv", parser.Rule{LastNumber: true}, parser.NotANumber, `"3,0.402,0.377"`, "LC_ALL=C"},
+		{"german", name("Verlust"), parser.NotANumber, `"0,3127" on line 2`, "LC_ALL=C"},
+		{"train-val", name("Loss"), parser.Ambiguous, "train Loss (line 2: 0.640) and validation Loss (line 2: 0.702)", `metric = "validation Loss"`},
+		{"diverged", name("loss"), parser.NonFinite, "nan on line 4", ""},
+		{"diverged", parser.Rule{Metric: "loss", Pick: parser.PickMean}, parser.NonFinite, "nan on line 4", ""},
+		{"syne-tune", parser.Rule{Dialect: "tune-metric", Metric: "loss"}, parser.NoMatch, `"epoch", "mean_loss"`, ""},
+		{"katib", parser.Rule{Dialect: "metric-value", Metric: "auc"}, parser.NoMatch, `"accuracy", "loss"`, ""},
+		{"smac3-crashed", parser.Rule{Dialect: "cost-status"}, parser.Failed, `crashed ("CRASHED" on line 1`, ""},
+		{"aclib", parser.Rule{Dialect: "result-line"}, parser.Failed, `timed out ("TIMEOUT"`, ""},
+		{"irace", name("cost"), parser.NoMatch, "in 3 lines", ""},
+		{"yolo-val", name("mAP50"), parser.Ambiguous, "all mAP50 (line 15: 0.624) and person mAP50 (line 16: 0.76)", "traffic light mAP50"},
+		{"sklearn-report", name("macro avg"), parser.Ambiguous, "several numbers: 0.97      0.97      0.97        94", "macro avg COLUMN"},
+		{"sklearn-report", name("f1-score"), parser.Ambiguous, "accuracy f1-score (line 7: 0.97)", "weighted avg f1-score"},
+		{"sklearn-report-names", name("f1-score"), parser.Ambiguous, "spam f1-score (line 3: 0.90)", "weighted avg f1-score"},
+		{"lightgbm", name("l2"), parser.Ambiguous, "training's l2 (line 9: 0.167802) and valid_0's l2 (line 9: 0.199412)", `"valid_0's l2"`},
+		{"fairseq", name("loss"), parser.Ambiguous, "train loss (line 4: 7.022) and validation loss (line 5: 6.480)", `"validation loss"`},
+		{"phases", name("loss"), parser.Ambiguous, "train loss (line 4: 0.4) and validation loss (line 5: 0.55)", `"validation loss"`},
+		{"semicolons", name("Verlust"), parser.NotANumber, `"0,377" on line 3`, "LC_ALL=C"},
+		{"bash-time", name("real"), parser.NotANumber, `"0m1.234s" on line 3`, "unit"},
+		{"fio", name("IOPS"), parser.NotANumber, `"316k" on line 2`, "unit"},
+	}
+	for _, test := range tests {
+		got, err := read(t, test.rule, parser.Stdout, readLog(t, test.log))
+		var e *parser.NoValueError
+		if !errors.As(err, &e) {
+			t.Errorf("%s, %+v: got %v, %v, want a NoValueError", test.log, test.rule, got.Value, err)
+			continue
+		}
+		if e.Reason != test.reason || !strings.Contains(e.Error(), test.part) || !strings.Contains(e.Hint, test.hint) {
+			t.Errorf("%s, %+v:\n got %q: %s\nhint %s\nwant %q: %s\nhint %s",
+				test.log, test.rule, e.Reason, e, e.Hint, test.reason, test.part, test.hint)
+		}
+	}
+}

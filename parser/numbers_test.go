@@ -1,0 +1,97 @@
+package parser_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+// What stands at the place of a value is read alike by name and as the last number of the
+// last line: the whole number, or none, and never an older one.
+func TestValuesBothWays(t *testing.T) {
+	const none = 1e9
+	for text, want := range map[string]float64{
+		"0.5":             0.5,
+		"0.93+0.01":       0.93,
+		"0.93±0.01":       0.93,
+		"0.93 ± 0.01":     0.93,
+		"0.93 +/- 0.01":   0.93,
+		"0.93+/-0.01":     0.93,
+		"0.93 +- 0.01":    0.93,
+		"0.93 (+/- 0.01)": 0.93,
+		"0.93 (± 1e-2)":   0.93,
+		"0.93 ± nan":      0.93,
+		"-0.93 ± 0.01 ":   -0.93,
+		"\u22120.5":       -0.5,
+		"\u20104":         -4,
+		"\u20114":         -4,
+		"\u20134":         -4,
+		"\ufe634":         -4,
+		"\uff0d4":         -4,
+		"\u2212.5":        -0.5,
+		"\u22121e\u22122": -0.01,
+		"0.3\u20130.5":    none,
+		"\u2212inf":       none,
+		"2**3":            none,
+		"2**-3":           none,
+		"2*3":             none,
+		"0.5*":            0.5,
+		"0.5***":          0.5,
+		"0\x000.5":        none,
+		"0\x00.\x005\x00": none,
+		"0.5\x00":         0.5,
+		"0.5\b\b\b0.4":    none,
+		"0.5\b\b\b":       0.5,
+		"N/A":             none,
+		"n/a":             none,
+		"None":            none,
+		"null":            none,
+		"NA":              none,
+		"--":              none,
+		"nan":             none,
+	} {
+		for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}} {
+			got, err := read(t, rule, parser.Stdout, "loss: 7\nloss: "+text+"\n")
+			var no *parser.NoValueError
+			switch {
+			case want == none && !errors.As(err, &no):
+				t.Errorf("%+v of %q: %v, want none", rule, text, got.Value)
+			case want != none && (err != nil || got.Value != want):
+				t.Errorf("%+v of %q: %v, %v, want %v", rule, text, got.Value, err, want)
+			}
+		}
+	}
+}
+
+// What is missing is not the last value, and that is all: it leaves the least of the values
+// known, belongs to the name it stands behind, and ends with the next value.
+func TestMissingValues(t *testing.T) {
+	const none = 1e9
+	loss := parser.Rule{Metric: "loss"}
+	least := parser.Rule{Metric: "loss", Pick: parser.PickMin}
+	for _, c := range []struct {
+		rule parser.Rule
+		text string
+		want float64
+	}{
+		{loss, "loss: N/A\nloss: 3\n", 3},
+		{loss, "loss: 3\nval loss: N/A\n", 3},
+		{loss, "val loss: 3\nloss: N/A\n", 3},
+		{loss, "val loss: 3\nval loss: N/A\n", none},
+		{loss, "val loss: N/A, loss: None\n", none},
+		{loss, "val loss: N/A, train loss: None\n", none},
+		{loss, "loss: 3 acc: 1\nloss: None acc: 1\n", none},
+		{loss, "loss: 3\nloss none of these\n", 3},
+		{loss, "loss: 3\nloss: nothing\n", 3},
+		{least, "loss: None\nloss: 3\nloss: 4\nloss: N/A\n", 3},
+		{parser.Rule{Metric: "loss", Pick: parser.PickMean}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
+		{parser.Rule{Metric: "loss", Pick: parser.PickFirst}, "loss: N/A\nloss: 5\n", 5},
+		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
+	} {
+		got, err := read(t, c.rule, parser.Stdout, c.text)
+		if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
+			t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package pruner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/study/pruner"
+)
+
+func TestRungs(t *testing.T) {
+	for _, c := range []struct {
+		ladder pruner.Ladder
+		want   []int
+	}{
+		{pruner.Ladder{Min: 1, Max: 81, MinResource: 1, Reduction: 3}, []int{1, 3, 9, 27, 81}},
+		{pruner.Ladder{Min: 1, Max: 100, MinResource: 1, Reduction: 3}, []int{1, 4, 11, 33, 100}},
+		{pruner.Ladder{Min: 2, Max: 81, MinResource: 1, Reduction: 3}, []int{3, 9, 27, 81}},
+		{pruner.Ladder{Min: 1, Max: 81, MinResource: 20, Reduction: 3}, []int{27, 81}},
+		{pruner.Ladder{Min: 1, Max: 1000, MinResource: 1, Reduction: 10}, []int{1, 10, 100, 1000}},
+		{pruner.Ladder{Min: 1, Max: 16, MinResource: 1, Reduction: 2}, []int{1, 2, 4, 8, 16}},
+		{pruner.Ladder{Min: 1, Max: 4, MinResource: 1, Reduction: 1.1}, []int{1, 2, 3, 4}},
+	} {
+		got, err := c.ladder.Rungs()
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, %v, want %v", c.ladder, got, err, c.want)
+		}
+	}
+	for want, l := range map[string]pruner.Ladder{
+		"min_resource: found 28; want at most 27": {Min: 1, Max: 81, MinResource: 28, Reduction: 3},
+		"min_resource: found 0":                   {Min: 1, Max: 81, Reduction: 3},
+		"reduction: found 1;":                     {Min: 1, Max: 81, MinResource: 1, Reduction: 1},
+		"resource: found the range 0 to 5":        {Min: 0, Max: 5, MinResource: 1, Reduction: 3},
+		"resource: found the range 5 to 5":        {Min: 5, Max: 5, MinResource: 1, Reduction: 3},
+	} {
+		if _, err := l.Rungs(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: error %v, want %q", l, err, want)
+		}
+	}
+}
+
+// One worker, nine trials of the given values, η = 3: what algorithm 2 of Li et
+// al. 2020 does, by hand. A trial's values are the same on every rung.
+func TestPromotableByHand(t *testing.T) {
+	values := []float64{3, 1, 2, 9, 4, 5, 6, 7, 8}
+	var rungs [3][]pruner.Result
+	var got [][2]int // trial, rung
+	trials := 0
+	next := func() (trial, rung int) {
+		for k := 1; k >= 0; k-- {
+			if n := pruner.Promotable(rungs[k], 3); n > 0 {
+				i := slices.IndexFunc(rungs[k], func(r pruner.Result) bool { return r.Trial == n })
+				rungs[k][i].Promoted = true
+				return n, k + 1
+			}
+		}
+		trials++
+		return trials, 0
+	}
+	for {
+		trial, rung := next()
+		if trial > len(values) {
+			break
+		}
+		if rung > 0 {
+			got = append(got, [2]int{trial, rung})
+		}
+		rungs[rung] = append(rungs[rung], pruner.Result{Trial: trial, Value: values[trial-1]})
+	}
+	want := [][2]int{
+		{1, 1}, // of 3 1 2 the 3
+		{4, 1}, // of 9 3 1 2 the 9
+		{6, 1}, // of 9 5 4 3 2 1 the 9 and the 5
+		{4, 2}, // of 9 5 3 on rung 1 the 9
+		{7, 1}, // the 6 displaces the 5
+		{8, 1}, // the 7 does so again
+		{9, 1}, // of nine the 9, 8 and 7
+		{9, 2}, // of 9 8 7 6 5 3 on rung 1 the 9 and the 8
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+}
+
+func TestPromotable(t *testing.T) {
+	type rung = []pruner.Result
+	for name, c := range map[string]struct {
+		rung      rung
+		reduction float64
+		want      int
+	}{
+		"nobody":             {nil, 3, 0},
+		"too few":            {rung{{1, 5, false}, {2, 6, false}}, 3, 0},
+		"the best":           {rung{{1, 5, false}, {2, 6, false}, {3, 4, false}}, 3, 2},
+		"it is promoted":     {rung{{1, 5, false}, {2, 6, true}, {3, 4, false}}, 3, 0},
+		"the earlier":        {rung{{4, 7, false}, {2, 7, false}, {3, 7, false}, {1, 7, true}}, 2, 2},
+		"displaced":          {rung{{1, 5, true}, {2, 6, true}, {3, 9, false}, {4, 1, false}}, 2, 3},
+		"a small reduction":  {rung{{1, 5, false}, {2, 6, true}, {3, 9, true}}, 1.5, 0},
+		"a fractional share": {rung{{1, 5, false}, {2, 6, true}, {3, 9, true}, {4, 1, false}, {5, 0, false}}, 1.5, 1},
+	} {
+		if got := pruner.Promotable(c.rung, c.reduction); got != c.want {
+			t.Errorf("%s: trial %d, want %d", name, got, c.want)
+		}
+	}
+}
