@@ -14,7 +14,7 @@ type Candidate struct {
 	Result  Result        // what a trial with that output would get
 	Problem *NoValueError // why it would get nothing; nil if it gets a value
 
-	rivals []Qualifier // if it is ambiguous
+	rivals []qualifier // if it is ambiguous
 }
 
 // Candidates lists what a rule may ask for in a log: the names before numbers, the
@@ -73,7 +73,7 @@ func (d *discovery) try(log []byte, rules []Rule) {
 		c := Candidate{Rule: rule}
 		var err error
 		c.Result, err = collector.Result(i)
-		if errors.As(err, &c.Problem) && c.Problem.Reason == Ambiguous {
+		if errors.As(err, &c.Problem) && c.Problem.Reason == ambiguous {
 			_, c.rivals = collector.metric(i).series()
 		}
 		d.found[rule] = c
@@ -84,8 +84,8 @@ func (d *discovery) read(log []byte) {
 	texts := &jsonMatcher{open: '{'}
 	texts.searches = []*jsonSearch{{visitor: pathCollector{d}, texts: texts}}
 	for l := range linesOf(log, 1) {
-		if len(l.text) > MaxLine {
-			l.text, l.cut = l.text[:MaxLine], true
+		if len(l.text) > maxLine {
+			l.text, l.cut = l.text[:maxLine], true
 		}
 		known, pending := len(d.order), len(texts.text) > 0
 		texts.match(l, nil)
@@ -188,7 +188,7 @@ func (d *discovery) choose() []Candidate {
 	var list []Candidate
 	for _, rule := range d.order {
 		c := d.found[rule]
-		if shown[rule] && (c.Problem == nil || c.Problem.Reason != NoMatch && c.Problem.Reason != Ambiguous) {
+		if shown[rule] && (c.Problem == nil || c.Problem.Reason != noMatch && c.Problem.Reason != ambiguous) {
 			list = append(list, c)
 		}
 	}

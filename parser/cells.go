@@ -37,7 +37,7 @@ func (y layout) split(text []byte) []cell {
 	column, counted := 0, 0
 	for i, e := range ends {
 		from := skipBlanks(text[:e[1]], e[0])
-		whole := bytes.TrimRightFunc(text[from:e[1]], func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
+		whole := trimBlanks(text[from:e[1]])
 		if i == 0 && (y == semicolons || y == tabs || y == commas) {
 			if prefix := bytes.LastIndex(whole, []byte(": ")); prefix >= 0 { // of a logger
 				whole = whole[prefix+2:]

@@ -43,7 +43,7 @@ func (c *Collector) Scanner(source Source, emit func(Reading), metrics ...int) *
 
 // Reads reports whether the rule takes readings from source.
 func (p *Pattern) Reads(source Source) bool {
-	return p.rule.Source == source || p.rule.Source == Both && source != File
+	return p.rule.Source == source || p.rule.Source == both && source != File
 }
 
 // stream is what a collector knows of one stream.
@@ -66,11 +66,11 @@ type metricFolds struct {
 // Of a metric with more qualifiers than these the others are not told apart.
 const (
 	maxQualifiers = 32
-	manyOthers    = Qualifier("another")
+	manyOthers    = qualifier("another")
 )
 
 // fold gives the fold of the occurrences with qualifier q.
-func (m *metricFolds) fold(q Qualifier) *fold {
+func (m *metricFolds) fold(q qualifier) *fold {
 	f := m.known(q)
 	if f == nil && len(m.folds) >= maxQualifiers {
 		q = manyOthers
@@ -84,7 +84,7 @@ func (m *metricFolds) fold(q Qualifier) *fold {
 }
 
 // known gives the fold of qualifier q if there is one.
-func (m *metricFolds) known(q Qualifier) *fold {
+func (m *metricFolds) known(q qualifier) *fold {
 	for _, f := range m.folds {
 		if f.qualifier == q {
 			return f
@@ -119,7 +119,7 @@ func (m *metricFolds) any() bool {
 
 // meant reports whether the readings with qualifier q are, as far as is known,
 // the ones that the rule means.
-func (m *metricFolds) meant(q Qualifier) bool {
-	return q == Unqualified ||
+func (m *metricFolds) meant(q qualifier) bool {
+	return q == unqualified ||
 		!slices.ContainsFunc(m.folds, func(f *fold) bool { return f.readings() > 0 && f.qualifier != q })
 }

@@ -16,7 +16,7 @@ func TestManyMetricsInOnePass(t *testing.T) {
 	}
 	collector := parser.NewCollector(compile([]parser.Rule{
 		{Metric: "loss", Step: "epoch"},
-		{Metric: "loss", Step: "epoch", Pick: parser.PickMin},
+		{Metric: "loss", Step: "epoch", Pick: "min"},
 		{JSON: "size", Source: parser.File},
 		{JSON: "size", Source: parser.File},
 		{Metric: "seconds", Source: parser.Stderr},
@@ -42,7 +42,7 @@ func TestManyMetricsInOnePass(t *testing.T) {
 		}
 	}
 	var none *parser.NoValueError
-	if _, err := collector.Result(4); !errors.As(err, &none) || none.Reason != parser.NoMatch {
+	if _, err := collector.Result(4); !errors.As(err, &none) || none.Reason != "no match" {
 		t.Errorf("got %v, want no match", err)
 	}
 }

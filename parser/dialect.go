@@ -6,66 +6,65 @@ import (
 	"strings"
 )
 
-// Dialect is a way to report results that the programs of another optimizer
-// use. A [Rule] with one lets them run unmodified.
-type Dialect struct {
-	Name string // what a rule calls it
-	Peer string // whose programs report like this
-	Form string // what a report looks like
-	// Metric says what the rule's metric is for: "required", "optional", or
+// dialect is a way to report results that the programs of another optimizer use.
+type dialect struct {
+	name  string // what a rule calls it
+	peers string // whose programs report like this
+	// metric says what the rule's metric is for: "required", "optional", or
 	// empty where reports have no names.
-	Metric string
-	// Variable is the environment variable that names the file for the results.
-	// The file must exist, empty, before the program starts. It is empty for
+	metric string
+	// variable names the file for the results, in the environment; empty for
 	// dialects that are printed.
-	Variable string
-
-	// How reports are found: by a matcher for each metric, or as compile has it.
-	alone    func() matcher
-	lastLine bool
-	compile  func(p *Pattern) error
+	variable string
+	compile  func(p *Pattern) error // how reports are found
 }
 
-// Dialects lists the dialects by name.
-func Dialects() []Dialect {
-	return []Dialect{
-		{Name: "bare-number", Peer: "irace (targetRunner), Advisor", Form: "0.31 alone on the last line that is not blank",
-			alone: func() matcher { return bareNumberMatcher{} }, lastLine: true},
-		{Name: "cost-status", Peer: "SMAC3 (scripts as target functions)", Form: "cost=0.31; runtime=2.5; status=SUCCESS",
-			alone: func() matcher { return costStatusMatcher{} }},
-		{Name: "metric-value", Peer: "Katib (text metrics)", Form: "{metricName: loss, metricValue: 0.31}", Metric: "required",
-			compile: (*Pattern).compileMetricValue},
-		{Name: "result-line", Peer: "SMAC 2, ParamILS, AClib", Form: "Result for SMAC: SUCCESS, 2.5, 100, 0.31, 42", Metric: "optional",
-			compile: (*Pattern).compileResultLine},
-		{Name: "results-file", Peer: "Oríon (report_objective)", Form: `[{"name": "loss", "type": "objective", "value": 0.31}] in a file`,
-			Metric: "optional", Variable: "ORION_RESULTS_PATH", compile: (*Pattern).compileResultsFile},
-		{Name: "tune-metric", Peer: "Syne Tune (Reporter)", Form: `[tune-metric]: {"epoch": 3, "loss": 0.31}`, Metric: "required",
-			compile: (*Pattern).compileTuneMetric},
+func dialects() []dialect {
+	return []dialect{
+		{name: "bare-number", peers: "irace (targetRunner), Advisor", compile: (*Pattern).compileBareNumber},
+		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", compile: (*Pattern).compileCostStatus},
+		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", compile: (*Pattern).compileMetricValue},
+		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", compile: (*Pattern).compileResultLine},
+		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", compile: (*Pattern).compileResultsFile},
+		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", compile: (*Pattern).compileTuneMetric},
 	}
 }
 
+// Dialects lists what a [Rule] may have as its Dialect. What the programs of irace, SMAC3,
+// Katib, SMAC 2, Oríon and Syne Tune report is, in the order of the names:
+//
+//	bare-number   0.31, alone on the last line that is not blank
+//	cost-status   cost=0.31; runtime=2.5; status=SUCCESS
+//	metric-value  {metricName: loss, metricValue: 0.31}
+//	result-line   Result for SMAC: SUCCESS, 2.5, 100, 0.31, 42
+//	results-file  [{"name": "loss", "type": "objective", "value": 0.31}], in a file
+//	tune-metric   [tune-metric]: {"epoch": 3, "loss": 0.31}
+func Dialects() (names []string) {
+	for _, d := range dialects() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
 // Variable returns the environment variable that must name the file from which
-// the pattern's readings come, or "" if the program need not be told.
+// the pattern's readings come, or "" if the program need not be told. The file
+// must exist, empty, before the program starts.
 func (p *Pattern) Variable() string { return p.variable }
 
 func (p *Pattern) compileDialect() error {
 	name := p.rule.Dialect
-	var names []string
-	for _, d := range Dialects() {
-		if d.Name == name {
+	names := strings.Join(Dialects(), ", ")
+	hint := ""
+	for _, d := range dialects() {
+		if d.name == name {
 			return p.useDialect(d)
 		}
-		names = append(names, d.Name)
-	}
-	hint := "write one of " + strings.Join(names, ", ")
-	for _, known := range Dialects() {
-		peer := name != "" && strings.Contains(plainName(known.Peer), plainName(name))
-		if peer || distance(name, known.Name) != unrelated {
-			hint = fmt.Sprintf("write dialect = %q, or another one of %s", known.Name, strings.Join(names, ", "))
-			break
+		peer := name != "" && strings.Contains(plainName(d.peers), plainName(name))
+		if hint == "" && (peer || distance(name, d.name) != unrelated) {
+			hint = fmt.Sprintf("write dialect = %q, or another one of %s", d.name, names)
 		}
 	}
-	return &RuleError{Field: "dialect", Value: name, Problem: "is unknown", Hint: hint}
+	return &RuleError{Field: "dialect", Value: name, Problem: "is unknown", Hint: cmp.Or(hint, "write one of "+names)}
 }
 
 // plainName is the name of a program as people write it: in small letters, without
@@ -74,33 +73,39 @@ func plainName(s string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "", "í", "i").Replace(strings.ToLower(s))
 }
 
-func (p *Pattern) useDialect(d Dialect) error {
+func (p *Pattern) useDialect(d dialect) error {
 	switch {
-	case d.Metric == "required" && p.rule.Metric == "":
-		return &RuleError{Field: "dialect", Value: d.Name, Problem: "has reports of several metrics, and the rule does not say which one",
+	case d.metric == "required" && p.rule.Metric == "":
+		return &RuleError{Field: "dialect", Value: d.name, Problem: "has reports of several metrics, and the rule does not say which one",
 			Hint: `write metric = "NAME" beside it`}
-	case d.Metric == "" && p.rule.Metric != "":
-		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "has no meaning beside the dialect " + d.Name + ", whose reports have no names",
+	case d.metric == "" && p.rule.Metric != "":
+		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "has no meaning beside the dialect " + d.name + ", whose reports have no names",
 			Hint: "leave metric out"}
-	case d.Variable != "" && p.rule.Source != "" && p.rule.Source != File:
-		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "has no meaning beside the dialect " + d.Name + ", which reports by a file",
+	case d.variable != "" && p.rule.Source != "" && p.rule.Source != File:
+		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "has no meaning beside the dialect " + d.name + ", which reports by a file",
 			Hint: "leave source out"}
-	case d.Variable != "" && p.rule.Step != "":
-		return &RuleError{Field: "step", Value: p.rule.Step, Problem: "has no meaning beside the dialect " + d.Name + ", which reports once, at the end",
+	case d.variable != "" && p.rule.Step != "":
+		return &RuleError{Field: "step", Value: p.rule.Step, Problem: "has no meaning beside the dialect " + d.name + ", which reports once, at the end",
 			Hint: "leave step out"}
 	case p.rule.Metric != "":
 		if err := checkName("metric", p.rule.Metric); err != nil {
 			return err
 		}
 	}
-	if p.variable = d.Variable; p.variable != "" {
+	if p.variable = d.variable; p.variable != "" {
 		p.rule.Source = File
 	}
-	if d.compile != nil {
-		return d.compile(p)
-	}
-	p.lastLine = d.lastLine
-	p.findAlone(d.alone)
+	return d.compile(p)
+}
+
+func (p *Pattern) compileBareNumber() error {
+	p.lastLine = true
+	p.findAlone(func() matcher { return bareNumberMatcher{} })
+	return nil
+}
+
+func (p *Pattern) compileCostStatus() error {
+	p.findAlone(func() matcher { return costStatusMatcher{} })
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // bareNumberMatcher takes a line that is one number and nothing else.
@@ -17,7 +16,7 @@ func (bareNumberMatcher) match(l line, found []occurrence) []occurrence {
 		return found
 	}
 	start := skipBlanks(l.text, 0)
-	size := len(bytes.TrimRightFunc(l.text[start:], func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }))
+	size := len(trimBlanks(l.text[start:]))
 	n := scanNumber(l.text[start:], numberMode{cut: l.cut})
 	o := occurrence{kind: absent, at: start, end: start + size}
 	if n.size == size && n.kind != notNumeric {
@@ -72,19 +71,22 @@ func readField(o occurrence, field []byte) occurrence {
 // readStatus gives an occurrence of the kind failed, or notNumeric for success.
 func readStatus(o occurrence, field []byte) occurrence {
 	o.printed = strings.Trim(string(field), " \t\"'")
-	o.kind, o.status = failed, UnknownStatus
-	if status, known := statuses[strings.ToUpper(o.printed)]; known {
-		o.status = status
-	}
-	if o.status == "" {
+	o.kind = failed
+	switch strings.ToUpper(o.printed) {
+	case "SUCCESS", "SAT", "UNSAT":
 		o.kind = notNumeric
+	case "CRASHED":
+		o.status = "crashed"
+	case "TIMEOUT", "CAPPED":
+		o.status = "timed out"
+	case "MEMORYOUT", "MEMOUT":
+		o.status = "ran out of memory"
+	case "ABORT":
+		o.status = "aborted"
+	default:
+		o.status = "ended with a status that is not known"
 	}
 	return o
-}
-
-var statuses = map[string]Status{
-	"SUCCESS": "", "SAT": "", "UNSAT": "", "CRASHED": Crashed, "TIMEOUT": TimedOut, "CAPPED": TimedOut,
-	"MEMORYOUT": OutOfMemory, "MEMOUT": OutOfMemory, "ABORT": Aborted,
 }
 
 // resultLinePattern finds the line by which target algorithms report.

@@ -1,24 +1,35 @@
-// Package parser finds metric readings in what a trial prints or writes.
+// Package parser takes the values of metrics out of what a program prints or writes: logs,
+// progress bars, tables, JSON. The program need not know of it.
 //
-// A [Rule] says how the metric is printed. [Compile] checks it and makes a
-// [Pattern]; a [Collector] of one or more patterns takes the bytes of the streams
-// through a [Scanner] each and folds the readings of each metric into one value,
-// or into a [NoValueError] that says why there is none:
+// Compile a [Rule], which says how the metric is printed, into a [Pattern]; give what the
+// program prints to the scanners of a [Collector]; and ask that for the result:
 //
 //	loss, err := parser.Compile(parser.Rule{Metric: "test_loss"})
 //	size, err := parser.Compile(parser.Rule{Metric: "model_size"})
 //	collector := parser.NewCollector(loss, size)
 //	stdout := collector.Scanner(parser.Stdout, nil)
-//	io.Copy(stdout, file)
+//	io.Copy(stdout, output)
 //	stdout.Close()
 //	result, err := collector.Result(0) // of the loss
+//
+// Instead of nil, Scanner takes a function that is called with each reading as soon as it is
+// printed. For people who look for the rule, [Pattern.Explain] shows what a rule finds in a
+// saved log, and [Candidates] what there is to be found.
+//
+// # Errors
+//
+//   - Compile: a [*RuleError] for each thing that is wrong with the rule, joined.
+//   - Collector.Result and Pattern.Explain: a [*NoValueError], which has the reason why there is
+//     no value, where it was looked for, and what the rule should say instead. Explain may also
+//     fail to read the log.
+//   - Scanner.Write: only after Close.
 //
 // # Lines
 //
 // A line ends at LF or at CR, so that each state of a progress bar is a line
 // of its own, and the last line needs no end. Lines are numbered by LF alone,
 // as grep -n and editors do. ANSI sequences are removed before a rule sees the
-// line. Of a line longer than [MaxLine] bytes the rest is skipped, and a number
+// line. Of a line longer than 1 MiB the rest is skipped, and a number
 // that touches the cut is not read. Bytes need not be UTF-8. A scanner's memory
 // is bounded, whatever is printed, and the way in which the bytes are cut into
 // chunks makes no difference.
@@ -31,4 +42,9 @@
 // number as printed. The "0.93+0.01" of cross-validations, the "±" and the
 // "+/-" give the mean, which stands first. A full stop that ends a sentence
 // does not belong to the number.
+//
+// # Names
+//
+// "train loss" and "test loss" are two metrics. Whoever asks for the loss means the one without
+// such a word, or the only one there is; among several the result is ambiguous.
 package parser

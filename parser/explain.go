@@ -9,9 +9,9 @@ import (
 // Match is one place where a rule found its metric, for people to look at.
 type Match struct {
 	Reading Reading
-	// Problem says why the value does not count as a number; it is empty for
-	// readings.
-	Problem Reason
+	// Problem says why the value does not count as a number, as the Reason of a
+	// NoValueError does; it is empty for readings.
+	Problem string
 	// Excerpt is the line, or what of it is around the value.
 	Excerpt string
 	// Start and End are the value's bytes in Excerpt; both are 0 when it does
@@ -19,12 +19,12 @@ type Match struct {
 	Start, End int
 }
 
-// Explain reads a saved log, as if it were the stream where the pattern looks,
+// Explain reads a saved log, as if it were the stream where the rule looks,
 // and calls show with every match as it goes. It returns what a trial with that
 // output would get: a value, or the [*NoValueError] that it would fail with.
-func Explain(p *Pattern, log io.Reader, show func(Match)) (Result, error) {
+func (p *Pattern) Explain(log io.Reader, show func(Match)) (Result, error) {
 	source := p.rule.Source
-	if source == Both {
+	if source == both {
 		source = Stdout
 	}
 	collector := NewCollector(p)

@@ -5,7 +5,7 @@ import "math"
 // fold keeps what the picks need of any number of occurrences, in constant
 // memory.
 type fold struct {
-	qualifier  Qualifier
+	qualifier  qualifier
 	finite     int
 	nonFinite  int
 	broken     int // unreadable or failed
@@ -112,11 +112,11 @@ func (f *fold) merge(next *fold, source Source) {
 
 // pick gives the occurrence that decides the trial's value; it may be one that
 // is not finite or not readable. What it gives is empty if there is none.
-func (f *fold) pick(pick Pick) record {
+func (f *fold) pick(pick string) record {
 	switch pick {
-	case PickFirst:
+	case pickFirst:
 		return f.first
-	case PickLast:
+	case pickLast:
 		if !f.missing.empty() {
 			return f.missing
 		}
@@ -127,9 +127,9 @@ func (f *fold) pick(pick Pick) record {
 	}
 	chosen := f.last
 	switch {
-	case pick == PickMin:
+	case pick == pickMin:
 		chosen = f.least
-	case pick == PickMax:
+	case pick == pickMax:
 		chosen = f.greatest
 	case f.nonFinite > 0:
 		return f.firstOdd

@@ -183,7 +183,7 @@ func quoteSome(names []string) string {
 		quoted = append(quoted, fmt.Sprintf("%q", clip([]byte(name))))
 	}
 	if len(names) > some {
-		quoted = append(quoted, "...")
+		quoted = append(quoted, ellipsis)
 	}
 	return strings.Join(quoted, ", ")
 }

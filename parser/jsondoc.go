@@ -141,8 +141,8 @@ func decodeStrict(text []byte) (any, error) {
 // wordRE finds what is not JSON, and strings, in which it may stand.
 var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|-?(?:NaN|Infinity)`)
 
-// QuoteNonFinite puts quotes around NaN, Infinity and -Infinity outside of
-// strings.
+// QuoteNonFinite makes JSON of what Python and JavaScript write for it: it puts quotes
+// around NaN, Infinity and -Infinity outside of strings.
 func QuoteNonFinite(text []byte) []byte {
 	return wordRE.ReplaceAllFunc(text, func(word []byte) []byte {
 		if word[0] == '"' {

@@ -5,7 +5,7 @@ package parser
 type line struct {
 	text   []byte // valid until the matcher returns
 	number int    // counted by LF from 1
-	cut    bool   // the line was longer than MaxLine; text is its beginning
+	cut    bool   // the line was longer than maxLine; text is its beginning
 	torn   bool   // the line may go on: its writer was ended before its end
 }
 
@@ -21,9 +21,9 @@ type occurrence struct {
 	at, end   int // the value's bytes in the line's text
 	step      float64
 	hasStep   bool
-	qualifier Qualifier
+	qualifier qualifier
 	gaps      int    // in the stream before it
-	status    Status // what a failed occurrence says of its trial
+	status    string // what a failed occurrence says of its trial: that it crashed
 	part      string // the part of the number that a regular expression captured
 	printed   string // the value's text when it is not in the line as it stands
 }

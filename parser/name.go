@@ -99,10 +99,10 @@ func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
 		}
 		qualifier := qualifiers.before(at)
 		if c.label != "" { // "valid loss" is the loss of a line that is marked as valid
-			if qualifier == Unqualified || qualifier != qualifierNamed([]byte(c.label)) {
+			if qualifier == unqualified || qualifier != qualifierNamed([]byte(c.label)) {
 				continue
 			}
-			qualifier = Unqualified
+			qualifier = unqualified
 		}
 		n.from, n.found = start+number.size, number.kind != missing
 		o := occurrence{kind: number.kind, value: number.value, at: start, end: n.from, qualifier: qualifier}

@@ -9,51 +9,36 @@ import (
 	"strings"
 )
 
-// Reason says in one word why a trial has no value.
-type Reason string
-
-// The reasons.
-const (
-	NoMatch    Reason = "no match"     // the rule found nothing
-	Ambiguous  Reason = "ambiguous"    // the rule found several metrics
-	NonFinite  Reason = "not finite"   // the metric is nan or infinite
-	NotANumber Reason = "not a number" // what stands in the value's place cannot be read
-	Failed     Reason = "failed"       // the program itself reports failure, see Status
-	Incomplete Reason = "incomplete"   // a part of the output is missing that may hold the value, see Scanner.Gap
-)
-
-// reasons why what stands in a value's place is none.
-var reasons = map[kind]Reason{
-	notNumeric: NoMatch, absent: NoMatch, nonFinite: NonFinite, unreadable: NotANumber, missing: NotANumber,
-	failed: Failed, rivals: Ambiguous, severalColumns: Ambiguous,
-}
-
-// Status is what a program that speaks a dialect says of its own end.
-type Status string
-
-// The statuses of failed trials. The empty status is that of success and of
-// programs that say nothing.
-const (
-	Crashed     Status = "crashed"
-	TimedOut    Status = "timed out"
-	OutOfMemory Status = "out of memory"
-	Aborted     Status = "aborted"
-	// UnknownStatus is a word that the dialect does not know.
-	UnknownStatus Status = "unknown"
-)
-
-// NoValueError says why a trial's output gives no value.
+// NoValueError says why a trial's output gives no value. Its Reason is one of
+//
+//	no match      the rule found nothing
+//	ambiguous     it found several metrics, or several values where one was asked for
+//	not finite    the metric is nan or infinite
+//	not a number  what stands in the value's place cannot be read
+//	failed        the program itself reports that it failed, by a dialect
+//	incomplete    a part of the output is missing that may hold the value, see Scanner.Gap
 type NoValueError struct {
-	Reason Reason
-	Status Status // with Failed
-	Lines  int    // lines in the streams that the rule reads
+	Reason string
 	Line   int    // the line that is to blame, 0 for none
 	Text   string // what stands there instead of a number
-	Detail string
+	Detail string // the story in one line
 	Hint   string // what to write instead; may be empty
 }
 
-// Error tells the story in one line, without the hint.
+// Reasons that are asked for.
+const (
+	noMatch    = "no match"
+	ambiguous  = "ambiguous"
+	incomplete = "incomplete"
+)
+
+// reasons why what stands in a value's place is none.
+var reasons = map[kind]string{
+	notNumeric: noMatch, absent: noMatch, nonFinite: "not finite", unreadable: "not a number", missing: "not a number",
+	failed: "failed", rivals: ambiguous, severalColumns: ambiguous,
+}
+
+// Error gives Detail, without the hint.
 func (e *NoValueError) Error() string { return e.Detail }
 
 // what names the metric in messages.
@@ -75,7 +60,7 @@ func (p *Pattern) what() string {
 
 func (p *Pattern) streamName() string {
 	switch p.rule.Source {
-	case Both:
+	case both:
 		return "stdout and stderr"
 	case File:
 		return "the file"
@@ -85,7 +70,7 @@ func (p *Pattern) streamName() string {
 
 // noValue explains why the picked occurrence is no value.
 func (m *metric) noValue(picked record) *NoValueError {
-	e := &NoValueError{Reason: reasons[picked.kind], Lines: m.lines(), Line: picked.line, Text: clip(picked.text)}
+	e := &NoValueError{Reason: reasons[picked.kind], Line: picked.line, Text: clip(picked.text)}
 	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, m.pattern.rule.Source))
 	switch picked.kind {
 	case nonFinite:
@@ -98,8 +83,7 @@ func (m *metric) noValue(picked record) *NoValueError {
 	case missing:
 		e.Detail = fmt.Sprintf("%s: %q on %s is not a number", m.pattern.what(), e.Text, where)
 	case failed:
-		e.Status = picked.status
-		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status.verb(), e.Text, where)
+		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status, e.Text, where)
 	case rivals:
 		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", m.pattern.what(), where, e.Text)
 		e.Hint = `write metric = "NAME" for the one that is meant`
@@ -118,14 +102,14 @@ func (m *metric) noValue(picked record) *NoValueError {
 // does not: the first reading is known if it comes before every gap, the last one
 // if it comes after, and the others if nothing is missing at all.
 func (m *metric) incomplete(picked record) *NoValueError {
-	e := &NoValueError{Reason: Incomplete, Lines: m.lines(), Line: picked.line, Text: clip(picked.text)}
+	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: clip(picked.text)}
 	for _, s := range m.streams {
 		if !s.read || s.gaps == 0 {
 			continue
 		}
 		own := !picked.empty() && picked.source == s.source
 		switch pick := m.pattern.rule.Pick; {
-		case own && pick == PickLast && picked.gaps == s.gaps, own && pick == PickFirst && picked.gaps == 0:
+		case own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
 			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)
@@ -135,16 +119,6 @@ func (m *metric) incomplete(picked record) *NoValueError {
 		return e
 	}
 	return nil
-}
-
-func (s Status) verb() string {
-	switch s {
-	case OutOfMemory:
-		return "ran out of memory"
-	case UnknownStatus:
-		return "ended with a status that is not known"
-	}
-	return string(s)
 }
 
 // unreadable says what is wrong with a token that begins like a number.
@@ -186,13 +160,13 @@ func unitHint(name, unit string) string {
 // noMatch explains why there is no occurrence at all.
 func (m *metric) noMatch(e *NoValueError) {
 	p := m.pattern
-	lines := "lines"
-	if e.Lines == 1 {
-		lines = "line"
-	}
-	e.Detail = fmt.Sprintf("no %s in %d %s of %s", p.what(), e.Lines, lines, p.streamName())
-	if e.Lines == 0 {
+	switch n := m.lines(); n {
+	case 0:
 		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
+	case 1:
+		e.Detail = fmt.Sprintf("no %s in 1 line of %s", p.what(), p.streamName())
+	default:
+		e.Detail = fmt.Sprintf("no %s in %d lines of %s", p.what(), n, p.streamName())
 	}
 	for _, s := range m.streams {
 		if s.read {
@@ -213,8 +187,8 @@ func (m *metric) noMatch(e *NoValueError) {
 	}
 }
 
-func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
-	e := &NoValueError{Reason: Ambiguous, Lines: m.lines()}
+func (m *metric) ambiguousNames(rivals []qualifier) *NoValueError {
+	e := &NoValueError{Reason: ambiguous}
 	name := m.pattern.rule.Metric
 	var seen []string
 	const some = 4
@@ -230,13 +204,13 @@ func (m *metric) ambiguousNames(rivals []Qualifier) *NoValueError {
 		seen = append(seen, fmt.Sprintf("%d more", more))
 	}
 	e.Detail = fmt.Sprintf("%s is ambiguous: the output has %s", m.pattern.what(), strings.Join(seen, " and "))
-	named := slices.DeleteFunc(slices.Clone(rivals), func(q Qualifier) bool { return q == numbered })
+	named := slices.DeleteFunc(slices.Clone(rivals), func(q qualifier) bool { return q == numbered })
 	e.Hint = fmt.Sprintf("say which one, as in metric = \"%s %s\", or by regex", named[len(named)-1], name)
 	return e
 }
 
 func (m *metric) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
-	e := &NoValueError{Reason: Ambiguous, Lines: m.lines(), Line: after.last.line}
+	e := &NoValueError{Reason: ambiguous, Line: after.last.line}
 	e.Detail = fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
 		m.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
 		source, after.last.line, clip(after.last.text), m.pattern.rule.Pick)

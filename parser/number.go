@@ -124,8 +124,8 @@ func startsTerminator(rest []byte) bool {
 	}
 }
 
-// ParseNumber reads all of text as one number in the words in which the metrics of
-// programs are read: decimal, or one of the names of what is not finite.
+// ParseNumber reads all of text as one number, by the rules for what programs print: decimal,
+// or one of the names of what is not finite.
 func ParseNumber(text string) (value float64, ok bool) {
 	value, k := parseNumber([]byte(text))
 	return value, k == finite || k == nonFinite
@@ -232,6 +232,14 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // isBlank tells white space and all other control characters: progress bars
 // put backspaces between a number and what follows it.
 func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
+
+// trimBlanks cuts off the blanks that end text.
+func trimBlanks(text []byte) []byte {
+	for len(text) > 0 && isBlank(text[len(text)-1]) {
+		text = text[:len(text)-1]
+	}
+	return text
+}
 
 func skipBlanks(text []byte, i int) int {
 	for i < len(text) && isBlank(text[i]) {

@@ -69,7 +69,7 @@ func TestValuesBothWays(t *testing.T) {
 func TestMissingValues(t *testing.T) {
 	const none = 1e9
 	loss := parser.Rule{Metric: "loss"}
-	least := parser.Rule{Metric: "loss", Pick: parser.PickMin}
+	least := parser.Rule{Metric: "loss", Pick: "min"}
 	for _, c := range []struct {
 		rule parser.Rule
 		text string
@@ -85,8 +85,8 @@ func TestMissingValues(t *testing.T) {
 		{loss, "loss: 3\nloss none of these\n", 3},
 		{loss, "loss: 3\nloss: nothing\n", 3},
 		{least, "loss: None\nloss: 3\nloss: 4\nloss: N/A\n", 3},
-		{parser.Rule{Metric: "loss", Pick: parser.PickMean}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
-		{parser.Rule{Metric: "loss", Pick: parser.PickFirst}, "loss: N/A\nloss: 5\n", 5},
+		{parser.Rule{Metric: "loss", Pick: "mean"}, "loss: 3\nloss: 5\nloss: N/A\n", 4},
+		{parser.Rule{Metric: "loss", Pick: "first"}, "loss: N/A\nloss: 5\n", 5},
 		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
 	} {
 		got, err := read(t, c.rule, parser.Stdout, c.text)

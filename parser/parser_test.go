@@ -100,31 +100,31 @@ func TestMetricByName(t *testing.T) {
 func TestMetricByNameExplained(t *testing.T) {
 	tests := []struct {
 		name, text string
-		reason     parser.Reason
+		reason     string
 		part       string
 	}{
-		{"loss", "", parser.NoMatch, "stdout is empty"},
-		{"loss", "a\nb\n", parser.NoMatch, "in 2 lines"},
-		{"loss", "val_loss: 0.3", parser.NoMatch, `"val_loss" on line 1`},
-		{"loss", "\nLoss: 0.3", parser.NoMatch, `"Loss" on line 2`},
-		{"test_loss", "test-loss: 0.3", parser.NoMatch, `"test-loss"`},
-		{"test_loss", "final test loss = 0.3", parser.NoMatch, `"test loss"`},
-		{"accuracy", "acuracy=0.3", parser.NoMatch, `"acuracy"`},
-		{"loss", "lr: 0.1 epoch: 3", parser.NoMatch, `"lr", "epoch"`},
-		{"loss", "loss: MSELoss()", parser.NoMatch, `"MSELoss()"`},
-		{"loss", "loss: [0.3, 0.2]", parser.NoMatch, `"[0.3, 0.2]"`},
-		{"loss", "python train.py --loss 0.3", parser.NoMatch, ""},
-		{"loss", "loss: 0,31", parser.NotANumber, `"0,31" on line 1`},
-		{"loss", "loss: 0.5\nloss: 0,31", parser.NotANumber, `"0,31" on line 2`},
-		{"loss", "loss: 0.5abc", parser.NotANumber, `"0.5abc"`},
-		{"loss", "loss: 1_000", parser.NotANumber, `"1_000"`},
-		{"loss", "loss: 0x1p-2", parser.NotANumber, `"0x1p-2"`},
-		{"loss", "loss: 0.3\nloss: nan\n", parser.NonFinite, "nan on line 2"},
-		{"loss", "loss: -Infinity", parser.NonFinite, "-Infinity"},
-		{"loss", "loss: 1e999", parser.NonFinite, "beyond the range"},
-		{"loss", `{"loss": NaN}`, parser.NonFinite, "NaN"},
-		{"loss", "train loss: 0.3, val loss: 0.4", parser.Ambiguous, "train loss (line 1: 0.3) and validation loss (line 1: 0.4)"},
-		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, parser.Ambiguous, "test loss"},
+		{"loss", "", "no match", "stdout is empty"},
+		{"loss", "a\nb\n", "no match", "in 2 lines"},
+		{"loss", "val_loss: 0.3", "no match", `"val_loss" on line 1`},
+		{"loss", "\nLoss: 0.3", "no match", `"Loss" on line 2`},
+		{"test_loss", "test-loss: 0.3", "no match", `"test-loss"`},
+		{"test_loss", "final test loss = 0.3", "no match", `"test loss"`},
+		{"accuracy", "acuracy=0.3", "no match", `"acuracy"`},
+		{"loss", "lr: 0.1 epoch: 3", "no match", `"lr", "epoch"`},
+		{"loss", "loss: MSELoss()", "no match", `"MSELoss()"`},
+		{"loss", "loss: [0.3, 0.2]", "no match", `"[0.3, 0.2]"`},
+		{"loss", "python train.py --loss 0.3", "no match", ""},
+		{"loss", "loss: 0,31", "not a number", `"0,31" on line 1`},
+		{"loss", "loss: 0.5\nloss: 0,31", "not a number", `"0,31" on line 2`},
+		{"loss", "loss: 0.5abc", "not a number", `"0.5abc"`},
+		{"loss", "loss: 1_000", "not a number", `"1_000"`},
+		{"loss", "loss: 0x1p-2", "not a number", `"0x1p-2"`},
+		{"loss", "loss: 0.3\nloss: nan\n", "not finite", "nan on line 2"},
+		{"loss", "loss: -Infinity", "not finite", "-Infinity"},
+		{"loss", "loss: 1e999", "not finite", "beyond the range"},
+		{"loss", `{"loss": NaN}`, "not finite", "NaN"},
+		{"loss", "train loss: 0.3, val loss: 0.4", "ambiguous", "train loss (line 1: 0.3) and validation loss (line 1: 0.4)"},
+		{"loss", `{"train": {"loss": 0.3}, "test": {"loss": 0.4}}`, "ambiguous", "test loss"},
 	}
 	for _, test := range tests {
 		got, err := read(t, parser.Rule{Metric: test.name}, parser.Stdout, test.text)

@@ -5,47 +5,39 @@ import (
 	"unicode/utf8"
 )
 
-// Qualifier is a word before a metric's name that makes it another metric:
+// qualifier is a word before a metric's name that makes it another metric:
 // "test loss" is not "train loss". Whoever writes metric = "loss" means the one
 // without such a word, or the only one there is; the [Collector] chooses. Besides
-// the words below, what has an apostrophe is one ("valid_1's l2"), and the label of
-// a table's row.
-type Qualifier string
+// the words of qualifierNamed, what has an apostrophe is one ("valid_1's l2"), and the
+// label of a table's row.
+type qualifier string
 
-// The qualifiers that have more than one spelling.
-const (
-	Unqualified Qualifier = ""
-	Train       Qualifier = "train"
-	Validation  Qualifier = "validation"
-	Evaluation  Qualifier = "evaluation"
-	Test        Qualifier = "test"
-	Best        Qualifier = "best"
-)
+const unqualified qualifier = ""
 
 // qualifiers finds the qualifiers of the names on one line, from left to right.
 type qualifiers struct {
 	text    []byte
 	seen    int       // the bytes of text that have been looked at
 	segment int       // where the segment begins that has not ended
-	marked  Qualifier // by the last segment that was a qualifier and nothing else
+	marked  qualifier // by the last segment that was a qualifier and nothing else
 }
 
 // before finds the qualifier of the name that stands at a place: the word before it,
 // as in "train loss", "Train: loss", "[val] loss", {"test": {"loss", or else a part
 // of the line that holds nothing but such a word, as in "| train | epoch 3 | loss".
-func (q *qualifiers) before(at int) Qualifier {
+func (q *qualifiers) before(at int) qualifier {
 	for ; q.seen < at; q.seen++ {
 		size := separates(q.text[q.seen:])
 		if size == 0 {
 			continue
 		}
 		word := qualifierNamed(bytes.TrimSpace(q.text[q.segment:q.seen]))
-		if value := skipBlanks(q.text, q.seen+size); word != Unqualified && (q.text[q.seen] != ':' || !startsNumber(q.text[value:])) {
+		if value := skipBlanks(q.text, q.seen+size); word != unqualified && (q.text[q.seen] != ':' || !startsNumber(q.text[value:])) {
 			q.marked = word
 		}
 		q.segment = q.seen + size
 	}
-	if direct := qualifierBefore(q.text[:at]); direct != Unqualified {
+	if direct := qualifierBefore(q.text[:at]); direct != unqualified {
 		return direct
 	}
 	return q.marked
@@ -69,12 +61,12 @@ func separates(text []byte) int {
 }
 
 // qualifierBefore finds the qualifier that ends text.
-func qualifierBefore(text []byte) Qualifier {
+func qualifierBefore(text []byte) qualifier {
 	end := len(text)
 	for steps := 0; end > 0 && steps < 8 && bytes.IndexByte([]byte(" \t:,])|{[\"'(-"), text[end-1]) >= 0; steps++ {
 		end--
 	}
-	if owner := ownerBefore(text[:end]); owner != Unqualified {
+	if owner := ownerBefore(text[:end]); owner != unqualified {
 		return owner
 	}
 	start := end
@@ -82,17 +74,17 @@ func qualifierBefore(text []byte) Qualifier {
 		start--
 	}
 	if start == end || start > 0 && (text[start-1] == '_' || isDigit(text[start-1])) {
-		return Unqualified
+		return unqualified
 	}
 	return qualifierNamed(text[start:end])
 }
 
 // ownerBefore finds a word with an apostrophe and s at the end of text.
-func ownerBefore(text []byte) Qualifier {
+func ownerBefore(text []byte) qualifier {
 	const longest = 40
 	end := len(text) - len("'s")
 	if !bytes.HasSuffix(text, []byte("'s")) {
-		return Unqualified
+		return unqualified
 	}
 	start := end
 	for start > 0 && end-start < longest {
@@ -103,15 +95,16 @@ func ownerBefore(text []byte) Qualifier {
 		start -= size
 	}
 	if start == end {
-		return Unqualified
+		return unqualified
 	}
-	return Qualifier(text[start:])
+	return qualifier(text[start:])
 }
 
-func qualifierNamed(word []byte) Qualifier {
+// qualifierNamed knows the words for the parts of the data, and the best of all epochs.
+func qualifierNamed(word []byte) qualifier {
 	var buffer [len("validation") + 1]byte
 	if len(word) >= len(buffer) {
-		return Unqualified
+		return unqualified
 	}
 	lower := buffer[:0]
 	for _, c := range word {
@@ -119,17 +112,17 @@ func qualifierNamed(word []byte) Qualifier {
 	}
 	switch string(lower) {
 	case "train", "training", "trn":
-		return Train
+		return "train"
 	case "val", "valid", "validation", "dev":
-		return Validation
+		return "validation"
 	case "eval", "evaluation":
-		return Evaluation
+		return "evaluation"
 	case "test", "testing":
-		return Test
+		return "test"
 	case "best":
-		return Best
+		return "best"
 	}
-	return Unqualified
+	return unqualified
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

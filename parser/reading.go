@@ -8,29 +8,28 @@ import (
 
 // Reading is one value of a metric, found in a stream.
 type Reading struct {
-	Metric    int    // the index of the pattern in its collector
-	Source    Source // the stream, if its scanner knows
-	Line      int    // counted by LF from 1
-	Column    int    // the byte of the line where the value starts, from 1; ANSI sequences do not count
-	Step      float64
-	HasStep   bool
-	Value     float64 // may be nan or infinite
-	Text      string  // the value as printed, such as "93.1%"
-	Qualifier Qualifier
+	Metric  int    // the index of the pattern in its collector
+	Source  Source // the stream, if its scanner knows
+	Line    int    // counted by LF from 1
+	Column  int    // the byte of the line where the value starts, from 1; ANSI sequences do not count
+	Step    float64
+	HasStep bool
+	Value   float64 // may be nan or infinite
+	Text    string  // the value as printed, such as "93.1%"
 }
 
 func (o *occurrence) reading(text []byte, source Source) Reading {
 	return Reading{
 		Metric: o.metric, Source: source, Line: o.line, Column: o.at + 1,
 		Step: o.step, HasStep: o.hasStep,
-		Value: o.value, Text: clip(o.token(text)), Qualifier: o.qualifier,
+		Value: o.value, Text: clip(o.token(text)),
 	}
 }
 
 const longestQuote = 60 // bytes of a program's output that a message repeats
 
-// Cut ends what a message repeats of a longer text.
-const Cut = "..."
+// ellipsis ends what a message repeats of a longer text.
+const ellipsis = "..."
 
 // clip copies the beginning of text, in UTF-8 and without what does not print,
 // so that nothing in a program's output can act on a terminal.
@@ -44,7 +43,7 @@ func clip(text []byte) string {
 		for cut > longestQuote-utf8.UTFMax && !utf8.RuneStart(text[cut]) {
 			cut--
 		}
-		text, end = text[:cut], Cut
+		text, end = text[:cut], ellipsis
 	}
 	return printable(text) + end
 }

@@ -5,7 +5,7 @@ import "slices"
 // Result is a trial's value and where it comes from.
 type Result struct {
 	Value     float64 // finite
-	Reading   Reading // the reading that was picked; with PickMean the last one
+	Reading   Reading // the reading that was picked; with pickMean the last one
 	Count     int     // readings, finite or not
 	NonFinite int     // those that were nan or infinite
 	Lines     int     // lines in the streams that the rule reads
@@ -84,12 +84,12 @@ func (m *metric) lines() (n int) {
 // ordered reports whether the pick depends on the order of the readings, which
 // is not known between stdout and stderr.
 func (p *Pattern) ordered() bool {
-	return p.rule.Pick == PickFirst || p.rule.Pick == PickLast
+	return p.rule.Pick == pickFirst || p.rule.Pick == pickLast
 }
 
 // series chooses among metrics of the same name with different qualifiers: the
 // one without, else the only one. Several are rivals.
-func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
+func (m *metric) series() (chosen qualifier, rivals []qualifier) {
 	for _, wanted := range []func(*fold) bool{
 		func(f *fold) bool { return f.readings() > 0 },
 		func(f *fold) bool { return !f.last.empty() },
@@ -98,20 +98,20 @@ func (m *metric) series() (chosen Qualifier, rivals []Qualifier) {
 		switch {
 		case len(rivals) == 0:
 			continue
-		case slices.Contains(rivals, Unqualified):
-			return Unqualified, nil
+		case slices.Contains(rivals, unqualified):
+			return unqualified, nil
 		}
 		return rivals[0], rivals
 	}
 	if without := m.qualifiers(func(*fold) bool { return true }); len(without) > 0 { // a value
 		return without[0], nil
 	}
-	return Unqualified, nil
+	return unqualified, nil
 }
 
 // qualifiers lists those that have a wanted fold, in the order of appearance.
-func (m *metric) qualifiers(wanted func(*fold) bool) []Qualifier {
-	var list []Qualifier
+func (m *metric) qualifiers(wanted func(*fold) bool) []qualifier {
+	var list []qualifier
 	for _, s := range m.streams {
 		for _, f := range s.folds {
 			if s.read && wanted(f) && !slices.Contains(list, f.qualifier) {

@@ -12,25 +12,22 @@ import (
 // reads.
 type Source string
 
-// The sources. Both is for rules only: a stream is one of the others.
+// The sources.
 const (
 	Stdout Source = "stdout"
 	Stderr Source = "stderr"
-	Both   Source = "both"
 	File   Source = "file" // a file that the program writes; the caller reads it
+
+	both Source = "both" // stdout and stderr, for rules
 )
 
-// Pick says which of a trial's readings is its value.
-type Pick string
-
-// The picks. Min and Max pass over nan; an infinity that they would pick, and
-// for Mean any reading that is not finite, fails the trial.
+// Which of a trial's readings is its value: see Rule.
 const (
-	PickLast  Pick = "last"
-	PickFirst Pick = "first"
-	PickMin   Pick = "min"
-	PickMax   Pick = "max"
-	PickMean  Pick = "mean"
+	pickLast  = "last"
+	pickFirst = "first"
+	pickMin   = "min"
+	pickMax   = "max"
+	pickMean  = "mean"
 )
 
 // Rule says how to find a metric. Exactly one of Metric, Regex, JSON,
@@ -50,18 +47,21 @@ type Rule struct {
 	// LastNumber takes the last number of the last line that is not blank.
 	LastNumber bool `json:"last_number,omitempty"`
 	// Dialect is the name of a way to report that another optimizer's programs
-	// use, see [Dialects].
+	// use: one of [Dialects].
 	Dialect string `json:"dialect,omitempty"`
 
-	// Source is where to look; empty is Stdout, or File for a dialect that
-	// reports by a file.
+	// Source is where to look: one of the streams, or "both" for stdout and
+	// stderr. Empty is Stdout, or File for a dialect that reports by a file.
 	Source Source `json:"source,omitempty"`
 	// Step is the name of the epoch or step that goes with a reading, or, if it
 	// has parentheses, a regular expression for it. With JSON it is a path,
 	// with a dialect that has names a name.
 	Step string `json:"step,omitempty"`
-	// Pick chooses among several readings; empty is PickLast.
-	Pick Pick `json:"pick,omitempty"`
+	// Pick chooses among several readings: "last", as does the empty one,
+	// "first", "min", "max" or "mean". The least and the greatest are chosen
+	// among those that are not nan. If the chosen one is infinite, or any of
+	// those that a mean is made of is not finite, there is no value.
+	Pick string `json:"pick,omitempty"`
 }
 
 // RuleError is one thing that is wrong with a [Rule].
@@ -199,9 +199,9 @@ func (p *Pattern) checkSource() error {
 	case "":
 		p.rule.Source = Stdout
 	case Stdout, Stderr, File:
-	case Both:
+	case both:
 		if p.lastLine {
-			return &RuleError{Field: "source", Value: string(Both),
+			return &RuleError{Field: "source", Value: string(both),
 				Problem: "leaves open which stream's last line is meant",
 				Hint:    `write source = "stdout" or source = "stderr"`}
 		}
@@ -215,16 +215,16 @@ func (p *Pattern) checkSource() error {
 func (p *Pattern) checkPick() error {
 	switch p.rule.Pick {
 	case "":
-		p.rule.Pick = PickLast
-	case PickLast:
-	case PickFirst, PickMin, PickMax, PickMean:
+		p.rule.Pick = pickLast
+	case pickLast:
+	case pickFirst, pickMin, pickMax, pickMean:
 		if p.lastLine {
-			return &RuleError{Field: "pick", Value: string(p.rule.Pick),
+			return &RuleError{Field: "pick", Value: p.rule.Pick,
 				Problem: "cannot be, since only the last line is read",
 				Hint:    `leave pick out, or find the metric by metric or regex`}
 		}
 	default:
-		return &RuleError{Field: "pick", Value: string(p.rule.Pick), Problem: "is unknown",
+		return &RuleError{Field: "pick", Value: p.rule.Pick, Problem: "is unknown",
 			Hint: "write last, first, min, max or mean"}
 	}
 	return nil

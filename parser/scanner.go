@@ -7,9 +7,9 @@ import (
 	"github.com/lbotune/lbotune/internal/ansi"
 )
 
-// MaxLine is how many bytes of a line are looked at; what follows, up to the
+// maxLine is how many bytes of a line are looked at; what follows, up to the
 // line's end, is skipped.
-const MaxLine = 1 << 20
+const maxLine = 1 << 20
 
 var errClosed = errors.New("parser: write to a closed scanner")
 
@@ -82,7 +82,8 @@ func (s *Scanner) Write(p []byte) (int, error) {
 // Gap says that a part of the stream is missing here, of unknown length. What is
 // left of the line before it counts as the beginning of a line that is too long,
 // and what follows, up to a line's end, is skipped. Which readings are missing
-// is not known: see [Incomplete].
+// is not known: where one of them may be the value, the reason of the
+// [NoValueError] is "incomplete".
 func (s *Scanner) Gap() {
 	s.cut = len(s.pending) > 0
 	s.flush()
@@ -130,10 +131,8 @@ func (s *Scanner) Unended(metric int) bool {
 
 // lastInk gives the last byte of a line that is not blank, or a blank.
 func lastInk(text []byte) byte {
-	for i := len(text) - 1; i >= 0; i-- {
-		if !isBlank(text[i]) {
-			return text[i]
-		}
+	if text = trimBlanks(text); len(text) > 0 {
+		return text[len(text)-1]
 	}
 	return ' '
 }
@@ -152,7 +151,7 @@ func (s *Scanner) hold(p []byte) {
 		return
 	}
 	s.open = true
-	if room := MaxLine - len(s.pending); len(p) > room {
+	if room := maxLine - len(s.pending); len(p) > room {
 		p, s.cut = p[:room], true
 	}
 	s.pending = append(s.pending, p...)
@@ -188,8 +187,8 @@ func (s *Scanner) lines(block []byte) {
 		start := pos + lastLineEnd(block[pos:hit]) + 1
 		s.skip(block[pos:start])
 		end := start + lineEnd(block[start:])
-		if text := block[start:end]; len(text) > MaxLine {
-			s.look(text[:MaxLine], true)
+		if text := block[start:end]; len(text) > maxLine {
+			s.look(text[:maxLine], true)
 		} else {
 			s.look(text, false)
 		}

@@ -130,18 +130,18 @@ func TestRegex(t *testing.T) {
 func TestRegexExplained(t *testing.T) {
 	tests := []struct {
 		regex, text string
-		reason      parser.Reason
+		reason      string
 		part        string
 	}{
-		{`loss=([\d.]+)`, "loss=1e-05", parser.NotANumber, `captures only "1" of the number "1e-05"`},
-		{`loss.*([\d.]+)`, "loss = 0.31", parser.NotANumber, `captures only "1" of the number "0.31"`},
-		{`loss=-?([\d.]+)`, "loss=-0.3", parser.NotANumber, `captures only "0.3" of the number "-0.3"`},
-		{`loss=(\d+)`, "loss=0.31", parser.NotANumber, `captures only "0" of the number "0.31"`},
-		{`loss=(.*)`, "loss=0.3 acc=0.9", parser.NotANumber, `"0.3 acc=0.9" on line 1`},
-		{`loss=(\S+)`, "loss=0,3", parser.NotANumber, `"0,3"`},
-		{`loss=(\S+)`, "loss=NaN", parser.NonFinite, `NaN on line 1`},
-		{`loss=(\S+)`, "loss = 0.3", parser.NoMatch, `no line has its "loss="`},
-		{`loss: (\d+) z`, "\nloss: 3", parser.NoMatch, ""},
+		{`loss=([\d.]+)`, "loss=1e-05", "not a number", `captures only "1" of the number "1e-05"`},
+		{`loss.*([\d.]+)`, "loss = 0.31", "not a number", `captures only "1" of the number "0.31"`},
+		{`loss=-?([\d.]+)`, "loss=-0.3", "not a number", `captures only "0.3" of the number "-0.3"`},
+		{`loss=(\d+)`, "loss=0.31", "not a number", `captures only "0" of the number "0.31"`},
+		{`loss=(.*)`, "loss=0.3 acc=0.9", "not a number", `"0.3 acc=0.9" on line 1`},
+		{`loss=(\S+)`, "loss=0,3", "not a number", `"0,3"`},
+		{`loss=(\S+)`, "loss=NaN", "not finite", `NaN on line 1`},
+		{`loss=(\S+)`, "loss = 0.3", "no match", `no line has its "loss="`},
+		{`loss: (\d+) z`, "\nloss: 3", "no match", ""},
 	}
 	for _, test := range tests {
 		got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
@@ -173,7 +173,7 @@ func TestLastNumber(t *testing.T) {
 	}
 	_, err := read(t, rule, parser.Stdout, "0.3\nbye\n")
 	var e *parser.NoValueError
-	if !errors.As(err, &e) || e.Reason != parser.NoMatch || e.Line != 2 || !strings.Contains(e.Error(), `"bye"`) {
+	if !errors.As(err, &e) || e.Reason != "no match" || e.Line != 2 || !strings.Contains(e.Error(), `"bye"`) {
 		t.Errorf("a last line without a number: got %v", err)
 	}
 }
@@ -181,25 +181,25 @@ func TestLastNumber(t *testing.T) {
 func TestPick(t *testing.T) {
 	inf := "loss=inf\n"
 	tests := []struct {
-		pick   parser.Pick
+		pick   string
 		text   string
 		want   float64
-		reason parser.Reason
+		reason string
 	}{
-		{parser.PickLast, "loss=2\nloss=1\nloss=4\n", 4, ""},
-		{parser.PickFirst, "loss=2\nloss=1\nloss=4\n", 2, ""},
-		{parser.PickMin, "loss=2\nloss=1\nloss=4\n", 1, ""},
-		{parser.PickMax, "loss=2\nloss=1\nloss=4\n", 4, ""},
-		{parser.PickMean, "loss=2\nloss=1\nloss=6\n", 3, ""},
-		{parser.PickMin, "loss=2\nloss=nan\n", 2, ""},
-		{parser.PickMax, "loss=nan\nloss=2\n", 2, ""},
-		{parser.PickMin, "loss=2\n" + inf, 2, ""},
-		{parser.PickMax, "loss=2\n" + inf, 0, parser.NonFinite},
-		{parser.PickMean, "loss=2\nloss=nan\n", 0, parser.NonFinite},
-		{parser.PickMin, "loss=nan\n", 0, parser.NonFinite},
-		{parser.PickMin, "loss=2\nloss=1,5\n", 0, parser.NotANumber},
-		{parser.PickFirst, "loss=2\nloss=1,5\n", 2, ""},
-		{parser.PickMean, "loss=1e308\nloss=1e308\nloss=1e308\n", 1e308, ""},
+		{"last", "loss=2\nloss=1\nloss=4\n", 4, ""},
+		{"first", "loss=2\nloss=1\nloss=4\n", 2, ""},
+		{"min", "loss=2\nloss=1\nloss=4\n", 1, ""},
+		{"max", "loss=2\nloss=1\nloss=4\n", 4, ""},
+		{"mean", "loss=2\nloss=1\nloss=6\n", 3, ""},
+		{"min", "loss=2\nloss=nan\n", 2, ""},
+		{"max", "loss=nan\nloss=2\n", 2, ""},
+		{"min", "loss=2\n" + inf, 2, ""},
+		{"max", "loss=2\n" + inf, 0, "not finite"},
+		{"mean", "loss=2\nloss=nan\n", 0, "not finite"},
+		{"min", "loss=nan\n", 0, "not finite"},
+		{"min", "loss=2\nloss=1,5\n", 0, "not a number"},
+		{"first", "loss=2\nloss=1,5\n", 2, ""},
+		{"mean", "loss=1e308\nloss=1e308\nloss=1e308\n", 1e308, ""},
 	}
 	for _, test := range tests {
 		got, err := read(t, parser.Rule{Metric: "loss", Pick: test.pick}, parser.Stdout, test.text)
@@ -221,15 +221,15 @@ func TestSources(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", source, got, err)
 		}
 	}
-	for pick, want := range map[parser.Pick]float64{parser.PickMin: 1, parser.PickMax: 2, parser.PickMean: 1.5} {
-		got, err := readAll(t, parser.Rule{Metric: "loss", Source: parser.Both, Pick: pick}, both)
+	for pick, want := range map[string]float64{"min": 1, "max": 2, "mean": 1.5} {
+		got, err := readAll(t, parser.Rule{Metric: "loss", Source: "both", Pick: pick}, both)
 		if err != nil || got.Value != want || got.Count != 2 || got.Lines != 3 {
 			t.Errorf("%s of both: got %+v, %v", pick, got, err)
 		}
 	}
-	_, err := readAll(t, parser.Rule{Metric: "loss", Source: parser.Both}, both)
+	_, err := readAll(t, parser.Rule{Metric: "loss", Source: "both"}, both)
 	var e *parser.NoValueError
-	if !errors.As(err, &e) || e.Reason != parser.Ambiguous || !strings.Contains(e.Error(), "stdout (line 1: 1) and in stderr (line 2: 2)") {
+	if !errors.As(err, &e) || e.Reason != "ambiguous" || !strings.Contains(e.Error(), "stdout (line 1: 1) and in stderr (line 2: 2)") {
 		t.Errorf("last of both: got %v", err)
 	}
 	delete(both, parser.Stdout)
@@ -287,8 +287,8 @@ func TestRuleErrors(t *testing.T) {
 		{parser.Rule{Metric: "loss", Source: "stdin"}, "source", "unknown"},
 		{parser.Rule{Metric: "loss", Pick: "best"}, "pick", "unknown"},
 		{parser.Rule{Metric: "loss", Step: "a(b"}, "step", "missing closing"},
-		{parser.Rule{LastNumber: true, Source: parser.Both}, "source", "which stream"},
-		{parser.Rule{LastNumber: true, Pick: parser.PickMin}, "pick", "only the last line"},
+		{parser.Rule{LastNumber: true, Source: "both"}, "source", "which stream"},
+		{parser.Rule{LastNumber: true, Pick: "min"}, "pick", "only the last line"},
 	}
 	for _, test := range tests {
 		_, err := parser.Compile(test.rule)
@@ -300,7 +300,7 @@ func TestRuleErrors(t *testing.T) {
 }
 
 func TestStreamsSideBySide(t *testing.T) {
-	pattern, err := parser.Compile(parser.Rule{Metric: "loss", Source: parser.Both, Pick: parser.PickMin})
+	pattern, err := parser.Compile(parser.Rule{Metric: "loss", Source: "both", Pick: "min"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -206,7 +206,7 @@ func (r *row) findLabel() {
 		return
 	}
 	for i, c := range r.cells {
-		if qualifierNamed([]byte(c.text)) != Unqualified || i == 0 && !isMissing(c.text) && !isNumeric(c.text) {
+		if qualifierNamed([]byte(c.text)) != unqualified || i == 0 && !isMissing(c.text) && !isNumeric(c.text) {
 			r.label = c.text
 			return
 		}
@@ -215,20 +215,20 @@ func (r *row) findLabel() {
 
 // numbered is the qualifier of all rows that have only a number before their first
 // column: steps, or classes beside which there are rows with names.
-const numbered = Qualifier("numbered")
+const numbered = qualifier("numbered")
 
-func (r *row) qualifier() Qualifier {
+func (r *row) qualifier() qualifier {
 	if isNumeric(r.label) {
 		return numbered
 	}
-	if word := qualifierNamed([]byte(r.label)); word != Unqualified {
+	if word := qualifierNamed([]byte(r.label)); word != unqualified {
 		return word
 	}
-	return Qualifier(clip([]byte(r.label)))
+	return qualifier(clip([]byte(r.label)))
 }
 
 // labelled reports whether the row has a label, or another word for it.
 func (r *row) labelled(label string) bool {
 	word := qualifierNamed([]byte(label))
-	return r.label == label || word != Unqualified && word == r.qualifier()
+	return r.label == label || word != unqualified && word == r.qualifier()
 }

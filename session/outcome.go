@@ -193,9 +193,9 @@ func (a *attempt) noMetric(metric int, err error) outcome {
 func noValue(e *parser.NoValueError) outcome {
 	kind := study.FailNoMetric
 	switch e.Reason {
-	case parser.NonFinite:
+	case "not finite":
 		kind = study.FailNotFinite
-	case parser.Failed:
+	case "failed":
 		kind = study.FailReported
 	}
 	if e.Hint != "" {

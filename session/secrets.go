@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -61,6 +60,9 @@ func (s Secrets) Hide(text string) string {
 	return text
 }
 
+// cut ends what the parser repeats of a longer text.
+const cut = "..."
+
 // hidePieces replaces the beginnings and the ends of a secret in a text.
 func hidePieces(text, secret, mark string) string {
 	least := max(ShortestSecret, min(len(secret)/2, telling))
@@ -72,7 +74,7 @@ func hidePieces(text, secret, mark string) string {
 		text = strings.ReplaceAll(text, secret[len(secret)-n:], mark)
 	}
 	for n := min(least, len(secret)); n >= ShortestSecret; n-- {
-		text = strings.ReplaceAll(text, secret[:n]+parser.Cut, mark+parser.Cut)
+		text = strings.ReplaceAll(text, secret[:n]+cut, mark+cut)
 	}
 	return text
 }

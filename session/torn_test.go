@@ -23,7 +23,7 @@ func TestHalfALineOfAStoppedTrial(t *testing.T) {
 		limits bool
 	}{
 		"in a number":           {parser.Rule{Metric: "loss", Step: "epoch"}, "epoch=1 loss=5\nepoch=2 loss=4\nepoch=3 loss=4\nepoch=4 loss=4\n", "epoch=5 loss=0.", 4, false},
-		"the least of them":     {parser.Rule{Metric: "loss", Step: "epoch", Pick: parser.PickMin}, "epoch=1 loss=5\nepoch=2 loss=4\nepoch=3 loss=4\nepoch=4 loss=4\n", "epoch=5 loss=0.", 4, false},
+		"the least of them":     {parser.Rule{Metric: "loss", Step: "epoch", Pick: "min"}, "epoch=1 loss=5\nepoch=2 loss=4\nepoch=3 loss=4\nepoch=4 loss=4\n", "epoch=5 loss=0.", 4, false},
 		"with its end":          {parser.Rule{Metric: "loss", Step: "epoch"}, "epoch=1 loss=5\nepoch=2 loss=4\nepoch=3 loss=4\nepoch=4 loss=4\n", "epoch=5 loss=0.5\n", 0.5, false},
 		"a whole JSON text":     {parser.Rule{JSON: "loss", Step: "epoch"}, "{\"epoch\":1,\"loss\":5}\n{\"epoch\":2,\"loss\":5}\n{\"epoch\":3,\"loss\":5}\n", `{"epoch":4,"loss":3}`, 3, false},
 		"the start of a JSON":   {parser.Rule{JSON: "loss", Step: "epoch"}, "{\"epoch\":1,\"loss\":5}\n{\"epoch\":2,\"loss\":5}\n{\"epoch\":3,\"loss\":5}\n", `{"epoch":4,"loss":3`, 5, false},

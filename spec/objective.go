@@ -109,7 +109,7 @@ func (t *table) metric() study.Metric {
 			Dialect:    t.str("dialect", ""),
 			Source:     parser.Source(t.str("source", "")),
 			Step:       t.str("step", ""),
-			Pick:       parser.Pick(t.str("pick", "")),
+			Pick:       t.str("pick", ""),
 		},
 		File:    t.str("file", ""),
 		Measure: study.Measure(t.oneOf("measure", "", string(study.Seconds), string(study.CPUSeconds), string(study.PeakMemory))),

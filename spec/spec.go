@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
@@ -211,11 +210,11 @@ func (t *table) checkTogether(cfg study.Config) {
 	if p.Resource == "" && cfg.Objective().Measure != "" {
 		sub.self("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by")
 	}
-	pick, best := cfg.Objective().Rule.Pick, parser.PickMax
+	pick, best := cfg.Objective().Rule.Pick, "max"
 	if cfg.Objective().Direction == study.Minimize {
-		best = parser.PickMin
+		best = "min"
 	}
-	if p.Method == "reachable" && pick != "" && pick != parser.PickLast && pick != best {
+	if p.Method == "reachable" && pick != "" && pick != "last" && pick != best {
 		sub.at("method", fmt.Sprintf("pick = %q or \"last\"", best), "reachable bounds the last reading and the best one; the objective has pick = %q", pick)
 	}
 	if p.Method == "reachable" && cfg.Run.Repeats > 1 {

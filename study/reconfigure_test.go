@@ -51,7 +51,7 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"a larger budget":    {nil, func(c *study.Config) { c.Budget.Trials = 99 }, nil},
 		"another file's way": {with("a"), func(c *study.Config) { with("a")(c); c.Files[0].From = "elsewhere" }, nil},
 		"defaults written out": {nil, func(c *study.Config) {
-			c.Metrics[0].Rule = parser.Rule{Metric: "loss", Source: parser.Stdout, Pick: parser.PickLast}
+			c.Metrics[0].Rule = parser.Rule{Metric: "loss", Source: parser.Stdout, Pick: "last"}
 			c.Optimizer = c.Optimizer.Resolved(2)
 		}, nil},
 		"other places": {nil, func(c *study.Config) { slices.Reverse(c.Params); c.Budget.Trials = 13 }, nil},

@@ -43,7 +43,7 @@ func listCandidates(g *global, in io.Reader) error {
 		}
 		row := []string{oneLine(ruleFlag(c.Rule)), "", "", ""}
 		if c.Problem != nil {
-			row[2] = oneLine(string(c.Problem.Reason))
+			row[2] = oneLine(c.Problem.Reason)
 		} else {
 			row[1], row[2], row[3] = strconv.Itoa(c.Result.Count), oneLine(c.Result.Reading.Text), strconv.Itoa(c.Result.Reading.Line)
 		}

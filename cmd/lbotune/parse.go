@@ -13,14 +13,8 @@ import (
 	"github.com/lbotune/lbotune/parser"
 )
 
-// parseOptions are the flags of parse: the rule that it tries.
-type parseOptions struct {
-	rule parser.Rule
-	pick string
-}
-
 func newParse(g *global) *cobra.Command {
-	var o parseOptions
+	var rule parser.Rule
 	cmd := &cobra.Command{
 		Use:   "parse FILE",
 		Short: "Try a metric rule on a saved log",
@@ -39,28 +33,20 @@ rule it lists the candidates.`,
 				defer f.Close()
 				in = f
 			}
-			return parseLog(g, o, in)
+			return parseLog(g, rule, in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.rule.Metric, "metric", "m", "", "find the metric by its `NAME`")
-	f.StringVar(&o.rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
-	f.StringVar(&o.rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
-	f.BoolVar(&o.rule.LastNumber, "last-number", false, "take the last number of the last line")
-	f.StringVar(&o.rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+strings.Join(dialects(), ", "))
-	f.StringVar(&o.rule.Step, "step", "", "find the step by its `NAME`")
-	f.StringVar(&o.pick, "pick", "", "`WHICH` reading counts: last, first, min, max or mean")
-	completeFlag(cmd, "dialect", dialects()...)
+	f.StringVarP(&rule.Metric, "metric", "m", "", "find the metric by its `NAME`")
+	f.StringVar(&rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
+	f.StringVar(&rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
+	f.BoolVar(&rule.LastNumber, "last-number", false, "take the last number of the last line")
+	f.StringVar(&rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+strings.Join(parser.Dialects(), ", "))
+	f.StringVar(&rule.Step, "step", "", "find the step by its `NAME`")
+	f.StringVar(&rule.Pick, "pick", "", "`WHICH` reading counts: last, first, min, max or mean")
+	completeFlag(cmd, "dialect", parser.Dialects()...)
 	completeFlag(cmd, "pick", "last", "first", "min", "max", "mean")
 	return cmd
-}
-
-// dialects are the names of those that parse reads.
-func dialects() (names []string) {
-	for _, d := range parser.Dialects() {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // matchJSON is one match, a line of its own with --json.
@@ -80,17 +66,16 @@ type parsedJSON struct {
 	Lines    int     `json:"lines"`
 }
 
-func parseLog(g *global, o parseOptions, in io.Reader) error {
-	o.rule.Pick = parser.Pick(o.pick)
-	if o.rule == (parser.Rule{}) {
+func parseLog(g *global, rule parser.Rule, in io.Reader) error {
+	if rule == (parser.Rule{}) {
 		return listCandidates(g, in)
 	}
-	pattern, err := parser.Compile(o.rule)
+	pattern, err := parser.Compile(rule)
 	if err != nil {
-		return wrongRule(o.rule, err)
+		return wrongRule(rule, err)
 	}
 	var printErr error
-	result, err := parser.Explain(pattern, in, func(m parser.Match) {
+	result, err := pattern.Explain(in, func(m parser.Match) {
 		if printErr != nil {
 			return
 		}
@@ -147,7 +132,7 @@ type noValue struct{ error }
 func (e *noValue) Unwrap() error { return e.error }
 
 func newMatchJSON(m parser.Match) matchJSON {
-	out := matchJSON{Line: m.Reading.Line, Column: m.Reading.Column, Text: m.Reading.Text, Problem: string(m.Problem)}
+	out := matchJSON{Line: m.Reading.Line, Column: m.Reading.Column, Text: m.Reading.Text, Problem: m.Problem}
 	if m.Problem == "" {
 		out.Value = &m.Reading.Value
 	}
@@ -163,7 +148,7 @@ func describeMatch(m parser.Match) string {
 		text += " at step " + exact(m.Reading.Step)
 	}
 	if m.Problem != "" {
-		text += " (" + string(m.Problem) + ")"
+		text += " (" + m.Problem + ")"
 	}
 	return text + "    " + oneLine(m.Excerpt)
 }
