@@ -60,13 +60,13 @@ var floors = map[string]place{
 
 	"cmd/lbotune": {5, []string{"session/sharing", "internal/shell", "internal/sweep", "study/command", "spec", "internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
 
-	"internal/testing/effort":        {0, nil},
-	"internal/testing/faultfs":       {0, []string{"journal"}},
-	"internal/testing/optimizertest": {0, []string{"optimizer", "spaces"}},
-	"internal/testing/runnertest":    {0, []string{"runner", "internal/shell", "internal/testing/tempdir"}},
-	"internal/testing/slurmtest":     {0, nil},
-	"internal/testing/tempdir":       {0, nil},
-	"docs/images/terminal":           {0, nil},
+	"docs/images/terminal":       {0, nil},
+	"internal/testing/effort":    {0, nil},
+	"internal/testing/faultfs":   {0, []string{"journal"}},
+	"internal/testing/slurmtest": {0, nil},
+	"internal/testing/tempdir":   {0, nil},
+	"optimizer/optimizertest":    {0, []string{"optimizer", "spaces"}},
+	"runner/runnertest":          {0, []string{"runner", "internal/shell", "internal/testing/tempdir"}},
 }
 
 type goPackage struct {

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/testing/optimizertest"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
-	"github.com/lbotune/lbotune/internal/testing/optimizertest"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -4,8 +4,8 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/testing/runnertest"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/runnertest"
 )
 
 func TestLocal(t *testing.T) {

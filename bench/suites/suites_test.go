@@ -11,8 +11,8 @@ import (
 
 	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/internal/testing/effort"
-	"github.com/lbotune/lbotune/internal/testing/optimizertest"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -17,10 +17,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/testing/runnertest"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 

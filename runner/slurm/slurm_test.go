@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
-	"github.com/lbotune/lbotune/internal/testing/runnertest"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 
