@@ -1,0 +1,55 @@
+package study_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// A study that is written as a journal of Optuna is read as the earlier results that it has.
+// Its second trial is number 1 there.
+func TestOptunaThereAndBack(t *testing.T) {
+	st := limited(t, func(*study.Config) {})
+	try(t, st, 3, 9, 3)
+	apply(t, st, study.Excluded{Trial: try(t, st, 1, 9, 3).Number})
+	try(t, st, 2, 11, 3)
+	var text bytes.Buffer
+	if err := st.WriteOptuna(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"lbotune:status":"infeasible"`, `"constraints":[0.1`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%s is missing in\n%s", want, &text)
+		}
+	}
+	c := beginWith(t, study.WarmStart{From: "optuna.log", Same: true}, map[string]string{"optuna.log": text.String()})
+	all, err := c.ReadEarlier(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := all[0]
+	if len(e.Trials) != 2 || !e.Trials[0].Values.Equal(values(0.01, 3)) || *e.Trials[0].Value != 3 || *e.Trials[1].Value != 2 || e.Left != 1 || e.Why != "trial 1: excluded" {
+		t.Errorf("read %+v", e)
+	}
+}
+
+// What happens to trials beside that is written, too.
+func TestOptunaOfEveryEvent(t *testing.T) {
+	st := &study.State{}
+	for _, r := range records(everyEvent()) {
+		if err := st.Apply(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text bytes.Buffer
+	if err := st.WriteOptuna(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"lbotune:failure":"no \"luck\" `, `"lbotune:status":"pruned"`, `"lbotune:status":"excluded"`, `"intermediate_values":{"1":4.5,"2":NaN}`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%s is missing in\n%s", want, &text)
+		}
+	}
+}
