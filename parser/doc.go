@@ -1,5 +1,5 @@
 // Package parser takes the values of metrics out of what a program prints or writes: logs,
-// progress bars, tables, JSON. The program need not know of it.
+// progress bars, tables, JSON. The program need not know of it; one run of it is a trial.
 //
 // Compile a [Rule], which says how the metric is printed, into a [Pattern]; give what the
 // program prints to the scanners of a [Collector]; and ask that for the result:

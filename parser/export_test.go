@@ -3,6 +3,9 @@ package parser
 // MaxLine is how much of a line is looked at.
 const MaxLine = maxLine
 
+// Lines is lineCount.
+func (s *Scanner) Lines() int { return s.lineCount() }
+
 // Scanner returns a scanner that calls emit with each reading as soon as its
 // line has ended. Readings that are not finite are emitted too.
 func (p *Pattern) Scanner(emit func(Reading)) *Scanner {

@@ -181,7 +181,7 @@ func (m *metric) noMatch(e *NoValueError) {
 		}
 	}
 	for _, s := range m.streams {
-		if s.read && s.scanner.Lines() > 0 && s.nearMiss(p, e) {
+		if s.read && s.scanner.lineCount() > 0 && s.nearMiss(p, e) {
 			return
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 // Reading is one value of a metric, found in a stream.
 type Reading struct {
-	Metric  int    // the index of the pattern in its collector
-	Source  Source // the stream, if its scanner knows
-	Line    int    // counted by LF from 1
-	Column  int    // the byte of the line where the value starts, from 1; ANSI sequences do not count
-	Step    float64
+	Metric  int     // the index of the pattern in its collector
+	Source  Source  // the stream, if its scanner knows
+	Line    int     // counted by LF from 1
+	Column  int     // the byte of the line where the value starts, from 1; ANSI sequences do not count
+	Step    float64 // the epoch or step that goes with it, if HasStep
 	HasStep bool
 	Value   float64 // may be nan or infinite
 	Text    string  // the value as printed, such as "93.1%"

@@ -2,13 +2,12 @@ package parser
 
 import "slices"
 
-// Result is a trial's value and where it comes from.
+// Result is a metric's value and where it comes from.
 type Result struct {
-	Value     float64 // finite
-	Reading   Reading // the reading that was picked; with pickMean the last one
-	Count     int     // readings, finite or not
-	NonFinite int     // those that were nan or infinite
-	Lines     int     // lines in the streams that the rule reads
+	Value   float64 // finite
+	Reading Reading // the reading that was picked; of a mean the last one
+	Count   int     // readings, finite or not
+	Lines   int     // lines in the streams that the rule reads
 }
 
 // Result gives the trial's value of a metric once the scanners are closed. The
@@ -67,7 +66,7 @@ func (m *metric) result() (Result, error) {
 	}
 	return Result{
 		Value: picked.value, Reading: picked.reading(),
-		Count: all.readings(), NonFinite: all.nonFinite, Lines: m.lines(),
+		Count: all.readings(), Lines: m.lines(),
 	}, nil
 }
 
@@ -75,7 +74,7 @@ func (m *metric) result() (Result, error) {
 func (m *metric) lines() (n int) {
 	for _, s := range m.streams {
 		if s.read {
-			n += s.scanner.Lines()
+			n += s.scanner.lineCount()
 		}
 	}
 	return n

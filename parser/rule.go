@@ -17,9 +17,10 @@ const (
 	Stdout Source = "stdout"
 	Stderr Source = "stderr"
 	File   Source = "file" // a file that the program writes; the caller reads it
-
-	both Source = "both" // stdout and stderr, for rules
 )
+
+// both are stdout and stderr, for rules.
+const both Source = "both"
 
 // Which of a trial's readings is its value: see Rule.
 const (
@@ -69,7 +70,7 @@ type RuleError struct {
 	Field   string // the rule's field as a spec calls it: metric, regex, last_number ...
 	Value   string // what the field says
 	Offset  int    // the byte of Value where the trouble is
-	Problem string
+	Problem string // what is wrong, to be read after the field and its value
 	Hint    string // how to mend it; may be empty
 }
 
@@ -95,7 +96,7 @@ type Pattern struct {
 // Rule returns the rule with its defaults filled in.
 func (p *Pattern) Rule() Rule { return p.rule }
 
-// Compile checks a rule. The error joins a [RuleError] for each thing that is
+// Compile checks a rule. The error joins a [*RuleError] for each thing that is
 // wrong.
 func Compile(rule Rule) (*Pattern, error) {
 	p := &Pattern{rule: rule}

@@ -137,8 +137,8 @@ func lastInk(text []byte) byte {
 	return ' '
 }
 
-// Lines counts the lines so far, by LF; a last line without one counts.
-func (s *Scanner) Lines() int {
+// lineCount counts the lines so far, by LF; a last line without one counts.
+func (s *Scanner) lineCount() int {
 	if s.open {
 		return s.number + 1
 	}
