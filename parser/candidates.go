@@ -21,7 +21,7 @@ type Candidate struct {
 // heads of columns and the numbers in JSON, in the order of their first appearance,
 // and at last the last number.
 func Candidates(log []byte) []Candidate {
-	d := discovery{rules: map[Rule]bool{}, found: map[Rule]Candidate{}}
+	d := discovery{patterns: map[Rule]*Pattern{}, found: map[Rule]Candidate{}}
 	d.read(log[:min(len(log), maxDiscovery)])
 	d.try(log, d.order)
 	for _, rule := range slices.Clone(d.order) {
@@ -36,11 +36,11 @@ func Candidates(log []byte) []Candidate {
 
 // discovery collects rules that may find something.
 type discovery struct {
-	order   []Rule
-	rules   map[Rule]bool
-	phrases []string  // what stands before numbers, up to four words
-	before  []*header // that the last line may be
-	found   map[Rule]Candidate
+	order    []Rule
+	patterns map[Rule]*Pattern
+	phrases  []string  // what stands before numbers, up to four words
+	before   []*header // that the last line may be
+	found    map[Rule]Candidate
 }
 
 const (
@@ -51,10 +51,14 @@ const (
 
 // add adds a rule that is new and can be one.
 func (d *discovery) add(rule Rule) bool {
-	if _, err := Compile(rule); err != nil || d.rules[rule] || len(d.order) >= maxCandidates {
+	if d.patterns[rule] != nil || len(d.order) >= maxCandidates {
 		return false
 	}
-	d.rules[rule] = true
+	p, err := Compile(rule)
+	if err != nil {
+		return false
+	}
+	d.patterns[rule] = p
 	d.order = append(d.order, rule)
 	return true
 }
@@ -63,7 +67,7 @@ func (d *discovery) add(rule Rule) bool {
 func (d *discovery) try(log []byte, rules []Rule) {
 	patterns := make([]*Pattern, len(rules))
 	for i, rule := range rules {
-		patterns[i], _ = Compile(rule) // add has seen to it
+		patterns[i] = d.patterns[rule]
 	}
 	collector := NewCollector(patterns...)
 	scanner := collector.Scanner(Stdout, nil)
