@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +93,28 @@ func TestImportsPointDown(t *testing.T) {
 			if floors[target].floor > at.floor && at.floor > 0 {
 				t.Errorf("%s stands below %s, which it imports", name, target)
 			}
+		}
+	}
+}
+
+// What lies in internal is needed by two rooms or more, the report aside, which is a room itself:
+// what one alone needs is a part of it.
+func TestInternalIsShared(t *testing.T) {
+	rooms := map[string]map[string]bool{}
+	for _, p := range packages(t) {
+		room, _, _ := strings.Cut(strings.TrimPrefix(p.ImportPath, module), "/")
+		for _, imp := range p.Imports {
+			if name, ours := strings.CutPrefix(imp, module); ours && room != "internal" && strings.HasPrefix(name, "internal/") {
+				if rooms[name] == nil {
+					rooms[name] = map[string]bool{}
+				}
+				rooms[name][room] = true
+			}
+		}
+	}
+	for name, in := range rooms {
+		if len(in) < 2 && floors[name].floor == 1 {
+			t.Errorf("%s is needed by %v alone: it belongs below", name, slices.Collect(maps.Keys(in)))
 		}
 	}
 }
