@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/shell"
-
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )

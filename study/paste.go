@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/shell"
-
 	"github.com/lbotune/lbotune/study/command"
 )
 

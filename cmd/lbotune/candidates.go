@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/lbotune/lbotune/internal/shell"
-
 	"github.com/lbotune/lbotune/parser"
 )
 

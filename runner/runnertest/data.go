@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/shell"
-
 	"github.com/lbotune/lbotune/runner"
 )
 

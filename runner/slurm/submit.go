@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/shell"
-
 	"github.com/lbotune/lbotune/runner"
 )
 
