@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,11 +14,13 @@ func newImportance(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "importance STUDY",
 		Short: "Say which parameters matter",
-		Long: `Importance asks the model of a study. VARIANCE is the share of the objective's
-variance over the space in which a parameter has a part, ALONE what is due to it alone,
-and GAIN its share of the way from today's values, or the median trial, to the best one
-(Shapley values). Each has an interval over functions drawn from the model. Where the
-model is too poor to tell, that is said instead, and the exit code is 5.`,
+		Long: `Importance asks a model that is made for this question, from trials that represent the
+space, whatever the method that chose them. VARIANCE is the share of the objective's variance
+over the whole space in which a parameter has a part, ALONE what is due to it alone; GOOD the
+share of the variance that is left in the best tenth of the space: what has none can be left
+as it is. GAIN is its share of the way from today's values, or the median trial, to the best
+one (Shapley values). Each has a 90 % interval. Where the model is too poor to tell, that is
+said instead, and the exit code is 5.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := look(cmd.Context(), args[0])
@@ -27,33 +30,37 @@ model is too poor to tell, that is said instead, and the exit code is 5.`,
 			if err := s.Unimportant(); err != nil {
 				return &hinted{&noValue{err}, "more trials that succeed help"}
 			}
-			im := s.Model.Importance
 			if g.json {
-				return printJSON(g.out, im)
+				return printJSON(g.out, s.Model.Importance)
 			}
-			rows := [][]string{{"parameter", "variance", "", "alone", "", "gain", ""}}
-			for _, r := range im.Ranked() {
-				row := []string{r.Param}
-				if r.Never {
-					rows = append(rows, append(row, "never varied"))
-					continue
+			for _, im := range s.Model.Importances() {
+				if err := printImportance(g.out, &im); err != nil {
+					return err
 				}
-				for _, v := range []report.Interval{r.Total, r.Main, im.Share(r.Gain)} {
-					row = append(row, fmt.Sprintf("%.0f %%", 100*v.Value), fmt.Sprintf("%.0f to %.0f", 100*v.Low, 100*v.High))
-				}
-				rows = append(rows, row)
 			}
-			if err := printTable(g.out, rows); err != nil {
-				return err
-			}
-			what := ""
-			if im.Log {
-				what = ", shares of the logarithm"
-			}
-			_, err = fmt.Fprintf(g.out, "gain: from %s (%s) to %s (trial %d)%s\n", short(im.Start), im.From, short(im.End), s.Best, what)
-			return err
+			return nil
 		},
 	}
+}
+
+func printImportance(w io.Writer, im *report.Importance) error {
+	rows := [][]string{{"parameter", "variance", "", "alone", "", "good", "", "gain", ""}}
+	for _, r := range im.Ranked() {
+		row := []string{r.Param}
+		if r.Never {
+			rows = append(rows, append(row, "never varied"))
+			continue
+		}
+		for _, v := range []report.Interval{r.Total, r.Main, r.Good, im.Share(r.Gain)} {
+			row = append(row, fmt.Sprintf("%.0f %%", 100*v.Value), fmt.Sprintf("%.0f to %.0f", 100*v.Low, 100*v.High))
+		}
+		rows = append(rows, row)
+	}
+	if err := printTable(w, rows); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "shares of %s; gain: from %s (%s) to %s (trial %d)\n", oneLine(im.Variance()), short(im.Start), im.From, short(im.End), im.Trial)
+	return err
 }
 
 func newExplain(g *global) *cobra.Command {

@@ -44,7 +44,7 @@ var schemaOf = map[string][]string{
 var schemaTypes = map[string]reflect.Type{
 	"asked": reflect.TypeFor[askJSON](), "change": reflect.TypeFor[changeJSON](), "summary": reflect.TypeFor[summaryJSON](),
 	"trial": reflect.TypeFor[shownJSON](), "check": reflect.TypeFor[preview](), "smoke": reflect.TypeFor[smokeJSON](),
-	"candidate": reflect.TypeFor[candidateJSON](), "explanation": reflect.TypeFor[report.Reason](), "importance": reflect.TypeFor[report.Importance](),
+	"candidate": reflect.TypeFor[candidateJSON](), "explanation": reflect.TypeFor[report.Reason](), "importance": reflect.TypeFor[report.Importances](),
 	"repaired": reflect.TypeFor[repairedJSON](), "replayed": reflect.TypeFor[session.Replayed](), "verified": reflect.TypeFor[verifiedJSON](),
 	"study": reflect.TypeFor[report.Listed](), "match": reflect.TypeFor[matchJSON](), "parsed": reflect.TypeFor[parsedJSON](),
 	"report": reflect.TypeFor[report.Study](), "status": reflect.TypeFor[statusJSON](), "version": reflect.TypeFor[versionJSON](),

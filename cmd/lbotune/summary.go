@@ -195,13 +195,14 @@ func matters(ctx context.Context, st *study.State) string {
 	} else if err != nil {
 		return "not known: " + err.Error()
 	}
+	im := s.Model.Importances()[0]
 	var parts []string
-	for _, r := range s.Model.Importance.Ranked() {
+	for _, r := range im.Ranked() {
 		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
-			parts = append(parts, fmt.Sprintf("%s (%.0f %%)", oneLine(r.Param), 100*r.Total.Value))
+			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
 		}
 	}
-	return fmt.Sprintf("%s of the variance of %s", strings.Join(parts, ", "), oneLine(st.Config.Objective().Name))
+	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance()))
 }
 
 // describeBest prints one trial as the result of a study.

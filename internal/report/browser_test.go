@@ -242,7 +242,7 @@ func TestPagesInABrowser(t *testing.T) {
 	// Without scripts all is there, but for the marks.
 	b.call(b.tab, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
 	b.open("file://" + filepath.Join(dir, "finished.html") + "#t3")
-	if n := b.eval("document.querySelectorAll('svg.chart').length + ' ' + getComputedStyle(document.getElementById('t3')).display"); n != "16 block" {
+	if n := b.eval("document.querySelectorAll('svg.chart').length + ' ' + getComputedStyle(document.getElementById('t3')).display"); n != "17 block" {
 		t.Errorf("without scripts: %s", n)
 	}
 }

@@ -4,29 +4,37 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/combin"
 
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
-// Importance says what the parameters do to the objective, judging by the model.
+// Importance says what the parameters do to the objective, judging by a model made for it.
 type Importance struct {
+	Objective string `json:"objective"`
 	// From is where the ablation begins: "default" for today's values, else "median" for
-	// the median trial. To is the best trial.
-	From string `json:"from"`
-	// Start and End are the model's values there.
+	// the median trial. It ends at Trial, the best.
+	From  string `json:"from"`
+	Trial int    `json:"trial"`
+	// Start and End are the values there, the model's where no trial has been.
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	// Log says that the shares are of the logarithm of the objective.
 	Log    bool       `json:"log"`
 	Params []ParamRow `json:"params"` // in the order of the spec
+}
+
+// Importances are of the first objective of which it is known what matters, and of the others.
+type Importances struct {
+	Importance
+	Others []Importance `json:"others,omitempty"`
 }
 
 // ParamRow is what one parameter does.
@@ -38,44 +46,85 @@ type ParamRow struct {
 	// alone, Total that in which it has a part: first-order and total Sobol indices.
 	Main  Interval `json:"main"`
 	Total Interval `json:"total"`
+	// Good is the share that is left where the objective is good: see amongGood.
+	Good Interval `json:"good"`
+	// First is how likely the parameter has the largest total of all.
+	First float64 `json:"first"`
 	// Never says that all trials had one value of it, so that nothing is known of it.
 	Never bool `json:"never_varied,omitempty"`
 }
 
-// Interval is an estimate, with the ends of what functions drawn from the posterior
-// say, the outermost on each side aside: some nine tenths of them.
+// Interval is an estimate, with the ends of the middle nine tenths of what functions drawn
+// from the posterior say.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-const (
-	exactUpTo    = 12 // parameters: 2^12 places
-	permutations = 32 // beyond, each also backwards
-	posterior    = 16 // functions drawn
-)
-
-// order lists the parameters by their total share, the largest first; without an
-// importance in the order of the spec.
-func (im *Importance) order(params int) []int {
-	out := make([]int, params)
+// order lists the parameters by their total share, the largest first.
+func (im *Importance) order() []int {
+	out := make([]int, len(im.Params))
 	for i := range out {
 		out[i] = i
 	}
-	if im != nil {
-		slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(im.Params[b].Total.Value, im.Params[a].Total.Value) })
-	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(im.Params[b].Total.Value, im.Params[a].Total.Value) })
 	return out
 }
 
 // Ranked are the parameters, that with the largest part in the variance first.
 func (im *Importance) Ranked() []ParamRow {
 	out := make([]ParamRow, len(im.Params))
-	for k, i := range im.order(len(im.Params)) {
+	for k, i := range im.order() {
 		out[k] = im.Params[i]
 	}
 	return out
+}
+
+// Importances are those of all objectives of which it is known what matters.
+func (m *Model) Importances() []Importance {
+	if m.Importance == nil {
+		return nil
+	}
+	return append([]Importance{m.Importance.Importance}, m.Importance.Others...)
+}
+
+// Variance says what the shares are of.
+func (im *Importance) Variance() string {
+	if im.Log {
+		return fmt.Sprintf("the variance of log(%s)", im.Objective)
+	}
+	return "the variance of " + im.Objective
+}
+
+// scale is what is said after the word variance where it is a logarithm's.
+func (im *Importance) scale() string {
+	if im.Log {
+		return " of the logarithm"
+	}
+	return ""
+}
+
+// Idle names the parameters that hardly matter where the objective is good: of which less than
+// 5 % is likely.
+func (im *Importance) Idle() []string {
+	var out []string
+	for _, r := range im.Params {
+		if !r.Never && r.Good.High < 0.05 {
+			out = append(out, r.Param)
+		}
+	}
+	return out
+}
+
+// Foremost says which parameter matters most, and how surely.
+func (im *Importance) Foremost() string {
+	rows := im.Ranked()
+	what := fmt.Sprintf("it has a part in %s of %s", rows[0].Total.percent(), im.Variance())
+	if rows[0].First >= 0.9 || len(rows) == 1 {
+		return fmt.Sprintf("%s matters most: %s.", rows[0].Param, what)
+	}
+	return fmt.Sprintf("It is %s or %s that matters most: %.0f %% likely %s, and then %s.", rows[0].Param, rows[1].Param, 100*rows[0].First, rows[0].Param, what)
 }
 
 // Share is a gain as a part of the whole way.
@@ -102,73 +151,239 @@ func (s *Study) Unimportant() error {
 	return nil
 }
 
-// importance asks the model. All places are asked at once: those of the coalitions, then
-// those of the variance.
-func (s *Study) importance(ctx context.Context, model optimizer.Drawer, q optimizer.Query) (*Importance, error) {
-	space, d := s.state.Search.Space, len(s.Params)
-	im := &Importance{From: "median", Log: axisOf("", s.values(), nil).log}
-	best := s.state.Incumbent()
+// fitted is the ANOVA model of one objective, and functions drawn from it.
+type fitted struct {
+	*anova
+	k         int // which objective
+	objective study.Metric
+	best      *study.Trial
+	median    *study.Trial
+	log       bool // it is of the logarithm of the objective
+	mean, sd  float64
+	draws     []*surface
+	never     []bool
+	told      int     // trials
+	rank      float64 // see foresight
+	within    float64
+	poor      string // why nothing should be concluded from it
+}
+
+// fit fits the model of objective k.
+func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
+	m = &fitted{k: k, objective: s.state.Config.Objectives()[k], never: s.neverVaried()}
 	ranked := s.ranked
-	base := s.state.Trials[ranked[len(ranked)/2].Number-1].Point
+	if k > 0 {
+		ranked = slices.Clone(ranked)
+		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
+	}
+	m.best, m.median = s.state.Incumbent(), ranked[len(ranked)/2].Trial
+	if k > 0 {
+		m.best = ranked[0].Trial
+	}
+	points, given := make([]spaces.Point, len(ranked)), make([]float64, len(ranked))
+	for i, t := range ranked {
+		points[i], given[i] = t.Point, m.objective.Direction.Maximized(s.objective(t, k))
+	}
+	chosen := spread(points)
+	m.told = len(chosen)
+	points, given = picked(points, chosen), picked(given, chosen)
+	if m.anova, err = newANOVA(s.state.Search.Space, s.Params, m.never); err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(17, 4))
+	var e *evidence
+	var states []state
+	for _, log := range []bool{false, true} {
+		if log && !logarithmic(given) {
+			continue
+		}
+		values := make([]float64, len(given))
+		for i, v := range given {
+			if log {
+				v = math.Log(v)
+			}
+			values[i] = m.objective.Direction.Maximized(v)
+		}
+		mean, sd := stat.PopMeanStdDev(values, nil)
+		if !(sd > 1e-12*math.Abs(mean)) {
+			m.poor, sd = "all values are equal", 1
+		}
+		for i := range values {
+			values[i] = (values[i] - mean) / sd
+		}
+		told := m.tell(points, values)
+		drawn, err := m.sample(ctx, told, rng)
+		if err != nil {
+			return nil, err
+		}
+		if r, within := foresight(told, drawn); e == nil || r > m.rank {
+			m.rank, m.within, m.log, e, states, m.mean, m.sd = r, within, log, told, drawn, mean, sd
+		}
+	}
+	switch {
+	case m.poor != "":
+	case len(ranked) < leastForAny:
+		m.poor = fmt.Sprintf("there are only %d values", len(ranked))
+	case !(m.rank >= leastRank):
+		m.poor = fmt.Sprintf("it predicts values that it does not know with a rank correlation of only %.2f", m.rank)
+	}
+	for _, state := range states {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.draws = append(m.draws, m.draw(e, state, rng))
+	}
+	return m, nil
+}
+
+// value is what a number of the model's is in the objective's units.
+func (m *fitted) value(f float64) float64 {
+	v := m.objective.Direction.Maximized(m.mean + m.sd*f)
+	if m.log {
+		v = math.Exp(v)
+	}
+	return v
+}
+
+// way is how much better the value to is than from, where the model is additive: of logarithms
+// if it is of these.
+func (m *fitted) way(from, to float64) float64 {
+	if m.log {
+		from, to = math.Log(from), math.Log(to)
+	}
+	return m.objective.Direction.Maximized(to) - m.objective.Direction.Maximized(from)
+}
+
+// measured is the mean of the values of trials at a point, or what is believed where there is
+// none.
+func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
+	var found []float64
+	for _, t := range s.ranked {
+		if slices.Equal(t.Point, p) {
+			found = append(found, m.objective.Direction.Maximized(s.objective(t, m.k)))
+		}
+	}
+	if len(found) == 0 {
+		return believed
+	}
+	return stat.Mean(found, nil)
+}
+
+// belief is what is believed of the objective at one point, without noise.
+type belief struct{ mean, sd, low, high float64 }
+
+// beliefs are those at points that differ from p in the parameters free alone.
+func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []belief {
+	fs := m.draws
+	keep := func(row [][]float64) {}
+	if decided := m.decided(); !slices.ContainsFunc(free, func(i int) bool { return slices.Contains(decided, i) }) {
+		base := m.features(p)
+		fs = nil
+		for _, f := range m.draws {
+			fs = append(fs, f.fixed(base, free))
+		}
+		keep = func(row [][]float64) {
+			for i := range row {
+				if !slices.Contains(free, i) {
+					row[i] = nil
+				}
+			}
+		}
+	}
+	out, all := make([]belief, len(points)), make([]float64, len(fs))
+	for k, q := range points {
+		row := m.features(q)
+		keep(row)
+		for i, f := range fs {
+			all[i] = f.of(row)
+		}
+		slices.Sort(all)
+		mean, sd := stat.PopMeanStdDev(all, nil)
+		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
+		out[k] = belief{m.value(mean), math.Abs(m.value(mean+sd)-m.value(mean-sd)) / 2, math.Min(low, high), math.Max(low, high)}
+	}
+	return out
+}
+
+// importance says what matters to the objective of a model.
+func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) {
+	space, d := s.state.Search.Space, len(s.Params)
+	rng := rand.New(rand.NewPCG(17, 5))
+	im := &Importance{Objective: m.objective.Name, From: "median", Trial: m.best.Number, Log: m.log}
+	base := m.median.Point
 	if v, ok := s.state.Search.Default(s.state.Space); ok {
-		if p, err := s.state.Search.Encode(v); err == nil && !best.Values.Equal(v) {
+		if p, err := s.state.Search.Encode(v); err == nil && !m.best.Values.Equal(v) {
 			im.From, base = "default", p
 		}
 	}
-	rng := rand.New(rand.NewPCG(17, 4))
-	coalitions, terms := shapley(d, rng)
-	var points []spaces.Point
-	for _, in := range coalitions {
-		p := slices.Clone(base)
-		for i := range d {
-			if in[i] {
-				copyParam(space, i, p, best.Point)
-			}
+	settings, odds := m.settings(rng)
+	var anywhere []spaces.Point
+	var rows [][][]float64
+	u := make([]float64, d)
+	for range min(max(16000/d, 800), 4000) {
+		for i := range u {
+			u[i] = rng.Float64()
 		}
-		points = append(points, p)
+		p := space.FromUniform(append(u, make([]float64, space.Len()-d)...))
+		anywhere, rows = append(anywhere, p), append(rows, m.features(p))
 	}
-	n := min(max(2048/(d+2), 64), 256)
-	points = append(points, pickFreeze(space, n, rng)...)
-	never := s.neverVaried()
+	gains, mains, totals, goods := make([][]float64, d), make([][]float64, d), make([][]float64, d), make([][]float64, d)
+	first := make([]float64, d)
+	for _, f := range m.draws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		im.Start += f.of(m.features(base)) / float64(len(m.draws))
+		im.End += f.of(m.features(m.best.Point)) / float64(len(m.draws))
+		main, total := f.sobol(settings, odds)
+		first[floats.MaxIdx(total)] += 1 / float64(len(m.draws))
+		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows)
+		for i := range d {
+			gains[i], mains[i] = append(gains[i], m.sd*gain[i]), append(mains[i], main[i])
+			totals[i], goods[i] = append(totals[i], total[i]), append(goods[i], good[i])
+		}
+	}
+	// The ends are what was measured there, as far as it was, and the gains add up to the way
+	// between them.
+	start, end := m.value(im.Start), m.value(im.End)
+	im.Start, im.End = s.measured(base, m, start), s.measured(m.best.Point, m, end)
+	factor := m.way(im.Start, im.End) / m.way(start, end)
+	if !(factor > 0) || math.IsInf(factor, 0) {
+		factor, im.Start, im.End = 1, start, end
+	}
 	for i := range d {
-		if never[i] {
-			for _, p := range points {
-				copyParam(space, i, p, best.Point)
-			}
-		}
-	}
-	e, err := model.Explain(ctx, q, points)
-	if err != nil {
-		return nil, err
-	}
-	draws, err := model.Draws(ctx, q, points, posterior)
-	if err != nil {
-		return nil, err
-	}
-	mean := make([]float64, len(points))
-	for i, b := range e.Beliefs {
-		mean[i] = b.Mean
-	}
-	im.Start, im.End = s.good(mean[0]), s.good(mean[len(coalitions)-1])
-	gains, mains, totals := make([][]float64, d), make([][]float64, d), make([][]float64, d)
-	for _, f := range append([][]float64{mean}, draws...) {
-		f = s.scaled(f, im.Log)
-		for i, g := range sum(d, terms, f) {
-			gains[i] = append(gains[i], g)
-		}
-		main, total := sobolIndices(f[len(coalitions):], n, d)
-		for i := range d {
-			mains[i], totals[i] = append(mains[i], main[i]), append(totals[i], total[i])
+		for k := range gains[i] {
+			gains[i][k] *= factor
 		}
 	}
 	for i, p := range s.Params {
-		row := ParamRow{Param: p.Name, Never: never[i]}
+		row := ParamRow{Param: p.Name, Never: m.never[i]}
 		if !row.Never {
-			row.Gain, row.Main, row.Total = interval(gains[i]), interval(mains[i]), interval(totals[i])
+			row.First = first[i]
+			row.Gain, row.Main, row.Total, row.Good = interval(gains[i]), interval(mains[i]), interval(totals[i]), interval(goods[i])
 		}
 		im.Params = append(im.Params, row)
 	}
 	return im, nil
+}
+
+// objective is objective k of a trial, turned so that larger is better.
+func (s *Study) objective(t *Trial, k int) float64 { return s.state.Observation(t.Trial).Values[k] }
+
+// logarithmic reports whether values may be better looked at in logarithms: they are
+// positive, and the middle half of the first of them, those farthest apart, spreads over
+// more than a factor of 10.
+func logarithmic(values []float64) bool {
+	first := slices.Sorted(slices.Values(values[:min(25, len(values))]))
+	return slices.Min(values) > 0 && stat.Quantile(0.75, stat.Empirical, first, nil) > 10*stat.Quantile(0.25, stat.Empirical, first, nil)
+}
+
+func picked[T any](from []T, which []int) []T {
+	out := make([]T, len(which))
+	for k, i := range which {
+		out[k] = from[i]
+	}
+	return out
 }
 
 // neverVaried tells of each parameter whether all trials that the model knows had one value
@@ -185,30 +400,12 @@ func (s *Study) neverVaried() []bool {
 	return never
 }
 
-// scaled is a function whose importance is looked at: in logarithms if the values ask for
-// it, and then larger is still better.
-func (s *Study) scaled(f []float64, log bool) []float64 {
-	if !log {
-		return f
-	}
-	least := math.Inf(1)
-	for _, v := range s.values() {
-		least = math.Min(least, v)
-	}
-	out := make([]float64, len(f))
-	for i, v := range f {
-		out[i] = s.good(math.Log(math.Max(s.good(v), least)))
-	}
-	return out
-}
-
-// interval has the first number, the mean's, as its value, and its ends from the others. A
-// mean has lost what is uncertain, and may have a share beyond that of every draw: then its
-// own is an end.
+// interval is the mean of what the functions that were drawn say, and the ends of the middle
+// nine tenths of them. A mean beyond these, as of a few large ones, is an end.
 func interval(numbers []float64) Interval {
-	sorted := slices.Sorted(slices.Values(numbers[1:]))
-	n := len(sorted)
-	return Interval{numbers[0], math.Min(numbers[0], sorted[1]), math.Max(numbers[0], sorted[n-2])}
+	sorted := slices.Sorted(slices.Values(numbers))
+	mean := stat.Mean(sorted, nil)
+	return Interval{mean, math.Min(mean, stat.Quantile(0.05, stat.Empirical, sorted, nil)), math.Max(mean, stat.Quantile(0.95, stat.Empirical, sorted, nil))}
 }
 
 // copyParam copies the coordinates of one parameter.
@@ -218,107 +415,4 @@ func copyParam(space *spaces.Space, i int, to, from spaces.Point) {
 		end = space.Offset(i + 1)
 	}
 	copy(to[space.Offset(i):end], from[space.Offset(i):end])
-}
-
-// term is a part of a player's Shapley value: weight · (v(with) − v(without)).
-type term struct {
-	player, with, without int
-	weight                float64
-}
-
-// shapley returns the coalitions at which a game of d players is to be evaluated, the
-// empty one first and that of all last, and the terms of the Shapley values (1953)
-//
-//	φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)).
-//
-// Of many players they are means over random orders and their reverses (Mitchell et al.
-// 2022). In both ways the values add up to v(all) − v(none).
-func shapley(d int, rng *rand.Rand) (coalitions [][]bool, terms []term) {
-	at := func(in []bool) int {
-		coalitions = append(coalitions, slices.Clone(in))
-		return len(coalitions) - 1
-	}
-	if d <= exactUpTo {
-		for mask := range 1 << d {
-			in := make([]bool, d)
-			for i := range d {
-				in[i] = mask>>i&1 == 1
-				if !in[i] {
-					n := bits.OnesCount(uint(mask))
-					terms = append(terms, term{i, mask | 1<<i, mask, 1 / (float64(d) * combin.GeneralizedBinomial(float64(d-1), float64(n)))})
-				}
-			}
-			at(in)
-		}
-		return coalitions, terms
-	}
-	for range permutations {
-		order := rng.Perm(d)
-		for range 2 {
-			in := make([]bool, d)
-			before := at(in)
-			for _, i := range order {
-				in[i] = true
-				after := at(in)
-				terms = append(terms, term{i, after, before, 1.0 / (2 * permutations)})
-				before = after
-			}
-			slices.Reverse(order)
-		}
-	}
-	return coalitions, terms
-}
-
-// sum adds up the terms of each of d players in a game with these values.
-func sum(d int, terms []term, v []float64) []float64 {
-	out := make([]float64, d)
-	for _, t := range terms {
-		out[t.player] += t.weight * (v[t.with] - v[t.without])
-	}
-	return out
-}
-
-// pickFreeze returns the places from which sobolIndices are estimated: n random ones (A),
-// n others (B), and for each parameter those of A with this parameter from B.
-func pickFreeze(space *spaces.Space, n int, rng *rand.Rand) []spaces.Point {
-	d := space.Len()
-	u := make([]float64, d)
-	points := make([]spaces.Point, 0, n*(d+2))
-	for range 2 * n {
-		for i := range u {
-			u[i] = rng.Float64()
-		}
-		points = append(points, space.FromUniform(u))
-	}
-	for i := range d {
-		for k := range n {
-			p := slices.Clone(points[k])
-			copyParam(space, i, p, points[n+k])
-			points = append(points, p)
-		}
-	}
-	return points
-}
-
-// sobolIndices estimates the first-order and the total indices of d parameters from the
-// values at pickFreeze's places, after Saltelli et al. (2010) and Jansen (1999):
-//
-//	S_i = 1/n Σ f(B) (f(A_B^i) − f(A)) / V,   T_i = 1/2n Σ (f(A) − f(A_B^i))² / V,
-//
-// with f less its mean, and 0 ≤ S_i ≤ T_i ≤ 1, which estimates can miss.
-func sobolIndices(f []float64, n, d int) (main, total []float64) {
-	main, total = make([]float64, d), make([]float64, d)
-	mean, variance := stat.MeanVariance(f[:2*n], nil)
-	if !(variance > 0) {
-		return main, total
-	}
-	for i := range d {
-		for k, v := range f[(2+i)*n : (3+i)*n] {
-			main[i] += (f[n+k] - mean) * (v - f[k]) / (float64(n) * variance)
-			total[i] += (v - f[k]) * (v - f[k]) / (2 * float64(n) * variance)
-		}
-		total[i] = math.Min(total[i], 1)
-		main[i] = math.Min(math.Max(main[i], 0), total[i])
-	}
-	return main, total
 }

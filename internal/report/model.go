@@ -4,37 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// Model is what the optimizer believes of the objective after the last trial, in the
-// objective's units as the program prints it.
+// Model is what is believed of the objective after the last trial, in the objective's units
+// as the program prints it. Warp, Noise, Lengths, Lipschitz and what is ruled out are the
+// optimizer's; the rest is of a model made to be shown, see anova.go.
 type Model struct {
-	// Told is how many trials it knows; of very many, some are left out.
+	// Told is how many trials the latter knows: of many, those that represent the space.
 	Told      int                      `json:"told"`
 	Warp      string                   `json:"warp"`
 	Noise     float64                  `json:"noise"`
 	Lengths   []float64                `json:"lengths"` // one for each coordinate of the cube
 	Lipschitz *optimizer.LipschitzNote `json:"lipschitz,omitempty"`
 	// Rank is the rank correlation (Spearman's) of values with what a model predicts that
-	// does not know them: each fifth of the trials from the others. Within is the share of
-	// values within the 95 % interval predicted.
+	// does not know them, one after the other. Within is the share of values within the 95 %
+	// interval predicted.
 	Rank   float64 `json:"rank,omitempty"`
 	Within float64 `json:"within,omitempty"`
 	// Poor says why nothing should be concluded from the model; empty if it is good enough.
 	Poor string `json:"poor,omitempty"`
 	// Slices lead through the best trial, one for each parameter. Maps are of pairs.
-	Slices     []Slice     `json:"slices,omitempty"`
-	Maps       []Map       `json:"maps,omitempty"`
-	Importance *Importance `json:"importance,omitempty"`
+	Slices     []Slice      `json:"slices,omitempty"`
+	Maps       []Map        `json:"maps,omitempty"`
+	Importance *Importances `json:"importance,omitempty"`
 
 	values int // that there were
 }
@@ -99,15 +97,19 @@ func (s *Study) known() ([]optimizer.Observation, optimizer.Query) {
 }
 
 // told is an optimizer that knows the observations.
-func (s *Study) told(observations []optimizer.Observation) (optimizer.Drawer, error) {
+func (s *Study) told(observations []optimizer.Observation) (optimizer.Explainer, error) {
 	search := s.state.Search
-	opt, err := optimizer.New(search.Space, s.state.Config.Seed, search.Settings, s.state.Inherited()...)
+	settings := search.Settings
+	if m := settings.Method; m != "" && m != optimizer.MethodLBO {
+		settings = optimizer.Settings{} // a method without a model is looked at with that of one that has
+	}
+	opt, err := optimizer.New(search.Space, s.state.Config.Seed, settings, s.state.Inherited()...)
 	if err != nil {
 		return nil, err
 	}
-	model, ok := opt.(optimizer.Drawer)
+	model, ok := opt.(optimizer.Explainer)
 	if !ok {
-		return nil, fmt.Errorf("the method %s has no model", search.Settings.Method)
+		return nil, errors.New("the optimizer has no model")
 	}
 	for _, o := range observations {
 		if err := opt.Tell(o); err != nil {
@@ -148,37 +150,60 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{values: len(s.valued()), Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
-	for i, p := range s.Params {
-		m.Slices = append(m.Slices, s.slice(p.Name, e, e.Beliefs[i*(sliceSteps+1):(i+1)*(sliceSteps+1)]))
-	}
-	if err := s.check(ctx, m, observations); err != nil {
+	f, err := s.fit(ctx, 0)
+	if err != nil {
 		return nil, err
 	}
-	if m.Poor == "" {
-		if m.Importance, err = s.importance(ctx, model, q); err != nil {
+	m = &Model{values: len(s.valued()), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz,
+		Rank: f.rank, Within: f.within, Poor: f.poor}
+	for i, p := range s.Params {
+		along := points[i*(sliceSteps+1) : (i+1)*(sliceSteps+1)]
+		m.Slices = append(m.Slices, slice(p.Name, e.Best, e.Beliefs[i*(sliceSteps+1):(i+1)*(sliceSteps+1)], f.beliefs(best.Point, along, i)))
+	}
+	for k := range s.state.Config.Objectives() {
+		of := f
+		if k > 0 {
+			if of, err = s.fit(ctx, k); err != nil {
+				return nil, err
+			}
+		}
+		if of.poor != "" {
+			continue
+		}
+		im, err := s.importance(ctx, of)
+		if err != nil {
 			return nil, err
 		}
+		if m.Importance == nil {
+			m.Importance = &Importances{Importance: *im}
+		} else {
+			m.Importance.Others = append(m.Importance.Others, *im)
+		}
 	}
-	return m, s.maps(ctx, m, model, q)
+	return m, s.maps(ctx, m, f, model, q)
 }
 
-// slice turns beliefs along an axis into the program's units.
-func (s *Study) slice(name string, e optimizer.Explanation, beliefs []optimizer.Belief) Slice {
+// slice is what is believed along an axis.
+func slice(name string, best float64, bounds []optimizer.Belief, beliefs []belief) Slice {
 	out := Slice{Param: name}
 	for k, b := range beliefs {
-		low, high := s.good(b.Low), s.good(b.High)
 		out.Places = append(out.Places, float64(k)/sliceSteps)
-		out.Mean = append(out.Mean, s.good(b.Mean))
-		out.Low, out.High = append(out.Low, math.Min(low, high)), append(out.High, math.Max(low, high))
-		out.Ruled = append(out.Ruled, b.Upper < e.Best)
+		out.Mean, out.Low, out.High = append(out.Mean, b.mean), append(out.Low, b.low), append(out.High, b.high)
+		out.Ruled = append(out.Ruled, bounds[k].Upper < best)
 	}
 	return out
 }
 
 // maps adds maps of the parameters that matter most, by pairs, through the best trial.
-func (s *Study) maps(ctx context.Context, m *Model, model optimizer.Explainer, q optimizer.Query) error {
-	order := m.Importance.order(len(s.Params))
+func (s *Study) maps(ctx context.Context, m *Model, f *fitted, model optimizer.Explainer, q optimizer.Query) error {
+	var order []int
+	if m.Importance != nil {
+		order = m.Importance.order()
+	} else {
+		for i := range s.Params {
+			order = append(order, i)
+		}
+	}
 	order = order[:min(3, len(order))]
 	space, best := s.state.Search.Space, s.state.Incumbent()
 	var points []spaces.Point
@@ -198,61 +223,12 @@ func (s *Study) maps(ctx context.Context, m *Model, model optimizer.Explainer, q
 	if err != nil {
 		return err
 	}
-	for k, b := range e.Beliefs {
-		to := &m.Maps[k/(mapSize*mapSize)]
-		to.Mean, to.SD = append(to.Mean, s.good(b.Mean)), append(to.SD, b.SD)
-		to.Ruled = append(to.Ruled, b.Upper < e.Best)
-	}
-	return nil
-}
-
-// check predicts each fifth of the values from the others, and says whether that goes
-// well enough to conclude something from the model.
-func (s *Study) check(ctx context.Context, m *Model, observations []optimizer.Observation) error {
-	var predicted, found []float64
-	within := 0
-	const folds = 5
-	fold := rand.New(rand.NewPCG(1, 2)).Perm(len(observations))
-	for f := range folds {
-		var rest []optimizer.Observation
-		var out []optimizer.Observation
-		var points []spaces.Point
-		for i, o := range observations {
-			switch {
-			case fold[i]%folds != f:
-				o.Proposal.Note.State = nil // a fit that knows the others
-				rest = append(rest, o)
-			case o.Status == optimizer.Succeeded:
-				out, points = append(out, o), append(points, o.Proposal.Point)
-			}
+	for k := range m.Maps {
+		to, from := &m.Maps[k], k*mapSize*mapSize
+		for i, b := range f.beliefs(best.Point, points[from:from+mapSize*mapSize], to.x, to.y) {
+			to.Mean, to.SD = append(to.Mean, b.mean), append(to.SD, b.sd)
+			to.Ruled = append(to.Ruled, e.Beliefs[from+i].Upper < e.Best)
 		}
-		model, err := s.told(rest)
-		if err != nil {
-			return err
-		}
-		e, err := model.Explain(ctx, optimizer.Query{Trial: len(s.Trials) + 1}, points)
-		if errors.Is(err, optimizer.ErrNoModel) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		for i, b := range e.Beliefs {
-			predicted, found = append(predicted, b.Mean), append(found, out[i].Value())
-			half := math.Max(b.High-b.Mean, b.Mean-b.Low)
-			if math.Abs(out[i].Value()-b.Mean) <= math.Hypot(half, 1.96*e.Noise) {
-				within++
-			}
-		}
-	}
-	if len(found) < leastForAny {
-		m.Poor = fmt.Sprintf("there are only %d values", len(found))
-		return nil
-	}
-	m.Within = float64(within) / float64(len(found))
-	m.Rank = stat.Correlation(ranks(predicted), ranks(found), nil)
-	if m.Rank < leastRank {
-		m.Poor = fmt.Sprintf("it predicts values that it does not know with a rank correlation of only %.2f", m.Rank)
 	}
 	return nil
 }

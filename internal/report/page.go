@@ -218,19 +218,21 @@ func (s *Study) words() []string {
 		return append(out, "Nothing is said of the model: "+s.NoModel+".")
 	}
 	if m.Told < len(s.valued()) {
-		out = append(out, fmt.Sprintf("The model knows %d of %d trials, the best among them.", m.Told, len(s.Trials)))
+		out = append(out, fmt.Sprintf("The model knows %d of %d trials, those that represent the space.", m.Told, len(s.valued())))
+	}
+	if m.Poor == "" {
+		out = append(out, fmt.Sprintf("Cross-validation: values that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", m.Rank, 100*m.Within))
+	} else {
+		out = append(out, "The model is too poor to say what matters: "+m.Poor+".")
+	}
+	for _, im := range m.Importances() {
+		out = append(out, im.Foremost())
+		if idle := im.Idle(); len(idle) > 0 {
+			out = append(out, fmt.Sprintf("In the best tenth of the space less than 5 %% is left to %s.", strings.Join(idle, ", ")))
+		}
 	}
 	if m.Poor != "" {
-		return append(out, "The model is too poor to say what matters: "+m.Poor+".")
-	}
-	out = append(out, fmt.Sprintf("Told of four fifths of the trials, the model ranks the others with a correlation of %.2f, and %.0f %% of their values lie within its 95 %% interval.", m.Rank, 100*m.Within))
-	if im := m.Importance; im != nil {
-		scale := ""
-		if im.Log {
-			scale = ", on a logarithmic scale"
-		}
-		r := im.Ranked()[0]
-		out = append(out, fmt.Sprintf("%s matters most: it has a part in %.0f %% (%.0f to %.0f %%) of the variance%s.", r.Param, 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High, scale))
+		return out
 	}
 	if l := m.Lipschitz; l != nil {
 		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)

@@ -105,26 +105,50 @@ func (s *Study) predicted() string {
 }
 
 // sensitivity has bars of the shares of the variance, the largest on top.
-func (s *Study) sensitivity() string {
-	return s.bars("What matters", "share of the variance", func(r ParamRow) (Interval, float64) { return r.Total, r.Main.Value })
+func (s *Study) sensitivity() []string {
+	return s.bars("What matters", func(im *Importance) (string, share) {
+		return "share of the variance" + im.scale(), func(r ParamRow) (Interval, float64) { return r.Total, r.Main.Value }
+	})
+}
+
+// amongGood has bars of the shares that are left where the objective is good.
+func (s *Study) amongGood() []string {
+	return s.bars("What matters among the good", func(im *Importance) (string, share) {
+		return "share of the variance in the best tenth" + im.scale(), func(r ParamRow) (Interval, float64) { return r.Good, r.Good.Value }
+	})
 }
 
 // ablation has bars of what each parameter contributes on the way to the best trial.
-func (s *Study) ablation() string {
-	if s.Model == nil || s.Model.Importance == nil {
-		return ""
-	}
-	im := s.Model.Importance
-	return s.bars("From there to here", fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End)),
-		func(r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
+func (s *Study) ablation() []string {
+	return s.bars("Contribution to the gain", func(im *Importance) (string, share) {
+		return fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End)),
+			func(r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value }
+	})
 }
 
-// bars draws a pale bar and its interval, and a full one in it, for each parameter.
-func (s *Study) bars(title, label string, of func(ParamRow) (Interval, float64)) string {
-	if s.Model == nil || s.Model.Importance == nil {
-		return ""
+// share is what is drawn of a parameter: a bar with its interval, and one within it.
+type share func(ParamRow) (Interval, float64)
+
+// bars draws, for each objective of which it is known, a pale bar and its interval, and a full
+// one in it, for each parameter.
+func (s *Study) bars(title string, what func(*Importance) (label string, of share)) []string {
+	if s.Model == nil {
+		return nil
 	}
-	rows := slices.DeleteFunc(slices.Clone(s.Model.Importance.Params), func(r ParamRow) bool { return r.Never })
+	var out []string
+	for _, im := range s.Model.Importances() {
+		name := title
+		if s.state.Config.Several() {
+			name += " to " + im.Objective
+		}
+		label, of := what(&im)
+		out = append(out, s.barsOf(name, label, im.Params, of))
+	}
+	return drawn(out)
+}
+
+func (s *Study) barsOf(title, label string, params []ParamRow, of share) string {
+	rows := slices.DeleteFunc(slices.Clone(params), func(r ParamRow) bool { return r.Never })
 	value := func(r ParamRow) float64 { v, _ := of(r); return v.Value }
 	slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(value(b), value(a)) })
 	rows = rows[:min(len(rows), 15)]

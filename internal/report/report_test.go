@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "draw the golden pictures anew")
 
 // history makes studies from events, a second apart.
 type history struct {
-	t  *testing.T
+	t  testing.TB
 	st study.State
 	n  int
 }
@@ -45,12 +45,12 @@ func (h *history) record(events ...study.Event) {
 	}
 }
 
-func begin(t *testing.T, params ...spaces.Param) *history {
+func begin(t testing.TB, params ...spaces.Param) *history {
 	t.Helper()
 	return beginAs(t, func(*study.Config) {}, params...)
 }
 
-func beginAs(t *testing.T, edit func(*study.Config), params ...spaces.Param) *history {
+func beginAs(t testing.TB, edit func(*study.Config), params ...spaces.Param) *history {
 	t.Helper()
 	h := &history{t: t}
 	c := study.Config{Name: "bowl", Command: command.Command{Argv: []string{"bowl"}}, Params: params, Seed: 1, Dir: "/",
@@ -71,11 +71,15 @@ func (h *history) trial(place ...float64) {
 }
 
 func (h *history) trialOf(place []float64, loss float64) {
-	v := h.st.Space.Decode(h.st.Space.FromUniform(place))
+	h.trialAt(h.st.Space.FromUniform(place), loss)
+}
+
+func (h *history) trialAt(point spaces.Point, loss float64) {
+	v := h.st.Space.Decode(point)
 	n := len(h.st.Trials) + 1
 	gap, expected, result := 0.1, -loss*1.1, metrics(loss)
 	if h.st.Config.Several() {
-		result["size"] = journal.Float(1 - place[0])
+		result["size"] = journal.Float(1 - point[0])
 	}
 	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: []optimizer.Origin{optimizer.OriginInitial, optimizer.OriginModel}[n%2], Values: v,
 		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap}}},
@@ -239,11 +243,11 @@ func wellFormed(svg string) error {
 func TestWhatIsShown(t *testing.T) {
 	of := studies(t)
 	for name, want := range map[string][]string{
-		"finished":      {"history", "importance", "ablation", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
+		"finished":      {"history", "importance", "good", "ablation", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 		"running":       {"history", "slice", "map", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 		"empty":         nil,
 		"all failed":    {"history", "timeline", "origins"},
-		"one parameter": {"history", "importance", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
+		"one parameter": {"history", "importance", "good", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 	} {
 		var got []string
 		for _, p := range plots {
@@ -321,7 +325,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s has changed (%v); look at it, then go test ./report -run Golden -update", file, err)
+		t.Errorf("%s has changed (%v); look at it, then go test ./internal/report -run Golden -update", file, err)
 	}
 }
 
@@ -373,9 +377,9 @@ func TestFront(t *testing.T) {
 }
 
 func fixedModel() *Model {
-	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importance{From: "median", Start: 0.8, End: 0.5, Params: []ParamRow{
-		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, false},
-		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, false}}}}
+	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importances{Importance: Importance{From: "median", Start: 0.8, End: 0.5, Params: []ParamRow{
+		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, Interval{0.6, 0.4, 0.8}, 0.95, false},
+		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, Interval{0.1, 0, 0.2}, 0.05, false}}}}}
 	for _, p := range []string{"x", "kind"} {
 		m.Slices = append(m.Slices, Slice{p, []float64{0, 0.5, 1}, []float64{0.6, 0.5, 0.7}, []float64{0.5, 0.45, 0.5}, []float64{0.8, 0.6, 0.9}, []bool{false, false, true}})
 	}

@@ -15,15 +15,16 @@ func (s *Study) Markdown(w io.Writer) error {
 		fmt.Fprintf(&b, "- %s: %s\n", t[1], t[0])
 	}
 	b.WriteString("\n" + escape(clean(strings.Join(s.words(), " "), 4000)) + "\n")
-	if s.Model != nil && s.Model.Importance != nil {
-		b.WriteString("\n| parameter | part in the variance | alone | on the way to the best |\n| --- | --- | --- | --- |\n")
-		im := s.Model.Importance
-		for _, r := range im.Ranked() {
-			if r.Never {
-				fmt.Fprintf(&b, "| %s | never varied | | |\n", escape(r.Param))
-				continue
+	if s.Model != nil {
+		for _, im := range s.Model.Importances() {
+			fmt.Fprintf(&b, "\n| parameter | part in %s | alone | among the good | on the way to the best |\n| --- | --- | --- | --- | --- |\n", escape(im.Variance()))
+			for _, r := range im.Ranked() {
+				if r.Never {
+					fmt.Fprintf(&b, "| %s | never varied | | | |\n", escape(r.Param))
+					continue
+				}
+				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), r.Good.percent(), im.Share(r.Gain).percent())
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(r.Param), r.Total.percent(), r.Main.percent(), im.Share(r.Gain).percent())
 		}
 	}
 	for _, f := range s.Failures {

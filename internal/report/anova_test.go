@@ -1,0 +1,186 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// mixed is a space of all kinds of parameters, with conditions on two floors.
+func mixed(t *testing.T) *spaces.Space {
+	t.Helper()
+	space, err := spaces.New(
+		spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b"), spaces.String("c")}},
+		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-4, Max: 1, Scale: spaces.Log},
+		spaces.Param{Name: "deep", Kind: spaces.KindBool, When: "kind != 'a'"},
+		spaces.Param{Name: "layers", Kind: spaces.KindInt, Min: 1, Max: 5, Scale: spaces.Log, When: "deep == true"},
+		spaces.Param{Name: "units", Kind: spaces.KindInt, Min: 8, Max: 512},
+		spaces.Param{Name: "drop", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "layers >= 3"},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return space
+}
+
+// told is an ANOVA model of random places of a space, with values of some function.
+func toldOf(t *testing.T, space *spaces.Space, n int, value func(spaces.Point) float64) (*anova, *evidence) {
+	t.Helper()
+	a, err := newANOVA(space, space.Params(), make([]bool, space.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var points []spaces.Point
+	var y []float64
+	for range n {
+		points = append(points, space.Draw(rng))
+		y = append(y, value(points[len(points)-1]))
+	}
+	return a, a.tell(points, y)
+}
+
+func anything(d int) weights {
+	rng := rand.New(rand.NewPCG(3, 4))
+	w := make(weights, 2*d+2)
+	for i := range d {
+		w[i], w[d+i] = math.Log(0.5)+0.3*rng.NormFloat64(), 2+0.3*rng.NormFloat64()
+	}
+	w[2*d], w[2*d+1] = -0.3, -2
+	return w
+}
+
+func TestFunctionsAreOrthonormal(t *testing.T) {
+	space := mixed(t)
+	for i, p := range space.Params() {
+		b, err := basisOf(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, odds := b.places(grid)
+		for k := range b.n {
+			for l := -1; l < b.n; l++ {
+				sum := 0.0
+				for q, u := range at {
+					v := b.at(u)
+					if l < 0 {
+						sum += odds[q] * v[k]
+					} else {
+						sum += odds[q] * v[k] * v[l]
+					}
+				}
+				want := 0.0
+				if k == l {
+					want = 1
+				}
+				if math.Abs(sum-want) > 1e-6 {
+					t.Errorf("%s: functions %d and %d: %v; want %v", space.Params()[i].Name, k, l, sum, want)
+				}
+			}
+		}
+	}
+}
+
+func TestPosteriorGradient(t *testing.T) {
+	a, e := toldOf(t, mixed(t), 20, func(p spaces.Point) float64 { return p[0] + math.Sin(3*p[3]) + p[4]*p[5] })
+	w := anything(len(a.params))
+	s, ok := a.at(e, w)
+	if !ok {
+		t.Fatal("no posterior")
+	}
+	for i := range w {
+		const h = 1e-5
+		up, down := append(weights{}, w...), append(weights{}, w...)
+		up[i] += h
+		down[i] -= h
+		su, _ := a.at(e, up)
+		sd, _ := a.at(e, down)
+		if want := (su.lp - sd.lp) / (2 * h); math.Abs(s.grad[i]-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("derivative by weight %d: %v; by a difference %v", i, s.grad[i], want)
+		}
+	}
+}
+
+// Functions that are drawn go through the values, as far apart as the noise says, and
+// their mean is that of the process.
+func TestDraws(t *testing.T) {
+	a, e := toldOf(t, mixed(t), 25, func(p spaces.Point) float64 { return p[0] - 0.5 + math.Sin(3*p[3]) })
+	s, ok := a.at(e, anything(len(a.params)))
+	if !ok {
+		t.Fatal("no posterior")
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	const n = 400
+	noise := s.w.noise()*s.w.noise() + leastNoise
+	for at := range e.y {
+		row := make([][]float64, len(a.params))
+		for i := range row {
+			for k := range e.phi[i] {
+				row[i] = append(row[i], e.phi[i][k][at])
+			}
+		}
+		mean, square := 0.0, 0.0
+		for range n {
+			v := a.draw(e, s, rng).of(row)
+			mean += v / n
+			square += v * v / n
+		}
+		// The mean and the variance at a place that was told (Rasmussen and Williams 2006,
+		// eq. 2.25 and 2.26): y − σ² α, σ² − σ⁴ K⁻¹.
+		want, variance := e.y[at]-noise*s.alpha[at], noise-noise*noise*s.inverse.At(at, at)
+		if math.Abs(mean-want) > 4*math.Sqrt(variance/n) || math.Abs((square-mean*mean)/variance-1) > 0.35 {
+			t.Errorf("place %d: mean %v, variance %v; want %v, %v", at, mean, square-mean*mean, want, variance)
+		}
+		if at == 5 {
+			break
+		}
+	}
+}
+
+// The shares in closed form are those that many places show, and Shapley values those of
+// the game of all parameters.
+func TestSharesAndShapleyOfADraw(t *testing.T) {
+	space := mixed(t)
+	a, e := toldOf(t, space, 12, func(p spaces.Point) float64 { return p[0] + 3*p[3] })
+	s, ok := a.at(e, anything(len(a.params)))
+	if !ok {
+		t.Fatal("no posterior")
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	f := a.draw(e, s, rng)
+	d := space.Len()
+	settings, odds := a.settings(rng)
+	main, total := f.sobol(settings, odds)
+	const n = 20000
+	var values []float64
+	for _, p := range pickFreeze(space, n, rng) {
+		values = append(values, f.of(a.features(p)))
+	}
+	wantMain, wantTotal := sobolIndices(values, n, d)
+	for i := range d {
+		if math.Abs(main[i]-wantMain[i]) > 0.03 || math.Abs(total[i]-wantTotal[i]) > 0.03 {
+			t.Errorf("parameter %d: %.3f alone, %.3f in all; many places say %.3f, %.3f", i, main[i], total[i], wantMain[i], wantTotal[i])
+		}
+	}
+
+	from, to := space.FromUniform([]float64{0.1, 0.2, 0.1, 0.3, 0.4, 0.1}), space.FromUniform([]float64{0.9, 0.7, 0.9, 0.9, 0.8, 0.9})
+	coalitions, terms := shapley(d, rng)
+	var v []float64
+	for _, in := range coalitions {
+		p := append(spaces.Point{}, from...)
+		for i := range d {
+			if in[i] {
+				copyParam(space, i, p, to)
+			}
+		}
+		v = append(v, f.of(a.features(p)))
+	}
+	got := f.shapley(from, to)
+	for i, want := range sum(d, terms, v) {
+		if math.Abs(got[i]-want) > 1e-9 {
+			t.Errorf("parameter %d: a Shapley value of %v; want %v", i, got[i], want)
+		}
+	}
+}
