@@ -57,9 +57,9 @@ var floors = map[string]place{
 	"session":         {4, []string{"internal/shell", "internal/sweep", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
 	"session/sharing": {4, nil},
 	"spec":            {4, []string{"runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
-	"internal/report": {4, []string{"study", "optimizer", "spaces"}},
 
-	"cmd/lbotune": {5, []string{"session/sharing", "internal/shell", "internal/sweep", "study/command", "spec", "internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
+	"cmd/lbotune/internal/report": {5, []string{"study", "optimizer", "spaces"}},
+	"cmd/lbotune":                 {5, []string{"session/sharing", "internal/shell", "internal/sweep", "study/command", "spec", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
 
 	"docs/images/terminal":       {0, nil},
 	"internal/testing/effort":    {0, nil},

@@ -1,4 +1,4 @@
-"""What Optuna's fANOVA says of trials, for internal/report's TestWhatMattersIsTrue at length.
+"""What Optuna's fANOVA says of trials, for cmd/lbotune/internal/report's TestWhatMattersIsTrue at length.
 
 Reads one JSON object a line: "levels" (of each parameter 0, or of how many it is a choice),
 "points" (a number between 0 and 1, or null where a parameter does not exist, for each) and

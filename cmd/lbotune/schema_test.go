@@ -19,7 +19,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/lbotune/lbotune/internal/report"
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/report"
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )

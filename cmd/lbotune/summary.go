@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/report"
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"

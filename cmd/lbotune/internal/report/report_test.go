@@ -325,7 +325,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s has changed (%v); look at it, then go test ./internal/report -run Golden -update", file, err)
+		t.Errorf("%s has changed (%v); look at it, then go test ./cmd/lbotune/internal/report -run Golden -update", file, err)
 	}
 }
 

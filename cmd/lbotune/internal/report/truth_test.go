@@ -610,7 +610,7 @@ func fanova(t *testing.T) (ask func(p problem, space *spaces.Space, points []spa
 		t.Log("Optuna is not installed: nothing is compared with its fANOVA")
 		return nil
 	}
-	cmd := exec.CommandContext(t.Context(), "/usr/bin/python3", "../../bench/scripts/importance-peer.py")
+	cmd := exec.CommandContext(t.Context(), "/usr/bin/python3", "../../../../bench/scripts/importance-peer.py")
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
 	if err := errors.Join(err1, err2, cmd.Start()); err != nil {

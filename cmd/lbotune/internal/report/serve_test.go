@@ -186,7 +186,7 @@ func TestAPI(t *testing.T) {
 	if err := json.Unmarshal([]byte(get("/api/v1/study")), &answer); err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../../docs/seeing.md")
+	page, err := os.ReadFile("../../../../docs/seeing.md")
 	if err != nil {
 		t.Fatal(err)
 	}

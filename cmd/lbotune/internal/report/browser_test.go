@@ -394,7 +394,7 @@ func TestFolderInABrowser(t *testing.T) {
 // The figures of docs/seeing.md for large studies: when something is first seen of the page,
 // when all of it is there, and how long it takes to mark a trial.
 //
-//	LBOTUNE_LONG_TESTS=1 go test ./internal/report -run ManyTrialsInABrowser -v
+//	LBOTUNE_LONG_TESTS=1 go test ./cmd/lbotune/internal/report -run ManyTrialsInABrowser -v
 func TestManyTrialsInABrowser(t *testing.T) {
 	if !effort.Long() {
 		t.Skip("draws tens of thousands of trials")
