@@ -18,7 +18,7 @@ func newImportance(g *global) *cobra.Command {
 space, whatever the method that chose them. VARIANCE is the share of the objective's variance
 over the whole space in which a parameter has a part, ALONE what is due to it alone; GOOD the
 share of the variance that is left in the best tenth of the space: what has none can be left
-as it is. GAIN is its share of the way from today's values, or the median trial, to the best
+as it is. GAIN is its share of the way from today's values, or the first trial, to the best
 one (Shapley values). Each has a 90 % interval. Where the model is too poor to tell, that is
 said instead, and the exit code is 5.`,
 		Args: cobra.ExactArgs(1),

@@ -19,8 +19,8 @@ import (
 // Importance says what the parameters do to the objective, judging by a model made for it.
 type Importance struct {
 	Objective string `json:"objective"`
-	// From is where the ablation begins: "default" for today's values, else "median" for
-	// the median trial. It ends at Trial, the best.
+	// From is where the ablation begins: "default" for today's values, else "first" for
+	// the first trial that succeeded. It ends at Trial, the best.
 	From  string `json:"from"`
 	Trial int    `json:"trial"`
 	// Start and End are the values there, the model's where no trial has been.
@@ -157,7 +157,7 @@ type fitted struct {
 	k         int // which objective
 	objective study.Metric
 	best      *study.Trial
-	median    *study.Trial
+	first     *study.Trial
 	log       bool // it is of the logarithm of the objective
 	mean, sd  float64
 	draws     []*surface
@@ -176,7 +176,8 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 		ranked = slices.Clone(ranked)
 		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
 	}
-	m.best, m.median = s.state.Incumbent(), ranked[len(ranked)/2].Trial
+	m.best = s.state.Incumbent()
+	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
 	if k > 0 {
 		m.best = ranked[0].Trial
 	}
@@ -309,8 +310,8 @@ func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []b
 func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) {
 	space, d := s.state.Search.Space, len(s.Params)
 	rng := rand.New(rand.NewPCG(17, 5))
-	im := &Importance{Objective: m.objective.Name, From: "median", Trial: m.best.Number, Log: m.log}
-	base := m.median.Point
+	im := &Importance{Objective: m.objective.Name, From: "first", Trial: m.best.Number, Log: m.log}
+	base := m.first.Point
 	if v, ok := s.state.Search.Default(s.state.Space); ok {
 		if p, err := s.state.Search.Encode(v); err == nil && !m.best.Values.Equal(v) {
 			im.From, base = "default", p

@@ -377,7 +377,7 @@ func TestFront(t *testing.T) {
 }
 
 func fixedModel() *Model {
-	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importances{Importance: Importance{From: "median", Start: 0.8, End: 0.5, Params: []ParamRow{
+	m := &Model{Told: 4, Rank: 0.9, Within: 1, Importance: &Importances{Importance: Importance{From: "first", Start: 0.8, End: 0.5, Params: []ParamRow{
 		{"x", Interval{0.2, 0.1, 0.3}, Interval{0.7, 0.6, 0.8}, Interval{0.8, 0.7, 0.9}, Interval{0.6, 0.4, 0.8}, 0.95, false},
 		{"kind", Interval{0.1, -0.1, 0.2}, Interval{0.1, 0, 0.3}, Interval{0.2, 0.1, 0.3}, Interval{0.1, 0, 0.2}, 0.05, false}}}}}
 	for _, p := range []string{"x", "kind"} {
