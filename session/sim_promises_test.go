@@ -102,7 +102,7 @@ func (s *simulation) counted(st *study.State, journal string) {
 	if b := st.Best(); b != nil && st.Infeasible() > 0 && len(st.Config.Broken(st.Means(b))) == 0 {
 		y.add("with a best that holds limits which others break")
 	}
-	for kind, text := range map[string]string{"an attempt was interrupted": `"kind":"interrupted"`, "an attempt was lost": `"kind":"lost"`, "the disk was full": `"kind":"disk"`,
+	for kind, text := range map[string]string{"an attempt was interrupted": `"kind":"interrupted"`, "an attempt was lost": `"kind":"lost"`, "the disk was full": `"kind":"disk full"`,
 		"a secret was hidden": "[" + simSecretName + "]", "a value was enqueued": `"type":"enqueue"`, "a trial was excluded": `"type":"exclude"`, "a trial was handed out": `"hand":true`,
 		"a trial was confirmed": `"type":"confirmed"`, "a range was changed": `"type":"config"`, "a trial was continued": `"continues":`, "something earlier was read": `"type":"earlier"`} {
 		if strings.Contains(journal, text) {
