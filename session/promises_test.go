@@ -127,7 +127,10 @@ type formerClash struct {
 	seed     uint64
 }
 
-var formerClashes = []formerClash{}
+var formerClashes = []formerClash{
+	{"asha+slots, gpus+workers", 202472},
+	{"gap+warm start, same+default", 100},
+}
 
 // refusals are what lbotune check says of settings that cannot stand together.
 var refusals = []string{

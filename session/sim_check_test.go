@@ -229,12 +229,13 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 func (m *simModel) finished(e study.Finished) {
 	m.simulation.ends[e.Trial]++
 	m.ends[fmt.Sprintf("%d.%d", e.Trial, e.Attempt)] = fmt.Sprint(e.Status, e.Metrics)
-	if t := m.trial(e.Trial); t != nil && t.hand {
-		t.done = true
+	known := m.trial(e.Trial)
+	if known != nil && known.hand {
+		known.done = true
 		return
 	}
 	f := e.Failure
-	if e.Status == optimizer.Pruned && f != nil && f.Kind == study.FailPruned && m.config.Resource() != "" {
+	if e.Status == optimizer.Pruned && f != nil && f.Kind == study.FailPruned && m.config.Resource() != "" && known != nil && known.cut == nil {
 		f = nil // it has a value, of less than all of the resource
 	}
 	t := m.ended(e.Trial, e.Attempt, e.Metrics, f, false)

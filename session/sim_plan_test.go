@@ -125,11 +125,11 @@ func (p *simPlan) most() int {
 // workers is what the step sets them to.
 func (s simStep) workers() int { return 1 + s.n%4 }
 
-// repeatable reports whether the same study without disturbance must be equal to this one. A
-// limit at which trials are stopped is not, for a trial whose lbotune is dead goes on beyond it,
-// nor is a guard that begins anew in each session.
+// repeatable reports whether the same study without disturbance must be equal to this one. Where
+// trials are stopped early it need not be, for one whose lbotune is dead may come to its end, nor
+// with a guard that begins anew in each session.
 func (p *simPlan) repeatable() bool {
-	if p.sheet != nil && (p.config.Run.FailureGuard > 0 || slices.ContainsFunc(p.config.Metrics, study.Metric.StopsEarly)) {
+	if p.sheet != nil && (p.config.Run.FailureGuard > 0 || p.config.Prunes() || slices.ContainsFunc(p.config.Metrics, study.Metric.StopsEarly)) {
 		return false
 	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Time == 0 &&
