@@ -87,8 +87,10 @@ func (s *simulation) promised(st *study.State, journal string) {
 	s.bestHolds(st)
 	s.staysSafe(st)
 	s.nothingLeft(st)
-	if strings.Contains(journal, strconv.Quote(simSecret)[1:len(simSecret)-1]) || strings.Contains(journal, simSecret) {
-		s.fault("the journal holds the secret")
+	for _, piece := range strings.Split(simSecret, `"of"`) { // however it is quoted
+		if strings.Contains(journal, piece) {
+			s.fault("the journal holds %s of the secret", piece)
+		}
 	}
 }
 

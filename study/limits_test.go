@@ -326,7 +326,7 @@ func TestGapBesideEarlierResults(t *testing.T) {
 }
 
 // By a rule that stops what cannot become the best, no trial is stopped for one that could not
-// be the best itself: it breaks a limit, or lies outside of the ranges by now. What ended well
+// be the best itself: it breaks a limit, was stopped at one, or lies outside of the ranges by now. What ended well
 // sets the bar by its value.
 func TestNoBarForOthers(t *testing.T) {
 	st := limited(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "reachable", MaxStep: 4, Slope: 1} })
@@ -346,7 +346,10 @@ func TestNoBarForOthers(t *testing.T) {
 		}
 		return finished, forgotten
 	}
-	if a, b := told(); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{2}) {
+	apply(t, st, study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Values: values(0.5, 3)})
+	apply(t, st, study.Cut{Trial: 3, Attempt: 1, Metric: "size", Reading: study.Reading{Step: 3, Value: 12}}) // and step 4 was read
+	apply(t, st, study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 0.25, "size": 12}})
+	if a, b := told(); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{2, 3}) {
 		t.Errorf("trials %v set the bar, %v do not", a, b)
 	}
 	narrow := st.Config
