@@ -65,6 +65,9 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 	if a.variable() != "" {
 		files = append(files, runner.File{Name: study.ResultName})
 	}
+	if a.config.Run.SlotCount() > 1 {
+		files = append(files, runner.File{Name: study.SlotName, Content: []byte(strconv.Itoa(a.slot) + "\n")})
+	}
 	return files, nil
 }
 

@@ -68,7 +68,12 @@ var settings = []setting{
 		}
 	},
 		cells: simulated(cells{interval: uncounted})},
-	{name: "relations", keys: []string{"where"}, draw: func(s *simSheet) { s.where = append(s.where, "x <= n / 4") },
+	{name: "relations", keys: []string{"where"}, draw: func(s *simSheet) {
+		s.where = append(s.where, "x <= n / 4")
+		if s.chance(60) { // what can be listed takes no time
+			s.unset("params.x", "step", "0.25")
+		}
+	},
 		cells: simulated(cells{interval: uncounted})},
 	{name: "default", keys: []string{"params.default"}, draw: func(s *simSheet) { s.late = append(s.late, func() { today(s) }) },
 		cells: simulated(cells{interval: apart})},
@@ -271,6 +276,8 @@ var settings = []setting{
 		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
 	{name: "exclude", draw: befalls("exclude", "include"),
 		cells: simulated(cells{interval: uncounted})},
+	{name: "requests while it runs", draw: befalls("steer"),
+		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
 	{name: "note", draw: befalls("note"),
 		cells: simulated(cells{interval: apart})},
 	{name: "changed ranges", draw: befalls("narrow", "widen"),

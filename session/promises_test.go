@@ -131,6 +131,7 @@ var formerClashes = []formerClash{
 	{"asha+slots, gpus+workers", 202472},
 	{"gap+warm start, same+default", 100},
 	{"stop at a limit+reachable", 301125},
+	{"confirm+slots, gpus", 400145},
 }
 
 // refusals are what lbotune check says of settings that cannot stand together.

@@ -133,7 +133,7 @@ func (p *simPlan) repeatable() bool {
 		return false
 	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Time == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen")
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen", "steer")
 }
 
 // simpler returns plans that are a bit simpler.

@@ -106,7 +106,7 @@ func (s *simulation) counted(st *study.State, journal string) {
 	}
 	for kind, text := range map[string]string{"an attempt was interrupted": `"kind":"interrupted"`, "an attempt was lost": `"kind":"lost"`, "the disk was full": `"kind":"disk full"`,
 		"a secret was hidden": "[" + simSecretName + "]", "a value was enqueued": `"type":"enqueue"`, "a trial was excluded": `"type":"exclude"`, "a trial was handed out": `"hand":true`,
-		"a trial was confirmed": `"type":"confirmed"`, "a range was changed": `"type":"config"`, "a trial was continued": `"continues":`, "something earlier was read": `"type":"earlier"`} {
+		"a trial was confirmed": `"type":"confirmed"`, "a range was changed": `"type":"config"`, "a trial was continued": `"continues":`, "something earlier was read": `"type":"earlier"`, "a request was fulfilled": `"request":`} {
 		if strings.Contains(journal, text) {
 			y.add(kind)
 		}
@@ -219,9 +219,12 @@ func (s *simulation) nothingLeft(st *study.State) {
 		s.fault("%v", err)
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{"journal.jsonl", "trials", "setup", "hooks.log"}, e.Name()) {
+		if !slices.Contains([]string{"journal.jsonl", "trials", "setup", "hooks.log"}, e.Name()) && !(e.Name() == "requests" && s.plan.has("steer")) {
 			s.fault("the study's directory holds %s", e.Name())
 		}
+	}
+	if left, err := study.ReadRequests(study.Layout(s.dir)); err != nil || len(left) > 0 {
+		s.fault("requests are left: %v, %v", left, err)
 	}
 	s.hooksRanOnce(st)
 	trials, _ := os.ReadDir(filepath.Join(s.dir, "trials"))
@@ -234,7 +237,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 		}
 	}
 	best := st.Best()
-	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "narrow", "widen") {
+	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "narrow", "widen", "steer") {
 		return
 	}
 	if !there[fmt.Sprintf("%06d", best.Number)] {

@@ -103,7 +103,7 @@ func (s *simSheet) steps(kinds ...string) {
 }
 
 func (s *simSheet) step(kind string) simStep {
-	return simStep{kind: kind, at: time.Duration(s.rng.Int64N(int64(12 * time.Second))), n: 1 + s.rng.IntN(40), pick: s.rng.Uint64()}
+	return simStep{kind: kind, at: time.Duration(s.rng.Int64N(1 + s.rng.Int64N(int64(12*time.Second)))), n: 1 + s.rng.IntN(40), pick: s.rng.Uint64()}
 }
 
 func (s *simSheet) chance(percent int) bool { return s.rng.IntN(100) < percent }
@@ -413,6 +413,34 @@ func (s *simulation) change(c *study.Config, step simStep) {
 		s.fault("%v: %v", step, err)
 	}
 	s.disk = s.disk.Kill()
+}
+
+// steer leaves requests while the study runs, until it is over.
+func (s *simulation) steer(step simStep, over <-chan struct{}) {
+	c := s.plan.config // that of the study may be in use
+	for i := range 1 + step.n%3 {
+		r := study.Request{Action: study.ActionExclude, Trial: 1 + (step.n+i)%8}
+		switch (step.pick >> i) % 3 {
+		case 0:
+			r.Action = study.ActionInclude
+		case 1:
+			v, err := drawnValues(c, step.pick+uint64(i))
+			if err != nil {
+				s.fault("%v", err)
+				return
+			}
+			r = study.Request{Action: study.ActionEnqueue, Values: v}
+			s.enqueued = append(s.enqueued, v)
+		}
+		if _, err := r.Submit(study.Layout(s.dir)); err != nil {
+			s.fault("%v: %v", step, err)
+		}
+		select {
+		case <-time.After(time.Duration(step.n) * 20 * time.Millisecond):
+		case <-over:
+			return
+		}
+	}
 }
 
 // allowed is an error unless it says one of some words.

@@ -278,6 +278,8 @@ func (s *simulation) work(st *session.Study, step simStep, die faultfs.Fault) er
 					return
 				}
 			}
+		case "steer":
+			s.steer(step, over)
 		case "full":
 			s.machine.fill(true)
 			select {
