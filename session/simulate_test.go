@@ -170,7 +170,10 @@ func (s *simulation) fault(format string, args ...any) {
 
 func (s *simulation) run() {
 	c := s.plan.config
-	defer s.machine.powerCut() // whatever lives that should not
+	defer func() {
+		s.machine.powerCut()        // whatever lives that should not
+		time.Sleep(2 * time.Second) // until no end waits for a stop
+	}()
 	for _, step := range s.plan.steps {
 		switch step.kind {
 		case "enqueue", "exclude", "include", "note", "ask", "tell":
