@@ -76,10 +76,23 @@ func TestPromises(t *testing.T) {
 		})
 	}
 	workers.Wait()
+	if os.Getenv("LBOTUNE_SIMULATE") == "" && !testing.Short() {
+		for _, what := range mustHappen {
+			if tally.of[what] == 0 {
+				t.Errorf("in none of the studies: %s", what)
+			}
+		}
+	}
 	for _, what := range slices.Sorted(maps.Keys(tally.of)) {
 		t.Logf("%6d %s", tally.of[what], what)
 	}
 }
+
+// mustHappen is what the promises are about; studies in which it never happens show nothing.
+var mustHappen = []string{"a range was changed", "a request was fulfilled", "a secret was hidden", "a trial was confirmed", "a trial was continued",
+	"a trial was excluded", "a trial was handed out", "a value was enqueued", "an attempt was interrupted", "an attempt was lost", "ended by a certificate",
+	"something earlier was read", "stopped at a limit", "stopped early", "stopped since it cannot be the best", "the disk was full",
+	"with a best that holds limits which others break", "with a safety limit"}
 
 // promisesBase makes what drawn studies need, and returns the directory in which they lie.
 func promisesBase(t *testing.T) string {

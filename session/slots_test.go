@@ -3,12 +3,15 @@ package session_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -54,6 +57,20 @@ func TestRejoinedKeepTheirSlots(t *testing.T) {
 			t.Errorf("%d rejoined; %d new ones at a time, in slots %v", second.attached.Load(), second.most, started)
 		}
 		time.Sleep(2 * time.Hour)
+	})
+}
+
+// A spec that was checked with one worker may have a file of that name.
+func TestFileNamedSlot(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials, cfg.Run.Workers = 1, 2
+		cfg.Files = []command.File{{To: study.SlotName, Text: "mine"}}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer})
+		text, err := os.ReadFile(filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.SlotName))
+		if err != nil || string(text) != "mine" || !st.Trials[0].Succeeded() {
+			t.Errorf("the file has %q, %v", text, err)
+		}
 	})
 }
 
