@@ -156,17 +156,34 @@ func (s *simulation) valuesArrive(st *study.State) {
 		if _, err := space.Encode(t.Values); err != nil && !t.Outside {
 			s.fault("trial %d has %v: %v", t.Number, t.Values, err)
 		}
-		if t.Origin == optimizer.OriginGiven && !slices.ContainsFunc(s.enqueued, func(v spaces.Values) bool {
-			for _, a := range v {
-				if got, ok := t.Values.Get(a.Name); !ok || got != a.Value {
-					return false
-				}
-			}
-			return true
-		}) {
+		if t.Origin == optimizer.OriginGiven && !slices.ContainsFunc(s.enqueued, func(v spaces.Values) bool { return has(t, v) }) {
 			s.fault("trial %d has the values %v, which nobody has enqueued", t.Number, t.Values)
 		}
 	}
+	for _, v := range s.enqueued {
+		asked, ran := 0, 0
+		for _, w := range s.enqueued {
+			if w.Equal(v) {
+				asked++
+			}
+		}
+		for _, t := range st.Trials {
+			if t.Origin == optimizer.OriginGiven && has(t, v) {
+				ran++
+			}
+		}
+		if ran > asked {
+			s.fault("%v was enqueued %d times, and %d trials have it", v, asked, ran)
+		}
+	}
+}
+
+// has reports whether a trial has the values.
+func has(t *study.Trial, v spaces.Values) bool {
+	return !slices.ContainsFunc(v, func(a spaces.Assignment) bool {
+		got, ok := t.Values.Get(a.Name)
+		return !ok || got != a.Value
+	})
 }
 
 // bestHolds: the trial that is shown as the best holds the limits if any does.
