@@ -14,6 +14,7 @@ const (
 	apart  = "apart"
 	either = "either"
 
+	unproven  = "weaker: docs/safety.md: is not run again where nothing shows any more that it is safe: it fails"
 	uncounted = "weaker: docs/reliability.md: Intervals were counted on functions of floats"
 )
 
@@ -275,13 +276,13 @@ var settings = []setting{
 	{name: "enqueue", draw: befalls("enqueue"),
 		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
 	{name: "exclude", draw: befalls("exclude", "include"),
-		cells: simulated(cells{interval: uncounted})},
+		cells: simulated(cells{blame: unproven, interval: uncounted})},
 	{name: "requests while it runs", draw: befalls("steer"),
-		cells: simulated(cells{safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
+		cells: simulated(cells{blame: unproven, safe: "weaker: docs/safety.md: Outside of the promise are values that you", interval: uncounted})},
 	{name: "note", draw: befalls("note"),
 		cells: simulated(cells{interval: apart})},
 	{name: "changed ranges", draw: befalls("narrow", "widen"),
-		cells: simulated(cells{blame: "weaker: docs/safety.md: is not run again where nothing shows any more that it is safe: it fails", interval: uncounted})},
+		cells: simulated(cells{blame: unproven, interval: uncounted})},
 	{name: "ask and tell, drive", draw: befalls("ask", "tell"),
 		cells: simulated(cells{value: "test: session/ask_test.go TestTellMetrics", blame: apart, left: apart, interval: apart})},
 	{name: "stop, resume", draw: befalls("stop1", "stop2", "stop3", "leave"),

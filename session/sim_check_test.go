@@ -202,8 +202,8 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 		t.retries++
 	}
 	switch {
-	case r == nil && f != nil && f.Kind == study.FailLaunch && m.config.Safety != nil && m.plan.has("narrow"):
-		// it was safe for the ranges of before
+	case r == nil && f != nil && f.Kind == study.FailLaunch && m.config.Safety != nil && m.plan.has("narrow", "exclude", "steer"):
+		// it was safe for the ranges of before, or by what has been excluded
 	case r == nil:
 		if f == nil || f.Kind != study.FailLost && f.Kind != study.FailInterrupted && f.Kind != study.FailTold {
 			m.fault("attempt %d.%d never ran, and ended with %v, %v", n, attempt, metrics, f)
