@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -125,23 +126,15 @@ func (s *simSheet) text() string {
 		fmt.Fprintf(&b, "where = [\"%s\"]\n", strings.Join(s.where, `", "`))
 	}
 	for _, name := range append([]string{""}, s.order...) {
-		if name == "" && s.tables[""] == nil || name == "" && b.Len() == 0 {
-			continue
-		}
-		if name != "" {
-			open, end := "[", "]"
-			if name == "files" {
-				open, end = "[[", "]]"
-			}
-			fmt.Fprintf(&b, "\n%s%s%s\n", open, name, end)
+		switch name {
+		case "":
+		case "files":
+			b.WriteString("\n[[files]]\n")
+		default:
+			fmt.Fprintf(&b, "\n[%s]\n", name)
 		}
 		t := s.tables[name]
-		keys := make([]string, 0, len(t))
-		for k := range t {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(t)) {
 			fmt.Fprintf(&b, "%s = %s\n", k, t[k])
 		}
 	}
@@ -154,8 +147,7 @@ func drawnPlan(names []string, seed uint64) (*simPlan, error) {
 	rng := rand.New(rand.NewPCG(seed, hashOf(seed, strings.Join(names, "+"))))
 	p := &simPlan{seed: seed, settings: names, prints: 1 + rng.IntN(4), bad: rng.IntN(8), moody: rng.IntN(100) < 15}
 	s := &simSheet{rng: rng, plan: p, tables: map[string]map[string]string{}}
-	s.table("") // first
-	s.order = nil
+	s.tables[""] = map[string]string{} // what stands above all tables
 	for _, name := range []string{"objective", "params.x", "params.n", "budget", "run"} {
 		s.table(name)
 	}
@@ -193,21 +185,14 @@ func (e *clashError) Error() string { return "both say " + e.key }
 
 // base writes what no setting has.
 func (s *simSheet) base() {
-	if s.tables["objectives.loss"] == nil {
-		if t := s.tables["objective"]; t["regex"] == "" && t["last_number"] == "" {
-			s.unset("objective", "metric", `"loss"`)
+	if t := s.tables["objective"]; s.tables["objectives.loss"] != nil { // what is said of the one is said of the first
+		for k, v := range t {
+			s.set("objectives.loss", k, v)
 		}
-	} else {
-		if len(s.tables["objective"]) == 0 {
-			delete(s.tables, "objective")
-			s.order = slices.DeleteFunc(s.order, func(t string) bool { return t == "objective" })
-		} else { // what is said of the one is said of the first
-			for k, v := range s.tables["objective"] {
-				s.set("objectives.loss", k, v)
-			}
-			delete(s.tables, "objective")
-			s.order = slices.DeleteFunc(s.order, func(t string) bool { return t == "objective" })
-		}
+		delete(s.tables, "objective")
+		s.order = slices.DeleteFunc(s.order, func(t string) bool { return t == "objective" })
+	} else if t["regex"] == "" && t["last_number"] == "" {
+		s.unset("objective", "metric", `"loss"`)
 	}
 	for _, kv := range [][2]string{{"type", `"float"`}, {"min", "0"}, {"max", "1"}} {
 		s.unset("params.x", kv[0], kv[1])
