@@ -19,7 +19,7 @@ torture: ## minutes of kills, full disks and runaway programs; as root it can do
 	go -C bench test -count=1 -timeout 60m -v ./torture -torture
 
 soak: ## an hour or more: studies that nobody has simulated before, and the whole suite again and again on a busy machine
-	LBOTUNE_SIMULATE=fresh/20000 go test ./session -run TestSimulation -v -timeout 60m
+	LBOTUNE_SIMULATE=fresh/20000 go test ./session -run 'TestSimulation|TestPromises$$' -v -timeout 90m
 	GORACE=atexit_sleep_ms=0 LBOTUNE_LONG_TESTS=1 go test -race -timeout 120m ./...
 	GORACE=atexit_sleep_ms=0 LBOTUNE_LONG_TESTS=1 go -C bench test -race -timeout 120m ./...
 	scripts/soak.sh 30

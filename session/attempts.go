@@ -137,7 +137,7 @@ func (l *loop) mayPass(r *running) bool {
 // trialEnded records the end of an attempt: the trial's, or that of one of
 // several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
-	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && o.failure.Kind.Blameless() {
+	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
 		o = prunedOutcome(l.state.Config.Objectives(), t.Cut, o)
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,6 +183,9 @@ func (f *fakeOptimizer) Tell(o optimizer.Observation) error {
 func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Proposal, error) {
 	h := fnv.New64a()
 	fmt.Fprint(h, f.seed, f.told, q)
+	if f.space.Related() {
+		return optimizer.Proposal{Point: f.space.Draw(rand.New(rand.NewPCG(h.Sum64(), 0))), Origin: optimizer.OriginModel}, nil
+	}
 	u := make([]float64, f.space.Len())
 	for i := range u {
 		fmt.Fprint(h, i)

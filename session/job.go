@@ -65,6 +65,10 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 	if a.variable() != "" {
 		files = append(files, runner.File{Name: study.ResultName})
 	}
+	own := func(f runner.File) bool { return f.Name == study.SlotName } // of a spec that was checked for one worker
+	if a.config.Run.SlotCount() > 1 && !slices.ContainsFunc(files, own) {
+		files = append(files, runner.File{Name: study.SlotName, Content: []byte(strconv.Itoa(a.slot) + "\n")})
+	}
 	return files, nil
 }
 

@@ -30,15 +30,16 @@ type loop struct {
 	slots    []slot
 	open     int // of them, in which attempts are started
 	sharing  sharing
-	ready    []study.AttemptID // what waits for a slot
-	resumed  map[int]bool      // trials that an earlier session may have left running
-	running  map[int]*running  // by trial; 0 is the setup command
-	freed    int               // attempts that ran and have ended
-	kill     chan struct{}     // closed to kill every attempt
-	burst    bool              // it was said that readings come too late
-	doubted  map[int]bool      // earlier studies whose results it was said are not the same
-	constant bool              // it was said that all values are equal
-	steeper  bool              // it was said that the stated slope of [prune] does not hold
+	ready    []study.AttemptID       // what waits for a slot
+	resumed  map[int]bool            // trials that an earlier session may have left running
+	left     map[study.AttemptID]int // slots of these, as their directories have them
+	running  map[int]*running        // by trial; 0 is the setup command
+	freed    int                     // attempts that ran and have ended
+	kill     chan struct{}           // closed to kill every attempt
+	burst    bool                    // it was said that readings come too late
+	doubted  map[int]bool            // earlier studies whose results it was said are not the same
+	constant bool                    // it was said that all values are equal
+	steeper  bool                    // it was said that the stated slope of [prune] does not hold
 
 	stop   Stop
 	ending *study.Closed

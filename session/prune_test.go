@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -136,6 +137,33 @@ func TestPrunedTrial(t *testing.T) {
 	if o := st.Observation(st.Trials[1]); o.Status != optimizer.Pruned || o.Value() != -2 {
 		t.Errorf("the optimizer is told %+v", o)
 	}
+}
+
+// forestalled ends attempts by a signal of others just as it is asked to end them.
+type forestalled struct{ *fakeLauncher }
+
+func (l forestalled) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	exit, err := l.fakeLauncher.Launch(ctx, job)
+	if exit.Cancelled {
+		exit.Cancelled, exit.Signal = false, "SIGTERM"
+	}
+	return exit, err
+}
+
+// A trial that is stopped early has not failed, whoever ends it at that moment.
+func TestStoppedEarlyInAShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "median", MinTrials: 1}
+		f := forestalled{&fakeLauncher{program: func(job runner.Job) ending {
+			v := strings.Split(job.ID, "/")[1]
+			return ending{stdout: strings.Repeat("loss="+v+"\n", 3), every: time.Minute}
+		}}}
+		st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+		if got := ends(st); got != "1 cut@1:2" {
+			t.Errorf("the trials ended with %s, %v", got, st.Trials[1].Failure)
+		}
+	})
 }
 
 // Trials with several objectives are compared at a rung by all of them: the second is the

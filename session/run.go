@@ -43,6 +43,7 @@ func newLoop(s *Study) *loop {
 		told:      s.told,
 		stopAsk:   func() {},
 		resumed:   map[int]bool{},
+		left:      map[study.AttemptID]int{},
 		doubted:   map[int]bool{},
 		running:   map[int]*running{},
 		kill:      make(chan struct{}),
@@ -73,8 +74,12 @@ func (l *loop) takeUp() {
 		if !left {
 			continue
 		}
-		l.ready = append(l.ready, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
+		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
+		l.ready = append(l.ready, id)
 		l.resumed[t.Number] = true
+		if slot, err := readSlot(l.layout.Attempt(id)); err == nil {
+			l.left[id] = slot
+		}
 	}
 }
 

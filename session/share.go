@@ -4,9 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -95,19 +101,39 @@ func (l *loop) slotFor(id study.AttemptID) int {
 const mostSlots = 1 << 16
 
 // itsSlot is the slot in which an earlier session has started the attempt, -1 if that is
-// not known.
+// not known: as it was recorded, or, where that session was killed before that, as it stands in
+// the attempt's directory.
 func (l *loop) itsSlot(id study.AttemptID) int {
 	if id.Trial == 0 || !l.resumed[id.Trial] {
 		return -1
 	}
 	as := l.state.Trials[id.Trial-1].Attempts
-	if len(as) == 0 {
-		return -1
+	if n := len(as); n > 0 && as[n-1].Number == id.Attempt && 0 <= as[n-1].Slot && as[n-1].Slot < mostSlots {
+		return as[n-1].Slot
 	}
-	if a := as[len(as)-1]; a.Number == id.Attempt && 0 <= a.Slot && a.Slot < mostSlots {
-		return a.Slot
+	if slot, known := l.left[id]; known {
+		return slot
 	}
 	return -1
+}
+
+// readSlot reads the number of its slot from an attempt's directory, and follows no link that
+// the trial has put there.
+func readSlot(dir string) (int, error) {
+	f, err := os.OpenFile(filepath.Join(dir, study.SlotName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 16))
+	if err != nil {
+		return 0, err
+	}
+	slot, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil && (slot < 0 || slot >= mostSlots) {
+		err = fmt.Errorf("found slot %d", slot)
+	}
+	return slot, err
 }
 
 // occupy takes the slot for an attempt. There may have been more of them before.

@@ -46,8 +46,9 @@ func (s *simulation) check() {
 		return
 	}
 	m := &simModel{simulation: s, ends: map[string]string{}}
-	st, _, err := study.Read(s.dir, func(_ *study.State, r study.Record) error {
+	st, _, err := study.Read(s.dir, func(before *study.State, r study.Record) error {
 		m.record(r.Event)
+		m.certain(before, r.Event)
 		return nil
 	})
 	if err != nil {
@@ -70,12 +71,15 @@ func (s *simulation) check() {
 	} else if m.closed.Why == study.EndTrials && len(st.Order) != m.config.Budget.Trials {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
-	if !s.plan.has("power", "powerAtOp") && strings.Contains(string(text), `"kind":"lost"`) {
+	if !s.plan.has("power", "powerAtOp", "shutdown") && strings.Contains(string(text), `"kind":"lost"`) {
 		s.fault("an attempt is called lost, and nothing was lost")
 	}
-	replayed, err := session.Replay(context.Background(), s.dir, newFakeOptimizer)
+	replayed, err := session.Replay(context.Background(), s.dir, s.plan.optimizer())
 	if err != nil || len(replayed.Differences) > 0 {
 		s.fault("replay: %+v, %v", replayed.Differences, err)
+	}
+	if s.plan.sheet != nil {
+		s.promised(st, string(text))
 	}
 }
 
@@ -107,7 +111,7 @@ func (m *simModel) record(e study.Event) {
 			t.cut = &e
 		}
 	case study.Ended:
-		if t := m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure); t != nil && e.Metrics != nil {
+		if t := m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure, true); t != nil && e.Metrics != nil {
 			t.values = append(t.values, m.loss(e.Metrics))
 		}
 	case study.Finished:
@@ -119,7 +123,7 @@ func (m *simModel) record(e study.Event) {
 			return
 		}
 		t.done = false // it has ended, and this is another attempt at it
-		m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure)
+		m.ended(e.Trial, e.Attempt, e.Metrics, e.Failure, true)
 		t.done = true
 		if e.Failure == nil || !e.Failure.Kind.Blameless() {
 			if t.confirms++; t.confirms > m.config.Run.Confirm {
@@ -159,9 +163,9 @@ func (m *simModel) trial(n int) *simTrial {
 }
 
 func (m *simModel) loss(metrics study.Metrics) float64 {
-	v, ok := metrics.Get("loss")
+	v, ok := metrics.Get(m.config.Objective().Name)
 	if !ok {
-		m.fault("no loss in %v", metrics)
+		m.fault("no objective in %v", metrics)
 	}
 	return v
 }
@@ -176,14 +180,15 @@ func (m *simModel) proposed(e study.Proposed) {
 			pending = append(pending, i+1)
 		}
 	}
-	if !e.Hand && m.closed == nil && e.Told == len(m.trials)-len(pending) && !slices.Equal(pending, e.Pending) {
+	if !e.Hand && m.closed == nil && !m.plan.has("narrow", "widen") && e.Told == len(m.trials)-len(pending) && !slices.Equal(pending, e.Pending) {
 		m.fault("trial %d was proposed while %v were pending; it says %v", e.Trial, pending, e.Pending)
 	}
 	m.trials = append(m.trials, &simTrial{hand: e.Hand})
 }
 
-// ended checks the end of any attempt against what it did.
-func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure) *simTrial {
+// ended checks the end of any attempt against what it did: single says that the metrics are
+// those of this attempt alone.
+func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure, single bool) *simTrial {
 	t := m.trial(n)
 	if t == nil {
 		return nil
@@ -197,37 +202,43 @@ func (m *simModel) ended(n, attempt int, metrics study.Metrics, f *study.Failure
 		t.retries++
 	}
 	switch {
+	case r == nil && f != nil && f.Kind == study.FailLaunch && m.config.Safety != nil && m.plan.has("narrow", "exclude", "steer"):
+		// it was safe for the ranges of before, or by what has been excluded
 	case r == nil:
 		if f == nil || f.Kind != study.FailLost && f.Kind != study.FailInterrupted && f.Kind != study.FailTold {
 			m.fault("attempt %d.%d never ran, and ended with %v, %v", n, attempt, metrics, f)
 		}
-	case f == nil && (r.lost || r.code != 0 || len(r.lines) == 0):
+	case f == nil && (r.lost || r.code != r.good || len(r.lines) == 0 || r.mute):
 		m.fault("attempt %d.%d has %v, and ended with code %d after %d lines", n, attempt, metrics, r.code, len(r.lines))
-	case f != nil && f.Kind == study.FailExit && (r.code == 0 || f.Code != r.exit.Code):
+	case f != nil && f.Kind == study.FailExit && (r.code == r.good || f.Code != r.exit.Code):
 		m.fault("attempt %d.%d failed with %v, and ended with code %d", n, attempt, f, r.exit.Code)
-	case f != nil && f.Kind == study.FailNoMetric && len(r.lines) > 0:
+	case f != nil && f.Kind == study.FailNoMetric && len(r.lines) > 0 && !r.mute:
 		m.fault("attempt %d.%d failed with %v, and printed %v", n, attempt, f, r.lines)
-	case f != nil && f.Kind == study.FailTimeout && !r.exit.TimedOut, f != nil && f.Kind == study.FailLost && !r.lost:
+	case f != nil && f.Kind == study.FailTimeout && !r.exit.TimedOut, f != nil && f.Kind == study.FailLost && !r.lost && !r.shut:
 		m.fault("attempt %d.%d failed with %v; it had %+v", n, attempt, f, r.exit)
-	case f != nil && slices.Contains([]study.FailureKind{study.FailSignal, study.FailLaunch, study.FailNotFinite, study.FailDisk}, f.Kind):
+	case f != nil && slices.Contains([]study.FailureKind{study.FailSignal, study.FailLaunch, study.FailNotFinite}, f.Kind), f != nil && f.Kind == study.FailDisk && !r.exit.DiskFull:
 		m.fault("attempt %d.%d failed with %v", n, attempt, f)
-	case f == nil && len(m.config.Metrics) == 1 && t.cut == nil && m.config.Run.Repeats < 2 && m.loss(metrics) != r.value:
+	case f == nil && t.cut == nil && (single || m.config.Run.Repeats < 2) && m.loss(metrics) != r.value:
 		m.fault("attempt %d.%d has %v, and printed %v", n, attempt, metrics, r.value)
+	case f == nil && t.cut == nil && (single || m.config.Run.Repeats < 2):
+		m.others(n, attempt, metrics, r)
 	}
 	return t
 }
 
 func (m *simModel) finished(e study.Finished) {
+	m.simulation.ends[e.Trial]++
 	m.ends[fmt.Sprintf("%d.%d", e.Trial, e.Attempt)] = fmt.Sprint(e.Status, e.Metrics)
-	if t := m.trial(e.Trial); t != nil && t.hand {
-		t.done = true
+	known := m.trial(e.Trial)
+	if known != nil && known.hand {
+		known.done = true
 		return
 	}
 	f := e.Failure
-	if e.Status == optimizer.Pruned && f != nil && f.Kind == study.FailPruned && m.config.Resource() != "" {
+	if e.Status == optimizer.Pruned && f != nil && f.Kind == study.FailPruned && m.config.Resource() != "" && known != nil && known.cut == nil {
 		f = nil // it has a value, of less than all of the resource
 	}
-	t := m.ended(e.Trial, e.Attempt, e.Metrics, f)
+	t := m.ended(e.Trial, e.Attempt, e.Metrics, f, false)
 	if t == nil {
 		return
 	}
@@ -236,11 +247,14 @@ func (m *simModel) finished(e study.Finished) {
 	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
-		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Time == 0 && m.config.Run.FailureGuard < 0 {
+		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Time == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() {
 			m.fault("trial %d failed after %d attempts; %d retries are allowed", e.Trial, t.retries, m.config.Run.Retries)
 		}
 	case f != nil: // stopped early
-		if t.cut == nil || m.loss(e.Metrics) != t.cut.Reading.Value || !slices.Contains(r.lines, fmt.Sprintf("loss=%v", m.loss(e.Metrics))) {
+		if t.cut != nil && t.cut.Metric != "" {
+			break // at a limit
+		}
+		if t.cut == nil || m.loss(e.Metrics) != t.cut.Reading.Value || !slices.ContainsFunc(r.lines, func(l string) bool { return strings.HasSuffix(l, fmt.Sprintf("loss=%v", m.loss(e.Metrics))) }) {
 			m.fault("trial %d was cut at %+v with %v; it printed %v", e.Trial, t.cut, e.Metrics, r.lines)
 		}
 	case t.cut != nil: // complete

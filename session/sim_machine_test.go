@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ type machine struct {
 	mu     sync.Mutex
 	life   int // counts the processes of lbotune
 	runs   map[string]*simRun
+	full   bool     // the disk has no room for what attempts write
 	faults []string // what must not happen, and has
 }
 
@@ -33,12 +35,20 @@ type simRun struct {
 	lines          []string // that it prints, one every pace
 	pace           time.Duration
 	code           int
-	value          float64 // of the last line; meaningful with code 0 and lines
-	slow           bool    // to end when it is asked to
+	good           int                // the code of a run that went well
+	value          float64            // of the last line; meaningful with a good code and lines
+	final          map[string]float64 // all metrics, of a drawn plan
+	result         string             // of a file that it writes in the end
+	given          map[string]string  // of its command
+	files          map[string]string  // that were made for it
+	mute           bool               // its lines hold no value
+	stderr         string
+	slow           bool // to end when it is asked to
 
 	began time.Time
 	term  chan struct{} // closed to ask it to end
 	asked func()
+	shut  bool          // the machine itself asks it to end
 	over  chan struct{} // closed at its end
 	exit  runner.Exit
 	lost  bool // the power was cut
@@ -114,6 +124,11 @@ func (l *simLauncher) Launch(ctx context.Context, job runner.Job) (runner.Exit, 
 	}
 	if n := l.living(); n >= l.plan.most() {
 		l.fault("attempt %d.%d is launched beside %d others", r.trial, r.attempt, n)
+	}
+	for _, other := range l.runs {
+		if slot := r.given["slot"]; slot != "" && slot == other.given["slot"] && !isOver(other) {
+			l.fault("attempt %d.%d is launched in slot %s, in which %d.%d lives", r.trial, r.attempt, slot, other.trial, other.attempt)
+		}
 	}
 	if err := claim(job); err != nil {
 		l.mu.Unlock()
@@ -198,9 +213,42 @@ func (m *machine) end(r *simRun, code int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !isOver(r) {
-		r.exit = runner.Exit{Code: code, Started: r.began, Ended: time.Now()}
+		r.exit = runner.Exit{Code: code, Started: r.began, Ended: time.Now(), DiskFull: m.full}
+		if r.shut && code == 143 {
+			r.exit.Signal = "SIGTERM"
+		}
 		close(r.over)
 	}
+}
+
+// shutdown asks all attempts to end, as one who stops the machine does. The slow ones do not
+// listen.
+func (m *machine) shutdown() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.runs {
+		if !isOver(r) && !r.slow {
+			r.shut = true
+			r.asked()
+		}
+	}
+}
+
+// fill takes the room on the disk, or gives it back.
+func (m *machine) fill(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
+// room is how much of a text the disk has room for.
+func (m *machine) room(text string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full {
+		return text[:len(text)-2]
+	}
+	return text
 }
 
 // live is the life of an attempt.
@@ -227,10 +275,22 @@ func (m *machine) live(r *simRun, job runner.Job) {
 		if i == len(r.lines) {
 			break
 		}
-		if _, err := out.WriteString(r.lines[i] + "\n"); err != nil {
+		line := r.lines[i] + "\n"
+		written := m.room(line)
+		if _, err := out.WriteString(written); err != nil {
 			m.end(r, 70)
 			return
 		}
+		if written != line { // and it does not look
+			m.end(r, r.code)
+			return
+		}
+	}
+	if r.stderr != "" {
+		_ = os.WriteFile(filepath.Join(job.Dir, runner.StderrName), []byte(r.stderr), 0o600)
+	}
+	if r.result != "" {
+		_ = os.WriteFile(filepath.Join(job.Dir, "result.txt"), []byte(m.room(r.result)), 0o600)
 	}
 	m.end(r, r.code)
 }
@@ -245,7 +305,7 @@ func (p *simPlan) behavior(job runner.Job) *simRun {
 	if r.trial == 0 {
 		return r
 	}
-	given := strings.Join(job.Argv, " ")
+	given := strings.Join(slices.DeleteFunc(slices.Clone(job.Argv), func(w string) bool { return strings.HasPrefix(w, "slot=") }), " ")
 	for _, e := range job.Env {
 		if strings.HasPrefix(e, "LBOTUNE_SEED=") {
 			given += e
@@ -258,19 +318,32 @@ func (p *simPlan) behavior(job runner.Job) *simRun {
 	rng := rand.New(rand.NewPCG(h, 1))
 	r.pace = time.Duration(rng.Int64N(int64(time.Second)) + int64(time.Millisecond))
 	r.slow = rng.IntN(4) == 0
-	n := 1
-	if p.prints > 1 {
-		n = p.prints
-	}
-	for i := range n {
-		r.value = float64(rng.IntN(1000))/1000 + float64(n-i)
-		r.lines = append(r.lines, fmt.Sprintf("loss=%v", r.value))
+	if p.sheet != nil {
+		p.perform(r, rng, job)
+		r.files = map[string]string{}
+		for _, f := range job.Files {
+			r.files[f.Name] = string(f.Content)
+		}
+	} else {
+		for i := range max(p.prints, 1) {
+			r.value = float64(rng.IntN(1000))/1000 + float64(max(p.prints, 1)-i)
+			r.lines = append(r.lines, fmt.Sprintf("loss=%v", r.value))
+		}
 	}
 	switch f := rng.IntN(100); {
 	case f < p.bad: // fails
 		r.code = 1 + rng.IntN(3)
+		if r.code == r.good {
+			r.code = 4
+		}
+		if p.sheet != nil && p.sheet.prog.secret {
+			r.stderr = "no access with " + simSecret + "\n"
+		}
 	case f < 2*p.bad: // prints nothing
-		r.lines = nil
+		r.lines, r.result = nil, ""
+		if p.sheet != nil && p.sheet.prog.secret {
+			r.lines, r.mute = []string{"loss=" + simSecret}, true
+		}
 	case f < 3*p.bad && p.timeout: // hangs
 		r.pace = time.Hour
 	}

@@ -22,6 +22,12 @@ type simPlan struct {
 	// timeout says that attempts may hang.
 	timeout bool
 	steps   []simStep
+
+	// Of a plan that was drawn with settings: their names, the spec, and what wrote it.
+	settings []string
+	text     string
+	sheet    *simSheet
+	tally    *simTally // of what has come to pass in the studies of a test
 }
 
 // simStep is a session that is disturbed, or something that is done between two.
@@ -119,10 +125,15 @@ func (p *simPlan) most() int {
 // workers is what the step sets them to.
 func (s simStep) workers() int { return 1 + s.n%4 }
 
-// repeatable reports whether the same study without disturbance must be equal to this one.
+// repeatable reports whether the same study without disturbance must be equal to this one. Where
+// trials are stopped early it need not be, for one whose lbotune is dead may come to its end, nor
+// with a guard that begins anew in each session.
 func (p *simPlan) repeatable() bool {
+	if p.sheet != nil && (p.config.Run.FailureGuard > 0 || p.config.Prunes() || slices.ContainsFunc(p.config.Metrics, study.Metric.StopsEarly)) {
+		return false
+	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Time == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell")
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen", "steer")
 }
 
 // simpler returns plans that are a bit simpler.
@@ -136,6 +147,11 @@ func (p *simPlan) simpler() []*simPlan {
 	}
 	for i := range p.steps {
 		change(func(q *simPlan) { q.steps = slices.Delete(q.steps, i, i+1) })
+	}
+	for i := range p.settings {
+		if q, err := drawnPlan(slices.Delete(slices.Clone(p.settings), i, i+1), p.seed); err == nil {
+			out = append(out, q)
+		}
 	}
 	if p.config.Budget.Trials > 1 {
 		change(func(q *simPlan) { q.config.Budget.Trials /= 2 })
@@ -190,6 +206,9 @@ func (p *simPlan) String() string {
 		c.Budget.Patience, c.Budget.Time, p.prints, p.bad, p.moody)
 	for _, s := range p.steps {
 		fmt.Fprintf(&b, "\n  %v", s)
+	}
+	if p.sheet != nil {
+		fmt.Fprintf(&b, "\nsettings %s; the spec before it was made simpler:\n%s", strings.Join(p.settings, ", "), p.text)
 	}
 	return b.String()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -130,7 +131,7 @@ func simulate(t *testing.T, base string, p *simPlan) (faults []string) {
 		}
 		defer os.RemoveAll(dir)
 		s := &simulation{plan: p, dir: filepath.Join(dir, "s"), disk: faultfs.New(),
-			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}}
+			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}, ends: map[int]int{}}
 		synctest.Test(t, func(*testing.T) { s.run() })
 		return s
 	}
@@ -156,6 +157,9 @@ type simulation struct {
 	state   *study.State // in the end
 	faults  []string
 
+	enqueued []spaces.Values // by hand
+	ends     map[int]int     // how often trials have finished
+
 	mu       sync.Mutex
 	reported map[string]string // results that were shown, by attempt
 }
@@ -166,13 +170,18 @@ func (s *simulation) fault(format string, args ...any) {
 
 func (s *simulation) run() {
 	c := s.plan.config
-	defer s.machine.powerCut() // whatever lives that should not
+	defer func() {
+		s.machine.powerCut()        // whatever lives that should not
+		time.Sleep(2 * time.Second) // until no end waits for a stop
+	}()
 	for _, step := range s.plan.steps {
 		switch step.kind {
 		case "enqueue", "exclude", "include", "note", "ask", "tell":
 			s.edit(step)
 		case "more":
 			c.Budget.Trials += 1 + step.n%3
+		case "narrow", "widen":
+			s.change(&c, step)
 		case "workers":
 			c.Run.Workers = step.workers()
 		default:
@@ -192,7 +201,7 @@ func (s *simulation) run() {
 }
 
 func (s *simulation) options(l *simLauncher) session.Options {
-	return session.Options{Dir: s.dir, Launcher: l, Optimizer: newFakeOptimizer, Observe: s.observe,
+	return session.Options{Dir: s.dir, Launcher: l, Optimizer: s.plan.optimizer(), Observe: s.observe,
 		Journal: []journal.Option{journal.WithFS(s.disk)}}
 }
 
@@ -225,6 +234,7 @@ func (s *simulation) session(c study.Config, step simStep) {
 		}})
 	}
 	study_, err := session.Open(&c, s.options(launcher))
+	defer s.machine.fill(false)
 	if err == nil {
 		err = s.work(study_, step, die)
 	}
@@ -258,6 +268,28 @@ func (s *simulation) work(st *session.Study, step simStep, die faultfs.Fault) er
 		case "kill", "power":
 			s.disk.Inject(die)
 			stop <- session.StopHere // at the latest now
+		case "shutdown": // in any order
+			for i := range 2 {
+				if i == int(step.pick%2) {
+					s.machine.shutdown()
+				} else {
+					stop <- session.StopRunning
+				}
+				select {
+				case <-time.After(time.Duration(step.n) * 10 * time.Millisecond):
+				case <-over:
+					return
+				}
+			}
+		case "steer":
+			s.steer(step, over)
+		case "full":
+			s.machine.fill(true)
+			select {
+			case <-time.After(5 * time.Second):
+				s.machine.fill(false)
+			case <-over:
+			}
 		case "stop1":
 			stop <- session.StopAsking
 		case "stop2":
@@ -302,24 +334,37 @@ func (s *simulation) judge(err error, failed bool, step simStep) {
 // edit is what a person does between two sessions.
 func (s *simulation) edit(step simStep) {
 	do := func(st *session.Study) error {
-		state := st.State()
+		state, trial := st.State(), 1+step.n%10 // there may be no such trial
+		if n := len(state.Trials); s.plan.sheet != nil && n > 0 {
+			trial = 1 + step.n%n
+		}
 		switch step.kind {
 		case "enqueue":
+			if s.plan.sheet != nil {
+				v, err := drawnValues(st.State().Config, step.pick)
+				if err != nil {
+					return err
+				}
+				if err = st.Enqueue(v); err == nil {
+					s.enqueued = append(s.enqueued, v)
+				}
+				return allowed(err, "enqueued")
+			}
 			v := spaces.Values{{Name: "x", Value: spaces.Float(float64(step.n%3) / 4)}, {Name: "n", Value: spaces.Int(int64(1 + step.n%9))}}
 			if st.State().Config.Resource() != "" {
 				v = v[:1] // n need not be a rung
 			}
 			return st.Enqueue(v)
 		case "exclude":
-			_ = byHand(st, study.ActionExclude, 1+step.n%10, "") // there may be no such trial
+			_ = byHand(st, study.ActionExclude, trial, "")
 		case "include":
-			_ = byHand(st, study.ActionInclude, 1+step.n%10, "")
+			_ = byHand(st, study.ActionInclude, trial, "")
 		case "note":
 			return byHand(st, study.ActionNote, 0, "a note")
 		case "tell":
 			for _, t := range state.Pending() {
 				if t.Hand {
-					return st.Tell(t.Number, float64(step.n), nil, "")
+					return st.Tell(t.Number, float64(step.n), s.plan.told(t), "")
 				}
 			}
 		}
@@ -332,7 +377,7 @@ func (s *simulation) edit(step simStep) {
 		var st *session.Study
 		if st, err = session.Open(nil, opts); err == nil {
 			_, err = st.Ask(context.Background())
-			if errors.Is(err, session.ErrSpent) {
+			if errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted) {
 				err = nil
 			}
 			err = errors.Join(err, st.Close())

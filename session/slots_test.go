@@ -1,7 +1,10 @@
 package session_test
 
 import (
+	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +14,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
+	"github.com/lbotune/lbotune/study/command"
 )
 
 // What an earlier session has left running keeps its slot, also when there are fewer of
@@ -51,6 +55,64 @@ func TestRejoinedKeepTheirSlots(t *testing.T) {
 		}
 		if second.attached.Load() != 4 || second.most > 2 || len(started) == 0 || strings.Trim(strings.Join(started, ""), "01") != "" {
 			t.Errorf("%d rejoined; %d new ones at a time, in slots %v", second.attached.Load(), second.most, started)
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// A spec that was checked with one worker may have a file of that name.
+func TestFileNamedSlot(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials, cfg.Run.Workers = 1, 2
+		cfg.Files = []command.File{{To: study.SlotName, Text: "mine"}}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer})
+		text, err := os.ReadFile(filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.SlotName))
+		if err != nil || string(text) != "mine" || !st.Trials[0].Succeeded() {
+			t.Errorf("the file has %q, %v", text, err)
+		}
+	})
+}
+
+// muted does not tell of the starts of the trials after the first, as if lbotune were killed before
+// they are written down.
+type muted struct{ *rejoiner }
+
+func (l muted) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if !strings.HasSuffix(job.ID, "/1/1") {
+		job.Started = nil
+	}
+	return l.rejoiner.Launch(ctx, job)
+}
+
+// An attempt keeps its slot also if the session that has started it was killed before it could
+// write that down.
+func TestSlotsOfUnrecordedStarts(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Run.Workers, cfg.Budget.Trials = 2, 3
+		first := muted{&rejoiner{fakeLauncher: &fakeLauncher{program: func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/1/1") {
+				return ending{takes: time.Second, stdout: "loss=1\n"}
+			}
+			return ending{takes: time.Hour}
+		}}}}
+		leave := make(chan session.Stop, 1)
+		time.AfterFunc(3*time.Second, func() { leave <- session.StopHere })
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: first, Optimizer: newFakeOptimizer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), leave); !errors.Is(err, session.ErrStopped) {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		second := &rejoiner{fakeLauncher: &fakeLauncher{program: parabola}}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: second, Optimizer: newFakeOptimizer})
+		if got := slotsOf(st, 3); !slices.Equal(got, []int{0, 1, 0}) || second.attached.Load() != 2 {
+			t.Errorf("trials ran in the slots %v, want 0, 1 and 0 again; %d rejoined", got, second.attached.Load())
 		}
 		time.Sleep(2 * time.Hour)
 	})

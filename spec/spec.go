@@ -223,6 +223,18 @@ func (t *table) checkTogether(cfg study.Config) {
 	if p.Resource == "" {
 		return
 	}
+	t.checkResource(cfg)
+}
+
+// checkResource reports what is wrong with the training budget: trials that continue another
+// have more of it and else the same values, so that none may come or go with it.
+func (t *table) checkResource(cfg study.Config) {
+	p, sub := cfg.Prune, t.sub("prune")
+	for i, par := range cfg.Params {
+		if r, err := spaces.ParseRelation(par.When, cfg.Params[:i]); par.When != "" && err == nil && slices.Contains(r.Params, p.Resource) {
+			t.sub("params").sub(par.Name).at("when", "leave it out", "the training budget %s cannot be part of a condition: a trial that is continued keeps its values", p.Resource)
+		}
+	}
 	for _, par := range cfg.Params {
 		if par.Name != p.Resource {
 			continue

@@ -173,14 +173,14 @@ func TestSharedResult(t *testing.T) {
 // What lbotune puts into a trial's directory no file of the spec's can be named after.
 func TestReservedNames(t *testing.T) {
 	c := config()
-	if got := c.Reserved(); slices.Contains(got, study.SourcesName) || slices.Contains(got, study.BeforeName) || slices.Contains(got, study.ResultName) {
+	if got := c.Reserved(); slices.Contains(got, study.SourcesName) || slices.Contains(got, study.BeforeName) || slices.Contains(got, study.ResultName) || slices.Contains(got, study.SlotName) {
 		t.Errorf("reserved without need: %v", got)
 	}
 	c.Run.Sources = &study.Sources{From: "src", Mode: "copy"}
-	c.Metrics[0].File = "loss.txt"
+	c.Metrics[0].File, c.Run.Workers = "loss.txt", 2
 	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Dialect: "results-file"}})
 	got := c.Reserved()
-	for _, name := range []string{study.ParamsName, study.SourcesName, study.BeforeName, study.ResultName} {
+	for _, name := range []string{study.ParamsName, study.SourcesName, study.BeforeName, study.ResultName, study.SlotName} {
 		if !slices.Contains(got, name) {
 			t.Errorf("%s is not reserved: %v", name, got)
 		}

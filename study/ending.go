@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -61,9 +62,33 @@ func (s *State) guard() *Closed {
 // without noise ended too early, and every second with noise.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
 	l := n.Lipschitz
-	if s.Config.Budget.Gap <= 0 || s.best == nil || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil || *l.Gap > s.Config.Budget.Gap {
+	if s.Config.Budget.Gap <= 0 || s.best == nil || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {
 		return nil
 	}
-	return &Closed{Why: EndGap, Detail: fmt.Sprintf("at most %.3g is left to gain if the objective has no noise and the stated Lipschitz constant %v",
-		*l.Gap, s.Config.Optimizer.LipschitzConstant)}
+	lead, begun := s.lead()
+	left, also := *l.Gap+lead, ""
+	if left > s.Config.Budget.Gap {
+		return nil
+	}
+	if begun {
+		also = ", and the results that it began with are its own"
+	}
+	return &Closed{Why: EndGap, Detail: fmt.Sprintf("at most %.3g is left to gain if the objective has no noise and the stated Lipschitz constant %v%s",
+		left, s.Config.Optimizer.LipschitzConstant, also)}
+}
+
+// lead is by how much the best result of the same objective that the study began with is better
+// than its own best: the optimizer compares with either. It also says whether there is one.
+func (s *State) lead() (lead float64, begun bool) {
+	for _, e := range s.Inherited() {
+		if !e.Same {
+			continue
+		}
+		for _, v := range e.Values {
+			if begun = begun || !math.IsNaN(v); v-s.worth(s.best.Value) > lead {
+				lead = v - s.worth(s.best.Value)
+			}
+		}
+	}
+	return lead, begun
 }

@@ -77,6 +77,7 @@ const (
 	ParamsName  = "params.json"  // the trial's parameters
 	SourcesName = "sources"      // its view of the sources
 	BeforeName  = "before.json"  // what stood in the place of its result files before its start
+	SlotName    = "slot"         // the number of the slot that it runs in, if there are several
 	ResultName  = "results.json" // for the results of some dialects' programs, which a variable tells of it
 )
 
@@ -85,6 +86,9 @@ func (c *Config) Reserved() []string {
 	names := []string{"attempt.jsonl", "stdout", "stderr", ParamsName} // the first three are the launcher's
 	if c.Run.Sources != nil {
 		names = append(names, SourcesName)
+	}
+	if c.Run.SlotCount() > 1 {
+		names = append(names, SlotName)
 	}
 	for _, m := range c.Metrics {
 		if m.File != "" {

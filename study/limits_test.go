@@ -296,8 +296,37 @@ func TestGapEnding(t *testing.T) {
 	}
 }
 
+// What is left to gain is so beside the study's own best trial, whatever the results that it
+// began with were.
+func TestGapBesideEarlierResults(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Budget.Gap, c.Optimizer.LipschitzConstant = 0.5, 2 })
+	best := try(t, st, 1, 1, 3)
+	gap := 0.125
+	note := optimizer.Note{Lipschitz: &optimizer.LipschitzNote{Gap: &gap, Stated: true}}
+	for _, c := range []struct {
+		better float64
+		same   bool
+		want   string
+	}{
+		{0.25, true, "at most 0.375 is left to gain if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
+		{-1, true, "at most 0.125 is left to gain if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
+		{1, true, ""},
+		{1, false, "at most 0.125 is left to gain if the objective has no noise and the stated Lipschitz constant 2"},
+	} {
+		value := best.Value + st.Config.Objective().Direction.Maximized(c.better)
+		st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values, Value: &value}, {Values: best.Values}}}}
+		got := ""
+		if end := st.GapEnding(note); end != nil {
+			got = end.Detail
+		}
+		if got != c.want {
+			t.Errorf("better by %v, the same %v: %q; want %q", c.better, c.same, got, c.want)
+		}
+	}
+}
+
 // By a rule that stops what cannot become the best, no trial is stopped for one that could not
-// be the best itself: it breaks a limit, or lies outside of the ranges by now. What ended well
+// be the best itself: it breaks a limit, was stopped at one, or lies outside of the ranges by now. What ended well
 // sets the bar by its value.
 func TestNoBarForOthers(t *testing.T) {
 	st := limited(t, func(c *study.Config) { c.Prune = &study.Prune{Method: "reachable", MaxStep: 4, Slope: 1} })
@@ -317,7 +346,10 @@ func TestNoBarForOthers(t *testing.T) {
 		}
 		return finished, forgotten
 	}
-	if a, b := told(); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{2}) {
+	apply(t, st, study.Proposed{Trial: 3, Told: 2, Pending: []int{}, Values: values(0.5, 3)})
+	apply(t, st, study.Cut{Trial: 3, Attempt: 1, Metric: "size", Reading: study.Reading{Step: 3, Value: 12}}) // and step 4 was read
+	apply(t, st, study.Finished{Trial: 3, Attempt: 1, Status: optimizer.Pruned, Metrics: study.Metrics{"loss": 0.25, "size": 12}})
+	if a, b := told(); !slices.Equal(a, []int{1}) || !slices.Equal(b, []int{2, 3}) {
 		t.Errorf("trials %v set the bar, %v do not", a, b)
 	}
 	narrow := st.Config

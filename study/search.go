@@ -36,12 +36,15 @@ func (c *Config) spaces() (*spaces.Space, *Search, error) {
 	if err := c.checkMetrics(); err != nil {
 		return nil, nil, err
 	}
+	search, searchErr := c.Search()
+	if searchErr == nil && search.resource == "" { // relations take their time, and the two are equal
+		return search.Space, search, nil
+	}
 	space, err := c.Space()
 	if err != nil {
 		return nil, nil, err
 	}
-	search, err := c.Search()
-	if err != nil {
+	if searchErr != nil {
 		search = &Search{Space: space, Settings: c.Optimizer}
 	}
 	return space, search, nil

@@ -1,6 +1,9 @@
 package study
 
-import "github.com/lbotune/lbotune/study/pruner"
+import (
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study/pruner"
+)
 
 // Watched is one call to the pruner: a reading that must be kept, or a trial
 // whose readings stay or go. A pruner that is given them in order goes on as
@@ -29,7 +32,7 @@ func (s *State) Maximized(trial int, r Reading) pruner.Reading {
 
 // noBar reports whether other trials must not be stopped for a finished one, however good its
 // readings are, by a rule that stops what cannot become the best: it could not be the best
-// itself, since it breaks a limit or lies outside of the ranges.
+// itself, since it breaks a limit, was stopped at one, or lies outside of the ranges.
 func (s *State) noBar(t *Trial) bool {
-	return s.Config.Prune != nil && s.Config.Prune.Method == string(pruner.Reachable) && t.Done() && (t.Outside || t.Succeeded() && !s.Feasible(t))
+	return s.Config.Prune != nil && s.Config.Prune.Method == string(pruner.Reachable) && t.Done() && (t.Outside || t.Status != optimizer.Succeeded || !s.Feasible(t))
 }
