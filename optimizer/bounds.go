@@ -137,12 +137,19 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 	if b == nil {
 		return math.Inf(-1), math.Inf(1)
 	}
-	if lo, up, _ = b.At(x, nil, nil); b.printed {
-		lo, up = b.Lower(x, nil), b.Upper(x, nil)
-	}
+	lo, up = b.own(x)
 	if b.through != nil {
 		return b.carry(lo), b.carry(up)
 	}
+	return lo, up
+}
+
+// own is at in the units of the values that the bounds were made of.
+func (b *bounds) own(x []float64) (lo, up float64) {
+	if b.printed {
+		return b.Lower(x, nil), b.Upper(x, nil)
+	}
+	lo, up, _ = b.At(x, nil, nil)
 	return lo, up
 }
 

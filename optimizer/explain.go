@@ -135,11 +135,13 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 			Low: v.value(mu - bandBelow*sigma), High: v.value(mu + bandAbove*sigma),
 			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Feasible: v.limits.probability(x), Acquisition: worth[i]}
 		if v.bounds != nil {
-			lo, up := v.bounds.at(x)
-			b.Lower, b.Upper = v.value(lo), v.value(up)
+			lo, up := v.bounds.own(x)
 			best := v.best
 			if v.bounds.through != nil {
 				best = v.bounds.through.Inverse(best)
+				b.Lower, b.Upper = lo*v.unit, up*v.unit // a warp ends somewhere, they don't
+			} else {
+				b.Lower, b.Upper = v.value(lo), v.value(up)
 			}
 			b.ExcludedBelow = v.bounds.ExcludedBelow(x, best)
 		}
