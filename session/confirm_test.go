@@ -55,7 +55,7 @@ func TestConfirm(t *testing.T) {
 		}
 		var got []string
 		for _, c := range cs {
-			got = append(got, fmt.Sprintf("%d: %d %.3f %.3f %v", c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0])))
+			got = append(got, fmt.Sprintf("%d: %d %.3f %.3f %v", c.Trial.Number, c.N, c.Mean, c.Margin, c.Tied(cs[0], len(cs))))
 		}
 		// Margins by hand: t(3)=3.1824, t(2)=4.3027, times sd/sqrt(n).
 		want := fmt.Sprintf("[4: 3 3.067 %.3f true 5: 4 3.100 %.3f true 2: 4 5.500 %.3f false]",

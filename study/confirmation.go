@@ -37,7 +37,7 @@ func (s *State) Confirmations() []Confirmation {
 		}
 		mean, sd := stat.MeanStdDev(s.Objectives(t.Confirms), nil)
 		n := float64(len(t.Confirms))
-		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1) * sd / math.Sqrt(n), sd: sd})
+		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1, 0.05) * sd / math.Sqrt(n), sd: sd})
 	}
 	slices.SortStableFunc(out, func(a, b Confirmation) int {
 		return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
@@ -56,20 +56,23 @@ func (s *State) Objectives(runs []Metrics) []float64 {
 	return out
 }
 
-// Tied reports whether the means cannot be told apart: a 95 % interval of their
-// difference, with Welch's degrees of freedom (Welch 1947), contains 0.
-func (c Confirmation) Tied(d Confirmation) bool {
+// Tied reports whether the means cannot be told apart: an interval of their difference, with
+// Welch's degrees of freedom (Welch 1947), contains 0. Its level is such that of so many
+// contenders that are equal some pair is told apart in at most 5 % (Bonferroni).
+func (c Confirmation) Tied(d Confirmation, among int) bool {
 	a, b := c.sd*c.sd/float64(c.N), d.sd*d.sd/float64(d.N)
 	if a+b == 0 {
 		return c.Mean == d.Mean
 	}
 	nu := (a + b) * (a + b) / (a*a/float64(c.N-1) + b*b/float64(d.N-1))
-	return math.Abs(c.Mean-d.Mean) <= studentQuantile(nu)*math.Sqrt(a+b)
+	pairs := float64(max(among*(among-1)/2, 1))
+	return math.Abs(c.Mean-d.Mean) <= studentQuantile(nu, 0.05/pairs)*math.Sqrt(a+b)
 }
 
-// studentQuantile is the 97.5 % point of Student's t distribution.
-func studentQuantile(nu float64) float64 {
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(0.975)
+// studentQuantile is the point of Student's t distribution beyond which, on both sides, this
+// probability lies.
+func studentQuantile(nu, beyond float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(1 - beyond/2)
 }
 
 // Unconfirmed lists the best trials, or those of the front, that have not been run again

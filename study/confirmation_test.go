@@ -1,7 +1,10 @@
 package study_test
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/journal"
@@ -42,10 +45,40 @@ func TestTied(t *testing.T) {
 		{confirmation(t, 0, 2, 2), confirmation(t, 0, 2, 2, 2), true}, // of none
 		{confirmation(t, 0, 2, 2), confirmation(t, 0.25, 2, 2), false},
 	} {
-		if c.a.Tied(c.b) != c.tied || c.b.Tied(c.a) != c.tied {
+		if c.a.Tied(c.b, 2) != c.tied || c.b.Tied(c.a, 2) != c.tied {
 			t.Errorf("%+v and %+v: tied %v", c.a, c.b, !c.tied)
 		}
 	}
+}
+
+// Of three contenders that are truly equal, one is told apart from the best in at most 5 % of
+// studies, and one that is far behind nearly always.
+func TestEqualContendersAreTied(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	apart, seen := 0, 0
+	const studies = 400
+	for range studies {
+		var cs []study.Confirmation
+		for k := range 4 {
+			var runs []float64
+			for range 5 {
+				runs = append(runs, 10*float64(k/3)+rng.NormFloat64())
+			}
+			cs = append(cs, confirmation(t, runs[0], 0, runs[1]-runs[0], runs[2]-runs[0], runs[3]-runs[0], runs[4]-runs[0]))
+		}
+		equal := cs[:3]
+		slices.SortFunc(equal, func(a, b study.Confirmation) int { return cmp.Compare(a.Mean, b.Mean) })
+		if !equal[1].Tied(equal[0], 3) || !equal[2].Tied(equal[0], 3) {
+			apart++
+		}
+		if !cs[3].Tied(equal[0], 4) {
+			seen++
+		}
+	}
+	if 100*apart > 5*studies || 100*seen < 99*studies {
+		t.Errorf("of %d studies an equal one was told apart in %d, a worse one in %d", studies, apart, seen)
+	}
+	t.Logf("of %d studies an equal one was told apart in %d, a worse one in %d", studies, apart, seen)
 }
 
 // Every one of the best trials is confirmed as often as the config says, failures included,

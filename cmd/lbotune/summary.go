@@ -86,7 +86,7 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 	out.Recommended, out.Remarks = recommended(st), st.Remarks()
 	cs := st.Confirmations()
 	for _, c := range cs {
-		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0])}
+		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0], len(cs))}
 		if st.Config.Several() || len(st.Config.AllLimits()) > 0 {
 			one.Means = c.Metrics
 		}
@@ -293,7 +293,7 @@ func describeConfirmed(s *strings.Builder, st *study.State) {
 		if broken := st.Config.Broken(c.Metrics); len(broken) > 0 {
 			fmt.Fprintf(s, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; ")))
 		}
-		if i > 0 && c.Tied(cs[0]) {
+		if i > 0 && c.Tied(cs[0], len(cs)) {
 			fmt.Fprintf(s, ", which can't be told apart from trial %d", cs[0].Trial.Number)
 		}
 		s.WriteString("\n")
