@@ -478,8 +478,12 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	again := of["finished"]
-	if text := seeds([]string{again.setting()}, map[string][]float64{again.setting(): {1, 2, 3}}); !strings.Contains(text[0], "2 ± 2.484") {
-		t.Errorf("three seeds: %v", text) // t(0.975; 2) / √3 = 4.303 / 1.732
+	for values, want := range map[*[]float64]string{
+		{3, 1, 2}:                       "median 2, between 1 and 3 with a confidence of 75 %",   // 1 − 2 / 2³
+		{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}: "median 5.5, between 2 and 9 with a confidence of 98 %", // 1 − 2 (1 + 10) / 2¹⁰
+	} {
+		if text := seeds([]string{"a"}, map[string][]float64{"a": *values}); !strings.Contains(text[0], want) {
+			t.Errorf("%v: want %s", text, want)
+		}
 	}
 }
