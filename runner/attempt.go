@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // attempt is one attempt under the eyes of this process.
@@ -93,7 +93,7 @@ func (a *attempt) close() {
 func (a *attempt) discard() {
 	for _, f := range a.job.Files {
 		top, _, _ := strings.Cut(f.Name, "/")
-		_ = sweep.All(filepath.Join(a.job.Dir, top))
+		_ = door.RemoveAll(filepath.Join(a.job.Dir, top))
 	}
 	for _, name := range []string{StdoutName, StderrName, RecordName} {
 		_ = unix.Unlinkat(a.dir, name, 0)

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -87,7 +87,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	die() // nothing is written after the ending
 	switch {
 	case r.withdrawn.Load():
-		_ = sweep.All(job.Dir)
+		_ = door.RemoveAll(job.Dir)
 		return e, errDuplicate
 	case errors.Is(err, runner.ErrClaimed):
 		return e, errDuplicate

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -135,9 +135,9 @@ func diskError(err error) error {
 // writes to it would keep it.
 func (f folder) remove() {
 	gone := string(f) + ".gone"
-	_ = sweep.All(gone) // of a launcher that died here
+	_ = door.RemoveAll(gone) // of a launcher that died here
 	if os.Rename(string(f), gone) == nil {
-		_ = sweep.All(gone)
+		_ = door.RemoveAll(gone)
 	}
 }
 
