@@ -29,7 +29,7 @@ type place struct {
 // product imports.
 var floors = map[string]place{
 	"spaces":            {1, nil},
-	"journal":           {1, nil},
+	"journal":           {1, []string{"internal/door"}},
 	"parser":            {1, []string{"internal/ansi", "internal/spelling"}},
 	"runner":            {1, []string{"internal/ansi", "internal/shell", "internal/door"}},
 	"runner/slurm":      {1, []string{"runner", "internal/shell", "internal/door"}},

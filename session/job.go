@@ -2,13 +2,13 @@ package session
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
@@ -28,6 +28,10 @@ func (a *attempt) job() (runner.Job, error) {
 		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
+	if info, err := a.study.layout.Stat(filepath.Dir(job.Dir)); a.id.Trial > 0 && err == nil && !info.Mode.IsDir() { // a trial's doing
+		err := fmt.Errorf("%s is no directory (%v), and links are not followed", filepath.Dir(job.Dir), info.Mode)
+		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true}
+	}
 	cmd := command.Command{Shell: a.config.Setup}
 	if a.id.Trial > 0 {
 		cmd = a.config.Command
@@ -35,7 +39,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Env = a.environment(b)
 		job.Cwd = a.config.Cwd(b)
 		if checkpoints(&a.config) {
-			if err := os.MkdirAll(b.CheckpointDir, dirMode); err != nil {
+			if err := a.study.layout.In(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
 		}
@@ -50,6 +54,19 @@ func (a *attempt) job() (runner.Job, error) {
 		withSources(&job, src, a.config.Dir, a.study.linked)
 	}
 	return job, err
+}
+
+// makeCheckpoint makes a directory for checkpoints. One that is there may be a link: it is the
+// program that uses it.
+func makeCheckpoint(d *door.Dir, name string) error {
+	if _, err := d.Stat(name); err == nil {
+		return nil
+	}
+	made, err := d.Make(name)
+	if err != nil {
+		return err
+	}
+	return made.Close()
 }
 
 // files renders what is written into the attempt's directory.

@@ -111,6 +111,9 @@ func (r Request) Submit(l Layout) (Request, error) {
 	if len(text) > requestSize {
 		return r, fmt.Errorf("the request has %d bytes; allowed are %d", len(text), requestSize)
 	}
+	if err := door.Mkdir(string(l)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return r, fmt.Errorf("leave a request: %w", err)
+	}
 	d, err := l.requests(true)
 	if err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -159,7 +159,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	log, err := os.Open(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))
+	log, err := door.OpenFile(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName), os.O_RDONLY)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errLink = errors.New("it is a symbolic link, which is not followed")
+// refused says what something is that is not opened.
+type refused struct {
+	text string
+	err  error
+}
+
+func (r *refused) Error() string { return r.text }
+func (r *refused) Unwrap() error { return r.err }
+
+var errLink = &refused{"it is a symbolic link, which is not followed", unix.ELOOP}
 
 // Dir is a directory that is held open. Names of what is in it may have several elements.
 type Dir struct {
@@ -152,7 +161,7 @@ func (d *Dir) WriteBy(draft, name string, text []byte) error {
 	_, err = f.Write(text)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = d.rename(draft, name)
+		err = d.Rename(draft, name)
 	}
 	if err != nil {
 		return errors.Join(err, d.Remove(draft))
@@ -160,7 +169,8 @@ func (d *Dir) WriteBy(draft, name string, text []byte) error {
 	return d.Sync()
 }
 
-func (d *Dir) rename(from, to string) error {
+// Rename renames what is in the directory itself.
+func (d *Dir) Rename(from, to string) error {
 	err := retry(func() error { return unix.Renameat(fd(d.file), from, fd(d.file), to) })
 	if err != nil {
 		return &fs.PathError{Op: "rename", Path: d.Path(from), Err: err}
@@ -209,6 +219,7 @@ type Info struct {
 	Size     int64
 	UID      int
 	Modified time.Time
+	Inode    uint64
 }
 
 // Stat says what is called name; of a link, that it is one.
@@ -227,6 +238,17 @@ func (d *Dir) Info() (Info, error) {
 	var st unix.Stat_t
 	err := retry(func() error { return unix.Fstat(fd(d.file), &st) })
 	return infoOf(&st), err
+}
+
+// Touch sets the times of a file.
+func (d *Dir) Touch(name string, to time.Time) error {
+	return d.at("touch", name, func(dir int, last string) error {
+		ts, err := unix.TimeToTimespec(to)
+		if err != nil {
+			return err
+		}
+		return unix.UtimesNanoAt(dir, last, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
+	})
 }
 
 // Symlink makes a symbolic link.
@@ -331,6 +353,53 @@ func OpenAt(dir int, name string, flags int) (got int, err error) {
 	return got, nil
 }
 
+// OpenFile opens a regular file at a path whose directory is its user's; links in it are
+// followed, but for the last element.
+func OpenFile(path string, flags int) (*os.File, error) {
+	got, err := OpenAt(unix.AT_FDCWD, path, flags)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(got), path), nil
+}
+
+// ReadFile returns what is in a regular file, or one that a link leads to, of at most so many
+// bytes: of a file of the user's.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file (%v)", path, info.Mode())
+	case info.Size() > most:
+		return nil, fmt.Errorf("%s has %d MB; the most is %d", path, info.Size()>>20, most>>20)
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// Mkdir makes the directory at path, and missing ones above it. It is an error if it is there.
+func Mkdir(path string) error {
+	err := unix.Mkdir(path, 0o700)
+	if parent := filepath.Dir(path); errors.Is(err, unix.ENOENT) && parent != path {
+		if err = Mkdir(parent); err == nil || errors.Is(err, unix.EEXIST) {
+			err = unix.Mkdir(path, 0o700)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return unix.Chmod(path, 0o700) // a umask may have taken away even the owner's rights
+}
+
+// OpenDirAt opens a directory, as OpenAt a file.
+func OpenDirAt(dir int, name string) (int, error) { return openDir(dir, name, unix.O_NOFOLLOW) }
+
 // openDir opens the directory that is called name in another one.
 func openDir(dir int, name string, flags int) (got int, err error) {
 	err = retry(func() error {
@@ -355,7 +424,7 @@ func refusal(st *unix.Stat_t, wanted uint32, err error) error {
 	case wanted == unix.S_IFDIR && err != nil:
 		return fmt.Errorf("it is %s: %w", kindName(kind), err)
 	}
-	return fmt.Errorf("it is not a regular file but %s", kindName(kind))
+	return &refused{fmt.Sprintf("it is %s, which is not a regular file", kindName(kind)), err}
 }
 
 func kindName(kind uint32) string {
@@ -387,7 +456,7 @@ func infoOf(st *unix.Stat_t) Info {
 	default:
 		mode |= fs.ModeDevice
 	}
-	return Info{Mode: mode, Size: st.Size, UID: int(st.Uid), Modified: time.Unix(st.Mtim.Unix())}
+	return Info{Mode: mode, Size: st.Size, UID: int(st.Uid), Modified: time.Unix(st.Mtim.Unix()), Inode: st.Ino}
 }
 
 // retry makes a call again that a signal has interrupted, as file systems in user space

@@ -34,7 +34,12 @@ func (d *Dir) Clear(name string, names []string) error {
 }
 
 // RemoveAll removes what is at path, and everything below it, as os.RemoveAll does.
-func RemoveAll(path string) error {
+func RemoveAll(path string) error { return inParent(path, (*Dir).RemoveAll) }
+
+// Remove removes the file, the link or the empty directory at path, if it is there.
+func Remove(path string) error { return inParent(path, (*Dir).Remove) }
+
+func inParent(path string, do func(*Dir, string) error) error {
 	parent, name := filepath.Split(filepath.Clean(path))
 	if name == "" || name == "." || name == ".." {
 		return &fs.PathError{Op: "remove", Path: path, Err: unix.EINVAL}
@@ -47,7 +52,7 @@ func RemoveAll(path string) error {
 		return err
 	}
 	defer d.Close()
-	return d.RemoveAll(name)
+	return do(d, name)
 }
 
 // RemoveAll removes what is called name here, and everything below it.
@@ -114,4 +119,3 @@ func (d *Dir) below(dir *os.File, name string) (*os.File, error) {
 func unlink(dir *os.File, name string, flags int) error {
 	return retry(func() error { return unix.Unlinkat(fd(dir), name, flags) })
 }
-

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
@@ -134,10 +133,16 @@ func diskError(err error) error {
 // remove takes back what prepare has made. The folder is moved away first: a job that still
 // writes to it would keep it.
 func (f folder) remove() {
-	gone := string(f) + ".gone"
-	_ = door.RemoveAll(gone) // of a launcher that died here
-	if os.Rename(string(f), gone) == nil {
-		_ = door.RemoveAll(gone)
+	d, err := door.Open(filepath.Dir(string(f)))
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	name := filepath.Base(string(f))
+	gone := name + ".gone"
+	_ = d.RemoveAll(gone) // of a launcher that died here
+	if d.Rename(name, gone) == nil {
+		_ = d.RemoveAll(gone)
 	}
 }
 
