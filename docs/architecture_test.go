@@ -55,7 +55,7 @@ var floors = map[string]place{
 	"study/internal/optuna": {3, []string{"spaces", "journal"}},
 
 	"session":         {4, []string{"internal/shell", "internal/door", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
-	"session/sharing": {4, nil},
+	"session/sharing": {4, []string{"internal/door"}},
 	"spec":            {4, []string{"runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 	"internal/report": {4, []string{"study", "optimizer", "spaces"}},
 

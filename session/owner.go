@@ -21,8 +21,8 @@ import (
 // The directories of trials and of the setup may be symbolic links, under the same rule.
 func CheckOwner(l study.Layout, log hclog.Logger) error {
 	dir := string(l)
-	if info, err := os.Lstat(l.Requests()); err == nil && !info.IsDir() {
-		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode())}
+	if info, err := l.Stat(l.Requests()); err == nil && !info.Mode.IsDir() {
+		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}
 	}
 	for _, path := range []string{dir, l.Journal(), filepath.Join(dir, "trials"), l.Setup(), l.Requests()} {
 		link, err := os.Lstat(path)
