@@ -22,16 +22,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused says what something is that is not opened.
-type refused struct {
+// Refusal says what something is that is not opened.
+type Refusal struct {
 	text string
 	err  error
 }
 
-func (r *refused) Error() string { return r.text }
-func (r *refused) Unwrap() error { return r.err }
+func (r *Refusal) Error() string { return r.text }
+func (r *Refusal) Unwrap() error { return r.err }
 
-var errLink = &refused{"it is a symbolic link, which is not followed", unix.ELOOP}
+var errLink = &Refusal{"it is a symbolic link, which is not followed", unix.ELOOP}
 
 // Dir is a directory that is held open. Names of what is in it may have several elements.
 type Dir struct {
@@ -422,9 +422,9 @@ func refusal(st *unix.Stat_t, wanted uint32, err error) error {
 	case kind == unix.S_IFLNK:
 		return errLink
 	case wanted == unix.S_IFDIR && err != nil:
-		return fmt.Errorf("it is %s: %w", kindName(kind), err)
+		return &Refusal{fmt.Sprintf("it is %s, and no directory", kindName(kind)), err}
 	}
-	return &refused{fmt.Sprintf("it is %s, which is not a regular file", kindName(kind)), err}
+	return &Refusal{fmt.Sprintf("it is %s, which is not a regular file", kindName(kind)), err}
 }
 
 func kindName(kind uint32) string {
