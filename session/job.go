@@ -1,11 +1,14 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -28,9 +31,8 @@ func (a *attempt) job() (runner.Job, error) {
 		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
-	if info, err := a.study.layout.Stat(filepath.Dir(job.Dir)); a.id.Trial > 0 && err == nil && !info.Mode.IsDir() { // a trial's doing
-		err := fmt.Errorf("%s is no directory (%v), and links are not followed", filepath.Dir(job.Dir), info.Mode)
-		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true}
+	if err := a.inStudy(filepath.Dir(job.Dir), checkDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true} // a trial may have made it a link
 	}
 	cmd := command.Command{Shell: a.config.Setup}
 	if a.id.Trial > 0 {
@@ -39,7 +41,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Env = a.environment(b)
 		job.Cwd = a.config.Cwd(b)
 		if checkpoints(&a.config) {
-			if err := a.study.layout.In(b.CheckpointDir, makeCheckpoint); err != nil {
+			if err := a.inStudy(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
 		}
@@ -67,6 +69,28 @@ func makeCheckpoint(d *door.Dir, name string) error {
 		return err
 	}
 	return made.Close()
+}
+
+// shortagePatience is how long is waited for descriptors, of which the process may have none.
+const shortagePatience = 30 * time.Second
+
+// inStudy is study.Layout's In, and waits for descriptors.
+func (a *attempt) inStudy(path string, do func(d *door.Dir, name string) error) error {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		err := a.study.layout.In(path, do)
+		if short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); !short || time.Since(begun) > shortagePatience {
+			return err
+		}
+	}
+}
+
+// checkDir says why the attempt's directory cannot be made in another one.
+func checkDir(d *door.Dir, name string) error {
+	above, err := d.Dir(name)
+	if err != nil {
+		return err
+	}
+	return above.Close()
 }
 
 // files renders what is written into the attempt's directory.

@@ -392,7 +392,7 @@ func Mkdir(path string) error {
 		}
 	}
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "make", Path: path, Err: err}
 	}
 	return unix.Chmod(path, 0o700) // a umask may have taken away even the owner's rights
 }
