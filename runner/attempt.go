@@ -98,7 +98,7 @@ func (a *attempt) discard() {
 	for _, name := range []string{StdoutName, StderrName, RecordName} {
 		_ = unix.Unlinkat(a.dir, name, 0)
 	}
-	_ = door.Remove(a.job.Dir)
+	_ = door.Rmdir(a.job.Dir)
 }
 
 // refuse ends an attempt whose command cannot be executed through a fault of its own, as a

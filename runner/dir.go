@@ -23,7 +23,7 @@ func claim(dir string) (int, error) {
 	}
 	fd, err := openDir(dir)
 	if err != nil {
-		_ = door.Remove(dir)
+		_ = door.Rmdir(dir)
 	}
 	return fd, err
 }

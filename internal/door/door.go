@@ -397,6 +397,9 @@ func Mkdir(path string) error {
 	return unix.Chmod(path, 0o700) // a umask may have taken away even the owner's rights
 }
 
+// Rmdir removes the empty directory at path. It takes no descriptor, of which there may be none.
+func Rmdir(path string) error { return unix.Rmdir(path) }
+
 // OpenDirAt opens a directory, as OpenAt a file.
 func OpenDirAt(dir int, name string) (int, error) { return openDir(dir, name, unix.O_NOFOLLOW) }
 

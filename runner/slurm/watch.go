@@ -228,7 +228,7 @@ func (w *watch) late() bool {
 func (w *watch) withdraw() bool { return runner.Claim(w.folder.attempt()) == nil }
 
 // release gives back what withdraw has claimed.
-func (w *watch) release() { _ = door.Remove(w.folder.attempt()) }
+func (w *watch) release() { _ = door.Rmdir(w.folder.attempt()) }
 
 // discard removes everything of an attempt that has not begun.
 func (w *watch) discard() {
