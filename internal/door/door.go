@@ -149,10 +149,18 @@ func (d *Dir) Read(name string, most int64) ([]byte, error) {
 
 // Write replaces a file as a whole, by way of a draft beside it, and returns when it is on disk.
 func (d *Dir) Write(name string, text []byte) error {
+	if above, last := filepath.Split(name); above != "" {
+		sub, err := d.Dir(above)
+		if err != nil {
+			return err
+		}
+		defer sub.Close()
+		return sub.Write(last, text)
+	}
 	return d.WriteBy("."+name+"-"+rand.Text()[:10], name, text)
 }
 
-// WriteBy is Write with a draft of a given name.
+// WriteBy is Write with a draft of a given name, for a file in the directory itself.
 func (d *Dir) WriteBy(draft, name string, text []byte) error {
 	f, err := d.OpenFile(draft, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL)
 	if err != nil {
