@@ -204,18 +204,21 @@ func (c doorCase) check(l *lab, number int, usual map[string]int) {
 	if r.late {
 		complain("no answer")
 	}
-	// The owner's links from trials and setup to a directory, or mounts there, are used, and a link
-	// from the journal to a file, beside which its lock stands.
-	linked := (c.thing == doorMount || c.thing == "link to a directory") && (c.name == "trials" || c.name == "setup") ||
+	// Mounts are used as what they are, and so are the owner's links from trials and setup to a
+	// directory, and from the journal to a file, beside which its lock stands. There something may
+	// come, and nothing goes or changes.
+	used := c.thing == doorMount || c.thing == "link to a directory" && (c.name == "trials" || c.name == "setup") ||
 		c.thing == "link to a file" && c.name == "journal.jsonl"
-	if r.before != r.after && !linked {
+	now := strings.Split(r.after, "\n")
+	lost := slices.ContainsFunc(strings.Split(r.before, "\n"), func(line string) bool { return !slices.Contains(now, line) })
+	if lost || r.before != r.after && !used {
 		complain("outside was\n%s\nand is\n%s", r.before, r.after)
 	}
 	if strings.Contains(r.said, "goroutine ") || r.code == 1 || r.code < 0 {
 		complain("exit code %d", r.code)
 	}
 	known := func(part string) bool { return strings.Contains(r.said, part) }
-	named := slices.ContainsFunc(append(strings.Split(c.name, "/"), "others/", "there is no study in", "there is no journal in"), known)
+	named := slices.ContainsFunc(append(strings.Split(strings.TrimSuffix(c.name, ".new"), "/"), "others/", "there is no study in", "there is no journal in"), known)
 	if r.code != usual[c.command] && !named {
 		complain("exit code %d, and the path is not named", r.code)
 	}
