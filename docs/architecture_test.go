@@ -29,14 +29,14 @@ type place struct {
 // product imports.
 var floors = map[string]place{
 	"spaces":            {1, nil},
-	"journal":           {1, nil},
+	"journal":           {1, []string{"internal/door"}},
 	"parser":            {1, []string{"internal/ansi", "internal/spelling"}},
-	"runner":            {1, []string{"internal/ansi", "internal/shell", "internal/sweep"}},
-	"runner/slurm":      {1, []string{"runner", "internal/shell", "internal/sweep"}},
+	"runner":            {1, []string{"internal/ansi", "internal/shell", "internal/door"}},
+	"runner/slurm":      {1, []string{"runner", "internal/shell", "internal/door"}},
 	"internal/ansi":     {1, nil},
 	"internal/shell":    {1, nil},
 	"internal/spelling": {1, nil},
-	"internal/sweep":    {1, nil},
+	"internal/door":     {1, nil},
 
 	"optimizer":                      {2, []string{"spaces"}},
 	"optimizer/internal/acquisition": {2, nil},
@@ -49,17 +49,17 @@ var floors = map[string]place{
 	"optimizer/internal/vector":      {2, nil},
 	"optimizer/internal/warp":        {2, nil},
 
-	"study":                 {3, []string{"internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "journal"}},
+	"study":                 {3, []string{"internal/door", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "journal"}},
 	"study/command":         {3, []string{"spaces", "internal/shell"}},
 	"study/pruner":          {3, []string{"optimizer"}},
 	"study/internal/optuna": {3, []string{"spaces", "journal"}},
 
-	"session":         {4, []string{"internal/shell", "internal/sweep", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
-	"session/sharing": {4, nil},
+	"session":         {4, []string{"internal/shell", "internal/door", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
+	"session/sharing": {4, []string{"internal/door"}},
 	"spec":            {4, []string{"runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/report": {5, []string{"study", "optimizer", "spaces"}},
-	"cmd/lbotune":                 {5, []string{"session/sharing", "internal/shell", "internal/sweep", "study/command", "spec", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
+	"cmd/lbotune":                 {5, []string{"session/sharing", "internal/shell", "internal/door", "study/command", "spec", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
 
 	"docs/images/terminal":       {0, nil},
 	"internal/testing/effort":    {0, nil},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // lockPatience is how long a held lock is waited for: a killed process may hold it
@@ -81,7 +83,7 @@ func never() bool { return false }
 // InUse reports whether a process has opened the journal at path to write. It takes the
 // lock for an instant if it is free, which a starting process waits out.
 func InUse(path string) (bool, error) {
-	f, err := openRegular(LockPath(path), os.O_RDONLY, 0)
+	f, err := door.OpenFile(LockPath(path), os.O_RDONLY)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil

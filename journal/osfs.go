@@ -4,11 +4,12 @@ package journal
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 type osFS struct{}
@@ -22,23 +23,11 @@ func (osFS) Resolve(path string) (string, error) {
 }
 
 func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	f, err := openRegular(path, flag, perm)
+	f, err := door.OpenFile(path, flag)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
-}
-
-// openRegular opens a regular file: it follows no link, and waits for no pipe.
-func openRegular(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, perm)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s is not a regular file", path), err, f.Close())
-	}
-	return f, nil
 }
 
 func (osFS) Stat(path string) (Info, error) {
@@ -56,15 +45,11 @@ func (osFS) SyncDir(dir string) error { return SyncDir(dir) }
 
 // SyncDir returns when the entries of a directory are on disk.
 func SyncDir(dir string) error {
-	d, err := os.Open(dir)
+	d, err := door.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		err = nil // this file system has no such notion
-	}
-	return errors.Join(err, d.Close())
+	return errors.Join(d.Sync(), d.Close())
 }
 
 type osFile struct{ *os.File }

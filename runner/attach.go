@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // Attach implements Attacher.
@@ -103,7 +105,7 @@ func reopen(job Job) (*attempt, record, error) {
 }
 
 func (a *attempt) reopen() (rec record, err error) {
-	a.record, err = openAt(a.dir, RecordName, unix.O_RDWR|unix.O_APPEND)
+	a.record, err = door.OpenAt(a.dir, RecordName, unix.O_RDWR|unix.O_APPEND)
 	if errors.Is(err, unix.ENOENT) {
 		return rec, ErrNeverStarted
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // attempt is one attempt under the eyes of this process.
@@ -76,7 +76,7 @@ func (a *attempt) fill() (err error) {
 	if a.err.fd, err = createAt(a.dir, StderrName); err != nil {
 		return err
 	}
-	return writeFiles(a.dir, a.job.Dir, a.job.Files)
+	return writeFiles(a.job.Dir, a.job.Files)
 }
 
 // close releases the descriptors and the control group.
@@ -93,12 +93,12 @@ func (a *attempt) close() {
 func (a *attempt) discard() {
 	for _, f := range a.job.Files {
 		top, _, _ := strings.Cut(f.Name, "/")
-		_ = sweep.All(filepath.Join(a.job.Dir, top))
+		_ = door.RemoveAll(filepath.Join(a.job.Dir, top))
 	}
 	for _, name := range []string{StdoutName, StderrName, RecordName} {
 		_ = unix.Unlinkat(a.dir, name, 0)
 	}
-	_ = unix.Rmdir(a.job.Dir)
+	_ = door.Rmdir(a.job.Dir)
 }
 
 // refuse ends an attempt whose command cannot be executed through a fault of its own, as a
@@ -244,7 +244,7 @@ func (a *attempt) busy(code int) error {
 	if code != 126 || len(a.job.Argv) == 0 {
 		return nil
 	}
-	fd, err := openAt(a.dir, StderrName, unix.O_RDONLY)
+	fd, err := door.OpenAt(a.dir, StderrName, unix.O_RDONLY)
 	if err != nil {
 		return nil
 	}

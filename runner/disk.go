@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // probeSize is the room that a disk must have not to be called full. The files of an
@@ -28,7 +30,7 @@ func NoteFullDisk(dir string) {
 		return
 	}
 	defer unix.Close(d)
-	if record, err := openAt(d, RecordName, unix.O_WRONLY|unix.O_APPEND); err == nil {
+	if record, err := door.OpenAt(d, RecordName, unix.O_WRONLY|unix.O_APPEND); err == nil {
 		_ = appendEntry(record, entry{Full: true})
 		unix.Close(record)
 	}

@@ -1,12 +1,16 @@
 package runner
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
+)
 
 // openLock returns a new descriptor of the record, locked. The supervisor and everything
 // that it starts inherit it, and the lock lasts until the last of them has closed it or
 // died: pids cannot be mistaken for others, and no /proc is needed to ask.
 func (a *attempt) openLock() (int, error) {
-	fd, err := openAt(a.dir, RecordName, unix.O_RDONLY)
+	fd, err := door.OpenAt(a.dir, RecordName, unix.O_RDONLY)
 	if err != nil {
 		return -1, err
 	}
@@ -17,7 +21,7 @@ func (a *attempt) openLock() (int, error) {
 
 // locked reports whether a process of the attempt holds the lock.
 func (a *attempt) locked() bool {
-	fd, err := openAt(a.dir, RecordName, unix.O_RDONLY)
+	fd, err := door.OpenAt(a.dir, RecordName, unix.O_RDONLY)
 	if err != nil {
 		return false
 	}

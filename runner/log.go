@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // holeUnit is what holes are aligned to: the usual block size.
@@ -28,7 +30,7 @@ func newBoundedLog(job *Job) boundedLog {
 
 // reopen opens the log of an attempt that another process has launched.
 func (b *boundedLog) reopen(dir int, name string) {
-	fd, err := openAt(dir, name, unix.O_WRONLY|unix.O_APPEND)
+	fd, err := door.OpenAt(dir, name, unix.O_WRONLY|unix.O_APPEND)
 	if err != nil {
 		return
 	}

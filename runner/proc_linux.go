@@ -127,7 +127,8 @@ func (p process) markers() string {
 	return ""
 }
 
-// holds reports whether p has a record open that is the one, under whatever path p knows it.
+// holds reports whether p has a record open that is the one, under whatever path p knows it, and
+// by the descriptor that is locked: who merely reads it has another.
 func (p process) holds(is func(*unix.Stat_t) bool) bool {
 	dir := procPath(p.pid, "fd")
 	d, err := os.Open(dir)
@@ -142,7 +143,10 @@ func (p process) holds(is func(*unix.Stat_t) bool) bool {
 			continue
 		}
 		var st unix.Stat_t
-		if unix.Stat(link, &st) == nil && is(&st) {
+		if unix.Stat(link, &st) != nil || !is(&st) {
+			continue
+		}
+		if info, err := os.ReadFile(procPath(p.pid, "fdinfo/"+name)); err != nil || bytes.Contains(info, []byte("\nlock:")) {
 			return true
 		}
 	}

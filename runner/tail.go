@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // Pace of Tail's looks at a file that does not grow.
@@ -90,7 +92,7 @@ func Read(ctx context.Context, path string, w io.Writer, limit int64) error {
 // openOutput opens a file for reading, and waits for a descriptor while there is none.
 func openOutput(ctx context.Context, path string) (fd int, err error) {
 	err = insist(ctx, nil, func() error {
-		if fd, err = openAt(unix.AT_FDCWD, path, unix.O_RDONLY); err != nil {
+		if fd, err = door.OpenAt(unix.AT_FDCWD, path, unix.O_RDONLY); err != nil {
 			return spawnError("open the output", err)
 		}
 		return nil
@@ -175,7 +177,7 @@ func ReadTail(path string, n int) (string, error) {
 }
 
 func readTail(path string, n int64) ([]byte, error) {
-	fd, err := openAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	fd, err := door.OpenAt(unix.AT_FDCWD, path, unix.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

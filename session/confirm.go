@@ -1,7 +1,6 @@
 package session
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,9 +44,9 @@ func (s *Study) confirming(t *study.Trial) bool {
 		return t.Confirming()
 	}
 	name := filepath.Base(s.layout.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
-	entries, _ := os.ReadDir(s.layout.Trial(t.Number)) // absent: cleaned up
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		attempt, _, _ := strings.Cut(e.Name(), ".") // a launcher keeps files beside it
+	names, _ := s.layout.Names(s.layout.Trial(t.Number)) // absent: cleaned up
+	return slices.ContainsFunc(names, func(n string) bool {
+		attempt, _, _ := strings.Cut(n, ".") // a launcher keeps files beside it
 		return attempt == name
 	})
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/lbotune/lbotune/parser"
@@ -38,8 +37,8 @@ func (f *follower) mayBeCut(i int) bool {
 		}
 		read = true
 	}
-	info, err := os.Stat(s.path)
-	return read && err == nil && info.Size() > 0 && info.Size()%block == 0
+	now, err := traceOf(s.path)
+	return read && err == nil && now.Size > 0 && now.Size%block == 0
 }
 
 // noRoom reports whether the disk that stream s is on is full, or was when the attempt

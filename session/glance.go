@@ -55,11 +55,11 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 }
 
 func readForGlance(w io.Writer, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
+	now, err := traceOf(path)
+	if err != nil || !now.There {
 		return err
 	}
-	if info.Size() <= glanceWhole {
+	if now.Size <= glanceWhole {
 		return runner.Read(context.Background(), path, w, math.MaxInt64)
 	}
 	text, err := runner.ReadTail(path, glanceEnd)

@@ -13,8 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -94,7 +93,11 @@ func (h *hooks) run(event, command string, a aftermath) {
 		return
 	}
 	path := h.study.layout.HookLog()
-	log, err := openHookLog(path)
+	var log *os.File // not what a trial has put in its place, as a link to a file of the user's
+	err := h.study.layout.In(path, func(d *door.Dir, name string) (err error) {
+		log, err = d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+		return err
+	})
 	if err != nil && !h.mute {
 		h.mute = true
 		h.study.opts.Log.Warn("what hooks print is lost", "error", err)
@@ -105,28 +108,6 @@ func (h *hooks) run(event, command string, a aftermath) {
 	if err := h.call(event, command, log, a); err != nil {
 		h.study.opts.Log.Warn("a hook failed", "hook", event, "trial", a.update.Trial.Number, "error", err, "output", path)
 	}
-}
-
-// openHookLog opens the file that hooks print to, and nothing that a trial has put in its
-// place: no link to a file of the user's, and no pipe, which would block.
-func openHookLog(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
-	switch {
-	case errors.Is(err, unix.ELOOP):
-		return nil, fmt.Errorf("%s is a symbolic link, which is not followed", path)
-	case errors.Is(err, unix.ENXIO): // a pipe that nobody reads
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case err != nil:
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // call runs a command. It prints to log, if there is one.

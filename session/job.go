@@ -1,14 +1,17 @@
 package session
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
@@ -28,6 +31,9 @@ func (a *attempt) job() (runner.Job, error) {
 		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
+	if err := a.inStudy(filepath.Dir(job.Dir), checkDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true} // a trial may have made it a link
+	}
 	cmd := command.Command{Shell: a.config.Setup}
 	if a.id.Trial > 0 {
 		cmd = a.config.Command
@@ -35,7 +41,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Env = a.environment(b)
 		job.Cwd = a.config.Cwd(b)
 		if checkpoints(&a.config) {
-			if err := os.MkdirAll(b.CheckpointDir, dirMode); err != nil {
+			if err := a.inStudy(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
 		}
@@ -50,6 +56,41 @@ func (a *attempt) job() (runner.Job, error) {
 		withSources(&job, src, a.config.Dir, a.study.linked)
 	}
 	return job, err
+}
+
+// makeCheckpoint makes a directory for checkpoints. One that is there may be a link: it is the
+// program that uses it.
+func makeCheckpoint(d *door.Dir, name string) error {
+	if _, err := d.Stat(name); err == nil {
+		return nil
+	}
+	made, err := d.Make(name)
+	if err != nil {
+		return err
+	}
+	return made.Close()
+}
+
+// shortagePatience is how long is waited for descriptors, of which the process may have none.
+const shortagePatience = 30 * time.Second
+
+// inStudy is study.Layout's In, and waits for descriptors.
+func (a *attempt) inStudy(path string, do func(d *door.Dir, name string) error) error {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		err := a.study.layout.In(path, do)
+		if short := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); !short || time.Since(begun) > shortagePatience {
+			return err
+		}
+	}
+}
+
+// checkDir says why the attempt's directory cannot be made in another one.
+func checkDir(d *door.Dir, name string) error {
+	above, err := d.Dir(name)
+	if err != nil {
+		return err
+	}
+	return above.Close()
 }
 
 // files renders what is written into the attempt's directory.

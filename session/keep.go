@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // keeper removes the directories of trials that the study need not keep.
 type keeper struct {
 	study  *Study
-	trials *sweep.Dir   // the directory that they lie in, once it is open
+	trials *door.Dir    // the directory that they lie in, once it is open
 	failed bool         // it could not be opened, as was said
 	swept  map[int]bool // trials whose directories are removed
 }
@@ -28,7 +28,15 @@ func newKeeper(s *Study) keeper { return keeper{study: s, swept: map[int]bool{}}
 // open opens the directory of the trials, if there is one. When a session begins it may be a
 // symbolic link, if one of the user's; later it could be a trial's.
 func (k *keeper) open(mayBeLink bool) (err error) {
-	k.trials, err = sweep.Open(filepath.Dir(k.study.layout.Trial(0)), mayBeLink)
+	open := k.study.layout.Open
+	if !mayBeLink {
+		open = func() (*door.Dir, error) { return door.Open(string(k.study.layout)) }
+	}
+	d, err := open()
+	if err == nil {
+		defer d.Close()
+		k.trials, err = d.Dir(filepath.Base(filepath.Dir(k.study.layout.Trial(0))))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,8 +21,8 @@ import (
 // The directories of trials and of the setup may be symbolic links, under the same rule.
 func CheckOwner(l study.Layout, log hclog.Logger) error {
 	dir := string(l)
-	if info, err := os.Lstat(l.Requests()); err == nil && !info.IsDir() {
-		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode())}
+	if info, err := l.Stat(l.Requests()); err == nil && !info.Mode.IsDir() {
+		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}
 	}
 	for _, path := range []string{dir, l.Journal(), filepath.Join(dir, "trials"), l.Setup(), l.Requests()} {
 		link, err := os.Lstat(path)
@@ -30,7 +31,7 @@ func CheckOwner(l study.Layout, log hclog.Logger) error {
 			continue // it is not there, or who needs it will say what is wrong
 		}
 		for _, i := range []fs.FileInfo{link, info} {
-			if uid := ownerOf(i); uid != 0 && uid != os.Geteuid() && uid != ownerOfNew(dir) {
+			if uid := ownerOf(i); uid != 0 && uid != os.Geteuid() && uid != ownerOfNew(l) {
 				return &LayoutError{fmt.Sprintf("%s belongs to %s, who could change what is run; go on with a copy of the study that is yours", path, userName(uid))}
 			}
 		}
@@ -49,12 +50,18 @@ func ownerOf(info fs.FileInfo) int {
 // ownerOfNew is whom a file belongs to that this process makes in the study: itself,
 // but on file systems that keep no owners, or take root for nobody. It is -1 if none
 // can be made.
-func ownerOfNew(dir string) int {
-	f, err := os.CreateTemp(dir, ".owner-")
+func ownerOfNew(l study.Layout) int {
+	d, err := l.Open()
 	if err != nil {
 		return -1
 	}
-	defer os.Remove(f.Name())
+	defer d.Close()
+	name := ".owner-" + rand.Text()
+	f, err := d.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return -1
+	}
+	defer d.Remove(name)
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {

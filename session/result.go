@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
@@ -56,12 +57,15 @@ func traceOf(path string) (trace, error) {
 // longestSum bounds in bytes the files that are read to know their content.
 const longestSum = 1 << 20
 
+// longestBefore bounds the file with the traces.
+const longestBefore = 16 << 20
+
 // sum stands for the content of the file at path; empty for one that is too long to read.
 func (t trace) sum(path string) string {
 	if !t.There || t.Size > longestSum {
 		return ""
 	}
-	text, err := os.ReadFile(path)
+	text, err := door.ReadFile(path, longestSum)
 	if err != nil {
 		return ""
 	}
@@ -100,7 +104,7 @@ func (a *attempt) recordResults() ([]runner.File, error) {
 		if m.File == "" || a.id.Trial == 0 {
 			continue
 		}
-		if _, err := os.Lstat(dir); err == nil {
+		if _, err := a.study.layout.Stat(dir); err == nil {
 			return nil, nil // it was launched already, with traces of its own
 		}
 		path := a.resultFile(metric)
@@ -160,7 +164,11 @@ func (a *attempt) unwritten(metric int) string {
 		}
 		return ""
 	}
-	text, err := os.ReadFile(filepath.Join(dir, study.BeforeName))
+	var text []byte
+	err = a.study.layout.In(filepath.Join(dir, study.BeforeName), func(d *door.Dir, name string) (err error) {
+		text, err = d.Read(name, longestBefore)
+		return err
+	})
 	var traces map[string]trace
 	if err == nil {
 		err = json.Unmarshal(text, &traces)
@@ -185,7 +193,7 @@ func (a *attempt) rendered(inside, path string) bool {
 	if err != nil {
 		return false
 	}
-	text, err := os.ReadFile(path)
+	text, err := door.ReadFile(path, int64(len(rendered)))
 	return err == nil && bytes.Equal(text, []byte(rendered))
 }
 

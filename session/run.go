@@ -77,7 +77,7 @@ func (l *loop) takeUp() {
 		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
 		l.ready = append(l.ready, id)
 		l.resumed[t.Number] = true
-		if slot, err := readSlot(l.layout.Attempt(id)); err == nil {
+		if slot, err := l.readSlot(id); err == nil {
 			l.left[id] = slot
 		}
 	}

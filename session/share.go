@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,8 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -117,15 +115,13 @@ func (l *loop) itsSlot(id study.AttemptID) int {
 	return -1
 }
 
-// readSlot reads the number of its slot from an attempt's directory, and follows no link that
-// the trial has put there.
-func readSlot(dir string) (int, error) {
-	f, err := os.OpenFile(filepath.Join(dir, study.SlotName), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 16))
+// readSlot reads the number of its slot from an attempt's directory.
+func (l *loop) readSlot(id study.AttemptID) (int, error) {
+	var text []byte
+	err := l.layout.In(filepath.Join(l.layout.Attempt(id), study.SlotName), func(d *door.Dir, name string) (err error) {
+		text, err = d.Read(name, 16)
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}

@@ -20,6 +20,7 @@ type document struct {
 	problems []Problem
 	noRule   bool                // the spec does not say how to find the metric
 	known    map[string][]string // keys that were asked for, by table
+	keys     map[string][]string // see below
 }
 
 // asked notes that table path has a key k in this format.

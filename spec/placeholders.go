@@ -139,6 +139,32 @@ func variables(t *table, env []string) []template {
 	return out
 }
 
+// provided is what placeholders may name.
+type provided struct {
+	params []spaces.Param
+	at     map[string]int // of the parameters, by name
+	names  []string       // all of them that are known where the template is used
+	known  map[string]bool
+}
+
+// provides lists what the template's placeholders may name.
+func (tpl template) provides(params []spaces.Param) provided {
+	p := provided{params: params, at: make(map[string]int, len(params)), names: slices.Clone(builtins), known: map[string]bool{}}
+	if tpl.setup {
+		p.names = slices.Clone(setupBuiltins)
+	}
+	for i, par := range params {
+		p.at[par.Name] = i
+		if !tpl.setup && identifierRE.MatchString(par.Name) {
+			p.names = append(p.names, par.Name)
+		}
+	}
+	for _, name := range p.names {
+		p.known[name] = true
+	}
+	return p
+}
+
 // checkAll complains about the template's placeholders, and notes those of
 // parameters in used.
 func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
@@ -151,35 +177,32 @@ func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
 			tpl.key.at(tpl.name, "", "%s", te.Message)
 		}
 	}
+	if !slices.ContainsFunc(parts, command.Part.IsPlaceholder) {
+		tpl.checkNearly(parts, params, used)
+		return
+	}
+	from := tpl.provides(params)
 	for _, p := range parts {
 		if p.IsPlaceholder() {
-			tpl.check(p, params, used)
+			tpl.check(p, from, used)
 		}
 	}
 	tpl.checkNearly(parts, params, used)
 }
 
 // check complains about one placeholder.
-func (tpl template) check(p command.Part, params []spaces.Param, used map[string][]use) {
+func (tpl template) check(p command.Part, from provided, used map[string][]use) {
 	bad := func(hint, format string, args ...any) { tpl.complain(p, hint, format, args...) }
-	names := builtins
-	if tpl.setup {
-		names = setupBuiltins
-	} else {
-		for _, par := range params {
-			if !identifierRE.MatchString(par.Name) {
-				continue
-			}
-			names = append(names[:len(names):len(names)], par.Name)
-		}
+	params, names, known := from.params, from.names, from.known[p.Name]
+	i, there := from.at[p.Name]
+	if !there {
+		i = -1
 	}
-	if p.Context != command.InWord && slices.Contains(names, p.Name) {
+	if p.Context != command.InWord && known {
 		used[p.Name] = append(used[p.Name], use{tpl, p})
 		bad(wayOut(p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
 		return
 	}
-	i := slices.IndexFunc(params, func(par spaces.Param) bool { return par.Name == p.Name })
-	known := slices.Contains(names, p.Name)
 	switch {
 	case !known && p.Format != "" && !command.ValidFormat(p.Format):
 		tpl.misspeltFlag(p, params) // {user:root} and the like are text

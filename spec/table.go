@@ -93,12 +93,8 @@ func (t *table) done() {
 func (d *document) keysOf(t *table) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, k := range d.md.Keys() {
-		if len(k) <= len(t.path) || !slices.Equal(k[:len(t.path)], t.path) {
-			continue
-		}
-		next := k[len(t.path)]
-		if _, ok := t.data[next]; ok && !seen[next] {
+	for _, next := range d.below()[pathKey(t.path)] {
+		if _, ok := t.data[next]; ok {
 			seen[next] = true
 			out = append(out, next)
 		}
@@ -107,6 +103,28 @@ func (d *document) keysOf(t *table) []string {
 	unlisted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return seen[k] })
 	return append(out, unlisted...)
 }
+
+// below lists the keys in each table, as they follow in the file.
+func (d *document) below() map[string][]string {
+	if d.keys != nil {
+		return d.keys
+	}
+	d.keys = map[string][]string{}
+	seen := map[string]bool{}
+	for _, k := range d.md.Keys() {
+		for n := range k {
+			if whole := pathKey(k[:n+1]); !seen[whole] {
+				seen[whole] = true
+				above := pathKey(k[:n])
+				d.keys[above] = append(d.keys[above], k[n])
+			}
+		}
+	}
+	return d.keys
+}
+
+// pathKey stands for a path in a map.
+func pathKey(path toml.Key) string { return fmt.Sprintf("%q", []string(path)) }
 
 // wrongType complains that key k holds v instead of what is wanted.
 func (t *table) wrongType(k string, v any, want string) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -12,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -193,25 +192,6 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 // largestSheet is the most that a file of earlier results may have, in bytes.
 const largestSheet = 256 << 20
 
-// readWhole reads a regular file of a size that makes sense: no pipe is waited for.
-func readWhole(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file (%v)", path, info.Mode())
-	case info.Size() > largestSheet:
-		return nil, fmt.Errorf("%s has %d MB; the most is %d", path, info.Size()>>20, largestSheet>>20)
-	}
-	return io.ReadAll(io.LimitReader(f, largestSheet))
-}
-
 // readSheet reads a study, found as the program finds it, a CSV file, or a journal or database of Optuna.
 func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	path := w.From
@@ -230,7 +210,7 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	var text []byte
 	var err error
 	if dir == "" {
-		text, err = readWhole(path)
+		text, err = door.ReadFile(path, largestSheet)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

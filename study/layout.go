@@ -2,10 +2,10 @@ package study
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -62,10 +62,46 @@ func (l Layout) checkpoint(c *Config, t *Trial) string {
 	return filepath.Join(l.Trial(t.first().Number), "checkpoint-"+t.checkpointKey(c)[:8])
 }
 
+// Open opens the study's directory, through which what lies in it is reached: trials and setup
+// alone may be links, say to a larger disk.
+func (l Layout) Open() (*door.Dir, error) { return door.Open(string(l), "trials", "setup") }
+
+// In calls do with the directory and the name in it of a path that l has given.
+func (l Layout) In(path string, do func(d *door.Dir, name string) error) error {
+	d, err := l.Open()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	name, err := filepath.Rel(string(l), path)
+	if err != nil {
+		return err
+	}
+	return do(d, name)
+}
+
+// Names lists what is in a directory of the study.
+func (l Layout) Names(path string) (names []string, err error) {
+	err = l.In(path, func(d *door.Dir, name string) (err error) {
+		names, err = d.List(name)
+		return err
+	})
+	return names, err
+}
+
+// Stat says what is at a path in the study. It does not follow a link there.
+func (l Layout) Stat(path string) (info door.Info, err error) {
+	err = l.In(path, func(d *door.Dir, name string) (err error) {
+		info, err = d.Stat(name)
+		return err
+	})
+	return info, err
+}
+
 // Former names the directory of a former study's attempts, "" if there is none.
 func (l Layout) Former() string {
 	for _, dir := range []string{l.trials(), l.Setup()} {
-		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		if names, err := l.Names(dir); err == nil && len(names) > 0 {
 			return dir
 		}
 	}

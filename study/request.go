@@ -7,17 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -80,14 +78,23 @@ func (l Layout) Requests() string { return filepath.Join(string(l), "requests") 
 // nobody's request, and is left alone.
 var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
 
-// checkRequests says why the directory of requests is none, as where it is a link: behind it
-// the files of others would be taken for requests, and removed.
-func (l Layout) checkRequests() error {
-	info, err := os.Lstat(l.Requests())
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no directory (%v), and links are not followed", l.Requests(), info.Mode())
-	}
-	return err
+// requests opens the directory of requests, which is made if it is missing and make says so. It
+// is none where it is a link: behind it the files of others would be taken for requests, and
+// removed.
+func (l Layout) requests(make bool) (requests *door.Dir, err error) {
+	err = l.In(l.Requests(), func(d *door.Dir, name string) error {
+		if info, err := d.Stat(name); err == nil && !info.Mode.IsDir() {
+			return fmt.Errorf("%s is no directory (%v), and links are not followed", l.Requests(), info.Mode)
+		}
+		var err error
+		if make {
+			requests, err = d.Make(name)
+		} else {
+			requests, err = d.Dir(name)
+		}
+		return err
+	})
+	return requests, err
 }
 
 // Submit leaves the request for the process that works on the study, and returns it with
@@ -104,34 +111,31 @@ func (r Request) Submit(l Layout) (Request, error) {
 	if len(text) > requestSize {
 		return r, fmt.Errorf("the request has %d bytes; allowed are %d", len(text), requestSize)
 	}
-	if err := os.MkdirAll(l.Requests(), 0o700); err != nil {
+	if err := door.Mkdir(string(l)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	if err := l.checkRequests(); err != nil {
+	d, err := l.requests(true)
+	if err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	path := r.path(l)
-	draft := path + draftEnding
-	if err := writeSynced(draft, append(text, '\n')); err != nil {
-		return r, errors.Join(fmt.Errorf("leave a request: %w", err), os.Remove(draft))
-	}
-	if err := os.Rename(draft, path); err != nil {
+	defer d.Close()
+	if err := d.WriteBy(r.ID+requestEnding+draftEnding, r.ID+requestEnding, append(text, '\n')); err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	return r, journal.SyncDir(l.Requests())
+	return r, nil
 }
 
 func (r Request) path(l Layout) string { return filepath.Join(l.Requests(), r.ID+requestEnding) }
 
 // Waits reports whether nobody has taken the request yet.
 func (r Request) Waits(l Layout) bool {
-	_, err := os.Lstat(r.path(l))
+	_, err := l.Stat(r.path(l))
 	return err == nil
 }
 
 // Remove removes the request once the journal knows its id.
 func (r Request) Remove(l Layout) error {
-	if err := os.Remove(r.path(l)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := l.In(r.path(l), (*door.Dir).Remove); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a request that is done: %w", err)
 	}
 	return nil
@@ -140,47 +144,44 @@ func (r Request) Remove(l Layout) error {
 // ReadRequests returns the requests that wait, the oldest first. Only regular files with
 // names of Submit's are any, and only such drafts are removed.
 func ReadRequests(l Layout) ([]Request, error) {
-	err := l.checkRequests()
+	d, err := l.requests(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var entries []fs.DirEntry
+	var names []string
 	if err == nil {
-		entries, err = os.ReadDir(l.Requests()) // sorted by name, which begins with the time
+		defer d.Close()
+		names, err = d.List(".") // sorted, and a name begins with the time
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for requests: %w", err)
 	}
 	var out []Request
-	for _, e := range entries {
-		name, draft := strings.CutSuffix(e.Name(), draftEnding)
+	for _, file := range names {
+		name, draft := strings.CutSuffix(file, draftEnding)
 		id, is := strings.CutSuffix(name, requestEnding)
-		if !is || !requestID.MatchString(id) || !e.Type().IsRegular() {
+		if !is || !requestID.MatchString(id) {
 			continue
 		}
-		if draft {
-			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
-				_ = os.Remove(filepath.Join(l.Requests(), e.Name()))
+		info, err := d.Stat(file)
+		switch {
+		case err != nil || !info.Mode.IsRegular():
+			continue
+		case draft && time.Since(info.Modified) > draftAge:
+			_ = d.Remove(file)
+		case !draft:
+			r, err := readRequest(d, file)
+			if !errors.Is(err, fs.ErrNotExist) {
+				r.ID, r.Unreadable = id, err
+				out = append(out, r)
 			}
-			continue
 		}
-		r, err := readRequest(filepath.Join(l.Requests(), e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		r.ID, r.Unreadable = id, err
-		out = append(out, r)
 	}
 	return out, nil
 }
 
-func readRequest(path string) (r Request, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return r, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, requestSize+1))
+func readRequest(d *door.Dir, name string) (r Request, err error) {
+	text, err := d.Read(name, requestSize+1)
 	if err != nil {
 		return r, err
 	}
@@ -303,13 +304,4 @@ func (s *State) adjusted(r Request) (Event, error) {
 func (s *State) Answered(id string) (refused string, known bool) {
 	refused, known = s.answered[id]
 	return refused, known
-}
-
-func writeSynced(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -85,7 +85,7 @@ func TestRequestsThatCannotBeLeft(t *testing.T) {
 		request study.Request
 	}{
 		"bytes; allowed are 1048576": {t.TempDir(), study.Request{Action: study.ActionNote, Text: strings.Repeat("x", 1<<20)}},
-		"leave a request: mkdir":     {file, study.Request{Action: study.ActionNote}},
+		"leave a request: open":      {file, study.Request{Action: study.ActionNote}},
 		"write the request: ": {t.TempDir(), study.Request{Action: study.ActionEnqueue,
 			Values: spaces.Values{{Name: "x", Value: spaces.Float(math.NaN())}}}},
 	} {

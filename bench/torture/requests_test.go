@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -145,7 +144,7 @@ func TestKilledAtEachStepOfARequest(t *testing.T) {
 				l.check(err)
 				path := layout.Journal()
 				if calls.works == "unlinkat" {
-					path = filepath.Join(layout.Requests(), r.ID+".json")
+					path = layout.Requests() // a descriptor of which the removal is given
 				}
 				work := traced(l, calls.works+when, path, "run", "spec.toml")
 				l.await("the request", func() bool {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/session"
@@ -118,8 +118,8 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 // stopAsked reports whether somebody wants the study to stop. A link or a pipe of that name
 // is nobody's wish.
 func stopAsked(l study.Layout) bool {
-	info, err := os.Lstat(l.StopRequest())
-	return err == nil && info.Mode().IsRegular()
+	info, err := l.Stat(l.StopRequest())
+	return err == nil && info.Mode.IsRegular()
 }
 
 // forgetStop withdraws the wish that the study stop.
@@ -127,7 +127,7 @@ func forgetStop(l study.Layout) error {
 	if !stopAsked(l) {
 		return nil
 	}
-	if err := os.Remove(l.StopRequest()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := l.In(l.StopRequest(), (*door.Dir).Remove); err != nil {
 		return fmt.Errorf("take back the request to stop: %w", err)
 	}
 	return nil

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -51,11 +53,11 @@ func exitCodes() []exitCode {
 
 // cannotWrite reports whether err says that the disk takes no more: of the journal,
 // of what a trial needs before it starts, or of anything else; or that what a trial has
-// written cannot be read.
+// written cannot be read, or is no file any more.
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	return isA[*journal.WriteError](err) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
+	return isA[*journal.WriteError](err) || isA[*door.Refusal](err) || errors.Is(err, syscall.ENOTDIR) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 
 func isA[E error](err error) bool {

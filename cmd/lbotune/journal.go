@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func newVerify(g *global) *cobra.Command {
 			}
 			path := study.Layout(dir).Journal()
 			sum, err := journal.Verify(path)
-			if err == nil {
+			if err == nil || errors.Is(err, fs.ErrNotExist) {
 				_, _, err = study.Load(dir)
 			}
 			if err != nil {

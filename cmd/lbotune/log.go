@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -120,19 +120,13 @@ func printLog(ctx context.Context, w io.Writer, path string, raw bool, secrets s
 // logEnd is how much of a log that is there already others than the terminal are shown.
 const logEnd = 256 << 10
 
-// followLog copies the end of a log as it grows until ended is closed. No link in the
-// study leads it out of the study's directory.
+// followLog copies the end of a log as it grows until ended is closed.
 func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
-	root, err := os.OpenRoot(string(l))
-	if err != nil {
+	var f *os.File
+	err := l.In(filepath.Join(l.Attempt(id), name), func(d *door.Dir, name string) (err error) {
+		f, err = d.OpenFile(name, os.O_RDONLY)
 		return err
-	}
-	defer root.Close()
-	path, err := filepath.Rel(string(l), filepath.Join(l.Attempt(id), name))
-	if err != nil {
-		return err
-	}
-	f, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO that has no writer
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is printed yet
 	}

@@ -293,7 +293,7 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 		objective := s.State().Config.Objective().Name
 		if v, ok := f.Metrics.Get(objective); ok {
 			result = objective + " = " + exact(v)
-		} else if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		} else if _, err := s.Layout().Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			result = "not known, for its directory has gone: " + dir
 		}
 		values := s.State().Trials[f.Trial-1].Values

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/shell"
-	"github.com/lbotune/lbotune/internal/sweep"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -56,7 +56,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
 	if isA[*signalError](runErr) {
-		return errors.Join(runErr, sweep.All(dir))
+		return errors.Join(runErr, door.RemoveAll(dir))
 	}
 	if failed >= 0 || runErr != nil {
 		fmt.Fprintf(g.err, "kept for you to look at: rm -r %s removes it\n", shell.Word(dir))
@@ -67,7 +67,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 			return err
 		}
 	}
-	return sweep.All(dir)
+	return door.RemoveAll(dir)
 }
 
 // smokeRun runs the trials in a study of their own, in directory dir. Without a study
@@ -87,7 +87,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	defer func() {
 		if s == nil {
-			err = errors.Join(err, sweep.All(dir))
+			err = errors.Join(err, door.RemoveAll(dir))
 		}
 	}()
 	space, err := cfg.Space()
@@ -159,12 +159,12 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	log, err := os.Open(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))
+	log, err := door.OpenFile(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName), os.O_RDONLY)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	if err := errors.Join(listCandidates(g, log), sweep.All(dir)); err != nil {
+	if err := errors.Join(listCandidates(g, log), door.RemoveAll(dir)); err != nil {
 		return err
 	}
 	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}

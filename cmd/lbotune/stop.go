@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/session"
@@ -104,10 +105,14 @@ func ofHook(l study.Layout) bool {
 // askToStop leaves the wish that the study stop. What already lies in its place is neither
 // followed nor waited for.
 func askToStop(l study.Layout) error {
-	f, err := os.OpenFile(l.StopRequest(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := l.In(l.StopRequest(), func(d *door.Dir, name string) error {
+		f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	})
 	switch {
-	case err == nil:
-		err = f.Close()
 	case errors.Is(err, os.ErrExist) && stopAsked(l):
 		return nil
 	case errors.Is(err, os.ErrExist):

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -78,7 +78,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	job.Kill, job.Started = r.kill, func(pid int) {
 		started(pid)
 		// The launcher may have withdrawn the attempt between our look and our claim.
-		if f.refresh(); !f.has(intentName) {
+		if f.names(); !f.has(intentName) {
 			r.withdrawn.Store(true)
 		}
 	}
@@ -87,7 +87,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	die() // nothing is written after the ending
 	switch {
 	case r.withdrawn.Load():
-		_ = sweep.All(job.Dir)
+		_ = door.RemoveAll(job.Dir)
 		return e, errDuplicate
 	case errors.Is(err, runner.ErrClaimed):
 		return e, errDuplicate
@@ -174,10 +174,9 @@ func (f folder) live(every time.Duration) (die func()) {
 	go func() {
 		defer close(dead)
 		for made := false; ; {
-			now := time.Now()
 			switch {
 			case made: // once only, and not again beside a study that is being deleted
-				_ = os.Chtimes(f.path(beatName), now, now)
+				_ = f.in(func(d *door.Dir) error { return d.Touch(beatName, time.Now()) })
 			case f.write(beatName, []byte(jobID()+" on "+nodeName()+"\n")) == nil: // else the disk is full, and the next try may help
 				made = true
 			}

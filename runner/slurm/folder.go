@@ -12,8 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -43,39 +42,58 @@ func (f folder) attempt() string { return strings.TrimSuffix(string(f), suffix) 
 
 func (f folder) path(name string) string { return filepath.Join(string(f), name) }
 
+// in calls do with the folder. No link is followed that lies in its place, or in it.
+func (f folder) in(do func(d *door.Dir) error) error {
+	d, err := door.OpenReal(string(f))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return do(d)
+}
+
 // write replaces a file of the folder as a whole, and returns when it is on disk.
 func (f folder) write(name string, text []byte) error {
-	w, err := os.CreateTemp(string(f), "."+name+"-")
-	if err != nil {
+	return f.in(func(d *door.Dir) error { return d.Write(name, text) })
+}
+
+// largest is the most that is read of a file: an intent holds the files of its attempt.
+const largest = 64 << 20
+
+// read is what a file of the folder holds.
+func (f folder) read(name string) (text []byte, err error) {
+	err = f.in(func(d *door.Dir) (err error) {
+		text, err = d.Read(name, largest)
 		return err
-	}
-	_, err = w.Write(text)
-	err = errors.Join(err, w.Chmod(0o600), w.Sync(), w.Close())
-	if err == nil {
-		err = os.Rename(w.Name(), f.path(name))
-	}
-	if err != nil {
-		_ = os.Remove(w.Name())
+	})
+	return text, err
+}
+
+// names lists the files of the folder.
+func (f folder) names() (names []string) {
+	_ = f.in(func(d *door.Dir) (err error) {
+		names, err = d.List(".")
 		return err
-	}
-	return f.sync()
+	})
+	return names
+}
+
+// refresh makes a network file system look again for files that it did not see before.
+func (f folder) refresh() { f.names() }
+
+// strike removes a file of the folder.
+func (f folder) strike(name string) {
+	_ = f.in(func(d *door.Dir) error { return d.Remove(name) })
 }
 
 // inode identifies the folder; it is 0 if it cannot be told.
-func (f folder) inode() uint64 {
-	var st unix.Stat_t
-	if unix.Stat(string(f), &st) != nil {
-		return 0
-	}
-	return st.Ino
-}
-
-func (f folder) sync() error {
-	d, err := os.Open(string(f))
-	if err != nil {
+func (f folder) inode() (ino uint64) {
+	_ = f.in(func(d *door.Dir) error {
+		info, err := d.Info()
+		ino = info.Inode
 		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	})
+	return ino
 }
 
 func (f folder) writeJSON(name string, v any) error {
@@ -88,7 +106,7 @@ func (f folder) writeJSON(name string, v any) error {
 
 // readJSON reads a file of the folder; it reports whether there is one.
 func (f folder) readJSON(name string, v any) (bool, error) {
-	text, err := os.ReadFile(f.path(name))
+	text, err := f.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -102,12 +120,17 @@ func (f folder) readJSON(name string, v any) (bool, error) {
 }
 
 func (f folder) has(name string) bool {
-	_, err := os.Stat(f.path(name))
+	_, err := f.stat(name)
 	return err == nil
 }
 
-// refresh makes a network file system look again for files that it did not see before.
-func (f folder) refresh() { _, _ = os.ReadDir(string(f)) }
+func (f folder) stat(name string) (info door.Info, err error) {
+	err = f.in(func(d *door.Dir) (err error) {
+		info, err = d.Stat(name)
+		return err
+	})
+	return info, err
+}
 
 // claimed reports whether a job has claimed the attempt.
 func (f folder) claimed() bool {
@@ -118,11 +141,11 @@ func (f folder) claimed() bool {
 // beat is the time of the job's last sign of life by the clock of the file system; only
 // its changes mean something.
 func (f folder) beat() time.Time {
-	info, err := os.Stat(f.path(beatName))
+	info, err := f.stat(beatName)
 	if err != nil {
 		return time.Time{}
 	}
-	return info.ModTime()
+	return info.Modified
 }
 
 // Where says which job runs the attempt in dir, on which node, and whether it has lately
@@ -130,13 +153,13 @@ func (f folder) beat() time.Time {
 func Where(dir string) (job string, alive bool) {
 	f, in := folderOf(dir), new(intent)
 	_, _ = f.readJSON(intentName, in)
-	text, _ := os.ReadFile(f.path(beatName))
+	text, _ := f.read(beatName)
 	return strings.TrimSpace(string(text)), time.Since(f.beat()) < 6*in.Beat
 }
 
 // submitted counts the jobs that were submitted for the attempt.
 func (f folder) submitted() int {
-	text, _ := os.ReadFile(f.path(submittedName)) // absent: none is known
+	text, _ := f.read(submittedName) // absent: none is known
 	return bytes.Count(text, []byte("\n"))
 }
 
@@ -156,12 +179,14 @@ func (f folder) addSubmission(id string) error {
 	if err != nil {
 		return err
 	}
-	w, err := os.OpenFile(f.path(submittedName), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(line, '\n'))
-	return errors.Join(err, w.Chmod(0o600), w.Sync(), w.Close())
+	return f.in(func(d *door.Dir) error {
+		w, err := d.OpenFile(submittedName, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(line, '\n'))
+		return errors.Join(err, w.Sync(), w.Close())
+	})
 }
 
 // stopReason says why an attempt is asked to end.
@@ -175,7 +200,7 @@ const (
 )
 
 func (f folder) stopped() stopReason {
-	text, _ := os.ReadFile(f.path(stopName))
+	text, _ := f.read(stopName)
 	return stopReason(strings.TrimSpace(string(text)))
 }
 
@@ -269,7 +294,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // the server, which a look at it alone may not.
 func (f folder) lengths() runner.Lengths {
 	length := func(name string) int64 {
-		w, err := os.Open(filepath.Join(f.attempt(), name))
+		w, err := door.OpenFile(filepath.Join(f.attempt(), name), os.O_RDONLY)
 		if err != nil {
 			return 0 // the command has removed it
 		}

@@ -5,13 +5,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -134,10 +133,16 @@ func diskError(err error) error {
 // remove takes back what prepare has made. The folder is moved away first: a job that still
 // writes to it would keep it.
 func (f folder) remove() {
-	gone := string(f) + ".gone"
-	_ = sweep.All(gone) // of a launcher that died here
-	if os.Rename(string(f), gone) == nil {
-		_ = sweep.All(gone)
+	d, err := door.Open(filepath.Dir(string(f)))
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	name := filepath.Base(string(f))
+	gone := name + ".gone"
+	_ = d.RemoveAll(gone) // of a launcher that died here
+	if d.Rename(name, gone) == nil {
+		_ = d.RemoveAll(gone)
 	}
 }
 

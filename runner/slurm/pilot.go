@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -91,10 +92,10 @@ func (p *pilot) work() {
 		}
 		// What is claimed is off the list at once: nobody may begin it again, not even if its
 		// directory is deleted.
-		e, err := f.run(&p.local, in, func(int) { _ = os.Remove(p.pool.path(in.entry())) })
+		e, err := f.run(&p.local, in, func(int) { p.pool.strike(in.entry()) })
 		switch {
 		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
-			_ = os.Remove(f.path(mark))
+			f.strike(mark)
 		case err != nil:
 			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
 			p.leave()
@@ -139,7 +140,7 @@ func (p *pilot) take(name string) (f folder, in *intent, first, ok bool) {
 	}
 	f.refresh()
 	if f.claimed() || f.stopped() != "" {
-		_ = os.Remove(p.pool.path(name))
+		p.pool.strike(name)
 		return f, nil, false, false
 	}
 	in = new(intent)
@@ -182,20 +183,17 @@ const (
 
 // waiting lists the entries of a pool, the newest one first.
 func (pool folder) waiting() []string {
-	all, _ := os.ReadDir(string(pool))
-	var names []string
-	for _, e := range all {
-		if strings.HasPrefix(e.Name(), entryPrefix) {
-			names = append(names, e.Name())
-		}
-	}
-	slices.Sort(names)
+	names := slices.DeleteFunc(pool.names(), func(n string) bool { return !strings.HasPrefix(n, entryPrefix) })
 	slices.Reverse(names)
 	return names
 }
 
 // entry returns the attempt that waits under a name.
 func (pool folder) entry(name string) (folder, error) {
-	path, err := os.Readlink(pool.path(name))
+	var path string
+	err := pool.in(func(d *door.Dir) (err error) {
+		path, err = d.Readlink(name)
+		return err
+	})
 	return folder(path), err
 }

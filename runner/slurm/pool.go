@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -60,7 +61,9 @@ func (l *Launcher) thePool() (*pool, error) {
 	}
 	dir, err := filepath.Abs(l.Pool)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
+		if err = door.Mkdir(dir); errors.Is(err, os.ErrExist) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +78,7 @@ func (l *Launcher) thePool() (*pool, error) {
 	if p.crew.Inode != p.folder.inode() { // a copy: these are the pilots of the original
 		p.crew.Names = nil
 		for _, name := range p.folder.waiting() {
-			_ = os.Remove(p.folder.path(name))
+			p.folder.strike(name)
 		}
 	}
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
@@ -91,8 +94,8 @@ func (l *Launcher) thePool() (*pool, error) {
 
 // enlist makes an attempt known to the pilots. It may be called again.
 func (p *pool) enlist(f folder, in *intent) error {
-	_ = os.Remove(p.folder.path(releasedName))
-	err := os.Symlink(string(f), p.folder.path(in.entry()))
+	p.folder.strike(releasedName)
+	err := p.folder.in(func(d *door.Dir) error { return d.Symlink(string(f), in.entry()) })
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
@@ -105,7 +108,7 @@ func (in *intent) entry() string {
 }
 
 // strike takes an attempt off the list.
-func (p *pool) strike(in *intent) { _ = os.Remove(p.folder.path(in.entry())) }
+func (p *pool) strike(in *intent) { p.folder.strike(in.entry()) }
 
 // tend sees to it that there are pilots for every attempt, for the sake of one that waits.
 // Its error says why there will be none.

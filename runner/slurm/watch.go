@@ -3,10 +3,10 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -228,7 +228,7 @@ func (w *watch) late() bool {
 func (w *watch) withdraw() bool { return runner.Claim(w.folder.attempt()) == nil }
 
 // release gives back what withdraw has claimed.
-func (w *watch) release() { _ = os.Remove(w.folder.attempt()) }
+func (w *watch) release() { _ = door.Rmdir(w.folder.attempt()) }
 
 // discard removes everything of an attempt that has not begun.
 func (w *watch) discard() {
@@ -342,10 +342,9 @@ func (w *watch) join() (leave func(), err error) {
 // takers are the pilots that have tried to take the attempt. One of them has it if it is
 // claimed; the others take their names away.
 func (w *watch) takers() []queued {
-	files, _ := os.ReadDir(string(w.folder))
 	var pilots []queued
-	for _, f := range files {
-		mark, ok := strings.CutPrefix(f.Name(), takenPrefix)
+	for _, name := range w.folder.names() {
+		mark, ok := strings.CutPrefix(name, takenPrefix)
 		if dot := strings.LastIndexByte(mark, '.'); ok && dot > 0 {
 			pilots = append(pilots, queued{name: mark[:dot], id: mark[dot+1:]})
 			w.pilots.began(mark[:dot])

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // A Lock is one thing that can be had: by one holder, or by any number of holders that
@@ -189,7 +191,7 @@ func (f *Folder) lock(l Lock) (*os.File, error) {
 // openOrMake opens a file for locking. Everybody who gets at the folder may lock it.
 func openOrMake(path string) (*os.File, error) {
 	for {
-		file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+		file, err := door.OpenFile(path, os.O_RDONLY)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return file, err
 		}
@@ -240,7 +242,7 @@ func (f *Folder) enter() (*turn, error) {
 
 // leave leaves the line.
 func (t *turn) leave() {
-	os.Remove(t.file.Name())
+	_ = door.Remove(t.file.Name())
 	t.file.Close()
 }
 
@@ -278,13 +280,13 @@ func (f *Folder) ahead(t *turn) ([][]string, error) {
 
 // reservedBy reads a turn, and removes that of a process that has died.
 func reservedBy(path string) (names []string, waits bool) {
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	file, err := door.OpenFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil, false // it has left
 	}
 	defer file.Close()
 	if unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
-		os.Remove(path)
+		_ = door.Remove(path)
 		return nil, false
 	}
 	text := make([]byte, 64<<10)

@@ -76,9 +76,9 @@ func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 }
 
 func (b *Bindings) param(name string) (spaces.Param, bool) {
-	for _, p := range b.Params {
-		if p.Name == name {
-			return p, true
+	for i := range b.Params {
+		if b.Params[i].Name == name {
+			return b.Params[i], true
 		}
 	}
 	return spaces.Param{}, false

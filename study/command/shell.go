@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -175,9 +176,10 @@ type locator struct {
 // note gives the node's context to the placeholders in it.
 func (l *locator) note(n syntax.Node, f frame) {
 	node := spanOf(n)
-	for i := range l.parts {
+	first, _ := slices.BinarySearchFunc(l.parts, node.start, func(p Part, start int) int { return p.Start - start })
+	for i := first; i < len(l.parts) && l.parts[i].Start <= node.end; i++ {
 		p := &l.parts[i]
-		if !p.IsPlaceholder() || p.Start < node.start || p.End > node.end {
+		if !p.IsPlaceholder() || p.End > node.end {
 			continue
 		}
 		p.Context, p.word, p.before, p.listed = f.context, f.word, f.before, f.listed

@@ -1,4 +1,4 @@
-package sweep_test
+package door_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // tree makes files, and the directories that they lie in; a name with an arrow is a link.
@@ -49,7 +49,7 @@ func left(t *testing.T, dir string) (names []string) {
 // first lists what is in trials/1, lets something happen, and removes what was listed.
 func first(t *testing.T, dir string, meanwhile func()) error {
 	t.Helper()
-	trials, err := sweep.Open(filepath.Join(dir, "trials"), false)
+	trials, err := door.OpenReal(filepath.Join(dir, "trials"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,10 +126,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 
 	swap("trials", "real")
 	path := filepath.Join(dir, "trials")
-	if _, err := sweep.Open(path, false); err == nil || !strings.Contains(err.Error(), "trials: it is a symbolic link") {
+	if _, err := door.OpenReal(path); err == nil || !strings.Contains(err.Error(), "trials: it is a symbolic link") {
 		t.Errorf("a link was opened: %v", err)
 	}
-	d, err := sweep.Open(path, true)
+	d, err := door.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 func TestOpenedDirectoryStaysTheSame(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "trials/1/a1/stdout", "home/1/a1/thesis")
-	trials, err := sweep.Open(filepath.Join(dir, "trials"), false)
+	trials, err := door.OpenReal(filepath.Join(dir, "trials"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +158,10 @@ func TestOpenedDirectoryStaysTheSame(t *testing.T) {
 func TestOpenNeedsADirectory(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "file")
-	if _, err := sweep.Open(filepath.Join(dir, "file"), true); err == nil {
+	if _, err := door.Open(filepath.Join(dir, "file")); err == nil {
 		t.Error("a file was opened")
 	}
-	if _, err := sweep.Open(filepath.Join(dir, "none"), false); !errors.Is(err, os.ErrNotExist) {
+	if _, err := door.OpenReal(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("nothing was opened: %v", err)
 	}
 }
@@ -170,7 +170,7 @@ func TestAll(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "home/thesis", "gone/a/b/c", "gone/home -> home", "link -> home", "file")
 	for _, name := range []string{"gone", "link", "file", "none", "none/below"} {
-		if err := sweep.All(filepath.Join(dir, name)); err != nil {
+		if err := door.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -178,12 +178,12 @@ func TestAll(t *testing.T) {
 		t.Errorf("%v are left", got)
 	}
 	for _, path := range []string{"", ".", "..", "/", "a/../.."} {
-		if err := sweep.All(path); err == nil {
+		if err := door.RemoveAll(path); err == nil {
 			t.Errorf("%q was removed", path)
 		}
 	}
 	t.Chdir(dir)
-	if err := sweep.All("home"); err != nil || len(left(t, dir)) != 0 {
+	if err := door.RemoveAll("home"); err != nil || len(left(t, dir)) != 0 {
 		t.Errorf("a relative path: %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestPermissions(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root has every permission")
 	}
-	for name, remove := range map[string]func(string) error{"sweep": sweep.All, "os": os.RemoveAll} {
+	for name, remove := range map[string]func(string) error{"door": door.RemoveAll, "os": os.RemoveAll} {
 		dir := t.TempDir()
 		tree(t, dir, "x/full/file", "x/fixed/file", "x/good/file")
 		err := errors.Join(os.Mkdir(filepath.Join(dir, "x/empty"), 0), os.Chmod(filepath.Join(dir, "x/full"), 0), os.Chmod(filepath.Join(dir, "x/fixed"), 0o500))
@@ -204,7 +204,7 @@ func TestPermissions(t *testing.T) {
 		if !errors.Is(err, os.ErrPermission) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if name == "sweep" {
+		if name == "door" {
 			mustSay(t, err, "x/full: permission denied", "x/fixed/file: permission denied")
 		}
 		if err := errors.Join(os.Chmod(filepath.Join(dir, "x/full"), 0o700), os.Chmod(filepath.Join(dir, "x/fixed"), 0o700)); err != nil {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sweep
+package door
 
 import "golang.org/x/sys/unix"
 

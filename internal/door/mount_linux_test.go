@@ -1,4 +1,4 @@
-package sweep_test
+package door_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/lbotune/lbotune/internal/sweep"
+	"github.com/lbotune/lbotune/internal/door"
 )
 
 // bind mounts from a second time, at a new directory to.
@@ -49,7 +49,7 @@ func TestMountsAreNotEntered(t *testing.T) {
 		}
 	}
 	check(first(t, dir, func() {}))
-	check(sweep.All(filepath.Join(dir, "trials/1")))
+	check(door.RemoveAll(filepath.Join(dir, "trials/1")))
 }
 
 // A mount in the place of the whole directory stays as well.
@@ -58,7 +58,7 @@ func TestMountedDirectoryIsNotCleared(t *testing.T) {
 	tree(t, dir, "bucket/data", "trials/2/a1/stdout")
 	bind(t, filepath.Join(dir, "bucket"), filepath.Join(dir, "trials/1"))
 	mustSay(t, first(t, dir, func() {}), "trials/1: something else is mounted there")
-	mustSay(t, sweep.All(filepath.Join(dir, "trials/1")), "trials/1: something else is mounted there")
+	mustSay(t, door.RemoveAll(filepath.Join(dir, "trials/1")), "trials/1: something else is mounted there")
 	if got := left(t, dir); !slices.Equal(got, []string{"bucket/data", "trials/1/data", "trials/2/a1/stdout"}) {
 		t.Errorf("%v are left", got)
 	}

@@ -1,4 +1,4 @@
-package sweep
+package door
 
 import "golang.org/x/sys/unix"
 

@@ -1,0 +1,171 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// byPath are the functions that take a path and follow or wait for whatever is there. What lies
+// in a study is reached through internal/door instead.
+var byPath = map[string]string{
+	"os": "Open OpenFile ReadFile WriteFile Create CreateTemp Mkdir MkdirAll MkdirTemp Remove RemoveAll Rename ReadDir Stat Lstat " +
+		"Symlink Link Readlink Chmod Chown Lchown Chtimes Truncate OpenRoot OpenInRoot DirFS CopyFS",
+	"path/filepath":         "Walk WalkDir Glob EvalSymlinks",
+	"io/ioutil":             "ReadFile WriteFile ReadDir TempFile TempDir",
+	"syscall":               "Open Openat Mkdir Mkfifo Unlink Rmdir Rename Stat Lstat Chmod Symlink Link Truncate",
+	"golang.org/x/sys/unix": "Open Openat Openat2 Mkdir Mkfifo Unlink Rmdir Rename Stat Lstat Chmod Symlink Link Truncate",
+}
+
+// otherPaths are the functions, and the files, that may call those, each with the reason: what
+// they open is no part of a study, or is not opened.
+var otherPaths = map[string]string{
+	"cmd/lbotune absent":              "the path that the user names",
+	"cmd/lbotune begun":               "whether there is a journal",
+	"cmd/lbotune destination":         "the file that the user names",
+	"cmd/lbotune/internal/report Run": "whether the journal has grown",
+	"cmd/lbotune list":                "looks for journals",
+	"cmd/lbotune logger":              "the log file that the user names",
+	"cmd/lbotune newExport":           "the file that the user names",
+	"cmd/lbotune newInit":             "the spec that is written",
+	"cmd/lbotune newParse":            "the file that the user names",
+	"cmd/lbotune ofLbotune":           "/proc",
+	"cmd/lbotune ownerOf":             "/proc",
+	"cmd/lbotune sameFile":            "compares what paths lead to",
+	"cmd/lbotune smokeRun":            "makes the directory of a study",
+	"cmd/lbotune specHint":            "looks for specs",
+	"cmd/lbotune specOf":              "the spec or study that the user names",
+	"cmd/lbotune studyDir":            "the spec or study that the user names",
+	"cmd/lbotune toShow":              "the study that the user names",
+	"cmd/lbotune writeManual":         "the directory that the user names",
+	"cmd/lbotune writeNew":            "the spec that is written",
+	"cmd/lbotune writeOut":            "the file that the user names",
+	"journal MakeDir":                 "the study's directory",
+	"journal Remove":                  "osFS: a draft beside the journal, after Resolve",
+	"journal Rename":                  "osFS: the journal, after Resolve",
+	"journal Resolve":                 "osFS: the journal's own path",
+	"journal Stat":                    "osFS: the journal, after Resolve",
+	"journal lockedByList":            "/proc",
+	"runner explain":                  "the trial's working directory",
+	"runner lookPath":                 "the program of a trial",
+	"runner spawn":                    "/dev/null",
+	"runner whereAmI":                 "the machine's id",
+	"runner/adopt_linux.go":           "/proc",
+	"runner/cgroup_linux.go":          "control groups",
+	"runner/proc_linux.go":            "/proc",
+	"runner/usage.go":                 "control groups",
+	"runner/slurm claimed":            "only whether it is there",
+	"runner/slurm listen":             "only whether it is there",
+	"runner/slurm losses":             "only names; the door opens them",
+	"session CheckOwner":              "whose the study is, and what its links lead to",
+	"session before":                  "a result file, where the user wants it",
+	"session noRoom":                  "a result file, where the user wants it",
+	"session noMetric":                "a result file, where the user wants it",
+	"session traceOf":                 "a result file, where the user wants it",
+	"session askStdbuf":               "a library of the system",
+	"session heldElsewhere":           "/proc",
+	"session linkedEntries":           "the sources",
+	"session sizeOf":                  "the sources",
+	"session look":                    "the directory in which trials run",
+	"session isDir":                   "the study's directory, and where trials run",
+	"session resolved":                "the study's directory, and where trials run",
+	"session same":                    "the study's directory, and where trials run",
+	"session/sharing Open":            "the folder of slots, which lies beside studies",
+	"session/sharing Private":         "the folder of slots, which lies beside studies",
+	"session/sharing ahead":           "the folder of slots, which lies beside studies",
+	"session/sharing enter":           "a turn in that folder, made with O_EXCL",
+	"session/sharing openOrMake":      "a lock in that folder, made with O_EXCL",
+	"spec Load":                       "the spec",
+	"spec checkDirectories":           "the directory of the sources",
+	"spec template":                   "a template",
+	"study nearest":                   "names beside a file that the user has named",
+	"study readSheet":                 "earlier results, which the user names",
+}
+
+// Whatever lies in a study is opened, made and removed through the one door.
+func TestOneDoor(t *testing.T) {
+	used := map[string]bool{}
+	for _, root := range []string{"cmd", "journal", "runner", "session", "spec", "study"} {
+		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case e.IsDir() && (e.Name() == "testdata" || e.Name() == "runnertest"):
+				return filepath.SkipDir
+			case e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			for _, c := range callsByPath(t, path) {
+				key := filepath.ToSlash(filepath.Dir(path)) + " " + c.in
+				if file := filepath.ToSlash(path); otherPaths[file] != "" {
+					key = file
+				}
+				if used[key] = true; otherPaths[key] == "" {
+					t.Errorf("%s: %s calls %s: what lies in a study is reached through internal/door; if it does not, add %q to otherPaths, with the reason", c.at, c.in, c.what, key)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(otherPaths)) {
+		if !used[key] {
+			t.Errorf("otherPaths has %q, which needs no exception", key)
+		}
+	}
+}
+
+type pathCall struct {
+	at       token.Position
+	in, what string
+}
+
+// callsByPath lists the mentions of functions of byPath in a file.
+func callsByPath(t *testing.T, path string) (calls []pathCall) {
+	t.Helper()
+	files := token.NewFileSet()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parser.ParseFile(files, path, text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{} // of packages here
+	for _, i := range f.Imports {
+		imported := strings.Trim(i.Path.Value, `"`)
+		if name := filepath.Base(imported); byPath[imported] != "" {
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			names[name] = imported
+		}
+	}
+	for _, d := range f.Decls {
+		in := "package"
+		if fn, is := d.(*ast.FuncDecl); is {
+			in = fn.Name.Name
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			sel, is := n.(*ast.SelectorExpr)
+			if !is {
+				return true
+			}
+			if pkg, is := sel.X.(*ast.Ident); is && slices.Contains(strings.Fields(byPath[names[pkg.Name]]), sel.Sel.Name) {
+				calls = append(calls, pathCall{files.Position(sel.Pos()), in, pkg.Name + "." + sel.Sel.Name})
+			}
+			return true
+		})
+	}
+	return calls
+}

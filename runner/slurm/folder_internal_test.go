@@ -1,0 +1,51 @@
+package slurm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What a trial puts in the place of a file of its job's folder is not followed or waited for.
+func TestFolderFollowsNothing(t *testing.T) {
+	dir := t.TempDir()
+	f, file, pipe := folder(filepath.Join(dir, "a1.slurm")), filepath.Join(dir, "file"), filepath.Join(dir, "pipe")
+	err := errors.Join(os.Mkdir(string(f), 0o700), os.WriteFile(file, []byte(`{"state":"X"}`), 0o600), syscall.Mkfifo(pipe, 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, put := range []func(path string) error{
+		func(path string) error { return os.Symlink(file, path) },
+		func(path string) error { return os.Symlink(pipe, path) },
+		func(path string) error { return os.Link(pipe, path) },
+	} {
+		for _, name := range []string{stopName, submittedName, beatName, lostName} {
+			if err := put(f.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if why, n := f.stopped(), f.submitted(); why != "" || n != 0 {
+			t.Errorf("asked to stop by %q, %d submissions", why, n)
+		}
+		if err := f.addSubmission("1"); err == nil || !strings.Contains(err.Error(), f.path(submittedName)+": it is a ") {
+			t.Errorf("a submission was added: %v", err)
+		}
+		var l loss
+		if _, err := f.readJSON(lostName, &l); err == nil || l.State != "" {
+			t.Errorf("lost by %q, %v", l.State, err)
+		}
+		die := f.live(1 << 40)
+		die()
+		if text, err := os.ReadFile(file); err != nil || string(text) != `{"state":"X"}` {
+			t.Fatalf("the file behind the link is now %q, %v", text, err)
+		}
+		for _, name := range []string{stopName, submittedName, beatName, lostName} {
+			if err := os.Remove(f.path(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
