@@ -4,22 +4,12 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"os"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 )
-
-// regretTable is what the table of a suite says: medians[n][function][optimizer] after n evaluations.
-type regretTable struct {
-	functions []string
-	medians   map[int]map[string]map[string]float64
-}
 
 // least is what regrets below 1e-9, which the table doesn't tell apart, are drawn as.
 const least = 1e-9
@@ -40,12 +30,12 @@ var regretLines = []struct {
 
 // drawRegret draws the medians of a suite's table over the evaluations, a panel for each function.
 func drawRegret(file, page, section string) error {
-	table, err := readRegrets(page, section)
+	tables, err := readTables(page, section)
 	if err != nil {
 		return err
 	}
 	var panels []*plot.Plot
-	for _, f := range table.functions {
+	for _, f := range tables["After 25 evaluations"].names {
 		p := panel(strings.TrimSuffix(f, "-shifted"))
 		p.X.Label.Text, p.Y.Label.Text = "", ""
 		p.X.Min, p.X.Max = 20, 105
@@ -55,9 +45,9 @@ func drawRegret(file, page, section string) error {
 		for _, l := range regretLines {
 			var curve plotter.XYs
 			for _, n := range []int{25, 50, 100} {
-				median, ok := table.medians[n][f][l.key]
-				if !ok {
-					return fmt.Errorf("%s: no %s on %s after %d evaluations", page, l.key, f, n)
+				median, err := tables[fmt.Sprintf("After %d evaluations", n)].median(f, l.key)
+				if err != nil {
+					return fmt.Errorf("%s after %d evaluations: %w", page, n, err)
 				}
 				y := math.Log10(median)
 				lo, hi = min(lo, y), max(hi, y)
@@ -94,55 +84,4 @@ func decades(lo, hi int) plot.ConstantTicks {
 		out = append(out, plot.Tick{Value: float64(e), Label: label})
 	}
 	return out
-}
-
-var afterEvaluations = regexp.MustCompile(`^### After (\d+) evaluations$`)
-
-// readRegrets reads the medians between the marks of a section.
-func readRegrets(page, section string) (regretTable, error) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		return regretTable{}, err
-	}
-	_, rest, ok := strings.Cut(string(text), "<!-- begin "+section+" -->")
-	within, _, ended := strings.Cut(rest, "<!-- end "+section+" -->")
-	if !ok || !ended {
-		return regretTable{}, fmt.Errorf("%s: no section %s", page, section)
-	}
-	table := regretTable{medians: map[int]map[string]map[string]float64{}}
-	n, head := 0, []string(nil)
-	for row := range strings.Lines(within) {
-		row = strings.TrimSpace(row)
-		if m := afterEvaluations.FindStringSubmatch(row); m != nil {
-			n, _ = strconv.Atoi(m[1])
-			table.medians[n] = map[string]map[string]float64{}
-			continue
-		}
-		if !strings.HasPrefix(row, "|") {
-			continue
-		}
-		cells := strings.Split(strings.Trim(row, "|"), "|")
-		for i := range cells {
-			cells[i] = strings.TrimSpace(cells[i])
-		}
-		switch {
-		case cells[0] == "function":
-			head = cells
-		case cells[0] == "" || strings.HasPrefix(cells[0], "*") || strings.HasPrefix(cells[0], "-"):
-		default:
-			of := map[string]float64{}
-			for i, c := range cells[1:] {
-				v, err := strconv.ParseFloat(strings.TrimPrefix(c, "<"), 64)
-				if err != nil {
-					return regretTable{}, fmt.Errorf("%s: %s after %d evaluations: %w", page, cells[0], n, err)
-				}
-				of[head[i+1]] = max(v, least)
-			}
-			table.medians[n][cells[0]] = of
-			if !slices.Contains(table.functions, cells[0]) {
-				table.functions = append(table.functions, cells[0])
-			}
-		}
-	}
-	return table, nil
 }
