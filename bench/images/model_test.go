@@ -1,5 +1,6 @@
 // Package images_test draws what the optimizer knows of a function of one variable as its
 // trials go on: steps.svg and bounds.svg. The trials are proposed by the optimizer itself.
+// regret.svg and gains.svg draw tables of bench/results.
 package images_test
 
 import (
@@ -22,6 +23,12 @@ func drawAll(dir string) error {
 	}
 	if err := drawBounds(filepath.Join(dir, "bounds.svg"), s, 4); err != nil {
 		return fmt.Errorf("draw the bounds: %w", err)
+	}
+	if err := drawRegret(filepath.Join(dir, "regret.svg"), "../results/shifted.md", "ranks shifted"); err != nil {
+		return fmt.Errorf("draw the regret: %w", err)
+	}
+	if err := drawGains(filepath.Join(dir, "gains.svg"), "../results/reproduction-gains.md"); err != nil {
+		return fmt.Errorf("draw the gains: %w", err)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func TestDrawsPictures(t *testing.T) {
 	if err := drawAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"steps.svg", "bounds.svg"} {
+	for _, name := range []string{"steps.svg", "bounds.svg", "regret.svg", "gains.svg"} {
 		file, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
