@@ -56,7 +56,7 @@ func TestPromises(t *testing.T) {
 		for _, c := range formerClashes {
 			studies = append(studies, func() { run(strings.Split(c.settings, "+"), c.seed) })
 		}
-		step := effort.Of(37, 1, 1)
+		step := effort.Of(37, 4, 1)
 		for i, names := range drawnPairs() {
 			if i%step == 0 {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
@@ -76,7 +76,7 @@ func TestPromises(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	if os.Getenv("LBOTUNE_SIMULATE") == "" && !testing.Short() {
+	if os.Getenv("LBOTUNE_SIMULATE") == "" && effort.Long() {
 		for _, what := range mustHappen {
 			if tally.of[what] == 0 {
 				t.Errorf("in none of the studies: %s", what)

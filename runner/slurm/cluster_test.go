@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
@@ -24,10 +25,20 @@ import (
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 
+// realCluster starts Slurm on this machine, which takes minutes: every day a cluster of shell
+// scripts stands for it.
+func realCluster(t *testing.T, lines ...string) *slurmtest.Cluster {
+	t.Helper()
+	if !effort.Long() {
+		t.Skip("a real cluster takes minutes: LBOTUNE_LONG_TESTS=1 has them")
+	}
+	return slurmtest.Start(t, lines...)
+}
+
 func TestClusterSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
 		nest(t)
-		slurmtest.Start(t)
+		realCluster(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
@@ -35,7 +46,7 @@ func TestClusterSuite(t *testing.T) {
 func TestClusterPilotSuite(t *testing.T) {
 	if !runnertest.Orchestrating() {
 		nest(t)
-		slurmtest.Start(t)
+		realCluster(t)
 	}
 	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
@@ -200,7 +211,7 @@ func (tr *trial) wantLost(state string) {
 // A job has what was asked for, and nothing of what its submitter's environment says to
 // Slurm's commands.
 func TestResources(t *testing.T) {
-	c := site{slurmtest.Start(t), false}
+	c := site{realCluster(t), false}
 	for _, name := range []string{"SBATCH_PARTITION", "SBATCH_ARRAY_INX", "SQUEUE_PARTITION", "SQUEUE_FORMAT", "SLURM_JOB_NAME", "SCANCEL_STATE"} {
 		t.Setenv(name, "nowhere")
 	}
@@ -221,7 +232,7 @@ func TestResources(t *testing.T) {
 
 // Every fault is made, on one cluster; what a fault has broken is mended again.
 func TestFaults(t *testing.T) {
-	c := slurmtest.Start(t, "MIN_JOB_AGE=10")
+	c := realCluster(t, "MIN_JOB_AGE=10")
 	jobs, pilots := site{c, false}, site{c, true}
 	type fault struct {
 		name string

@@ -103,7 +103,7 @@ func leave(t *testing.T, l *slurm.Launcher) {
 // imitated starts a cluster of shell scripts for the contract, where the real one does not
 // show the same.
 func imitated(t *testing.T) {
-	if slurmtest.Missing() == "" && !effort.Long() {
+	if slurmtest.Missing() == "" && effort.Long() {
 		t.Skip("TestClusterSuite and TestClusterPilotSuite show it on a real cluster")
 	}
 	nest(t)
