@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// fitted is the ANOVA model of one objective, and functions drawn from it.
+type fitted struct {
+	*anova
+	k         int // which objective
+	objective study.Metric
+	best      *study.Trial
+	first     *study.Trial
+	log       bool // it is of the logarithm of the objective
+	mean, sd  float64
+	draws     []*surface
+	never     []bool
+	told      int     // trials
+	rank      float64 // see foresight
+	within    float64
+	poor      string // why nothing should be concluded from it
+}
+
+// fit fits the model of objective k.
+func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
+	m = &fitted{k: k, objective: s.state.Config.Objectives()[k], never: s.neverVaried()}
+	ranked := s.ranked
+	if k > 0 {
+		ranked = slices.Clone(ranked)
+		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
+	}
+	m.best = s.state.Incumbent()
+	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
+	if k > 0 {
+		m.best = ranked[0].Trial
+	}
+	points, given := make([]spaces.Point, len(ranked)), make([]float64, len(ranked))
+	for i, t := range ranked {
+		points[i], given[i] = t.Point, m.objective.Direction.Maximized(s.objective(t, k))
+	}
+	chosen := spread(points)
+	m.told = len(chosen)
+	points, given = picked(points, chosen), picked(given, chosen)
+	if m.anova, err = newANOVA(s.state.Search.Space, s.Params, m.never); err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(17, 4))
+	var e *evidence
+	var states []state
+	for _, log := range []bool{false, true} {
+		if log && !logarithmic(given) {
+			continue
+		}
+		values := make([]float64, len(given))
+		for i, v := range given {
+			if log {
+				v = math.Log(v)
+			}
+			values[i] = m.objective.Direction.Maximized(v)
+		}
+		mean, sd := stat.PopMeanStdDev(values, nil)
+		if !(sd > 1e-12*math.Abs(mean)) {
+			m.poor, sd = "all values are equal", 1
+		}
+		for i := range values {
+			values[i] = (values[i] - mean) / sd
+		}
+		told := m.tell(points, values)
+		drawn, err := m.sample(ctx, told, rng)
+		if err != nil {
+			return nil, err
+		}
+		if r, within := foresight(told, drawn); e == nil || r > m.rank {
+			m.rank, m.within, m.log, e, states, m.mean, m.sd = r, within, log, told, drawn, mean, sd
+		}
+	}
+	switch {
+	case m.poor != "":
+	case len(ranked) < leastForAny:
+		m.poor = fmt.Sprintf("there are only %d values", len(ranked))
+	case !(m.rank >= leastRank):
+		m.poor = fmt.Sprintf("it predicts values that it does not know with a rank correlation of only %.2f", m.rank)
+	}
+	for _, state := range states {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.draws = append(m.draws, m.draw(e, state, rng))
+	}
+	return m, nil
+}
+
+// value is what a number of the model's is in the objective's units.
+func (m *fitted) value(f float64) float64 {
+	v := m.objective.Direction.Maximized(m.mean + m.sd*f)
+	if m.log {
+		v = math.Exp(v)
+	}
+	return v
+}
+
+// way is how much better the value to is than from, where the model is additive: of logarithms
+// if it is of these.
+func (m *fitted) way(from, to float64) float64 {
+	if m.log {
+		from, to = math.Log(from), math.Log(to)
+	}
+	return m.objective.Direction.Maximized(to) - m.objective.Direction.Maximized(from)
+}
+
+// measured is the mean of the values of trials at a point, or what is believed where there is
+// none.
+func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
+	var found []float64
+	for _, t := range s.ranked {
+		if slices.Equal(t.Point, p) {
+			found = append(found, m.objective.Direction.Maximized(s.objective(t, m.k)))
+		}
+	}
+	if len(found) == 0 {
+		return believed
+	}
+	return stat.Mean(found, nil)
+}
+
+// belief is what is believed of the objective at one point, without noise.
+type belief struct{ mean, sd, low, high float64 }
+
+// beliefs are those at points that differ from p in the parameters free alone.
+func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []belief {
+	fs := m.draws
+	keep := func(row [][]float64) {}
+	if decided := m.decided(); !slices.ContainsFunc(free, func(i int) bool { return slices.Contains(decided, i) }) {
+		base := m.features(p)
+		fs = nil
+		for _, f := range m.draws {
+			fs = append(fs, f.fixed(base, free))
+		}
+		keep = func(row [][]float64) {
+			for i := range row {
+				if !slices.Contains(free, i) {
+					row[i] = nil
+				}
+			}
+		}
+	}
+	out, all := make([]belief, len(points)), make([]float64, len(fs))
+	for k, q := range points {
+		row := m.features(q)
+		keep(row)
+		for i, f := range fs {
+			all[i] = f.of(row)
+		}
+		slices.Sort(all)
+		mean, sd := stat.PopMeanStdDev(all, nil)
+		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
+		out[k] = belief{m.value(mean), math.Abs(m.value(mean+sd)-m.value(mean-sd)) / 2, math.Min(low, high), math.Max(low, high)}
+	}
+	return out
+}
+
+// objective is objective k of a trial, turned so that larger is better.
+func (s *Study) objective(t *Trial, k int) float64 { return s.state.Observation(t.Trial).Values[k] }
+
+// logarithmic reports whether values may be better looked at in logarithms: they are
+// positive, and the middle half of the first of them, those farthest apart, spreads over
+// more than a factor of 10.
+func logarithmic(values []float64) bool {
+	first := slices.Sorted(slices.Values(values[:min(25, len(values))]))
+	return slices.Min(values) > 0 && stat.Quantile(0.75, stat.Empirical, first, nil) > 10*stat.Quantile(0.25, stat.Empirical, first, nil)
+}
+
+func picked[T any](from []T, which []int) []T {
+	out := make([]T, len(which))
+	for k, i := range which {
+		out[k] = from[i]
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// surface is one function: its coefficients b.
+type surface struct {
+	a    *anova
+	c    float64
+	main [][]float64   // [i][k]
+	pair [][][]float64 // [i][j], i < j, function k of i and l of j at k·n_j + l
+}
+
+// draw draws a function from what is believed with these weights: one from the prior, mended
+// by what it and the noise lack of the values (Matheron's rule; Wilson et al. 2021, eq. 9).
+func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
+	n, d := len(e.y), len(a.params)
+	f := &surface{a: a, c: math.Sqrt(constantVariance) * rng.NormFloat64(), main: make([][]float64, d), pair: make([][][]float64, d)}
+	lambdas := make([][]float64, d)
+	for i := range d {
+		lambdas[i], _ = a.bases[i].shares(s.w.decay(i))
+		for k := range lambdas[i] {
+			lambdas[i][k] *= s.w.scale(i) * s.w.scale(i)
+			f.main[i] = append(f.main[i], math.Sqrt(lambdas[i][k])*rng.NormFloat64())
+		}
+	}
+	q := s.w.pair()
+	for i := range d {
+		f.pair[i] = make([][]float64, d)
+		for j := i + 1; j < d; j++ {
+			for _, l := range lambdas[i] {
+				for _, m := range lambdas[j] {
+					f.pair[i][j] = append(f.pair[i][j], q*math.Sqrt(l*m)*rng.NormFloat64())
+				}
+			}
+		}
+	}
+	lack := make([]float64, n)
+	row := make([][]float64, d)
+	for t := range lack {
+		for i := range row {
+			row[i] = row[i][:0]
+			for _, phi := range e.phi[i] {
+				row[i] = append(row[i], phi[t])
+			}
+		}
+		lack[t] = -f.of(row) - math.Sqrt(s.w.noise()*s.w.noise()+leastNoise)*rng.NormFloat64()
+	}
+	var mend mat.VecDense
+	mend.MulVec(s.inverse, mat.NewVecDense(n, lack))
+	v := mend.RawVector().Data
+	for t := range v {
+		v[t] += s.alpha[t]
+		f.c += constantVariance * v[t]
+	}
+	with := make([]float64, n)
+	for i := range d {
+		for k, phi := range e.phi[i] {
+			for t := range with {
+				with[t] = v[t] * phi[t]
+				f.main[i][k] += lambdas[i][k] * with[t]
+			}
+			for j := i + 1; j < d; j++ {
+				to := f.pair[i][j][k*a.bases[j].n:]
+				for l, other := range e.phi[j] {
+					to[l] += q * q * lambdas[i][k] * lambdas[j][l] * floats.Dot(with, other)
+				}
+			}
+		}
+	}
+	return f
+}
+
+// of is the function's value where the parameters have these features.
+func (f *surface) of(row [][]float64) float64 {
+	v := f.c
+	for i, a := range row {
+		for k, x := range a {
+			if x == 0 {
+				continue
+			}
+			sum := f.main[i][k]
+			for j := i + 1; j < len(row); j++ {
+				b := row[j]
+				for l, c := range f.pair[i][j][k*len(b) : (k+1)*len(b)] {
+					sum += c * b[l]
+				}
+			}
+			v += x * sum
+		}
+	}
+	return v
+}
+
+// fixed is f where all parameters but the free ones have these features: a function of the
+// free ones' alone.
+func (f *surface) fixed(row [][]float64, free []int) *surface {
+	rest := slices.Clone(row)
+	for _, i := range free {
+		rest[i] = make([]float64, len(row[i]))
+	}
+	g := &surface{a: f.a, c: f.of(rest), main: make([][]float64, len(row)), pair: make([][][]float64, len(row))}
+	for i := range row {
+		g.pair[i] = make([][]float64, len(row))
+	}
+	for _, i := range free {
+		g.main[i] = f.along(i, rest)
+		for _, j := range free {
+			g.pair[i][j] = f.pair[i][j]
+		}
+	}
+	return g
+}
+
+// along are the coefficients of parameter i's functions where the others have these
+// features: what the function is along i, but for a constant.
+func (f *surface) along(i int, row [][]float64) []float64 {
+	out := slices.Clone(f.main[i])
+	n := len(out)
+	for j, b := range row {
+		for l, x := range b {
+			switch {
+			case j < i && x != 0:
+				for k, c := range f.pair[j][i][l*n : (l+1)*n] {
+					out[k] += x * c
+				}
+			case j > i && x != 0:
+				for k := range out {
+					out[k] += x * f.pair[i][j][k*len(b)+l]
+				}
+			}
+		}
+	}
+	return out
+}
