@@ -55,21 +55,21 @@ const (
 // of successes: the search can come back to where little was tried. It is nil as long as
 // nothing has failed, and depends on the told trials alone.
 func (l *lbo) successModel() (*chance, error) {
-	if len(l.failed) == 0 {
+	if len(l.past.failed) == 0 {
 		return nil, nil
 	}
-	if l.success != nil && l.successAt == len(l.told) {
+	if l.success != nil && l.successAt == len(l.past.told) {
 		return l.success, nil
 	}
-	n := len(l.told)
+	n := len(l.past.told)
 	x, labels := make([][]float64, n), make([]float64, n)
-	for i, o := range l.told {
+	for i, o := range l.past.told {
 		x[i], labels[i] = o.Proposal.Point, 1
 		if o.unexplained() {
 			labels[i] = -1
 		}
 	}
-	model, err := l.regress(x, labels, successPrior(l.space.Len()), successNoise)
+	model, err := l.regress(x, labels, successPrior(l.past.space.Len()), successNoise)
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
@@ -94,7 +94,7 @@ func (l *lbo) regress(x [][]float64, z []float64, prior gp.Prior, leastNoise flo
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
 	m := n - n%max(1, n/lessOften)
-	set := gp.NewSettings(l.space.Dim())
+	set := gp.NewSettings(l.past.space.Dim())
 	set.Prior = prior
 	set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
 	rows := gp.Subset(x[:m], z[:m], successLimit, nil)
@@ -110,7 +110,7 @@ func (l *lbo) regress(x [][]float64, z []float64, prior gp.Prior, leastNoise flo
 
 // caution is 1 plus fifty times the share of failures among the last trials.
 func (l *lbo) caution() float64 {
-	recent := l.told[max(0, len(l.told)-cautionSpan):]
+	recent := l.past.told[max(0, len(l.past.told)-cautionSpan):]
 	failures := 0.0
 	for _, o := range recent {
 		if o.unexplained() {
@@ -137,15 +137,17 @@ const (
 
 // besideBest reports whether a point shares the levels of the best one: what fails among
 // others is no edge that the search is working at.
-func (l *lbo) besideBest(p []float64) bool { return l.best >= 0 && l.dom.alike(p, l.x[l.best]) }
+func (l *lbo) besideBest(p []float64) bool {
+	return l.past.best >= 0 && l.dom.alike(p, l.past.x[l.past.best])
+}
 
 // careful reports whether trials have failed so often that no more is to be risked.
 func (l *lbo) careful() bool {
-	if len(l.told) < carefulFrom*l.set.DesignSize {
+	if len(l.past.told) < carefulFrom*l.set.DesignSize {
 		return false
 	}
 	failures := 0
-	for _, o := range l.told[max(0, len(l.told)-recentTrials):] {
+	for _, o := range l.past.told[max(0, len(l.past.told)-recentTrials):] {
 		if o.unexplained() && l.besideBest(o.Proposal.Point) {
 			failures++
 		}

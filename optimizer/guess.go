@@ -80,17 +80,17 @@ func (g *guess) after(n, design int, best []float64, doubt float64) *guess {
 // doubt is by how many deviations the model puts the guess, with the best trial's values of
 // what was not guessed, below the best. Of several objectives there is no one best.
 func (g *guess) doubt(a *ask) float64 {
-	if a.parts != nil {
+	if a.lbo.parts != nil {
 		return 0
 	}
-	x := slices.Clone(a.x[a.view.bestRow])
+	x := slices.Clone(a.past.x[a.view.surrogate.bestRow])
 	for j, w := range g.widths {
 		if w > 0 {
 			x[j] = g.at[j]
 		}
 	}
-	mu, variance := a.view.model.Predictor().Predict(x)
-	return (a.view.best - mu) / math.Sqrt(variance)
+	mu, variance := a.view.surrogate.model.Predictor().Predict(x)
+	return (a.view.surrogate.best - mu) / math.Sqrt(variance)
 }
 
 func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }

@@ -21,7 +21,7 @@ import (
 //
 // A turn that has nothing to offer passes to model. See docs/lbo.md.
 type lbo struct {
-	*history
+	past   *history
 	set    Settings // resolved
 	dom    *domain
 	first  []spaces.Point // the initial design
@@ -55,7 +55,7 @@ type lbo struct {
 }
 
 func newLBO(h *history, set Settings) *lbo {
-	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
+	l := &lbo{past: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
 	h.safe = newSafety(set)
 	l.dom.safe = h.safe
 	l.first = design(h.space, set, h.seed)
@@ -66,11 +66,11 @@ func newLBO(h *history, set Settings) *lbo {
 }
 
 func (l *lbo) Tell(o Observation) error {
-	if err := l.add(o); err != nil {
+	if err := l.past.add(o); err != nil {
 		return err
 	}
-	if l.objectives > 1 {
-		return l.tellParts(l.told[len(l.told)-1])
+	if l.past.objectives > 1 {
+		return l.tellParts(l.past.told[len(l.past.told)-1])
 	}
 	m := recall(o.Proposal.Note)
 	if f := m.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
@@ -79,14 +79,14 @@ func (l *lbo) Tell(o Observation) error {
 	if o.Status == Succeeded {
 		l.fits = append(l.fits, l.fit)
 	}
-	l.trust.tell(l.history, o, m, l.space.Len())
+	l.trust.tell(l.past, o, m, l.past.space.Len())
 	return nil
 }
 
 // usable reports whether a fit that came with an observation belongs to this
 // study; an observation from elsewhere may carry any.
 func (l *lbo) usable(f *modelFit) bool {
-	return f != nil && f.N >= 1 && f.N <= len(l.y) && len(f.Hyper.LogLengths) == l.space.Dim()
+	return f != nil && f.N >= 1 && f.N <= len(l.past.y) && len(f.Hyper.LogLengths) == l.past.space.Dim()
 }
 
 func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
@@ -106,7 +106,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 		return Proposal{}, err
 	}
 	p.Note.Contradicted = wrong
-	if p.Point = l.space.Snap(p.Point); !l.safe.allows(p.Point) {
+	if p.Point = l.past.space.Snap(p.Point); !l.past.safe.allows(p.Point) {
 		return Proposal{}, ErrNothingSafe
 	}
 	return p, nil
@@ -114,7 +114,10 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 
 // ask is the making of one proposal.
 type ask struct {
-	*lbo
+	lbo     *lbo
+	past    *history // of lbo
+	set     Settings // likewise
+	dom     *domain  // likewise
 	query   Query
 	trial   int
 	pending [][]float64
@@ -126,18 +129,18 @@ type ask struct {
 }
 
 func (l *lbo) newAsk(q Query) (*ask, error) {
-	pending, err := l.begin(q)
+	pending, err := l.past.begin(q)
 	if err != nil {
 		return nil, err
 	}
-	used := l.taken(pending)
-	a := &ask{lbo: l, query: q, trial: q.Trial, pending: pending}
-	a.used = func(p []float64) bool { return used(l.space.Snap(p)) }
-	a.taken = func(p []float64) bool { p = l.space.Snap(p); return used(p) || a.crowds(p) }
+	used := l.past.taken(pending)
+	a := &ask{lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
+	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
+	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.crowds(p) }
 	return a, nil
 }
 
-func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, purpose) }
+func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
 
 // leastForModel is the number of successes that a model needs. With two, what is
 // known of failures was not used until the second: where 1, 4 and 10 % of a cube of
@@ -149,8 +152,8 @@ const leastForModel = 1
 // lasts a second success is waited for, and with a safety limit its end: of the design's own
 // points few are safe.
 func (a *ask) tooFew() bool {
-	n := len(a.y)
-	return n < leastForModel || (n == leastForModel || a.safe != nil) && len(a.told) < a.set.DesignSize
+	n := len(a.past.y)
+	return n < leastForModel || (n == leastForModel || a.past.safe != nil) && len(a.past.told) < a.set.DesignSize
 }
 
 func (a *ask) propose() (Proposal, error) {
@@ -164,7 +167,7 @@ func (a *ask) propose() (Proposal, error) {
 		p, err := a.spread()
 		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
 	}
-	if a.parts != nil {
+	if a.lbo.parts != nil {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
@@ -180,7 +183,7 @@ func (a *ask) propose() (Proposal, error) {
 	if a.set.Local == on {
 		switch a.trial % 3 {
 		case 1:
-			if len(a.shapes(a.trust.basin, a.space.Dim())) > 0 { // a quadratic knows its curvature already
+			if len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 { // a quadratic knows its curvature already
 				if p, ok := a.quadraticStep(); ok {
 					return p, nil
 				}
@@ -195,7 +198,7 @@ func (a *ask) propose() (Proposal, error) {
 			if p, ok := a.quadraticStep(); ok {
 				return p, nil
 			}
-			if a.view.limits != nil || a.view.prior != nil { // which the quadratic knows nothing of
+			if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
 				if p, ok := a.boxStep(); ok {
 					return p, nil
 				}
@@ -207,10 +210,10 @@ func (a *ask) propose() (Proposal, error) {
 
 // designed returns the trial's point of the initial design while that lasts.
 func (a *ask) designed() (spaces.Point, bool) {
-	if a.trial < 1 || a.trial > len(a.first) || len(a.told) >= a.set.DesignSize {
+	if a.trial < 1 || a.trial > len(a.lbo.first) || len(a.past.told) >= a.set.DesignSize {
 		return nil, false
 	}
-	p := a.first[a.trial-1]
+	p := a.lbo.first[a.trial-1]
 	return p, !a.taken(p)
 }
 
@@ -219,16 +222,16 @@ func (a *ask) designed() (spaces.Point, bool) {
 // are there.
 func (a *ask) extension() spaces.Point {
 	if a.set.Design == "random" {
-		return a.space.Draw(a.rng("design"))
+		return a.past.space.Draw(a.rng("design"))
 	}
-	u := sobol.Scrambled(a.space.Len(), a.seed).Points(uint32(a.trial), 1)[0]
-	return a.space.Snap(a.space.FromUniform(u))
+	u := sobol.Scrambled(a.past.space.Len(), a.past.seed).Points(uint32(a.trial), 1)[0]
+	return a.past.space.Snap(a.past.space.FromUniform(u))
 }
 
 // spread returns a point far from everything told and pending.
 func (a *ask) spread() (spaces.Point, error) {
 	known := append([][]float64(nil), a.pending...)
-	for _, o := range a.told {
+	for _, o := range a.past.told {
 		known = append(known, o.Proposal.Point)
 	}
 	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
@@ -254,6 +257,6 @@ func (a *ask) crowds(p []float64) bool {
 
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
 	n := a.note
-	n.Why, n.State = fmt.Sprintf(why, args...)+a.tamedNote(), a.memory.write()
+	n.Why, n.State = fmt.Sprintf(why, args...)+a.past.tamedNote(), a.memory.write()
 	return Proposal{Point: p, Origin: origin, Note: n}
 }

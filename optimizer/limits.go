@@ -31,14 +31,14 @@ type limits struct {
 
 // constraintModels returns nil for a study without constraints.
 func (l *lbo) constraintModels() (*limits, error) {
-	if l.constraints <= 0 {
+	if l.past.constraints <= 0 {
 		return nil, nil
 	}
-	if l.limits != nil && l.limitsAt == len(l.told) {
+	if l.limits != nil && l.limitsAt == len(l.past.told) {
 		return l.limits, nil
 	}
-	out := &limits{over: make([]float64, len(l.y))}
-	for k := range l.constraints {
+	out := &limits{over: make([]float64, len(l.past.y))}
+	for k := range l.past.constraints {
 		c, err := l.constraintModel(k)
 		if err != nil {
 			return nil, fmt.Errorf("modelling constraint %d: %w", k+1, err)
@@ -47,8 +47,8 @@ func (l *lbo) constraintModels() (*limits, error) {
 			out.each, out.of = append(out.each, c), append(out.of, k)
 		}
 	}
-	out.settle(l.told)
-	l.limits, l.limitsAt = out, len(l.told)
+	out.settle(l.past.told)
+	l.limits, l.limitsAt = out, len(l.past.told)
 	return out, nil
 }
 
@@ -56,7 +56,7 @@ func (l *lbo) constraintModels() (*limits, error) {
 func (l *lbo) constraintModel(k int) (*chance, error) {
 	var x [][]float64
 	var c, known []float64
-	for _, o := range l.told {
+	for _, o := range l.past.told {
 		if len(o.Constraints) == 0 || math.IsNaN(o.Constraints[k]) {
 			continue
 		}
@@ -84,7 +84,7 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 		z[i] = math.Max(z[i], worst)
 	}
 	mean, sd := standardize(z)
-	model, err := l.regress(x, z, gp.DefaultPrior(l.space.Len()), gp.DeterministicNoise)
+	model, err := l.regress(x, z, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
 	if err != nil {
 		return nil, err
 	}

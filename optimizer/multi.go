@@ -26,22 +26,22 @@ const manyOnFront = 32
 var ErrSeveral = errors.New("of several objectives there is no one best trial")
 
 // seedOf is the seed of a part. Parts must not draw the same numbers.
-func (l *lbo) seedOf(part int) uint64 { return mix(l.seed + uint64(part) + 1) }
+func (l *lbo) seedOf(part int) uint64 { return mix(l.past.seed + uint64(part) + 1) }
 
 // tellParts tells each part of its objective, from the first success on, which shows how
 // many there are.
 func (l *lbo) tellParts(o Observation) error {
-	if l.objectives < 2 {
+	if l.past.objectives < 2 {
 		return nil
 	}
 	news := []Observation{o}
 	if l.parts == nil {
-		for j := range l.objectives {
-			part := newLBO(newHistory(l.space, l.seedOf(j)), l.set)
+		for j := range l.past.objectives {
+			part := newLBO(newHistory(l.past.space, l.seedOf(j)), l.set)
 			part.unbent = true
 			l.parts = append(l.parts, part)
 		}
-		news = l.told
+		news = l.past.told
 	}
 	for _, o := range news {
 		if o.Status == Failed {
@@ -76,7 +76,7 @@ func (a *ask) several() (Proposal, error) {
 	switch {
 	case a.exploreTurn():
 		return a.escapeSeveral(f)
-	case len(a.parts) > exactObjectives || len(a.pending) > manyOnFront:
+	case len(a.lbo.parts) > exactObjectives || len(a.pending) > manyOnFront:
 		return a.scalarized(f)
 	}
 	ends := a.maximize(a.withFactors(f))
@@ -90,8 +90,8 @@ func (a *ask) several() (Proposal, error) {
 // lookAtAll prepares the view: the front in model units, and what improves upon it.
 func (a *ask) lookAtAll() (*volumeScore, error) {
 	f := &volumeScore{}
-	scales := slices.Repeat([]float64{1}, a.space.Dim())
-	for _, part := range a.parts {
+	scales := slices.Repeat([]float64{1}, a.past.space.Dim())
+	for _, part := range a.lbo.parts {
 		own, err := part.newAsk(a.query)
 		if err == nil {
 			err = own.look()
@@ -100,15 +100,15 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			return nil, err
 		}
 		f.views = append(f.views, own.view)
-		f.warps = append(f.warps, own.view.warp)
+		f.warps = append(f.warps, own.view.surrogate.warp)
 		f.parts = append(f.parts, own.view.models[len(own.view.models)-1].Predictor())
-		fit := own.view.fit
+		fit := own.view.surrogate.fit
 		a.memory.Fits = append(a.memory.Fits, &fit)
 		for j, s := range climbScales(own.view.surrogate) {
 			scales[j] = math.Min(scales[j], s)
 		}
 	}
-	limits, err := a.constraintModels()
+	limits, err := a.lbo.constraintModels()
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			points, v.holds = append(points, f.believes(k)), true
 		}
 	}
-	if v.success, err = a.successModel(); err != nil {
+	if v.success, err = a.lbo.successModel(); err != nil {
 		return nil, err
 	}
 	f.ref = a.reference(f.views, all, points)
-	if len(a.parts) <= exactObjectives {
+	if len(a.lbo.parts) <= exactObjectives {
 		f.tile(points)
 	}
-	v.searcher = &searcher{domain: a.dom, scales: scales, seeds: pick(a.x, front), taken: a.taken}
+	v.searcher = &searcher{dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
 	a.view = v
 	return f, nil
 }
@@ -142,11 +142,11 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 func (f *volumeScore) fronts(a *ask, limits *limits) (all [][]float64, front []int) {
 	var rows []int
 	var held [][]float64
-	for i, x := range a.x {
+	for i, x := range a.past.x {
 		z := make([]float64, len(f.views))
 		for j, v := range f.views {
-			if z[j] = v.z[i]; v.noisy() {
-				z[j] = v.model.Predictor().Mean(x)
+			if z[j] = v.surrogate.z[i]; v.surrogate.noisy() {
+				z[j] = v.surrogate.model.Predictor().Mean(x)
 			}
 		}
 		all = append(all, z)
@@ -182,12 +182,12 @@ func (a *ask) reference(views []*view, all, front [][]float64) []float64 {
 	ref := make([]float64, len(views))
 	for j, v := range views {
 		if given := a.query.Thresholds; j < len(given) {
-			if ref[j] = v.warp.Apply(given[j] / v.unit); !math.IsNaN(ref[j]) && !math.IsInf(ref[j], 0) {
+			if ref[j] = v.surrogate.warp.Apply(given[j] / v.surrogate.unit); !math.IsNaN(ref[j]) && !math.IsInf(ref[j], 0) {
 				continue
 			} // there is none, or it lies beyond what the warp knows
 		}
 		low, high := spanOf(append(all[:min(len(all), a.set.DesignSize):len(all)], front...), j)
-		w := &v.warp
+		w := &v.surrogate.warp
 		if w.Kind == warp.Identity {
 			ref[j] = low - slack*math.Max(high-low, 1e-6)
 			continue
@@ -211,7 +211,7 @@ func spanOf(points [][]float64, j int) (low, high float64) {
 // would add most to the volume, times the probability that it counts.
 func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	const why = "far from all points: explore turn"
-	if f.views[0].bounds == nil || f.boxes == nil || !a.view.holds {
+	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
 		p, err := a.spread()
 		return a.proposal(p, OriginExplore, why), err
 	}
@@ -224,7 +224,7 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 			continue
 		}
 		for j, v := range f.views {
-			_, up[j] = v.bounds.at(p)
+			_, up[j] = v.surrogate.bounds.at(p)
 		}
 		if v := pareto.Gain(f.boxes, up) * a.view.success.escapeWeight(p) * a.view.limits.probability(p); v > top {
 			best, top = p, v
@@ -259,9 +259,9 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 		front = pareto.Front(all)
 	}
 	points := pick(all, front)
-	scalar := newLBO(newHistory(a.space, mix(a.seed+uint64(a.trial))), a.set)
+	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), a.set)
 	i := 0
-	for _, o := range a.told {
+	for _, o := range a.past.told {
 		o.Proposal = Proposal{Point: o.Proposal.Point, Origin: OriginGiven}
 		if o.Status == Succeeded {
 			least, sum := math.Inf(1), 0.0

@@ -53,7 +53,7 @@ const printedEvaluations = 500
 
 // direct is divide for a space of floats, whose points are those of the cube.
 func (a *ask) direct(f score) found {
-	one := wholeCube(a.space.Dim())
+	one := wholeCube(a.past.space.Dim())
 	r := maximize.Direct(func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up,
 		maximize.DirectSettings{MaxEvaluations: printedEvaluations, LocallyBiased: true})
 	return found{r.X, r.F}
@@ -68,7 +68,7 @@ func (a *ask) printedGlobal() (Proposal, error) {
 	if end := a.direct(f); end.v > acquisition.Rejected {
 		return a.proposal(end.x, OriginModel, "largest acquisition"), nil
 	}
-	switch a.printed.Rejected {
+	switch a.lbo.printed.Rejected {
 	case "random":
 		return a.exploreRandom()
 	case "clip":
@@ -77,5 +77,5 @@ func (a *ask) printedGlobal() (Proposal, error) {
 		}
 		return a.proposal(a.direct(f).x, OriginFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
 	}
-	return a.proposal(a.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
+	return a.proposal(a.past.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
 }

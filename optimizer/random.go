@@ -9,10 +9,10 @@ import (
 
 // random proposes uniformly: every level of a discrete parameter equally
 // often, floats uniform on their scale, nothing twice.
-type random struct{ *history }
+type random struct{ past *history }
 
 func (r *random) Tell(o Observation) error {
-	_, err := r.meet(o)
+	_, err := r.past.meet(o)
 	return err
 }
 
@@ -20,11 +20,11 @@ func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	pending, err := r.begin(q)
+	pending, err := r.past.begin(q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	p, err := fresh(r.space, stream(r.seed, q.Trial, "random"), r.taken(pending))
+	p, err := fresh(r.past.space, stream(r.past.seed, q.Trial, "random"), r.past.taken(pending))
 	if err != nil {
 		return Proposal{}, err
 	}

@@ -116,16 +116,15 @@ func (a *ask) stretch() (Proposal, bool) {
 	if safe == nil {
 		return Proposal{}, false
 	}
-	l, dom, v := *a.lbo, *a.dom, *a.view
-	dom.safe, l.dom = nil, &dom
-	v.searcher = &searcher{domain: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
-	free := *a
-	free.lbo, free.view = &l, &v
+	free, dom, v := *a, *a.dom, *a.view
+	dom.safe = nil
+	v.searcher = &searcher{dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
+	free.dom, free.view = &dom, &v
 	f, err := free.globalScore()
 	if err != nil {
 		return Proposal{}, false
 	}
-	ends := v.searcher.search(f, wholeCube(a.space.Dim()), a.rng("stretch"))
+	ends := v.searcher.search(f, wholeCube(a.past.space.Dim()), a.rng("stretch"))
 	if len(ends) == 0 {
 		return Proposal{}, false
 	}
@@ -141,7 +140,7 @@ func (a *ask) stretch() (Proposal, bool) {
 			p[j] += share * (goal[j] - p[j])
 		}
 		if p = a.dom.snap(p); a.dom.allows(p) {
-			if a.taken(p) || nearestDistance(p, a.x) < worthwhile*safe.reach(argMax(safe.margin)) {
+			if a.taken(p) || nearestDistance(p, a.past.x) < worthwhile*safe.reach(argMax(safe.margin)) {
 				return Proposal{}, false
 			}
 			a.describe(p)

@@ -43,7 +43,7 @@ type found struct {
 
 // searcher maximizes scores over regions of one domain.
 type searcher struct {
-	*domain
+	dom    *domain
 	scales []float64 // typical lengths of the coordinates, for the climb
 	seeds  [][]float64
 	taken  func([]float64) bool
@@ -61,7 +61,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
-	if s.partial() && len(ends) > 0 {
+	if s.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(a, b found) int { return cmp.Compare(a.v, b.v) })
 		ends = append(ends, s.slide(f.at, r, best, rng))
 	}
@@ -94,9 +94,9 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 			points = append(points, s.inBox(r, rng))
 		case k%4 == 0 && len(s.seeds) > 0:
 			sd := math.Pow(10, -3+2.5*rng.Float64())
-			points = append(points, s.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
+			points = append(points, s.dom.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
 		default:
-			points = append(points, s.uniform(rng))
+			points = append(points, s.dom.uniform(rng))
 		}
 	}
 	return points
@@ -107,7 +107,7 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 // shrinks towards the base.
 func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 	p := s.drawInBox(r, 1, rng)
-	for k := 1; k < redraws && !s.allows(p); k++ {
+	for k := 1; k < redraws && !s.dom.allows(p); k++ {
 		p = s.drawInBox(r, math.Pow(0.7, float64(k)), rng)
 	}
 	return p
@@ -116,14 +116,14 @@ func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 // drawInBox draws from a box whose width around the base is size times the region's.
 func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 	p := r.base
-	if !s.plain && rng.IntN(2) == 0 {
-		if ns := s.neighbours(p); len(ns) > 0 {
+	if !s.dom.plain && rng.IntN(2) == 0 {
+		if ns := s.dom.neighbours(p); len(ns) > 0 {
 			p = ns[rng.IntN(len(ns))]
 		}
 	}
 	p = slices.Clone(p)
 	mask := make([]bool, len(p))
-	s.free(p, mask)
+	s.dom.free(p, mask)
 	for j, free := range mask {
 		if free {
 			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
@@ -133,19 +133,19 @@ func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 			p[j] = x
 		}
 	}
-	return s.snap(p)
+	return s.dom.snap(p)
 }
 
 // climb ascends from a candidate to an end point.
 func (s *searcher) climb(f score, r region, start []float64) found {
 	x := s.ascend(f, r, start)
-	if s.plain {
+	if s.dom.plain {
 		return x
 	}
 	for range discreteSweeps {
 		better := false
-		for _, p := range s.neighbours(x.x) {
-			if !inside(p, r, s.domain) {
+		for _, p := range s.dom.neighbours(x.x) {
+			if !inside(p, r, s.dom) {
 				continue
 			}
 			if v := f.at(p, nil); v > x.v {
@@ -167,7 +167,7 @@ func (s *searcher) climb(f score, r region, start []float64) found {
 // tenth after a failure (a (1+1) evolution strategy, Schumer and Steiglitz 1968).
 func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
 	mask := make([]bool, len(from.x))
-	s.free(from.x, mask)
+	s.dom.free(from.x, mask)
 	size := 0.1
 	for range slides {
 		q := slices.Clone(from.x)
@@ -176,7 +176,7 @@ func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found
 				q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
 			}
 		}
-		if q = s.snap(q); s.allows(q) {
+		if q = s.dom.snap(q); s.dom.allows(q) {
 			if v := f(q, nil); v > from.v {
 				from, size = found{q, v}, 1.5*size
 				continue
@@ -202,7 +202,7 @@ func inside(p []float64, r region, d *domain) bool {
 // ascend climbs in the coordinates that a gradient may move, and snaps.
 func (s *searcher) ascend(f score, r region, start []float64) found {
 	fixed := make([]bool, len(start))
-	s.free(start, fixed)
+	s.dom.free(start, fixed)
 	for j := range fixed {
 		fixed[j] = !fixed[j]
 	}
@@ -214,8 +214,8 @@ func (s *searcher) ascend(f score, r region, start []float64) found {
 	}
 	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
 	result := m.Maximize(f.at, start)
-	p := s.snap(result.X)
-	if s.plain {
+	p := s.dom.snap(result.X)
+	if s.dom.plain {
 		return found{p, result.F}
 	}
 	return found{p, f.at(p, nil)}

@@ -50,7 +50,7 @@ func reselectEvery(n int) int { return max(3, n/8) }
 // it is kept until more is told, and then extended as long as its fit is the
 // current one: the same arithmetic as making it anew.
 func (l *lbo) surrogate() (*surrogate, error) {
-	if l.model != nil && l.modelAt == len(l.told) {
+	if l.model != nil && l.modelAt == len(l.past.told) {
 		return l.model, nil
 	}
 	fit, err := l.currentFit()
@@ -66,7 +66,7 @@ func (l *lbo) surrogate() (*surrogate, error) {
 	if s, err = l.extend(s); err != nil {
 		return nil, err
 	}
-	l.model, l.modelAt = s, len(l.told)
+	l.model, l.modelAt = s, len(l.past.told)
 	return s, nil
 }
 
@@ -92,7 +92,7 @@ func (l *lbo) warpOptions() warp.Options {
 // been told by then, from which it starts: the same in every optimizer that was
 // told the same, however late the notes of its proposals come back.
 func (l *lbo) currentFit() (modelFit, error) {
-	n := len(l.y)
+	n := len(l.past.y)
 	step := refitEvery(n)
 	due := n - n%step
 	base := l.fits[due-1]
@@ -114,8 +114,8 @@ func (l *lbo) currentFit() (modelFit, error) {
 // newFit fits the model to the first n successes, starting from base, which may
 // be nil.
 func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
-	y, _ := tamed(l.raw[:n])
-	x, unit := l.x[:n], unitOf(y)
+	y, _ := tamed(l.past.raw[:n])
+	x, unit := l.past.x[:n], unitOf(y)
 	values := scaled(y, unit)
 	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
 	switch {
@@ -192,11 +192,11 @@ func (l *lbo) sample(fit modelFit, base *modelFit, x [][]float64, z []float64, s
 		settings = gp.SpearmintSettings()
 	}
 	settings.FixedNoise = set.FixedNoise
-	start := gp.SampleStart(l.space.Dim())
+	start := gp.SampleStart(l.past.space.Dim())
 	if base != nil && len(base.Samples) > 0 {
 		start, settings.BurnIn = base.Hyper, 0
 	}
-	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.seed, fit.N, "slice"))
+	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.past.seed, fit.N, "slice"))
 	if err != nil {
 		return modelFit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
 	}
@@ -205,9 +205,9 @@ func (l *lbo) sample(fit modelFit, base *modelFit, x [][]float64, z []float64, s
 }
 
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
-	s := gp.NewSettings(l.space.Dim())
-	s.Prior = gp.DefaultPrior(l.space.Len())
-	s.Seed = mix(l.seed + uint64(len(values)))
+	s := gp.NewSettings(l.past.space.Dim())
+	s.Prior = gp.DefaultPrior(l.past.space.Len())
+	s.Seed = mix(l.past.seed + uint64(len(values)))
 	if sd, ok := l.set.Noise.Number(); ok {
 		// A small error of the value is one of the warped value times the slope.
 		z := sd / unit * math.Exp(w.LogJacobian(median(values)))
@@ -218,9 +218,9 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 
 // condition builds the model of a fit on the successes that it was fitted to.
 func (l *lbo) condition(fit modelFit) (*surrogate, error) {
-	y, _ := tamed(l.raw[:fit.N])
+	y, _ := tamed(l.past.raw[:fit.N])
 	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
-	s.rows = gp.Subset(l.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
+	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
 	values := scaled(y, s.unit)
 	var err error
 	if s.warp, err = warp.Fit(warp.Kind(fit.Warp), values, l.warpOptions()); err != nil {
@@ -233,7 +233,7 @@ func (l *lbo) condition(fit modelFit) (*surrogate, error) {
 	}
 	s.prior = l.priorMean(s.z)
 	for _, h := range hypers {
-		m, err := gp.NewAround(s.prior, pick(l.x, s.rows), pickFloats(s.z, s.rows), h)
+		m, err := gp.NewAround(s.prior, pick(l.past.x, s.rows), pickFloats(s.z, s.rows), h)
 		if err != nil {
 			return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
 		}
@@ -247,11 +247,11 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	s := *old
 	s.samples = slices.Clone(old.samples)
 	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
-	for i := s.known; i < len(l.y); i++ {
-		y, _ := tamed(l.raw[:i+1])
+	for i := s.known; i < len(l.past.y); i++ {
+		y, _ := tamed(l.past.raw[:i+1])
 		z := s.warp.Apply(y[i] / s.unit)
 		for k, m := range s.samples {
-			next, err := m.Append(l.x[i], z)
+			next, err := m.Append(l.past.x[i], z)
 			if err != nil {
 				return nil, fmt.Errorf("extending the model: %w", err)
 			}
@@ -259,9 +259,9 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 		}
 		s.rows, s.z = append(s.rows, i), append(s.z, z)
 	}
-	s.known = len(l.y)
+	s.known = len(l.past.y)
 	s.model = s.samples[len(s.samples)-1]
-	s.exact = len(l.twins) >= twinsWant && s.agree(l.twins)
+	s.exact = len(l.past.twins) >= twinsWant && s.agree(l.past.twins)
 	var err error
 	if s.limits, err = l.constraintModels(); err != nil {
 		return nil, err

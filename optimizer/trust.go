@@ -11,7 +11,7 @@ import (
 // in and those that they are done with. It is a fold over the told
 // observations; whatever a step needs to be judged by later travels in its Note.
 type trust struct {
-	basin
+	basin    basin
 	finished []patch // where nothing is left to gain
 	// settled is false after a basin was finished, until a step has been made in
 	// another one.
@@ -89,44 +89,44 @@ func (t *trust) tell(h *history, o Observation, m memory, d int) {
 	}
 	improved, distance := false, 0.0
 	if o.Status == Succeeded && !t.inFinished(h.x[last]) {
-		improved = t.centre < 0 || h.better(last, t.centre)
-		if t.centre >= 0 {
-			distance = chebyshev(h.x[last], h.x[t.centre])
+		improved = t.basin.centre < 0 || h.better(last, t.basin.centre)
+		if t.basin.centre >= 0 {
+			distance = chebyshev(h.x[last], h.x[t.basin.centre])
 		}
 	}
 	switch o.Proposal.Origin {
 	case OriginBox:
 		if m.Step == nil || m.Step.Radius > 0 {
-			t.judgeBox(improved, d)
+			t.basin.judgeBox(improved, d)
 		}
 	case OriginLocal:
 		t.judgeQuadratic(h, o, m.Step)
 	default:
 		if improved && distance > 0 {
-			t.quadratic = t.quadratic.Next(quadratic.Outcome{Gain: 1, Distance: distance})
+			t.basin.quadratic = t.basin.quadratic.Next(quadratic.Outcome{Gain: 1, Distance: distance})
 		}
 	}
 	switch {
 	case improved:
-		t.centre, t.misses, t.ties, t.reach = last, 0, 0, nil
+		t.basin.centre, t.basin.misses, t.basin.ties, t.basin.reach = last, 0, 0, nil
 	case o.Proposal.Origin == OriginBox, o.Proposal.Origin == OriginLocal && m.Step.promises():
 		// Of steps that are made at the same time by many workers one counts.
-		if step := m.Step; step == nil || step.Told >= t.missedAt {
-			t.misses++
-			t.missedAt = len(h.told)
+		if step := m.Step; step == nil || step.Told >= t.basin.missedAt {
+			t.basin.misses++
+			t.basin.missedAt = len(h.told)
 		}
 	}
-	if t.centre >= 0 && !improved {
-		tied := o.Status == Succeeded && o.Value() == h.y[t.centre] && h.over[last] == h.over[t.centre]
+	if t.basin.centre >= 0 && !improved {
+		tied := o.Status == Succeeded && o.Value() == h.y[t.basin.centre] && h.over[last] == h.over[t.basin.centre]
 		if tied {
-			t.ties++
+			t.basin.ties++
 		}
-		if step := m.Step; tied || local && step != nil && h.success(step.Centre) == t.centre {
-			t.looked(o.Proposal.Point, h.x[t.centre])
+		if step := m.Step; tied || local && step != nil && h.success(step.Centre) == t.basin.centre {
+			t.basin.looked(o.Proposal.Point, h.x[t.basin.centre])
 		}
 	}
-	if t.centre >= 0 && (t.misses >= patience*(6+d) || t.ties >= flatTies) {
-		t.finish(h, t.centre)
+	if t.basin.centre >= 0 && (t.basin.misses >= patience*(6+d) || t.basin.ties >= flatTies) {
+		t.finish(h, t.basin.centre)
 	}
 }
 
@@ -139,7 +139,7 @@ func (t *trust) enter(h *history, step *trustStep) {
 		return
 	}
 	if i := h.success(step.Centre); step.New && i >= 0 && !t.settled && !t.inFinished(h.x[i]) {
-		if i != t.centre {
+		if i != t.basin.centre {
 			t.basin = newBasin(i)
 		}
 		t.settled = true
@@ -181,10 +181,10 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 	if o.Status == Succeeded && h.over[len(h.over)-1] <= h.over[centre] {
 		gain = o.Value() - h.y[centre]
 	}
-	t.promise = step.Gain
-	t.quadratic.Radius = step.Radius
-	t.quadratic = t.quadratic.Next(quadratic.Outcome{Local: true, Predicted: step.Gain, Gain: gain})
-	if t.quadratic.Collapsed() {
+	t.basin.promise = step.Gain
+	t.basin.quadratic.Radius = step.Radius
+	t.basin.quadratic = t.basin.quadratic.Next(quadratic.Outcome{Local: true, Predicted: step.Gain, Gain: gain})
+	if t.basin.quadratic.Collapsed() {
 		t.finish(h, centre)
 	}
 }
@@ -197,8 +197,8 @@ func (t *trust) finish(h *history, c int) {
 		return
 	}
 	half := slices.Repeat([]float64{finishedLeast}, len(p))
-	if c == t.centre {
-		for j, r := range t.reach {
+	if c == t.basin.centre {
+		for j, r := range t.basin.reach {
 			half[j] = math.Min(math.Max(r, finishedLeast), finishedRadius)
 		}
 	}

@@ -28,14 +28,14 @@ const (
 // of value that are nothing beside those of the whole cube, and a narrow valley as a round
 // bowl.
 func (a *ask) valleyStep() (Proposal, bool) {
-	if a.set.Acquisition != "ei" || a.many() || a.view.noisy() || a.view.limits != nil || a.dom.partial() {
+	if a.set.Acquisition != "ei" || a.many() || a.view.surrogate.noisy() || a.view.limits != nil || a.dom.partial() {
 		return Proposal{}, false
 	}
 	basin, ok := a.basin()
 	if !ok {
 		return Proposal{}, false
 	}
-	c, local := a.x[basin.centre], a.neighbourhood(basin.centre)
+	c, local := a.past.x[basin.centre], a.neighbourhood(basin.centre)
 	if local == nil || len(local.x) < frameBest*(len(local.free)+1) {
 		return Proposal{}, false
 	}
@@ -62,7 +62,7 @@ func (a *ask) valleyStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	a.describe(p)
-	a.memory.Step = &trustStep{Centre: a.history.trial[basin.centre], New: !a.trust.settled, Told: len(a.told)}
+	a.memory.Step = &trustStep{Centre: a.past.trial[basin.centre], New: !a.lbo.trust.settled, Told: len(a.past.told)}
 	return a.proposal(p, OriginBox, "largest acquisition along the valley of the best points"), true
 }
 
@@ -78,9 +78,9 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	near = near[:min(len(near), frameKnown*(d+1), frameMost)]
 	x, y := pick(points, near), pickFloats(local.y, near)
 	set := gp.NewSettings(d)
-	set.Seed = mix(a.seed + uint64(len(a.y)))
+	set.Seed = mix(a.past.seed + uint64(len(a.past.y)))
 	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
-	w, err := warp.Choose(warp.Kinds(), y, a.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
+	w, err := warp.Choose(warp.Kinds(), y, a.lbo.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
 		r, err := fitter.Fit(z, nil, set)
 		hypers[w.Kind] = r.Hyper
 		return r.LeaveOneOut, err
