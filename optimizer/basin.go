@@ -47,7 +47,7 @@ func (a *ask) basin() (basin, bool) {
 // z returns the values of the view's rows in model units, under noise their
 // posterior means. Rows that break a limit come last.
 func (a *ask) z() []float64 {
-	values := pickFloats(a.view.surrogate.z, a.view.surrogate.rows)
+	values := pick(a.view.surrogate.z, a.view.surrogate.rows)
 	if a.view.surrogate.noisy() {
 		values = a.view.surrogate.model.Fitted(nil)
 	}

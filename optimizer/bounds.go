@@ -36,10 +36,10 @@ func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
 	if l.set.Lipschitz == off {
 		return nil, nil
 	}
-	x, z := pick(l.past.x, s.rows), pickFloats(s.z, s.rows)
+	x, z := pick(l.past.x, s.rows), pick(s.z, s.rows)
 	b := &bounds{printed: l.printed != nil}
 	if known := l.set.LipschitzConstant; known > 0 {
-		values := scaled(pickFloats(l.past.y, s.rows), s.unit)
+		values := scaled(pick(l.past.y, s.rows), s.unit)
 		noise := s.noise / math.Exp(s.warp.LogJacobian(median(values)))
 		b.through = &s.warp
 		b.cones = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)

@@ -21,7 +21,7 @@ func TestExcludedShareAllowsForNoise(t *testing.T) {
 		}
 		l := o.(*lbo)
 		study(t, l, 12, hill(0.3, 0.6))
-		s, err := l.surrogate()
+		s, err := l.surrogate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

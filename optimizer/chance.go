@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -54,7 +55,7 @@ const (
 // (failed), and so near what happened close by and, far from all trials, near the share
 // of successes: the search can come back to where little was tried. It is nil as long as
 // nothing has failed, and depends on the told trials alone.
-func (l *lbo) successModel() (*chance, error) {
+func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 	if len(l.past.failed) == 0 {
 		return nil, nil
 	}
@@ -69,7 +70,7 @@ func (l *lbo) successModel() (*chance, error) {
 			labels[i] = -1
 		}
 	}
-	model, err := l.regress(x, labels, successPrior(l.past.space.Len()), successNoise)
+	model, err := l.regress(ctx, x, labels, successPrior(l.past.space.Len()), successNoise)
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
@@ -89,7 +90,7 @@ func successPrior(d int) gp.Prior {
 }
 
 // regress models labels, or values that were standardized, at points.
-func (l *lbo) regress(x [][]float64, z []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
+func (l *lbo) regress(ctx context.Context, x [][]float64, z []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
 	n := len(x)
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
@@ -98,14 +99,14 @@ func (l *lbo) regress(x [][]float64, z []float64, prior gp.Prior, leastNoise flo
 	set.Prior = prior
 	set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
 	rows := gp.Subset(x[:m], z[:m], successLimit, nil)
-	fit, err := gp.Fit(pick(x, rows), pickFloats(z, rows), nil, set)
+	fit, err := gp.Fit(ctx, pick(x, rows), pick(z, rows), nil, set)
 	if err != nil {
 		return nil, err
 	}
 	for i := m; i < n; i++ {
 		rows = append(rows, i)
 	}
-	return gp.New(pick(x, rows), pickFloats(z, rows), fit.Hyper)
+	return gp.New(pick(x, rows), pick(z, rows), fit.Hyper)
 }
 
 // caution is 1 plus fifty times the share of failures among the last trials.

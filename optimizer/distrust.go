@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +33,7 @@ type suspect struct {
 }
 
 // distrust begins anew where a study's results are contradicted, and returns which ones are.
-func (l *lbo) distrust() ([]int, error) {
+func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	if !slices.ContainsFunc(l.earlier, func(e Earlier) bool { return e.Same }) || l.past.objectives > 1 {
 		return l.contradicted, nil
 	}
@@ -53,9 +54,13 @@ func (l *lbo) distrust() ([]int, error) {
 				continue
 			}
 			x, y := e.successes()
-			if _, s, err := l.alone(number, x, y); err == nil { // else there are too few for a model
+			if _, s, err := l.alone(ctx, number, x, y); err == nil { // else there are too few for a model
 				l.suspects = append(l.suspects, &suspect{number: number, model: s, predict: s.model.Predictor()})
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			l.suspects = nil
+			return nil, err
 		}
 	}
 	for _, s := range l.suspects {
@@ -80,7 +85,7 @@ func (l *lbo) distrust() ([]int, error) {
 	for _, k := range wrong {
 		earlier[k].Same = false
 	}
-	if err := fresh.inherit(earlier); err != nil {
+	if err := fresh.inherit(ctx, earlier); err != nil {
 		return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
 	}
 	for _, o := range l.past.told {

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -69,13 +70,13 @@ const (
 
 // inherit takes over what earlier studies have found. Results of the same objective are
 // told under negative numbers.
-func (l *lbo) inherit(earlier []Earlier) error {
+func (l *lbo) inherit(ctx context.Context, earlier []Earlier) error {
 	l.earlier = earlier
 	for i, e := range earlier {
 		if len(e.Points) != len(e.Values) {
 			return fmt.Errorf("earlier study %d: %d points but %d values", i+1, len(e.Points), len(e.Values))
 		}
-		if err := l.inheritOne(i, e); err != nil {
+		if err := l.inheritOne(ctx, i, e); err != nil {
 			return fmt.Errorf("earlier study %d: %w", i+1, err)
 		}
 	}
@@ -139,9 +140,9 @@ func (l *lbo) related(n int) []*kin {
 	return alone
 }
 
-func (l *lbo) inheritOne(number int, e Earlier) error {
+func (l *lbo) inheritOne(ctx context.Context, number int, e Earlier) error {
 	if !e.Same {
-		k, err := l.newKin(number, e)
+		k, err := l.newKin(ctx, number, e)
 		l.kin = append(l.kin, k)
 		return err
 	}
@@ -168,7 +169,7 @@ func (e Earlier) successes() (x [][]float64, y []float64) {
 }
 
 // alone is an optimizer that knows nothing but the successes of one earlier study, and its model.
-func (l *lbo) alone(number int, x [][]float64, y []float64) (*lbo, *surrogate, error) {
+func (l *lbo) alone(ctx context.Context, number int, x [][]float64, y []float64) (*lbo, *surrogate, error) {
 	if len(y) < leastKin {
 		return nil, nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
 	}
@@ -181,18 +182,18 @@ func (l *lbo) alone(number int, x [][]float64, y []float64) (*lbo, *surrogate, e
 			return nil, nil, err
 		}
 	}
-	s, err := part.surrogate()
+	s, err := part.surrogate(ctx)
 	return part, s, err
 }
 
-func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
+func (l *lbo) newKin(ctx context.Context, number int, e Earlier) (*kin, error) {
 	x, y := e.successes()
-	part, s, err := l.alone(number, x, y)
+	part, s, err := l.alone(ctx, number, x, y)
 	if err != nil {
 		return nil, err
 	}
 	k := &kin{mean: s.model.Mean()}
-	a, err := part.newAsk(Query{})
+	a, err := part.newAsk(ctx, Query{})
 	if err != nil {
 		return nil, err
 	}
@@ -266,13 +267,13 @@ func (a *ask) shapes(b basin, d int) (out []*quadratic.Model) {
 
 // priorMean is the prior mean of the model of the first successes, whose values in model
 // units are z; nil if no earlier study speaks for it.
-func (l *lbo) priorMean(z []float64) gp.Function {
+func (l *lbo) priorMean(ctx context.Context, z []float64) gp.Function {
 	b, total, f := &blend{}, 0.0, make([]float64, len(z))
 	if len(z) < leastKin {
 		return nil
 	}
 	for _, k := range l.related(len(z)) {
-		by := l.align(k.mean, z)
+		by := l.align(ctx, k.mean, z)
 		at := make([]float64, len(z))
 		for i := range at {
 			at[i] = k.mean.Value(floats.SubTo(make([]float64, len(by)), l.past.x[i], by))
@@ -301,7 +302,7 @@ func (l *lbo) priorMean(z []float64) gp.Function {
 // align returns how far f is to be moved, such that its values at the successes go with z:
 // the maximum of −n/2 ln(1 − r²), the likelihood of a linear relation with correlation r,
 // and of a normal prior.
-func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
+func (l *lbo) align(ctx context.Context, f *gp.Draw, z []float64) []float64 {
 	n, d := float64(len(z)), l.past.space.Dim()
 	far := slices.Repeat([]float64{2 * kinMoves}, d)
 	near := slices.Repeat([]float64{-2 * kinMoves}, d)
@@ -316,7 +317,7 @@ func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
 		grads[i] = make([]float64, d)
 	}
 	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2, Fixed: fixed}).
-		Maximize(func(by, grad []float64) float64 {
+		Maximize(ctx, func(by, grad []float64) float64 {
 			for i := range at {
 				at[i] = f.ValueGrad(floats.SubTo(x, l.past.x[i], by), grads[i])
 			}

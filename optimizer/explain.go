@@ -79,7 +79,7 @@ const (
 
 // Explain implements Explainer.
 func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
-	if _, err := l.distrust(); err != nil {
+	if _, err := l.distrust(ctx); err != nil {
 		return Explanation{}, err
 	}
 	a, snapped, err := l.lookAt(ctx, q, points)
@@ -90,6 +90,9 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	e := Explanation{Best: v.surrogate.value(v.surrogate.best), Warp: v.surrogate.fit.Warp, Lengths: v.surrogate.fit.Hyper.Lengths(),
 		Noise: v.surrogate.slope(v.surrogate.best) * v.surrogate.noise, Lipschitz: a.note.Lipschitz}
 	e.Beliefs, err = a.beliefs(snapped)
+	if ended := ctx.Err(); ended != nil {
+		return Explanation{}, ended
+	}
 	return e, err
 }
 
@@ -111,7 +114,7 @@ func (l *lbo) lookAt(ctx context.Context, q Query, points []spaces.Point) (*ask,
 		}
 		snapped[i] = l.past.space.Snap(p)
 	}
-	a, err := l.newAsk(q)
+	a, err := l.newAsk(ctx, q)
 	if err == nil {
 		err = a.look()
 	}
@@ -124,8 +127,7 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 	if err != nil {
 		return nil, err
 	}
-	worth := make([]float64, len(points))
-	f.batch(points, worth)
+	worth := evaluate(a.ctx, f, points)
 	mean, variance := a.posterior(points)
 	out := make([]Belief, len(points))
 	v := a.view

@@ -23,7 +23,7 @@ func (a *ask) global() (Proposal, error) {
 	if err != nil {
 		return a.anything(err.Error())
 	}
-	f = &repeated{score: f}
+	f = &repeated{f, map[string]float64{}}
 	ends, why := a.offPlateaus(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 		if f, err = a.rule().relaxed(a); err != nil {
@@ -99,8 +99,8 @@ func (a *ask) maximize(f score) []found {
 // divide searches by DIRECT, with one coordinate for each parameter.
 func (a *ask) divide(f score) found {
 	one := wholeCube(a.past.space.Len())
-	r := maximize.Direct(func(u []float64) float64 { return f.at(a.past.space.FromUniform(u), nil) }, one.lo, one.up,
-		maximize.DirectSettings{MaxEvaluations: directEvaluations, LocallyBiased: true})
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(a.past.space.FromUniform(u), nil) }, one.lo, one.up,
+		directEvaluations)
 	return found{a.past.space.FromUniform(r.X), r.F}
 }
 
@@ -112,8 +112,7 @@ func (a *ask) list(f score) []found {
 			left = append(left, p)
 		}
 	}
-	values := make([]float64, len(left))
-	f.batch(left, values)
+	values := evaluate(a.ctx, f, left)
 	var ends []found
 	for _, i := range orderBy(len(left), func(i int) float64 { return -values[i] }) {
 		if !math.IsNaN(values[i]) && !math.IsInf(values[i], -1) {

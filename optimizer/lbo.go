@@ -93,15 +93,18 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	wrong, err := l.distrust()
+	wrong, err := l.distrust(ctx)
 	if err != nil {
 		return Proposal{}, err
 	}
-	a, err := l.newAsk(q)
+	a, err := l.newAsk(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
 	p, err := a.propose()
+	if ended := ctx.Err(); ended != nil { // the proposal may rest on what stopped early
+		return Proposal{}, ended
+	}
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -114,6 +117,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 
 // ask is the making of one proposal.
 type ask struct {
+	ctx     context.Context // of Ask: when it ends, nothing that was begun is kept
 	lbo     *lbo
 	past    *history // of lbo
 	set     Settings // likewise
@@ -128,13 +132,13 @@ type ask struct {
 	memory  memory // what the note is to keep
 }
 
-func (l *lbo) newAsk(q Query) (*ask, error) {
+func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
 	pending, err := l.past.begin(q)
 	if err != nil {
 		return nil, err
 	}
 	used := l.past.taken(pending)
-	a := &ask{lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
+	a := &ask{ctx: ctx, lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
 	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
 	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.crowds(p) }
 	return a, nil

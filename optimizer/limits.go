@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -30,7 +31,7 @@ type limits struct {
 }
 
 // constraintModels returns nil for a study without constraints.
-func (l *lbo) constraintModels() (*limits, error) {
+func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 	if l.past.constraints <= 0 {
 		return nil, nil
 	}
@@ -39,7 +40,7 @@ func (l *lbo) constraintModels() (*limits, error) {
 	}
 	out := &limits{over: make([]float64, len(l.past.y))}
 	for k := range l.past.constraints {
-		c, err := l.constraintModel(k)
+		c, err := l.constraintModel(ctx, k)
 		if err != nil {
 			return nil, fmt.Errorf("modelling constraint %d: %w", k+1, err)
 		}
@@ -53,7 +54,7 @@ func (l *lbo) constraintModels() (*limits, error) {
 }
 
 // constraintModel models constraint k, nil if no trial has told of it.
-func (l *lbo) constraintModel(k int) (*chance, error) {
+func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	var x [][]float64
 	var c, known []float64
 	for _, o := range l.past.told {
@@ -84,7 +85,7 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 		z[i] = math.Max(z[i], worst)
 	}
 	mean, sd := standardize(z)
-	model, err := l.regress(x, z, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
+	model, err := l.regress(ctx, x, z, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,9 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 	best, top := l.past.y[l.past.best]/l.unit, math.Inf(-1)
 	var second spaces.Point
 	for range lipoDraws {
+		if err := ctx.Err(); err != nil {
+			return Proposal{}, err
+		}
 		p := l.past.space.Draw(rng)
 		if taken(p) {
 			continue

@@ -92,7 +92,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	f := &volumeScore{}
 	scales := slices.Repeat([]float64{1}, a.past.space.Dim())
 	for _, part := range a.lbo.parts {
-		own, err := part.newAsk(a.query)
+		own, err := part.newAsk(a.ctx, a.query)
 		if err == nil {
 			err = own.look()
 		}
@@ -108,7 +108,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			scales[j] = math.Min(scales[j], s)
 		}
 	}
-	limits, err := a.lbo.constraintModels()
+	limits, err := a.lbo.constraintModels(a.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +125,14 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			points, v.holds = append(points, f.believes(k)), true
 		}
 	}
-	if v.success, err = a.lbo.successModel(); err != nil {
+	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
 		return nil, err
 	}
 	f.ref = a.reference(f.views, all, points)
 	if len(a.lbo.parts) <= exactObjectives {
-		f.tile(points)
+		f.tile(a.ctx, points)
 	}
-	v.searcher = &searcher{dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
+	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
 	a.view = v
 	return f, nil
 }
@@ -279,7 +279,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 			return Proposal{}, fmt.Errorf("scalarizing the objectives: %w", err)
 		}
 	}
-	own, err := scalar.newAsk(a.query)
+	own, err := scalar.newAsk(a.ctx, a.query)
 	if err == nil {
 		err = own.look()
 	}

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -33,7 +34,7 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 		return newAdaLIPO(h), nil
 	}
 	l := newLBO(h, s)
-	if err := l.inherit(earlier); err != nil {
+	if err := l.inherit(context.Background(), earlier); err != nil {
 		return nil, err
 	}
 	return l, nil

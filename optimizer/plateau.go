@@ -18,7 +18,7 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 	if a.set.Local != on || s.noisy() || s.limits != nil {
 		return nil
 	}
-	f := &plateaus{y: pickFloats(a.past.y, s.rows), scales: s.fit.Hyper.Lengths()}
+	f := &plateaus{y: pick(a.past.y, s.rows), scales: s.fit.Hyper.Lengths()}
 	seen, ties := make(map[float64]bool, len(f.y)), 0
 	for _, y := range f.y {
 		if seen[y] {

@@ -54,8 +54,8 @@ const printedEvaluations = 500
 // direct is divide for a space of floats, whose points are those of the cube.
 func (a *ask) direct(f score) found {
 	one := wholeCube(a.past.space.Dim())
-	r := maximize.Direct(func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up,
-		maximize.DirectSettings{MaxEvaluations: printedEvaluations, LocallyBiased: true})
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up,
+		printedEvaluations)
 	return found{r.X, r.F}
 }
 

@@ -46,7 +46,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	}
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
-	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)
+	z, gain := model.Maximize(a.ctx, region.Radius, cube.lo, cube.up)
 	if p := a.dom.snap(local.lift(z, a.past.x[c])); !a.dom.allows(p) {
 		if p, gain = a.slideQuadratic(model, region.Radius, local, c); gain <= a.leastGain(local) {
 			return Proposal{}, false

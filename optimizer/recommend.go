@@ -37,20 +37,23 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
 	}
-	if _, err := l.distrust(); err != nil {
+	if _, err := l.distrust(ctx); err != nil {
 		return Recommendation{}, err
 	}
-	r, err := l.recommend()
+	r, err := l.recommend(ctx)
 	if err == nil {
-		l.doubt(&r)
+		l.doubt(ctx, &r)
+	}
+	if ended := ctx.Err(); ended != nil {
+		return Recommendation{}, ended
 	}
 	return r, err
 }
 
 // doubt adds what is known of the constraints of each success where noise may have been its luck.
 // Without a model nothing is.
-func (l *lbo) doubt(r *Recommendation) {
-	m, err := l.constraintModels()
+func (l *lbo) doubt(ctx context.Context, r *Recommendation) {
+	m, err := l.constraintModels(ctx)
 	if err != nil || m == nil || !slices.ContainsFunc(m.each, (*chance).noisy) {
 		return
 	}
@@ -88,7 +91,7 @@ func (l *lbo) amongEqual(s *surrogate, best int) int {
 	return best
 }
 
-func (l *lbo) recommend() (Recommendation, error) {
+func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 	if l.past.objectives > 1 {
 		return Recommendation{}, ErrSeveral
 	}
@@ -105,7 +108,7 @@ func (l *lbo) recommend() (Recommendation, error) {
 	if len(l.past.y) < leastForModel {
 		return told, nil
 	}
-	s, err := l.surrogate()
+	s, err := l.surrogate(ctx)
 	if err == nil {
 		best = l.amongEqual(s, best)
 		told.Trial = l.past.trial[best]

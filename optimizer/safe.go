@@ -118,7 +118,7 @@ func (a *ask) stretch() (Proposal, bool) {
 	}
 	free, dom, v := *a, *a.dom, *a.view
 	dom.safe = nil
-	v.searcher = &searcher{dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
+	v.searcher = &searcher{ctx: a.ctx, dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
 	free.dom, free.view = &dom, &v
 	f, err := free.globalScore()
 	if err != nil {

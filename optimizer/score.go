@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"math"
-	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -205,16 +204,24 @@ func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
 // remembers.
 type repeated struct {
 	score
-	xs     [][]float64
-	values []float64
+	known map[string]float64
 }
 
 func (s *repeated) batch(xs [][]float64, out []float64) {
-	if !slices.EqualFunc(xs, s.xs, slices.Equal) {
-		s.score.batch(xs, out)
-		s.xs, s.values = xs, slices.Clone(out)
+	for i, x := range xs {
+		v, known := s.known[key(x)]
+		if out[i] = v; !known {
+			s.remember(xs, out)
+			return
+		}
 	}
-	copy(out, s.values)
+}
+
+func (s *repeated) remember(xs [][]float64, out []float64) {
+	s.score.batch(xs, out)
+	for i, x := range xs {
+		s.known[key(x)] = out[i]
+	}
 }
 
 // outside is a score without some part of the cube.

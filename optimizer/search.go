@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -43,6 +44,7 @@ type found struct {
 
 // searcher maximizes scores over regions of one domain.
 type searcher struct {
+	ctx    context.Context // when it ends, a search soon returns what it has found
 	dom    *domain
 	scales []float64 // typical lengths of the coordinates, for the climb
 	seeds  [][]float64
@@ -55,8 +57,7 @@ type searcher struct {
 // end points that are not taken, the best first.
 func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	points := s.candidates(r, rng)
-	values := make([]float64, len(points))
-	f.batch(points, values)
+	values := evaluate(s.ctx, f, points)
 	var ends []found
 	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
@@ -83,6 +84,17 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 		return 0
 	})
 	return ends
+}
+
+// evaluate returns the values of a score, as far as it comes until ctx ends.
+func evaluate(ctx context.Context, f score, points [][]float64) []float64 {
+	const atOnce = 128
+	values := make([]float64, len(points))
+	for k := 0; k < len(points) && ctx.Err() == nil; k += atOnce {
+		end := min(k+atOnce, len(points))
+		f.batch(points[k:end], values[k:end])
+	}
+	return values
 }
 
 // candidates draws the points at which a search first looks.
@@ -143,6 +155,9 @@ func (s *searcher) climb(f score, r region, start []float64) found {
 		return x
 	}
 	for range discreteSweeps {
+		if s.ctx.Err() != nil {
+			break
+		}
 		better := false
 		for _, p := range s.dom.neighbours(x.x) {
 			if !inside(p, r, s.dom) {
@@ -170,6 +185,9 @@ func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found
 	s.dom.free(from.x, mask)
 	size := 0.1
 	for range slides {
+		if s.ctx.Err() != nil {
+			break
+		}
 		q := slices.Clone(from.x)
 		for j, free := range mask {
 			if free {
@@ -213,7 +231,7 @@ func (s *searcher) ascend(f score, r region, start []float64) found {
 		}
 	}
 	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
-	result := m.Maximize(f.at, start)
+	result := m.Maximize(s.ctx, f.at, start)
 	p := s.dom.snap(result.X)
 	if s.dom.plain {
 		return found{p, result.F}

@@ -26,18 +26,10 @@ func scaled(y []float64, unit float64) []float64 {
 	return out
 }
 
-func pick(x [][]float64, rows []int) [][]float64 {
-	out := make([][]float64, len(rows))
+func pick[T any](v []T, rows []int) []T {
+	out := make([]T, len(rows))
 	for k, i := range rows {
-		out[k] = x[i]
-	}
-	return out
-}
-
-func pickFloats(y []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for k, i := range rows {
-		out[k] = y[i]
+		out[k] = v[i]
 	}
 	return out
 }

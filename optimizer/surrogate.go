@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -49,21 +50,24 @@ func reselectEvery(n int) int { return max(3, n/8) }
 // surrogate returns the model of what was told. It depends on nothing else, so
 // it is kept until more is told, and then extended as long as its fit is the
 // current one: the same arithmetic as making it anew.
-func (l *lbo) surrogate() (*surrogate, error) {
+func (l *lbo) surrogate(ctx context.Context) (*surrogate, error) {
 	if l.model != nil && l.modelAt == len(l.past.told) {
 		return l.model, nil
 	}
-	fit, err := l.currentFit()
+	fit, err := l.currentFit(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := l.model
 	if s == nil || !reflect.DeepEqual(s.fit, fit) {
-		if s, err = l.condition(fit); err != nil {
+		if s, err = l.condition(ctx, fit); err != nil {
 			return nil, err
 		}
 	}
-	if s, err = l.extend(s); err != nil {
+	if s, err = l.extend(ctx, s); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil { // what stopped early must not be kept
 		return nil, err
 	}
 	l.model, l.modelAt = s, len(l.past.told)
@@ -91,7 +95,7 @@ func (l *lbo) warpOptions() warp.Options {
 // successes. Each is a function of those successes and of the newest fit that had
 // been told by then, from which it starts: the same in every optimizer that was
 // told the same, however late the notes of its proposals come back.
-func (l *lbo) currentFit() (modelFit, error) {
+func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
 	n := len(l.past.y)
 	step := refitEvery(n)
 	due := n - n%step
@@ -104,7 +108,7 @@ func (l *lbo) currentFit() (modelFit, error) {
 	case l.made != nil && l.made.N == due:
 		return *l.made, nil
 	}
-	fit, err := l.newFit(due, base)
+	fit, err := l.newFit(ctx, due, base)
 	if err == nil {
 		l.made = &fit
 	}
@@ -113,65 +117,60 @@ func (l *lbo) currentFit() (modelFit, error) {
 
 // newFit fits the model to the first n successes, starting from base, which may
 // be nil.
-func (l *lbo) newFit(n int, base *modelFit) (modelFit, error) {
+func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, error) {
 	y, _ := tamed(l.past.raw[:n])
-	x, unit := l.past.x[:n], unitOf(y)
+	unit := unitOf(y)
 	values := scaled(y, unit)
-	kinds := []warp.Kind{warp.Kind(l.set.Warp)}
-	switch {
-	case l.set.Warp == auto && l.unbent:
-		kinds = []warp.Kind{warp.Identity}
-		if longTailed(values) {
-			kinds = append(kinds, warp.Log, warp.Asinh)
-		}
-	case l.set.Warp == auto:
-		kinds = warp.Kinds()
-	}
+	fit, kinds := modelFit{N: n, WarpN: n}, l.warpKinds(values)
 	reselect := base == nil || n-base.WarpN >= reselectEvery(n)
-	fit := modelFit{N: n, WarpN: n}
 	if !reselect {
-		fit.WarpN = base.WarpN
-		kinds = []warp.Kind{warp.Kind(base.Warp)}
+		fit.WarpN, kinds = base.WarpN, []warp.Kind{warp.Kind(base.Warp)}
 	}
-	rows := gp.Subset(x, values, fitLimit, nil)
-	x = pick(x, rows)
-	known := func(z []float64) []float64 { return beyond(l.priorMean(z), x, pickFloats(z, rows)) }
-	if len(kinds) == 1 && l.set.Hyperparameters == "slice" { // no choice that would need a fit
-		w, err := warp.Fit(kinds[0], values, l.warpOptions())
-		if err != nil {
-			return modelFit{}, err
+	rows := gp.Subset(l.past.x[:n], values, fitLimit, nil)
+	x := pick(l.past.x, rows)
+	known := func(z []float64) []float64 { return beyond(l.priorMean(ctx, z), x, pick(z, rows)) }
+	var start *gp.Hyper
+	if base != nil {
+		start = &base.Hyper
+	}
+	fitter, slice := gp.NewFitter(x), l.set.Hyperparameters == "slice"
+	w, hyper, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (gp.Hyper, float64, error) {
+		if slice && len(kinds) == 1 { // there is no choice, and the sampler needs no fit
+			return gp.Hyper{}, 0, nil
 		}
-		fit.Warp = string(kinds[0])
-		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
-	}
-	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
-	w, err := warp.Choose(kinds, values, l.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		zs := known(z)
 		settings := l.gpSettings(w, values, unit)
 		if !reselect {
 			settings.Starts = 0
 		}
-		var start *gp.Hyper
-		if base != nil {
-			start = &base.Hyper
-		}
-		r, err := fitter.Fit(zs, start, settings)
-		if err != nil {
-			return 0, err
-		}
-		hypers[w.Kind] = r.Hyper
+		r, err := fitter.Fit(ctx, known(z), start, settings)
 		// Choose adds the Jacobian of every value, so that the density of a
 		// subset has to stand for all.
-		return r.LeaveOneOut * float64(n) / float64(len(rows)), nil
+		return r.Hyper, r.LeaveOneOut * float64(n) / float64(len(rows)), err
 	})
+	if err == nil {
+		err = ctx.Err() // the choice may have passed over warps whose fit was broken off
+	}
 	if err != nil {
 		return modelFit{}, fmt.Errorf("fitting the model to %d values: %w", n, err)
 	}
-	fit.Warp, fit.Hyper = string(w.Kind), hypers[w.Kind]
-	if l.set.Hyperparameters == "slice" {
-		return l.sample(fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
+	fit.Warp, fit.Hyper = string(w.Kind), hyper
+	if slice {
+		return l.sample(ctx, fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
 	return fit, nil
+}
+
+// warpKinds are the warps of which one is chosen for the values.
+func (l *lbo) warpKinds(values []float64) []warp.Kind {
+	switch {
+	case l.set.Warp != auto:
+		return []warp.Kind{warp.Kind(l.set.Warp)}
+	case !l.unbent:
+		return warp.Kinds()
+	case longTailed(values):
+		return []warp.Kind{warp.Identity, warp.Log, warp.Asinh}
+	}
+	return []warp.Kind{warp.Identity}
 }
 
 // longTail is how many times as far from the median as the best value the worst one lies in
@@ -186,7 +185,7 @@ func longTailed(values []float64) bool {
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
 // The chain goes on from base.
-func (l *lbo) sample(fit modelFit, base *modelFit, x [][]float64, z []float64, set gp.Settings) (modelFit, error) {
+func (l *lbo) sample(ctx context.Context, fit modelFit, base *modelFit, x [][]float64, z []float64, set gp.Settings) (modelFit, error) {
 	settings := gp.NewSampleSettings()
 	if l.set.Preset == PresetPaper {
 		settings = gp.SpearmintSettings()
@@ -196,7 +195,7 @@ func (l *lbo) sample(fit modelFit, base *modelFit, x [][]float64, z []float64, s
 	if base != nil && len(base.Samples) > 0 {
 		start, settings.BurnIn = base.Hyper, 0
 	}
-	samples, err := gp.SampleHyper(x, z, start, settings, stream(l.past.seed, fit.N, "slice"))
+	samples, err := gp.SampleHyper(ctx, x, z, start, settings, stream(l.past.seed, fit.N, "slice"))
 	if err != nil {
 		return modelFit{}, fmt.Errorf("sampling hyper-parameters: %w", err)
 	}
@@ -217,7 +216,7 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 }
 
 // condition builds the model of a fit on the successes that it was fitted to.
-func (l *lbo) condition(fit modelFit) (*surrogate, error) {
+func (l *lbo) condition(ctx context.Context, fit modelFit) (*surrogate, error) {
 	y, _ := tamed(l.past.raw[:fit.N])
 	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
@@ -231,9 +230,9 @@ func (l *lbo) condition(fit modelFit) (*surrogate, error) {
 	if len(hypers) == 0 {
 		hypers = []gp.Hyper{fit.Hyper}
 	}
-	s.prior = l.priorMean(s.z)
+	s.prior = l.priorMean(ctx, s.z)
 	for _, h := range hypers {
-		m, err := gp.NewAround(s.prior, pick(l.past.x, s.rows), pickFloats(s.z, s.rows), h)
+		m, err := gp.NewAround(s.prior, pick(l.past.x, s.rows), pick(s.z, s.rows), h)
 		if err != nil {
 			return nil, fmt.Errorf("building the model of %d values: %w", len(s.rows), err)
 		}
@@ -243,7 +242,7 @@ func (l *lbo) condition(fit modelFit) (*surrogate, error) {
 }
 
 // extend returns the surrogate with what was told since.
-func (l *lbo) extend(old *surrogate) (*surrogate, error) {
+func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 	s := *old
 	s.samples = slices.Clone(old.samples)
 	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
@@ -261,12 +260,11 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 	}
 	s.known = len(l.past.y)
 	s.model = s.samples[len(s.samples)-1]
-	s.exact = len(l.past.twins) >= twinsWant && s.agree(l.past.twins)
+	s.exact = l.printed != nil || len(l.past.twins) >= twinsWant && s.agree(l.past.twins)
 	var err error
-	if s.limits, err = l.constraintModels(); err != nil {
+	if s.limits, err = l.constraintModels(ctx); err != nil {
 		return nil, err
 	}
-	s.exact = s.exact || l.printed != nil // y* is the best observation
 	s.chooseBest()
 	s.bounds, err = l.newBounds(&s)
 	return &s, err
@@ -275,7 +273,7 @@ func (l *lbo) extend(old *surrogate) (*surrogate, error) {
 // chooseBest sets the incumbent: the largest value, or under noise the largest
 // posterior mean of a success, among those that hold every limit if there are any.
 func (s *surrogate) chooseBest() {
-	values := pickFloats(s.z, s.rows)
+	values := pick(s.z, s.rows)
 	if s.noisy() {
 		s.model.Fitted(values)
 	}

@@ -76,19 +76,18 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	}
 	near := orderBy(len(points), func(i int) float64 { return spaces.Distance(points[i], points[local.centre]) })
 	near = near[:min(len(near), frameKnown*(d+1), frameMost)]
-	x, y := pick(points, near), pickFloats(local.y, near)
+	x, y := pick(points, near), pick(local.y, near)
 	set := gp.NewSettings(d)
 	set.Seed = mix(a.past.seed + uint64(len(a.past.y)))
-	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
-	w, err := warp.Choose(warp.Kinds(), y, a.lbo.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		r, err := fitter.Fit(z, nil, set)
-		hypers[w.Kind] = r.Hyper
-		return r.LeaveOneOut, err
+	fitter := gp.NewFitter(x)
+	w, hyper, err := warp.Choose(warp.Kinds(), y, a.lbo.warpOptions(), func(_ warp.Warp, z []float64) (gp.Hyper, float64, error) {
+		r, err := fitter.Fit(a.ctx, z, nil, set)
+		return r.Hyper, r.LeaveOneOut, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	model, err := gp.New(x, w.ApplyAll(y), hypers[w.Kind])
+	model, err := gp.New(x, w.ApplyAll(y), hyper)
 	return model, w.Apply(local.y[local.centre]), err
 }
 
@@ -113,13 +112,12 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 			points = append(points, u)
 		}
 	}
-	values := make([]float64, len(points))
-	score.batch(points, values)
+	values := evaluate(a.ctx, score, points)
 	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
 	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
-		if end := climber.Maximize(within, points[k]); end.F > top {
+		if end := climber.Maximize(a.ctx, within, points[k]); end.F > top {
 			if p := point(end.X); !a.taken(p) {
 				best, top = p, end.F
 			}

@@ -39,7 +39,7 @@ func (a *ask) many() bool { return len(a.pending) > manyPending }
 
 // look prepares the view of this ask.
 func (a *ask) look() error {
-	s, err := a.lbo.surrogate()
+	s, err := a.lbo.surrogate(a.ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *ask) look() error {
 			v.target, v.holds = z, true
 		}
 	}
-	if v.success, err = a.lbo.successModel(); err != nil {
+	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
 		return err
 	}
 	if v.success != nil && a.lbo.careful() {
@@ -69,7 +69,7 @@ func (a *ask) look() error {
 		taken := a.taken
 		a.taken = func(p []float64) bool { return taken(p) || v.risky(p) }
 	}
-	v.searcher = &searcher{dom: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
+	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
 	a.view = v
 	fit := s.fit
 	a.memory.Fit = &fit
@@ -118,7 +118,7 @@ func below(mu, sigma, c float64) float64 {
 
 // seeds are the best points of the surrogate.
 func (a *ask) seeds(s *surrogate) [][]float64 {
-	ranks := s.limits.rank(pickFloats(s.z, s.rows), s.rows)
+	ranks := s.limits.rank(pick(s.z, s.rows), s.rows)
 	order := orderBy(len(s.rows), func(k int) float64 { return -ranks[k] })
 	out := [][]float64{a.past.x[s.bestRow]}
 	for _, k := range order {

@@ -5,6 +5,7 @@
 package maximize
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -103,8 +104,9 @@ func New(lo, up []float64, set Settings) *Maximizer {
 }
 
 // Maximize searches upwards from start, clipped to the box. If f(start) is
-// infeasible it returns start with F = -Inf.
-func (m *Maximizer) Maximize(f Func, start []float64) Result {
+// infeasible it returns start with F = -Inf. When ctx ends it returns what it has: the
+// caller asks ctx whether that is a maximum.
+func (m *Maximizer) Maximize(ctx context.Context, f Func, start []float64) Result {
 	m.f, m.evals, m.count, m.head = f, 0, 0, 0
 	for i, v := range start {
 		v = math.Min(math.Max(v, m.lo[i]), m.up[i])
@@ -113,7 +115,7 @@ func (m *Maximizer) Maximize(f Func, start []float64) Result {
 	fx := m.eval(m.at.x, m.at.g)
 	iter, small := 0, 0
 	for ; iter < m.set.MaxIterations && small < 2 && !m.spent() && !math.IsInf(fx, 0); iter++ {
-		if m.chooseFree() <= m.set.GradTol {
+		if ctx.Err() != nil || m.chooseFree() <= m.set.GradTol {
 			break
 		}
 		fn, ok := m.step(fx)

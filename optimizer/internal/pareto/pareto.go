@@ -9,6 +9,7 @@
 package pareto
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -62,8 +63,9 @@ type Box struct{ Low, Up []float64 }
 
 // Undominated tiles what lies above ref and no point dominates: the boxes do not
 // overlap, and each has its lower corner on the boundary. A point y adds to the volume of
-// the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low).
-func Undominated(points [][]float64, ref []float64) []Box {
+// the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low). When ctx ends, the
+// tiling is left unfinished.
+func Undominated(ctx context.Context, points [][]float64, ref []float64) []Box {
 	points = above(points, ref)
 	last := len(ref) - 1
 	if last == 0 {
@@ -77,8 +79,11 @@ func Undominated(points [][]float64, ref []float64) []Box {
 	var below []int // boxes that end at the present level
 	levels := append(levelsOf(points, ref), math.Inf(1))
 	for i, top := range levels[1:] {
+		if ctx.Err() != nil {
+			break
+		}
 		var now []int
-		for _, b := range Undominated(cut(reaching(points, top)), ref[:last]) {
+		for _, b := range Undominated(ctx, cut(reaching(points, top)), ref[:last]) {
 			k := slices.IndexFunc(below, func(k int) bool {
 				return slices.Equal(out[k].Low[:last], b.Low) && slices.Equal(out[k].Up[:last], b.Up)
 			})

@@ -226,12 +226,12 @@ func TestYeoJohnsonBoundedInverse(t *testing.T) {
 }
 
 // normalScore is the log density of independent standard normal values.
-func normalScore(_ warp.Warp, zs []float64) (float64, error) {
+func normalScore(_ warp.Warp, zs []float64) (model any, density float64, err error) {
 	sum := 0.0
 	for _, z := range zs {
 		sum -= 0.5 * (z*z + math.Log(2*math.Pi))
 	}
-	return sum, nil
+	return nil, sum, nil
 }
 
 func TestChooseComparesDensitiesOfRawValues(t *testing.T) {
@@ -245,7 +245,7 @@ func TestChooseComparesDensitiesOfRawValues(t *testing.T) {
 		ys   []float64
 		want warp.Kind
 	}{{sinh, warp.Asinh}, {skewed(4, 300), warp.Log}} {
-		w, err := warp.Choose(warp.Kinds(), c.ys, warp.Options{}, normalScore)
+		w, _, err := warp.Choose(warp.Kinds(), c.ys, warp.Options{}, normalScore)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestChooseComparesDensitiesOfRawValues(t *testing.T) {
 			t.Errorf("chose %s, want %s", w.Kind, c.want)
 		}
 	}
-	w, err := warp.Choose([]warp.Kind{warp.Identity, warp.Log, warp.Asinh}, normal, warp.Options{}, normalScore)
+	w, _, err := warp.Choose([]warp.Kind{warp.Identity, warp.Log, warp.Asinh}, normal, warp.Options{}, normalScore)
 	if err != nil || w.Kind != warp.Identity {
 		t.Errorf("normal values: chose %s (%v), want identity", w.Kind, err)
 	}
@@ -262,16 +262,16 @@ func TestChooseComparesDensitiesOfRawValues(t *testing.T) {
 func TestChoosePassesOverWhatFails(t *testing.T) {
 	ys := skewed(5, 20)
 	failing := errors.New("no fit")
-	w, err := warp.Choose(warp.Kinds(), ys, warp.Options{}, func(w warp.Warp, z []float64) (float64, error) {
+	w, _, err := warp.Choose(warp.Kinds(), ys, warp.Options{}, func(w warp.Warp, z []float64) (int, float64, error) {
 		if w.Kind != warp.Asinh {
-			return 0, failing
+			return 0, 0, failing
 		}
-		return 0, nil
+		return 0, 0, nil
 	})
 	if err != nil || w.Kind != warp.Asinh {
 		t.Errorf("chose %v, %v", w.Kind, err)
 	}
-	_, err = warp.Choose(warp.Kinds(), ys, warp.Options{}, func(warp.Warp, []float64) (float64, error) { return 0, failing })
+	_, _, err = warp.Choose(warp.Kinds(), ys, warp.Options{}, func(warp.Warp, []float64) (int, float64, error) { return 0, 0, failing })
 	if !errors.Is(err, failing) {
 		t.Errorf("error %v does not tell the cause", err)
 	}
