@@ -76,7 +76,7 @@ func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) erro
 	if err != nil {
 		return fmt.Errorf("lipschitz bounds: %w", err)
 	}
-	if l.printed != nil && l.printed.Twice {
+	if l.printed != nil && l.printed.twice {
 		factor /= s.slope(s.best)
 	}
 	b.cones = e.Bounds(factor*b.slope, widening*noise)

@@ -51,7 +51,7 @@ type lbo struct {
 	// contradicted are the numbers of those that do not have it.
 	contradicted []int
 
-	printed *Printed // nil but for NewPrinted
+	printed *printed // nil but for the reproduction
 }
 
 func newLBO(h *history, set Settings) *lbo {

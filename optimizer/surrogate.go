@@ -88,7 +88,7 @@ func (l *lbo) warpOptions() warp.Options {
 	if l.set.Warp == auto {
 		return warp.Options{Winsor: winsor}
 	}
-	return warp.Options{Raw: l.printed != nil && l.printed.Raw}
+	return warp.Options{Raw: l.printed != nil && l.printed.raw}
 }
 
 // currentFit returns the fit to use. Fits are due at certain numbers of
