@@ -76,6 +76,14 @@ func (l *lbo) inherit(ctx context.Context, earlier []Earlier) error {
 		if len(e.Points) != len(e.Values) {
 			return fmt.Errorf("earlier study %d: %d points but %d values", i+1, len(e.Points), len(e.Values))
 		}
+		for k, p := range e.Points {
+			if err := checkPoint(l.past.space, p); err != nil {
+				return fmt.Errorf("earlier study %d, result %d: %w", i+1, k+1, err)
+			}
+			if math.IsInf(e.Values[k], 0) {
+				return fmt.Errorf("earlier study %d, result %d: the value is %v", i+1, k+1, e.Values[k])
+			}
+		}
 		if err := l.inheritOne(ctx, i, e); err != nil {
 			return fmt.Errorf("earlier study %d: %w", i+1, err)
 		}

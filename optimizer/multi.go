@@ -296,15 +296,23 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 
 // Front returns the indices of the values, one vector for each trial, that no other
 // dominates: none is at least as good in every objective and better in one. Each is
-// maximized. Of equal vectors the first stands for all.
+// maximized. Of equal vectors the first stands for all. One with a NaN is on no front.
 func Front(values [][]float64) []int { return pareto.Front(values) }
 
 // Dominates reports whether the values a are nowhere worse than b, and somewhere better. Each
-// is maximized.
+// is maximized. Vectors of different lengths, and those with a NaN, cannot be compared:
+// neither dominates.
 func Dominates(a, b []float64) bool { return pareto.Dominates(a, b) }
 
 // Hypervolume is the volume of what the values dominate above a reference point: how far
-// the front has come. Values that are not above it in every objective add nothing.
+// the front has come. Values that are not above it in every objective add nothing. It is NaN,
+// for there is no such volume, if the reference or a vector has a NaN, or another number of
+// objectives than the other ones, or none.
 func Hypervolume(values [][]float64, reference []float64) float64 {
+	for _, v := range append(values[:len(values):len(values)], reference) {
+		if len(v) == 0 || len(v) != len(reference) || slices.ContainsFunc(v, math.IsNaN) {
+			return math.NaN()
+		}
+	}
 	return pareto.Volume(pick(values, pareto.Front(values)), reference)
 }

@@ -18,6 +18,9 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if space == nil || space.Len() == 0 {
+		return nil, errors.New("a space of at least one parameter is needed")
+	}
 	s := settings.Resolved(space.Len())
 	h := newHistory(space, seed)
 	if len(earlier) > 0 && s.Method != MethodLBO {

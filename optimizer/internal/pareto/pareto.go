@@ -14,11 +14,15 @@ import (
 	"slices"
 )
 
-// Dominates reports whether a is nowhere worse than b, and somewhere better.
+// Dominates reports whether a is nowhere worse than b, and somewhere better. Points of
+// different dimensions, or with a NaN, do not compare.
 func Dominates(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	better := false
 	for j := range a {
-		if a[j] < b[j] {
+		if !(a[j] >= b[j]) {
 			return false
 		}
 		better = better || a[j] > b[j]
@@ -26,12 +30,13 @@ func Dominates(a, b []float64) bool {
 	return better
 }
 
-// Front returns the indices of the points that no other dominates, in order. Of equal
-// ones the first stands for all.
+// Front returns the indices of the points without NaN that no other dominates, in order. Of
+// equal ones the first stands for all.
 func Front(points [][]float64) []int {
 	var out []int
 	for i, p := range points {
-		if !slices.ContainsFunc(points, func(q []float64) bool { return Dominates(q, p) }) &&
+		if !slices.ContainsFunc(p, math.IsNaN) &&
+			!slices.ContainsFunc(points, func(q []float64) bool { return Dominates(q, p) }) &&
 			!slices.ContainsFunc(points[:i], func(q []float64) bool { return slices.Equal(p, q) }) {
 			out = append(out, i)
 		}
