@@ -79,7 +79,7 @@ func (l *lbo) Tell(o Observation) error {
 	if o.Status == Succeeded {
 		l.fits = append(l.fits, l.fit)
 	}
-	l.trust.tell(l.past, o, m, l.past.space.Len())
+	l.trust.tell(l.past, o, m)
 	return nil
 }
 
@@ -133,11 +133,10 @@ type ask struct {
 }
 
 func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
-	pending, err := l.past.begin(q)
+	pending, used, err := l.past.begin(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	used := l.past.taken(pending)
 	a := &ask{ctx: ctx, lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
 	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
 	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.crowds(p) }
@@ -184,32 +183,45 @@ func (a *ask) propose() (Proposal, error) {
 	if a.exploreTurn() {
 		return a.explore()
 	}
-	if a.set.Local == on {
-		switch a.trial % 3 {
-		case 1:
-			if len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 { // a quadratic knows its curvature already
-				if p, ok := a.quadraticStep(); ok {
-					return p, nil
-				}
-			}
-			if p, ok := a.valleyStep(); ok {
-				return p, nil
-			}
-			if p, ok := a.boxStep(); ok {
-				return p, nil
-			}
-		case 2:
-			if p, ok := a.quadraticStep(); ok {
-				return p, nil
-			}
-			if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
-				if p, ok := a.boxStep(); ok {
-					return p, nil
-				}
-			}
+	for _, step := range a.steps() {
+		if p, ok := step(); ok {
+			return p, nil
 		}
 	}
 	return a.global()
+}
+
+// A turn is what a trial is for, by its number.
+type turn int
+
+const (
+	modelTurn turn = iota
+	boxTurn
+	localTurn
+	turns
+)
+
+func turnOf(trial int) turn { return turn(trial) % turns }
+
+// steps are the local steps of the trial's turn, in the order in which they are tried.
+func (a *ask) steps() []func() (Proposal, bool) {
+	if a.set.Local != on {
+		return nil
+	}
+	switch turnOf(a.trial) {
+	case boxTurn:
+		steps := []func() (Proposal, bool){a.valleyStep, a.boxStep}
+		if len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 { // a quadratic knows its curvature already
+			return append([]func() (Proposal, bool){a.quadraticStep}, steps...)
+		}
+		return steps
+	case localTurn:
+		if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
+			return []func() (Proposal, bool){a.quadraticStep, a.boxStep}
+		}
+		return []func() (Proposal, bool){a.quadraticStep}
+	}
+	return nil
 }
 
 // designed returns the trial's point of the initial design while that lasts.

@@ -51,14 +51,11 @@ func (l *adaLIPO) Tell(o Observation) error {
 }
 
 func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := l.past.begin(q)
+	_, taken, err := l.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	rng, taken := stream(l.past.seed, q.Trial, "adalipo"), l.past.taken(pending)
+	rng := stream(l.past.seed, q.Trial, "adalipo")
 	uniformly := func(why string) (Proposal, error) {
 		p, err := fresh(l.past.space, rng, taken)
 		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, err

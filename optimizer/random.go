@@ -17,14 +17,11 @@ func (r *random) Tell(o Observation) error {
 }
 
 func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := r.past.begin(q)
+	_, taken, err := r.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	p, err := fresh(r.past.space, stream(r.past.seed, q.Trial, "random"), r.past.taken(pending))
+	p, err := fresh(r.past.space, stream(r.past.seed, q.Trial, "random"), taken)
 	if err != nil {
 		return Proposal{}, err
 	}

@@ -18,14 +18,10 @@ func (s *sobolSequence) Tell(o Observation) error {
 }
 
 func (s *sobolSequence) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := s.past.begin(q)
+	_, taken, err := s.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	taken := s.past.taken(pending)
 	u := sobol.Scrambled(s.past.space.Len(), s.past.seed).Points(uint32(q.Trial-1), 1)[0]
 	if p := s.past.space.FromUniform(u); !taken(p) {
 		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "Sobol sequence"}}, nil
@@ -72,14 +68,10 @@ func (g *grid) Tell(o Observation) error {
 }
 
 func (g *grid) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := g.past.begin(q)
+	_, taken, err := g.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	taken := g.past.taken(pending)
 	for _, p := range g.points[g.done:] {
 		if !taken(p) {
 			return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: fmt.Sprintf("grid of %d configurations", len(g.points))}}, nil

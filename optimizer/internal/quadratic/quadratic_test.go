@@ -134,7 +134,7 @@ func TestEndgameOnASmoothFunction(t *testing.T) {
 		if gain <= 1e-15 {
 			break
 		}
-		region = region.Next(quadratic.Outcome{Local: true, Predicted: gain, Gain: f(x) - y[k]})
+		region = region.Judged(gain, f(x)-y[k])
 		points, y = append(points, x), append(y, f(x))
 	}
 	if best := y[argmax(y)]; best < -1e-12 {
