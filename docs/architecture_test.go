@@ -66,7 +66,6 @@ var floors = map[string]place{
 	"internal/testing/faultfs":   {0, []string{"journal"}},
 	"internal/testing/slurmtest": {0, nil},
 	"internal/testing/tempdir":   {0, nil},
-	"optimizer/optimizertest":    {0, []string{"optimizer", "spaces"}},
 	"runner/runnertest":          {0, []string{"runner", "internal/shell", "internal/testing/tempdir"}},
 }
 

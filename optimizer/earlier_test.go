@@ -10,7 +10,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -31,7 +30,7 @@ func earlier(space *spaces.Space, seed uint64, n int, at float64) optimizer.Earl
 
 // With earlier studies, too, proposals depend on nothing but what was told.
 func TestContractWithEarlierStudies(t *testing.T) {
-	optimizertest.Run(t, effort.Of(8, 16, 30), func(space *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
+	runContract(t, effort.Of(8, 16, 30), func(space *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
 		return optimizer.New(space, seed, optimizer.Settings{}, earlier(space, 1, 10, 0.35), earlier(space, 2, 10, 0.7))
 	})
 }

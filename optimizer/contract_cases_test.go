@@ -1,4 +1,4 @@
-package optimizertest
+package optimizer_test
 
 import (
 	"math"
@@ -7,16 +7,16 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// Case is a space with an objective on it, to be maximized, that fails where
+// contractCase is a space with an objective on it, to be maximized, that fails where
 // it is NaN.
-type Case struct {
-	Name  string
-	Space *spaces.Space
-	F     func(spaces.Point) float64
+type contractCase struct {
+	name  string
+	space *spaces.Space
+	f     func(spaces.Point) float64
 }
 
-// Cases are the spaces on which the contract is tested.
-func Cases(t *testing.T) []Case {
+// contractCases are the spaces on which the contract is tested.
+func contractCases(t *testing.T) []contractCase {
 	unit := func(name string) spaces.Param { return float(name, 0, 1) }
 	rate := spaces.Param{Name: "rate", Kind: spaces.KindFloat, Min: 1e-6, Max: 1, Scale: spaces.Log}
 	depth := spaces.Param{Name: "depth", Kind: spaces.KindInt, Min: 1, Max: 12}
@@ -34,19 +34,19 @@ func Cases(t *testing.T) []Case {
 	share := spaces.Param{Name: "share", Kind: spaces.KindFloat, Min: 1e-3, Max: 0.999, Scale: spaces.Logit}
 	fine := spaces.Param{Name: "fine", Kind: spaces.KindFloat, Min: 0, Max: 1, Step: 0.005}
 
-	// Relations whose border the bowl's top lies beyond, among kinds of all sorts and where
+	// Relations whose border the offCentre's top lies beyond, among kinds of all sorts and where
 	// one parameter may not exist.
 	tight := spaces.Relation{Text: "x + y <= 0.5", Params: []string{"x", "y"}, Holds: func(v spaces.Values) bool {
-		return number(v, "x")+number(v, "y") <= 0.5
+		return numberOf(v, "x")+numberOf(v, "y") <= 0.5
 	}}
 	wide := spaces.Relation{Text: "depth >= log2(width)", Params: []string{"depth", "width"}, Holds: func(v spaces.Values) bool {
-		return math.Exp2(number(v, "depth")) >= number(v, "width")
+		return math.Exp2(numberOf(v, "depth")) >= numberOf(v, "width")
 	}}
 	slow := spaces.Relation{Text: "momentum + rate <= 0.4", Params: []string{"momentum", "rate"}, Holds: func(v spaces.Values) bool {
-		return number(v, "momentum")+number(v, "rate") <= 0.4
+		return numberOf(v, "momentum")+numberOf(v, "rate") <= 0.4
 	}}
 	even := spaces.Relation{Text: "units a multiple of batch", Holds: func(v spaces.Values) bool {
-		return math.Mod(number(v, "units"), number(v, "batch")) == 0
+		return math.Mod(numberOf(v, "units"), numberOf(v, "batch")) == 0
 	}}
 
 	spacesByName := []struct {
@@ -65,19 +65,19 @@ func Cases(t *testing.T) []Case {
 		{"related conditional", []spaces.Param{kind, bias, momentum, steps, rate}, []spaces.Relation{slow}},
 		{"related levels", []spaces.Param{batch, units, share, fine}, []spaces.Relation{even}},
 	}
-	var out []Case
+	var out []contractCase
 	for _, s := range spacesByName {
 		space, err := newSpace(t, s.params...).Where(s.where...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, Case{s.name, space, bowl})
+		out = append(out, contractCase{s.name, space, offCentre})
 		if s.where == nil {
-			out = append(out, Case{s.name + ", failing", space, func(p spaces.Point) float64 {
+			out = append(out, contractCase{s.name + ", failing", space, func(p spaces.Point) float64 {
 				if p[0] > 0.6 {
 					return math.NaN()
 				}
-				return bowl(p)
+				return offCentre(p)
 			}})
 		}
 	}
@@ -97,14 +97,14 @@ func float(name string, low, high float64) spaces.Param {
 	return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: low, Max: high}
 }
 
-func number(v spaces.Values, name string) float64 {
+func numberOf(v spaces.Values, name string) float64 {
 	value, _ := v.Get(name)
 	x, _ := value.Number()
 	return x
 }
 
-// bowl has its maximum, 0, off the centre.
-func bowl(p spaces.Point) float64 {
+// offCentre has its maximum, 0, off the centre.
+func offCentre(p spaces.Point) float64 {
 	sum := 0.0
 	for j, x := range p {
 		d := x - 0.3 - 0.05*float64(j)
@@ -113,8 +113,8 @@ func bowl(p spaces.Point) float64 {
 	return sum
 }
 
-func eachSpace(t *testing.T, f func(*testing.T, Case)) {
-	for _, c := range Cases(t) {
-		t.Run(c.Name, func(t *testing.T) { f(t, c) })
+func eachSpace(t *testing.T, f func(*testing.T, contractCase)) {
+	for _, c := range contractCases(t) {
+		t.Run(c.name, func(t *testing.T) { f(t, c) })
 	}
 }
