@@ -23,7 +23,7 @@ func (a *ask) global() (Proposal, error) {
 	if err != nil {
 		return a.anything(err.Error())
 	}
-	f = &repeated{f, map[string]float64{}}
+	f = &repeated{score: f}
 	ends, why := a.offPlateaus(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 		if f, err = a.rule().relaxed(a); err != nil {

@@ -218,6 +218,9 @@ func (s *repeated) batch(xs [][]float64, out []float64) {
 }
 
 func (s *repeated) remember(xs [][]float64, out []float64) {
+	if s.known == nil {
+		s.known = map[string]float64{}
+	}
 	s.score.batch(xs, out)
 	for i, x := range xs {
 		s.known[key(x)] = out[i]
