@@ -157,9 +157,5 @@ func (a *ask) beta() float64 {
 	if x, ok := a.set.Beta.Number(); ok {
 		return x
 	}
-	beta, err := acquisition.BetaRule(a.set.Beta.Word()).Beta(a.past.space.Len(), len(a.past.y)+len(a.pending))
-	if err != nil {
-		panic("optimizer: " + err.Error()) // Validate knows the same rules
-	}
-	return beta
+	return acquisition.Beta(a.set.Beta.Word(), a.past.space.Len(), len(a.past.y)+len(a.pending))
 }

@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
@@ -32,9 +31,9 @@ const (
 
 // newBounds computes the bounds of what the surrogate knows; nil where the
 // settings switch them off.
-func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
+func (l *lbo) newBounds(s *surrogate) *bounds {
 	if l.set.Lipschitz == off {
-		return nil, nil
+		return nil
 	}
 	x, z := pick(l.past.x, s.rows), pick(s.z, s.rows)
 	b := &bounds{printed: l.printed != nil}
@@ -44,17 +43,14 @@ func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
 		b.through = &s.warp
 		b.cones = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)
 	} else {
-		var err error
-		if err = l.estimate(b, s, x, z); err != nil {
-			return nil, err
-		}
+		l.estimate(b, s, x, z)
 	}
 	l.survey(b, s)
-	return b, nil
+	return b
 }
 
 // estimate sets the slope and the bounds that follow from it.
-func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) error {
+func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) {
 	var scale []float64
 	if l.set.Metric == "ard" {
 		scale = s.fit.Hyper.Lengths()
@@ -70,17 +66,13 @@ func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) erro
 	b.slope = e.Slope()
 	if l.set.Estimator == "gradient" {
 		points := append(l.cubeSample(len(l.past.told), boundSamples), x...)
-		b.slope = math.Max(b.slope, s.model.Predictor().GradientBound(points, scale, 2))
+		b.slope = math.Max(b.slope, s.model.Predictor().GradientBound(points, scale))
 	}
-	factor, err := lipschitz.Schedule(l.set.Schedule).Multiplier(l.set.Kappa, len(l.past.y), l.past.space.Len())
-	if err != nil {
-		return fmt.Errorf("lipschitz bounds: %w", err)
-	}
+	factor := lipschitz.Multiplier(l.set.Schedule, l.set.Kappa, len(l.past.y), l.past.space.Len())
 	if l.printed != nil && l.printed.twice {
 		factor /= s.slope(s.best)
 	}
 	b.cones = e.Bounds(factor*b.slope, widening*noise)
-	return nil
 }
 
 // survey measures how much of the cube the bounds exclude. An estimate that
@@ -147,7 +139,7 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 // own is at in the units of the values that the bounds were made of.
 func (b *bounds) own(x []float64) (lo, up float64) {
 	if b.printed {
-		return b.cones.Lower(x, nil), b.cones.Upper(x, nil)
+		return b.cones.Lower(x), b.cones.Upper(x)
 	}
 	lo, up, _ = b.cones.At(x, nil, nil)
 	return lo, up

@@ -75,7 +75,7 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 		if taken(p) {
 			continue
 		}
-		up := b.Upper(p, nil)
+		up := b.Upper(p)
 		if up >= best {
 			return l.proposal(p, "uniform where the Lipschitz bound allows an improvement", slope, b), nil
 		}

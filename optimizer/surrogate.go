@@ -266,8 +266,8 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 		return nil, err
 	}
 	s.chooseBest()
-	s.bounds, err = l.newBounds(&s)
-	return &s, err
+	s.bounds = l.newBounds(&s)
+	return &s, nil
 }
 
 // chooseBest sets the incumbent: the largest value, or under noise the largest
