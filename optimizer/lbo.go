@@ -145,10 +145,8 @@ func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
 
-// leastForModel is the number of successes that a model needs. With two, what is
-// known of failures was not used until the second: where 1, 4 and 10 % of a cube of
-// 3, 6 and 9 dimensions succeed, 36 runs of 100 trials had 1,899 successes, and with
-// one 2,349.
+// leastForModel is the number of successes that a model needs: waiting for a second one would
+// ignore what is known of failures.
 const leastForModel = 1
 
 // tooFew reports whether the space should be filled first. While the initial design

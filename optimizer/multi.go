@@ -176,8 +176,7 @@ const slack = 0.1
 
 // reference returns the point above which volume counts, in model units: the thresholds,
 // and where there is none the worst of the front and of the first trials, less some
-// slack. Of the front alone it would be too near while that is narrow: after 40 trials on
-// ZDT1 the volume was then 0.32 to 0.37, and so it is 0.86.
+// slack. Of the front alone it would be too near while that is narrow.
 func (a *ask) reference(views []*view, all, front [][]float64) []float64 {
 	ref := make([]float64, len(views))
 	for j, v := range views {

@@ -21,10 +21,9 @@ type Settings struct {
 	FixedNoise float64
 	// Starts is the number of starts beside the first. Without a warm start the
 	// first is the prior's mode and the others are random; with one, the first
-	// of the others is the prior's mode. A warm start alone is the cheapest
-	// (about 10 evaluations), but a chain of them can follow a poor local
-	// maximum through a whole study; one other start prevents most of that for
-	// another 10.
+	// of the others is the prior's mode. A warm start alone is the cheapest, but a
+	// chain of them can follow a poor local maximum through a whole study; one
+	// other start prevents most of that.
 	Starts int
 	// Seed keys the random starts.
 	Seed uint64
@@ -145,8 +144,8 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 }
 
 // screenEvaluations is the number of likelihoods spent on each of several
-// starts before all but the best are dropped. On test functions 12 find the
-// best basin nearly as often as complete fits, 8 do not.
+// starts before all but the best are dropped: enough to find the best basin
+// nearly as often as complete fits.
 const screenEvaluations = 12
 
 // screen makes a few steps from each start and returns the best point reached,
