@@ -39,7 +39,7 @@ func (l *lbo) newBounds(s *surrogate) *bounds {
 	b := &bounds{printed: l.printed != nil}
 	if known := l.set.LipschitzConstant; known > 0 {
 		values := scaled(pick(l.past.y, s.rows), s.unit)
-		noise := s.noise / math.Exp(s.warp.LogJacobian(median(values)))
+		noise := s.noise / math.Exp(s.warp.LogJacobian(warp.Median(values)))
 		b.through = &s.warp
 		b.cones = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)
 	} else {

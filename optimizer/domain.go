@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -222,10 +224,4 @@ func (d *domain) alike(a, b []float64) bool {
 }
 
 // chebyshev is the distance in the maximum norm.
-func chebyshev(a, b []float64) float64 {
-	m := 0.0
-	for j := range a {
-		m = math.Max(m, math.Abs(a[j]-b[j]))
-	}
-	return m
-}
+func chebyshev(a, b []float64) float64 { return floats.Distance(a, b, math.Inf(1)) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // global maximizes the acquisition over the whole cube, and outside of what is closed
@@ -72,7 +73,7 @@ func (a *ask) closed() func([]float64) bool {
 		return func([]float64) bool { return false }
 	}
 	if !t.settled || t.basin.centre < 0 || t.basin.promise == 0 || t.basin.misses > 2 || a.view.surrogate.noisy() ||
-		t.basin.promise >= endgameGain*(a.past.y[a.past.best]-median(a.past.y)) {
+		t.basin.promise >= endgameGain*(a.past.y[a.past.best]-warp.Median(a.past.y)) {
 		return t.inFinished
 	}
 	centre := a.past.x[t.basin.centre]

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // limits is what the told trials say of a study's constraints. A nil one is that of a
@@ -71,7 +72,7 @@ func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	}
 	unit := 1.0
 	if len(known) > 0 {
-		unit = median(known)
+		unit = warp.Median(known)
 	}
 	z := make([]float64, len(c))
 	worst := -math.Ln2

@@ -56,12 +56,8 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 		return Proposal{}, err
 	}
 	rng := stream(l.past.seed, q.Trial, "adalipo")
-	uniformly := func(why string) (Proposal, error) {
-		p, err := fresh(l.past.space, rng, taken)
-		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, err
-	}
 	if len(l.past.y) < 2 || rng.Float64() < lipoExplore {
-		return uniformly("uniform, to learn the Lipschitz constant")
+		return l.past.uniform(rng, taken, "uniform, to learn the Lipschitz constant")
 	}
 	slope := l.estimator.Slope()
 	b := l.estimator.Bounds(lipschitz.GeometricGrid(slope, lipoGrid/float64(l.past.space.Len())), 0)
@@ -84,7 +80,7 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 		}
 	}
 	if second == nil {
-		return uniformly("uniform, every draw was tried")
+		return l.past.uniform(rng, taken, "uniform, every draw was tried")
 	}
 	return l.proposal(second, "largest Lipschitz upper bound, none allows an improvement", slope, b), nil
 }

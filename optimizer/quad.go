@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/quadratic"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 const (
@@ -213,6 +214,6 @@ func (a *ask) leastGain(n *neighbourhood) float64 {
 		// A small change of the warped value is one of the value over the slope.
 		return noisyGain * s.surrogate.noise / math.Exp(s.surrogate.warp.LogJacobian(centre))
 	}
-	spread := (a.past.y[a.past.best] - median(a.past.y)) / s.surrogate.unit
+	spread := (a.past.y[a.past.best] - warp.Median(a.past.y)) / s.surrogate.unit
 	return math.Max(finishedGain*spread, roundingGain*math.Abs(centre))
 }

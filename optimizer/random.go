@@ -21,11 +21,16 @@ func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	p, err := fresh(r.past.space, stream(r.past.seed, q.Trial, "random"), taken)
+	return r.past.uniform(stream(r.past.seed, q.Trial, "random"), taken, "uniform")
+}
+
+// uniform proposes a uniform point that is not taken.
+func (h *history) uniform(rng *rand.Rand, taken func([]float64) bool, why string) (Proposal, error) {
+	p, err := fresh(h.space, rng, taken)
 	if err != nil {
 		return Proposal{}, err
 	}
-	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform"}}, nil
+	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, nil
 }
 
 // fewConfigurations is the size up to which a space is listed rather than

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -140,7 +142,7 @@ func (a *ask) stretch() (Proposal, bool) {
 			p[j] += share * (goal[j] - p[j])
 		}
 		if p = a.dom.snap(p); a.dom.allows(p) {
-			if a.taken(p) || nearestDistance(p, a.past.x) < worthwhile*safe.reach(argMax(safe.margin)) {
+			if a.taken(p) || nearestDistance(p, a.past.x) < worthwhile*safe.reach(floats.MaxIdx(safe.margin)) {
 				return Proposal{}, false
 			}
 			a.describe(p)
@@ -150,8 +152,6 @@ func (a *ask) stretch() (Proposal, bool) {
 	}
 	return Proposal{}, false
 }
-
-func argMax(v []float64) int { return slices.Index(v, slices.Max(v)) }
 
 // fresh draws a point that is not taken.
 func (d *domain) fresh(rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {

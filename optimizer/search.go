@@ -74,15 +74,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 		}
 	}
 	ends = slices.DeleteFunc(ends, func(e found) bool { return s.taken(e.x) || math.IsNaN(e.v) })
-	slices.SortStableFunc(ends, func(a, b found) int {
-		switch {
-		case a.v > b.v:
-			return -1
-		case a.v < b.v:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(ends, func(a, b found) int { return cmp.Compare(b.v, a.v) })
 	return ends
 }
 

@@ -26,11 +26,7 @@ func (s *sobolSequence) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if p := s.past.space.FromUniform(u); !taken(p) {
 		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "Sobol sequence"}}, nil
 	}
-	p, err := fresh(s.past.space, stream(s.past.seed, q.Trial, "sobol"), taken)
-	if err != nil {
-		return Proposal{}, err
-	}
-	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform: the next point of the Sobol sequence was tried"}}, nil
+	return s.past.uniform(stream(s.past.seed, q.Trial, "sobol"), taken, "uniform: the next point of the Sobol sequence was tried")
 }
 
 // grid proposes every configuration of a finite space, in lexicographic order.

@@ -176,7 +176,7 @@ func (l *lbo) warpKinds(values []float64) []warp.Kind {
 const longTail = 30
 
 func longTailed(values []float64) bool {
-	m := median(values)
+	m := warp.Median(values)
 	return m-slices.Min(values) > longTail*(slices.Max(values)-m)
 }
 
@@ -206,7 +206,7 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 	s.Seed = mix(l.past.seed + uint64(len(values)))
 	if sd, ok := l.set.Noise.Number(); ok {
 		// A small error of the value is one of the warped value times the slope.
-		z := sd / unit * math.Exp(w.LogJacobian(median(values)))
+		z := sd / unit * math.Exp(w.LogJacobian(warp.Median(values)))
 		s.FixedNoise = math.Min(math.Max(z*z, gp.DeterministicNoise), s.Bounds.Noise.High)
 	}
 	return s

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // view is what one ask sees: the surrogate, conditioned on what is assumed of
@@ -88,7 +89,7 @@ func (a *ask) look() error {
 func (a *ask) assume(m *gp.Model, s *surrogate) (_ *gp.Model, believed []float64, _ error) {
 	for _, x := range a.past.pruned {
 		mu, variance := m.Predictor().Predict(x)
-		next, err := m.Append(x, below(mu, math.Sqrt(variance), median(s.z)))
+		next, err := m.Append(x, below(mu, math.Sqrt(variance), warp.Median(s.z)))
 		if err != nil {
 			return nil, nil, err
 		}

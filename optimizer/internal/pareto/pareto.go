@@ -120,22 +120,23 @@ func Gain(boxes []Box, y []float64) float64 {
 
 // above returns the points that dominate something above ref.
 func above(points [][]float64, ref []float64) [][]float64 {
-	var out [][]float64
-	for _, p := range points {
-		if allAbove(p, ref) {
-			out = append(out, p)
+	return without(points, func(p []float64) bool {
+		for j, r := range ref {
+			if !(p[j] > r) {
+				return true
+			}
 		}
-	}
-	return out
+		return false
+	})
 }
 
-func allAbove(p, ref []float64) bool {
-	for j, r := range ref {
-		if !(p[j] > r) {
-			return false
-		}
-	}
-	return true
+// reaching returns the points whose last coordinate is at least level.
+func reaching(points [][]float64, level float64) [][]float64 {
+	return without(points, func(p []float64) bool { return p[len(p)-1] < level })
+}
+
+func without(points [][]float64, drop func(p []float64) bool) [][]float64 {
+	return slices.DeleteFunc(slices.Clone(points), drop)
 }
 
 // levelsOf returns the last coordinates of ref and of all points, ascending, each once.
@@ -147,17 +148,6 @@ func levelsOf(points [][]float64, ref []float64) []float64 {
 	}
 	slices.Sort(levels)
 	return slices.Compact(levels)
-}
-
-// reaching returns the points whose last coordinate is at least level.
-func reaching(points [][]float64, level float64) [][]float64 {
-	var out [][]float64
-	for _, p := range points {
-		if p[len(p)-1] >= level {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // cut returns the points without their last coordinate.
