@@ -71,8 +71,7 @@ func (a *ask) byMean() int {
 func (a *ask) climbsElsewhere(x []float64) bool {
 	predictor := a.view.surrogate.model.Predictor()
 	p := append([]float64(nil), x...)
-	grad, free := make([]float64, len(p)), make([]bool, len(p))
-	a.dom.free(p, free)
+	grad, free := make([]float64, len(p)), a.dom.free(p)
 	value := math.Inf(-1)
 	for range climbSteps {
 		v := predictor.MeanGrad(p, grad)
@@ -81,8 +80,8 @@ func (a *ask) climbsElsewhere(x []float64) bool {
 		}
 		value = v
 		norm := 0.0
-		for j, g := range grad {
-			if free[j] && !(p[j] <= 0 && g < 0) && !(p[j] >= 1 && g > 0) {
+		for _, j := range free {
+			if g := grad[j]; !(p[j] <= 0 && g < 0) && !(p[j] >= 1 && g > 0) {
 				norm += g * g
 			} else {
 				grad[j] = 0
@@ -91,8 +90,8 @@ func (a *ask) climbsElsewhere(x []float64) bool {
 		if norm == 0 {
 			return true
 		}
-		for j, g := range grad {
-			p[j] = math.Min(math.Max(p[j]+climbStep*g/math.Sqrt(norm), 0), 1)
+		for _, j := range free {
+			p[j] = math.Min(math.Max(p[j]+climbStep*grad[j]/math.Sqrt(norm), 0), 1)
 		}
 		if a.lbo.trust.inFinished(p) {
 			return false

@@ -314,9 +314,10 @@ func (l *lbo) align(ctx context.Context, f *gp.Draw, z []float64) []float64 {
 	n, d := float64(len(z)), l.past.space.Dim()
 	far := slices.Repeat([]float64{2 * kinMoves}, d)
 	near := slices.Repeat([]float64{-2 * kinMoves}, d)
-	fixed := make([]bool, d)
 	for j, c := range l.past.space.Coords() {
-		fixed[j] = !gradual(c)
+		if !gradual(c) {
+			near[j], far[j] = 0, 0
+		}
 	}
 	zc := slices.Clone(z)
 	floats.AddConst(-stat.Mean(z, nil), zc)
@@ -324,7 +325,7 @@ func (l *lbo) align(ctx context.Context, f *gp.Draw, z []float64) []float64 {
 	for i := range grads {
 		grads[i] = make([]float64, d)
 	}
-	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2, Fixed: fixed}).
+	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2}).
 		Maximize(ctx, func(by, grad []float64) float64 {
 			for i := range at {
 				at[i] = f.ValueGrad(floats.SubTo(x, l.past.x[i], by), grads[i])

@@ -155,14 +155,7 @@ type neighbourhood struct {
 // counterpart in the objective's units.
 func (a *ask) neighbourhood(c int) *neighbourhood {
 	s := a.view
-	mask := make([]bool, len(a.past.x[c]))
-	a.dom.free(a.past.x[c], mask)
-	n := &neighbourhood{unit: s.surrogate.unit}
-	for j, free := range mask {
-		if free {
-			n.free = append(n.free, j)
-		}
-	}
+	n := &neighbourhood{unit: s.surrogate.unit, free: a.dom.free(a.past.x[c])}
 	if len(n.free) == 0 {
 		return nil
 	}

@@ -87,22 +87,17 @@ func (s *safety) draw(d *domain, rng *rand.Rand) []float64 {
 		if ns := d.neighbours(p); len(ns) > 0 && rng.IntN(2) == 0 {
 			p = slices.Clone(ns[rng.IntN(len(ns))])
 		}
-		free, way, length := make([]bool, len(p)), make([]float64, len(p)), 0.0
-		d.free(p, free)
-		for j := range p {
-			if free[j] {
-				way[j] = rng.NormFloat64()
-				length += way[j] * way[j]
-			}
+		free, way, length := d.free(p), make([]float64, len(p)), 0.0
+		for _, j := range free {
+			way[j] = rng.NormFloat64()
+			length += way[j] * way[j]
 		}
 		r := s.reach(i)
 		if rng.IntN(2) == 0 {
 			r *= math.Pow(rng.Float64(), 1/float64(len(p)))
 		}
-		for j := range p {
-			if free[j] {
-				p[j] = math.Min(math.Max(p[j]+r*way[j]/math.Sqrt(length), 0), 1)
-			}
+		for _, j := range free {
+			p[j] = math.Min(math.Max(p[j]+r*way[j]/math.Sqrt(length), 0), 1)
 		}
 		if p = d.snap(p); d.allows(p) {
 			return p

@@ -29,11 +29,8 @@ func wholeCube(d int) region {
 const (
 	candidates      = 500 // points at which a search first looks
 	parents         = 5   // the best points, of which perturbations are looked at
-	starts          = 6   // candidates that are climbed from
-	sureStarts      = 2   // of these, the best ones
 	climbIterations = 40
-	boltzmann       = 2.0 // η in the choice of starts (Balandat et al. 2020)
-	discreteSweeps  = 4   // rounds of the search over levels
+	discreteSweeps  = 4 // rounds of the search over levels
 )
 
 // found is an end point of a search.
@@ -59,7 +56,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	points := s.candidates(r, rng)
 	values := evaluate(s.ctx, f, points)
 	var ends []found
-	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
+	for _, k := range maximize.PickStarts(values, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
 	if s.dom.partial() && len(ends) > 0 {
@@ -68,7 +65,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	}
 	// The candidates themselves stand by for ends that are taken.
 	order := orderBy(len(points), func(i int) float64 { return -values[i] })
-	for _, k := range order[:min(3*starts, len(order))] {
+	for _, k := range order[:min(3*maximize.Starts, len(order))] {
 		if !math.IsInf(values[k], -1) {
 			ends = append(ends, found{points[k], values[k]})
 		}
@@ -126,16 +123,12 @@ func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 		}
 	}
 	p = slices.Clone(p)
-	mask := make([]bool, len(p))
-	s.dom.free(p, mask)
-	for j, free := range mask {
-		if free {
-			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
-			if size < 1 {
-				x = p[j] + size*(x-p[j])
-			}
-			p[j] = x
+	for _, j := range s.dom.free(p) {
+		x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+		if size < 1 {
+			x = p[j] + size*(x-p[j])
 		}
+		p[j] = x
 	}
 	return s.dom.snap(p)
 }
@@ -173,18 +166,14 @@ func (s *searcher) climb(f score, r region, start []float64) found {
 // does not follow the border. The steps grow by a half after a success and shrink by a
 // tenth after a failure (a (1+1) evolution strategy, Schumer and Steiglitz 1968).
 func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
-	mask := make([]bool, len(from.x))
-	s.dom.free(from.x, mask)
-	size := 0.1
+	free, size := s.dom.free(from.x), 0.1
 	for range slides {
 		if s.ctx.Err() != nil {
 			break
 		}
 		q := slices.Clone(from.x)
-		for j, free := range mask {
-			if free {
-				q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
-			}
+		for _, j := range free {
+			q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
 		}
 		if q = s.dom.snap(q); s.dom.allows(q) {
 			if v := f(q, nil); v > from.v {
@@ -211,18 +200,11 @@ func inside(p []float64, r region, d *domain) bool {
 
 // ascend climbs in the coordinates that a gradient may move, and snaps.
 func (s *searcher) ascend(f score, r region, start []float64) found {
-	fixed := make([]bool, len(start))
-	s.dom.free(start, fixed)
-	for j := range fixed {
-		fixed[j] = !fixed[j]
+	lo, up := slices.Clone(start), slices.Clone(start)
+	for _, j := range s.dom.free(start) {
+		lo[j], up[j] = r.lo[j], r.up[j]
 	}
-	lo, up := slices.Clone(r.lo), slices.Clone(r.up)
-	for j, x := range start {
-		if fixed[j] {
-			lo[j], up[j] = x, x
-		}
-	}
-	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
+	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales})
 	result := m.Maximize(s.ctx, f.at, start)
 	p := s.dom.snap(result.X)
 	if s.dom.plain {

@@ -44,12 +44,10 @@ func (a *ask) twin() (spaces.Point, bool) {
 		return nil, false
 	}
 	best := a.past.x[a.past.best]
-	free := make([]bool, len(best))
-	a.dom.free(best, free)
-	for j, x := range best {
+	for _, j := range a.dom.free(best) {
 		q := slices.Clone(best)
-		q[j] += math.Copysign(twinApart/float64(2+len(a.past.twins)), 0.5-x)
-		if q = a.dom.snap(q); free[j] && chebyshev(q, best) <= twinApart && !a.taken(q) {
+		q[j] += math.Copysign(twinApart/float64(2+len(a.past.twins)), 0.5-q[j])
+		if q = a.dom.snap(q); chebyshev(q, best) <= twinApart && !a.taken(q) {
 			return q, true
 		}
 	}

@@ -116,7 +116,7 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
-	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
+	for _, k := range maximize.PickStarts(values, rng) {
 		if end := climber.Maximize(a.ctx, within, points[k]); end.F > top {
 			if p := point(end.X); !a.taken(p) {
 				best, top = p, end.F

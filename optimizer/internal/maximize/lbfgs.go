@@ -25,7 +25,6 @@ type Settings struct {
 	GainTol        float64   // stop after one gain below it; 0 means never
 	FirstStep      float64   // length of the first step at most, in scaled units; 0 means 0.25
 	Scale          []float64 // typical length of each coordinate, such as length scales; nil means 1
-	Fixed          []bool    // coordinates that keep their start value; nil means none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -175,7 +174,7 @@ func (m *Maximizer) chooseFree() float64 {
 			m.at.g[i], g = 0, 0
 		}
 		blocked := m.at.x[i] <= m.lo[i] && g <= 0 || m.at.x[i] >= m.up[i] && g >= 0
-		m.free[i] = !blocked && m.lo[i] < m.up[i] && (m.set.Fixed == nil || !m.set.Fixed[i])
+		m.free[i] = !blocked && m.lo[i] < m.up[i]
 		if m.free[i] {
 			norm = math.Max(norm, math.Abs(g))
 		}
