@@ -139,7 +139,7 @@ func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
 	}
 	a := &ask{ctx: ctx, lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
 	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
-	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.crowds(p) }
+	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.occupied(p, leastApart) }
 	return a, nil
 }
 
@@ -258,16 +258,6 @@ func (a *ask) spread() (spaces.Point, error) {
 // leastApart is the distance, in the maximum norm, up to which a proposal would
 // repeat a pending trial.
 const leastApart = 1e-3
-
-// crowds reports whether p is that close to a pending trial.
-func (a *ask) crowds(p []float64) bool {
-	for _, q := range a.pending {
-		if chebyshev(p, q) <= leastApart {
-			return true
-		}
-	}
-	return false
-}
 
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
 	n := a.note

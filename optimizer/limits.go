@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
@@ -149,10 +150,7 @@ func (m *limits) rank(values []float64, rows []int) []float64 {
 	if m == nil {
 		return values
 	}
-	floor := math.Inf(1)
-	for _, v := range values {
-		floor = math.Min(floor, v)
-	}
+	floor := floats.Min(values)
 	out := make([]float64, len(values))
 	for k, i := range rows {
 		out[k] = values[k]

@@ -133,12 +133,7 @@ func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
 
 // occupied reports whether a pending trial already looks near p.
 func (a *ask) occupied(p []float64, radius float64) bool {
-	for _, q := range a.pending {
-		if chebyshev(p, q) <= radius {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.pending, func(q []float64) bool { return chebyshev(p, q) <= radius })
 }
 
 // neighbourhood is the data of a quadratic: the successes that share the levels

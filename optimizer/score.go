@@ -3,6 +3,8 @@ package optimizer
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
@@ -134,10 +136,7 @@ func (s *average) batch(xs [][]float64, out []float64) {
 
 // logMeanExp is ln(1/n Σ e^v), computed without overflow.
 func logMeanExp(v []float64) float64 {
-	top := math.Inf(-1)
-	for _, x := range v {
-		top = math.Max(top, x)
-	}
+	top := floats.Max(v)
 	if math.IsInf(top, -1) {
 		return top
 	}
@@ -146,6 +145,13 @@ func logMeanExp(v []float64) float64 {
 		sum += math.Exp(x - top)
 	}
 	return top + math.Log(sum/float64(len(v)))
+}
+
+// oneByOne is the batch of a score that has no faster way.
+func oneByOne(s score, xs [][]float64, out []float64) {
+	for i, x := range xs {
+		out[i] = s.at(x, nil)
+	}
 }
 
 // factor is what holds for every acquisition: addLog returns the logarithm of what it is

@@ -102,8 +102,7 @@ const (
 	MethodSobol     = "sobol"
 	MethodGrid      = "grid"
 
-	PresetDefault = "default"
-	PresetPaper   = "paper"
+	PresetPaper = "paper"
 
 	auto = "auto"
 	on   = "on"
@@ -121,7 +120,7 @@ type choice struct {
 func choices() []choice {
 	return []choice{
 		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
-		{"preset", func(s *Settings) *string { return &s.Preset }, []string{PresetDefault, PresetPaper}, ""},
+		{"preset", func(s *Settings) *string { return &s.Preset }, []string{"default", PresetPaper}, ""},
 		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, acquisitionWords(), ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},

@@ -4,19 +4,17 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // unitOf returns 1, or for values so large that sums of them overflow, a scale
 // that brings them back.
 func unitOf(y []float64) float64 {
-	top := 0.0
-	for _, v := range y {
-		top = math.Max(top, math.Abs(v))
+	if top := floats.Norm(y, math.Inf(1)); top >= 1e100 {
+		return top
 	}
-	if top < 1e100 {
-		return 1
-	}
-	return top
+	return 1
 }
 
 func scaled(y []float64, unit float64) []float64 {

@@ -214,7 +214,7 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 // outside all finished patches; the next step chooses with the help of the model.
 func (t *trust) finish(h *history, c int) {
 	p := h.x[c]
-	if t.isFinished(p) {
+	if slices.ContainsFunc(t.finished, func(f patch) bool { return slices.Equal(f.centre, p) }) {
 		return
 	}
 	half := slices.Repeat([]float64{finishedLeast}, len(p))
@@ -254,23 +254,9 @@ func (t *trust) reopen(best []float64) {
 	t.basin, t.settled = newBasin(-1), true
 }
 
-func (t *trust) isFinished(p []float64) bool {
-	for _, f := range t.finished {
-		if chebyshev(p, f.centre) == 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // inFinished reports whether p lies in a finished patch.
 func (t *trust) inFinished(p []float64) bool {
-	for _, f := range t.finished {
-		if f.holds(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.finished, func(f patch) bool { return f.holds(p) })
 }
 
 // success returns the index of the success of that trial, -1 without one.

@@ -155,8 +155,4 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 	return top + math.Log(sum)
 }
 
-func (f *volumeScore) batch(xs [][]float64, out []float64) {
-	for i, x := range xs {
-		out[i] = f.at(x, nil)
-	}
-}
+func (f *volumeScore) batch(xs [][]float64, out []float64) { oneByOne(f, xs, out) }
