@@ -33,9 +33,8 @@ func (a *ask) boxStep() (Proposal, bool) {
 	if len(ends) == 0 || a.view.flat.holds(ends[0].x) {
 		return Proposal{}, false
 	}
-	a.describe(ends[0].x)
 	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: r, Told: len(a.past.told)}
-	return a.proposal(ends[0].x, OriginBox, "largest acquisition near the best point"), true
+	return a.described(ends[0].x, OriginBox, "largest acquisition near the best point"), true
 }
 
 // centreValue is the value of success c that a local step must improve upon.

@@ -67,8 +67,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	}
 	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
 		if p := points[i]; !a.taken(p) {
-			a.describe(p)
-			return a.proposal(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+			return a.described(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
 		}
 	}
 	return a.anything(reason)
@@ -86,8 +85,7 @@ func (a *ask) exploreRandom() (Proposal, error) {
 		if _, up := a.view.surrogate.bounds.at(p); a.view.holds && up < a.view.target {
 			continue
 		}
-		a.describe(p)
-		return a.proposal(p, OriginExplore, "uniform within the Lipschitz bounds"), nil
+		return a.described(p, OriginExplore, "uniform within the Lipschitz bounds"), nil
 	}
 	return a.anything("no draw fell within the Lipschitz bounds")
 }

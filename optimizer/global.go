@@ -45,8 +45,7 @@ func (a *ask) global() (Proposal, error) {
 		}
 	}
 	best := ends[0].x
-	a.describe(best)
-	return a.proposal(best, OriginModel, "%s", why), nil
+	return a.described(best, OriginModel, "%s", why), nil
 }
 
 // offPlateaus maximizes f where the model's data does not say that a trial would repeat a
@@ -135,8 +134,8 @@ func (a *ask) anything(why string) (Proposal, error) {
 	return a.proposal(p, OriginFallback, "uniform: %s", why), nil
 }
 
-// describe notes what the model says about the point.
-func (a *ask) describe(x []float64) {
+// described is proposal, and notes what the model says about the point.
+func (a *ask) described(x []float64, origin Origin, why string, args ...any) Proposal {
 	if m := a.view.surrogate.value(a.view.models[0].Predictor().Mean(x)); !math.IsInf(m, 0) && !math.IsNaN(m) {
 		a.note.Expected = &m
 	}
@@ -146,4 +145,5 @@ func (a *ask) describe(x []float64) {
 	if a.view.limits != nil {
 		a.note.Feasible = a.view.limits.probability(x)
 	}
+	return a.proposal(x, origin, why, args...)
 }

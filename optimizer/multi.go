@@ -83,8 +83,7 @@ func (a *ask) several() (Proposal, error) {
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
 	}
-	a.describe(ends[0].x)
-	return a.proposal(ends[0].x, OriginModel, "largest expected hypervolume improvement"), nil
+	return a.described(ends[0].x, OriginModel, "largest expected hypervolume improvement"), nil
 }
 
 // lookAtAll prepares the view: the front in model units, and what improves upon it.
@@ -232,8 +231,7 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	if best == nil {
 		return a.anything("explore turn")
 	}
-	a.describe(best)
-	return a.proposal(best, OriginExplore, "largest volume below the Lipschitz upper bounds: explore turn"), nil
+	return a.described(best, OriginExplore, "largest volume below the Lipschitz upper bounds: explore turn"), nil
 }
 
 // augmentation is the weight of the sum in the augmented Chebyshev scalar (Knowles 2006).
@@ -289,8 +287,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	a.describe(p.Point)
-	return a.proposal(p.Point, OriginModel, "largest acquisition of a random weighting"), nil
+	return a.described(p.Point, OriginModel, "largest acquisition of a random weighting"), nil
 }
 
 // Front returns the indices of the values, one vector for each trial, that no other

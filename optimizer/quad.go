@@ -85,9 +85,8 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if a.taken(p) || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
-	a.describe(p)
 	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.past.told)}
-	return a.proposal(p, OriginLocal, "%s", why), true
+	return a.described(p, OriginLocal, "%s", why), true
 }
 
 // slideQuadratic looks for the quadratic's maximum in its region where relations forbid

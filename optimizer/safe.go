@@ -140,8 +140,7 @@ func (a *ask) stretch() (Proposal, bool) {
 			if a.taken(p) || nearestDistance(p, a.past.x) < worthwhile*safe.reach(floats.MaxIdx(safe.margin)) {
 				return Proposal{}, false
 			}
-			a.describe(p)
-			return a.proposal(p, OriginModel, "towards the largest acquisition, as far as is known to be safe"), true
+			return a.described(p, OriginModel, "towards the largest acquisition, as far as is known to be safe"), true
 		}
 		share *= 0.9
 	}

@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -210,27 +211,23 @@ func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
 // remembers.
 type repeated struct {
 	score
-	known map[string]float64
+	seen []scored
+}
+
+type scored struct {
+	xs     [][]float64
+	values []float64
 }
 
 func (s *repeated) batch(xs [][]float64, out []float64) {
-	for i, x := range xs {
-		v, known := s.known[key(x)]
-		if out[i] = v; !known {
-			s.remember(xs, out)
+	for _, known := range s.seen {
+		if slices.EqualFunc(xs, known.xs, slices.Equal) {
+			copy(out, known.values)
 			return
 		}
 	}
-}
-
-func (s *repeated) remember(xs [][]float64, out []float64) {
-	if s.known == nil {
-		s.known = map[string]float64{}
-	}
 	s.score.batch(xs, out)
-	for i, x := range xs {
-		s.known[key(x)] = out[i]
-	}
+	s.seen = append(s.seen, scored{xs, slices.Clone(out)})
 }
 
 // outside is a score without some part of the cube.

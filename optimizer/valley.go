@@ -61,9 +61,8 @@ func (a *ask) valleyStep() (Proposal, bool) {
 	if p == nil || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
-	a.describe(p)
 	a.memory.Step = &trustStep{Centre: a.past.trial[basin.centre], New: !a.lbo.trust.settled, Told: len(a.past.told)}
-	return a.proposal(p, OriginBox, "largest acquisition along the valley of the best points"), true
+	return a.described(p, OriginBox, "largest acquisition along the valley of the best points"), true
 }
 
 // valleyModel fits a model to the points nearest to the centre in the frame, and returns
