@@ -244,6 +244,10 @@ const augmentation = 0.05
 //	s = minⱼ λⱼ uⱼ + 0.05 Σⱼ λⱼ uⱼ.
 //
 // Over the trials the weights lead to all parts of the front.
+//
+// Other weights make other values: so there is a model to be fitted for each proposal, and
+// none to be kept. The scalar's ask goes to its global step at once, because whose turn it is
+// and whether the design is over was decided for all objectives together.
 func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	rng := a.rng("weights")
 	weights, total := make([]float64, len(f.views)), 0.0
