@@ -31,8 +31,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	rng := a.rng("escape")
 	b := a.view.surrogate.bounds
 	if b == nil {
-		p, err := a.spread()
-		return a.proposal(p, OriginExplore, "far from all points: %s", reason), err
+		return a.spread(OriginExplore, "far from all points: %s", reason)
 	}
 	// What a pending trial will say is not known, but it will say it there. Many
 	// leave less room between them.

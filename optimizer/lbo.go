@@ -165,15 +165,13 @@ func (a *ask) propose() (Proposal, error) {
 		if p := a.extension(); !a.taken(p) {
 			return a.proposal(p, OriginInitial, "too few values for a model"), nil
 		}
-		p, err := a.spread()
-		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
+		return a.spread(OriginInitial, "far from all points, too few values for a model")
 	}
 	if a.lbo.parts != nil {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
-		p, ferr := a.spread()
-		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
+		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	if p, ok := a.twin(); ok {
 		return a.proposal(p, OriginModel, "beside the best point, to tell noise from ruggedness"), nil
@@ -242,17 +240,17 @@ func (a *ask) extension() spaces.Point {
 	return a.past.space.Snap(a.past.space.FromUniform(u))
 }
 
-// spread returns a point far from everything told and pending.
-func (a *ask) spread() (spaces.Point, error) {
+// spread proposes a point far from everything told and pending.
+func (a *ask) spread(origin Origin, why string, args ...any) (Proposal, error) {
 	known := append([][]float64(nil), a.pending...)
 	for _, o := range a.past.told {
 		known = append(known, o.Proposal.Point)
 	}
 	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
 	if errors.Is(err, ErrExhausted) {
-		return a.dom.fresh(a.rng("spread"), a.used)
+		p, err = a.dom.fresh(a.rng("spread"), a.used)
 	}
-	return p, err
+	return a.proposal(p, origin, why, args...), err
 }
 
 // leastApart is the distance, in the maximum norm, up to which a proposal would

@@ -70,8 +70,7 @@ func (l *lbo) tellParts(o Observation) error {
 func (a *ask) several() (Proposal, error) {
 	f, err := a.lookAtAll()
 	if err != nil {
-		p, ferr := a.spread()
-		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
+		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	switch {
 	case a.exploreTurn():
@@ -210,8 +209,7 @@ func spanOf(points [][]float64, j int) (low, high float64) {
 func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	const why = "far from all points: explore turn"
 	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
-		p, err := a.spread()
-		return a.proposal(p, OriginExplore, why), err
+		return a.spread(OriginExplore, why)
 	}
 	rng := a.rng("escape")
 	var best []float64

@@ -45,12 +45,12 @@ type SampleSettings struct {
 }
 
 // NewSampleSettings returns the settings of a first fit: ten samples, which with five
-// sweeps for each are nearly independent.
-func NewSampleSettings() SampleSettings { return SampleSettings{BurnIn: 100, Samples: 10, Every: 5} }
-
-// SpearmintSettings returns those of Spearmint.
-func SpearmintSettings() SampleSettings {
-	return SampleSettings{BurnIn: 100, Samples: 10, Spearmint: true}
+// sweeps for each are nearly independent; or those of Spearmint.
+func NewSampleSettings(spearmint bool) SampleSettings {
+	if spearmint {
+		return SampleSettings{BurnIn: 100, Samples: 10, Every: 1, Spearmint: true}
+	}
+	return SampleSettings{BurnIn: 100, Samples: 10, Every: 5}
 }
 
 // SampleStart returns the hyper-parameters at which Spearmint's chain starts:

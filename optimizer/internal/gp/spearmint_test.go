@@ -217,14 +217,14 @@ func TestSampleHyperRefusesNonsense(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, f := range map[string]func() ([]Hyper, error){
 		"no data": func() ([]Hyper, error) {
-			return SampleHyper(t.Context(), nil, nil, SampleStart(1), NewSampleSettings(), rng)
+			return SampleHyper(t.Context(), nil, nil, SampleStart(1), NewSampleSettings(false), rng)
 		},
 		"wrong start": func() ([]Hyper, error) {
-			return SampleHyper(t.Context(), x, y, SampleStart(2), NewSampleSettings(), rng)
+			return SampleHyper(t.Context(), x, y, SampleStart(2), NewSampleSettings(false), rng)
 		},
 		"no samples": func() ([]Hyper, error) { return SampleHyper(t.Context(), x, y, SampleStart(1), SampleSettings{}, rng) },
 		"zero density": func() ([]Hyper, error) {
-			return SampleHyper(t.Context(), x, []float64{1e200}, SampleStart(1), NewSampleSettings(), rng)
+			return SampleHyper(t.Context(), x, []float64{1e200}, SampleStart(1), NewSampleSettings(false), rng)
 		},
 	} {
 		if _, err := f(); err == nil {
