@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -33,7 +34,7 @@ type interrupted struct {
 	constraints int
 	failing     bool
 	noise       float64
-	earlier     bool
+	earlier     int // studies: a related one, and one that is contradicted
 }
 
 func interruptions() []interrupted {
@@ -54,7 +55,8 @@ func interruptions() []interrupted {
 		{name: "Thompson sampling", set: optimizer.Settings{Acquisition: "ts"}},
 		{name: "known constant", set: optimizer.Settings{LipschitzConstant: 30}},
 		{name: "safety", set: optimizer.Settings{SafetyConstant: 0.1}},
-		{name: "earlier studies", earlier: true},
+		{name: "a related study", earlier: 1},
+		{name: "a related study and a contradicted one", earlier: 2},
 		{name: "random", set: optimizer.Settings{Method: optimizer.MethodRandom}},
 		{name: "sobol", set: optimizer.Settings{Method: optimizer.MethodSobol}},
 		{name: "lipschitz", set: optimizer.Settings{Method: optimizer.MethodLipschitz}},
@@ -81,11 +83,11 @@ func (c interrupted) start(t *testing.T, d, n int) optimizer.Optimizer {
 		return p
 	}
 	var earlier []optimizer.Earlier
-	for k := 0; c.earlier && k < 2; k++ {
+	for k := range c.earlier {
 		e := optimizer.Earlier{Same: k == 1}
 		for range 30 {
 			p := draw()
-			e.Points, e.Values = append(e.Points, p), append(e.Values, f(p, 2*k)) // the other one is contradicted
+			e.Points, e.Values = append(e.Points, p), append(e.Values, f(p, 2*k))
 		}
 		earlier = append(earlier, e)
 	}
@@ -119,7 +121,7 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 	for _, c := range interruptions() {
 		t.Run(c.name, func(t *testing.T) {
 			opt := c.start(t, 10, 300)
-			for _, until := range []int{1, 2, 3, 5, 9, 17, 33} {
+			for _, until := range effort.Sequential([]int{1, 3, 17}, []int{1, 2, 3, 5, 9, 17, 33}, []int{1, 2, 3, 5, 9, 17, 33}) {
 				if until > 1 && c.set.Method != "" {
 					break // it has nothing to wait for
 				}
@@ -140,15 +142,16 @@ func TestAskStopsSoonAfterItsContext(t *testing.T) {
 // Whatever was broken off, and wherever, leaves no trace: what is asked next is answered as by
 // an optimizer that was never interrupted.
 func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
+	trials := effort.Sequential([]int{34}, []int{32, 34}, []int{32, 33, 34, 35})
 	for _, c := range interruptions() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for _, trial := range []int{32, 33, 34, 35} {
+			for _, trial := range trials {
 				q := optimizer.Query{Trial: trial, Pending: []optimizer.Pending{{Trial: 31, Point: spaces.Point{0.3, 0.4, 0.5}}}}
 				calls := map[string]func(context.Context, optimizer.Optimizer) (any, error){
 					"ask": func(ctx context.Context, opt optimizer.Optimizer) (any, error) { return opt.Ask(ctx, q) },
 				}
-				if _, ok := c.start(t, 3, 30).(optimizer.Recommender); ok && c.objectives < 2 && trial == 32 {
+				if _, ok := c.start(t, 3, 30).(optimizer.Recommender); ok && c.objectives < 2 && trial == trials[0] {
 					calls["recommend"] = func(ctx context.Context, opt optimizer.Optimizer) (any, error) {
 						return opt.(optimizer.Recommender).Recommend(ctx)
 					}
@@ -161,17 +164,23 @@ func TestWhatWasBrokenOffLeavesNoTrace(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					opt, until := c.start(t, 3, 30), 1
-					for ; ; until += 1 + until/10 {
-						ctx := &looks{Context: t.Context(), until: until}
-						if _, err := call(ctx, opt); err == nil {
-							break
-						} else if !errors.Is(err, context.Canceled) {
-							t.Fatalf("%s, ended at look %d: error %v", name, until, err)
+					opt, until, answered := c.start(t, 3, 30), 1, false
+					for ; !answered; until++ {
+						if c.earlier == 0 { // whose prior mean takes few of many looks
+							until += until / 8
+						}
+						// What one call has finished the next begins after: so ones that end soon follow.
+						for _, end := range []int{until, 2, 4, 8, 16} {
+							ctx := &looks{Context: t.Context(), until: end}
+							_, err := call(ctx, opt)
+							if err == nil && ctx.n >= end || err != nil && !errors.Is(err, context.Canceled) {
+								t.Fatalf("%s, ended at look %d of %d: error %v", name, end, ctx.n, err)
+							}
+							answered = answered || err == nil
 						}
 					}
 					if got, err := call(t.Context(), opt); err != nil || !reflect.DeepEqual(got, want) {
-						t.Errorf("trial %d, %s, broken off up to look %d:\n%+v (%v), want\n%+v", trial, name, until, got, err, want)
+						t.Errorf("trial %d, %s, broken off before look %d:\n%+v (%v), want\n%+v", trial, name, until, got, err, want)
 					}
 				}
 			}
