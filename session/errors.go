@@ -25,6 +25,9 @@ var (
 // ErrSpent means that the budget leaves no trial to ask for.
 var ErrSpent = errors.New("the budget is spent")
 
+// ErrClosed means that the study was closed before.
+var ErrClosed = errors.New("the study is closed")
+
 // A SetupError says that the setup command failed; nothing else was started.
 type SetupError struct {
 	Failure study.Failure

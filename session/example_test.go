@@ -92,9 +92,9 @@ func ExampleStudy_Ask() {
 		}
 		x, _ := trial.Values[0].Value.Number()
 		if x > 0.5 {
-			err = s.Tell(trial.Number, 0, nil, "diverged")
+			err = s.Fail(trial.Number, "diverged")
 		} else {
-			err = s.Tell(trial.Number, x*x, nil, "")
+			err = s.Tell(trial.Number, study.Metrics{"loss": x * x})
 		}
 		if err != nil {
 			log.Fatal(err)

@@ -55,7 +55,7 @@ func (k *keeper) close() {
 // directories now, for whatever comes later is that of another attempt. The state may be
 // ahead of the records whose hooks are queued, so it looks only at the trials that finished
 // up to the last one, if one is given: those after it have hooks to come.
-func (k *keeper) toDrop(last int, inUse func(trial int) bool) (drop []leftover) {
+func (k *keeper) toDrop(last int) (drop []leftover) {
 	st := k.study.state
 	most := st.Config.Run.Keep
 	if most == 0 || st.Incumbent() == nil {
@@ -77,7 +77,7 @@ func (k *keeper) toDrop(last int, inUse func(trial int) bool) (drop []leftover) 
 	}
 	for _, n := range st.Order {
 		t := st.Trials[n-1]
-		if !k.swept[n] && !inUse(n) && !slices.Contains(kept, t) && t != st.Best() {
+		if !k.swept[n] && k.study.running[n] == nil && !slices.Contains(kept, t) && t != st.Best() {
 			k.swept[n] = true
 			drop = append(drop, k.leftovers(n)...)
 		}

@@ -27,6 +27,9 @@ const dirMode = 0o700
 // The study is this process's until Close. Errors that say so wrap
 // journal.ErrLocked; a damaged journal is a *journal.CorruptError.
 func Open(config *study.Config, opts Options) (*Study, error) {
+	if opts.Dir == "" {
+		return nil, errors.New("Options.Dir is empty")
+	}
 	s := newStudy(opts)
 	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
 		return nil, err
@@ -54,9 +57,10 @@ func newStudy(opts Options) *Study {
 	if opts.Optimizer == nil {
 		opts.Optimizer = optimizer.New
 	}
-	s := &Study{opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	s := &Study{turn: make(chan struct{}, 1), opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, running: map[int]*running{}, began: time.Now()}
+	s.feed = newFeed(opts.Observe, func(p any) { opts.Log.Error("the study goes on", "error", panicked("the observer", p)) })
 	s.commons = &commons{apart: string(s.layout), running: map[study.AttemptID]*span{}}
-	s.hooks, s.inUse = newHooks(s), func(int) bool { return false }
+	s.hooks = newHooks(s)
 	return s
 }
 
@@ -199,7 +203,10 @@ func (s *Study) prepare() error {
 	if err := s.teach(); err != nil {
 		return err
 	}
-	if s.pruner != nil { // the C library is left alone where nobody reads along
+	if _, err := newPruner(c); err != nil {
+		return err
+	}
+	if c.Prunes() { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
 	if s.opts.Share == nil {
@@ -210,28 +217,26 @@ func (s *Study) prepare() error {
 	return err
 }
 
-// teach makes a pruner and an optimizer that knows all that counts.
-func (s *Study) teach() error {
-	c := s.state.Config
-	var err error
-	if s.pruner, err = newPruner(c); err != nil {
-		return err
+// teach makes an optimizer that knows all that counts, unless there is one.
+func (s *Study) teach() (err error) {
+	if s.opt != nil {
+		return nil
 	}
+	c := s.state.Config
 	if _, err := c.Search(); err != nil {
 		return err
 	}
-	if s.opt, err = s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings, s.state.Inherited()...); err != nil {
+	opt, err := s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings, s.state.Inherited()...)
+	switch {
+	case err != nil:
+		return err
+	case opt == nil:
+		return errors.New("Options.Optimizer has made none")
+	}
+	q := newQuestion(s.state, 0)
+	if err := tell(opt, q.tell); err != nil {
 		return err
 	}
-	for _, n := range s.state.Order {
-		t := s.state.Trials[n-1]
-		if !t.Teaches() {
-			continue
-		}
-		if err := s.opt.Tell(s.state.Observation(t)); err != nil {
-			return fmt.Errorf("tell the optimizer of trial %d: %w", n, err)
-		}
-	}
-	s.told = len(s.state.Order)
+	s.opt, s.told = opt, q.told
 	return nil
 }

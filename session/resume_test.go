@@ -193,7 +193,7 @@ func TestRejoined(t *testing.T) {
 				if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
 					t.Error(err)
 				}
-				if err := s.Tell(1, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "trial 1 was not handed out") {
+				if err := s.Tell(1, study.Metrics{"loss": 0}); err == nil || !strings.Contains(err.Error(), "trial 1 was not handed out") {
 					t.Errorf("told of what runs: %v", err)
 				}
 				if err := s.Close(); err != nil {

@@ -115,12 +115,37 @@ func (c *Config) checkMetrics() error {
 }
 
 // Metrics are values of metrics by their names. One that is missing was not reported.
-type Metrics map[string]journal.Float
+type Metrics map[string]float64
 
 // Get returns the value of a metric, if there is one.
 func (m Metrics) Get(name string) (v float64, ok bool) {
-	f, ok := m[name]
-	return float64(f), ok
+	v, ok = m[name]
+	return v, ok
+}
+
+// MarshalJSON writes each value as journal.Float does.
+func (m Metrics) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("null"), nil
+	}
+	out := make(map[string]journal.Float, len(m))
+	for name, v := range m {
+		out[name] = journal.Float(v)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Metrics) UnmarshalJSON(text []byte) error {
+	var in map[string]journal.Float
+	if err := json.Unmarshal(text, &in); err != nil || in == nil {
+		return err
+	}
+	*m = make(Metrics, len(in))
+	for name, v := range in {
+		(*m)[name] = float64(v)
+	}
+	return nil
 }
 
 // Reported are the Metrics of a finished trial, sorted by name. A study keeps many of
@@ -130,7 +155,7 @@ type Reported []OfMetric
 // OfMetric is the value of a metric.
 type OfMetric struct {
 	Name  string
-	Value journal.Float
+	Value float64
 }
 
 // Reported returns m in little room.
@@ -147,7 +172,7 @@ func (m Metrics) Reported() Reported {
 func (r Reported) Get(name string) (v float64, ok bool) {
 	for _, m := range r {
 		if m.Name == name {
-			return float64(m.Value), true
+			return m.Value, true
 		}
 	}
 	return 0, false
@@ -182,7 +207,7 @@ func Combine(runs []Metrics, how string) Metrics {
 					values = append(values, v)
 				}
 			}
-			out[name] = journal.Float(combine(values, how))
+			out[name] = combine(values, how)
 		}
 	}
 	return out

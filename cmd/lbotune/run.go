@@ -276,8 +276,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 
 // explainTrial quotes the output of a trial that failed.
 func explainTrial(s *session.Study, err error, trial int, advice string) error {
-	t := s.State().Trials[trial-1]
-	if t.Failure == nil || t.Hand {
+	t, none := s.State().Trial(trial)
+	if none != nil || t.Failure == nil || t.Hand {
 		return err
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
