@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
@@ -59,13 +60,23 @@ func Judge(st *study.State) error {
 	case st.Unsafe() != "":
 		return &UnsafeError{st.Unsafe()}
 	case b == nil:
-		return ErrNoSuccess
+		return noSuccess(st)
 	case st.Breaks(b):
 		return &UnsafeError{"no trial holds the safety limit"}
 	case !st.Feasible(b):
 		return ErrInfeasible
 	}
 	return nil
+}
+
+// noSuccess says why the last trial that has failed has.
+func noSuccess(st *study.State) error {
+	for _, n := range slices.Backward(st.Order) {
+		if f := st.Trials[n-1].Failure; f != nil {
+			return fmt.Errorf("%w; trial %d: %s", ErrNoSuccess, n, f.Text)
+		}
+	}
+	return ErrNoSuccess
 }
 
 // A LayoutError says that the study cannot be kept where it is.

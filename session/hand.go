@@ -18,6 +18,9 @@ import (
 // one that is there, the config's parameters are taken over as Open does. Edit
 // makes no session: edit must not call Ask or Run.
 func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
+	if err := checkConfig(config, opts); err != nil {
+		return err
+	}
 	s := newStudy(opts)
 	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
 		return err

@@ -30,6 +30,9 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 	if opts.Dir == "" {
 		return nil, errors.New("Options.Dir is empty")
 	}
+	if err := checkConfig(config, opts); err != nil {
+		return nil, err
+	}
 	s := newStudy(opts)
 	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
 		return nil, err
@@ -47,6 +50,17 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkConfig refuses a config of which no trial could come to anything.
+func checkConfig(config *study.Config, opts Options) error {
+	if config == nil {
+		return nil
+	}
+	if opts.Launcher != nil && config.Command.Shell == "" && len(config.Command.Argv) == 0 {
+		return study.InvalidError{{Key: []string{"command"}, Message: "there is no command to run"}}
+	}
+	return config.Validate()
 }
 
 // newStudy fills in the defaults of the options.
@@ -201,9 +215,6 @@ func (s *Study) prepare() error {
 		}
 	}
 	if err := s.teach(); err != nil {
-		return err
-	}
-	if _, err := newPruner(c); err != nil {
 		return err
 	}
 	if c.Prunes() { // the C library is left alone where nobody reads along

@@ -151,9 +151,9 @@ func TestRefusedStudies(t *testing.T) {
 		dir    string
 		change func(*study.Config)
 	}{
-		"invalid study: ":                 {"", func(c *study.Config) { c.Metrics = nil }},
-		"unsupported value: NaN":          {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
-		"metric loss: ":                   {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
+		"nothing to optimize":             {"", func(c *study.Config) { c.Metrics = nil }},
+		"budget.gap: found NaN":           {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
+		"metrics.loss: ":                  {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
 		"prune: ":                         {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
 		"holds what a former study ran: ": {filepath.Join(dir, "former"), nil},
 		"file/journal.jsonl":              {file, nil},

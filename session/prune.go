@@ -1,38 +1,16 @@
 package session
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"time"
 
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
-
-// newPruner returns the pruner that the config asks for, nil if none.
-func newPruner(c study.Config) (*pruner.Pruner, error) {
-	if !c.Prunes() {
-		return nil, nil
-	}
-	s := pruner.Settings{
-		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
-		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
-		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: c.Objective().Direction == study.Minimize,
-	}
-	if c.Prune.Threshold != nil {
-		s.Threshold = c.Objective().Direction.Maximized(*c.Prune.Threshold)
-	}
-	p, err := pruner.New(s)
-	if err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
-	}
-	return p, nil
-}
 
 // rewatch makes a pruner that knows what was kept.
 func (l *loop) rewatch() (err error) {
-	if l.pruner, err = newPruner(l.study.state.Config); l.pruner == nil {
+	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner == nil {
 		return err
 	}
 	for _, w := range l.study.state.Watched {

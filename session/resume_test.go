@@ -342,6 +342,7 @@ func TestReconfigure(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		c := config()
+		c.Command.Argv[2], c.Run.ParamsFromEnv = "1", true
 		f := &fakeLauncher{program: parabola}
 		if _, err := finish(t, dir, &c, f); err != nil {
 			t.Fatal(err)
@@ -356,7 +357,7 @@ func TestReconfigure(t *testing.T) {
 		}
 		for what, change := range map[string]func(*study.Config){
 			"params":  func(c *study.Config) { c.Params = c.Params[:1] },
-			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "{n}"} },
+			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "1"} },
 			"seed":    func(c *study.Config) { c.Seed++ },
 		} {
 			other := c
