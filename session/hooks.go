@@ -19,8 +19,8 @@ import (
 
 // hooks runs the commands of a study's [hooks], and after them removes the directories
 // that the study need not keep, one thing after the other: slowly, if they are slow, and
-// without the study's waiting for them before its end. Whatever fails is logged, and
-// harms nothing.
+// without the study's waiting for them before its end; it only lists what is to go. Whatever
+// fails is logged, and harms nothing.
 type hooks struct {
 	feed  *feed[aftermath]
 	study *Study
@@ -69,6 +69,9 @@ func (h *hooks) follow(u study.Update) {
 			a.update.Trial = *b
 		}
 		a.drop = h.keep.toDrop(0)
+	case study.Excluded, study.Included, study.Rerun, study.ConfigChanged, study.Confirmed, study.Session:
+		h.keep.ranked = false
+		return
 	default:
 		return
 	}
