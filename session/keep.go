@@ -110,7 +110,9 @@ func (k *keeper) enter(t *study.Trial, most int) {
 	if !t.Succeeded() {
 		return
 	}
-	at, known := slices.BinarySearchFunc(k.best, t, func(a, b *study.Trial) int { return cmp.Or(k.study.state.Compare(a, b), cmp.Compare(a.Number, b.Number)) })
+	at, known := slices.BinarySearchFunc(k.best, t, func(a, b *study.Trial) int {
+		return cmp.Or(k.study.state.Compare(a, b), cmp.Compare(a.Number, b.Number))
+	})
 	if !known { // else the state was ahead when the trials were ranked
 		k.best = slices.Insert(k.best, at, t)
 	}
