@@ -20,7 +20,13 @@ func (l *loop) confirm() {
 
 // toConfirm lists the attempts that confirm the best trials and can be made now.
 func (l *loop) toConfirm() []study.AttemptID {
-	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || l.asking || len(l.ready) > 0 || l.study.state.Incumbent() == nil || l.study.state.Config.Run.Confirm == 0 {
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() {
+		return nil
+	}
+	if l.asking || len(l.ready) > 0 { // trials come first
+		return nil
+	}
+	if l.study.state.Config.Run.Confirm == 0 || l.study.state.Incumbent() == nil {
 		return nil
 	}
 	for _, r := range l.study.running {

@@ -78,6 +78,9 @@ func (l *loop) send(m message) {
 // halted reports whether nothing new may start.
 func (l *loop) halted() bool { return l.stop > 0 || l.fatal != nil }
 
+// over reports whether no trial is asked for any more.
+func (l *loop) over() bool { return l.halted() || l.ending != nil }
+
 // end asks the attempt to end, once.
 func (r *running) end(why error) {
 	if r.stopped == nil {

@@ -5,14 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -66,7 +66,7 @@ func checkConfig(config *study.Config, opts Options) error {
 // newStudy fills in the defaults of the options.
 func newStudy(opts Options) *Study {
 	if opts.Log == nil {
-		opts.Log = hclog.NewNullLogger()
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Optimizer == nil {
 		opts.Optimizer = optimizer.New
@@ -88,8 +88,11 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 		}
 	}
 	var recall func(*study.State, study.Record) error
-	if s.opts.Recall != nil {
-		recall = func(_ *study.State, r study.Record) error { return s.opts.Recall(r) }
+	if s.opts.Observe != nil {
+		recall = func(_ *study.State, r study.Record) error {
+			s.feed.show(study.Update{Record: r, Past: true})
+			return nil
+		}
 	}
 	summary, err := s.state.Fold(path, recall, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
 		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
@@ -130,10 +133,8 @@ func (s *Study) create(config study.Config) error {
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
 	}
-	if s.opts.Recall != nil {
-		if err := s.opts.Recall(first); err != nil {
-			return err
-		}
+	if s.opts.Observe != nil {
+		s.feed.show(study.Update{Record: first, Past: true})
 	}
 	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
 	return err
@@ -233,21 +234,26 @@ func (s *Study) teach() (err error) {
 	if s.opt != nil {
 		return nil
 	}
-	c := s.state.Config
-	if _, err := c.Search(); err != nil {
-		return err
+	if s.opt, err = taught(s.state, s.state.Search.Settings, s.opts.Optimizer); err == nil {
+		s.told = len(s.state.Order)
 	}
-	opt, err := s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings, s.state.Inherited()...)
+	return err
+}
+
+// taught makes an optimizer that knows all that counts of a study.
+func taught(st *study.State, settings optimizer.Settings, make func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (optimizer.Optimizer, error) {
+	if _, err := st.Config.Search(); err != nil {
+		return nil, err
+	}
+	opt, err := make(st.Search.Space, st.Config.Seed, settings, st.Inherited()...)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case opt == nil:
-		return errors.New("Options.Optimizer has made none")
+		return nil, errors.New("Options.Optimizer has made none")
 	}
-	q := newQuestion(s.state, 0)
-	if err := tell(opt, q.tell); err != nil {
-		return err
+	if err := tell(opt, newQuestion(st, 0).tell); err != nil {
+		return nil, err
 	}
-	s.opt, s.told = opt, q.told
-	return nil
+	return opt, nil
 }

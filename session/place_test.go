@@ -2,14 +2,13 @@ package session_test
 
 import (
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -96,7 +95,7 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	opts := session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	opts := session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	look := func(opts session.Options) error {
 		s, err := session.Open(nil, opts)
 		if err == nil {

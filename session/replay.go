@@ -36,7 +36,7 @@ func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, op
 		make = optimizer.New
 	}
 	r := replay{make: make, out: Replayed{Differences: []Difference{}}}
-	_, _, err := study.Read(dir, func(before *study.State, rec study.Record) error {
+	_, _, err := study.Load(dir, func(before *study.State, rec study.Record) error {
 		r.state = before
 		return r.before(ctx, rec.Event)
 	})

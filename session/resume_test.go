@@ -296,7 +296,7 @@ func elsewhere(t *testing.T, dir, kernel string) string {
 	t.Helper()
 	to := study.LayoutOf(t.TempDir())
 	var j *journal.Journal
-	_, _, err := study.Read(dir, func(_ *study.State, r study.Record) (err error) {
+	_, _, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
 		if e, is := r.Event.(study.Session); is {
 			e.Kernel = kernel
 			r.Event = e

@@ -281,7 +281,7 @@ func (l *loop) answered(a asked) {
 	l.stopAsk()
 	l.study.doubt(a.err)
 	switch {
-	case l.halted() || l.ending != nil:
+	case l.over():
 	case l.study.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
 	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.study.state.Pending()) > 0:
 		l.waitsFor = a.question.told + 1
@@ -321,7 +321,7 @@ func (l *loop) plan() error {
 	if l.ending == nil && l.study.state.SetUp {
 		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
-	if l.halted() || l.ending != nil {
+	if l.over() {
 		l.stopAsk()
 	}
 	for {
@@ -355,8 +355,18 @@ func (l *loop) mayLaunch(id study.AttemptID) bool {
 
 // wantsTrial reports whether another trial should be asked for now.
 func (l *loop) wantsTrial() bool {
-	return l.study.state.SetUp && l.ending == nil && !l.halted() && !l.asking && !l.requested && l.freeSlots() > len(l.ready) && l.study.state.Room() > 0 &&
-		len(l.study.state.Order) >= l.waitsFor
+	if l.requested { // which may change what is asked
+		return false
+	}
+	return l.mayAsk() && l.freeSlots() > len(l.ready)
+}
+
+// mayAsk reports whether another trial could be asked for if there were a slot.
+func (l *loop) mayAsk() bool {
+	if l.over() || l.asking || !l.study.state.SetUp || l.study.state.Room() == 0 {
+		return false
+	}
+	return len(l.study.state.Order) >= l.waitsFor // until then nothing is known to be safe
 }
 
 // take makes a trial that the optimizer need not be asked for.

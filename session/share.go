@@ -251,6 +251,5 @@ func (l *loop) waits() bool {
 	if l.halted() || l.freeSlots() > 0 {
 		return false
 	}
-	more := l.study.state.SetUp && l.ending == nil && !l.asking && l.study.state.Room() > 0 && len(l.study.state.Order) >= l.waitsFor
-	return len(l.ready) > 0 || more || len(l.toConfirm()) > 0
+	return len(l.ready) > 0 || l.mayAsk() || len(l.toConfirm()) > 0
 }

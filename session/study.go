@@ -3,9 +3,8 @@ package session
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -24,16 +23,14 @@ type Options struct {
 	Launcher runner.Launcher
 	// Optimizer makes the optimizer; nil means optimizer.New.
 	Optimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)
-	// Observe is called with everything that happens, in order, by a goroutine
-	// of its own: it may be slow. Nil means nobody looks.
+	// Observe is called with all records of the study, in order: by Open with those that the
+	// journal holds already, and then with everything that happens, by a goroutine of its
+	// own, so that it may be slow. Nil means nobody looks.
 	Observe func(study.Update)
-	// Recall is called by Open with the records that the journal holds already, in order.
-	// Observe hears of all that follow. Nil means nobody wants them.
-	Recall func(study.Record) error
 	// Program is the version of lbotune, for the journal.
 	Program string
 	// Log takes diagnostics; nil discards them.
-	Log hclog.Logger
+	Log *slog.Logger
 	// Adjust changes the config of the journal when Open is given none.
 	Adjust func(*study.Config) error
 	// Journal are options of the journal.

@@ -150,10 +150,10 @@ func (m *Metrics) UnmarshalJSON(text []byte) error {
 
 // Reported are the Metrics of a finished trial, sorted by name. A study keeps many of
 // them, and a map would take ten times the room.
-type Reported []OfMetric
+type Reported []ofMetric
 
-// OfMetric is the value of a metric.
-type OfMetric struct {
+// ofMetric is the value of a metric.
+type ofMetric struct {
 	Name  string
 	Value float64
 }
@@ -162,9 +162,9 @@ type OfMetric struct {
 func (m Metrics) Reported() Reported {
 	out := make(Reported, 0, len(m))
 	for name, v := range m {
-		out = append(out, OfMetric{name, v})
+		out = append(out, ofMetric{name, v})
 	}
-	slices.SortFunc(out, func(a, b OfMetric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b ofMetric) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

@@ -225,7 +225,6 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		Dir:        o.dir,
 		Launcher:   &o.launcher,
 		Share:      o.sharer.share,
-		Recall:     ui.recall,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
