@@ -40,8 +40,8 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
-// message is what arrives in the loop's inbox: asked, granted, attemptStarted, readings,
-// attemptEnded or requested.
+// message is what arrives in the loop's inbox: asked, slotGranted, attemptStarted,
+// readings, attemptEnded or requestsCame.
 type message any
 
 // asked is the answer.

@@ -26,13 +26,13 @@ type attemptEnded struct {
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
-	granted := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
+	mayStart := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
 	l.occupy(slot)
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
 	l.study.running[id.Trial] = r
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
-	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, granted: granted, hold: l.slots[slot].hold, kill: l.kill}
+	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
 	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
 	a.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
@@ -56,8 +56,8 @@ func (l *loop) launch(id study.AttemptID) {
 	go func() { l.send(attemptEnded{id, a.outcomeOf(ctx, resumed)}) }()
 }
 
-// started notes that an attempt's command is running.
-func (l *loop) started(m attemptStarted) {
+// onStart notes that an attempt's command is running.
+func (l *loop) onStart(m attemptStarted) {
 	r := l.study.running[m.id.Trial]
 	if r == nil || r.id != m.id {
 		return // it has ended
@@ -89,8 +89,8 @@ func (l *loop) newBox(a *attempt) *readingBox {
 	return b
 }
 
-// ended decides what follows from the end of an attempt.
-func (l *loop) ended(m attemptEnded) {
+// onEnd decides what follows from the end of an attempt.
+func (l *loop) onEnd(m attemptEnded) {
 	r := l.study.running[m.id.Trial]
 	delete(l.study.running, m.id.Trial)
 	l.collectRest(r)

@@ -106,7 +106,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
-	if confirms := a.trial.Done(); !a.granted || resumed && confirms {
+	if confirms := a.trial.Done(); !a.mayStart || resumed && confirms {
 		return outcome{unstarted: true}
 	}
 	if a.unsafe {

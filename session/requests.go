@@ -8,8 +8,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// requested tells the loop that requests wait in the study's directory.
-type requested struct{}
+// requestsCame tells the loop that requests wait in the study's directory.
+type requestsCame struct{}
 
 // requestLook is the pause between two looks for requests.
 const requestLook = 250 * time.Millisecond
@@ -31,7 +31,7 @@ func (l *loop) awaitRequests() {
 		}
 		failing = err != nil
 		if len(rs) > 0 {
-			l.send(requested{})
+			l.send(requestsCame{})
 		}
 	}
 }

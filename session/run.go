@@ -196,7 +196,7 @@ func (l *loop) awaitStarts() {
 				}
 			case attemptEnded:
 				delete(l.study.running, m.id.Trial) // its directory tells the next session of it
-			case granted:
+			case slotGranted:
 				release(m.hold)
 			}
 		case <-late.C:
@@ -261,22 +261,22 @@ func (l *loop) close() error {
 func (l *loop) handle(m message) {
 	switch m := m.(type) {
 	case asked:
-		l.answered(m)
+		l.onAnswer(m)
 	case attemptStarted:
-		l.started(m)
-	case granted:
-		l.granted(m)
+		l.onStart(m)
+	case slotGranted:
+		l.onSlot(m)
 	case readings:
 		l.collect(m)
 	case attemptEnded:
-		l.ended(m)
-	case requested:
+		l.onEnd(m)
+	case requestsCame:
 		l.requested = true
 	}
 }
 
-// answered makes a trial of the optimizer's answer.
-func (l *loop) answered(a asked) {
+// onAnswer makes a trial of the optimizer's answer.
+func (l *loop) onAnswer(a asked) {
 	l.asking = false
 	l.stopAsk()
 	l.study.doubt(a.err)

@@ -30,8 +30,8 @@ type slot struct {
 	hold    []*os.File
 }
 
-// granted is the sharer's answer.
-type granted struct {
+// slotGranted is the sharer's answer.
+type slotGranted struct {
 	slot int
 	hold []*os.File
 	err  error
@@ -192,7 +192,7 @@ func (l *loop) share() {
 	}
 }
 
-// askForSlot asks the sharer for a slot. The answer comes as granted.
+// askForSlot asks the sharer for a slot. The answer comes as slotGranted.
 func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.sharing.asked, l.sharing.cancel = true, cancel
@@ -202,15 +202,15 @@ func (l *loop) askForSlot() {
 			err = context.Canceled
 		}
 		select {
-		case l.inbox <- granted{slot: i, hold: hold, err: err}:
+		case l.inbox <- slotGranted{slot: i, hold: hold, err: err}:
 		case <-l.life.Done():
 			release(hold)
 		}
 	})
 }
 
-// granted keeps a slot for what is started next.
-func (l *loop) granted(g granted) {
+// onSlot keeps a slot for what is started next.
+func (l *loop) onSlot(g slotGranted) {
 	l.sharing.asked = false
 	l.sharing.cancel()
 	switch {
@@ -231,7 +231,7 @@ func (l *loop) unshare() {
 	for {
 		select {
 		case m := <-l.inbox:
-			if g, ok := m.(granted); ok {
+			if g, ok := m.(slotGranted); ok {
 				release(g.hold)
 			}
 			continue
