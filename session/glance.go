@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -39,7 +38,7 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	collector := parser.NewCollector(s.patterns...)
 	step, metrics = math.NaN(), study.Metrics{}
 	emit := func(r parser.Reading) {
-		metrics[st.Config.Metrics[r.Metric].Name] = journal.Float(r.Value)
+		metrics[st.Config.Metrics[r.Metric].Name] = r.Value
 		if r.HasStep {
 			step = r.Step
 		}

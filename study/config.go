@@ -143,8 +143,8 @@ type Run struct {
 	// Keep is how many of the best trials keep their directories; 0 means that all
 	// trials do.
 	Keep int `json:"keep,omitempty"`
-	// FailureGuard stops a study whose first trials all fail: this many. A
-	// negative number switches it off.
+	// FailureGuard stops a study whose first trials all fail: this many. Without a positive
+	// number nothing does.
 	FailureGuard int `json:"failure_guard"`
 }
 
@@ -226,6 +226,27 @@ type Prune struct {
 
 // Prunes reports whether running attempts are stopped for their readings.
 func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }
+
+// Pruner makes the pruner that the config asks for, nil if none.
+func (c *Config) Pruner() (*pruner.Pruner, error) {
+	if !c.Prunes() {
+		return nil, nil
+	}
+	direction := c.Objective().Direction
+	s := pruner.Settings{
+		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
+		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
+		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: direction == Minimize,
+	}
+	if c.Prune.Threshold != nil {
+		s.Threshold = direction.Maximized(*c.Prune.Threshold)
+	}
+	p, err := pruner.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, nil
+}
 
 // Resource names the parameter that is the training budget, if there is one.
 func (c *Config) Resource() string {

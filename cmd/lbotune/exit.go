@@ -36,7 +36,7 @@ func exitCodes() []exitCode {
 		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return isSignal(err, sigQuit) }},
 		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) || isA[*journal.PlaceError](err) ||
+			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) || isA[*journal.PlaceError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion) ||
 				errors.Is(err, fs.ErrPermission) && !isA[*shownError](err) // what a run meets on its way is nobody's spec
 		}},

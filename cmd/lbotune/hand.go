@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -303,7 +302,7 @@ Metrics that have a limit must be told.`,
 			if err != nil {
 				return err
 			}
-			others, err := toldMetrics(args[min(len(args), 3):])
+			metrics, err := toldMetrics(args[min(len(args), 3):])
 			if err != nil {
 				return err
 			}
@@ -314,7 +313,7 @@ Metrics that have a limit must be told.`,
 				}
 				t := s.State().Trials[n-1]
 				told := t.Done() && t.Hand
-				err = s.Tell(n, value, others, failed)
+				err = tell(s, n, value, metrics, failed)
 				switch {
 				case err != nil && told:
 					return &hinted{&usageError{err}, fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
@@ -353,6 +352,19 @@ func toldValue(args []string, failed string) (float64, error) {
 	return v, nil
 }
 
+// tell ends a trial with its value and others, or for the reason why it has none.
+func tell(s *session.Study, trial int, value float64, others study.Metrics, failed string) error {
+	objective := s.State().Config.Objective().Name
+	if _, twice := others[objective]; twice {
+		return fmt.Errorf("there is no other metric %q", objective)
+	}
+	if failed != "" {
+		return s.Fail(trial, failed)
+	}
+	others[objective] = value
+	return s.Tell(trial, others)
+}
+
 // toldMetrics reads metrics told as NAME=VALUE.
 func toldMetrics(args []string) (study.Metrics, error) {
 	out := study.Metrics{}
@@ -362,7 +374,7 @@ func toldMetrics(args []string) (study.Metrics, error) {
 		if at < 1 || !ok {
 			return nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", arg)
 		}
-		out[arg[:at]] = journal.Float(v)
+		out[arg[:at]] = v
 	}
 	return out, nil
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/runner"
@@ -17,7 +17,7 @@ import (
 // launcher is the one that the study's config asks for, as soon as that is known.
 type launcher struct {
 	attacher
-	log hclog.Logger
+	log *slog.Logger
 }
 
 type attacher interface {

@@ -98,7 +98,7 @@ func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 			}
 		}
 		return nil
-	})
+	}, nil)
 }
 
 // logLook is the pause between two looks for the end of an attempt.

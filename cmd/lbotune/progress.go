@@ -128,12 +128,11 @@ func (p *progress) begin(s *session.Study) {
 // paneLook is how often the pane is looked at for whether it should be drawn.
 const paneLook = 200 * time.Millisecond
 
-// recall hears of what an earlier session has recorded.
-func (p *progress) recall(r study.Record) error {
-	if p.pane == nil {
-		return nil
+// recall follows the study as far as the pane shows it.
+func (p *progress) recall(r study.Record) {
+	if p.pane != nil {
+		_ = p.shown.Apply(r) // the session's state took it a moment ago
 	}
-	return p.shown.Apply(r)
 }
 
 // end takes the pane away, and says why the study has ended now unless that
@@ -163,8 +162,11 @@ func (p *progress) say(text string) {
 func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.recall(u.Record)
+	if u.Past {
+		return
+	}
 	p.best, p.better = u.Best, u.Better
-	_ = p.recall(u.Record) // the session's state took it a moment ago
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		if e.Rejoined {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -268,7 +269,7 @@ func asUsageErrors(cmd *cobra.Command) {
 }
 
 // logger makes the diagnostics log of a run on the study in dir.
-func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
+func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 	level := hclog.Warn
 	switch {
 	case g.logLevel != "":
@@ -291,7 +292,7 @@ func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
 		}
 		out, done = f, f.Close
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out}), done, nil
+	return slog.New(logHandler{hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out})}), done, nil
 }
 
 // checkLogFile refuses to append the log to the study's own files, whatever name

@@ -225,7 +225,6 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		Dir:        o.dir,
 		Launcher:   &o.launcher,
 		Share:      o.sharer.share,
-		Recall:     ui.recall,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
@@ -276,8 +275,8 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 
 // explainTrial quotes the output of a trial that failed.
 func explainTrial(s *session.Study, err error, trial int, advice string) error {
-	t := s.State().Trials[trial-1]
-	if t.Failure == nil || t.Hand {
+	t, none := s.State().Trial(trial)
+	if none != nil || t.Failure == nil || t.Hand {
 		return err
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})

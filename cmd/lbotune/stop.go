@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -40,7 +40,7 @@ run and resume continue from there.`,
 }
 
 func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) error {
-	if err := session.CheckOwner(l, hclog.NewNullLogger()); err != nil {
+	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	if err := askToStop(l); err != nil {

@@ -30,7 +30,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	}
 	l := study.LayoutOf(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = g.terminal(); return columns, rows - 1 }}
-	err = study.Watch(ctx, dir, func(st *study.State) error {
+	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
 		held, err := journal.InUse(l.Journal())
 		if err != nil {
 			return err

@@ -1,14 +1,15 @@
-package spec
+package study
 
 import (
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
 )
 
@@ -20,17 +21,13 @@ var builtins = []string{
 // setupBuiltins are those that exist before the first trial.
 var setupBuiltins = []string{"study", "seed"}
 
-// template is one text of the spec in which placeholders are replaced.
+// template is one text in which placeholders are replaced.
 type template struct {
-	key   *table // the table that holds it
-	name  string // its key there
+	key   []string // see Problem
 	text  string
 	shell bool // replaced values are quoted for /bin/sh
 	setup bool // no trial exists yet
 	file  bool // a file, which may hold braces of its own
-
-	argv  bool   // an element of an array
-	above string // the elements before it
 }
 
 // use is one place where a template names a parameter.
@@ -39,43 +36,40 @@ type use struct {
 	part     command.Part
 }
 
-// checkPlaceholders checks every template against the parameters, and every
+// placeholders checks every template against the parameters, and every
 // parameter against the templates. It sets the parameters' formats.
-func (t *table) checkPlaceholders(cfg *study.Config) {
-	t.reserved(cfg.Params)
+func (c *check) placeholders() {
+	cfg := c.config
+	c.reserved()
 	used := map[string][]use{}
-	for _, tpl := range t.templates(*cfg) {
-		tpl.checkAll(cfg.Params, used)
+	for _, tpl := range cfg.templates() {
+		c.template(tpl, used)
 	}
 	if cfg.Run.ParamsFromEnv || used["params_json"] != nil || used["params_file"] != nil {
 		return
 	}
 	for i := range cfg.Params {
-		setFormat(&cfg.Params[i], used[cfg.Params[i].Name])
+		c.setFormat(&cfg.Params[i], used[cfg.Params[i].Name])
 	}
 	if cfg.Command.Shell == "" && len(cfg.Command.Argv) == 0 {
-		return // it may have used everything
+		return // nothing is run, or it may have used everything
 	}
-	all := t.sub("params")
 	for _, p := range cfg.Params {
-		if used[p.Name] == nil && !isReserved(p.Name) && identifierRE.MatchString(p.Name) {
-			all.sub(p.Name).self(
-				fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
-					p.Name, strings.ToUpper(p.Name)),
-				"the command never uses this parameter")
+		if used[p.Name] == nil && !ReservedName(p.Name) && identifierRE.MatchString(p.Name) {
+			c.at(fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
+				p.Name, strings.ToUpper(p.Name)), "the command never uses this parameter", "params", p.Name)
 		}
 	}
 }
 
-func (t *table) reserved(params []spaces.Param) {
-	all := t.sub("params")
+func (c *check) reserved() {
 	upper := map[string]string{}
-	for _, p := range params {
-		if isReserved(p.Name) {
-			all.sub(p.Name).self("choose another name", "{%s} already means something else", p.Name)
+	for _, p := range c.config.Params {
+		if ReservedName(p.Name) {
+			c.at("choose another name", fmt.Sprintf("{%s} already means something else", p.Name), "params", p.Name)
 		}
 		if other, clash := upper[strings.ToUpper(p.Name)]; clash {
-			all.sub(p.Name).self("", "differs from %s only in case, so that both would be LBOTUNE_PARAM_%s", other, strings.ToUpper(p.Name))
+			c.at("", fmt.Sprintf("differs from %s only in case, so that both would be LBOTUNE_PARAM_%s", other, strings.ToUpper(p.Name)), "params", p.Name)
 		}
 		upper[strings.ToUpper(p.Name)] = p.Name
 	}
@@ -84,57 +78,47 @@ func (t *table) reserved(params []spaces.Param) {
 // identifierRE matches what can be a placeholder.
 var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func isReserved(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
+// ReservedName reports whether a placeholder of that name is no parameter's.
+func ReservedName(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
 
 // templates lists every text with placeholders.
-func (t *table) templates(cfg study.Config) []template {
-	run := t.sub("run")
+func (c *Config) templates() []template {
 	out := []template{
-		{key: t, name: "setup", text: cfg.Setup, shell: true, setup: true},
-		{key: t, name: "command", text: cfg.Command.Shell, shell: true},
-		{key: run, name: "cwd", text: cfg.Run.Cwd},
+		{key: []string{"setup"}, text: c.Setup, shell: true, setup: true},
+		{key: []string{"command"}, text: c.Command.Shell, shell: true},
+		{key: []string{"run", "cwd"}, text: c.Run.Cwd},
 	}
-	for i, m := range cfg.Metrics {
-		key := t.sub("objective")
-		if i > 0 {
-			key = t.sub("metrics").sub(m.Name)
+	for _, m := range c.Metrics {
+		out = append(out, template{key: []string{"metrics", m.Name, "file"}, text: m.File})
+	}
+	for i, a := range c.Command.Argv {
+		out = append(out, template{key: []string{"command", strconv.Itoa(i)}, text: a})
+	}
+	variables := func(env []string, key ...string) {
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			out = append(out, template{key: append(slices.Clip(key), name), text: value})
 		}
-		out = append(out, template{key: key, name: "file", text: m.File})
 	}
-	above := ""
-	for _, a := range cfg.Command.Argv {
-		out = append(out, template{key: t, name: "command", text: a, argv: true, above: above})
-		above += a + "\n"
+	variables(c.Run.Env, "run", "env")
+	for i, slot := range c.Run.Slots {
+		variables(slot.Env, "run", "slots", strconv.Itoa(i), "env")
 	}
-	out = append(out, variables(run.sub("env"), cfg.Run.Env)...)
-	for i, slot := range run.subs("slots") {
-		out = append(out, variables(slot.sub("env"), cfg.Run.Slots[i].Env)...)
-	}
-	files := t.subs("files")
-	for i, f := range cfg.Files {
+	for i, f := range c.Files {
+		key := []string{"files", strconv.Itoa(i)}
 		for _, s := range f.Set {
 			if text, ok := s.Value.Any().(string); ok {
-				out = append(out, template{key: files[i], name: "set", text: text})
+				out = append(out, template{key: append(slices.Clip(key), "set"), text: text})
 			}
 		}
 		if len(f.Set) > 0 {
 			continue
 		}
 		name := "text"
-		if files[i].has("from") {
+		if f.From != "" {
 			name = "from"
 		}
-		out = append(out, template{key: files[i], name: name, text: f.Text, file: true})
-	}
-	return out
-}
-
-// variables are the templates in a table of environment variables.
-func variables(t *table, env []string) []template {
-	var out []template
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		out = append(out, template{key: t, name: name, text: value})
+		out = append(out, template{key: append(key, name), text: f.Text, file: true})
 	}
 	return out
 }
@@ -165,34 +149,31 @@ func (tpl template) provides(params []spaces.Param) provided {
 	return p
 }
 
-// checkAll complains about the template's placeholders, and notes those of
-// parameters in used.
-func (tpl template) checkAll(params []spaces.Param, used map[string][]use) {
+// template checks the placeholders of one text, and notes those of parameters in used.
+func (c *check) template(tpl template, used map[string][]use) {
 	parts := command.Parse(tpl.text)
 	if tpl.shell {
 		var err error
 		parts, err = command.ParseShell(tpl.text)
 		var te *command.SyntaxError
 		if errors.As(err, &te) {
-			tpl.key.at(tpl.name, "", "%s", te.Message)
+			c.at("", te.Message, tpl.key...)
 		}
 	}
-	if !slices.ContainsFunc(parts, command.Part.IsPlaceholder) {
-		tpl.checkNearly(parts, params, used)
-		return
-	}
-	from := tpl.provides(params)
-	for _, p := range parts {
-		if p.IsPlaceholder() {
-			tpl.check(p, from, used)
+	if slices.ContainsFunc(parts, command.Part.IsPlaceholder) {
+		from := tpl.provides(c.config.Params)
+		for _, p := range parts {
+			if p.IsPlaceholder() {
+				c.placeholder(tpl, p, from, used)
+			}
 		}
 	}
-	tpl.checkNearly(parts, params, used)
+	c.nearly(tpl, parts, used)
 }
 
-// check complains about one placeholder.
-func (tpl template) check(p command.Part, from provided, used map[string][]use) {
-	bad := func(hint, format string, args ...any) { tpl.complain(p, hint, format, args...) }
+// placeholder checks one placeholder.
+func (c *check) placeholder(tpl template, p command.Part, from provided, used map[string][]use) {
+	bad := func(hint, format string, args ...any) { c.piece(tpl, p, hint, format, args...) }
 	params, names, known := from.params, from.names, from.known[p.Name]
 	i, there := from.at[p.Name]
 	if !there {
@@ -205,7 +186,7 @@ func (tpl template) check(p command.Part, from provided, used map[string][]use) 
 	}
 	switch {
 	case !known && p.Format != "" && !command.ValidFormat(p.Format):
-		tpl.misspeltFlag(p, params) // {user:root} and the like are text
+		c.misspeltFlag(tpl, p) // {user:root} and the like are text
 		return
 	case !known && i >= 0:
 		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
@@ -213,7 +194,7 @@ func (tpl template) check(p command.Part, from provided, used map[string][]use) 
 	case !known && tpl.file:
 		return
 	case !known:
-		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", didYouMean(p.Name, names), p.Text, p.Text), "no parameter provides %s", p.Text)
+		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", spelling.DidYouMean(p.Name, names), p.Text, p.Text), "no parameter provides %s", p.Text)
 		return
 	}
 	used[p.Name] = append(used[p.Name], use{tpl, p})
@@ -259,28 +240,3 @@ func wayOut(p command.Part) string {
 func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
 
 func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
-
-// complain points at the placeholder itself where the file shows it.
-func (tpl template) complain(p command.Part, hint, format string, args ...any) {
-	d := tpl.key.doc
-	at := d.locate(tpl.key.key(tpl.name), tpl.key.element, false)
-	before := strings.Count(tpl.above+tpl.text[:p.Start], p.Text)
-	for line := at.line; line > 0 && line <= len(d.lines); line++ {
-		text := d.lines[line-1]
-		if tpl.argv {
-			text = stripComment(text)
-		}
-		if n := strings.Count(text, p.Text); n <= before {
-			before -= n
-			continue
-		}
-		col := strings.Index(text, p.Text)
-		for ; before > 0; before-- {
-			col += len(p.Text)
-			col += strings.Index(text[col:], p.Text)
-		}
-		at = place{line, col + 1, len(p.Text)}
-		break
-	}
-	d.complain(at, tpl.key.name(tpl.name), hint, format, args...)
-}

@@ -1,4 +1,4 @@
-package spec
+package study
 
 import (
 	"math"
@@ -13,7 +13,7 @@ import (
 // what the program is given, what is recorded and what the optimizer is told are
 // one number. There is none if the program is given the exact value anywhere. Of
 // several formats the most precise one counts.
-func setFormat(p *spaces.Param, uses []use) {
+func (c *check) setFormat(p *spaces.Param, uses []use) {
 	best, most := use{}, -1.0
 	for _, u := range uses {
 		if !numeric(*p) || !command.NumberFormat(u.part.Format) {
@@ -29,7 +29,7 @@ func setFormat(p *spaces.Param, uses []use) {
 	format := best.part.Format
 	if p.Kind == spaces.KindInt {
 		if x := math.Max(math.Abs(p.Min), math.Abs(p.Max)); !strings.ContainsAny(format, "fF") && x > math.Pow(10, most) {
-			best.template.complain(best.part, "give it more digits, or write it as {"+p.Name+"}",
+			c.piece(best.template, best.part, "give it more digits, or write it as {"+p.Name+"}",
 				"%s has too few digits for whole numbers up to %s", best.part.Text, spaces.Float(x).Text())
 		}
 		return
@@ -38,7 +38,7 @@ func setFormat(p *spaces.Param, uses []use) {
 	rounded.Format = format
 	for _, prob := range rounded.Check() {
 		if prob.Field == "format" {
-			best.template.complain(best.part, "use more digits, g instead of f, or bounds that "+best.part.Text+" can write", "%s: %s", best.part.Text, prob.Message)
+			c.piece(best.template, best.part, "use more digits, g instead of f, or bounds that "+best.part.Text+" can write", "%s: %s", best.part.Text, prob.Message)
 			return
 		}
 	}
