@@ -168,8 +168,9 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
 		newLs(g), newStatus(g), newReport(g), newPlot(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newExport(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newRerun(g), newNote(g), newAdjust(g), newAsk(g), newTell(g), newDrive(g),
-		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),
+		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
+	root.AddCommand(newInside()...)
 	asUsageErrors(root)
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())

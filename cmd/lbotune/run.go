@@ -178,10 +178,13 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if n := len(cfg.Run.Slots); o.changed("workers") && n > 0 && o.workers > n {
 		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
 	}
-	if o.sharer.most > 0 && batch(cfg) {
-		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
+	if err := o.launcher.choose(cfg, study.Layout(o.dir)); err != nil {
+		return err
 	}
-	return o.launcher.choose(cfg, o.dir)
+	if _, elsewhere := o.launcher.Rejoiner.(runner.Locator); elsewhere && o.sharer.most > 0 {
+		return usagef("--share: trials run where [launcher] says, and not on this machine")
+	}
+	return nil
 }
 
 // runnable refuses a config that cannot run here: it wants what this machine does not
@@ -249,7 +252,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	for _, text := range othersOnGPUs(&s.State().Config) {
 		ui.say(text)
 	}
-	stop := newStopper(g, ui.say, batch(&s.State().Config))
+	stop := newStopper(g, ui.say, &o.launcher)
 	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
@@ -323,7 +326,7 @@ func explain(s *session.Study, err error) error {
 	case errors.As(err, &unsaved):
 		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, " + again}
 	case errors.As(err, &signalled):
-		if n := left(s.State(), s.Layout()); n > 0 {
+		if n := len(left(s.State(), s.Layout())); n > 0 {
 			again = fmt.Sprintf("the jobs of %s go on; run the same command to continue from here, or lbotune stop %s to cancel them",
 				count(n, "trial"), s.Layout())
 		}

@@ -78,7 +78,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		return nil, "", err
 	}
 	where := ""
-	if batch(cfg) {
+	if _, elsewhere := can[runner.Locator](cfg, ""); elsewhere {
 		where = base // which the nodes see
 	}
 	dir, err = os.MkdirTemp(where, "lbotune-smoke-")
@@ -120,7 +120,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	one.Run.Workers = min(one.Run.SlotCount(), trials)
 	var l launcher
-	if err := l.choose(&one, dir); err != nil {
+	if err := l.choose(&one, study.Layout(dir)); err != nil {
 		return nil, dir, err
 	}
 	log, closeLog, err := g.logger(dir)
@@ -138,7 +138,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		}
 	}
 	fmt.Fprintln(g.err, doing)
-	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
+	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, &l)
 	runErr := s.Run(ctx, stop.steps)
 	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
 	if err := s.Close(); err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -218,7 +217,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		at := t.Attempts[n-1]
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		pid, ended, err := runner.Look(l.Attempt(id))
-		job, alive := slurm.Where(l.Attempt(id))
+		job, alive := where(&st.Config, l, id)
 		here := job == "" && at.Host == host && pid != 0 && syscall.Kill(pid, 0) == nil
 		if !held && (err != nil || ended || !alive && !here) {
 			continue
@@ -274,20 +273,17 @@ func excluded(st *study.State) int {
 
 // resting is where a study stands, with what its jobs do while no lbotune works on it.
 func resting(st *study.State, l study.Layout, held bool) string {
-	switch {
-	case held, st.Closed != nil:
+	if held || st.Closed != nil {
 		return st.Standing(held)
-	case !batch(&st.Config):
-		return st.Standing(held) + "; run or resume continues from here"
 	}
-	if r, err := relay(&st.Config, l); err == nil {
+	if r, err := relay(&st.Config, l); err == nil && r != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if waiting, working, err := r.Jobs(ctx); err == nil && waiting+working > 0 {
 			return "detached; its job is in the queue"
 		}
 	}
-	if left(st, l) > 0 {
+	if len(left(st, l)) > 0 {
 		return "stopped, but its jobs go on; run or resume continues from here, stop cancels them"
 	}
 	return st.Standing(held) + "; run or resume continues from here"

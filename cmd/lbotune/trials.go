@@ -14,7 +14,6 @@ import (
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -233,7 +232,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	row("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	row("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
-		job, _ := slurm.Where(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: a.Number}))
+		job, _ := where(&st.Config, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
 		row("", "%s", attemptLine(a, job))
 	}
 	row("command", "%s", printable(j.Command))

@@ -212,7 +212,7 @@ func (p *pool) output(j queued) string {
 // nothing to do end, and those that have nothing to do are not begun.
 func (l *Launcher) Release(ctx context.Context) error {
 	dir, err := filepath.Abs(l.Pool)
-	if err != nil || l.Pool == "" {
+	if err != nil || l.Pool == "" || !l.Settings.Pilot {
 		return err
 	}
 	p, c := folder(dir), crew{}

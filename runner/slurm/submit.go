@@ -107,7 +107,14 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 	case errors.Is(err, exec.ErrNotFound), passes(err):
 		fmt.Fprintf(&text, "  # whether Slurm takes it is not known: %v\n", err)
 	case err != nil:
-		return text.String(), fmt.Errorf("sbatch does not take such a job: %w", err)
+		return text.String(), refused{err}
 	}
 	return text.String(), nil
 }
+
+// refused says that Slurm does not take a job.
+type refused struct{ err error }
+
+func (r refused) Error() string { return "sbatch does not take such a job: " + r.err.Error() }
+func (r refused) Unwrap() error { return r.err }
+func (r refused) Hint() string  { return "sinfo shows the partitions and what their nodes have" }
