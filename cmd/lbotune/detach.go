@@ -42,8 +42,8 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		if cfg.Launcher != nil {
 			why = "trials of kind " + cfg.Launcher.Kind + " cannot be detached"
 		}
-		return &hinted{usagef("--detach leaves a study to a batch system, and %s", why),
-			"nohup lbotune run ... & keeps running when the terminal is closed"}
+		return hinted(usagef("--detach leaves a study to a batch system, and %s", why),
+			"nohup lbotune run ... & keeps running when the terminal is closed")
 	}
 	waiting, running, err := r.Jobs(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 	if !stopAsked(l) {
 		err = runStudy(ctx, g, o, nil)
 	}
-	if isA[*signalError](err) && !isSignal(err, byStop{}) || errors.Is(err, journal.ErrLocked) {
+	if isA[signalled](err) && !errors.Is(err, signalled{byStop{}}) || errors.Is(err, journal.ErrLocked) {
 		<-submitted // the next job goes on
 		done()
 		return err

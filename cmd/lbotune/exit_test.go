@@ -15,7 +15,7 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		{fmt.Errorf("open journal: %w", &os.PathError{Op: "lstat", Path: "s.study", Err: syscall.EACCES}), 2},
-		{&shownError{fmt.Errorf("attempt s/1/1: %w", &runner.SpawnError{Op: "start /bin/sh", Err: syscall.EACCES})}, 1},
+		{&marked{fmt.Errorf("attempt s/1/1: %w", &runner.SpawnError{Op: "start /bin/sh", Err: syscall.EACCES}), errShown}, 1},
 		{fmt.Errorf("best: %w", &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}), 74},
 	} {
 		if got := codeOf(test.err); got != test.want {

@@ -28,7 +28,7 @@ said instead, and the exit code is 5.`,
 				return err
 			}
 			if err := s.Unimportant(); err != nil {
-				return &hinted{&noValue{err}, "more trials that succeed help"}
+				return hinted(&marked{err, errNoValue}, "more trials that succeed help")
 			}
 			if g.json {
 				return printJSON(g.out, s.Model.Importance)

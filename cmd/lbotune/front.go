@@ -73,7 +73,7 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 			if near, ok := spec.Nearest(name, names); ok {
 				hint = "did you mean " + near + "?"
 			}
-			return p, &hinted{usagef("--prefer: there is no objective %q", name), hint}
+			return p, hinted(usagef("--prefer: there is no objective %q", name), hint)
 		}
 		bound := op == '<' || op == '>'
 		if !ok || !bound && x < 0 {

@@ -32,7 +32,7 @@ runs, how far it is, and its best value. Hidden folders are left out.`,
 			}
 			found, err := (&lister{folder: folder}).list()
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if g.json {
 				for _, s := range found {

@@ -76,8 +76,8 @@ func openShared() (*sharing.Folder, error) {
 		err = fmt.Errorf("%s is not a directory of yours that nobody else can write to", dir)
 	}
 	if err != nil {
-		return nil, &hinted{usagef("cannot share this machine with other studies: %v", err),
-			"set " + shareDirVar + " to a folder that all of them use"}
+		return nil, hinted(usagef("cannot share this machine with other studies: %v", err),
+			"set "+shareDirVar+" to a folder that all of them use")
 	}
 	return f, nil
 }

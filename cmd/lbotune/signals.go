@@ -39,25 +39,16 @@ func (g *global) quitQuietly() {
 	}()
 }
 
-// signalError is a study stopped by a signal.
-type signalError struct {
-	signal os.Signal
-	err    error
-}
+// signalled marks the error of a study that was stopped by a signal.
+type signalled struct{ os.Signal }
 
-func (e *signalError) Error() string { return e.err.Error() }
-func (e *signalError) Unwrap() error { return e.err }
+func (s signalled) Error() string { return s.String() }
 
 // byStop stands for the signal where lbotune stop has stopped the study.
 type byStop struct{}
 
 func (byStop) String() string { return "by lbotune stop" }
 func (byStop) Signal()        {}
-
-func isSignal(err error, sig os.Signal) bool {
-	var s *signalError
-	return errors.As(err, &s) && s.signal == sig
-}
 
 // stopper turns signals into the steps of stopping a study, and announces each.
 type stopper struct {
@@ -210,5 +201,5 @@ func interrupted(sig os.Signal, err error) error {
 	if sig == nil || !errors.Is(err, session.ErrStopped) {
 		return err
 	}
-	return &signalError{sig, fmt.Errorf("%w (%v)", err, sig)}
+	return &marked{fmt.Errorf("%w (%v)", err, sig), signalled{sig}}
 }

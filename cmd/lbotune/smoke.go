@@ -55,7 +55,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
-	if isA[*signalError](runErr) {
+	if isA[signalled](runErr) {
 		return errors.Join(runErr, door.RemoveAll(dir))
 	}
 	if failed >= 0 || runErr != nil {
@@ -167,7 +167,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if err := errors.Join(listCandidates(g, log), door.RemoveAll(dir)); err != nil {
 		return err
 	}
-	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}
+	return hinted(usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`)
 }
 
 // smokeFailed says what went wrong and quotes the output of the first trial that
@@ -189,7 +189,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
 	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir, &s.State().Config)
-	return &hinted{&noValue{err}, "all of its output is in " + dir}
+	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {

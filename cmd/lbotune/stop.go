@@ -80,8 +80,8 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 			fmt.Fprintln(g.err, "waiting for lbotune to end its trials")
 		}
 		if time.Now().After(deadline) {
-			return &hinted{fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
-				"it has been asked to stop, and will; a process that hangs must be killed where it runs"}
+			return hinted(fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
+				"it has been asked to stop, and will; a process that hangs must be killed where it runs")
 		}
 		time.Sleep(stopLook)
 	}
@@ -116,7 +116,7 @@ func askToStop(l study.Layout) error {
 	case errors.Is(err, os.ErrExist) && stopAsked(l):
 		return nil
 	case errors.Is(err, os.ErrExist):
-		return &usageError{fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest())}
+		return usage(fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest()))
 	}
 	if err != nil {
 		return fmt.Errorf("ask the study to stop: %w", err)
