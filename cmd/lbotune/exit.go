@@ -34,7 +34,7 @@ func exitCodes() []exitCode {
 		{74, "cannot read or write", cannotWrite},
 		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigInterrupt}) }},
 		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigQuit}) }},
-		{143, "terminated, can be resumed", func(err error) bool { return isA[signalled](err) }},
+		{143, "terminated, or stopped by lbotune stop, can be resumed", func(err error) bool { return isA[signalled](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
 			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion) ||
@@ -47,7 +47,7 @@ func exitCodes() []exitCode {
 		{6, "the budget is spent: ask has no trial to hand out", func(err error) bool {
 			return errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 		}},
-		{1, "internal error", func(error) bool { return true }},
+		{1, "anything else: a trial of another host, a machine short of memory or processes, a replay that differs, a mistake of lbotune's own", func(error) bool { return true }},
 	}
 }
 
