@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -39,13 +39,8 @@ func shortened(s string, most int) string {
 	return s
 }
 
-// short is a number as people compare it: six significant digits.
-func short(x float64) string {
-	if a := math.Abs(x); a >= 1e6 && a < 1e15 && x == math.Trunc(x) {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
-}
+// short is a number as people compare it.
+func short(x float64) string { return report.Short(x) }
 
 // shortValue is a parameter's value as people compare it; show, best and --json
 // print it exactly.
