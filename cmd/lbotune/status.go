@@ -91,16 +91,9 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 	return err
 }
 
-// rows are lines of a name and what is to be said under it.
-type rows struct{ strings.Builder }
-
-func (s *rows) add(name, format string, args ...any) {
-	fmt.Fprintf(s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
-}
-
 // headText says which study it is, and whether it goes on.
 func headText(st *study.State, l study.Layout, held bool) string {
-	var s rows
+	s := rows{width: 10}
 	s.add("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
 	s.add("state", "%s", oneLine(resting(st, l, held)))
 	return s.String()
@@ -108,7 +101,7 @@ func headText(st *study.State, l study.Layout, held bool) string {
 
 // notesText has the remarks about a study.
 func notesText(st *study.State) string {
-	var s rows
+	s := rows{width: 10}
 	for _, n := range st.Notes {
 		about := ""
 		if n.Trial > 0 {
@@ -123,7 +116,7 @@ func notesText(st *study.State) string {
 // more than most trials.
 func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
-	var s rows
+	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
 	if f.Excluded > 0 {
 		s.add("", "%d of them excluded", f.Excluded)

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/spaces"
@@ -99,4 +101,34 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// rows are lines of a name, in so many columns, and what is to be said under it.
+type rows struct {
+	strings.Builder
+	width int
+}
+
+func (s *rows) add(name, format string, args ...any) {
+	fmt.Fprintf(s, "%-*s %s\n", s.width, name, fmt.Sprintf(format, args...))
+}
+
+// printTable aligns columns.
+func printTable(w io.Writer, rows [][]string) error {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var s strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", width[i], cell)
+		}
+		s.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := fmt.Fprint(w, s.String())
+	return err
 }

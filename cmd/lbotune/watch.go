@@ -141,7 +141,7 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 		full, empty, levels = "#", ".", []rune("_.-:=+*#")
 	}
 	width := min(max(cmp.Or(columns, 80)/2, 20), 80)
-	var s rows
+	s := rows{width: 10}
 	b, share, of := st.Config.Budget, 0.0, ""
 	if b.Trials > 0 {
 		share, of = min(float64(len(st.Order))/float64(b.Trials), 1), count(b.Trials, "trial")

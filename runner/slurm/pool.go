@@ -180,7 +180,7 @@ func (p *pool) submit(n int, avoid []string) error {
 	p.crew = with
 	p.unwatch[name] = p.launcher.theQueue().watch(name)
 	args := p.launcher.pilotArgs(p.folder, name, n)
-	_, err := sbatch(args, avoid, p.folder.path(scriptName))
+	_, err := sbatch(context.Background(), args, avoid, p.folder.path(scriptName))
 	p.since = time.Now()
 	if err == nil {
 		p.tryPause = 0

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
-	"strings"
 
-	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -40,12 +38,7 @@ func (r relay) name() string {
 // Start submits the first job.
 func (r relay) Start(ctx context.Context) (id string, err error) {
 	f := folder(r.Dir)
-	var script strings.Builder
-	script.WriteString("#!/bin/bash\nexec")
-	for _, word := range r.command {
-		script.WriteString(" " + shell.Word(word))
-	}
-	if err := f.write(relayScript, []byte(script.String()+"\n")); err != nil {
+	if err := f.write(relayScript, []byte("#!/bin/bash\n"+execLine(r.command))); err != nil {
 		return "", err
 	}
 	return r.submit(ctx)
@@ -64,11 +57,10 @@ func (r relay) submit(ctx context.Context, more ...string) (string, error) {
 		"--output=" + escape(r.Output()), "--open-mode=append", "--chdir=" + r.Cwd, "--cpus-per-task=1"}
 	args = append(args, Settings{Partition: s.Partition, Account: s.Account, QOS: s.QOS}.args()...)
 	args = append(append(args, more...), s.Detached...)
-	out, err := run(ctx, "sbatch", append(args, filepath.Join(r.Dir, relayScript))...)
+	id, err := sbatch(ctx, args, nil, filepath.Join(r.Dir, relayScript))
 	if err != nil {
 		return "", fmt.Errorf("submit the study's own job: %w", err)
 	}
-	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
 	return id, nil
 }
 
