@@ -74,18 +74,8 @@ func shortValues(vs spaces.Values) string {
 // exact is a number that reads back as the same float64.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// took writes a duration with the precision that people care for.
-func took(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
+// took is a duration as people compare it.
+func took(d time.Duration) string { return report.Took(d) }
 
 // seconds is took for times that change while one looks: in whole seconds.
 func seconds(d time.Duration) string {

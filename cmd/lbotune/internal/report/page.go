@@ -182,9 +182,9 @@ func (s *Study) tiles() [][2]string {
 			out = append(out, [2]string{strconv.Itoa(n), []string{infeasible, "failed", "pruned", "excluded", "unfinished"}[i]})
 		}
 	}
-	out = append(out, [2]string{took(f.Elapsed.Seconds()), "time"})
+	out = append(out, [2]string{Took(f.Elapsed), "time"})
 	if f.Left > 0 {
-		out = append(out, [2]string{"≈ " + took(f.Left.Seconds()), "left"})
+		out = append(out, [2]string{"≈ " + Took(f.Left), "left"})
 	}
 	return out
 }
@@ -271,7 +271,7 @@ func (s *Study) table() table {
 		if t.Value != nil {
 			value = num(*t.Value)
 		}
-		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, took(t.Seconds), string(t.Origin)}}
+		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, Took(t.Took), string(t.Origin)}}
 		for _, p := range s.Params {
 			text := "-"
 			if v, ok := t.Values.Get(p.Name); ok {
@@ -322,7 +322,7 @@ func (s *Study) panel(t *Trial) panel {
 		}
 	}
 	if t.Standing != "unfinished" {
-		add("took", took(t.Seconds))
+		add("took", Took(t.Took))
 	}
 	p.Tip = strings.Join(tip, "\n")
 	if s.live.Control {

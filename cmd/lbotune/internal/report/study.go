@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -333,13 +332,4 @@ func numericPlace(p spaces.Param, v float64) (place, value float64, ok bool) {
 		return 0, 0, false
 	}
 	return point[0], v, true
-}
-
-// took is a duration as people say it.
-func took(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < 10*time.Second {
-		return fmt.Sprint(d.Round(10 * time.Millisecond))
-	}
-	return fmt.Sprint(d.Round(time.Second))
 }
