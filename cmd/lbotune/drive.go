@@ -204,7 +204,7 @@ func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err er
 		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
 	}
 	a.ID, a.OK = r.ID, err == nil
-	if isA[*usageError](err) {
+	if errors.Is(err, errUsage) {
 		a.Error, err = err.Error(), nil
 	}
 	return a, err

@@ -68,7 +68,7 @@ func enqueueing(words []string) func(*study.State) (study.Request, error) {
 		}
 		whole, err := st.Complete(v)
 		if err != nil {
-			return study.Request{}, &usageError{err}
+			return study.Request{}, usage(err)
 		}
 		return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
 	}
@@ -101,7 +101,7 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 		given[name] = v
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	var out spaces.Values
 	for _, p := range space.Params() {
@@ -265,11 +265,11 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, none)
 			return err
 		case errors.Is(err, optimizer.ErrNothingSafe):
-			return &hinted{none, "tell the results of the trials that you have"}
+			return hinted(none, "tell the results of the trials that you have")
 		case errors.Is(err, optimizer.ErrExhausted):
-			return &hinted{optimizer.ErrExhausted, "widen a range to ask for more"}
+			return hinted(optimizer.ErrExhausted, "widen a range to ask for more")
 		case errors.Is(err, session.ErrSpent):
-			return &hinted{err, "raise the budget to ask for more"}
+			return hinted(err, "raise the budget to ask for more")
 		case err != nil:
 			return err
 		}
@@ -316,10 +316,10 @@ Metrics that have a limit must be told.`,
 				err = tell(s, n, value, metrics, failed)
 				switch {
 				case err != nil && told:
-					return &hinted{&usageError{err}, fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
-						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n)}
+					return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
+						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n))
 				case err != nil:
-					return &usageError{err}
+					return usage(err)
 				case g.json:
 					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
 				}

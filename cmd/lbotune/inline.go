@@ -50,7 +50,7 @@ func (o *inlineOptions) given(cmd *cobra.Command) bool {
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
 	switch dash := cmd.ArgsLenAtDash(); {
 	case dash > 0 || dash < 0 && len(args) > 0:
-		return nil, &hinted{usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec"}
+		return nil, hinted(usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec")
 	case len(args) == 0:
 		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
 	}
@@ -66,7 +66,7 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		Trials: run.trials, Time: run.time, Workers: run.workers, Timeout: o.timeout, Seed: run.seed, Command: args,
 	}.TOML()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -81,8 +81,8 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		run.dir = study.DirFor(named)
 		if saved := study.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
 			if begun(run.dir) && !begun(saved) {
-				return nil, &hinted{usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
-					"--save-spec " + named + " writes the spec of the one that has begun; --study DIR keeps a new one elsewhere"}
+				return nil, hinted(usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
+					"--save-spec "+named+" writes the spec of the one that has begun; --study DIR keeps a new one elsewhere")
 			}
 			run.dir = saved
 		}
@@ -103,7 +103,7 @@ func writeNew(flag, path string, text []byte) error {
 		if was, err := os.ReadFile(path); err == nil && string(was) == string(text) {
 			return nil
 		}
-		return &hinted{usagef("%s exists already and says something else", path), "remove it, or choose another name"}
+		return hinted(usagef("%s exists already and says something else", path), "remove it, or choose another name")
 	}
 	if err != nil {
 		return fmt.Errorf("write spec: %w", err)

@@ -20,7 +20,7 @@ func studyDir(arg string) (string, error) {
 	case strings.HasSuffix(arg, ".toml"):
 		return study.DirFor(arg), nil
 	case err != nil:
-		return "", &hinted{usagef("there is no study %s", arg), "STUDY is a study directory, its journal, or the spec it came from"}
+		return "", hinted(usagef("there is no study %s", arg), "STUDY is a study directory, its journal, or the spec it came from")
 	}
 	return "", usagef("%s is neither a study directory, nor its journal, nor a .toml spec", arg)
 }

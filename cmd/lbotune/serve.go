@@ -64,7 +64,7 @@ whoever has the address with the token that it prints can enqueue, exclude, note
 			}
 			ln, err := net.Listen("tcp", listen)
 			if err != nil {
-				return &hinted{usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free"}
+				return hinted(usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free")
 			}
 			hosts, url := report.Hosts(ln.Addr(), host)
 			fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))

@@ -106,7 +106,7 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 		return c, err
 	}
 	if _, err := st.Event(r); err != nil {
-		return c, &usageError{err}
+		return c, usage(err)
 	}
 	if r, err = r.Submit(l); err != nil {
 		return c, err
@@ -120,7 +120,7 @@ func asRefusal(err error) error {
 	if isA[*journal.WriteError](err) {
 		return err
 	}
-	return &usageError{err}
+	return usage(err)
 }
 
 const (
@@ -144,8 +144,8 @@ func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (*study.S
 			continue
 		}
 		if time.Since(begun) > answerPatience {
-			return nil, &hinted{fmt.Errorf("the lbotune that works on the study has not answered for %v: %w", answerPatience, silent{journal.ErrLocked}),
-				"the request stays in " + l.Requests() + ", and it or the next run takes it"}
+			return nil, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
+				"the request stays in "+l.Requests()+", and it or the next run takes it")
 		}
 		select {
 		case <-ctx.Done():
@@ -232,7 +232,7 @@ on with it, while run takes what its spec and its flags say.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !a.given() {
-				return &hinted{usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]"}
+				return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")
 			}
 			return a.adjust(cmd.Context(), g, args[0])
 		},

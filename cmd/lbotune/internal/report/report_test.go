@@ -81,7 +81,7 @@ func (h *history) trialAt(point spaces.Point, loss float64) {
 		result["size"] = 1 - point[0]
 	}
 	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: []optimizer.Origin{optimizer.OriginInitial, optimizer.OriginModel}[n%2], Values: v,
-		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap}}},
+		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap, Stated: true}}},
 		study.Started{Trial: n, Attempt: 1, Slot: n % 2, Waited: 0.5},
 		study.Measured{Trial: n, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(loss + 1)}, {Step: 2, Metrics: metrics(loss)}}},
 		study.Finished{Trial: n, Attempt: 1, Slot: n % 2, Status: optimizer.Succeeded, Metrics: result, Seconds: 1})
