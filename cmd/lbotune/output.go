@@ -14,9 +14,9 @@ import (
 
 // quoteOutput adds the end of an attempt's output to an error: of stderr or, if
 // that is empty, of stdout; but for the study's secrets.
-func quoteOutput(err error, dir string, c *study.Config) error {
+func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
 	for _, name := range []string{runner.StderrName, runner.StdoutName} {
-		text, readErr := runner.ReadTail(filepath.Join(dir, name), 4<<10)
+		text, readErr := runner.ReadTail(l.Output(filepath.Join(dir, name)), 4<<10)
 		if text = strings.TrimRight(text, "\n"); readErr != nil || text == "" {
 			continue
 		}

@@ -136,7 +136,7 @@ func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
 		return ""
 	}
 	dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	text, err := runner.ReadTail(filepath.Join(dir, runner.StderrName), 4<<10)
+	text, err := runner.ReadTail(l.Output(filepath.Join(dir, runner.StderrName)), 4<<10)
 	if err != nil {
 		return ""
 	}
