@@ -55,6 +55,7 @@ var otherPaths = map[string]string{
 	"journal lockedByList":            "/proc",
 	"runner explain":                  "the trial's working directory",
 	"runner lookPath":                 "the program of a trial",
+	"runner openSelf":                 "this program",
 	"runner spawn":                    "/dev/null",
 	"runner whereAmI":                 "the machine's id",
 	"runner/adopt_linux.go":           "/proc",

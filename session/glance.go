@@ -46,22 +46,22 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	for _, stream := range a.streams() {
 		// The scanner is not closed: the last line may be half written.
 		scanner := collector.Scanner(stream.source, emit, stream.metrics...)
-		if err := readForGlance(scanner, stream.path); err != nil && !os.IsNotExist(err) {
+		if err := readForGlance(scanner, stream); err != nil && !os.IsNotExist(err) {
 			return step, metrics, err
 		}
 	}
 	return step, metrics, nil
 }
 
-func readForGlance(w io.Writer, path string) error {
-	now, err := traceOf(path)
+func readForGlance(w io.Writer, s stream) error {
+	now, err := traceOf(s.path)
 	if err != nil || !now.There {
 		return err
 	}
 	if now.Size <= glanceWhole {
-		return runner.Read(context.Background(), path, w, math.MaxInt64)
+		return runner.Read(context.Background(), s.open, w, math.MaxInt64)
 	}
-	text, err := runner.ReadTail(path, glanceEnd)
+	text, err := runner.ReadTail(s.open, glanceEnd)
 	if err != nil {
 		return err
 	}

@@ -299,7 +299,16 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if !ok && e.Status == optimizer.Pruned && t.Cut.limited() {
 		value, ok = math.NaN(), true
 	}
-	if !ok && e.Status != optimizer.Failed {
+	switch finite := !math.IsNaN(value) && !math.IsInf(value, 0); e.Status {
+	case optimizer.Succeeded:
+		ok = ok && finite
+	case optimizer.Failed:
+		ok = true
+	case optimizer.Pruned:
+	default:
+		return fmt.Errorf("trial %d: found status %q", e.Trial, e.Status)
+	}
+	if !ok {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
@@ -325,6 +334,9 @@ func (s *State) confirmed(e Confirmed, at time.Time) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil {
 		return err
+	}
+	if v, ok := e.Metrics.Get(s.Config.Objective().Name); e.Metrics != nil && (!ok || math.IsNaN(v) || math.IsInf(v, 0)) {
+		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
 	}
 	t.last = int32(e.Attempt)
 	t.attempt(e.Attempt, e.Slot).Ended = at

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -65,6 +66,23 @@ func (l Layout) checkpoint(c *Config, t *Trial) string {
 // Open opens the study's directory, through which what lies in it is reached: trials and setup
 // alone may be links, say to a larger disk.
 func (l Layout) Open() (*door.Dir, error) { return door.Open(string(l), "trials", "setup") }
+
+// Output says how what an attempt has written is opened for reading, at a path that l has given.
+// The directory of its trial may be a link as well, say to an archive.
+func (l Layout) Output(path string) func() (*os.File, error) {
+	return func() (*os.File, error) {
+		d, err := door.Open(string(l), "trials", "setup", "trials/*")
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		name, err := filepath.Rel(string(l), path)
+		if err != nil {
+			return nil, err
+		}
+		return d.OpenFile(name, os.O_RDONLY)
+	}
+}
 
 // In calls do with the directory and the name in it of a path that l has given.
 func (l Layout) In(path string, do func(d *door.Dir, name string) error) error {

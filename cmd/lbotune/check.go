@@ -49,6 +49,9 @@ find the metric, --smoke lists the candidates.`,
 				fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
 					"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
 			}
+			if cfg.Several() && cfg.Prune != nil {
+				fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
+			}
 			if err := runnable(&cfg); err != nil {
 				return err
 			}

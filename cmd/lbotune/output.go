@@ -14,8 +14,8 @@ import (
 
 // quoteOutput adds the end of an attempt's output to an error: of stderr or, if
 // that is empty, of stdout; but for the study's secrets.
-func quoteOutput(err error, dir string, c *study.Config) error {
-	name, text := endOfOutput(dir, c, runner.StderrName, runner.StdoutName)
+func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
+	name, text := endOfOutput(l, dir, c, runner.StderrName, runner.StdoutName)
 	if text == "" {
 		return fmt.Errorf("%w\nit printed nothing", err)
 	}
@@ -26,9 +26,9 @@ func quoteOutput(err error, dir string, c *study.Config) error {
 
 // endOfOutput is the end of the first of an attempt's outputs that has any text, without the
 // study's secrets.
-func endOfOutput(dir string, c *study.Config, outputs ...string) (name, text string) {
+func endOfOutput(l study.Layout, dir string, c *study.Config, outputs ...string) (name, text string) {
 	for _, name := range outputs {
-		text, err := runner.ReadTail(filepath.Join(dir, name), 4<<10)
+		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 4<<10)
 		if text = strings.TrimRight(text, "\n"); err == nil && strings.TrimSpace(text) != "" {
 			return name, session.SecretsOf(c).Hide(text)
 		}

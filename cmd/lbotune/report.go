@@ -139,7 +139,7 @@ func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 		Output: func(t *study.Trial) string {
 			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
 			for _, name := range []string{runner.StderrName, runner.StdoutName} {
-				if text, err := runner.ReadTail(filepath.Join(dir, name), 2<<10); err == nil && strings.TrimSpace(text) != "" {
+				if text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 2<<10); err == nil && strings.TrimSpace(text) != "" {
 					return secrets.Hide(runner.Sanitize(text))
 				}
 			}

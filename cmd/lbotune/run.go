@@ -283,7 +283,7 @@ func explainTrial(s *session.Study, err error, trial int, advice string) error {
 		return err
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
-	return hinted(quoteOutput(err, dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
+	return hinted(quoteOutput(err, s.Layout(), dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
 }
 
 // listUnsaved adds the results that are nowhere else.
@@ -312,7 +312,7 @@ func explain(s *session.Study, err error) error {
 	again := "run the same command to continue from here"
 	switch {
 	case errors.As(err, &setup):
-		return hinted(quoteOutput(err, setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
+		return hinted(quoteOutput(err, s.Layout(), setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
 	case errors.As(err, &guard):
 		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again")
 	case errors.As(err, &unsaved):

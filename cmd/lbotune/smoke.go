@@ -159,7 +159,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	log, err := door.OpenFile(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName), os.O_RDONLY)
+	log, err := s.Layout().Output(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))()
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir, &s.State().Config)
+	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), s.Layout(), dir, &s.State().Config)
 	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
 }
 

@@ -306,7 +306,7 @@ func recommended(st *study.State) *study.Recommended {
 		return nil
 	}
 	r := st.Closed.Recommended
-	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial > len(st.Trials) {
+	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial < 1 || r.Trial > len(st.Trials) {
 		return nil
 	}
 	return r

@@ -134,7 +134,7 @@ func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
 		return ""
 	}
 	dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	_, text := endOfOutput(dir, c, runner.StderrName)
+	_, text := endOfOutput(l, dir, c, runner.StderrName)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return shortened(oneLine(strings.TrimSpace(lines[len(lines)-1])), 120)
 }

@@ -220,7 +220,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 
 // originOf says which rule made a trial, and why.
 func originOf(t *study.Trial) string {
-	origin, why := string(t.Origin), oneLine(t.Note.Why)
+	origin, why := oneLine(string(t.Origin)), oneLine(t.Note.Why)
 	switch {
 	case why == "":
 		return origin
