@@ -162,7 +162,7 @@ func (s *Study) begin(config *study.Config, torn string) error {
 			s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
 		}
 		events = append(events, *change)
-		s.opts.Log.Info("the spec has changed since the last session")
+		s.opts.Log.Info("the settings have changed since the last session")
 	}
 	mended := s.state.Mended(change)
 	if s.state.Ended() && len(events) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -259,29 +260,26 @@ func (c *Config) Resource() string {
 // Duration is a time.Duration written as text, such as "5m0s".
 type Duration time.Duration
 
-// MarshalJSON writes the duration in time.Duration's notation.
-func (d Duration) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Duration(d).String())
-}
-
-// UnmarshalJSON reads time.Duration's notation.
-func (d *Duration) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("duration: want text such as \"5m\": %w", err)
-	}
-	return d.UnmarshalText([]byte(s))
-}
-
-// UnmarshalText reads time.Duration's notation.
+// UnmarshalText reads time.Duration's notation, before which there may be days: "2d", "1d12h".
 func (d *Duration) UnmarshalText(b []byte) error {
-	t, err := time.ParseDuration(string(b))
-	if err != nil {
-		return fmt.Errorf("found %q; want a duration such as \"90s\", \"5m\" or \"2h30m\"", b)
+	days, rest, found := strings.Cut(string(b), "d")
+	if !found {
+		days, rest = "0", days
 	}
-	*d = Duration(t)
+	n, err := strconv.ParseUint(days, 10, 16)
+	t := time.Duration(0)
+	if err == nil && (rest != "" || !found) {
+		t, err = time.ParseDuration(rest)
+	}
+	if err != nil || found && t < 0 {
+		return fmt.Errorf("found %q; want a duration such as \"90s\", \"2h30m\" or \"1d\"", b)
+	}
+	*d = Duration(time.Duration(n)*24*time.Hour + t)
 	return nil
 }
+
+// MarshalText writes the duration in time.Duration's notation.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // String is time.Duration's notation.
 func (d Duration) String() string { return time.Duration(d).String() }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -40,6 +41,14 @@ func (l Layout) HookLog() string { return filepath.Join(string(l), "hooks.log") 
 
 // Setup is the directory of the setup command's attempts.
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
+
+// Entries names what lbotune puts into a study's directory, the journal last.
+func (l Layout) Entries() (names []string) {
+	for _, path := range []string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()} {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
 
 // Trial is the directory of a trial, which survives its attempts.
 func (l Layout) Trial(n int) string {

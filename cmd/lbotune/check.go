@@ -33,8 +33,11 @@ to try every choice and both positions of every switch. If SPEC does not say how
 find the metric, --smoke lists the candidates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := spec.Load(args[0])
+			cfg, err := loadSpec(g, args[0])
 			layout := study.LayoutOf(study.DirFor(args[0]))
+			if isStream(args[0]) {
+				layout = study.LayoutOf(study.DirFor("stdin"))
+			}
 			base := filepath.Dir(string(layout))
 			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
 				return listMetrics(cmd.Context(), g, &cfg, base)

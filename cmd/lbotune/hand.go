@@ -30,7 +30,7 @@ func edit(arg string, change func(*session.Study) error) error {
 
 // specOf is the config of an argument that names a spec, nil for others.
 func specOf(arg string) (*study.Config, error) {
-	if info, err := os.Stat(arg); !strings.HasSuffix(arg, ".toml") || err == nil && info.IsDir() {
+	if info, err := os.Stat(arg); err == nil && !info.Mode().IsRegular() || isJournal(arg) || err != nil && !strings.HasSuffix(arg, ".toml") {
 		return nil, nil
 	}
 	cfg, err := spec.Load(arg)

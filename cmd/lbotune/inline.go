@@ -23,7 +23,7 @@ type inlineOptions struct {
 	metric   string
 	minimize string
 	maximize string
-	timeout  time.Duration
+	timeout  study.Duration
 	saveSpec string
 }
 
@@ -35,7 +35,7 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.minimize, "minimize", "", "minimize the metric `NAME`")
 	f.StringVar(&o.maximize, "maximize", "", "maximize the metric `NAME`")
 	f.StringVar(&o.name, "name", "", "call the study `NAME` (default: the program's name)")
-	f.DurationVar(&o.timeout, "timeout", 0, "end a trial after `DURATION`")
+	durationFlag(f, &o.timeout, "timeout", "end a trial after `DURATION`")
 	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
@@ -63,7 +63,7 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 	}
 	text, err := spec.Inline{
 		Name: o.name, Params: o.params, Metric: o.metric + o.minimize + o.maximize, Maximize: o.maximize != "",
-		Trials: run.trials, Time: run.time, Workers: run.workers, Timeout: o.timeout, Seed: run.seed, Command: args,
+		Trials: run.trials, Time: time.Duration(run.time), Workers: max(int(run.workers), 0), Timeout: time.Duration(o.timeout), Seed: run.seed, Command: args,
 	}.TOML()
 	if err != nil {
 		return nil, usage(err)

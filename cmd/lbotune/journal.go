@@ -42,7 +42,7 @@ func hintDamage(err error) error {
 		return hinted(err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it")
 	}
 	if isA[*study.ConfigError](err) {
-		return hinted(err, "change it back, or keep a new study in another directory: --study DIR")
+		return hinted(err, "change it back, or keep a new study in another directory: --study DIR, or --name NAME without a spec")
 	}
 	return err
 }

@@ -20,8 +20,9 @@ import (
 
 func newLs(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "ls [FOLDER]",
-		Short: "List the studies below a folder",
+		Use:     "ls [FOLDER]",
+		Aliases: []string{"list"},
+		Short:   "List the studies below a folder",
 		Long: `Ls lists the studies in FOLDER and below, of this one if there is none: whether each
 runs, how far it is, and its best value. Hidden folders are left out.`,
 		Args: cobra.MaximumNArgs(1),

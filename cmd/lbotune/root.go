@@ -160,7 +160,7 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	root.SetFlagErrorFunc(wrongFlag)
 	completeFlag(root, "log-level", "error", "warn", "info", "debug", "trace")
 	root.AddCommand(
-		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
+		newRun(g), newResume(g), newStop(g), newRm(g), newInit(g), newCheck(g),
 		newLs(g), newStatus(g), newReport(g), newPlot(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newExport(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newRerun(g), newNote(g), newAdjust(g), newAsk(g), newTell(g), newDrive(g),
 		newJournal(g), newParse(g), newManual(g), newVersion(g),
@@ -214,7 +214,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		want, known := map[string]string{
-			"int": "a whole number", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 5m or 2h30m", "bool": "true or false",
+			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
 		if known {
 			return usagef("--%s: found %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)

@@ -73,7 +73,10 @@ to continue.`,
 				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
 					"usage: lbotune "+cmd.Use)
 			}
-			cfg, err := spec.Load(args[0])
+			if isStream(args[0]) && o.dir == "" {
+				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
+			}
+			cfg, err := loadSpec(g, args[0])
 			if err != nil {
 				return asUsage(err)
 			}
@@ -158,13 +161,13 @@ func (o *runOptions) override(cfg *study.Config) error {
 		return err
 	}
 	if o.changed("workers") {
-		cfg.Run.Workers = o.workers
+		cfg.Run.Workers = o.workers.of(&cfg.Run)
 	}
 	if o.changed("trials") {
 		cfg.Budget.Trials = o.trials
 	}
 	if o.changed("time") {
-		cfg.Budget.Time = study.Duration(o.time)
+		cfg.Budget.Time = o.time
 	}
 	if o.changed("seed") {
 		cfg.Seed = o.seed
@@ -175,7 +178,7 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := runnable(cfg); err != nil {
 		return err
 	}
-	if n := len(cfg.Run.Slots); o.changed("workers") && n > 0 && o.workers > n {
+	if n := len(cfg.Run.Slots); n > 0 && int(o.workers) > n {
 		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
 	}
 	if err := o.launcher.choose(cfg, study.Layout(o.dir)); err != nil {
@@ -248,6 +251,9 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	before := len(s.State().Order)
 	ui.begin(s)
+	if o.workers == autoWorkers {
+		ui.say(count(s.State().Config.Run.SlotCount(), "trial") + " at a time")
+	}
 	for _, text := range othersOnGPUs(&s.State().Config) {
 		ui.say(text)
 	}

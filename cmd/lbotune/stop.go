@@ -22,8 +22,9 @@ const stopPatience = time.Minute
 
 func newStop(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop STUDY",
-		Short: "End a running study from anywhere",
+		Use:     "stop STUDY",
+		Aliases: []string{"kill"},
+		Short:   "End a running study from anywhere",
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. The job of a detached study is removed,
 and jobs of trials that an earlier lbotune left behind are cancelled. Nothing is lost:
