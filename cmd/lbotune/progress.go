@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -190,9 +192,19 @@ func (p *progress) update(u study.Update) {
 		}
 	case study.SetupEnded:
 		if e.Failure == nil {
-			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
+			p.line("setup took %s%s", took(time.Duration(e.Seconds*float64(time.Second))), p.lastWords(e.Attempt))
 		}
 	}
+}
+
+// lastWords are the last line that the setup wrote to its stderr, as of what it did without.
+func (p *progress) lastWords(attempt int) string {
+	text, err := runner.ReadTail(filepath.Join(p.layout.Attempt(study.AttemptID{Attempt: attempt}), runner.StderrName), 4<<10)
+	text = strings.TrimRight(text, "\n")
+	if err != nil || text == "" {
+		return ""
+	}
+	return ": " + oneLine(session.SecretsOf(p.cfg).Hide(text[strings.LastIndexByte(text, '\n')+1:]))
 }
 
 func (p *progress) number(trial int) string {
