@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -192,9 +193,18 @@ func (p *progress) update(u study.Update) {
 		}
 	case study.SetupEnded:
 		if e.Failure == nil {
-			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
+			p.line("setup took %s%s", took(time.Duration(e.Seconds*float64(time.Second))), p.setupWords(e.Attempt))
 		}
 	}
+}
+
+// setupWords are the last line that the setup wrote to its stderr, as of what it did without.
+func (p *progress) setupWords(attempt int) string {
+	_, text := endOfOutput(p.layout, p.layout.Attempt(study.AttemptID{Attempt: attempt}), p.cfg, runner.StderrName)
+	if text == "" {
+		return ""
+	}
+	return ": " + oneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 func (p *progress) number(trial int) string {
