@@ -165,7 +165,10 @@ func prometheus(b *bytes.Buffer, s *Study, _ string) error {
 	for _, t := range s.Trials {
 		count[t.Standing]++
 	}
-	b.WriteString("# TYPE lbotune_trials gauge\n")
+	head := func(name, kind, help string) {
+		fmt.Fprintf(b, "# HELP lbotune_%s %s\n# TYPE lbotune_%s %s\n", name, help, name, kind)
+	}
+	head("trials", "gauge", "Trials by how they stand.")
 	for _, k := range []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"} {
 		fmt.Fprintf(b, "lbotune_trials{status=%q} %d\n", k, count[k])
 	}
@@ -173,10 +176,13 @@ func prometheus(b *bytes.Buffer, s *Study, _ string) error {
 	if s.Running {
 		running = 1
 	}
-	fmt.Fprintf(b, "# TYPE lbotune_running gauge\nlbotune_running %d\n", running)
-	fmt.Fprintf(b, "# TYPE lbotune_seconds counter\nlbotune_seconds %g\n", s.Seconds)
+	head("running", "gauge", "1 while the study runs, else 0.")
+	fmt.Fprintf(b, "lbotune_running %d\n", running)
+	head("seconds", "counter", "How long the study has run, in all of its sessions.")
+	fmt.Fprintf(b, "lbotune_seconds %g\n", s.Seconds)
 	if s.Best > 0 {
-		fmt.Fprintf(b, "# TYPE lbotune_best gauge\nlbotune_best %g\n", s.Trials[s.Best-1].y())
+		head("best", "gauge", "The objective of the best trial.")
+		fmt.Fprintf(b, "lbotune_best %g\n", s.Trials[s.Best-1].y())
 	}
 	return nil
 }
