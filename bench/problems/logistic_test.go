@@ -2,6 +2,8 @@ package problems
 
 import (
 	"math"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/examples/mnist-logreg/logreg"
@@ -14,12 +16,21 @@ func TestLogisticTableAgreesWithTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
+	fetched, err := exec.Command("sh", "../../examples/mnist-logreg/data.sh").Output()
+	data := strings.TrimSpace(string(fetched))
+	if err != nil || data == logreg.DrawnData {
+		t.Skipf("there is no network to fetch MNIST from: %v", err)
+	}
+	set, err := logreg.Load(data, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := spaces.Values{
 		{Name: "lr", Value: spaces.Float(0.0047)},
 		{Name: "l2", Value: spaces.Float(0.003)},
 		{Name: "epochs", Value: spaces.Int(2)},
 	}
-	train, test := logreg.Drawn(logreg.DefaultDrawn).Split(0)
+	train, test := set.Split(0)
 	report, err := logreg.Train(train, test, logreg.Config{Rate: 0.0047, L2: 0.003, Epochs: 2, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
