@@ -65,7 +65,7 @@ func removeStudy(g *global, st *study.State, l study.Layout, yes bool) error {
 	}
 	defer parent.Close()
 	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
-		return fmt.Errorf("remove the study: %w", err)
+		return usage(fmt.Errorf("remove the study: %w", err))
 	}
 	if d, err := l.Open(); err == nil {
 		d.Close()
