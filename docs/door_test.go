@@ -32,6 +32,7 @@ var otherPaths = map[string]string{
 	"cmd/lbotune destination":         "the file that the user names",
 	"cmd/lbotune/internal/report Run": "whether the journal has grown",
 	"cmd/lbotune list":                "looks for journals",
+	"cmd/lbotune loadSpec":            "the spec that the user names",
 	"cmd/lbotune logger":              "the log file that the user names",
 	"cmd/lbotune newExport":           "the file that the user names",
 	"cmd/lbotune newInit":             "the spec that is written",

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,9 +65,10 @@ func removeStudy(g *global, st *study.State, l study.Layout, yes bool) error {
 	}
 	defer parent.Close()
 	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
-		return fmt.Errorf("remove the study: %w", err)
+		return usage(fmt.Errorf("remove the study: %w", err))
 	}
-	if _, err := os.Lstat(string(l)); err == nil {
+	if d, err := l.Open(); err == nil {
+		d.Close()
 		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
 	}
 	return nil
