@@ -42,7 +42,8 @@ func together(t *testing.T, opt optimizer.Optimizer, workers, trials int, f func
 	return told
 }
 
-// What many workers are given before the first result is known must fill the cube.
+// What many workers are given before the first result is known, after the first steps of a walk,
+// must fill the cube.
 // Uniform points do as well as points can in ten dimensions; the farthest from all
 // others would lie in its corners.
 func TestFirstBatchFillsTheCube(t *testing.T) {
@@ -52,14 +53,17 @@ func TestFirstBatchFillsTheCube(t *testing.T) {
 	for j := range space.Len() {
 		var us []float64
 		for _, o := range told {
-			us = append(us, o.Proposal.Point[j])
+			if o.Trial > 1+space.Len() {
+				us = append(us, o.Proposal.Point[j])
+			}
 		}
 		sort.Float64s(us)
+		n := float64(len(us))
 		distance := 0.0 // of Kolmogorov and Smirnov, from the uniform distribution
 		for i, u := range us {
-			distance = math.Max(distance, math.Max(float64(i+1)/workers-u, u-float64(i)/workers))
+			distance = math.Max(distance, math.Max(float64(i+1)/n-u, u-float64(i)/n))
 		}
-		if distance > 0.1 { // 64 uniform draws have a median of 0.10
+		if distance > 0.11 { // 53 uniform draws have a median of 0.11
 			t.Errorf("coordinate %d is at a distance of %.3f from uniform: %.2f", j, distance, us)
 		}
 	}
@@ -138,7 +142,7 @@ func TestProposalsDifferFromThePending(t *testing.T) {
 // Beside hundreds of running trials proposals are still near none of them, and not random.
 func TestProposalsBesideHundreds(t *testing.T) {
 	space, f := objective(t, hartmann3())
-	told := together(t, newOptimizer(t, space, 1, optimizer.Settings{}), 1, 12, f)
+	told := together(t, newOptimizer(t, space, 1, optimizer.Settings{Design: "lhs"}), 1, 12, f)
 	ask := func(pending int) []optimizer.Proposal {
 		opt := newOptimizer(t, space, 1, optimizer.Settings{})
 		for _, o := range told {
