@@ -91,7 +91,7 @@ func ExampleStudy_Ask() {
 			log.Fatal(err)
 		}
 		x, _ := trial.Values[0].Value.Number()
-		if x < 0.3 {
+		if x > 0.4 {
 			err = s.Tell(trial.Number, 0, nil, "diverged")
 		} else {
 			err = s.Tell(trial.Number, x*x, nil, "")
