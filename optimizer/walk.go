@@ -99,8 +99,15 @@ type steps struct {
 
 // walked returns the trial's point while the walk lasts. A walk knows only its surroundings: it is
 // followed by the point opposite to where it has come, and by one more that fills the space.
+// While it waits for pending steps the model has its turns.
 func (a *ask) walked() (spaces.Point, bool) {
-	if n := a.walk.most() + walkSpread; len(a.told) >= n || len(a.pending) >= n {
+	n, before := a.walk.most()+walkSpread, 0
+	for _, o := range a.told {
+		if slices.Contains([]Origin{OriginInitial, OriginGiven, OriginDefault}, o.Proposal.Origin) {
+			before++
+		}
+	}
+	if before >= n || len(a.told) >= 2*n || len(a.pending) >= n {
 		return nil, false
 	}
 	known := a.places()
@@ -108,16 +115,18 @@ func (a *ask) walked() (spaces.Point, bool) {
 		return a.first[0], true
 	}
 	made := a.steps(known)
-	if p, ok := a.step(known, made); ok {
+	if p, ok := a.step(known, made); ok && before < a.walk.most() {
 		return p, true
 	}
 	if p, ok := a.opposite(made); ok && !a.taken(p) {
 		return p, true
 	}
-	if len(a.first) < walkSpread || a.taken(a.first[1]) {
-		return nil, false
+	for _, p := range a.first[:min(len(a.first), 2)] { // the start, too, where others came before it
+		if !a.taken(p) {
+			return p, true
+		}
 	}
-	return a.first[1], true
+	return nil, false
 }
 
 // opposite returns the point opposite to the best place of the walk, once that is over. Choices
@@ -169,9 +178,6 @@ func (a *ask) steps(known []place) []steps {
 
 // step returns the next point of the walk, and false where it is over or waits for others.
 func (a *ask) step(known []place, made []steps) (spaces.Point, bool) {
-	if len(a.told) >= a.walk.most() {
-		return nil, false
-	}
 	for _, due := range []func(g int) bool{
 		func(g int) bool { return made[g].made == 1 && !made[g].gained }, // the other side
 		func(g int) bool { return made[g].made == 0 },
