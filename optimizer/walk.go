@@ -10,6 +10,7 @@ import (
 const (
 	walkStep   = 0.25 // in the cube
 	walkGroups = 12   // up to so many parameters each steps alone, beyond several together
+	walkBeside = 3    // pending trials up to which there are steps: more workers want to see more of the space
 
 	walkMirror = 1.5   // the opposite of a place is so many times as far from the middle
 	walkBorder = 0.125 // and at least so far from the ends of a range
@@ -99,7 +100,8 @@ type steps struct {
 
 // walked returns the trial's point while the walk lasts. A walk knows only its surroundings: it is
 // followed by the point opposite to where it has come, and by one more that fills the space.
-// While it waits for pending steps the model has its turns.
+// While it waits for pending steps the model has its turns, and beside many pending trials the
+// points that fill the space come at once.
 func (a *ask) walked() (spaces.Point, bool) {
 	n, before := a.walk.most()+walkSpread, 0
 	for _, o := range a.told {
@@ -107,8 +109,11 @@ func (a *ask) walked() (spaces.Point, bool) {
 			before++
 		}
 	}
-	if before >= n || len(a.told) >= 2*n || len(a.pending) >= n {
+	if before >= n || len(a.told) >= 2*n {
 		return nil, false
+	}
+	if len(a.pending) > walkBeside {
+		return a.untaken(a.first)
 	}
 	known := a.places()
 	if len(known) == 0 {
@@ -121,12 +126,16 @@ func (a *ask) walked() (spaces.Point, bool) {
 	if p, ok := a.opposite(made); ok && !a.taken(p) {
 		return p, true
 	}
-	for _, p := range a.first[:min(len(a.first), 2)] { // the start, too, where others came before it
-		if !a.taken(p) {
-			return p, true
-		}
+	return a.untaken(a.first[:min(len(a.first), walkSpread)]) // of these the start, too, where others came before it
+}
+
+// untaken returns the first of the points that was not proposed yet.
+func (a *ask) untaken(points []spaces.Point) (spaces.Point, bool) {
+	i := slices.IndexFunc(points, func(p spaces.Point) bool { return !a.taken(p) })
+	if i < 0 {
+		return nil, false
 	}
-	return nil, false
+	return points[i], true
 }
 
 // opposite returns the point opposite to the best place of the walk, once that is over. Choices

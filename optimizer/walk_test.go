@@ -80,14 +80,14 @@ func TestWalkClimbs(t *testing.T) {
 				break
 			}
 			j := by[0]
-			if step := math.Abs(told[k].Proposal.Point[j] - best.Proposal.Point[j]); step != walkStep {
+			if step := math.Abs(told[k].Proposal.Point[j] - best.Proposal.Point[j]); math.Abs(step-walkStep) > 1e-9 {
 				t.Errorf("seed %d, trial %d is a step of %v", seed, k+1, step)
 			}
 			if steps[j]++; told[k].Value() > best.Value() {
 				best = told[k]
 			}
 		}
-		if want := []float64{0.75, 0.25, 0.5, 0.75}; !slices.Equal(best.Proposal.Point, want) {
+		if want := (spaces.Point{0.75, 0.25, 0.5, 0.75}); spaces.Distance(best.Proposal.Point, want) > 1e-9 {
 			t.Errorf("seed %d: the walk ends at %v after %v steps", seed, best.Proposal.Point, steps)
 		}
 		if slices.Min(steps) < 1 || slices.Max(steps) > 2 || steps[2] != 2 {
@@ -206,8 +206,8 @@ func TestWalkOfManyParameters(t *testing.T) {
 	}
 }
 
-// What several workers get first is the start and a step of each parameter; nobody waits, and
-// nothing comes twice.
+// What a few workers get first is the start and a step of each of some parameters, and what many get
+// fills the space; nobody waits, and nothing comes twice.
 func TestWalkOfManyWorkers(t *testing.T) {
 	space := floatsOf(t, 5)
 	opt, err := New(space, 1, Settings{})
@@ -226,13 +226,49 @@ func TestWalkOfManyWorkers(t *testing.T) {
 				t.Errorf("trial %d is trial %d", k, q.Trial)
 			}
 		}
-		if by := changed(p.Point, space.Center()); k > 1 && k <= 6 {
-			if len(by) != 1 || moved[by[0]] {
-				t.Errorf("trial %d is at %v", k, p.Point)
-			} else {
-				moved[by[0]] = true
-			}
+		switch by := changed(p.Point, space.Center()); {
+		case k > 1 && k <= 1+walkBeside && (len(by) != 1 || moved[by[0]]), k > 1+walkBeside && len(by) < 4:
+			t.Errorf("trial %d is at %v", k, p.Point)
+		case k > 1:
+			moved[by[0]] = true
 		}
 		pending = append(pending, Pending{Trial: k, Point: p.Point})
+	}
+}
+
+// With several workers, too, a walk comes to its end: each parameter takes its steps, and then comes
+// the opposite.
+func TestWalkOfWorkersEnds(t *testing.T) {
+	space := floatsOf(t, 5)
+	opt, err := New(space, 1, Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pending []Pending
+	made := map[int]Proposal{}
+	opposite := false
+	for k := 1; k <= 30; k++ {
+		p, err := opt.Ask(t.Context(), Query{Trial: k, Pending: pending})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[k], pending = p, append(pending, Pending{Trial: k, Point: p.Point})
+		opposite = opposite || p.Origin == OriginInitial && k > 5 &&
+			!slices.ContainsFunc(p.Point, func(u float64) bool { return u != walkBorder && u != 0.5 && u != 1-walkBorder })
+		if len(pending) < 3 {
+			continue
+		}
+		done := pending[k%3]
+		pending = slices.DeleteFunc(pending, func(q Pending) bool { return q.Trial == done.Trial })
+		y := 0.0
+		for _, u := range done.Point {
+			y -= math.Abs(u - 0.9)
+		}
+		if err := opt.Tell(Observation{Trial: done.Trial, Proposal: made[done.Trial], Status: Succeeded, Values: []float64{y}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !opposite {
+		t.Error("the opposite is never proposed")
 	}
 }
