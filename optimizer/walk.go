@@ -10,7 +10,7 @@ import (
 const (
 	walkStep   = 0.25 // in the cube
 	walkGroups = 12   // up to so many parameters each steps alone, beyond several together
-	walkBeside = 3    // pending trials up to which there are steps: more workers want to see more of the space
+	walkBeside = 3    // pending trials beside which there are steps: more workers see more of the space
 
 	walkMirror = 1.5   // the opposite of a place is so many times as far from the middle
 	walkBorder = 0.125 // and at least so far from the ends of a range
@@ -109,8 +109,8 @@ func (a *ask) walked() (spaces.Point, bool) {
 			before++
 		}
 	}
-	if before >= n || len(a.told) >= 2*n {
-		return nil, false
+	if before >= n || len(a.told) >= 2*n || len(a.told) > before && len(a.pending) == 0 {
+		return nil, false // the last, once the model has had its turn and nothing is waited for
 	}
 	if len(a.pending) > walkBeside {
 		return a.untaken(a.first)
@@ -126,7 +126,7 @@ func (a *ask) walked() (spaces.Point, bool) {
 	if p, ok := a.opposite(made); ok && !a.taken(p) {
 		return p, true
 	}
-	return a.untaken(a.first[:min(len(a.first), walkSpread)]) // of these the start, too, where others came before it
+	return a.untaken(a.first[:min(len(a.first), walkSpread)]) // also the start, where others came before it
 }
 
 // untaken returns the first of the points that was not proposed yet.
