@@ -15,7 +15,7 @@ const lbotune = "github.com/lbotune/lbotune/"
 var mayImport = map[string][]string{
 	"bench":          nil,
 	"bench/images":   nil,
-	"bench/lbobench": {"bench/problems", "bench/yahpo", "optimizer", "spaces"},
+	"bench/lbobench": {"bench/problems", "examples/mnist-logreg/logreg", "bench/yahpo", "optimizer", "spaces"},
 	"bench/problems": {"examples/robot-push/push", "spaces"},
 	"bench/suites":   nil,
 	"bench/torture":  nil,

@@ -56,17 +56,16 @@ var floors = map[string]place{
 
 	"session":         {4, []string{"internal/shell", "internal/door", "study", "study/command", "study/pruner", "optimizer", "spaces", "parser", "runner", "journal"}},
 	"session/sharing": {4, []string{"internal/door"}},
-	"spec":            {4, []string{"runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
+	"spec":            {4, []string{"runner", "runner/slurm", "study/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/report": {5, []string{"study", "optimizer", "spaces"}},
-	"cmd/lbotune":                 {5, []string{"session/sharing", "internal/shell", "internal/door", "study/command", "spec", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "runner/slurm", "journal"}},
+	"cmd/lbotune":                 {5, []string{"session/sharing", "internal/shell", "internal/door", "study/command", "spec", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "journal"}},
 
 	"docs/images/terminal":       {0, nil},
 	"internal/testing/effort":    {0, nil},
 	"internal/testing/faultfs":   {0, []string{"journal"}},
 	"internal/testing/slurmtest": {0, nil},
 	"internal/testing/tempdir":   {0, nil},
-	"optimizer/optimizertest":    {0, []string{"optimizer", "spaces"}},
 	"runner/runnertest":          {0, []string{"runner", "internal/shell", "internal/testing/tempdir"}},
 }
 

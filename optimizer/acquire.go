@@ -49,7 +49,7 @@ func (a *ask) rule() rule {
 
 // globalScore is what to maximize over the whole cube.
 func (a *ask) globalScore() (score, error) {
-	return a.rule().score(a, a.view.target, a.view.bounds, a.set.Lipschitz)
+	return a.rule().score(a, a.view.target, a.view.surrogate.bounds, a.set.Lipschitz)
 }
 
 // boxScore is what to maximize in a box around a point, to improve upon target.
@@ -61,7 +61,7 @@ func withoutBounds(a *ask) (score, error) {
 
 // cutAtBounds caps a score by the bounds, whatever the setting.
 func cutAtBounds(f func(*ask, float64, *bounds, string) (score, error)) func(*ask) (score, error) {
-	return func(a *ask) (score, error) { return f(a, a.view.target, a.view.bounds, "clip") }
+	return func(a *ask) (score, error) { return f(a, a.view.target, a.view.surrogate.bounds, "clip") }
 }
 
 // pointwiseScore builds scores of an acquisition that looks at one point at a time,
@@ -91,8 +91,8 @@ func (a *ask) withFactors(s score) score {
 	for _, c := range a.view.limits.chances() {
 		factors = append(factors, c)
 	}
-	if a.guess != nil {
-		factors = append(factors, a.guess.after(len(a.y), a.set.DesignSize, a.x[a.best], a.guess.doubt(a)))
+	if a.lbo.guess != nil {
+		factors = append(factors, a.lbo.guess.after(len(a.past.y), a.set.DesignSize, a.past.x[a.past.best], a.lbo.guess.doubt(a)))
 	}
 	if len(factors) > 0 {
 		if !a.view.holds {
@@ -157,9 +157,5 @@ func (a *ask) beta() float64 {
 	if x, ok := a.set.Beta.Number(); ok {
 		return x
 	}
-	beta, err := acquisition.BetaRule(a.set.Beta.Word()).Beta(a.space.Len(), len(a.y)+len(a.pending))
-	if err != nil {
-		panic("optimizer: " + err.Error()) // Validate knows the same rules
-	}
-	return beta
+	return acquisition.Beta(a.set.Beta.Word(), a.past.space.Len(), len(a.past.y)+len(a.pending))
 }

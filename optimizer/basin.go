@@ -13,25 +13,25 @@ const (
 // which the posterior mean does not lead back to where the search has been.
 // Under noise the centre is the point with the largest posterior mean.
 func (a *ask) basin() (basin, bool) {
-	b := a.trust.basin
-	if a.finite != nil || b.centre < 0 {
+	b := a.lbo.trust.basin
+	if a.lbo.finite != nil || b.centre < 0 {
 		return b, false
 	}
-	if a.trust.settled {
-		if a.view.noisy() {
+	if a.lbo.trust.settled {
+		if a.view.surrogate.noisy() {
 			b.centre = a.byMean()
 		}
 		return b, b.centre >= 0
 	}
 	values := a.z()
-	order := orderBy(len(a.view.rows), func(k int) float64 { return -values[k] })
+	order := orderBy(len(a.view.surrogate.rows), func(k int) float64 { return -values[k] })
 	tried := 0
 	for _, k := range order {
-		i := a.view.rows[k]
-		if a.trust.inFinished(a.x[i]) {
+		i := a.view.surrogate.rows[k]
+		if a.lbo.trust.inFinished(a.past.x[i]) {
 			continue
 		}
-		if a.climbsElsewhere(a.x[i]) {
+		if a.climbsElsewhere(a.past.x[i]) {
 			if i == b.centre {
 				return b, true
 			}
@@ -47,11 +47,11 @@ func (a *ask) basin() (basin, bool) {
 // z returns the values of the view's rows in model units, under noise their
 // posterior means. Rows that break a limit come last.
 func (a *ask) z() []float64 {
-	values := pickFloats(a.view.z, a.view.rows)
-	if a.view.noisy() {
-		values = a.view.model.Fitted(nil)
+	values := pick(a.view.surrogate.z, a.view.surrogate.rows)
+	if a.view.surrogate.noisy() {
+		values = a.view.surrogate.model.Fitted(nil)
 	}
-	return a.view.limits.rank(values, a.view.rows)
+	return a.view.limits.rank(values, a.view.surrogate.rows)
 }
 
 // byMean returns the success with the largest posterior mean outside finished
@@ -59,7 +59,7 @@ func (a *ask) z() []float64 {
 func (a *ask) byMean() int {
 	best, top := -1, math.Inf(-1)
 	for k, v := range a.z() {
-		if i := a.view.rows[k]; v > top && !a.trust.inFinished(a.x[i]) {
+		if i := a.view.surrogate.rows[k]; v > top && !a.lbo.trust.inFinished(a.past.x[i]) {
 			best, top = i, v
 		}
 	}
@@ -69,10 +69,9 @@ func (a *ask) byMean() int {
 // climbsElsewhere follows the gradient of the posterior mean from x in short
 // steps and reports whether it comes to an end outside all finished boxes.
 func (a *ask) climbsElsewhere(x []float64) bool {
-	predictor := a.view.model.Predictor()
+	predictor := a.view.surrogate.model.Predictor()
 	p := append([]float64(nil), x...)
-	grad, free := make([]float64, len(p)), make([]bool, len(p))
-	a.dom.free(p, free)
+	grad, free := make([]float64, len(p)), a.dom.free(p)
 	value := math.Inf(-1)
 	for range climbSteps {
 		v := predictor.MeanGrad(p, grad)
@@ -81,8 +80,8 @@ func (a *ask) climbsElsewhere(x []float64) bool {
 		}
 		value = v
 		norm := 0.0
-		for j, g := range grad {
-			if free[j] && !(p[j] <= 0 && g < 0) && !(p[j] >= 1 && g > 0) {
+		for _, j := range free {
+			if g := grad[j]; !(p[j] <= 0 && g < 0) && !(p[j] >= 1 && g > 0) {
 				norm += g * g
 			} else {
 				grad[j] = 0
@@ -91,10 +90,10 @@ func (a *ask) climbsElsewhere(x []float64) bool {
 		if norm == 0 {
 			return true
 		}
-		for j, g := range grad {
-			p[j] = math.Min(math.Max(p[j]+climbStep*g/math.Sqrt(norm), 0), 1)
+		for _, j := range free {
+			p[j] = math.Min(math.Max(p[j]+climbStep*grad[j]/math.Sqrt(norm), 0), 1)
 		}
-		if a.trust.inFinished(p) {
+		if a.lbo.trust.inFinished(p) {
 			return false
 		}
 	}

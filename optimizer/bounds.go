@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
@@ -13,7 +12,7 @@ import (
 // the objective's own, and the bounds that it gives are carried through the
 // warp, which is increasing.
 type bounds struct {
-	*lipschitz.Bounds
+	cones    *lipschitz.Bounds
 	slope    float64    // the estimate before the schedule; 0 for a known constant
 	through  *warp.Warp // nil: the bounds are in model units
 	printed  bool       // bounds that cross stay as they are
@@ -32,29 +31,26 @@ const (
 
 // newBounds computes the bounds of what the surrogate knows; nil where the
 // settings switch them off.
-func (l *lbo) newBounds(s *surrogate) (*bounds, error) {
+func (l *lbo) newBounds(s *surrogate) *bounds {
 	if l.set.Lipschitz == off {
-		return nil, nil
+		return nil
 	}
-	x, z := pick(l.x, s.rows), pickFloats(s.z, s.rows)
+	x, z := pick(l.past.x, s.rows), pick(s.z, s.rows)
 	b := &bounds{printed: l.printed != nil}
 	if known := l.set.LipschitzConstant; known > 0 {
-		values := scaled(pickFloats(l.y, s.rows), s.unit)
-		noise := s.noise / math.Exp(s.warp.LogJacobian(median(values)))
+		values := scaled(pick(l.past.y, s.rows), s.unit)
+		noise := s.noise / math.Exp(s.warp.LogJacobian(warp.Median(values)))
 		b.through = &s.warp
-		b.Bounds = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)
+		b.cones = lipschitz.NewBounds(x, values, nil, known/s.unit, widening*noise)
 	} else {
-		var err error
-		if err = l.estimate(b, s, x, z); err != nil {
-			return nil, err
-		}
+		l.estimate(b, s, x, z)
 	}
 	l.survey(b, s)
-	return b, nil
+	return b
 }
 
 // estimate sets the slope and the bounds that follow from it.
-func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) error {
+func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) {
 	var scale []float64
 	if l.set.Metric == "ard" {
 		scale = s.fit.Hyper.Lengths()
@@ -69,18 +65,14 @@ func (l *lbo) estimate(b *bounds, s *surrogate, x [][]float64, z []float64) erro
 	}
 	b.slope = e.Slope()
 	if l.set.Estimator == "gradient" {
-		points := append(l.cubeSample(len(l.told), boundSamples), x...)
-		b.slope = math.Max(b.slope, s.model.Predictor().GradientBound(points, scale, 2))
+		points := append(l.cubeSample(len(l.past.told), boundSamples), x...)
+		b.slope = math.Max(b.slope, s.model.Predictor().GradientBound(points, scale))
 	}
-	factor, err := lipschitz.Schedule(l.set.Schedule).Multiplier(l.set.Kappa, len(l.y), l.space.Len())
-	if err != nil {
-		return fmt.Errorf("lipschitz bounds: %w", err)
-	}
-	if l.printed != nil && l.printed.Twice {
+	factor := lipschitz.Multiplier(l.set.Schedule, l.set.Kappa, len(l.past.y), l.past.space.Len())
+	if l.printed != nil && l.printed.twice {
 		factor /= s.slope(s.best)
 	}
-	b.Bounds = e.Bounds(factor*b.slope, widening*noise)
-	return nil
+	b.cones = e.Bounds(factor*b.slope, widening*noise)
 }
 
 // survey measures how much of the cube the bounds exclude. An estimate that
@@ -89,16 +81,16 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 	if b.printed {
 		return
 	}
-	sample := l.cubeSample(len(l.told), boundSamples)
+	sample := l.cubeSample(len(l.past.told), boundSamples)
 	if b.through != nil {
-		b.excluded = lipschitz.Excluded(b.Uppers(sample), s.warp.Inverse(s.best))
+		b.excluded = lipschitz.Excluded(b.cones.Uppers(sample), s.warp.Inverse(s.best))
 		box := l.dom.box()
-		largest, _ := b.MaxUpper(box.lo, box.up, certainty*b.L(), splits)
+		largest, _ := b.cones.MaxUpper(box.lo, box.up, certainty*b.cones.L(), splits)
 		b.largest = b.carry(largest)
 		return
 	}
 	var ups []float64
-	b.Bounds, ups = b.Loosen(sample, s.best, leastOpen)
+	b.cones, ups = b.cones.Loosen(sample, s.best, leastOpen)
 	b.excluded = lipschitz.Excluded(ups, s.best)
 	b.largest = l.largestUpper(b, sample, ups)
 }
@@ -106,7 +98,7 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 // largestUpper looks for the largest upper bound: at the sample, where it is ups, then
 // around its best points by ever smaller random steps.
 func (l *lbo) largestUpper(b *bounds, sample [][]float64, ups []float64) float64 {
-	rng := stream(l.seed, len(l.told), "largest bound")
+	rng := stream(l.past.seed, len(l.past.told), "largest bound")
 	top := math.Inf(-1)
 	order := orderBy(len(sample), func(i int) float64 { return -ups[i] })
 	for _, i := range order[:min(3, len(order))] {
@@ -124,7 +116,7 @@ func (l *lbo) largestUpper(b *bounds, sample [][]float64, ups []float64) float64
 
 // cubeSample draws n uniform points for what was told at that time.
 func (l *lbo) cubeSample(told, n int) [][]float64 {
-	rng := stream(l.seed, told, "cube sample")
+	rng := stream(l.past.seed, told, "cube sample")
 	sample := make([][]float64, n)
 	for i := range sample {
 		sample[i] = l.dom.uniform(rng)
@@ -147,9 +139,9 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 // own is at in the units of the values that the bounds were made of.
 func (b *bounds) own(x []float64) (lo, up float64) {
 	if b.printed {
-		return b.Lower(x, nil), b.Upper(x, nil)
+		return b.cones.Lower(x), b.cones.Upper(x)
 	}
-	lo, up, _ = b.At(x, nil, nil)
+	lo, up, _ = b.cones.At(x, nil, nil)
 	return lo, up
 }
 
@@ -158,7 +150,7 @@ func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
 	if b == nil {
 		return math.Inf(-1), math.Inf(1)
 	}
-	lo, up, _ = b.At(x, dlo, dup)
+	lo, up, _ = b.cones.At(x, dlo, dup)
 	if b.through == nil {
 		return lo, up
 	}
@@ -186,7 +178,7 @@ func (b *bounds) carryGrad(y float64, g []float64) {
 
 // note describes the bounds.
 func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
-	n := &LipschitzNote{Slope: b.slope, Constant: b.L(), Excluded: b.excluded, Stated: b.through != nil}
+	n := &LipschitzNote{Slope: b.slope, Constant: b.cones.L(), Excluded: b.excluded, Stated: b.through != nil}
 	if gap := s.value(b.largest) - best; !math.IsInf(gap, 0) && !math.IsNaN(gap) {
 		gap = math.Max(gap, 0)
 		n.Gap = &gap

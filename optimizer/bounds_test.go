@@ -21,19 +21,19 @@ func TestExcludedShareAllowsForNoise(t *testing.T) {
 		}
 		l := o.(*lbo)
 		study(t, l, 12, hill(0.3, 0.6))
-		s, err := l.surrogate()
+		s, err := l.surrogate(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		constant := s.bounds.L()
+		constant := s.bounds.cones.L()
 		if s.bounds.through != nil { // it is of the values, which the warp divides by their deviation
 			constant *= math.Exp(s.warp.LogJacobian(0))
 		}
 		share := func(noise float64) float64 {
 			n := 0
-			for _, p := range l.cubeSample(len(l.told), boundSamples) {
+			for _, p := range l.cubeSample(len(l.past.told), boundSamples) {
 				up := math.Inf(1)
-				for i, x := range l.x {
+				for i, x := range l.past.x {
 					up = math.Min(up, s.z[i]+2*noise+constant*spaces.Distance(p, x))
 				}
 				if up < s.best {

@@ -11,10 +11,10 @@ func (a *ask) boxStep() (Proposal, bool) {
 		return Proposal{}, false
 	}
 	c := basin.centre
-	x, r := a.x[c], basin.box
+	x, r := a.past.x[c], basin.box
 	region := wholeCube(len(x))
 	region.base = x
-	for j, ratio := range a.view.relativeLengths() {
+	for j, ratio := range a.view.surrogate.relativeLengths() {
 		half := 0.5 * r * ratio
 		region.lo[j] = math.Max(0, x[j]-half)
 		region.up[j] = math.Min(1, x[j]+half)
@@ -33,17 +33,16 @@ func (a *ask) boxStep() (Proposal, bool) {
 	if len(ends) == 0 || a.view.flat.holds(ends[0].x) {
 		return Proposal{}, false
 	}
-	a.describe(ends[0].x)
-	a.memory.Step = &trustStep{Centre: a.history.trial[c], New: !a.trust.settled, Radius: r, Told: len(a.told)}
-	return a.proposal(ends[0].x, OriginBox, "largest acquisition near the best point"), true
+	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: r, Told: len(a.past.told)}
+	return a.described(ends[0].x, OriginBox, "largest acquisition near the best point"), true
 }
 
 // centreValue is the value of success c that a local step must improve upon.
 func (a *ask) centreValue(c int) float64 {
-	if a.view.noisy() {
-		return a.view.model.Predictor().Mean(a.x[c])
+	if a.view.surrogate.noisy() {
+		return a.view.surrogate.model.Predictor().Mean(a.past.x[c])
 	}
-	return a.view.z[c]
+	return a.view.surrogate.z[c]
 }
 
 // relativeLengths are the length scales over their geometric mean, within a

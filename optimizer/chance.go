@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -54,22 +55,22 @@ const (
 // (failed), and so near what happened close by and, far from all trials, near the share
 // of successes: the search can come back to where little was tried. It is nil as long as
 // nothing has failed, and depends on the told trials alone.
-func (l *lbo) successModel() (*chance, error) {
-	if len(l.failed) == 0 {
+func (l *lbo) successModel(ctx context.Context) (*chance, error) {
+	if len(l.past.failed) == 0 {
 		return nil, nil
 	}
-	if l.success != nil && l.successAt == len(l.told) {
+	if l.success != nil && l.successAt == len(l.past.told) {
 		return l.success, nil
 	}
-	n := len(l.told)
+	n := len(l.past.told)
 	x, labels := make([][]float64, n), make([]float64, n)
-	for i, o := range l.told {
+	for i, o := range l.past.told {
 		x[i], labels[i] = o.Proposal.Point, 1
 		if o.unexplained() {
 			labels[i] = -1
 		}
 	}
-	model, err := l.regress(x, labels, successPrior(l.space.Len()), successNoise)
+	model, err := l.regress(ctx, x, labels, successPrior(l.past.space.Len()), successNoise)
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
@@ -89,28 +90,28 @@ func successPrior(d int) gp.Prior {
 }
 
 // regress models labels, or values that were standardized, at points.
-func (l *lbo) regress(x [][]float64, z []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
+func (l *lbo) regress(ctx context.Context, x [][]float64, z []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
 	n := len(x)
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
 	m := n - n%max(1, n/lessOften)
-	set := gp.NewSettings(l.space.Dim())
+	set := gp.NewSettings(l.past.space.Dim())
 	set.Prior = prior
 	set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
 	rows := gp.Subset(x[:m], z[:m], successLimit, nil)
-	fit, err := gp.Fit(pick(x, rows), pickFloats(z, rows), nil, set)
+	fit, err := gp.Fit(ctx, pick(x, rows), pick(z, rows), nil, set)
 	if err != nil {
 		return nil, err
 	}
 	for i := m; i < n; i++ {
 		rows = append(rows, i)
 	}
-	return gp.New(pick(x, rows), pickFloats(z, rows), fit.Hyper)
+	return gp.New(pick(x, rows), pick(z, rows), fit.Hyper)
 }
 
 // caution is 1 plus fifty times the share of failures among the last trials.
 func (l *lbo) caution() float64 {
-	recent := l.told[max(0, len(l.told)-cautionSpan):]
+	recent := l.past.told[max(0, len(l.past.told)-cautionSpan):]
 	failures := 0.0
 	for _, o := range recent {
 		if o.unexplained() {
@@ -124,10 +125,6 @@ func (l *lbo) caution() float64 {
 // diverges, every step towards the better one is as likely as not to fail. Once carefulAfter
 // of the last recentTrials trials have failed, and the designs of the beginning are carefulFrom
 // times over, proposals keep to where a trial succeeds with the probability sure.
-//
-// On 40 surfaces that rise towards a border that nothing was tuned on, in 1 to 5 dimensions,
-// 59 % of the trials 21 to 40 failed before, and 16 % with it; the best value misses the best
-// possible one by 1.3 % of the range instead of 2.2 % on average.
 const (
 	recentTrials = 12
 	carefulAfter = 2
@@ -137,15 +134,17 @@ const (
 
 // besideBest reports whether a point shares the levels of the best one: what fails among
 // others is no edge that the search is working at.
-func (l *lbo) besideBest(p []float64) bool { return l.best >= 0 && l.dom.alike(p, l.x[l.best]) }
+func (l *lbo) besideBest(p []float64) bool {
+	return l.past.best >= 0 && l.dom.alike(p, l.past.x[l.past.best])
+}
 
 // careful reports whether trials have failed so often that no more is to be risked.
 func (l *lbo) careful() bool {
-	if len(l.told) < carefulFrom*l.set.DesignSize {
+	if len(l.past.told) < carefulFrom*l.set.DesignSize {
 		return false
 	}
 	failures := 0
-	for _, o := range l.told[max(0, len(l.told)-recentTrials):] {
+	for _, o := range l.past.told[max(0, len(l.past.told)-recentTrials):] {
 		if o.unexplained() && l.besideBest(o.Proposal.Point) {
 			failures++
 		}
@@ -171,10 +170,7 @@ func (s *chance) weight(x []float64) float64 {
 
 // escapeCaution is the least power to which p(x) is taken where the Lipschitz bound
 // alone decides. No value bounds the objective where trials fail, so that the room
-// for a better one is largest there. On surfaces a third of which fails, 5, 5 and 17 %
-// of the escapes failed with 8 in 2, 5 and 9 dimensions, and 3, 5 and 14 % with 16, with
-// the same best values (the last 60 of 120 trials, 10 seeds that nothing was tuned on);
-// 32 gained nothing more.
+// for a better one is largest there.
 const escapeCaution = 16
 
 // escapeWeight is the weight with at least that caution.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -32,12 +33,12 @@ type suspect struct {
 }
 
 // distrust begins anew where a study's results are contradicted, and returns which ones are.
-func (l *lbo) distrust() ([]int, error) {
-	if !slices.ContainsFunc(l.earlier, func(e Earlier) bool { return e.Same }) || l.objectives > 1 {
+func (l *lbo) distrust(ctx context.Context) ([]int, error) {
+	if !slices.ContainsFunc(l.earlier, func(e Earlier) bool { return e.Same }) || l.past.objectives > 1 {
 		return l.contradicted, nil
 	}
 	var own []int
-	for i, trial := range l.trial {
+	for i, trial := range l.past.trial {
 		if trial > 0 && len(own) < mostSuspects {
 			own = append(own, i)
 		}
@@ -53,15 +54,19 @@ func (l *lbo) distrust() ([]int, error) {
 				continue
 			}
 			x, y := e.successes()
-			if _, s, err := l.alone(number, x, y); err == nil { // else there are too few for a model
+			if _, s, err := l.alone(ctx, number, x, y); err == nil { // else there are too few for a model
 				l.suspects = append(l.suspects, &suspect{number: number, model: s, predict: s.model.Predictor()})
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			l.suspects = nil
+			return nil, err
 		}
 	}
 	for _, s := range l.suspects {
 		for ; s.n < len(own) && !s.contradicted(); s.n++ {
-			mu, variance := s.predict.Predict(l.x[own[s.n]])
-			z := s.model.warp.Apply(l.raw[own[s.n]] / s.model.unit)
+			mu, variance := s.predict.Predict(l.past.x[own[s.n]])
+			z := s.model.warp.Apply(l.past.raw[own[s.n]] / s.model.unit)
 			if sd := math.Sqrt(unsureBy*unsureBy*variance + s.model.noise*s.model.noise + noisySD*noisySD); !(math.Abs(z-mu) <= farSD*sd) {
 				s.far++
 			}
@@ -75,15 +80,15 @@ func (l *lbo) distrust() ([]int, error) {
 	}
 	wrong = append(wrong, l.contradicted...)
 	slices.Sort(wrong)
-	fresh := newLBO(newHistory(l.space, l.seed), l.set)
+	fresh := newLBO(newHistory(l.past.space, l.past.seed), l.set)
 	earlier := slices.Clone(l.earlier)
 	for _, k := range wrong {
 		earlier[k].Same = false
 	}
-	if err := fresh.inherit(earlier); err != nil {
+	if err := fresh.inherit(ctx, earlier); err != nil {
 		return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
 	}
-	for _, o := range l.told {
+	for _, o := range l.past.told {
 		if o.Trial <= 0 {
 			continue
 		}

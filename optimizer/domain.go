@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -59,18 +61,19 @@ func (d *domain) box() region {
 	return r
 }
 
-// free marks the coordinates that a gradient may move at p.
-func (d *domain) free(p []float64, mask []bool) {
-	if d.plain {
-		for j := range mask {
-			mask[j] = true
-		}
-		return
+// free lists the coordinates that a gradient may move at p.
+func (d *domain) free(p []float64) []int {
+	free := make([]int, 0, len(p))
+	var active []bool
+	if !d.plain {
+		active = d.active(p)
 	}
-	active := d.active(p)
 	for j, c := range d.space.Coords() {
-		mask[j] = active[c.Param] && gradual(c)
+		if d.plain || active[c.Param] && gradual(c) {
+			free = append(free, j)
+		}
 	}
+	return free
 }
 
 // gradual reports whether a gradient may move the coordinate.
@@ -222,10 +225,4 @@ func (d *domain) alike(a, b []float64) bool {
 }
 
 // chebyshev is the distance in the maximum norm.
-func chebyshev(a, b []float64) float64 {
-	m := 0.0
-	for j := range a {
-		m = math.Max(m, math.Abs(a[j]-b[j]))
-	}
-	return m
-}
+func chebyshev(a, b []float64) float64 { return floats.Distance(a, b, math.Inf(1)) }

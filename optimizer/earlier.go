@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -69,13 +70,21 @@ const (
 
 // inherit takes over what earlier studies have found. Results of the same objective are
 // told under negative numbers.
-func (l *lbo) inherit(earlier []Earlier) error {
+func (l *lbo) inherit(ctx context.Context, earlier []Earlier) error {
 	l.earlier = earlier
 	for i, e := range earlier {
 		if len(e.Points) != len(e.Values) {
 			return fmt.Errorf("earlier study %d: %d points but %d values", i+1, len(e.Points), len(e.Values))
 		}
-		if err := l.inheritOne(i, e); err != nil {
+		for k, p := range e.Points {
+			if err := checkPoint(l.past.space, p); err != nil {
+				return fmt.Errorf("earlier study %d, result %d: %w", i+1, k+1, err)
+			}
+			if math.IsInf(e.Values[k], 0) {
+				return fmt.Errorf("earlier study %d, result %d: the value is %v", i+1, k+1, e.Values[k])
+			}
+		}
+		if err := l.inheritOne(ctx, i, e); err != nil {
 			return fmt.Errorf("earlier study %d: %w", i+1, err)
 		}
 	}
@@ -92,11 +101,11 @@ func (l *lbo) inherit(earlier []Earlier) error {
 // 2ε²: times the number of pairs, kinChance. A single study has none to disagree.
 func (l *lbo) compare() {
 	below := make([][]float64, len(l.kin)) // the share that study i puts below the best of study j
-	us := sobol.Scrambled(l.space.Len(), l.seed).Points(0, kinSample)
+	us := sobol.Scrambled(l.past.space.Len(), l.past.seed).Points(0, kinSample)
 	for i, k := range l.kin {
 		values := make([]float64, len(us))
 		for j, u := range us {
-			values[j] = k.mean.Value(l.space.FromUniform(u))
+			values[j] = k.mean.Value(l.past.space.FromUniform(u))
 		}
 		slices.Sort(values)
 		for _, o := range l.kin {
@@ -125,13 +134,13 @@ func (l *lbo) related(n int) []*kin {
 	sum, early := 0.0, min(n, kinEarly*l.set.DesignSize)
 	for _, k := range l.kin {
 		for i := len(k.at); i < n; i++ {
-			k.at = append(k.at, k.mean.Value(l.x[i]))
+			k.at = append(k.at, k.mean.Value(l.past.x[i]))
 		}
-		if tau, sd := kendall(k.at[:early], l.y[:early]); tau > kinSure*sd {
+		if tau, sd := kendall(k.at[:early], l.past.y[:early]); tau > kinSure*sd {
 			alone = append(alone, k)
 		}
 		if k.agreed {
-			tau, _ := kendall(k.at[:n], l.y[:n])
+			tau, _ := kendall(k.at[:n], l.past.y[:n])
 			together, sum = append(together, k), sum+tau
 		}
 	}
@@ -141,14 +150,14 @@ func (l *lbo) related(n int) []*kin {
 	return alone
 }
 
-func (l *lbo) inheritOne(number int, e Earlier) error {
+func (l *lbo) inheritOne(ctx context.Context, number int, e Earlier) error {
 	if !e.Same {
-		k, err := l.newKin(number, e)
+		k, err := l.newKin(ctx, number, e)
 		l.kin = append(l.kin, k)
 		return err
 	}
 	for i, p := range e.Points {
-		o := Observation{Trial: -len(l.told) - 1, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Failed}
+		o := Observation{Trial: -len(l.past.told) - 1, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Failed}
 		if v := e.Values[i]; !math.IsNaN(v) {
 			o.Status, o.Values = Succeeded, []float64{v}
 		}
@@ -170,38 +179,42 @@ func (e Earlier) successes() (x [][]float64, y []float64) {
 }
 
 // alone is an optimizer that knows nothing but the successes of one earlier study, and its model.
-func (l *lbo) alone(number int, x [][]float64, y []float64) (*lbo, *surrogate, error) {
+func (l *lbo) alone(ctx context.Context, number int, x [][]float64, y []float64) (*lbo, *surrogate, error) {
 	if len(y) < leastKin {
 		return nil, nil, fmt.Errorf("%d results are too few for a model; want at least %d", len(y), leastKin)
 	}
 	set := l.set
 	set.Lipschitz, set.Hyperparameters, set.Noise = off, "map", Settings{}.Noise
-	part := newLBO(newHistory(l.space, mix(l.seed^uint64(number+1))), set)
+	part := newLBO(newHistory(l.past.space, mix(l.past.seed^uint64(number+1))), set)
 	for _, i := range gp.Subset(x, y, kinLimit, nil) {
 		o := Observation{Trial: i + 1, Proposal: Proposal{Point: x[i], Origin: OriginGiven}, Status: Succeeded, Values: y[i : i+1]}
 		if err := part.Tell(o); err != nil {
 			return nil, nil, err
 		}
 	}
-	s, err := part.surrogate()
+	s, err := part.surrogate(ctx)
 	return part, s, err
 }
 
-func (l *lbo) newKin(number int, e Earlier) (*kin, error) {
+func (l *lbo) newKin(ctx context.Context, number int, e Earlier) (*kin, error) {
 	x, y := e.successes()
-	part, s, err := l.alone(number, x, y)
+	part, s, err := l.alone(ctx, number, x, y)
 	if err != nil {
 		return nil, err
 	}
 	k := &kin{mean: s.model.Mean()}
-	a := &ask{lbo: part, view: &view{surrogate: s}}
+	a, err := part.newAsk(ctx, Query{})
+	if err != nil {
+		return nil, err
+	}
+	a.view = &view{surrogate: s}
 	if local := a.neighbourhood(s.bestRow); local != nil {
 		if k.shape, err = quadratic.Fit(local.x, local.y, local.centre); err != nil {
 			k.shape = nil // too few points
 		}
 	}
 	for _, i := range orderBy(len(y), func(i int) float64 { return -y[i] }) {
-		if p := l.space.Snap(x[i]); len(k.best) < kinBest && l.space.Allows(p) {
+		if p := l.past.space.Snap(x[i]); len(k.best) < kinBest && l.past.space.Allows(p) {
 			k.best = append(k.best, p)
 		}
 	}
@@ -250,7 +263,7 @@ type blend struct {
 // shapes are the quadratics in d coordinates of the earlier studies in the prior mean, unless
 // steps in the basin have not improved for a while.
 func (a *ask) shapes(b basin, d int) (out []*quadratic.Model) {
-	mean, ok := a.view.prior.(*blend)
+	mean, ok := a.view.surrogate.prior.(*blend)
 	if !ok || b.misses >= kinMisses {
 		return nil
 	}
@@ -264,16 +277,16 @@ func (a *ask) shapes(b basin, d int) (out []*quadratic.Model) {
 
 // priorMean is the prior mean of the model of the first successes, whose values in model
 // units are z; nil if no earlier study speaks for it.
-func (l *lbo) priorMean(z []float64) gp.Function {
+func (l *lbo) priorMean(ctx context.Context, z []float64) gp.Function {
 	b, total, f := &blend{}, 0.0, make([]float64, len(z))
 	if len(z) < leastKin {
 		return nil
 	}
 	for _, k := range l.related(len(z)) {
-		by := l.align(k.mean, z)
+		by := l.align(ctx, k.mean, z)
 		at := make([]float64, len(z))
 		for i := range at {
-			at[i] = k.mean.Value(floats.SubTo(make([]float64, len(by)), l.x[i], by))
+			at[i] = k.mean.Value(floats.SubTo(make([]float64, len(by)), l.past.x[i], by))
 		}
 		if w := math.Pow(agreement(at, z), kinFocus); w > 0 {
 			b.of, b.by, b.weights, total = append(b.of, k.mean), append(b.by, by), append(b.weights, w), total+w
@@ -299,13 +312,14 @@ func (l *lbo) priorMean(z []float64) gp.Function {
 // align returns how far f is to be moved, such that its values at the successes go with z:
 // the maximum of −n/2 ln(1 − r²), the likelihood of a linear relation with correlation r,
 // and of a normal prior.
-func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
-	n, d := float64(len(z)), l.space.Dim()
+func (l *lbo) align(ctx context.Context, f *gp.Draw, z []float64) []float64 {
+	n, d := float64(len(z)), l.past.space.Dim()
 	far := slices.Repeat([]float64{2 * kinMoves}, d)
 	near := slices.Repeat([]float64{-2 * kinMoves}, d)
-	fixed := make([]bool, d)
-	for j, c := range l.space.Coords() {
-		fixed[j] = !gradual(c)
+	for j, c := range l.past.space.Coords() {
+		if !gradual(c) {
+			near[j], far[j] = 0, 0
+		}
 	}
 	zc := slices.Clone(z)
 	floats.AddConst(-stat.Mean(z, nil), zc)
@@ -313,10 +327,10 @@ func (l *lbo) align(f *gp.Draw, z []float64) []float64 {
 	for i := range grads {
 		grads[i] = make([]float64, d)
 	}
-	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2, Fixed: fixed}).
-		Maximize(func(by, grad []float64) float64 {
+	end := maximize.New(near, far, maximize.Settings{MaxIterations: 30, GainTol: 1e-4, FirstStep: kinMoves / 2}).
+		Maximize(ctx, func(by, grad []float64) float64 {
 			for i := range at {
-				at[i] = f.ValueGrad(floats.SubTo(x, l.x[i], by), grads[i])
+				at[i] = f.ValueGrad(floats.SubTo(x, l.past.x[i], by), grads[i])
 			}
 			floats.AddConst(-stat.Mean(at, nil), at)
 			ff, zz := floats.Dot(at, at)+1e-9, floats.Dot(zc, zc)+1e-9

@@ -53,7 +53,7 @@ func study(t *testing.T, l *lbo, n int, f func([]float64) float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 8))
 	for k := 1; k <= n; k++ {
-		p := l.space.Draw(rng)
+		p := l.past.space.Draw(rng)
 		o := Observation{Trial: k, Proposal: Proposal{Point: p, Origin: OriginGiven}, Status: Succeeded, Values: []float64{f(p)}}
 		if err := l.Tell(o); err != nil {
 			t.Fatal(err)
@@ -84,11 +84,11 @@ func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 
 	l := heir(t, unlike, like, earlierOf(space, 200, hill(0.3, 0.6)))
 	study(t, l, 12, target)
-	s, err := l.surrogate()
+	s, err := l.surrogate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, ok := l.priorMean(s.z).(*blend)
+	b, ok := l.priorMean(t.Context(), s.z).(*blend)
 	if !ok {
 		t.Fatal("there is no prior mean")
 	}
@@ -98,7 +98,7 @@ func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 	// The model knows the way to the top, where nothing was tried.
 	alone := heir(t)
 	study(t, alone, 12, target)
-	plain, err := alone.surrogate()
+	plain, err := alone.surrogate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +114,10 @@ func TestPriorMeanFollowsWhoAgrees(t *testing.T) {
 
 	l = heir(t, unlike)
 	study(t, l, 12, target)
-	if s, err = l.surrogate(); err != nil {
+	if s, err = l.surrogate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if m := l.priorMean(s.z); m != nil {
+	if m := l.priorMean(t.Context(), s.z); m != nil {
 		t.Errorf("a study whose ranks disagree has the prior mean %v", m)
 	}
 	p := []float64{0.2, 0.9}
@@ -131,7 +131,7 @@ func TestGradientOfThePriorMean(t *testing.T) {
 	l := heir(t, earlierOf(space, 20, hill(0.3, 0.6)), earlierOf(space, 30, hill(0.5, 0.4)))
 	l.kin[0].agreed, l.kin[1].agreed = true, true
 	study(t, l, 15, hill(0.4, 0.5))
-	b, ok := l.priorMean(l.y).(*blend)
+	b, ok := l.priorMean(t.Context(), l.past.y).(*blend)
 	if !ok || len(b.of) != 2 || floats.Norm(b.by[0], 1) == 0 {
 		t.Fatalf("the prior mean is %v; want a blend of two", b)
 	}
@@ -234,7 +234,7 @@ func TestAlign(t *testing.T) {
 		return func(p []float64) float64 { return 5 * hill(0.3, 0.6)([]float64{p[0] - a, p[1] - b}) }
 	}
 	study(t, l, 20, bare(0.08, -0.06))
-	by := l.align(l.kin[0].mean, l.y)
+	by := l.align(t.Context(), l.kin[0].mean, l.past.y)
 	if math.Abs(by[0]-0.08) > 0.02 || math.Abs(by[1]+0.06) > 0.02 {
 		t.Errorf("moved by %v, want about [0.08 -0.06]", by)
 	}

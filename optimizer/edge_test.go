@@ -8,7 +8,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -91,7 +90,7 @@ func (c cliff) climb(t *testing.T, seed uint64, trials int) (failures, miss floa
 		t.Fatal(err)
 	}
 	best := math.Inf(-1)
-	for k, o := range optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), trials, c.f) {
+	for k, o := range runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), trials, c.f) {
 		if o.Status == optimizer.Succeeded {
 			best = math.Max(best, o.Value())
 		} else if k >= trials/2 {

@@ -79,7 +79,7 @@ const (
 
 // Explain implements Explainer.
 func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Explanation, error) {
-	if _, err := l.distrust(); err != nil {
+	if _, err := l.distrust(ctx); err != nil {
 		return Explanation{}, err
 	}
 	a, snapped, err := l.lookAt(ctx, q, points)
@@ -87,9 +87,12 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 		return Explanation{}, err
 	}
 	v := a.view
-	e := Explanation{Best: v.value(v.best), Warp: v.fit.Warp, Lengths: v.fit.Hyper.Lengths(),
-		Noise: v.slope(v.best) * v.noise, Lipschitz: a.note.Lipschitz}
+	e := Explanation{Best: v.surrogate.value(v.surrogate.best), Warp: v.surrogate.fit.Warp, Lengths: v.surrogate.fit.Hyper.Lengths(),
+		Noise: v.surrogate.slope(v.surrogate.best) * v.surrogate.noise, Lipschitz: a.note.Lipschitz}
 	e.Beliefs, err = a.beliefs(snapped)
+	if ended := ctx.Err(); ended != nil {
+		return Explanation{}, ended
+	}
 	return e, err
 }
 
@@ -98,20 +101,20 @@ func (l *lbo) lookAt(ctx context.Context, q Query, points []spaces.Point) (*ask,
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if l.objectives > 1 {
+	if l.past.objectives > 1 {
 		return nil, nil, ErrSeveral
 	}
-	if len(l.y) < leastForModel {
+	if len(l.past.y) < leastForModel {
 		return nil, nil, ErrNoModel
 	}
 	snapped := make([][]float64, len(points))
 	for i, p := range points {
-		if err := checkPoint(l.space, p); err != nil {
+		if err := checkPoint(l.past.space, p); err != nil {
 			return nil, nil, fmt.Errorf("explaining point %d: %w", i+1, err)
 		}
-		snapped[i] = l.space.Snap(p)
+		snapped[i] = l.past.space.Snap(p)
 	}
-	a, err := l.newAsk(q)
+	a, err := l.newAsk(ctx, q)
 	if err == nil {
 		err = a.look()
 	}
@@ -124,26 +127,25 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 	if err != nil {
 		return nil, err
 	}
-	worth := make([]float64, len(points))
-	f.batch(points, worth)
+	worth := evaluate(a.ctx, f, points)
 	mean, variance := a.posterior(points)
 	out := make([]Belief, len(points))
 	v := a.view
 	for i, x := range points {
 		mu, sigma := mean[i], math.Sqrt(variance[i])
-		b := Belief{Mean: v.value(mu), SD: (v.value(mu+sigma) - v.value(mu-sigma)) / 2,
-			Low: v.value(mu - bandBelow*sigma), High: v.value(mu + bandAbove*sigma),
+		b := Belief{Mean: v.surrogate.value(mu), SD: (v.surrogate.value(mu+sigma) - v.surrogate.value(mu-sigma)) / 2,
+			Low: v.surrogate.value(mu - bandBelow*sigma), High: v.surrogate.value(mu + bandAbove*sigma),
 			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Feasible: v.limits.probability(x), Acquisition: worth[i]}
-		if v.bounds != nil {
-			lo, up := v.bounds.own(x)
-			best := v.best
-			if v.bounds.through != nil {
-				best = v.bounds.through.Inverse(best)
-				b.Lower, b.Upper = lo*v.unit, up*v.unit // a warp ends somewhere, they don't
+		if v.surrogate.bounds != nil {
+			lo, up := v.surrogate.bounds.own(x)
+			best := v.surrogate.best
+			if v.surrogate.bounds.through != nil {
+				best = v.surrogate.bounds.through.Inverse(best)
+				b.Lower, b.Upper = lo*v.surrogate.unit, up*v.surrogate.unit // a warp ends somewhere, they don't
 			} else {
-				b.Lower, b.Upper = v.value(lo), v.value(up)
+				b.Lower, b.Upper = v.surrogate.value(lo), v.surrogate.value(up)
 			}
-			b.ExcludedBelow = v.bounds.ExcludedBelow(x, best)
+			b.ExcludedBelow = v.surrogate.bounds.cones.ExcludedBelow(x, best)
 		}
 		out[i] = b
 	}

@@ -29,14 +29,13 @@ func (a *ask) explore() (Proposal, error) {
 // could be left to gain.
 func (a *ask) escape(reason string) (Proposal, error) {
 	rng := a.rng("escape")
-	b := a.view.bounds
+	b := a.view.surrogate.bounds
 	if b == nil {
-		p, err := a.spread()
-		return a.proposal(p, OriginExplore, "far from all points: %s", reason), err
+		return a.spread(OriginExplore, "far from all points: %s", reason)
 	}
 	// What a pending trial will say is not known, but it will say it there. Many
 	// leave less room between them.
-	d := float64(a.space.Len())
+	d := float64(a.past.space.Len())
 	distance := math.Min(apart*math.Sqrt(d), 0.5*math.Pow(float64(len(a.pending)+1), -1/d))
 	var points [][]float64
 	var room []float64
@@ -67,8 +66,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	}
 	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
 		if p := points[i]; !a.taken(p) {
-			a.describe(p)
-			return a.proposal(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+			return a.described(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
 		}
 	}
 	return a.anything(reason)
@@ -83,11 +81,10 @@ func (a *ask) exploreRandom() (Proposal, error) {
 		if a.taken(p) || rng.Float64() > a.view.success.weight(p)*a.view.limits.probability(p) {
 			continue
 		}
-		if _, up := a.view.bounds.at(p); a.view.holds && up < a.view.target {
+		if _, up := a.view.surrogate.bounds.at(p); a.view.holds && up < a.view.target {
 			continue
 		}
-		a.describe(p)
-		return a.proposal(p, OriginExplore, "uniform within the Lipschitz bounds"), nil
+		return a.described(p, OriginExplore, "uniform within the Lipschitz bounds"), nil
 	}
 	return a.anything("no draw fell within the Lipschitz bounds")
 }

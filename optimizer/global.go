@@ -6,6 +6,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // global maximizes the acquisition over the whole cube, and outside of what is closed
@@ -16,7 +17,7 @@ func (a *ask) global() (Proposal, error) {
 	if p, ok := a.stretch(); ok {
 		return p, nil
 	}
-	if a.printed != nil {
+	if a.lbo.printed != nil {
 		return a.printedGlobal()
 	}
 	f, err := a.globalScore()
@@ -44,8 +45,7 @@ func (a *ask) global() (Proposal, error) {
 		}
 	}
 	best := ends[0].x
-	a.describe(best)
-	return a.proposal(best, OriginModel, "%s", why), nil
+	return a.described(best, OriginModel, "%s", why), nil
 }
 
 // offPlateaus maximizes f where the model's data does not say that a trial would repeat a
@@ -67,15 +67,15 @@ const endgameGain = 1e-3
 // where nothing is left to gain, and around a centre whose last digits the quadratic
 // model is working out, where it would be a second local one.
 func (a *ask) closed() func([]float64) bool {
-	t := &a.trust
+	t := &a.lbo.trust
 	if a.set.Local != on {
 		return func([]float64) bool { return false }
 	}
-	if !t.settled || t.centre < 0 || t.promise == 0 || t.misses > 2 || a.view.noisy() ||
-		t.promise >= endgameGain*(a.y[a.best]-median(a.y)) {
+	if !t.settled || t.basin.centre < 0 || t.basin.promise == 0 || t.basin.misses > 2 || a.view.surrogate.noisy() ||
+		t.basin.promise >= endgameGain*(a.past.y[a.past.best]-warp.Median(a.past.y)) {
 		return t.inFinished
 	}
-	centre := a.x[t.centre]
+	centre := a.past.x[t.basin.centre]
 	return func(p []float64) bool { return chebyshev(p, centre) <= finishedRadius || t.inFinished(p) }
 }
 
@@ -85,7 +85,7 @@ const directEvaluations = 2000
 // maximize searches the whole cube, or lists it where it is small, and returns
 // what it found, the best first.
 func (a *ask) maximize(f score) []found {
-	if a.finite != nil {
+	if a.lbo.finite != nil {
 		return a.list(f)
 	}
 	if a.set.Maximizer == "direct" {
@@ -93,27 +93,26 @@ func (a *ask) maximize(f score) []found {
 			return []found{end}
 		}
 	}
-	return a.view.searcher.search(f, wholeCube(a.space.Dim()), a.rng("global"))
+	return a.view.searcher.search(f, wholeCube(a.past.space.Dim()), a.rng("global"))
 }
 
 // divide searches by DIRECT, with one coordinate for each parameter.
 func (a *ask) divide(f score) found {
-	one := wholeCube(a.space.Len())
-	r := maximize.Direct(func(u []float64) float64 { return f.at(a.space.FromUniform(u), nil) }, one.lo, one.up,
-		maximize.DirectSettings{MaxEvaluations: directEvaluations, LocallyBiased: true})
-	return found{a.space.FromUniform(r.X), r.F}
+	one := wholeCube(a.past.space.Len())
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(a.past.space.FromUniform(u), nil) }, one.lo, one.up,
+		directEvaluations)
+	return found{a.past.space.FromUniform(r.X), r.F}
 }
 
 // list evaluates all of a small space that is not taken.
 func (a *ask) list(f score) []found {
 	var left [][]float64
-	for _, p := range a.finite {
+	for _, p := range a.lbo.finite {
 		if !a.taken(p) {
 			left = append(left, p)
 		}
 	}
-	values := make([]float64, len(left))
-	f.batch(left, values)
+	values := evaluate(a.ctx, f, left)
 	var ends []found
 	for _, i := range orderBy(len(left), func(i int) float64 { return -values[i] }) {
 		if !math.IsNaN(values[i]) && !math.IsInf(values[i], -1) {
@@ -135,9 +134,9 @@ func (a *ask) anything(why string) (Proposal, error) {
 	return a.proposal(p, OriginFallback, "uniform: %s", why), nil
 }
 
-// describe notes what the model says about the point.
-func (a *ask) describe(x []float64) {
-	if m := a.view.value(a.view.models[0].Predictor().Mean(x)); !math.IsInf(m, 0) && !math.IsNaN(m) {
+// described is proposal, and notes what the model says about the point.
+func (a *ask) described(x []float64, origin Origin, why string, args ...any) Proposal {
+	if m := a.view.surrogate.value(a.view.models[0].Predictor().Mean(x)); !math.IsInf(m, 0) && !math.IsNaN(m) {
 		a.note.Expected = &m
 	}
 	if a.view.success != nil {
@@ -146,4 +145,5 @@ func (a *ask) describe(x []float64) {
 	if a.view.limits != nil {
 		a.note.Feasible = a.view.limits.probability(x)
 	}
+	return a.proposal(x, origin, why, args...)
 }

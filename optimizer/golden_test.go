@@ -5,11 +5,10 @@ import (
 	"flag"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"golang.org/x/sys/cpu"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -17,12 +16,23 @@ import (
 
 var updateGolden = flag.Bool("update-golden", false, "record the proposals anew; only with a reason")
 
+// recordsByKernel are the folders of the records, by optimizer.Kernel.
+func recordsByKernel() map[string]string {
+	return map[string]string{"amd64+avx2+fma": "vectors", "amd64": "amd64"}
+}
+
 // Studies with one objective and without constraints have the proposals that they had
 // when these were recorded: with failures, with pruned trials, under noise, in a mixed
-// space and beside pending trials. Other kinds of processors round otherwise.
+// space and beside pending trials. Each kind of processor rounds in its own way, and in a few
+// trials a last digit becomes another proposal: where there is no record of it only the initial
+// design is that of the others.
 func TestProposalsAreThoseRecorded(t *testing.T) {
-	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
-		t.Skip("recorded on a processor with AVX2 and FMA")
+	if want := os.Getenv("LBOTUNE_WANT_KERNEL"); want != "" && want != optimizer.Kernel() {
+		t.Fatalf("the kernel is %s, want %s", optimizer.Kernel(), want)
+	}
+	folder, recorded := recordsByKernel()[optimizer.Kernel()]
+	if !recorded {
+		folder = "amd64"
 	}
 	for _, c := range []struct {
 		name  string
@@ -39,8 +49,8 @@ func TestProposalsAreThoseRecorded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			got := recordedRun(t, c.set, c.mixed, c.noise)
-			file := filepath.Join("testdata", "proposals", c.name+".json")
-			if *updateGolden {
+			file := filepath.Join("testdata", "proposals", folder, c.name+".json")
+			if *updateGolden && recorded {
 				text, err := json.Marshal(got)
 				if err == nil {
 					err = os.WriteFile(file, append(text, '\n'), 0o644)
@@ -57,10 +67,34 @@ func TestProposalsAreThoseRecorded(t *testing.T) {
 			if err := json.Unmarshal(text, &want); err != nil {
 				t.Fatal(err)
 			}
+			if !recorded {
+				want = want[:4]
+			}
 			for i := range want {
 				if !slices.Equal(got[i], want[i]) {
 					t.Fatalf("trial %d: proposed %v, and it was %v", i+1, got[i], want[i])
 				}
+			}
+		})
+	}
+}
+
+// What is recorded holds without vectors too, and without fused multiplication.
+func TestProposalsWithoutVectors(t *testing.T) {
+	if optimizer.Kernel() != "amd64+avx2+fma" {
+		t.Skip("TestProposalsAreThoseRecorded has run without vectors")
+	}
+	for kernel, without := range map[string]string{"amd64": "cpu.avx2=off,cpu.fma=off", "amd64+fma": "cpu.avx2=off"} {
+		t.Run(kernel, func(t *testing.T) {
+			t.Parallel()
+			args := []string{"-test.run=^TestProposalsAreThoseRecorded$"}
+			if *updateGolden {
+				args = append(args, "-update-golden")
+			}
+			cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+			cmd.Env = append(os.Environ(), "GODEBUG="+without, "LBOTUNE_WANT_KERNEL="+kernel)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}

@@ -29,11 +29,7 @@ const (
 	// waited for.
 	guessPatience = 12
 	// guessDoubt is by how many standard deviations the model has to put the guess below
-	// such a best for it to be forgotten at once. With a guess in the worst corner of
-	// Styblinski and Tang's function in 4 dimensions, the mean regret of 24 seeds after 100
-	// trials was 4.3, without a guess 3.4 and with the patience alone 5.5; with a good one it
-	// was 0.19 after 25, and 0.26 with the patience alone. With 2 deviations a good guess was
-	// forgotten in one of 18 seeds.
+	// such a best for it to be forgotten at once: with fewer, good guesses are, too.
 	guessDoubt = 3
 )
 
@@ -79,17 +75,17 @@ func (g *guess) after(n, design int, best []float64, doubt float64) *guess {
 // doubt is by how many deviations the model puts the guess, with the best trial's values of
 // what was not guessed, below the best. Of several objectives there is no one best.
 func (g *guess) doubt(a *ask) float64 {
-	if a.parts != nil {
+	if a.lbo.parts != nil {
 		return 0
 	}
-	x := slices.Clone(a.x[a.view.bestRow])
+	x := slices.Clone(a.past.x[a.view.surrogate.bestRow])
 	for j, w := range g.widths {
 		if w > 0 {
 			x[j] = g.at[j]
 		}
 	}
-	mu, variance := a.view.model.Predictor().Predict(x)
-	return (a.view.best - mu) / math.Sqrt(variance)
+	mu, variance := a.view.surrogate.model.Predictor().Predict(x)
+	return (a.view.surrogate.best - mu) / math.Sqrt(variance)
 }
 
 func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -152,29 +153,24 @@ func checkPoint(space *spaces.Space, p spaces.Point) error {
 	return nil
 }
 
-// begin checks a query and returns the snapped points of its pending trials.
-func (h *history) begin(q Query) ([][]float64, error) {
-	pending := make([][]float64, 0, len(q.Pending))
+// begin checks a query and returns the snapped points of its pending trials, and the test
+// whether a snapped point was told or is pending, or may not be proposed.
+func (h *history) begin(ctx context.Context, q Query) (pending [][]float64, used func([]float64) bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	waiting := make(map[string]bool, len(q.Pending))
 	for _, p := range q.Pending {
 		if err := checkPoint(h.space, p.Point); err != nil {
-			return nil, fmt.Errorf("asking for trial %d: pending trial %d: %w", q.Trial, p.Trial, err)
+			return nil, nil, fmt.Errorf("asking for trial %d: pending trial %d: %w", q.Trial, p.Trial, err)
 		}
-		pending = append(pending, h.space.Snap(p.Point))
+		point := h.space.Snap(p.Point)
+		pending, waiting[key(point)] = append(pending, point), true
 	}
-	return pending, nil
-}
-
-// taken returns the test whether a snapped point was told or is pending, or may not be
-// proposed.
-func (h *history) taken(pending [][]float64) func([]float64) bool {
-	waiting := make(map[string]bool, len(pending))
-	for _, p := range pending {
-		waiting[key(p)] = true
-	}
-	return func(p []float64) bool {
+	return pending, func(p []float64) bool {
 		k := key(p)
 		return h.seen[k] || waiting[k] || !h.space.Allows(p) || !h.safe.allows(p)
-	}
+	}, nil
 }
 
 // key identifies a snapped point.

@@ -21,7 +21,7 @@ import (
 //
 // A turn that has nothing to offer passes to model. See docs/lbo.md.
 type lbo struct {
-	*history
+	past   *history
 	set    Settings // resolved
 	dom    *domain
 	first  []spaces.Point // the initial design
@@ -52,11 +52,11 @@ type lbo struct {
 	// contradicted are the numbers of those that do not have it.
 	contradicted []int
 
-	printed *Printed // nil but for NewPrinted
+	printed *printed // nil but for the reproduction
 }
 
 func newLBO(h *history, set Settings) *lbo {
-	l := &lbo{history: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
+	l := &lbo{past: h, set: set, dom: newDomain(h.space), trust: newTrust(), guess: newGuess(h.space)}
 	h.safe = newSafety(set)
 	l.dom.safe = h.safe
 	l.first = design(h.space, set, h.seed)
@@ -70,11 +70,11 @@ func newLBO(h *history, set Settings) *lbo {
 }
 
 func (l *lbo) Tell(o Observation) error {
-	if err := l.add(o); err != nil {
+	if err := l.past.add(o); err != nil {
 		return err
 	}
-	if l.objectives > 1 {
-		return l.tellParts(l.told[len(l.told)-1])
+	if l.past.objectives > 1 {
+		return l.tellParts(l.past.told[len(l.past.told)-1])
 	}
 	m := recall(o.Proposal.Note)
 	if f := m.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
@@ -83,34 +83,37 @@ func (l *lbo) Tell(o Observation) error {
 	if o.Status == Succeeded {
 		l.fits = append(l.fits, l.fit)
 	}
-	l.trust.tell(l.history, o, m, l.space.Len())
+	l.trust.tell(l.past, o, m)
 	return nil
 }
 
 // usable reports whether a fit that came with an observation belongs to this
 // study; an observation from elsewhere may carry any.
 func (l *lbo) usable(f *modelFit) bool {
-	return f != nil && f.N >= 1 && f.N <= len(l.y) && len(f.Hyper.LogLengths) == l.space.Dim()
+	return f != nil && f.N >= 1 && f.N <= len(l.past.y) && len(f.Hyper.LogLengths) == l.past.space.Dim()
 }
 
 func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	wrong, err := l.distrust()
+	wrong, err := l.distrust(ctx)
 	if err != nil {
 		return Proposal{}, err
 	}
-	a, err := l.newAsk(q)
+	a, err := l.newAsk(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
 	p, err := a.propose()
+	if ended := ctx.Err(); ended != nil { // the proposal may rest on what stopped early
+		return Proposal{}, ended
+	}
 	if err != nil {
 		return Proposal{}, err
 	}
 	p.Note.Contradicted = wrong
-	if p.Point = l.space.Snap(p.Point); !l.safe.allows(p.Point) {
+	if p.Point = l.past.space.Snap(p.Point); !l.past.safe.allows(p.Point) {
 		return Proposal{}, ErrNothingSafe
 	}
 	return p, nil
@@ -118,7 +121,11 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 
 // ask is the making of one proposal.
 type ask struct {
-	*lbo
+	ctx     context.Context // of Ask: when it ends, nothing that was begun is kept
+	lbo     *lbo
+	past    *history // of lbo
+	set     Settings // likewise
+	dom     *domain  // likewise
 	query   Query
 	trial   int
 	pending [][]float64
@@ -129,32 +136,29 @@ type ask struct {
 	memory  memory // what the note is to keep
 }
 
-func (l *lbo) newAsk(q Query) (*ask, error) {
-	pending, err := l.begin(q)
+func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
+	pending, used, err := l.past.begin(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	used := l.taken(pending)
-	a := &ask{lbo: l, query: q, trial: q.Trial, pending: pending}
-	a.used = func(p []float64) bool { return used(l.space.Snap(p)) }
-	a.taken = func(p []float64) bool { p = l.space.Snap(p); return used(p) || a.crowds(p) }
+	a := &ask{ctx: ctx, lbo: l, past: l.past, set: l.set, dom: l.dom, query: q, trial: q.Trial, pending: pending}
+	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
+	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.occupied(p, leastApart) }
 	return a, nil
 }
 
-func (a *ask) rng(purpose string) *rand.Rand { return stream(a.seed, a.trial, purpose) }
+func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
 
-// leastForModel is the number of successes that a model needs. With two, what is
-// known of failures was not used until the second: where 1, 4 and 10 % of a cube of
-// 3, 6 and 9 dimensions succeed, 36 runs of 100 trials had 1,899 successes, and with
-// one 2,349.
+// leastForModel is the number of successes that a model needs: waiting for a second one would
+// ignore what is known of failures.
 const leastForModel = 1
 
 // tooFew reports whether the space should be filled first. While the initial design
 // lasts a second success is waited for, and with a safety limit its end: of the design's own
 // points few are safe.
 func (a *ask) tooFew() bool {
-	n := len(a.y)
-	return n < leastForModel || (n == leastForModel || a.safe != nil) && len(a.told) < a.set.DesignSize
+	n := len(a.past.y)
+	return n < leastForModel || (n == leastForModel || a.past.safe != nil) && len(a.past.told) < a.set.DesignSize
 }
 
 func (a *ask) propose() (Proposal, error) {
@@ -165,15 +169,13 @@ func (a *ask) propose() (Proposal, error) {
 		if p := a.extension(); !a.taken(p) {
 			return a.proposal(p, OriginInitial, "too few values for a model"), nil
 		}
-		p, err := a.spread()
-		return a.proposal(p, OriginInitial, "far from all points, too few values for a model"), err
+		return a.spread(OriginInitial, "far from all points, too few values for a model")
 	}
-	if a.parts != nil {
+	if a.lbo.parts != nil {
 		return a.several()
 	}
 	if err := a.look(); err != nil {
-		p, ferr := a.spread()
-		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
+		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	if p, ok := a.twin(); ok {
 		return a.proposal(p, OriginModel, "beside the best point, to tell noise from ruggedness"), nil
@@ -181,43 +183,56 @@ func (a *ask) propose() (Proposal, error) {
 	if a.exploreTurn() {
 		return a.explore()
 	}
-	if a.set.Local == on {
-		switch a.trial % 3 {
-		case 1:
-			if len(a.shapes(a.trust.basin, a.space.Dim())) > 0 { // a quadratic knows its curvature already
-				if p, ok := a.quadraticStep(); ok {
-					return p, nil
-				}
-			}
-			if p, ok := a.valleyStep(); ok {
-				return p, nil
-			}
-			if p, ok := a.boxStep(); ok {
-				return p, nil
-			}
-		case 2:
-			if p, ok := a.quadraticStep(); ok {
-				return p, nil
-			}
-			if a.view.limits != nil || a.view.prior != nil { // which the quadratic knows nothing of
-				if p, ok := a.boxStep(); ok {
-					return p, nil
-				}
-			}
+	for _, step := range a.steps() {
+		if p, ok := step(); ok {
+			return p, nil
 		}
 	}
 	return a.global()
 }
 
+// A turn is what a trial is for, by its number.
+type turn int
+
+const (
+	modelTurn turn = iota
+	boxTurn
+	localTurn
+	turns
+)
+
+func turnOf(trial int) turn { return turn(trial) % turns }
+
+// steps are the local steps of the trial's turn, in the order in which they are tried.
+func (a *ask) steps() []func() (Proposal, bool) {
+	if a.set.Local != on {
+		return nil
+	}
+	switch turnOf(a.trial) {
+	case boxTurn:
+		steps := []func() (Proposal, bool){a.valleyStep, a.boxStep}
+		if len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 { // a quadratic knows its curvature already
+			return append([]func() (Proposal, bool){a.quadraticStep}, steps...)
+		}
+		return steps
+	case localTurn:
+		if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
+			return []func() (Proposal, bool){a.quadraticStep, a.boxStep}
+		}
+		return []func() (Proposal, bool){a.quadraticStep}
+	}
+	return nil
+}
+
 // designed returns the trial's point of the initial design while that lasts.
 func (a *ask) designed() (spaces.Point, bool) {
-	if a.walk != nil && a.objectives <= 1 {
+	if a.lbo.walk != nil && a.past.objectives <= 1 {
 		return a.walked()
 	}
-	if a.trial < 1 || a.trial > len(a.first) || len(a.told) >= a.set.DesignSize {
+	if a.trial < 1 || a.trial > len(a.lbo.first) || len(a.past.told) >= a.set.DesignSize {
 		return nil, false
 	}
-	p := a.first[a.trial-1]
+	p := a.lbo.first[a.trial-1]
 	return p, !a.taken(p)
 }
 
@@ -226,41 +241,31 @@ func (a *ask) designed() (spaces.Point, bool) {
 // are there.
 func (a *ask) extension() spaces.Point {
 	if a.set.Design == "random" {
-		return a.space.Draw(a.rng("design"))
+		return a.past.space.Draw(a.rng("design"))
 	}
-	u := sobol.Scrambled(a.space.Len(), a.seed).Points(uint32(a.trial), 1)[0]
-	return a.space.Snap(a.space.FromUniform(u))
+	u := sobol.Scrambled(a.past.space.Len(), a.past.seed).Points(uint32(a.trial), 1)[0]
+	return a.past.space.Snap(a.past.space.FromUniform(u))
 }
 
-// spread returns a point far from everything told and pending.
-func (a *ask) spread() (spaces.Point, error) {
+// spread proposes a point far from everything told and pending.
+func (a *ask) spread(origin Origin, why string, args ...any) (Proposal, error) {
 	known := append([][]float64(nil), a.pending...)
-	for _, o := range a.told {
+	for _, o := range a.past.told {
 		known = append(known, o.Proposal.Point)
 	}
 	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
 	if errors.Is(err, ErrExhausted) {
-		return a.dom.fresh(a.rng("spread"), a.used)
+		p, err = a.dom.fresh(a.rng("spread"), a.used)
 	}
-	return p, err
+	return a.proposal(p, origin, why, args...), err
 }
 
 // leastApart is the distance, in the maximum norm, up to which a proposal would
 // repeat a pending trial.
 const leastApart = 1e-3
 
-// crowds reports whether p is that close to a pending trial.
-func (a *ask) crowds(p []float64) bool {
-	for _, q := range a.pending {
-		if chebyshev(p, q) <= leastApart {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *ask) proposal(p spaces.Point, origin Origin, why string, args ...any) Proposal {
 	n := a.note
-	n.Why, n.State = fmt.Sprintf(why, args...)+a.tamedNote(), a.memory.write()
+	n.Why, n.State = fmt.Sprintf(why, args...)+a.past.tamedNote(), a.memory.write()
 	return Proposal{Point: p, Origin: origin, Note: n}
 }

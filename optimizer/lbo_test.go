@@ -11,7 +11,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -31,7 +30,7 @@ func regrets(t *testing.T, p function, s optimizer.Settings, trials, seeds int) 
 	var out []float64
 	for seed := range seeds {
 		best := math.Inf(1)
-		for _, o := range optimizertest.Study(t, newOptimizer(t, space, uint64(seed), s), trials, f) {
+		for _, o := range runStudy(t, newOptimizer(t, space, uint64(seed), s), trials, f) {
 			best = math.Min(best, p.regret(-o.Value()))
 		}
 		out = append(out, best)
@@ -119,7 +118,7 @@ func TestEverySelectable(t *testing.T) {
 			var r []float64
 			for seed := range uint64(3) {
 				best := math.Inf(1)
-				for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, c.s), 30, f) {
+				for _, o := range runStudy(t, newOptimizer(t, space, seed, c.s), 30, f) {
 					best = math.Min(best, p.regret(-o.Value()))
 					said += o.Proposal.Note.Why + "\n"
 					if o.Proposal.Origin == optimizer.OriginModel {
@@ -158,7 +157,7 @@ func TestHugeBetaIsRescued(t *testing.T) {
 
 func TestNotesDescribeTheProposal(t *testing.T) {
 	space, f := objective(t, hartmann3())
-	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 30, f)
+	told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{}), 30, f)
 	for _, o := range told[10:] {
 		n := o.Proposal.Note
 		var kept struct {
@@ -186,7 +185,7 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 
 func TestExplorationNeverEnds(t *testing.T) {
 	space, f := objective(t, hartmann3())
-	told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
+	told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
 	for _, k := range []int{32, 48, 64} {
 		if o := told[k-1]; o.Proposal.Origin != optimizer.OriginExplore {
 			t.Errorf("trial %d is of origin %s", k, o.Proposal.Origin)
@@ -207,7 +206,7 @@ func TestRecommendUnderNoise(t *testing.T) {
 	if _, err := rec.Recommend(t.Context()); !errors.Is(err, optimizer.ErrNoSuccess) {
 		t.Errorf("without a success: got error %v", err)
 	}
-	told := optimizertest.Study(t, opt, 60, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })
+	told := runStudy(t, opt, 60, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })
 	r, err := rec.Recommend(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +225,7 @@ func TestRecommendWithoutNoise(t *testing.T) {
 	opt := newOptimizer(t, space, 3, optimizer.Settings{})
 	best := math.Inf(-1)
 	trial := 0
-	for _, o := range optimizertest.Study(t, opt, 20, f) {
+	for _, o := range runStudy(t, opt, 20, f) {
 		if o.Value() > best {
 			best, trial = o.Value(), o.Trial
 		}
@@ -251,7 +250,7 @@ func TestFailuresAreAvoided(t *testing.T) {
 	late := 0
 	const seeds = 4
 	for seed := range uint64(seeds) {
-		told := optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, failing)
+		told := runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, failing)
 		for _, o := range told[30:] {
 			if o.Status == optimizer.Failed {
 				late++
@@ -274,7 +273,7 @@ func TestPrunedTrialsAreNoValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := optimizertest.Evaluate(k, p, f)
+		o := evaluated(k, p, f)
 		if o.Value() < -60 && k > 5 {
 			o.Status, o.Values = optimizer.Pruned, []float64{1e9}
 		} else {
@@ -327,7 +326,7 @@ func TestMixedSpace(t *testing.T) {
 	reached := 0
 	for seed := range uint64(3) {
 		best := math.Inf(-1)
-		for _, o := range optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, f) {
+		for _, o := range runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), 60, f) {
 			best = math.Max(best, o.Value())
 		}
 		if best > -1e-4 {
@@ -365,7 +364,7 @@ func TestRelationsAreFollowed(t *testing.T) {
 	}
 	for _, s := range []optimizer.Settings{{}, {Preset: optimizer.PresetPaper}, {Acquisition: "ts"}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}} {
 		best := math.Inf(-1)
-		for _, o := range optimizertest.Study(t, newOptimizer(t, space, 1, s), 30, f) {
+		for _, o := range runStudy(t, newOptimizer(t, space, 1, s), 30, f) {
 			best = math.Max(best, o.Value())
 		}
 		if miss := -0.5 - best; miss > 1e-3 {
@@ -391,7 +390,7 @@ func TestThinSpacesAreSearched(t *testing.T) {
 	}
 	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodLipschitz} {
 		best := math.Inf(-1)
-		told := optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {
+		told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {
 			if !space.Allows(p) {
 				t.Errorf("%s proposed %v", method, p)
 			}

@@ -1,13 +1,16 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // limits is what the told trials say of a study's constraints. A nil one is that of a
@@ -30,16 +33,16 @@ type limits struct {
 }
 
 // constraintModels returns nil for a study without constraints.
-func (l *lbo) constraintModels() (*limits, error) {
-	if l.constraints <= 0 {
+func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
+	if l.past.constraints <= 0 {
 		return nil, nil
 	}
-	if l.limits != nil && l.limitsAt == len(l.told) {
+	if l.limits != nil && l.limitsAt == len(l.past.told) {
 		return l.limits, nil
 	}
-	out := &limits{over: make([]float64, len(l.y))}
-	for k := range l.constraints {
-		c, err := l.constraintModel(k)
+	out := &limits{over: make([]float64, len(l.past.y))}
+	for k := range l.past.constraints {
+		c, err := l.constraintModel(ctx, k)
 		if err != nil {
 			return nil, fmt.Errorf("modelling constraint %d: %w", k+1, err)
 		}
@@ -47,16 +50,16 @@ func (l *lbo) constraintModels() (*limits, error) {
 			out.each, out.of = append(out.each, c), append(out.of, k)
 		}
 	}
-	out.settle(l.told)
-	l.limits, l.limitsAt = out, len(l.told)
+	out.settle(l.past.told)
+	l.limits, l.limitsAt = out, len(l.past.told)
 	return out, nil
 }
 
 // constraintModel models constraint k, nil if no trial has told of it.
-func (l *lbo) constraintModel(k int) (*chance, error) {
+func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	var x [][]float64
 	var c, known []float64
-	for _, o := range l.told {
+	for _, o := range l.past.told {
 		if len(o.Constraints) == 0 || math.IsNaN(o.Constraints[k]) {
 			continue
 		}
@@ -70,7 +73,7 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 	}
 	unit := 1.0
 	if len(known) > 0 {
-		unit = median(known)
+		unit = warp.Median(known)
 	}
 	z := make([]float64, len(c))
 	worst := -math.Ln2
@@ -84,7 +87,7 @@ func (l *lbo) constraintModel(k int) (*chance, error) {
 		z[i] = math.Max(z[i], worst)
 	}
 	mean, sd := standardize(z)
-	model, err := l.regress(x, z, gp.DefaultPrior(l.space.Len()), gp.DeterministicNoise)
+	model, err := l.regress(ctx, x, z, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
 	if err != nil {
 		return nil, err
 	}
@@ -147,10 +150,7 @@ func (m *limits) rank(values []float64, rows []int) []float64 {
 	if m == nil {
 		return values
 	}
-	floor := math.Inf(1)
-	for _, v := range values {
-		floor = math.Min(floor, v)
-	}
+	floor := floats.Min(values)
 	out := make([]float64, len(values))
 	for k, i := range rows {
 		out[k] = values[k]

@@ -15,7 +15,7 @@ import (
 // otherwise a uniform one among those where the upper bound allows an
 // improvement.
 type adaLIPO struct {
-	*history
+	past      *history
 	estimator *lipschitz.Estimator
 	unit      float64 // values are divided by it
 }
@@ -26,56 +26,52 @@ const (
 	lipoDraws   = 10000 // of which one should be allowed
 )
 
-func newAdaLIPO(h *history) *adaLIPO { return &adaLIPO{history: h} }
+func newAdaLIPO(h *history) *adaLIPO { return &adaLIPO{past: h} }
 
 func (l *adaLIPO) Tell(o Observation) error {
 	if len(o.Values) > 1 {
 		return fmt.Errorf("telling trial %d: method %s takes one objective; found %d values", o.Trial, MethodLipschitz, len(o.Values))
 	}
-	if err := l.add(o); err != nil {
+	if err := l.past.add(o); err != nil {
 		return err
 	}
 	if o.Status != Succeeded {
 		return nil
 	}
-	if unit := unitOf(l.y); l.estimator == nil || unit != l.unit {
+	if unit := unitOf(l.past.y); l.estimator == nil || unit != l.unit {
 		l.estimator, l.unit = lipschitz.NewEstimator(nil, 0), unit
-		for i, x := range l.x {
-			l.estimator.Add(x, l.y[i]/unit)
+		for i, x := range l.past.x {
+			l.estimator.Add(x, l.past.y[i]/unit)
 		}
 		return nil
 	}
-	n := len(l.y) - 1
-	l.estimator.Add(l.x[n], l.y[n]/l.unit)
+	n := len(l.past.y) - 1
+	l.estimator.Add(l.past.x[n], l.past.y[n]/l.unit)
 	return nil
 }
 
 func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := l.begin(q)
+	_, taken, err := l.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	rng, taken := stream(l.seed, q.Trial, "adalipo"), l.taken(pending)
-	uniformly := func(why string) (Proposal, error) {
-		p, err := fresh(l.space, rng, taken)
-		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, err
-	}
-	if len(l.y) < 2 || rng.Float64() < lipoExplore {
-		return uniformly("uniform, to learn the Lipschitz constant")
+	rng := stream(l.past.seed, q.Trial, "adalipo")
+	if len(l.past.y) < 2 || rng.Float64() < lipoExplore {
+		return l.past.uniform(rng, taken, "uniform, to learn the Lipschitz constant")
 	}
 	slope := l.estimator.Slope()
-	b := l.estimator.Bounds(lipschitz.GeometricGrid(slope, lipoGrid/float64(l.space.Len())), 0)
-	best, top := l.y[l.best]/l.unit, math.Inf(-1)
+	b := l.estimator.Bounds(lipschitz.GeometricGrid(slope, lipoGrid/float64(l.past.space.Len())), 0)
+	best, top := l.past.y[l.past.best]/l.unit, math.Inf(-1)
 	var second spaces.Point
 	for range lipoDraws {
-		p := l.space.Draw(rng)
+		if err := ctx.Err(); err != nil {
+			return Proposal{}, err
+		}
+		p := l.past.space.Draw(rng)
 		if taken(p) {
 			continue
 		}
-		up := b.Upper(p, nil)
+		up := b.Upper(p)
 		if up >= best {
 			return l.proposal(p, "uniform where the Lipschitz bound allows an improvement", slope, b), nil
 		}
@@ -84,7 +80,7 @@ func (l *adaLIPO) Ask(ctx context.Context, q Query) (Proposal, error) {
 		}
 	}
 	if second == nil {
-		return uniformly("uniform, every draw was tried")
+		return l.past.uniform(rng, taken, "uniform, every draw was tried")
 	}
 	return l.proposal(second, "largest Lipschitz upper bound, none allows an improvement", slope, b), nil
 }

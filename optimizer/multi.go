@@ -26,22 +26,22 @@ const manyOnFront = 32
 var ErrSeveral = errors.New("of several objectives there is no one best trial")
 
 // seedOf is the seed of a part. Parts must not draw the same numbers.
-func (l *lbo) seedOf(part int) uint64 { return mix(l.seed + uint64(part) + 1) }
+func (l *lbo) seedOf(part int) uint64 { return mix(l.past.seed + uint64(part) + 1) }
 
 // tellParts tells each part of its objective, from the first success on, which shows how
 // many there are.
 func (l *lbo) tellParts(o Observation) error {
-	if l.objectives < 2 {
+	if l.past.objectives < 2 {
 		return nil
 	}
 	news := []Observation{o}
 	if l.parts == nil {
-		for j := range l.objectives {
-			part := newLBO(newHistory(l.space, l.seedOf(j)), l.set)
+		for j := range l.past.objectives {
+			part := newLBO(newHistory(l.past.space, l.seedOf(j)), l.set)
 			part.unbent = true
 			l.parts = append(l.parts, part)
 		}
-		news = l.told
+		news = l.past.told
 	}
 	for _, o := range news {
 		if o.Status == Failed {
@@ -70,29 +70,27 @@ func (l *lbo) tellParts(o Observation) error {
 func (a *ask) several() (Proposal, error) {
 	f, err := a.lookAtAll()
 	if err != nil {
-		p, ferr := a.spread()
-		return a.proposal(p, OriginFallback, "far from all points: %v", err), ferr
+		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	switch {
 	case a.exploreTurn():
 		return a.escapeSeveral(f)
-	case len(a.parts) > exactObjectives || len(a.pending) > manyOnFront:
+	case len(a.lbo.parts) > exactObjectives || len(a.pending) > manyOnFront:
 		return a.scalarized(f)
 	}
 	ends := a.maximize(a.withFactors(f))
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
 	}
-	a.describe(ends[0].x)
-	return a.proposal(ends[0].x, OriginModel, "largest expected hypervolume improvement"), nil
+	return a.described(ends[0].x, OriginModel, "largest expected hypervolume improvement"), nil
 }
 
 // lookAtAll prepares the view: the front in model units, and what improves upon it.
 func (a *ask) lookAtAll() (*volumeScore, error) {
 	f := &volumeScore{}
-	scales := slices.Repeat([]float64{1}, a.space.Dim())
-	for _, part := range a.parts {
-		own, err := part.newAsk(a.query)
+	scales := slices.Repeat([]float64{1}, a.past.space.Dim())
+	for _, part := range a.lbo.parts {
+		own, err := part.newAsk(a.ctx, a.query)
 		if err == nil {
 			err = own.look()
 		}
@@ -100,15 +98,15 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			return nil, err
 		}
 		f.views = append(f.views, own.view)
-		f.warps = append(f.warps, own.view.warp)
+		f.warps = append(f.warps, own.view.surrogate.warp)
 		f.parts = append(f.parts, own.view.models[len(own.view.models)-1].Predictor())
-		fit := own.view.fit
+		fit := own.view.surrogate.fit
 		a.memory.Fits = append(a.memory.Fits, &fit)
 		for j, s := range climbScales(own.view.surrogate) {
 			scales[j] = math.Min(scales[j], s)
 		}
 	}
-	limits, err := a.constraintModels()
+	limits, err := a.lbo.constraintModels(a.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +123,14 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 			points, v.holds = append(points, f.believes(k)), true
 		}
 	}
-	if v.success, err = a.successModel(); err != nil {
+	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
 		return nil, err
 	}
 	f.ref = a.reference(f.views, all, points)
-	if len(a.parts) <= exactObjectives {
-		f.tile(points)
+	if len(a.lbo.parts) <= exactObjectives {
+		f.tile(a.ctx, points)
 	}
-	v.searcher = &searcher{domain: a.dom, scales: scales, seeds: pick(a.x, front), taken: a.taken}
+	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
 	a.view = v
 	return f, nil
 }
@@ -142,11 +140,11 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 func (f *volumeScore) fronts(a *ask, limits *limits) (all [][]float64, front []int) {
 	var rows []int
 	var held [][]float64
-	for i, x := range a.x {
+	for i, x := range a.past.x {
 		z := make([]float64, len(f.views))
 		for j, v := range f.views {
-			if z[j] = v.z[i]; v.noisy() {
-				z[j] = v.model.Predictor().Mean(x)
+			if z[j] = v.surrogate.z[i]; v.surrogate.noisy() {
+				z[j] = v.surrogate.model.Predictor().Mean(x)
 			}
 		}
 		all = append(all, z)
@@ -176,18 +174,17 @@ const slack = 0.1
 
 // reference returns the point above which volume counts, in model units: the thresholds,
 // and where there is none the worst of the front and of the first trials, less some
-// slack. Of the front alone it would be too near while that is narrow: after 40 trials on
-// ZDT1 the volume was then 0.32 to 0.37, and so it is 0.86.
+// slack. Of the front alone it would be too near while that is narrow.
 func (a *ask) reference(views []*view, all, front [][]float64) []float64 {
 	ref := make([]float64, len(views))
 	for j, v := range views {
 		if given := a.query.Thresholds; j < len(given) {
-			if ref[j] = v.warp.Apply(given[j] / v.unit); !math.IsNaN(ref[j]) && !math.IsInf(ref[j], 0) {
+			if ref[j] = v.surrogate.warp.Apply(given[j] / v.surrogate.unit); !math.IsNaN(ref[j]) && !math.IsInf(ref[j], 0) {
 				continue
 			} // there is none, or it lies beyond what the warp knows
 		}
 		low, high := spanOf(append(all[:min(len(all), a.set.DesignSize):len(all)], front...), j)
-		w := &v.warp
+		w := &v.surrogate.warp
 		if w.Kind == warp.Identity {
 			ref[j] = low - slack*math.Max(high-low, 1e-6)
 			continue
@@ -211,9 +208,8 @@ func spanOf(points [][]float64, j int) (low, high float64) {
 // would add most to the volume, times the probability that it counts.
 func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	const why = "far from all points: explore turn"
-	if f.views[0].bounds == nil || f.boxes == nil || !a.view.holds {
-		p, err := a.spread()
-		return a.proposal(p, OriginExplore, why), err
+	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
+		return a.spread(OriginExplore, why)
 	}
 	rng := a.rng("escape")
 	var best []float64
@@ -224,7 +220,7 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 			continue
 		}
 		for j, v := range f.views {
-			_, up[j] = v.bounds.at(p)
+			_, up[j] = v.surrogate.bounds.at(p)
 		}
 		if v := pareto.Gain(f.boxes, up) * a.view.success.escapeWeight(p) * a.view.limits.probability(p); v > top {
 			best, top = p, v
@@ -233,8 +229,7 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	if best == nil {
 		return a.anything("explore turn")
 	}
-	a.describe(best)
-	return a.proposal(best, OriginExplore, "largest volume below the Lipschitz upper bounds: explore turn"), nil
+	return a.described(best, OriginExplore, "largest volume below the Lipschitz upper bounds: explore turn"), nil
 }
 
 // augmentation is the weight of the sum in the augmented Chebyshev scalar (Knowles 2006).
@@ -247,6 +242,10 @@ const augmentation = 0.05
 //	s = minⱼ λⱼ uⱼ + 0.05 Σⱼ λⱼ uⱼ.
 //
 // Over the trials the weights lead to all parts of the front.
+//
+// Other weights make other values: so there is a model to be fitted for each proposal, and
+// none to be kept. The scalar's ask goes to its global step at once, because whose turn it is
+// and whether the design is over was decided for all objectives together.
 func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	rng := a.rng("weights")
 	weights, total := make([]float64, len(f.views)), 0.0
@@ -259,9 +258,9 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 		front = pareto.Front(all)
 	}
 	points := pick(all, front)
-	scalar := newLBO(newHistory(a.space, mix(a.seed+uint64(a.trial))), a.set)
+	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), a.set)
 	i := 0
-	for _, o := range a.told {
+	for _, o := range a.past.told {
 		o.Proposal = Proposal{Point: o.Proposal.Point, Origin: OriginGiven}
 		if o.Status == Succeeded {
 			least, sum := math.Inf(1), 0.0
@@ -279,7 +278,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 			return Proposal{}, fmt.Errorf("scalarizing the objectives: %w", err)
 		}
 	}
-	own, err := scalar.newAsk(a.query)
+	own, err := scalar.newAsk(a.ctx, a.query)
 	if err == nil {
 		err = own.look()
 	}
@@ -290,21 +289,28 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	if err != nil {
 		return Proposal{}, err
 	}
-	a.describe(p.Point)
-	return a.proposal(p.Point, OriginModel, "largest acquisition of a random weighting"), nil
+	return a.described(p.Point, OriginModel, "largest acquisition of a random weighting"), nil
 }
 
 // Front returns the indices of the values, one vector for each trial, that no other
 // dominates: none is at least as good in every objective and better in one. Each is
-// maximized. Of equal vectors the first stands for all.
+// maximized. Of equal vectors the first stands for all. One with a NaN is on no front.
 func Front(values [][]float64) []int { return pareto.Front(values) }
 
 // Dominates reports whether the values a are nowhere worse than b, and somewhere better. Each
-// is maximized.
+// is maximized. Vectors of different lengths, and those with a NaN, cannot be compared:
+// neither dominates.
 func Dominates(a, b []float64) bool { return pareto.Dominates(a, b) }
 
 // Hypervolume is the volume of what the values dominate above a reference point: how far
-// the front has come. Values that are not above it in every objective add nothing.
+// the front has come. Values that are not above it in every objective add nothing. It is NaN,
+// for there is no such volume, if the reference or a vector has a NaN, or another number of
+// objectives than the other ones, or none.
 func Hypervolume(values [][]float64, reference []float64) float64 {
+	for _, v := range append(values[:len(values):len(values)], reference) {
+		if len(v) == 0 || len(v) != len(reference) || slices.ContainsFunc(v, math.IsNaN) {
+			return math.NaN()
+		}
+	}
 	return pareto.Volume(pick(values, pareto.Front(values)), reference)
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -16,6 +17,9 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
+	}
+	if space == nil || space.Len() == 0 {
+		return nil, errors.New("a space of at least one parameter is needed")
 	}
 	s := settings.Resolved(space.Len())
 	h := newHistory(space, seed)
@@ -33,7 +37,7 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 		return newAdaLIPO(h), nil
 	}
 	l := newLBO(h, s)
-	if err := l.inherit(earlier); err != nil {
+	if err := l.inherit(context.Background(), earlier); err != nil {
 		return nil, err
 	}
 	return l, nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -23,7 +22,7 @@ func TestContract(t *testing.T) {
 		"lbo":       {effort.Sequential(15, 33, 40), optimizer.Settings{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			optimizertest.Run(t, c.trials, func(s *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
+			runContract(t, c.trials, func(s *spaces.Space, seed uint64) (optimizer.Optimizer, error) {
 				return optimizer.New(s, seed, c.settings)
 			})
 		})

@@ -18,7 +18,7 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 	if a.set.Local != on || s.noisy() || s.limits != nil {
 		return nil
 	}
-	f := &plateaus{y: pickFloats(a.y, s.rows), scales: s.fit.Hyper.Lengths()}
+	f := &plateaus{y: pick(a.past.y, s.rows), scales: s.fit.Hyper.Lengths()}
 	seen, ties := make(map[float64]bool, len(f.y)), 0
 	for _, y := range f.y {
 		if seen[y] {
@@ -31,7 +31,7 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 	}
 	for _, i := range s.rows {
 		x := make([]float64, len(f.scales))
-		for j, u := range a.x[i] {
+		for j, u := range a.past.x[i] {
 			x[j] = u / f.scales[j]
 		}
 		f.x = append(f.x, x)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -23,7 +22,7 @@ func TestPlateausAreNotFilled(t *testing.T) {
 	repeats, all := 0, 0
 	for seed := range uint64(3) {
 		best := math.Inf(-1)
-		for k, o := range optimizertest.Study(t, newOptimizer(t, space, seed, optimizer.Settings{}), 80, f) {
+		for k, o := range runStudy(t, newOptimizer(t, space, seed, optimizer.Settings{}), 80, f) {
 			if k >= 24 {
 				all++
 				if o.Value() == best {
@@ -46,7 +45,7 @@ func TestNothingButAPlateau(t *testing.T) {
 	space, _ := objective(t, branin())
 	quarters := map[[2]bool]int{}
 	seen := map[[2]float64]bool{}
-	for _, o := range optimizertest.Study(t, newOptimizer(t, space, 1, optimizer.Settings{}), 40, func(spaces.Point) float64 { return 1 }) {
+	for _, o := range runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{}), 40, func(spaces.Point) float64 { return 1 }) {
 		p := o.Proposal.Point
 		quarters[[2]bool{p[0] > 0.5, p[1] > 0.5}]++
 		seen[[2]float64(p)] = true

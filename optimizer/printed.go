@@ -1,50 +1,32 @@
 package optimizer
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
-	"github.com/lbotune/lbotune/spaces"
 )
 
-// Printed takes the Lipschitz bounds of the paper to the letter, for its reproduction. The
+// printed takes the Lipschitz bounds of the paper to the letter, for its reproduction. The
 // constant is never raised because it excludes too much, bounds that cross reject, y* is the
 // best observation whatever the noise, a point may be proposed twice, and one run of DIRECT
 // alone looks for the largest acquisition.
-type Printed struct {
-	// Twice divides the estimated constant, which is that of standardized values, by
+type printed struct {
+	// rejected says what is proposed where the bounds reject every candidate, of which the
+	// paper says nothing: random is uniform where the upper bound allows an improvement; clip
+	// maximizes what the bounds cut without rejecting it; any other word is the first point
+	// that DIRECT looks at, the centre of the cube.
+	rejected string
+	// twice divides the estimated constant, which is that of standardized values, by
 	// their standard deviation once more.
-	Twice bool
-	// Rejected says what is proposed where the bounds reject every candidate, of which the
-	// paper says nothing: first is the first point that DIRECT looks at, the centre of
-	// the cube; random is uniform where the upper bound allows an improvement; clip
-	// maximizes what the bounds cut without rejecting it. Default first.
-	Rejected string
-	// Raw leaves the values as they are told; the paper standardizes them.
-	Raw bool
+	twice bool
+	// raw leaves the values as they are told; the paper standardizes them.
+	raw bool
 }
 
-// NewPrinted is New for the method lbo and one objective, with bounds by the letter.
-func NewPrinted(space *spaces.Space, seed uint64, settings Settings, p Printed) (Optimizer, error) {
-	if allowed := []string{"", "first", "random", "clip"}; !slices.Contains(allowed, p.Rejected) {
-		return nil, fmt.Errorf("optimizer: rejected: found %q; allowed are %s", p.Rejected, list(allowed[1:]))
-	}
-	opt, err := New(space, seed, settings)
-	if err != nil {
-		return nil, err
-	}
-	if space.Dim() != space.Len() {
-		return nil, errors.New("optimizer: bounds by the letter are for spaces of numbers alone")
-	}
-	l, ok := opt.(*lbo)
-	if !ok {
-		return nil, fmt.Errorf("optimizer: method %s has no Lipschitz bounds to be printed; %s has", settings.Method, MethodLBO)
-	}
-	l.printed = &p
-	return l, nil
+// ToTheLetter has a new optimizer of a space of numbers take the bounds to the letter. It is
+// meant for the reproduction, a module of its own, which finds it by its name: no user of
+// the package needs it.
+func (l *lbo) ToTheLetter(rejected string, twice, raw bool) {
+	l.printed = &printed{rejected, twice, raw}
 }
 
 // printedEvaluations bounds the evaluations of DIRECT here: an experiment makes thousands of
@@ -53,9 +35,8 @@ const printedEvaluations = 500
 
 // direct is divide for a space of floats, whose points are those of the cube.
 func (a *ask) direct(f score) found {
-	one := wholeCube(a.space.Dim())
-	r := maximize.Direct(func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up,
-		maximize.DirectSettings{MaxEvaluations: printedEvaluations, LocallyBiased: true})
+	one := wholeCube(a.past.space.Dim())
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up, printedEvaluations)
 	return found{r.X, r.F}
 }
 
@@ -68,7 +49,7 @@ func (a *ask) printedGlobal() (Proposal, error) {
 	if end := a.direct(f); end.v > acquisition.Rejected {
 		return a.proposal(end.x, OriginModel, "largest acquisition"), nil
 	}
-	switch a.printed.Rejected {
+	switch a.lbo.printed.rejected {
 	case "random":
 		return a.exploreRandom()
 	case "clip":
@@ -77,5 +58,5 @@ func (a *ask) printedGlobal() (Proposal, error) {
 		}
 		return a.proposal(a.direct(f).x, OriginFallback, "every candidate is rejected: largest acquisition, not rejected"), nil
 	}
-	return a.proposal(a.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
+	return a.proposal(a.past.space.Center(), OriginFallback, "every candidate is rejected: the first that was looked at"), nil
 }

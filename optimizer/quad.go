@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/quadratic"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 const (
@@ -41,28 +42,28 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	if a.view.prior != nil && !model.Determined() {
+	if a.view.surrogate.prior != nil && !model.Determined() {
 		return Proposal{}, false // earlier studies know more
 	}
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
-	z, gain := model.Maximize(region.Radius, cube.lo, cube.up, nil)
-	if p := a.dom.snap(local.lift(z, a.x[c])); !a.dom.allows(p) {
+	z, gain := model.Maximize(a.ctx, region.Radius, cube.lo, cube.up)
+	if p := a.dom.snap(local.lift(z, a.past.x[c])); !a.dom.allows(p) {
 		if p, gain = a.slideQuadratic(model, region.Radius, local, c); gain <= a.leastGain(local) {
 			return Proposal{}, false
 		}
 		z = local.part(p)
 	}
 	if least := a.leastGain(local); !(gain > least) {
-		if !a.view.noisy() {
-			a.memory.Finished = append(a.memory.Finished, a.history.trial[c])
+		if !a.view.surrogate.noisy() {
+			a.memory.Finished = append(a.memory.Finished, a.past.trial[c])
 		}
 		return Proposal{}, false
 	}
-	p := a.dom.snap(local.lift(z, a.x[c]))
-	if a.trust.inFinished(p) && !(local.y[local.centre]+gain > a.y[a.best]/local.unit+a.leastGain(local)) {
+	p := a.dom.snap(local.lift(z, a.past.x[c]))
+	if a.lbo.trust.inFinished(p) && !(local.y[local.centre]+gain > a.past.y[a.past.best]/local.unit+a.leastGain(local)) {
 		// Uphill lies where the search is done: this is no other basin.
-		a.memory.Finished = append(a.memory.Finished, a.history.trial[c])
+		a.memory.Finished = append(a.memory.Finished, a.past.trial[c])
 		return Proposal{}, false
 	}
 	why := "quadratic model near the best point"
@@ -73,32 +74,31 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 		if basin.misses > 2 {
 			return Proposal{}, false
 		}
-		if p = a.beside(p, chebyshev(p, a.x[c]), local); p == nil {
+		if p = a.beside(p, chebyshev(p, a.past.x[c]), local); p == nil {
 			return Proposal{}, false
 		}
 		gain, why = 0, "beside a pending step of the quadratic model"
-	case !model.Determined() && a.occupied(a.x[c], region.Radius):
+	case !model.Determined() && a.occupied(a.past.x[c], region.Radius):
 		// What is pending in the region will move the maximum.
 		return Proposal{}, false
 	}
 	if a.taken(p) || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
-	a.describe(p)
-	a.memory.Step = &trustStep{Centre: a.history.trial[c], New: !a.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.told)}
-	return a.proposal(p, OriginLocal, "%s", why), true
+	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.past.told)}
+	return a.described(p, OriginLocal, "%s", why), true
 }
 
 // slideQuadratic looks for the quadratic's maximum in its region where relations forbid
 // that of the whole region.
 func (a *ask) slideQuadratic(m *quadratic.Model, radius float64, n *neighbourhood, c int) ([]float64, float64) {
-	r := wholeCube(len(a.x[c]))
-	for j, x := range a.x[c] {
+	r := wholeCube(len(a.past.x[c]))
+	for j, x := range a.past.x[c] {
 		r.lo[j], r.up[j] = math.Max(0, x-radius), math.Min(1, x+radius)
 	}
 	gain := func(x, _ []float64) float64 { return m.At(n.part(x)) - m.Value }
 	rng := a.rng("slide")
-	end := found{slices.Clone(a.x[c]), 0}
+	end := found{slices.Clone(a.past.x[c]), 0}
 	for range slideRounds {
 		end = a.view.searcher.slide(gain, r, end, rng)
 	}
@@ -114,7 +114,7 @@ const slideRounds = 5
 func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
 	rng := a.rng("beside")
 	length = math.Max(length, 4*leastApart)
-	known := append(slices.Clone(a.pending), a.x...)
+	known := append(slices.Clone(a.pending), a.past.x...)
 	var best []float64
 	widest := -1.0
 	for range besideDraws {
@@ -132,12 +132,7 @@ func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
 
 // occupied reports whether a pending trial already looks near p.
 func (a *ask) occupied(p []float64, radius float64) bool {
-	for _, q := range a.pending {
-		if chebyshev(p, q) <= radius {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.pending, func(q []float64) bool { return chebyshev(p, q) <= radius })
 }
 
 // neighbourhood is the data of a quadratic: the successes that share the levels
@@ -154,35 +149,28 @@ type neighbourhood struct {
 // counterpart in the objective's units.
 func (a *ask) neighbourhood(c int) *neighbourhood {
 	s := a.view
-	mask := make([]bool, len(a.x[c]))
-	a.dom.free(a.x[c], mask)
-	n := &neighbourhood{unit: s.unit}
-	for j, free := range mask {
-		if free {
-			n.free = append(n.free, j)
-		}
-	}
+	n := &neighbourhood{unit: s.surrogate.unit, free: a.dom.free(a.past.x[c])}
 	if len(n.free) == 0 {
 		return nil
 	}
 	var means []float64
-	if s.noisy() {
-		means = s.model.Fitted(nil)
+	if s.surrogate.noisy() {
+		means = s.surrogate.model.Fitted(nil)
 	}
-	for k, i := range s.rows {
-		if !a.dom.alike(a.x[i], a.x[c]) {
+	for k, i := range s.surrogate.rows {
+		if !a.dom.alike(a.past.x[i], a.past.x[c]) {
 			continue
 		}
-		y := a.y[i] / s.unit
+		y := a.past.y[i] / s.surrogate.unit
 		if means != nil {
-			if y = s.warp.Inverse(means[k]); math.IsInf(y, 0) {
+			if y = s.surrogate.warp.Inverse(means[k]); math.IsInf(y, 0) {
 				return nil
 			}
 		}
 		if i == c {
 			n.centre = len(n.x)
 		}
-		n.x, n.y = append(n.x, n.part(a.x[i])), append(n.y, y)
+		n.x, n.y = append(n.x, n.part(a.past.x[i])), append(n.y, y)
 	}
 	return n
 }
@@ -209,10 +197,10 @@ func (n *neighbourhood) lift(z, p []float64) []float64 {
 func (a *ask) leastGain(n *neighbourhood) float64 {
 	s := a.view
 	centre := n.y[n.centre]
-	if s.noisy() {
+	if s.surrogate.noisy() {
 		// A small change of the warped value is one of the value over the slope.
-		return noisyGain * s.noise / math.Exp(s.warp.LogJacobian(centre))
+		return noisyGain * s.surrogate.noise / math.Exp(s.surrogate.warp.LogJacobian(centre))
 	}
-	spread := (a.y[a.best] - median(a.y)) / s.unit
+	spread := (a.past.y[a.past.best] - warp.Median(a.past.y)) / s.surrogate.unit
 	return math.Max(finishedGain*spread, roundingGain*math.Abs(centre))
 }

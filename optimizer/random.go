@@ -9,26 +9,28 @@ import (
 
 // random proposes uniformly: every level of a discrete parameter equally
 // often, floats uniform on their scale, nothing twice.
-type random struct{ *history }
+type random struct{ past *history }
 
 func (r *random) Tell(o Observation) error {
-	_, err := r.meet(o)
+	_, err := r.past.meet(o)
 	return err
 }
 
 func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := r.begin(q)
+	_, taken, err := r.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	p, err := fresh(r.space, stream(r.seed, q.Trial, "random"), r.taken(pending))
+	return r.past.uniform(stream(r.past.seed, q.Trial, "random"), taken, "uniform")
+}
+
+// uniform proposes a uniform point that is not taken.
+func (h *history) uniform(rng *rand.Rand, taken func([]float64) bool, why string) (Proposal, error) {
+	p, err := fresh(h.space, rng, taken)
 	if err != nil {
 		return Proposal{}, err
 	}
-	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform"}}, nil
+	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: why}}, nil
 }
 
 // fewConfigurations is the size up to which a space is listed rather than

@@ -23,10 +23,10 @@ const (
 // shown reports whether what the model takes for noise is: it was declared, or twins
 // disagree. Where there can be no twins, the model is believed.
 func (l *lbo) shown(s *surrogate) bool {
-	if _, declared := l.set.Noise.Number(); declared || len(l.twins) > 0 {
-		return declared || !s.agree(l.twins)
+	if _, declared := l.set.Noise.Number(); declared || len(l.past.twins) > 0 {
+		return declared || !s.agree(l.past.twins)
 	}
-	return l.set.Local != on || !slices.ContainsFunc(l.space.Coords(), func(c spaces.Coord) bool { return c.Cells == 0 })
+	return l.set.Local != on || !slices.ContainsFunc(l.past.space.Coords(), func(c spaces.Coord) bool { return c.Cells == 0 })
 }
 
 // Recommend names the success with the largest expected value. Under noise that is shown
@@ -37,26 +37,29 @@ func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
 	if err := ctx.Err(); err != nil {
 		return Recommendation{}, err
 	}
-	if _, err := l.distrust(); err != nil {
+	if _, err := l.distrust(ctx); err != nil {
 		return Recommendation{}, err
 	}
-	r, err := l.recommend()
+	r, err := l.recommend(ctx)
 	if err == nil {
-		l.doubt(&r)
+		l.doubt(ctx, &r)
+	}
+	if ended := ctx.Err(); ended != nil {
+		return Recommendation{}, ended
 	}
 	return r, err
 }
 
 // doubt adds what is known of the constraints of each success where noise may have been its luck.
 // Without a model nothing is.
-func (l *lbo) doubt(r *Recommendation) {
-	m, err := l.constraintModels()
+func (l *lbo) doubt(ctx context.Context, r *Recommendation) {
+	m, err := l.constraintModels(ctx)
 	if err != nil || m == nil || !slices.ContainsFunc(m.each, (*chance).noisy) {
 		return
 	}
 	r.Holds = map[int]float64{}
 	i := -1
-	for _, o := range l.told {
+	for _, o := range l.past.told {
 		if o.Status != Succeeded {
 			continue
 		}
@@ -77,38 +80,38 @@ const equalMeans = 1e-6
 // the best, the first of them where it expects the same.
 func (l *lbo) amongEqual(s *surrogate, best int) int {
 	first, most := best, math.Inf(-1)
-	for i, trial := range l.trial {
-		if trial <= 0 || l.better(first, i) || l.better(i, first) {
+	for i, trial := range l.past.trial {
+		if trial <= 0 || l.past.better(first, i) || l.past.better(i, first) {
 			continue
 		}
-		if mean := s.model.Predictor().Mean(l.x[i]); mean > most+equalMeans {
+		if mean := s.model.Predictor().Mean(l.past.x[i]); mean > most+equalMeans {
 			best, most = i, mean
 		}
 	}
 	return best
 }
 
-func (l *lbo) recommend() (Recommendation, error) {
-	if l.objectives > 1 {
+func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
+	if l.past.objectives > 1 {
 		return Recommendation{}, ErrSeveral
 	}
 	best := -1
-	for i, trial := range l.trial {
-		if trial > 0 && (best < 0 || l.better(i, best)) { // others are of earlier studies
+	for i, trial := range l.past.trial {
+		if trial > 0 && (best < 0 || l.past.better(i, best)) { // others are of earlier studies
 			best = i
 		}
 	}
 	if best < 0 {
 		return Recommendation{}, ErrNoSuccess
 	}
-	told := Recommendation{Trial: l.trial[best], Mean: l.y[best]}
-	if len(l.y) < leastForModel {
+	told := Recommendation{Trial: l.past.trial[best], Mean: l.past.y[best]}
+	if len(l.past.y) < leastForModel {
 		return told, nil
 	}
-	s, err := l.surrogate()
+	s, err := l.surrogate(ctx)
 	if err == nil {
 		best = l.amongEqual(s, best)
-		told.Trial = l.trial[best]
+		told.Trial = l.past.trial[best]
 	}
 	if err != nil || s.exact || s.noise <= noiseless {
 		return told, nil // without a model, or without noise, the values speak for themselves
@@ -120,18 +123,18 @@ func (l *lbo) recommend() (Recommendation, error) {
 	if l.shown(s) {
 		ranks := s.limits.rank(s.model.Fitted(nil), s.rows)
 		order := orderBy(len(ranks), func(k int) float64 { return -ranks[k] })
-		k := slices.IndexFunc(order, func(k int) bool { return l.trial[s.rows[k]] > 0 })
+		k := slices.IndexFunc(order, func(k int) bool { return l.past.trial[s.rows[k]] > 0 })
 		if k < 0 {
 			return told, nil
 		}
 		best = s.rows[order[k]]
 	}
-	mu, variance := s.model.Predictor().Predict(l.x[best])
+	mu, variance := s.model.Predictor().Predict(l.past.x[best])
 	sd := math.Sqrt(variance)
 	mu -= winnersCurse * sd
 	mean := s.value(mu)
 	if math.IsInf(mean, 0) {
 		return told, nil
 	}
-	return Recommendation{Trial: l.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}, nil
+	return Recommendation{Trial: l.past.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}, nil
 }

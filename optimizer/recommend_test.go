@@ -8,7 +8,6 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -31,7 +30,7 @@ func TestRecommendedIntervalHolds(t *testing.T) {
 			for seed := range uint64(effort.Sequential(2, 3, 8)) {
 				space, f := objective(t, p)
 				opt, noise := newOptimizer(t, space, 100+seed, optimizer.Settings{}), rand.New(rand.NewPCG(seed, 100))
-				told := optimizertest.Study(t, opt, 40, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })
+				told := runStudy(t, opt, 40, func(u spaces.Point) float64 { return f(u) + sd*noise.NormFloat64() })
 				r, err := opt.(optimizer.Recommender).Recommend(t.Context())
 				if err != nil {
 					t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -85,22 +87,17 @@ func (s *safety) draw(d *domain, rng *rand.Rand) []float64 {
 		if ns := d.neighbours(p); len(ns) > 0 && rng.IntN(2) == 0 {
 			p = slices.Clone(ns[rng.IntN(len(ns))])
 		}
-		free, way, length := make([]bool, len(p)), make([]float64, len(p)), 0.0
-		d.free(p, free)
-		for j := range p {
-			if free[j] {
-				way[j] = rng.NormFloat64()
-				length += way[j] * way[j]
-			}
+		free, way, length := d.free(p), make([]float64, len(p)), 0.0
+		for _, j := range free {
+			way[j] = rng.NormFloat64()
+			length += way[j] * way[j]
 		}
 		r := s.reach(i)
 		if rng.IntN(2) == 0 {
 			r *= math.Pow(rng.Float64(), 1/float64(len(p)))
 		}
-		for j := range p {
-			if free[j] {
-				p[j] = math.Min(math.Max(p[j]+r*way[j]/math.Sqrt(length), 0), 1)
-			}
+		for _, j := range free {
+			p[j] = math.Min(math.Max(p[j]+r*way[j]/math.Sqrt(length), 0), 1)
 		}
 		if p = d.snap(p); d.allows(p) {
 			return p
@@ -116,16 +113,15 @@ func (a *ask) stretch() (Proposal, bool) {
 	if safe == nil {
 		return Proposal{}, false
 	}
-	l, dom, v := *a.lbo, *a.dom, *a.view
-	dom.safe, l.dom = nil, &dom
-	v.searcher = &searcher{domain: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
-	free := *a
-	free.lbo, free.view = &l, &v
+	free, dom, v := *a, *a.dom, *a.view
+	dom.safe = nil
+	v.searcher = &searcher{ctx: a.ctx, dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
+	free.dom, free.view = &dom, &v
 	f, err := free.globalScore()
 	if err != nil {
 		return Proposal{}, false
 	}
-	ends := v.searcher.search(f, wholeCube(a.space.Dim()), a.rng("stretch"))
+	ends := v.searcher.search(f, wholeCube(a.past.space.Dim()), a.rng("stretch"))
 	if len(ends) == 0 {
 		return Proposal{}, false
 	}
@@ -141,18 +137,15 @@ func (a *ask) stretch() (Proposal, bool) {
 			p[j] += share * (goal[j] - p[j])
 		}
 		if p = a.dom.snap(p); a.dom.allows(p) {
-			if a.taken(p) || nearestDistance(p, a.x) < worthwhile*safe.reach(argMax(safe.margin)) {
+			if a.taken(p) || nearestDistance(p, a.past.x) < worthwhile*safe.reach(floats.MaxIdx(safe.margin)) {
 				return Proposal{}, false
 			}
-			a.describe(p)
-			return a.proposal(p, OriginModel, "towards the largest acquisition, as far as is known to be safe"), true
+			return a.described(p, OriginModel, "towards the largest acquisition, as far as is known to be safe"), true
 		}
 		share *= 0.9
 	}
 	return Proposal{}, false
 }
-
-func argMax(v []float64) int { return slices.Index(v, slices.Max(v)) }
 
 // fresh draws a point that is not taken.
 func (d *domain) fresh(rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
@@ -135,10 +137,7 @@ func (s *average) batch(xs [][]float64, out []float64) {
 
 // logMeanExp is ln(1/n Σ e^v), computed without overflow.
 func logMeanExp(v []float64) float64 {
-	top := math.Inf(-1)
-	for _, x := range v {
-		top = math.Max(top, x)
-	}
+	top := floats.Max(v)
 	if math.IsInf(top, -1) {
 		return top
 	}
@@ -147,6 +146,13 @@ func logMeanExp(v []float64) float64 {
 		sum += math.Exp(x - top)
 	}
 	return top + math.Log(sum/float64(len(v)))
+}
+
+// oneByOne is the batch of a score that has no faster way.
+func oneByOne(s score, xs [][]float64, out []float64) {
+	for i, x := range xs {
+		out[i] = s.at(x, nil)
+	}
 }
 
 // factor is what holds for every acquisition: addLog returns the logarithm of what it is
@@ -205,16 +211,23 @@ func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
 // remembers.
 type repeated struct {
 	score
+	seen []scored
+}
+
+type scored struct {
 	xs     [][]float64
 	values []float64
 }
 
 func (s *repeated) batch(xs [][]float64, out []float64) {
-	if !slices.EqualFunc(xs, s.xs, slices.Equal) {
-		s.score.batch(xs, out)
-		s.xs, s.values = xs, slices.Clone(out)
+	for _, known := range s.seen {
+		if slices.EqualFunc(xs, known.xs, slices.Equal) {
+			copy(out, known.values)
+			return
+		}
 	}
-	copy(out, s.values)
+	s.score.batch(xs, out)
+	s.seen = append(s.seen, scored{xs, slices.Clone(out)})
 }
 
 // outside is a score without some part of the cube.

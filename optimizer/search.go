@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -28,11 +29,8 @@ func wholeCube(d int) region {
 const (
 	candidates      = 500 // points at which a search first looks
 	parents         = 5   // the best points, of which perturbations are looked at
-	starts          = 6   // candidates that are climbed from
-	sureStarts      = 2   // of these, the best ones
 	climbIterations = 40
-	boltzmann       = 2.0 // η in the choice of starts (Balandat et al. 2020)
-	discreteSweeps  = 4   // rounds of the search over levels
+	discreteSweeps  = 4 // rounds of the search over levels
 )
 
 // found is an end point of a search.
@@ -43,7 +41,8 @@ type found struct {
 
 // searcher maximizes scores over regions of one domain.
 type searcher struct {
-	*domain
+	ctx    context.Context // when it ends, a search soon returns what it has found
+	dom    *domain
 	scales []float64 // typical lengths of the coordinates, for the climb
 	seeds  [][]float64
 	taken  func([]float64) bool
@@ -55,34 +54,36 @@ type searcher struct {
 // end points that are not taken, the best first.
 func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 	points := s.candidates(r, rng)
-	values := make([]float64, len(points))
-	f.batch(points, values)
+	values := evaluate(s.ctx, f, points)
 	var ends []found
-	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
+	for _, k := range maximize.PickStarts(values, rng) {
 		ends = append(ends, s.climb(f, r, points[k]))
 	}
-	if s.partial() && len(ends) > 0 {
+	if s.dom.partial() && len(ends) > 0 {
 		best := slices.MaxFunc(ends, func(a, b found) int { return cmp.Compare(a.v, b.v) })
 		ends = append(ends, s.slide(f.at, r, best, rng))
 	}
 	// The candidates themselves stand by for ends that are taken.
 	order := orderBy(len(points), func(i int) float64 { return -values[i] })
-	for _, k := range order[:min(3*starts, len(order))] {
+	for _, k := range order[:min(3*maximize.Starts, len(order))] {
 		if !math.IsInf(values[k], -1) {
 			ends = append(ends, found{points[k], values[k]})
 		}
 	}
 	ends = slices.DeleteFunc(ends, func(e found) bool { return s.taken(e.x) || math.IsNaN(e.v) })
-	slices.SortStableFunc(ends, func(a, b found) int {
-		switch {
-		case a.v > b.v:
-			return -1
-		case a.v < b.v:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(ends, func(a, b found) int { return cmp.Compare(b.v, a.v) })
 	return ends
+}
+
+// evaluate returns the values of a score, as far as it comes until ctx ends.
+func evaluate(ctx context.Context, f score, points [][]float64) []float64 {
+	const atOnce = 128
+	values := make([]float64, len(points))
+	for k := 0; k < len(points) && ctx.Err() == nil; k += atOnce {
+		end := min(k+atOnce, len(points))
+		f.batch(points[k:end], values[k:end])
+	}
+	return values
 }
 
 // candidates draws the points at which a search first looks.
@@ -94,9 +95,9 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 			points = append(points, s.inBox(r, rng))
 		case k%4 == 0 && len(s.seeds) > 0:
 			sd := math.Pow(10, -3+2.5*rng.Float64())
-			points = append(points, s.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
+			points = append(points, s.dom.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
 		default:
-			points = append(points, s.uniform(rng))
+			points = append(points, s.dom.uniform(rng))
 		}
 	}
 	return points
@@ -107,7 +108,7 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 // shrinks towards the base.
 func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 	p := s.drawInBox(r, 1, rng)
-	for k := 1; k < redraws && !s.allows(p); k++ {
+	for k := 1; k < redraws && !s.dom.allows(p); k++ {
 		p = s.drawInBox(r, math.Pow(0.7, float64(k)), rng)
 	}
 	return p
@@ -116,36 +117,35 @@ func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 // drawInBox draws from a box whose width around the base is size times the region's.
 func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 	p := r.base
-	if !s.plain && rng.IntN(2) == 0 {
-		if ns := s.neighbours(p); len(ns) > 0 {
+	if !s.dom.plain && rng.IntN(2) == 0 {
+		if ns := s.dom.neighbours(p); len(ns) > 0 {
 			p = ns[rng.IntN(len(ns))]
 		}
 	}
 	p = slices.Clone(p)
-	mask := make([]bool, len(p))
-	s.free(p, mask)
-	for j, free := range mask {
-		if free {
-			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
-			if size < 1 {
-				x = p[j] + size*(x-p[j])
-			}
-			p[j] = x
+	for _, j := range s.dom.free(p) {
+		x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+		if size < 1 {
+			x = p[j] + size*(x-p[j])
 		}
+		p[j] = x
 	}
-	return s.snap(p)
+	return s.dom.snap(p)
 }
 
 // climb ascends from a candidate to an end point.
 func (s *searcher) climb(f score, r region, start []float64) found {
 	x := s.ascend(f, r, start)
-	if s.plain {
+	if s.dom.plain {
 		return x
 	}
 	for range discreteSweeps {
+		if s.ctx.Err() != nil {
+			break
+		}
 		better := false
-		for _, p := range s.neighbours(x.x) {
-			if !inside(p, r, s.domain) {
+		for _, p := range s.dom.neighbours(x.x) {
+			if !inside(p, r, s.dom) {
 				continue
 			}
 			if v := f.at(p, nil); v > x.v {
@@ -166,17 +166,16 @@ func (s *searcher) climb(f score, r region, start []float64) found {
 // does not follow the border. The steps grow by a half after a success and shrink by a
 // tenth after a failure (a (1+1) evolution strategy, Schumer and Steiglitz 1968).
 func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
-	mask := make([]bool, len(from.x))
-	s.free(from.x, mask)
-	size := 0.1
+	free, size := s.dom.free(from.x), 0.1
 	for range slides {
-		q := slices.Clone(from.x)
-		for j, free := range mask {
-			if free {
-				q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
-			}
+		if s.ctx.Err() != nil {
+			break
 		}
-		if q = s.snap(q); s.allows(q) {
+		q := slices.Clone(from.x)
+		for _, j := range free {
+			q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
+		}
+		if q = s.dom.snap(q); s.dom.allows(q) {
 			if v := f(q, nil); v > from.v {
 				from, size = found{q, v}, 1.5*size
 				continue
@@ -201,21 +200,14 @@ func inside(p []float64, r region, d *domain) bool {
 
 // ascend climbs in the coordinates that a gradient may move, and snaps.
 func (s *searcher) ascend(f score, r region, start []float64) found {
-	fixed := make([]bool, len(start))
-	s.free(start, fixed)
-	for j := range fixed {
-		fixed[j] = !fixed[j]
+	lo, up := slices.Clone(start), slices.Clone(start)
+	for _, j := range s.dom.free(start) {
+		lo[j], up[j] = r.lo[j], r.up[j]
 	}
-	lo, up := slices.Clone(r.lo), slices.Clone(r.up)
-	for j, x := range start {
-		if fixed[j] {
-			lo[j], up[j] = x, x
-		}
-	}
-	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales, Fixed: fixed})
-	result := m.Maximize(f.at, start)
-	p := s.snap(result.X)
-	if s.plain {
+	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales})
+	result := m.Maximize(s.ctx, f.at, start)
+	p := s.dom.snap(result.X)
+	if s.dom.plain {
 		return found{p, result.F}
 	}
 	return found{p, f.at(p, nil)}

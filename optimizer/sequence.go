@@ -10,36 +10,28 @@ import (
 
 // sobolSequence proposes the points of a scrambled Sobol sequence, one for each trial:
 // they fill the space evenly, however many there are.
-type sobolSequence struct{ *history }
+type sobolSequence struct{ past *history }
 
 func (s *sobolSequence) Tell(o Observation) error {
-	_, err := s.meet(o)
+	_, err := s.past.meet(o)
 	return err
 }
 
 func (s *sobolSequence) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := s.begin(q)
+	_, taken, err := s.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	taken := s.taken(pending)
-	u := sobol.Scrambled(s.space.Len(), s.seed).Points(uint32(q.Trial-1), 1)[0]
-	if p := s.space.FromUniform(u); !taken(p) {
+	u := sobol.Scrambled(s.past.space.Len(), s.past.seed).Points(uint32(q.Trial-1), 1)[0]
+	if p := s.past.space.FromUniform(u); !taken(p) {
 		return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "Sobol sequence"}}, nil
 	}
-	p, err := fresh(s.space, stream(s.seed, q.Trial, "sobol"), taken)
-	if err != nil {
-		return Proposal{}, err
-	}
-	return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: "uniform: the next point of the Sobol sequence was tried"}}, nil
+	return s.past.uniform(stream(s.past.seed, q.Trial, "sobol"), taken, "uniform: the next point of the Sobol sequence was tried")
 }
 
 // grid proposes every configuration of a finite space, in lexicographic order.
 type grid struct {
-	*history
+	past   *history
 	points []spaces.Point
 	done   int // of them, all told
 }
@@ -56,30 +48,26 @@ func newGrid(h *history) (*grid, error) {
 	if _, few := h.space.Size(gridLimit); !few {
 		return nil, fmt.Errorf("method grid: the space has more than %d configurations", gridLimit)
 	}
-	g := &grid{history: h}
+	g := &grid{past: h}
 	g.points = remaining(h.space, func([]float64) bool { return false }, gridLimit)
 	return g, nil
 }
 
 func (g *grid) Tell(o Observation) error {
-	if _, err := g.meet(o); err != nil {
+	if _, err := g.past.meet(o); err != nil {
 		return err
 	}
-	for g.done < len(g.points) && g.seen[key(g.points[g.done])] {
+	for g.done < len(g.points) && g.past.seen[key(g.points[g.done])] {
 		g.done++
 	}
 	return nil
 }
 
 func (g *grid) Ask(ctx context.Context, q Query) (Proposal, error) {
-	if err := ctx.Err(); err != nil {
-		return Proposal{}, err
-	}
-	pending, err := g.begin(q)
+	_, taken, err := g.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	taken := g.taken(pending)
 	for _, p := range g.points[g.done:] {
 		if !taken(p) {
 			return Proposal{Point: p, Origin: OriginExplore, Note: Note{Why: fmt.Sprintf("grid of %d configurations", len(g.points))}}, nil

@@ -66,9 +66,9 @@ type Settings struct {
 	// Local switches the trust regions around the best point on or off. Default
 	// on; with preset paper off.
 	Local string `json:"local,omitempty" toml:"local"`
-	// Design of the first proposals is walk (from today's values or the centre, steps along
-	// each parameter), lhs (the centre and a maximin latin hypercube), sobol or random.
-	// Default walk; with preset paper, or another DesignSize than the default, lhs.
+	// Design of the first proposals is lhs (the centre and a maximin latin hypercube), walk
+	// (from today's values or the centre, steps along each parameter), sobol or random.
+	// Default lhs.
 	Design string `json:"design,omitempty" toml:"design"`
 	// DesignSize is the number of first proposals, but for a walk. Default d+1 for d
 	// parameters, at least 4 and at most 24; with preset paper 3d.
@@ -103,8 +103,7 @@ const (
 	MethodSobol     = "sobol"
 	MethodGrid      = "grid"
 
-	PresetDefault = "default"
-	PresetPaper   = "paper"
+	PresetPaper = "paper"
 
 	auto = "auto"
 	on   = "on"
@@ -124,7 +123,7 @@ type choice struct {
 func choices() []choice {
 	return []choice{
 		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
-		{"preset", func(s *Settings) *string { return &s.Preset }, []string{PresetDefault, PresetPaper}, ""},
+		{"preset", func(s *Settings) *string { return &s.Preset }, []string{"default", PresetPaper}, ""},
 		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, acquisitionWords(), ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
@@ -133,7 +132,7 @@ func choices() []choice {
 		{"thompson", func(s *Settings) *string { return &s.Thompson }, []string{"pathwise", "rff"}, "rff"},
 		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"bound", "random"}, "random"},
 		{"local", func(s *Settings) *string { return &s.Local }, []string{on, off}, off},
-		{"design", func(s *Settings) *string { return &s.Design }, []string{walking, "lhs", "sobol", "random"}, "lhs"},
+		{"design", func(s *Settings) *string { return &s.Design }, []string{"lhs", walking, "sobol", "random"}, ""},
 		{"hyperparameters", func(s *Settings) *string { return &s.Hyperparameters }, []string{"map", "slice"}, "slice"},
 		{"maximizer", func(s *Settings) *string { return &s.Maximizer }, []string{"lbfgs", "direct"}, "direct"},
 		{"warp", func(s *Settings) *string { return &s.Warp }, []string{auto, "identity", "log", "asinh", "yeo-johnson"}, "identity"},
@@ -189,10 +188,6 @@ func (s Settings) Resolved(d int) Settings {
 	if s.Lipschitz == "" && (s.Acquisition == "ts" || paper && s.Acquisition == "ucb") {
 		s.Lipschitz = "reject"
 	}
-	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), "dragonfly"
-	if s.Design == "" && s.DesignSize > 0 && s.DesignSize != size {
-		s.Design = "lhs" // a walk takes as many trials as it needs
-	}
 	for _, c := range choices() {
 		if v := c.of(&s); *v == "" {
 			*v = c.allowed[0]
@@ -201,6 +196,7 @@ func (s Settings) Resolved(d int) Settings {
 			}
 		}
 	}
+	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), "dragonfly"
 	if paper {
 		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
 	}

@@ -1,21 +1,20 @@
 package optimizer
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // unitOf returns 1, or for values so large that sums of them overflow, a scale
 // that brings them back.
 func unitOf(y []float64) float64 {
-	top := 0.0
-	for _, v := range y {
-		top = math.Max(top, math.Abs(v))
+	if top := floats.Norm(y, math.Inf(1)); top >= 1e100 {
+		return top
 	}
-	if top < 1e100 {
-		return 1
-	}
-	return top
+	return 1
 }
 
 func scaled(y []float64, unit float64) []float64 {
@@ -26,18 +25,10 @@ func scaled(y []float64, unit float64) []float64 {
 	return out
 }
 
-func pick(x [][]float64, rows []int) [][]float64 {
-	out := make([][]float64, len(rows))
+func pick[T any](v []T, rows []int) []T {
+	out := make([]T, len(rows))
 	for k, i := range rows {
-		out[k] = x[i]
-	}
-	return out
-}
-
-func pickFloats(y []float64, rows []int) []float64 {
-	out := make([]float64, len(rows))
-	for k, i := range rows {
-		out[k] = y[i]
+		out[k] = v[i]
 	}
 	return out
 }
@@ -49,22 +40,6 @@ func orderBy(n int, f func(int) float64) []int {
 	for i := range n {
 		at[i], order[i] = f(i), i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case at[a] < at[b]:
-			return -1
-		case at[a] > at[b]:
-			return 1
-		}
-		return a - b
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(at[a], at[b]), a-b) })
 	return order
-}
-
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	if n := len(s); n%2 == 0 {
-		return s[n/2-1]/2 + s[n/2]/2
-	}
-	return s[len(s)/2]
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // A value so far above all others that these look alike beside it is hardly one of the
@@ -31,7 +33,7 @@ func tamed(y []float64) (_ []float64, wild []int) {
 			}
 		}
 		gap := y[first]/wildRatio - y[second]/wildRatio // the difference might overflow
-		if !(gap > math.Max(1, math.Abs(y[second]))) || !(gap > math.Abs(median(y))) {
+		if !(gap > math.Max(1, math.Abs(y[second]))) || !(gap > math.Abs(warp.Median(y))) {
 			break
 		}
 		wild = append(wild, first)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // What is absurd is tamed, and what is merely steep is not.
@@ -47,7 +49,7 @@ func TestOutlierDoesNotEndTheSearch(t *testing.T) {
 		}
 		bests, means = append(bests, best), append(means, math.Abs(r.Mean))
 	}
-	if best, mean := median(bests), median(means); best > 1e-3 || mean > 1e-3 {
+	if best, mean := warp.Median(bests), warp.Median(means); best > 1e-3 || mean > 1e-3 {
 		t.Errorf("the best of the others is %v, and %v what is recommended", best, mean)
 	}
 }

@@ -63,8 +63,4 @@ func (s *thompsonScore) value(f, lo, up float64) acquisition.Value {
 	return acquisition.LogSoftplus(v)
 }
 
-func (s *thompsonScore) batch(xs [][]float64, out []float64) {
-	for i, x := range xs {
-		out[i] = s.at(x, nil)
-	}
-}
+func (s *thompsonScore) batch(xs [][]float64, out []float64) { oneByOne(s, xs, out) }

@@ -39,17 +39,15 @@ func (s *surrogate) agree(twins [][2]int) bool {
 
 // twin returns a twin of the best trial while it is open whether there is noise.
 func (a *ask) twin() (spaces.Point, bool) {
-	if _, declared := a.set.Noise.Number(); declared || a.set.Local != on || !a.view.noisy() ||
-		len(a.twins) >= twinsWant || !a.view.agree(a.twins) || len(a.y) < 3*(a.space.Len()+1) {
+	if _, declared := a.set.Noise.Number(); declared || a.set.Local != on || !a.view.surrogate.noisy() ||
+		len(a.past.twins) >= twinsWant || !a.view.surrogate.agree(a.past.twins) || len(a.past.y) < 3*(a.past.space.Len()+1) {
 		return nil, false
 	}
-	best := a.x[a.best]
-	free := make([]bool, len(best))
-	a.dom.free(best, free)
-	for j, x := range best {
+	best := a.past.x[a.past.best]
+	for _, j := range a.dom.free(best) {
 		q := slices.Clone(best)
-		q[j] += math.Copysign(twinApart/float64(2+len(a.twins)), 0.5-x)
-		if q = a.dom.snap(q); free[j] && chebyshev(q, best) <= twinApart && !a.taken(q) {
+		q[j] += math.Copysign(twinApart/float64(2+len(a.past.twins)), 0.5-q[j])
+		if q = a.dom.snap(q); chebyshev(q, best) <= twinApart && !a.taken(q) {
 			return q, true
 		}
 	}

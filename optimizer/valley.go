@@ -28,14 +28,14 @@ const (
 // of value that are nothing beside those of the whole cube, and a narrow valley as a round
 // bowl.
 func (a *ask) valleyStep() (Proposal, bool) {
-	if a.set.Acquisition != "ei" || a.many() || a.view.noisy() || a.view.limits != nil || a.dom.partial() {
+	if a.set.Acquisition != "ei" || a.many() || a.view.surrogate.noisy() || a.view.limits != nil || a.dom.partial() {
 		return Proposal{}, false
 	}
 	basin, ok := a.basin()
 	if !ok {
 		return Proposal{}, false
 	}
-	c, local := a.x[basin.centre], a.neighbourhood(basin.centre)
+	c, local := a.past.x[basin.centre], a.neighbourhood(basin.centre)
 	if local == nil || len(local.x) < frameBest*(len(local.free)+1) {
 		return Proposal{}, false
 	}
@@ -61,9 +61,8 @@ func (a *ask) valleyStep() (Proposal, bool) {
 	if p == nil || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
-	a.describe(p)
-	a.memory.Step = &trustStep{Centre: a.history.trial[basin.centre], New: !a.trust.settled, Told: len(a.told)}
-	return a.proposal(p, OriginBox, "largest acquisition along the valley of the best points"), true
+	a.memory.Step = &trustStep{Centre: a.past.trial[basin.centre], New: !a.lbo.trust.settled, Told: len(a.past.told)}
+	return a.described(p, OriginBox, "largest acquisition along the valley of the best points"), true
 }
 
 // valleyModel fits a model to the points nearest to the centre in the frame, and returns
@@ -76,19 +75,18 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 	}
 	near := orderBy(len(points), func(i int) float64 { return spaces.Distance(points[i], points[local.centre]) })
 	near = near[:min(len(near), frameKnown*(d+1), frameMost)]
-	x, y := pick(points, near), pickFloats(local.y, near)
+	x, y := pick(points, near), pick(local.y, near)
 	set := gp.NewSettings(d)
-	set.Seed = mix(a.seed + uint64(len(a.y)))
-	hypers, fitter := map[warp.Kind]gp.Hyper{}, gp.NewFitter(x)
-	w, err := warp.Choose(warp.Kinds(), y, a.warpOptions(), func(w warp.Warp, z []float64) (float64, error) {
-		r, err := fitter.Fit(z, nil, set)
-		hypers[w.Kind] = r.Hyper
-		return r.LeaveOneOut, err
+	set.Seed = mix(a.past.seed + uint64(len(a.past.y)))
+	fitter := gp.NewFitter(x)
+	w, hyper, err := warp.Choose(warp.Kinds(), y, a.lbo.warpOptions(), func(_ warp.Warp, z []float64) (gp.Hyper, float64, error) {
+		r, err := fitter.Fit(a.ctx, z, nil, set)
+		return r.Hyper, r.LeaveOneOut, err
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	model, err := gp.New(x, w.ApplyAll(y), hypers[w.Kind])
+	model, err := gp.New(x, w.ApplyAll(y), hyper)
 	return model, w.Apply(local.y[local.centre]), err
 }
 
@@ -113,13 +111,12 @@ func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float
 			points = append(points, u)
 		}
 	}
-	values := make([]float64, len(points))
-	score.batch(points, values)
+	values := evaluate(a.ctx, score, points)
 	climber := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations})
 	var best []float64
 	top := math.Inf(-1)
-	for _, k := range maximize.PickStarts(values, starts, sureStarts, boltzmann, rng) {
-		if end := climber.Maximize(within, points[k]); end.F > top {
+	for _, k := range maximize.PickStarts(values, rng) {
+		if end := climber.Maximize(a.ctx, within, points[k]); end.F > top {
 			if p := point(end.X); !a.taken(p) {
 				best, top = p, end.F
 			}

@@ -106,12 +106,12 @@ func TestTwinsTellRuggednessFromNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("noise %v: %d twins, trial %d recommended, %d the best", sd, len(l.twins), r.Trial, l.trial[l.best])
-		if sd == 0 && (len(l.twins) < twinsWant || r.Trial != l.trial[l.best]) {
-			t.Errorf("without noise: %d twins, and trial %d is recommended instead of %d", len(l.twins), r.Trial, l.trial[l.best])
+		t.Logf("noise %v: %d twins, trial %d recommended, %d the best", sd, len(l.past.twins), r.Trial, l.past.trial[l.past.best])
+		if sd == 0 && (len(l.past.twins) < twinsWant || r.Trial != l.past.trial[l.past.best]) {
+			t.Errorf("without noise: %d twins, and trial %d is recommended instead of %d", len(l.past.twins), r.Trial, l.past.trial[l.past.best])
 		}
-		if sd > 0 && (len(l.twins) == 0 || l.model.exact) {
-			t.Errorf("with noise: %d twins, and none is seen: %v", len(l.twins), l.model.exact)
+		if sd > 0 && (len(l.past.twins) == 0 || l.model.exact) {
+			t.Errorf("with noise: %d twins, and none is seen: %v", len(l.past.twins), l.model.exact)
 		}
 	}
 }

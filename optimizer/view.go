@@ -5,14 +5,15 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
+	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
 // view is what one ask sees: the surrogate, conditioned on what is assumed of
 // trials without a result. Assumptions reach the posterior alone, never the
 // incumbent, the standardization or the Lipschitz bounds.
 type view struct {
-	*surrogate
-	models []*gp.Model // with the assumptions
+	surrogate *surrogate
+	models    []*gp.Model // with the assumptions
 	// believed is what the last of them assumes of each pending trial, −∞ where that
 	// breaks a limit; nil beside many.
 	believed []float64
@@ -39,7 +40,7 @@ func (a *ask) many() bool { return len(a.pending) > manyPending }
 
 // look prepares the view of this ask.
 func (a *ask) look() error {
-	s, err := a.surrogate()
+	s, err := a.lbo.surrogate(a.ctx)
 	if err != nil {
 		return err
 	}
@@ -61,21 +62,21 @@ func (a *ask) look() error {
 			v.target, v.holds = z, true
 		}
 	}
-	if v.success, err = a.successModel(); err != nil {
+	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
 		return err
 	}
-	if v.success != nil && a.careful() {
-		v.risky = func(p []float64) bool { return a.besideBest(p) && v.success.probability(p) < sure }
+	if v.success != nil && a.lbo.careful() {
+		v.risky = func(p []float64) bool { return a.lbo.besideBest(p) && v.success.probability(p) < sure }
 		taken := a.taken
 		a.taken = func(p []float64) bool { return taken(p) || v.risky(p) }
 	}
-	v.searcher = &searcher{domain: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
+	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
 	a.view = v
 	fit := s.fit
 	a.memory.Fit = &fit
 	if s.bounds != nil {
-		a.note.Lipschitz = s.bounds.note(s, a.y[a.best])
-		if a.over[a.best] > 0 {
+		a.note.Lipschitz = s.bounds.note(s, a.past.y[a.past.best])
+		if a.past.over[a.past.best] > 0 {
 			a.note.Lipschitz.Gap = nil // there is no best yet to be improved upon
 		}
 	}
@@ -86,9 +87,9 @@ func (a *ask) look() error {
 // (the kriging believer of Ginsbourger et al. 2010), which it returns, and on the
 // pruned ones.
 func (a *ask) assume(m *gp.Model, s *surrogate) (_ *gp.Model, believed []float64, _ error) {
-	for _, x := range a.pruned {
+	for _, x := range a.past.pruned {
 		mu, variance := m.Predictor().Predict(x)
-		next, err := m.Append(x, below(mu, math.Sqrt(variance), median(s.z)))
+		next, err := m.Append(x, below(mu, math.Sqrt(variance), warp.Median(s.z)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -118,15 +119,15 @@ func below(mu, sigma, c float64) float64 {
 
 // seeds are the best points of the surrogate.
 func (a *ask) seeds(s *surrogate) [][]float64 {
-	ranks := s.limits.rank(pickFloats(s.z, s.rows), s.rows)
+	ranks := s.limits.rank(pick(s.z, s.rows), s.rows)
 	order := orderBy(len(s.rows), func(k int) float64 { return -ranks[k] })
-	out := [][]float64{a.x[s.bestRow]}
+	out := [][]float64{a.past.x[s.bestRow]}
 	for _, k := range order {
 		if len(out) >= parents {
 			break
 		}
 		if s.rows[k] != s.bestRow {
-			out = append(out, a.x[s.rows[k]])
+			out = append(out, a.past.x[s.rows[k]])
 		}
 	}
 	return out

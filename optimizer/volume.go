@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -32,8 +33,8 @@ type volumeScore struct {
 }
 
 // tile cuts up what lies above the reference point and no point dominates.
-func (f *volumeScore) tile(points [][]float64) {
-	f.boxes = pareto.Undominated(points, f.ref)
+func (f *volumeScore) tile(ctx context.Context, points [][]float64) {
+	f.boxes = pareto.Undominated(ctx, points, f.ref)
 	best := slices.Clone(f.ref)
 	for _, p := range points {
 		for j, v := range p {
@@ -154,8 +155,4 @@ func (f *volumeScore) value(mu, sigma, grad []float64) float64 {
 	return top + math.Log(sum)
 }
 
-func (f *volumeScore) batch(xs [][]float64, out []float64) {
-	for i, x := range xs {
-		out[i] = f.at(x, nil)
-	}
-}
+func (f *volumeScore) batch(xs [][]float64, out []float64) { oneByOne(f, xs, out) }

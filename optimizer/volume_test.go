@@ -34,7 +34,7 @@ func TestVolumeScoreIsAnExpectation(t *testing.T) {
 		for range m {
 			f.warps = append(f.warps, bent(t, kind))
 		}
-		f.tile(points)
+		f.tile(t.Context(), points)
 		for _, model := range models[:m] {
 			f.parts = append(f.parts, model.Predictor())
 		}

@@ -17,7 +17,7 @@ const (
 	walkSpread = 2     // trials that follow: the opposite, and a point of the latin hypercube
 )
 
-// walk is how most studies begin: one parameter after the other, in random order, takes a step of
+// walk is how a study may begin: one parameter after the other, in random order, takes a step of
 // a quarter of its range to a random side of the best trial so far and, if that is no better, to
 // the other side (the exploratory moves of Hooke and Jeeves 1961). How far it has come is read
 // from the points alone: a step is what differs from an earlier point in one group of parameters.
@@ -52,7 +52,7 @@ type place struct {
 
 func (a *ask) places() (out []place) {
 	n := 0
-	for _, o := range a.told {
+	for _, o := range a.past.told {
 		p := place{at: o.Proposal.Point, active: a.dom.active(o.Proposal.Point), success: -1}
 		if o.Status == Succeeded {
 			p.success = n
@@ -72,15 +72,15 @@ func (a *ask) gains(q, p place) bool {
 		return q.success >= 0
 	}
 	noise, _ := a.set.Noise.Number()
-	return a.better(q.success, p.success) && (a.over[q.success] != a.over[p.success] || a.y[q.success] > a.y[p.success]+noise)
+	return a.past.better(q.success, p.success) && (a.past.over[q.success] != a.past.over[p.success] || a.past.y[q.success] > a.past.y[p.success]+noise)
 }
 
 // apart returns the group in which alone p and q differ, −1 if there is none. A parameter that
 // one of them lacks belongs to the step that switches it.
 func (a *ask) apart(p, q place) int {
 	g := -1
-	for j, c := range a.space.Coords() {
-		if own := a.walk.of[c.Param]; p.at[j] != q.at[j] && p.active[c.Param] && q.active[c.Param] && own != g {
+	for j, c := range a.past.space.Coords() {
+		if own := a.lbo.walk.of[c.Param]; p.at[j] != q.at[j] && p.active[c.Param] && q.active[c.Param] && own != g {
 			if g >= 0 {
 				return -1
 			}
@@ -103,30 +103,30 @@ type steps struct {
 // While it waits for pending steps the model has its turns, and beside many pending trials the
 // points that fill the space come at once.
 func (a *ask) walked() (spaces.Point, bool) {
-	n, before := a.walk.most()+walkSpread, 0
-	for _, o := range a.told {
+	n, before := a.lbo.walk.most()+walkSpread, 0
+	for _, o := range a.past.told {
 		if slices.Contains([]Origin{OriginInitial, OriginGiven, OriginDefault}, o.Proposal.Origin) {
 			before++
 		}
 	}
-	if before >= n || len(a.told) >= 2*n || len(a.told) > before && len(a.pending) == 0 {
+	if before >= n || len(a.past.told) >= 2*n || len(a.past.told) > before && len(a.pending) == 0 {
 		return nil, false // the last, once the model has had its turn and nothing is waited for
 	}
 	if len(a.pending) > walkBeside {
-		return a.untaken(a.first)
+		return a.untaken(a.lbo.first)
 	}
 	known := a.places()
 	if len(known) == 0 {
-		return a.first[0], true
+		return a.lbo.first[0], true
 	}
-	made := a.steps(known)
-	if p, ok := a.step(known, made); ok && before < a.walk.most() {
+	made := a.stepsAmong(known)
+	if p, ok := a.step(known, made); ok && before < a.lbo.walk.most() {
 		return p, true
 	}
 	if p, ok := a.opposite(made); ok && !a.taken(p) {
 		return p, true
 	}
-	return a.untaken(a.first[:min(len(a.first), walkSpread)]) // also the start, where others came before it
+	return a.untaken(a.lbo.first[:min(len(a.lbo.first), walkSpread)]) // also the start, where others came before it
 }
 
 // untaken returns the first of the points that was not proposed yet.
@@ -156,18 +156,18 @@ func (a *ask) opposite(made []steps) (spaces.Point, bool) {
 		return nil, false
 	}
 	p := slices.Clone(best.at)
-	for j, c := range a.space.Coords() {
+	for j, c := range a.past.space.Coords() {
 		if c.Kind != spaces.KindChoice {
 			p[j] = math.Min(math.Max(0.5-walkMirror*(p[j]-0.5), walkBorder), 1-walkBorder)
 		}
 	}
-	return a.space.Snap(p), true
+	return a.past.space.Snap(p), true
 }
 
-// steps finds the steps of each group among places, which are in the order of their trials. A
+// stepsAmong finds the steps of each group among places, which are in the order of their trials. A
 // step is one from the nearest place before it.
-func (a *ask) steps(known []place) []steps {
-	made := make([]steps, len(a.walk.groups))
+func (a *ask) stepsAmong(known []place) []steps {
+	made := make([]steps, len(a.lbo.walk.groups))
 	for k, q := range known {
 		from, g, least := place{}, -1, math.Inf(1)
 		for _, p := range known[:k] {
@@ -190,7 +190,7 @@ func (a *ask) step(known []place, made []steps) (spaces.Point, bool) {
 	for _, due := range []func(g int) bool{
 		func(g int) bool { return made[g].made == 1 && !made[g].gained }, // the other side
 		func(g int) bool { return made[g].made == 0 },
-		func(g int) bool { return a.walk.choice[g] && made[g].made > 0 }, // its further levels
+		func(g int) bool { return a.lbo.walk.choice[g] && made[g].made > 0 }, // its further levels
 	} {
 		for g := range made {
 			if made[g].waits || !due(g) {
@@ -209,7 +209,7 @@ func (a *ask) step(known []place, made []steps) (spaces.Point, bool) {
 func (a *ask) move(known []place, g int, made steps) (spaces.Point, bool) {
 	base := -1
 	for k, p := range known {
-		has := slices.ContainsFunc(a.walk.groups[g], func(i int) bool { return p.active[i] })
+		has := slices.ContainsFunc(a.lbo.walk.groups[g], func(i int) bool { return p.active[i] })
 		if has && (p.pending || p.success >= 0) && (base < 0 || a.gains(p, known[base])) {
 			base = k
 		}
@@ -220,12 +220,12 @@ func (a *ask) move(known []place, g int, made steps) (spaces.Point, bool) {
 	for _, side := range []float64{1, -1} { // to the side that is due, or where that is forbidden to the other
 		for _, share := range []float64{1, 0.5, 0.25} {
 			q := slices.Clone(known[base].at)
-			for _, i := range a.walk.groups[g] {
+			for _, i := range a.lbo.walk.groups[g] {
 				if known[base].active[i] {
 					a.shift(q, i, side*share*walkStep, made)
 				}
 			}
-			if q = a.space.Snap(q); !a.taken(q) {
+			if q = a.past.space.Snap(q); !a.taken(q) {
 				return q, true
 			}
 		}
@@ -236,8 +236,8 @@ func (a *ask) move(known []place, g int, made steps) (spaces.Point, bool) {
 // shift moves parameter i of q by a length, first to a side of its own and then to the other one,
 // or to a level that no step has tried.
 func (a *ask) shift(q spaces.Point, i int, by float64, made steps) {
-	rng, at := stream(a.seed, i+1, "walk"), a.space.Offset(i)
-	c := a.space.Coords()[at]
+	rng, at := stream(a.past.seed, i+1, "walk"), a.past.space.Offset(i)
+	c := a.past.space.Coords()[at]
 	if c.Kind == spaces.KindChoice || c.Kind == spaces.KindBool {
 		levels := a.dom.otherValues(i, q)
 		rng.Shuffle(len(levels), func(j, k int) { levels[j], levels[k] = levels[k], levels[j] })

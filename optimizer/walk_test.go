@@ -67,7 +67,7 @@ func changed(p, q spaces.Point) (out []int) {
 func TestWalkClimbs(t *testing.T) {
 	space := floatsOf(t, 4)
 	for seed := range uint64(10) {
-		told := begun(t, space, Settings{}, seed, 13, func(p spaces.Point) float64 {
+		told := begun(t, space, Settings{Design: walking}, seed, 13, func(p spaces.Point) float64 {
 			return -math.Abs(p[0]-0.9) - math.Abs(p[1]-0.1) - math.Abs(p[2]-0.5) - 2*math.Abs(p[3]-0.8)
 		})
 		if !slices.Equal(told[0].Proposal.Point, space.Center()) {
@@ -108,7 +108,7 @@ func TestWalkBeginsAtTodaysValues(t *testing.T) {
 	space := spaceOf(t, spaces.Param{Name: "a", Kind: spaces.KindFloat, Min: 0, Max: 1, Default: spaces.Float(0.9)},
 		spaces.Param{Name: "b", Kind: spaces.KindFloat, Min: 0, Max: 1, Default: spaces.Float(0)})
 	for seed := range uint64(10) {
-		told := begun(t, space, Settings{}, seed, 5, func(p spaces.Point) float64 { return 0 })
+		told := begun(t, space, Settings{Design: walking}, seed, 5, func(p spaces.Point) float64 { return 0 })
 		if !slices.Equal(told[0].Proposal.Point, spaces.Point{0.9, 0}) {
 			t.Errorf("trial 1 is %v", told[0].Proposal.Point)
 		}
@@ -128,13 +128,13 @@ func TestWalkKeepsToWhatIsBetter(t *testing.T) {
 		set Settings
 		f   func(p spaces.Point) float64
 	}{
-		"failures": {Settings{}, func(p spaces.Point) float64 {
+		"failures": {Settings{Design: walking}, func(p spaces.Point) float64 {
 			if len(changed(p, space.Center())) > 0 {
 				return math.NaN()
 			}
 			return 0
 		}},
-		"noise": {Settings{Noise: Number(1)}, func(p spaces.Point) float64 { return p[0] + p[1] + p[2] }},
+		"noise": {Settings{Design: walking, Noise: Number(1)}, func(p spaces.Point) float64 { return p[0] + p[1] + p[2] }},
 	} {
 		for _, o := range begun(t, space, c.set, 1, 7, c.f) {
 			if len(changed(o.Proposal.Point, space.Center())) > 1 {
@@ -143,7 +143,7 @@ func TestWalkKeepsToWhatIsBetter(t *testing.T) {
 		}
 	}
 	far := 0
-	for _, o := range begun(t, space, Settings{}, 1, 7, func(spaces.Point) float64 { return math.NaN() }) {
+	for _, o := range begun(t, space, Settings{Design: walking}, 1, 7, func(spaces.Point) float64 { return math.NaN() }) {
 		far += len(changed(o.Proposal.Point, space.Center()))
 	}
 	if far != 3*6 {
@@ -170,7 +170,7 @@ func TestWalkKnowsEveryKind(t *testing.T) {
 	)
 	for seed := range uint64(20) {
 		seen := map[string]map[string]bool{}
-		for _, o := range begun(t, space, Settings{}, seed, 13, func(p spaces.Point) float64 { return -math.Abs(p[5]) }) {
+		for _, o := range begun(t, space, Settings{Design: walking}, seed, 13, func(p spaces.Point) float64 { return -math.Abs(p[5]) }) {
 			for _, a := range space.Decode(o.Proposal.Point) {
 				if seen[a.Name] == nil {
 					seen[a.Name] = map[string]bool{}
@@ -194,7 +194,7 @@ func TestWalkOfManyParameters(t *testing.T) {
 		space := floatsOf(t, d)
 		w := newWalk(space, 1)
 		moved := make([]bool, d)
-		told := begun(t, space, Settings{}, 1, w.most(), func(p spaces.Point) float64 { return -math.Abs(p[0] - 0.5) })
+		told := begun(t, space, Settings{Design: walking}, 1, w.most(), func(p spaces.Point) float64 { return -math.Abs(p[0] - 0.5) })
 		for _, o := range told {
 			for _, j := range changed(o.Proposal.Point, told[0].Proposal.Point) {
 				moved[j] = true
@@ -210,7 +210,7 @@ func TestWalkOfManyParameters(t *testing.T) {
 // fills the space; nobody waits, and nothing comes twice.
 func TestWalkOfManyWorkers(t *testing.T) {
 	space := floatsOf(t, 5)
-	opt, err := New(space, 1, Settings{})
+	opt, err := New(space, 1, Settings{Design: walking})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestWalkOfManyWorkers(t *testing.T) {
 // the opposite.
 func TestWalkOfWorkersEnds(t *testing.T) {
 	space := floatsOf(t, 5)
-	opt, err := New(space, 1, Settings{})
+	opt, err := New(space, 1, Settings{Design: walking})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,6 +121,26 @@ func TestLogs(t *testing.T) {
 		{"smac2", parser.Rule{Dialect: "result-line", Metric: "runtime"}, 2.51, -1},
 		{"irace", parser.Rule{Dialect: "bare-number"}, 0.2917, -1},
 		{"orion", parser.Rule{Dialect: "results-file"}, 0.2917, -1},
+		{"fasttext-train-real", name("avg.loss"), 0.202779, -1},
+		{"fasttext-test-real", name("P@1"), 0.958, -1},
+		{"fio-real", name("IOPS"), 9406, -1},
+		{"fio-real", parser.Rule{Regex: `READ: bw=([\d.]+)MiB/s`}, 36.7, -1},
+		{"sklearn-report-real", name("accuracy"), 0.82, -1},
+		{"sklearn-report-real", name("weighted avg f1-score"), 0.83, -1},
+		{"sklearn-report-real", name("class_1 precision"), 0.85, -1},
+		{"sklearn-mlp-real", parser.Rule{Metric: "Validation score", Step: "Iteration"}, 0.266667, 6},
+		{"sklearn-mlp-real", parser.Rule{Dialect: "bare-number"}, 0.23555555555555555, -1},
+		{"xgboost-cv-real", parser.Rule{Metric: "test-auc", Step: `^\[(\d+)\]`}, 0.98532, 5},
+		{"xgboost-train-real", parser.Rule{Metric: "validation_1-logloss", Step: `^\[(\d+)\]`}, 0.05544, 39},
+		{"xgboost-train-real", parser.Rule{Metric: "validation_1-error", Step: `^\[(\d+)\]`, Pick: "min"}, 0.01399, 25},
+		{"pandas-real", parser.Rule{Metric: "valid_loss", Step: "epoch"}, 0.4377, 3},
+		{"glmnet-real", name("min cvm"), 1.159702, -1},
+		{"r-lm-real", name("Adjusted R-squared"), 0.6438, -1},
+		{"r-lm-real", name("Residual standard error"), 15.38, -1},
+		{"r-lm-real", name("rmse"), 15.068856, -1},
+		{"libsvm-predict-real", name("Accuracy"), 99.4382, -1},
+		{"libsvm-svr-real", name("Mean squared error"), 0.0516628, -1},
+		{"liblinear-c-real", name("CV accuracy"), 99.4382, -1},
 	}
 	for _, test := range tests {
 		source := test.rule.Source
@@ -189,6 +209,8 @@ func TestLogsExplained(t *testing.T) {
 		{"semicolons", name("Verlust"), "not a number", `"0,377" on line 3`, "LC_ALL=C"},
 		{"bash-time", name("real"), "not a number", `"0m1.234s" on line 3`, "unit"},
 		{"fio", name("IOPS"), "not a number", `"316k" on line 2`, "unit"},
+		{"fio-real", name("bw"), "not a number", `"36.7MiB/s" on line 29`, "unit"},
+		{"pandas-index-real", name("valid_loss"), "no match", "on line 1 it stands at the line's end", "regex"},
 	}
 	for _, test := range tests {
 		got, err := read(t, test.rule, parser.Stdout, readLog(t, test.log))

@@ -3,6 +3,7 @@ package runner
 import (
 	"math"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -84,4 +85,11 @@ func dataAt(fd int, offset int64) (data, hole int64) {
 		hole = math.MaxInt64
 	}
 	return data, hole
+}
+
+// openSelf opens this program, which may be replaced or deleted meanwhile, and says by which path
+// it is started where that is selfFD.
+func openSelf() (fd int, path string, err error) {
+	fd, err = unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
+	return fd, "/proc/self/fd/" + strconv.Itoa(selfFD), err
 }

@@ -28,7 +28,7 @@ func ExampleLocal_Launch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	end, err := runner.ReadTail(filepath.Join(job.Dir, runner.StdoutName), 100)
+	end, err := runner.ReadTail(runner.At(filepath.Join(job.Dir, runner.StdoutName)), 100)
 	fmt.Printf("exit code %d after %q, %v\n", exit.Code, end, err)
 	// Output: exit code 3 after "loss=0.5\n", <nil>
 }

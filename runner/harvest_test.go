@@ -215,11 +215,11 @@ func TestReplacedFiles(t *testing.T) {
 			if err := errors.Join(os.Remove(path), replace(path)); err != nil {
 				t.Fatal(err)
 			}
-			if text, err := runner.ReadTail(path, 100); err == nil {
+			if text, err := runner.ReadTail(runner.At(path), 100); err == nil {
 				t.Errorf("%s for %s: read %q", name, file, text)
 			}
 			var heard strings.Builder
-			if err := runner.Tail(context.Background(), path, &heard, never); err == nil {
+			if err := runner.Tail(context.Background(), runner.At(path), &heard, never); err == nil {
 				t.Errorf("%s for %s: followed, %q", name, file, &heard)
 			}
 			exit, err := new(runner.Local).Attach(context.Background(), job)

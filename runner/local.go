@@ -194,17 +194,18 @@ func (l *Local) spawn(a *attempt) error {
 	leave := l.enclose(a, sys)
 	defer leave()
 	shell := cmp.Or(l.Shell, defaultShell)
-	argv, env, err := a.job.command(shell, a.marker(), a.cgroup)
+	argv, env, self, err := a.job.command(shell, a.marker(), a.cgroup)
 	if err != nil {
 		return err
 	}
+	defer unix.Close(self)
 	if err := a.head(l.here()); err != nil {
 		return diskError("write "+RecordName, err)
 	}
 	const closed = ^uintptr(0)
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
 		recordFD: uintptr(a.record), stderrFD: uintptr(a.err.fd),
-		5: closed, 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
+		selfFD: uintptr(self), 6: closed, 7: closed, 8: closed, lockFD: uintptr(lock)}
 	for _, f := range a.job.Hold {
 		files = append(files, f.Fd())
 	}

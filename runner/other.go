@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"math"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -113,3 +114,9 @@ func bootID() string {
 }
 
 func pidNamespace() string { return "" }
+
+// openSelf finds this program.
+func openSelf() (fd int, path string, err error) {
+	path, err = os.Executable()
+	return -1, path, err
+}

@@ -3,10 +3,7 @@ package runner
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +16,7 @@ import (
 const (
 	recordFD = 3
 	stderrFD = 4
+	selfFD   = 5 // this program, where there are variables that a shell does not hand on
 	lockFD   = 9
 )
 
@@ -64,26 +62,31 @@ const supervisorName = "attempt"
 
 const defaultShell = "/bin/sh"
 
-// command returns arguments and environment of the supervisor's process.
-func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, err error) {
+// command returns arguments and environment of the supervisor's process, and its selfFD, or -1.
+func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, self int, err error) {
 	account := ""
 	if group != "" {
 		account = fmt.Sprintf(accounting, shell.Quote(string(group)))
 	}
 	argv, env = []string{sh, "-c", fmt.Sprintf(supervisor, account), supervisorName}, j.environ(marker)
 	if j.Shell != "" {
-		return append(argv, sh, "-c", j.Shell), env, nil
+		return append(argv, sh, "-c", j.Shell), env, -1, nil
 	}
 	// With its full path the program cannot be taken for a builtin of the shell.
 	program, err := lookPath(j.Argv[0], env, j.Cwd)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, -1, err
 	}
-	plain, awkward := splitEnv(env)
-	if len(awkward) > 0 {
-		argv = append(append(argv, "/usr/bin/env"), awkward...)
+	env, odd := splitEnv(env)
+	self = -1
+	if len(odd) > 0 {
+		path := ""
+		if self, path, err = openSelf(); err != nil {
+			return nil, nil, -1, spawnError("open this program", err)
+		}
+		argv, env = append(argv, path, becomer), append(env, carried(odd)...)
 	}
-	return append(append(argv, program), j.Argv[1:]...), plain, nil
+	return append(append(argv, program), j.Argv[1:]...), env, self, nil
 }
 
 // errNotFound: no such program.
@@ -126,52 +129,4 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 		return "", errNotFound
 	}
 	return found, nil
-}
-
-// markerName is the environment variable that marks a tree of processes.
-const markerName = "LBOTUNE_ATTEMPT"
-
-// environ returns the environment of the command: ours, then PWD as for any program
-// started in a directory, then the job's, then the marker. Of two values for one name the
-// last one counts. An attempt inside an attempt carries both markers.
-func (j *Job) environ(marker string) []string {
-	marker = markerName + "=" + marker
-	if outer := os.Getenv(markerName); outer != "" {
-		marker += " " + outer
-	}
-	all := os.Environ()
-	if cwd, err := filepath.Abs(j.Cwd); err == nil {
-		all = append(all, "PWD="+cwd)
-	}
-	whole := exec.Cmd{Env: append(append(all, j.Env...), marker)}
-	return whole.Environ()
-}
-
-// splitEnv separates the variables that a shell hands on from those that it drops (a name
-// that is no identifier, such as an exported function of bash), replaces, or trips over.
-// The latter reach a program by way of env(1).
-func splitEnv(env []string) (plain, awkward []string) {
-	for _, kv := range env {
-		name, _, _ := strings.Cut(kv, "=")
-		if isIdentifier(name) && !slices.Contains(shellOwned, name) {
-			plain = append(plain, kv)
-		} else if name != "" {
-			awkward = append(awkward, kv)
-		}
-	}
-	return plain, awkward
-}
-
-// shellOwned are variables that one shell or another changes when it starts.
-var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
-
-// isIdentifier reports whether name is what a shell calls a name: letters, digits and
-// underscores, no digit first.
-func isIdentifier(name string) bool {
-	for i, c := range []byte(name) {
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != ""
 }

@@ -22,29 +22,32 @@ const (
 
 const tailChunk = 32 << 10
 
-// Tail copies the file at path to w as it grows, until ended is closed and all of it has
-// been copied. It follows no symbolic link. A part that has become a hole before Tail came
+// At says how the file at a path is opened for reading, whose last element is no symbolic link.
+func At(path string) func() (*os.File, error) {
+	return func() (*os.File, error) { return door.OpenFile(path, os.O_RDONLY) }
+}
+
+// Tail copies the file that open opens to w as it grows, until ended is closed and all of it has
+// been copied. A part that has become a hole before Tail came
 // to it (see Job.MaxLog) is copied as one newline, or told to w's method Gap() if it has
 // one. A file that has been cut short is read again from its beginning.
 //
 // It returns the first error of w, the cause of ctx when that is done, or an error of
 // reading; a file that is not there is an error.
-func Tail(ctx context.Context, path string, w io.Writer, ended <-chan struct{}) error {
-	fd, err := openOutput(ctx, path)
-	if err != nil {
-		return fmt.Errorf("follow %s: %w", path, err)
-	}
-	defer unix.Close(fd)
-	t := tail{fd: fd, w: w, limit: math.MaxInt64}
-	return t.follow(ctx, path, ended)
+func Tail(ctx context.Context, open func() (*os.File, error), w io.Writer, ended <-chan struct{}) error {
+	return TailEnd(ctx, open, math.MaxInt64, w, ended)
 }
 
-// TailFile copies a file that is open for reading as Tail does, but only what stands at
-// most n bytes before its present end.
-func TailFile(ctx context.Context, f *os.File, n int64, w io.Writer, ended <-chan struct{}) error {
+// TailEnd copies a file as Tail does, but only what stands at most n bytes before its present end.
+func TailEnd(ctx context.Context, open func() (*os.File, error), n int64, w io.Writer, ended <-chan struct{}) error {
+	f, err := openOutput(ctx, open)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return errors.Join(fmt.Errorf("%s is not a regular file", f.Name()), err)
+	if err != nil {
+		return err
 	}
 	t := tail{fd: int(f.Fd()), w: w, limit: math.MaxInt64, offset: max(0, info.Size()-n)}
 	return t.follow(ctx, f.Name(), ended)
@@ -75,29 +78,29 @@ func (t *tail) follow(ctx context.Context, path string, ended <-chan struct{}) e
 	}
 }
 
-// Read copies the file at path to w as Tail does, but not beyond its first limit bytes.
-func Read(ctx context.Context, path string, w io.Writer, limit int64) error {
-	fd, err := openOutput(ctx, path)
+// Read copies a file to w as Tail does, but not beyond its first limit bytes.
+func Read(ctx context.Context, open func() (*os.File, error), w io.Writer, limit int64) error {
+	f, err := openOutput(ctx, open)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return err
 	}
-	defer unix.Close(fd)
-	t := tail{fd: fd, w: w, limit: limit}
+	defer f.Close()
+	t := tail{fd: int(f.Fd()), w: w, limit: limit}
 	if _, err := t.copy(ctx); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", f.Name(), err)
 	}
 	return nil
 }
 
 // openOutput opens a file for reading, and waits for a descriptor while there is none.
-func openOutput(ctx context.Context, path string) (fd int, err error) {
+func openOutput(ctx context.Context, open func() (*os.File, error)) (f *os.File, err error) {
 	err = insist(ctx, nil, func() error {
-		if fd, err = door.OpenAt(unix.AT_FDCWD, path, unix.O_RDONLY); err != nil {
-			return spawnError("open the output", err)
+		if f, err = open(); err != nil {
+			return spawnError("read the output", err)
 		}
 		return nil
 	})
-	return fd, err
+	return f, err
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -166,28 +169,23 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 	return t.offset - begun, nil
 }
 
-// ReadTail returns the end of the file at path, at most n bytes of it, made safe to print
-// by Sanitize. It follows no symbolic link.
-func ReadTail(path string, n int) (string, error) {
-	text, err := readTail(path, int64(n))
+// ReadTail returns the end of the file that open opens, at most n bytes of it, made safe to print
+// by Sanitize.
+func ReadTail(open func() (*os.File, error), n int) (string, error) {
+	f, err := open()
 	if err != nil {
-		return "", fmt.Errorf("read the end of %s: %w", path, err)
+		return "", err
 	}
-	return Sanitize(string(text)), nil
-}
-
-func readTail(path string, n int64) ([]byte, error) {
-	fd, err := door.OpenAt(unix.AT_FDCWD, path, unix.O_RDONLY)
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, err
+	from, _ := dataAt(int(f.Fd()), max(0, info.Size()-int64(n)))
+	buf := make([]byte, max(0, min(info.Size()-from, int64(n))))
+	got, err := f.ReadAt(buf, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", err
 	}
-	from, _ := dataAt(fd, max(0, st.Size-n))
-	buf := make([]byte, max(0, min(st.Size-from, n)))
-	got, err := unix.Pread(fd, buf, from)
-	return buf[:max(got, 0)], err
+	return Sanitize(string(buf[:max(got, 0)])), nil
 }

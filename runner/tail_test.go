@@ -66,7 +66,7 @@ func TestTail(t *testing.T) {
 	f, path := logFile(t)
 	var l listener
 	ended, done := make(chan struct{}), make(chan error)
-	go func() { done <- runner.Tail(context.Background(), path, &l, ended) }()
+	go func() { done <- runner.Tail(context.Background(), runner.At(path), &l, ended) }()
 
 	want := ""
 	long := strings.Repeat("x", 1<<20)
@@ -90,7 +90,7 @@ func TestTailTruncation(t *testing.T) {
 	appendTo(t, f, "first run\n")
 	var l listener
 	ended, done := make(chan struct{}), make(chan error)
-	go func() { done <- runner.Tail(context.Background(), path, &l, ended) }()
+	go func() { done <- runner.Tail(context.Background(), runner.At(path), &l, ended) }()
 	l.await(t, "first run\n")
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
@@ -108,16 +108,16 @@ func TestTailErrors(t *testing.T) {
 	appendTo(t, f, "text")
 	never := make(chan struct{})
 	broken := errors.New("broken")
-	err := runner.Tail(context.Background(), path, writer(func([]byte) (int, error) { return 0, broken }), never)
+	err := runner.Tail(context.Background(), runner.At(path), writer(func([]byte) (int, error) { return 0, broken }), never)
 	if !errors.Is(err, broken) {
 		t.Errorf("broken writer: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(broken)
-	if err := runner.Tail(ctx, path, new(listener), never); !errors.Is(err, broken) {
+	if err := runner.Tail(ctx, runner.At(path), new(listener), never); !errors.Is(err, broken) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := runner.Tail(context.Background(), path+"x", new(listener), never); !errors.Is(err, os.ErrNotExist) {
+	if err := runner.Tail(context.Background(), runner.At(path+"x"), new(listener), never); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -128,34 +128,24 @@ func TestTailFileAndRead(t *testing.T) {
 	appendTo(t, f, "first\nlast")
 	over := make(chan struct{})
 	close(over)
-	r, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	for n, want := range map[int64]string{4: "last", 100: "first\nlast"} {
 		var l listener
-		if err := runner.TailFile(t.Context(), r, n, &l, over); err != nil || l.heard() != want {
+		if err := runner.TailEnd(t.Context(), runner.At(path), n, &l, over); err != nil || l.heard() != want {
 			t.Errorf("the last %d bytes: %q, %v", n, l.heard(), err)
 		}
 	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if err := runner.TailFile(t.Context(), d, 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if err := runner.TailEnd(t.Context(), runner.At(filepath.Dir(path)), 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a directory: %v", err)
 	}
 	var l listener
-	if err := runner.Read(t.Context(), path, &l, 7); err != nil || l.heard() != "first\nl" {
+	if err := runner.Read(t.Context(), runner.At(path), &l, 7); err != nil || l.heard() != "first\nl" {
 		t.Errorf("read %q, %v", l.heard(), err)
 	}
 	broken := errors.New("broken")
-	if err := runner.Read(t.Context(), path, writer(func([]byte) (int, error) { return 0, broken }), 7); !errors.Is(err, broken) {
+	if err := runner.Read(t.Context(), runner.At(path), writer(func([]byte) (int, error) { return 0, broken }), 7); !errors.Is(err, broken) {
 		t.Errorf("broken writer: %v", err)
 	}
-	if err := runner.Read(t.Context(), path+"x", new(listener), 7); !errors.Is(err, os.ErrNotExist) {
+	if err := runner.Read(t.Context(), runner.At(path+"x"), new(listener), 7); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -170,13 +160,13 @@ func TestReadTail(t *testing.T) {
 		n    int
 		want string
 	}{{0, ""}, {5, ""}} {
-		if got, err := runner.ReadTail(path, c.n); err != nil || got != c.want {
+		if got, err := runner.ReadTail(runner.At(path), c.n); err != nil || got != c.want {
 			t.Errorf("empty file: %q, %v", got, err)
 		}
 	}
 	appendTo(t, f, "one\ntwo\x1b[31m\n")
 	for n, want := range map[int]string{0: "", 1: "\n", 100: "one\ntwo\n", 10: "\ntwo\n"} {
-		if got, err := runner.ReadTail(path, n); err != nil || got != want {
+		if got, err := runner.ReadTail(runner.At(path), n); err != nil || got != want {
 			t.Errorf("last %d bytes: %q, %v; want %q", n, got, err, want)
 		}
 	}
@@ -248,7 +238,7 @@ func TestTailOfHole(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	var heard bytes.Buffer
-	if err := runner.Tail(context.Background(), filepath.Join(job.Dir, runner.StdoutName), &heard, ended); err != nil {
+	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), &heard, ended); err != nil {
 		t.Fatal(err)
 	}
 	text := heard.String()
@@ -257,7 +247,7 @@ func TestTailOfHole(t *testing.T) {
 		t.Errorf("heard %d bytes with %d newlines: %.20q ... %q", heard.Len(), strings.Count(text, "\n"), text, text[len(text)-20:])
 	}
 	var gaps gapWriter
-	if err := runner.Tail(context.Background(), filepath.Join(job.Dir, runner.StdoutName), &gaps, ended); err != nil {
+	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), &gaps, ended); err != nil {
 		t.Fatal(err)
 	}
 	before, after, _ := strings.Cut(text[len("first\n"):], "\n")

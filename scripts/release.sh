@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a release into dist/: for each platform an archive with the static
-# program, its manual pages and completions, and the checksums of all archives.
+# program, its manual pages and completions, and a list of the modules in it
+# (CycloneDX); and the checksums of all archives, signed if MINISIGN_KEY names a key.
 #
 #     scripts/release.sh [VERSION]      default: what git describe says
 #
@@ -29,6 +30,11 @@ for shell in bash zsh fish; do
 	"$work/lbotune" completion "$shell" >"$work/share/completions/lbotune.$shell"
 done
 
+# Of a tool that is no module of ours: without a network there is no list.
+lists=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+CGO_ENABLED=0 GOFLAGS=-trimpath GOBIN=$work/bin $(command -v timeout >/dev/null && echo timeout 120) go install "$lists" 2>/dev/null ||
+	echo "the archives have no sbom.cdx.json: $lists cannot be had" >&2
+
 tarflags=()
 if tar --version 2>/dev/null | grep -q GNU; then
 	tarflags=(--sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u=rwX,go=rX)
@@ -42,6 +48,9 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	build "${target%/*}" "${target#*/}" "$work/$name/lbotune"
 	cp -R LICENSE README.md CHANGELOG.md "$work/share" "$work/$name/"
 	cp cmd/lbotune/notices.txt "$work/$name/THIRD_PARTY.txt"
+	if [ -x "$work/bin/cyclonedx-gomod" ]; then
+		"$work/bin/cyclonedx-gomod" bin -json -noserial -notimestamp -std -version "$version" -output "$work/$name/sbom.cdx.json" "$work/$name/lbotune" 2>/dev/null
+	fi
 	tar -C "$work" ${tarflags[@]+"${tarflags[@]}"} -cf - "$name" | gzip -n -9 >"$dist/$name.tar.gz"
 	echo "$name.tar.gz"
 done
@@ -53,3 +62,8 @@ else
 	shasum -a 256 -- *.tar.gz >SHA256SUMS
 fi
 cat SHA256SUMS
+if [ -n "${MINISIGN_KEY:-}" ]; then
+	minisign -S -s "$MINISIGN_KEY" -m SHA256SUMS
+else
+	echo "SHA256SUMS is not signed: MINISIGN_KEY names no key" >&2
+fi

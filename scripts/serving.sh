@@ -36,7 +36,7 @@ until [ -s spec.study/journal.jsonl ]; do sleep 0.1; done
 served=$!
 until grep -q http: serve.log; do sleep 0.1; done
 url=$(grep -o 'http://[^ ]*' serve.log | head -n 1)
-curl -sN "${url}events" > events.log &
+curl -sN "${url%%\?*}events" -H "Authorization: Bearer ${url##*=}" > events.log &
 page=$!
 
 spent() { awk '{ print $14 + $15 }' "/proc/$served/stat"; } # of its processor, in ticks

@@ -19,10 +19,10 @@ func TestAnswerBesideAnEnd(t *testing.T) {
 		if err := st.Apply(study.Record{Event: study.Created{ID: "id", Config: c}}); err != nil {
 			t.Fatal(err)
 		}
-		l := &loop{Study: &Study{state: st}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
+		l := &loop{study: &Study{state: st, running: map[int]*running{}}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
 		a := asked{}
 		a.question.query.Trial, a.proposal.Point = 2, spaces.Point{0.5}
-		l.answered(a)
+		l.onAnswer(a)
 		if followed := len(l.events) == 2; followed != (safety == nil) || l.asking {
 			t.Errorf("with %+v: followed %v", safety, followed)
 		}

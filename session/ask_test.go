@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -38,12 +37,12 @@ func TestAskAndTell(t *testing.T) {
 		if err := byHand(s, study.ActionExclude, 2, ""); err == nil {
 			t.Error("a trial that runs was excluded")
 		}
-		if err := errors.Join(s.Tell(1, 4.5, nil, ""), s.Tell(2, math.NaN(), nil, ""), s.Tell(3, 0, nil, "the kiln broke")); err != nil {
+		if err := errors.Join(s.Tell(1, study.Metrics{"loss": 4.5}), s.Tell(2, study.Metrics{"loss": math.NaN()}), s.Fail(3, "the kiln broke")); err != nil {
 			t.Fatal(err)
 		}
 		for name, err := range map[string]error{
-			"told twice":         s.Tell(1, 4, nil, ""),
-			"no such trial":      s.Tell(4, 4, nil, ""),
+			"told twice":         s.Tell(1, study.Metrics{"loss": 4}),
+			"no such trial":      s.Tell(4, study.Metrics{"loss": 4}),
 			"included":           byHand(s, study.ActionInclude, 1, ""),
 			"included, unknown":  byHand(s, study.ActionInclude, 9, ""),
 			"excluded, unknown":  byHand(s, study.ActionExclude, 9, ""),
@@ -88,7 +87,7 @@ func TestTellOfATrialThatRuns(t *testing.T) {
 		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrAwaited) {
 			t.Errorf("run: %v", err)
 		}
-		if err := s.Tell(2, 1, nil, ""); err == nil || !strings.Contains(err.Error(), "finished") {
+		if err := s.Tell(2, study.Metrics{"loss": 1}); err == nil || !strings.Contains(err.Error(), "finished") {
 			t.Errorf("told of a trial that ran: %v", err)
 		}
 		if err := s.Close(); err != nil {
@@ -109,17 +108,17 @@ func TestTellMetrics(t *testing.T) {
 		if _, err := s.Ask(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for want, others := range map[string]study.Metrics{
-			"size is an objective or has a limit, and must be told, too": {"age": 3},
-			`there is no other metric "loss"`:                            {"loss": 1, "size": 3},
-			`there is no other metric "weight"`:                          {"weight": 1, "size": 3},
-			"size = +Inf: want a finite number":                          {"size": journal.Float(math.Inf(1))},
+		for want, metrics := range map[string]study.Metrics{
+			"size is an objective or has a limit, and must be told, too": {"loss": 1, "age": 3},
+			"loss, the objective, must be told":                          {"size": 3},
+			`there is no other metric "weight"`:                          {"loss": 1, "weight": 1, "size": 3},
+			"size = +Inf: want a finite number":                          {"loss": 1, "size": math.Inf(1)},
 		} {
-			if err := s.Tell(1, 1, others, ""); err == nil || err.Error() != want {
-				t.Errorf("told %v: %v; want %s", others, err, want)
+			if err := s.Tell(1, metrics); err == nil || err.Error() != want {
+				t.Errorf("told %v: %v; want %s", metrics, err, want)
 			}
 		}
-		if err := s.Tell(1, 1, study.Metrics{"size": 11, "age": 3}, ""); err != nil {
+		if err := s.Tell(1, study.Metrics{"loss": 1, "size": 11, "age": 3}); err != nil {
 			t.Error(err)
 		}
 		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrInfeasible) || !errors.Is(err, session.ErrNoSuccess) {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -14,8 +15,6 @@ import (
 // question is what the loop wants of the optimizer: to learn what is new, then
 // to propose a trial.
 type question struct {
-	ctx   context.Context     // ends when no answer is worth its time any more
-	opt   optimizer.Optimizer // who is asked; it is the asker's until the answer has come
 	tell  []optimizer.Observation
 	query optimizer.Query
 	told  int // finished trials that the optimizer knows, tell included
@@ -41,8 +40,8 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
-// message is what arrives in the loop's inbox: asked, granted, attemptStarted, readings,
-// attemptEnded or requested.
+// message is what arrives in the loop's inbox: asked, slotGranted, attemptStarted,
+// readings, attemptEnded or requestsCame.
 type message any
 
 // asked is the answer.
@@ -52,37 +51,62 @@ type asked struct {
 	err      error
 }
 
-// asker answers one question after the other. Every question has its answer, as long as
-// there is life.
-func asker(life context.Context, questions <-chan question, inbox chan<- message) {
-	for q := range questions {
-		p, err := answer(q.ctx, q.opt, q)
-		select {
-		case inbox <- asked{q, p, err}:
-		case <-life.Done():
-			return
+// tell hands observations to an optimizer.
+func tell(opt optimizer.Optimizer, news []optimizer.Observation) error {
+	for _, o := range news {
+		if err := opt.Tell(o); err != nil {
+			return fmt.Errorf("tell the optimizer of trial %d: %w", o.Trial, err)
 		}
+	}
+	return nil
+}
+
+// answer has an optimizer answer a question. A panic becomes an error: the study's results
+// are worth more than a stack trace on the terminal.
+func answer(ctx context.Context, opt optimizer.Optimizer, q question) (a asked) {
+	a.question = q
+	defer func() {
+		if r := recover(); r != nil {
+			a.err = panicked("the optimizer", r)
+		}
+	}()
+	if a.err = tell(opt, q.tell); a.err != nil {
+		return a
+	}
+	query := q.query
+	for {
+		a.proposal, a.err = opt.Ask(ctx, query)
+		if a.err != nil || q.known == nil || !q.known(a.proposal.Point) {
+			return a
+		}
+		query.Pending = append(slices.Clip(query.Pending), optimizer.Pending{Trial: query.Trial, Point: a.proposal.Point})
 	}
 }
 
-// answer turns a panic of the optimizer into an error: the study's results are
-// worth more than a stack trace on the terminal.
-func answer(ctx context.Context, opt optimizer.Optimizer, q question) (p optimizer.Proposal, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("internal error: the optimizer panicked: %v\n%s", r, debug.Stack())
-		}
-	}()
-	for _, o := range q.tell {
-		if err := opt.Tell(o); err != nil {
-			return p, fmt.Errorf("tell the optimizer of trial %d: %w", o.Trial, err)
-		}
+// panicked is the error for a panic of somebody's code.
+func panicked(who string, with any) error {
+	return fmt.Errorf("internal error: %s panicked: %v\n%s", who, with, debug.Stack())
+}
+
+// ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
+func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
+	s.told = q.told
+	opt, answered := s.opt, make(chan asked, 1)
+	go func() { answered <- answer(ctx, opt, q) }()
+	a := asked{}
+	select {
+	case a = <-answered:
+	case <-ctx.Done():
+		a.err = ctx.Err()
 	}
-	for {
-		p, err = opt.Ask(ctx, q.query)
-		if err != nil || q.known == nil || !q.known(p.Point) {
-			return p, err
-		}
-		q.query.Pending = append(slices.Clip(q.query.Pending), optimizer.Pending{Trial: q.query.Trial, Point: p.Point})
+	s.doubt(a.err)
+	return a.proposal, a.err
+}
+
+// doubt gives up the optimizer after an error, unless that says that there is nothing to
+// propose: it may still be thinking, and nobody knows what it has learnt.
+func (s *Study) doubt(err error) {
+	if err != nil && !errors.Is(err, optimizer.ErrExhausted) && !errors.Is(err, optimizer.ErrNothingSafe) {
+		s.opt = nil
 	}
 }

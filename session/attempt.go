@@ -16,10 +16,10 @@ type attempt struct {
 	id     study.AttemptID
 	key    string // study.State.Key
 	slot   int
-	// granted says that a command may be started in the slot, with hold open. What an
+	// mayStart says that a command may be started in the slot, with hold open. What an
 	// earlier session has started holds its own.
-	granted bool
-	hold    []*os.File
+	mayStart bool
+	hold     []*os.File
 	// unsafe says that no command may be started: the safety limit is another by now.
 	unsafe bool
 	kill   chan struct{}

@@ -26,20 +26,20 @@ type attemptEnded struct {
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
-	granted := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
+	mayStart := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
 	l.occupy(slot)
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
-	l.running[id.Trial] = r
-	l.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
-	a := &attempt{study: l.Study, config: l.state.Config, id: id, slot: slot, granted: granted, hold: l.slots[slot].hold, kill: l.kill}
+	l.study.running[id.Trial] = r
+	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
+	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
 	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
-	a.key = l.state.Key(nil)
+	a.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
-		a.trial = *l.state.Trials[id.Trial-1]
+		a.trial = *l.study.state.Trials[id.Trial-1]
 		r.confirms = a.trial.Done()
-		a.unsafe = !r.confirms && !l.state.MayRun(&a.trial)
-		a.key = l.state.Key(&a.trial)
+		a.unsafe = !r.confirms && !l.study.state.MayRun(&a.trial)
+		a.key = l.study.state.Key(&a.trial)
 	}
 	resumed := l.resumed[id.Trial]
 	delete(l.resumed, id.Trial)
@@ -53,18 +53,18 @@ func (l *loop) launch(id study.AttemptID) {
 	if l.stop >= StopRunning {
 		r.end(errStopped)
 	}
-	go func() { l.send(attemptEnded{id, a.run(ctx, resumed).awaitStop(ctx)}) }()
+	go func() { l.send(attemptEnded{id, a.outcomeOf(ctx, resumed)}) }()
 }
 
-// started notes that an attempt's command is running.
-func (l *loop) started(m attemptStarted) {
-	r := l.running[m.id.Trial]
+// onStart notes that an attempt's command is running.
+func (l *loop) onStart(m attemptStarted) {
+	r := l.study.running[m.id.Trial]
 	if r == nil || r.id != m.id {
 		return // it has ended
 	}
 	r.started = true
 	if m.id.Trial > 0 {
-		e := study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Host: l.host, Rejoined: m.rejoined}
+		e := study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: m.rejoined}
 		if !m.rejoined {
 			e.Waited = seconds(time.Since(r.queued))
 		}
@@ -89,10 +89,10 @@ func (l *loop) newBox(a *attempt) *readingBox {
 	return b
 }
 
-// ended decides what follows from the end of an attempt.
-func (l *loop) ended(m attemptEnded) {
-	r := l.running[m.id.Trial]
-	delete(l.running, m.id.Trial)
+// onEnd decides what follows from the end of an attempt.
+func (l *loop) onEnd(m attemptEnded) {
+	r := l.study.running[m.id.Trial]
+	delete(l.study.running, m.id.Trial)
 	l.collectRest(r)
 	l.giveBack(r.slot)
 	r.cancel(nil)
@@ -103,7 +103,7 @@ func (l *loop) ended(m attemptEnded) {
 	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
 		o.failure = &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()} // by what stopped lbotune
 	}
-	l.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
+	l.study.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
 	switch {
 	case o.unstarted && r.confirms: // its time may be yet to come
 	case o.unstarted, runner.IsShortage(o.err) && l.mayPass(r):
@@ -117,7 +117,7 @@ func (l *loop) ended(m attemptEnded) {
 	case r.confirms:
 		l.confirmed(r, o)
 	default:
-		l.trialEnded(l.state.Trials[m.id.Trial-1], r, o)
+		l.trialEnded(l.study.state.Trials[m.id.Trial-1], r, o)
 	}
 }
 
@@ -126,7 +126,7 @@ func (l *loop) ended(m attemptEnded) {
 // launched. Attempts that are only being started count for nothing: they may wait
 // for the same, and then all would wait for each other.
 func (l *loop) mayPass(r *running) bool {
-	for _, other := range l.running {
+	for _, other := range l.study.running {
 		if other.started {
 			return true
 		}
@@ -138,7 +138,7 @@ func (l *loop) mayPass(r *running) bool {
 // several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
-		o = prunedOutcome(l.state.Config.Objectives(), t.Cut, o)
+		o = prunedOutcome(l.study.state.Config.Objectives(), t.Cut, o)
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
@@ -151,7 +151,7 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	case o.failure.Kind.Blameless():
 		again = true
 	default:
-		again = t.Retries < l.state.Config.Run.Retries && l.ending == nil
+		again = t.Retries < l.study.state.Config.Run.Retries && l.ending == nil
 	}
 	if !again {
 		l.events = append(l.events, f)
@@ -168,8 +168,8 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 // valued completes the end of a trial whose attempt has ended with metrics m, and
 // reports whether another attempt follows: a repeat.
 func (l *loop) valued(t *study.Trial, m study.Metrics, f *study.Finished) (again bool) {
-	graded(l.state, t.Values, f)
-	run := l.state.Config.Run
+	graded(l.study.state, t.Values, f)
+	run := l.study.state.Config.Run
 	runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], m)
 	f.Metrics = study.Combine(runs, run.Combine)
 	return len(runs) < run.Repeats
@@ -184,6 +184,6 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 	case o.failure.Kind == study.FailLost:
 		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: id.Attempt + 1})
 	case o.failure.Kind != study.FailInterrupted:
-		l.fatal = &SetupError{Failure: *o.failure, Dir: l.layout.Attempt(id)}
+		l.fatal = &SetupError{Failure: *o.failure, Dir: l.study.layout.Attempt(id)}
 	}
 }

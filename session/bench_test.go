@@ -32,7 +32,7 @@ func large(tb testing.TB, dir string, n int) {
 			study.Record{At: at, Event: study.Proposed{Trial: k, Told: k - 1, Pending: []int{}, Origin: optimizer.OriginExplore,
 				Values: spaces.Values{{Name: "x", Value: spaces.Float(v)}, {Name: "n", Value: spaces.Int(int64(k%9 + 1))}},
 				Note:   optimizer.Note{Why: "uniform"}}},
-			study.Record{At: at, Event: study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}, Seconds: 1}})
+			study.Record{At: at, Event: study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}, Seconds: 1}})
 		if err != nil {
 			tb.Fatal(err)
 		}

@@ -36,9 +36,9 @@ func lineBuffered(given, stdbuf []string) []string {
 // warnOfBurst says, once, that nothing can be stopped early where the readings of a trial came
 // all at its end.
 func (l *loop) warnOfBurst(t *study.Trial) {
-	if !l.burst && l.state.Config.Prunes() && t.Burst() {
+	if !l.burst && l.study.state.Config.Prunes() && t.Burst() {
 		l.burst = true
-		l.opts.Log.Warn("all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", t.Number)
+		l.study.opts.Log.Warn("all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", t.Number)
 	}
 }
 

@@ -20,17 +20,23 @@ func (l *loop) confirm() {
 
 // toConfirm lists the attempts that confirm the best trials and can be made now.
 func (l *loop) toConfirm() []study.AttemptID {
-	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || l.asking || len(l.ready) > 0 || l.state.Incumbent() == nil || l.state.Config.Run.Confirm == 0 {
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() {
 		return nil
 	}
-	for _, r := range l.running {
+	if l.asking || len(l.ready) > 0 { // trials come first
+		return nil
+	}
+	if l.study.state.Config.Run.Confirm == 0 || l.study.state.Incumbent() == nil {
+		return nil
+	}
+	for _, r := range l.study.running {
 		if !r.confirms {
 			return nil
 		}
 	}
 	var ids []study.AttemptID
-	for _, t := range l.state.Unconfirmed() {
-		if l.running[t.Number] == nil {
+	for _, t := range l.study.state.Unconfirmed() {
+		if l.study.running[t.Number] == nil {
 			ids = append(ids, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
 		}
 	}

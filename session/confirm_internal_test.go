@@ -32,11 +32,11 @@ func TestToConfirm(t *testing.T) {
 		"after an error":               {func(l *loop) { l.fatal = errors.New("full") }, 0},
 		"while the optimizer is asked": {func(l *loop) { l.asking = true }, 0},
 		"while one waits":              {func(l *loop) { l.ready = []study.AttemptID{{Trial: 1, Attempt: 2}} }, 0},
-		"while a trial runs":           {func(l *loop) { l.running = map[int]*running{2: {}} }, 0},
-		"while another is being":       {func(l *loop) { l.running = map[int]*running{2: {confirms: true}} }, 1},
-		"while it is being":            {func(l *loop) { l.running = map[int]*running{1: {confirms: true}} }, 0},
+		"while a trial runs":           {func(l *loop) { l.study.running = map[int]*running{2: {}} }, 0},
+		"while another is being":       {func(l *loop) { l.study.running = map[int]*running{2: {confirms: true}} }, 1},
+		"while it is being":            {func(l *loop) { l.study.running = map[int]*running{1: {confirms: true}} }, 0},
 	} {
-		l := &loop{Study: &Study{state: st}, ending: &study.Closed{Why: study.EndTrials}}
+		l := &loop{study: &Study{state: st, running: map[int]*running{}}, ending: &study.Closed{Why: study.EndTrials}}
 		if c.change(l); len(l.toConfirm()) != c.want {
 			t.Errorf("%s: %v are to be confirmed; want %d", name, l.toConfirm(), c.want)
 		}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/pruner"
@@ -43,7 +42,7 @@ func (c *course) add(r parser.Reading, seconds float64) (m study.Measurement, ke
 	if c.open.Metrics == nil {
 		c.open = study.Measurement{Step: step, Seconds: seconds, Metrics: study.Metrics{}}
 	}
-	c.open.Metrics[name] = journal.Float(r.Value)
+	c.open.Metrics[name] = r.Value
 	c.steps = c.steps || r.HasStep
 	return m, keep
 }

@@ -13,7 +13,7 @@
 //	                 └ ◀── reading, ended ────────┘
 //
 // One goroutine, the loop, owns the state, the journal and the budget. One, the
-// asker, owns the optimizer: a fit may take seconds while attempts end and
+// asker, has the optimizer while it is asked: a fit may take seconds while attempts end and
 // people press Ctrl-C. Each running attempt has a goroutine of its own. All of
 // them speak to the loop over one inbox, and nothing is shared.
 //

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
@@ -24,6 +25,9 @@ var (
 
 // ErrSpent means that the budget leaves no trial to ask for.
 var ErrSpent = errors.New("the budget is spent")
+
+// ErrClosed means that the study was closed before.
+var ErrClosed = errors.New("the study is closed")
 
 // A SetupError says that the setup command failed; nothing else was started.
 type SetupError struct {
@@ -56,13 +60,23 @@ func Judge(st *study.State) error {
 	case st.Unsafe() != "":
 		return &UnsafeError{st.Unsafe()}
 	case b == nil:
-		return ErrNoSuccess
+		return noSuccess(st)
 	case st.Breaks(b):
 		return &UnsafeError{"no trial holds the safety limit"}
 	case !st.Feasible(b):
 		return ErrInfeasible
 	}
 	return nil
+}
+
+// noSuccess says why the last trial that has failed has.
+func noSuccess(st *study.State) error {
+	for _, n := range slices.Backward(st.Order) {
+		if f := st.Trials[n-1].Failure; f != nil {
+			return fmt.Errorf("%w; trial %d: %s", ErrNoSuccess, n, f.Text)
+		}
+	}
+	return ErrNoSuccess
 }
 
 // A LayoutError says that the study cannot be kept where it is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,7 +43,7 @@ func smooth(trials int) study.Config {
 		Name:    "smooth",
 		Command: study.Command{Argv: []string{"smooth", "{x}"}},
 		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
-		Params:  []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1}},
+		Params:  []spaces.Param{spaces.NewFloat("x", -1, 1)},
 		Budget:  study.Budget{Trials: trials},
 		Run:     study.Run{Workers: 1},
 	}
@@ -72,39 +73,104 @@ func Example() {
 }
 
 // Trials that the caller runs are in the journal before they are handed out, and a study
-// that is opened again goes on with them.
+// that is opened again goes on with them. It has no command.
 func ExampleStudy_Ask() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	ctx, dir := context.Background(), temporary()
 	defer os.RemoveAll(dir)
-	config := smooth(3)
-	s, err := session.Open(&config, session.Options{Dir: filepath.Join(dir, "smooth.study")})
+	s, err := session.Open(&study.Config{
+		Params:  []spaces.Param{spaces.NewFloat("lr", 1e-5, 1).Log(), spaces.NewInt("layers", 1, 4)},
+		Metrics: []study.Metric{{Name: "accuracy", Rule: study.Rule{Metric: "accuracy"}, Direction: study.Maximize}},
+		Budget:  study.Budget{Trials: 25},
+	}, session.Options{Dir: dir})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for range config.Budget.Trials {
-		trial, err := s.Ask(context.Background())
-		if err != nil {
-			log.Fatal(err)
+	for {
+		trial, err := s.Ask(ctx)
+		if errors.Is(err, session.ErrSpent) {
+			break
 		}
-		x, _ := trial.Values[0].Value.Number()
-		if x > 0.4 {
-			err = s.Tell(trial.Number, 0, nil, "diverged")
-		} else {
-			err = s.Tell(trial.Number, x*x, nil, "")
+		if lr := trial.Values.Float("lr"); err == nil && lr > 0.5 {
+			err = s.Fail(trial.Number, "diverged")
+		} else if err == nil {
+			err = s.Tell(trial.Number, study.Metrics{"accuracy": 1 - math.Abs(math.Log10(lr)+2)/10})
 		}
 		if err != nil {
 			log.Fatal(err)
 		}
 	}
-	for _, t := range s.State().Trials {
-		fmt.Println(t.Number, t.Status)
+	fmt.Println(len(s.State().Order), "trials, the best above 0.95:", s.State().Best().Value > 0.95)
+	// Output: 25 trials, the best above 0.95: true
+}
+
+// A study of a shell command, as processes of this machine.
+func ExampleOpen() {
+	dir := temporary()
+	defer os.RemoveAll(dir)
+	s, err := session.Open(&study.Config{
+		Command: study.Command{Shell: "echo loss=$(expr {n} \\* {n})"},
+		Params:  []spaces.Param{spaces.NewInt("n", -3, 9)},
+		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Budget:  study.Budget{Trials: 13},
+		Run:     study.Run{Grace: study.Duration(10 * time.Second)},
+		Dir:     dir,
+	}, session.Options{Dir: filepath.Join(dir, "study"), Launcher: &runner.Local{}})
+	if err != nil {
+		log.Fatal(err)
 	}
-	// Output:
-	// 1 succeeded
-	// 2 failed
-	// 3 succeeded
+	defer s.Close()
+	if err := s.Run(context.Background(), nil); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.State().Best().Values, s.State().Best().Value)
+	// Output: n=0 0
+}
+
+// What is wrong with a config is said before anything is started.
+func ExampleOpen_invalid() {
+	config := smooth(3)
+	config.Metrics[0].Direction = "min"
+	_, err := session.Open(&config, session.Options{Dir: "never.study"})
+	fmt.Println(err)
+	// Output: invalid configuration: metrics.loss.direction: found "min"; did you mean minimize?
+}
+
+// What a finished study expects of a configuration, in its own units.
+func ExampleNewModel() {
+	dir := finished()
+	defer os.RemoveAll(dir)
+	state, _, err := study.Load(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := session.NewModel(state)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predict(context.Background(), spaces.Values{{Name: "x", Value: spaces.Float(0.5)}})
+	fmt.Printf("%.2f %v %v\n", p.Mean, p.Low <= 0.0625 && 0.0625 <= p.High, err)
+	// Output: 0.06 true <nil>
+}
+
+// finished is the directory of a study of (x − 1/4)².
+func finished() string {
+	dir, config := temporary(), smooth(12)
+	s, err := session.Open(&config, session.Options{Dir: dir, Launcher: inProcess(func(x float64) float64 { return (x - 0.25) * (x - 0.25) })})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(s.Run(context.Background(), nil), s.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return dir
+}
+
+// temporary is a directory that is not there after the test.
+func temporary() string {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return dir
 }

@@ -5,13 +5,14 @@ import "sync"
 // feed hands what happens to an observer without ever making the study wait for it.
 type feed[T any] struct {
 	observe func(T)
+	failed  func(with any) // observe has panicked
 	wake    sync.Cond
 	queue   []T
 	busy    bool
 }
 
-func newFeed[T any](observe func(T)) *feed[T] {
-	f := &feed[T]{observe: observe}
+func newFeed[T any](observe func(T), failed func(any)) *feed[T] {
+	f := &feed[T]{observe: observe, failed: failed}
 	f.wake.L = new(sync.Mutex)
 	return f
 }
@@ -38,12 +39,21 @@ func (f *feed[T]) drain() {
 		f.queue = nil
 		f.wake.L.Unlock()
 		for _, u := range batch {
-			f.observe(u)
+			f.show(u)
 		}
 		f.wake.L.Lock()
 	}
 	f.busy = false
 	f.wake.Broadcast()
+}
+
+func (f *feed[T]) show(u T) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.failed(p)
+		}
+	}()
+	f.observe(u)
 }
 
 // flush waits until everything queued was shown.

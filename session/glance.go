@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -39,7 +38,7 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	collector := parser.NewCollector(s.patterns...)
 	step, metrics = math.NaN(), study.Metrics{}
 	emit := func(r parser.Reading) {
-		metrics[st.Config.Metrics[r.Metric].Name] = journal.Float(r.Value)
+		metrics[st.Config.Metrics[r.Metric].Name] = r.Value
 		if r.HasStep {
 			step = r.Step
 		}
@@ -47,22 +46,22 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	for _, stream := range a.streams() {
 		// The scanner is not closed: the last line may be half written.
 		scanner := collector.Scanner(stream.source, emit, stream.metrics...)
-		if err := readForGlance(scanner, stream.path); err != nil && !os.IsNotExist(err) {
+		if err := readForGlance(scanner, stream); err != nil && !os.IsNotExist(err) {
 			return step, metrics, err
 		}
 	}
 	return step, metrics, nil
 }
 
-func readForGlance(w io.Writer, path string) error {
-	now, err := traceOf(path)
+func readForGlance(w io.Writer, s stream) error {
+	now, err := traceOf(s.path)
 	if err != nil || !now.There {
 		return err
 	}
 	if now.Size <= glanceWhole {
-		return runner.Read(context.Background(), path, w, math.MaxInt64)
+		return runner.Read(context.Background(), s.open, w, math.MaxInt64)
 	}
-	text, err := runner.ReadTail(path, glanceEnd)
+	text, err := runner.ReadTail(s.open, glanceEnd)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -18,6 +18,9 @@ import (
 // one that is there, the config's parameters are taken over as Open does. Edit
 // makes no session: edit must not call Ask or Run.
 func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
+	if err := checkConfig(config, opts); err != nil {
+		return err
+	}
 	s := newStudy(opts)
 	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
 		return err
@@ -49,9 +52,12 @@ func (s *Study) takeParams(config *study.Config) error {
 	return s.commit(*change)
 }
 
-// Do changes the study as a request says. The error says why it cannot be done. It must
-// not be called while Run runs.
+// Do changes the study as a request says. The error says why it cannot be done.
 func (s *Study) Do(r study.Request) error {
+	if err := s.lock(context.Background()); err != nil {
+		return err
+	}
+	defer s.unlock()
 	e, err := s.state.Event(r)
 	if err != nil {
 		return err
@@ -65,38 +71,74 @@ func (s *Study) Enqueue(v spaces.Values) error {
 	return s.Do(study.Request{Action: study.ActionEnqueue, Values: v})
 }
 
-// Ask hands out a trial that somebody else runs and tells of. Values that were
-// enqueued come first.
-func (s *Study) Ask(ctx context.Context) (*study.Trial, error) {
-	if why := s.state.Unsafe(); why != "" {
-		return nil, &UnsafeError{why}
+// Ask hands out a trial that somebody else runs and tells of. Values that were enqueued come
+// first. The end of ctx is its error, however long the optimizer goes on thinking.
+func (s *Study) Ask(ctx context.Context) (study.Trial, error) {
+	if err := s.lock(ctx); err != nil {
+		return study.Trial{}, err
 	}
-	if s.state.Ended() {
-		return nil, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
+	defer s.unlock()
+	p, err := s.next(ctx)
+	if err == nil {
+		err = s.commit(p)
 	}
-	if s.state.Room() == 0 {
-		return nil, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
+	if err != nil {
+		return study.Trial{}, err
 	}
-	q := newQuestion(s.state, s.told)
-	s.told = q.told
-	p, ok := s.state.Unasked()
-	p.Trial, p.Told, p.Pending, p.Hand = q.query.Trial, q.told, numbers(q.query.Pending), true
-	if !ok {
-		a, err := answer(ctx, s.opt, q)
-		if err != nil {
-			return nil, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
-		}
-		p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
-	}
-	if err := s.commit(p); err != nil {
-		return nil, err
-	}
-	return s.state.Trials[p.Trial-1], nil
+	t := *s.state.Trials[p.Trial-1] // the caller may change it
+	t.Values, t.Point, t.Pending = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending)
+	return t, nil
 }
 
-// Tell ends a trial that was handed out: with its value and other metrics, or without for
-// the reason given. What has a limit must be among the metrics.
-func (s *Study) Tell(trial int, value float64, others study.Metrics, failure string) error {
+// next is the trial that is handed out next.
+func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
+	if why := s.state.Unsafe(); why != "" {
+		return p, &UnsafeError{why}
+	}
+	if s.state.Ended() {
+		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
+	}
+	if s.state.Room() == 0 {
+		return p, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
+	}
+	if err := s.teach(); err != nil {
+		return p, err
+	}
+	q := newQuestion(s.state, s.told)
+	p, ok := s.state.Unasked()
+	p.Trial, p.Told, p.Pending, p.Hand = q.query.Trial, q.told, numbers(q.query.Pending), true
+	if ok {
+		return p, nil
+	}
+	a, err := s.ask(ctx, q)
+	if err != nil {
+		return p, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
+	}
+	p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
+	return p, nil
+}
+
+// Tell ends a trial that was handed out with its metrics by their names: the objectives, what
+// has a limit, and whatever else the study looks at. An objective that is no finite number
+// makes the trial a failure.
+func (s *Study) Tell(trial int, metrics map[string]float64) error {
+	return s.end(trial, func(f *study.Finished, t *study.Trial) error { return s.judge(f, t, metrics) })
+}
+
+// Fail ends a trial that was handed out and has no result, for the reason given.
+func (s *Study) Fail(trial int, why string) error {
+	return s.end(trial, func(f *study.Finished, _ *study.Trial) error {
+		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailTold, Text: why}
+		return nil
+	})
+}
+
+// end ends a trial that was handed out as judge says.
+func (s *Study) end(trial int, judge func(*study.Finished, *study.Trial) error) error {
+	if err := s.lock(context.Background()); err != nil {
+		return err
+	}
+	defer s.unlock()
 	t, err := s.state.Trial(trial)
 	switch {
 	case err != nil:
@@ -106,20 +148,9 @@ func (s *Study) Tell(trial int, value float64, others study.Metrics, failure str
 	case !t.Hand:
 		return fmt.Errorf("trial %d was not handed out: lbotune runs it", trial)
 	}
-	f := study.Finished{Trial: trial, Attempt: t.NextAttempt(), Metrics: study.Metrics{}}
-	if failure == "" && !math.IsNaN(value) && !math.IsInf(value, 0) {
-		if err := s.takeMetrics(f.Metrics, others); err != nil {
-			return err
-		}
-	}
-	f.Metrics[s.state.Config.Objective().Name] = journal.Float(value)
-	graded(s.state, t.Values, &f)
-	switch {
-	case failure != "":
-		f.Status, f.Metrics, f.Failure = optimizer.Failed, nil, &study.Failure{Kind: study.FailTold, Text: failure}
-	case math.IsNaN(value) || math.IsInf(value, 0):
-		f.Status, f.Metrics = optimizer.Failed, nil
-		f.Failure = &study.Failure{Kind: study.FailNotFinite, Text: fmt.Sprintf("its value is %v", value)}
+	f := study.Finished{Trial: trial, Attempt: t.NextAttempt()}
+	if err := judge(&f, t); err != nil {
+		return err
 	}
 	if err := s.commit(f); err != nil {
 		return err
@@ -134,24 +165,34 @@ func (s *Study) Tell(trial int, value float64, others study.Metrics, failure str
 	return s.commit(*end)
 }
 
-// takeMetrics copies what a person tells beside the objective, if that is what the study
-// must know.
-func (s *Study) takeMetrics(into, told study.Metrics) error {
+// judge completes the end of a trial by what is told of it, if that is what the study must know.
+func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) error {
 	c := &s.state.Config
 	objective := c.Objective().Name
+	value, ok := told[objective]
+	if !ok {
+		return fmt.Errorf("%s, the objective, must be told", objective)
+	}
+	if !finite(value) {
+		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailNotFinite, Text: fmt.Sprintf("its value is %v", value)}
+		return nil
+	}
 	for name, v := range told {
 		switch {
-		case name == objective || !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }):
+		case !slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == name }):
 			return fmt.Errorf("there is no other metric %q", name)
-		case math.IsNaN(float64(v)) || math.IsInf(float64(v), 0):
-			return fmt.Errorf("%s = %v: want a finite number", name, float64(v))
+		case !finite(v):
+			return fmt.Errorf("%s = %v: want a finite number", name, v)
 		}
-		into[name] = v
 	}
 	for _, m := range c.Metrics {
-		if _, ok := told[m.Name]; m.Required() && m.Name != objective && !ok {
+		if _, ok := told[m.Name]; m.Required() && !ok {
 			return fmt.Errorf("%s is an objective or has a limit, and must be told, too", m.Name)
 		}
 	}
+	f.Metrics = maps.Clone(told)
+	graded(s.state, t.Values, f)
 	return nil
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -19,12 +19,12 @@ import (
 
 // hooks runs the commands of a study's [hooks], and after them removes the directories
 // that the study need not keep, one thing after the other: slowly, if they are slow, and
-// without the study's waiting for them before its end. Whatever fails is logged, and
-// harms nothing.
+// without the study's waiting for them before its end; it only lists what is to go. Whatever
+// fails is logged, and harms nothing.
 type hooks struct {
 	feed  *feed[aftermath]
 	study *Study
-	life  context.Context
+	life  context.Context // of the hooks that follow
 	kill  context.CancelFunc
 	keep  keeper
 	mute  bool // it was said that what hooks print is lost
@@ -32,6 +32,7 @@ type hooks struct {
 
 // aftermath is what is done once a record is on disk.
 type aftermath struct {
+	life   context.Context // of the hooks
 	config study.Hooks
 	dir    string // in which hooks run
 	update study.Update
@@ -42,26 +43,35 @@ type aftermath struct {
 func newHooks(s *Study) *hooks {
 	h := &hooks{study: s, keep: newKeeper(s)}
 	h.life, h.kill = context.WithCancel(context.Background())
-	h.feed = newFeed(h.do)
+	h.feed = newFeed(h.do, func(p any) { s.opts.Log.Error("what follows a record was not done", "error", panicked("a hook", p)) })
 	return h
 }
 
-// follow queues what follows from a record that is part of the study. In use are trials
-// with attempts under way.
-func (h *hooks) follow(u study.Update, inUse func(trial int) bool) {
+// begin has the hooks end with the context of a Run, and with its stop.
+func (h *hooks) begin(ctx context.Context) {
+	before := h.kill
+	life, kill := context.WithCancel(ctx)
+	h.life, h.kill = life, func() { before(); kill() }
+}
+
+// follow queues what follows from a record that is part of the study.
+func (h *hooks) follow(u study.Update) {
 	st := h.study.state
-	a := aftermath{dir: st.Config.Dir, update: u}
+	a := aftermath{life: h.life, dir: st.Config.Dir, update: u}
 	if st.Config.Hooks != nil {
 		a.config = *st.Config.Hooks
 	}
 	switch e := u.Record.Event.(type) {
 	case study.Finished:
-		a.drop = h.keep.toDrop(e.Trial, inUse)
+		a.drop = h.keep.toDrop(e.Trial)
 	case study.Closed:
 		if b := st.Best(); b != nil {
 			a.update.Trial = *b
 		}
-		a.drop = h.keep.toDrop(0, inUse)
+		a.drop = h.keep.toDrop(0)
+	case study.Excluded, study.Included, study.Rerun, study.ConfigChanged, study.Confirmed, study.Session:
+		h.keep.ranked = false
+		return
 	default:
 		return
 	}
@@ -89,7 +99,7 @@ func (h *hooks) do(a aftermath) {
 
 // run runs one hook, if there is one.
 func (h *hooks) run(event, command string, a aftermath) {
-	if command == "" || h.life.Err() != nil {
+	if command == "" || a.life.Err() != nil {
 		return
 	}
 	path := h.study.layout.HookLog()
@@ -112,7 +122,7 @@ func (h *hooks) run(event, command string, a aftermath) {
 
 // call runs a command. It prints to log, if there is one.
 func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
-	ctx, done := context.WithTimeout(h.life, time.Duration(a.config.Timeout))
+	ctx, done := context.WithTimeout(a.life, time.Duration(a.config.Timeout))
 	defer done()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command)
 	cmd.Dir = a.dir
@@ -127,7 +137,7 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {
-	case h.life.Err() != nil:
+	case a.life.Err() != nil:
 		return errors.New("killed when the study was stopped")
 	case ctx.Err() != nil:
 		return fmt.Errorf("killed after %v", a.config.Timeout)
@@ -149,7 +159,10 @@ func (h *hooks) end(stop <-chan Stop, serve func() error) {
 				h.study.opts.Log.Error("no requests are served any more", "error", err)
 				look.Stop()
 			}
-		case step := <-stop:
+		case step, open := <-stop:
+			if !open {
+				stop = nil
+			}
 			if step == StopNow {
 				h.kill()
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -122,7 +121,7 @@ func hooked(t *testing.T, hooks study.Hooks, stop <-chan session.Stop) (dir, log
 		hooks.Timeout = study.Duration(time.Hour)
 	}
 	var text bytes.Buffer
-	s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Log: hclog.New(&hclog.LoggerOptions{Output: &text}),
+	s, err := session.Open(&cfg, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Log: slog.New(slog.NewTextHandler(&text, nil)),
 		Launcher: &fakeLauncher{program: func(job runner.Job) ending {
 			trial := strings.Split(job.ID, "/")[1]
 			return ending{stdout: map[string]string{"1": "loss=3\n", "3": "loss=0.5\n"}[trial]}
@@ -153,7 +152,7 @@ end 3 succeeded 0.5 well best 3 of 3 all 3 trials are finished
 	if err != nil || string(got) != want {
 		t.Errorf("the hooks were told\n%s, %v; want\n%s", got, err, want)
 	}
-	if n := strings.Count(log, `a hook failed: hook=best trial=`); n != 2 || !strings.Contains(log, `error="exit status 3"`) {
+	if n := strings.Count(log, `msg="a hook failed" hook=best trial=`); n != 2 || !strings.Contains(log, `error="exit status 3"`) {
 		t.Errorf("the log says of two hooks that failed:\n%s", log)
 	}
 }

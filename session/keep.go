@@ -1,12 +1,14 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/study"
 )
 
 // keeper removes the directories of trials that the study need not keep.
@@ -15,6 +17,10 @@ type keeper struct {
 	trials *door.Dir    // the directory that they lie in, once it is open
 	failed bool         // it could not be opened, as was said
 	swept  map[int]bool // trials whose directories are removed
+
+	ranked bool           // best and left are those of the records so far
+	best   []*study.Trial // as many as are kept, the best first
+	left   []*study.Trial // that have finished and are not swept
 }
 
 // leftover is what goes of a trial.
@@ -51,14 +57,15 @@ func (k *keeper) close() {
 	}
 }
 
-// toDrop lists what the study need not keep any more of trials: what lies in their
-// directories now, for whatever comes later is that of another attempt. The state may be
-// ahead of the records whose hooks are queued, so it looks only at the trials that finished
-// up to the last one, if one is given: those after it have hooks to come.
-func (k *keeper) toDrop(last int, inUse func(trial int) bool) (drop []leftover) {
+// toDrop lists what the study need not keep any more once a trial has finished, or has ended
+// as a whole, for which last is 0: what lies in the directories of trials now, for whatever
+// comes later is that of another attempt. The state may be ahead of the records whose hooks
+// are queued, so that only the trials that finished up to the last one are looked at.
+func (k *keeper) toDrop(last int) (drop []leftover) {
 	st := k.study.state
 	most := st.Config.Run.Keep
 	if most == 0 || st.Incumbent() == nil {
+		k.ranked = false
 		return nil // of failures alone, the output may be all that there is
 	}
 	if k.trials == nil && !k.failed {
@@ -70,22 +77,63 @@ func (k *keeper) toDrop(last int, inUse func(trial int) bool) (drop []leftover) 
 	if k.trials == nil {
 		return nil
 	}
-	kept := st.Ranked()
-	kept = append(slices.Clip(kept[:min(most, len(kept))]), st.Unconfirmed()...)
+	if st.Config.Run.Confirm > 0 {
+		most = max(most, study.Contenders)
+	}
+	if k.ranked && last > 0 {
+		k.enter(st.Trials[last-1], most)
+	} else {
+		k.rank(last, most)
+	}
+	kept := slices.Clone(k.best)
+	if last == 0 {
+		kept = append(kept[:min(st.Config.Run.Keep, len(kept))], st.Unconfirmed()...)
+	}
 	if st.Config.Several() {
 		kept = append(kept, st.Front()...) // each of them is a best one
 	}
+	kept = append(kept, st.Best())
+	k.left = slices.DeleteFunc(k.left, func(t *study.Trial) bool {
+		if k.study.running[t.Number] != nil || slices.Contains(kept, t) {
+			return false
+		}
+		k.swept[t.Number] = true
+		drop = append(drop, k.leftovers(t.Number)...)
+		return true
+	})
+	return drop
+}
+
+// enter ranks a trial that has finished among the best.
+func (k *keeper) enter(t *study.Trial, most int) {
+	k.left = append(k.left, t)
+	if !t.Succeeded() {
+		return
+	}
+	at, known := slices.BinarySearchFunc(k.best, t, func(a, b *study.Trial) int {
+		return cmp.Or(k.study.state.Compare(a, b), cmp.Compare(a.Number, b.Number))
+	})
+	if !known { // else the state was ahead when the trials were ranked
+		k.best = slices.Insert(k.best, at, t)
+	}
+	k.best = k.best[:min(most, len(k.best))]
+}
+
+// rank looks for the best trials anew.
+func (k *keeper) rank(last, most int) {
+	st := k.study.state
+	k.best = st.Ranked()
+	k.best = k.best[:min(most, len(k.best))]
+	k.left = nil
 	for _, n := range st.Order {
-		t := st.Trials[n-1]
-		if !k.swept[n] && !inUse(n) && !slices.Contains(kept, t) && t != st.Best() {
-			k.swept[n] = true
-			drop = append(drop, k.leftovers(n)...)
+		if !k.swept[n] {
+			k.left = append(k.left, st.Trials[n-1])
 		}
 		if n == last {
 			break
 		}
 	}
-	return drop
+	k.ranked = last > 0
 }
 
 // leftovers lists what lies in a trial's directory, if it is there and not empty.

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
 	"github.com/lbotune/lbotune/journal"
@@ -33,7 +32,7 @@ func keepBest(t *testing.T, dir, hook string, program func(runner.Job) ending) s
 	cfg.Hooks = &study.Hooks{Trial: hook, Timeout: study.Duration(time.Hour)}
 	var log bytes.Buffer
 	s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: program}, Optimizer: newFakeOptimizer,
-		Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
+		Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,16 @@ func (o outcome) awaitStop(ctx context.Context) outcome {
 	return o
 }
 
+// outcomeOf runs the attempt. A panic ends the session, and leaves the attempt to the next one.
+func (a *attempt) outcomeOf(ctx context.Context, resumed bool) (o outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			o = outcome{err: panicked(a.id.String(), p)}
+		}
+	}()
+	return a.run(ctx, resumed).awaitStop(ctx)
+}
+
 // run launches the attempt, or rejoins it, and returns how it ended.
 func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	begin := time.Now()
@@ -96,7 +106,7 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 			return o
 		}
 	}
-	if confirms := a.trial.Done(); !a.granted || resumed && confirms {
+	if confirms := a.trial.Done(); !a.mayStart || resumed && confirms {
 		return outcome{unstarted: true}
 	}
 	if a.unsafe {

@@ -12,28 +12,27 @@ import (
 
 // loop is one session of a study. Its fields belong to the goroutine of run.
 type loop struct {
-	*Study
-	inbox     chan message
-	questions chan question
-	base      context.Context    // of the attempts, which may outlive the loop
-	life      context.Context    // of everything that speaks to the inbox
-	asking    bool               // a question is with the asker
-	stopAsk   context.CancelFunc // of the question under way: no answer is wanted any more
-	waitsFor  int                // that many trials must be finished before another can be proposed
-	requested bool               // requests wait in the study's directory
-	helpers   sync.WaitGroup     // the asker, and who looks for requests
+	study       *Study // which owns the state, the journal and the optimizer
+	inbox       chan message
+	base        context.Context    // of the attempts, which may outlive the loop
+	life        context.Context    // of everything that speaks to the inbox
+	asking      bool               // a question is with the asker
+	stopAsk     context.CancelFunc // of the question under way: no answer is wanted any more
+	steps       <-chan Stop        // asked for by who runs the study
+	interrupted <-chan struct{}    // closed when the caller's context ends
+	waitsFor    int                // that many trials must be finished before another can be proposed
+	requested   bool               // requests wait in the study's directory
+	helpers     sync.WaitGroup     // who looks for requests
 
 	deadline <-chan time.Time // fires when the study's time is spent
 	pruner   *pruner.Pruner   // nil if there is none
 	watched  int              // of state.watched, what the pruner knows
-	told     int              // finished trials that the optimizer knows
 	slots    []slot
 	open     int // of them, in which attempts are started
 	sharing  sharing
 	ready    []study.AttemptID       // what waits for a slot
 	resumed  map[int]bool            // trials that an earlier session may have left running
 	left     map[study.AttemptID]int // slots of these, as their directories have them
-	running  map[int]*running        // by trial; 0 is the setup command
 	freed    int                     // attempts that ran and have ended
 	kill     chan struct{}           // closed to kill every attempt
 	burst    bool                    // it was said that readings come too late
@@ -78,6 +77,9 @@ func (l *loop) send(m message) {
 
 // halted reports whether nothing new may start.
 func (l *loop) halted() bool { return l.stop > 0 || l.fatal != nil }
+
+// over reports whether no trial is asked for any more.
+func (l *loop) over() bool { return l.halted() || l.ending != nil }
 
 // end asks the attempt to end, once.
 func (r *running) end(why error) {

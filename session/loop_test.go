@@ -316,7 +316,6 @@ func TestOutcomes(t *testing.T) {
 		"timeout":          {ending{stdout: "loss=1\n", takes: time.Hour}, study.FailTimeout, "timed out after 5m0s", nil},
 		"flood":            {ending{exit: runner.Exit{Flooded: true, Code: 143}}, study.FailFlood, "", nil},
 		"invalid job":      {ending{err: errors.New("no such thing")}, study.FailLaunch, "no such thing", nil},
-		"invalid template": {ending{}, study.FailLaunch, "", func(c *study.Config) { c.Command = command.Command{Shell: "echo '{x}"} }},
 		"no place in file": {ending{}, study.FailLaunch, "", func(c *study.Config) {
 			c.Files = []command.File{{Text: "{}", To: "conf.json", Set: []command.Setting{{Path: "model.lr", Value: spaces.String("{x}")}}}}
 		}},
@@ -354,7 +353,7 @@ func TestRetriesAndRepeats(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		c := config()
 		c.Budget.Trials, c.Run.Retries, c.Run.Repeats, c.Run.Combine = 2, 2, 3, "median"
-		c.Command.Argv = []string{"x", "{attempt}", "{seed}", "{x}"}
+		c.Command.Argv = []string{"x", "{attempt}", "{seed}", "{x}", "{n}"}
 		values := map[string]string{}
 		seeds := map[string]bool{}
 		f := &fakeLauncher{program: func(job runner.Job) ending {

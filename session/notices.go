@@ -7,9 +7,9 @@ func (l *loop) warnOfConstant() {
 	if l.constant {
 		return
 	}
-	if text := l.state.Constant(); text != "" {
+	if text := l.study.state.Constant(); text != "" {
 		l.constant = true
-		l.opts.Log.Warn(text)
+		l.study.opts.Log.Warn(text)
 	}
 }
 
@@ -17,9 +17,9 @@ func (l *loop) warnOfConstant() {
 // objective.
 func (l *loop) warnOfContradictions(n optimizer.Note) {
 	for _, k := range n.Contradicted {
-		if earlier := l.state.Earlier; k < len(earlier) && !l.doubted[k] {
+		if earlier := l.study.state.Earlier; k < len(earlier) && !l.doubted[k] {
 			l.doubted[k] = true
-			l.opts.Log.Warn("same = true does not hold: results of an earlier study are far from today's, and it counts as related", "from", earlier[k].From)
+			l.study.opts.Log.Warn("same = true does not hold: results of an earlier study are far from today's, and it counts as related", "from", earlier[k].From)
 		}
 	}
 }

@@ -23,6 +23,9 @@ func TestObserver(t *testing.T) {
 		finished := 0
 		conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer,
 			Observe: func(u study.Update) {
+				if u.Past {
+					return
+				}
 				time.Sleep(time.Minute)
 				seen = append(seen, uint64(u.Finished))
 				if f, ok := u.Record.Event.(study.Finished); ok {
@@ -38,19 +41,18 @@ func TestObserver(t *testing.T) {
 	})
 }
 
-// What the journal holds is recalled, and what follows observed: together they are its
-// records, each once and in order.
-func TestRecall(t *testing.T) {
+// What the journal holds is observed, and what follows: together they are its records, each
+// once and in order.
+func TestObservedFromTheStart(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		for _, trials := range []int{3, 5} {
 			var heard []study.Record
 			c := config()
 			c.Budget.Trials = trials
 			conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer,
-				Recall:  func(r study.Record) error { heard = append(heard, r); return nil },
 				Observe: func(u study.Update) { heard = append(heard, u.Record) }})
 			written := 0
-			_, _, err := study.Read(dir, func(_ *study.State, r study.Record) error {
+			_, _, err := study.Load(dir, func(_ *study.State, r study.Record) error {
 				want, err := r.MarshalJSON()
 				if err != nil || written >= len(heard) {
 					return fmt.Errorf("record %d of %d: %w", written+1, len(heard), err)
@@ -64,10 +66,6 @@ func TestRecall(t *testing.T) {
 			if err != nil || written != len(heard) {
 				t.Errorf("%d records were heard of, %d are written: %v", len(heard), written, err)
 			}
-		}
-		refused := errors.New("no")
-		if s, err := session.Open(nil, session.Options{Dir: dir, Recall: func(study.Record) error { return refused }}); !errors.Is(err, refused) {
-			t.Errorf("opened as %v, %v", s, err)
 		}
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -27,6 +27,12 @@ const dirMode = 0o700
 // The study is this process's until Close. Errors that say so wrap
 // journal.ErrLocked; a damaged journal is a *journal.CorruptError.
 func Open(config *study.Config, opts Options) (*Study, error) {
+	if opts.Dir == "" {
+		return nil, errors.New("Options.Dir is empty")
+	}
+	if err := checkConfig(config, opts); err != nil {
+		return nil, err
+	}
 	s := newStudy(opts)
 	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
 		return nil, err
@@ -46,17 +52,29 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 	return s, nil
 }
 
+// checkConfig refuses a config of which no trial could come to anything.
+func checkConfig(config *study.Config, opts Options) error {
+	if config == nil {
+		return nil
+	}
+	if opts.Launcher != nil && config.Command.Shell == "" && len(config.Command.Argv) == 0 {
+		return study.InvalidError{{Key: []string{"command"}, Message: "there is no command to run"}}
+	}
+	return config.Validate()
+}
+
 // newStudy fills in the defaults of the options.
 func newStudy(opts Options) *Study {
 	if opts.Log == nil {
-		opts.Log = hclog.NewNullLogger()
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if opts.Optimizer == nil {
 		opts.Optimizer = optimizer.New
 	}
-	s := &Study{opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, began: time.Now(), feed: newFeed(opts.Observe)}
+	s := &Study{turn: make(chan struct{}, 1), opts: opts, layout: study.LayoutOf(opts.Dir), state: &study.State{}, running: map[int]*running{}, began: time.Now()}
+	s.feed = newFeed(opts.Observe, func(p any) { opts.Log.Error("the study goes on", "error", panicked("the observer", p)) })
 	s.commons = &commons{apart: string(s.layout), running: map[study.AttemptID]*span{}}
-	s.hooks, s.inUse = newHooks(s), func(int) bool { return false }
+	s.hooks = newHooks(s)
 	return s
 }
 
@@ -70,8 +88,11 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 		}
 	}
 	var recall func(*study.State, study.Record) error
-	if s.opts.Recall != nil {
-		recall = func(_ *study.State, r study.Record) error { return s.opts.Recall(r) }
+	if s.opts.Observe != nil {
+		recall = func(_ *study.State, r study.Record) error {
+			s.feed.show(study.Update{Record: r, Past: true})
+			return nil
+		}
 	}
 	summary, err := s.state.Fold(path, recall, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
 		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
@@ -112,10 +133,8 @@ func (s *Study) create(config study.Config) error {
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
 	}
-	if s.opts.Recall != nil {
-		if err := s.opts.Recall(first); err != nil {
-			return err
-		}
+	if s.opts.Observe != nil {
+		s.feed.show(study.Update{Record: first, Past: true})
 	}
 	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
 	return err
@@ -143,7 +162,7 @@ func (s *Study) begin(config *study.Config, torn string) error {
 			s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
 		}
 		events = append(events, *change)
-		s.opts.Log.Info("the spec has changed since the last session")
+		s.opts.Log.Info("the settings have changed since the last session")
 	}
 	mended := s.state.Mended(change)
 	if s.state.Ended() && len(events) == 0 {
@@ -199,7 +218,7 @@ func (s *Study) prepare() error {
 	if err := s.teach(); err != nil {
 		return err
 	}
-	if s.pruner != nil { // the C library is left alone where nobody reads along
+	if c.Prunes() { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
 	if s.opts.Share == nil {
@@ -210,28 +229,31 @@ func (s *Study) prepare() error {
 	return err
 }
 
-// teach makes a pruner and an optimizer that knows all that counts.
-func (s *Study) teach() error {
-	c := s.state.Config
-	var err error
-	if s.pruner, err = newPruner(c); err != nil {
-		return err
+// teach makes an optimizer that knows all that counts, unless there is one.
+func (s *Study) teach() (err error) {
+	if s.opt != nil {
+		return nil
 	}
-	if _, err := c.Search(); err != nil {
-		return err
+	if s.opt, err = taught(s.state, s.state.Search.Settings, s.opts.Optimizer); err == nil {
+		s.told = len(s.state.Order)
 	}
-	if s.opt, err = s.opts.Optimizer(s.state.Search.Space, c.Seed, s.state.Search.Settings, s.state.Inherited()...); err != nil {
-		return err
+	return err
+}
+
+// taught makes an optimizer that knows all that counts of a study.
+func taught(st *study.State, settings optimizer.Settings, make func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (optimizer.Optimizer, error) {
+	if _, err := st.Config.Search(); err != nil {
+		return nil, err
 	}
-	for _, n := range s.state.Order {
-		t := s.state.Trials[n-1]
-		if !t.Teaches() {
-			continue
-		}
-		if err := s.opt.Tell(s.state.Observation(t)); err != nil {
-			return fmt.Errorf("tell the optimizer of trial %d: %w", n, err)
-		}
+	opt, err := make(st.Search.Space, st.Config.Seed, settings, st.Inherited()...)
+	switch {
+	case err != nil:
+		return nil, err
+	case opt == nil:
+		return nil, errors.New("Options.Optimizer has made none")
 	}
-	s.told = len(s.state.Order)
-	return nil
+	if err := tell(opt, newQuestion(st, 0).tell); err != nil {
+		return nil, err
+	}
+	return opt, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -135,7 +134,7 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	for i, m := range a.config.Metrics {
 		if m.Measure != "" {
 			if v, known := measured(m.Measure, exit); known {
-				metrics[m.Name] = journal.Float(v)
+				metrics[m.Name] = v
 			} else if m.Required() && !exit.Cancelled && a.rejoined {
 				return failed(study.FailLost, 0, "the attempt was lost: its %s is not known, because lbotune was not there when it ended", m.Measure)
 			} else if m.Required() && !exit.Cancelled {
@@ -150,7 +149,7 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 			return failed(study.FailNoMetric, 0, "%s", why)
 		case why != "":
 		case err == nil:
-			metrics[m.Name] = journal.Float(result.Value)
+			metrics[m.Name] = result.Value
 		case m.Required():
 			return a.noMetric(i, err)
 		}

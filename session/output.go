@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ import (
 type stream struct {
 	source  parser.Source
 	path    string
+	open    func() (*os.File, error)
 	metrics []int // that are read from it; none for all
 }
 
@@ -29,6 +31,9 @@ func (a *attempt) streams() []stream {
 		{source: parser.Stdout, path: filepath.Join(dir, runner.StdoutName)},
 		{source: parser.Stderr, path: filepath.Join(dir, runner.StderrName)},
 	}
+	for i := range out {
+		out[i].open = a.study.layout.Output(out[i].path)
+	}
 	for metric, p := range a.study.patterns {
 		if p.Rule().Source != parser.File {
 			continue
@@ -37,7 +42,7 @@ func (a *attempt) streams() []stream {
 		i := slices.IndexFunc(out, func(s stream) bool { return s.path == path })
 		if i < 0 {
 			i = len(out)
-			out = append(out, stream{source: parser.File, path: path})
+			out = append(out, stream{source: parser.File, path: path, open: runner.At(path)})
 		}
 		out[i].metrics = append(out[i].metrics, metric)
 	}
@@ -84,7 +89,7 @@ func (f *follower) start() {
 				continue // it may not be there yet
 			}
 			f.tails.Go(func() {
-				f.errs[i] = runner.Tail(context.Background(), s.path, filler{f.attempt.box, f.scanners[i]}, f.ended)
+				f.errs[i] = runner.Tail(context.Background(), s.open, filler{f.attempt.box, f.scanners[i]}, f.ended)
 			})
 		}
 	})
@@ -117,7 +122,7 @@ func (f *follower) finish(exit runner.Exit) error {
 	}
 	for i, s := range f.streams {
 		if !f.live || s.source == parser.File {
-			f.errs[i] = runner.Read(context.Background(), s.path, f.scanners[i], limits[s.source])
+			f.errs[i] = runner.Read(context.Background(), s.open, f.scanners[i], limits[s.source])
 		}
 		if s.source == parser.File && errors.Is(f.errs[i], fs.ErrNotExist) {
 			f.errs[i] = nil

@@ -4,13 +4,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"syscall"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/study"
 )
@@ -19,7 +18,7 @@ import (
 // change: whoever writes its journal decides what is run, and whoever makes a link in it
 // decides what is written to. Root could anyway. Where the owner lets others write it warns.
 // The directories of trials and of the setup may be symbolic links, under the same rule.
-func CheckOwner(l study.Layout, log hclog.Logger) error {
+func CheckOwner(l study.Layout, log *slog.Logger) error {
 	dir := string(l)
 	if info, err := l.Stat(l.Requests()); err == nil && !info.Mode.IsDir() {
 		return &LayoutError{fmt.Sprintf("%s is no directory (%v): lbotune follows no link there; remove it, and it is made anew", l.Requests(), info.Mode)}

@@ -2,14 +2,13 @@ package session_test
 
 import (
 	"errors"
+	"log/slog"
 	"math"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -96,7 +95,7 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	opts := session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	opts := session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	look := func(opts session.Options) error {
 		s, err := session.Open(nil, opts)
 		if err == nil {
@@ -151,9 +150,9 @@ func TestRefusedStudies(t *testing.T) {
 		dir    string
 		change func(*study.Config)
 	}{
-		"invalid study: ":                 {"", func(c *study.Config) { c.Metrics = nil }},
-		"unsupported value: NaN":          {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
-		"metric loss: ":                   {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
+		"nothing to optimize":             {"", func(c *study.Config) { c.Metrics = nil }},
+		"budget.gap: found NaN":           {"", func(c *study.Config) { c.Budget.Gap = math.NaN() }},
+		"metrics.loss: ":                  {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
 		"prune: ":                         {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
 		"holds what a former study ran: ": {filepath.Join(dir, "former"), nil},
 		"file/journal.jsonl":              {file, nil},

@@ -235,8 +235,8 @@ func TestPromotionsByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, fmt.Sprintf("%d+%d", epochsOf(trial), trial.Continues))
-			if err := s.Tell(trial.Number, float64(trial.Number), nil, ""); err != nil {
+			got = append(got, fmt.Sprintf("%d+%d", epochsOf(&trial), trial.Continues))
+			if err := s.Tell(trial.Number, study.Metrics{"loss": float64(trial.Number)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,48 +1,26 @@
 package session
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
-// newPruner returns the pruner that the config asks for, nil if none.
-func newPruner(c study.Config) (*pruner.Pruner, error) {
-	if !c.Prunes() {
-		return nil, nil
+// rewatch makes a pruner that knows what was kept.
+func (l *loop) rewatch() (err error) {
+	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner == nil {
+		return err
 	}
-	s := pruner.Settings{
-		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
-		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
-		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: c.Objective().Direction == study.Minimize,
-	}
-	if c.Prune.Threshold != nil {
-		s.Threshold = c.Objective().Direction.Maximized(*c.Prune.Threshold)
-	}
-	p, err := pruner.New(s)
-	if err != nil {
-		return nil, fmt.Errorf("prune: %w", err)
-	}
-	return p, nil
-}
-
-// rewatch gives the pruner what earlier sessions have kept.
-func (l *loop) rewatch() {
-	if l.pruner == nil {
-		return
-	}
-	for _, w := range l.state.Watched {
+	for _, w := range l.study.state.Watched {
 		if w.Reading.Trial > 0 {
 			l.pruner.Restore(w.Reading)
 		}
 		l.endWatch(w)
 	}
-	l.watched = len(l.state.Watched)
+	l.watched = len(l.study.state.Watched)
+	return nil
 }
 
 // watchOn tells the pruner of the endings that were committed since. It knows
@@ -51,10 +29,10 @@ func (l *loop) watchOn() {
 	if l.pruner == nil {
 		return
 	}
-	for _, w := range l.state.Watched[l.watched:] {
+	for _, w := range l.study.state.Watched[l.watched:] {
 		l.endWatch(w)
 	}
-	l.watched = len(l.state.Watched)
+	l.watched = len(l.study.state.Watched)
 }
 
 func (l *loop) endWatch(w study.Watched) {
@@ -69,7 +47,7 @@ func (l *loop) endWatch(w study.Watched) {
 // collect takes what a running attempt has printed since, and decides. A broken limit
 // always waits: a program may print all it has as it ends.
 func (l *loop) collect(m readings) {
-	r := l.running[m.id.Trial]
+	r := l.study.running[m.id.Trial]
 	if r == nil || r.id != m.id {
 		return // it has ended
 	}
@@ -95,13 +73,13 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 		if r.cut {
 			break
 		}
-		d := l.pruner.Read(l.state.Maximized(r.id.Trial, reading))
+		d := l.pruner.Read(l.study.state.Maximized(r.id.Trial, reading))
 		if d.Keep {
 			keep = append(keep, reading)
 		}
 		if d.Steeper > 0 && !l.steeper {
 			l.steeper = true
-			l.opts.Log.Warn("slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
+			l.study.opts.Log.Warn("slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.study.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
 		}
 		if d.Stop && runs {
 			r.cut = true
@@ -139,7 +117,7 @@ func (l *loop) recordCourse(id study.AttemptID, b *readingBox) ([]study.Reading,
 
 // cutShort ends the attempts that are to be stopped, once that is recorded.
 func (l *loop) cutShort() {
-	for _, r := range l.running {
+	for _, r := range l.study.running {
 		if r.cut {
 			r.end(errPruned)
 		}
@@ -152,13 +130,13 @@ func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 	o.metrics = study.Metrics{}
 	maps.Copy(o.metrics, o.partial)
 	if c.Metric != "" {
-		o.metrics[c.Metric] = journal.Float(c.Reading.Value)
+		o.metrics[c.Metric] = c.Reading.Value
 		o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
 		return o
 	}
 	if !c.Complete || o.partial == nil {
 		for j, v := range append([]float64{c.Reading.Value}, c.Reading.Others...) {
-			o.metrics[objectives[j].Name] = journal.Float(v)
+			o.metrics[objectives[j].Name] = v
 		}
 	}
 	v, _ := o.metrics.Get(objectives[0].Name)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/pruner"
@@ -57,7 +56,7 @@ type limitWatch struct {
 func (w *limitWatch) breach(r parser.Reading) *study.Cut {
 	step := w.counter.Step(r.Step, r.HasStep)
 	for _, l := range w.limits {
-		read := study.Metrics{l.Metric: journal.Float(r.Value)}
+		read := study.Metrics{l.Metric: r.Value}
 		if l.Over(read) > 0 {
 			return &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
 				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"fmt"
+	"context"
 	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -9,39 +9,63 @@ import (
 )
 
 // recommend completes the end of a study by the optimizer's choice, and by its doubts about
-// what holds the limits. The asker is idle by now, so that the loop may use what it owns.
-// Without an answer there is neither: the study has ended well all the same.
+// what holds the limits. Without an answer there is neither: the study has ended well all the
+// same.
 func (l *loop) recommend(end *study.Closed) {
-	rec, ok := l.opt.(optimizer.Recommender)
-	if !ok || l.state.Incumbent() == nil || l.state.Config.Several() {
+	rec, ok := l.study.opt.(optimizer.Recommender)
+	if !ok || l.asking || l.study.state.Incumbent() == nil || l.study.state.Config.Several() {
 		return
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			l.opts.Log.Error("the optimizer panicked while it recommended a trial", "panic", fmt.Sprint(p))
-			end.Recommended, end.Doubtful, end.Holds = nil, nil, nil
-		}
-	}()
-	q := newQuestion(l.state, l.told)
-	l.told = q.told
-	for _, o := range q.tell {
-		if err := l.opt.Tell(o); err != nil {
-			l.opts.Log.Error("the optimizer could not be told", "trial", o.Trial, "error", err)
-			return
-		}
-	}
-	a, err := rec.Recommend(l.life)
+	a, err := l.askForBest(rec)
 	if err != nil {
-		l.opts.Log.Warn("the optimizer recommends no trial", "error", err)
+		l.study.opts.Log.Warn("the optimizer recommends no trial", "error", err)
 		return
 	}
 	end.Doubtful = a.Doubtful
-	if best := l.state.BestAt(end); a.Holds != nil {
+	if best := l.study.state.BestAt(end); a.Holds != nil {
 		p := a.Holds[best.Number]
 		end.Holds = &p
 	}
-	if t := l.state.Trials[a.Trial-1]; !t.Succeeded() || !l.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
+	if t := l.study.state.Trials[a.Trial-1]; !t.Succeeded() || !l.study.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
 		return // it had only a part of the resource, or broke a limit
 	}
-	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: l.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
+	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: l.study.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
+}
+
+// askForBest has the optimizer recommend a trial. A stop is heeded meanwhile.
+func (l *loop) askForBest(rec optimizer.Recommender) (best optimizer.Recommendation, err error) {
+	type answer struct {
+		best optimizer.Recommendation
+		err  error
+	}
+	ctx, cancel := context.WithCancel(l.life)
+	defer cancel()
+	q := newQuestion(l.study.state, l.study.told)
+	opt, answered := l.study.opt, make(chan answer, 1)
+	l.study.told = q.told
+	go func() {
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = panicked("the optimizer", p)
+			}
+			answered <- a
+		}()
+		if a.err = tell(opt, q.tell); a.err == nil {
+			a.best, a.err = rec.Recommend(ctx)
+		}
+	}()
+	defer func() { l.study.doubt(err) }()
+	for l.stop < StopRunning {
+		select {
+		case a := <-answered:
+			return a.best, a.err
+		case step, open := <-l.steps:
+			l.heed(step, open)
+		case <-l.interrupted:
+			l.interrupted = nil
+			l.stopAt(StopRunning)
+		}
+	}
+	return best, errStopped
 }

@@ -36,7 +36,7 @@ func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, op
 		make = optimizer.New
 	}
 	r := replay{make: make, out: Replayed{Differences: []Difference{}}}
-	_, _, err := study.Read(dir, func(before *study.State, rec study.Record) error {
+	_, _, err := study.Load(dir, func(before *study.State, rec study.Record) error {
 		r.state = before
 		return r.before(ctx, rec.Event)
 	})
@@ -91,12 +91,12 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 		}
 		q.query.Pending = append(q.query.Pending, optimizer.Pending{Trial: n, Point: t.Point})
 	}
-	p, err := answer(ctx, r.opt, q)
-	if err != nil {
-		return fmt.Errorf("replay trial %d: %w", e.Trial, err)
+	a := answer(ctx, r.opt, q)
+	if a.err != nil {
+		return fmt.Errorf("replay trial %d: %w", e.Trial, a.err)
 	}
 	r.out.Asked++
-	if got := r.state.Fresh(r.state.Search.Decode(p.Point)); !got.Equal(e.Values) {
+	if got := r.state.Fresh(r.state.Search.Decode(a.proposal.Point)); !got.Equal(e.Values) {
 		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
 		if here := optimizer.Kernel(); r.where != "" && r.where != here && !slices.Contains(r.out.Elsewhere, r.where) {
 			r.out.Elsewhere = append(r.out.Elsewhere, r.where)

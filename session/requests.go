@@ -1,14 +1,15 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/lbotune/lbotune/study"
 )
 
-// requested tells the loop that requests wait in the study's directory.
-type requested struct{}
+// requestsCame tells the loop that requests wait in the study's directory.
+type requestsCame struct{}
 
 // requestLook is the pause between two looks for requests.
 const requestLook = 250 * time.Millisecond
@@ -24,34 +25,44 @@ func (l *loop) awaitRequests() {
 			return
 		case <-look.C:
 		}
-		rs, err := study.ReadRequests(l.layout)
+		rs, err := study.ReadRequests(l.study.layout)
 		if err != nil && !failing {
-			l.opts.Log.Error("no requests are served for now", "error", err)
+			l.study.opts.Log.Error("no requests are served for now", "error", err)
 		}
 		failing = err != nil
 		if len(rs) > 0 {
-			l.send(requested{})
+			l.send(requestsCame{})
 		}
 	}
 }
 
 // serve fulfils the requests that wait, once no question is with the optimizer: what it
-// is asked and what it answers belong to one state of the study.
+// is asked and what it answers belong to one state of the study. Where nothing new may start
+// the answer is not followed, and so not waited for.
 func (l *loop) serve() error {
-	if !l.requested || l.asking || len(l.events) > 0 {
+	if !l.requested || l.asking && !l.halted() || len(l.events) > 0 {
 		return nil
 	}
 	l.requested = false
-	requests, err := study.ReadRequests(l.layout)
+	requests, err := study.ReadRequests(l.study.layout)
 	if err != nil {
 		return nil // awaitRequests has told of it; the trials go on
 	}
-	return l.fulfil(requests, l.admit, l.adapt)
+	return l.study.fulfil(requests, l.admit, l.adapt)
 }
 
-// Serve fulfils the requests that people have left for whoever works on the study. It
-// must not be called while Run runs, which serves by itself.
+// Serve fulfils the requests that people have left for whoever works on the study. Run does so
+// by itself.
 func (s *Study) Serve() error {
+	if err := s.lock(context.Background()); err != nil {
+		return err
+	}
+	defer s.unlock()
+	return s.serve()
+}
+
+// serve is Serve while a method is under way.
+func (s *Study) serve() error {
 	requests, err := study.ReadRequests(s.layout)
 	if err != nil {
 		return err
@@ -59,9 +70,7 @@ func (s *Study) Serve() error {
 	return s.fulfil(requests, func(study.Event) error { return nil }, func(e study.Event) error {
 		switch e.(type) {
 		case study.Excluded, study.Included, study.Rerun:
-			if s.opt != nil {
-				return s.teach()
-			}
+			s.opt = nil
 		}
 		return nil
 	})
@@ -97,7 +106,7 @@ func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) e
 // admit says why the session cannot follow a change of the study.
 func (l *loop) admit(e study.Event) error {
 	c, is := e.(study.ConfigChanged)
-	if is && l.sharer != nil && c.Config.Run.SlotCount() > l.sharing.slots {
+	if is && l.study.sharer != nil && c.Config.Run.SlotCount() > l.sharing.slots {
 		return fmt.Errorf("the study shares this machine with others: for more than the %d trials at a time that it was started with, stop it and start it again", l.sharing.slots)
 	}
 	return nil
@@ -112,7 +121,7 @@ func (l *loop) adapt(e study.Event) error {
 	case study.Rerun:
 		l.ending = nil
 		for _, n := range e.Trials {
-			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.state.Trials[n-1].NextAttempt()})
+			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
 		}
 		return l.relearn()
 	case study.ConfigChanged:
@@ -125,11 +134,13 @@ func (l *loop) adapt(e study.Event) error {
 
 // relearn begins with a new optimizer and a new pruner, which learn all that counts.
 func (l *loop) relearn() error {
-	if err := l.teach(); err != nil {
+	l.study.opt = nil
+	err := l.study.teach()
+	if err == nil {
+		err = l.rewatch()
+	}
+	if err != nil {
 		return fmt.Errorf("begin anew without what counts no more: %w", err)
 	}
-	l.told = l.Study.told
-	l.pruner = l.Study.pruner
-	l.rewatch()
 	return nil
 }

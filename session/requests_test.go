@@ -289,7 +289,7 @@ func TestExcludedWhileHandedOut(t *testing.T) {
 			if _, err := s.Ask(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Tell(n, float64(n), nil, ""); err != nil {
+			if err := s.Tell(n, study.Metrics{"loss": float64(n)}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -193,7 +193,7 @@ func TestRejoined(t *testing.T) {
 				if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
 					t.Error(err)
 				}
-				if err := s.Tell(1, 0, nil, ""); err == nil || !strings.Contains(err.Error(), "trial 1 was not handed out") {
+				if err := s.Tell(1, study.Metrics{"loss": 0}); err == nil || !strings.Contains(err.Error(), "trial 1 was not handed out") {
 					t.Errorf("told of what runs: %v", err)
 				}
 				if err := s.Close(); err != nil {
@@ -296,7 +296,7 @@ func elsewhere(t *testing.T, dir, kernel string) string {
 	t.Helper()
 	to := study.LayoutOf(t.TempDir())
 	var j *journal.Journal
-	_, _, err := study.Read(dir, func(_ *study.State, r study.Record) (err error) {
+	_, _, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
 		if e, is := r.Event.(study.Session); is {
 			e.Kernel = kernel
 			r.Event = e
@@ -342,6 +342,7 @@ func TestReconfigure(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		c := config()
+		c.Command.Argv[2], c.Run.ParamsFromEnv = "1", true
 		f := &fakeLauncher{program: parabola}
 		if _, err := finish(t, dir, &c, f); err != nil {
 			t.Fatal(err)
@@ -356,7 +357,7 @@ func TestReconfigure(t *testing.T) {
 		}
 		for what, change := range map[string]func(*study.Config){
 			"params":  func(c *study.Config) { c.Params = c.Params[:1] },
-			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "{n}"} },
+			"command": func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "1"} },
 			"seed":    func(c *study.Config) { c.Seed++ },
 		} {
 			other := c

@@ -13,14 +13,27 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// Run works on the study until its budget is spent or stop says so. Cancelling
-// ctx is StopRunning. The error is nil for a study that ended as its budget
-// says with at least one success.
+// Run works on the study until its budget is spent or stop says so. Closing stop is
+// StopAsking, and cancelling ctx is StopRunning and ends the hooks. The error is nil for a
+// study that ended as its budget says with at least one success. One that was stopped may be
+// run again.
 func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
-	defer s.hooks.end(stop, s.Serve)
+	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	defer s.unlock()
+	if s.opts.Launcher == nil {
+		return errors.New("nothing runs trials: Options.Launcher is nil")
+	}
+	s.hooks.begin(ctx)
+	defer s.hooks.end(stop, s.serve)
 	defer s.feed.flush()
 	if s.state.Closed == nil {
-		if err := newLoop(s).run(ctx, stop); err != nil {
+		l, err := newLoop(s)
+		if err == nil {
+			err = l.run(ctx, stop)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -30,46 +43,48 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 	case c == nil:
 		return ErrStopped
 	case c.Why == study.EndGuard:
-		return &GuardError{Detail: c.Detail, Trial: s.state.Order[len(s.state.Order)-1]}
+		e := &GuardError{Detail: c.Detail}
+		if n := len(s.state.Order); n > 0 { // as in every journal that lbotune has written
+			e.Trial = s.state.Order[n-1]
+		}
+		return e
 	}
 	return Judge(s.state)
 }
 
-func newLoop(s *Study) *loop {
+func newLoop(s *Study) (*loop, error) {
 	l := &loop{
-		Study:     s,
-		inbox:     make(chan message, 64),
-		questions: make(chan question, 1),
-		told:      s.told,
-		stopAsk:   func() {},
-		resumed:   map[int]bool{},
-		left:      map[study.AttemptID]int{},
-		doubted:   map[int]bool{},
-		running:   map[int]*running{},
-		kill:      make(chan struct{}),
-		pruner:    s.pruner,
+		study:   s,
+		inbox:   make(chan message, 64),
+		stopAsk: func() {},
+		resumed: map[int]bool{},
+		left:    map[study.AttemptID]int{},
+		doubted: map[int]bool{},
+		kill:    make(chan struct{}),
 	}
 	l.resize(s.state.Config.Run.SlotCount())
 	l.sharing.slots = len(l.slots)
-	s.inUse = func(trial int) bool { return l.running[trial] != nil }
-	l.rewatch()
+	clear(s.running)
+	if err := errors.Join(l.rewatch(), s.teach()); err != nil {
+		return nil, err
+	}
 	if !s.state.SetUp {
 		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
 		l.resumed[0] = true
-		return l
+		return l, nil
 	}
 	l.takeUp()
-	return l
+	return l, nil
 }
 
 // takeUp queues what an earlier session may have left running: trials that are not
 // finished, and attempts that confirm one, also if the study now goes on.
 func (l *loop) takeUp() {
-	unconfirmed := l.state.Unconfirmed()
-	for _, t := range l.state.Trials {
+	unconfirmed := l.study.state.Unconfirmed()
+	for _, t := range l.study.state.Trials {
 		left := !t.Hand
 		if t.Done() {
-			left = l.confirming(t) || slices.Contains(unconfirmed, t)
+			left = l.study.confirming(t) || slices.Contains(unconfirmed, t)
 		}
 		if !left {
 			continue
@@ -90,16 +105,17 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 	var die context.CancelFunc
 	l.base = context.WithoutCancel(ctx)
 	l.life, die = context.WithCancel(l.base)
-	l.helpers.Go(func() { asker(l.life, l.questions, l.inbox) })
 	l.helpers.Go(l.awaitRequests)
 	defer func() {
 		die()
-		close(l.questions)
 		l.helpers.Wait()
 		l.unshare()
+		if l.asking { // it may take a while to hear that
+			l.study.opt = nil
+		}
 	}()
 	l.deadline = l.timer()
-	interrupted := ctx.Done()
+	l.steps, l.interrupted = stop, ctx.Done()
 	for {
 		if err := l.serve(); err != nil {
 			return err
@@ -123,10 +139,10 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		case m := <-l.inbox:
 			l.handle(m)
 			l.handleWaiting()
-		case step := <-stop:
-			l.stopAt(step)
-		case <-interrupted:
-			interrupted = nil
+		case step, open := <-l.steps:
+			l.heed(step, open)
+		case <-l.interrupted:
+			l.interrupted = nil
 			l.stopAt(StopRunning)
 		case <-l.deadline:
 			l.deadline = nil
@@ -149,8 +165,8 @@ func (l *loop) noteFullDisk(err error) {
 		return
 	}
 	l.awaitStarts()
-	for _, r := range l.running {
-		runner.NoteFullDisk(l.layout.Attempt(r.id))
+	for _, r := range l.study.running {
+		runner.NoteFullDisk(l.study.layout.Attempt(r.id))
 	}
 }
 
@@ -165,7 +181,7 @@ func (l *loop) awaitStarts() {
 	defer late.Stop()
 	for {
 		starting := false
-		for _, r := range l.running {
+		for _, r := range l.study.running {
 			starting = starting || !r.started
 		}
 		if !starting {
@@ -175,12 +191,12 @@ func (l *loop) awaitStarts() {
 		case m := <-l.inbox:
 			switch m := m.(type) {
 			case attemptStarted:
-				if r := l.running[m.id.Trial]; r != nil && r.id == m.id {
+				if r := l.study.running[m.id.Trial]; r != nil && r.id == m.id {
 					r.started = true
 				}
 			case attemptEnded:
-				delete(l.running, m.id.Trial) // its directory tells the next session of it
-			case granted:
+				delete(l.study.running, m.id.Trial) // its directory tells the next session of it
+			case slotGranted:
 				release(m.hold)
 			}
 		case <-late.C:
@@ -203,16 +219,24 @@ func (l *loop) handleWaiting() {
 
 // timer fires when the study's time is spent.
 func (l *loop) timer() <-chan time.Time {
-	limit := time.Duration(l.state.Config.Budget.Time)
+	limit := time.Duration(l.study.state.Config.Budget.Time)
 	if limit == 0 {
 		return nil
 	}
-	return time.After(max(limit-l.elapsed(), 0))
+	return time.After(max(limit-l.study.elapsed(), 0))
 }
 
-// idle reports whether nothing will happen any more.
+// idle reports whether nothing will happen any more. Where nothing new may start no answer is
+// waited for.
 func (l *loop) idle() bool {
-	return len(l.running) == 0 && !l.asking && (l.halted() || l.ending != nil || len(l.ready) == 0 && l.state.Awaited())
+	if len(l.study.running) > 0 {
+		return false
+	}
+	if l.halted() {
+		return true
+	}
+	onlyAwaited := len(l.ready) == 0 && l.study.state.Awaited()
+	return !l.asking && (l.ending != nil || onlyAwaited)
 }
 
 // close ends the session and, unless it was cut short, the study.
@@ -220,11 +244,14 @@ func (l *loop) close() error {
 	if l.fatal != nil {
 		return l.fatal
 	}
-	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.state.Unconfirmed()) > 0) {
+	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
 		return nil
 	}
 	l.recommend(l.ending)
-	if err := l.commit(*l.ending); err != nil {
+	if l.stop == StopHere {
+		return nil
+	}
+	if err := l.study.commit(*l.ending); err != nil {
 		return unsaved(err, nil)
 	}
 	return nil
@@ -234,43 +261,44 @@ func (l *loop) close() error {
 func (l *loop) handle(m message) {
 	switch m := m.(type) {
 	case asked:
-		l.answered(m)
+		l.onAnswer(m)
 	case attemptStarted:
-		l.started(m)
-	case granted:
-		l.granted(m)
+		l.onStart(m)
+	case slotGranted:
+		l.onSlot(m)
 	case readings:
 		l.collect(m)
 	case attemptEnded:
-		l.ended(m)
-	case requested:
+		l.onEnd(m)
+	case requestsCame:
 		l.requested = true
 	}
 }
 
-// answered makes a trial of the optimizer's answer.
-func (l *loop) answered(a asked) {
+// onAnswer makes a trial of the optimizer's answer.
+func (l *loop) onAnswer(a asked) {
 	l.asking = false
 	l.stopAsk()
+	l.study.doubt(a.err)
 	switch {
-	case l.halted() || l.ending != nil:
-	case l.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
-	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.state.Pending()) > 0:
+	case l.over():
+	case l.study.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
+	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.study.state.Pending()) > 0:
 		l.waitsFor = a.question.told + 1
 	case errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case errors.Is(a.err, optimizer.ErrExhausted):
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.state.Trials))}
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.study.state.Trials))}
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	default:
-		if l.ending = l.state.GapEnding(a.proposal.Note); l.ending != nil {
+		if l.ending = l.study.state.GapEnding(a.proposal.Note); l.ending != nil {
 			return
 		}
 		p := a.proposal
 		l.warnOfContradictions(p.Note)
 		l.propose(study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),
-			Origin: p.Origin, Values: l.state.Fresh(l.state.Search.Decode(p.Point)), Note: p.Note})
+			Origin: p.Origin, Values: l.study.state.Fresh(l.study.state.Search.Decode(p.Point)), Note: p.Note})
 	}
 }
 
@@ -290,10 +318,10 @@ func numbers(pending []optimizer.Pending) []int {
 // plan starts what can be started: attempts that wait for a slot, then new
 // trials for the slots that are left.
 func (l *loop) plan() error {
-	if l.ending == nil && l.state.SetUp {
-		l.ending = l.state.Ending(l.elapsed())
+	if l.ending == nil && l.study.state.SetUp {
+		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
-	if l.halted() || l.ending != nil {
+	if l.over() {
 		l.stopAsk()
 	}
 	for {
@@ -312,7 +340,7 @@ func (l *loop) plan() error {
 	if !l.wantsTrial() {
 		return nil
 	}
-	if p, ok := l.state.Unasked(); ok {
+	if p, ok := l.study.state.Unasked(); ok {
 		return l.take(p)
 	}
 	l.ask()
@@ -327,13 +355,23 @@ func (l *loop) mayLaunch(id study.AttemptID) bool {
 
 // wantsTrial reports whether another trial should be asked for now.
 func (l *loop) wantsTrial() bool {
-	return l.state.SetUp && l.ending == nil && !l.halted() && !l.asking && !l.requested && l.freeSlots() > len(l.ready) && l.state.Room() > 0 &&
-		len(l.state.Order) >= l.waitsFor
+	if l.requested { // which may change what is asked
+		return false
+	}
+	return l.mayAsk() && l.freeSlots() > len(l.ready)
+}
+
+// mayAsk reports whether another trial could be asked for if there were a slot.
+func (l *loop) mayAsk() bool {
+	if l.over() || l.asking || !l.study.state.SetUp || l.study.state.Room() == 0 {
+		return false
+	}
+	return len(l.study.state.Order) >= l.waitsFor // until then nothing is known to be safe
 }
 
 // take makes a trial that the optimizer need not be asked for.
 func (l *loop) take(p study.Proposed) error {
-	q := newQuestion(l.state, l.told)
+	q := newQuestion(l.study.state, l.study.told)
 	p.Trial, p.Told, p.Pending = q.query.Trial, q.told, numbers(q.query.Pending)
 	l.propose(p)
 	if err := l.settle(); err != nil {
@@ -344,12 +382,22 @@ func (l *loop) take(p study.Proposed) error {
 
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
-	q := newQuestion(l.state, l.told)
-	l.told = q.told
+	q := newQuestion(l.study.state, l.study.told)
+	l.study.told = q.told
 	l.asking = true
-	q.opt = l.opt
-	q.ctx, l.stopAsk = context.WithCancel(l.life)
-	l.questions <- q // there is room: one question at a time
+	var ctx context.Context
+	ctx, l.stopAsk = context.WithCancel(l.life)
+	opt := l.study.opt
+	go func() { l.send(answer(ctx, opt, q)) }() // beside the loop: a fit may take seconds
+}
+
+// heed takes a step of stopping, or the end of those that ask for one, which asks for the
+// first.
+func (l *loop) heed(step Stop, open bool) {
+	if !open {
+		l.steps, step = nil, StopAsking
+	}
+	l.stopAt(step)
 }
 
 // stopAt goes to a step of stopping, never back.
@@ -362,13 +410,13 @@ func (l *loop) stopAt(step Stop) {
 		return
 	}
 	if step >= StopRunning && l.stop < StopRunning {
-		for _, r := range l.running {
+		for _, r := range l.study.running {
 			r.end(errStopped)
 		}
 	}
 	if step >= StopNow {
 		close(l.kill)
-		l.hooks.kill()
+		l.study.hooks.kill()
 	}
 	l.stop = step
 }

@@ -24,7 +24,7 @@ func (l *loop) settle() error {
 	for len(l.events) > 0 {
 		decided := l.events
 		l.events = nil
-		applied, err := l.apply(decided)
+		applied, err := l.study.apply(decided)
 		if err != nil {
 			return err
 		}
@@ -37,12 +37,12 @@ func (l *loop) settle() error {
 	if len(records) == 0 {
 		return nil
 	}
-	if err := l.write(records); err != nil {
+	if err := l.study.write(records); err != nil {
 		return unsaved(err, events)
 	}
 	for _, e := range events {
 		if f, ok := e.(study.Finished); ok {
-			l.warnOfBurst(l.state.Trials[f.Trial-1])
+			l.warnOfBurst(l.study.state.Trials[f.Trial-1])
 			l.warnOfConstant()
 		}
 	}
@@ -57,10 +57,10 @@ func isFinished(e study.Event) bool {
 // askAndWait asks for the next trial, if one is wanted, and waits a moment for the
 // answer.
 func (l *loop) askAndWait() {
-	if !l.wantsTrial() || l.state.Ending(l.elapsed()) != nil {
+	if !l.wantsTrial() || l.study.state.Ending(l.study.elapsed()) != nil {
 		return
 	}
-	if _, ok := l.state.Unasked(); ok {
+	if _, ok := l.study.state.Unasked(); ok {
 		return
 	}
 	l.ask()

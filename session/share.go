@@ -30,8 +30,8 @@ type slot struct {
 	hold    []*os.File
 }
 
-// granted is the sharer's answer.
-type granted struct {
+// slotGranted is the sharer's answer.
+type slotGranted struct {
 	slot int
 	hold []*os.File
 	err  error
@@ -56,12 +56,12 @@ type sharing struct {
 
 // usable reports whether an attempt may be started in the slot now.
 func (l *loop) usable(s slot) bool {
-	return s.taken == 0 && !s.closed && (s.granted || l.sharer == nil) && l.room() > 0
+	return s.taken == 0 && !s.closed && (s.granted || l.study.sharer == nil) && l.room() > 0
 }
 
 // room is how many more attempts may run. Those that were found running in slots that are
 // closed count as others do.
-func (l *loop) room() int { return l.open - len(l.running) }
+func (l *loop) room() int { return l.open - len(l.study.running) }
 
 // freeSlots counts the slots in which an attempt may be started.
 func (l *loop) freeSlots() int {
@@ -105,7 +105,7 @@ func (l *loop) itsSlot(id study.AttemptID) int {
 	if id.Trial == 0 || !l.resumed[id.Trial] {
 		return -1
 	}
-	as := l.state.Trials[id.Trial-1].Attempts
+	as := l.study.state.Trials[id.Trial-1].Attempts
 	if n := len(as); n > 0 && as[n-1].Number == id.Attempt && 0 <= as[n-1].Slot && as[n-1].Slot < mostSlots {
 		return as[n-1].Slot
 	}
@@ -118,7 +118,7 @@ func (l *loop) itsSlot(id study.AttemptID) int {
 // readSlot reads the number of its slot from an attempt's directory.
 func (l *loop) readSlot(id study.AttemptID) (int, error) {
 	var text []byte
-	err := l.layout.In(filepath.Join(l.layout.Attempt(id), study.SlotName), func(d *door.Dir, name string) (err error) {
+	err := l.study.layout.In(filepath.Join(l.study.layout.Attempt(id), study.SlotName), func(d *door.Dir, name string) (err error) {
 		text, err = d.Read(name, 16)
 		return err
 	})
@@ -166,7 +166,7 @@ func (l *loop) resize(n int) {
 // share asks the sharer for a slot when something waits for one, and returns what
 // nothing waits for any more.
 func (l *loop) share() {
-	if l.sharer == nil {
+	if l.study.sharer == nil {
 		return
 	}
 	var vacant []int
@@ -192,25 +192,25 @@ func (l *loop) share() {
 	}
 }
 
-// askForSlot asks the sharer for a slot. The answer comes as granted.
+// askForSlot asks the sharer for a slot. The answer comes as slotGranted.
 func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.sharing.asked, l.sharing.cancel = true, cancel
 	l.sharing.done.Go(func() {
-		i, hold, err := l.sharer.Take(ctx, func() []int { return *l.sharing.vacant.Load() })
+		i, hold, err := l.study.sharer.Take(ctx, func() []int { return *l.sharing.vacant.Load() })
 		if err != nil && ctx.Err() != nil {
 			err = context.Canceled
 		}
 		select {
-		case l.inbox <- granted{slot: i, hold: hold, err: err}:
+		case l.inbox <- slotGranted{slot: i, hold: hold, err: err}:
 		case <-l.life.Done():
 			release(hold)
 		}
 	})
 }
 
-// granted keeps a slot for what is started next.
-func (l *loop) granted(g granted) {
+// onSlot keeps a slot for what is started next.
+func (l *loop) onSlot(g slotGranted) {
 	l.sharing.asked = false
 	l.sharing.cancel()
 	switch {
@@ -231,7 +231,7 @@ func (l *loop) unshare() {
 	for {
 		select {
 		case m := <-l.inbox:
-			if g, ok := m.(granted); ok {
+			if g, ok := m.(slotGranted); ok {
 				release(g.hold)
 			}
 			continue
@@ -251,6 +251,5 @@ func (l *loop) waits() bool {
 	if l.halted() || l.freeSlots() > 0 {
 		return false
 	}
-	more := l.state.SetUp && l.ending == nil && !l.asking && l.state.Room() > 0 && len(l.state.Order) >= l.waitsFor
-	return len(l.ready) > 0 || more || len(l.toConfirm()) > 0
+	return len(l.ready) > 0 || l.mayAsk() || len(l.toConfirm()) > 0
 }

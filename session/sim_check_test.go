@@ -46,7 +46,7 @@ func (s *simulation) check() {
 		return
 	}
 	m := &simModel{simulation: s, ends: map[string]string{}}
-	st, _, err := study.Read(s.dir, func(before *study.State, r study.Record) error {
+	st, _, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
 		m.record(r.Event)
 		m.certain(before, r.Event)
 		return nil

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -362,7 +361,7 @@ func (p *simPlan) told(t *study.Trial) study.Metrics {
 		out["memory"] = 5
 	}
 	if p.sheet.prog.pressure {
-		out["pressure"] = journal.Float(pressureOf(t.Values))
+		out["pressure"] = pressureOf(t.Values)
 	}
 	return out
 }

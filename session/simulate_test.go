@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -364,7 +365,9 @@ func (s *simulation) edit(step simStep) {
 		case "tell":
 			for _, t := range state.Pending() {
 				if t.Hand {
-					return st.Tell(t.Number, float64(step.n), s.plan.told(t), "")
+					metrics := study.Metrics{"loss": float64(step.n)}
+					maps.Copy(metrics, s.plan.told(t))
+					return st.Tell(t.Number, metrics)
 				}
 			}
 		}

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -12,7 +12,6 @@ import (
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Options are what a study needs beyond its config.
@@ -24,16 +23,14 @@ type Options struct {
 	Launcher runner.Launcher
 	// Optimizer makes the optimizer; nil means optimizer.New.
 	Optimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)
-	// Observe is called with everything that happens, in order, by a goroutine
-	// of its own: it may be slow. Nil means nobody looks.
+	// Observe is called with all records of the study, in order: by Open with those that the
+	// journal holds already, and then with everything that happens, by a goroutine of its
+	// own, so that it may be slow. Nil means nobody looks.
 	Observe func(study.Update)
-	// Recall is called by Open with the records that the journal holds already, in order.
-	// Observe hears of all that follow. Nil means nobody wants them.
-	Recall func(study.Record) error
 	// Program is the version of lbotune, for the journal.
 	Program string
 	// Log takes diagnostics; nil discards them.
-	Log hclog.Logger
+	Log *slog.Logger
 	// Adjust changes the config of the journal when Open is given none.
 	Adjust func(*study.Config) error
 	// Journal are options of the journal.
@@ -63,34 +60,62 @@ const (
 )
 
 // Study is a study that this process works on: it holds the journal's lock.
+//
+// Ask, Tell, Fail, Do, Enqueue, Serve, Run and Close may be called by several goroutines. They
+// take turns: while Run runs, the others wait for its end, so that an observer must not call
+// them. State and what it returns are only for who knows that none of them is under way.
 type Study struct {
+	turn     chan struct{} // holds one element while a method is under way
+	closed   bool
+	lost     error // the journal could not be written: the state is ahead of it
 	opts     Options
 	layout   study.Layout
 	state    *study.State
 	journal  *journal.Journal
-	patterns []*parser.Pattern // of the metrics
-	opt      optimizer.Optimizer
-	told     int             // finished trials that the optimizer knows
-	earlier  []study.Earlier // what was read of earlier studies and is not recorded yet
-	host     string          // that we run on, for people only
-	pruner   *pruner.Pruner  // nil if there is none
-	sharer   Sharer          // nil if there is none
-	began    time.Time       // of this session, with a monotonic reading
-	before   time.Duration   // Elapsed when the session began
-	stdbuf   []string        // environment in which C programs write line by line
+	patterns []*parser.Pattern   // of the metrics
+	opt      optimizer.Optimizer // nil if it must be made anew, since nobody knows what it knows or whether it is idle
+	told     int                 // finished trials that the optimizer knows
+	running  map[int]*running    // attempts under way, by trial; 0 is the setup command
+	earlier  []study.Earlier     // what was read of earlier studies and is not recorded yet
+	host     string              // that we run on, for people only
+	sharer   Sharer              // nil if there is none
+	began    time.Time           // of this session, with a monotonic reading
+	before   time.Duration       // Elapsed when the session began
+	stdbuf   []string            // environment in which C programs write line by line
 	feed     *feed[study.Update]
 	hooks    *hooks
 	commons  *commons
-	linked   []string             // entries of the working directory that isolated trials share
-	inUse    func(trial int) bool // attempts at the trial are under way
+	linked   []string // entries of the working directory that isolated trials share
 }
 
-// State returns what is known of the study. It must not be called while Run
-// runs.
+// State returns what is known of the study. Nothing may be changed in it.
 func (s *Study) State() *study.State { return s.state }
 
 // Layout names the study's files.
 func (s *Study) Layout() study.Layout { return s.layout }
+
+// lock waits for the methods that are under way. The error says why none may follow.
+func (s *Study) lock(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+	default:
+		select {
+		case s.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	err := s.lost
+	if s.closed {
+		err = ErrClosed
+	}
+	if err != nil {
+		s.unlock()
+	}
+	return err
+}
+
+func (s *Study) unlock() { <-s.turn }
 
 // elapsed is the study's own time.
 func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) }
@@ -129,8 +154,8 @@ func (s *Study) write(records []study.Record) error {
 			record = s.journal.Append
 		}
 	}
-	if _, err := record(lines...); err != nil {
-		return err
+	if _, s.lost = record(lines...); s.lost != nil {
+		return s.lost
 	}
 	for _, r := range records {
 		s.show(r)
@@ -147,12 +172,18 @@ func (s *Study) record(e study.Event) study.Record {
 func (s *Study) show(r study.Record) {
 	u := s.state.Update(r)
 	s.feed.put(u)
-	s.hooks.follow(u, s.inUse)
+	s.hooks.follow(u)
 }
 
 // Close gives up the study. It returns the error that ended writing, if one
 // did.
 func (s *Study) Close() error {
+	s.turn <- struct{}{}
+	defer s.unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
 	s.feed.flush()
 	s.hooks.end(nil, func() error { return nil })
 	s.hooks.keep.close()

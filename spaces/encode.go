@@ -11,8 +11,8 @@ import (
 // of this length are one unit apart.
 const level = math.Sqrt2 / 2
 
-// Decode returns the configuration at p. Coordinates outside [0,1] count as
-// the nearer end. Parameters whose condition does not hold are absent.
+// Decode returns the configuration at p, a point of this space: another number of coordinates
+// panics, here and in Snap. Coordinates outside [0,1] count as the nearer end. Parameters whose condition does not hold are absent.
 func (s *Space) Decode(p Point) Values {
 	out := make(Values, 0, len(s.params))
 	for i, par := range s.params {
@@ -94,7 +94,7 @@ func (s *Space) pointOf(v Values) Point {
 	return p
 }
 
-// FromUniform maps u in [0,1]^Len, one number per parameter, to a snapped
+// FromUniform maps u in [0,1]^Len, which must have one number per parameter, to a snapped
 // point, such that uniform u makes every level equally likely and floats
 // uniform on their scale.
 func (s *Space) FromUniform(u []float64) Point {

@@ -28,7 +28,11 @@ type parser struct {
 	used      []string // parameters
 	literals  []Value
 	tok       token // the next one
+	depth     int   // of expressions within others
 }
+
+// deepest is how deep expressions may stand within others: each level is one of the stack's.
+const deepest = 100
 
 // relation reads all of the text.
 func (p *parser) relation() (Relation, error) {
@@ -91,6 +95,10 @@ func (p *parser) want(k kind, es ...expression) error {
 
 // expression reads one whose operators bind at least so strongly.
 func (p *parser) expression(binds int) (expression, error) {
+	if p.depth++; p.depth > deepest {
+		return expression{}, p.fail(p.tok, "more than %d expressions stand within each other", deepest)
+	}
+	defer func() { p.depth-- }()
 	a, err := p.operand()
 	for err == nil {
 		op, known := operators[p.tok.text]
@@ -254,9 +262,10 @@ func literal(text string) (Value, bool) {
 // sign reads what not or a minus belongs to.
 func (p *parser) sign(t token, binds int, k kind, f func(Value) Value) (expression, error) {
 	a, err := p.expression(binds)
-	if err == nil {
-		err = p.want(k, a)
+	if err != nil {
+		return a, err
 	}
+	err = p.want(k, a)
 	from := token{p.text[t.at : a.from.at+len(a.from.text)], t.at}
 	return expression{kind: k, from: from, literal: a.literal, eval: func(v Values) Value { return f(a.eval(v)) }}, err
 }

@@ -119,7 +119,7 @@ func (s *Space) Lookup(name string) (Param, bool) {
 	return s.params[i], true
 }
 
-// Distance is the Euclidean distance of two points.
+// Distance is the Euclidean distance of two points of one space.
 func Distance(a, b Point) float64 {
 	sum := 0.0
 	for i := range a {

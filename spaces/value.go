@@ -152,6 +152,33 @@ func (vs Values) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// Float returns the number that the parameter is set to: NaN if there is none, as where its
+// condition does not hold.
+func (vs Values) Float(name string) float64 {
+	v, _ := vs.Get(name)
+	x, _ := v.Number()
+	return x
+}
+
+// Int returns the whole number that the parameter is set to, 0 if there is none.
+func (vs Values) Int(name string) int {
+	v, _ := vs.Get(name)
+	n, _ := v.v.(int64)
+	return int(n)
+}
+
+// Bool returns the truth value that the parameter is set to, false if there is none.
+func (vs Values) Bool(name string) bool {
+	v, _ := vs.Get(name)
+	return v == Bool(true)
+}
+
+// Text returns what the parameter is set to as a program is given it, "" if it is not there.
+func (vs Values) Text(name string) string {
+	v, _ := vs.Get(name)
+	return v.Text()
+}
+
 // Equal reports whether both configurations set the same parameters, in the
 // same order, to the same values.
 func (vs Values) Equal(other Values) bool { return slices.Equal(vs, other) }

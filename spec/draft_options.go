@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
 )
 
@@ -34,7 +35,7 @@ func (g *guesser) placeholders(text string) string {
 	var out strings.Builder
 	at := 0
 	for _, part := range command.Parse(text) {
-		if !part.IsPlaceholder() || !part.Flag && isReserved(part.Name) {
+		if !part.IsPlaceholder() || !part.Flag && study.ReservedName(part.Name) {
 			continue
 		}
 		out.WriteString(text[at:part.Start])
@@ -214,7 +215,7 @@ var notInNames = regexp.MustCompile(`\W+`)
 func (g *guesser) option(flag, value string) (string, bool) {
 	name := strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_")
 	why := leftAlone(name)
-	if isReserved(name) {
+	if study.ReservedName(name) {
 		name += "_value"
 	}
 	if name == "" || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {

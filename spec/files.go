@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/study/command"
 )
 
@@ -71,7 +72,7 @@ func (t *table) setting(f *command.File, prefix string) {
 		var pe *command.PathError
 		switch {
 		case errors.As(err, &pe):
-			t.at(k, didYouMean(pe.Missing, pe.Allowed), "%v", pe)
+			t.at(k, spelling.DidYouMean(pe.Missing, pe.Allowed), "%v", pe)
 		case err != nil:
 			t.at(k, "", "%v", err)
 		}

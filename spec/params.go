@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -203,7 +204,7 @@ func (t *table) words(p *spaces.Param) {
 	}
 	for _, k := range t.doc.keysOf(s) {
 		if !slices.Contains(texts, k) {
-			s.at(k, didYouMean(k, texts), "%q is none of the parameter's values", k)
+			s.at(k, spelling.DidYouMean(k, texts), "%q is none of the parameter's values", k)
 			continue
 		}
 		if text, ok := s.data[k].(string); ok {

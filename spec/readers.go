@@ -111,12 +111,12 @@ func (t *table) duration(k string, def time.Duration) study.Duration {
 		t.at(k, `write a duration in quotes: "90s", "5m" or "2h30m"`, "found %s; want a duration", describe(v))
 		return study.Duration(def)
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
+	var d study.Duration
+	if err := d.UnmarshalText([]byte(s)); err != nil || d <= 0 {
 		t.at(k, `for example "90s", "5m" or "2h30m"`, "found %q; want a positive duration", s)
 		return study.Duration(def)
 	}
-	return study.Duration(d)
+	return d
 }
 
 // array reads an array, of which want says what it should be.

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 	"github.com/lbotune/lbotune/study/command"
 )
@@ -103,21 +101,15 @@ func (d *document) config(cfg *study.Config, path string) {
 	cfg.Run.OKExit = okExit
 	t.sub("run").failedMeans(&cfg.Run, limited)
 	t.optimizer(&cfg.Optimizer)
-	if cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several() {
-		t.sub("budget").at("gap", "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
-			"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early")
-	}
 	cfg.Prune = t.prune()
 	cfg.Safety = t.safety(*cfg)
 	cfg.Hooks = t.hooks()
-	if cfg.Run.Keep > 0 && cfg.Resource() != "" {
-		t.sub("run").at("keep", "", "the checkpoints from which successive halving continues trials lie in their directories: keep all")
-	}
 	cfg.Files = t.files(filepath.Dir(path), cfg.Reserved())
 	cfg.Launcher = t.launcher(cfg.Run)
 	t.done()
-	t.checkPlaceholders(cfg)
-	t.checkTogether(*cfg)
+	for _, p := range cfg.Problems() {
+		t.place(cfg, p)
+	}
 	t.checkWhere(cfg)
 	t.checkDirectories(*cfg)
 }
@@ -144,109 +136,4 @@ func (t *table) checkDirectories(cfg study.Config) {
 	if src := cfg.Run.Sources; src != nil && src.From != "" {
 		there(run.sub("sources"), "from", src.From)
 	}
-}
-
-// checkGrid reports parameters whose values a grid could not list.
-func (t *table) checkGrid(cfg study.Config) {
-	if cfg.Optimizer.Method != optimizer.MethodGrid {
-		return
-	}
-	for _, p := range cfg.Params {
-		if _, finite := p.Levels(); !finite {
-			t.sub("optimizer").at("method", "give it a step, or make it type = \"ordered\" with values",
-				"a grid tries every value, and %s has no end of them", p.Name)
-		}
-	}
-}
-
-// checkSeveral reports what has no meaning with several objectives.
-func (t *table) checkSeveral(cfg study.Config) {
-	if !cfg.Several() {
-		return
-	}
-	first := cfg.Objective().Name
-	for _, k := range []struct{ section, key, hint string }{
-		{"budget", "goal", "write goal into [objectives." + first + "]"},
-		{"budget", "gap", "leave it out"},
-		{"optimizer", "acquisition", "leave it out"}, {"optimizer", "local", "leave it out"},
-	} {
-		if sub := t.sub(k.section); sub.has(k.key) {
-			sub.at(k.key, k.hint, "is for one objective")
-		}
-	}
-	if cfg.Optimizer.Method == optimizer.MethodLipschitz {
-		t.sub("optimizer").at("method", "", "method %s is for one objective", cfg.Optimizer.Method)
-	}
-	switch p := cfg.Prune; {
-	case p == nil:
-	case p.Method != "asha":
-		t.sub("prune").at("method", "write method = \"asha\", which ranks trials by all objectives", "method %s is for one objective", p.Method)
-	case p.Resource != "":
-		t.sub("prune").at("resource", "leave it out: trials are stopped at the rungs instead of being continued", "is for one objective")
-	}
-}
-
-// checkTogether finds what is wrong between sections that are right alone.
-func (t *table) checkTogether(cfg study.Config) {
-	t.checkGrid(cfg)
-	t.checkSeveral(cfg)
-	t.checkWarmStart(cfg)
-	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
-		in := t.sub("objective")
-		switch {
-		case m.Direction != "" && t.has("objectives"):
-			in = t.sub("objectives").sub(m.Name)
-		case m.Name != cfg.Objective().Name:
-			in = t.sub("metrics").sub(m.Name)
-		}
-		in.at("file", `write file = "{trial_dir}/result.json", and have the program write there`,
-			"%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File)
-	}
-	p := cfg.Prune
-	if p == nil {
-		return
-	}
-	sub := t.sub("prune")
-	if p.Resource == "" && cfg.Objective().Measure != "" {
-		sub.self("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by")
-	}
-	pick, best := cfg.Objective().Rule.Pick, "max"
-	if cfg.Objective().Direction == study.Minimize {
-		best = "min"
-	}
-	if p.Method == "reachable" && pick != "" && pick != "last" && pick != best {
-		sub.at("method", fmt.Sprintf("pick = %q or \"last\"", best), "reachable bounds the last reading and the best one; the objective has pick = %q", pick)
-	}
-	if p.Method == "reachable" && cfg.Run.Repeats > 1 {
-		sub.at("method", "choose another method, or leave repeats out", "reachable compares readings of single runs, and with repeats a trial counts by the mean or median of several")
-	}
-	if p.Resource == "" {
-		return
-	}
-	t.checkResource(cfg)
-}
-
-// checkResource reports what is wrong with the training budget: trials that continue another
-// have more of it and else the same values, so that none may come or go with it.
-func (t *table) checkResource(cfg study.Config) {
-	p, sub := cfg.Prune, t.sub("prune")
-	for i, par := range cfg.Params {
-		if r, err := spaces.ParseRelation(par.When, cfg.Params[:i]); par.When != "" && err == nil && slices.Contains(r.Params, p.Resource) {
-			t.sub("params").sub(par.Name).at("when", "leave it out", "the training budget %s cannot be part of a condition: a trial that is continued keeps its values", p.Resource)
-		}
-	}
-	for _, par := range cfg.Params {
-		if par.Name != p.Resource {
-			continue
-		}
-		if par.Kind != spaces.KindInt || par.When != "" {
-			sub.at("resource", "", "a training budget must be an int parameter without a condition; %s is not", p.Resource)
-		}
-		return
-	}
-	var names []string
-	for _, par := range cfg.Params {
-		names = append(names, par.Name)
-	}
-	sub.at("resource", didYouMean(p.Resource, names), "there is no parameter %s", p.Resource)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/lbotune/lbotune/internal/spelling"
 )
 
 // table reads one TOML table key by key. Every key that was asked for is
@@ -82,7 +84,7 @@ func (t *table) done() {
 		if !slices.Contains(t.known, k) {
 			hint := otherKey(t.path.String(), k)
 			if hint == "" {
-				hint = didYouMean(k, t.known)
+				hint = spelling.DidYouMean(k, t.known)
 			}
 			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), hint, "there is no such key")
 		}

@@ -1,11 +1,6 @@
 package spec
 
-import (
-	"cmp"
-
-	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/study"
-)
+import "github.com/lbotune/lbotune/study"
 
 // warmStart reads what the study begins with: paths, or tables with a path and what it is.
 func (t *table) warmStart() []study.WarmStart {
@@ -30,17 +25,4 @@ func (t *table) warmStart() []study.WarmStart {
 		out = append(out, w)
 	}
 	return out
-}
-
-// checkWarmStart reports what cannot begin with earlier studies.
-func (t *table) checkWarmStart(cfg study.Config) {
-	switch method := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO); {
-	case len(cfg.WarmStart) == 0:
-	case cfg.Several():
-		t.at("warm_start", "leave it out", "is for one objective")
-	case t.has("constraints"):
-		t.at("warm_start", "leave it out", "cannot stand beside constraints: nothing would be known of them where the objective is")
-	case method != optimizer.MethodLBO:
-		t.at("warm_start", "leave it out", "is for method %s; the method here is %s", optimizer.MethodLBO, method)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -143,8 +144,8 @@ type Run struct {
 	// Keep is how many of the best trials keep their directories; 0 means that all
 	// trials do.
 	Keep int `json:"keep,omitempty"`
-	// FailureGuard stops a study whose first trials all fail: this many. A
-	// negative number switches it off.
+	// FailureGuard stops a study whose first trials all fail: this many. Without a positive
+	// number nothing does.
 	FailureGuard int `json:"failure_guard"`
 }
 
@@ -227,6 +228,27 @@ type Prune struct {
 // Prunes reports whether running attempts are stopped for their readings.
 func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }
 
+// Pruner makes the pruner that the config asks for, nil if none.
+func (c *Config) Pruner() (*pruner.Pruner, error) {
+	if !c.Prunes() {
+		return nil, nil
+	}
+	direction := c.Objective().Direction
+	s := pruner.Settings{
+		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
+		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
+		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: direction == Minimize,
+	}
+	if c.Prune.Threshold != nil {
+		s.Threshold = direction.Maximized(*c.Prune.Threshold)
+	}
+	p, err := pruner.New(s)
+	if err != nil {
+		return nil, fmt.Errorf("prune: %w", err)
+	}
+	return p, nil
+}
+
 // Resource names the parameter that is the training budget, if there is one.
 func (c *Config) Resource() string {
 	if c.Prune == nil || c.Prune.Method != string(pruner.ASHA) {
@@ -238,29 +260,26 @@ func (c *Config) Resource() string {
 // Duration is a time.Duration written as text, such as "5m0s".
 type Duration time.Duration
 
-// MarshalJSON writes the duration in time.Duration's notation.
-func (d Duration) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Duration(d).String())
-}
-
-// UnmarshalJSON reads time.Duration's notation.
-func (d *Duration) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("duration: want text such as \"5m\": %w", err)
-	}
-	return d.UnmarshalText([]byte(s))
-}
-
-// UnmarshalText reads time.Duration's notation.
+// UnmarshalText reads time.Duration's notation, before which there may be days: "2d", "1d12h".
 func (d *Duration) UnmarshalText(b []byte) error {
-	t, err := time.ParseDuration(string(b))
-	if err != nil {
-		return fmt.Errorf("found %q; want a duration such as \"90s\", \"5m\" or \"2h30m\"", b)
+	days, rest, found := strings.Cut(string(b), "d")
+	if !found {
+		days, rest = "0", days
 	}
-	*d = Duration(t)
+	n, err := strconv.ParseUint(days, 10, 16)
+	t := time.Duration(0)
+	if err == nil && (rest != "" || !found) {
+		t, err = time.ParseDuration(rest)
+	}
+	if err != nil || found && t < 0 {
+		return fmt.Errorf("found %q; want a duration such as \"90s\", \"2h30m\" or \"1d\"", b)
+	}
+	*d = Duration(time.Duration(n)*24*time.Hour + t)
 	return nil
 }
+
+// MarshalText writes the duration in time.Duration's notation.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // String is time.Duration's notation.
 func (d Duration) String() string { return time.Duration(d).String() }

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fewContenders is how many of the best trials are run again to confirm them.
-const fewContenders = 3
+// Contenders is how many of the best trials are run again to confirm them.
+const Contenders = 3
 
 // Confirmation is what the repeats of one of the best trials say. The value by
 // which it became one of the best is not among them: it was chosen for being
@@ -98,9 +98,9 @@ func (s *State) contenders() []*Trial {
 	best := s.Ranked()
 	held := slices.DeleteFunc(slices.Clone(best), func(t *Trial) bool { return s.Config.Violation(t.Metrics) > 0 })
 	if len(held) == 0 {
-		return best[:min(fewContenders, len(best))]
+		return best[:min(Contenders, len(best))]
 	}
-	n := min(fewContenders, len(held))
+	n := min(Contenders, len(held))
 	for n < len(held) && !slices.ContainsFunc(held[:n], func(t *Trial) bool { return !s.enough(t) || s.Feasible(t) && len(t.Confirms) > 0 }) {
 		n++
 	}

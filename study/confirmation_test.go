@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -18,7 +17,7 @@ func confirmation(t *testing.T, shift float64, values ...float64) study.Confirma
 	c.Run.Confirm = len(values)
 	st := begun(t, c)
 	for i, v := range values {
-		apply(t, st, study.Confirmed{Trial: 1, Attempt: 2 + i, Metrics: study.Metrics{"loss": journal.Float(v + shift)}})
+		apply(t, st, study.Confirmed{Trial: 1, Attempt: 2 + i, Metrics: study.Metrics{"loss": v + shift}})
 	}
 	cs := st.Confirmations()
 	if len(cs) != 1 {

@@ -32,7 +32,7 @@ func ExampleFollow() {
 			fmt.Printf("trial %d of %d: %s\n", e.Trial, len(state.Trials), e.Status)
 		}
 		return nil
-	})
+	}, nil)
 	fmt.Println(finished, "have finished", err)
 	// Output:
 	// trial 1 of 2: succeeded

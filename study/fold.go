@@ -127,7 +127,7 @@ func (s *State) created(e Created, at time.Time) error {
 		return errors.New("the study has no id")
 	}
 	*s = State{ID: e.ID, Config: e.Config, Space: space, Search: search, Began: at,
-		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}}
+		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}, ran: &configurations{}, rungs: make([]pruner.Rung, len(search.rungs))}
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
 		s.before = len(s.Trials)
 	}
-	s.Config, s.Space, s.Search, s.Closed = e.Config, space, search, nil
+	s.Config, s.Space, s.Search, s.Closed, s.ran = e.Config, space, search, nil, &configurations{}
 	for _, t := range s.Trials {
 		if !t.Done() {
 			t.by = s.provenance
@@ -208,6 +208,9 @@ func (s *State) continued(t *Trial, from int) error {
 		return err
 	case !f.Done() || f.Status == optimizer.Failed:
 		return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, from)
+	}
+	if k := s.rungOf(f); k >= 0 {
+		s.rungs[k].Promote(from)
 	}
 	t.Continues, t.root, f.next = from, f.first(), int32(t.Number)
 	return nil
@@ -296,7 +299,16 @@ func (s *State) finished(e Finished, at time.Time) error {
 	if !ok && e.Status == optimizer.Pruned && t.Cut.limited() {
 		value, ok = math.NaN(), true
 	}
-	if !ok && e.Status != optimizer.Failed {
+	switch finite := !math.IsNaN(value) && !math.IsInf(value, 0); e.Status {
+	case optimizer.Succeeded:
+		ok = ok && finite
+	case optimizer.Failed:
+		ok = true
+	case optimizer.Pruned:
+	default:
+		return fmt.Errorf("trial %d: found status %q", e.Trial, e.Status)
+	}
+	if !ok {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
@@ -313,6 +325,7 @@ func (s *State) finished(e Finished, at time.Time) error {
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++
 	s.inSession = append(s.inSession, t.Number)
+	s.climb(t)
 	s.contend(t)
 	return nil
 }
@@ -321,6 +334,9 @@ func (s *State) confirmed(e Confirmed, at time.Time) error {
 	t, err := s.Trial(e.Trial)
 	if err != nil {
 		return err
+	}
+	if v, ok := e.Metrics.Get(s.Config.Objective().Name); e.Metrics != nil && (!ok || math.IsNaN(v) || math.IsInf(v, 0)) {
+		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
 	}
 	t.last = int32(e.Attempt)
 	t.attempt(e.Attempt, e.Slot).Ended = at
@@ -355,8 +371,9 @@ func (s *State) included(e Included) error {
 	return nil
 }
 
-// findBest looks for the best trial anew.
+// findBest looks for the best trial anew, and for those that go on.
 func (s *State) findBest() {
+	s.layRungs()
 	s.best, s.goal, s.sinceBest, s.shown = nil, nil, 0, shown{}
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])

@@ -15,20 +15,11 @@ const followPause = 200 * time.Millisecond
 var errEnded = errors.New("the study has ended")
 
 // Follow reads the study in dir, and goes on with what another process records, until the
-// study has ended. The end of ctx and an error of visit end it too, and are its error.
+// study has ended. The end of ctx and an error of visit or look end it too, and are its error.
 // Visit is called for every record, with the state that it has led to and that the next
-// one changes.
-func Follow(ctx context.Context, dir string, visit func(*State, Record) error) error {
-	return follow(ctx, dir, visit, func(*State) error { return nil })
-}
-
-// Watch is Follow for those who only look at the state now and then: whenever all is read
-// that has been written, look is called with it, and must not keep it.
-func Watch(ctx context.Context, dir string, look func(*State) error) error {
-	return follow(ctx, dir, func(*State, Record) error { return nil }, look)
-}
-
-func follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
+// one changes; look is called whenever all is read that has been written, and must not keep
+// the state. Either may be nil.
+func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
 		r, err := decode(line, nil)
@@ -38,10 +29,15 @@ func follow(ctx context.Context, dir string, visit func(*State, Record) error, l
 		if err := s.Apply(r); err != nil {
 			return contradiction(line, err)
 		}
+		if visit == nil {
+			return nil
+		}
 		return visit(s, r)
 	}, func() error {
-		if err := look(s); err != nil {
-			return err
+		if look != nil {
+			if err := look(s); err != nil {
+				return err
+			}
 		}
 		if s.Ended() {
 			return errEnded

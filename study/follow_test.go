@@ -32,14 +32,14 @@ func TestFollow(t *testing.T) {
 		}
 		_, err := j.Append(rs[seen])
 		return err
-	})
+	}, nil)
 	if err != nil || seen != len(rs) {
 		t.Errorf("saw %d of %d records, %v", seen, len(rs), err)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := study.Follow(t.Context(), t.TempDir(), nil); !errors.Is(err, study.ErrNoStudy) {
+	if err := study.Follow(t.Context(), t.TempDir(), nil, nil); !errors.Is(err, study.ErrNoStudy) {
 		t.Errorf("no study: %v", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ended []bool
-	err = study.Watch(t.Context(), dir, func(st *study.State) error {
+	err = study.Follow(t.Context(), dir, nil, func(st *study.State) error {
 		if ended = append(ended, st.Ended()); st.Updated != rs[last].At && st.Updated != rs[last-1].At {
 			t.Errorf("seen before all was read: %v", st.Updated)
 		}
@@ -96,7 +96,7 @@ func TestFollowStops(t *testing.T) {
 				cancel()
 			}
 			return nil
-		})
+		}, nil)
 		cancel()
 		var damage *journal.CorruptError
 		if _, note := last.(study.Noted); note && !errors.Is(err, context.Canceled) || !note && (!errors.As(err, &damage) || damage.Line != 3) {

@@ -2,10 +2,12 @@ package study
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -40,6 +42,14 @@ func (l Layout) HookLog() string { return filepath.Join(string(l), "hooks.log") 
 // Setup is the directory of the setup command's attempts.
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 
+// Entries names what lbotune puts into a study's directory, the journal last.
+func (l Layout) Entries() (names []string) {
+	for _, path := range []string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()} {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
 // Trial is the directory of a trial, which survives its attempts.
 func (l Layout) Trial(n int) string {
 	return filepath.Join(l.trials(), fmt.Sprintf("%06d", n))
@@ -65,6 +75,23 @@ func (l Layout) checkpoint(c *Config, t *Trial) string {
 // Open opens the study's directory, through which what lies in it is reached: trials and setup
 // alone may be links, say to a larger disk.
 func (l Layout) Open() (*door.Dir, error) { return door.Open(string(l), "trials", "setup") }
+
+// Output says how what an attempt has written is opened for reading, at a path that l has given.
+// The directory of its trial may be a link as well, say to an archive.
+func (l Layout) Output(path string) func() (*os.File, error) {
+	return func() (*os.File, error) {
+		d, err := door.Open(string(l), "trials", "setup", "trials/*")
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		name, err := filepath.Rel(string(l), path)
+		if err != nil {
+			return nil, err
+		}
+		return d.OpenFile(name, os.O_RDONLY)
+	}
+}
 
 // In calls do with the directory and the name in it of a path that l has given.
 func (l Layout) In(path string, do func(d *door.Dir, name string) error) error {

@@ -48,3 +48,43 @@ func TestFormer(t *testing.T) {
 		}
 	}
 }
+
+// What an attempt has printed is read through its trial's directory, also where that has become
+// a link, and through no other link.
+func TestOutputOfAnArchivedTrial(t *testing.T) {
+	l := study.LayoutOf(t.TempDir())
+	id := study.AttemptID{Trial: 3, Attempt: 1}
+	path := filepath.Join(l.Attempt(id), "stdout")
+	if err := os.MkdirAll(l.Attempt(id), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("loss=1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	archive := t.TempDir()
+	move := func(what string) {
+		t.Helper()
+		to := filepath.Join(archive, filepath.Base(what))
+		if err := os.Rename(what, to); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(to, what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, moved := range []struct {
+		what string
+		read bool
+	}{{"", true}, {l.Trial(3), true}, {l.Attempt(id), false}} {
+		if moved.what != "" {
+			move(moved.what)
+		}
+		f, err := l.Output(path)()
+		if (err == nil) != moved.read {
+			t.Errorf("with a link at %q: %v", moved.what, err)
+		}
+		if err == nil {
+			f.Close()
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -184,7 +183,7 @@ func (s *State) broken(c *Cut) []float64 {
 	for _, l := range s.Config.Limits() {
 		over := math.NaN()
 		if l.Metric == c.Metric {
-			over = l.Over(Metrics{l.Metric: journal.Float(c.Reading.Value)})
+			over = l.Over(Metrics{l.Metric: c.Reading.Value})
 		}
 		if !(over > 0) { // the limit is another by now, and the end would have told
 			over = math.NaN()

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
@@ -72,7 +71,7 @@ func try(t *testing.T, st *study.State, loss, size, speed float64) *study.Trial 
 	n := len(st.Trials) + 1
 	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(float64(n)/100, 3)})
 	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded,
-		Metrics: study.Metrics{"loss": journal.Float(loss), "size": journal.Float(size), "speed": journal.Float(speed)}})
+		Metrics: study.Metrics{"loss": loss, "size": size, "speed": speed}})
 	return st.Trials[n-1]
 }
 
@@ -133,11 +132,11 @@ func TestConfirmationKnowsTheLimits(t *testing.T) {
 	}
 	for _, n := range []int{1, 2} {
 		for attempt := range 2 {
-			size := journal.Float(5)
+			size := float64(5)
 			if n == 1 {
 				size = 11
 			}
-			apply(t, st, study.Confirmed{Trial: n, Attempt: 2 + attempt, Metrics: study.Metrics{"loss": journal.Float(n), "size": size, "speed": 3}})
+			apply(t, st, study.Confirmed{Trial: n, Attempt: 2 + attempt, Metrics: study.Metrics{"loss": float64(n), "size": size, "speed": 3}})
 		}
 	}
 	if st.Best() != b {
@@ -243,12 +242,12 @@ func TestStopsEarly(t *testing.T) {
 
 // Runs are combined metric by metric, over those that have it.
 func TestCombine(t *testing.T) {
-	huge := journal.Float(math.MaxFloat64)
+	huge := math.MaxFloat64
 	first, second := study.Metrics{"a": 1, "odd": 1, "huge": huge}, study.Metrics{"a": 9, "odd": 2, "huge": huge, "late": 5}
 	for i := range 20 { // so that what follows one that both have is seldom the last
 		first[string(rune('A'+i))], second[string(rune('A'+i))] = 0, 0
 	}
-	runs := []study.Metrics{first, second, {"odd": 9}, {"nan": journal.Float(math.NaN())}, {"nan": 1}}
+	runs := []study.Metrics{first, second, {"odd": 9}, {"nan": math.NaN()}, {"nan": 1}}
 	for how, want := range map[string]study.Metrics{
 		"mean":   {"a": 5, "odd": 4, "huge": huge, "late": 5},
 		"median": {"a": 5, "odd": 2, "huge": huge, "late": 5},

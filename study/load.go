@@ -14,12 +14,17 @@ import (
 // ErrNoStudy means that there is no journal where a study was expected.
 var ErrNoStudy = errors.New("there is no study")
 
-// Load reads the study in dir without taking it up.
-func Load(dir string) (*State, journal.Summary, error) { return Read(dir, nil) }
-
-// Read is Load that also calls visit for every record, with the state that was
-// before it.
-func Read(dir string, visit func(before *State, r Record) error) (*State, journal.Summary, error) {
+// Load reads the study in dir without taking it up. Each visit is called for every record,
+// with the state that was before it, and may end the reading by an error.
+func Load(dir string, visits ...func(before *State, r Record) error) (*State, journal.Summary, error) {
+	visit := func(before *State, r Record) error {
+		for _, v := range visits {
+			if err := v(before, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	s, path := &State{}, Layout(dir).Journal()
 	summary, err := s.Fold(path, visit, func(line func(journal.Record) error) (journal.Summary, error) {
 		return journal.Read(path, line)

@@ -115,31 +115,56 @@ func (c *Config) checkMetrics() error {
 }
 
 // Metrics are values of metrics by their names. One that is missing was not reported.
-type Metrics map[string]journal.Float
+type Metrics map[string]float64
 
 // Get returns the value of a metric, if there is one.
 func (m Metrics) Get(name string) (v float64, ok bool) {
-	f, ok := m[name]
-	return float64(f), ok
+	v, ok = m[name]
+	return v, ok
+}
+
+// MarshalJSON writes each value as journal.Float does.
+func (m Metrics) MarshalJSON() ([]byte, error) {
+	if m == nil {
+		return []byte("null"), nil
+	}
+	out := make(map[string]journal.Float, len(m))
+	for name, v := range m {
+		out[name] = journal.Float(v)
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Metrics) UnmarshalJSON(text []byte) error {
+	var in map[string]journal.Float
+	if err := json.Unmarshal(text, &in); err != nil || in == nil {
+		return err
+	}
+	*m = make(Metrics, len(in))
+	for name, v := range in {
+		(*m)[name] = float64(v)
+	}
+	return nil
 }
 
 // Reported are the Metrics of a finished trial, sorted by name. A study keeps many of
 // them, and a map would take ten times the room.
-type Reported []OfMetric
+type Reported []ofMetric
 
-// OfMetric is the value of a metric.
-type OfMetric struct {
+// ofMetric is the value of a metric.
+type ofMetric struct {
 	Name  string
-	Value journal.Float
+	Value float64
 }
 
 // Reported returns m in little room.
 func (m Metrics) Reported() Reported {
 	out := make(Reported, 0, len(m))
 	for name, v := range m {
-		out = append(out, OfMetric{name, v})
+		out = append(out, ofMetric{name, v})
 	}
-	slices.SortFunc(out, func(a, b OfMetric) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b ofMetric) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -147,7 +172,7 @@ func (m Metrics) Reported() Reported {
 func (r Reported) Get(name string) (v float64, ok bool) {
 	for _, m := range r {
 		if m.Name == name {
-			return float64(m.Value), true
+			return m.Value, true
 		}
 	}
 	return 0, false
@@ -182,7 +207,7 @@ func Combine(runs []Metrics, how string) Metrics {
 					values = append(values, v)
 				}
 			}
-			out[name] = journal.Float(combine(values, how))
+			out[name] = combine(values, how)
 		}
 	}
 	return out

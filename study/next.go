@@ -1,6 +1,8 @@
 package study
 
 import (
+	"sync"
+
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -34,14 +36,35 @@ func (s *State) Fresh(v spaces.Values) spaces.Values {
 }
 
 // Known reports of the optimizer's points whether their configuration was run
-// before, on whatever rung; nil without a resource.
+// before, on whatever rung; nil without a resource. The answers are those of now, and may be
+// asked for beside what changes the state.
 func (s *State) Known() func(spaces.Point) bool {
 	if s.Search.resource == "" {
 		return nil
 	}
-	search, run := s.Search, map[string]bool{}
-	for _, t := range s.Trials {
-		run[search.on(0, t.Values).String()] = true
+	search, trials, ran := s.Search, len(s.Trials), s.ran
+	ran.mu.Lock()
+	defer ran.mu.Unlock()
+	if ran.first == nil {
+		ran.first = map[string]int{}
 	}
-	return func(p spaces.Point) bool { return run[search.Decode(p).String()] }
+	for _, t := range s.Trials[ran.upTo:] {
+		if key := search.on(0, t.Values).String(); ran.first[key] == 0 {
+			ran.first[key] = t.Number
+		}
+	}
+	ran.upTo = trials
+	return func(p spaces.Point) bool {
+		ran.mu.Lock()
+		defer ran.mu.Unlock()
+		first := ran.first[search.Decode(p).String()]
+		return first > 0 && first <= trials
+	}
+}
+
+// configurations knows which were run, for as long as their space stays as it is.
+type configurations struct {
+	mu    sync.Mutex
+	first map[string]int // the first trial of each
+	upTo  int            // of so many trials
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -27,7 +26,7 @@ func tryTwo(t *testing.T, st *study.State, loss, gain, size float64) {
 	n := len(st.Trials) + 1
 	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(float64(n)/100, 3)})
 	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded,
-		Metrics: study.Metrics{"loss": journal.Float(loss), "gain": journal.Float(gain), "size": journal.Float(size)}})
+		Metrics: study.Metrics{"loss": loss, "gain": gain, "size": size}})
 }
 
 func frontOf(st *study.State) []int {

@@ -109,7 +109,7 @@ func (s *State) optuna() *optuna.Study {
 				m.Step = float64(i)
 			}
 			if v, ok := m.Metrics[o.Metrics[0]]; ok && len(o.Metrics) == 1 {
-				u.Course[int(m.Step)] = v
+				u.Course[int(m.Step)] = journal.Float(v)
 			}
 		}
 		o.Trials = append(o.Trials, u)

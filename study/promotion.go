@@ -20,14 +20,13 @@ func (s *State) owed() (from *Trial, rung int) {
 	if s.Search.resource == "" {
 		return nil, 0
 	}
-	results := s.results()
 	last := s.lastRun()
 	for k := s.Search.top() - 1; k >= 0; k-- {
 		reduction := s.Config.Prune.Reduction
 		if last {
 			reduction = 1
 		}
-		n := pruner.Promotable(results[k], reduction)
+		n := s.rungs[k].Promotable(reduction)
 		switch {
 		case n > 0 && last:
 			return s.Trials[n-1], s.Search.top()
@@ -38,16 +37,37 @@ func (s *State) owed() (from *Trial, rung int) {
 	return nil, 0
 }
 
-// results are those of each rung. A trial whose continuation failed has none.
-func (s *State) results() [][]pruner.Result {
-	out := make([][]pruner.Result, len(s.Search.rungs))
+// layRungs lays the results of all trials on their rungs.
+func (s *State) layRungs() {
+	s.rungs = make([]pruner.Rung, len(s.Search.rungs))
 	for _, t := range s.Trials {
-		if !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.Cut.limited() || t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
-			continue
-		}
-		if k := s.Search.rung(t.Values); k >= 0 {
-			out[k] = append(out[k], pruner.Result{Trial: t.Number, Value: s.worth(t.Value), Promoted: t.next > 0})
+		if k := s.rungOf(t); k >= 0 {
+			s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+			if t.next > 0 {
+				s.rungs[k].Promote(t.Number)
+			}
 		}
 	}
-	return out
+}
+
+// rungOf is the rung on which a trial has a result, -1 if it has none. One whose
+// continuation failed has none.
+func (s *State) rungOf(t *Trial) int {
+	if s.Search.resource == "" || !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.Cut.limited() ||
+		t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
+		return -1
+	}
+	return s.Search.rung(t.Values)
+}
+
+// climb lays the result of a trial that has finished on its rung.
+func (s *State) climb(t *Trial) {
+	if k := s.rungOf(t); k >= 0 {
+		s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+	}
+	if t.Continues > 0 && t.Status == optimizer.Failed {
+		if k := s.Search.rung(s.Trials[t.Continues-1].Values); k >= 0 {
+			s.rungs[k].Remove(t.Continues)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package study_test
 import (
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -39,7 +38,7 @@ func TestContinued(t *testing.T) {
 		return k
 	}
 	end := func(k int, loss float64) {
-		apply(t, st, study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(loss)}})
+		apply(t, st, study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
 	}
 	next(0, 0)
 	one, two := propose(0, 2), propose(0, 2)

@@ -73,7 +73,7 @@ func (c *cutter) event(t Type) (ev Event) {
 		e.Status = optimizer.Status(c.text())
 		if c.may(`,"metrics":{`) {
 			for e.Metrics = make(Metrics); c.more("}", len(e.Metrics)); {
-				e.Metrics[c.name()] = c.reading()
+				e.Metrics[c.name()] = float64(c.reading())
 			}
 		}
 		if c.may(`,"failure":`) {

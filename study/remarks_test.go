@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -22,7 +21,7 @@ func remarked(t *testing.T, n int, at func(k int) float64, value func(x float64)
 		x := at(k)
 		f := study.Finished{Trial: k, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"}}
 		if v, ok := value(x); ok {
-			f = study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}}
+			f = study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}}
 		}
 		applyAll(t, st, study.Proposed{Trial: k, Told: k - 1, Pending: []int{}, Values: values(x, 3)}, f)
 	}
@@ -70,7 +69,7 @@ func TestTies(t *testing.T) {
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
 	for k, v := range []float64{3, 1, 2, 1, 1} {
 		applyAll(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/10, 3)},
-			study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}})
+			study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
 	}
 	var tied []int
 	for _, x := range st.Tied() {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -30,7 +29,7 @@ func measure(t *testing.T, st *study.State, origin optimizer.Origin, x, loss flo
 	t.Helper()
 	n := len(st.Trials) + 1
 	apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(x, 3)})
-	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(loss)}})
+	apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
 	return st.Trials[n-1]
 }
 

@@ -70,9 +70,6 @@ func (c *Config) Search() (*Search, error) {
 	if s.Space, err = c.related(params); err != nil {
 		return nil, err
 	}
-	if o := &s.Settings; s.resource != "" && o.Design == "" {
-		o.Design = "lhs" // a step along the resource would be none
-	}
 	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {
 		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(o.Resolved(len(params)).DesignSize)))
 	}

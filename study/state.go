@@ -7,6 +7,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // State is everything that a study's records say. It changes by Apply alone,
@@ -41,7 +42,9 @@ type State struct {
 	// Watched is what the pruner must know, if there is one.
 	Watched []Watched
 
-	provenance string // of the results of trials from now on
+	rungs      []pruner.Rung   // the results on each, with a resource
+	ran        *configurations // that trials were proposed with
+	provenance string          // of the results of trials from now on
 	best       *Trial
 	goal       *Trial // of several objectives: the first that has reached the goals
 	sinceBest  int    // trials finished after the best one

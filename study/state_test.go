@@ -74,7 +74,7 @@ func everyEvent() []study.Event {
 		study.Proposed{Trial: 2, Pending: []int{1}, Origin: optimizer.OriginInitial, Values: values(1e-7, 9), Note: optimizer.Note{Why: "centre"}},
 		study.Started{Trial: 1, Attempt: 1, Host: "host", Waited: 0.25},
 		study.Measured{Trial: 1, Attempt: 1, Measurements: []study.Measurement{
-			{Step: 1, Seconds: 0.5, Metrics: study.Metrics{"loss": 4.5, "size": 12}}, {Step: 2, Metrics: study.Metrics{"loss": journal.Float(math.NaN())}}}},
+			{Step: 1, Seconds: 0.5, Metrics: study.Metrics{"loss": 4.5, "size": 12}}, {Step: 2, Metrics: study.Metrics{"loss": math.NaN()}}}},
 		study.Readings{Trial: 1, Attempt: 1, Readings: []study.Reading{{Step: 1, Value: 4.5}, {Step: 2, Value: math.NaN()}, {Step: 3, Value: math.Inf(1)}}},
 		study.Ended{Trial: 1, Attempt: 1, Failure: &study.Failure{Kind: study.FailLost, Text: "lost"}, Seconds: 2},
 		study.Started{Trial: 1, Attempt: 2, Slot: 1, Host: "host", Rejoined: true},
@@ -314,7 +314,7 @@ func TestFirstEndWins(t *testing.T) {
 		}
 	}
 	v := -5.0
-	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(v)}}}); err != nil {
+	if err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 9, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range []study.Event{

@@ -6,6 +6,7 @@ import "slices"
 // it changed.
 type Update struct {
 	Record   Record
+	Past     bool  // the record was there before; then nothing else is known
 	Trial    Trial // that the record is about, if any
 	Best     Trial // the best so far; Number is 0 while there is none
 	Better   bool  // the last trial to finish is the best so far, or on the front

@@ -57,7 +57,7 @@ func (c *common) wants(objective string) bool {
 type variant struct {
 	name     string
 	settings optimizer.Settings
-	printed  *optimizer.Printed // nil but for bounds by the paper's letter
+	printed  *printed // nil but for bounds by the paper's letter
 }
 
 // parseVariants reads --variant flags; without any it returns the defaults. A name alone is one

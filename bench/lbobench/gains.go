@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/bench/problems"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -40,12 +39,12 @@ func (r *reproduction) gainsJobs() []job {
 			s := r.base()
 			s.Acquisition, s.Design, s.Maximizer = acq, "random", "direct"
 			for _, way := range []string{plain, known} {
-				out = append(out, variant{acq + "-" + way, with(s, way, trueL(o)), &optimizer.Printed{}})
+				out = append(out, variant{acq + "-" + way, with(s, way, trueL(o)), &printed{}})
 			}
 			for _, reading := range readings {
 				s.Schedule, s.Kappa = reading.schedule, reading.kappa
 				for _, answer := range reading.answers {
-					out = append(out, variant{acq + "-" + reading.name + "-" + answer, s, &optimizer.Printed{Twice: reading.twice, Rejected: answer}})
+					out = append(out, variant{acq + "-" + reading.name + "-" + answer, s, &printed{twice: reading.twice, rejected: answer}})
 				}
 			}
 		}

@@ -347,8 +347,8 @@ func (r *reproduction) essentialJobs() []job {
 			s.Acquisition, s.Design, s.Maximizer = acq, "random", "direct"
 			never := s
 			never.ExploreEvery = -1
-			out = append(out, variant{acq + "-" + plain, s, &optimizer.Printed{}}, variant{acq + "-" + unexplored, never, &optimizer.Printed{}},
-				variant{acq + "-" + unstandardized, s, &optimizer.Printed{Raw: true}})
+			out = append(out, variant{acq + "-" + plain, s, &printed{}}, variant{acq + "-" + unexplored, never, &printed{}},
+				variant{acq + "-" + unstandardized, s, &printed{raw: true}})
 		}
 		return out
 	})

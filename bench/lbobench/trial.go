@@ -20,7 +20,7 @@ type job struct {
 	variant   string
 	settings  optimizer.Settings
 	command   string // of another optimizer that runs in place of ours
-	printed   *optimizer.Printed
+	printed   *printed
 	earlier   earlierStudies
 	objective problems.Objective
 	seed      int
@@ -89,7 +89,7 @@ func (j job) run(ctx context.Context) (run, error) {
 			opt = p
 		}
 	case j.printed != nil:
-		opt, err = optimizer.NewPrinted(j.objective.Space, uint64(j.seed), j.settings, *j.printed)
+		opt, err = j.printed.optimizer(j.objective.Space, uint64(j.seed), j.settings)
 	default:
 		opt, err = optimizer.New(j.objective.Space, uint64(j.seed), j.settings, earlier...)
 	}

@@ -1,66 +1,12 @@
 package problems
 
 import (
-	"bytes"
-	"flag"
-	"fmt"
-	"io"
 	"math"
-	"os"
-	"runtime"
 	"testing"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/lbotune/lbotune/examples/mnist-logreg/logreg"
 	"github.com/lbotune/lbotune/spaces"
 )
-
-var update = flag.Bool("update", false, "train the table of the logistic regression anew, which takes ten minutes of a core")
-
-// The grid of the table covers the paper's ranges, evenly in logarithms.
-const (
-	rates, lowRate, highRate           = 33, 1e-7, 0.05
-	penalties, lowPenalty, highPenalty = 25, 1e-7, 0.9
-	epochs                             = 15
-)
-
-// trainTable trains at every node of the grid and writes the test losses after each epoch.
-func trainTable(out io.Writer) error {
-	train, test := logreg.Drawn(logreg.DefaultDrawn).Split(0)
-	var losses [rates * penalties][epochs]float64
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for cell := range losses {
-		group.Go(func() error {
-			c := logreg.Config{
-				Rate:   axis{rates, lowRate, highRate}.node(cell / penalties),
-				L2:     axis{penalties, lowPenalty, highPenalty}.node(cell % penalties),
-				Epochs: epochs,
-				Batch:  logreg.DefaultBatch,
-				Seed:   1,
-			}
-			_, err := logreg.Train(train, test, c, func(r logreg.Report) { losses[cell][r.Epoch-1] = r.TestLoss })
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, rates, lowRate, highRate)
-	fmt.Fprintln(out, penalties, lowPenalty, highPenalty)
-	fmt.Fprintln(out, epochs)
-	for _, row := range losses {
-		for i, v := range row {
-			if i > 0 {
-				fmt.Fprint(out, " ")
-			}
-			fmt.Fprintf(out, "%.5f", v)
-		}
-		fmt.Fprintln(out)
-	}
-	return nil
-}
 
 // Between the nodes of the table, at a learning rate where training is fast and
 // the surface bends.
@@ -68,23 +14,13 @@ func TestLogisticTableAgreesWithTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
-	if *update {
-		var text bytes.Buffer
-		if err := trainTable(&text); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("logreg.txt", text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Skip("the table is new: set Min and Best of LogisticTable to what TestLogisticTableMinimum finds")
-	}
 	v := spaces.Values{
 		{Name: "lr", Value: spaces.Float(0.0047)},
 		{Name: "l2", Value: spaces.Float(0.003)},
 		{Name: "epochs", Value: spaces.Int(2)},
 	}
 	train, test := logreg.Drawn(logreg.DefaultDrawn).Split(0)
-	report, err := logreg.Train(train, test, logreg.Config{Rate: 0.0047, L2: 0.003, Epochs: 2, Batch: logreg.DefaultBatch, Seed: 1}, nil)
+	report, err := logreg.Train(train, test, logreg.Config{Rate: 0.0047, L2: 0.003, Epochs: 2, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +28,6 @@ func TestLogisticTableAgreesWithTraining(t *testing.T) {
 		t.Errorf("%v: %v from the table, %v by training", v, table, report.TestLoss)
 	}
 }
-
-// node is the value at node i of an axis.
-func (a axis) node(i int) float64 { return a.at(float64(i) / float64(a.nodes-1)) }
 
 // at is the value at a fraction of the axis.
 func (a axis) at(u float64) float64 { return a.low * math.Exp(u*math.Log(a.high/a.low)) }

@@ -138,7 +138,7 @@ func every() []Problem {
 		for _, p := range Paper() {
 			all = append(all, Shifted(p, seed))
 		}
-		all = slices.Concat(all, ManyBasins(seed), Standard(seed), Adversarial(seed), Deceptive(seed))
+		all = slices.Concat(all, ManyBasins(seed), Standard(seed), Adversarial(seed))
 	}
 	return all
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -51,6 +50,32 @@ func newOptimizer(t *testing.T, space *spaces.Space, seed uint64) optimizer.Opti
 	return opt
 }
 
+// runStudy asks and tells one trial after another, and returns what was told.
+func runStudy(t *testing.T, opt optimizer.Optimizer, trials int, f func(spaces.Point) float64) []optimizer.Observation {
+	t.Helper()
+	var told []optimizer.Observation
+	for k := 1; k <= trials; k++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: k})
+		if err != nil {
+			t.Fatalf("asking for trial %d: %v", k, err)
+		}
+		told = append(told, evaluated(k, p, f))
+		if err := opt.Tell(told[k-1]); err != nil {
+			t.Fatalf("telling trial %d: %v", k, err)
+		}
+	}
+	return told
+}
+
+// evaluated is a trial of f that has ended; where f is NaN, it failed.
+func evaluated(trial int, p optimizer.Proposal, f func(spaces.Point) float64) optimizer.Observation {
+	o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{f(p.Point)}}
+	if math.IsNaN(o.Value()) {
+		o.Status = optimizer.Failed
+	}
+	return o
+}
+
 // Where trials fail no value bounds the objective. The steps that follow the bound
 // must not therefore end there, once the best point is found and the rest of the
 // search has stopped failing.
@@ -61,7 +86,7 @@ func TestEscapesDoNotSeekFailures(t *testing.T) {
 	failed, all := 0, 0
 	for seed := range effort.Sequential[uint64](0, 1, 6) {
 		o := problems.Hidden(seed)[0]
-		for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed), 140, observed(o))[60:] {
+		for _, o := range runStudy(t, newOptimizer(t, o.Space, seed), 140, observed(o))[60:] {
 			if o.Proposal.Origin == optimizer.OriginExplore {
 				all++
 				if o.Status == optimizer.Failed {
@@ -82,7 +107,7 @@ func TestBesideAFinishedBasin(t *testing.T) {
 	const seed = 51
 	o := problems.Hidden(seed)[1]
 	best := math.Inf(-1)
-	for _, o := range optimizertest.Study(t, newOptimizer(t, o.Space, seed), 60, observed(o)) {
+	for _, o := range runStudy(t, newOptimizer(t, o.Space, seed), 60, observed(o)) {
 		if o.Status == optimizer.Succeeded {
 			best = math.Max(best, o.Value())
 		}
@@ -100,7 +125,7 @@ func TestBestIsNotLuckWithoutNoise(t *testing.T) {
 			space, f := objective(t, p)
 			opt := newOptimizer(t, space, 50+seed)
 			best := math.Inf(-1)
-			told := optimizertest.Study(t, opt, 10, f)
+			told := runStudy(t, opt, 10, f)
 			for _, o := range told {
 				best = math.Max(best, o.Value())
 			}

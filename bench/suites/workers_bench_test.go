@@ -9,7 +9,6 @@ import (
 
 	"github.com/lbotune/lbotune/bench/problems"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/optimizer/optimizertest"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -100,7 +99,7 @@ func regretsOf(b *testing.B, p problems.Problem, seed uint64, workers, evals int
 			if err != nil {
 				b.Fatal(err)
 			}
-			running = append(running, active{optimizertest.Evaluate(next, proposal, f), clock + law(rng)})
+			running = append(running, active{evaluated(next, proposal, f), clock + law(rng)})
 			next++
 		}
 		first := 0

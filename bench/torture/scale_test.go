@@ -43,7 +43,7 @@ func (l *lab) grow(method string, trials int) {
 		_, err := j.AppendLazy(
 			study.Record{At: at, Elapsed: at.Sub(first.At), Event: study.Proposed{Trial: n, Told: n - 1, Pending: []int{},
 				Origin: optimizer.OriginExplore, Values: spaces.Values{{Name: "x", Value: spaces.Float(x)}}, Note: optimizer.Note{Why: "uniform"}}},
-			study.Record{At: at, Elapsed: at.Sub(first.At), Event: study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": journal.Float(loss)}, Seconds: 1}})
+			study.Record{At: at, Elapsed: at.Sub(first.At), Event: study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}, Seconds: 1}})
 		l.check(err)
 	}
 	l.check(j.Close())

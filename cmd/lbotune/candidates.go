@@ -25,12 +25,12 @@ type candidateJSON struct {
 func listCandidates(g *global, in io.Reader) error {
 	log, err := io.ReadAll(in)
 	if err != nil {
-		return &usageError{fmt.Errorf("read the log: %w", err)}
+		return usage(fmt.Errorf("read the log: %w", err))
 	}
 	candidates := parser.Candidates(log)
 	if len(candidates) == 0 {
-		return &noValue{&hinted{errors.New("no number follows a name, fills a column or ends the last line"),
-			"if a number is there nevertheless, find it by --regex"}}
+		return &marked{hinted(errors.New("no number follows a name, fills a column or ends the last line"),
+			"if a number is there nevertheless, find it by --regex"), errNoValue}
 	}
 	rows := [][]string{{"how to find it", "readings", "last", "line"}}
 	for _, c := range candidates {

@@ -33,8 +33,11 @@ to try every choice and both positions of every switch. If SPEC does not say how
 find the metric, --smoke lists the candidates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := spec.Load(args[0])
+			cfg, err := loadSpec(g, args[0])
 			layout := study.LayoutOf(study.DirFor(args[0]))
+			if isStream(args[0]) {
+				layout = study.LayoutOf(study.DirFor("stdin"))
+			}
 			base := filepath.Dir(string(layout))
 			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
 				return listMetrics(cmd.Context(), g, &cfg, base)
@@ -48,6 +51,9 @@ find the metric, --smoke lists the candidates.`,
 			if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() == 1 {
 				fmt.Fprintf(g.err, "warning: every trial writes the same file %q for %s: a trial that writes nothing fails, and only one can run at a time; "+
 					"write file = \"{trial_dir}/result.json\" instead\n", m.File, oneLine(m.Name))
+			}
+			if cfg.Several() && cfg.Prune != nil {
+				fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
 			}
 			if err := runnable(&cfg); err != nil {
 				return err

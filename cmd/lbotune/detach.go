@@ -4,23 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
-// relay keeps a detached study going.
-func relay(cfg *study.Config, l study.Layout) (slurm.Relay, error) {
-	s, err := slurmLauncher(cfg, l)
-	if err != nil {
-		return slurm.Relay{}, err
+// relay keeps a detached study going. It is nil where the launcher cannot do that.
+func relay(cfg *study.Config, l study.Layout) (runner.Relay, error) {
+	d, ok, err := able[runner.Detacher](cfg, l)
+	if err != nil || !ok {
+		return nil, err
 	}
-	program := s.Exec[0]
-	return slurm.Relay{Settings: s.Settings, Dir: string(l), Cwd: cfg.Dir, Command: []string{program, "resume", "--detached", string(l)}}, nil
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find lbotune's own program: %w", err)
+	}
+	return d.Detach([]string{program, "resume", "--detached", string(l)}), nil
 }
 
 // detach begins the study, or takes over a changed spec, and leaves it to a job.
@@ -28,14 +32,18 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	if err := o.override(cfg); err != nil {
 		return err
 	}
-	if !batch(cfg) {
-		return &hinted{usagef("--detach leaves a study to a batch system, and the spec has no [launcher]"),
-			"nohup lbotune run ... & keeps running when the terminal is closed"}
-	}
 	l := study.LayoutOf(o.dir)
 	r, err := relay(cfg, l)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case r == nil:
+		why := "the spec has no [launcher]"
+		if cfg.Launcher != nil {
+			why = "trials of kind " + cfg.Launcher.Kind + " cannot be detached"
+		}
+		return hinted(usagef("--detach leaves a study to a batch system, and %s", why),
+			"nohup lbotune run ... & keeps running when the terminal is closed")
 	}
 	waiting, running, err := r.Jobs(ctx)
 	if err != nil {
@@ -78,12 +86,12 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if st.Config.Launcher == nil {
-		return usagef("--detached is for the job of a detached study")
-	}
 	r, err := relay(&st.Config, l)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case r == nil:
+		return usagef("--detached is for the job of a detached study")
 	}
 	asking, done := context.WithCancel(ctx)
 	submitted := make(chan struct{})
@@ -105,7 +113,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 	if !stopAsked(l) {
 		err = runStudy(ctx, g, o, nil)
 	}
-	if isA[*signalError](err) && !isSignal(err, byStop{}) || errors.Is(err, journal.ErrLocked) {
+	if isA[signalled](err) && !errors.Is(err, signalled{byStop{}}) || errors.Is(err, journal.ErrLocked) {
 		<-submitted // the next job goes on
 		done()
 		return err

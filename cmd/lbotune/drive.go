@@ -204,7 +204,7 @@ func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err er
 		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
 	}
 	a.ID, a.OK = r.ID, err == nil
-	if isA[*usageError](err) {
+	if errors.Is(err, errUsage) {
 		a.Error, err = err.Error(), nil
 	}
 	return a, err
@@ -230,7 +230,7 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 	case err != nil:
 		return driveAnswer{}, err
 	}
-	return d.handed(t), nil
+	return d.handed(&t), nil
 }
 
 func (d *driver) handed(t *study.Trial) driveAnswer {
@@ -241,7 +241,7 @@ func (d *driver) handed(t *study.Trial) driveAnswer {
 func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	objective := d.State().Config.Objective().Name
 	if v, told := r.Metrics[objective]; told && r.Value == nil && r.Failed == "" {
-		r.Value = &v
+		r.Value = (*journal.Float)(&v)
 		delete(r.Metrics, objective)
 	}
 	if (r.Value == nil) == (r.Failed == "") {
@@ -251,7 +251,10 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	if r.Value != nil {
 		value = *r.Value
 	}
-	if err := d.Tell(r.Trial, float64(value), r.Metrics, r.Failed); err != nil {
+	if r.Metrics == nil {
+		r.Metrics = study.Metrics{}
+	}
+	if err := tell(d.Study, r.Trial, float64(value), r.Metrics, r.Failed); err != nil {
 		return driveAnswer{}, asRefusal(err)
 	}
 	t := d.State().Trials[r.Trial-1]

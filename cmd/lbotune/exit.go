@@ -32,22 +32,22 @@ func exitCodes() []exitCode {
 		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
 		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
 		{74, "cannot read or write", cannotWrite},
-		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return isSignal(err, sigInterrupt) }},
-		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return isSignal(err, sigQuit) }},
-		{143, "terminated, can be resumed", func(err error) bool { return isA[*signalError](err) }},
+		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigInterrupt}) }},
+		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigQuit}) }},
+		{143, "terminated, or stopped by lbotune stop, can be resumed", func(err error) bool { return isA[signalled](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || isA[*usageError](err) || isA[*journal.PlaceError](err) ||
+			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion) ||
-				errors.Is(err, fs.ErrPermission) && !isA[*shownError](err) // what a run meets on its way is nobody's spec
+				errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown) // what a run meets on its way is nobody's spec
 		}},
 		{7, "a safety limit was broken, or its constant is disproved", isA[*session.UnsafeError]},
 		{5, "no trial succeeded, or the failure guard or setup stopped the study", func(err error) bool {
-			return errors.Is(err, session.ErrNoSuccess) || isA[*session.SetupError](err) || isA[*noValue](err)
+			return errors.Is(err, session.ErrNoSuccess) || isA[*session.SetupError](err) || errors.Is(err, errNoValue)
 		}},
 		{6, "the budget is spent: ask has no trial to hand out", func(err error) bool {
 			return errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 		}},
-		{1, "internal error", func(error) bool { return true }},
+		{1, "anything else: a trial of another host, a machine short of memory or processes, a replay that differs, a mistake of lbotune's own", func(error) bool { return true }},
 	}
 }
 
@@ -92,21 +92,44 @@ func exitHelp() string {
 	return b.String()
 }
 
-// usageError is a mistake on the command line.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
-
-// hinted is an error with advice, which is shown on a line of its own.
-type hinted struct {
+// marked is an error that says what the one in it does, and is another one too.
+type marked struct {
 	error
-	hint string
+	mark error
 }
 
-func (h *hinted) Unwrap() error { return h.error }
+// Unwrap implements what errors.Is and errors.As look for: the mark comes first.
+func (m *marked) Unwrap() []error { return []error{m.mark, m.error} }
+
+// Marks of errors, beside hint and signalled.
+var (
+	errUsage   = errors.New("a mistake on the command line")
+	errNoValue = errors.New("a trial with this output would fail")
+	errShown   = errors.New("an error of which the person has been told")
+)
+
+func usage(err error) error { return &marked{err, errUsage} }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// hinted is an error with advice, which is shown on a line of its own.
+func hinted(err error, advice string) error { return &marked{err, hint(advice)} }
+
+type hint string
+
+func (h hint) Error() string { return string(h) }
+
+// Hint is what launchers' errors have too.
+func (h hint) Hint() string { return string(h) }
+
+// hintOf returns the advice of an error, "" if it has none.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
 
 // errorJSON is an error as --json prints it, on standard error.
 type errorJSON struct {
@@ -131,11 +154,7 @@ func (g *global) complain(err error) {
 		complain(g.err, err)
 		return
 	}
-	out := errorJSON{Error: strings.TrimRight(err.Error(), "\n"), Code: codeOf(err)}
-	var h *hinted
-	if errors.As(err, &h) {
-		out.Hint = h.hint
-	}
+	out := errorJSON{Error: strings.TrimRight(err.Error(), "\n"), Hint: hintOf(err), Code: codeOf(err)}
 	var wrong *spec.Error
 	if errors.As(err, &wrong) {
 		out.Error = count(len(wrong.Problems), "problem") + " in " + wrong.Path
@@ -154,8 +173,7 @@ func complain(w io.Writer, err error) {
 		return
 	}
 	fmt.Fprintf(w, "lbotune: %s\n", printable(err.Error()))
-	var h *hinted
-	if errors.As(err, &h) {
-		fmt.Fprintf(w, "hint: %s\n", printable(h.hint))
+	if advice := hintOf(err); advice != "" {
+		fmt.Fprintf(w, "hint: %s\n", printable(advice))
 	}
 }

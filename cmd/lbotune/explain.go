@@ -28,7 +28,7 @@ said instead, and the exit code is 5.`,
 				return err
 			}
 			if err := s.Unimportant(); err != nil {
-				return &hinted{&noValue{err}, "more trials that succeed help"}
+				return hinted(&marked{err, errNoValue}, "more trials that succeed help")
 			}
 			if g.json {
 				return printJSON(g.out, s.Model.Importance)
@@ -91,37 +91,34 @@ success, the acquisition. --json has the model's state too: length scales, noise
 
 // reasonText is what explain prints for people.
 func reasonText(r report.Reason, origin string) string {
-	var s strings.Builder
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	row("trial", "%d: %s", r.Trial, shortValues(r.Values))
-	row("origin", "%s", origin)
-	row("knew", "%s, and %d that ran", count(r.Told, "finished trial"), len(r.Pending))
+	s := rows{width: 9}
+	s.add("trial", "%d: %s", r.Trial, shortValues(r.Values))
+	s.add("origin", "%s", origin)
+	s.add("knew", "%s, and %d that ran", count(r.Told, "finished trial"), len(r.Pending))
 	if b := r.Before; b != nil {
-		row("predicted", "%s ± %s, between %s and %s with 95 %%", short(float64(b.Mean)), short(float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
-		row("best then", "%s", short(float64(b.Best)))
+		s.add("predicted", "%s ± %s, between %s and %s with 95 %%", short(float64(b.Mean)), short(float64(b.SD)), short(float64(b.Low)), short(float64(b.High)))
+		s.add("best then", "%s", short(float64(b.Best)))
 		if b.AtBest != nil && b.AtWorst != nil {
-			row("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
+			s.add("bounds", "at best %s, at worst %s", short(*b.AtBest), short(*b.AtWorst))
 		}
 		if l := r.Model.Lipschitz; l != nil {
-			row("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
+			s.add("", "L = %s rules out %.0f %% of the space", short(l.Constant), 100*l.Excluded)
 			if x := b.ExcludedBelow; x != nil && *x > 0 {
-				row("", "and would have excluded this trial below %s L", short(*x))
+				s.add("", "and would have excluded this trial below %s L", short(*x))
 			}
 		}
 		if b.Success < 1 {
-			row("success", "with probability %.2f", b.Success)
+			s.add("success", "with probability %.2f", b.Success)
 		}
-		row("lengths", "%s", strings.Trim(fmt.Sprintf("%.3g", r.Model.Lengths), "[]"))
+		s.add("lengths", "%s", strings.Trim(fmt.Sprintf("%.3g", r.Model.Lengths), "[]"))
 		if b.Surprise != nil {
-			row("surprise", "%+.1f standard deviations", *b.Surprise)
+			s.add("surprise", "%+.1f standard deviations", *b.Surprise)
 		}
 	} else {
-		row("model", "none: %s", r.NoModel)
+		s.add("model", "none: %s", r.NoModel)
 	}
 	if r.Value != nil {
-		row("value", "%s", short(*r.Value))
+		s.add("value", "%s", short(*r.Value))
 	}
 	return s.String()
 }

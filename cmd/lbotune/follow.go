@@ -18,7 +18,7 @@ with those that another process writes until the study has ended.`,
 			if err != nil {
 				return err
 			}
-			err = study.Follow(cmd.Context(), dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) })
+			err = study.Follow(cmd.Context(), dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)
 			return hintStudy(args[0], err)
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
@@ -12,18 +13,17 @@ import (
 )
 
 // summarizeFront prints the result of a study with several objectives: its front.
-func summarizeFront(g *global, st *study.State, l study.Layout) error {
+func summarizeFront(g *global, st *study.State, l study.Layout, f report.Figures) error {
 	c := &st.Config
-	front := st.Front()
 	var s strings.Builder
-	if !st.Feasible(front[0]) {
+	if !f.Feasible {
 		s.WriteString("no trial holds every limit; these break them least:\n")
 	}
-	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(front), tally(st), short(st.Hypervolume()))
+	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(f.Front), tally(f), short(f.Hypervolume))
 	if _, err := fmt.Fprint(g.out, s.String()); err != nil {
 		return err
 	}
-	if err := printTrials(g, st, l, front); err != nil {
+	if err := printTrials(g, st, l, f.Front); err != nil {
 		return err
 	}
 	s.Reset()
@@ -48,7 +48,9 @@ func preferred(g *global, st *study.State, l study.Layout, words []string) error
 	case g.json:
 		return printJSON(g.out, newTrialJSON(st, l, t))
 	}
-	return describeBest(g, st, l, t)
+	f := report.FiguresOf(st, false)
+	f.Prefer(st, t)
+	return describeBest(g, st, l, f)
 }
 
 // preferenceOf reads NAME=WEIGHT, NAME<=BOUND and NAME>=BOUND.
@@ -73,7 +75,7 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 			if near, ok := spec.Nearest(name, names); ok {
 				hint = "did you mean " + near + "?"
 			}
-			return p, &hinted{usagef("--prefer: there is no objective %q", name), hint}
+			return p, hinted(usagef("--prefer: there is no objective %q", name), hint)
 		}
 		bound := op == '<' || op == '>'
 		if !ok || !bound && x < 0 {

@@ -23,7 +23,7 @@ func findGPUs(cfg *study.Config) error {
 	}
 	gpus, err := listGPUs()
 	if err != nil {
-		return &hinted{usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]"}
+		return hinted(usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]")
 	}
 	cfg.Run.Slots = nil
 	for range max(cfg.Run.PerGPU, 1) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -31,7 +30,7 @@ func edit(arg string, change func(*session.Study) error) error {
 
 // specOf is the config of an argument that names a spec, nil for others.
 func specOf(arg string) (*study.Config, error) {
-	if info, err := os.Stat(arg); !strings.HasSuffix(arg, ".toml") || err == nil && info.IsDir() {
+	if info, err := os.Stat(arg); err == nil && !info.Mode().IsRegular() || isJournal(arg) || err != nil && !strings.HasSuffix(arg, ".toml") {
 		return nil, nil
 	}
 	cfg, err := spec.Load(arg)
@@ -69,7 +68,7 @@ func enqueueing(words []string) func(*study.State) (study.Request, error) {
 		}
 		whole, err := st.Complete(v)
 		if err != nil {
-			return study.Request{}, &usageError{err}
+			return study.Request{}, usage(err)
 		}
 		return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
 	}
@@ -102,7 +101,7 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 		given[name] = v
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	var out spaces.Values
 	for _, p := range space.Params() {
@@ -266,11 +265,11 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, none)
 			return err
 		case errors.Is(err, optimizer.ErrNothingSafe):
-			return &hinted{none, "tell the results of the trials that you have"}
+			return hinted(none, "tell the results of the trials that you have")
 		case errors.Is(err, optimizer.ErrExhausted):
-			return &hinted{optimizer.ErrExhausted, "widen a range to ask for more"}
+			return hinted(optimizer.ErrExhausted, "widen a range to ask for more")
 		case errors.Is(err, session.ErrSpent):
-			return &hinted{err, "raise the budget to ask for more"}
+			return hinted(err, "raise the budget to ask for more")
 		case err != nil:
 			return err
 		}
@@ -303,7 +302,7 @@ Metrics that have a limit must be told.`,
 			if err != nil {
 				return err
 			}
-			others, err := toldMetrics(args[min(len(args), 3):])
+			metrics, err := toldMetrics(args[min(len(args), 3):])
 			if err != nil {
 				return err
 			}
@@ -314,13 +313,13 @@ Metrics that have a limit must be told.`,
 				}
 				t := s.State().Trials[n-1]
 				told := t.Done() && t.Hand
-				err = s.Tell(n, value, others, failed)
+				err = tell(s, n, value, metrics, failed)
 				switch {
 				case err != nil && told:
-					return &hinted{&usageError{err}, fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
-						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n)}
+					return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
+						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n))
 				case err != nil:
-					return &usageError{err}
+					return usage(err)
 				case g.json:
 					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
 				}
@@ -353,6 +352,19 @@ func toldValue(args []string, failed string) (float64, error) {
 	return v, nil
 }
 
+// tell ends a trial with its value and others, or for the reason why it has none.
+func tell(s *session.Study, trial int, value float64, others study.Metrics, failed string) error {
+	objective := s.State().Config.Objective().Name
+	if _, twice := others[objective]; twice {
+		return fmt.Errorf("there is no other metric %q", objective)
+	}
+	if failed != "" {
+		return s.Fail(trial, failed)
+	}
+	others[objective] = value
+	return s.Tell(trial, others)
+}
+
 // toldMetrics reads metrics told as NAME=VALUE.
 func toldMetrics(args []string) (study.Metrics, error) {
 	out := study.Metrics{}
@@ -362,7 +374,7 @@ func toldMetrics(args []string) (study.Metrics, error) {
 		if at < 1 || !ok {
 			return nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", arg)
 		}
-		out[arg[:at]] = journal.Float(v)
+		out[arg[:at]] = v
 	}
 	return out, nil
 }

@@ -26,7 +26,7 @@ Read the spec through and correct the guesses.`,
 		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
-				return &hinted{usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01"}
+				return hinted(usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01")
 			}
 			d := spec.Draft{Argv: args, Rule: parser.Rule{Metric: metric}}
 			switch {
@@ -37,7 +37,7 @@ Read the spec through and correct the guesses.`,
 					return err
 				}
 				if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
-					return &hinted{usagef("%s exists already", file), "remove it, or write to another file with -o FILE"}
+					return hinted(usagef("%s exists already", file), "remove it, or write to another file with -o FILE")
 				}
 				tryOut(cmd.Context(), g, &d)
 			}

@@ -23,7 +23,7 @@ type inlineOptions struct {
 	metric   string
 	minimize string
 	maximize string
-	timeout  time.Duration
+	timeout  study.Duration
 	saveSpec string
 }
 
@@ -35,7 +35,7 @@ func (o *inlineOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.minimize, "minimize", "", "minimize the metric `NAME`")
 	f.StringVar(&o.maximize, "maximize", "", "maximize the metric `NAME`")
 	f.StringVar(&o.name, "name", "", "call the study `NAME` (default: the program's name)")
-	f.DurationVar(&o.timeout, "timeout", 0, "end a trial after `DURATION`")
+	durationFlag(f, &o.timeout, "timeout", "end a trial after `DURATION`")
 	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
 }
 
@@ -50,7 +50,7 @@ func (o *inlineOptions) given(cmd *cobra.Command) bool {
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
 	switch dash := cmd.ArgsLenAtDash(); {
 	case dash > 0 || dash < 0 && len(args) > 0:
-		return nil, &hinted{usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec"}
+		return nil, hinted(usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec")
 	case len(args) == 0:
 		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
 	}
@@ -63,10 +63,10 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 	}
 	text, err := spec.Inline{
 		Name: o.name, Params: o.params, Metric: o.metric + o.minimize + o.maximize, Maximize: o.maximize != "",
-		Trials: run.trials, Time: run.time, Workers: run.workers, Timeout: o.timeout, Seed: run.seed, Command: args,
+		Trials: run.trials, Time: time.Duration(run.time), Workers: max(int(run.workers), 0), Timeout: time.Duration(o.timeout), Seed: run.seed, Command: args,
 	}.TOML()
 	if err != nil {
-		return nil, &usageError{err}
+		return nil, usage(err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -81,8 +81,8 @@ func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []strin
 		run.dir = study.DirFor(named)
 		if saved := study.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
 			if begun(run.dir) && !begun(saved) {
-				return nil, &hinted{usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
-					"--save-spec " + named + " writes the spec of the one that has begun; --study DIR keeps a new one elsewhere"}
+				return nil, hinted(usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
+					"--save-spec "+named+" writes the spec of the one that has begun; --study DIR keeps a new one elsewhere")
 			}
 			run.dir = saved
 		}
@@ -103,7 +103,7 @@ func writeNew(flag, path string, text []byte) error {
 		if was, err := os.ReadFile(path); err == nil && string(was) == string(text) {
 			return nil
 		}
-		return &hinted{usagef("%s exists already and says something else", path), "remove it, or choose another name"}
+		return hinted(usagef("%s exists already and says something else", path), "remove it, or choose another name")
 	}
 	if err != nil {
 		return fmt.Errorf("write spec: %w", err)

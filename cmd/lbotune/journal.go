@@ -31,18 +31,18 @@ func hintDamage(err error) error {
 	var damage *journal.CorruptError
 	if errors.As(err, &damage) {
 		if damage.Sealed {
-			return &hinted{err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it"}
+			return hinted(err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it")
 		}
-		return &hinted{err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted"}
+		return hinted(err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted")
 	}
 	if errors.Is(err, journal.ErrVersion) {
-		return &hinted{err, "the file is whole; the version of lbotune that wrote it reads it, and goes on with it"}
+		return hinted(err, "the file is whole; the version of lbotune that wrote it reads it, and goes on with it")
 	}
 	if errors.Is(err, journal.ErrLocked) {
-		return &hinted{err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it"}
+		return hinted(err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it")
 	}
 	if isA[*study.ConfigError](err) {
-		return &hinted{err, "change it back, or keep a new study in another directory: --study DIR"}
+		return hinted(err, "change it back, or keep a new study in another directory: --study DIR, or --name NAME without a spec")
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func hintDamage(err error) error {
 // hintStudy is hintDamage, and tells how the study of a spec is begun.
 func hintStudy(arg string, err error) error {
 	if errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml") {
-		return &hinted{err, "lbotune run " + arg + " begins it"}
+		return hinted(err, "lbotune run "+arg+" begins it")
 	}
 	return hintDamage(err)
 }
@@ -123,8 +123,8 @@ again, and compares the answers. On the machine that ran the study they are all 
 			}
 			switch {
 			case len(rep.Elsewhere) > 0:
-				return &hinted{errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
-					oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel())}
+				return hinted(errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
+					oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel()))
 			case len(rep.Differences) > 0:
 				return errDiffers
 			}

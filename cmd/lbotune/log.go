@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -50,7 +49,7 @@ prints, until that attempt ends.`,
 			} else {
 				close(ended)
 			}
-			return printLog(cmd.Context(), g.out, filepath.Join(dir, name), raw, session.SecretsOf(&st.Config), ended)
+			return printLog(cmd.Context(), g.out, l.Output(filepath.Join(dir, name)), raw, session.SecretsOf(&st.Config), ended)
 		},
 	}
 	f := cmd.Flags()
@@ -98,19 +97,19 @@ func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 			}
 		}
 		return nil
-	})
+	}, nil)
 }
 
 // logLook is the pause between two looks for the end of an attempt.
 const logLook = 200 * time.Millisecond
 
 // printLog copies a log as it grows until whole, made safe to print unless raw.
-func printLog(ctx context.Context, w io.Writer, path string, raw bool, secrets session.Secrets, whole <-chan struct{}) error {
+func printLog(ctx context.Context, w io.Writer, open func() (*os.File, error), raw bool, secrets session.Secrets, whole <-chan struct{}) error {
 	safe := &sanitizer{w: w, secrets: secrets}
 	if !raw {
 		w = safe
 	}
-	err := runner.Tail(ctx, path, w, whole)
+	err := runner.Tail(ctx, open, w, whole)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usagef("there is no output: %v", err)
 	}
@@ -122,19 +121,11 @@ const logEnd = 256 << 10
 
 // followLog copies the end of a log as it grows until ended is closed.
 func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
-	var f *os.File
-	err := l.In(filepath.Join(l.Attempt(id), name), func(d *door.Dir, name string) (err error) {
-		f, err = d.OpenFile(name, os.O_RDONLY)
-		return err
-	})
+	err := runner.TailEnd(ctx, l.Output(filepath.Join(l.Attempt(id), name)), logEnd, to, ended)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is printed yet
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return errors.Join(runner.TailFile(ctx, f, logEnd, to, ended), to.flush())
+	return errors.Join(err, to.flush())
 }
 
 // sanitizer makes text safe for a terminal line by line. A line longer than

@@ -20,8 +20,9 @@ import (
 
 func newLs(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "ls [FOLDER]",
-		Short: "List the studies below a folder",
+		Use:     "ls [FOLDER]",
+		Aliases: []string{"list"},
+		Short:   "List the studies below a folder",
 		Long: `Ls lists the studies in FOLDER and below, of this one if there is none: whether each
 runs, how far it is, and its best value. Hidden folders are left out.`,
 		Args: cobra.MaximumNArgs(1),
@@ -32,7 +33,7 @@ runs, how far it is, and its best value. Hidden folders are left out.`,
 			}
 			found, err := (&lister{folder: folder}).list()
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			if g.json {
 				for _, s := range found {
@@ -114,17 +115,20 @@ func (l *lister) list() (found []report.Listed, err error) {
 }
 
 func listed(dir string, held bool, err error) report.Listed {
-	out := report.Listed{Dir: dir, State: "unreadable"}
 	st, _, loadErr := study.Load(dir)
 	if err = cmp.Or(loadErr, err); err != nil {
-		out.Error = err.Error()
-		return out
+		return report.Listed{Dir: dir, State: "unreadable", Error: err.Error()}
 	}
+	return listing(dir, st, held)
+}
+
+func listing(dir string, st *study.State, held bool) report.Listed {
+	out := report.Listed{Dir: dir}
 	out.State, _, _ = strings.Cut(st.Standing(held), ":")
 	out.Study, out.Finished, out.Trials, out.Failed = st.Config.Name, len(st.Order), st.Config.Budget.Trials, st.Count(optimizer.Failed)
 	out.Metric, out.Updated = st.Config.Objective().Name, st.Updated
-	if b := st.Best(); b != nil {
-		out.Best = &b.Value
+	if f := report.FiguresOf(st, held); f.Best != nil {
+		out.Best = &f.Value
 	}
 	return out
 }

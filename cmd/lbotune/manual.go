@@ -28,7 +28,7 @@ instead.`,
 				_, err := io.WriteString(g.out, markdownPage(commands))
 				return err
 			case markdown || len(args) == 0:
-				return &hinted{usagef("manual takes either a directory or --markdown"), "usage: " + cmd.UseLine()}
+				return hinted(usagef("manual takes either a directory or --markdown"), "usage: "+cmd.UseLine())
 			}
 			return writeManual(args[0], commands)
 		},

@@ -34,7 +34,7 @@ func outsideStudies(flag, path string, studies ...string) error {
 	if dir == "" {
 		return nil
 	}
-	return &hinted{usagef("%s: %s belongs to the study %s", flag, path, dir), "what is in a study's directory is lbotune's: write to another one"}
+	return hinted(usagef("%s: %s belongs to the study %s", flag, path, dir), "what is in a study's directory is lbotune's: write to another one")
 }
 
 // studyAbove is the study in whose directory, or below it, a file at path would be

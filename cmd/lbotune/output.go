@@ -14,17 +14,26 @@ import (
 
 // quoteOutput adds the end of an attempt's output to an error: of stderr or, if
 // that is empty, of stdout; but for the study's secrets.
-func quoteOutput(err error, dir string, c *study.Config) error {
-	for _, name := range []string{runner.StderrName, runner.StdoutName} {
-		text, readErr := runner.ReadTail(filepath.Join(dir, name), 4<<10)
-		if text = strings.TrimRight(text, "\n"); readErr != nil || text == "" {
-			continue
-		}
-		lines := strings.Split(session.SecretsOf(c).Hide(text), "\n")
-		lines = lines[max(len(lines)-10, 0):]
-		return fmt.Errorf("%w\nthe end of its %s:\n  | %s%s", err, name, strings.Join(lines, "\n  | "), cure(lines))
+func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
+	name, text := endOfOutput(l, dir, c, runner.StderrName, runner.StdoutName)
+	if text == "" {
+		return fmt.Errorf("%w\nit printed nothing", err)
 	}
-	return fmt.Errorf("%w\nit printed nothing", err)
+	lines := strings.Split(text, "\n")
+	lines = lines[max(len(lines)-10, 0):]
+	return fmt.Errorf("%w\nthe end of its %s:\n  | %s%s", err, name, strings.Join(lines, "\n  | "), cure(lines))
+}
+
+// endOfOutput is the end of the first of an attempt's outputs that has any text, without the
+// study's secrets.
+func endOfOutput(l study.Layout, dir string, c *study.Config, outputs ...string) (name, text string) {
+	for _, name := range outputs {
+		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 4<<10)
+		if text = strings.TrimRight(text, "\n"); err == nil && strings.TrimSpace(text) != "" {
+			return name, session.SecretsOf(c).Hide(text)
+		}
+	}
+	return "", ""
 }
 
 // cures are complaints of programs whose cause is how lbotune runs them.

@@ -28,7 +28,7 @@ rule it lists the candidates.`,
 			if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {
-					return &usageError{err}
+					return usage(err)
 				}
 				defer f.Close()
 				in = f
@@ -90,11 +90,11 @@ func parseLog(g *global, rule parser.Rule, in io.Reader) error {
 	case printErr != nil:
 		return printErr
 	case errors.As(err, &none) && none.Hint != "":
-		return &noValue{&hinted{none, none.Hint}}
+		return &marked{hinted(none, none.Hint), errNoValue}
 	case errors.As(err, &none):
-		return &noValue{none}
+		return &marked{none, errNoValue}
 	case err != nil:
-		return &usageError{err}
+		return usage(err)
 	case g.json:
 		return printLine(g.out, parsedJSON{result.Value, result.Count, result.Lines})
 	}
@@ -106,8 +106,8 @@ func parseLog(g *global, rule parser.Rule, in io.Reader) error {
 // wrongRule adds to the complaints about a rule how to mend it.
 func wrongRule(r parser.Rule, err error) error {
 	if r.Metric == "" && r.Regex == "" && r.JSON == "" && r.Dialect == "" && !r.LastNumber {
-		return &hinted{usagef("nothing says how to find the metric"),
-			"give --metric NAME, --regex EXPRESSION, --json-path PATH, --last-number or --dialect NAME"}
+		return hinted(usagef("nothing says how to find the metric"),
+			"give --metric NAME, --regex EXPRESSION, --json-path PATH, --last-number or --dialect NAME")
 	}
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -121,15 +121,10 @@ func wrongRule(r parser.Rule, err error) error {
 		}
 	}
 	if len(hints) == 0 {
-		return &usageError{err}
+		return usage(err)
 	}
-	return &hinted{&usageError{err}, strings.Join(hints, "; ")}
+	return hinted(usage(err), strings.Join(hints, "; "))
 }
-
-// noValue says that a trial with this output would fail.
-type noValue struct{ error }
-
-func (e *noValue) Unwrap() error { return e.error }
 
 func newMatchJSON(m parser.Match) matchJSON {
 	out := matchJSON{Line: m.Reading.Line, Column: m.Reading.Column, Text: m.Reading.Text, Problem: m.Problem}

@@ -39,7 +39,7 @@ UTF-8 locale, or with --ascii, it takes ASCII alone.`,
 			}
 			text, err := s.Text(args[1], c)
 			if err != nil {
-				return &usageError{err}
+				return usage(err)
 			}
 			_, err = fmt.Fprint(g.out, text)
 			return err

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -128,12 +129,11 @@ func (p *progress) begin(s *session.Study) {
 // paneLook is how often the pane is looked at for whether it should be drawn.
 const paneLook = 200 * time.Millisecond
 
-// recall hears of what an earlier session has recorded.
-func (p *progress) recall(r study.Record) error {
-	if p.pane == nil {
-		return nil
+// recall follows the study as far as the pane shows it.
+func (p *progress) recall(r study.Record) {
+	if p.pane != nil {
+		_ = p.shown.Apply(r) // the session's state took it a moment ago
 	}
-	return p.shown.Apply(r)
 }
 
 // end takes the pane away, and says why the study has ended now unless that
@@ -163,8 +163,11 @@ func (p *progress) say(text string) {
 func (p *progress) update(u study.Update) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.recall(u.Record)
+	if u.Past {
+		return
+	}
 	p.best, p.better = u.Best, u.Better
-	_ = p.recall(u.Record) // the session's state took it a moment ago
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		if e.Rejoined {
@@ -190,9 +193,18 @@ func (p *progress) update(u study.Update) {
 		}
 	case study.SetupEnded:
 		if e.Failure == nil {
-			p.line("setup took %s", took(time.Duration(e.Seconds*float64(time.Second))))
+			p.line("setup took %s%s", took(time.Duration(e.Seconds*float64(time.Second))), p.setupWords(e.Attempt))
 		}
 	}
+}
+
+// setupWords are the last line that the setup wrote to its stderr, as of what it did without.
+func (p *progress) setupWords(attempt int) string {
+	_, text := endOfOutput(p.layout, p.layout.Attempt(study.AttemptID{Attempt: attempt}), p.cfg, runner.StderrName)
+	if text == "" {
+		return ""
+	}
+	return ": " + oneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 func (p *progress) number(trial int) string {

@@ -28,7 +28,7 @@ is left as it is: to continue, move NEWFILE into its place.`,
 			path := study.LayoutOf(dir).Journal()
 			rep, err := journal.Repair(path, args[1])
 			if errors.Is(err, fs.ErrExist) {
-				return &hinted{err, "repair never overwrites: name a new file"}
+				return hinted(err, "repair never overwrites: name a new file")
 			}
 			if err != nil {
 				return err

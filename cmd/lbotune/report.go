@@ -51,7 +51,7 @@ as md the page's text; as json all that the page shows. Export writes the trials
 			}
 			switch {
 			case format == "csv" || end == "csv":
-				return &hinted{usagef("a report is not written as csv"), "lbotune export writes the trials as csv"}
+				return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
 			case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
 				return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
 			}
@@ -104,13 +104,13 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	case "svg":
 		picture, err := s.SVG(plot)
 		if err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		_, err = io.WriteString(w, picture)
 		return err
 	case "png":
 		if err := s.PNG(w, plot); err != nil {
-			return &usageError{err}
+			return usage(err)
 		}
 		return nil
 	}
@@ -139,7 +139,7 @@ func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 		Output: func(t *study.Trial) string {
 			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
 			for _, name := range []string{runner.StderrName, runner.StdoutName} {
-				if text, err := runner.ReadTail(filepath.Join(dir, name), 2<<10); err == nil && strings.TrimSpace(text) != "" {
+				if text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 2<<10); err == nil && strings.TrimSpace(text) != "" {
 					return secrets.Hide(runner.Sanitize(text))
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,8 +57,7 @@ func execute(args []string, std streams) int {
 	if err == nil {
 		err = out.err
 	}
-	var quiet *shownError
-	if err != nil && !errors.As(err, &quiet) {
+	if err != nil && !errors.Is(err, errShown) {
 		g.complain(err)
 	}
 	return codeOf(err)
@@ -81,8 +81,8 @@ func guarded(run func() error) (err error) {
 				break
 			}
 		}
-		err = &hinted{fmt.Errorf("a mistake of lbotune's own in %s: %v", where, p),
-			"what was recorded is safe. Please report it with the command, lbotune version and, if you may show it, the journal"}
+		err = hinted(fmt.Errorf("a mistake of lbotune's own in %s: %v", where, p),
+			"what was recorded is safe. Please report it with the command, lbotune version and, if you may show it, the journal")
 	}()
 	return run()
 }
@@ -126,11 +126,6 @@ func negativeLast(args []string) []string {
 	return slices.Concat(out, []string{"--"}, values)
 }
 
-// shownError is an error of a run, of which the person has been told already.
-type shownError struct{ error }
-
-func (e *shownError) Unwrap() error { return e.error }
-
 func newRoot(g *global) *cobra.Command {
 	var version bool
 	root := &cobra.Command{
@@ -165,11 +160,12 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	root.SetFlagErrorFunc(wrongFlag)
 	completeFlag(root, "log-level", "error", "warn", "info", "debug", "trace")
 	root.AddCommand(
-		newRun(g), newResume(g), newStop(g), newInit(g), newCheck(g),
+		newRun(g), newResume(g), newStop(g), newRm(g), newInit(g), newCheck(g),
 		newLs(g), newStatus(g), newReport(g), newPlot(g), newServe(g), newImportance(g), newExplain(g), newBest(g), newTrials(g), newExport(g), newShow(g), newLog(g),
 		newEnqueue(g), newExclude(g), newRerun(g), newNote(g), newAdjust(g), newAsk(g), newTell(g), newDrive(g),
-		newJournal(g), newParse(g), newManual(g), newVersion(g), newExec(),
+		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
+	root.AddCommand(newInside()...)
 	asUsageErrors(root)
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())
@@ -185,7 +181,7 @@ func newHelp() *cobra.Command {
 			about, rest, err := cmd.Root().Find(args)
 			switch {
 			case err != nil:
-				return &usageError{err}
+				return usage(err)
 			case len(rest) > 0 && about.HasSubCommands():
 				return knownCommand(about, rest)
 			}
@@ -208,9 +204,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if near, ok := spec.Nearest(args[0], names); ok {
-		return &hinted{err, "did you mean " + cmd.CommandPath() + " " + near + "?"}
+		return hinted(err, "did you mean "+cmd.CommandPath()+" "+near+"?")
 	}
-	return &hinted{err, cmd.CommandPath() + " --help lists the commands"}
+	return hinted(err, cmd.CommandPath()+" --help lists the commands")
 }
 
 // wrongFlag says which flag a misspelt one comes nearest to, or what a flag wants.
@@ -218,7 +214,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		want, known := map[string]string{
-			"int": "a whole number", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 5m or 2h30m", "bool": "true or false",
+			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
 		if known {
 			return usagef("--%s: found %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
@@ -226,10 +222,10 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	var unknown *pflag.NotExistError
 	if cmd.Name() == "init" {
-		return &hinted{&usageError{err}, "write the command after --: lbotune init -- python train.py --lr 0.01"}
+		return hinted(usage(err), "write the command after --: lbotune init -- python train.py --lr 0.01")
 	}
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
+		return hinted(usage(err), cmd.CommandPath()+" --help lists the flags")
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -238,12 +234,12 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		}
 	})
 	if near, ok := spec.Nearest(unknown.GetSpecifiedName(), names); ok {
-		return &hinted{&usageError{err}, "did you mean --" + near + "?"}
+		return hinted(usage(err), "did you mean --"+near+"?")
 	}
 	if cmd.Name() == "run" {
-		return &hinted{&usageError{err}, "the command to run stands after --; lbotune run --help lists the flags"}
+		return hinted(usage(err), "the command to run stands after --; lbotune run --help lists the flags")
 	}
-	return &hinted{&usageError{err}, cmd.CommandPath() + " --help lists the flags"}
+	return hinted(usage(err), cmd.CommandPath()+" --help lists the flags")
 }
 
 // asUsageErrors makes cobra's complaints about arguments usage errors, and adds
@@ -253,10 +249,10 @@ func asUsageErrors(cmd *cobra.Command) {
 		if args := c.Args; args != nil {
 			c.Args = func(cmd *cobra.Command, a []string) error {
 				err := args(cmd, a)
-				if err == nil || isA[*usageError](err) {
+				if err == nil || errors.Is(err, errUsage) {
 					return err
 				}
-				return &hinted{usagef("found %s", count(len(a), "argument")), "usage: " + cmd.UseLine()}
+				return hinted(usagef("found %s", count(len(a), "argument")), "usage: "+cmd.UseLine())
 			}
 		}
 		if c.Long == "" {
@@ -268,7 +264,7 @@ func asUsageErrors(cmd *cobra.Command) {
 }
 
 // logger makes the diagnostics log of a run on the study in dir.
-func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
+func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 	level := hclog.Warn
 	switch {
 	case g.logLevel != "":
@@ -291,7 +287,7 @@ func (g *global) logger(dir string) (hclog.Logger, func() error, error) {
 		}
 		out, done = f, f.Close
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out}), done, nil
+	return slog.New(logHandler{hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out})}), done, nil
 }
 
 // checkLogFile refuses to append the log to the study's own files, whatever name

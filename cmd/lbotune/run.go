@@ -70,10 +70,13 @@ to continue.`,
 				return runStudy(cmd.Context(), g, o, cfg)
 			}
 			if len(args) != 1 {
-				return &hinted{usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
-					"usage: lbotune " + cmd.Use}
+				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
+					"usage: lbotune "+cmd.Use)
 			}
-			cfg, err := spec.Load(args[0])
+			if isStream(args[0]) && o.dir == "" {
+				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
+			}
+			cfg, err := loadSpec(g, args[0])
 			if err != nil {
 				return asUsage(err)
 			}
@@ -127,9 +130,9 @@ func asUsage(err error) error {
 	case isA[*spec.Error](err):
 		return err
 	case errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist):
-		return &hinted{usagef("there is no spec %s", missing.Path), specHint(missing.Path)}
+		return hinted(usagef("there is no spec %s", missing.Path), specHint(missing.Path))
 	}
-	return &usageError{err}
+	return usage(err)
 }
 
 // begun reports whether there is a study in dir.
@@ -158,13 +161,13 @@ func (o *runOptions) override(cfg *study.Config) error {
 		return err
 	}
 	if o.changed("workers") {
-		cfg.Run.Workers = o.workers
+		cfg.Run.Workers = o.workers.of(&cfg.Run)
 	}
 	if o.changed("trials") {
 		cfg.Budget.Trials = o.trials
 	}
 	if o.changed("time") {
-		cfg.Budget.Time = study.Duration(o.time)
+		cfg.Budget.Time = o.time
 	}
 	if o.changed("seed") {
 		cfg.Seed = o.seed
@@ -175,13 +178,16 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := runnable(cfg); err != nil {
 		return err
 	}
-	if n := len(cfg.Run.Slots); o.changed("workers") && n > 0 && o.workers > n {
+	if n := len(cfg.Run.Slots); n > 0 && int(o.workers) > n {
 		return usagef("--workers: found %d workers for %s; each trial needs a slot to itself", o.workers, count(n, "slot"))
 	}
-	if o.sharer.most > 0 && batch(cfg) {
-		return usagef("--share: each trial is a job of the batch system, which shares its machines by itself")
+	if err := o.launcher.choose(cfg, study.Layout(o.dir)); err != nil {
+		return err
 	}
-	return o.launcher.choose(cfg, o.dir)
+	if _, elsewhere := o.launcher.Rejoiner.(runner.Locator); elsewhere && o.sharer.most > 0 {
+		return usagef("--share: trials run where [launcher] says, and not on this machine")
+	}
+	return nil
 }
 
 // runnable refuses a config that cannot run here: it wants what this machine does not
@@ -194,8 +200,8 @@ func runnable(cfg *study.Config) error {
 		return err
 	}
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
-		return &hinted{usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
-			`run one at a time, or write file = "{trial_dir}/result.json"`}
+		return hinted(usagef("%d trials at a time would write the same file %q for %s", cfg.Run.SlotCount(), m.File, m.Name),
+			`run one at a time, or write file = "{trial_dir}/result.json"`)
 	}
 	return nil
 }
@@ -225,7 +231,6 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		Dir:        o.dir,
 		Launcher:   &o.launcher,
 		Share:      o.sharer.share,
-		Recall:     ui.recall,
 		Observe:    ui.update,
 		Program:    programVersion(),
 		Log:        log,
@@ -246,10 +251,13 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	before := len(s.State().Order)
 	ui.begin(s)
+	if o.workers == autoWorkers {
+		ui.say(count(s.State().Config.Run.SlotCount(), "trial") + " at a time")
+	}
 	for _, text := range othersOnGPUs(&s.State().Config) {
 		ui.say(text)
 	}
-	stop := newStopper(g, ui.say, batch(&s.State().Config))
+	stop := newStopper(g, ui.say, &o.launcher)
 	defer stop.heed(s.Layout())()
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
@@ -258,7 +266,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
 	if runErr != nil {
-		runErr = &shownError{explain(s, runErr)}
+		runErr = &marked{explain(s, runErr), errShown}
 		g.complain(runErr)
 	}
 	if !ui.ended && runErr == nil && !ui.quiet {
@@ -268,7 +276,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	}
 	ran := len(s.State().Order) - before
 	err = summarize(g, s.State(), s.Layout(), &ran)
-	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[*signalError](runErr) { // it may be the terminal that has gone
+	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[signalled](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)
 	}
 	return runErr
@@ -276,12 +284,12 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 
 // explainTrial quotes the output of a trial that failed.
 func explainTrial(s *session.Study, err error, trial int, advice string) error {
-	t := s.State().Trials[trial-1]
-	if t.Failure == nil || t.Hand {
+	t, none := s.State().Trial(trial)
+	if none != nil || t.Failure == nil || t.Hand {
 		return err
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: trial, Attempt: t.Attempt})
-	return &hinted{quoteOutput(err, dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice)}
+	return hinted(quoteOutput(err, s.Layout(), dir, &s.State().Config), fmt.Sprintf("all of trial %d's output is in %s; %s", trial, dir, advice))
 }
 
 // listUnsaved adds the results that are nowhere else.
@@ -299,48 +307,41 @@ func listUnsaved(s *session.Study, unsaved *session.UnsavedError) error {
 		values := s.State().Trials[f.Trial-1].Values
 		text += fmt.Sprintf("\n  trial %d: %s with %s", f.Trial, oneLine(result), oneLine(values.String()))
 	}
-	return fmt.Errorf("%s%w", text, silent{unsaved})
+	return &marked{errors.New(text), unsaved}
 }
-
-// silent is an error without words, kept for what it is.
-type silent struct{ error }
-
-func (silent) Error() string   { return "" }
-func (s silent) Unwrap() error { return s.error }
 
 // explain adds to an error what a person can do about it.
 func explain(s *session.Study, err error) error {
 	var guard *session.GuardError
 	var setup *session.SetupError
-	var signalled *signalError
 	var unsaved *session.UnsavedError
 	again := "run the same command to continue from here"
 	switch {
 	case errors.As(err, &setup):
-		return &hinted{quoteOutput(err, setup.Dir, &s.State().Config), "its output is in " + setup.Dir}
+		return hinted(quoteOutput(err, s.Layout(), setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
 	case errors.As(err, &guard):
 		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again")
 	case errors.As(err, &unsaved):
-		return &hinted{listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, " + again}
-	case errors.As(err, &signalled):
-		if n := left(s.State(), s.Layout()); n > 0 {
+		return hinted(listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, "+again)
+	case isA[signalled](err):
+		if n := len(left(s.State(), s.Layout())); n > 0 {
 			again = fmt.Sprintf("the jobs of %s go on; run the same command to continue from here, or lbotune stop %s to cancel them",
 				count(n, "trial"), s.Layout())
 		}
-		return &hinted{err, again}
+		return hinted(err, again)
 	case errors.Is(err, session.ErrAwaited):
-		return &hinted{err, "give their values back with lbotune tell, or raise the budget"}
+		return hinted(err, "give their values back with lbotune tell, or raise the budget")
 	case errors.Is(err, runner.ErrElsewhere):
-		return &hinted{err, "if nothing of it is still running on that host, run it again with --assume-lost"}
+		return hinted(err, "if nothing of it is still running on that host, run it again with --assume-lost")
 	case errors.Is(err, session.ErrInfeasible):
-		return &hinted{err, "loosen a limit, widen a range or raise the budget, and run the same command again"}
+		return hinted(err, "loosen a limit, widen a range or raise the budget, and run the same command again")
 	case errors.Is(err, session.ErrNoSuccess) && len(s.State().Order) > 0:
 		last := s.State().Order[len(s.State().Order)-1]
 		return explainTrial(s, err, last, "fix the program or the spec, raise the budget and run the same command again")
 	case runner.IsShortage(err):
-		return &hinted{err, "raise its limit (see ulimit -a) or take fewer --workers; " + again}
+		return hinted(err, "raise its limit (see ulimit -a) or take fewer --workers; "+again)
 	case cannotWrite(err):
-		return &hinted{err, "nothing more was started; with room on the disk, " + again}
+		return hinted(err, "nothing more was started; with room on the disk, "+again)
 	}
 	return err
 }

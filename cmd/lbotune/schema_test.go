@@ -66,6 +66,7 @@ func schemas(t *testing.T) *jsonschema.Schema {
 		reflect.TypeFor[report.Numbers](): {Types: []string{"null", "array"}, Items: number},
 		reflect.TypeFor[spaces.Value]():   value,
 		reflect.TypeFor[study.Reported](): {Type: "object", AdditionalProperties: float},
+		reflect.TypeFor[study.Metrics]():  {Type: "object", AdditionalProperties: float},
 		reflect.TypeFor[spaces.Values]():  {Types: []string{"object", "null"}, AdditionalProperties: value},
 		reflect.TypeFor[study.Duration](): {Type: "string"},
 		reflect.TypeFor[study.Reading]():  {Description: "step and value", Type: "array", Items: float},

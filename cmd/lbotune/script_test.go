@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lbotune/lbotune/spec"
 )
 
 func TestMain(m *testing.M) {
@@ -23,6 +26,7 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	maps.Copy(spec.Launchers, toys())
 	testscript.Main(m, map[string]func(){"lbotune": main})
 }
 

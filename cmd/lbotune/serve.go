@@ -10,8 +10,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,10 +23,15 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
+// tokenName is the variable with the token that serve wants.
+const tokenName = "LBOTUNE_TOKEN"
+
+var tokenRE = regexp.MustCompile(`^[A-Za-z0-9_-]{16,}$`)
+
 // shower shows something in browsers: a study, or a folder of them.
 type shower interface {
 	Run(context.Context) error
-	Handler(hosts ...string) http.Handler
+	Handler(token string, hosts ...string) http.Handler
 }
 
 func newServe(g *global) *cobra.Command {
@@ -37,22 +45,26 @@ FOLDER, this one if there is none, it lists the studies in it and below, each wi
 page. It follows what running trials print. Beside the page it answers /api/v1/study, with
 what report --format json prints, and /metrics, for Prometheus.
 
-Who can reach the address can see the study. Only this machine can unless --listen says
-so; there is no password. Nothing can be changed unless --control is given: then
-whoever has the address with the token that it prints can enqueue, exclude, note and stop.`,
+Whoever has the address that it prints, which ends in a token, can see the studies, and with
+--control also enqueue, exclude, note and stop. The browser keeps the token; programs send
+it in a header, "Authorization: Bearer TOKEN". It is another one each time, or the value of
+LBOTUNE_TOKEN, which is not printed. Only this machine is listened to unless --listen says so.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arg := "."
 			if len(args) > 0 {
 				arg = args[0]
 			}
-			var c *report.Control
-			secret := ""
+			var c report.Control
 			if control {
-				c = &report.Control{Token: rand.Text(), Obey: func(ctx context.Context, dir string, o report.Order) (string, error) {
-					return obey(ctx, g, dir, o)
-				}}
-				secret = "#token=" + c.Token
+				c = func(ctx context.Context, dir string, o report.Order) (string, error) { return obey(ctx, g, dir, o) }
+			}
+			token, secret := os.Getenv(tokenName), ""
+			if token == "" {
+				token = rand.Text()
+				secret = "?token=" + token
+			} else if !tokenRE.MatchString(token) {
+				return usagef("%s: want 16 letters, digits, - and _ at least, and nothing else", tokenName)
 			}
 			what, v, err := toShow(arg, c)
 			if err != nil {
@@ -64,20 +76,20 @@ whoever has the address with the token that it prints can enqueue, exclude, note
 			}
 			ln, err := net.Listen("tcp", listen)
 			if err != nil {
-				return &hinted{usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free"}
+				return hinted(usagef("--listen: %w", err), "--listen 127.0.0.1:0 takes any port that is free")
 			}
 			hosts, url := report.Hosts(ln.Addr(), host)
 			fmt.Fprintf(g.err, "%s%s shows %s; Ctrl-C ends it\n", url, secret, oneLine(what))
-			return serve(cmd.Context(), ln, v, hosts)
+			return serve(cmd.Context(), ln, v.Handler(token, hosts...), v.Run)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
-	cmd.Flags().BoolVar(&control, "control", false, "let whoever has the token that is printed change the study")
+	cmd.Flags().BoolVar(&control, "control", false, "let whoever has the token change the studies")
 	return cmd
 }
 
 // toShow is what an argument names, and what shows it.
-func toShow(arg string, c *report.Control) (what string, v shower, err error) {
+func toShow(arg string, c report.Control) (what string, v shower, err error) {
 	dir, err := studyDir(arg)
 	if err != nil {
 		return "", nil, err
@@ -123,9 +135,52 @@ func serverOf(l study.Layout) *report.Server {
 	})
 }
 
-// serve answers until the context ends.
-func serve(ctx context.Context, ln net.Listener, v shower, hosts []string) error {
-	server := &http.Server{Handler: v.Handler(hosts...), ReadHeaderTimeout: 10 * time.Second}
+// How long a connection may be silent, and how many there may be: more are told to come back.
+const (
+	headPatience = 10 * time.Second // for a request that has begun
+	idlePatience = 30 * time.Second // between two
+	mostClients  = 1000
+	unsent       = 128 << 10 // bytes that the system holds for a connection
+)
+
+// clients is how many connections are served: a descriptor of every two is left for the studies.
+func clients() int64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return mostClients
+	}
+	return int64(min(mostClients, limit.Cur/2))
+}
+
+// limited refuses requests of more connections than most.
+func limited(inner http.Handler, most int64) *http.Server {
+	var now atomic.Int64
+	count := func(c net.Conn, is http.ConnState) {
+		switch is {
+		case http.StateNew:
+			now.Add(1)
+			if tcp, is := c.(*net.TCPConn); is { // else the system holds megabytes for who does not read
+				_ = tcp.SetWriteBuffer(unsent)
+			}
+		case http.StateClosed, http.StateHijacked:
+			now.Add(-1)
+		}
+	}
+	return &http.Server{ReadHeaderTimeout: headPatience, IdleTimeout: idlePatience, ConnState: count,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if now.Load() > most {
+				w.Header().Set("Connection", "close")
+				w.Header().Set("Retry-After", "30")
+				http.Error(w, "too many look at this; come back later", http.StatusServiceUnavailable)
+				return
+			}
+			inner.ServeHTTP(w, r)
+		})}
+}
+
+// serve answers until the context ends, and keeps what is shown up to date by look.
+func serve(ctx context.Context, ln net.Listener, inner http.Handler, look func(context.Context) error) error {
+	server := limited(inner, clients())
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group sync.WaitGroup
@@ -138,7 +193,7 @@ func serve(ctx context.Context, ln net.Listener, v shower, hosts []string) error
 			}
 		})
 	}
-	start(func() error { return v.Run(ctx) })
+	start(func() error { return look(ctx) })
 	start(func() error {
 		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
 			return err

@@ -56,8 +56,7 @@ func TestServeAPI(t *testing.T) {
 	folder := t.TempDir()
 	l := byHand(t, filepath.Join(folder, "sub"))
 	g := &global{streams: silence()}
-	control := &report.Control{Token: "secret"}
-	control.Obey = func(_ context.Context, dir string, o report.Order) (string, error) {
+	control := func(_ context.Context, dir string, o report.Order) (string, error) {
 		return obey(t.Context(), g, dir, o)
 	}
 	_, v, err := toShow(folder, control)
@@ -65,7 +64,7 @@ func TestServeAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	go v.Run(t.Context())
-	handler := v.Handler("example.com")
+	handler := v.Handler("secret", "example.com")
 	ask := func(method, path, body string) string {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer secret")
@@ -193,20 +192,13 @@ func TestServedLog(t *testing.T) {
 	}
 }
 
-// shownBy is a page whose Run is a function.
-type shownBy func(context.Context) error
-
-func (f shownBy) Run(ctx context.Context) error { return f(ctx) }
-
-func (f shownBy) Handler(...string) http.Handler { return http.NotFoundHandler() }
-
 // Serving ends when it is told to, without an error, and when what is shown or the listener
 // fails, with that one.
 func TestServeEnds(t *testing.T) {
 	broken := errors.New("broken")
-	wait := shownBy(func(ctx context.Context) error { <-ctx.Done(); return nil })
+	wait := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	for name, c := range map[string]struct {
-		shown  shownBy
+		look   func(context.Context) error
 		before func(stop context.CancelFunc, ln net.Listener)
 		want   error
 	}{
@@ -222,12 +214,43 @@ func TestServeEnds(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			c.before(stop, ln)
-			if err := serve(ctx, ln, c.shown, nil); !errors.Is(err, c.want) {
+			if err := serve(ctx, ln, http.NotFoundHandler(), c.look); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			if _, err := net.Dial("tcp", ln.Addr().String()); err == nil {
 				t.Error("somebody still listens")
 			}
 		})
+	}
+}
+
+// More connections than may be are told to come back, until others have gone.
+func TestServeHasALimit(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = limited(http.NotFoundHandler(), 2)
+	server.Start()
+	defer server.Close()
+	var open []*http.Client
+	get := func() int {
+		c := &http.Client{Transport: &http.Transport{}} // with connections of its own
+		got, err := c.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, got.Body)
+		got.Body.Close()
+		open = append(open, c)
+		return got.StatusCode
+	}
+	if a, b, c := get(), get(), get(); a != 404 || b != 404 || c != 503 {
+		t.Errorf("three get %d, %d and %d", a, b, c)
+	}
+	for _, c := range open {
+		c.CloseIdleConnections()
+	}
+	for end := time.Now().Add(time.Minute); get() != 404; {
+		if time.Now().After(end) {
+			t.Fatal("nobody gets in although all have gone")
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/session/sharing"
 	"github.com/lbotune/lbotune/study"
@@ -35,7 +36,7 @@ type sharer struct {
 // share finds out what the study has to share with others: GPUs in any case.
 func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 	devices := devicesOf(&cfg.Run)
-	if s.most == 0 && len(devices) == 0 || batch(cfg) {
+	if _, elsewhere := can[runner.Locator](cfg, ""); elsewhere || s.most == 0 && len(devices) == 0 {
 		return nil, nil
 	}
 	s.needs = make([]sharing.Need, cfg.Run.SlotCount())
@@ -75,8 +76,8 @@ func openShared() (*sharing.Folder, error) {
 		err = fmt.Errorf("%s is not a directory of yours that nobody else can write to", dir)
 	}
 	if err != nil {
-		return nil, &hinted{usagef("cannot share this machine with other studies: %v", err),
-			"set " + shareDirVar + " to a folder that all of them use"}
+		return nil, hinted(usagef("cannot share this machine with other studies: %v", err),
+			"set "+shareDirVar+" to a folder that all of them use")
 	}
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -38,14 +39,10 @@ func (g *global) quitQuietly() {
 	}()
 }
 
-// signalError is a study stopped by a signal.
-type signalError struct {
-	signal os.Signal
-	err    error
-}
+// signalled marks the error of a study that was stopped by a signal.
+type signalled struct{ os.Signal }
 
-func (e *signalError) Error() string { return e.err.Error() }
-func (e *signalError) Unwrap() error { return e.err }
+func (s signalled) Error() string { return s.String() }
 
 // byStop stands for the signal where lbotune stop has stopped the study.
 type byStop struct{}
@@ -53,14 +50,9 @@ type byStop struct{}
 func (byStop) String() string { return "by lbotune stop" }
 func (byStop) Signal()        {}
 
-func isSignal(err error, sig os.Signal) bool {
-	var s *signalError
-	return errors.As(err, &s) && s.signal == sig
-}
-
 // stopper turns signals into the steps of stopping a study, and announces each.
 type stopper struct {
-	batch   bool // trials are jobs of a batch system, which one can leave
+	leaves  bool // trials go on when one leaves them
 	steps   chan session.Stop
 	say     func(string)
 	first   os.Signal // that stopped the study, or byStop; nil if nothing did
@@ -72,11 +64,12 @@ type stopper struct {
 
 // newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP until
 // its stop is called. A signal that was ignored when lbotune began, as under nohup,
-// stays ignored. Where trials are jobs of a batch system, all but repeated Ctrl-C and
+// stays ignored. Where trials go on by themselves, all but repeated Ctrl-C and
 // Ctrl-\ leaves them.
-func newStopper(g *global, say func(string), batch bool) *stopper {
+func newStopper(g *global, say func(string), l *launcher) *stopper {
+	_, leaves := l.Rejoiner.(runner.Canceller)
 	g.trialsRun.Store(true)
-	s := &stopper{batch: batch, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
+	s := &stopper{leaves: leaves, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
 	for _, sig := range []os.Signal{sigInterrupt, sigQuit, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
@@ -156,7 +149,7 @@ func (s *stopper) listen() {
 			}
 			next = min(step+1, session.StopNow)
 		default:
-			if s.batch {
+			if s.leaves {
 				next = session.StopHere
 			}
 		}
@@ -164,7 +157,7 @@ func (s *stopper) listen() {
 			continue
 		}
 		step, leave = next, nil
-		if s.batch && step == session.StopAsking {
+		if s.leaves && step == session.StopAsking {
 			leave = time.After(leavePause)
 			s.say(leaving)
 			s.steps <- step
@@ -208,5 +201,5 @@ func interrupted(sig os.Signal, err error) error {
 	if sig == nil || !errors.Is(err, session.ErrStopped) {
 		return err
 	}
-	return &signalError{sig, fmt.Errorf("%w (%v)", err, sig)}
+	return &marked{fmt.Errorf("%w (%v)", err, sig), signalled{sig}}
 }

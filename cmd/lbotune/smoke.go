@@ -55,7 +55,7 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
-	if isA[*signalError](runErr) {
+	if isA[signalled](runErr) {
 		return errors.Join(runErr, door.RemoveAll(dir))
 	}
 	if failed >= 0 || runErr != nil {
@@ -78,7 +78,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		return nil, "", err
 	}
 	where := ""
-	if batch(cfg) {
+	if _, elsewhere := can[runner.Locator](cfg, ""); elsewhere {
 		where = base // which the nodes see
 	}
 	dir, err = os.MkdirTemp(where, "lbotune-smoke-")
@@ -120,7 +120,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	}
 	one.Run.Workers = min(one.Run.SlotCount(), trials)
 	var l launcher
-	if err := l.choose(&one, dir); err != nil {
+	if err := l.choose(&one, study.Layout(dir)); err != nil {
 		return nil, dir, err
 	}
 	log, closeLog, err := g.logger(dir)
@@ -138,7 +138,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		}
 	}
 	fmt.Fprintln(g.err, doing)
-	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, batch(cfg))
+	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, &l)
 	runErr := s.Run(ctx, stop.steps)
 	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
 	if err := s.Close(); err != nil {
@@ -159,7 +159,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	log, err := door.OpenFile(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName), os.O_RDONLY)
+	log, err := s.Layout().Output(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))()
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if err := errors.Join(listCandidates(g, log), door.RemoveAll(dir)); err != nil {
 		return err
 	}
-	return &hinted{usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`}
+	return hinted(usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`)
 }
 
 // smokeFailed says what went wrong and quotes the output of the first trial that
@@ -188,8 +188,8 @@ func smokeFailed(s *session.Study, failed int, err error) error {
 		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), dir, &s.State().Config)
-	return &hinted{&noValue{err}, "all of its output is in " + dir}
+	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), s.Layout(), dir, &s.State().Config)
+	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
 }
 
 func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,10 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -81,60 +79,21 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 		return err
 	}
 	if g.json {
-		elapsed, left := timesOf(st, held)
 		var volumes []float64
 		if st.Config.Several() {
 			volumes = st.Hypervolumes()
 		}
-		return printJSON(g.out, statusJSON{newSummaryJSON(st, l), held, elapsed.Seconds(), left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
-			unfinished(st), volumes, st.Sessions, st.Began, st.Updated})
+		f := report.FiguresOf(st, held)
+		return printJSON(g.out, statusJSON{newSummaryJSON(st, l, f), held, f.Elapsed.Seconds(), f.Left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
+			f.Unfinished, volumes, st.Sessions, st.Began, st.Updated})
 	}
 	_, err = fmt.Fprint(g.out, headText(st, l, held)+standingText(st, l, held, len(st.Trials))+notesText(st))
 	return err
 }
 
-// timesOf are how long a study has run, and of a running one how long it will take, 0 if
-// nothing is known.
-func timesOf(st *study.State, held bool) (elapsed, left time.Duration) {
-	if elapsed = st.Elapsed; held {
-		elapsed += max(time.Since(st.Updated), 0)
-		left = timeLeft(st.Config.Budget, len(st.Order), elapsed)
-	}
-	return elapsed, left
-}
-
-// timeLeft estimates how long a study will take in which so many trials have finished in
-// the time spent, 0 if nothing is known.
-func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
-	var left time.Duration
-	if b.Trials > finished && finished > 0 {
-		left = time.Duration(float64(spent) / float64(finished) * float64(b.Trials-finished))
-	}
-	if b.Time > 0 {
-		byTime := max(time.Duration(b.Time)-spent, 0)
-		left = min(cmp.Or(left, byTime), byTime)
-	}
-	return left
-}
-
-func unfinished(st *study.State) []int {
-	out := []int{}
-	for _, t := range st.Pending() {
-		out = append(out, t.Number)
-	}
-	return out
-}
-
-// rows are lines of a name and what is to be said under it.
-type rows struct{ strings.Builder }
-
-func (s *rows) add(name, format string, args ...any) {
-	fmt.Fprintf(s, "%-10s %s\n", name, fmt.Sprintf(format, args...))
-}
-
 // headText says which study it is, and whether it goes on.
 func headText(st *study.State, l study.Layout, held bool) string {
-	var s rows
+	s := rows{width: 10}
 	s.add("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
 	s.add("state", "%s", oneLine(resting(st, l, held)))
 	return s.String()
@@ -142,7 +101,7 @@ func headText(st *study.State, l study.Layout, held bool) string {
 
 // notesText has the remarks about a study.
 func notesText(st *study.State) string {
-	var s rows
+	s := rows{width: 10}
 	for _, n := range st.Notes {
 		about := ""
 		if n.Trial > 0 {
@@ -156,33 +115,33 @@ func notesText(st *study.State) string {
 // standingText says how far a study is, how good its best value is, and what runs: of that no
 // more than most trials.
 func standingText(st *study.State, l study.Layout, held bool, most int) string {
-	pending, attempts, failures := unfinished(st), attemptsUnderWay(st, l, held, most), st.Failures()
-	elapsed, left := timesOf(st, held)
-	var s rows
-	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", len(st.Order),
-		st.Count(optimizer.Succeeded), st.Count(optimizer.Failed), st.Count(optimizer.Pruned))
-	if n := excluded(st); n > 0 {
-		s.add("", "%d of them excluded", n)
+	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
+	s := rows{width: 10}
+	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
+	if f.Excluded > 0 {
+		s.add("", "%d of them excluded", f.Excluded)
 	}
-	if n := st.Infeasible(); n > 0 {
-		s.add("", "%d of them over a limit", n)
+	if f.Infeasible > 0 {
+		s.add("", "%d of them over a limit", f.Infeasible)
 	}
-	for _, f := range failures[:min(len(failures), 3)] {
-		s.add("", "%d failed: %s", len(f.Trials), shortened(oneLine(f.Reason), 100))
+	for _, why := range failures[:min(len(failures), 3)] {
+		s.add("", "%d failed: %s", len(why.Trials), shortened(oneLine(why.Reason), 100))
 	}
-	if n := len(attempts); n < most && len(pending) > n || !held && len(pending) > 0 {
-		s.add("", "%d unfinished: %s", len(pending), strings.Trim(fmt.Sprint(pending), "[]"))
+	if n, pending := len(attempts), len(f.Unfinished); n < most && pending > n || !held && pending > 0 {
+		s.add("", "%d unfinished: %s", pending, strings.Trim(fmt.Sprint(f.Unfinished), "[]"))
 	}
-	if b := st.Best(); b != nil && st.Config.Several() {
-		s.add("front", "%s, hypervolume %s", count(len(st.Front()), "trial"), short(st.Hypervolume()))
-		if broken := st.Config.Broken(st.Means(b)); len(broken) > 0 {
+	switch several := st.Config.Several(); {
+	case f.Best == nil:
+	case several:
+		s.add("front", "%s, hypervolume %s", count(len(f.Front), "trial"), short(f.Hypervolume))
+		if !f.Feasible {
 			s.add("", "no trial holds every limit")
 		}
-	} else if b != nil {
-		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), bestValue(st, b), b.Number)
-		s.add("", "%s", shortValues(b.Values))
-		if broken := st.Config.Broken(st.Means(b)); len(broken) > 0 {
-			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(broken, "; ")))
+	default:
+		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), f.BestText(), f.Best.Number)
+		s.add("", "%s", shortValues(f.Best.Values))
+		if !f.Feasible {
+			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(f.Broken, "; ")))
 		}
 	}
 	if why := st.Unsafe(); why != "" && (st.Closed == nil || st.Closed.Why != study.EndUnsafe) {
@@ -192,10 +151,10 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 		s.add("notice", "%s", oneLine(text))
 	}
 	remains := ""
-	if left > 0 {
-		remains = fmt.Sprintf(", about %s left", seconds(left))
+	if f.Left > 0 {
+		remains = fmt.Sprintf(", about %s left", seconds(f.Left))
 	}
-	s.add("time", "%s%s in %s, last record %s", took(elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
+	s.add("time", "%s%s in %s, last record %s", took(f.Elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
 	for i, a := range attempts {
 		s.add([]string{"running", ""}[min(i, 1)], "%s", a.line())
 	}
@@ -218,7 +177,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		at := t.Attempts[n-1]
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		pid, ended, err := runner.Look(l.Attempt(id))
-		job, alive := slurm.Where(l.Attempt(id))
+		job, alive := where(&st.Config, l, id)
 		here := job == "" && at.Host == host && pid != 0 && syscall.Kill(pid, 0) == nil
 		if !held && (err != nil || ended || !alive && !here) {
 			continue
@@ -261,33 +220,19 @@ func (a attemptJSON) line() string {
 	return text
 }
 
-// excluded counts the trials that were taken out.
-func excluded(st *study.State) int {
-	n := 0
-	for _, t := range st.Trials {
-		if t.Excluded {
-			n++
-		}
-	}
-	return n
-}
-
 // resting is where a study stands, with what its jobs do while no lbotune works on it.
 func resting(st *study.State, l study.Layout, held bool) string {
-	switch {
-	case held, st.Closed != nil:
+	if held || st.Closed != nil {
 		return st.Standing(held)
-	case !batch(&st.Config):
-		return st.Standing(held) + "; run or resume continues from here"
 	}
-	if r, err := relay(&st.Config, l); err == nil {
+	if r, err := relay(&st.Config, l); err == nil && r != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if waiting, working, err := r.Jobs(ctx); err == nil && waiting+working > 0 {
 			return "detached; its job is in the queue"
 		}
 	}
-	if left(st, l) > 0 {
+	if len(left(st, l)) > 0 {
 		return "stopped, but its jobs go on; run or resume continues from here, stop cancels them"
 	}
 	return st.Standing(held) + "; run or resume continues from here"

@@ -106,7 +106,7 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 		return c, err
 	}
 	if _, err := st.Event(r); err != nil {
-		return c, &usageError{err}
+		return c, usage(err)
 	}
 	if r, err = r.Submit(l); err != nil {
 		return c, err
@@ -120,7 +120,7 @@ func asRefusal(err error) error {
 	if isA[*journal.WriteError](err) {
 		return err
 	}
-	return &usageError{err}
+	return usage(err)
 }
 
 const (
@@ -144,8 +144,8 @@ func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (*study.S
 			continue
 		}
 		if time.Since(begun) > answerPatience {
-			return nil, &hinted{fmt.Errorf("the lbotune that works on the study has not answered for %v: %w", answerPatience, silent{journal.ErrLocked}),
-				"the request stays in " + l.Requests() + ", and it or the next run takes it"}
+			return nil, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
+				"the request stays in "+l.Requests()+", and it or the next run takes it")
 		}
 		select {
 		case <-ctx.Done():
@@ -168,17 +168,17 @@ func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (*study.S
 
 // adjustment are the flags that change a study's budget and workers.
 type adjustment struct {
-	workers int
+	workers workersValue
 	trials  int
-	time    time.Duration
+	time    study.Duration
 	changed func(flag string) bool
 }
 
 func (a *adjustment) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVarP(&a.workers, "workers", "w", 0, "run `N` trials at a time")
+	f.VarP(&a.workers, "workers", "w", "run `N` trials at a time; with auto, one for each slot or two processors")
 	f.IntVarP(&a.trials, "trials", "n", 0, "finish `N` trials in all")
-	f.DurationVar(&a.time, "time", 0, "start no more trials once the study has run for `DURATION` in all")
+	durationFlag(f, &a.time, "time", "start no more trials once the study has run for `DURATION` in all")
 	a.changed = f.Changed
 }
 
@@ -190,7 +190,7 @@ func (a *adjustment) given() bool {
 // check refuses values that make no sense.
 func (a *adjustment) check() error {
 	switch {
-	case a.changed("workers") && a.workers < 1:
+	case a.changed("workers") && a.workers < 1 && a.workers != autoWorkers:
 		return usagef("--workers: found %d; want at least 1", a.workers)
 	case a.changed("trials") && a.trials < 1:
 		return usagef("--trials: found %d; want at least 1", a.trials)
@@ -202,8 +202,11 @@ func (a *adjustment) check() error {
 
 // adjust asks for the adjustment of the study that arg names.
 func (a *adjustment) adjust(ctx context.Context, g *global, arg string) error {
+	if a.workers == autoWorkers {
+		return usagef("--workers: found auto, but the study may run on another machine; want a whole number")
+	}
 	return steer(ctx, g, nil, arg, func(*study.State) (study.Request, error) {
-		return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: study.Duration(a.time), Workers: a.workers}, a.check()
+		return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: a.time, Workers: int(a.workers)}, a.check()
 	})
 }
 
@@ -232,7 +235,7 @@ on with it, while run takes what its spec and its flags say.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !a.given() {
-				return &hinted{usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]"}
+				return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")
 			}
 			return a.adjust(cmd.Context(), g, args[0])
 		},

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/runner/slurm"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -22,8 +22,9 @@ const stopPatience = time.Minute
 
 func newStop(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop STUDY",
-		Short: "End a running study from anywhere",
+		Use:     "stop STUDY",
+		Aliases: []string{"kill"},
+		Short:   "End a running study from anywhere",
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. The job of a detached study is removed,
 and jobs of trials that an earlier lbotune left behind are cancelled. Nothing is lost:
@@ -40,7 +41,7 @@ run and resume continue from there.`,
 }
 
 func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) error {
-	if err := session.CheckOwner(l, hclog.NewNullLogger()); err != nil {
+	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	if err := askToStop(l); err != nil {
@@ -51,11 +52,11 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		return nil
 	}
 	works := func() (bool, error) { return journal.InUse(l.Journal()) }
-	if batch(&st.Config) {
-		r, err := relay(&st.Config, l)
-		if err != nil {
-			return err
-		}
+	r, err := relay(&st.Config, l)
+	if err != nil {
+		return err
+	}
+	if r != nil {
 		if err := r.End(ctx); err != nil {
 			return fmt.Errorf("remove the study's job: %w", err)
 		}
@@ -80,8 +81,8 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 			fmt.Fprintln(g.err, "waiting for lbotune to end its trials")
 		}
 		if time.Now().After(deadline) {
-			return &hinted{fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
-				"it has been asked to stop, and will; a process that hangs must be killed where it runs"}
+			return hinted(fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
+				"it has been asked to stop, and will; a process that hangs must be killed where it runs")
 		}
 		time.Sleep(stopLook)
 	}
@@ -116,7 +117,7 @@ func askToStop(l study.Layout) error {
 	case errors.Is(err, os.ErrExist) && stopAsked(l):
 		return nil
 	case errors.Is(err, os.ErrExist):
-		return &usageError{fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest())}
+		return usage(fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest()))
 	}
 	if err != nil {
 		return fmt.Errorf("ask the study to stop: %w", err)
@@ -126,22 +127,21 @@ func askToStop(l study.Layout) error {
 
 // cancelLeft cancels the jobs of trials that an lbotune that has gone has left.
 func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, err error) {
-	if !batch(&st.Config) {
-		return 0, nil
-	}
-	if st, _, err = study.Load(string(l)); err != nil { // as it has been left
+	var of launcher
+	if err := of.choose(&st.Config, l); err != nil {
 		return 0, err
 	}
-	for _, t := range st.Pending() {
-		did, e := slurm.Cancel(ctx, l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
-		if did {
-			n++
+	if c, ok := of.Rejoiner.(runner.Canceller); ok {
+		if st, _, err = study.Load(string(l)); err != nil { // as it has been left
+			return 0, err
 		}
-		err = errors.Join(err, e)
+		for _, dir := range left(st, l) {
+			did, e := c.Cancel(ctx, dir)
+			if did {
+				n++
+			}
+			err = errors.Join(err, e)
+		}
 	}
-	var left launcher
-	if e := left.choose(&st.Config, string(l)); e != nil {
-		return n, errors.Join(err, e)
-	}
-	return n, errors.Join(err, left.release(ctx))
+	return n, errors.Join(err, of.release(ctx))
 }

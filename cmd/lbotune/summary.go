@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -64,24 +63,22 @@ type confirmedJSON struct {
 	Feasible *bool `json:"feasible,omitempty"`
 }
 
-func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
+func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJSON {
 	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: st.Config.Objective().Name,
-		Direction: string(st.Config.Objective().Direction), Proposed: len(st.Trials), Finished: len(st.Order),
-		Succeeded: st.Count(optimizer.Succeeded), Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned),
-		Infeasible: st.Infeasible(), Seconds: st.Elapsed.Seconds()}
+		Direction: string(st.Config.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(), Holds: f.Holds}
 	if st.Closed != nil {
-		out.Ended, out.Why, out.Holds = string(st.Closed.Why), st.Closed.Detail, st.Closed.Holds
+		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
-	if b := st.Best(); b != nil {
-		t := newTrialJSON(st, l, b)
+	if f.Best != nil {
+		t := newTrialJSON(st, l, f.Best)
 		out.Best = &t
 	}
 	if st.Config.Several() {
-		for _, t := range st.Front() {
+		for _, t := range f.Front {
 			out.Front = append(out.Front, newTrialJSON(st, l, t))
 		}
-		volume := st.Hypervolume()
-		out.Hypervolume = &volume
+		out.Hypervolume = &f.Hypervolume
 	}
 	out.Recommended, out.Remarks = recommended(st), st.Remarks()
 	cs := st.Confirmations()
@@ -102,32 +99,32 @@ func newSummaryJSON(st *study.State, l study.Layout) summaryJSON {
 // summarize prints the result of a study, of which ran trials have finished just now; nil
 // where nothing was to be run.
 func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
+	f := report.FiguresOf(st, false)
 	if g.json {
-		out := newSummaryJSON(st, l)
+		out := newSummaryJSON(st, l, f)
 		out.Ran = ran
 		return printJSON(g.out, out)
 	}
-	b := st.Best()
-	if b == nil {
-		_, err := fmt.Fprintf(g.out, "no trial succeeded: %s\n", tally(st))
+	if f.Best == nil {
+		_, err := fmt.Fprintf(g.out, "no trial succeeded: %s\n", tally(f))
 		return err
 	}
 	if st.Config.Several() {
-		return summarizeFront(g, st, l)
+		return summarizeFront(g, st, l, f)
 	}
-	return describeBest(g, st, l, b)
+	return describeBest(g, st, l, f)
 }
 
 // closing says of a study that has just ended what it was worth: what was gained over
 // today's values and over the first design, how well the slots were used, which parameters
 // matter, what the bounds have ruled out, and what to look at next.
 func closing(ctx context.Context, st *study.State, l study.Layout) []string {
-	b := st.Best()
+	f := report.FiguresOf(st, false)
+	b := f.Best
 	if b == nil || st.Closed == nil || len(st.Order) < 5 {
 		return nil
 	}
 	var today, first *study.Trial
-	var bounds *optimizer.LipschitzNote
 	designed, busy := 0, time.Duration(0)
 	for _, t := range st.Trials {
 		switch t.Origin {
@@ -139,7 +136,6 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 				first = t
 			}
 		}
-		bounds = cmp.Or(t.Note.Lipschitz, bounds)
 		for _, a := range t.Attempts {
 			if !a.Started.IsZero() && a.Ended.After(a.Started) {
 				busy += a.Ended.Sub(a.Started)
@@ -159,7 +155,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 		designed = min(designed, len(all))
 		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
 	} else if len(from) > 0 {
-		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(st.Config.Objective().Name), bestValue(st, b), strings.Join(from, " and ")))
+		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and ")))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
 		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
@@ -171,8 +167,8 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 	for _, text := range st.Remarks() {
 		out = append(out, "notice:  "+oneLine(text))
 	}
-	if bounds != nil && bounds.Excluded > 0 {
-		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*bounds.Excluded))
+	if f.Bounds != nil && f.Bounds.Excluded > 0 {
+		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*f.Bounds.Excluded))
 	}
 	return append(out, fmt.Sprintf("next:    lbotune report %s draws all that is known", shell.Word(oneLine(string(l)))))
 }
@@ -206,16 +202,17 @@ func matters(ctx context.Context, st *study.State) string {
 }
 
 // describeBest prints one trial as the result of a study.
-func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) error {
+func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) error {
 	var s strings.Builder
-	if !st.Feasible(b) {
+	b := f.Best
+	if !f.Feasible {
 		s.WriteString("no trial holds every limit; this one breaks them least:\n")
 	}
 	best := "best"
 	if st.Config.Several() {
 		best = "preferred"
 	}
-	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), bestValue(st, b), b.Number, tally(st))
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), f.BestText(), b.Number, tally(f))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
@@ -224,10 +221,12 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 	if side := sideMetrics(&st.Config, &means, short); len(side) > 0 {
 		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
 	}
-	if broken := st.Config.Broken(means.Metrics); len(broken) > 0 {
-		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(broken, "; ")))
+	if len(f.Broken) > 0 {
+		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(f.Broken, "; ")))
 	}
-	describeDoubt(&s, st, b)
+	if f.Holds != nil {
+		describeDoubt(&s, *f.Holds, st.Closed.Doubtful)
+	}
 	describeConfirmed(&s, st)
 	describeRecommended(&s, st, l)
 	if !b.Hand {
@@ -240,12 +239,9 @@ func describeBest(g *global, st *study.State, l study.Layout, b *study.Trial) er
 
 // describeDoubt says how likely the best trial holds the limits where their metrics are noisy,
 // and which trials do so by luck.
-func describeDoubt(s *strings.Builder, st *study.State, b *study.Trial) {
-	if st.Closed == nil || st.Closed.Holds == nil || len(b.Confirms) > 1 {
-		return
-	}
-	fmt.Fprintf(s, "limits:  held with a probability of %s without their noise", percent(*st.Closed.Holds))
-	if n := len(st.Closed.Doubtful); n > 0 {
+func describeDoubt(s *strings.Builder, holds float64, doubtful []int) {
+	fmt.Fprintf(s, "limits:  held with a probability of %s without their noise", percent(holds))
+	if n := len(doubtful); n > 0 {
 		fmt.Fprintf(s, "; %s held by values that are likely luck", count(n, "trial"))
 	}
 	s.WriteString("; confirm in [run] settles it\n")
@@ -253,15 +249,6 @@ func describeDoubt(s *strings.Builder, st *study.State, b *study.Trial) {
 
 // percent is a probability for people: no more certain than it is.
 func percent(p float64) string { return fmt.Sprintf("%.0f %%", math.Min(math.Max(100*p, 1), 99)) }
-
-// bestValue is the value of the best trial: what its repeats say, if it has some that the
-// choice did not depend on.
-func bestValue(st *study.State, b *study.Trial) string {
-	if cs := st.Confirmations(); len(cs) > 0 && cs[0].Trial == b && !st.Config.Several() {
-		return short(cs[0].Mean) + " ± " + short(cs[0].Margin)
-	}
-	return short(b.Value)
-}
 
 // valueLines are the values of a trial, one a line, with their equals signs aligned.
 func valueLines(values spaces.Values) []string {
@@ -319,26 +306,19 @@ func recommended(st *study.State) *study.Recommended {
 		return nil
 	}
 	r := st.Closed.Recommended
-	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial > len(st.Trials) {
+	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial < 1 || r.Trial > len(st.Trials) {
 		return nil
 	}
 	return r
 }
 
 // tally says how the trials of a study ended.
-func tally(st *study.State) string {
-	text := count(len(st.Trials), "trial")
-	if n := len(st.Pending()); n > 0 {
-		text += fmt.Sprintf(", %d unfinished", n)
-	}
-	if n := st.Count(optimizer.Failed); n > 0 {
-		text += fmt.Sprintf(", %d failed", n)
-	}
-	if n := st.Infeasible(); n > 0 {
-		text += fmt.Sprintf(", %d over a limit", n)
-	}
-	if n := st.Count(optimizer.Pruned); n > 0 {
-		text += fmt.Sprintf(", %d stopped early", n)
+func tally(f report.Figures) string {
+	text := count(f.Proposed, "trial")
+	for i, n := range []int{len(f.Unfinished), f.Failed, f.Infeasible, f.Pruned} {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %s", n, []string{"unfinished", "failed", "over a limit", "stopped early"}[i])
+		}
 	}
 	return text
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
-	"math"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -39,13 +41,8 @@ func shortened(s string, most int) string {
 	return s
 }
 
-// short is a number as people compare it: six significant digits.
-func short(x float64) string {
-	if a := math.Abs(x); a >= 1e6 && a < 1e15 && x == math.Trunc(x) {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
-}
+// short is a number as people compare it.
+func short(x float64) string { return report.Short(x) }
 
 // shortValue is a parameter's value as people compare it; show, best and --json
 // print it exactly.
@@ -77,18 +74,8 @@ func shortValues(vs spaces.Values) string {
 // exact is a number that reads back as the same float64.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// took writes a duration with the precision that people care for.
-func took(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
+// took is a duration as people compare it.
+func took(d time.Duration) string { return report.Took(d) }
 
 // seconds is took for times that change while one looks: in whole seconds.
 func seconds(d time.Duration) string {
@@ -104,4 +91,34 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// rows are lines of a name, in so many columns, and what is to be said under it.
+type rows struct {
+	strings.Builder
+	width int
+}
+
+func (s *rows) add(name, format string, args ...any) {
+	fmt.Fprintf(s, "%-*s %s\n", s.width, name, fmt.Sprintf(format, args...))
+}
+
+// printTable aligns columns.
+func printTable(w io.Writer, rows [][]string) error {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var s strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", width[i], cell)
+		}
+		s.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := fmt.Fprint(w, s.String())
+	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -55,7 +56,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	if t.Done() {
 		out.Finished = &t.Finished
 		if t.Status != optimizer.Failed {
-			if t.HasValue() {
+			if t.HasValue() && !math.IsInf(t.Value, 0) {
 				out.Value = &t.Value
 			}
 			out.Metrics = metricsJSON(&st.Config, t)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -136,10 +134,7 @@ func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
 		return ""
 	}
 	dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	text, err := runner.ReadTail(filepath.Join(dir, runner.StderrName), 4<<10)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimSpace(session.SecretsOf(c).Hide(text)), "\n")
+	_, text := endOfOutput(l, dir, c, runner.StderrName)
+	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return shortened(oneLine(strings.TrimSpace(lines[len(lines)-1])), 120)
 }

@@ -3,18 +3,15 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -123,26 +120,6 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	return printTable(g.out, rows)
 }
 
-// printTable aligns columns.
-func printTable(w io.Writer, rows [][]string) error {
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	var s strings.Builder
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			line += fmt.Sprintf("%-*s  ", width[i], cell)
-		}
-		s.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := fmt.Fprint(w, s.String())
-	return err
-}
-
 func newShow(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show STUDY N",
@@ -190,19 +167,16 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	if g.json {
 		return printJSON(g.out, shownJSON{j, t.Measurements})
 	}
-	var s strings.Builder
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(&s, "%-9s %s\n", name, fmt.Sprintf(format, args...))
-	}
-	row("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
-	row("status", "%s", st.StandingOf(t))
+	s := rows{width: 9}
+	s.add("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
+	s.add("status", "%s", st.StandingOf(t))
 	for _, broken := range j.Broken {
-		row("limit", "%s", oneLine(broken))
+		s.add("limit", "%s", oneLine(broken))
 	}
 	if t.Failure != nil {
-		row("reason", "%s", oneLine(t.Failure.Text))
+		s.add("reason", "%s", oneLine(t.Failure.Text))
 		if words := lastWords(l, &st.Config, t); words != "" {
-			row("stderr", "%s", words)
+			s.add("stderr", "%s", words)
 		}
 	}
 	if j.Value != nil {
@@ -210,35 +184,35 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		if run := st.Config.Run; len(t.Repeats) > 0 {
 			of = fmt.Sprintf(", the %s of %d runs", cmp.Or(run.Combine, "mean"), len(t.Repeats)+1)
 		}
-		row("value", "%s = %s%s", oneLine(st.Config.Objective().Name), exact(*j.Value), of)
+		s.add("value", "%s = %s%s", oneLine(st.Config.Objective().Name), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
 		for i, line := range sideMetrics(&st.Config, t, exact) {
-			row([]string{"metrics", ""}[min(i, 1)], "%s", line)
+			s.add([]string{"metrics", ""}[min(i, 1)], "%s", line)
 		}
 	}
 	for i, line := range valueLines(t.Values) {
-		row([]string{"params", ""}[min(i, 1)], "%s", line)
+		s.add([]string{"params", ""}[min(i, 1)], "%s", line)
 	}
 	if n := len(t.Measurements); n > 0 {
-		row("course", "%s, the last at step %s", count(n, "measurement"), short(t.Measurements[n-1].Step))
+		s.add("course", "%s, the last at step %s", count(n, "measurement"), short(t.Measurements[n-1].Step))
 	}
-	row("origin", "%s", originOf(t))
+	s.add("origin", "%s", originOf(t))
 	if t.Continues > 0 {
-		row("continues", "trial %d", t.Continues)
+		s.add("continues", "trial %d", t.Continues)
 	}
 	if t.Done() {
-		row("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
+		s.add("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
 	}
-	row("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
-	row("attempts", "%d", max(t.Attempt, len(t.Attempts)))
+	s.add("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
+	s.add("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
-		job, _ := slurm.Where(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: a.Number}))
-		row("", "%s", attemptLine(a, job))
+		job, _ := where(&st.Config, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
+		s.add("", "%s", attemptLine(a, job))
 	}
-	row("command", "%s", printable(j.Command))
+	s.add("command", "%s", printable(j.Command))
 	if j.Output != "" {
-		row("output", "%s", oneLine(j.Output))
+		s.add("output", "%s", oneLine(j.Output))
 	}
 	_, err := fmt.Fprint(g.out, s.String())
 	return err
@@ -246,7 +220,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 
 // originOf says which rule made a trial, and why.
 func originOf(t *study.Trial) string {
-	origin, why := string(t.Origin), oneLine(t.Note.Why)
+	origin, why := oneLine(string(t.Origin)), oneLine(t.Note.Why)
 	switch {
 	case why == "":
 		return origin

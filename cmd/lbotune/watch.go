@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
@@ -30,7 +31,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	}
 	l := study.LayoutOf(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = g.terminal(); return columns, rows - 1 }}
-	err = study.Watch(ctx, dir, func(st *study.State) error {
+	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
 		held, err := journal.InUse(l.Journal())
 		if err != nil {
 			return err
@@ -140,12 +141,12 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 		full, empty, levels = "#", ".", []rune("_.-:=+*#")
 	}
 	width := min(max(cmp.Or(columns, 80)/2, 20), 80)
-	var s rows
+	s := rows{width: 10}
 	b, share, of := st.Config.Budget, 0.0, ""
 	if b.Trials > 0 {
 		share, of = min(float64(len(st.Order))/float64(b.Trials), 1), count(b.Trials, "trial")
 	}
-	if elapsed, _ := timesOf(st, held); b.Time > 0 && float64(elapsed)/float64(b.Time) >= share {
+	if elapsed := report.FiguresOf(st, held).Elapsed; b.Time > 0 && float64(elapsed)/float64(b.Time) >= share {
 		share, of = min(float64(elapsed)/float64(b.Time), 1), took(time.Duration(b.Time))
 	}
 	if of != "" {

@@ -32,10 +32,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.Float64Var(&c.Rate, "lr", 0.002, "learning rate")
 	flags.Float64Var(&c.L2, "l2", 1e-4, "strength of the ℓ2 penalty")
 	flags.IntVar(&c.Epochs, "epochs", 5, "passes over the training images")
-	flags.IntVar(&c.Batch, "batch", logreg.DefaultBatch, "images for one gradient step")
 	flags.Uint64Var(&c.Seed, "seed", 1, "order of the images in each pass")
-	data := flags.String("data", "", "`directory` with the MNIST files (default: draw digits)")
-	n := flags.Int("n", 0, fmt.Sprintf("images to use (default: all of MNIST, or %d drawn digits)", logreg.DefaultDrawn))
+	data := flags.String("data", logreg.DrawnData, "`directory` with the four files of MNIST or of a set like it, or drawn")
+	n := flags.Int("n", 0, fmt.Sprintf("images to use (default: all, or %d drawn digits)", logreg.DefaultDrawn))
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -46,29 +45,20 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("--n=%d: give a number of images", *n)
 	}
 
-	set, err := load(*data, *n)
+	set, err := logreg.Load(*data, *n)
 	if err != nil {
 		return err
 	}
 	train, test := set.Split(*n)
 	fmt.Fprintf(stdout, "%d images to train on, %d to test on\n", train.Len(), test.Len())
-	last, err := logreg.Train(train, test, c, func(r logreg.Report) {
-		fmt.Fprintf(stdout, "epoch=%d train_loss=%.6f test_loss=%.6f accuracy=%.4f\n",
+	last, err := logreg.Train(train, test, c, func(r logreg.Report) error {
+		_, err := fmt.Fprintf(stdout, "epoch=%d train_loss=%.6f test_loss=%.6f accuracy=%.4f\n",
 			r.Epoch, r.TrainLoss, r.TestLoss, r.Accuracy)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(stdout, "test_loss=%.6f accuracy=%.4f\n", last.TestLoss, last.Accuracy)
 	return err
-}
-
-func load(dir string, n int) (*logreg.Set, error) {
-	if dir != "" {
-		return logreg.ReadIDX(dir)
-	}
-	if n == 0 {
-		n = logreg.DefaultDrawn
-	}
-	return logreg.Drawn(n), nil
 }

@@ -37,12 +37,12 @@ var errLink = &Refusal{"it is a symbolic link, which is not followed", unix.ELOO
 type Dir struct {
 	file  *os.File
 	on    mount
-	links []string // what in it may be a link to a directory
+	links []string // patterns of what in it may be a link to a directory
 }
 
-// Open opens the directory at path, which may be a link. Those of the given names in it may be
-// links to directories too, if they and what they lead to belong to its owner, to this user or
-// to root.
+// Open opens the directory at path, which may be a link. What in it matches one of the patterns
+// may be a link to a directory too, if it and what it leads to belong to the owner of the
+// directory that it lies in, to this user or to root.
 func Open(path string, links ...string) (*Dir, error) {
 	return open(unix.AT_FDCWD, path, path, 0, links)
 }
@@ -85,8 +85,8 @@ func (d *Dir) Sync() error {
 // Dir opens a directory in it.
 func (d *Dir) Dir(name string) (sub *Dir, err error) {
 	err = d.at("open", name, func(dir int, last string) error {
-		if fd(d.file) == dir && slices.Contains(d.links, last) {
-			got, err := d.follow(last)
+		if d.mayLink(name) {
+			got, err := follow(dir, last)
 			if err != nil {
 				return err
 			}
@@ -284,8 +284,8 @@ func (d *Dir) at(op, name string, do func(dir int, last string) error) error {
 	dir, err := fd(d.file), error(nil)
 	for i, part := range parts[:len(parts)-1] {
 		next := 0
-		if i == 0 && slices.Contains(d.links, part) {
-			next, err = d.follow(part)
+		if d.mayLink(filepath.Join(parts[:i+1]...)) {
+			next, err = follow(dir, part)
 		} else {
 			next, err = openDir(dir, part, unix.O_NOFOLLOW)
 		}
@@ -308,14 +308,22 @@ func (d *Dir) at(op, name string, do func(dir int, last string) error) error {
 	return err
 }
 
-// follow opens a directory in this one that may be a link.
-func (d *Dir) follow(name string) (int, error) {
+// mayLink reports whether what is called name may be a link.
+func (d *Dir) mayLink(name string) bool {
+	return slices.ContainsFunc(d.links, func(pattern string) bool {
+		is, _ := filepath.Match(pattern, filepath.Clean(name))
+		return is
+	})
+}
+
+// follow opens a directory in another one that may be a link.
+func follow(dir int, name string) (int, error) {
 	var own, link, to unix.Stat_t
-	got, err := openDir(fd(d.file), name, 0)
+	got, err := openDir(dir, name, 0)
 	if err != nil {
 		return -1, err
 	}
-	err = errors.Join(unix.Fstat(fd(d.file), &own), unix.Fstatat(fd(d.file), name, &link, unix.AT_SYMLINK_NOFOLLOW), unix.Fstat(got, &to))
+	err = errors.Join(unix.Fstat(dir, &own), unix.Fstatat(dir, name, &link, unix.AT_SYMLINK_NOFOLLOW), unix.Fstat(got, &to))
 	for _, st := range []unix.Stat_t{link, to} {
 		if err == nil && st.Uid != own.Uid && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
 			err = fmt.Errorf("user %d owns it, or what it leads to", st.Uid)

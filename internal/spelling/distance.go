@@ -1,7 +1,11 @@
 // Package spelling tells how far one word is from another.
 package spelling
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Distance counts the insertions, deletions, substitutions and swaps of neighbours,
 // in bytes, that make b of a: the optimal string alignment distance.
@@ -40,4 +44,12 @@ func Nearest(name string, candidates []string) (string, bool) {
 		}
 	}
 	return best, best != ""
+}
+
+// DidYouMean is a hint for a misspelt name, or a list of what is allowed.
+func DidYouMean(name string, candidates []string) string {
+	if c, ok := Nearest(name, candidates); ok {
+		return fmt.Sprintf("did you mean %s?", c)
+	}
+	return "allowed here: " + strings.Join(slices.Sorted(slices.Values(candidates)), ", ")
 }

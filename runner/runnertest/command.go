@@ -88,16 +88,20 @@ func (traits Traits) testCannotExecute(t *testing.T, newLauncher func(*testing.T
 		argv []string
 		code int
 		text string
+		env  []string
 	}{
-		{[]string{"no-such-program-anywhere"}, 127, "no-such-program-anywhere"},
-		{[]string{"exit", "0"}, 127, "exit"}, // a builtin of the shell is no program
-		{[]string{filepath.Join(dir, "absent")}, 127, "absent"},
-		{[]string{plain}, 126, "plain"},
-		{[]string{script}, 127, ""}, // 126 with some shells
-		{[]string{"echo", strings.Repeat("x", 4<<20)}, 126, "longer than the system allows"},
+		{[]string{"no-such-program-anywhere"}, 127, "no-such-program-anywhere", nil},
+		{[]string{"exit", "0"}, 127, "exit", nil}, // a builtin of the shell is no program
+		{[]string{filepath.Join(dir, "absent")}, 127, "absent", nil},
+		{[]string{plain}, 126, "plain", nil},
+		{[]string{script}, 127, "", nil}, // 126 with some shells
+		{[]string{"echo", strings.Repeat("x", 4<<20)}, 126, "longer than the system allows", nil},
+		{[]string{plain}, 126, plain, []string{"odd.name=1"}},
+		{[]string{script}, 127, script, []string{"odd.name=1"}},
 	} {
 		traits.part(t, fmt.Sprint("Code", c.code), func(t *testing.T) {
 			job := argvJob(t, c.argv...)
+			job.Env = c.env
 			exit := launch(t, l, job)
 			if exit.Code != c.code && (c.text != "" || exit.Code != 126) {
 				t.Errorf("%.50q: code %d, want %d", c.argv, exit.Code, c.code)

@@ -1,8 +1,10 @@
 package runnertest
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +91,39 @@ func testHostile(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 				t.Errorf("environment of %s lacks %q", name, kv)
 			}
 		}
+	}
+}
+
+// What a variable holds is on no command line of the machine, and all of it and nothing else arrives.
+func testEnvironmentIsPrivate(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
+	l := newLauncher(t)
+	value := "of-nobody-elses-" + strings.ToLower(rand.Text())
+	script := filepath.Join(t.TempDir(), "script") // which does not say for whom
+	if err := os.WriteFile(script, []byte(`cat /proc/[0-9]*/cmdline; echo; echo its own:; tr '\0' '\n' < /proc/$$/environ; echo open: $(ls /proc/$$/fd)`), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip("no /proc to look at command lines in")
+	}
+	out := func(env ...string) (before string, of []string) {
+		job := argvJob(t, script)
+		job.Env = append([]string{"RUNNERTEST_PLAIN=" + value}, env...)
+		launch(t, l, job)
+		before, own, _ := strings.Cut(strings.TrimSpace(stdout(t, job)), "\nits own:\n")
+		of = strings.Split(own, "\n")
+		return before, slices.DeleteFunc(of, func(kv string) bool { // a job of a cluster has more of its own
+			return strings.HasPrefix(kv, "LBOTUNE_ATTEMPT=") || strings.HasPrefix(kv, "SLURM_")
+		})
+	}
+	_, plain := out()
+	before, all := out("spring.datasource.password="+value, "IFS="+value)
+	if strings.Contains(before, value) {
+		t.Errorf("a command line has the value: %.2000q", before)
+	}
+	odd := slices.DeleteFunc(slices.Clone(all), func(kv string) bool { return slices.Contains(plain, kv) })
+	slices.Sort(odd)
+	if want := []string{"IFS=" + value, "spring.datasource.password=" + value}; !slices.Equal(odd, want) {
+		t.Errorf("besides the others the program has %q; want %q", odd, want)
 	}
 }
 

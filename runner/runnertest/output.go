@@ -27,7 +27,7 @@ func testFlood(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	<-started
 	var heard counter
 	tailed := make(chan error, 1)
-	go func() { tailed <- runner.Tail(context.Background(), path, &heard, ended) }()
+	go func() { tailed <- runner.Tail(context.Background(), runner.At(path), &heard, ended) }()
 	exit := await(t, done)
 	close(ended)
 	if err := <-tailed; err != nil {
@@ -51,7 +51,7 @@ func testFlood(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	if heard.nuls.Load() > 0 {
 		t.Errorf("who followed the output heard %d NUL bytes of a hole", heard.nuls.Load())
 	}
-	end, err := runner.ReadTail(path, 100)
+	end, err := runner.ReadTail(runner.At(path), 100)
 	if err != nil || !strings.HasSuffix(end, "xxx\nloss=2\n") {
 		t.Errorf("the end reads %q, %v", end, err)
 	}

@@ -47,6 +47,7 @@ func Suite(t *testing.T, newLauncher func(t *testing.T) runner.Launcher, traits 
 	}{
 		{"Environment", testEnvironment}, // of this process, which it changes
 		{"Modes", testModes},             // likewise
+		{"EnvironmentIsPrivate", testEnvironmentIsPrivate},
 		{"Exit", traits.testExit},
 		{"Signal", traits.testSignal},
 		{"CannotExecute", traits.testCannotExecute},

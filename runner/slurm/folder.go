@@ -148,9 +148,8 @@ func (f folder) beat() time.Time {
 	return info.Modified
 }
 
-// Where says which job runs the attempt in dir, on which node, and whether it has lately
-// given a sign of life. The job is empty if none has begun it.
-func Where(dir string) (job string, alive bool) {
+// Where implements runner.Locator: it says which job runs the attempt in dir, and on which node.
+func (l *Launcher) Where(dir string) (job string, alive bool) {
 	f, in := folderOf(dir), new(intent)
 	_, _ = f.readJSON(intentName, in)
 	text, _ := f.read(beatName)

@@ -14,8 +14,8 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-// Launcher runs attempts as Slurm jobs. It implements runner.Launcher and runner.Attacher.
-// See the package comment for how.
+// Launcher runs attempts as Slurm jobs. It can all that package runner
+// asks of launchers. See the package comment for how.
 type Launcher struct {
 	Settings Settings
 	// Exec is the command that calls Exec with the folder that follows it. The nodes must
@@ -25,6 +25,8 @@ type Launcher struct {
 	// many attempts there will be at the same time. Both are for Settings.Pilot.
 	Pool    string
 	Workers int
+	// Dir is that of the study, in which a command that is detached runs on, and Cwd where it works.
+	Dir, Cwd string
 	// Log, if not nil, hears of what passes by itself, such as a controller that is away.
 	Log func(message string, err error)
 
@@ -35,10 +37,14 @@ type Launcher struct {
 	pool   *pool
 }
 
-var (
-	_ runner.Launcher = (*Launcher)(nil)
-	_ runner.Attacher = (*Launcher)(nil)
-)
+var _ interface {
+	runner.Rejoiner
+	runner.Previewer
+	runner.Locator
+	runner.Canceller
+	runner.Releaser
+	runner.Detacher
+} = (*Launcher)(nil)
 
 func (l *Launcher) log(message string, err error) {
 	if l.Log != nil {

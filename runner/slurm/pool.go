@@ -180,7 +180,7 @@ func (p *pool) submit(n int, avoid []string) error {
 	p.crew = with
 	p.unwatch[name] = p.launcher.theQueue().watch(name)
 	args := p.launcher.pilotArgs(p.folder, name, n)
-	_, err := sbatch(args, avoid, p.folder.path(scriptName))
+	_, err := sbatch(context.Background(), args, avoid, p.folder.path(scriptName))
 	p.since = time.Now()
 	if err == nil {
 		p.tryPause = 0
@@ -212,7 +212,7 @@ func (p *pool) output(j queued) string {
 // nothing to do end, and those that have nothing to do are not begun.
 func (l *Launcher) Release(ctx context.Context) error {
 	dir, err := filepath.Abs(l.Pool)
-	if err != nil || l.Pool == "" {
+	if err != nil || l.Pool == "" || !l.Settings.Pilot {
 		return err
 	}
 	p, c := folder(dir), crew{}

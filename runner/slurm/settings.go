@@ -1,8 +1,6 @@
 package slurm
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 )
@@ -39,26 +37,8 @@ type Settings struct {
 	Retries int `json:"retries,omitempty"`
 }
 
-// Defaults of Settings.
-const (
-	DefaultPoll    = 30 * time.Second
-	DefaultRetries = 3
-)
-
-// ParseSettings reads what Encode has written.
-func ParseSettings(text []byte) (Settings, error) {
-	var s Settings
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("settings of Slurm: %w", err)
-	}
-	return s, nil
-}
-
-// Encode writes the settings down, for a study that goes on without its spec.
-func (s Settings) Encode() []byte {
-	text, _ := json.Marshal(s) // plain fields: cannot fail
-	return text
-}
+// defaultPoll is Settings.Poll where that is 0.
+const defaultPoll = 30 * time.Second
 
 // args returns the arguments of sbatch that ask for the resources.
 func (s Settings) args() []string {
@@ -95,7 +75,7 @@ func (s Settings) poll() time.Duration {
 	if s.Poll > 0 {
 		return s.Poll
 	}
-	return DefaultPoll
+	return defaultPoll
 }
 
 // beat is the pause between two signs of life of a job.

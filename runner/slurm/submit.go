@@ -24,11 +24,16 @@ func (l *Launcher) script(f folder) string {
 		}
 		s.WriteString("set +e\n")
 	}
-	s.WriteString("exec")
-	for _, word := range append(slices.Clone(l.Exec), string(f)) {
-		s.WriteString(" " + shell.Word(word))
+	return s.String() + execLine(append(slices.Clone(l.Exec), string(f)))
+}
+
+// execLine is a shell's line that runs a command in its own place.
+func execLine(words []string) string {
+	line := "exec"
+	for _, word := range words {
+		line += " " + shell.Word(word)
 	}
-	return s.String() + "\n"
+	return line + "\n"
 }
 
 // args returns the arguments of sbatch for the intent, without the script.
@@ -47,14 +52,14 @@ func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
 // sbatch submits a script, to other nodes than those to avoid unless these are all that
 // there are, and returns the id of its job. Its error passes if trying again may help.
-func sbatch(args, avoid []string, script string) (id string, err error) {
+func sbatch(ctx context.Context, args, avoid []string, script string) (id string, err error) {
 	with := slices.Clone(args)
 	if len(avoid) > 0 {
 		with = append(with, "--exclude="+strings.Join(avoid, ","))
 	}
-	out, err := run(context.Background(), "sbatch", append(with, script)...)
+	out, err := run(ctx, "sbatch", append(with, script)...)
 	if err != nil && len(avoid) > 0 && !passes(err) {
-		out, err = run(context.Background(), "sbatch", append(args, script)...)
+		out, err = run(ctx, "sbatch", append(args, script)...)
 	}
 	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // then comes the cluster's name
 	return id, err
@@ -62,7 +67,7 @@ func sbatch(args, avoid []string, script string) (id string, err error) {
 
 // submit submits the job of an attempt and notes its id.
 func (l *Launcher) submit(f folder, in *intent) error {
-	id, err := sbatch(l.args(f, in), l.avoid(f), f.path(scriptName))
+	id, err := sbatch(context.Background(), l.args(f, in), l.avoid(f), f.path(scriptName))
 	if err != nil {
 		return err
 	}
@@ -107,7 +112,14 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 	case errors.Is(err, exec.ErrNotFound), passes(err):
 		fmt.Fprintf(&text, "  # whether Slurm takes it is not known: %v\n", err)
 	case err != nil:
-		return text.String(), fmt.Errorf("sbatch does not take such a job: %w", err)
+		return text.String(), refused{err}
 	}
 	return text.String(), nil
 }
+
+// refused says that Slurm does not take a job.
+type refused struct{ err error }
+
+func (r refused) Error() string { return "sbatch does not take such a job: " + r.err.Error() }
+func (r refused) Unwrap() error { return r.err }
+func (r refused) Hint() string  { return "sinfo shows the partitions and what their nodes have" }

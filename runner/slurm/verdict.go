@@ -187,7 +187,7 @@ func (w *watch) output() string {
 }
 
 func printed(path string) string {
-	text, err := runner.ReadTail(path, 2<<10)
+	text, err := runner.ReadTail(runner.At(path), 2<<10)
 	if text = strings.TrimSpace(text); err != nil || text == "" {
 		return ""
 	}

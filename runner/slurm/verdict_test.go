@@ -232,7 +232,7 @@ func TestCancelledAsItEnds(t *testing.T) {
 		if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		did, err := slurm.Cancel(t.Context(), job.Dir)
+		did, err := new(slurm.Launcher).Cancel(t.Context(), job.Dir)
 		if !did || (err == nil) != c.ok {
 			t.Errorf("scancel exits with %s: %v, %v", c.code, did, err)
 		}

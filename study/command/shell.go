@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,10 @@ const (
 	Unclear        Context = "where shells do not agree on what is quoted"
 )
 
+// longest is how long one argument of a program can be, as on Linux. What is longer could
+// also stand within itself deeper than the stack holds.
+const longest = 128 << 10
+
 // ParseShell is Parse for a command that /bin/sh -c will run: it also finds out
 // where each placeholder stands. The error, a *SyntaxError, says which quote is
 // never closed.
@@ -35,6 +40,9 @@ const (
 // /bin/sh is bash on some systems and a plain POSIX shell on others, and they
 // read some texts in different ways. A value is safe where both quote it.
 func ParseShell(text string) ([]Part, error) {
+	if len(text) > longest {
+		return nil, &SyntaxError{Message: fmt.Sprintf("the command has %d bytes; no system runs one of more than %d", len(text), longest)}
+	}
 	parts := Parse(text)
 	posix, posixErr := parseDialect(text, parts, syntax.LangPOSIX)
 	bash, bashErr := parseDialect(text, parts, syntax.LangBash)

@@ -1,10 +1,8 @@
 package pruner
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Ladder lays out the rungs of a resource, such as epochs, of which trials are
@@ -48,27 +46,4 @@ func (l Ladder) Rungs() ([]int, error) {
 			least, float64(l.Max)/l.Reduction)
 	}
 	return out, nil
-}
-
-// Result is what a trial has achieved on one rung. Larger values are better.
-type Result struct {
-	Trial    int
-	Value    float64
-	Promoted bool // it was continued on the next rung
-}
-
-// Promotable returns the trial of a rung that deserves the next one: the best of
-// the ⌊n/η⌋ best of the rung's n results that was not promoted yet (Li et al.
-// 2020, algorithm 2, get_job). Of equal ones the trial with the lower number comes
-// first. 0 means that there is none.
-func Promotable(rung []Result, reduction float64) (trial int) {
-	best := slices.SortedFunc(slices.Values(rung), func(a, b Result) int {
-		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.Trial, b.Trial))
-	})
-	for _, r := range best[:int(float64(len(best))/reduction)] {
-		if !r.Promoted {
-			return r.Trial
-		}
-	}
-	return 0
 }

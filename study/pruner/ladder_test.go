@@ -1,6 +1,10 @@
 package pruner_test
 
 import (
+	"cmp"
+	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -43,14 +47,13 @@ func TestRungs(t *testing.T) {
 // al. 2020 does, by hand. A trial's values are the same on every rung.
 func TestPromotableByHand(t *testing.T) {
 	values := []float64{3, 1, 2, 9, 4, 5, 6, 7, 8}
-	var rungs [3][]pruner.Result
+	var rungs [3]pruner.Rung
 	var got [][2]int // trial, rung
 	trials := 0
 	next := func() (trial, rung int) {
 		for k := 1; k >= 0; k-- {
-			if n := pruner.Promotable(rungs[k], 3); n > 0 {
-				i := slices.IndexFunc(rungs[k], func(r pruner.Result) bool { return r.Trial == n })
-				rungs[k][i].Promoted = true
+			if n := rungs[k].Promotable(3); n > 0 {
+				rungs[k].Promote(n)
 				return n, k + 1
 			}
 		}
@@ -65,7 +68,7 @@ func TestPromotableByHand(t *testing.T) {
 		if rung > 0 {
 			got = append(got, [2]int{trial, rung})
 		}
-		rungs[rung] = append(rungs[rung], pruner.Result{Trial: trial, Value: values[trial-1]})
+		rungs[rung].Add(pruner.Result{Trial: trial, Value: values[trial-1]})
 	}
 	want := [][2]int{
 		{1, 1}, // of 3 1 2 the 3
@@ -83,7 +86,12 @@ func TestPromotableByHand(t *testing.T) {
 }
 
 func TestPromotable(t *testing.T) {
-	type rung = []pruner.Result
+	type result struct {
+		trial    int
+		value    float64
+		promoted bool
+	}
+	type rung = []result
 	for name, c := range map[string]struct {
 		rung      rung
 		reduction float64
@@ -98,8 +106,52 @@ func TestPromotable(t *testing.T) {
 		"a small reduction":  {rung{{1, 5, false}, {2, 6, true}, {3, 9, true}}, 1.5, 0},
 		"a fractional share": {rung{{1, 5, false}, {2, 6, true}, {3, 9, true}, {4, 1, false}, {5, 0, false}}, 1.5, 1},
 	} {
-		if got := pruner.Promotable(c.rung, c.reduction); got != c.want {
-			t.Errorf("%s: trial %d, want %d", name, got, c.want)
+		t.Run(name, func(t *testing.T) {
+			var r pruner.Rung
+			for _, x := range c.rung {
+				r.Add(pruner.Result{Trial: x.trial, Value: x.value})
+				if x.promoted {
+					r.Promote(x.trial)
+				}
+			}
+			if got := r.Promotable(c.reduction); got != c.want {
+				t.Errorf("trial %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// A rung that grows, whose trials are promoted and whose continuations fail, against the
+// definition by sorting.
+func TestRungAgainstItsDefinition(t *testing.T) {
+	random := rand.New(rand.NewPCG(42, 1))
+	for range 50 {
+		var rung pruner.Rung
+		values, promoted := map[int]float64{}, map[int]bool{}
+		reduction := 1 + 3*random.Float64()
+		for trial := 1; trial <= 60; trial++ {
+			values[trial] = math.Floor(10 * random.Float64()) // many are equal
+			rung.Add(pruner.Result{Trial: trial, Value: values[trial]})
+			best := slices.SortedFunc(maps.Keys(values), func(a, b int) int { return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b)) })
+			want := 0
+			for _, n := range best[:int(float64(len(best))/reduction)] {
+				if !promoted[n] {
+					want = n
+					break
+				}
+			}
+			got := rung.Promotable(reduction)
+			if got != want {
+				t.Fatalf("of %d results trial %d, want %d", len(best), got, want)
+			}
+			if got > 0 && random.IntN(2) == 0 {
+				rung.Promote(got)
+				promoted[got] = true
+			} else if any := best[random.IntN(len(best))]; promoted[any] && random.IntN(4) == 0 {
+				rung.Remove(any)
+				delete(values, any)
+				delete(promoted, any)
+			}
 		}
 	}
 }

@@ -168,15 +168,14 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Ladder, sign float64
 		t.Fatal(err)
 	}
 	var s study
-	rungs := make([][]pruner.Result, len(resources))
+	rungs := make([]pruner.Rung, len(resources))
 	programs, at := []*program{nil}, []int{0} // by trial; epochs trained
 	var busy []*place
 	clock := 0.0
 	next := func() (trial, rung int) {
 		for k := len(rungs) - 2; k >= 0; k-- {
-			if n := pruner.Promotable(rungs[k], l.Reduction); n > 0 {
-				i := slices.IndexFunc(rungs[k], func(r pruner.Result) bool { return r.Trial == n })
-				rungs[k][i].Promoted = true
+			if n := rungs[k].Promotable(l.Reduction); n > 0 {
+				rungs[k].Promote(n)
 				return n, k + 1
 			}
 		}
@@ -207,7 +206,7 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Ladder, sign float64
 		at[p.trial] = p.end
 		v := p.program.measured(p.end)
 		rung := slices.Index(resources, p.end)
-		rungs[rung] = append(rungs[rung], pruner.Result{Trial: p.trial, Value: sign * v})
+		rungs[rung].Add(pruner.Result{Trial: p.trial, Value: sign * v})
 		if p.end == maxEpochs {
 			s.complete(p.program, v)
 		}

@@ -11,7 +11,7 @@ const side = 28 // pixels, as in MNIST
 // after a random affine map and a wobble, then smudged by noise. Image i is
 // always the same, whatever n is.
 func Drawn(n int) *Set {
-	set := newSet(side, side, n)
+	set := newSet(n)
 	glyphs := glyphs()
 	for i := range n {
 		r := rand.New(rand.NewPCG(0xd161, uint64(i)))

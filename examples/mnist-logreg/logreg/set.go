@@ -17,21 +17,14 @@ const Classes = 10
 // are empty, so that skipping them makes a pass over the data several times
 // faster.
 type Set struct {
-	Width, Height int
-
 	labels []uint8
 	start  []int     // image i owns entries start[i] to start[i+1]
 	pixel  []uint16  // index of a pixel that is not empty
 	value  []float64 // its value, in (0, 1]
 }
 
-func newSet(width, height, images int) *Set {
-	return &Set{
-		Width:  width,
-		Height: height,
-		labels: make([]uint8, 0, images),
-		start:  append(make([]int, 0, images+1), 0),
-	}
+func newSet(images int) *Set {
+	return &Set{labels: make([]uint8, 0, images), start: append(make([]int, 0, images+1), 0)}
 }
 
 // Len is the number of images.
@@ -59,7 +52,7 @@ func (s *Set) image(i int) (pixel []uint16, value []float64) {
 
 // pick copies the images with the given indices, in that order.
 func (s *Set) pick(indices []int) *Set {
-	p := newSet(s.Width, s.Height, len(indices))
+	p := newSet(len(indices))
 	for _, i := range indices {
 		pixel, value := s.image(i)
 		p.pixel = append(p.pixel, pixel...)

@@ -48,7 +48,7 @@ func TestDrawnIsBalancedAndSparse(t *testing.T) {
 }
 
 func TestSplitPartitions(t *testing.T) {
-	set := newSet(2, 1, 50)
+	set := newSet(50)
 	for i := range 50 {
 		set.add([]byte{byte(i + 1), 0}, uint8(i%Classes))
 	}
@@ -76,111 +76,90 @@ func TestSplitPartitions(t *testing.T) {
 	}
 }
 
-func idx(magic uint32, dims []uint32, data []byte) []byte {
-	var b bytes.Buffer
-	for _, v := range append([]uint32{magic}, dims...) {
-		b.Write(binary.BigEndian.AppendUint32(nil, v))
-	}
-	b.Write(data)
-	return b.Bytes()
-}
-
-func zipped(t *testing.T, data []byte) []byte {
+// idx is a packed file of items: a head of big-endian numbers, and the data.
+func idx(t *testing.T, magic uint32, dims []uint32, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
+	for _, v := range append([]uint32{magic}, dims...) {
+		_, _ = w.Write(binary.BigEndian.AppendUint32(nil, v)) // a bytes.Buffer takes everything
 	}
+	_, _ = w.Write(data)
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func write(t *testing.T, dir, name string, data []byte) {
+// images are n of them, each with one pixel that tells which it is.
+func images(n int) []byte {
+	data := make([]byte, n*side*side)
+	for i := range n {
+		data[i*side*side+i] = byte(51 * (i + 1))
+	}
+	return data
+}
+
+// writeSet writes four files; what is nil is left out.
+func writeSet(t *testing.T, files ...[]byte) string {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+	dir := t.TempDir()
+	for i, name := range []string{"train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"} {
+		if files[i] == nil {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+"-ubyte.gz"), files[i], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestLoad(t *testing.T) {
+	set, err := Load(writeSet(t,
+		idx(t, 0x803, []uint32{2, side, side}, images(2)), idx(t, 0x801, []uint32{2}, []byte{7, 0}),
+		idx(t, 0x803, []uint32{1, side, side}, images(1)), idx(t, 0x801, []uint32{1}, []byte{4})), 0)
+	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestReadIDX(t *testing.T) {
-	images := idx(imageMagic, []uint32{3, 1, 2}, []byte{0, 255, 51, 0, 0, 0})
-	labels := idx(labelMagic, []uint32{3}, []byte{7, 0, 9})
-	extraImages := idx(imageMagic, []uint32{1, 1, 2}, []byte{255, 255})
-	extraLabels := idx(labelMagic, []uint32{1}, []byte{4})
-
-	for _, layout := range []struct {
-		name           string
-		images, labels string
-		zip            bool
-	}{
-		{"plain", "train-images-idx3-ubyte", "train-labels-idx1-ubyte", false},
-		{"gzip", "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", true},
-		{"dotted", "train-images.idx3-ubyte", "train-labels.idx1-ubyte", false},
-	} {
-		t.Run(layout.name, func(t *testing.T) {
-			dir := t.TempDir()
-			i, l := images, labels
-			if layout.zip {
-				i, l = zipped(t, i), zipped(t, l)
-			}
-			write(t, dir, layout.images, i)
-			write(t, dir, layout.labels, l)
-			set, err := ReadIDX(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if set.Len() != 3 || set.Width != 2 || set.Height != 1 {
-				t.Fatalf("%d images of %d×%d, want 3 of 2×1", set.Len(), set.Width, set.Height)
-			}
-			pixel, value := set.image(1)
-			if !slices.Equal(pixel, []uint16{0}) || !slices.Equal(value, []float64{0.2}) || set.Label(2) != 9 {
-				t.Errorf("image 1 is %v %v, label 2 is %d", pixel, value, set.Label(2))
-			}
-
-			write(t, dir, "t10k-images-idx3-ubyte", extraImages)
-			if _, err := ReadIDX(dir); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("test images without labels: %v", err)
-			}
-			write(t, dir, "t10k-labels-idx1-ubyte", extraLabels)
-			if set, err = ReadIDX(dir); err != nil || set.Len() != 4 || set.Label(3) != 4 {
-				t.Errorf("with the test half: %v, %v", set, err)
-			}
-		})
+	pixel, value := set.image(1)
+	if set.Len() != 3 || !slices.Equal(pixel, []uint16{1}) || !slices.Equal(value, []float64{0.4}) {
+		t.Errorf("%d images, the second with %v at %v", set.Len(), value, pixel)
+	}
+	if set.Label(0) != 7 || set.Label(2) != 4 {
+		t.Errorf("labels %d and %d, want 7 and 4", set.Label(0), set.Label(2))
+	}
+	if set, err = Load(DrawnData, 30); err != nil || set.Len() != 30 {
+		t.Errorf("drawn: %v, %v", set, err)
 	}
 }
 
-func TestReadIDXRefuses(t *testing.T) {
-	images := idx(imageMagic, []uint32{2, 1, 2}, []byte{1, 2, 3, 4})
-	labels := idx(labelMagic, []uint32{2}, []byte{7, 0})
+func TestLoadRefuses(t *testing.T) {
+	two := []uint32{2, side, side}
+	pictures, labels := idx(t, 0x803, two, images(2)), idx(t, 0x801, []uint32{2}, []byte{7, 0})
 	for _, c := range []struct {
 		name           string
 		images, labels []byte
 		want           string
 	}{
-		{"empty file", nil, labels, "no IDX header"},
-		{"wrong kind", labels, labels, "starts with 0x00000801"},
-		{"cut header", images[:10], labels, "no IDX dimensions"},
-		{"cut data", images[:len(images)-1], labels, "cut short"},
-		{"more data", append(slices.Clone(images), 0), labels, "more data"},
-		{"huge header", idx(imageMagic, []uint32{1 << 31, 1 << 31, 4}, nil), labels, "too large"},
-		{"count", images, idx(labelMagic, []uint32{1}, []byte{7}), "2 train images but 1 labels"},
-		{"label", images, idx(labelMagic, []uint32{2}, []byte{7, 10}), "label 10"},
-		{"no pixels", idx(imageMagic, []uint32{2, 0, 2}, nil), labels, "0 pixels"},
+		{"missing", nil, labels, "train-images-idx3-ubyte.gz: no such file"},
+		{"not packed", []byte("plain text"), labels, "invalid header"},
+		{"torn", pictures[:len(pictures)-9], labels, "unexpected EOF"},
+		{"empty", idx(t, 0x803, nil, nil), labels, "as IDX data of 3 dimensions does"},
+		{"wrong kind", labels, labels, "as IDX data of 3 dimensions does"},
+		{"cut data", idx(t, 0x803, two, images(1)), labels, "has 784 bytes of data where its head promises 1568"},
+		{"more data", idx(t, 0x803, two, images(3)), labels, "has 2352 bytes"},
+		{"other images", idx(t, 0x803, []uint32{2, 32, 32}, images(2)), labels, "found 32 as a dimension of an image, want 28"},
+		{"count", pictures, idx(t, 0x801, []uint32{1}, []byte{7}), "2 train images but 1 labels"},
+		{"label", pictures, idx(t, 0x801, []uint32{2}, []byte{7, 10}), "label 10"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, dir, "train-images-idx3-ubyte", c.images)
-			write(t, dir, "train-labels-idx1-ubyte", c.labels)
-			_, err := ReadIDX(dir)
-			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "2×0", "0 pixels"), c.want) {
+			if _, err := Load(writeSet(t, c.images, c.labels, pictures, labels), 0); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
 	}
-	if _, err := ReadIDX(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("empty directory: %v", err)
+	if _, err := Load(writeSet(t, pictures, labels, nil, nil), 0); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half of the set: %v", err)
 	}
 }

@@ -6,19 +6,14 @@ import (
 	"math/rand/v2"
 )
 
-// DefaultBatch and DefaultDrawn are the values that the example's figures were
-// measured with. The publication does not give a batch size.
-const (
-	DefaultBatch = 1
-	DefaultDrawn = 10_000 // images of a drawn set
-)
+// DefaultDrawn is how many images a drawn set has.
+const DefaultDrawn = 10_000
 
 // Config holds the hyperparameters of one training run.
 type Config struct {
 	Rate   float64 // learning rate of the descent, > 0
 	L2     float64 // λ, strength of the penalty on the weights, >= 0
 	Epochs int     // passes over the training images, >= 1
-	Batch  int     // images for one step, >= 1
 	Seed   uint64  // decides the order of the images in each pass
 }
 
@@ -30,8 +25,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("ℓ2 strength %v is not a number from 0 up", c.L2)
 	case c.Epochs < 1:
 		return fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
-	case c.Batch < 1:
-		return fmt.Errorf("batch of %d: at least 1 image is needed", c.Batch)
 	}
 	return nil
 }
@@ -48,32 +41,32 @@ type Report struct {
 // Train fits softmax(Wx + b) to the training set. It starts from zero and takes
 // steps −η·∇ on
 //
-//	(1/|B|) Σ_{i∈B} −log softmax(W xᵢ + b)[yᵢ] + (λ/2)‖W‖²
+//	−log softmax(W xᵢ + b)[yᵢ] + (λ/2)‖W‖²
 //
-// over the batches B of each shuffled pass; the bias is not penalised. After
-// each pass it calls each, unless that is nil. The last report is returned.
-func Train(train, test *Set, c Config, each func(Report)) (Report, error) {
+// one image i after another in each shuffled pass; the bias is not penalised. After
+// each pass it calls each, unless that is nil, and ends if that returns an error. The last
+// report is returned.
+func Train(train, test *Set, c Config, each func(Report) error) (Report, error) {
 	if err := c.validate(); err != nil {
 		return Report{}, err
 	}
 	if train.Len() == 0 || test.Len() == 0 {
 		return Report{}, fmt.Errorf("%d training and %d test images: both need at least one", train.Len(), test.Len())
 	}
-	m := newModel(train.Width * train.Height)
+	m := newModel(side * side)
 	shuffle := rand.New(rand.NewPCG(c.Seed, 1))
 	var last Report
 	for epoch := range c.Epochs {
-		order := shuffle.Perm(train.Len())
 		sum := 0.0
-		for len(order) > 0 {
-			n := min(c.Batch, len(order))
-			sum += m.step(train, order[:n], c.Rate, c.L2)
-			order = order[n:]
+		for _, i := range shuffle.Perm(train.Len()) {
+			sum += m.step(train, i, c.Rate, c.L2)
 		}
 		last = Report{Epoch: epoch + 1, TrainLoss: sum / float64(train.Len())}
 		last.TestLoss, last.Accuracy = m.evaluate(test)
 		if each != nil {
-			each(last)
+			if err := each(last); err != nil {
+				return last, err
+			}
 		}
 	}
 	return last, nil
@@ -87,52 +80,29 @@ type model struct {
 	weight []scores // by pixel
 	bias   scores
 	scale  float64 // the weights in use are scale·weight: the penalty shrinks all of them at once
-
-	pixelGradient []scores // of the current batch; zero where untouched
-	touched       []uint16
 }
 
 func newModel(pixels int) *model {
-	return &model{weight: make([]scores, pixels), scale: 1, pixelGradient: make([]scores, pixels)}
+	return &model{weight: make([]scores, pixels), scale: 1}
 }
 
-// step makes one gradient step on a batch and returns the sum of its losses.
-func (m *model) step(set *Set, batch []int, rate, l2 float64) float64 {
-	sum := 0.0
-	var biasGradient scores
-	for _, i := range batch {
-		pixel, value := set.image(i)
-		p, loss := m.predict(pixel, value, set.Label(i))
-		sum += loss
-		p[set.Label(i)]-- // the gradient with respect to the class scores
-		for k := range p {
-			biasGradient[k] += p[k]
-		}
-		for j, x := range pixel {
-			g := &m.pixelGradient[x]
-			if *g == (scores{}) {
-				m.touched = append(m.touched, x)
-			}
-			for k := range p {
-				g[k] += value[j] * p[k]
-			}
-		}
-	}
+// step makes one gradient step on an image and returns its loss.
+func (m *model) step(set *Set, i int, rate, l2 float64) float64 {
+	pixel, value := set.image(i)
+	p, loss := m.predict(pixel, value, set.Label(i))
+	p[set.Label(i)]-- // the gradient with respect to the class scores
 	m.shrink(1 - rate*l2)
-	eta := rate / float64(len(batch))
-	scaled := eta / m.scale
-	for _, x := range m.touched {
-		w, g := &m.weight[x], &m.pixelGradient[x]
-		for k := range w {
-			w[k] -= scaled * g[k]
+	scaled := rate / m.scale
+	for j, x := range pixel {
+		w := &m.weight[x]
+		for k := range p {
+			w[k] -= scaled * (value[j] * p[k])
 		}
-		*g = scores{}
 	}
-	m.touched = m.touched[:0]
 	for k := range m.bias {
-		m.bias[k] -= eta * biasGradient[k]
+		m.bias[k] -= rate * p[k]
 	}
-	return sum
+	return loss
 }
 
 // shrink multiplies all weights by f.

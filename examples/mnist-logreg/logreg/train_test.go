@@ -5,27 +5,23 @@ import (
 	"testing"
 )
 
-// objective is the penalised batch loss that step descends, evaluated directly.
-func objective(m *model, set *Set, batch []int, l2 float64) float64 {
-	sum := 0.0
-	for _, i := range batch {
-		pixel, value := set.image(i)
-		_, loss := m.predict(pixel, value, set.Label(i))
-		sum += loss
-	}
+// objective is the penalised loss of an image that step descends, evaluated directly.
+func objective(m *model, set *Set, i int, l2 float64) float64 {
+	pixel, value := set.image(i)
+	_, loss := m.predict(pixel, value, set.Label(i))
 	norm2 := 0.0
 	for x := range m.weight {
 		for _, w := range m.weight[x] {
 			norm2 += m.scale * w * m.scale * w
 		}
 	}
-	return sum/float64(len(batch)) + l2/2*norm2
+	return loss + l2/2*norm2
 }
 
 func TestStepDescendsTheGradient(t *testing.T) {
 	const rate, l2, h = 0.01, 0.3, 1e-5
 	set := Drawn(40)
-	batch := []int{3, 7, 8, 21, 30}
+	const image = 21
 	m := newModel(side * side)
 	for x := range m.weight {
 		for k := range m.weight[x] {
@@ -33,16 +29,16 @@ func TestStepDescendsTheGradient(t *testing.T) {
 		}
 	}
 	m.scale = 0.5
-	pixels, _ := set.image(batch[0])
+	pixels, _ := set.image(image)
 	empty := uint16(0)
 	for _, x := range []uint16{pixels[2], pixels[len(pixels)/2], empty} {
 		for _, k := range []int{0, 4, 9} {
-			numeric := difference(&m.weight[x][k], h, func() float64 { return objective(m, set, batch, l2) }) / m.scale
+			numeric := difference(&m.weight[x][k], h, func() float64 { return objective(m, set, image, l2) }) / m.scale
 			// One step moves the weight in use by −rate·gradient.
 			stepped := newModel(side * side)
 			copy(stepped.weight, m.weight)
 			stepped.scale, stepped.bias = m.scale, m.bias
-			stepped.step(set, batch, rate, l2)
+			stepped.step(set, image, rate, l2)
 			moved := stepped.scale*stepped.weight[x][k] - m.scale*m.weight[x][k]
 			if got := -moved / rate; math.Abs(got-numeric) > 1e-6 {
 				t.Errorf("weight of pixel %d, class %d: gradient %v, by differences %v", x, k, got, numeric)
@@ -50,11 +46,11 @@ func TestStepDescendsTheGradient(t *testing.T) {
 		}
 	}
 	for k := range m.bias {
-		numeric := difference(&m.bias[k], h, func() float64 { return objective(m, set, batch, l2) })
+		numeric := difference(&m.bias[k], h, func() float64 { return objective(m, set, image, l2) })
 		stepped := newModel(side * side)
 		copy(stepped.weight, m.weight)
 		stepped.scale, stepped.bias = m.scale, m.bias
-		stepped.step(set, batch, rate, l2)
+		stepped.step(set, image, rate, l2)
 		if got := (m.bias[k] - stepped.bias[k]) / rate; math.Abs(got-numeric) > 1e-6 {
 			t.Errorf("bias %d: gradient %v, by differences %v", k, got, numeric)
 		}
@@ -73,9 +69,9 @@ func difference(v *float64, h float64, f func() float64) float64 {
 
 func TestTrainLearns(t *testing.T) {
 	train, test := Drawn(1500).Split(0)
-	c := Config{Rate: 0.01, L2: 1e-6, Epochs: 5, Batch: 1, Seed: 1}
+	c := Config{Rate: 0.01, L2: 1e-6, Epochs: 5, Seed: 1}
 	var reports []Report
-	last, err := Train(train, test, c, func(r Report) { reports = append(reports, r) })
+	last, err := Train(train, test, c, func(r Report) error { reports = append(reports, r); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +100,7 @@ func TestTrainLearns(t *testing.T) {
 func TestObjectiveHasStructure(t *testing.T) {
 	train, test := Drawn(1200).Split(0)
 	loss := func(rate, l2 float64) float64 {
-		r, err := Train(train, test, Config{Rate: rate, L2: l2, Epochs: 12, Batch: DefaultBatch, Seed: 1}, nil)
+		r, err := Train(train, test, Config{Rate: rate, L2: l2, Epochs: 12, Seed: 1}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +133,7 @@ func TestShrinkNeverUnderflows(t *testing.T) {
 func BenchmarkTrial(b *testing.B) {
 	for b.Loop() {
 		train, test := Drawn(DefaultDrawn).Split(0)
-		if _, err := Train(train, test, Config{Rate: 0.01, L2: 1e-5, Epochs: 8, Batch: DefaultBatch, Seed: 1}, nil); err != nil {
+		if _, err := Train(train, test, Config{Rate: 0.01, L2: 1e-5, Epochs: 8, Seed: 1}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -106,9 +106,6 @@ func TestTruncatedVectors(t *testing.T) {
 		if got := acquisition.TUCB(c.mu, c.sigma, 4, c.up).F; relErr(got, c.tucb) > 1e-8 {
 			t.Errorf("vector %d: TUCB = %v, want %v", i+1, got, c.tucb)
 		}
-		if got := acquisition.Accepted(ucb.F, c.lo, c.up); got != c.accepted {
-			t.Errorf("vector %d: accepted %v, want %v", i+1, got, c.accepted)
-		}
 		ar := acquisition.AcceptReject(ucb, c.lo, c.up)
 		if c.accepted != (ar.F == ucb.F) || c.accepted == math.IsInf(ar.F, -1) {
 			t.Errorf("vector %d: AR-UCB = %v", i+1, ar.F)

@@ -1,10 +1,6 @@
 package acquisition
 
-import (
-	"fmt"
-	"math"
-	"strings"
-)
+import "math"
 
 // UCB returns the upper confidence bound mu + √beta sigma.
 func UCB(mu, sigma, beta float64) Value {
@@ -22,15 +18,11 @@ func TUCB(mu, sigma, beta, up float64) Value {
 	return Value{F: up, Up: 1}
 }
 
-// Accepted reports whether the accept-reject rule keeps a point: lo <= g <= up,
-// where g is a value on the scale of f (UCB, a posterior sample, the mean).
-func Accepted(g, lo, up float64) bool { return lo <= g && g <= up }
-
-// AcceptReject applies the accept-reject rule to v: v itself where
-// lo <= v.F <= up, minus infinity elsewhere. When every candidate is rejected
+// AcceptReject applies the accept-reject rule to v, a value on the scale of f (UCB, a
+// posterior sample, the mean): v itself where lo <= v.F <= up, minus infinity elsewhere. When every candidate is rejected
 // (bounds that are too tight, a huge beta) rank the candidates by [Clip] instead.
 func AcceptReject(v Value, lo, up float64) Value {
-	if Accepted(v.F, lo, up) {
+	if lo <= v.F && v.F <= up {
 		return v
 	}
 	return Value{F: math.Inf(-1)}
@@ -48,37 +40,18 @@ func Clip(v Value, lo, up float64) Value {
 	return v
 }
 
-// BetaRule names a rule for the exploration weight beta_t of UCB.
-type BetaRule string
+// BetaRules are the names of the rules for the exploration weight of UCB.
+func BetaRules() []string { return []string{"dragonfly", "kandasamy", "group"} }
 
-// The rules of the literature; d is the number of active dimensions and t the
-// number of evaluations so far.
-const (
-	// BetaDragonfly is 0.5 d ln(2dt+1), as in the program dragonfly (Kandasamy
-	// et al. 2020).
-	BetaDragonfly BetaRule = "dragonfly"
-	// BetaKandasamy is 5 d ln(2dt+1), as in the code of Kandasamy et al., Parallelised
-	// Bayesian Optimisation via Thompson Sampling (2018).
-	BetaKandasamy BetaRule = "kandasamy"
-	// BetaGroup is 0.2 d ln(2dt+1), dragonfly's for a group of d dimensions of an
-	// additive model.
-	BetaGroup BetaRule = "group"
-)
-
-var betaScales = map[BetaRule]float64{BetaDragonfly: 0.5, BetaKandasamy: 5, BetaGroup: 0.2}
-
-// BetaRules returns the names of all rules.
-func BetaRules() []string {
-	return []string{string(BetaDragonfly), string(BetaKandasamy), string(BetaGroup)}
-}
-
-// Beta returns beta_t of the rule for d active dimensions after t evaluations
-// (finished and pending, so that it never decreases).
-func (r BetaRule) Beta(d, t int) (float64, error) {
-	scale, known := betaScales[r]
-	if !known {
-		return 0, fmt.Errorf("unknown beta rule %q, want one of %s", r, strings.Join(BetaRules(), ", "))
-	}
+// Beta returns the weight of a rule for d active dimensions after t evaluations (finished and
+// pending, so that it never decreases):
+//
+//	dragonfly  0.5 d ln(2dt+1), as in the program dragonfly (Kandasamy et al. 2020)
+//	kandasamy  5 d ln(2dt+1), as in the code of Kandasamy et al., Parallelised Bayesian
+//	           Optimisation via Thompson Sampling (2018)
+//	group      0.2 d ln(2dt+1), dragonfly's for a group of d dimensions of an additive model
+func Beta(rule string, d, t int) float64 {
+	scale := map[string]float64{"dragonfly": 0.5, "kandasamy": 5, "group": 0.2}[rule]
 	d, t = max(d, 1), max(t, 1)
-	return scale * float64(d) * math.Log(2*float64(d)*float64(t)+1), nil
+	return scale * float64(d) * math.Log(2*float64(d)*float64(t)+1)
 }

@@ -160,21 +160,22 @@ func FuzzValuesAreFinite(f *testing.F) {
 
 func TestBeta(t *testing.T) {
 	for _, c := range []struct {
-		rule acquisition.BetaRule
+		rule string
 		d, t int
 		want float64
 	}{
-		{acquisition.BetaKandasamy, 2, 10, 6.094}, {acquisition.BetaDragonfly, 2, 10, 1.927}, {acquisition.BetaGroup, 2, 10, 1.219},
-		{acquisition.BetaKandasamy, 3, 20, 8.482}, {acquisition.BetaDragonfly, 3, 20, 2.682}, {acquisition.BetaGroup, 3, 20, 1.696},
-		{acquisition.BetaKandasamy, 6, 50, 13.855}, {acquisition.BetaDragonfly, 6, 50, 4.381}, {acquisition.BetaGroup, 6, 50, 2.771},
+		{"kandasamy", 2, 10, 6.094}, {"dragonfly", 2, 10, 1.927}, {"group", 2, 10, 1.219},
+		{"kandasamy", 3, 20, 8.482}, {"dragonfly", 3, 20, 2.682}, {"group", 3, 20, 1.696},
+		{"kandasamy", 6, 50, 13.855}, {"dragonfly", 6, 50, 4.381}, {"group", 6, 50, 2.771},
 	} {
-		got, err := c.rule.Beta(c.d, c.t)
-		if err != nil || math.Abs(math.Sqrt(got)-c.want) > 6e-4 {
-			t.Errorf("%s(%d, %d): √beta = %v, %v, want %v", c.rule, c.d, c.t, math.Sqrt(got), err, c.want)
+		if got := acquisition.Beta(c.rule, c.d, c.t); math.Abs(math.Sqrt(got)-c.want) > 6e-4 {
+			t.Errorf("%s(%d, %d): √beta = %v, want %v", c.rule, c.d, c.t, math.Sqrt(got), c.want)
 		}
 	}
-	if _, err := acquisition.BetaRule("dragon").Beta(1, 1); err == nil {
-		t.Error("an unknown rule was taken")
+	for _, rule := range acquisition.BetaRules() {
+		if !(acquisition.Beta(rule, 1, 1) > 0) {
+			t.Errorf("rule %s has no weight", rule)
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func BenchmarkFit(b *testing.B) {
 	for _, n := range sizes {
 		x, y := benchData(n)
 		s := gp.NewSettings(6)
-		before, err := gp.Fit(x[:n-1], y[:n-1], nil, s)
+		before, err := gp.Fit(b.Context(), x[:n-1], y[:n-1], nil, s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func BenchmarkFit(b *testing.B) {
 				b.ReportAllocs()
 				evals := 0
 				for b.Loop() {
-					r, err := gp.Fit(x, y, c.start, s)
+					r, err := gp.Fit(b.Context(), x, y, c.start, s)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -137,7 +137,7 @@ func BenchmarkSampleHyper(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := gp.SampleSettings{Samples: 10}
-				if _, err := gp.SampleHyper(x, y, gp.SampleStart(6), s, rand.New(rand.NewPCG(1, 1))); err != nil {
+				if _, err := gp.SampleHyper(b.Context(), x, y, gp.SampleStart(6), s, rand.New(rand.NewPCG(1, 1))); err != nil {
 					b.Fatal(err)
 				}
 			}

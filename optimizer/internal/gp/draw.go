@@ -110,19 +110,15 @@ func (m *Model) DrawWeights(features int, rng *rand.Rand) (*Draw, error) {
 	phi := f.featureMatrix()
 	r := f.residual(phi, rng)
 	u, ld := newSquare(n), padded(n)
-	for jitter := 0.0; ; jitter = nextJitter(jitter) {
-		if jitter > maxJitter {
-			return nil, ErrNotPositiveDefinite
-		}
+	if !jittered(u, n, func(jitter float64) {
 		for i := range n {
 			for k := i; k < n; k++ {
 				u[i*ld+k] = floats.Dot(phi[i], phi[k])
 			}
 			u[i*ld+i] += m.noise + jitter*m.signal
 		}
-		if cholesky(u, n) {
-			break
-		}
+	}) {
+		return nil, ErrNotPositiveDefinite
 	}
 	rows := lower(u, n)
 	forward(rows, r)

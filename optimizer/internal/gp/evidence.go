@@ -73,19 +73,18 @@ func (w *evidence) factorise(logLengths []float64, signal, noise float64) bool {
 		floats.AddScaled(w.kernel, w.shrink[j], w.gaps[j])
 	}
 	vector.Matern52(w.kernel, w.slopes, w.kernel, signal)
-	for jitter := 0.0; jitter <= maxJitter; jitter = nextJitter(jitter) {
+	if !jittered(w.u, w.n, func(jitter float64) {
 		w.diag = noise + jitter*signal
 		for i := range w.n {
 			row := w.u[i*padded(w.n)+i:]
 			row[0] = signal + w.diag
 			copy(row[1:], w.after(w.kernel, i))
 		}
-		if cholesky(w.u, w.n) {
-			inverse(w.w, w.u, w.n)
-			return true
-		}
+	}) {
+		return false
 	}
-	return false
+	inverse(w.w, w.u, w.n)
+	return true
 }
 
 // logLikelihood returns the log marginal likelihood for the mean c, without

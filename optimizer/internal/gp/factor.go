@@ -72,6 +72,17 @@ func cholesky(u []float64, n int) bool {
 
 const epsilon = 0x1p-52
 
+// jittered factorises the matrix of order n to which fill sets u, with as little jitter as
+// will do, in units of σ0². It reports false if all is too little.
+func jittered(u []float64, n int, fill func(jitter float64)) bool {
+	for jitter := 0.0; jitter <= maxJitter; jitter = max(10*jitter, minJitter) {
+		if fill(jitter); cholesky(u, n) {
+			return true
+		}
+	}
+	return false
+}
+
 // lower returns the rows of L = Uᵀ, row i with i+1 elements.
 func lower(u []float64, n int) [][]float64 {
 	rows, ld := make([][]float64, n), padded(n)

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,10 +21,9 @@ type Settings struct {
 	FixedNoise float64
 	// Starts is the number of starts beside the first. Without a warm start the
 	// first is the prior's mode and the others are random; with one, the first
-	// of the others is the prior's mode. A warm start alone is the cheapest
-	// (about 10 evaluations), but a chain of them can follow a poor local
-	// maximum through a whole study; one other start prevents most of that for
-	// another 10.
+	// of the others is the prior's mode. A warm start alone is the cheapest, but a
+	// chain of them can follow a poor local maximum through a whole study; one
+	// other start prevents most of that.
 	Starts int
 	// Seed keys the random starts.
 	Seed uint64
@@ -72,8 +72,8 @@ type Fitter struct {
 func NewFitter(x [][]float64) *Fitter { return &Fitter{x: x} }
 
 // Fit is Fitter.Fit for points that are used once.
-func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
-	return NewFitter(x).Fit(y, start, s)
+func Fit(ctx context.Context, x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error) {
+	return NewFitter(x).Fit(ctx, y, start, s)
 }
 
 // Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
@@ -82,8 +82,8 @@ func Fit(x [][]float64, y []float64, start *Hyper, s Settings) (FitResult, error
 // the mode of the prior. Of several starts, each is followed for a few steps and
 // the best to the end; the earlier one wins a tie.
 // The result is a pure function of the arguments. An evaluation costs n³/2
-// multiplications.
-func (f *Fitter) Fit(y []float64, start *Hyper, s Settings) (FitResult, error) {
+// multiplications. When ctx ends, at most one more line search is made.
+func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings) (FitResult, error) {
 	d, err := checkData(f.x, y)
 	if err != nil {
 		return FitResult{}, err
@@ -93,6 +93,9 @@ func (f *Fitter) Fit(y []float64, start *Hyper, s Settings) (FitResult, error) {
 			return FitResult{}, fmt.Errorf("warm start: %w", err)
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return FitResult{}, err
+	}
 	low, high := s.box(d)
 	if f.w == nil {
 		f.w = newEvidence(f.x)
@@ -101,9 +104,12 @@ func (f *Fitter) Fit(y []float64, start *Hyper, s Settings) (FitResult, error) {
 	p := posterior{w: f.w, prior: s.Prior, noiseFixed: s.FixedNoise > 0, top: math.Inf(-1)}
 	starts, evals := s.starts(d, start), 0
 	if len(starts) > 1 {
-		starts, evals = screen(low, high, p.value, starts)
+		starts, evals = screen(ctx, low, high, p.value, starts)
 	}
-	end := climber(low, high, s.MaxEvaluations, s.GradTolerance, s.GainTolerance).Maximize(p.value, starts[0])
+	end := climber(low, high, s.MaxEvaluations, s.GradTolerance, s.GainTolerance).Maximize(ctx, p.value, starts[0])
+	if err := ctx.Err(); err != nil {
+		return FitResult{}, err
+	}
 	if math.IsInf(end.F, -1) {
 		return FitResult{}, ErrNotPositiveDefinite
 	}
@@ -138,18 +144,18 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 }
 
 // screenEvaluations is the number of likelihoods spent on each of several
-// starts before all but the best are dropped. On test functions 12 find the
-// best basin nearly as often as complete fits, 8 do not.
+// starts before all but the best are dropped: enough to find the best basin
+// nearly as often as complete fits.
 const screenEvaluations = 12
 
 // screen makes a few steps from each start and returns the best point reached,
 // the first in a tie, and the number of likelihoods computed.
-func screen(low, high []float64, f maximize.Func, starts [][]float64) (best [][]float64, evals int) {
+func screen(ctx context.Context, low, high []float64, f maximize.Func, starts [][]float64) (best [][]float64, evals int) {
 	c := climber(low, high, screenEvaluations, 0.1, 0.1)
 	best = starts[:1]
 	top := math.Inf(-1)
 	for _, theta := range starts {
-		end := c.Maximize(f, theta)
+		end := c.Maximize(ctx, f, theta)
 		evals += end.Evaluations
 		if end.F > top {
 			best, top = [][]float64{end.X}, end.F

@@ -60,10 +60,7 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 	}
 	m.cols = scaledColumns(x, m.inv)
 	u, ld := newSquare(n), padded(n)
-	for jitter := 0.0; ; jitter = nextJitter(jitter) {
-		if jitter > maxJitter {
-			return nil, ErrNotPositiveDefinite
-		}
+	if !jittered(u, n, func(jitter float64) {
 		m.noise = h.Noise() + jitter*m.signal
 		for i := range n {
 			row := u[i*ld+i+1:][:n-i-1]
@@ -71,9 +68,8 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 			vector.Matern52(row, nil, row, m.signal)
 			u[i*ld+i] = m.signal + m.noise
 		}
-		if cholesky(u, n) {
-			break
-		}
+	}) {
+		return nil, ErrNotPositiveDefinite
 	}
 	m.rows = lower(u, n)
 	for i, v := range y {
@@ -83,13 +79,6 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 	forward(m.rows, m.alpha)
 	backward(m.rows, m.alpha)
 	return m, nil
-}
-
-func nextJitter(jitter float64) float64 {
-	if jitter == 0 {
-		return minJitter
-	}
-	return jitter * 10
 }
 
 func inverseLengths(h Hyper) []float64 {

@@ -11,14 +11,14 @@ import (
 // one length per dimension; nil means the unit cube's own metric. In it the
 // gradient of f is (scale_j ∂f/∂x_j)_j.
 
-// Slope returns the norm of the posterior mean's gradient at x plus sds
-// standard deviations of the derivative of f in that direction:
+// Slope returns the norm of the posterior mean's gradient at x and the standard deviation
+// of the derivative of f in that direction:
 //
-//	‖g‖ + sds·√(uᵀ Cov[∇f] u),  g = (scale_j ∂μ/∂x_j)_j,  u = g/‖g‖
+//	‖g‖,  √(uᵀ Cov[∇f] u),  g = (scale_j ∂μ/∂x_j)_j,  u = g/‖g‖
 //
-// With sds = 0 it costs O(n d), else O(n²/2). Derivatives of a Matérn-5/2
-// process are again Gaussian, with prior variance 5/3·σ0²/ℓ_j².
-func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
+// O(n²/2). Derivatives of a Matérn-5/2 process are again Gaussian, with prior variance
+// 5/3·σ0²/ℓ_j².
+func (p *Predictor) Slope(x, scale []float64) (norm, sd float64) {
 	m := p.m
 	p.kernelSlope(x)
 	dir := p.dir()
@@ -29,10 +29,7 @@ func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
 	for j := range dir {
 		dir[j] *= scaleOf(scale, j)
 	}
-	norm := floats.Norm(dir, 2)
-	if sds == 0 {
-		return norm
-	}
+	norm = floats.Norm(dir, 2)
 	if norm > 0 {
 		floats.Scale(1/norm, dir)
 	} else { // a stationary mean has no direction: take the roughest one
@@ -54,16 +51,16 @@ func (p *Predictor) Slope(x, scale []float64, sds float64) float64 {
 	}
 	floats.Mul(cov, p.slope)
 	forward(m.rows, cov)
-	variance := math.Max(prior-floats.Dot(cov, cov), 0)
-	return norm + sds*math.Sqrt(variance)
+	return norm, math.Sqrt(math.Max(prior-floats.Dot(cov, cov), 0))
 }
 
-// GradientBound returns the largest Slope among the points, 0 if there are
-// none: with sds = 2 the bound max ‖∇μ‖ + 2 sd(∂f).
-func (p *Predictor) GradientBound(points [][]float64, scale []float64, sds float64) float64 {
+// GradientBound returns the largest ‖∇μ‖ + 2 sd(∂f) among the points, see Slope; 0 if there
+// are none.
+func (p *Predictor) GradientBound(points [][]float64, scale []float64) float64 {
 	largest := 0.0
 	for _, x := range points {
-		largest = math.Max(largest, p.Slope(x, scale, sds))
+		norm, sd := p.Slope(x, scale)
+		largest = math.Max(largest, norm+2*sd)
 	}
 	return largest
 }

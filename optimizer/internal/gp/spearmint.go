@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -44,12 +45,12 @@ type SampleSettings struct {
 }
 
 // NewSampleSettings returns the settings of a first fit: ten samples, which with five
-// sweeps for each are nearly independent.
-func NewSampleSettings() SampleSettings { return SampleSettings{BurnIn: 100, Samples: 10, Every: 5} }
-
-// SpearmintSettings returns those of Spearmint.
-func SpearmintSettings() SampleSettings {
-	return SampleSettings{BurnIn: 100, Samples: 10, Spearmint: true}
+// sweeps for each are nearly independent; or those of Spearmint.
+func NewSampleSettings(spearmint bool) SampleSettings {
+	if spearmint {
+		return SampleSettings{BurnIn: 100, Samples: 10, Every: 1, Spearmint: true}
+	}
+	return SampleSettings{BurnIn: 100, Samples: 10, Every: 5}
 }
 
 // SampleStart returns the hyper-parameters at which Spearmint's chain starts:
@@ -62,8 +63,9 @@ func SampleStart(d int) Hyper {
 // Markov chain described above, from start and with the given random stream.
 // The last sample is the chain's state: passing it as the next start, with no
 // burn-in, goes on. A start outside the priors' support is moved into it. The
-// cost is about 6(d+3) factorisations per sweep.
-func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
+// cost is about 6(d+3) factorisations per sweep. When ctx ends, at most one more slice
+// step is made.
+func SampleHyper(ctx context.Context, x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
 	d, err := checkData(x, y)
 	if err != nil {
 		return nil, err
@@ -82,11 +84,15 @@ func SampleHyper(x [][]float64, y []float64, start Hyper, s SampleSettings, rng 
 	}
 	samples := make([]Hyper, 0, s.Samples)
 	for range s.BurnIn {
-		c.sweep()
+		if err := c.sweep(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for range s.Samples {
 		for range max(s.Every, 1) {
-			c.sweep()
+			if err := c.sweep(ctx); err != nil {
+				return nil, err
+			}
 		}
 		samples = append(samples, c.hyper())
 	}
@@ -128,10 +134,9 @@ func newChain(w *evidence, start Hyper, s SampleSettings, rng *rand.Rand) *chain
 }
 
 // sweep makes one step of each coordinate.
-func (c *chain) sweep() {
+func (c *chain) sweep(ctx context.Context) error {
 	if c.natural {
-		c.spearmintSweep()
-		return
+		return c.spearmintSweep(ctx)
 	}
 	d := c.w.d
 	for _, i := range c.slice.rng.Perm(d + 3) {
@@ -140,12 +145,15 @@ func (c *chain) sweep() {
 		}
 		clear(c.dir)
 		c.dir[i] = 1
-		c.move()
+		if err := c.move(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // spearmintSweep makes one step of each of Spearmint's blocks.
-func (c *chain) spearmintSweep() {
+func (c *chain) spearmintSweep(ctx context.Context) error {
 	d, rng := c.w.d, c.slice.rng
 	norm := 0.0
 	clear(c.dir)
@@ -159,22 +167,31 @@ func (c *chain) spearmintSweep() {
 	for i := d; i < d+3; i++ {
 		c.dir[i] /= math.Sqrt(norm)
 	}
-	c.move()
+	if err := c.move(ctx); err != nil {
+		return err
+	}
 	for _, j := range rng.Perm(d) {
 		clear(c.dir)
 		c.dir[j] = 1
-		c.move()
+		if err := c.move(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // move makes a slice step along dir.
-func (c *chain) move() {
+func (c *chain) move(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	t, value := c.slice.step(func(t float64) float64 {
 		c.place(c.trial, t)
 		return c.logDensity(c.trial)
 	}, c.value)
 	c.place(c.theta, t)
 	c.value = value
+	return nil
 }
 
 // place writes the point at t along dir into dst.

@@ -82,7 +82,7 @@ func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
 	}{{0, false}, {0.01, false}, {0, true}, {0.01, true}} {
 		fixed := c.fixed
 		want := hyperMoments(x, y, fixed)
-		samples, err := SampleHyper(x, y, SampleStart(1),
+		samples, err := SampleHyper(t.Context(), x, y, SampleStart(1),
 			SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed, Spearmint: c.spearmint}, rand.New(rand.NewPCG(4, 4)))
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestSampleHyperMixes(t *testing.T) {
 		p := []float64{rng.Float64(), rng.Float64()}
 		x, y = append(x, p), append(y, math.Sin(6*p[0])+p[1])
 	}
-	samples, err := SampleHyper(x, y, SampleStart(2), SampleSettings{BurnIn: 100, Samples: 4000}, rng)
+	samples, err := SampleHyper(t.Context(), x, y, SampleStart(2), SampleSettings{BurnIn: 100, Samples: 4000}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestSampleHyperGoesOn(t *testing.T) {
 	y := []float64{1, -1, 0.2}
 	walk := func(start Hyper, burn, count int, seed uint64) []Hyper {
 		t.Helper()
-		s, err := SampleHyper(x, y, start, SampleSettings{BurnIn: burn, Samples: count}, rand.New(rand.NewPCG(seed, 0)))
+		s, err := SampleHyper(t.Context(), x, y, start, SampleSettings{BurnIn: burn, Samples: count}, rand.New(rand.NewPCG(seed, 0)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,11 +216,15 @@ func TestSampleHyperRefusesNonsense(t *testing.T) {
 	x, y := [][]float64{{0.1}}, []float64{1}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, f := range map[string]func() ([]Hyper, error){
-		"no data":     func() ([]Hyper, error) { return SampleHyper(nil, nil, SampleStart(1), NewSampleSettings(), rng) },
-		"wrong start": func() ([]Hyper, error) { return SampleHyper(x, y, SampleStart(2), NewSampleSettings(), rng) },
-		"no samples":  func() ([]Hyper, error) { return SampleHyper(x, y, SampleStart(1), SampleSettings{}, rng) },
+		"no data": func() ([]Hyper, error) {
+			return SampleHyper(t.Context(), nil, nil, SampleStart(1), NewSampleSettings(false), rng)
+		},
+		"wrong start": func() ([]Hyper, error) {
+			return SampleHyper(t.Context(), x, y, SampleStart(2), NewSampleSettings(false), rng)
+		},
+		"no samples": func() ([]Hyper, error) { return SampleHyper(t.Context(), x, y, SampleStart(1), SampleSettings{}, rng) },
 		"zero density": func() ([]Hyper, error) {
-			return SampleHyper(x, []float64{1e200}, SampleStart(1), NewSampleSettings(), rng)
+			return SampleHyper(t.Context(), x, []float64{1e200}, SampleStart(1), NewSampleSettings(false), rng)
 		},
 	} {
 		if _, err := f(); err == nil {

@@ -70,25 +70,21 @@ func (b *Bounds) WithL(l float64) *Bounds {
 // L returns the constant in use, 0 if there is none.
 func (b *Bounds) L() float64 { return b.l }
 
-// Lower returns lo(x), without the test for crossing, and writes its gradient into
-// grad if that is not nil.
-func (b *Bounds) Lower(x, grad []float64) float64 {
-	lo, _, k, _ := b.cones(x)
-	b.gradient(x, k, -b.l, grad)
+// Lower returns lo(x), without the test for crossing.
+func (b *Bounds) Lower(x []float64) float64 {
+	lo, _, _, _ := b.cones(x)
 	return lo
 }
 
-// Upper returns up(x), without the test for crossing, and writes its gradient into
-// grad if that is not nil: L times the unit vector away from the observation that
-// binds, and 0 at that observation itself.
-func (b *Bounds) Upper(x, grad []float64) float64 {
-	_, up, _, k := b.cones(x)
-	b.gradient(x, k, b.l, grad)
+// Upper returns up(x), without the test for crossing.
+func (b *Bounds) Upper(x []float64) float64 {
+	_, up, _, _ := b.cones(x)
 	return up
 }
 
 // At returns both bounds and writes their gradients into gradLo and gradUp where
-// those are not nil. Where the bounds cross, L is known to be too small: they are
+// those are not nil: L times the unit vector away from the observation that
+// binds, or towards it, and 0 at that observation itself. Where the bounds cross, L is known to be too small: they are
 // invalid there, and At returns -Inf, +Inf and false.
 func (b *Bounds) At(x, gradLo, gradUp []float64) (lo, up float64, valid bool) {
 	lo, up, kLo, kUp := b.cones(x)

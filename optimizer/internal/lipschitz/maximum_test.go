@@ -45,7 +45,7 @@ func TestMaxUpperBoundsEveryPoint(t *testing.T) {
 					p[j] = rng.Float64()
 				}
 			}
-			largest = math.Max(largest, b.Upper(p, nil))
+			largest = math.Max(largest, b.Upper(p))
 		}
 		if largest > bound+1e-12 {
 			t.Errorf("d = %d: %v at a point, more than the bound %v", d, largest, bound)

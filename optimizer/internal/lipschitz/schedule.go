@@ -1,53 +1,24 @@
 package lipschitz
 
-import (
-	"fmt"
-	"math"
-	"strings"
-)
+import "math"
 
-// Schedule names a rule by which the estimate L_lb, which is never too large, is
-// raised to the constant in use: L = multiplier · L_lb.
-type Schedule string
-
-// The schedules; t is the number of observations and d that of active dimensions.
-const (
-	// SchedulePaper is κ t, the paper's (with κ = 10). It makes the bounds so loose
-	// that in practice they exclude nothing.
-	SchedulePaper Schedule = "paper"
-	// ScheduleConstant is κ. Multipliers from 1 to about 3 change decisions.
-	ScheduleConstant Schedule = "constant"
-	// ScheduleRoot is κ max(1, (t/t0)^(1/d)), t0 = 10 d. It grows no faster than the
-	// paper's argument for harmlessness needs: L exceeds the true constant after a
-	// number of observations of the order (1/ε)^d.
-	ScheduleRoot Schedule = "root"
-)
-
-// Schedules returns the names of all schedules.
-func Schedules() []Schedule {
-	return []Schedule{SchedulePaper, ScheduleConstant, ScheduleRoot}
-}
-
-// Multiplier returns L/L_lb for t observations in d active dimensions.
-func (s Schedule) Multiplier(kappa float64, t, d int) (float64, error) {
-	if !(kappa > 0) || math.IsInf(kappa, 1) {
-		return 0, fmt.Errorf("kappa is %v, it must be a finite number above 0", kappa)
+// Multiplier returns L/L_lb: by what the estimate L_lb, which is never too large, is raised to
+// the constant in use for t observations in d active dimensions. By schedule it is
+//
+//	constant  κ; multipliers from 1 to about 3 change decisions
+//	root      κ max(1, (t/t0)^(1/d)), t0 = 10 d. It grows no faster than the paper's argument
+//	          for harmlessness needs: L exceeds the true constant after a number of
+//	          observations of the order (1/ε)^d
+//	paper     κ t, with κ = 10: so loose that in practice the bounds exclude nothing
+func Multiplier(schedule string, kappa float64, t, d int) float64 {
+	n := float64(max(d, 1))
+	switch schedule {
+	case "paper":
+		return kappa * float64(max(t, 1))
+	case "root":
+		return kappa * math.Max(1, math.Pow(float64(t)/(10*n), 1/n))
 	}
-	t, d = max(t, 1), max(d, 1)
-	switch s {
-	case SchedulePaper:
-		return kappa * float64(t), nil
-	case ScheduleConstant:
-		return kappa, nil
-	case ScheduleRoot:
-		n := float64(d)
-		return kappa * math.Max(1, math.Pow(float64(t)/(10*n), 1/n)), nil
-	}
-	names := make([]string, 0, len(Schedules()))
-	for _, known := range Schedules() {
-		names = append(names, string(known))
-	}
-	return 0, fmt.Errorf("unknown Lipschitz schedule %q, want one of %s", s, strings.Join(names, ", "))
+	return kappa
 }
 
 // GeometricGrid returns the smallest (1+alpha)^k >= slope, k an integer: how AdaLIPO

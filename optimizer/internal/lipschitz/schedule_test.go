@@ -10,28 +10,20 @@ import (
 
 func TestSchedules(t *testing.T) {
 	for _, c := range []struct {
-		s     lipschitz.Schedule
-		kappa float64
-		t, d  int
-		want  float64
+		schedule string
+		kappa    float64
+		t, d     int
+		want     float64
 	}{
-		{lipschitz.SchedulePaper, 10, 30, 4, 300},
-		{lipschitz.ScheduleConstant, 2, 30, 4, 2},
-		{lipschitz.ScheduleRoot, 2, 30, 4, 2},
-		{lipschitz.ScheduleRoot, 1.5, 160, 2, 1.5 * math.Sqrt(8)},
-		{lipschitz.ScheduleRoot, 1, 60 * 64, 6, 2},
+		{"paper", 10, 30, 4, 300},
+		{"paper", 10, 0, 4, 10},
+		{"constant", 2, 30, 4, 2},
+		{"root", 2, 30, 4, 2},
+		{"root", 1.5, 160, 2, 1.5 * math.Sqrt(8)},
+		{"root", 1, 60 * 64, 6, 2},
 	} {
-		got, err := c.s.Multiplier(c.kappa, c.t, c.d)
-		if err != nil || math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: %v, %v, want %v", c.s, got, err, c.want)
-		}
-	}
-	if _, err := lipschitz.Schedule("log").Multiplier(1, 1, 1); err == nil {
-		t.Error("an unknown schedule was taken")
-	}
-	for _, kappa := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := lipschitz.ScheduleConstant.Multiplier(kappa, 1, 1); err == nil {
-			t.Errorf("kappa %v was taken", kappa)
+		if got := lipschitz.Multiplier(c.schedule, c.kappa, c.t, c.d); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", c.schedule, got, c.want)
 		}
 	}
 }

@@ -2,15 +2,10 @@ package maximize
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
-
-// DirectSettings of [Direct]. The zero value is ready to use.
-type DirectSettings struct {
-	MaxEvaluations int  // a division under way is finished; 0 means 1000 per dimension
-	LocallyBiased  bool // DIRECT-L instead of DIRECT
-}
 
 const (
 	leastGain    = 1e-4 // that a rectangle must promise to be divided, relative to |f|
@@ -18,30 +13,33 @@ const (
 )
 
 // Direct maximizes f over the box [lo, up] by dividing rectangles (Jones, Perttunen
-// and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), or
-// by its locally biased variant (Gablonsky and Kelley 2001), which measures a
+// and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), in
+// the locally biased variant (DIRECT-L, Gablonsky and Kelley 2001), which measures a
 // rectangle by its longest side and divides one rectangle of a size at a time. It
 // needs no gradient and no random numbers. Coordinates with lo = up are fixed.
+//
+// It ends after so many evaluations, those of a division under way included, or returns
+// what it has when ctx ends.
 //
 // Minus infinity and NaN mark infeasible points. Where rectangles are compared they
 // count as twice as far below the best value as the worst finite one, so that they
 // are divided late, but not never.
-func Direct(f func(x []float64) float64, lo, up []float64, set DirectSettings) Result {
-	d := newDirect(f, lo, up, set)
+func Direct(ctx context.Context, f func(x []float64) float64, lo, up []float64, evaluations int) Result {
+	d := newDirect(f, lo, up)
 	half := make([]float64, len(d.dims))
 	for i := range half {
 		half[i] = 0.5
 	}
 	d.add(half, make([]uint8, len(d.dims)), d.eval(half))
 	iterations := 0
-	for len(d.dims) > 0 && d.evals < d.set.MaxEvaluations {
+	for len(d.dims) > 0 && d.evals < evaluations && ctx.Err() == nil {
 		chosen := d.potentiallyOptimal()
 		if len(chosen) == 0 {
 			break
 		}
 		iterations++
 		for _, k := range chosen {
-			if d.evals >= d.set.MaxEvaluations {
+			if d.evals >= evaluations {
 				break
 			}
 			d.divide(k)
@@ -54,7 +52,6 @@ func Direct(f func(x []float64) float64, lo, up []float64, set DirectSettings) R
 // coordinates that are not fixed; a side of level k is 3^-k long.
 type direct struct {
 	f       func(x []float64) float64
-	set     DirectSettings
 	lo, up  []float64
 	dims    []int // coordinates that are not fixed
 	evals   int
@@ -72,9 +69,9 @@ type rect struct {
 	f      float64
 }
 
-func newDirect(f func(x []float64) float64, lo, up []float64, set DirectSettings) *direct {
+func newDirect(f func(x []float64) float64, lo, up []float64) *direct {
 	d := &direct{
-		f: f, set: set, lo: lo, up: up, x: slices.Clone(lo),
+		f: f, lo: lo, up: up, x: slices.Clone(lo),
 		bestF: math.Inf(-1), worst: math.Inf(1),
 	}
 	for i := range lo {
@@ -82,7 +79,6 @@ func newDirect(f func(x []float64) float64, lo, up []float64, set DirectSettings
 			d.dims = append(d.dims, i)
 		}
 	}
-	setDefault(&d.set.MaxEvaluations, 1000*max(len(d.dims), 1))
 	return d
 }
 
@@ -109,31 +105,18 @@ func (d *direct) add(center []float64, levels []uint8, f float64) {
 	d.push(len(d.rects) - 1)
 }
 
-// push files a rectangle under its size. Sides have the levels k and k+1 only, as
-// longest sides are divided first.
+// push files a rectangle under the size of its longest side.
 func (d *direct) push(k int) {
 	levels := d.rects[k].levels
 	if len(levels) == 0 {
 		return
 	}
-	least, short := slices.Min(levels), 0
-	for _, l := range levels {
-		if l > least {
-			short++
-		}
-	}
-	n := len(levels)
-	index, size := int(least), 0.5*side(least)
-	if !d.set.LocallyBiased {
-		index = int(least)*n + short
-		a, b := side(least), side(least+1)
-		size = 0.5 * math.Sqrt(float64(n-short)*a*a+float64(short)*b*b)
-	}
-	if missing := index + 1 - len(d.classes); missing > 0 {
+	least := slices.Min(levels)
+	if missing := int(least) + 1 - len(d.classes); missing > 0 {
 		d.classes = append(d.classes, make([]class, missing)...)
 	}
-	c := &d.classes[index]
-	c.size, c.done = size, side(least) < shortestSide
+	c := &d.classes[least]
+	c.size, c.done = 0.5*side(least), side(least) < shortestSide
 	at, _ := slices.BinarySearchFunc(c.rects, k, func(a, b int) int {
 		return cmp.Or(cmp.Compare(d.rects[b].f, d.rects[a].f), a-b)
 	})
@@ -193,12 +176,8 @@ func (d *direct) potentiallyOptimal() []int {
 				continue
 			}
 		}
-		n := 1
-		for !d.set.LocallyBiased && n < len(c.rects) && d.value(c.rects[n]) == p.f {
-			n++
-		}
-		chosen = append(chosen, c.rects[:n]...)
-		c.rects = slices.Delete(c.rects, 0, n)
+		chosen = append(chosen, c.rects[0])
+		c.rects = slices.Delete(c.rects, 0, 1)
 	}
 	return chosen
 }

@@ -5,6 +5,7 @@
 package maximize
 
 import (
+	"context"
 	"math"
 	"slices"
 )
@@ -24,7 +25,6 @@ type Settings struct {
 	GainTol        float64   // stop after one gain below it; 0 means never
 	FirstStep      float64   // length of the first step at most, in scaled units; 0 means 0.25
 	Scale          []float64 // typical length of each coordinate, such as length scales; nil means 1
-	Fixed          []bool    // coordinates that keep their start value; nil means none
 }
 
 func (s Settings) withDefaults() Settings {
@@ -103,8 +103,9 @@ func New(lo, up []float64, set Settings) *Maximizer {
 }
 
 // Maximize searches upwards from start, clipped to the box. If f(start) is
-// infeasible it returns start with F = -Inf.
-func (m *Maximizer) Maximize(f Func, start []float64) Result {
+// infeasible it returns start with F = -Inf. When ctx ends it returns what it has: the
+// caller asks ctx whether that is a maximum.
+func (m *Maximizer) Maximize(ctx context.Context, f Func, start []float64) Result {
 	m.f, m.evals, m.count, m.head = f, 0, 0, 0
 	for i, v := range start {
 		v = math.Min(math.Max(v, m.lo[i]), m.up[i])
@@ -113,7 +114,7 @@ func (m *Maximizer) Maximize(f Func, start []float64) Result {
 	fx := m.eval(m.at.x, m.at.g)
 	iter, small := 0, 0
 	for ; iter < m.set.MaxIterations && small < 2 && !m.spent() && !math.IsInf(fx, 0); iter++ {
-		if m.chooseFree() <= m.set.GradTol {
+		if ctx.Err() != nil || m.chooseFree() <= m.set.GradTol {
 			break
 		}
 		fn, ok := m.step(fx)
@@ -173,7 +174,7 @@ func (m *Maximizer) chooseFree() float64 {
 			m.at.g[i], g = 0, 0
 		}
 		blocked := m.at.x[i] <= m.lo[i] && g <= 0 || m.at.x[i] >= m.up[i] && g >= 0
-		m.free[i] = !blocked && m.lo[i] < m.up[i] && (m.set.Fixed == nil || !m.set.Fixed[i])
+		m.free[i] = !blocked && m.lo[i] < m.up[i]
 		if m.free[i] {
 			norm = math.Max(norm, math.Abs(g))
 		}

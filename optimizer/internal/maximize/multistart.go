@@ -7,14 +7,22 @@ import (
 	"slices"
 )
 
-// PickStarts returns the indices of at most count different candidates to start
-// local searches from: first the sure very best, then a random choice
+// Starts is the number of candidates from which local searches start.
+const Starts = 6
+
+const (
+	sureStarts = 2   // of these, the very best
+	eta        = 2.0 // of the choice among the others
+)
+
+// PickStarts returns the indices of at most Starts different candidates to start
+// local searches from: first the sureStarts best, then a random choice
 // without replacement with probabilities proportional to exp(eta·v), v the standardized
-// value (Boltzmann sampling, as BoTorch does). Minus infinity and NaN are never
+// value (Boltzmann sampling, Balandat et al. 2020). Minus infinity and NaN are never
 // chosen. Values are standardized by median and median absolute deviation of the
 // better half, so that rejected candidates, which may lie at -1e10, do not flatten
 // the choice among the others.
-func PickStarts(values []float64, count, sure int, eta float64, rng *rand.Rand) []int {
+func PickStarts(values []float64, rng *rand.Rand) []int {
 	order := make([]int, 0, len(values))
 	for i, v := range values {
 		if v > math.Inf(-1) {
@@ -22,20 +30,20 @@ func PickStarts(values []float64, count, sure int, eta float64, rng *rand.Rand) 
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(values[b], values[a]), a-b) })
-	if len(order) <= count {
+	if len(order) <= Starts {
 		return order
 	}
 	scale := spread(values, order)
 	// The largest of eta·v + Gumbel noise are a draw without replacement from the
 	// Boltzmann weights.
-	rest := order[sure:]
+	rest := order[sureStarts:]
 	keys := make([]float64, len(values))
 	for _, i := range rest {
 		gumbel := -math.Log(rng.ExpFloat64())
 		keys[i] = eta*(values[i]-values[order[0]])/scale + gumbel
 	}
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(keys[b], keys[a]) })
-	return order[:count]
+	return order[:Starts]
 }
 
 // spread returns a robust standard deviation of the better half of values, whose

@@ -12,10 +12,10 @@ import (
 func TestPickStarts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	inf, nan := math.Inf(1), math.NaN()
-	if got := maximize.PickStarts([]float64{1, -inf, nan, 3}, 6, 1, 2, rng); fmt.Sprint(got) != "[3 0]" {
+	if got := maximize.PickStarts([]float64{1, -inf, nan, 3}, rng); fmt.Sprint(got) != "[3 0]" {
 		t.Errorf("picked %v, want [3 0]", got)
 	}
-	if got := maximize.PickStarts([]float64{-inf, -inf}, 6, 1, 2, rng); len(got) != 0 {
+	if got := maximize.PickStarts([]float64{-inf, -inf}, rng); len(got) != 0 {
 		t.Errorf("picked infeasible candidates: %v", got)
 	}
 	values := make([]float64, 100)
@@ -27,7 +27,7 @@ func TestPickStarts(t *testing.T) {
 	}
 	counts := make([]int, 100)
 	for range 2000 {
-		got := maximize.PickStarts(values, 5, 2, 2, rng)
+		got := maximize.PickStarts(values, rng)
 		if got[0] != 99 || got[1] != 98 {
 			t.Fatalf("the two best are not first: %v", got)
 		}

@@ -9,15 +9,20 @@
 package pareto
 
 import (
+	"context"
 	"math"
 	"slices"
 )
 
-// Dominates reports whether a is nowhere worse than b, and somewhere better.
+// Dominates reports whether a is nowhere worse than b, and somewhere better. Points of
+// different dimensions, or with a NaN, do not compare.
 func Dominates(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
 	better := false
 	for j := range a {
-		if a[j] < b[j] {
+		if !(a[j] >= b[j]) {
 			return false
 		}
 		better = better || a[j] > b[j]
@@ -25,12 +30,13 @@ func Dominates(a, b []float64) bool {
 	return better
 }
 
-// Front returns the indices of the points that no other dominates, in order. Of equal
-// ones the first stands for all.
+// Front returns the indices of the points without NaN that no other dominates, in order. Of
+// equal ones the first stands for all.
 func Front(points [][]float64) []int {
 	var out []int
 	for i, p := range points {
-		if !slices.ContainsFunc(points, func(q []float64) bool { return Dominates(q, p) }) &&
+		if !slices.ContainsFunc(p, math.IsNaN) &&
+			!slices.ContainsFunc(points, func(q []float64) bool { return Dominates(q, p) }) &&
 			!slices.ContainsFunc(points[:i], func(q []float64) bool { return slices.Equal(p, q) }) {
 			out = append(out, i)
 		}
@@ -62,8 +68,9 @@ type Box struct{ Low, Up []float64 }
 
 // Undominated tiles what lies above ref and no point dominates: the boxes do not
 // overlap, and each has its lower corner on the boundary. A point y adds to the volume of
-// the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low).
-func Undominated(points [][]float64, ref []float64) []Box {
+// the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low). When ctx ends, the
+// tiling is left unfinished.
+func Undominated(ctx context.Context, points [][]float64, ref []float64) []Box {
 	points = above(points, ref)
 	last := len(ref) - 1
 	if last == 0 {
@@ -77,8 +84,11 @@ func Undominated(points [][]float64, ref []float64) []Box {
 	var below []int // boxes that end at the present level
 	levels := append(levelsOf(points, ref), math.Inf(1))
 	for i, top := range levels[1:] {
+		if ctx.Err() != nil {
+			break
+		}
 		var now []int
-		for _, b := range Undominated(cut(reaching(points, top)), ref[:last]) {
+		for _, b := range Undominated(ctx, cut(reaching(points, top)), ref[:last]) {
 			k := slices.IndexFunc(below, func(k int) bool {
 				return slices.Equal(out[k].Low[:last], b.Low) && slices.Equal(out[k].Up[:last], b.Up)
 			})
@@ -110,22 +120,23 @@ func Gain(boxes []Box, y []float64) float64 {
 
 // above returns the points that dominate something above ref.
 func above(points [][]float64, ref []float64) [][]float64 {
-	var out [][]float64
-	for _, p := range points {
-		if allAbove(p, ref) {
-			out = append(out, p)
+	return without(points, func(p []float64) bool {
+		for j, r := range ref {
+			if !(p[j] > r) {
+				return true
+			}
 		}
-	}
-	return out
+		return false
+	})
 }
 
-func allAbove(p, ref []float64) bool {
-	for j, r := range ref {
-		if !(p[j] > r) {
-			return false
-		}
-	}
-	return true
+// reaching returns the points whose last coordinate is at least level.
+func reaching(points [][]float64, level float64) [][]float64 {
+	return without(points, func(p []float64) bool { return p[len(p)-1] < level })
+}
+
+func without(points [][]float64, drop func(p []float64) bool) [][]float64 {
+	return slices.DeleteFunc(slices.Clone(points), drop)
 }
 
 // levelsOf returns the last coordinates of ref and of all points, ascending, each once.
@@ -137,17 +148,6 @@ func levelsOf(points [][]float64, ref []float64) []float64 {
 	}
 	slices.Sort(levels)
 	return slices.Compact(levels)
-}
-
-// reaching returns the points whose last coordinate is at least level.
-func reaching(points [][]float64, level float64) [][]float64 {
-	var out [][]float64
-	for _, p := range points {
-		if p[len(p)-1] >= level {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // cut returns the points without their last coordinate.

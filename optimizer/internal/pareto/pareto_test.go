@@ -58,7 +58,7 @@ func TestBoxesTileTheUndominated(t *testing.T) {
 	for m := 1; m <= 4; m++ {
 		for range 20 {
 			points, ref := cloud(rng, 8, m), slices.Repeat([]float64{0.1}, m)
-			boxes := pareto.Undominated(points, ref)
+			boxes := pareto.Undominated(t.Context(), points, ref)
 			for range 20 {
 				y := make([]float64, m)
 				for j := range y {
@@ -92,7 +92,7 @@ func TestFront(t *testing.T) {
 		t.Errorf("front of nothing: %v", got)
 	}
 	// For two objectives there is a box more than points of the front.
-	if got := pareto.Undominated(points, []float64{-1, -1}); len(got) != 4 {
+	if got := pareto.Undominated(t.Context(), points, []float64{-1, -1}); len(got) != 4 {
 		t.Errorf("%d boxes", len(got))
 	}
 }

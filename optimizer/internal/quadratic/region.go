@@ -16,14 +16,6 @@ type Region struct {
 	Radius float64 // in the infinity norm; 0 means not started
 }
 
-// Outcome is what became of one trial.
-type Outcome struct {
-	Local     bool    // proposed by the quadratic model
-	Predicted float64 // the gain that the model predicted; Local only
-	Gain      float64 // the trial's value minus the incumbent's before it; NaN or -Inf if it failed
-	Distance  float64 // distance to that incumbent in the infinity norm
-}
-
 // Start gives a region that has none a radius for a model whose farthest point
 // lies far away.
 func (r Region) Start(far float64) Region {
@@ -33,21 +25,24 @@ func (r Region) Start(far float64) Region {
 	return r
 }
 
-// Next returns the region after a trial. One of the model doubles the radius if it
-// gained more than 3/4 of what was predicted and halves it for less than 1/4. A
-// better point found by other means outside the region starts it anew there.
-func (r Region) Next(o Outcome) Region {
-	if !o.Local {
-		if o.Gain > 0 && o.Distance > r.Radius {
-			return Region{}
-		}
-		return r
-	}
-	switch ratio := o.Gain / o.Predicted; {
+// Judged returns the region after a step for which the model predicted a gain: twice as
+// large if it gained more than 3/4 of that, and half if it gained less than 1/4. The gain is
+// NaN or -Inf if the trial failed.
+func (r Region) Judged(predicted, gain float64) Region {
+	switch ratio := gain / predicted; {
 	case ratio > 0.75:
 		r.Radius = math.Min(2*r.Radius, MaxRadius)
 	case !(ratio >= 0.25):
 		r.Radius /= 2
+	}
+	return r
+}
+
+// Moved returns the region after something else found a better point at that distance from
+// the centre, in the infinity norm: outside of it, the region starts anew there.
+func (r Region) Moved(distance float64) Region {
+	if distance > r.Radius {
+		return Region{}
 	}
 	return r
 }

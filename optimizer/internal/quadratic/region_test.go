@@ -8,9 +8,6 @@ import (
 )
 
 func TestRegion(t *testing.T) {
-	local := func(predicted, gain float64) quadratic.Outcome {
-		return quadratic.Outcome{Local: true, Predicted: predicted, Gain: gain}
-	}
 	start := quadratic.Region{}
 	if got := start.Start(0.05); got.Radius != 0.95*0.05 {
 		t.Errorf("radius %v, want 0.95 times the farthest", got.Radius)
@@ -23,26 +20,25 @@ func TestRegion(t *testing.T) {
 		t.Errorf("started twice: %+v", got)
 	}
 	for _, c := range []struct {
-		name string
-		o    quadratic.Outcome
-		want quadratic.Region
+		name       string
+		gain, want float64
 	}{
-		{"as predicted", local(1, 0.9), quadratic.Region{Radius: 0.16}},
-		{"half as good", local(1, 0.5), quadratic.Region{Radius: 0.08}},
-		{"little gain", local(1, 0.1), quadratic.Region{Radius: 0.04}},
-		{"worse", local(1, -2), quadratic.Region{Radius: 0.04}},
-		{"failed", local(1, math.NaN()), quadratic.Region{Radius: 0.04}},
-		{"better elsewhere", quadratic.Outcome{Gain: 1, Distance: 0.3}, quadratic.Region{}},
-		{"better nearby", quadratic.Outcome{Gain: 1, Distance: 0.05}, r},
-		{"worse elsewhere", quadratic.Outcome{Gain: -1, Distance: 0.3}, r},
-		{"failed elsewhere", quadratic.Outcome{Gain: math.Inf(-1), Distance: 0.3}, r},
+		{"as predicted", 0.9, 0.16},
+		{"half as good", 0.5, 0.08},
+		{"little gain", 0.1, 0.04},
+		{"worse", -2, 0.04},
+		{"failed", math.NaN(), 0.04},
+		{"broken off", math.Inf(-1), 0.04},
 	} {
-		if got := r.Next(c.o); got != c.want {
-			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		if got := r.Judged(1, c.gain); got.Radius != c.want {
+			t.Errorf("%s: %+v, want %v", c.name, got, c.want)
 		}
 	}
-	if got := (quadratic.Region{Radius: 0.9}).Next(local(1, 1)); got.Radius != quadratic.MaxRadius {
+	if got := (quadratic.Region{Radius: 0.9}).Judged(1, 1); got.Radius != quadratic.MaxRadius {
 		t.Errorf("radius %v exceeds the limit", got.Radius)
+	}
+	if elsewhere, nearby := r.Moved(0.3), r.Moved(0.05); elsewhere != start || nearby != r {
+		t.Errorf("after a better point elsewhere %+v, and nearby %+v", elsewhere, nearby)
 	}
 	if start.Collapsed() || r.Collapsed() || !(quadratic.Region{Radius: 5e-8}).Collapsed() {
 		t.Error("Collapsed is wrong")

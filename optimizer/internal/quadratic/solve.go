@@ -1,6 +1,7 @@
 package quadratic
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -10,23 +11,21 @@ import (
 
 // Maximize returns the maximizer of Q in the intersection of the box [lo, up] with
 // the cube of the given radius (in the infinity norm) around Center, and the gain
-// Q(x) - Value that it predicts, at least 0. Coordinates marked in fixed (nil: none)
-// keep their value at Center.
+// Q(x) - Value that it predicts, at least 0.
 //
 // Where Q is concave the result is exact up to rounding. Else the problem is
-// NP-hard, and the best of several local searches is returned.
-func (m *Model) Maximize(radius float64, lo, up []float64, fixed []bool) (x []float64, gain float64) {
+// NP-hard, and the best of several local searches is returned, as far as these had come
+// when ctx ended.
+func (m *Model) Maximize(ctx context.Context, radius float64, lo, up []float64) (x []float64, gain float64) {
 	d := len(m.Center)
 	b := box{m: m, lo: make([]float64, d), up: make([]float64, d)}
 	for i, c := range m.Center {
-		if fixed == nil || !fixed[i] {
-			b.lo[i] = math.Min(math.Max(lo[i]-c, -radius), 0) / m.Far
-			b.up[i] = math.Max(math.Min(up[i]-c, radius), 0) / m.Far
-			b.unit = math.Max(b.unit, b.up[i]-b.lo[i])
-		}
+		b.lo[i] = math.Min(math.Max(lo[i]-c, -radius), 0) / m.Far
+		b.up[i] = math.Max(math.Min(up[i]-c, radius), 0) / m.Far
+		b.unit = math.Max(b.unit, b.up[i]-b.lo[i])
 	}
 	x = append(x, m.Center...)
-	best := b.search()
+	best := b.search(ctx)
 	if best == nil {
 		return x, 0
 	}
@@ -52,7 +51,7 @@ type box struct {
 }
 
 // search returns the best point found, or nil if none is better than 0.
-func (b *box) search() []float64 {
+func (b *box) search(ctx context.Context) []float64 {
 	// Values are made of order 1 too, for the tolerances of the search.
 	size := 0.0
 	for i, g := range b.m.g {
@@ -81,7 +80,7 @@ func (b *box) search() []float64 {
 	var best []float64
 	most := 0.0
 	for _, start := range b.starts() {
-		s := local.Maximize(f, start).X
+		s := local.Maximize(ctx, f, start).X
 		b.polish(s)
 		if v := b.m.gain(s, nil); v > most {
 			best, most = s, v

@@ -7,13 +7,9 @@ import (
 	"runtime"
 )
 
-// Kernel names what the inner loops run on: processors of one name give the same digits.
-func Kernel() string {
-	if fast() {
-		return runtime.GOARCH + "+avx2+fma"
-	}
-	return runtime.GOARCH
-}
+// Kernel names what the inner loops and math.Exp run on: processors of one name give the same
+// digits.
+func Kernel() string { return runtime.GOARCH + features() }
 
 // AddSquares adds (z − col[i])² to dst[i] for every i < len(dst).
 func AddSquares(dst, col []float64, z float64) {

@@ -5,6 +5,25 @@ import "golang.org/x/sys/cpu"
 // fast reports whether the processor has what vector_amd64.s needs.
 func fast() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
+// features are those that decide how sums are rounded: here, in math.Exp, or where the compiler
+// fuses multiplications and additions (GOAMD64=v3).
+func features() string {
+	names := ""
+	switch {
+	case fast():
+		names = "+avx2+fma"
+	case cpu.X86.HasAVX && cpu.X86.HasFMA:
+		names = "+fma"
+	}
+	if x := 1 + rounding; x*x+(-1-2*rounding) != 0 { // its square is lost where a product is rounded
+		names += "+fused"
+	}
+	return names
+}
+
+// rounding is a variable so that the compiler does not compute with it, which it does exactly.
+var rounding = 0x1p-30
+
 // All numbers n are positive. That of dotsAVX2 is a multiple of 8, and but for tileAVX2 the
 // others are of 4. slope may be nil.
 

@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// Score returns the log density that a model gives to transformed values, for
-// instance the leave-one-out density of a fitted Gaussian process. It counts all
-// the values, as the Jacobian does that Choose adds: the density of a part of
-// them, m of n, must be multiplied by n/m.
-type Score func(w Warp, z []float64) (float64, error)
-
 // Choose fits each kind to the values and returns the one with the largest
 //
 //	score(z) + Σ_i ln dz/dy(y_i),
 //
-// the log density of the untransformed values; the earlier kind in a tie. A
-// kind that cannot be fitted or scored is passed over; when none can, the
-// errors are returned.
-func Choose(kinds []Kind, values []float64, o Options, score Score) (Warp, error) {
+// the log density of the untransformed values, and the model by which it was scored; the
+// earlier kind in a tie. A kind that cannot be fitted or scored is passed over; when none
+// can, the errors are returned.
+//
+// Score returns a model of transformed values and the log density that it gives to them,
+// for instance the leave-one-out density of a fitted Gaussian process. It counts all the
+// values, as the Jacobian does: the density of a part of them, m of n, must be multiplied
+// by n/m.
+func Choose[Model any](kinds []Kind, values []float64, o Options, score func(w Warp, z []float64) (Model, float64, error)) (Warp, Model, error) {
 	var (
 		best  Warp
+		by    Model
 		found bool
 		top   = math.Inf(-1)
 		errs  []error
@@ -31,7 +31,7 @@ func Choose(kinds []Kind, values []float64, o Options, score Score) (Warp, error
 			errs = append(errs, err)
 			continue
 		}
-		total, err := score(w, w.ApplyAll(values))
+		model, total, err := score(w, w.ApplyAll(values))
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -40,11 +40,11 @@ func Choose(kinds []Kind, values []float64, o Options, score Score) (Warp, error
 			total += w.LogJacobian(y)
 		}
 		if !math.IsNaN(total) && (!found || total > top) {
-			best, top, found = w, total, true
+			best, by, top, found = w, model, total, true
 		}
 	}
 	if !found {
-		return Warp{}, errors.Join(append(errs, errors.New("warp: no kind could be fitted and scored"))...)
+		return Warp{}, by, errors.Join(append(errs, errors.New("warp: no kind could be fitted and scored"))...)
 	}
-	return best, nil
+	return best, by, nil
 }

@@ -34,22 +34,22 @@ func moments(v []float64) moment {
 
 // medianMAD returns the median and the median absolute deviation from it.
 func medianMAD(v []float64) (median, mad float64) {
-	t := slices.Clone(v)
-	median = medianOf(t)
-	for i, x := range t {
-		t[i] = math.Abs(x - median)
+	median = Median(v)
+	away := make([]float64, len(v))
+	for i, x := range v {
+		away[i] = math.Abs(x - median)
 	}
-	return median, medianOf(t)
+	return median, Median(away)
 }
 
-// medianOf sorts v.
-func medianOf(v []float64) float64 {
-	slices.Sort(v)
-	n := len(v)
+// Median returns the median of at least one value.
+func Median(v []float64) float64 {
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
 	if n%2 == 1 {
-		return v[n/2]
+		return s[n/2]
 	}
-	return v[n/2-1]/2 + v[n/2]/2
+	return s[n/2-1]/2 + s[n/2]/2
 }
 
 func meanDeviation(v []float64, centre float64) float64 {

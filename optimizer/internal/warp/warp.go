@@ -39,15 +39,15 @@ type Options struct {
 }
 
 // Warp is a fitted transform z = (shape(max(y, Floor)) − Mean)/SD. The zero
-// value is not valid: make one with Fit, or decode one from JSON.
+// value is not valid: make one with Fit.
 type Warp struct {
-	Kind   Kind     `json:"kind"`
-	Centre float64  `json:"centre"`          // what the shape measures from: b, median or mean
-	Scale  float64  `json:"scale"`           // in what unit: s, MAD or sd
-	Lambda float64  `json:"lambda"`          // of Yeo-Johnson
-	Floor  *float64 `json:"floor,omitempty"` // bound of the bad tail, if winsorized
-	Mean   float64  `json:"mean"`            // of the shaped values
-	SD     float64  `json:"sd"`              // of the shaped values, divisor n; 1 if they are equal
+	Kind   Kind
+	Centre float64 // what the shape measures from: b, median or mean
+	Scale  float64 // in what unit: s, MAD or sd
+	Lambda float64 // of Yeo-Johnson
+	Floor  float64 // bound of the bad tail, −∞ if it is not winsorized
+	Mean   float64 // of the shaped values
+	SD     float64 // of the shaped values, divisor n; 1 if they are equal
 }
 
 // logDelta is δ of the log shape: the best value is 0.1·s away from the pole.
@@ -63,14 +63,13 @@ func Fit(kind Kind, values []float64, o Options) (Warp, error) {
 			return Warp{}, fmt.Errorf("warp: value %d is %v", i, v)
 		}
 	}
-	w := Warp{Kind: kind, Scale: 1, SD: 1}
+	w := Warp{Kind: kind, Scale: 1, SD: 1, Floor: math.Inf(-1)}
 	ys := slices.Clone(values)
 	if o.Winsor > 0 {
 		if median, mad := medianMAD(ys); mad > 0 {
-			floor := median - o.Winsor*mad
-			w.Floor = &floor
+			w.Floor = median - o.Winsor*mad
 			for i, y := range ys {
-				ys[i] = max(y, floor)
+				ys[i] = w.clamp(y)
 			}
 		}
 	}
@@ -164,31 +163,7 @@ func (w *Warp) LogJacobian(y float64) float64 {
 	}
 }
 
-// String describes the transform for a person.
-func (w *Warp) String() string {
-	var s string
-	switch w.Kind {
-	case Log:
-		s = fmt.Sprintf("log below %.4g, scale %.4g", w.Centre, w.Scale)
-	case Asinh:
-		s = fmt.Sprintf("asinh around %.4g, scale %.4g", w.Centre, w.Scale)
-	case YeoJohnson:
-		s = fmt.Sprintf("Yeo-Johnson, lambda %.3g", w.Lambda)
-	default:
-		s = string(w.Kind)
-	}
-	if w.Floor != nil {
-		s += fmt.Sprintf(", values below %.4g raised to it", *w.Floor)
-	}
-	return s
-}
-
-func (w *Warp) clamp(y float64) float64 {
-	if w.Floor != nil {
-		return max(y, *w.Floor)
-	}
-	return y
-}
+func (w *Warp) clamp(y float64) float64 { return max(y, w.Floor) }
 
 func (w *Warp) shape(y float64) float64 {
 	switch w.Kind {

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -13,24 +13,28 @@ import (
 	"time"
 )
 
-// board holds the parts of a page: it knows what has changed since when, and tells those
-// who look at the page.
+// board holds what a page shows, and tells those who look at the page of what is new.
 type board struct {
-	mu      sync.Mutex
-	version int // counts what has been shown
-	parts   map[string]versioned
-	order   []string
-	changed chan struct{} // closed when there is a new version
-	pace    *atomic.Int32 // how many boards share the processor's hundredth
+	mu    sync.Mutex
+	shown *shown
+	pace  *atomic.Int32 // how many boards share the processor's hundredth
 }
 
 func newBoard(pace *atomic.Int32) board {
-	return board{parts: map[string]versioned{}, changed: make(chan struct{}), pace: pace}
+	return board{shown: &shown{newer: make(chan struct{})}, pace: pace}
+}
+
+// shown is what a page shows, and does not change: all who look share it.
+type shown struct {
+	version int           // counts what has been shown
+	parts   []versioned   // those that have gone are the last
+	newer   chan struct{} // closed when something newer is shown
 }
 
 type versioned struct {
 	part
-	version int
+	version int    // since which it is as it is
+	event   []byte // that tells of it
 }
 
 // part is a piece of the page that can be replaced by itself; one without HTML has gone.
@@ -75,34 +79,47 @@ func spent() time.Duration {
 
 // show replaces the parts, with the lock held.
 func (b *board) show(parts []part) {
-	next := b.version + 1
-	old := b.parts
-	b.parts, b.order = make(map[string]versioned, len(parts)), b.order[:0]
+	old := map[string]versioned{}
+	for _, v := range b.shown.parts {
+		old[v.ID] = v
+	}
+	next := &shown{version: b.shown.version, newer: make(chan struct{})}
 	put := func(p part) {
 		v, known := old[p.ID]
 		if !known || v.part != p {
-			v = versioned{p, next}
-			b.version = next
+			data, err := json.Marshal(p)
+			if err != nil {
+				panic("report: " + err.Error()) // three strings
+			}
+			next.version = b.shown.version + 1
+			v = versioned{p, next.version, fmt.Appendf(nil, "event: part\ndata: %s\n\n", data)}
 		}
-		b.parts[p.ID] = v
-		b.order = append(b.order, p.ID)
+		delete(old, p.ID)
+		next.parts = append(next.parts, v)
 	}
 	for _, p := range parts {
 		put(p)
 	}
-	for id, v := range old {
-		if _, stays := b.parts[id]; !stays {
-			put(part{ID: id, In: v.In})
+	for _, v := range b.shown.parts {
+		if _, gone := old[v.ID]; gone {
+			put(part{ID: v.ID, In: v.In})
 		}
 	}
-	if b.version == next {
-		close(b.changed)
-		b.changed = make(chan struct{})
+	if next.version > b.shown.version {
+		close(b.shown.newer)
+		b.shown = next
 	}
 }
 
+// current is what is shown now.
+func (b *board) current() *shown {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shown
+}
+
 // feed is where a page that has what is shown now learns of more.
-func feed(version int) string { return "events?since=" + strconv.Itoa(version) }
+func (s *shown) feed() string { return "events?since=" + strconv.Itoa(s.version) }
 
 // events sends the parts that have changed since a version, and goes on with it. A version
 // that there has not been yet is that of an earlier server: then everything is new.
@@ -112,36 +129,42 @@ func (b *board) events(w http.ResponseWriter, r *http.Request) {
 		since, _ = strconv.Atoi(r.URL.Query().Get("since"))
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
 	for {
-		b.mu.Lock()
-		var text bytes.Buffer
-		if since > b.version {
+		s := b.current()
+		if since > s.version {
 			since = 0
 		}
-		for _, id := range b.order {
-			if p := b.parts[id]; p.version > since {
-				data, err := json.Marshal(p.part)
-				if err != nil {
-					panic("report: " + err.Error()) // three strings
-				}
-				fmt.Fprintf(&text, "event: part\nid: %d\ndata: %s\n\n", b.version, data)
+		for _, p := range s.parts {
+			if p.version > since && deliver(w, p.event) != nil {
+				return
 			}
 		}
-		since = b.version
-		changed := b.changed
-		b.mu.Unlock()
-		if text.Len() == 0 {
-			text.WriteString(": nothing new\n\n")
-		}
-		if _, err := w.Write(text.Bytes()); err != nil || out.Flush() != nil {
+		// A page that has not had all of it asks for all of it again.
+		if deliver(w, fmt.Appendf(nil, "id: %d\n\n", s.version)) != nil || http.NewResponseController(w).Flush() != nil {
 			return
 		}
+		since = s.version
 		select {
 		case <-r.Context().Done():
 			return
-		case <-changed:
+		case <-s.newer:
 		case <-time.After(15 * time.Second): // shows that the connection lives
 		}
 	}
+}
+
+const (
+	patience = 30 * time.Second // with somebody who does not read
+	atOnce   = 64 << 10         // bytes that somebody must read within it
+)
+
+// deliver writes a text that others share, unless its reader does not read.
+func deliver(w http.ResponseWriter, text []byte) error {
+	for piece := range slices.Chunk(text, atOnce) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // tests record, and have none
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -166,7 +166,7 @@ func (b *browser) open(url string) {
 	b.t.Helper()
 	b.heard, b.requests = nil, nil
 	b.call(b.tab, "Page.navigate", map[string]any{"url": url})
-	b.await("document.readyState + location.href", "complete"+url)
+	b.await("document.readyState + location.href", "complete"+strings.TrimSuffix(url, "?token=secret"))
 }
 
 // quiet checks that the page has complained of nothing and has asked nobody but these.
@@ -276,7 +276,7 @@ func live(t *testing.T) (url string, grow func()) {
 func TestLivePageInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	url, grow := live(t)
-	b.open(url + "/")
+	b.open(url + "/?token=secret")
 	b.await(`document.querySelectorAll('#history a').length`, "2")
 	for range 8 {
 		grow()
@@ -287,19 +287,19 @@ func TestLivePageInABrowser(t *testing.T) {
 	b.await("getComputedStyle(document.getElementById('t10')).display", "block")
 	b.quiet(url)
 	asked := slices.DeleteFunc(b.requests, func(r string) bool { return strings.HasPrefix(r, "data:") })
-	if want := []string{url + "/", url + "/" + b.eval("document.body.dataset.feed")}; !slices.Equal(asked, want) {
+	if want := []string{url + "/?token=secret", url + "/", url + "/" + b.eval("document.body.dataset.feed")}; !slices.Equal(asked, want) {
 		t.Errorf("requests %v; want %v", asked, want)
 	}
 }
 
 // serving lets a handler answer on a port of this machine.
-func serving(t *testing.T, run func(context.Context) error, handler func(hosts ...string) http.Handler) (url string) {
+func serving(t *testing.T, run func(context.Context) error, handler func(token string, hosts ...string) http.Handler) (url string) {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: handler(ln.Addr().String())}
+	server := &http.Server{Handler: handler("secret", ln.Addr().String())}
 	go server.Serve(ln)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = run(t.Context()) }()
@@ -342,18 +342,18 @@ func TestFolderInABrowser(t *testing.T) {
 				}
 			}}, nil
 		})
-	}, &Control{Token: "secret", Obey: func(_ context.Context, _ string, o Order) (string, error) {
+	}, func(_ context.Context, _ string, o Order) (string, error) {
 		orders <- o
 		return "done <b>" + o.Action, nil
-	}})
+	})
 	url := serving(t, f.Run, f.Handler)
-	b.open(url + "/")
+	b.open(url + "/?token=secret")
 	b.await(`document.querySelectorAll('#studies tr').length`, "2")
 	more <- "c.study"
 	b.await(`document.querySelectorAll('#studies tr').length + document.querySelector('#studies').lastChild.textContent.trim().slice(0, 7)`, "3c.study")
 	b.quiet(url)
-	b.call(b.tab, "Page.navigate", map[string]any{"url": url + "/study/b.study/#token=secret"})
-	b.await("document.readyState + location.href + document.getElementById('token')?.value", "complete"+url+"/study/b.study/secret")
+	b.call(b.tab, "Page.navigate", map[string]any{"url": url + "/study/b.study/"})
+	b.await("document.readyState + location.href + !!document.getElementById('said') + document.cookie", "complete"+url+"/study/b.study/true")
 	b.eval("location.hash = '#t2'")
 	b.mark("#t2 a.log", "click")
 	said <- "epoch 1 <b>\n"
@@ -381,7 +381,7 @@ func TestFolderInABrowser(t *testing.T) {
 	if o := <-orders; o.Action != "exclude" || o.Trial != 1 {
 		t.Errorf("ordered %+v", o)
 	}
-	b.eval("document.getElementById('token').value = 'wrong'")
+	b.call(b.tab, "Network.clearBrowserCookies", nil)
 	b.mark(`#t1 button[value="exclude"]`, "click")
 	b.await(`document.getElementById('said').className`, "bad")
 	b.heard = slices.DeleteFunc(b.heard, func(h string) bool { return strings.Contains(h, "401") })

@@ -2,19 +2,15 @@ package report
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Control lets whoever knows the token change studies.
-type Control struct {
-	Token string
-	// Obey does what is ordered of the study in dir, and says what it has done.
-	Obey func(ctx context.Context, dir string, o Order) (string, error)
-}
+// Control does what is ordered of the study in dir, and says what it has done.
+type Control func(ctx context.Context, dir string, o Order) (string, error)
 
 // Order is what a person asks for on the page, or a program at /api/v1/requests.
 type Order struct {
@@ -37,37 +33,41 @@ var Actions = []string{"stop", "enqueue", "exclude", "include", "note"}
 // mostOrdered is how long an order may be, in bytes.
 const mostOrdered = 64 << 10
 
-// obey has an order carried out for whoever knows the token.
+func (a Answer) send(w http.ResponseWriter, code int) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	text, err := json.Marshal(a)
+	if err != nil {
+		panic("report: " + err.Error()) // two strings
+	}
+	_ = deliver(w, append(text, '\n')) // who has gone wants no answer
+}
+
+// obey has an order carried out.
 func (v *Server) obey(w http.ResponseWriter, r *http.Request) {
-	answer := func(code int, a Answer) {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(a) // who has gone wants no answer
-	}
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if subtle.ConstantTimeCompare([]byte(token), []byte(v.Control.Token)) != 1 {
-		answer(http.StatusUnauthorized, Answer{Error: "this needs the token that lbotune serve --control has printed"})
-		return
-	}
+	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Now().Add(patience))
 	var o Order
 	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostOrdered))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&o); err != nil {
-		answer(http.StatusBadRequest, Answer{Error: clean("this is no order: "+err.Error(), 300)})
+	err := in.Decode(&o)
+	_ = out.SetReadDeadline(time.Time{})
+	if err != nil {
+		Answer{Error: clean("this is no order: "+err.Error(), 300)}.send(w, http.StatusBadRequest)
 		return
 	}
 	if !slices.Contains(Actions, o.Action) {
-		answer(http.StatusBadRequest, Answer{Error: clean("there is no action "+o.Action, 80) + "; allowed are " + strings.Join(Actions, ", ")})
+		Answer{Error: clean("there is no action "+o.Action, 80) + "; allowed are " + strings.Join(Actions, ", ")}.send(w, http.StatusBadRequest)
 		return
 	}
-	s, _, _ := v.now(r)
+	s, _ := v.now(r)
 	if s == nil {
 		return
 	}
-	done, err := v.Control.Obey(r.Context(), s.Dir, o)
+	done, err := v.Control(r.Context(), s.Dir, o)
 	if err != nil {
-		answer(http.StatusConflict, Answer{Error: clean(err.Error(), 1000)})
+		Answer{Error: clean(err.Error(), 1000)}.send(w, http.StatusConflict)
 		return
 	}
-	answer(http.StatusOK, Answer{Done: clean(done, 1000)})
+	Answer{Done: clean(done, 1000)}.send(w, http.StatusOK)
 }

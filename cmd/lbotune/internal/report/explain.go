@@ -60,7 +60,7 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 	if t.Done() && t.Status != optimizer.Failed {
 		r.Value = ifFinite(t.Value)
 	}
-	_, _, err := study.Read(dir, func(before *study.State, rec study.Record) error {
+	_, _, err := study.Load(dir, func(before *study.State, rec study.Record) error {
 		if p, ok := rec.Event.(study.Proposed); !ok || p.Trial != t.Number {
 			return nil
 		}

@@ -34,7 +34,7 @@ type Folder struct {
 	name    string
 	list    func() ([]Listed, error)
 	open    func(dir string) *Server
-	control *Control
+	control Control
 	life    context.Context
 	found   []Listed
 	opened  map[string]http.Handler // servers that run, by the study's directory
@@ -42,7 +42,7 @@ type Folder struct {
 
 // NewFolder returns a server of the studies that list lists anew each time: with
 // directories below the folder. It opens the server of one when somebody wants to see it.
-func NewFolder(name string, list func() ([]Listed, error), open func(dir string) *Server, control *Control) *Folder {
+func NewFolder(name string, list func() ([]Listed, error), open func(dir string) *Server, control Control) *Folder {
 	return &Folder{board: newBoard(new(atomic.Int32)), name: name, list: list, open: open, control: control, opened: map[string]http.Handler{}}
 }
 
@@ -98,8 +98,8 @@ func (s Listed) part() part {
 	return part{id, "studies", render("listed", cells)}
 }
 
-// Handler answers requests to one of the hosts.
-func (f *Folder) Handler(hosts ...string) http.Handler {
+// Handler answers requests to one of the hosts, of those who know the token.
+func (f *Folder) Handler(token string, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", f.page)
 	mux.HandleFunc("GET /events", f.events)
@@ -111,7 +111,7 @@ func (f *Folder) Handler(hosts ...string) http.Handler {
 		_ = json.NewEncoder(w).Encode(found)
 	})
 	mux.HandleFunc("/study/{rest...}", f.one)
-	return guard(mux, f.control != nil, hosts)
+	return guard(mux, f.control != nil, token, hosts)
 }
 
 // one leaves a request to the server of the study that it is about. Which one that is
@@ -152,32 +152,29 @@ func (f *Folder) server(dir string) http.Handler {
 }
 
 func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	for f.version == 0 { // nothing has been looked for yet
-		changed := f.changed
-		f.mu.Unlock()
+	now := f.current()
+	if now.version == 0 { // nothing has been looked for yet
 		select {
-		case <-changed:
+		case <-now.newer:
+			now = f.current()
 		case <-r.Context().Done():
 			return
 		}
-		f.mu.Lock()
 	}
 	var head, rows strings.Builder
-	for _, id := range f.order {
-		if p := f.parts[id]; p.In == "studies" {
+	for _, p := range now.parts {
+		if p.In == "studies" {
 			rows.WriteString(p.HTML)
 		} else {
 			head.WriteString(p.HTML)
 		}
 	}
-	page := frame("lbotune: "+clean(f.name, 80), feed(f.version))
-	f.mu.Unlock()
+	page := frame("lbotune: "+clean(f.name, 80), now.feed())
 	page.Head, page.Rows = template.HTML(head.String()), template.HTML(rows.String())
 	var b bytes.Buffer
 	if err := pages.Execute(&b, page); err != nil {
 		panic("report: " + err.Error()) // the templates are ours
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(b.Bytes())
+	_ = deliver(w, b.Bytes())
 }

@@ -11,7 +11,7 @@ import (
 
 // log answers with the end of what a trial has printed, and goes on while it runs.
 func (v *Server) log(w http.ResponseWriter, r *http.Request) {
-	s, src, _ := v.now(r)
+	s, src := v.now(r)
 	n, err := strconv.Atoi(r.PathValue("trial"))
 	if s == nil || src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
 		http.NotFound(w, r)
@@ -32,14 +32,14 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 			case <-ctx.Done():
 				return
 			case <-time.After(leastPause):
-				s, _, _ = v.now(r)
+				s, _ = v.now(r)
 			}
 			if s == nil || n > len(s.Trials) {
 				return
 			}
 		}
 	}()
-	out := &longLines{w: w, flush: http.NewResponseController(w).Flush}
+	out := &longLines{w: w}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err := src.Log(ctx, t.Trial, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
 		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
@@ -51,9 +51,8 @@ const longest = 4 << 10
 
 // longLines writes text without the ends of overlong lines, each write at once.
 type longLines struct {
-	w     http.ResponseWriter
-	flush func() error
-	have  int // of the line so far
+	w    http.ResponseWriter
+	have int // of the line so far
 }
 
 func (l *longLines) Write(p []byte) (int, error) {
@@ -79,8 +78,8 @@ func (l *longLines) Write(p []byte) (int, error) {
 			l.have = 0
 		}
 	}
-	if _, err := l.w.Write(out); err != nil {
+	if err := deliver(l.w, out); err != nil {
 		return 0, err
 	}
-	return len(p), l.flush()
+	return len(p), http.NewResponseController(l.w).Flush()
 }

@@ -14,7 +14,7 @@ import (
 
 // Model is what is believed of the objective after the last trial, in the objective's units
 // as the program prints it. Warp, Noise, Lengths, Lipschitz and what is ruled out are the
-// optimizer's; the rest is of a model made to be shown, see anova.go.
+// optimizer's, Lipschitz at its last proposal; the rest is of a model made to be shown, see anova.go.
 type Model struct {
 	// Told is how many trials the latter knows: of many, those that represent the space.
 	Told      int                      `json:"told"`
@@ -154,7 +154,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{values: len(s.valued()), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz,
+	m = &Model{values: len(s.valued()), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
 		Rank: f.rank, Within: f.within, Poor: f.poor}
 	for i, p := range s.Params {
 		along := points[i*(sliceSteps+1) : (i+1)*(sliceSteps+1)]

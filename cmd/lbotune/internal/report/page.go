@@ -165,29 +165,26 @@ func (s *Study) Aim() string {
 
 // tiles are the figures on top.
 func (s *Study) tiles() [][2]string {
-	count := map[string]int{}
-	for _, t := range s.Trials {
-		count[t.Standing]++
-	}
+	f := s.figures
 	out := [][2]string{}
 	if s.state.Config.Several() {
-		out = append(out, [2]string{strconv.Itoa(len(s.state.Front())), "trials on the front"}, [2]string{num(s.state.Hypervolume()), "hypervolume"})
+		out = append(out, [2]string{strconv.Itoa(len(f.Front)), "trials on the front"}, [2]string{Short(f.Hypervolume), "hypervolume"})
 	} else if s.Best > 0 {
-		out = append(out, [2]string{num(*s.Trials[s.Best-1].Value), "best " + clean(s.Metric, 40) + ", trial " + strconv.Itoa(s.Best)})
+		out = append(out, [2]string{f.BestText(), "best " + clean(s.Metric, 40) + ", trial " + strconv.Itoa(s.Best)})
 	}
 	trials := strconv.Itoa(len(s.Trials))
 	if s.Budget > 0 {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
 	out = append(out, [2]string{trials, "trials"})
-	for _, status := range []string{"infeasible", "failed", "pruned", "excluded", "unfinished"} {
-		if n := count[status]; n > 0 {
-			out = append(out, [2]string{strconv.Itoa(n), status})
+	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, len(f.Unfinished)} {
+		if n > 0 {
+			out = append(out, [2]string{strconv.Itoa(n), []string{infeasible, "failed", "pruned", "excluded", "unfinished"}[i]})
 		}
 	}
-	out = append(out, [2]string{took(s.Seconds), "time"})
-	if n := len(s.Trials) - count["unfinished"]; s.Running && n > 0 && s.Budget > n {
-		out = append(out, [2]string{"≈ " + took(s.Seconds/float64(n)*float64(s.Budget-n)), "left"})
+	out = append(out, [2]string{Took(f.Elapsed), "time"})
+	if f.Left > 0 {
+		out = append(out, [2]string{"≈ " + Took(f.Left), "left"})
 	}
 	return out
 }
@@ -195,12 +192,15 @@ func (s *Study) tiles() [][2]string {
 // words say what the pictures show, for those who read.
 func (s *Study) words() []string {
 	var out []string
-	if n := len(s.state.Front()); s.state.Config.Several() && n > 0 {
+	if n := len(s.figures.Front); n > 0 {
 		out = append(out, fmt.Sprintf("%d trials are on the front: none of the others is at least as good as one of them in all objectives.", n))
 	}
 	if s.Best > 0 {
 		best := s.Trials[s.Best-1]
-		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, num(*best.Value), best.Number, clean(best.Values.String(), 600)))
+		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, s.figures.BestText(), best.Number, clean(best.Values.String(), 600)))
+		if !s.figures.Feasible {
+			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
+		}
 		if first := s.Trials[0]; first.Value != nil && first != best {
 			what := "the first trial"
 			if first.Origin == optimizer.OriginDefault {
@@ -234,10 +234,10 @@ func (s *Study) words() []string {
 	if m.Poor != "" {
 		return out
 	}
-	if l := m.Lipschitz; l != nil {
+	if l := s.figures.Bounds; l != nil {
 		text := fmt.Sprintf("The Lipschitz bounds rule out %.0f %% of the space", 100*l.Excluded)
 		if l.Gap != nil {
-			text += fmt.Sprintf(" and leave at most %s to gain", num(*l.Gap))
+			text += fmt.Sprintf(" and leave at most %s to gain", Short(*l.Gap))
 		}
 		if !l.Stated {
 			text += "; their constant is an estimate"
@@ -271,7 +271,7 @@ func (s *Study) table() table {
 		if t.Value != nil {
 			value = num(*t.Value)
 		}
-		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, took(t.Seconds), string(t.Origin)}}
+		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, Took(t.Took), string(t.Origin)}}
 		for _, p := range s.Params {
 			text := "-"
 			if v, ok := t.Values.Get(p.Name); ok {
@@ -322,7 +322,7 @@ func (s *Study) panel(t *Trial) panel {
 		}
 	}
 	if t.Standing != "unfinished" {
-		add("took", took(t.Seconds))
+		add("took", Took(t.Took))
 	}
 	p.Tip = strings.Join(tip, "\n")
 	if s.live.Control {

@@ -68,13 +68,8 @@
       if (!stop.signal.aborted) note.textContent = 'No answer: ' + err.message;
     }
   });
-  if (location.hash.startsWith('#token=')) { // not to be seen, nor to be kept in the history
-    sessionStorage.setItem('token', location.hash.slice(7));
-    history.replaceState(null, '', location.pathname);
-  }
-  const token = document.getElementById('token'), said = document.getElementById('said');
-  if (token) {
-    token.value = sessionStorage.getItem('token') || '';
+  const said = document.getElementById('said');
+  if (said) {
     document.addEventListener('click', e => {
       if (!e.target.dataset.like) return;
       const form = document.getElementById('enqueue'), like = JSON.parse(e.target.dataset.like);
@@ -93,20 +88,24 @@
       said.textContent = 'Asking ...';
       try {
         const got = await fetch('api/v1/requests', {method: 'POST', body: JSON.stringify(order),
-          headers: {'Content-Type': 'application/json', Authorization: 'Bearer ' + token.value}}), answer = await got.json();
+          headers: {'Content-Type': 'application/json'}}), answer = await got.json();
         said.className = answer.error ? 'bad' : '';
         said.textContent = answer.error || answer.done;
         if (answer.error) return;
-        sessionStorage.setItem('token', token.value);
         form.reset();
       } catch (err) {
         said.textContent = 'No answer: ' + err.message;
       }
     });
   }
-  const source = new EventSource(feed), box = document.createElement('template');
+  const box = document.createElement('template');
   let late = 0;
-  source.addEventListener('part', e => { // the parts of the page that have changed
+  const listen = () => {
+    const source = new EventSource(feed);
+    source.addEventListener('part', change);
+    source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(listen, 15000); }; // refused, for now
+  };
+  const change = e => { // of a part of the page
     const part = JSON.parse(e.data);
     box.innerHTML = part.html;
     const old = document.getElementById(part.id);
@@ -114,5 +113,6 @@
     else document.getElementById(part.in).append(box.content);
     clearTimeout(late);
     late = setTimeout(index, 100);
-  });
+  };
+  listen();
 })();

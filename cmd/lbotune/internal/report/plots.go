@@ -34,7 +34,7 @@ var plots = []plot{
 	{"curves", "Learning curves", "readings of the objective while trials ran", false, one((*Study).curves)},
 	{"metrics", "Metrics beside each other", "", false, (*Study).metricPairs},
 	{"distribution", "Distribution of values", "the share of trials at least as good", false, one((*Study).distribution)},
-	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain, and the constant in the model's units", true, (*Study).lipschitz},
+	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", true, (*Study).lipschitz},
 	{"predicted", "Predicted and found", "trials on the line had just the value that the model expected", false, one((*Study).predicted)},
 	{"origins", "Where proposals came from", "the rule that made each trial", false, one((*Study).origins)},
 }

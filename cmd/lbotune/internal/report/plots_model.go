@@ -68,10 +68,11 @@ func (s *Study) lipschitz() []string {
 	for i, label := range []string{"share ruled out", "left to gain", "constant L"} {
 		at := func(t *Trial) (x, y float64, ok bool) {
 			l := t.Lipschitz
-			if l == nil || i == 1 && l.Gap == nil {
+			gain := leftToGain(l)
+			if l == nil || i == 1 && gain == nil {
 				return 0, 0, false
 			}
-			return float64(t.Number), []float64{l.Excluded, *cmp.Or(l.Gap, new(float64)), l.Constant}[i], true
+			return float64(t.Number), []float64{l.Excluded, *cmp.Or(gain, new(float64)), l.Constant}[i], true
 		}
 		y := axisOf(label, s.each(func(t *Trial) (x, y float64, ok bool) { y, x, ok = at(t); return x, y, ok }), nil)
 		if i == 0 {

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -79,17 +78,17 @@ func (h *history) trialAt(point spaces.Point, loss float64) {
 	n := len(h.st.Trials) + 1
 	gap, expected, result := 0.1, -loss*1.1, metrics(loss)
 	if h.st.Config.Several() {
-		result["size"] = journal.Float(1 - point[0])
+		result["size"] = 1 - point[0]
 	}
 	h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: []optimizer.Origin{optimizer.OriginInitial, optimizer.OriginModel}[n%2], Values: v,
-		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap}}},
+		Note: optimizer.Note{Why: "test", Expected: &expected, Lipschitz: &optimizer.LipschitzNote{Slope: 1, Constant: 2 + float64(n), Excluded: 0.2, Gap: &gap, Stated: true}}},
 		study.Started{Trial: n, Attempt: 1, Slot: n % 2, Waited: 0.5},
 		study.Measured{Trial: n, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(loss + 1)}, {Step: 2, Metrics: metrics(loss)}}},
 		study.Finished{Trial: n, Attempt: 1, Slot: n % 2, Status: optimizer.Succeeded, Metrics: result, Seconds: 1})
 }
 
 func metrics(loss float64) study.Metrics {
-	return study.Metrics{"loss": journal.Float(loss), "size": journal.Float(10 * loss)}
+	return study.Metrics{"loss": loss, "size": 10 * loss}
 }
 
 func (h *history) failure(text string) {

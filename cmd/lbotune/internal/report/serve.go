@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 )
 
@@ -18,9 +19,10 @@ type Server struct {
 	size    int64 // of the journal when it was read
 	study   *Study
 	src     Source
+	made    map[string]func() ([]byte, error) // of the study as it is now, once for all who ask
 
 	// Control, if there is one, lets people change the study; nil only shows it.
-	Control *Control
+	Control Control
 	home    string // the page that lists this study among others
 }
 
@@ -78,14 +80,14 @@ func (v *Server) refresh(ctx context.Context) error {
 	parts := s.parts()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.study, v.src = s, src
+	v.study, v.src, v.made = s, src, nil
 	v.show(parts)
 	return nil
 }
 
-// Handler answers requests to one of the hosts.
-func (v *Server) Handler(hosts ...string) http.Handler {
-	return guard(v.mux(), v.Control != nil, hosts)
+// Handler answers requests to one of the hosts, of those who know the token.
+func (v *Server) Handler(token string, hosts ...string) http.Handler {
+	return guard(v.mux(), v.Control != nil, token, hosts)
 }
 
 func (v *Server) mux() *http.ServeMux {
@@ -94,7 +96,7 @@ func (v *Server) mux() *http.ServeMux {
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ int) error { return json.NewEncoder(b).Encode(s) })
+		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ string) error { return json.NewEncoder(b).Encode(s) })
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
@@ -106,45 +108,59 @@ func (v *Server) mux() *http.ServeMux {
 }
 
 // now is the study as it is now, once it has been read; nil if the request ends before.
-func (v *Server) now(r *http.Request) (s *Study, src Source, version int) {
+func (v *Server) now(r *http.Request) (*Study, Source) {
 	for {
 		v.mu.Lock()
-		s, src, version, changed := v.study, v.src, v.version, v.changed
+		s, src, newer := v.study, v.src, v.shown.newer
 		v.mu.Unlock()
 		if s != nil {
-			return s, src, version
+			return s, src
 		}
 		select {
-		case <-changed:
+		case <-newer:
 		case <-r.Context().Done():
-			return nil, src, 0
+			return nil, src
 		}
 	}
 }
 
-// answer writes what is made of the study as it is now.
-func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, int) error) {
-	s, _, version := v.now(r)
-	if s == nil {
+// answer writes what is made of the study as it is now, and of the feed that goes on from there.
+func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(b *bytes.Buffer, s *Study, feed string) error) {
+	if s, _ := v.now(r); s == nil {
 		return
 	}
-	var b bytes.Buffer
-	if err := write(&b, s, version); err != nil {
+	v.mu.Lock()
+	made := v.made[kind]
+	if made == nil {
+		s, feed := v.study, v.shown.feed()
+		made = sync.OnceValues(func() ([]byte, error) {
+			var b bytes.Buffer
+			err := write(&b, s, feed)
+			return b.Bytes(), err
+		})
+		if v.made == nil {
+			v.made = map[string]func() ([]byte, error){}
+		}
+		v.made[kind] = made
+	}
+	v.mu.Unlock()
+	text, err := made()
+	if err != nil {
 		http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(b.Bytes()) // who has gone wants no answer
+	_ = deliver(w, text) // who has gone wants no answer
 }
 
 func (v *Server) page(w http.ResponseWriter, r *http.Request) {
-	v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, version int) error {
-		return HTML(b, []*Study{s}, feed(version))
+	v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, feed string) error {
+		return HTML(b, []*Study{s}, feed)
 	})
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
-func prometheus(b *bytes.Buffer, s *Study, _ int) error {
+func prometheus(b *bytes.Buffer, s *Study, _ string) error {
 	count := map[string]int{}
 	for _, t := range s.Trials {
 		count[t.Standing]++

@@ -3,7 +3,10 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,24 +14,26 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/lbotune/lbotune/study"
 )
 
-// Who comes by a foreign name, from a foreign page, to change something or to look around
-// is refused.
+// Who comes without the token, by a foreign name, from a foreign page, to change something or to
+// look around is refused.
 func TestServerRefuses(t *testing.T) {
-	shown := func(c *Control) *Server {
+	shown := func(c Control) *Server {
 		v := NewServer(filepath.Join(t.TempDir(), "none"), nil)
 		v.study, v.Control = studies(t)["finished"], c
 		return v
 	}
 	obeyed := 0
-	control := &Control{Token: "secret", Obey: func(context.Context, string, Order) (string, error) { obeyed++; return "done", nil }}
+	control := func(context.Context, string, Order) (string, error) { obeyed++; return "done", nil }
 	folder := NewFolder("f", nil, func(string) *Server { return shown(nil) }, nil)
 	folder.life = t.Context()
 	folder.tell([]Listed{{Dir: "a/b.study", State: "ended"}, {Dir: "bad.study", State: "unreadable"}})
-	handlers := map[string]http.Handler{"": shown(nil).Handler("127.0.0.1:8765"), "control ": shown(control).Handler("127.0.0.1:8765"), "folder ": folder.Handler("127.0.0.1:8765")}
+	handlers := map[string]http.Handler{"": shown(nil).Handler("secret", "127.0.0.1:8765"), "control ": shown(control).Handler("secret", "127.0.0.1:8765"), "folder ": folder.Handler("secret", "127.0.0.1:8765")}
 	for _, c := range []struct {
 		method, path, host, origin string
 		want                       int
@@ -53,11 +58,25 @@ func TestServerRefuses(t *testing.T) {
 		{"control POST", "/", "127.0.0.1:8765", "", 405},
 		{"control PUT", "/api/v1/requests", "127.0.0.1:8765", "", 405},
 		{"control GET", "/api/v1/requests", "127.0.0.1:8765", "", 405},
-		{"control POST", "/api/v1/requests", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/?token=wrong", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/?token=", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/events", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/log/1", "127.0.0.1:8765", "", 401},
+		{"GET anonymous", "/nothing", "127.0.0.1:8765", "", 401},
+		{"HEAD wrong", "/metrics", "127.0.0.1:8765", "", 401},
+		{"GET cookie", "/api/v1/study", "127.0.0.1:8765", "", 200},
+		{"GET of another port", "/api/v1/study", "127.0.0.1:8765", "", 401},
+		{"control POST anonymous", "/api/v1/requests", "127.0.0.1:8765", "", 401},
+		{"control POST anonymous", "/api/v1/requests?token=secret", "127.0.0.1:8765", "", 401},
 		{"control POST wrong", "/api/v1/requests", "127.0.0.1:8765", "", 401},
-		{"control POST secret", "/api/v1/requests", "evil.example", "", 421},
-		{"control POST secret", "/api/v1/requests", "127.0.0.1:8765", "http://evil.example", 403},
-		{"control POST secret", "/api/v1/requests", "127.0.0.1:8765", "http://127.0.0.1:8765", 200},
+		{"control POST", "/api/v1/requests", "evil.example", "", 421},
+		{"control POST", "/api/v1/requests", "127.0.0.1:8765", "http://evil.example", 403},
+		{"control POST cookie", "/api/v1/requests", "127.0.0.1:8765", "http://127.0.0.1:9999", 403},
+		{"control POST cookie", "/api/v1/requests", "127.0.0.1:8765", "", 401},
+		{"control POST cookie", "/api/v1/requests", "127.0.0.1:8765", "http://127.0.0.1:8765", 200},
+		{"folder GET anonymous", "/", "127.0.0.1:8765", "", 401},
+		{"folder GET anonymous", "/study/a/b.study/", "127.0.0.1:8765", "", 401},
 		{"folder GET", "/", "127.0.0.1:8765", "", 200},
 		{"folder GET", "/api/v1/studies", "127.0.0.1:8765", "", 200},
 		{"folder GET", "/study/a/b.study/", "127.0.0.1:8765", "", 200},
@@ -75,11 +94,18 @@ func TestServerRefuses(t *testing.T) {
 				of, method = name, after
 			}
 		}
-		method, token, _ := strings.Cut(method, " ")
+		method, as, _ := strings.Cut(method, " ")
 		r := httptest.NewRequest(method, "http://"+c.host+"/", strings.NewReader(`{"action":"note","text":"x"}`))
-		r.URL.Path = c.path
-		if token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
+		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(c.path, "?")
+		switch as {
+		case "":
+			r.Header.Set("Authorization", "Bearer secret")
+		case "wrong":
+			r.Header.Set("Authorization", "Bearer wrong")
+		case "cookie":
+			r.AddCookie(&http.Cookie{Name: "lbotune-8765", Value: "secret"})
+		case "of another port":
+			r.AddCookie(&http.Cookie{Name: "lbotune-8766", Value: "secret"})
 		}
 		r.Host = c.host
 		if c.origin != "" {
@@ -90,7 +116,7 @@ func TestServerRefuses(t *testing.T) {
 		if w.Code != c.want && !(c.want == 404 && w.Code == http.StatusTemporaryRedirect) {
 			t.Errorf("%s %s of %s from %q: %d; want %d", c.method, c.path, c.host, c.origin, w.Code, c.want)
 		}
-		if c.want != 404 && (obeyed > 0) != (c.method == "control POST secret" && c.want == 200 || strings.HasPrefix(c.method, "folder")) {
+		if c.want != 404 && (obeyed > 0) != (c.method == "control POST cookie" && c.want == 200 || strings.HasPrefix(c.method, "folder")) {
 			t.Errorf("after %s %s of %s from %q: %d orders are obeyed", c.method, c.path, c.host, c.origin, obeyed)
 		}
 		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
@@ -99,6 +125,123 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
+// known is a request of somebody who knows the token.
+func known(path string) *http.Request {
+	r := httptest.NewRequest("GET", path, nil)
+	r.Header.Set("Authorization", "Bearer secret")
+	return r
+}
+
+// The token of the address becomes a cookie that scripts do not see and other sites' pages do not
+// send, and is gone from the address.
+func TestTokenOfTheAddress(t *testing.T) {
+	v := NewServer("", nil)
+	v.study = studies(t)["finished"]
+	for path, want := range map[string]string{
+		"/?token=secret": "/", "/log/1?stderr&token=secret": "/log/1?stderr=", "//evil.example/?token=secret": "/evil.example/",
+	} {
+		r := httptest.NewRequest("GET", "http://example.com:80/", nil)
+		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(path, "?")
+		w := httptest.NewRecorder()
+		v.Handler("secret", "example.com:80").ServeHTTP(w, r)
+		cookies := w.Result().Cookies()
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != want || len(cookies) != 1 {
+			t.Fatalf("%s: %d to %q, cookies %v; want one, and to be sent to %q", path, w.Code, w.Header().Get("Location"), cookies, want)
+		}
+		if c := cookies[0]; c.Name != "lbotune-80" || c.Value != "secret" || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" {
+			t.Errorf("%s: the cookie is %v", path, c)
+		}
+	}
+}
+
+// taken keeps where what is written to it lies.
+type taken struct {
+	*httptest.ResponseRecorder
+	at map[*byte]bool
+}
+
+func (t taken) Write(p []byte) (int, error) {
+	t.at[&p[0]] = true
+	return t.ResponseRecorder.Write(p)
+}
+
+// What is sent of a version is made once and shared by all who ask; the next version is made anew.
+func TestTextsAreShared(t *testing.T) {
+	v := NewServer("", nil)
+	s := studies(t)["finished"]
+	v.study = s
+	v.show(s.parts())
+	ended, end := context.WithCancel(t.Context())
+	end()
+	get := func(path string) map[*byte]bool {
+		w := taken{httptest.NewRecorder(), map[*byte]bool{}}
+		v.Handler("secret", "example.com").ServeHTTP(w, known(path).WithContext(ended))
+		if w.Body.Len() < 50 {
+			t.Errorf("%s: %s", path, w.Body)
+		}
+		return w.at
+	}
+	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
+		first := get(path)
+		for at := range get(path) {
+			delete(first, at)
+		}
+		if most := map[bool]int{true: 1}[path == "/events"]; len(first) > most { // that is the id
+			t.Errorf("%s: %d texts are made for one reader", path, len(first))
+		}
+		before := get(path)
+		v.made = nil
+		v.show(append(s.parts()[1:], part{"new", "cards", path}))
+		if after := get(path); maps.Equal(before, after) {
+			t.Errorf("%s: an old text is sent", path)
+		}
+	}
+}
+
+// Who does not read is given up, and not waited for.
+func TestReaderWhoDoesNotRead(t *testing.T) {
+	v := NewServer("", nil)
+	v.study = studies(t)["finished"]
+	v.show(v.study.parts())
+	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
+		synctest.Test(t, func(t *testing.T) {
+			here, there := net.Pipe()
+			ln := &lone{conn: there, closed: make(chan struct{})}
+			over := make(chan time.Time, 1)
+			handler := v.Handler("secret", "example.com")
+			server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				handler.ServeHTTP(w, r)
+				over <- time.Now()
+			})}
+			go server.Serve(ln)
+			begun := time.Now()
+			fmt.Fprintf(here, "GET %s HTTP/1.1\r\nHost: example.com\r\nAuthorization: Bearer secret\r\n\r\n", path)
+			if took := (<-over).Sub(begun); path != "/metrics" && took != patience { // which fits into a buffer
+				t.Errorf("%s: waited %v; want %v", path, took, patience)
+			}
+			server.Close()
+			here.Close()
+		})
+	}
+}
+
+// lone is a listener to which one connection comes.
+type lone struct {
+	conn   net.Conn
+	closed chan struct{}
+}
+
+func (o *lone) Accept() (c net.Conn, err error) {
+	if c, o.conn = o.conn, nil; c == nil {
+		<-o.closed
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (o *lone) Close() error   { close(o.closed); return nil }
+func (o *lone) Addr() net.Addr { return &net.UnixAddr{} }
+
 // Who comes before the studies have been looked for waits for the list: only what is on the
 // page can be kept up to date.
 func TestFolderBeforeItsList(t *testing.T) {
@@ -106,7 +249,7 @@ func TestFolderBeforeItsList(t *testing.T) {
 	w, done := httptest.NewRecorder(), make(chan struct{})
 	go func() {
 		defer close(done)
-		f.Handler("example.com").ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		f.Handler("secret", "example.com").ServeHTTP(w, known("/"))
 	}()
 	f.tell(nil)
 	<-done
@@ -123,12 +266,12 @@ func TestOrders(t *testing.T) {
 	var got []Order
 	v := NewServer("", nil)
 	v.study = studies(t)["finished"]
-	v.Control = &Control{Token: "secret", Obey: func(_ context.Context, dir string, o Order) (string, error) {
+	v.Control = func(_ context.Context, dir string, o Order) (string, error) {
 		if got = append(got, o); dir != "/bowl.study" {
 			t.Errorf("the order is for %s", dir)
 		}
 		return "done\x1b[31m", nil
-	}}
+	}
 	for body, want := range map[string]int{
 		`{"action": "enqueue", "values": {"x": "0.5"}}`: 200, `{"action": "adjust", "trial": 3}`: 400, `{"action": "note", "path": "/etc"}`: 400,
 		`{"action": "note", "text": "` + strings.Repeat("x", mostOrdered) + `"}`: 400, "": 400,
@@ -136,7 +279,7 @@ func TestOrders(t *testing.T) {
 		r := httptest.NewRequest("POST", "/api/v1/requests", strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer secret")
 		w := httptest.NewRecorder()
-		v.Handler("example.com").ServeHTTP(w, r)
+		v.Handler("secret", "example.com").ServeHTTP(w, r)
 		if w.Code != want || strings.Contains(w.Body.String(), `\u001b`) || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%.50s: %d %s; want %d", body, w.Code, w.Body, want)
 		}
@@ -159,7 +302,7 @@ func TestLogOfLongLines(t *testing.T) {
 		return nil
 	}
 	w := httptest.NewRecorder()
-	v.Handler("example.com").ServeHTTP(w, httptest.NewRequest("GET", "/log/3?stderr", nil))
+	v.Handler("secret", "example.com").ServeHTTP(w, known("/log/3?stderr"))
 	lines := strings.Split(w.Body.String(), "\n")
 	if len(lines) != 4 || lines[0] != "one" || !strings.HasPrefix(lines[1], "two éé") || !strings.HasSuffix(lines[1], "é ...") ||
 		len(lines[1]) > longest+4 || len(lines[1]) < longest || lines[2] != "three <b>" {
@@ -176,7 +319,7 @@ func TestAPI(t *testing.T) {
 	v.study = studies(t)["finished"]
 	get := func(path string) string {
 		w := httptest.NewRecorder()
-		v.Handler("example.com").ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		v.Handler("secret", "example.com").ServeHTTP(w, known(path))
 		return w.Body.String()
 	}
 	if text := get("/metrics"); !strings.Contains(text, "lbotune_trials{status=\"succeeded\"} 19\n") || !strings.Contains(text, "lbotune_trials{status=\"failed\"} 1\n") {

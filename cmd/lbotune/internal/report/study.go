@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -56,7 +55,8 @@ type Study struct {
 	// Remarks are what lbotune itself has to say of the study.
 	Remarks []string `json:"remarks,omitempty"`
 
-	state *study.State
+	state   *study.State
+	figures Figures
 	// ranked are the trials that count, the best first; shown are those that are drawn.
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
@@ -126,7 +126,7 @@ func of(src Source) *Study {
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
-		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, state: st}
+		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, state: st, figures: FiguresOf(st, src.Running)}
 	for _, m := range c.Metrics {
 		s.Metrics = append(s.Metrics, m.Name)
 	}
@@ -140,13 +140,13 @@ func of(src Source) *Study {
 	for _, t := range st.Trials {
 		s.Trials = append(s.Trials, s.trial(src, t))
 	}
-	if b := st.Best(); b != nil {
+	if b := s.figures.Best; b != nil {
 		s.Best = b.Number
 		s.Trials[b.Number-1].best = true
 	}
 	if c.Several() {
 		s.Hypervolumes = st.Hypervolumes()
-		for _, t := range st.Front() {
+		for _, t := range s.figures.Front {
 			s.Trials[t.Number-1].best = true
 		}
 	}
@@ -332,13 +332,4 @@ func numericPlace(p spaces.Param, v float64) (place, value float64, ok bool) {
 		return 0, 0, false
 	}
 	return point[0], v, true
-}
-
-// took is a duration as people say it.
-func took(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	if d < 10*time.Second {
-		return fmt.Sprint(d.Round(10 * time.Millisecond))
-	}
-	return fmt.Sprint(d.Round(time.Second))
 }

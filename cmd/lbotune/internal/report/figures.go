@@ -1,0 +1,165 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// Figures are what is said of a study as a whole, in whatever place: by run, status, best and
+// ls, on the page, in the report and as JSON. There is no other source for them.
+type Figures struct {
+	// Proposed are all trials. Infeasible are those of the succeeded that break a limit,
+	// Excluded those of the finished that were taken out.
+	Proposed, Finished, Succeeded, Failed, Pruned, Infeasible, Excluded int
+	Unfinished                                                          []int // their numbers
+
+	Best *study.Trial // nil if none has succeeded
+	// Value is that of the best: the mean of its repeats, if it has some that the choice did
+	// not depend on. Runs is then their number, and Margin half of a 95 % interval of it.
+	Value, Margin float64
+	Runs          int
+	// Feasible says whether the best holds every limit, as far as is known: then some trial
+	// does. Broken are those that it breaks.
+	Feasible bool
+	Broken   []string
+	// Holds is, where the metrics with limits are noisy, the probability that without noise
+	// the best holds them all; nil where they are not, and where its repeats have settled it.
+	Holds *float64
+	// Front are, of several objectives, the trials that no other dominates.
+	Front       []*study.Trial
+	Hypervolume float64
+
+	// Bounds are those of the last proposal that had some; nil if none had. Their gap is how
+	// much better than the best of now any value can be: none unless the constant is stated and
+	// the best allows it, since from an estimated one nothing follows.
+	Bounds *optimizer.LipschitzNote
+
+	Elapsed time.Duration // of a running study until now
+	Left    time.Duration // of a running study, estimated; 0 if nothing is known
+}
+
+// FiguresOf are those of a study on which a process works, or not.
+func FiguresOf(st *study.State, running bool) Figures {
+	f := Figures{Proposed: len(st.Trials), Finished: len(st.Order), Succeeded: st.Count(optimizer.Succeeded),
+		Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned), Infeasible: st.Infeasible(), Unfinished: []int{},
+		Best: st.Best(), Elapsed: st.Elapsed}
+	for _, t := range st.Trials {
+		if t.Excluded {
+			f.Excluded++
+		}
+	}
+	for _, t := range st.Pending() {
+		f.Unfinished = append(f.Unfinished, t.Number)
+	}
+	if b := f.Best; b != nil {
+		f.Prefer(st, b)
+		if st.Closed != nil && len(b.Confirms) < 2 {
+			f.Holds = st.Closed.Holds
+		}
+	}
+	if st.Config.Several() {
+		f.Front, f.Hypervolume = st.Front(), st.Hypervolume()
+	}
+	f.bound(st)
+	if running {
+		f.Elapsed += max(time.Since(st.Updated), 0)
+		f.Left = timeLeft(st.Config.Budget, f.Finished, f.Elapsed)
+	}
+	return f
+}
+
+// Prefer takes another trial for the best: of several objectives there is no one best.
+func (f *Figures) Prefer(st *study.State, t *study.Trial) {
+	f.Best, f.Value, f.Holds = t, t.Value, nil
+	f.Feasible, f.Broken = st.Feasible(t), st.Config.Broken(st.Means(t))
+	if cs := st.Confirmations(); len(cs) > 0 && cs[0].Trial == t && !st.Config.Several() {
+		f.Value, f.Margin, f.Runs = cs[0].Mean, cs[0].Margin, cs[0].N
+	}
+}
+
+// bound finds the bounds, and what they leave to gain over today's best.
+func (f *Figures) bound(st *study.State) {
+	var at *study.Trial
+	for _, t := range st.Trials {
+		if t.Note.Lipschitz != nil {
+			at = t
+		}
+	}
+	if at == nil {
+		return
+	}
+	bounds := *at.Note.Lipschitz
+	gain := leftToGain(&bounds)
+	bounds.Gap, f.Bounds = nil, &bounds
+	if gain == nil || f.Best == nil || st.Config.Several() {
+		return
+	}
+	turn := st.Config.Objective().Direction.Maximized
+	then := math.Inf(-1) // the best value that the bounds were made of
+	for _, n := range st.Order[:min(at.Told, len(st.Order))] {
+		if t := st.Trials[n-1]; t.Succeeded() && st.Config.Violation(t.Metrics) == 0 {
+			then = math.Max(then, turn(t.Value))
+		}
+	}
+	if left := *gain + then - turn(f.Best.Value); left >= 0 && f.Feasible { // else the best disproves them
+		bounds.Gap = &left
+	}
+}
+
+// leftToGain is what bounds leave to gain over the best value that they were made of, if that
+// follows from a stated constant.
+func leftToGain(l *optimizer.LipschitzNote) *float64 {
+	if l == nil || !l.Stated {
+		return nil
+	}
+	return l.Gap
+}
+
+// timeLeft estimates how long a study will take in which so many trials have finished in
+// the time spent, 0 if nothing is known.
+func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
+	var left time.Duration
+	if b.Trials > finished && finished > 0 {
+		left = time.Duration(float64(spent) / float64(finished) * float64(b.Trials-finished))
+	}
+	if b.Time > 0 {
+		byTime := max(time.Duration(b.Time)-spent, 0)
+		left = min(cmp.Or(left, byTime), byTime)
+	}
+	return left
+}
+
+// BestText is the value of the best, with its margin if that is known.
+func (f Figures) BestText() string {
+	if f.Runs > 0 {
+		return Short(f.Value) + " ± " + Short(f.Margin)
+	}
+	return Short(f.Value)
+}
+
+// Short is a number as people compare it: six significant digits.
+func Short(x float64) string {
+	if a := math.Abs(x); a >= 1e6 && a < 1e15 && x == math.Trunc(x) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// Took writes a duration with the precision that people care for.
+func Took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+}

@@ -1,0 +1,26 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/study"
+)
+
+// What is left follows from the trials or from the time, whichever ends the study first.
+func TestTimeLeft(t *testing.T) {
+	b := study.Budget{Time: study.Duration(time.Hour)}
+	if got := timeLeft(b, 0, 45*time.Minute); got != 15*time.Minute {
+		t.Errorf("%v left; want 15 minutes", got)
+	}
+	b.Trials = 20
+	if got := timeLeft(b, 15, 30*time.Minute); got != 10*time.Minute {
+		t.Errorf("%v left for 5 trials of 2 minutes; want 10 minutes", got)
+	}
+	if got := timeLeft(b, 15, 58*time.Minute); got != 2*time.Minute {
+		t.Errorf("%v left; want the 2 minutes of the time budget", got)
+	}
+	if got := timeLeft(study.Budget{Trials: 10}, 12, time.Hour); got != 0 {
+		t.Errorf("%v left beyond the budget", got)
+	}
+}

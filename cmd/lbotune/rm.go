@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newRm(g *global) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "rm STUDY",
+		Short: "Remove a study with its results, after a question",
+		Long: `Rm removes the journal of STUDY and what its trials have printed, once the question on
+standard error has been answered with y. It refuses a study on which an lbotune works, or
+of which a trial still runs. The spec stays, and so does what lbotune did not put there:
+other files in the study's directory, and directories to which links lead.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			st, l, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			return removeStudy(g, st, l, yes)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return cmd
+}
+
+func removeStudy(g *global, st *study.State, l study.Layout, yes bool) error {
+	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	held, err := journal.InUse(l.Journal())
+	switch {
+	case err != nil:
+		return err
+	case held:
+		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+string(l)+" ends it")
+	}
+	if on := attemptsUnderWay(st, l, held, 1); len(on) > 0 {
+		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+string(l)+" awaits it, or ends it when you press Ctrl-C")
+	}
+	if !yes {
+		fmt.Fprintf(g.err, "remove %s and the results of %s? [y/N] ", oneLine(string(l)), count(len(st.Trials), "trial"))
+		answer, _ := bufio.NewReader(g.in).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			fmt.Fprintln(g.err)
+			return usagef("nothing was removed")
+		}
+	}
+	parent, err := door.Open(filepath.Dir(string(l)))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
+		return usage(fmt.Errorf("remove the study: %w", err))
+	}
+	if d, err := l.Open(); err == nil {
+		d.Close()
+		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package optimizer
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// told is a history of successes at points of an interval, by value.
+func told(t *testing.T, successes ...[2]float64) *history {
+	t.Helper()
+	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 0, Max: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHistory(space, 1)
+	for k, s := range successes {
+		if err := h.add(result(k+1, OriginGiven, Succeeded, s[0], s[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func result(trial int, origin Origin, status Status, x, y float64) Observation {
+	o := Observation{Trial: trial, Proposal: Proposal{Point: spaces.Point{x}, Origin: origin}, Status: status}
+	if status != Failed {
+		o.Values = []float64{y}
+	}
+	return o
+}
+
+func TestTurnsByNumber(t *testing.T) {
+	var got []turn
+	for trial := 30; trial < 34; trial++ {
+		got = append(got, turnOf(trial))
+	}
+	if want := []turn{modelTurn, boxTurn, localTurn, modelTurn}; !slices.Equal(got, want) {
+		t.Errorf("turns %v, want %v", got, want)
+	}
+}
+
+func TestTrustMovesToABetterSuccess(t *testing.T) {
+	h := told(t, [2]float64{0.2, 1}, [2]float64{0.5, 3}, [2]float64{0.8, 2})
+	trust := newTrust()
+	if !trust.improves(h, 2) {
+		t.Error("without a centre a success is no improvement")
+	}
+	trust.basin.moveTo(2)
+	if trust.improves(h, 0) || !trust.improves(h, 1) {
+		t.Error("not the better success improves on the centre")
+	}
+	trust.finished = []patch{{centre: []float64{0.52}, half: []float64{0.05}}}
+	if trust.improves(h, 1) {
+		t.Error("a success where the search is finished improves on the centre")
+	}
+}
+
+func TestBasinCountsMisses(t *testing.T) {
+	vain := &trustStep{Centre: 1, Gain: 0.1, Told: 2}
+	for _, c := range []struct {
+		name   string
+		origin Origin
+		step   *trustStep
+		before int // observations told at the last miss
+		misses int
+		looked bool
+	}{
+		{"a box step", OriginBox, vain, 0, 1, true},
+		{"a box step without a note", OriginBox, nil, 0, 1, false},
+		{"a step that promised a gain", OriginLocal, vain, 0, 1, true},
+		{"a step beside another", OriginLocal, &trustStep{Centre: 1, Told: 2}, 0, 0, true},
+		{"a step made at the same time as one that missed", OriginBox, vain, 3, 0, true},
+		{"a step around another centre", OriginBox, &trustStep{Centre: 2, Told: 2}, 0, 1, false},
+		{"another rule", OriginModel, nil, 0, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := told(t, [2]float64{0.5, 3}, [2]float64{0.9, 2})
+			b := newBasin(0)
+			b.missedAt = c.before
+			o := result(3, c.origin, Succeeded, 0.6, 1)
+			if err := h.add(o); err != nil {
+				t.Fatal(err)
+			}
+			b.miss(h, o, c.step)
+			if b.misses != c.misses || (b.reach != nil) != c.looked {
+				t.Errorf("%d misses, reach %v; want %d, and whether it has looked there: %v", b.misses, b.reach, c.misses, c.looked)
+			}
+		})
+	}
+}
+
+func TestBasinIsSpent(t *testing.T) {
+	h, b := told(t, [2]float64{0.5, 3}), newBasin(0)
+	for k := range flatTies {
+		if b.spent(1) {
+			t.Fatalf("spent after %d trials of equal value", k)
+		}
+		o := result(k+2, OriginModel, Succeeded, 0.1+0.1*float64(k), 3)
+		if err := h.add(o); err != nil {
+			t.Fatal(err)
+		}
+		b.miss(h, o, nil)
+	}
+	if !b.spent(1) || b.misses != 0 {
+		t.Errorf("on a plateau: spent %v after %d misses", b.spent(1), b.misses)
+	}
+	b = newBasin(0)
+	b.misses = patience*(6+1) - 1
+	if b.spent(1) {
+		t.Error("spent too soon")
+	}
+	if b.misses++; !b.spent(1) {
+		t.Error("not spent when its patience is over")
+	}
+}
+
+func TestFinishedBasinIsLeftAndReopened(t *testing.T) {
+	h := told(t, [2]float64{0.2, 1}, [2]float64{0.5, 3}, [2]float64{0.505, 2.9}, [2]float64{0.8, 2})
+	trust := newTrust()
+	trust.basin.moveTo(1)
+	trust.basin.looked([]float64{0.53}, []float64{0.5})
+	trust.finish(h, 1)
+	if trust.basin.centre != 3 || trust.settled || !trust.inFinished([]float64{0.525}) || trust.inFinished([]float64{0.54}) {
+		t.Errorf("finished %v, and goes on around success %d, settled %v", trust.finished, trust.basin.centre, trust.settled)
+	}
+	o := result(5, OriginModel, Succeeded, 0.51, 4)
+	if err := h.add(o); err != nil {
+		t.Fatal(err)
+	}
+	trust.tell(h, o, memory{})
+	if len(trust.finished) > 0 || trust.basin.centre != 4 || !trust.settled {
+		t.Errorf("after a better value there: finished %v, centre %d", trust.finished, trust.basin.centre)
+	}
+}
+
+func TestSizesOfTheRegions(t *testing.T) {
+	h := told(t, [2]float64{0.5, 3}, [2]float64{0.9, 5})
+	trust := newTrust()
+	trust.basin.moveTo(0)
+	trust.basin.quadratic.Radius = 0.1
+	trust.judge(h, result(2, OriginModel, Succeeded, 0.9, 5), nil, true)
+	if trust.basin.quadratic.Radius != 0 {
+		t.Error("the quadratic keeps its region where another rule finds a better point outside")
+	}
+	trust.judge(h, result(2, OriginLocal, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4, Gain: 2}, true)
+	if trust.basin.quadratic.Radius != 0.8 || trust.basin.promise != 2 {
+		t.Errorf("radius %v after a step that kept its promise of %v", trust.basin.quadratic.Radius, trust.basin.promise)
+	}
+	trust.judge(h, result(2, OriginBox, Succeeded, 0.9, 5), &trustStep{Centre: 1}, true) // in a valley's frame
+	if trust.basin.successes != 0 {
+		t.Error("a valley's step counts for the box")
+	}
+	for range boxSuccesses {
+		trust.judge(h, result(2, OriginBox, Succeeded, 0.9, 5), &trustStep{Centre: 1, Radius: 0.4}, true)
+	}
+	if trust.basin.box != 2*boxStart {
+		t.Errorf("the box is %v after %d successes", trust.basin.box, boxSuccesses)
+	}
+}

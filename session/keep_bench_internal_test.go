@@ -1,0 +1,53 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// BenchmarkKeep is what a study that keeps the best few does at each end to find those
+// that go, with so many trials: the time and the room of one must not depend on that.
+func BenchmarkKeep(b *testing.B) {
+	for _, n := range []int{1000, 4000, 16000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				keepAmong(b, n)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/trial")
+		})
+	}
+}
+
+func keepAmong(b *testing.B, n int) {
+	b.Helper()
+	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
+		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}, Run: study.Run{Keep: 5}}
+	s := newStudy(Options{Dir: b.TempDir()})
+	defer s.hooks.keep.close()
+	if err := os.Mkdir(filepath.Dir(s.layout.Trial(1)), dirMode); err != nil {
+		b.Fatal(err)
+	}
+	apply := func(e study.Event) {
+		if err := s.state.Apply(study.Record{Event: e}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	apply(study.Created{ID: "id", Config: c})
+	for k := 1; k <= n; k++ {
+		v := math.Mod(float64(k)*math.Phi, 1)
+		apply(study.Proposed{Trial: k, Values: spaces.Values{{Name: "x", Value: spaces.Float(v)}}})
+		apply(study.Finished{Trial: k, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
+		s.hooks.keep.toDrop(k)
+	}
+	if got := len(s.hooks.keep.swept); got != n-5 {
+		b.Fatalf("%d of %d were swept", got, n)
+	}
+}

@@ -1,0 +1,308 @@
+package study
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lbotune/lbotune/internal/spelling"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study/command"
+	"github.com/lbotune/lbotune/study/pruner"
+)
+
+// Problem is one thing that is wrong with a Config.
+type Problem struct {
+	// Key is the path of what is at fault, as a spec calls it: metrics stand under their
+	// names, and elements of arrays under their numbers from 0.
+	Key           []string
+	Message, Hint string
+	// Text is the whole text of which Piece, from the byte At, is at fault; empty if it is
+	// not one piece of a text.
+	Text, Piece string
+	At          int
+}
+
+func (p Problem) Error() string {
+	text := p.Message
+	if len(p.Key) > 0 {
+		text = strings.Join(p.Key, ".") + ": " + text
+	}
+	if p.Hint != "" {
+		text += "; " + p.Hint
+	}
+	return text
+}
+
+// An InvalidError lists what is wrong with a Config.
+type InvalidError []Problem
+
+func (e InvalidError) Error() string {
+	var lines []string
+	for _, p := range e {
+		lines = append(lines, p.Error())
+	}
+	return "invalid configuration: " + strings.Join(lines, "\n")
+}
+
+// Validate says what is wrong with a config, wherever it comes from: an InvalidError. It reads
+// no file. A config without a command is for trials that are handed out and told.
+func (c *Config) Validate() error {
+	copied := *c
+	copied.Params = slices.Clone(c.Params)
+	k := check{config: &copied}
+	k.words()
+	if len(k.problems) == 0 {
+		k.problems = copied.Problems()
+	}
+	if len(k.problems) == 0 {
+		k.parts()
+	}
+	if len(k.problems) == 0 {
+		return nil
+	}
+	return InvalidError(k.problems)
+}
+
+// Problems lists what is wrong between parts of a config that are right by themselves: a
+// placeholder that no parameter provides, a rule for pruning that the objective does not
+// allow. It gives each parameter the format in which its placeholders have it written.
+func (c *Config) Problems() []Problem {
+	k := check{config: c}
+	k.placeholders()
+	k.grid()
+	k.several()
+	k.warmStart()
+	k.measured()
+	k.pruning()
+	return k.problems
+}
+
+// check collects problems.
+type check struct {
+	config   *Config
+	problems []Problem
+}
+
+// at complains about a key.
+func (c *check) at(hint, message string, key ...string) {
+	c.problems = append(c.problems, Problem{Key: key, Message: message, Hint: hint})
+}
+
+// piece complains about a piece of a template.
+func (c *check) piece(tpl template, p command.Part, hint, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Key: tpl.key, Message: fmt.Sprintf(format, args...), Hint: hint, Text: tpl.text, Piece: p.Text, At: p.Start})
+}
+
+// words finds words and numbers that mean nothing. A spec's reader has its own words for them.
+func (c *check) words() {
+	cfg := c.config
+	word := func(found string, allowed []string, key ...string) {
+		if !slices.Contains(allowed, found) {
+			c.at(spelling.DidYouMean(found, allowed), fmt.Sprintf("found %q", found), key...)
+		}
+	}
+	for _, m := range cfg.Metrics {
+		if m.Direction != "" {
+			word(string(m.Direction), []string{string(Minimize), string(Maximize)}, "metrics", m.Name, "direction")
+		}
+		if m.Measure == "" {
+			if _, err := parser.Compile(m.Rule); err != nil {
+				c.at("", err.Error(), "metrics", m.Name)
+			}
+		}
+	}
+	if cfg.Run.Combine != "" {
+		word(cfg.Run.Combine, []string{"mean", "median"}, "run", "combine")
+	}
+	if s := cfg.Run.Sources; s != nil {
+		word(s.Mode, []string{SourcesCopy, SourcesLink, SourcesIsolate}, "run", "sources", "mode")
+	}
+	for _, n := range []struct {
+		found float64
+		key   []string
+	}{
+		{float64(cfg.Budget.Trials), []string{"budget", "trials"}}, {float64(cfg.Budget.Time), []string{"budget", "time"}},
+		{float64(cfg.Budget.Patience), []string{"budget", "patience"}}, {cfg.Budget.Gap, []string{"budget", "gap"}},
+		{float64(cfg.Run.Workers), []string{"run", "workers"}}, {float64(cfg.Run.Timeout), []string{"run", "timeout"}},
+		{float64(cfg.Run.Grace), []string{"run", "grace"}}, {float64(cfg.Run.Retries), []string{"run", "retries"}},
+		{float64(cfg.Run.MaxLog), []string{"run", "max_log"}}, {float64(cfg.Run.Repeats), []string{"run", "repeats"}},
+		{float64(cfg.Run.Confirm), []string{"run", "confirm"}}, {float64(cfg.Run.Keep), []string{"run", "keep"}},
+	} {
+		if !(n.found >= 0) {
+			c.at("", fmt.Sprintf("found %v; want at least 0", n.found), n.key...)
+		}
+	}
+	if h := cfg.Hooks; h != nil && h.Timeout <= 0 {
+		c.at("", fmt.Sprintf("found %v; want a positive duration", h.Timeout), "hooks", "timeout")
+	}
+	for _, e := range cfg.Run.Env {
+		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
+			c.at("", fmt.Sprintf("found %q; want NAME=value", e), "run", "env")
+		}
+	}
+	if cfg.Command.Shell != "" && len(cfg.Command.Argv) > 0 || len(cfg.Command.Argv) > 0 && cfg.Command.Argv[0] == "" {
+		c.at("", "want a text for the shell or a list of words, the program first", "command")
+	}
+	for _, f := range cfg.Files {
+		if !filepath.IsLocal(f.To) || filepath.Clean(f.To) == "." {
+			c.at("", fmt.Sprintf("found %q; want the name of a file inside the trial's directory", f.To), "files", "to")
+		}
+	}
+}
+
+// parts finds parts that are wrong by themselves.
+func (c *check) parts() {
+	cfg := c.config
+	if _, _, err := cfg.spaces(); err != nil {
+		c.at("", err.Error())
+		return
+	}
+	if _, err := cfg.Search(); err != nil {
+		c.at("", err.Error())
+	}
+	if _, err := cfg.Pruner(); err != nil {
+		c.at("", err.Error())
+	}
+	limited := func(name string) bool {
+		return slices.ContainsFunc(cfg.Metrics, func(m Metric) bool { return m.Name == name && m.Limited() })
+	}
+	if m := cfg.Run.FailedMeans; m != "" && !limited(m) {
+		c.at("", fmt.Sprintf("metric %q has no limit", m), "run", "failed_means")
+	}
+	if s := cfg.Safety; s != nil {
+		if !slices.ContainsFunc(cfg.Metrics, func(m Metric) bool { return m.Name == s.Metric }) {
+			c.at("", fmt.Sprintf("there is no metric %s", s.Metric), "safety", "metric")
+		}
+		if !(s.Constant > 0) || !(s.Noise >= 0) {
+			c.at("", "want a positive constant, and noise of at least 0", "safety")
+		}
+	}
+}
+
+// grid finds parameters whose values a grid could not list.
+func (c *check) grid() {
+	if c.config.Optimizer.Method != optimizer.MethodGrid {
+		return
+	}
+	for _, p := range c.config.Params {
+		if _, finite := p.Levels(); !finite {
+			c.at("give it a step, or make it type = \"ordered\" with values",
+				fmt.Sprintf("a grid tries every value, and %s has no end of them", p.Name), "optimizer", "method")
+		}
+	}
+}
+
+// several finds what has no meaning with several objectives.
+func (c *check) several() {
+	cfg := c.config
+	if !cfg.Several() {
+		return
+	}
+	const one = "is for one objective"
+	if cfg.Budget.Goal != nil {
+		c.at("write goal into [objectives."+cfg.Objective().Name+"]", one, "budget", "goal")
+	}
+	if cfg.Budget.Gap != 0 {
+		c.at("leave it out", one, "budget", "gap")
+	}
+	if cfg.Optimizer.Acquisition != "" {
+		c.at("leave it out", one, "optimizer", "acquisition")
+	}
+	if cfg.Optimizer.Local != "" {
+		c.at("leave it out", one, "optimizer", "local")
+	}
+	if cfg.Optimizer.Method == optimizer.MethodLipschitz {
+		c.at("", "method lipschitz is for one objective", "optimizer", "method")
+	}
+	switch p := cfg.Prune; {
+	case p == nil:
+	case p.Method != string(pruner.ASHA):
+		c.at("write method = \"asha\", which ranks trials by all objectives", fmt.Sprintf("method %s is for one objective", p.Method), "prune", "method")
+	case p.Resource != "":
+		c.at("leave it out: trials are stopped at the rungs instead of being continued", one, "prune", "resource")
+	}
+}
+
+// warmStart finds what cannot begin with earlier studies.
+func (c *check) warmStart() {
+	cfg := c.config
+	switch method := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO); {
+	case len(cfg.WarmStart) == 0:
+	case cfg.Several():
+		c.at("leave it out", "is for one objective", "warm_start")
+	case len(cfg.Limits()) > 0:
+		c.at("leave it out", "cannot stand beside constraints: nothing would be known of them where the objective is", "warm_start")
+	case method != optimizer.MethodLBO:
+		c.at("leave it out", fmt.Sprintf("is for method %s; the method here is %s", optimizer.MethodLBO, method), "warm_start")
+	}
+}
+
+// measured finds values that could not be had, or not be trusted.
+func (c *check) measured() {
+	cfg := c.config
+	if cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several() {
+		c.at("state lipschitz_constant in [optimizer], or write patience = 20 in its place",
+			"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
+	}
+	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
+		c.at(`write file = "{trial_dir}/result.json", and have the program write there`,
+			fmt.Sprintf("%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File), "metrics", m.Name, "file")
+	}
+}
+
+// pruning finds what the rule that stops trials early cannot work with.
+func (c *check) pruning() {
+	cfg := c.config
+	p, objective := cfg.Prune, cfg.Objective()
+	if p == nil {
+		return
+	}
+	if p.Resource == "" && objective.Measure != "" {
+		c.at("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by", "prune")
+	}
+	pick, best := objective.Rule.Pick, "max"
+	if objective.Direction == Minimize {
+		best = "min"
+	}
+	reachable := p.Method == string(pruner.Reachable)
+	if reachable && pick != "" && pick != "last" && pick != best {
+		c.at(fmt.Sprintf("pick = %q or \"last\"", best), fmt.Sprintf("reachable bounds the last reading and the best one; the objective has pick = %q", pick), "prune", "method")
+	}
+	if reachable && cfg.Run.Repeats > 1 {
+		c.at("choose another method, or leave repeats out", "reachable compares readings of single runs, and with repeats a trial counts by the mean or median of several", "prune", "method")
+	}
+	if p.Resource == "" {
+		return
+	}
+	if cfg.Run.Keep > 0 {
+		c.at("", "the checkpoints from which successive halving continues trials lie in their directories: keep all", "run", "keep")
+	}
+	c.resource(p.Resource)
+}
+
+// resource finds what is wrong with the training budget: trials that continue another
+// have more of it and else the same values, so that none may come or go with it.
+func (c *check) resource(name string) {
+	params := c.config.Params
+	for i, p := range params {
+		if r, err := spaces.ParseRelation(p.When, params[:i]); p.When != "" && err == nil && slices.Contains(r.Params, name) {
+			c.at("leave it out", fmt.Sprintf("the training budget %s cannot be part of a condition: a trial that is continued keeps its values", name), "params", p.Name, "when")
+		}
+	}
+	var names []string
+	for _, p := range params {
+		if p.Name == name {
+			if p.Kind != spaces.KindInt || p.When != "" {
+				c.at("", fmt.Sprintf("a training budget must be an int parameter without a condition; %s is not", name), "prune", "resource")
+			}
+			return
+		}
+		names = append(names, p.Name)
+	}
+	c.at(spelling.DidYouMean(name, names), fmt.Sprintf("there is no parameter %s", name), "prune", "resource")
+}
