@@ -21,6 +21,7 @@ const (
 //	lhs     the centre, then a maximin latin hypercube, the best of 50 by its
 //	        smallest distance between points, the centre included (McKay,
 //	        Beckman and Conover 1979; Johnson, Moore and Ylvisaker 1990)
+//	walk    the same, after today's values if they are known; the walk takes two of it
 //	sobol   a scrambled Sobol sequence
 //	random  independent uniform points
 func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
@@ -41,6 +42,9 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 			middle[i] = 0.5
 		}
 		points = append(points, space.Center())
+		if today, known := today(space); known && set.Design == walking {
+			points[0] = today
+		}
 		us = sobol.Maximin(n-1, d, 50, [][]float64{middle}, rng)
 	}
 	for _, u := range us {
@@ -48,6 +52,16 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 	}
 	allow(space, points, rng)
 	return points
+}
+
+// today is the point of today's values, if the space knows any.
+func today(space *spaces.Space) (spaces.Point, bool) {
+	values, known := space.Default()
+	if !known {
+		return nil, false
+	}
+	p, err := space.Encode(values)
+	return p, err == nil
 }
 
 // allow replaces the points that may not be proposed, each by the one of 64 draws that is

@@ -89,7 +89,9 @@ func (l *lbo) inherit(ctx context.Context, earlier []Earlier) error {
 		}
 	}
 	l.compare()
-	copy(l.first[1:], portfolio(l.related(0), len(l.first)/2)) // the centre stays
+	if copy(l.first[1:], portfolio(l.related(0), len(l.first)/2)) > 0 { // the centre stays
+		l.walk = nil
+	}
 	return nil
 }
 

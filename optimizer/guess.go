@@ -40,9 +40,8 @@ func guessWidths() map[string]float64 {
 
 // newGuess returns nil if nothing was guessed.
 func newGuess(space *spaces.Space) *guess {
-	values, _ := space.Default()
-	at, err := space.Encode(values)
-	if err != nil {
+	at, known := today(space)
+	if !known {
 		return nil
 	}
 	g := &guess{at: at, widths: make([]float64, len(at))}

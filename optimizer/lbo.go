@@ -25,6 +25,7 @@ type lbo struct {
 	set    Settings // resolved
 	dom    *domain
 	first  []spaces.Point // the initial design
+	walk   *walk          // nil where the design is taken as it is
 	finite []spaces.Point // all configurations of a space that has few
 
 	trust trust
@@ -59,6 +60,9 @@ func newLBO(h *history, set Settings) *lbo {
 	h.safe = newSafety(set)
 	l.dom.safe = h.safe
 	l.first = design(h.space, set, h.seed)
+	if set.Design == walking && h.safe == nil {
+		l.walk = newWalk(h.space, h.seed)
+	}
 	if _, small := h.space.Size(fewConfigurations); small {
 		l.finite = remaining(h.space, func([]float64) bool { return false }, fewConfigurations)
 	}
@@ -222,6 +226,9 @@ func (a *ask) steps() []func() (Proposal, bool) {
 
 // designed returns the trial's point of the initial design while that lasts.
 func (a *ask) designed() (spaces.Point, bool) {
+	if a.lbo.walk != nil && a.past.objectives <= 1 {
+		return a.walked()
+	}
 	if a.trial < 1 || a.trial > len(a.lbo.first) || len(a.past.told) >= a.set.DesignSize {
 		return nil, false
 	}

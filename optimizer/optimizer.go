@@ -97,7 +97,7 @@ type Origin string
 
 // The origins of proposals. Methods may refine them in Note.Why.
 const (
-	OriginInitial  Origin = "initial"  // the space-filling initial design
+	OriginInitial  Origin = "initial"  // the initial design
 	OriginExplore  Origin = "explore"  // random, or inside the Lipschitz bounds
 	OriginModel    Origin = "model"    // the global maximizer of the acquisition function
 	OriginBox      Origin = "box"      // the acquisition inside a trust region

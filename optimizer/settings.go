@@ -66,11 +66,12 @@ type Settings struct {
 	// Local switches the trust regions around the best point on or off. Default
 	// on; with preset paper off.
 	Local string `json:"local,omitempty" toml:"local"`
-	// Design of the first proposals is lhs (the centre and a maximin latin
-	// hypercube), sobol or random. Default lhs.
+	// Design of the first proposals is lhs (the centre and a maximin latin hypercube), walk
+	// (from today's values or the centre, steps along each parameter), sobol or random.
+	// Default lhs.
 	Design string `json:"design,omitempty" toml:"design"`
-	// DesignSize is the number of first proposals. Default d+1 for d parameters, at
-	// least 4 and at most 24; with preset paper 3d.
+	// DesignSize is the number of first proposals, but for a walk. Default d+1 for d
+	// parameters, at least 4 and at most 24; with preset paper 3d.
 	DesignSize int `json:"design_size,omitempty" toml:"design_size"`
 
 	// Hyperparameters of the Gaussian process are found by map (maximum a
@@ -107,6 +108,8 @@ const (
 	auto = "auto"
 	on   = "on"
 	off  = "off"
+
+	walking = "walk"
 )
 
 // choice is a setting that holds one of some words.
@@ -129,7 +132,7 @@ func choices() []choice {
 		{"thompson", func(s *Settings) *string { return &s.Thompson }, []string{"pathwise", "rff"}, "rff"},
 		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"bound", "random"}, "random"},
 		{"local", func(s *Settings) *string { return &s.Local }, []string{on, off}, off},
-		{"design", func(s *Settings) *string { return &s.Design }, []string{"lhs", "sobol", "random"}, ""},
+		{"design", func(s *Settings) *string { return &s.Design }, []string{"lhs", walking, "sobol", "random"}, ""},
 		{"hyperparameters", func(s *Settings) *string { return &s.Hyperparameters }, []string{"map", "slice"}, "slice"},
 		{"maximizer", func(s *Settings) *string { return &s.Maximizer }, []string{"lbfgs", "direct"}, "direct"},
 		{"warp", func(s *Settings) *string { return &s.Warp }, []string{auto, "identity", "log", "asinh", "yeo-johnson"}, "identity"},

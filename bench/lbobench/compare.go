@@ -44,11 +44,13 @@ func runCompare(cmd *cobra.Command, c common, brief bool) error {
 		r := newRegrets()
 		r.addStore(s, jobs, at)
 		ours := slices.Clone(r.peers)
-		if err := r.addPeers(at); err != nil {
-			return err
+		if slices.Contains(recordedAt, at) {
+			if err := r.addPeers(at); err != nil {
+				return err
+			}
 		}
 		r.functions = r.functions[:len(jobs)/(c.seeds*len(variants))]
-		r.write(&b, ours, floors, fmt.Sprintf("After %d evaluations", at), brief)
+		r.write(&b, ours, fmt.Sprintf("After %d evaluations", at), brief)
 	}
 	if !brief {
 		writeSeconds(&b, s, jobs)
@@ -98,30 +100,13 @@ func (c common) complete(cmd *cobra.Command, jobs []job) (*store, error) {
 	return s, nil
 }
 
-// cutoff is a regret below which all count as equal, by what it is called.
-type cutoff struct {
-	name  string
-	floor func(function string) float64
-}
-
-// floors are what compare counts by. Digits beyond the last are no use to a person who tunes
-// a program.
-var floors = []cutoff{
-	{"values below 1e-9 are equal", func(string) float64 { return floor }},
-	{"below 1e-3", func(string) float64 { return 1e-3 }},
-	{"below 1e-3 of the range", func(function string) float64 {
-		for _, p := range problems.Paper() {
-			if p.Name == function {
-				return 1e-3 * spread(p)
-			}
-		}
-		return floor
-	}},
-}
+// floors are the shares of a function's range below which regrets count as equal: what most
+// programs' metrics show is the first two.
+var floors = []float64{0.1, 0.01, 1e-3, 1e-8}
 
 // write prints the table of one checkpoint: where others are ahead, median regrets, mean
-// ranks with their intervals, and the tally against every peer.
-func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, when string, brief bool) {
+// ranks with their intervals, pairs, and the tally against every peer.
+func (r *regrets) write(b *strings.Builder, ours []string, when string, brief bool) {
 	fmt.Fprintf(b, "### %s\n\n", when)
 	for _, name := range ours {
 		behind := r.behind(name)
@@ -139,9 +124,9 @@ func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, when
 		writeMedians(b, "function", r, peers)
 	}
 	for _, fl := range floors {
-		cut := r.floored(fl.floor)
+		cut := r.floored(fl)
 		mean, interval := cut.meanRanks(median), cut.rankIntervals()
-		row, ends := []string{bold(fl.name)}, []string{""}
+		row, ends := []string{bold(fmt.Sprintf("below %g of the range equal", fl))}, []string{""}
 		for _, p := range peers {
 			if _, ok := mean[p]; !ok {
 				row, ends = append(row, ""), append(ends, "")
@@ -152,6 +137,9 @@ func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, when
 		}
 		writeRow(b, row)
 		writeRow(b, ends)
+	}
+	for _, name := range ours {
+		r.writePairs(b, name, peers)
 	}
 	for _, name := range ours {
 		var ps []float64
@@ -168,6 +156,24 @@ func (r *regrets) write(b *strings.Builder, ours []string, floors []cutoff, when
 		fmt.Fprintf(b, ". Of these %d tests %d stay significant after Holm's correction.\n", len(ps), len(kept))
 	}
 	b.WriteString("\n")
+}
+
+// writePairs prints how one peer's runs compare with every other's, at each floor.
+func (r *regrets) writePairs(b *strings.Builder, name string, peers []string) {
+	others := slices.DeleteFunc(slices.Clone(peers), func(p string) bool { return p == name })
+	if len(others) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nPairs of runs in which %s is better, equal and worse, by how many decades, and the p-value of a signed-rank test.\n\n", name)
+	writeHead(b, slices.Concat([]string{"below, of the range, equal"}, others)...)
+	for _, fl := range floors {
+		row, cut := []string{fmt.Sprint(fl)}, r.floored(fl)
+		for _, p := range others {
+			c := cut.pairs(name, p)
+			row = append(row, fmt.Sprintf("%d-%d-%d, %+.3f, %.2g", c.wins, c.ties, c.n-c.wins-c.ties, c.decades, c.p))
+		}
+		writeRow(b, row)
+	}
 }
 
 // writeSeconds prints what an ask and its tell cost.

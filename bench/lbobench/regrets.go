@@ -12,9 +12,17 @@ import (
 	"github.com/lbotune/lbotune/bench/problems"
 )
 
-// checkpoints are the numbers of evaluations at which variants are compared
-// with recorded runs.
-var checkpoints = []int{25, 50, 100}
+// checkpoints are the numbers of evaluations after which runs are compared.
+var checkpoints = []int{10, 25, 50, 100}
+
+// recordedAt are those that the recorded runs know.
+var recordedAt = checkpoints[1:]
+
+// upTo are the checkpoints of runs of some length, and their end.
+func upTo(evals int) []int {
+	i, _ := slices.BinarySearch(checkpoints, evals)
+	return append(slices.Clone(checkpoints[:i]), evals)
+}
 
 //go:embed peers.csv
 var recorded string
@@ -25,9 +33,12 @@ type regrets struct {
 	peers     []string // in order of appearance
 	functions []string
 	values    map[[2]string][]float64
+	ranges    map[string]float64 // of the functions whose runs are not recorded ones
 }
 
-func newRegrets() *regrets { return &regrets{values: map[[2]string][]float64{}} }
+func newRegrets() *regrets {
+	return &regrets{values: map[[2]string][]float64{}, ranges: map[string]float64{}}
+}
 
 func (r *regrets) add(peer, function string, regret float64) {
 	if !slices.Contains(r.peers, peer) {
@@ -44,7 +55,7 @@ func (r *regrets) of(peer, function string) []float64 { return r.values[[2]strin
 
 // addPeers adds the recorded runs at one checkpoint.
 func (r *regrets) addPeers(at int) error {
-	column := 3 + slices.Index(checkpoints, at)
+	column := 3 + slices.Index(recordedAt, at)
 	reader := csv.NewReader(strings.NewReader(recorded))
 	reader.Comment = '#'
 	rows, err := reader.ReadAll()
@@ -81,6 +92,7 @@ func (r *regrets) addStore(s *store, jobs []job, at int) {
 			continue
 		}
 		p := points[min(at, len(points))-1]
+		r.know(j.objective)
 		r.add(j.variant, j.objective.Name, p.Best-j.objective.Min)
 	}
 }
@@ -89,6 +101,7 @@ func (r *regrets) addStore(s *store, jobs []job, at int) {
 func (r *regrets) addRecommended(s *store, jobs []job) {
 	for _, j := range jobs {
 		if run, ok := s.runs[j.key()]; ok {
+			r.know(j.objective)
 			r.add(j.variant, j.objective.Name, run.recommended.value-j.objective.Min)
 		}
 	}
@@ -105,17 +118,36 @@ func (r *regrets) everywhere() []string {
 	return out
 }
 
-// floored is the regrets with another floor for each function.
-func (r *regrets) floored(floor func(function string) float64) *regrets {
+// know notes the range of an objective; of those of one name, that of the first.
+func (r *regrets) know(o problems.Objective) {
+	if _, known := r.ranges[o.Name]; !known {
+		r.ranges[o.Name] = spread(o)
+	}
+}
+
+// floored is the regrets with another floor, a share of each function's range.
+func (r *regrets) floored(share float64) *regrets {
 	out := &regrets{peers: r.peers, functions: r.functions, values: map[[2]string][]float64{}}
 	for k, xs := range r.values {
 		xs = slices.Clone(xs)
 		for i := range xs {
-			xs[i] = math.Max(xs[i], floor(k[1]))
+			xs[i] = math.Max(xs[i], share*r.ranges[k[1]])
 		}
 		out.values[k] = xs
 	}
 	return out
+}
+
+// pairs compares the runs of a and b, each with the other's of the same function and number.
+// The regret of one that has found nothing is infinite, which has no logarithm to subtract.
+func (r *regrets) pairs(a, b string) paired {
+	var x, y []float64
+	for _, f := range r.functions {
+		for k := range min(len(r.of(a, f)), len(r.of(b, f))) {
+			x, y = append(x, math.Min(r.of(a, f)[k], math.MaxFloat64)), append(y, math.Min(r.of(b, f)[k], math.MaxFloat64))
+		}
+	}
+	return pair(x, y)
 }
 
 // meanRanks averages, over the functions, the rank of each peer's middle regret among the

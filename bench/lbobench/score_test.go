@@ -71,8 +71,9 @@ func TestRankIntervals(t *testing.T) {
 		r.add("a", "g", v)
 		r.add("b", "g", []float64{0.5, 7, 0.5, 7, 7}[i])
 	}
+	r.ranges["f"], r.ranges["g"] = 1, 1
 	for cut, want := range map[float64][2]float64{0: {1.5, 2}, 100: {1.5, 1.5}} {
-		got := r.floored(func(string) float64 { return cut }).rankIntervals()["b"]
+		got := r.floored(cut).rankIntervals()["b"]
 		if got != want {
 			t.Errorf("floor %v: %v, want %v", cut, got, want)
 		}

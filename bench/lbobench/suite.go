@@ -55,7 +55,9 @@ func paper(change func(problems.Problem) problems.Problem) []problems.Objective 
 // because the extremes of these functions are far out.
 func noisy(percent float64) suite {
 	return suite{about: fmt.Sprintf("the paper's functions with noise of %g %% of their range", percent), make: func(s uint64) []problems.Objective {
-		return paper(func(p problems.Problem) problems.Problem { return problems.WithNoise(p, percent/100*spread(p), s) })
+		return paper(func(p problems.Problem) problems.Problem {
+			return problems.WithNoise(p, percent/100*spread(p.Objective()), s)
+		})
 	}, noisy: true}
 }
 
@@ -68,6 +70,7 @@ func suites() map[string]suite {
 	same := func(p problems.Problem) problems.Problem { return p }
 	return map[string]suite{
 		"basins":      {about: "many basins, a new instance for each seed", make: func(s uint64) []problems.Objective { return objectives(problems.ManyBasins(s)) }},
+		"deceptive":   {about: "what a search sees first misleads it, a new instance for each seed", make: func(s uint64) []problems.Objective { return objectives(problems.Deceptive(s)) }},
 		"standard":    {about: "functions of the literature that are not in the paper", make: func(s uint64) []problems.Objective { return objectives(problems.Standard(s)) }},
 		"adversarial": {about: "surfaces that break a model's assumptions", make: func(s uint64) []problems.Objective { return objectives(problems.Adversarial(s)) }},
 		"mixed":       {about: "ints, choices and bools", make: problems.Mixed},
@@ -84,14 +87,23 @@ func suites() map[string]suite {
 	}
 }
 
-// spread is the range between the 5th and the 95th percentile over the box.
-func spread(p problems.Problem) float64 {
-	rng := stream(1)
-	ys := make([]float64, 2000)
-	for i := range ys {
-		ys[i] = p.Eval(p.Sample(rng))
+// spread is the range of an objective without failures, between the 5th and the 95th percentile
+// of random configurations; 1 where values are shares, or all the same.
+func spread(o problems.Objective) float64 {
+	if o.Outputs != nil {
+		return 1
 	}
-	return quantile(ys, 0.95) - quantile(ys, 0.05)
+	rng := stream(1)
+	var ys []float64
+	for range 2000 {
+		if v := o.Sample(rng); o.Fails == nil || !o.Fails(v) {
+			ys = append(ys, o.Eval(v))
+		}
+	}
+	if s := quantile(ys, 0.95) - quantile(ys, 0.05); s > 0 {
+		return s
+	}
+	return 1
 }
 
 func suiteCommand() *cobra.Command {
@@ -188,13 +200,13 @@ func (c common) writeRanks(b *strings.Builder, s *store, jobs []job, after strin
 	if noisy {
 		r := newRegrets()
 		r.addRecommended(s, jobs)
-		r.write(b, r.peers[:1], floors[:2], fmt.Sprintf(after, c.evals), false)
+		r.write(b, r.peers[:1], fmt.Sprintf(after, c.evals), false)
 		return
 	}
-	for _, at := range []int{c.evals / 4, c.evals / 2, c.evals} {
+	for _, at := range upTo(c.evals) {
 		r := newRegrets()
 		r.addStore(s, jobs, at)
-		r.write(b, r.peers[:1], floors[:2], fmt.Sprintf(after, at), false)
+		r.write(b, r.peers[:1], fmt.Sprintf(after, at), false)
 	}
 }
 
@@ -227,6 +239,15 @@ func (c common) writeSuite(b *strings.Builder, s *store, jobs []job, noisy bool)
 		}
 	}
 	b.WriteString("\n")
+	for _, at := range upTo(c.evals) {
+		r := newRegrets()
+		r.addStore(s, jobs, at)
+		fmt.Fprintf(b, "After %d evaluations:\n", at)
+		for _, p := range r.peers[:len(r.peers)-1] {
+			r.writePairs(b, p, r.peers[len(r.peers)-1:])
+		}
+		b.WriteString("\n")
+	}
 }
 
 // writeChoices prints, for each variant that has a model, how often the trial that it

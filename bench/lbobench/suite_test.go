@@ -22,7 +22,8 @@ func TestSuiteRanks(t *testing.T) {
 	if told := progress.String(); strings.Contains(told, "\r") || !strings.HasSuffix(told, "\n6 of 6 runs\n") {
 		t.Errorf("without a terminal the progress is %q", told)
 	}
-	for _, want := range []string{"### After 3 evaluations", "### After 12 evaluations", "| function | sobol | random |", "| levy4 | ",
+	for _, want := range []string{"### After 10 evaluations", "### After 12 evaluations", "| function | sobol | random |", "| levy4 | ",
+		"| below, of the range, equal | random |", "| 0.1 | ", "| 1e-08 | ",
 		"Functions on which sobol is better / alike / worse"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
