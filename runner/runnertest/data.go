@@ -113,7 +113,7 @@ func testEnvironmentIsPrivate(t *testing.T, newLauncher func(*testing.T) runner.
 		of = strings.Split(own, "\n")
 		return before, slices.DeleteFunc(of, func(kv string) bool { // a job of a cluster has more of its own, and a shell counts
 			name, _, _ := strings.Cut(kv, "=")
-			return name == "LBOTUNE_ATTEMPT" || strings.HasPrefix(name, "SLURM_") || name == "SHLVL" || name == "_"
+			return name == "LBOTUNE_ATTEMPT" || strings.HasPrefix(name, "SLURM") || name == "HOSTNAME" || name == "SHLVL" || name == "_"
 		})
 	}
 	_, plain := out()
