@@ -390,33 +390,3 @@ func (l *loop) ask() {
 	opt := l.study.opt
 	go func() { l.send(answer(ctx, opt, q)) }() // beside the loop: a fit may take seconds
 }
-
-// heed takes a step of stopping, or the end of those that ask for one, which asks for the
-// first.
-func (l *loop) heed(step Stop, open bool) {
-	if !open {
-		l.steps, step = nil, StopAsking
-	}
-	l.stopAt(step)
-}
-
-// stopAt goes to a step of stopping, never back.
-func (l *loop) stopAt(step Stop) {
-	if step <= l.stop {
-		return
-	}
-	if step == StopHere {
-		l.stop = step
-		return
-	}
-	if step >= StopRunning && l.stop < StopRunning {
-		for _, r := range l.study.running {
-			r.end(errStopped)
-		}
-	}
-	if step >= StopNow {
-		close(l.kill)
-		l.study.hooks.kill()
-	}
-	l.stop = step
-}

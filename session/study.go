@@ -43,22 +43,6 @@ type Options struct {
 	AssumeLost bool
 }
 
-// Stop asks a running study to stop, more urgently with each step.
-type Stop int
-
-// The steps of stopping.
-const (
-	// StopAsking starts no more trials and lets the running ones end.
-	StopAsking Stop = iota + 1
-	// StopRunning also asks the running trials to end.
-	StopRunning
-	// StopNow kills them.
-	StopNow
-	// StopHere ends the session and leaves the running trials alone, for a later session
-	// to rejoin.
-	StopHere
-)
-
 // Study is a study that this process works on: it holds the journal's lock.
 //
 // Ask, Tell, Fail, Do, Enqueue, Serve, Run and Close may be called by several goroutines. They

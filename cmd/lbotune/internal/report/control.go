@@ -40,7 +40,7 @@ func (a Answer) send(w http.ResponseWriter, code int) {
 	if err != nil {
 		panic("report: " + err.Error()) // two strings
 	}
-	_ = deliver(w, append(text, '\n')) // who has gone wants no answer
+	_ = deliver(w, append(text, '\n')) // the client may be gone
 }
 
 // obey has an order carried out.

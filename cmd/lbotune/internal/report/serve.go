@@ -150,7 +150,7 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_ = deliver(w, text) // who has gone wants no answer
+	_ = deliver(w, text) // the client may be gone
 }
 
 func (v *Server) page(w http.ResponseWriter, r *http.Request) {
