@@ -27,49 +27,49 @@ var byPath = map[string]string{
 // otherPaths are the functions, and the files, that may call those, each with the reason: what
 // they open is no part of a study, or is not opened.
 var otherPaths = map[string]string{
-	"cmd/lbotune absent":              "the path that the user names",
 	"cmd/lbotune begun":               "whether there is a journal",
 	"cmd/lbotune destination":         "the file that the user names",
+	"cmd/lbotune asUsage":             "looks for specs",
 	"cmd/lbotune/internal/report Run": "whether the journal has grown",
 	"cmd/lbotune list":                "looks for journals",
 	"cmd/lbotune loadSpec":            "the spec that the user names",
-	"cmd/lbotune logger":              "the log file that the user names",
 	"cmd/lbotune newExport":           "the file that the user names",
 	"cmd/lbotune newInit":             "the spec that is written",
 	"cmd/lbotune newParse":            "the file that the user names",
-	"cmd/lbotune ofLbotune":           "/proc",
+	"cmd/lbotune newRun":              "looks for a spec",
+	"cmd/lbotune openLog":             "the log file that the user names, elsewhere",
+	"cmd/lbotune othersOnGPUs":        "/proc",
 	"cmd/lbotune ownerOf":             "/proc",
+	"cmd/lbotune restored":            "the journal that the user names",
+	"cmd/lbotune saysJournal":         "the file that the user names",
 	"cmd/lbotune sameFile":            "compares what paths lead to",
 	"cmd/lbotune smokeRun":            "makes the directory of a study",
-	"cmd/lbotune specHint":            "looks for specs",
 	"cmd/lbotune specOf":              "the spec or study that the user names",
 	"cmd/lbotune studyDir":            "the spec or study that the user names",
 	"cmd/lbotune toShow":              "the study that the user names",
+	"cmd/lbotune warnOfAbsent":        "the path that the user names",
+	"cmd/lbotune writeFiles":          "the directory that the user names",
 	"cmd/lbotune writeManual":         "the directory that the user names",
 	"cmd/lbotune writeNew":            "the spec that is written",
 	"cmd/lbotune writeOut":            "the file that the user names",
-	"journal MakeDir":                 "the study's directory",
-	"journal Remove":                  "osFS: a draft beside the journal, after Resolve",
-	"journal Rename":                  "osFS: the journal, after Resolve",
-	"journal Resolve":                 "osFS: the journal's own path",
-	"journal Stat":                    "osFS: the journal, after Resolve",
-	"journal lockedByList":            "/proc",
+	"internal/journal MakeDir":        "the study's directory",
+	"internal/journal Remove":         "osFS: a draft beside the journal, after Resolve",
+	"internal/journal Rename":         "osFS: the journal, after Resolve",
+	"internal/journal Resolve":        "osFS: the journal's own path",
+	"internal/journal Stat":           "osFS: the journal, after Resolve",
+	"internal/journal lockedByList":   "/proc",
 	"runner explain":                  "the trial's working directory",
 	"runner lookPath":                 "the program of a trial",
-	"runner openSelf":                 "this program",
 	"runner spawn":                    "/dev/null",
 	"runner whereAmI":                 "the machine's id",
-	"runner/adopt_linux.go":           "/proc",
+	"runner/find_linux.go":            "/proc",
 	"runner/cgroup_linux.go":          "control groups",
 	"runner/proc_linux.go":            "/proc",
-	"runner/usage.go":                 "control groups",
+	"runner usage":                    "control groups",
 	"runner/slurm claimed":            "only whether it is there",
 	"runner/slurm listen":             "only whether it is there",
 	"runner/slurm losses":             "only names; the door opens them",
 	"session CheckOwner":              "whose the study is, and what its links lead to",
-	"session before":                  "a result file, where the user wants it",
-	"session noRoom":                  "a result file, where the user wants it",
-	"session noMetric":                "a result file, where the user wants it",
 	"session traceOf":                 "a result file, where the user wants it",
 	"session askStdbuf":               "a library of the system",
 	"session heldElsewhere":           "/proc",
@@ -94,12 +94,12 @@ var otherPaths = map[string]string{
 // Whatever lies in a study is opened, made and removed through the one door.
 func TestOneDoor(t *testing.T) {
 	used := map[string]bool{}
-	for _, root := range []string{"cmd", "journal", "runner", "session", "spec", "study"} {
+	for _, root := range []string{"cmd", "internal/command", "internal/journal", "internal/pruner", "runner", "session", "spec", "study"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case e.IsDir() && (e.Name() == "testdata" || e.Name() == "runnertest"):
+			case e.IsDir() && e.Name() == "testdata":
 				return filepath.SkipDir
 			case e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 				return nil

@@ -34,11 +34,7 @@ func TestShellBlocksRun(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
-	bin := filepath.Join(t.TempDir(), "bin")
-	if out, err := exec.Command("go", "build", "-o", bin+"/", "./cmd/lbotune").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	putOnPath(t)
 	t.Setenv("GOBIN", t.TempDir()) // for go install
 	t.Setenv("TERM", "dumb")
 	t.Setenv("LBOTUNE_SHARE_DIR", t.TempDir()) // other tests may have the GPUs
@@ -111,6 +107,16 @@ func runPage(t *testing.T, page string, list []block) {
 	if len(texts) > 0 {
 		rewrite(t, page, texts)
 	}
+}
+
+// putOnPath builds the program and puts it on the PATH.
+func putOnPath(t *testing.T) {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "bin")
+	if out, err := exec.Command("go", "build", "-o", bin+"/", "./cmd/lbotune").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 func installed(program string) bool {

@@ -10,7 +10,8 @@ import (
 )
 
 // Every block of Python is Python, and those that send a trial to other tools make the calls
-// that they should, to tools that only take notes.
+// that they should, to tools that only take notes, with the
+// names that the spec has.
 func TestPythonBlocks(t *testing.T) {
 	if !installed("python3") {
 		t.Skip("python3 is not installed")
@@ -37,6 +38,13 @@ func TestPythonBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	putOnPath(t)
+	dir := t.TempDir()
+	tuned := exec.Command("lbotune", "run", "-q", "-n", "1", "--name", "net", "-p", "learningRate=float:0:1", "--minimize", "valLoss", "--", "echo valLoss={learningRate}")
+	tuned.Dir = dir
+	if out, err := tuned.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	cmd := exec.Command("python3", "-c", `
 import ast, json, sys
 from unittest.mock import MagicMock, call
@@ -46,16 +54,16 @@ for text in given["texts"]:
 for name in ["mlflow", "wandb", "torch", "torch.utils", "torch.utils.tensorboard"]:
     sys.modules[name] = MagicMock()
 exec(given["hooks"])
-assert mlflow.method_calls == [call.set_experiment("net"), call.start_run(run_name="trial 3"),
-    call.log_params({"lr": "0.5"}), call.log_metrics({"val_loss": 0.25}), call.set_tag("status", "succeeded")], mlflow.method_calls
-assert wandb.method_calls == [call.init(project="net", name="trial 3", config={"lr": "0.5"})], wandb.method_calls
-assert run.method_calls == [call.log({"val_loss": 0.25}), call.finish(exit_code=0)], run.method_calls
-assert SummaryWriter.mock_calls[0] == call("net.study/tensorboard/3")
-assert call({"lr": "0.5"}, {"val_loss": 0.25}) in writer.add_hparams.mock_calls
+params, metrics = {"learningRate": 0.5}, {"valLoss": 0.5}
+assert mlflow.method_calls == [call.set_experiment("net"), call.start_run(run_name="trial 1"),
+    call.log_params(params), call.log_metrics(metrics), call.set_tag("status", "succeeded")], mlflow.method_calls
+assert wandb.method_calls == [call.init(project="net", name="trial 1", config=params)], wandb.method_calls
+assert run.method_calls == [call.log(metrics), call.finish(exit_code=0)], run.method_calls
+assert SummaryWriter.mock_calls[0] == call("net.study/tensorboard/1")
+assert call(params, metrics) in writer.add_hparams.mock_calls
 `)
-	cmd.Stdin = bytes.NewReader(in)
-	cmd.Env = append(cmd.Environ(), "LBOTUNE_NAME=net", "LBOTUNE_STUDY=net.study", "LBOTUNE_TRIAL=3", "LBOTUNE_STATUS=succeeded",
-		"LBOTUNE_PARAM_LR=0.5", "LBOTUNE_METRIC_VAL_LOSS=0.25", "LBOTUNE_METRIC=val_loss")
+	cmd.Stdin, cmd.Dir = bytes.NewReader(in), dir
+	cmd.Env = append(cmd.Environ(), "LBOTUNE_NAME=net", "LBOTUNE_STUDY=net.study", "LBOTUNE_TRIAL=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // example is a spec, the programs without which it cannot run, as python3:MODULE also modules of
@@ -20,25 +22,26 @@ type example struct {
 	spec        string
 	needs       []string
 	least, most float64
+	twin        bool // of another one whose program it runs too: not for every day
 }
 
 func examples() []example {
 	return []example{
-		{"mnist-logreg/spec.toml", []string{"go"}, 0.3, 2.303},
-		{"mnist-logreg/full.toml", []string{"go"}, 0.25, 2.303},
-		{"robot-push/3d.toml", []string{"go"}, 0, 5},
-		{"robot-push/4d.toml", []string{"go"}, 0, 6},
-		{"libsvm/spec.toml", []string{"svm-train", "svm-scale"}, 60, 100},
-		{"liblinear/spec.toml", []string{"liblinear-train", "awk"}, 60, 90},
-		{"shell/spec.toml", []string{"xz"}, 40_000, 400_000},
-		{"scikit-learn/spec.toml", []string{"python3:sklearn"}, 0.9, 1},
-		{"python-epochs/spec.toml", []string{"python3"}, 0, 1},
-		{"c-program/spec.toml", []string{"cc"}, 6, 24},
-		{"moons/constraint.toml", []string{"python3"}, 5, 51},
-		{"moons/objectives.toml", []string{"python3"}, 5, 51},
-		{"yaml-config/spec.toml", []string{"python3"}, 0.8, 20},
-		{"early-stopping/spec.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2},
-		{"early-stopping/asha.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2.303},
+		{"mnist-logreg/spec.toml", []string{"go"}, 0.3, 2.303, false},
+		{"mnist-logreg/full.toml", []string{"go"}, 0.25, 2.303, true},
+		{"robot-push/3d.toml", []string{"go"}, 0, 5, false},
+		{"robot-push/4d.toml", []string{"go"}, 0, 6, true},
+		{"libsvm/spec.toml", []string{"svm-train", "svm-scale"}, 60, 100, false},
+		{"liblinear/spec.toml", []string{"liblinear-train", "awk"}, 60, 90, false},
+		{"shell/spec.toml", []string{"xz"}, 40_000, 400_000, false},
+		{"scikit-learn/spec.toml", []string{"python3:sklearn"}, 0.9, 1, false},
+		{"python-epochs/spec.toml", []string{"python3"}, 0, 1, false},
+		{"c-program/spec.toml", []string{"cc"}, 6, 24, false},
+		{"moons/constraint.toml", []string{"python3"}, 5, 51, false},
+		{"moons/objectives.toml", []string{"python3"}, 5, 51, true},
+		{"yaml-config/spec.toml", []string{"python3"}, 0.8, 20, false},
+		{"early-stopping/spec.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2, false},
+		{"early-stopping/asha.toml", []string{"python3:xgboost", "python3:sklearn"}, 0.05, 2.303, true},
 	}
 }
 
@@ -53,6 +56,9 @@ func TestExamplesRun(t *testing.T) {
 	lbotune := build(t, root)
 	for _, e := range examples() {
 		t.Run(e.spec, func(t *testing.T) {
+			if e.twin && !effort.Long() {
+				t.Skip("LBOTUNE_LONG_TESTS=1 has it")
+			}
 			for _, tool := range e.needs {
 				need(t, tool)
 			}

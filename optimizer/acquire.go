@@ -1,36 +1,28 @@
 package optimizer
 
-import "github.com/lbotune/lbotune/optimizer/internal/acquisition"
+import (
+	"math"
+	"slices"
 
-// rule is an acquisition that the settings can select. To add one, write its
-// functions in a file of their own and give it a row in rules.
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
+)
+
+// rule is an acquisition that the settings can select. To add one, write its function in a
+// file of its own and give it a row in rules.
 type rule struct {
 	word string // in the settings
-	// score is what to maximize in order to improve upon target. The bounds enter as
-	// mode says, which is a word of the setting lipschitz; they are nil in a box,
-	// where mode is off.
-	score func(a *ask, target float64, b *bounds, mode string) (score, error)
-	// relaxed decides where the bounds leave nothing of score: they are too tight to
-	// be true.
-	relaxed func(a *ask) (score, error)
+	// value is the acquisition at one point, in order to improve upon target. The bounds enter
+	// as mode says, which is a word of the setting lipschitz. It is nil for Thompson sampling,
+	// which is none of single points.
+	value func(a *ask, target float64, mode string) pointwise
+	// capped says that where the bounds leave nothing, for they are too tight to be true, the
+	// acquisition as they cap it decides, and not the expected improvement without them.
+	capped bool
 }
 
 // rules are the acquisitions, the default first.
 func rules() []rule {
-	return []rule{
-		{"ei", pointwiseScore(improvement), withoutBounds},
-		{"pi", pointwiseScore(probability), withoutBounds},
-		{"ucb", pointwiseScore(confidence), cutAtBounds(pointwiseScore(confidence))},
-		{"ts", thompson, cutAtBounds(thompson)},
-	}
-}
-
-func acquisitionWords() []string {
-	var words []string
-	for _, r := range rules() {
-		words = append(words, r.word)
-	}
-	return words
+	return []rule{{"ei", improvement, false}, {"pi", probability, false}, {"ucb", confidence, true}, {"ts", nil, true}}
 }
 
 // rule is the selected one, and Thompson sampling beside many pending trials.
@@ -39,12 +31,25 @@ func (a *ask) rule() rule {
 	if a.many() {
 		word = "ts"
 	}
-	for _, r := range rules() {
-		if r.word == word {
-			return r
-		}
+	all := rules()
+	return all[slices.IndexFunc(all, func(r rule) bool { return r.word == word })] // Validate knows the same words
+}
+
+// score is what to maximize in order to improve upon target, over the view's models. The bounds
+// are nil in a box, where mode is off.
+func (r rule) score(a *ask, target float64, b *bounds, mode string) (score, error) {
+	if r.value == nil {
+		return thompson(a, target, b, mode)
 	}
-	panic("optimizer: no acquisition is called " + word) // Validate knows the same words
+	f := r.value(a, target, mode)
+	parts := []score{}
+	for _, m := range a.view.models {
+		parts = append(parts, newModelScore(m.Predictor(), m.Dim(), b, f))
+	}
+	if len(parts) > 1 {
+		return a.withFactors(&average{parts: parts}), nil
+	}
+	return a.withFactors(parts[0]), nil
 }
 
 // globalScore is what to maximize over the whole cube.
@@ -52,32 +57,12 @@ func (a *ask) globalScore() (score, error) {
 	return a.rule().score(a, a.view.target, a.view.surrogate.bounds, a.set.Lipschitz)
 }
 
-// boxScore is what to maximize in a box around a point, to improve upon target.
-func (a *ask) boxScore(target float64) (score, error) { return a.rule().score(a, target, nil, off) }
-
-func withoutBounds(a *ask) (score, error) {
-	return pointwiseScore(improvement)(a, a.view.target, nil, off)
-}
-
-// cutAtBounds caps a score by the bounds, whatever the setting.
-func cutAtBounds(f func(*ask, float64, *bounds, string) (score, error)) func(*ask) (score, error) {
-	return func(a *ask) (score, error) { return f(a, a.view.target, a.view.surrogate.bounds, "clip") }
-}
-
-// pointwiseScore builds scores of an acquisition that looks at one point at a time,
-// over the view's models.
-func pointwiseScore(make func(a *ask, target float64, mode string) pointwise) func(*ask, float64, *bounds, string) (score, error) {
-	return func(a *ask, target float64, b *bounds, mode string) (score, error) {
-		f := make(a, target, mode)
-		parts := []score{}
-		for _, m := range a.view.models {
-			parts = append(parts, newModelScore(m, b, f))
-		}
-		if len(parts) > 1 {
-			return a.withFactors(&average{parts: parts}), nil
-		}
-		return a.withFactors(parts[0]), nil
+// relaxedScore is what decides where the bounds leave nothing of globalScore.
+func (a *ask) relaxedScore() (score, error) {
+	if r := a.rule(); r.capped {
+		return r.score(a, a.view.target, a.view.surrogate.bounds, "clip")
 	}
+	return rules()[0].score(a, a.view.target, nil, off)
 }
 
 // withFactors multiplies into s what holds for every acquisition. As long as no point is
@@ -110,24 +95,22 @@ func (a *ask) withFactors(s score) score {
 }
 
 func improvement(_ *ask, best float64, mode string) pointwise {
-	switch mode {
-	case off:
-		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) }
-	case "clip":
-		return func(mu, sigma, lo, up float64) acquisition.Value {
+	return func(mu, sigma, lo, up float64) acquisition.Value {
+		switch mode {
+		case off:
+			return acquisition.LogEI(mu, sigma, best)
+		case "clip":
 			return acquisition.LogCEI(mu, sigma, best, lo, up)
 		}
-	}
-	return func(mu, sigma, lo, up float64) acquisition.Value {
 		return acquisition.LogTEI(mu, sigma, best, lo, up)
 	}
 }
 
 func probability(_ *ask, best float64, mode string) pointwise {
-	if mode == off {
-		return func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogPI(mu, sigma, best) }
-	}
 	return func(mu, sigma, lo, up float64) acquisition.Value {
+		if mode == off {
+			return acquisition.LogPI(mu, sigma, best)
+		}
 		return acquisition.LogTPI(mu, sigma, best, lo, up)
 	}
 }
@@ -135,27 +118,27 @@ func probability(_ *ask, best float64, mode string) pointwise {
 // confidence is the upper confidence bound, above best and in logarithms, so
 // that factors can be added to it.
 func confidence(a *ask, best float64, mode string) pointwise {
-	beta := a.beta()
-	g := func(mu, sigma, lo, up float64) acquisition.Value {
-		switch mode {
-		case "reject":
-			return acquisition.AcceptReject(acquisition.UCB(mu, sigma, beta), lo, up)
-		case off:
-			return acquisition.UCB(mu, sigma, beta)
-		}
-		return acquisition.TUCB(mu, sigma, beta, up)
+	beta, stated := a.set.Beta.Number()
+	if !stated {
+		beta = acquisition.Beta(a.set.Beta.Word(), a.past.space.Len(), len(a.past.y)+len(a.pending))
 	}
 	return func(mu, sigma, lo, up float64) acquisition.Value {
-		v := g(mu, sigma, lo, up)
-		v.F -= best
-		return acquisition.LogSoftplus(v)
+		if mode != "reject" {
+			lo = math.Inf(-1)
+		}
+		return above(acquisition.UCB(mu, sigma, beta), best, mode, lo, up)
 	}
 }
 
-// beta is the exploration weight of the confidence bound.
-func (a *ask) beta() float64 {
-	if x, ok := a.set.Beta.Number(); ok {
-		return x
+// above is the logarithm of a value on the objective's scale within the bounds, as mode has it,
+// above best.
+func above(v acquisition.Value, best float64, mode string, lo, up float64) acquisition.Value {
+	switch {
+	case mode == "reject":
+		v = acquisition.AcceptReject(v, lo, up)
+	case mode != off:
+		v = acquisition.Clip(v, lo, up)
 	}
-	return acquisition.Beta(a.set.Beta.Word(), a.past.space.Len(), len(a.past.y)+len(a.pending))
+	v.F -= best
+	return acquisition.LogSoftplus(v)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// waves is a sum of random cosines, and bumps one of random bumps, over the cube.
+// waves is a sum of random cosines, bumps one of random bumps, and nets a random network of one
+// layer, over the cube.
 func waves(rng *rand.Rand, d int) func([]float64) float64 {
 	const terms = 8
 	var w [terms][]float64
@@ -52,6 +53,29 @@ func bumps(rng *rand.Rand, d int) func([]float64) float64 {
 				r2 += (v - centre[i][j]) * (v - centre[i][j])
 			}
 			sum += height[i] * math.Exp(-r2/(2*width[i]*width[i]))
+		}
+		return sum
+	}
+}
+
+func nets(rng *rand.Rand, d int) func([]float64) float64 {
+	const nodes = 12
+	var w [nodes][]float64
+	var at, height [nodes]float64
+	for i := range nodes {
+		for range d {
+			w[i] = append(w[i], 6*rng.NormFloat64()/math.Sqrt(float64(d)))
+		}
+		at[i], height[i] = 3*rng.NormFloat64(), rng.NormFloat64()
+	}
+	return func(x []float64) float64 {
+		sum := 0.0
+		for i := range nodes {
+			z := at[i]
+			for j, v := range x {
+				z += w[i][j] * (v - 0.5)
+			}
+			sum += height[i] * math.Tanh(z)
 		}
 		return sum
 	}
@@ -129,12 +153,11 @@ func bandsOf(t *testing.T, f func([]float64) float64, d int, seed uint64, noise 
 	}
 }
 
-// The bands that are shown, on slices through the best, hold the truth about as often as they
-// say. On uniform points, far from all that was tried, they are still too narrow. The factors
-// were chosen on waves, while bumps were looked at.
+// The bands that are shown hold the truth about as often as they say. Their factors were chosen on
+// these three kinds of functions; TestBandsHold of bench/suites judges them on others.
 func TestBandsHold(t *testing.T) {
-	counts, seeds := []int{14, 29, 60}, effort.Sequential[uint64](1, 8, 40)
-	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps} {
+	counts, seeds := []int{10, 14, 29, 60}, effort.Sequential[uint64](1, 8, 40)
+	for name, family := range map[string]func(*rand.Rand, int) func([]float64) float64{"waves": waves, "bumps": bumps, "nets": nets} {
 		var all [3]coverage
 		for _, noise := range []float64{0, 0.02, 0.1, 0.3} {
 			at := map[int]*[3]coverage{}
@@ -157,47 +180,9 @@ func TestBandsHold(t *testing.T) {
 		for k, what := range []string{"uniform", "slices", "next"} {
 			c := all[k]
 			t.Logf("%s, %s: %.1f %% of %.0f, %.1f below, %.1f above", name, what, 100*c.held/c.n, c.n, 100*c.below/c.n, 100*c.above/c.n)
-			if share := c.held / c.n; seeds > 1 && (share < []float64{0.84, 0.90, 0.89}[k] || k == 1 && share > 0.99) {
+			if share := c.held / c.n; seeds > 1 && (share < []float64{0.89, 0.92, 0.93}[k] || k == 1 && share > 0.98) {
 				t.Errorf("%s, %s: %.1f %% of the bands of 95 %% hold", name, what, 100*share)
 			}
-		}
-	}
-}
-
-// On the paper's functions, on which nothing of the bands was chosen, fewer hold; without the
-// factors it was seven in ten.
-func TestBandsOnOtherFunctions(t *testing.T) {
-	var all [3]coverage
-	for _, noise := range []float64{0, 0.02, 0.1, 0.3} {
-		for seed := range effort.Sequential[uint64](1, 1, 2) {
-			for _, p := range paper() {
-				space, f := objective(t, p)
-				if space.Dim() > 6 {
-					continue
-				}
-				rng := rand.New(rand.NewPCG(seed, 17))
-				sum, sq := 0.0, 0.0
-				for range 400 {
-					v := f(space.Draw(rng))
-					sum, sq = sum+v, sq+v*v
-				}
-				sd := math.Sqrt(sq/400 - sum/400*sum/400)
-				g := func(x []float64) float64 { return f(x) / sd }
-				at := map[int]*[3]coverage{14: {}, 29: {}, 60: {}}
-				bandsOf(t, g, space.Dim(), seed, noise, at)
-				for _, c := range at {
-					for k := range c {
-						all[k].held, all[k].n, all[k].below, all[k].above = all[k].held+c[k].held, all[k].n+c[k].n, all[k].below+c[k].below, all[k].above+c[k].above
-					}
-				}
-			}
-		}
-	}
-	for k, what := range []string{"uniform", "slices", "next"} {
-		c := all[k]
-		t.Logf("%s: %.1f %% of %.0f, %.1f below, %.1f above", what, 100*c.held/c.n, c.n, 100*c.below/c.n, 100*c.above/c.n)
-		if c.held < 0.78*c.n {
-			t.Errorf("%s: %.1f %% of the bands of 95 %% hold", what, 100*c.held/c.n)
 		}
 	}
 }

@@ -19,14 +19,18 @@ func (a *ask) basin() (basin, bool) {
 	}
 	if a.lbo.trust.settled {
 		if a.view.surrogate.noisy() {
-			b.centre = a.byMean()
+			top := math.Inf(-1)
+			b.centre = -1
+			for k, v := range a.z() {
+				if i := a.view.surrogate.rows[k]; v > top && !a.lbo.trust.inFinished(a.past.x[i]) {
+					b.centre, top = i, v
+				}
+			}
 		}
 		return b, b.centre >= 0
 	}
-	values := a.z()
-	order := orderBy(len(a.view.surrogate.rows), func(k int) float64 { return -values[k] })
-	tried := 0
-	for _, k := range order {
+	values, tried := a.z(), 0
+	for _, k := range orderBy(len(values), func(k int) float64 { return -values[k] }) {
 		i := a.view.surrogate.rows[k]
 		if a.lbo.trust.inFinished(a.past.x[i]) {
 			continue
@@ -47,23 +51,12 @@ func (a *ask) basin() (basin, bool) {
 // z returns the values of the view's rows in model units, under noise their
 // posterior means. Rows that break a limit come last.
 func (a *ask) z() []float64 {
-	values := pick(a.view.surrogate.z, a.view.surrogate.rows)
-	if a.view.surrogate.noisy() {
-		values = a.view.surrogate.model.Fitted(nil)
+	s := a.view.surrogate
+	values := pick(s.z, s.rows)
+	if s.noisy() {
+		values = s.model.Fitted(nil)
 	}
-	return a.view.limits.rank(values, a.view.surrogate.rows)
-}
-
-// byMean returns the success with the largest posterior mean outside finished
-// boxes, −1 without any.
-func (a *ask) byMean() int {
-	best, top := -1, math.Inf(-1)
-	for k, v := range a.z() {
-		if i := a.view.surrogate.rows[k]; v > top && !a.lbo.trust.inFinished(a.past.x[i]) {
-			best, top = i, v
-		}
-	}
-	return best
+	return a.view.limits.rank(values, s.rows)
 }
 
 // climbsElsewhere follows the gradient of the posterior mean from x in short

@@ -7,10 +7,8 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
-// bounds are Lipschitz bounds of the objective, in model units. An estimated
-// constant belongs to the warped, standardized values; a known one belongs to
-// the objective's own, and the bounds that it gives are carried through the
-// warp, which is increasing.
+// bounds are Lipschitz bounds of the objective, in model units. Those of a known constant, which
+// is in the objective's own, are carried through the warp, which is increasing.
 type bounds struct {
 	cones    *lipschitz.Bounds
 	slope    float64    // the estimate before the schedule; 0 for a known constant

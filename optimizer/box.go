@@ -14,18 +14,22 @@ func (a *ask) boxStep() (Proposal, bool) {
 	x, r := a.past.x[c], basin.box
 	region := wholeCube(len(x))
 	region.base = x
-	for j, ratio := range a.view.surrogate.relativeLengths() {
+	for j, ratio := range relativeLengths(a.view.surrogate.fit.Hyper.LogLengths) {
 		half := 0.5 * r * ratio
 		region.lo[j] = math.Max(0, x[j]-half)
 		region.up[j] = math.Min(1, x[j]+half)
 	}
-	target := a.centreValue(c)
+	s := a.view.surrogate
+	target := s.z[c] // which a local step must improve upon
+	if s.noisy() {
+		target = s.model.Predictor().Mean(x)
+	}
 	for k, z := range a.view.believed {
 		if inside(a.pending[k], region, a.dom) && a.dom.alike(a.pending[k], x) {
 			target = math.Max(target, z)
 		}
 	}
-	f, err := a.boxScore(target)
+	f, err := a.rule().score(a, target, nil, off)
 	if err != nil {
 		return Proposal{}, false
 	}
@@ -37,23 +41,15 @@ func (a *ask) boxStep() (Proposal, bool) {
 	return a.described(ends[0].x, OriginBox, "largest acquisition near the best point"), true
 }
 
-// centreValue is the value of success c that a local step must improve upon.
-func (a *ask) centreValue(c int) float64 {
-	if a.view.surrogate.noisy() {
-		return a.view.surrogate.model.Predictor().Mean(a.past.x[c])
-	}
-	return a.view.surrogate.z[c]
-}
-
 // relativeLengths are the length scales over their geometric mean, within a
 // factor of four.
-func (s *surrogate) relativeLengths() []float64 {
+func relativeLengths(logs []float64) []float64 {
 	mean := 0.0
-	for _, l := range s.fit.Hyper.LogLengths {
-		mean += l / float64(len(s.fit.Hyper.LogLengths))
+	for _, l := range logs {
+		mean += l / float64(len(logs))
 	}
-	ratios := make([]float64, len(s.fit.Hyper.LogLengths))
-	for j, l := range s.fit.Hyper.LogLengths {
+	ratios := make([]float64, len(logs))
+	for j, l := range logs {
 		ratios[j] = math.Min(math.Max(math.Exp(l-mean), 0.25), 4)
 	}
 	return ratios

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -43,6 +44,7 @@ func (c *chance) truly(x []float64) float64 {
 
 const (
 	successLimit = 250  // trials that the model knows at most
+	sharedLimit  = 125  // the same where there are many models
 	successNoise = 0.01 // least σn²: no label is beyond doubt
 	cautionSpan  = 20   // trials that count as recent
 	// lessOften is how many trials may be told before the model's
@@ -52,9 +54,8 @@ const (
 
 // successModel is the chance that a trial succeeds: a hidden constraint (Gelbart,
 // Snoek and Adams 2014). It is regression on the labels +1 (a value, or pruned) and −1
-// (failed), and so near what happened close by and, far from all trials, near the share
-// of successes: the search can come back to where little was tried. It is nil as long as
-// nothing has failed, and depends on the told trials alone.
+// (failed), and so, far from all trials, near the share of successes: the search can come back
+// to where little was tried. It is nil as long as nothing has failed.
 func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 	if len(l.past.failed) == 0 {
 		return nil, nil
@@ -70,7 +71,7 @@ func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 			labels[i] = -1
 		}
 	}
-	model, err := l.regress(ctx, x, labels, successPrior(l.past.space.Len()), successNoise)
+	model, err := l.regress(ctx, &l.successFit, 0, 1, x, func(n int) []float64 { return labels[:n] }, successPrior(l.past.space.Len()), successNoise)
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
@@ -89,24 +90,37 @@ func successPrior(d int) gp.Prior {
 	return p
 }
 
-// regress models labels, or values that were standardized, at points.
-func (l *lbo) regress(ctx context.Context, x [][]float64, z []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
-	n := len(x)
+// regression is what is kept of a model of labels, or of amounts, from ask to ask.
+type regression struct {
+	n    int   // trials that the hyper-parameters are those of
+	rows []int // those of them that the model knows
+	fit  gp.Hyper
+}
+
+// regress models what z says of the first trials, at their points, by the number-th of so many
+// models. Each has its fits at other trials than the rest, so that no ask has to make them
+// all, and they share the trials that they know.
+func (l *lbo) regress(ctx context.Context, kept *regression, number, models int, x [][]float64, z func(n int) []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
+	n, late := len(x), number*lessOften/models
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
-	m := n - n%max(1, n/lessOften)
-	set := gp.NewSettings(l.past.space.Dim())
-	set.Prior = prior
-	set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
-	rows := gp.Subset(x[:m], z[:m], successLimit, nil)
-	fit, err := gp.Fit(ctx, pick(x, rows), pick(z, rows), nil, set)
-	if err != nil {
-		return nil, err
+	if m := n - (n+late)%max(1, (n+late)/lessOften); m != kept.n {
+		set := gp.NewSettings(l.past.space.Dim())
+		set.Prior = prior
+		set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
+		known := z(m)
+		rows := gp.Subset(x[:m], known, min(successLimit, max(sharedLimit, 2*successLimit/models)), nil)
+		fit, err := gp.Fit(ctx, pick(x, rows), pick(known, rows), nil, set)
+		if err != nil {
+			return nil, err
+		}
+		*kept = regression{m, rows, fit.Hyper}
 	}
-	for i := m; i < n; i++ {
+	rows := slices.Clone(kept.rows)
+	for i := kept.n; i < n; i++ {
 		rows = append(rows, i)
 	}
-	return gp.New(pick(x, rows), pick(z, rows), fit.Hyper)
+	return gp.New(pick(x, rows), pick(z(n), rows), kept.fit)
 }
 
 // caution is 1 plus fifty times the share of failures among the last trials.
@@ -140,16 +154,13 @@ func (l *lbo) besideBest(p []float64) bool {
 
 // careful reports whether trials have failed so often that no more is to be risked.
 func (l *lbo) careful() bool {
-	if len(l.past.told) < carefulFrom*l.set.DesignSize {
-		return false
-	}
 	failures := 0
 	for _, o := range l.past.told[max(0, len(l.past.told)-recentTrials):] {
 		if o.unexplained() && l.besideBest(o.Proposal.Point) {
 			failures++
 		}
 	}
-	return failures >= carefulAfter
+	return failures >= carefulAfter && len(l.past.told) >= carefulFrom*l.set.DesignSize
 }
 
 // probability returns p(x).

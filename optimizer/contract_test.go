@@ -263,28 +263,28 @@ func testRefuses(t *testing.T, mk maker) {
 	good := optimizer.Observation{Trial: 1, Status: optimizer.Succeeded, Values: []float64{1},
 		Proposal: optimizer.Proposal{Point: spaces.Point{0.5}, Origin: optimizer.OriginGiven}}
 	tellAll(t, opt, good)
-	for name, spoil := range map[string]func(*optimizer.Observation){
-		"told twice":   func(o *optimizer.Observation) { o.Trial = 1 },
-		"outside":      func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{1.1} },
-		"NaN point":    func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{math.NaN()} },
-		"dimension":    func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{0.1, 0.2} },
-		"NaN value":    func(o *optimizer.Observation) { o.Values = []float64{math.NaN()} },
-		"no value":     func(o *optimizer.Observation) { o.Values = nil },
-		"infinite":     func(o *optimizer.Observation) { o.Values = []float64{math.Inf(1)} },
-		"no status":    func(o *optimizer.Observation) { o.Status = "" },
-		"NaN, pruned":  func(o *optimizer.Observation) { o.Status, o.Values = optimizer.Pruned, []float64{math.NaN()} },
-		"other status": func(o *optimizer.Observation) { o.Status = "running" },
+	for want, spoil := range map[string]func(*optimizer.Observation){
+		"telling trial 1: it was told before":                                               func(o *optimizer.Observation) { o.Trial = 1 },
+		"telling trial 2: coordinate 0 of the point is 1.1, outside [0,1]":                  func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{1.1} },
+		"telling trial 2: coordinate 0 of the point is NaN, outside [0,1]":                  func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{math.NaN()} },
+		"telling trial 2: the point has 2 coordinates, the space 1":                         func(o *optimizer.Observation) { o.Proposal.Point = spaces.Point{0.1, 0.2} },
+		"telling trial 2: a trial that succeeded needs a value":                             func(o *optimizer.Observation) { o.Values = nil },
+		"telling trial 2: a trial that succeeded needs a finite value; found NaN":           func(o *optimizer.Observation) { o.Values = []float64{math.NaN()} },
+		"telling trial 2: a trial that succeeded needs a finite value; found +Inf":          func(o *optimizer.Observation) { o.Values = []float64{math.Inf(1)} },
+		"telling trial 2: a trial that was pruned needs a finite value; found NaN":          func(o *optimizer.Observation) { o.Status, o.Values = optimizer.Pruned, []float64{math.NaN()} },
+		`telling trial 2: found status ""; allowed are succeeded, failed and pruned`:        func(o *optimizer.Observation) { o.Status = "" },
+		`telling trial 2: found status "running"; allowed are succeeded, failed and pruned`: func(o *optimizer.Observation) { o.Status = "running" },
 	} {
 		o := good
 		o.Trial = 2
 		spoil(&o)
-		if opt.Tell(o) == nil {
-			t.Errorf("%s: the observation was accepted", name)
+		if err := opt.Tell(o); err == nil || err.Error() != want {
+			t.Errorf("got %v; want %s", err, want)
 		}
 	}
 	bad := []optimizer.Pending{{Trial: 2, Point: spaces.Point{0.1, 0.2}}}
-	if _, err := opt.Ask(t.Context(), optimizer.Query{Trial: 3, Pending: bad}); err == nil {
-		t.Error("a pending point of another dimension was accepted")
+	if _, err := opt.Ask(t.Context(), optimizer.Query{Trial: 3, Pending: bad}); err == nil || err.Error() != "asking for trial 3: pending trial 2: the point has 2 coordinates, the space 1" {
+		t.Error(err)
 	}
 }
 

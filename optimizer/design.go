@@ -3,6 +3,7 @@ package optimizer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 	"github.com/lbotune/lbotune/spaces"
@@ -37,15 +38,11 @@ func design(space *spaces.Space, set Settings, seed uint64) []spaces.Point {
 			points = append(points, space.Draw(rng))
 		}
 	default:
-		middle := make([]float64, d)
-		for i := range middle {
-			middle[i] = 0.5
-		}
 		points = append(points, space.Center())
 		if today, known := today(space); known && set.Design == walking {
 			points[0] = today
 		}
-		us = sobol.Maximin(n-1, d, 50, [][]float64{middle}, rng)
+		us = sobol.Maximin(n-1, d, 50, [][]float64{slices.Repeat([]float64{0.5}, d)}, rng)
 	}
 	for _, u := range us {
 		points = append(points, space.FromUniform(u))
@@ -64,8 +61,7 @@ func today(space *spaces.Space) (spaces.Point, bool) {
 	return p, err == nil
 }
 
-// allow replaces the points that may not be proposed, each by the one of 64 draws that is
-// farthest from the others.
+// allow replaces the points that may not be proposed, each by a draw far from the others.
 func allow(space *spaces.Space, points []spaces.Point, rng *rand.Rand) {
 	var good [][]float64
 	for _, p := range points {
@@ -77,33 +73,30 @@ func allow(space *spaces.Space, points []spaces.Point, rng *rand.Rand) {
 		if space.Allows(p) {
 			continue
 		}
-		widest := -1.0
-		for range 64 {
-			if q := space.Draw(rng); nearestDistance(q, good) > widest {
-				points[i], widest = q, nearestDistance(q, good)
-			}
-		}
+		points[i] = farthest(mitchell, func() []float64 { return space.Draw(rng) }, good, never)
 		good = append(good, points[i])
 	}
 }
 
-// farthest draws 64 points and returns the one that is farthest from all known
-// points (Mitchell's best candidate, 1991): what to try while there is too
-// little for a model.
-func farthest(d *domain, known [][]float64, rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
+// mitchell is the number of draws of which the farthest fills the space.
+const mitchell = 64
+
+// farthest draws points and returns the one that is farthest from all known points
+// (Mitchell's best candidate, 1991), nil if all are taken.
+func farthest(draws int, draw func() []float64, known [][]float64, taken func([]float64) bool) []float64 {
 	var best []float64
 	widest := -1.0
-	for range 64 {
-		p := d.uniform(rng)
+	for range draws {
+		p := draw()
 		if least := nearestDistance(p, known); least > widest && !taken(p) {
 			best, widest = p, least
 		}
 	}
-	if best == nil {
-		return d.fresh(rng, taken)
-	}
-	return best, nil
+	return best
 }
+
+// never is what no point is.
+func never([]float64) bool { return false }
 
 // nearestDistance is the Euclidean distance of p to the nearest of the points,
 // infinite without any.

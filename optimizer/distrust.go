@@ -85,16 +85,14 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	for _, k := range wrong {
 		earlier[k].Same = false
 	}
-	if err := fresh.inherit(ctx, earlier); err != nil {
-		return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
-	}
+	err := fresh.inherit(ctx, earlier)
 	for _, o := range l.past.told {
-		if o.Trial <= 0 {
-			continue
+		if err == nil && o.Trial > 0 {
+			err = fresh.Tell(o)
 		}
-		if err := fresh.Tell(o); err != nil {
-			return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
-		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("beginning anew without what was contradicted: %w", err)
 	}
 	fresh.contradicted = wrong
 	*l = *fresh

@@ -29,17 +29,15 @@ type Earlier struct {
 
 // What is known of related objectives is used three times. After the centre, the first points of
 // the initial design are a portfolio of the best ones: each next one maximizes the mean, over the
-// earlier studies, of the best that their models expect of the points so far (Wistuba,
+// earlier studies, of the best that their models expect of the points chosen (Wistuba,
 // Schilling and Schmidt-Thieme 2015). A blend of their models' means is the prior mean
 // of this study's model, with weights by how far each ranks this study's successes as
-// their values do, in the spirit of RGPE (Feurer, Letham and Bakshy 2018). Since the optima
-// of related objectives lie near each other rather than in the same place, each mean may
-// first be moved a little to where it fits best. And the curvature at their best points
-// completes that of this study's quadratic: it stays the same where an objective is moved.
+// their values do, in the spirit of RGPE (Feurer, Letham and Bakshy 2018); each mean may first be
+// moved a little, since related optima lie near each other. And the curvature at their best
+// points completes that of this study's quadratic: it stays the same where an objective is moved.
 //
 // Earlier studies that do not even agree with each other have no part in the design, and a
-// say only where they rank this study's successes far beyond chance: before that, proposals are
-// those of a study without.
+// say only where they rank this study's successes far beyond chance.
 
 // kin is the model of one earlier study, on its own warped and standardized values.
 type kin struct {
@@ -96,16 +94,15 @@ func (l *lbo) inherit(ctx context.Context, earlier []Earlier) error {
 }
 
 // compare finds the studies that another one agrees with: on average, the models of two put
-// more than 1 − ε of the space below each other's best result. If they have nothing to do with
-// each other the two shares are uniform, and their mean is beyond that with a probability of
-// 2ε²: times the number of pairs, kinChance. A single study has none to disagree.
+// more than 1 − ε of the space below each other's best result, which by chance happens with a
+// probability of 2ε²: times the number of pairs, kinChance. A single study has none to disagree.
 func (l *lbo) compare() {
 	below := make([][]float64, len(l.kin)) // the share that study i puts below the best of study j
 	us := sobol.Scrambled(l.past.space.Len(), l.past.seed).Points(0, kinSample)
 	for i, k := range l.kin {
-		values := make([]float64, len(us))
-		for j, u := range us {
-			values[j] = k.mean.Value(l.past.space.FromUniform(u))
+		var values []float64
+		for _, u := range us {
+			values = append(values, k.mean.Value(l.past.space.FromUniform(u)))
 		}
 		slices.Sort(values)
 		for _, o := range l.kin {

@@ -15,7 +15,7 @@ import (
 func bowl(x float64) float64 { return 3 + (x-0.2)*(x-0.2) }
 
 func line() *spaces.Space {
-	space, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: -1, Max: 1})
+	space, err := spaces.New(spaces.NewFloat("x", -1, 1))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func minimize(opt optimizer.Optimizer, space *spaces.Space, trials int) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		x, _ := space.Decode(p.Point).Get("x")
-		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-bowl(x.Any().(float64))}}
+		x := space.Decode(p.Point).Float("x")
+		o := optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{-bowl(x)}}
 		if err := opt.Tell(o); err != nil {
 			log.Fatal(err)
 		}
@@ -51,8 +51,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		value, _ := space.Decode(p.Point).Get("x")
-		x := value.Any().(float64)
+		x := space.Decode(p.Point).Float("x")
 		y := bowl(x)
 		if y < best {
 			best, at = y, x

@@ -49,7 +49,7 @@ type Belief struct {
 	// mean and standard deviation where nothing is warped.
 	Mean, SD float64
 	// Low and High are meant to enclose the objective without noise with a probability of
-	// 95 %: w⁻¹(μ − 4 σ) and w⁻¹(μ + 2.5 σ).
+	// 95 %: w⁻¹(μ − 7 σ) and w⁻¹(μ + 3.5 σ).
 	Low, High float64
 	// Lower and Upper are the Lipschitz bounds, infinite where there are none. The
 	// constant is estimated, unless it was stated: they are no certain bounds.
@@ -67,14 +67,12 @@ type Belief struct {
 	Acquisition float64
 }
 
-// One fit of the hyper-parameters, in which a crowd at the optimum speaks for the whole cube, is
-// too sure of the rest, and more often expects too much than too little. So a band of 95 % has
-// more than 1.96 deviations: as many as make about that share of the bands on slices through the best
-// hold, which wider ones raise by little more. They were chosen on sums of waves; bands_test.go
-// has sums of bumps as well.
+// One fit of the hyper-parameters is too sure away from the optimum, and more often expects too
+// much than too little. So a band of 95 % has as many deviations as make that share of the bands
+// hold on functions of three kinds (lbo.md).
 const (
-	bandBelow = 4.0
-	bandAbove = 2.5
+	bandBelow = 7.0
+	bandAbove = 3.5
 )
 
 // Explain implements Explainer.
@@ -82,43 +80,32 @@ func (l *lbo) Explain(ctx context.Context, q Query, points []spaces.Point) (Expl
 	if _, err := l.distrust(ctx); err != nil {
 		return Explanation{}, err
 	}
-	a, snapped, err := l.lookAt(ctx, q, points)
+	switch {
+	case ctx.Err() != nil:
+		return Explanation{}, ctx.Err()
+	case l.past.objectives > 1:
+		return Explanation{}, ErrSeveral
+	case len(l.past.y) < leastForModel:
+		return Explanation{}, ErrNoModel
+	}
+	snapped := make([][]float64, len(points))
+	for i, p := range points {
+		if err := checkPoint(l.past.space, p); err != nil {
+			return Explanation{}, fmt.Errorf("explaining point %d: %w", i+1, err)
+		}
+		snapped[i] = l.past.space.Snap(p)
+	}
+	a, err := l.looking(ctx, q)
 	if err != nil {
 		return Explanation{}, err
 	}
-	v := a.view
-	e := Explanation{Best: v.surrogate.value(v.surrogate.best), Warp: v.surrogate.fit.Warp, Lengths: v.surrogate.fit.Hyper.Lengths(),
-		Noise: v.surrogate.slope(v.surrogate.best) * v.surrogate.noise, Lipschitz: a.note.Lipschitz}
+	s := a.view.surrogate
+	e := Explanation{Best: s.value(s.best), Warp: s.fit.Warp, Lengths: s.fit.Hyper.Lengths(), Noise: s.slope(s.best) * s.noise, Lipschitz: a.note.Lipschitz}
 	e.Beliefs, err = a.beliefs(snapped)
 	if ended := ctx.Err(); ended != nil {
 		return Explanation{}, ended
 	}
 	return e, err
-}
-
-// lookAt prepares an ask that looks at points, which it snaps.
-func (l *lbo) lookAt(ctx context.Context, q Query, points []spaces.Point) (*ask, [][]float64, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	if l.past.objectives > 1 {
-		return nil, nil, ErrSeveral
-	}
-	if len(l.past.y) < leastForModel {
-		return nil, nil, ErrNoModel
-	}
-	snapped := make([][]float64, len(points))
-	for i, p := range points {
-		if err := checkPoint(l.past.space, p); err != nil {
-			return nil, nil, fmt.Errorf("explaining point %d: %w", i+1, err)
-		}
-		snapped[i] = l.past.space.Snap(p)
-	}
-	a, err := l.newAsk(ctx, q)
-	if err == nil {
-		err = a.look()
-	}
-	return a, snapped, err
 }
 
 // beliefs are those of snapped points.
@@ -130,22 +117,22 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 	worth := evaluate(a.ctx, f, points)
 	mean, variance := a.posterior(points)
 	out := make([]Belief, len(points))
-	v := a.view
+	s := a.view.surrogate
 	for i, x := range points {
 		mu, sigma := mean[i], math.Sqrt(variance[i])
-		b := Belief{Mean: v.surrogate.value(mu), SD: (v.surrogate.value(mu+sigma) - v.surrogate.value(mu-sigma)) / 2,
-			Low: v.surrogate.value(mu - bandBelow*sigma), High: v.surrogate.value(mu + bandAbove*sigma),
-			Lower: math.Inf(-1), Upper: math.Inf(1), Success: v.success.probability(x), Feasible: v.limits.probability(x), Acquisition: worth[i]}
-		if v.surrogate.bounds != nil {
-			lo, up := v.surrogate.bounds.own(x)
-			best := v.surrogate.best
-			if v.surrogate.bounds.through != nil {
-				best = v.surrogate.bounds.through.Inverse(best)
-				b.Lower, b.Upper = lo*v.surrogate.unit, up*v.surrogate.unit // a warp ends somewhere, they don't
+		b := Belief{Mean: s.value(mu), SD: (s.value(mu+sigma) - s.value(mu-sigma)) / 2,
+			Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
+			Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
+		if s.bounds != nil {
+			lo, up := s.bounds.own(x)
+			best := s.best
+			if s.bounds.through != nil {
+				best = s.warp.Inverse(best)
+				b.Lower, b.Upper = lo*s.unit, up*s.unit // a warp ends somewhere, they don't
 			} else {
-				b.Lower, b.Upper = v.surrogate.value(lo), v.surrogate.value(up)
+				b.Lower, b.Upper = s.value(lo), s.value(up)
 			}
-			b.ExcludedBelow = v.surrogate.bounds.cones.ExcludedBelow(x, best)
+			b.ExcludedBelow = s.bounds.cones.ExcludedBelow(x, best)
 		}
 		out[i] = b
 	}

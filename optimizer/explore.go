@@ -8,17 +8,21 @@ const (
 	apart             = 0.1  // times √d: how far it stays from few pending trials
 )
 
-// exploreTurn reports whether the trial is one of every so many that explore.
-// The first of them is passed over: the initial design has just explored.
+// firstExplore is the trial by which exploring begins, so that short studies explore, too.
+const firstExplore = 12
+
+// exploreTurn reports whether the trial is one of every so many that explore. Before the second
+// of them the initial design has just explored.
 func (a *ask) exploreTurn() bool {
 	every := a.set.ExploreEvery
-	return every > 0 && a.trial%every == 0 && a.trial > every
+	return every > 0 && a.trial >= min(firstExplore, 2*every) && (a.trial-firstExplore)%every == 0
 }
 
 // explore ignores the acquisition. Such proposals never end, so that no region
 // is forgotten whatever the model believes.
 func (a *ask) explore() (Proposal, error) {
-	if a.set.Explore == "random" {
+	nth := (a.trial - firstExplore) / a.set.ExploreEvery
+	if a.set.Explore == "random" || a.set.Explore == "both" && nth%2 == 0 {
 		return a.exploreRandom()
 	}
 	return a.escape("explore turn")

@@ -52,14 +52,6 @@ func objective(t *testing.T, f function) (*spaces.Space, func(spaces.Point) floa
 	return space, func(u spaces.Point) float64 { return -f.eval(f.fromUnit(u)) }
 }
 
-// paper lists the functions on which the paper compares its methods, up to six dimensions.
-func paper() []function {
-	return []function{
-		branin(), camel(), goldsteinPrice(), hartmann3(), hartmann6(), michalewicz(2), michalewicz(5),
-		rosenbrock(2), rosenbrock(3), rosenbrock(4), rosenbrock(5),
-	}
-}
-
 func branin() function {
 	const pi = math.Pi
 	return function{

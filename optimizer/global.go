@@ -1,12 +1,12 @@
 package optimizer
 
 import (
-	"errors"
 	"math"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // global maximizes the acquisition over the whole cube, and outside of what is closed
@@ -27,7 +27,7 @@ func (a *ask) global() (Proposal, error) {
 	f = &repeated{score: f}
 	ends, why := a.offPlateaus(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
-		if f, err = a.rule().relaxed(a); err != nil {
+		if f, err = a.relaxedScore(); err != nil {
 			return a.anything(err.Error())
 		}
 		ends, why = a.offPlateaus(f), "largest acquisition without the Lipschitz bounds, which exclude every candidate"
@@ -69,7 +69,7 @@ const endgameGain = 1e-3
 func (a *ask) closed() func([]float64) bool {
 	t := &a.lbo.trust
 	if a.set.Local != on {
-		return func([]float64) bool { return false }
+		return never
 	}
 	if !t.settled || t.basin.centre < 0 || t.basin.promise == 0 || t.basin.misses > 2 || a.view.surrogate.noisy() ||
 		t.basin.promise >= endgameGain*(a.past.y[a.past.best]-warp.Median(a.past.y)) {
@@ -89,7 +89,7 @@ func (a *ask) maximize(f score) []found {
 		return a.list(f)
 	}
 	if a.set.Maximizer == "direct" {
-		if end := a.divide(f); !math.IsInf(end.v, -1) && !a.taken(end.x) {
+		if end := a.divide(f, a.past.space.FromUniform, directEvaluations); !math.IsInf(end.v, -1) && !a.taken(end.x) {
 			return []found{end}
 		}
 	}
@@ -97,11 +97,10 @@ func (a *ask) maximize(f score) []found {
 }
 
 // divide searches by DIRECT, with one coordinate for each parameter.
-func (a *ask) divide(f score) found {
+func (a *ask) divide(f score, point func(u []float64) spaces.Point, evaluations int) found {
 	one := wholeCube(a.past.space.Len())
-	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(a.past.space.FromUniform(u), nil) }, one.lo, one.up,
-		directEvaluations)
-	return found{a.past.space.FromUniform(r.X), r.F}
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(point(u), nil) }, one.lo, one.up, evaluations)
+	return found{point(r.X), r.F}
 }
 
 // list evaluates all of a small space that is not taken.
@@ -124,10 +123,7 @@ func (a *ask) list(f score) []found {
 
 // anything draws a point that is not taken.
 func (a *ask) anything(why string) (Proposal, error) {
-	p, err := a.dom.fresh(a.rng("anything"), a.taken)
-	if errors.Is(err, ErrExhausted) {
-		p, err = a.dom.fresh(a.rng("anything"), a.used)
-	}
+	p, err := a.untried(a.rng("anything"), "anything")
 	if err != nil {
 		return Proposal{}, err
 	}

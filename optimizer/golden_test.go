@@ -16,9 +16,10 @@ import (
 
 var updateGolden = flag.Bool("update-golden", false, "record the proposals anew; only with a reason")
 
-// recordsByKernel are the folders of the records, by optimizer.Kernel.
+// recordsByKernel are the folders of the records, by optimizer.Kernel. Those of arm64 are made
+// and checked on any machine: GOARCH=arm64 go test -exec qemu-aarch64-static.
 func recordsByKernel() map[string]string {
-	return map[string]string{"amd64+avx2+fma": "vectors", "amd64": "amd64"}
+	return map[string]string{"amd64+avx2+fma": "vectors", "amd64": "amd64", "arm64": "arm64"}
 }
 
 // Studies with one objective and without constraints have the proposals that they had

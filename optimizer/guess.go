@@ -33,11 +33,6 @@ const (
 	guessDoubt = 3
 )
 
-// guessWidths are w by the words of a parameter's Sure.
-func guessWidths() map[string]float64 {
-	return map[string]float64{spaces.HardlySure: 0.3, spaces.SomewhatSure: 0.15, spaces.VerySure: 0.05}
-}
-
 // newGuess returns nil if nothing was guessed.
 func newGuess(space *spaces.Space) *guess {
 	at, known := today(space)
@@ -45,9 +40,10 @@ func newGuess(space *spaces.Space) *guess {
 		return nil
 	}
 	g := &guess{at: at, widths: make([]float64, len(at))}
+	widths := map[string]float64{spaces.HardlySure: 0.3, spaces.SomewhatSure: 0.15, spaces.VerySure: 0.05}
 	for j, c := range space.Coords() {
 		if sure := space.Params()[c.Param].Sure; sure != "" {
-			g.widths[j] = guessWidths()[sure]
+			g.widths[j] = widths[sure]
 			g.guessed++
 		}
 	}

@@ -81,3 +81,15 @@ func TestEarlierResultsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Of several values the one is named that cannot be.
+func TestWhichValueIsNotFinite(t *testing.T) {
+	opt, err := optimizer.New(newSpace(t, float("x", 0, 1)), 1, optimizer.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := optimizer.Observation{Trial: 1, Status: optimizer.Succeeded, Values: []float64{1, math.Inf(-1)}, Proposal: optimizer.Proposal{Point: spaces.Point{0.5}}}
+	if err := opt.Tell(o); err == nil || err.Error() != "telling trial 1: a trial that succeeded needs a finite value; found -Inf" {
+		t.Error(err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer/internal/sobol"
 	"github.com/lbotune/lbotune/spaces"
@@ -29,30 +30,36 @@ type lbo struct {
 	finite []spaces.Point // all configurations of a space that has few
 
 	trust trust
-	fit   *modelFit   // the newest told one
+	fit   *modelFit   // the newest that came with an observation, in the proposal's note
 	fits  []*modelFit // fit as it was after each success
-	made  *modelFit   // the last one made here
+	made  *modelFit   // the last one made here, which may not have come back yet
 
+	// What follows up to limitFits is kept from one Ask to the next, and made anew from what was
+	// told: surrogate.go, chance.go, limits.go.
 	model   *surrogate // of the first modelAt observations
 	modelAt int
 
-	success   *chance // of the first successAt observations
-	successAt int
+	success    *chance // of the first successAt observations
+	successAt  int
+	successFit regression
 
-	guess  *guess // nil if nothing was guessed
+	limits    *limits // of the first limitsAt observations
+	limitsAt  int
+	limitFits []regression // by constraint
+
+	guess  *guess // where people expect the best values; nil if they have not said
 	parts  []*lbo // one for each of several objectives
 	unbent bool   // a part: its volume is in the objective's units, so that these are not warped
 
-	limits   *limits // of the first limitsAt observations
-	limitsAt int
-
-	kin      []*kin // earlier studies of related objectives
-	earlier  []Earlier
-	suspects []*suspect // of them, those that claim to have today's objective; nil before they are looked at
+	earlier  []Earlier  // studies
+	kin      []*kin     // models of those whose objective is related
+	suspects []*suspect // of earlier, those that claim to have today's objective; nil before they are looked at
 	// contradicted are the numbers of those that do not have it.
 	contradicted []int
 
-	printed *printed // nil but for the reproduction
+	printed *printed // the bounds of the paper to the letter, for its reproduction alone; else nil
+
+	pool *pool // what More chooses from, nil unless the last call was Ask or More
 }
 
 func newLBO(h *history, set Settings) *lbo {
@@ -64,12 +71,13 @@ func newLBO(h *history, set Settings) *lbo {
 		l.walk = newWalk(h.space, h.seed)
 	}
 	if _, small := h.space.Size(fewConfigurations); small {
-		l.finite = remaining(h.space, func([]float64) bool { return false }, fewConfigurations)
+		l.finite = remaining(h.space, never, fewConfigurations)
 	}
 	return l
 }
 
 func (l *lbo) Tell(o Observation) error {
+	l.pool = nil
 	if err := l.past.add(o); err != nil {
 		return err
 	}
@@ -77,7 +85,8 @@ func (l *lbo) Tell(o Observation) error {
 		return l.tellParts(l.past.told[len(l.past.told)-1])
 	}
 	m := recall(o.Proposal.Note)
-	if f := m.Fit; l.usable(f) && (l.fit == nil || f.N >= l.fit.N) {
+	if f := m.Fit; f != nil && f.N >= 1 && f.N <= len(l.past.y) && len(f.Hyper.LogLengths) == l.past.space.Dim() && // else it is of another study
+		(l.fit == nil || f.N >= l.fit.N) {
 		l.fit = f
 	}
 	if o.Status == Succeeded {
@@ -87,17 +96,12 @@ func (l *lbo) Tell(o Observation) error {
 	return nil
 }
 
-// usable reports whether a fit that came with an observation belongs to this
-// study; an observation from elsewhere may carry any.
-func (l *lbo) usable(f *modelFit) bool {
-	return f != nil && f.N >= 1 && f.N <= len(l.past.y) && len(f.Hyper.LogLengths) == l.past.space.Dim()
-}
-
 func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
+	l.pool = nil
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	wrong, err := l.distrust(ctx)
+	wrong, err := l.distrust(ctx) // of earlier studies
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -116,6 +120,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if p.Point = l.past.space.Snap(p.Point); !l.past.safe.allows(p.Point) {
 		return Proposal{}, ErrNothingSafe
 	}
+	l.pool = a.pooling(p)
 	return p, nil
 }
 
@@ -131,7 +136,7 @@ type ask struct {
 	pending [][]float64
 	used    func([]float64) bool // told or pending
 	taken   func([]float64) bool // used, or too close to a pending trial to tell more than it will
-	view    *view
+	view    *view                // the model, with what is assumed of pending trials; made by look
 	note    Note
 	memory  memory // what the note is to keep
 }
@@ -145,6 +150,15 @@ func (l *lbo) newAsk(ctx context.Context, q Query) (*ask, error) {
 	a.used = func(p []float64) bool { return used(l.past.space.Snap(p)) }
 	a.taken = func(p []float64) bool { p = l.past.space.Snap(p); return used(p) || a.occupied(p, leastApart) }
 	return a, nil
+}
+
+// looking is an ask with its view.
+func (l *lbo) looking(ctx context.Context, q Query) (*ask, error) {
+	a, err := l.newAsk(ctx, q)
+	if err == nil {
+		err = a.look()
+	}
+	return a, err
 }
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
@@ -216,10 +230,11 @@ func (a *ask) steps() []func() (Proposal, bool) {
 		}
 		return steps
 	case localTurn:
+		steps := []func() (Proposal, bool){a.quadraticStep}
 		if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
-			return []func() (Proposal, bool){a.quadraticStep, a.boxStep}
+			steps = append(steps, a.boxStep)
 		}
-		return []func() (Proposal, bool){a.quadraticStep}
+		return steps
 	}
 	return nil
 }
@@ -249,15 +264,26 @@ func (a *ask) extension() spaces.Point {
 
 // spread proposes a point far from everything told and pending.
 func (a *ask) spread(origin Origin, why string, args ...any) (Proposal, error) {
-	known := append([][]float64(nil), a.pending...)
+	known := slices.Clone(a.pending)
 	for _, o := range a.past.told {
 		known = append(known, o.Proposal.Point)
 	}
-	p, err := farthest(a.dom, known, a.rng("spread"), a.taken)
-	if errors.Is(err, ErrExhausted) {
-		p, err = a.dom.fresh(a.rng("spread"), a.used)
+	rng := a.rng("spread")
+	p := farthest(mitchell, func() []float64 { return a.dom.uniform(rng) }, known, a.taken)
+	var err error
+	if p == nil {
+		p, err = a.untried(rng, "spread")
 	}
 	return a.proposal(p, origin, why, args...), err
+}
+
+// untried draws a point that is not taken, or at least not used.
+func (a *ask) untried(rng *rand.Rand, purpose string) (spaces.Point, error) {
+	p, err := a.dom.fresh(rng, a.taken)
+	if errors.Is(err, ErrExhausted) {
+		return a.dom.fresh(a.rng(purpose), a.used)
+	}
+	return p, err
 }
 
 // leastApart is the distance, in the maximum norm, up to which a proposal would

@@ -186,9 +186,9 @@ func TestNotesDescribeTheProposal(t *testing.T) {
 func TestExplorationNeverEnds(t *testing.T) {
 	space, f := objective(t, hartmann3())
 	told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
-	for _, k := range []int{32, 48, 64} {
-		if o := told[k-1]; o.Proposal.Origin != optimizer.OriginExplore {
-			t.Errorf("trial %d is of origin %s", k, o.Proposal.Origin)
+	for k, where := range map[int]string{12: "uniform", 28: "largest", 44: "uniform", 60: "largest"} {
+		if p := told[k-1].Proposal; p.Origin != optimizer.OriginExplore || !strings.HasPrefix(p.Note.Why, where) {
+			t.Errorf("trial %d is of origin %s: %s", k, p.Origin, p.Note.Why)
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 	if l.limits != nil && l.limitsAt == len(l.past.told) {
 		return l.limits, nil
 	}
+	if l.limitFits == nil {
+		l.limitFits = make([]regression, l.past.constraints)
+	}
 	out := &limits{over: make([]float64, len(l.past.y))}
 	for k := range l.past.constraints {
 		c, err := l.constraintModel(ctx, k)
@@ -58,24 +61,42 @@ func (l *lbo) constraintModels(ctx context.Context) (*limits, error) {
 // constraintModel models constraint k, nil if no trial has told of it.
 func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	var x [][]float64
-	var c, known []float64
+	var c []float64
 	for _, o := range l.past.told {
 		if len(o.Constraints) == 0 || math.IsNaN(o.Constraints[k]) {
 			continue
 		}
 		x, c = append(x, o.Proposal.Point), append(c, o.Constraints[k])
-		if a := math.Abs(o.Constraints[k]); a > 0 && !math.IsInf(a, 1) {
-			known = append(known, a)
-		}
 	}
 	if len(x) == 0 {
 		return nil, nil
+	}
+	var mean, sd float64
+	transformed := func(n int) (z []float64) {
+		z, mean, sd = transform(c[:n])
+		return z
+	}
+	model, err := l.regress(ctx, &l.limitFits[k], k, l.past.constraints, x, transformed, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
+	if err != nil {
+		return nil, err
+	}
+	return newChance(model, (0-mean)/sd, 1), nil
+}
+
+// transform returns the z of the amounts c, standardized, and what their mean and standard
+// deviation were.
+func transform(c []float64) (z []float64, mean, sd float64) {
+	var known []float64
+	for _, v := range c {
+		if a := math.Abs(v); a > 0 && !math.IsInf(a, 1) {
+			known = append(known, a)
+		}
 	}
 	unit := 1.0
 	if len(known) > 0 {
 		unit = warp.Median(known)
 	}
-	z := make([]float64, len(c))
+	z = make([]float64, len(c))
 	worst := -math.Ln2
 	for i, v := range c {
 		z[i] = -math.Copysign(math.Log1p(math.Abs(v)/unit), v)
@@ -86,25 +107,13 @@ func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	for i := range z { // broken by an unknown amount: as badly as any
 		z[i] = math.Max(z[i], worst)
 	}
-	mean, sd := standardize(z)
-	model, err := l.regress(ctx, x, z, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
-	if err != nil {
-		return nil, err
-	}
-	return newChance(model, (0-mean)/sd, 1), nil
-}
-
-// standardize gives z mean 0 and standard deviation 1, and returns what they were. The
-// deviation of equal values counts as 1.
-func standardize(z []float64) (mean, sd float64) {
-	mean, sd = stat.PopMeanStdDev(z, nil)
-	if !(sd > 1e-12*math.Abs(mean)) {
-		sd = 1
+	if mean, sd = stat.PopMeanStdDev(z, nil); !(sd > 1e-12*math.Abs(mean)) {
+		sd = 1 // of equal values
 	}
 	for i, v := range z {
 		z[i] = (v - mean) / sd
 	}
-	return mean, sd
+	return z, mean, sd
 }
 
 // settle corrects which successes hold the limits where a measured value is too noisy to
@@ -187,14 +196,12 @@ func (a *ask) assumeLimits(m *limits, believed []float64) (*limits, error) {
 	}
 	out := &limits{of: m.of, over: m.over}
 	for _, c := range m.each {
-		model := c.p.Model()
-		for k, x := range a.pending {
-			z := model.Predictor().Mean(x)
-			next, err := model.Append(x, z)
-			if err != nil {
-				return nil, err
-			}
-			if model = next; z < c.limit {
+		model, means, err := a.believe(c.p.Model())
+		if err != nil {
+			return nil, err
+		}
+		for k, z := range means {
+			if z < c.limit {
 				believed[k] = math.Inf(-1)
 			}
 		}

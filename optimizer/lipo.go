@@ -26,8 +26,6 @@ const (
 	lipoDraws   = 10000 // of which one should be allowed
 )
 
-func newAdaLIPO(h *history) *adaLIPO { return &adaLIPO{past: h} }
-
 func (l *adaLIPO) Tell(o Observation) error {
 	if len(o.Values) > 1 {
 		return fmt.Errorf("telling trial %d: method %s takes one objective; found %d values", o.Trial, MethodLipschitz, len(o.Values))
@@ -38,15 +36,13 @@ func (l *adaLIPO) Tell(o Observation) error {
 	if o.Status != Succeeded {
 		return nil
 	}
+	known := len(l.past.y) - 1
 	if unit := unitOf(l.past.y); l.estimator == nil || unit != l.unit {
-		l.estimator, l.unit = lipschitz.NewEstimator(nil, 0), unit
-		for i, x := range l.past.x {
-			l.estimator.Add(x, l.past.y[i]/unit)
-		}
-		return nil
+		l.estimator, l.unit, known = lipschitz.NewEstimator(nil, 0), unit, 0
 	}
-	n := len(l.past.y) - 1
-	l.estimator.Add(l.past.x[n], l.past.y[n]/l.unit)
+	for i, x := range l.past.x[known:] {
+		l.estimator.Add(x, l.past.y[known+i]/l.unit)
+	}
 	return nil
 }
 

@@ -25,9 +25,6 @@ const manyOnFront = 32
 // ErrSeveral means that of several objectives there is no one best trial.
 var ErrSeveral = errors.New("of several objectives there is no one best trial")
 
-// seedOf is the seed of a part. Parts must not draw the same numbers.
-func (l *lbo) seedOf(part int) uint64 { return mix(l.past.seed + uint64(part) + 1) }
-
 // tellParts tells each part of its objective, from the first success on, which shows how
 // many there are.
 func (l *lbo) tellParts(o Observation) error {
@@ -37,7 +34,7 @@ func (l *lbo) tellParts(o Observation) error {
 	news := []Observation{o}
 	if l.parts == nil {
 		for j := range l.past.objectives {
-			part := newLBO(newHistory(l.past.space, l.seedOf(j)), l.set)
+			part := newLBO(newHistory(l.past.space, mix(l.past.seed+uint64(j)+1)), l.set) // with numbers of its own
 			part.unbent = true
 			l.parts = append(l.parts, part)
 		}
@@ -73,7 +70,7 @@ func (a *ask) several() (Proposal, error) {
 		return a.spread(OriginFallback, "far from all points: %v", err)
 	}
 	switch {
-	case a.exploreTurn():
+	case a.trial > firstExplore && a.exploreTurn(): // a front is wanting in trials longer than a best value
 		return a.escapeSeveral(f)
 	case len(a.lbo.parts) > exactObjectives || len(a.pending) > manyOnFront:
 		return a.scalarized(f)
@@ -90,10 +87,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	f := &volumeScore{}
 	scales := slices.Repeat([]float64{1}, a.past.space.Dim())
 	for _, part := range a.lbo.parts {
-		own, err := part.newAsk(a.ctx, a.query)
-		if err == nil {
-			err = own.look()
-		}
+		own, err := part.looking(a.ctx, a.query)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +95,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 		f.warps = append(f.warps, own.view.surrogate.warp)
 		f.parts = append(f.parts, own.view.models[len(own.view.models)-1].Predictor())
 		fit := own.view.surrogate.fit
-		a.memory.Fits = append(a.memory.Fits, &fit)
+		a.memory.Fits, a.note.Fitted = append(a.memory.Fits, &fit), fit.N
 		for j, s := range climbScales(own.view.surrogate) {
 			scales[j] = math.Min(scales[j], s)
 		}
@@ -120,7 +114,11 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	points := pick(all, front)
 	for k, z := range believed {
 		if !math.IsInf(z, -1) {
-			points, v.holds = append(points, f.believes(k)), true
+			point := make([]float64, len(f.views))
+			for j, own := range f.views {
+				point[j] = own.believed[k]
+			}
+			points, v.holds = append(points, point), true
 		}
 	}
 	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
@@ -156,15 +154,6 @@ func (f *volumeScore) fronts(a *ask, limits *limits) (all [][]float64, front []i
 		front = append(front, rows[k])
 	}
 	return all, front
-}
-
-// believes is the vector of values that pending trial k is believed to have.
-func (f *volumeScore) believes(k int) []float64 {
-	var z []float64
-	for _, v := range f.views {
-		z = append(z, v.believed[k])
-	}
-	return z
 }
 
 // slack is how far below the worst values the reference point lies that was not given, as
@@ -244,8 +233,7 @@ const augmentation = 0.05
 // Over the trials the weights lead to all parts of the front.
 //
 // Other weights make other values: so there is a model to be fitted for each proposal, and
-// none to be kept. The scalar's ask goes to its global step at once, because whose turn it is
-// and whether the design is over was decided for all objectives together.
+// none to be kept. Whose turn it is was decided for all objectives together.
 func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	rng := a.rng("weights")
 	weights, total := make([]float64, len(f.views)), 0.0
@@ -278,10 +266,7 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 			return Proposal{}, fmt.Errorf("scalarizing the objectives: %w", err)
 		}
 	}
-	own, err := scalar.newAsk(a.ctx, a.query)
-	if err == nil {
-		err = own.look()
-	}
+	own, err := scalar.looking(a.ctx, a.query)
 	if err != nil {
 		return a.anything(err.Error())
 	}
@@ -307,10 +292,24 @@ func Dominates(a, b []float64) bool { return pareto.Dominates(a, b) }
 // for there is no such volume, if the reference or a vector has a NaN, or another number of
 // objectives than the other ones, or none.
 func Hypervolume(values [][]float64, reference []float64) float64 {
-	for _, v := range append(values[:len(values):len(values)], reference) {
-		if len(v) == 0 || len(v) != len(reference) || slices.ContainsFunc(v, math.IsNaN) {
-			return math.NaN()
-		}
+	if !sameKind(values, reference) {
+		return math.NaN()
 	}
-	return pareto.Volume(pick(values, pareto.Front(values)), reference)
+	return pareto.Volume(values, reference)
+}
+
+// Hypervolumes are those of the first of the values, of the first two, and so on: the course of
+// Hypervolume as trials end. It is nil where Hypervolume is NaN.
+func Hypervolumes(values [][]float64, reference []float64) []float64 {
+	if !sameKind(values, reference) {
+		return nil
+	}
+	return pareto.Growth(values, reference)
+}
+
+// sameKind reports whether all values and the reference have as many objectives, and no NaN.
+func sameKind(values [][]float64, reference []float64) bool {
+	return !slices.ContainsFunc(append(values[:len(values):len(values)], reference), func(v []float64) bool {
+		return len(v) == 0 || len(v) != len(reference) || slices.ContainsFunc(v, math.IsNaN)
+	})
 }

@@ -34,7 +34,7 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	case MethodGrid:
 		return newGrid(h)
 	case MethodLipschitz:
-		return newAdaLIPO(h), nil
+		return &adaLIPO{past: h}, nil
 	}
 	l := newLBO(h, s)
 	if err := l.inherit(context.Background(), earlier); err != nil {

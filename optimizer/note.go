@@ -20,6 +20,8 @@ type Note struct {
 	// Contradicted are the earlier studies, counted from 0, whose results were said to be those
 	// of this objective and are not: they count as related.
 	Contradicted []int `json:"contradicted,omitempty"`
+	// Fitted is the number of values that the model behind the proposal was fitted to, 0 without one.
+	Fitted int `json:"-"`
 	// State is what the method keeps for itself, in a form of its own, until the
 	// proposal comes back with its observation. To everybody else it means nothing.
 	State json.RawMessage `json:"state,omitempty"`

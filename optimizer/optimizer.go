@@ -44,12 +44,18 @@ type Recommender interface {
 func Kernel() string { return vector.Kernel() }
 
 // Recommendation is the answer of a Recommender. Mean and SD are in the units
-// of the told values; Mean ± 1.96 SD is meant to hold the noiseless value with a
-// probability of 95 %.
+// of the told values. Mean ± 1.96 SD holds the noiseless value with a probability of 95 %
+// where the trial is not the one with the largest value. Where it is, SD may be too small:
+// few trials do not show how much noise there is.
 type Recommendation struct {
 	Trial int     // number of the recommended trial
 	Mean  float64 // expected noiseless value there
 	SD    float64 // standard deviation of that expectation
+	// Gain ± 1.96 GainSD is by how much the trial is better than trial Over, that with today's
+	// values, without noise and with a probability of 95 %. Over is 0 where there is no such trial,
+	// where it is itself the recommended one, and where the noise has not shown itself.
+	Over         int
+	Gain, GainSD float64
 	// Holds is, where measured constraints are noisy, for each success the probability that
 	// without noise it holds all of them. It is nil where they are not, and for whoever
 	// does not model them.

@@ -2,13 +2,12 @@ package optimizer
 
 import (
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
-	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"github.com/lbotune/lbotune/spaces"
 )
 
-// printed takes the Lipschitz bounds of the paper to the letter, for its reproduction. The
-// constant is never raised because it excludes too much, bounds that cross reject, y* is the
-// best observation whatever the noise, a point may be proposed twice, and one run of DIRECT
-// alone looks for the largest acquisition.
+// printed takes the Lipschitz bounds of the paper to the letter, for its reproduction: the
+// constant is never raised, bounds that cross reject, y* is the best observation whatever the
+// noise, a point may be proposed twice, and one run of DIRECT looks for the largest acquisition.
 type printed struct {
 	// rejected says what is proposed where the bounds reject every candidate, of which the
 	// paper says nothing: random is uniform where the upper bound allows an improvement; clip
@@ -35,9 +34,7 @@ const printedEvaluations = 500
 
 // direct is divide for a space of floats, whose points are those of the cube.
 func (a *ask) direct(f score) found {
-	one := wholeCube(a.past.space.Dim())
-	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(u, nil) }, one.lo, one.up, printedEvaluations)
-	return found{r.X, r.F}
+	return a.divide(f, func(u []float64) spaces.Point { return u }, printedEvaluations)
 }
 
 // printedGlobal is global by the letter.
@@ -53,7 +50,7 @@ func (a *ask) printedGlobal() (Proposal, error) {
 	case "random":
 		return a.exploreRandom()
 	case "clip":
-		if f, err = a.rule().relaxed(a); err != nil {
+		if f, err = a.relaxedScore(); err != nil {
 			return Proposal{}, err
 		}
 		return a.proposal(a.direct(f).x, OriginFallback, "every candidate is rejected: largest acquisition, not rejected"), nil

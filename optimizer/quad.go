@@ -85,7 +85,7 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	if a.taken(p) || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
 	}
-	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: region.Radius, Gain: gain * local.unit, Told: len(a.past.told)}
+	a.memory.Step = &trustStep{Centre: a.past.trial[c], New: !a.lbo.trust.settled, Radius: region.Radius, Gain: min(gain*local.unit, math.MaxFloat64), Told: len(a.past.told)}
 	return a.described(p, OriginLocal, "%s", why), true
 }
 
@@ -107,27 +107,19 @@ func (a *ask) slideQuadratic(m *quadratic.Model, radius float64, n *neighbourhoo
 
 const slideRounds = 5
 
-// beside draws points around a pending step p, up to as far from it as p is from
-// the centre, and returns the one that is farthest from all told and pending ones:
-// what the next quadratic needs is values all around its maximum. It returns nil
-// if none is free.
+// beside draws points around a pending step p, up to as far from it as p is from the centre, and
+// returns the one farthest from all others, nil if none is free: what the next quadratic needs is
+// values all around its maximum.
 func (a *ask) beside(p []float64, length float64, n *neighbourhood) []float64 {
 	rng := a.rng("beside")
 	length = math.Max(length, 4*leastApart)
-	known := append(slices.Clone(a.pending), a.past.x...)
-	var best []float64
-	widest := -1.0
-	for range besideDraws {
+	return farthest(besideDraws, func() []float64 {
 		q := slices.Clone(p)
 		for _, j := range n.free {
 			q[j] += length * (2*rng.Float64() - 1)
 		}
-		q = a.dom.snap(q)
-		if least := nearestDistance(q, known); least > widest && !a.taken(q) {
-			best, widest = q, least
-		}
-	}
-	return best
+		return a.dom.snap(q)
+	}, append(slices.Clone(a.pending), a.past.x...), a.taken)
 }
 
 // occupied reports whether a pending trial already looks near p.
@@ -148,22 +140,22 @@ type neighbourhood struct {
 // neighbourhood returns nil if there is nothing to move or a value has no
 // counterpart in the objective's units.
 func (a *ask) neighbourhood(c int) *neighbourhood {
-	s := a.view
-	n := &neighbourhood{unit: s.surrogate.unit, free: a.dom.free(a.past.x[c])}
+	s := a.view.surrogate
+	n := &neighbourhood{unit: s.unit, free: a.dom.free(a.past.x[c])}
 	if len(n.free) == 0 {
 		return nil
 	}
 	var means []float64
-	if s.surrogate.noisy() {
-		means = s.surrogate.model.Fitted(nil)
+	if s.noisy() {
+		means = s.model.Fitted(nil)
 	}
-	for k, i := range s.surrogate.rows {
+	for k, i := range s.rows {
 		if !a.dom.alike(a.past.x[i], a.past.x[c]) {
 			continue
 		}
-		y := a.past.y[i] / s.surrogate.unit
+		y := a.past.y[i] / s.unit
 		if means != nil {
-			if y = s.surrogate.warp.Inverse(means[k]); math.IsInf(y, 0) {
+			if y = s.warp.Inverse(means[k]); math.IsInf(y, 0) {
 				return nil
 			}
 		}
@@ -176,13 +168,7 @@ func (a *ask) neighbourhood(c int) *neighbourhood {
 }
 
 // part returns the free coordinates of p.
-func (n *neighbourhood) part(p []float64) []float64 {
-	z := make([]float64, len(n.free))
-	for k, j := range n.free {
-		z[k] = p[j]
-	}
-	return z
-}
+func (n *neighbourhood) part(p []float64) []float64 { return pick(p, n.free) }
 
 // lift returns the point with the free coordinates z and the others of p.
 func (n *neighbourhood) lift(z, p []float64) []float64 {
@@ -195,12 +181,11 @@ func (n *neighbourhood) lift(z, p []float64) []float64 {
 
 // leastGain is the predicted gain below which a step is not worth a trial.
 func (a *ask) leastGain(n *neighbourhood) float64 {
-	s := a.view
-	centre := n.y[n.centre]
-	if s.surrogate.noisy() {
+	s, centre := a.view.surrogate, n.y[n.centre]
+	if s.noisy() {
 		// A small change of the warped value is one of the value over the slope.
-		return noisyGain * s.surrogate.noise / math.Exp(s.surrogate.warp.LogJacobian(centre))
+		return noisyGain * s.noise / math.Exp(s.warp.LogJacobian(centre))
 	}
-	spread := (a.past.y[a.past.best] - warp.Median(a.past.y)) / s.surrogate.unit
+	spread := (a.past.y[a.past.best] - warp.Median(a.past.y)) / s.unit
 	return math.Max(finishedGain*spread, roundingGain*math.Abs(centre))
 }

@@ -10,9 +10,8 @@ import (
 
 const (
 	// The trial whose posterior mean μ is the largest owes that in part to its noise (the
-	// winner's curse), and one fit of the hyper-parameters, which takes a part of the noise
-	// for the function, is too sure of it: μ is too large by about one posterior deviation
-	// σ, and its error has about twice the variance. Both are measured, see lbo.md.
+	// winner's curse), and one fit of the hyper-parameters is too sure of it: by about one posterior
+	// deviation σ, with about twice the variance. Both are measured, see lbo.md.
 	winnersCurse = 1.0        // in units of σ
 	unsureBy     = math.Sqrt2 // factor of σ
 	// noiseless is the noise in model units up to which there is none: the model of an
@@ -58,16 +57,12 @@ func (l *lbo) doubt(ctx context.Context, r *Recommendation) {
 		return
 	}
 	r.Holds = map[int]float64{}
-	i := -1
 	for _, o := range l.past.told {
-		if o.Status != Succeeded {
-			continue
-		}
-		if i++; o.Trial <= 0 { // of an earlier study
+		if o.Status != Succeeded || o.Trial <= 0 { // of an earlier study
 			continue
 		}
 		r.Holds[o.Trial] = m.truly(o)
-		if m.over[i] > 0 && o.violation() == 0 {
+		if m.over[l.past.success(o.Trial)] > 0 && o.violation() == 0 {
 			r.Doubtful = append(r.Doubtful, o.Trial)
 		}
 	}
@@ -136,5 +131,26 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 	if math.IsInf(mean, 0) {
 		return told, nil
 	}
-	return Recommendation{Trial: l.past.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}, nil
+	r := Recommendation{Trial: l.past.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}
+	if l.shown(s) {
+		r.Over, r.Gain, r.GainSD = l.gain(s, best, r.Mean, r.SD)
+	}
+	return r, nil
+}
+
+// gain is by how much the success best, of which mean ± sd is expected, is better than the trial
+// with today's values as it was measured, with an error of unsureBy times the noise: what the model
+// expects of that trial, which mostly lies far from all others, is drawn towards them.
+func (l *lbo) gain(s *surrogate, best int, mean, sd float64) (over int, gain, gainSD float64) {
+	i := slices.IndexFunc(l.past.told, func(o Observation) bool { return o.Proposal.Origin == OriginDefault && o.Status == Succeeded })
+	if i < 0 || l.past.told[i].Trial == l.past.trial[best] {
+		return 0, 0, 0
+	}
+	row := l.past.success(l.past.told[i].Trial)
+	gain = mean - l.past.told[i].Value()
+	gainSD = math.Hypot(sd, unsureBy*s.noise*max(s.slope(s.best), s.slope(s.z[row])))
+	if math.IsInf(gain, 0) || !(gainSD < math.Inf(1)) { // one of both is beyond what numbers hold
+		return 0, 0, 0
+	}
+	return l.past.told[i].Trial, gain, gainSD
 }

@@ -115,7 +115,7 @@ func (a *ask) stretch() (Proposal, bool) {
 	}
 	free, dom, v := *a, *a.dom, *a.view
 	dom.safe = nil
-	v.searcher = &searcher{ctx: a.ctx, dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: func([]float64) bool { return false }}
+	v.searcher = &searcher{ctx: a.ctx, dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: never}
 	free.dom, free.view = &dom, &v
 	f, err := free.globalScore()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
-	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // score is a function to maximize over the cube: an acquisition with all that
@@ -24,20 +23,26 @@ type score interface {
 // deviation and of the Lipschitz bounds at one point.
 type pointwise func(mu, sigma, lo, up float64) acquisition.Value
 
+// posterior is what is known of the objective at a point: a mean and a variance.
+type posterior interface {
+	Predict(x []float64) (mean, variance float64)
+	PredictGrad(x, dmean, dvariance []float64) (mean, variance float64)
+	Batch(xs [][]float64, mean, variance []float64)
+}
+
 // modelScore is a pointwise acquisition of one model.
 type modelScore struct {
 	f      pointwise
-	p      *gp.Predictor
+	p      posterior
 	bounds *bounds // nil: none
 
 	dmu, dvar, dlo, dup []float64
 	mean, variance      []float64
 }
 
-func newModelScore(m *gp.Model, b *bounds, f pointwise) *modelScore {
-	d := m.Dim()
+func newModelScore(p posterior, d int, b *bounds, f pointwise) *modelScore {
 	buf := make([]float64, 4*d)
-	return &modelScore{f: f, p: m.Predictor(), bounds: b,
+	return &modelScore{f: f, p: p, bounds: b,
 		dmu: buf[:d], dvar: buf[d : 2*d], dlo: buf[2*d : 3*d], dup: buf[3*d:]}
 }
 
@@ -121,16 +126,14 @@ func (s *average) at(x, grad []float64) float64 {
 }
 
 func (s *average) batch(xs [][]float64, out []float64) {
-	each := make([][]float64, len(s.parts))
-	for k, p := range s.parts {
-		each[k] = make([]float64, len(xs))
-		p.batch(xs, each[k])
-	}
-	column := make([]float64, len(s.parts))
-	for i := range xs {
-		for k := range each {
-			column[k] = each[k][i]
+	columns, each := make([][]float64, len(xs)), make([]float64, len(xs))
+	for _, p := range s.parts {
+		p.batch(xs, each)
+		for i, v := range each {
+			columns[i] = append(columns[i], v)
 		}
+	}
+	for i, column := range columns {
 		out[i] = logMeanExp(column)
 	}
 }
@@ -146,13 +149,6 @@ func logMeanExp(v []float64) float64 {
 		sum += math.Exp(x - top)
 	}
 	return top + math.Log(sum/float64(len(v)))
-}
-
-// oneByOne is the batch of a score that has no faster way.
-func oneByOne(s score, xs [][]float64, out []float64) {
-	for i, x := range xs {
-		out[i] = s.at(x, nil)
-	}
 }
 
 // factor is what holds for every acquisition: addLog returns the logarithm of what it is
@@ -211,23 +207,18 @@ func (indifferent) batch(_ [][]float64, out []float64) { clear(out) }
 // remembers.
 type repeated struct {
 	score
-	seen []scored
-}
-
-type scored struct {
-	xs     [][]float64
-	values []float64
+	seen   [][][]float64
+	values [][]float64
 }
 
 func (s *repeated) batch(xs [][]float64, out []float64) {
-	for _, known := range s.seen {
-		if slices.EqualFunc(xs, known.xs, slices.Equal) {
-			copy(out, known.values)
-			return
-		}
+	same := func(known [][]float64) bool { return slices.EqualFunc(xs, known, slices.Equal) }
+	if k := slices.IndexFunc(s.seen, same); k >= 0 {
+		copy(out, s.values[k])
+		return
 	}
 	s.score.batch(xs, out)
-	s.seen = append(s.seen, scored{xs, slices.Clone(out)})
+	s.seen, s.values = append(s.seen, xs), append(s.values, slices.Clone(out))
 }
 
 // outside is a score without some part of the cube.

@@ -48,9 +48,7 @@ func newGrid(h *history) (*grid, error) {
 	if _, few := h.space.Size(gridLimit); !few {
 		return nil, fmt.Errorf("method grid: the space has more than %d configurations", gridLimit)
 	}
-	g := &grid{past: h}
-	g.points = remaining(h.space, func([]float64) bool { return false }, gridLimit)
-	return g, nil
+	return &grid{past: h, points: remaining(h.space, never, gridLimit)}, nil
 }
 
 func (g *grid) Tell(o Observation) error {

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -55,13 +56,13 @@ type Settings struct {
 	// or rff (random Fourier features alone). Default pathwise.
 	Thompson string `json:"thompson,omitempty" toml:"thompson"`
 
-	// ExploreEvery makes every N-th proposal ignore the model: 4 means
-	// every fourth, from the eighth on. A negative number means never, which gives up the guarantee
+	// ExploreEvery makes every N-th proposal ignore the model, the twelfth among them: 16 means
+	// every sixteenth from the twelfth on, 4 every fourth from the eighth on. A negative number means never, which gives up the guarantee
 	// that no region is forgotten. Default 16; with preset paper 4.
 	ExploreEvery int `json:"explore_every,omitempty" toml:"explore_every"`
-	// Explore is where such a proposal goes: bound (the largest Lipschitz upper
-	// bound) or random (uniform where the bound allows an improvement). Default
-	// bound; with preset paper random.
+	// Explore is where such a proposal goes: bound (the largest Lipschitz upper bound), random
+	// (uniform where the bound allows an improvement) or both (random first, then in turn).
+	// Default both; with preset paper random.
 	Explore string `json:"explore,omitempty" toml:"explore"`
 	// Local switches the trust regions around the best point on or off. Default
 	// on; with preset paper off.
@@ -124,13 +125,13 @@ func choices() []choice {
 	return []choice{
 		{"method", func(s *Settings) *string { return &s.Method }, []string{MethodLBO, MethodRandom, MethodSobol, MethodGrid, MethodLipschitz}, ""},
 		{"preset", func(s *Settings) *string { return &s.Preset }, []string{"default", PresetPaper}, ""},
-		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, acquisitionWords(), ""},
+		{"acquisition", func(s *Settings) *string { return &s.Acquisition }, []string{"ei", "pi", "ucb", "ts"}, ""},
 		{"lipschitz", func(s *Settings) *string { return &s.Lipschitz }, []string{"truncate", "clip", "reject", off}, ""},
 		{"estimator", func(s *Settings) *string { return &s.Estimator }, []string{"corrected", "slope", "gradient"}, "slope"},
 		{"metric", func(s *Settings) *string { return &s.Metric }, []string{"ard", "cube"}, "cube"},
 		{"schedule", func(s *Settings) *string { return &s.Schedule }, []string{"constant", "root", "paper"}, "paper"},
 		{"thompson", func(s *Settings) *string { return &s.Thompson }, []string{"pathwise", "rff"}, "rff"},
-		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"bound", "random"}, "random"},
+		{"explore", func(s *Settings) *string { return &s.Explore }, []string{"both", "bound", "random"}, "random"},
 		{"local", func(s *Settings) *string { return &s.Local }, []string{on, off}, off},
 		{"design", func(s *Settings) *string { return &s.Design }, []string{"lhs", walking, "sobol", "random"}, ""},
 		{"hyperparameters", func(s *Settings) *string { return &s.Hyperparameters }, []string{"map", "slice"}, "slice"},
@@ -189,32 +190,21 @@ func (s Settings) Resolved(d int) Settings {
 		s.Lipschitz = "reject"
 	}
 	for _, c := range choices() {
-		if v := c.of(&s); *v == "" {
-			*v = c.allowed[0]
-			if paper && c.paper != "" {
-				*v = c.paper
-			}
+		v := c.of(&s)
+		if *v == "" && paper {
+			*v = c.paper
 		}
+		*v = cmp.Or(*v, c.allowed[0])
 	}
 	kappa, every, size, beta := 2.0, defaultExploreEvery, max(leastDesign, min(d+1, mostDesign)), "dragonfly"
 	if paper {
 		kappa, every, size, beta = 10, 4, 3*d, "kandasamy"
 	}
-	if s.Kappa == 0 {
-		s.Kappa = kappa
-	}
-	if s.ExploreEvery == 0 {
-		s.ExploreEvery = every
-	}
-	if s.DesignSize == 0 {
-		s.DesignSize = size
-	}
-	if s.Beta == (WordOrNumber{}) {
-		s.Beta = Word(beta)
-	}
-	if s.Noise == (WordOrNumber{}) {
-		s.Noise = Word(auto)
-	}
+	s.Kappa = cmp.Or(s.Kappa, kappa)
+	s.ExploreEvery = cmp.Or(s.ExploreEvery, every)
+	s.DesignSize = cmp.Or(s.DesignSize, size)
+	s.Beta = cmp.Or(s.Beta, Word(beta))
+	s.Noise = cmp.Or(s.Noise, Word(auto))
 	return s
 }
 

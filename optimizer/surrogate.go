@@ -12,13 +12,16 @@ import (
 )
 
 // surrogate is the model of the objective after the told trials: a Gaussian
-// process on warped, standardized values. "Model units" are the units of those.
+// process on warped, standardized values. "Model units" are the units of those: values are
+// tamed, divided by their unit, and warped. newFit chooses the warp and the hyper-parameters,
+// condition builds a model of the successes that they were fitted to, and, more often than
+// either, extend adds those that were told since.
 type surrogate struct {
 	fit   modelFit
-	unit  float64 // values are divided by it before they are warped
+	unit  float64 // values are divided by it before they are warped: 1, but for huge ones
 	warp  warp.Warp
 	known int       // successes told when the model was last extended
-	rows  []int     // those of them that it knows, in order
+	rows  []int     // those of them that it knows, in order: beyond exactLimit a subset
 	z     []float64 // all n successes in model units
 	model *gp.Model
 	prior gp.Function // the mean that it stands around; nil without one
@@ -88,10 +91,9 @@ func (l *lbo) warpOptions() warp.Options {
 	return warp.Options{Raw: l.printed != nil && l.printed.raw}
 }
 
-// currentFit returns the fit to use. Fits are due at certain numbers of
-// successes. Each is a function of those successes and of the newest fit that had
-// been told by then, from which it starts: the same in every optimizer that was
-// told the same, however late the notes of its proposals come back.
+// currentFit returns the fit to use. Fits are due at certain numbers of successes. Each is a
+// function of those and of the newest fit that had been told by then, from which it starts: the
+// same in every optimizer that was told the same, however late the notes come back.
 func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
 	n := len(l.past.y)
 	step := refitEvery(n)
@@ -125,7 +127,8 @@ func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, erro
 	}
 	rows := gp.Subset(l.past.x[:n], values, fitLimit, nil)
 	x := pick(l.past.x, rows)
-	known := func(z []float64) []float64 { return beyond(l.priorMean(ctx, z), x, pick(z, rows)) }
+	// What is fitted is how far the values lie above what earlier studies expect of them.
+	residuals := func(z []float64) []float64 { return beyond(l.priorMean(ctx, z), x, pick(z, rows)) }
 	var start *gp.Hyper
 	if base != nil {
 		start = &base.Hyper
@@ -139,7 +142,7 @@ func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, erro
 		if !reselect {
 			settings.Starts = 0
 		}
-		r, err := fitter.Fit(ctx, known(z), start, settings)
+		r, err := fitter.Fit(ctx, residuals(z), start, settings)
 		// Choose adds the Jacobian of every value, so that the density of a
 		// subset has to stand for all.
 		return r.Hyper, r.LeaveOneOut * float64(n) / float64(len(rows)), err
@@ -152,19 +155,20 @@ func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, erro
 	}
 	fit.Warp, fit.Hyper = string(w.Kind), hyper
 	if slice {
-		return l.sample(ctx, fit, base, x, known(w.ApplyAll(values)), l.gpSettings(w, values, unit))
+		return l.sample(ctx, fit, base, x, residuals(w.ApplyAll(values)), l.gpSettings(w, values, unit))
 	}
 	return fit, nil
 }
 
 // warpKinds are the warps of which one is chosen for the values.
 func (l *lbo) warpKinds(values []float64) []warp.Kind {
+	m := warp.Median(values)
 	switch {
 	case l.set.Warp != auto:
 		return []warp.Kind{warp.Kind(l.set.Warp)}
 	case !l.unbent:
 		return warp.Kinds()
-	case longTailed(values):
+	case m-slices.Min(values) > longTail*(slices.Max(values)-m):
 		return []warp.Kind{warp.Identity, warp.Log, warp.Asinh}
 	}
 	return []warp.Kind{warp.Identity}
@@ -174,11 +178,6 @@ func (l *lbo) warpKinds(values []float64) []warp.Kind {
 // an objective, one of several, that may be warped: as sizes and times do, and accuracies do
 // not. A model of such values as they are believes in values far better than the best.
 const longTail = 30
-
-func longTailed(values []float64) bool {
-	m := warp.Median(values)
-	return m-slices.Min(values) > longTail*(slices.Max(values)-m)
-}
 
 // sample replaces the hyper-parameters of a fit by draws from their posterior.
 // The chain goes on from base.

@@ -7,19 +7,24 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
-// thompsonScore is one function drawn from the posterior, above best and in
-// logarithms, so that factors can be added to it.
-type thompsonScore struct {
-	draw   *gp.Draw
-	best   float64
-	mode   string  // of the bounds: truncate, clip, reject or off
-	bounds *bounds // nil: none
+// drawn is a function drawn from the posterior, treated like a mean without uncertainty.
+type drawn struct{ *gp.Draw }
 
-	df, dlo, dup []float64
+func (d drawn) Predict(x []float64) (mean, variance float64) { return d.Value(x), 0 }
+
+func (d drawn) PredictGrad(x, dmean, _ []float64) (mean, variance float64) {
+	return d.ValueGrad(x, dmean), 0
 }
 
-// thompson draws a function from the posterior of one of the models.
-func thompson(a *ask, target float64, b *bounds, mode string) (score, error) {
+func (d drawn) Batch(xs [][]float64, mean, _ []float64) {
+	for i, x := range xs {
+		mean[i] = d.Value(x)
+	}
+}
+
+// thompson draws a function from the posterior of one of the models. It is maximized above best
+// and in logarithms, so that factors can be added to it.
+func thompson(a *ask, best float64, b *bounds, mode string) (score, error) {
 	rng := a.rng("thompson")
 	m := a.view.models[rng.IntN(len(a.view.models))]
 	var draw *gp.Draw
@@ -32,35 +37,7 @@ func thompson(a *ask, target float64, b *bounds, mode string) (score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
-	d := m.Dim()
-	s := &thompsonScore{draw: draw, best: target, mode: mode, bounds: b,
-		df: make([]float64, d), dlo: make([]float64, d), dup: make([]float64, d)}
-	return a.withFactors(s), nil
+	return a.withFactors(newModelScore(drawn{draw}, m.Dim(), b, func(f, _, lo, up float64) acquisition.Value {
+		return above(acquisition.Value{F: f, Mu: 1}, best, mode, lo, up)
+	})), nil
 }
-
-func (s *thompsonScore) at(x, grad []float64) float64 {
-	if grad == nil {
-		lo, up := s.bounds.at(x)
-		return s.value(s.draw.Value(x), lo, up).F
-	}
-	f := s.draw.ValueGrad(x, s.df)
-	lo, up := s.bounds.grad(x, s.dlo, s.dup)
-	v := s.value(f, lo, up)
-	v.Chain(grad, s.df, nil, s.dlo, s.dup)
-	return v.F
-}
-
-// value treats the draw like a mean without uncertainty.
-func (s *thompsonScore) value(f, lo, up float64) acquisition.Value {
-	v := acquisition.Value{F: f, Mu: 1}
-	switch {
-	case s.mode == "reject":
-		v = acquisition.AcceptReject(v, lo, up)
-	case s.mode != off:
-		v = acquisition.Clip(v, lo, up)
-	}
-	v.F -= s.best
-	return acquisition.LogSoftplus(v)
-}
-
-func (s *thompsonScore) batch(xs [][]float64, out []float64) { oneByOne(s, xs, out) }

@@ -10,11 +10,20 @@ import (
 // trust is the state of the trust regions: the basin that the local steps work
 // in and those that they are done with. It is a fold over the told
 // observations; whatever a step needs to be judged by later travels in its Note.
+//
+// A basin lives like this. The first success is its centre; each better one outside of what
+// is finished becomes the centre, whatever rule proposed it. Two regions around the centre grow
+// and shrink with the steps that were made in them (judge): the box, in which the acquisition is
+// maximized, and the quadratic's. A trial that was to improve and did not is a miss. The basin is
+// finished after many misses, on a plateau, when the quadratic's region has collapsed, or when a
+// proposal's note says that nothing was left to gain (quad.go): a patch around its centre is
+// closed, and the best point outside of all patches is the next centre until the next step, which
+// may choose another with the model's help (enter). A new best value in a patch opens it again.
 type trust struct {
 	basin    basin
 	finished []patch // where nothing is left to gain
-	// settled is false after a basin was finished, until a step has been made in
-	// another one.
+	// settled is false from the end of a basin until a step has begun another: only then may a
+	// step choose where.
 	settled bool
 }
 
@@ -22,15 +31,15 @@ type trust struct {
 // which a quadratic model is, both around its best point.
 type basin struct {
 	centre int       // index of the success in the middle, -1 for none
-	reach  []float64 // how far from it, in each coordinate, steps have looked in vain
-	ties   int       // trials whose values equalled it
+	reach  []float64 // how far from it, in each coordinate, steps have looked in vain: the size of its patch
+	ties   int       // trials whose values equalled its
 
 	box       float64 // half-width of the box for a parameter of average length scale
 	successes int     // box steps in a row that improved
 	failures  int     // box steps in a row that did not
 
 	quadratic quadratic.Region
-	promise   float64 // gain that its last step predicted; 0 before the first
+	promise   float64 // gain over the centre that its last step predicted; 0 before the first
 	misses    int     // steps of either kind in a row that did not improve
 	missedAt  int     // observations told with the last miss
 }
@@ -77,15 +86,17 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 			t.finish(h, i)
 		}
 	}
-	if o.isStep() {
+	if o.isStep() && m.Step != nil {
 		t.enter(h, m.Step)
 	}
 	last := -1 // the success that it is
 	if o.Status == Succeeded {
 		last = len(h.x) - 1
 	}
-	if last >= 0 && last == h.best {
-		t.reopen(h.x[last])
+	if last >= 0 && last == h.best && t.inFinished(h.x[last]) {
+		// Something was left to gain after all: the search starts anew there.
+		t.finished = slices.DeleteFunc(t.finished, func(f patch) bool { return f.holds(h.x[last]) })
+		t.basin, t.settled = newBasin(-1), true
 	}
 	improved := last >= 0 && t.improves(h, last)
 	t.judge(h, o, m.Step, improved)
@@ -99,14 +110,20 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 	}
 }
 
-// isStep reports whether a trust region proposed the trial.
-func (o Observation) isStep() bool {
-	return o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
-}
-
 // improves reports whether a success is a better centre than the present one.
 func (t *trust) improves(h *history, success int) bool {
 	return !t.inFinished(h.x[success]) && (t.basin.centre < 0 || h.better(success, t.basin.centre))
+}
+
+// moveTo makes a success the centre.
+func (b *basin) moveTo(success int) { b.centre, b.misses, b.ties, b.reach = success, 0, 0, nil }
+
+// spent reports whether the search in d dimensions has missed for long, or meets a plateau.
+func (b *basin) spent(d int) bool { return b.misses >= patience*(6+d) || b.ties >= flatTies }
+
+// isStep reports whether a trust region proposed the trial.
+func (o Observation) isStep() bool {
+	return o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
 }
 
 // judge changes the size of the region that proposed the trial, or, if another rule did, of
@@ -126,12 +143,9 @@ func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool)
 	}
 }
 
-// moveTo makes a success the centre.
-func (b *basin) moveTo(success int) { b.centre, b.misses, b.ties, b.reach = success, 0, 0, nil }
-
 // miss counts a trial that did not improve, if it was to, and notes where it has looked.
 func (b *basin) miss(h *history, o Observation, step *trustStep) {
-	meant := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal && step.promises()
+	meant := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
 	// Of steps that are made at the same time by many workers one counts.
 	if meant && (step == nil || step.Told >= b.missedAt) {
 		b.misses++
@@ -149,17 +163,18 @@ func (b *basin) miss(h *history, o Observation, step *trustStep) {
 	}
 }
 
-// spent reports whether the search in d dimensions has missed for long, or meets a plateau.
-func (b *basin) spent(d int) bool { return b.misses >= patience*(6+d) || b.ties >= flatTies }
-
-// promises reports whether the step was made for a gain that the model predicted.
-func (s *trustStep) promises() bool { return s != nil && s.Gain > 0 }
+// looked widens the reach of a basin by a point.
+func (b *basin) looked(p, centre []float64) {
+	if b.reach == nil {
+		b.reach = make([]float64, len(p))
+	}
+	for j, x := range p {
+		b.reach[j] = math.Max(b.reach[j], math.Abs(x-centre[j]))
+	}
+}
 
 // enter moves to the basin that a step started.
 func (t *trust) enter(h *history, step *trustStep) {
-	if step == nil {
-		return
-	}
 	if i := h.success(step.Centre); step.New && i >= 0 && !t.settled && !t.inFinished(h.x[i]) {
 		if i != t.basin.centre {
 			t.basin = newBasin(i)
@@ -234,26 +249,6 @@ func (t *trust) finish(h *history, c int) {
 	t.basin = newBasin(next)
 }
 
-// looked widens the reach of a basin by a point.
-func (b *basin) looked(p, centre []float64) {
-	if b.reach == nil {
-		b.reach = make([]float64, len(p))
-	}
-	for j, x := range p {
-		b.reach[j] = math.Max(b.reach[j], math.Abs(x-centre[j]))
-	}
-}
-
-// reopen takes back that nothing was left to gain where the best value of all has
-// just been found. The search starts anew there.
-func (t *trust) reopen(best []float64) {
-	if !t.inFinished(best) {
-		return
-	}
-	t.finished = slices.DeleteFunc(t.finished, func(f patch) bool { return f.holds(best) })
-	t.basin, t.settled = newBasin(-1), true
-}
-
 // inFinished reports whether p lies in a finished patch.
 func (t *trust) inFinished(p []float64) bool {
 	return slices.ContainsFunc(t.finished, func(f patch) bool { return f.holds(p) })
@@ -261,10 +256,5 @@ func (t *trust) inFinished(p []float64) bool {
 
 // success returns the index of the success of that trial, -1 without one.
 func (h *history) success(trial int) int {
-	for i := len(h.trial) - 1; i >= 0; i-- {
-		if h.trial[i] == trial {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(h.trial, trial)
 }

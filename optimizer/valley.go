@@ -56,7 +56,7 @@ func (a *ask) valleyStep() (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	ei := newModelScore(model, nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
+	ei := newModelScore(model.Predictor(), len(local.free), nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
 	p := a.searchFrame(ei, f, func(u []float64) []float64 { return a.dom.snap(local.lift(f.from(u), c)) })
 	if p == nil || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false

@@ -73,7 +73,7 @@ func (a *ask) look() error {
 	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
 	a.view = v
 	fit := s.fit
-	a.memory.Fit = &fit
+	a.memory.Fit, a.note.Fitted = &fit, fit.N
 	if s.bounds != nil {
 		a.note.Lipschitz = s.bounds.note(s, a.past.y[a.past.best])
 		if a.past.over[a.past.best] > 0 {
@@ -86,32 +86,33 @@ func (a *ask) look() error {
 // assume conditions a model on the pending trials, each with its posterior mean
 // (the kriging believer of Ginsbourger et al. 2010), which it returns, and on the
 // pruned ones.
-func (a *ask) assume(m *gp.Model, s *surrogate) (_ *gp.Model, believed []float64, _ error) {
+func (a *ask) assume(m *gp.Model, s *surrogate) (_ *gp.Model, believed []float64, err error) {
 	for _, x := range a.past.pruned {
 		mu, variance := m.Predictor().Predict(x)
-		next, err := m.Append(x, below(mu, math.Sqrt(variance), warp.Median(s.z)))
-		if err != nil {
+		if m, err = m.Append(x, below(mu, math.Sqrt(variance), warp.Median(s.z))); err != nil {
 			return nil, nil, err
 		}
-		m = next
 	}
 	if a.many() {
 		return m, nil, nil
 	}
-	for _, x := range a.pending {
-		mu := m.Predictor().Mean(x)
-		next, err := m.Append(x, mu)
-		if err != nil {
-			return nil, nil, err
-		}
-		m, believed = next, append(believed, mu)
-	}
-	return m, believed, nil
+	return a.believe(m)
 }
 
-// below is E[f | f < c] for f ~ N(mu, sigma²): what to assume of a pruned trial,
-// of which is known that it looked worse than the typical one. Its last reading
-// is of another budget and says nothing on the scale of final values.
+// believe conditions a model on the pending trials' posterior means.
+func (a *ask) believe(m *gp.Model) (_ *gp.Model, means []float64, err error) {
+	for _, x := range a.pending {
+		mu := m.Predictor().Mean(x)
+		if m, err = m.Append(x, mu); err != nil {
+			return nil, nil, err
+		}
+		means = append(means, mu)
+	}
+	return m, means, nil
+}
+
+// below is E[f | f < c] for f ~ N(mu, sigma²): what to assume of a pruned trial, which looked
+// worse than the typical one. Its last reading says nothing on the scale of final values.
 func below(mu, sigma, c float64) float64 {
 	z := (c - mu) / sigma
 	return mu - sigma*math.Exp(acquisition.LogPDF(z)-acquisition.LogCDF(z))
@@ -120,13 +121,9 @@ func below(mu, sigma, c float64) float64 {
 // seeds are the best points of the surrogate.
 func (a *ask) seeds(s *surrogate) [][]float64 {
 	ranks := s.limits.rank(pick(s.z, s.rows), s.rows)
-	order := orderBy(len(s.rows), func(k int) float64 { return -ranks[k] })
 	out := [][]float64{a.past.x[s.bestRow]}
-	for _, k := range order {
-		if len(out) >= parents {
-			break
-		}
-		if s.rows[k] != s.bestRow {
+	for _, k := range orderBy(len(s.rows), func(k int) float64 { return -ranks[k] }) {
+		if len(out) < parents && s.rows[k] != s.bestRow {
 			out = append(out, a.past.x[s.rows[k]])
 		}
 	}

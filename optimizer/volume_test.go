@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lbotune/lbotune/optimizer/internal/acquisition"
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 	"github.com/lbotune/lbotune/optimizer/internal/pareto"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
@@ -70,6 +71,66 @@ func TestVolumeScoreIsAnExpectation(t *testing.T) {
 					t.Errorf("%d objectives, %s, at %v: slope %v, and by differences %v", m, kind, x, grad[i], slope)
 				}
 			}
+		}
+	}
+}
+
+// Boxes that add nothing are left out of the score: it is that of all, to the last digits.
+func TestVolumeScoreLeavesOutWhatAddsNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, kind := range []warp.Kind{warp.Identity, warp.Log} {
+		f := &volumeScore{ref: []float64{-1, -1, -1}}
+		var points [][]float64
+		for range 40 {
+			x, y := rng.Float64(), rng.Float64()
+			points = append(points, []float64{x, y, 1 - x*x - y*y})
+		}
+		for j := range 3 {
+			f.warps = append(f.warps, bent(t, kind))
+			f.dmu, f.dsd = append(f.dmu, make([]float64, 6)), append(f.dsd, make([]float64, 6))
+			f.dmu[j][j], f.dsd[j][3+j] = 1, 1 // so that the gradient has the derivatives by each
+		}
+		f.tile(t.Context(), points)
+		f.logs = make([]float64, len(f.boxes))
+		for range f.boxes {
+			f.each = append(f.each, make([]acquisition.Value, 3))
+		}
+		left := 0
+		for range 300 {
+			mu, sigma, grad, want := make([]float64, 3), make([]float64, 3), make([]float64, 6), make([]float64, 6)
+			for j := range mu {
+				mu[j], sigma[j] = 2*rng.Float64()-0.7, math.Exp(-6*rng.Float64())
+			}
+			got := f.value(mu, sigma, grad)
+			left += len(f.boxes) - len(f.kept)
+			logs, top, total := make([]float64, len(f.boxes)), math.Inf(-1), 0.0
+			for k := range f.boxes {
+				for j := range mu {
+					logs[k] += f.gain(k, j, mu[j], sigma[j]).F
+				}
+				top = math.Max(top, logs[k])
+			}
+			for k := range f.boxes {
+				total += math.Exp(logs[k] - top)
+			}
+			for k := range f.boxes {
+				for j := range mu {
+					v := f.gain(k, j, mu[j], sigma[j])
+					want[j] += math.Exp(logs[k]-top) / total * v.Mu
+					want[3+j] += math.Exp(logs[k]-top) / total * v.Sigma
+				}
+			}
+			if all := top + math.Log(total); math.Abs(got-all) > 1e-12*(1+math.Abs(all)) {
+				t.Errorf("%s: score %v, of all boxes %v", kind, got, all)
+			}
+			for i := range grad {
+				if math.Abs(grad[i]-want[i]) > 1e-9*(1+math.Abs(want[i])) {
+					t.Errorf("%s: gradient %v, of all boxes %v", kind, grad, want)
+				}
+			}
+		}
+		if left == 0 {
+			t.Errorf("%s: nothing was left out", kind)
 		}
 	}
 }

@@ -24,17 +24,15 @@ const (
 type walk struct {
 	groups [][]int // of parameters, in the order of their steps
 	of     []int   // the group of each parameter
-	choice []bool  // whether a group is one choice alone
 }
 
 func newWalk(space *spaces.Space, seed uint64) *walk {
 	d := space.Len()
 	n := min(d, walkGroups)
-	w := &walk{groups: make([][]int, n), of: make([]int, d), choice: make([]bool, n)}
+	w := &walk{groups: make([][]int, n), of: make([]int, d)}
 	for k, i := range stream(seed, 0, "walk").Perm(d) {
 		g := k * n / d
 		w.groups[g], w.of[i] = append(w.groups[g], i), g
-		w.choice[g] = len(w.groups[g]) == 1 && space.Params()[i].Kind == spaces.KindChoice
 	}
 	return w
 }
@@ -98,10 +96,9 @@ type steps struct {
 	gained bool
 }
 
-// walked returns the trial's point while the walk lasts. A walk knows only its surroundings: it is
-// followed by the point opposite to where it has come, and by one more that fills the space.
-// While it waits for pending steps the model has its turns, and beside many pending trials the
-// points that fill the space come at once.
+// walked returns the trial's point while the walk lasts. It is followed by the point opposite to
+// where it has come, and by one more that fills the space. While it waits for pending steps the
+// model has its turns, and beside many of them the points that fill the space come at once.
 func (a *ask) walked() (spaces.Point, bool) {
 	n, before := a.lbo.walk.most()+walkSpread, 0
 	for _, o := range a.past.told {
@@ -190,7 +187,10 @@ func (a *ask) step(known []place, made []steps) (spaces.Point, bool) {
 	for _, due := range []func(g int) bool{
 		func(g int) bool { return made[g].made == 1 && !made[g].gained }, // the other side
 		func(g int) bool { return made[g].made == 0 },
-		func(g int) bool { return a.lbo.walk.choice[g] && made[g].made > 0 }, // its further levels
+		func(g int) bool { // the further levels of a choice
+			of := a.lbo.walk.groups[g]
+			return made[g].made > 0 && len(of) == 1 && a.past.space.Params()[of[0]].Kind == spaces.KindChoice
+		},
 	} {
 		for g := range made {
 			if made[g].waits || !due(g) {

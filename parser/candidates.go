@@ -21,26 +21,27 @@ type Candidate struct {
 // heads of columns and the numbers in JSON, in the order of their first appearance,
 // and at last the last number.
 func Candidates(log []byte) []Candidate {
-	d := discovery{patterns: map[Rule]*Pattern{}, found: map[Rule]Candidate{}}
+	d := discovery{at: map[Rule]int{}}
 	d.read(log[:min(len(log), maxDiscovery)])
-	d.try(log, d.order)
-	for _, rule := range slices.Clone(d.order) {
-		for _, q := range d.found[rule].rivals {
-			d.add(Rule{Metric: string(q) + " " + rule.Metric})
+	d.try(log, 0)
+	tried := len(d.list)
+	for _, c := range d.list[:tried] {
+		for _, q := range c.rivals {
+			d.add(Rule{Metric: string(q) + " " + c.Rule.Metric})
 		}
 	}
 	d.add(Rule{LastNumber: true})
-	d.try(log, d.order[len(d.found):])
+	d.try(log, tried)
 	return d.choose()
 }
 
 // discovery collects rules that may find something.
 type discovery struct {
-	order    []Rule
-	patterns map[Rule]*Pattern
-	phrases  []string  // what stands before numbers, up to four words
-	before   []*header // that the last line may be
-	found    map[Rule]Candidate
+	list     []Candidate
+	patterns []*Pattern   // theirs
+	at       map[Rule]int // their places
+	phrases  []string     // what stands before numbers, up to four words
+	before   []*header    // that the last line may be
 }
 
 const (
@@ -51,49 +52,47 @@ const (
 
 // add adds a rule that is new and can be one.
 func (d *discovery) add(rule Rule) bool {
-	if d.patterns[rule] != nil || len(d.order) >= maxCandidates {
+	if _, known := d.at[rule]; known || len(d.list) >= maxCandidates {
 		return false
 	}
 	p, err := Compile(rule)
 	if err != nil {
 		return false
 	}
-	d.patterns[rule] = p
-	d.order = append(d.order, rule)
+	d.at[rule] = len(d.list)
+	d.list, d.patterns = append(d.list, Candidate{Rule: rule}), append(d.patterns, p)
 	return true
 }
 
-// try finds out what the rules give.
-func (d *discovery) try(log []byte, rules []Rule) {
-	patterns := make([]*Pattern, len(rules))
-	for i, rule := range rules {
-		patterns[i] = d.patterns[rule]
-	}
-	collector := NewCollector(patterns...)
+// try finds out what the rules from a place on give.
+func (d *discovery) try(log []byte, from int) {
+	collector := NewCollector(d.patterns[from:]...)
 	scanner := collector.Scanner(Stdout, nil)
 	_, _ = scanner.Write(log) // fails only after Close
 	_ = scanner.Close()
-	for i, rule := range rules {
-		c := Candidate{Rule: rule}
+	for i := range d.list[from:] {
+		c := &d.list[from+i]
 		var err error
 		c.Result, err = collector.Result(i)
 		if errors.As(err, &c.Problem) && c.Problem.Reason == ambiguous {
 			_, c.rivals = collector.metric(i).series()
 		}
-		d.found[rule] = c
 	}
 }
 
 func (d *discovery) read(log []byte) {
 	texts := &jsonMatcher{open: '{'}
-	texts.searches = []*jsonSearch{{visitor: pathCollector{d}, texts: texts}}
+	texts.searches = []*jsonSearch{{texts: texts, visit: func(value any) ([]occurrence, *dead) {
+		d.paths(nil, value)
+		return nil, nil
+	}}}
 	for l := range linesOf(log, 1) {
 		if len(l.text) > maxLine {
 			l.text, l.cut = l.text[:maxLine], true
 		}
-		known, pending := len(d.order), len(texts.text) > 0
+		known, pending := len(d.list), len(texts.text) > 0
 		texts.match(l, nil)
-		if pending || len(texts.text) > 0 || len(d.order) > known || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{")) {
+		if pending || len(texts.text) > 0 || len(d.list) > known || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{")) {
 			continue // JSON
 		}
 		d.columns(l.text)
@@ -104,7 +103,7 @@ func (d *discovery) read(log []byte) {
 			}
 			d.phrase(words)
 		}
-		if len(d.order) >= maxCandidates {
+		if len(d.list) >= maxCandidates {
 			return
 		}
 	}
@@ -144,59 +143,42 @@ func (d *discovery) columns(text []byte) {
 			break
 		}
 	}
-	heads := headers{text: text}
-	heads.naming(nil)
-	d.before = heads.all
+	d.before = headersOf(text)
 }
 
-// pathCollector adds the paths to the numbers in JSON texts.
-type pathCollector struct{ to *discovery }
-
-func (p pathCollector) visit(value any, _ *jsonNotes) []occurrence {
-	p.walk(nil, value)
-	return nil
-}
-
-func (p pathCollector) walk(path jsonPath, value any) {
+// paths adds the paths to the numbers in a JSON text, of which value is at path.
+func (d *discovery) paths(path jsonPath, value any) {
 	object, ok := value.(map[string]any)
 	switch kind := jsonOccurrence(value).kind; {
 	case ok && len(path) < maxDepth:
 		for _, key := range slices.Sorted(maps.Keys(object)) {
-			p.walk(append(slices.Clip(path), pathStep{key: key}), object[key])
+			d.paths(append(slices.Clip(path), pathStep{key: key}), object[key])
 		}
 	case kind == finite || kind == nonFinite:
-		p.to.add(Rule{JSON: path.String()})
+		d.add(Rule{JSON: path.String()})
 	}
 }
 
 // choose leaves out what finds nothing, and of a phrase and its ends all but the
 // shortest that finds the same.
 func (d *discovery) choose() []Candidate {
-	shown := map[Rule]bool{}
-	for _, rule := range d.order {
-		shown[rule] = true
-	}
+	hidden := map[Rule]bool{}
 	for _, phrase := range d.phrases {
-		whole := d.found[Rule{Metric: phrase}]
+		whole := d.list[d.at[Rule{Metric: phrase}]]
 		best := whole
 		for _, shorter := range suffixes(phrase) {
 			rule := Rule{Metric: shorter}
-			if c := d.found[rule]; c.same(whole) {
-				shown[best.Rule] = false
-				best = c
+			if i, known := d.at[rule]; known && d.list[i].same(whole) {
+				hidden[best.Rule] = true
+				best = d.list[i]
 			} else if !slices.Contains(d.phrases, shorter) {
-				shown[rule] = false
+				hidden[rule] = true
 			}
 		}
 	}
-	var list []Candidate
-	for _, rule := range d.order {
-		c := d.found[rule]
-		if shown[rule] && (c.Problem == nil || c.Problem.Reason != noMatch && c.Problem.Reason != ambiguous) {
-			list = append(list, c)
-		}
-	}
-	return list
+	return slices.DeleteFunc(d.list, func(c Candidate) bool {
+		return hidden[c.Rule] || c.Problem != nil && (c.Problem.Reason == noMatch || c.Problem.Reason == ambiguous)
+	})
 }
 
 // same reports whether two candidates have the same readings, as far as can be told.

@@ -17,11 +17,12 @@ func TestCandidates(t *testing.T) {
 			"train ppl: 2 73.7", "validation ppl: 2 45.64", "last number: 5 45.64"},
 		"lightgbm": {"Bins: 1 6132", "set: 1 7000", "features: 1 28", "score: 1 0.5306", "for: 1 5",
 			"training's l2: 4 0.167802", "valid_0's l2: 4 0.199412", "last number: 8 0.199412"},
-		"awk":         {"epoch: 3 10", "loss: 3 0.402", "acc: 3 0.977", "last number: 3 0.977"},
-		"phases":      {"train epoch: 2 2", "validation epoch: 2 2", "train loss: 2 0.4", "validation loss: 2 0.55", "last number: 4 0.55"},
-		"libsvm":      {"nu: 15 0.395559", "obj: 15 -27.338627", "rho: 15 -0.29345", "nSV: 20 69", "nBSV: 15 29", "Total nSV: 5 69", "Accuracy: 1 80.6667", "last number: 66 80.6667"},
-		"weka":        {"Correctly Classified Instances: 1 144", "Incorrectly Classified Instances: 1 6", "statistic: 1 0.94", "error: 1 0.1586", "last number: 4 0.1586"},
-		"json-pretty": {"metrics.accuracy: 1 0.8612", "metrics.auc: not finite", `metrics["val.loss"]: 1 0.4931`},
+		"pytorch-tensor": {"epoch: 3 2", "loss: 3 0.3312", "cuda: 3 0", "last number: 3 0"},
+		"awk":            {"epoch: 3 10", "loss: 3 0.402", "acc: 3 0.977", "last number: 3 0.977"},
+		"phases":         {"train epoch: 2 2", "validation epoch: 2 2", "train loss: 2 0.4", "validation loss: 2 0.55", "last number: 4 0.55"},
+		"libsvm":         {"nu: 15 0.395559", "obj: 15 -27.338627", "rho: 15 -0.29345", "nSV: 20 69", "nBSV: 15 29", "Total nSV: 5 69", "Accuracy: 1 80.6667", "last number: 66 80.6667"},
+		"weka":           {"Correctly Classified Instances: 1 144", "Incorrectly Classified Instances: 1 6", "statistic: 1 0.94", "error: 1 0.1586", "last number: 4 0.1586"},
+		"json-pretty":    {"metrics.accuracy: 1 0.8612", "metrics.auc: not finite", `metrics["val.loss"]: 1 0.4931`},
 	} {
 		var got []string
 		for _, c := range parser.Candidates([]byte(readLog(t, log))) {

@@ -30,13 +30,13 @@ func (c *Collector) Scanner(source Source, emit func(Reading), metrics ...int) *
 			metrics = append(metrics, metric)
 		}
 	}
-	s := &stream{source: source, emit: emit, metrics: make([]*metricFolds, len(c.patterns)), sample: &sample{}, missing: len(metrics)}
-	for _, metric := range metrics {
-		s.metrics[metric] = &metricFolds{read: c.patterns[metric].Reads(source)}
-	}
+	s := &stream{source: source, emit: emit, metrics: make([]*searched, len(c.patterns)), missing: len(metrics)}
 	s.scanner = newScanner(newMatchers(c.patterns, metrics), s.add)
-	s.scanner.tap = s.sample.add
-	s.scanner.gap = func() { s.gaps++ }
+	s.scanner.sample = &sample{}
+	for _, metric := range metrics {
+		p := c.patterns[metric]
+		s.metrics[metric] = &searched{stream: s, pick: p.rule.Pick, read: p.Reads(source), why: s.scanner.matchers.why[metric]}
+	}
 	c.streams = append(c.streams, s)
 	return s.scanner
 }
@@ -46,21 +46,23 @@ func (p *Pattern) Reads(source Source) bool {
 	return p.rule.Source == source || p.rule.Source == both && source != File
 }
 
-// stream is what a collector knows of one stream.
+// stream is what a collector knows of one stream. Its scanner has a sample until every metric
+// has a reading.
 type stream struct {
 	source  Source
 	scanner *Scanner
 	emit    func(Reading)
-	metrics []*metricFolds // nil for those that are not searched
-	gaps    int            // so far
-	missing int            // metrics without a reading
-	sample  *sample        // nil once every metric has a reading
+	metrics []*searched // nil for those that are not searched
+	missing int         // metrics without a reading
 }
 
-// metricFolds are what was found of a metric in one stream.
-type metricFolds struct {
-	read  bool    // whether the metric's rule takes readings from here
-	folds []*fold // one for each qualifier, in the order of appearance
+// searched is a stream that is searched for a metric, and what was found.
+type searched struct {
+	*stream
+	pick  string
+	read  bool      // whether the metric's rule takes readings from here
+	folds []*fold   // one for each qualifier, in the order of appearance
+	why   explainer // nil for none
 }
 
 // Of a metric with more qualifiers than these the others are not told apart.
@@ -70,21 +72,21 @@ const (
 )
 
 // fold gives the fold of the occurrences with qualifier q.
-func (m *metricFolds) fold(q qualifier) *fold {
+func (m *searched) fold(q qualifier) *fold {
 	f := m.known(q)
 	if f == nil && len(m.folds) >= maxQualifiers {
 		q = manyOthers
 		f = m.known(q)
 	}
 	if f == nil {
-		f = &fold{qualifier: q}
+		f = &fold{qualifier: q, pick: m.pick}
 		m.folds = append(m.folds, f)
 	}
 	return f
 }
 
 // known gives the fold of qualifier q if there is one.
-func (m *metricFolds) known(q qualifier) *fold {
+func (m *searched) known(q qualifier) *fold {
 	for _, f := range m.folds {
 		if f.qualifier == q {
 			return f
@@ -95,7 +97,7 @@ func (m *metricFolds) known(q qualifier) *fold {
 
 func (s *stream) add(l line, o occurrence) {
 	m := s.metrics[o.metric]
-	o.gaps = s.gaps
+	o.gaps = s.scanner.gaps
 	first := !m.any()
 	m.fold(o.qualifier).add(o, l.text)
 	if o.kind != finite && o.kind != nonFinite {
@@ -105,7 +107,7 @@ func (s *stream) add(l line, o occurrence) {
 		s.missing--
 	}
 	if s.missing == 0 {
-		s.sample, s.scanner.tap = nil, nil
+		s.scanner.sample = nil
 	}
 	if s.emit != nil && m.read && m.meant(o.qualifier) {
 		s.emit(o.reading(l.text, s.source))
@@ -113,13 +115,13 @@ func (s *stream) add(l line, o occurrence) {
 }
 
 // any reports whether there is a reading.
-func (m *metricFolds) any() bool {
+func (m *searched) any() bool {
 	return slices.ContainsFunc(m.folds, func(f *fold) bool { return f.readings() > 0 })
 }
 
 // meant reports whether the readings with qualifier q are, as far as is known,
 // the ones that the rule means.
-func (m *metricFolds) meant(q qualifier) bool {
+func (m *searched) meant(q qualifier) bool {
 	return q == unqualified ||
 		!slices.ContainsFunc(m.folds, func(f *fold) bool { return f.readings() > 0 && f.qualifier != q })
 }

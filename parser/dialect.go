@@ -16,17 +16,24 @@ type dialect struct {
 	// variable names the file for the results, in the environment; empty for
 	// dialects that are printed.
 	variable string
-	compile  func(p *Pattern) error // how reports are found
+	lastLine bool                                     // only the last line that is not blank counts
+	ownStep  bool                                     // reports have their steps themselves
+	line     matcher                                  // of reports without a name
+	join     func(m *matchers, metric int, rule Rule) // else
 }
 
 func dialects() []dialect {
 	return []dialect{
-		{name: "bare-number", peers: "irace (targetRunner), Advisor", compile: (*Pattern).compileBareNumber},
-		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", compile: (*Pattern).compileCostStatus},
-		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", compile: (*Pattern).compileMetricValue},
-		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", compile: (*Pattern).compileResultLine},
-		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", compile: (*Pattern).compileResultsFile},
-		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", compile: (*Pattern).compileTuneMetric},
+		{name: "bare-number", peers: "irace (targetRunner), Advisor", lastLine: true, line: bareNumber},
+		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", line: costStatus},
+		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", join: joinMetricValue},
+		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *matchers, metric int, rule Rule) {
+			m.alone(metric, resultLines[rule.Metric].match)
+		}},
+		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *matchers, metric int, rule Rule) {
+			m.inJSON(metric, '[', jsonSearch{visit: objectives(rule.Metric)})
+		}},
+		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
 	}
 }
 
@@ -74,78 +81,28 @@ func plainName(s string) string {
 }
 
 func (p *Pattern) useDialect(d dialect) error {
-	switch {
-	case d.metric == "required" && p.rule.Metric == "":
-		return &RuleError{Field: "dialect", Value: d.name, Problem: "has reports of several metrics, and the rule does not say which one",
-			Hint: `write metric = "NAME" beside it`}
-	case d.metric == "" && p.rule.Metric != "":
-		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "has no meaning beside the dialect " + d.name + ", whose reports have no names",
-			Hint: "leave metric out"}
-	case d.variable != "" && p.rule.Source != "" && p.rule.Source != File:
-		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "has no meaning beside the dialect " + d.name + ", which reports by a file",
-			Hint: "leave source out"}
-	case d.variable != "" && p.rule.Step != "":
-		return &RuleError{Field: "step", Value: p.rule.Step, Problem: "has no meaning beside the dialect " + d.name + ", which reports once, at the end",
-			Hint: "leave step out"}
-	case p.rule.Metric != "":
-		if err := checkName("metric", p.rule.Metric); err != nil {
-			return err
-		}
+	r, senseless := &p.rule, "has no meaning beside the dialect "+d.name
+	_, known := resultLines[r.Metric]
+	bad := checkName("metric", r.Metric)
+	err := first(
+		fault{d.metric == "required" && r.Metric == "", RuleError{"dialect", d.name, 0,
+			"has reports of several metrics, and the rule does not say which one", `write metric = "NAME" beside it`}},
+		fault{d.metric == "" && r.Metric != "", RuleError{"metric", r.Metric, 0, senseless + ", whose reports have no names", "leave metric out"}},
+		fault{d.variable != "" && r.Source != "" && r.Source != File, RuleError{"source", string(r.Source), 0,
+			senseless + ", which reports by a file", "leave source out"}},
+		fault{d.variable != "" && r.Step != "", RuleError{"step", r.Step, 0, senseless + ", which reports once, at the end", "leave step out"}},
+		fault{d.name == "result-line" && !known && bad == nil, RuleError{"metric", r.Metric, 0,
+			"is not in the reports of the dialect result-line", "write quality, which is the default, or runtime"}},
+	)
+	if err = cmp.Or(err, bad); err != nil {
+		return err
 	}
 	if p.variable = d.variable; p.variable != "" {
-		p.rule.Source = File
+		r.Source = File
 	}
-	return d.compile(p)
-}
-
-func (p *Pattern) compileBareNumber() error {
-	p.lastLine = true
-	p.findAlone(func() matcher { return bareNumberMatcher{} })
-	return nil
-}
-
-func (p *Pattern) compileCostStatus() error {
-	p.findAlone(func() matcher { return costStatusMatcher{} })
-	return nil
-}
-
-func (p *Pattern) compileTuneMetric() error {
-	step := cmp.Or(p.rule.Step, "st_worker_iter") // the reporter's own count
-	p.ownStep = true
-	p.join = func(m *matchers, metric int) {
-		own := &tuneMetric{metric: metric, name: p.rule.Metric, step: step}
-		reports := sharedMatcher(m, tuneMetricMark, &tuneMetricMatcher{})
-		reports.wanted = append(reports.wanted, own)
-		m.why[metric] = own
-	}
-	return nil
-}
-
-func (p *Pattern) compileResultsFile() error {
-	p.ownStep = true
-	p.findInJSON('[', jsonSearch{visitor: objectiveVisitor{name: p.rule.Metric}})
-	return nil
-}
-
-func (p *Pattern) compileResultLine() error {
-	m := resultLineMatcher{field: 3, key: "cost"}
-	switch p.rule.Metric {
-	case "", "quality":
-	case "runtime":
-		m = resultLineMatcher{field: 1, key: "runtime"}
-	default:
-		return &RuleError{Field: "metric", Value: p.rule.Metric, Problem: "is not in the reports of the dialect result-line",
-			Hint: "write quality, which is the default, or runtime"}
-	}
-	p.findAlone(func() matcher { return m })
-	return nil
-}
-
-func (p *Pattern) compileMetricValue() error {
-	p.join = func(m *matchers, metric int) {
-		reports := sharedMatcher(m, "metricValue", &metricValueMatcher{wanted: map[string][]int{}})
-		reports.wanted[p.rule.Metric] = append(reports.wanted[p.rule.Metric], metric)
-		m.why[metric] = reports
+	p.lastLine, p.ownStep = d.lastLine, d.ownStep
+	if p.findAlone(d.line); d.join != nil {
+		p.join = func(m *matchers, metric int) { d.join(m, metric, p.rule) }
 	}
 	return nil
 }

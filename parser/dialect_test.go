@@ -237,6 +237,7 @@ func TestStreamedReadings(t *testing.T) {
 		{"val loss 1\nval loss 2\n", []float64{1, 2}},
 		{"loss 1\nval loss 2\nloss 3\n", []float64{1, 3}},
 		{"train loss 1\nval loss 2\ntrain loss 3\nloss 4\n", []float64{1, 4}},
+		{"loss 1\n - - loss 2\n - - train loss 3\n - val - - loss 4\n", []float64{1, 2}},
 		{"loss 1\nloss 0,5\nloss nan\nloss inf\nloss 2\n", []float64{1, 2}},
 	}
 	for _, test := range tests {

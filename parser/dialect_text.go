@@ -6,12 +6,8 @@ import (
 	"strings"
 )
 
-// bareNumberMatcher takes a line that is one number and nothing else.
-type bareNumberMatcher struct{}
-
-func (bareNumberMatcher) needles() [][]byte { return nil }
-
-func (bareNumberMatcher) match(l line, found []occurrence) []occurrence {
+// bareNumber takes a line that is one number and nothing else.
+func bareNumber(l line, found []occurrence) []occurrence {
 	if l.blank() {
 		return found
 	}
@@ -25,13 +21,9 @@ func (bareNumberMatcher) match(l line, found []occurrence) []occurrence {
 	return append(found, o)
 }
 
-// costStatusMatcher reads lines such as cost=0.31; runtime=2.5; status=SUCCESS.
+// costStatus reads lines such as cost=0.31; runtime=2.5; status=SUCCESS.
 // A cost beside a status of failure is not a value.
-type costStatusMatcher struct{}
-
-func (costStatusMatcher) needles() [][]byte { return [][]byte{[]byte("cost"), []byte("status")} }
-
-func (costStatusMatcher) match(l line, found []occurrence) []occurrence {
+func costStatus(l line, found []occurrence) []occurrence {
 	cost, status := occurrence{}, occurrence{}
 	place := 0
 	for pair := range bytes.SplitSeq(l.text, []byte(";")) {
@@ -71,23 +63,19 @@ func readField(o occurrence, field []byte) occurrence {
 // readStatus gives an occurrence of the kind failed, or notNumeric for success.
 func readStatus(o occurrence, field []byte) occurrence {
 	o.printed = strings.Trim(string(field), " \t\"'")
-	o.kind = failed
-	switch strings.ToUpper(o.printed) {
-	case "SUCCESS", "SAT", "UNSAT":
-		o.kind = notNumeric
-	case "CRASHED":
-		o.status = "crashed"
-	case "TIMEOUT", "CAPPED":
-		o.status = "timed out"
-	case "MEMORYOUT", "MEMOUT":
-		o.status = "ran out of memory"
-	case "ABORT":
-		o.status = "aborted"
-	default:
-		o.status = "ended with a status that is not known"
+	status, known := statuses[strings.ToUpper(o.printed)]
+	if !known {
+		status = "ended with a status that is not known"
+	}
+	if o.status = status; status != "" {
+		o.kind = failed
 	}
 	return o
 }
+
+// statuses are what programs call how they ended, empty for success.
+var statuses = map[string]string{"SUCCESS": "", "SAT": "", "UNSAT": "", "CRASHED": "crashed", "TIMEOUT": "timed out",
+	"CAPPED": "timed out", "MEMORYOUT": "ran out of memory", "MEMOUT": "ran out of memory", "ABORT": "aborted"}
 
 // resultLinePattern finds the line by which target algorithms report.
 var resultLinePattern = regexp.MustCompile(
@@ -100,7 +88,8 @@ type resultLineMatcher struct {
 	key   string // in the object
 }
 
-func (resultLineMatcher) needles() [][]byte { return [][]byte{[]byte("esult")} }
+// resultLines are the matchers of the metrics that such a line has.
+var resultLines = map[string]resultLineMatcher{"": {3, "cost"}, "quality": {3, "cost"}, "runtime": {1, "runtime"}}
 
 func (m resultLineMatcher) match(l line, found []occurrence) []occurrence {
 	mark := resultLinePattern.FindIndex(l.text)
@@ -149,7 +138,11 @@ type metricValueMatcher struct {
 	names  []string         // of the first reports
 }
 
-func (m *metricValueMatcher) needles() [][]byte { return [][]byte{[]byte("metricValue")} }
+func joinMetricValue(m *matchers, metric int, rule Rule) {
+	reports := sharedMatcher(m, "metricValue", &metricValueMatcher{wanted: map[string][]int{}}, true)
+	reports.wanted[rule.Metric] = append(reports.wanted[rule.Metric], metric)
+	m.why[metric] = reports
+}
 
 func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {
 	const enough = 8

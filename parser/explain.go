@@ -46,7 +46,7 @@ func (p *Pattern) Explain(log io.Reader, show func(Match)) (Result, error) {
 }
 
 func (o *occurrence) match(text []byte, source Source) Match {
-	m := Match{Reading: o.reading(text, source), Problem: reasons[o.kind]}
+	m := Match{Reading: o.reading(text, source), Problem: verdicts[o.kind].reason}
 	if o.printed != "" {
 		m.Excerpt = clip(text)
 		return m

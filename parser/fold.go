@@ -2,21 +2,19 @@ package parser
 
 import "math"
 
-// fold keeps what the picks need of any number of occurrences, in constant
+// fold keeps what a pick needs of any number of occurrences, in constant
 // memory.
 type fold struct {
-	qualifier  qualifier
-	finite     int
-	nonFinite  int
-	broken     int // unreadable or failed
-	mean       float64
-	first      record
-	last       record
-	missing    record // empty unless it came after the last
-	least      record // the smallest value that is not nan
-	greatest   record
-	firstOdd   record // the first reading that is not finite
-	firstBreak record // the first unreadable or failed occurrence
+	qualifier qualifier
+	pick      string
+	finite    int
+	nonFinite int
+	mean      float64
+	last      record
+	missing   record // empty unless it came after the last
+	chosen    record // the first occurrence or, of the readings that are not nan, the least or the greatest
+	odd       record // the first reading that is not finite
+	broken    record // the first unreadable or failed occurrence
 }
 
 // record is a copy of an occurrence with its text; kind notNumeric is none.
@@ -37,10 +35,8 @@ func (r *record) empty() bool { return r.kind == notNumeric }
 // reading is the record as the outside sees it.
 func (r *record) reading() Reading {
 	o := r.occurrence
-	o.at, o.end, o.printed = 0, len(r.text), ""
-	reading := o.reading(r.text, r.source)
-	reading.Column = r.at + 1
-	return reading
+	o.printed = string(r.text)
+	return o.reading(nil, r.source)
 }
 
 func (f *fold) readings() int { return f.finite + f.nonFinite }
@@ -51,37 +47,39 @@ func (f *fold) add(o occurrence, text []byte) {
 		return
 	}
 	f.missing.kind = notNumeric
-	if f.first.empty() {
-		f.first.set(o, text)
-	}
 	f.last.set(o, text)
+	if f.prefers(o) {
+		f.chosen.set(o, text)
+	}
 	switch o.kind {
 	case finite:
 		f.finite++
 		f.mean += (o.value - f.mean) / float64(f.finite)
 	case nonFinite:
 		f.nonFinite++
-		if f.firstOdd.empty() {
-			f.firstOdd.set(o, text)
+		if f.odd.empty() {
+			f.odd.set(o, text)
 		}
 	case absent:
-		return
 	default:
-		f.broken++
-		if f.firstBreak.empty() {
-			f.firstBreak.set(o, text)
+		if f.broken.empty() {
+			f.broken.set(o, text)
 		}
-		return
 	}
-	if math.IsNaN(o.value) {
-		return
+}
+
+// prefers reports whether an occurrence is chosen over the one so far.
+func (f *fold) prefers(o occurrence) bool {
+	reading := (o.kind == finite || o.kind == nonFinite) && !math.IsNaN(o.value)
+	switch f.pick {
+	case pickFirst:
+		return f.chosen.empty()
+	case pickMin:
+		return reading && (f.chosen.empty() || o.value < f.chosen.value)
+	case pickMax:
+		return reading && (f.chosen.empty() || o.value > f.chosen.value)
 	}
-	if f.least.empty() || o.value < f.least.value {
-		f.least.set(o, text)
-	}
-	if f.greatest.empty() || o.value > f.greatest.value {
-		f.greatest.set(o, text)
-	}
+	return false
 }
 
 // merge adds the occurrences of a stream that comes after f's.
@@ -92,52 +90,39 @@ func (f *fold) merge(next *fold, source Source) {
 	}
 	f.finite += next.finite
 	f.nonFinite += next.nonFinite
-	f.broken += next.broken
 	if next.finite > 0 {
 		f.mean += (next.mean - f.mean) * (float64(next.finite) / float64(f.finite))
 	}
 	keep := func(mine *record, theirs record, better bool) {
-		if !theirs.empty() && (mine.empty() || better) {
+		if !theirs.empty() && better {
 			*mine = theirs
 			mine.source = source
 		}
 	}
-	keep(&f.first, next.first, false)
 	keep(&f.last, next.last, true)
-	keep(&f.least, next.least, next.least.value < f.least.value)
-	keep(&f.greatest, next.greatest, next.greatest.value > f.greatest.value)
-	keep(&f.firstOdd, next.firstOdd, false)
-	keep(&f.firstBreak, next.firstBreak, false)
+	keep(&f.chosen, next.chosen, f.prefers(next.chosen.occurrence))
+	keep(&f.odd, next.odd, f.odd.empty())
+	keep(&f.broken, next.broken, f.broken.empty())
 }
 
-// pick gives the occurrence that decides the trial's value; it may be one that
+// picked gives the occurrence that decides the trial's value; it may be one that
 // is not finite or not readable. What it gives is empty if there is none.
-func (f *fold) pick(pick string) record {
-	switch pick {
-	case pickFirst:
-		return f.first
-	case pickLast:
-		if !f.missing.empty() {
-			return f.missing
-		}
-		return f.last
-	}
-	if f.broken > 0 {
-		return f.firstBreak // what is missing might be the minimum
-	}
-	chosen := f.last
+func (f *fold) picked() record {
 	switch {
-	case pick == pickMin:
-		chosen = f.least
-	case pick == pickMax:
-		chosen = f.greatest
-	case f.nonFinite > 0:
-		return f.firstOdd
-	default:
-		chosen.value = f.mean
+	case f.pick == pickFirst:
+		return f.chosen
+	case f.pick == pickLast && !f.missing.empty():
+		return f.missing
+	case f.pick == pickLast:
+		return f.last
+	case !f.broken.empty():
+		return f.broken // what is missing might be the minimum
+	case f.pick != pickMean && !f.chosen.empty():
+		return f.chosen
+	case f.pick != pickMean || f.nonFinite > 0:
+		return f.odd
 	}
-	if chosen.empty() {
-		return f.firstOdd
-	}
-	return chosen
+	mean := f.last
+	mean.value = f.mean
+	return mean
 }

@@ -54,7 +54,7 @@ func fuzzRules() []parser.Rule {
 func hostile() []string {
 	return []string{"loss=n", "loss loss ", "\x1b]", "\x1b[", "1e+1+", "{\"a\":", "{\"loss\":1}", "[[", "+-", "1,", "1'",
 		"epoch  loss\n1  2\n", "a,loss\n1,2\n", "| loss | x |\n|--|--|\n| 1 | 2 |\n", "loss  ", "loss,", "'s loss 1 ", "| train | loss 1 ", "Result for SMAC: ", "{metricName: loss,", "[tune-metric]: {\"", "[tune-metric]: ,", "cost=1;", "epoch 1 loss 2 ",
-		"lossloss", "1.1.", "{\"eval\":{\"loss\":", "'loss', ", "loss\xff1", "loss: tensor("}
+		"lossloss", "1.1.", "{\"eval\":{\"loss\":", "'loss', ", "loss\xff1", "loss: tensor(", " - - loss 1 "}
 }
 
 // outcome is all that can be seen of a rule's run over chunks, as text.

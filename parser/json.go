@@ -11,7 +11,8 @@ import (
 // jsonMatcher finds JSON texts, one on a line, behind something else on a line,
 // or over several lines, and decodes each once for all that search it.
 type jsonMatcher struct {
-	open     byte // what the texts begin with, '{' or '['
+	open     byte   // what the texts begin with, '{' or '['
+	ends     string // what they may end with
 	searches []*jsonSearch
 
 	text    []byte // of a text over several lines: what there is so far
@@ -22,44 +23,20 @@ type jsonMatcher struct {
 
 // jsonSearch is the search for one metric in the texts of a matcher.
 type jsonSearch struct {
-	metric  int
-	visitor jsonVisitor
-	key     []byte // what a text must contain to be worth a visit, nil for nothing
-	notes   jsonNotes
-	texts   *jsonMatcher
-	skip    bool // the line that is being looked at
-}
+	metric int
+	visit  func(value any) ([]occurrence, *dead) // finds the occurrences in a JSON text, or says why there is none
+	key    []byte                                // what a text must contain to be worth a visit, nil for nothing
+	what   string                                // the texts are called
+	none   string                                // said if there is no text
+	texts  *jsonMatcher
 
-// jsonVisitor finds the occurrences in a JSON text.
-type jsonVisitor interface {
-	visit(value any, notes *jsonNotes) []occurrence
+	visited int    // texts
+	end     *dead  // of the text that comes nearest to having the value
+	line    int    // of that text
+	hint    string // of that text
 }
-
-// jsonNotes is what explains why nothing was found.
-type jsonNotes struct {
-	texts int   // that were visited
-	now   int   // the line of the text that is being visited
-	end   *dead // of the text that comes nearest to having the value
-	line  int   // of that text
-	hint  string
-}
-
-// lacks notes what the text that is being visited has instead of the value. It
-// reports whether no text came nearer so far.
-func (n *jsonNotes) lacks(end *dead) bool {
-	if n.end != nil && n.end.depth >= end.depth {
-		return false
-	}
-	n.end, n.line = end, n.now
-	return true
-}
-
-func (m *jsonMatcher) needles() [][]byte { return nil }
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
-	for _, s := range m.searches {
-		s.skip = false
-	}
 	if len(m.text) > 0 {
 		size, complete, valid := m.shape.feed(l.text)
 		switch {
@@ -99,12 +76,7 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 
 // inLine finds the texts that begin and end in the line.
 func (m *jsonMatcher) inLine(l line, found []occurrence) []occurrence {
-	worthwhile := false
-	for _, s := range m.searches {
-		s.skip = !s.worthwhile(l.text)
-		worthwhile = worthwhile || !s.skip
-	}
-	if !worthwhile {
+	if !slices.ContainsFunc(m.searches, func(s *jsonSearch) bool { return s.worthwhile(l.text) }) {
 		return found
 	}
 	const attempts = 16 // braces that open no JSON
@@ -132,7 +104,7 @@ func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []
 	var value any
 	decoded := false
 	for _, s := range m.searches {
-		if s.skip || !s.worthwhile(text) {
+		if !s.worthwhile(text) {
 			continue
 		}
 		if !decoded {
@@ -142,11 +114,17 @@ func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []
 			}
 			decoded = true
 		}
-		s.notes.texts++
-		s.notes.now = number
-		for _, o := range s.visitor.visit(value, &s.notes) {
+		s.visited++
+		all, end := s.visit(value)
+		for _, o := range all {
 			o.metric, o.line, o.at, o.end = s.metric, number, at, at
 			found = append(found, o)
+		}
+		if end != nil && (s.end == nil || end.depth > s.end.depth) {
+			s.end, s.line = end, number
+			if end.hint != nil {
+				s.hint = end.hint()
+			}
 		}
 	}
 	return found
@@ -156,24 +134,23 @@ func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []
 // visited anyway, to be able to say what they have instead.
 func (s *jsonSearch) worthwhile(text []byte) bool {
 	const studied = 16
-	return s.notes.texts < studied || bytes.Contains(text, s.key)
+	return s.visited < studied || bytes.Contains(text, s.key)
 }
 
 func (s *jsonSearch) explain() (detail, hint string) {
-	n := &s.notes
 	switch {
 	case s.texts.tooLong > 0:
 		return fmt.Sprintf("the JSON text on line %d is longer than can be read", s.texts.tooLong), ""
-	case n.texts == 0:
-		return "there is no JSON text", ""
-	case n.end == nil:
+	case s.visited == 0:
+		return s.none, ""
+	case s.end == nil:
 		return "", ""
 	}
-	detail = fmt.Sprintf("the JSON text on line %d %s", n.line, n.end.why)
-	if len(n.end.near) > 0 {
-		detail += "; it has " + quoteSome(n.end.near)
+	detail = fmt.Sprintf("the %s on line %d %s", s.what, s.line, s.end.why)
+	if len(s.end.near) > 0 {
+		detail += "; it has " + quoteSome(s.end.near)
 	}
-	return detail, n.hint
+	return detail, s.hint
 }
 
 func quoteSome(names []string) string {
@@ -194,18 +171,15 @@ type pathVisitor struct {
 	step jsonPath // nil for none
 }
 
-func (v *pathVisitor) visit(value any, notes *jsonNotes) []occurrence {
+func (v *pathVisitor) visit(value any) ([]occurrence, *dead) {
 	at, end := v.path.lookup(value)
 	if end != nil {
-		if notes.lacks(end) {
-			notes.hint = v.correction(value)
-		}
-		return nil
+		end.hint = func() string { return v.correction(value) }
+		return nil, end
 	}
 	o := jsonOccurrence(at)
 	if o.kind == notNumeric {
-		notes.lacks(&dead{depth: len(v.path), why: fmt.Sprintf("has null at %q", v.path)})
-		return nil
+		return nil, &dead{depth: len(v.path), why: fmt.Sprintf("has null at %q", v.path)}
 	}
 	if v.step != nil {
 		step, end := v.step.lookup(value)
@@ -213,7 +187,7 @@ func (v *pathVisitor) visit(value any, notes *jsonNotes) []occurrence {
 			o.step, o.hasStep = s.value, true
 		}
 	}
-	return []occurrence{o}
+	return []occurrence{o}, nil
 }
 
 // correction guesses the path that was meant: one that differs by capitals or
@@ -244,14 +218,18 @@ func (v *pathVisitor) correction(value any) string {
 	return fmt.Sprintf("write json = %q", path)
 }
 
-// findInJSON makes search one of those in the JSON texts that begin with open.
-func (p *Pattern) findInJSON(open byte, search jsonSearch) {
-	p.join = func(m *matchers, metric int) {
-		own := search
-		own.metric, own.texts = metric, sharedMatcher(m, "JSON "+string(open), &jsonMatcher{open: open})
-		own.texts.searches = append(own.texts.searches, &own)
-		m.why[metric] = &own
-	}
+// inJSON adds a search in the JSON texts that begin with open.
+func (m *matchers) inJSON(metric int, open byte, search jsonSearch) {
+	search.what, search.none = "JSON text", "there is no JSON text"
+	texts := sharedMatcher(m, "JSON "+string(open), &jsonMatcher{open: open, ends: "}]"}, true)
+	m.search(metric, texts, &search)
+}
+
+// search adds a search for a metric to those of texts.
+func (m *matchers) search(metric int, texts *jsonMatcher, search *jsonSearch) {
+	search.metric, search.texts = metric, texts
+	texts.searches = append(texts.searches, search)
+	m.why[metric] = search
 }
 
 // compileJSON makes the pattern of a rule with a JSON path.
@@ -274,6 +252,6 @@ func (p *Pattern) compileJSON() error {
 		key = []byte(last.key)
 	}
 	p.ownStep = true
-	p.findInJSON(open, jsonSearch{visitor: visitor, key: key})
+	p.join = func(m *matchers, metric int) { m.inJSON(metric, open, jsonSearch{visit: visitor.visit, key: key}) }
 	return nil
 }

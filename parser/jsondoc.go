@@ -2,10 +2,12 @@ package parser
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // maxDocument is how long a JSON text may be that goes over several lines.
@@ -15,21 +17,20 @@ const maxDocument = 4 << 20
 // know whether a text that goes over several lines is complete, goes on, or was
 // never JSON. Words and numbers are not checked: Python writes NaN.
 type jsonShape struct {
-	stack []byte // '{' and '[' of the open containers
-	next  expectation
+	stack []byte // what closes the open containers
+	next  string // one of these, aValue if empty
 	// within a string or a word
 	quoted, escaped, word bool
 }
 
-type expectation uint8
-
+// What may come next; a w stands for the bytes of words and numbers.
 const (
-	aValue expectation = iota
-	aValueOrEnd
-	aKey
-	aKeyOrEnd
-	aColon
-	aCommaOrEnd
+	aValue      = `"{[w`
+	aValueOrEnd = aValue + "]"
+	aKey        = `"`
+	aKeyOrEnd   = aKey + "}"
+	aColon      = ":"
+	aCommaOrEnd = ",}]"
 )
 
 // feed takes the next bytes. It returns how many belong to the text if it is
@@ -58,61 +59,41 @@ func (s *jsonShape) feed(p []byte) (size int, complete, valid bool) {
 
 // take moves over one byte outside of strings and words.
 func (s *jsonShape) take(c byte) bool {
-	switch c {
-	case '"':
-		s.quoted = true
-		return s.began(c)
-	case '{', '[':
-		if len(s.stack) >= 1000 || !s.began(c) {
-			return false
-		}
-		s.stack = append(s.stack, c)
-		s.next = aValueOrEnd
-		if c == '{' {
-			s.next = aKeyOrEnd
-		}
-		return true
+	const deepest = 1000
+	last := len(s.stack) - 1
+	class := c
+	if isWordByte(c) {
+		class = 'w'
+	}
+	if strings.IndexByte(cmp.Or(s.next, aValue), class) < 0 {
+		return false
+	}
+	switch class {
+	case '{':
+		s.stack, s.next = append(s.stack, '}'), aKeyOrEnd
+	case '[':
+		s.stack, s.next = append(s.stack, ']'), aValueOrEnd
 	case '}', ']':
-		open := byte('{')
-		if c == ']' {
-			open = '['
-		}
-		ends := s.next == aCommaOrEnd || s.next == aKeyOrEnd || s.next == aValueOrEnd
-		if len(s.stack) == 0 || s.stack[len(s.stack)-1] != open || !ends {
+		if s.stack[last] != c {
 			return false
 		}
-		s.stack = s.stack[:len(s.stack)-1]
-		s.next = aCommaOrEnd
-		return true
+		s.stack, s.next = s.stack[:last], aCommaOrEnd
 	case ':':
-		ok := s.next == aColon
 		s.next = aValue
-		return ok
 	case ',':
-		if len(s.stack) == 0 || s.next != aCommaOrEnd {
-			return false
-		}
 		s.next = aValue
-		if s.stack[len(s.stack)-1] == '{' {
+		if s.stack[last] == '}' {
 			s.next = aKey
 		}
-		return true
+	default:
+		s.quoted, s.word = c == '"', class == 'w'
+		if s.next == aKey || s.next == aKeyOrEnd {
+			s.next = aColon
+		} else {
+			s.next = aCommaOrEnd
+		}
 	}
-	s.word = isWordByte(c)
-	return s.word && s.began(c)
-}
-
-// began moves past the start of a key or a value.
-func (s *jsonShape) began(c byte) bool {
-	switch s.next {
-	case aKey, aKeyOrEnd:
-		s.next = aColon
-		return c == '"'
-	case aValue, aValueOrEnd:
-		s.next = aCommaOrEnd
-		return true
-	}
-	return false
+	return len(s.stack) <= deepest
 }
 
 func isWordByte(c byte) bool {

@@ -21,59 +21,47 @@ type pathStep struct {
 
 // parsePath reads keys joined by dots, and indices or quoted keys in brackets:
 // eval.history[-1]["val.loss"]. A leading $ is allowed.
-func parsePath(field, expr string) (jsonPath, error) {
-	var path jsonPath
-	rest := strings.TrimPrefix(expr, "$")
-	complain := func(problem string) error {
-		return &RuleError{Field: field, Value: expr, Offset: len(expr) - len(rest), Problem: problem,
+func parsePath(field, expr string) (path jsonPath, err error) {
+	rest := strings.TrimPrefix(strings.TrimPrefix(expr, "$"), ".")
+	complain := func(problem string) (jsonPath, error) {
+		return nil, &RuleError{Field: field, Value: expr, Offset: len(expr) - len(rest), Problem: problem,
 			Hint: `a path is written as in eval.history[-1]["val.loss"]`}
 	}
-	rest = strings.TrimPrefix(rest, ".")
 	for {
-		step, size, problem := firstStep(rest)
-		if problem != "" {
-			return nil, complain(problem)
+		var step pathStep
+		var after string
+		bracket, closed := strings.HasPrefix(rest, "["), false
+		switch {
+		case bracket && len(rest) > 1 && (rest[1] == '"' || rest[1] == '\''):
+			if step.key, after, closed = strings.Cut(rest[2:], rest[1:2]+"]"); !closed {
+				return complain("has a quoted key without its end")
+			}
+		case bracket:
+			var text string
+			if text, after, closed = strings.Cut(rest[1:], "]"); !closed {
+				return complain("has a [ without a ]")
+			}
+			step.isIndex = true
+			if step.index, err = strconv.Atoi(text); err != nil {
+				return complain(fmt.Sprintf("has %q in brackets, which is neither an index nor a quoted key", text))
+			}
+		default:
+			size := strings.IndexAny(rest+".", ".[")
+			if size == 0 {
+				return complain("has an empty key")
+			}
+			step.key, after = rest[:size], rest[size:]
 		}
 		path = append(path, step)
-		rest = rest[size:]
-		if rest == "" {
+		switch rest = after; {
+		case rest == "":
 			return path, nil
-		}
-		if rest[0] == '.' {
+		case rest[0] == '.':
 			rest = rest[1:]
-		} else if rest[0] != '[' {
-			return nil, complain("has something after a bracket that is neither a dot nor a bracket")
+		case rest[0] != '[':
+			return complain("has something after a bracket that is neither a dot nor a bracket")
 		}
 	}
-}
-
-func firstStep(rest string) (step pathStep, size int, problem string) {
-	if !strings.HasPrefix(rest, "[") {
-		size = strings.IndexAny(rest, ".[")
-		if size < 0 {
-			size = len(rest)
-		}
-		if size == 0 {
-			return step, 0, "has an empty key"
-		}
-		return pathStep{key: rest[:size]}, size, ""
-	}
-	if len(rest) > 1 && (rest[1] == '"' || rest[1] == '\'') {
-		end := strings.Index(rest[2:], rest[1:2]+"]")
-		if end < 0 {
-			return step, 0, "has a quoted key without its end"
-		}
-		return pathStep{key: rest[2 : 2+end]}, end + 4, ""
-	}
-	end := strings.IndexByte(rest, ']')
-	if end < 0 {
-		return step, 0, "has a [ without a ]"
-	}
-	index, err := strconv.Atoi(rest[1:end])
-	if err != nil {
-		return step, 0, fmt.Sprintf("has %q in brackets, which is neither an index nor a quoted key", rest[1:end])
-	}
-	return pathStep{index: index, isIndex: true}, end + 1, ""
 }
 
 // dead says where a path ended too early.
@@ -81,6 +69,7 @@ type dead struct {
 	depth int    // steps that could be taken
 	why   string // what the text has instead
 	near  []string
+	hint  func() string // what path was meant; nil if that is not known
 }
 
 // lookup follows the path as far as it goes.
@@ -90,17 +79,17 @@ func (p jsonPath) lookup(value any) (found any, end *dead) {
 		case map[string]any:
 			next, ok := node[step.key]
 			if !ok || step.isIndex {
-				return nil, &dead{i, fmt.Sprintf("has no %s%s", step, p[:i].under()), slices.Sorted(maps.Keys(node))}
+				return nil, &dead{depth: i, why: fmt.Sprintf("has no %s%s", step, p[:i].under()), near: slices.Sorted(maps.Keys(node))}
 			}
 			value = next
 		case []any:
 			index, ok := step.in(node)
 			if !ok {
-				return nil, &dead{i, fmt.Sprintf("has a list of %d, and no %s%s", len(node), step, p[:i].under()), nil}
+				return nil, &dead{depth: i, why: fmt.Sprintf("has a list of %d, and no %s%s", len(node), step, p[:i].under())}
 			}
 			value = node[index]
 		default:
-			return nil, &dead{i, fmt.Sprintf("has a single value at %q, and no %s under it", p[:i], step), nil}
+			return nil, &dead{depth: i, why: fmt.Sprintf("has a single value at %q, and no %s under it", p[:i], step)}
 		}
 	}
 	return value, nil

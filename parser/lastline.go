@@ -2,14 +2,10 @@ package parser
 
 import "unicode/utf8"
 
-// lastNumberMatcher finds the last number of each line. Every line that is not
+// lastNumber finds the last number of each line. Every line that is not
 // blank has an occurrence, so that the last one is that of the last line, with
 // a number or without.
-type lastNumberMatcher struct{}
-
-func (lastNumberMatcher) needles() [][]byte { return nil }
-
-func (lastNumberMatcher) match(l line, found []occurrence) []occurrence {
+func lastNumber(l line, found []occurrence) []occurrence {
 	if l.blank() {
 		return found
 	}

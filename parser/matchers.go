@@ -1,60 +1,72 @@
 package parser
 
+// matcher appends the line's occurrences of one or more metrics to found, those of each metric
+// in the order of the line. It is for one stream, and may keep state between lines.
+type matcher func(l line, found []occurrence) []occurrence
+
 // matchers are what one scanner looks for: the metrics of its collector, those
 // that can be found together by one matcher.
 type matchers struct {
-	all    []matcher
-	names  *nameMatcher        // nil for none
-	shared map[string]matcher  // of several metrics, by what they have in common
-	why    map[int]explainer   // by metric, where there is one
-	steps  []*stepFinder       // each step once
-	step   map[int]*stepFinder // by metric, where a step is to be looked for
+	all    []ownedMatcher
+	shared map[string]any         // by what several metrics have in common: whose method is their matcher
+	why    map[int]explainer      // by metric, where there is one
+	steps  map[string]*stepFinder // by the rule of the step
+	step   map[int]*stepFinder    // by metric, where a step is to be looked for
 }
 
+type ownedMatcher struct {
+	match  matcher
+	metric int  // whose it is, or ofSeveral: then an occurrence says itself whose it is
+	closes bool // what it finds has an end of its own, and is whole wherever the line ends
+}
+
+const ofSeveral = -1
+
 func newMatchers(patterns []*Pattern, metrics []int) *matchers {
-	m := &matchers{shared: map[string]matcher{}, why: map[int]explainer{}, step: map[int]*stepFinder{}}
-	finders := map[string]*stepFinder{}
+	m := &matchers{shared: map[string]any{}, why: map[int]explainer{}, steps: map[string]*stepFinder{}, step: map[int]*stepFinder{}}
 	for _, metric := range metrics {
 		p := patterns[metric]
-		if p.join == nil {
-			continue
+		if p.join != nil {
+			p.join(m, metric)
 		}
-		p.join(m, metric)
 		if p.step == nil {
 			continue
 		}
-		if finders[p.rule.Step] == nil {
-			finders[p.rule.Step] = p.step.finder()
-			m.steps = append(m.steps, finders[p.rule.Step])
+		if m.steps[p.rule.Step] == nil {
+			m.steps[p.rule.Step] = &stepFinder{match: p.step}
 		}
-		m.step[metric] = finders[p.rule.Step]
+		m.step[metric] = m.steps[p.rule.Step]
 	}
 	return m
 }
 
-// sharedMatcher gives the matcher of all metrics that have this in common.
-func sharedMatcher[M matcher](m *matchers, common string, fresh M) M {
+// sharedMatcher gives what finds all metrics that have this in common.
+func sharedMatcher[M interface {
+	match(line, []occurrence) []occurrence
+}](m *matchers, common string, fresh M, closes bool) M {
 	if have, ok := m.shared[common]; ok {
 		return have.(M)
 	}
 	m.shared[common] = fresh
-	m.all = append(m.all, fresh)
+	m.all = append(m.all, ownedMatcher{fresh.match, ofSeveral, closes})
 	return fresh
 }
 
 // alone adds a metric that has a matcher of its own.
 func (m *matchers) alone(metric int, own matcher) {
-	m.all = append(m.all, &loneMatcher{own, metric})
+	m.all = append(m.all, ownedMatcher{match: own, metric: metric})
 }
-
-// inTable reports whether the next line may be a row of a table, whatever it holds.
-func (m *matchers) inTable() bool { return m.names != nil && m.names.rows }
 
 // match appends the line's occurrences, each with its step, to found.
 func (m *matchers) match(l line, found []occurrence) []occurrence {
-	for _, matcher := range m.all {
-		if !l.torn || closes(matcher) {
-			found = matcher.match(l, found)
+	for _, of := range m.all {
+		if l.torn && !of.closes {
+			continue
+		}
+		mine := len(found)
+		found = of.match(l, found)
+		for i := mine; i < len(found) && of.metric != ofSeveral; i++ {
+			found[i].metric = of.metric
 		}
 	}
 	for _, steps := range m.steps {
@@ -71,52 +83,6 @@ func (m *matchers) match(l line, found []occurrence) []occurrence {
 	}
 	for _, steps := range m.steps {
 		steps.endLine()
-	}
-	return found
-}
-
-// closes reports whether what m finds has an end of its own, so that it is whole wherever
-// the line ends.
-func closes(m matcher) bool {
-	switch m.(type) {
-	case *jsonMatcher, *tuneMetricMatcher, *metricValueMatcher:
-		return true
-	}
-	return false
-}
-
-// needles lists what a line must have to be worth a look, see matcher. Where they
-// are many, looking at every line takes less time than looking for each of them.
-func (m *matchers) needles() [][]byte {
-	const many = 8
-	var needles [][]byte
-	for _, matcher := range m.all {
-		own := matcher.needles()
-		if own == nil {
-			return nil
-		}
-		needles = append(needles, own...)
-	}
-	for _, steps := range m.steps {
-		needles = append(needles, steps.rule.needle)
-	}
-	if len(needles) > many {
-		return nil
-	}
-	return needles
-}
-
-// loneMatcher is the matcher of one metric.
-type loneMatcher struct {
-	matcher
-	metric int
-}
-
-func (m *loneMatcher) match(l line, found []occurrence) []occurrence {
-	mine := len(found)
-	found = m.matcher.match(l, found)
-	for i := range found[mine:] {
-		found[mine+i].metric = m.metric
 	}
 	return found
 }

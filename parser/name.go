@@ -2,6 +2,8 @@ package parser
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -9,11 +11,11 @@ import (
 // nameMatcher finds metrics by their names: the name as a whole word, a separator
 // and a number, or the name at the head of a column.
 type nameMatcher struct {
-	names []*soughtName
-	index nameIndex
-	heads headers // of the line that is being looked at
-	lines int     // looked at
-	rows  bool    // the next line may be a row of a table
+	names  []*soughtName
+	byWord map[string][]*column // by the word that the name begins with, empty where no word does
+	first  [256]bool            // the bytes that names begin with
+	lines  int                  // looked at
+	rows   bool                 // the next line may be a row of a table
 }
 
 // soughtName is the name of a metric, or of several that differ otherwise.
@@ -30,45 +32,44 @@ type target struct {
 	step   string // the name of a column that may hold its steps
 }
 
-func newNameMatcher() *nameMatcher { return &nameMatcher{index: newNameIndex()} }
-
+// add adds a name, which may mean a column, or as "macro avg f1-score" the column f1-score of
+// the row "macro avg".
 func (m *nameMatcher) add(t target, name string) {
-	for _, n := range m.names {
-		if string(n.text) == name {
-			n.targets = append(n.targets, t)
-			return
-		}
+	if i := slices.IndexFunc(m.names, func(n *soughtName) bool { return string(n.text) == name }); i >= 0 {
+		m.names[i].targets = append(m.names[i].targets, t)
+		return
 	}
 	n := &soughtName{text: []byte(name), targets: []target{t}}
-	n.columns = columnsOf(n)
-	for _, c := range n.columns {
-		m.index.add(c)
+	for i := -1; i < len(name); i++ {
+		if i >= 0 && name[i] != ' ' {
+			continue
+		}
+		c := &column{sought: n, name: n.text[i+1:], label: name[:max(i, 0)]}
+		word := string(c.name[:wordSize(c.name)])
+		m.byWord[word] = append(m.byWord[word], c)
+		m.first[c.name[0]] = true
+		n.columns = append(n.columns, c)
 	}
 	m.names = append(m.names, n)
 }
 
-// needles lists the last words of the names: the head of a column may have no more
-// of a name that begins with a row's label.
-func (m *nameMatcher) needles() [][]byte {
-	var needles [][]byte
-	for _, n := range m.names {
-		needles = append(needles, n.text[bytes.LastIndexByte(n.text, ' ')+1:])
-	}
-	return needles
-}
-
 func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
+	if !m.worthwhile(l.text) {
+		return found
+	}
 	m.lines++
-	m.heads = headers{text: l.text}
 	for _, n := range m.names {
 		n.from, n.found = 0, false
 	}
-	found = m.pairs(l, found)
+	found, named := m.pairs(l, found)
+	var heads []*header
+	if named {
+		heads = headersOf(l.text)
+	}
 	m.rows = false
 	for _, n := range m.names {
 		for _, c := range n.columns {
-			row := c.advance(m)
-			if row != nil && !n.found {
+			if row := c.advance(l.text, m.lines, heads); row != nil && !n.found {
 				found = c.read(row, l, found)
 			}
 			m.rows = m.rows || c.table != nil || c.next != nil
@@ -77,10 +78,20 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 	return found
 }
 
-// pairs finds the names before numbers.
-func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
+// worthwhile reports whether a line may hold something: a row of a table, or a name. The head of
+// a column may have no more than the last word of a name that begins with a row's label. Where
+// the names are many, looking at every line takes less time than looking for each of them.
+func (m *nameMatcher) worthwhile(text []byte) bool {
+	const many = 8
+	return m.rows || len(m.names) > many || slices.ContainsFunc(m.names, func(n *soughtName) bool {
+		return bytes.Contains(text, n.text[bytes.LastIndexByte(n.text, ' ')+1:])
+	})
+}
+
+// pairs finds the names before numbers, and says whether some stand before none.
+func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named bool) {
 	qualifiers := qualifiers{text: l.text}
-	for at, c := range m.index.places(l.text) {
+	for at, c := range m.places(l.text) {
 		n := c.sought
 		if at < n.from {
 			continue
@@ -91,7 +102,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
 		}
 		start, number := numberAfter(l, end)
 		if number.kind == notNumeric {
-			c.named = true
+			c.named, named = true, true
 			if number.size = missingAfter(l.text, end); number.size == 0 || c.label != "" {
 				continue
 			}
@@ -114,7 +125,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) []occurrence {
 			found = append(found, o)
 		}
 	}
-	return found
+	return found, named
 }
 
 // numberAfter reads the number behind a name that ends at a place.
@@ -227,16 +238,19 @@ func skipSeparator(text []byte, i int) (int, bool) {
 // skipWrapper goes past what libraries print around a scalar: quotes, and the
 // constructors in tensor(0.31, device='cuda:0') or np.float64(0.31).
 func skipWrapper(text []byte, i int) int {
+	const longest = len("jax.numpy.DeviceArray")
 	i = skipQuote(text, i)
-	end := i
-	for end < len(text) && end-i < len("jax.numpy.DeviceArray") && isWrapperByte(text[end]) {
-		end++
-	}
-	if end == len(text) || text[end] != '(' || !isWrapper(text[i:end]) {
+	name, _, found := bytes.Cut(text[i:min(i+longest+1, len(text))], []byte{'('})
+	other := func(r rune) bool { return r >= utf8.RuneSelf || r != '.' && !isDigit(byte(r)) && !isLetter(byte(r)) }
+	if !found || !wrappers[string(name[bytes.LastIndexByte(name, '.')+1:])] || bytes.ContainsFunc(name, other) {
 		return i
 	}
-	return skipQuote(text, skipBlanks(text, end+1))
+	return skipQuote(text, skipBlanks(text, i+len(name)+1))
 }
+
+// wrappers are what PyTorch, NumPy, JAX, TensorFlow and Python's decimal print around one number.
+var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "Array": true, "DeviceArray": true, "Decimal": true,
+	"float16": true, "float32": true, "float64": true, "longdouble": true, "int32": true, "int64": true}
 
 func skipQuote(text []byte, i int) int {
 	quote := i
@@ -249,18 +263,68 @@ func skipQuote(text []byte, i int) int {
 	return i
 }
 
-func isWrapperByte(c byte) bool {
-	return c == '.' || isDigit(c) || isLetter(c)
+// missingAfter measures the word that stands where the value should be of a name that ends
+// at end, and says that there is none: 0 if no such word does. It must stand behind a
+// separator, since "loss none" may be prose. JSON has null for what was not measured, also
+// in the lines of a log in which others are: see jsonOccurrence.
+func missingAfter(text []byte, end int) int {
+	start, ok := skipSeparator(text, end)
+	if !ok || len(bytes.TrimSpace(text[end:start])) == 0 {
+		return 0
+	}
+	const longest = len("<na>")
+	rest := text[start:]
+	size := 0
+	for size < len(rest) && size <= longest && !isBlank(rest[size]) && bytes.IndexByte([]byte(",;|)]}"), rest[size]) < 0 {
+		size++
+	}
+	word := string(rest[:size])
+	if size < 2 || !isMissing(word) || word == "null" && text[end] == '"' {
+		return 0
+	}
+	return size
 }
 
-// isWrapper knows the constructors that PyTorch, NumPy, JAX, TensorFlow and
-// Python's decimal print around one number.
-func isWrapper(name []byte) bool {
-	name = name[bytes.LastIndexByte(name, '.')+1:]
-	switch string(name) {
-	case "tensor", "Tensor", "array", "Array", "DeviceArray", "Decimal",
-		"float16", "float32", "float64", "longdouble", "int32", "int64":
-		return true
+// places gives the places where a name stands as a whole word, in the order of
+// the text: what findName gives for each name, in one walk over the words.
+func (m *nameMatcher) places(text []byte) iter.Seq2[int, *column] {
+	return func(yield func(int, *column) bool) {
+		for at := 0; at < len(text); {
+			size := wordSize(text[at:])
+			if m.first[text[at]] {
+				for _, c := range m.with(text[at:], size) {
+					if bytes.HasPrefix(text[at:], c.name) && wordEnds(text, at+len(c.name)) && !yield(at, c) {
+						return
+					}
+				}
+			}
+			at += max(size, 1)
+		}
 	}
-	return false
+}
+
+// with lists the names that may begin with the word of this size that starts text. The dash
+// of an arrow does not belong to the word.
+func (m *nameMatcher) with(text []byte, size int) []*column {
+	names := m.byWord[string(text[:size])]
+	if size > 1 && text[size-1] == '-' && bytes.HasPrefix(text[size:], []byte(">")) {
+		return slices.Concat(names, m.byWord[string(text[:size-1])])
+	}
+	return names
+}
+
+// wordSize measures the word that starts text.
+func wordSize(text []byte) int {
+	for i := 0; i < len(text); {
+		if c := text[i]; isDigit(c) || isLetter(c) || c == '_' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !isNameRune(r) {
+			return i
+		}
+		i += size
+	}
+	return len(text)
 }

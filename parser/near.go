@@ -26,9 +26,9 @@ const (
 	unrelated
 )
 
-// pairPattern finds names of up to four words that stand before numbers.
+// pairPattern finds names of up to four words that stand before numbers, or before such as tensor(0.3).
 var pairPattern = regexp.MustCompile(
-	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
+	`([\pL_][\pL\pN_./@$#%-]*(?: [\pL_(][\pL\pN_./@$#%()-]*){0,3})["'\x60\]\\]{0,3}\s*(?:->|=>|:=|[:=|│]|\s)\s*["']?(?:[\w.]*(?:[tT]ensor|[aA]rray|Decimal|float\d\d|int\d\d)\()?(?:[-+.]{0,2}\d|[-+]?(?i:nan|inf)\b)`)
 
 // explainer can say why nothing was found of a metric.
 type explainer interface {
@@ -36,7 +36,7 @@ type explainer interface {
 }
 
 // nearMiss adds to e what stands in the stream where the rule looks almost.
-func (s *metricStream) nearMiss(p *Pattern, e *NoValueError) bool {
+func (s *searched) nearMiss(p *Pattern, e *NoValueError) bool {
 	if s.why != nil {
 		detail, hint := s.why.explain()
 		if detail != "" {
@@ -45,13 +45,14 @@ func (s *metricStream) nearMiss(p *Pattern, e *NoValueError) bool {
 		e.Hint = hint
 		return detail != ""
 	}
+	sample := s.scanner.sample
 	switch r := p.rule; {
-	case s.sample == nil || r.Dialect != "":
+	case sample == nil || r.Dialect != "":
 		return false
 	case r.Regex != "":
-		return s.sample.nearRegex(p, e)
+		return sample.nearRegex(p, e)
 	case r.Metric != "":
-		return s.sample.followed(r.Metric, e) || s.sample.nearName(r.Metric, e)
+		return sample.followed(r.Metric, e) || sample.nearName(r.Metric, e)
 	}
 	return false
 }
@@ -100,17 +101,23 @@ func (s *sample) nearName(name string, e *NoValueError) bool {
 	return true
 }
 
-// neighbours lists the names before numbers, the nearest first.
+// neighbours lists the names before numbers, the nearest first: of the words that stand before
+// one, those at the end that are nearest to name, as of "epoch done loss" the "loss".
 func (s *sample) neighbours(name string) []neighbour {
 	const enough = 1000
 	var near []neighbour
 	seen := map[string]bool{}
 	for l := range s.all() {
 		for _, pair := range pairPattern.FindAllSubmatch(l.text, -1) {
-			n := nearestEnd(name, printable(pair[1]))
+			words := printable(pair[1])
+			n := neighbour{name: words, line: l.number, distance: distance(name, words)}
+			for _, end := range suffixes(words) {
+				if d := distance(name, end); d < n.distance {
+					n.name, n.distance = end, d
+				}
+			}
 			if !seen[n.name] {
 				seen[n.name] = true
-				n.line = l.number
 				near = append(near, n)
 			}
 		}
@@ -120,18 +127,6 @@ func (s *sample) neighbours(name string) []neighbour {
 	}
 	slices.SortStableFunc(near, func(a, b neighbour) int { return a.distance - b.distance })
 	return near
-}
-
-// nearestEnd picks, of the words that stand before a number, those at the end
-// that are nearest to name: of "epoch done loss" the "loss".
-func nearestEnd(name, words string) neighbour {
-	best := neighbour{name: words, distance: distance(name, words)}
-	for _, end := range suffixes(words) {
-		if d := distance(name, end); d < best.distance {
-			best = neighbour{name: end, distance: d}
-		}
-	}
-	return best
 }
 
 func distance(wanted, name string) int {

@@ -32,10 +32,19 @@ const (
 	incomplete = "incomplete"
 )
 
-// reasons why what stands in a value's place is none.
-var reasons = map[kind]string{
-	notNumeric: noMatch, absent: noMatch, nonFinite: "not finite", unreadable: "not a number", missing: "not a number",
-	failed: "failed", rivals: ambiguous, severalColumns: ambiguous,
+// verdict says of what stands in a value's place why it is none.
+type verdict struct{ reason, detail, hint string }
+
+// The details have the metric, what stands there, where, and how a trial failed.
+var verdicts = map[kind]verdict{
+	notNumeric:     {reason: noMatch},
+	absent:         {noMatch, "no %[1]s: %[3]s is %[2]q", ""},
+	nonFinite:      {"not finite", "%[1]s is %[2]s on %[3]s", ""},
+	unreadable:     {"not a number", "%[1]s: %[2]q on %[3]s is not a number", ""},
+	missing:        {"not a number", "%[1]s: %[2]q on %[3]s is not a number", ""},
+	failed:         {"failed", "the program reports that it %[4]s (%[2]q on %[3]s)", ""},
+	rivals:         {ambiguous, "%[1]s on %[3]s has several objectives: %[2]s", `write metric = "NAME" for the one that is meant`},
+	severalColumns: {ambiguous, "%[1]s on %[3]s stands before several numbers: %[2]s", ""},
 }
 
 // Error gives Detail, without the hint.
@@ -70,30 +79,24 @@ func (p *Pattern) streamName() string {
 
 // noValue explains why the picked occurrence is no value.
 func (m *metric) noValue(picked record) *NoValueError {
-	e := &NoValueError{Reason: reasons[picked.kind], Line: picked.line, Text: clip(picked.text)}
-	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, m.pattern.rule.Source))
-	switch picked.kind {
-	case nonFinite:
-		e.Detail = fmt.Sprintf("%s is %s on %s", m.pattern.what(), e.Text, where)
-		if math.IsInf(picked.value, 0) && !isNonFinite(picked.text) {
-			e.Detail = fmt.Sprintf("%s is %s on %s, beyond the range of a float64", m.pattern.what(), e.Text, where)
-		}
-	case unreadable:
-		e.Detail, e.Hint = m.unreadable(picked, e.Text, where)
-	case missing:
-		e.Detail = fmt.Sprintf("%s: %q on %s is not a number", m.pattern.what(), e.Text, where)
-	case failed:
-		e.Detail = fmt.Sprintf("the program reports that it %s (%q on %s)", picked.status, e.Text, where)
-	case rivals:
-		e.Detail = fmt.Sprintf("%s on %s has several objectives: %s", m.pattern.what(), where, e.Text)
-		e.Hint = `write metric = "NAME" for the one that is meant`
-	case severalColumns:
-		e.Detail = fmt.Sprintf("%s on %s stands before several numbers: %s", m.pattern.what(), where, e.Text)
-		e.Hint = fmt.Sprintf("write metric = \"%s COLUMN\" with the name at the column's head, or find the number by regex", m.pattern.rule.Metric)
-	case absent:
-		e.Detail = fmt.Sprintf("no %s: %s is %q", m.pattern.what(), where, e.Text)
-	default:
+	p, why := m.pattern, verdicts[picked.kind]
+	e := &NoValueError{Reason: why.reason, Line: picked.line, Text: clip(picked.text)}
+	if why.detail == "" {
 		m.noMatch(e)
+		return e
+	}
+	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, p.rule.Source))
+	e.Detail, e.Hint = fmt.Sprintf(why.detail, p.what(), e.Text, where, picked.status), why.hint
+	switch {
+	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(picked.text):
+		e.Detail += ", beyond the range of a float64"
+	case picked.part != "":
+		e.Detail = fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s", p.rule.Regex, picked.part, e.Text, where)
+		e.Hint = `let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
+	case picked.kind == severalColumns:
+		e.Hint = fmt.Sprintf("write metric = \"%s COLUMN\" with the name at the column's head, or find the number by regex", p.rule.Metric)
+	case picked.kind == unreadable:
+		e.Hint = p.mend(e.Text)
 	}
 	return e
 }
@@ -104,12 +107,12 @@ func (m *metric) noValue(picked record) *NoValueError {
 func (m *metric) incomplete(picked record) *NoValueError {
 	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: clip(picked.text)}
 	for _, s := range m.streams {
-		if !s.read || s.gaps == 0 {
+		if !s.read || s.scanner.gaps == 0 {
 			continue
 		}
 		own := !picked.empty() && picked.source == s.source
 		switch pick := m.pattern.rule.Pick; {
-		case own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
+		case own && pick == pickLast && picked.gaps == s.scanner.gaps, own && pick == pickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
 			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)
@@ -121,27 +124,22 @@ func (m *metric) incomplete(picked record) *NoValueError {
 	return nil
 }
 
-// unreadable says what is wrong with a token that begins like a number.
-func (m *metric) unreadable(picked record, token, where string) (detail, hint string) {
-	if picked.part != "" {
-		return fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s",
-				m.pattern.rule.Regex, picked.part, token, where),
-			`let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
-	}
-	detail = fmt.Sprintf("%s: %q on %s is not a number", m.pattern.what(), token, where)
-	switch {
+// mend says how to come to a number where a token begins like one and is none.
+func (p *Pattern) mend(token string) string {
+	r := p.rule
+	switch named := r.Metric != "" && r.Dialect == ""; {
 	case strings.Contains(token, ",") && strings.Trim(token, "0123456789+-.,") == "":
-		hint = "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
-	case m.pattern.rule.Regex != "":
-		hint = `let the group capture the number and nothing else, as ([-+.\deE]+) does`
-	case m.pattern.rule.Metric != "" && m.pattern.rule.Dialect == "" && withUnit.MatchString(token):
-		hint = unitHint(m.pattern.rule.Metric, withUnit.FindStringSubmatch(token)[1])
-	case m.pattern.rule.Metric != "" && m.pattern.rule.Dialect == "":
-		hint = `if a part of it is the value, find it by regex, with a group around that part`
-	case m.pattern.rule.JSON != "" && strings.HasPrefix(token, "a list"):
-		hint = fmt.Sprintf("for its last entry write json = %q", m.pattern.rule.JSON+"[-1]")
+		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
+	case r.Regex != "":
+		return `let the group capture the number and nothing else, as ([-+.\deE]+) does`
+	case named && withUnit.MatchString(token):
+		return unitHint(r.Metric, withUnit.FindStringSubmatch(token)[1])
+	case named:
+		return `if a part of it is the value, find it by regex, with a group around that part`
+	case r.JSON != "" && strings.HasPrefix(token, "a list"):
+		return fmt.Sprintf("for its last entry write json = %q", r.JSON+"[-1]")
 	}
-	return detail, hint
+	return ""
 }
 
 // withUnit finds the unit of a number, or several numbers with units as in 1m2.5s.
@@ -159,14 +157,12 @@ func unitHint(name, unit string) string {
 
 // noMatch explains why there is no occurrence at all.
 func (m *metric) noMatch(e *NoValueError) {
-	p := m.pattern
-	switch n := m.lines(); n {
-	case 0:
-		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
-	case 1:
+	p, lines := m.pattern, m.lines()
+	e.Detail = fmt.Sprintf("no %s in %d lines of %s", p.what(), lines, p.streamName())
+	if lines == 1 {
 		e.Detail = fmt.Sprintf("no %s in 1 line of %s", p.what(), p.streamName())
-	default:
-		e.Detail = fmt.Sprintf("no %s in %d lines of %s", p.what(), n, p.streamName())
+	} else if lines == 0 {
+		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
 	}
 	for _, s := range m.streams {
 		if s.read {
@@ -210,10 +206,9 @@ func (m *metric) ambiguousNames(rivals []qualifier) *NoValueError {
 }
 
 func (m *metric) ambiguousStreams(before *fold, after *fold, source Source) *NoValueError {
-	e := &NoValueError{Reason: ambiguous, Line: after.last.line}
-	e.Detail = fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
-		m.pattern.what(), before.last.source, before.last.line, clip(before.last.text),
-		source, after.last.line, clip(after.last.text), m.pattern.rule.Pick)
-	e.Hint = fmt.Sprintf("write source = %q or source = %q", before.last.source, source)
-	return e
+	a, b := before.last, after.last
+	return &NoValueError{Reason: ambiguous, Line: b.line,
+		Detail: fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
+			m.pattern.what(), a.source, a.line, clip(a.text), source, b.line, clip(b.text), m.pattern.rule.Pick),
+		Hint: fmt.Sprintf("write source = %q or source = %q", a.source, source)}
 }

@@ -143,10 +143,7 @@ func parseNumber(token []byte) (float64, kind) {
 		}
 		return value, finite
 	case len(token) <= len("-infinity") && isNonFinite(token):
-		value, err := strconv.ParseFloat(string(bytes.TrimLeft(token, "+-")), 64)
-		if err != nil {
-			return 0, unreadable
-		}
+		value, _ := strconv.ParseFloat(string(bytes.TrimLeft(token, "+-")), 64) // which knows all those names
 		if token[0] == '-' {
 			value = -value
 		}
@@ -191,26 +188,17 @@ func parseDecorated(token []byte) (float64, kind) {
 // isDecimal checks the grammar [+-] digits [. digits] [e [+-] digits], with
 // digits on at least one side of the point.
 func isDecimal(token []byte) bool {
-	i := skipSign(token, 0)
-	whole := skipDigits(token, i)
-	digits := whole - i
-	i = whole
-	if i < len(token) && token[i] == '.' {
-		fraction := skipDigits(token, i+1)
-		digits += fraction - i - 1
-		i = fraction
-	}
-	if digits == 0 {
-		return false
-	}
-	if i < len(token) && (token[i] == 'e' || token[i] == 'E') {
-		start := skipSign(token, i+1)
-		i = skipDigits(token, start)
-		if i == start {
+	token = token[skipSign(token, 0):]
+	if e := bytes.IndexAny(token, "eE"); e >= 0 {
+		exponent := token[skipSign(token, e+1):]
+		if len(exponent) == 0 || skipDigits(exponent, 0) < len(exponent) {
 			return false
 		}
+		token = token[:e]
 	}
-	return i == len(token)
+	whole, fraction, _ := bytes.Cut(token, []byte{'.'})
+	digits := skipDigits(whole, 0) + skipDigits(fraction, 0)
+	return digits > 0 && digits == len(whole)+len(fraction)
 }
 
 func skipSign(token []byte, i int) int {
@@ -246,4 +234,78 @@ func skipBlanks(text []byte, i int) int {
 		i++
 	}
 	return i
+}
+
+// minusSize measures the minus sign of typesetting that begins text, 0 for none. Java, ICU
+// and R print it in some locales; directly before a digit it means what "-" does.
+func minusSize(text []byte) int {
+	if len(text) == 0 || text[0] < utf8.RuneSelf {
+		return 0
+	}
+	if r, size := utf8.DecodeRune(text); isMinus(r) {
+		return size
+	}
+	return 0
+}
+
+// isMinus knows the minus, two hyphens, the dash, and the small and the wide one.
+func isMinus(r rune) bool {
+	switch r {
+	case '\u2212', '\u2010', '\u2011', '\u2013', '\ufe63', '\uff0d':
+		return true
+	}
+	return false
+}
+
+// plainMinus writes the minus signs of a token as "-".
+func plainMinus(token []byte) []byte {
+	if bytes.IndexFunc(token, isMinus) < 0 {
+		return token
+	}
+	return bytes.Map(func(r rune) rune {
+		if isMinus(r) {
+			return '-'
+		}
+		return r
+	}, token)
+}
+
+// skipDeviation goes past the deviation of a number that ends at i: "± 0.01", "+/- 0.01",
+// perhaps in parentheses. Without one it stays there.
+func skipDeviation(text []byte, i int) int {
+	at := skipBlanks(text, i)
+	if at < len(text) && text[at] == '(' {
+		at = skipBlanks(text, at+1)
+	}
+	for _, sign := range []string{"±", "+/-", "+-"} {
+		if !bytes.HasPrefix(text[at:], []byte(sign)) {
+			continue
+		}
+		at = skipBlanks(text, at+len(sign))
+		if n := scanNumber(text[at:], numberMode{}); n.kind != notNumeric {
+			return at + n.size
+		}
+	}
+	return i
+}
+
+// goesOn reports whether what stands at i, which ends most tokens, is within this one: a
+// power or a product, bytes of zero as in UTF-16, and backspaces of which the terminal
+// shows digits that are put over those before.
+func goesOn(text []byte, i int) bool {
+	c := text[i]
+	if c != '*' && c != 0 && c != '\b' {
+		return false
+	}
+	next := i
+	for next < len(text) && text[next] == c {
+		next++
+	}
+	if c == '\b' && next-i > i {
+		return false // all that was printed is put away: a progress bar begins anew
+	}
+	if c == 0 {
+		return next < len(text) && !isBlank(text[next])
+	}
+	return startsNumber(text[next:])
 }

@@ -28,7 +28,7 @@ type qualifiers struct {
 func (q *qualifiers) before(at int) qualifier {
 	for ; q.seen < at; q.seen++ {
 		size := separates(q.text[q.seen:])
-		if size == 0 {
+		if size == 0 || q.seen < q.segment { // in " - - " the second begins in the first
 			continue
 		}
 		word := qualifierNamed(bytes.TrimSpace(q.text[q.segment:q.seen]))

@@ -65,3 +65,39 @@ func printable(text []byte) string {
 		return r
 	}, strings.ToValidUTF8(string(text), "\uFFFD"))
 }
+
+// line is one line as a matcher sees it: without its end, without ANSI
+// sequences.
+type line struct {
+	text   []byte // valid until the matcher returns
+	number int    // counted by LF from 1
+	cut    bool   // the line was longer than maxLine; text is its beginning
+	torn   bool   // the line may go on: its writer was ended before its end
+}
+
+// blank reports whether nothing is printed on the line.
+func (l line) blank() bool { return skipBlanks(l.text, 0) == len(l.text) }
+
+// occurrence is one place where a rule found its metric, readable or not.
+type occurrence struct {
+	metric    int // whose it is: the index of a pattern in its collector
+	kind      kind
+	value     float64
+	line      int
+	at, end   int // the value's bytes in the line's text
+	step      float64
+	hasStep   bool
+	qualifier qualifier
+	gaps      int    // in the stream before it
+	status    string // what a failed occurrence says of its trial: that it crashed
+	part      string // the part of the number that a regular expression captured
+	printed   string // the value's text when it is not in the line as it stands
+}
+
+// token gives the value's text.
+func (o *occurrence) token(text []byte) []byte {
+	if o.printed != "" {
+		return []byte(o.printed)
+	}
+	return text[o.at:o.end]
+}

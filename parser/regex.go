@@ -23,30 +23,20 @@ func newRegexMatcher(field, expr string) (*regexMatcher, error) {
 	if err != nil {
 		return nil, regexSyntaxError(field, expr, err)
 	}
-	m := &regexMatcher{re: re, value: re.SubexpIndex("value"), step: max(re.SubexpIndex("step"), 0)}
+	m := &regexMatcher{re: re, value: re.SubexpIndex("value"), step: max(re.SubexpIndex("step"), 0), literal: requiredLiteral(expr)}
 	groups := re.NumSubexp()
-	switch {
-	case m.value > 0:
-	case groups == 0:
-		return nil, &RuleError{Field: field, Value: expr,
-			Problem: "has no group, so that it does not say which part of the match is the number",
-			Hint:    `put the number in parentheses, as in loss is ([-+.\deE]+)`}
-	case m.step > 0 && groups == 2:
-		m.value = 3 - m.step
-	case m.step > 0 || groups > 1:
-		return nil, &RuleError{Field: field, Value: expr,
-			Problem: "has several groups, and does not say which one is the number",
-			Hint:    "write (?P<value>...) for the number's group, or (?:...) for those that only group"}
-	default:
-		m.value = 1
+	named := m.value > 0
+	if m.value = max(m.value, 1); !named && m.step == 1 {
+		m.value = 2
 	}
-	m.literal = requiredLiteral(expr)
-	if bytes.ContainsAny(m.literal, "\r\n") {
-		return nil, &RuleError{Field: field, Value: expr,
-			Problem: "asks for a line break, but a rule sees one line at a time",
-			Hint:    "match within one line"}
-	}
-	return m, nil
+	err = first(
+		fault{groups == 0, RuleError{field, expr, 0, "has no group, so that it does not say which part of the match is the number",
+			`put the number in parentheses, as in loss is ([-+.\deE]+)`}},
+		fault{!named && (m.step > 0 || groups > 1) && !(m.step > 0 && groups == 2), RuleError{field, expr, 0,
+			"has several groups, and does not say which one is the number", "write (?P<value>...) for the number's group, or (?:...) for those that only group"}},
+		fault{bytes.ContainsAny(m.literal, "\r\n"), RuleError{field, expr, 0, "asks for a line break, but a rule sees one line at a time", "match within one line"}},
+	)
+	return m, err
 }
 
 func regexSyntaxError(field, expr string, err error) error {
@@ -60,13 +50,6 @@ func regexSyntaxError(field, expr string, err error) error {
 		}
 	}
 	return problem
-}
-
-func (m *regexMatcher) needles() [][]byte {
-	if len(m.literal) == 0 {
-		return nil
-	}
-	return [][]byte{m.literal}
 }
 
 func (m *regexMatcher) match(l line, found []occurrence) []occurrence {

@@ -19,21 +19,14 @@ func (c *Collector) Result(metric int) (Result, error) {
 // metric is what a collector knows of one metric.
 type metric struct {
 	pattern *Pattern
-	streams []metricStream
-}
-
-// metricStream is a stream that was searched for a metric.
-type metricStream struct {
-	*stream
-	*metricFolds
-	why explainer // nil for none
+	streams []*searched
 }
 
 func (c *Collector) metric(index int) *metric {
 	m := &metric{pattern: c.patterns[index]}
 	for _, s := range c.streams {
-		if f := s.metrics[index]; f != nil {
-			m.streams = append(m.streams, metricStream{s, f, s.scanner.matchers.why[index]})
+		if found := s.metrics[index]; found != nil {
+			m.streams = append(m.streams, found)
 		}
 	}
 	return m
@@ -44,7 +37,7 @@ func (m *metric) result() (Result, error) {
 	if len(rivals) > 1 {
 		return Result{}, m.ambiguousNames(rivals)
 	}
-	var all fold
+	all := fold{pick: m.pattern.rule.Pick}
 	for _, s := range m.streams {
 		f := s.known(chosen)
 		if f == nil || !s.read {
@@ -55,7 +48,7 @@ func (m *metric) result() (Result, error) {
 		}
 		all.merge(f, s.source)
 	}
-	picked := all.pick(m.pattern.rule.Pick)
+	picked := all.picked()
 	if picked.kind == finite || picked.kind == unreadable || picked.kind == missing || picked.empty() {
 		if e := m.incomplete(picked); e != nil {
 			return Result{}, e

@@ -1,8 +1,10 @@
 package parser
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,11 +84,27 @@ func (e *RuleError) Error() string {
 	return fmt.Sprintf("%s = %q: %s", e.Field, e.Value, e.Problem)
 }
 
+// fault is an error of a rule that has it.
+type fault struct {
+	has bool
+	RuleError
+}
+
+// first gives the first error that a rule has, nil for none.
+func first(faults ...fault) error {
+	for _, f := range faults {
+		if f.has {
+			return &f.RuleError
+		}
+	}
+	return nil
+}
+
 // Pattern is a checked rule. It may be used by many trials at once. The zero Pattern
 // finds nothing.
 type Pattern struct {
 	rule     Rule
-	step     *stepRule
+	step     matcher                       // of the steps, nil for none
 	join     func(m *matchers, metric int) // adds the search for the metric
 	lastLine bool                          // only the last line that is not blank counts
 	ownStep  bool                          // the matcher finds the steps itself
@@ -117,18 +135,10 @@ func Compile(rule Rule) (*Pattern, error) {
 // checkKind finds out whether the rule says exactly one way to find the metric.
 func (p *Pattern) checkKind() error {
 	var given []string
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{
-		{"metric", p.rule.Metric != "" && p.rule.Dialect == ""},
-		{"regex", p.rule.Regex != ""},
-		{"json", p.rule.JSON != ""},
-		{"last_number", p.rule.LastNumber},
-		{"dialect", p.rule.Dialect != ""},
-	} {
-		if field.set {
-			given = append(given, field.name)
+	r := p.rule
+	for i, set := range []bool{r.Metric != "" && r.Dialect == "", r.Regex != "", r.JSON != "", r.LastNumber, r.Dialect != ""} {
+		if set {
+			given = append(given, []string{"metric", "regex", "json", "last_number", "dialect"}[i])
 		}
 	}
 	switch len(given) {
@@ -154,88 +164,62 @@ func (p *Pattern) compileKind() error {
 		if err != nil {
 			return err
 		}
-		p.findAlone(func() matcher { return m })
+		p.findAlone(m.match)
 	case p.rule.LastNumber:
 		p.lastLine = true
-		p.findAlone(func() matcher { return lastNumberMatcher{} })
+		p.findAlone(lastNumber)
 	default:
 		if err := checkName("metric", p.rule.Metric); err != nil {
 			return err
 		}
 		p.join = func(m *matchers, metric int) {
-			m.names = sharedMatcher(m, "names", newNameMatcher())
-			m.names.add(target{metric, p.rule.Step}, p.rule.Metric)
+			sharedMatcher(m, "names", &nameMatcher{byWord: map[string][]*column{}}, false).add(target{metric, p.rule.Step}, p.rule.Metric)
 		}
 	}
 	return nil
 }
 
-// findAlone gives the pattern a matcher of its own, a new one for each scanner.
-func (p *Pattern) findAlone(own func() matcher) {
-	p.join = func(m *matchers, metric int) { m.alone(metric, own()) }
+// findAlone gives the pattern a matcher of its own, which keeps no state.
+func (p *Pattern) findAlone(own matcher) {
+	p.join = func(m *matchers, metric int) { m.alone(metric, own) }
 }
 
 // checkName refuses names that no line can have.
 func checkName(field, name string) error {
-	problem := &RuleError{Field: field, Value: name}
-	switch {
-	case !utf8.ValidString(name):
-		problem.Problem = "is not UTF-8"
-		problem.Hint = "use regex"
-	case strings.TrimSpace(name) != name:
-		problem.Problem = "begins or ends with a blank, which is never part of the name"
-		problem.Hint = fmt.Sprintf("write %q", strings.TrimSpace(name))
-	case strings.ContainsFunc(name, unicode.IsControl):
-		problem.Offset = strings.IndexFunc(name, unicode.IsControl)
-		problem.Problem = "has a control character, but a rule sees one line of plain text at a time"
-		problem.Hint = "write the name as it is printed"
-	default:
-		return nil
-	}
-	return problem
+	control := strings.IndexFunc(name, unicode.IsControl)
+	return first(
+		fault{!utf8.ValidString(name), RuleError{field, name, 0, "is not UTF-8", "use regex"}},
+		fault{strings.TrimSpace(name) != name, RuleError{field, name, 0, "begins or ends with a blank, which is never part of the name",
+			fmt.Sprintf("write %q", strings.TrimSpace(name))}},
+		fault{control >= 0, RuleError{field, name, control, "has a control character, but a rule sees one line of plain text at a time",
+			"write the name as it is printed"}},
+	)
 }
 
 func (p *Pattern) checkSource() error {
-	switch p.rule.Source {
-	case "":
-		p.rule.Source = Stdout
-	case Stdout, Stderr, File:
-	case both:
-		if p.lastLine {
-			return &RuleError{Field: "source", Value: string(both),
-				Problem: "leaves open which stream's last line is meant",
-				Hint:    `write source = "stdout" or source = "stderr"`}
-		}
-	default:
-		return &RuleError{Field: "source", Value: string(p.rule.Source), Problem: "is unknown",
-			Hint: "write stdout, stderr, both or file"}
-	}
-	return nil
+	p.rule.Source = cmp.Or(p.rule.Source, Stdout)
+	source := p.rule.Source
+	return first(
+		fault{source == both && p.lastLine, RuleError{"source", string(both), 0, "leaves open which stream's last line is meant",
+			`write source = "stdout" or source = "stderr"`}},
+		fault{!slices.Contains([]Source{Stdout, Stderr, File, both}, source), RuleError{"source", string(source), 0, "is unknown",
+			"write stdout, stderr, both or file"}},
+	)
 }
 
 func (p *Pattern) checkPick() error {
-	switch p.rule.Pick {
-	case "":
-		p.rule.Pick = pickLast
-	case pickLast:
-	case pickFirst, pickMin, pickMax, pickMean:
-		if p.lastLine {
-			return &RuleError{Field: "pick", Value: p.rule.Pick,
-				Problem: "cannot be, since only the last line is read",
-				Hint:    `leave pick out, or find the metric by metric or regex`}
-		}
-	default:
-		return &RuleError{Field: "pick", Value: p.rule.Pick, Problem: "is unknown",
-			Hint: "write last, first, min, max or mean"}
-	}
-	return nil
+	p.rule.Pick = cmp.Or(p.rule.Pick, pickLast)
+	pick, picks := p.rule.Pick, []string{pickLast, pickFirst, pickMin, pickMax, pickMean}
+	return first(
+		fault{!slices.Contains(picks, pick), RuleError{"pick", pick, 0, "is unknown", "write last, first, min, max or mean"}},
+		fault{pick != pickLast && p.lastLine, RuleError{"pick", pick, 0, "cannot be, since only the last line is read",
+			`leave pick out, or find the metric by metric or regex`}},
+	)
 }
 
-func (p *Pattern) compileStep() error {
-	if p.rule.Step == "" || p.ownStep {
-		return nil
+func (p *Pattern) compileStep() (err error) {
+	if p.rule.Step != "" && !p.ownStep {
+		p.step, err = stepMatcher(p.rule.Step)
 	}
-	var err error
-	p.step, err = newStepRule(p.rule.Step)
 	return err
 }

@@ -15,8 +15,7 @@ const (
 
 // sample keeps the beginning and the end of a stream.
 type sample struct {
-	head  []byte
-	tail  []byte // at least the last sampleTail bytes after head
+	text  []byte // the beginning, and, once something is left out, at least sampleTail bytes of the end
 	size  int64
 	lines int // LFs
 }
@@ -24,15 +23,12 @@ type sample struct {
 func (s *sample) add(p []byte) {
 	s.size += int64(len(p))
 	s.lines += bytes.Count(p, []byte{'\n'})
-	room := min(sampleHead-len(s.head), len(p))
-	s.head = append(s.head, p[:room]...)
-	p = p[room:]
-	if len(s.tail)+len(p) > 2*sampleTail {
-		keep := max(sampleTail-len(p), 0)
-		s.tail = append(s.tail[:0], s.tail[len(s.tail)-min(keep, len(s.tail)):]...)
-		p = p[max(len(p)-sampleTail, 0):]
+	for piece := range slices.Chunk(p, sampleTail) {
+		s.text = append(s.text, piece...)
+		if more := len(s.text) - sampleTail; more > sampleHead+sampleTail {
+			s.text = slices.Delete(s.text, sampleHead, more)
+		}
 	}
-	s.tail = append(s.tail, p...)
 }
 
 // all yields the lines of the sample. Of a stream that is longer than the sample, the
@@ -40,11 +36,11 @@ func (s *sample) add(p []byte) {
 func (s *sample) all() iter.Seq[line] {
 	return func(yield func(line) bool) {
 		if s.size <= sampleHead+sampleTail {
-			linesOf(slices.Concat(s.head, s.tail), 1)(yield)
+			linesOf(s.text, 1)(yield)
 			return
 		}
-		head := s.head[:lastLineEnd(s.head)+1]
-		tail := s.tail[len(s.tail)-sampleTail:]
+		head := s.text[:bytes.LastIndexAny(s.text[:sampleHead], "\r\n")+1]
+		tail := s.text[len(s.text)-sampleTail:]
 		tail = tail[lineEnd(tail):]
 		for l := range linesOf(head, 1) {
 			if !yield(l) {

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/lbotune/lbotune/internal/ansi"
 )
@@ -16,12 +17,18 @@ var errClosed = errors.New("parser: write to a closed scanner")
 // Scanner finds readings in one stream of bytes that arrive in any chunks. It
 // is an io.WriteCloser: Close reads a last line that has no end, CloseTorn does
 // not. A Scanner is for one goroutine; several scanners of one [Collector] may run side by side.
+//
+// Of a line whose end has not arrived it keeps the beginning, and of one whose beginning is
+// lost nothing:
+//
+//	loss=0.3↵  acc=0.9…     ~~~~~      9↵  loss=0.2↵
+//	looked at  pending      gap     torn   looked at
+//	           cut at maxLine
 type Scanner struct {
 	matchers *matchers
-	search   *search // nil when every line must be looked at
 	sink     func(line, occurrence)
-	tap      func([]byte) // sees all bytes first; nil for none
-	gap      func()       // is told of every gap; nil for none
+	sample   *sample // sees all bytes first; nil for none
+	gaps     int     // so far
 
 	pending []byte // the beginning of a line whose end has not arrived
 	cut     bool   // pending is at its limit and bytes were dropped
@@ -36,7 +43,7 @@ type Scanner struct {
 }
 
 func newScanner(m *matchers, sink func(line, occurrence)) *Scanner {
-	return &Scanner{matchers: m, search: newSearch(m.needles()), sink: sink}
+	return &Scanner{matchers: m, sink: sink}
 }
 
 // Write takes the next bytes of the stream. It fails only after Close.
@@ -44,37 +51,28 @@ func (s *Scanner) Write(p []byte) (int, error) {
 	if s.closed {
 		return 0, errClosed
 	}
-	if s.tap != nil {
-		s.tap(p)
+	if s.sample != nil {
+		s.sample.add(p)
 	}
 	size := len(p)
 	for len(p) > 0 {
-		if s.torn {
-			end := lineEnd(p)
+		end := lineEnd(p)
+		whole := end < len(p)
+		switch {
+		case s.torn:
 			s.open = true
-			if end == len(p) {
-				break
-			}
-			s.torn = false
-			s.endLine(p[end])
-			p = p[end+1:]
-			continue
-		}
-		if len(s.pending) > 0 {
-			end := lineEnd(p)
+		case whole && len(s.pending) == 0:
+			s.look(p[:end], false)
+		default:
 			s.hold(p[:end])
-			if end == len(p) {
-				break
-			}
-			s.flush()
-			s.endLine(p[end])
-			p = p[end+1:]
-			continue
 		}
-		end := lastLineEnd(p) + 1
-		s.lines(p[:end])
-		s.hold(p[end:])
-		break
+		if !whole {
+			break
+		}
+		s.torn = false
+		s.flush()
+		s.endLine(p[end])
+		p = p[end+1:]
 	}
 	return size, nil
 }
@@ -89,9 +87,7 @@ func (s *Scanner) Gap() {
 	s.flush()
 	s.endLine('\n')
 	s.torn = true
-	if s.gap != nil {
-		s.gap()
-	}
+	s.gaps++
 }
 
 // Close reads the last line if it has no end. It may be called again.
@@ -107,8 +103,10 @@ func (s *Scanner) close(torn bool) error {
 		return nil
 	}
 	s.closed, s.ended = true, torn
-	if len(s.pending) > 0 {
-		s.final = lastInk(s.pending)
+	if ink := trimBlanks(s.pending); len(ink) > 0 {
+		s.final = ink[len(ink)-1]
+	} else if len(s.pending) > 0 {
+		s.final = ' '
 	}
 	s.flush()
 	return nil
@@ -117,24 +115,17 @@ func (s *Scanner) close(torn bool) error {
 // Unended reports, of a closed scanner, whether the stream ends in the middle of what a
 // metric is read from: of a line, or of a text that says itself where it ends.
 func (s *Scanner) Unended(metric int) bool {
+	ends := ""
 	switch why := s.matchers.why[metric].(type) {
 	case *jsonSearch:
 		if len(why.texts.text) > 0 {
 			return true
 		}
-		return s.final != 0 && s.final != '}' && s.final != ']'
-	case *tuneMetric, *metricValueMatcher:
-		return s.final != 0 && s.final != '}'
+		ends = why.texts.ends
+	case *metricValueMatcher:
+		ends = "}"
 	}
-	return s.final != 0
-}
-
-// lastInk gives the last byte of a line that is not blank, or a blank.
-func lastInk(text []byte) byte {
-	if text = trimBlanks(text); len(text) > 0 {
-		return text[len(text)-1]
-	}
-	return ' '
+	return s.final != 0 && strings.IndexByte(ends, s.final) < 0
 }
 
 // lineCount counts the lines so far, by LF; a last line without one counts.
@@ -172,48 +163,17 @@ func (s *Scanner) endLine(end byte) {
 	}
 }
 
-// lines goes through whole lines, and looks at those that may hold a reading.
-func (s *Scanner) lines(block []byte) {
-	s.search.reset(block)
-	for pos := 0; pos < len(block); {
-		hit := pos
-		if !s.matchers.inTable() {
-			hit = s.search.next(pos)
-		}
-		if hit < 0 {
-			s.skip(block[pos:])
-			return
-		}
-		start := pos + lastLineEnd(block[pos:hit]) + 1
-		s.skip(block[pos:start])
-		end := start + lineEnd(block[start:])
-		if text := block[start:end]; len(text) > maxLine {
-			s.look(text[:maxLine], true)
-		} else {
-			s.look(text, false)
-		}
-		s.endLine(block[end])
-		pos = end + 1
-	}
-}
-
-// skip counts the lines that hold no reading.
-func (s *Scanner) skip(block []byte) {
-	if len(block) == 0 {
-		return
-	}
-	s.number += bytes.Count(block, []byte{'\n'})
-	s.open = block[len(block)-1] != '\n'
-}
-
 // look hands one line to the matchers.
 func (s *Scanner) look(text []byte, cut bool) {
-	if len(text) == 0 {
-		return
+	if len(text) > maxLine {
+		text, cut = text[:maxLine], true
 	}
 	if bytes.IndexByte(text, ansi.Escape) >= 0 {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
+	}
+	if len(text) == 0 {
+		return
 	}
 	l := line{text: text, number: s.number + 1, cut: cut, torn: s.ended}
 	s.found = s.matchers.match(l, s.found[:0])
@@ -222,22 +182,41 @@ func (s *Scanner) look(text []byte, cut bool) {
 	}
 }
 
-// lineEnd gives the index of the first LF or CR, or the length of p.
+// lineEnd gives the index of the first LF or CR, or the length of p. It does not look far at
+// once: many lines may end at CR before the first LF.
 func lineEnd(p []byte) int {
-	if lf := bytes.IndexByte(p, '\n'); lf >= 0 {
-		p = p[:lf]
-	}
-	if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
-		return cr
+	const reach = 256
+	for at := 0; at < len(p); at += reach {
+		piece := p[at:min(at+reach, len(p))]
+		lf := bytes.IndexByte(piece, '\n')
+		if lf >= 0 {
+			piece = piece[:lf]
+		}
+		if cr := bytes.IndexByte(piece, '\r'); cr >= 0 {
+			return at + cr
+		}
+		if lf >= 0 {
+			return at + lf
+		}
 	}
 	return len(p)
 }
 
-// lastLineEnd gives the index of the last LF or CR, or -1.
-func lastLineEnd(p []byte) int {
-	lf := bytes.LastIndexByte(p, '\n')
-	if cr := bytes.LastIndexByte(p[lf+1:], '\r'); cr >= 0 {
-		return lf + 1 + cr
+// stripANSI appends text without its ANSI escape sequences to dst. Colours,
+// titles and links vanish without a trace; a sequence that moves the cursor or
+// erases becomes a blank, since what stands after it was not printed beside
+// what stands before it.
+func stripANSI(dst, text []byte) []byte {
+	for {
+		i := bytes.IndexByte(text, ansi.Escape)
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(dst, text[:i]...)
+		size, moves := ansi.Sequence(text[i:])
+		if moves {
+			dst = append(dst, ' ')
+		}
+		text = text[i+size:]
 	}
-	return lf
 }

@@ -7,43 +7,27 @@ import (
 	"strings"
 )
 
-// stepRule finds the epoch or step that goes with a reading.
-type stepRule struct {
-	matcher interface {
-		match(l line, found []occurrence) []occurrence
+// stepMatcher takes a name, or a regular expression when step has parentheses.
+func stepMatcher(step string) (matcher, error) {
+	if !strings.ContainsRune(step, '(') {
+		return stepName(step).match, checkName("step", step)
 	}
-	needle []byte // empty when every line must be looked at
+	m, err := newRegexMatcher("step", step)
+	return m.match, err
 }
-
-// newStepRule takes a name, or a regular expression when step has parentheses.
-func newStepRule(step string) (*stepRule, error) {
-	if strings.ContainsRune(step, '(') {
-		m, err := newRegexMatcher("step", step)
-		if err != nil {
-			return nil, err
-		}
-		return &stepRule{matcher: m, needle: m.literal}, nil
-	}
-	if err := checkName("step", step); err != nil {
-		return nil, err
-	}
-	return &stepRule{matcher: stepNameMatcher{[]byte(step)}, needle: []byte(step)}, nil
-}
-
-func (r *stepRule) finder() *stepFinder { return &stepFinder{rule: r} }
 
 // stepFinder knows which step goes with a place on a line: the nearest one before
 // it on the line, else the first one after it, else the last one of the lines
 // before.
 type stepFinder struct {
-	rule    *stepRule
+	match   matcher
 	current float64
 	known   bool
 	onLine  []occurrence // the steps on the line that is being looked at
 }
 
 func (f *stepFinder) look(l line) {
-	f.onLine = slices.DeleteFunc(f.rule.matcher.match(l, f.onLine[:0]),
+	f.onLine = slices.DeleteFunc(f.match(l, f.onLine[:0]),
 		func(o occurrence) bool { return o.kind != finite })
 }
 
@@ -61,19 +45,17 @@ func (f *stepFinder) endLine() {
 	}
 }
 
-// stepNameMatcher finds a step by its name. It is laxer than the metric's rule:
+// stepName finds a step by its name. It is laxer than the metric's rule:
 // "Epoch 3/10", "Epoch: [3][10/391]" and "step #3" are all step 3.
-type stepNameMatcher struct {
-	name []byte
-}
+type stepName []byte
 
-func (m stepNameMatcher) match(l line, found []occurrence) []occurrence {
+func (m stepName) match(l line, found []occurrence) []occurrence {
 	for from := 0; ; {
-		at := findName(l.text, m.name, from)
+		at := findName(l.text, m, from)
 		if at < 0 {
 			return found
 		}
-		from = at + len(m.name)
+		from = at + len(m)
 		start, ok := skipSeparator(l.text, from)
 		if start < len(l.text) && bytes.IndexByte([]byte("[(#"), l.text[start]) >= 0 {
 			start, ok = skipBlanks(l.text, start+1), true

@@ -1,9 +1,12 @@
 package parser
 
 import (
+	"bytes"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // What is longer, or has more columns, is no line of a table.
@@ -12,10 +15,102 @@ const (
 	maxColumns = 512
 )
 
+// What may stand between the cells of a table's line.
+var (
+	bars       = regexp.MustCompile(`[|│┃]`)
+	semicolons = regexp.MustCompile(`;`)
+	tabs       = regexp.MustCompile(`\t`)
+	commas     = regexp.MustCompile(`,`)
+	wide       = regexp.MustCompile(`\t[\x00- \x7f]*|[\x00- \x7f]{2,}`) // two blanks or more
+	narrow     = regexp.MustCompile(`[\x00- \x7f]+`)
+)
+
+// cell is a part of a line.
+type cell struct {
+	at          int // the first byte
+	left, right int // columns of the terminal
+	text        string
+}
+
+// split cuts a line into its cells.
+func split(text []byte, layout *regexp.Regexp) []cell {
+	start := 0
+	if layout == wide || layout == narrow {
+		text = trimBlanks(text)
+		start = skipBlanks(text, 0)
+	}
+	var ends [][2]int
+	for _, sign := range layout.FindAllIndex(text, -1) {
+		quoted := layout == commas && bytes.Count(text[start:max(sign[0], start)], []byte{'"'})%2 == 1
+		if sign[0] >= start && !quoted {
+			ends = append(ends, [2]int{start, sign[0]})
+			start = sign[1]
+		}
+	}
+	ends = append(ends, [2]int{start, len(text)})
+	if last := len(ends) - 1; layout == bars && last > 1 { // the outermost bars are the frame
+		if skipBlanks(text, 0) == ends[0][1] && skipBlanks(text, ends[last][0]) == len(text) {
+			ends = ends[1:last]
+		}
+	}
+	cells := make([]cell, len(ends))
+	column, counted := 0, 0
+	for i, e := range ends {
+		from := skipBlanks(text[:e[1]], e[0])
+		whole := trimBlanks(text[from:e[1]])
+		if i == 0 && (layout == semicolons || layout == tabs || layout == commas) {
+			if prefix := bytes.LastIndex(whole, []byte(": ")); prefix >= 0 { // of a logger
+				whole = whole[prefix+2:]
+				from += prefix + 2
+			}
+		}
+		column += utf8.RuneCount(text[counted:from])
+		counted = from
+		c := cell{at: from, left: column, right: column + utf8.RuneCount(whole), text: string(whole)}
+		if size := len(whole); size >= 2 && whole[0] == '"' && whole[size-1] == '"' {
+			c.text = string(whole[1 : size-1])
+			c.at++
+		}
+		cells[i] = c
+	}
+	return cells
+}
+
+// isRule tells the lines that are drawn between the rows of a table.
+func isRule(text []byte) bool {
+	return strings.Trim(string(text), "-=+|:_~. \t─━┄┈│┃┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋┠┨┡┩╇╪╒╕╘╛╞╡╤╧═║╔╗╚╝╠╣╦╩╬╭╮╰╯") == ""
+}
+
+// isNumber tells cells that hold one number and nothing else.
+func isNumber(text string) bool {
+	n := scanNumber([]byte(text), numberMode{})
+	return n.size == len(text) && (n.kind == finite || n.kind == nonFinite)
+}
+
+// isPair tells cells that hold a name with its number: "loss: 0.3".
+func isPair(text string) bool {
+	i := strings.LastIndexAny(text, ":=")
+	return i >= 0 && isNumeric(strings.TrimSpace(text[i+1:]))
+}
+
+// isNumeric tells cells that begin like a number: "12", "00:12", "2.61G", "nan".
+func isNumeric(text string) bool {
+	return startsNumber([]byte(text)) || isNonFinite([]byte(text))
+}
+
+// isMissing tells what stands in a cell that has no value.
+func isMissing(text string) bool {
+	switch strings.ToLower(text) {
+	case "", "-", "--", "—", "none", "null", "na", "n/a", "<na>":
+		return true
+	}
+	return false
+}
+
 // header is a line that names the columns of a table. It counts as one when the
 // next line that is not blank fits it as a row.
 type header struct {
-	layout  layout
+	layout  *regexp.Regexp
 	columns []cell
 	line    int     // the line that was looked at last, counted by the matcher
 	row     *row    // that line, nil if it does not fit
@@ -30,37 +125,27 @@ type row struct {
 	cells []cell // one for each column; what is missing is empty
 }
 
-// headers are the ways to read one line as the names of columns.
-type headers struct {
-	text []byte
-	read bool
-	all  []*header
-}
-
-// naming gives the way that has a column with a name, or nil.
-func (hs *headers) naming(name []byte) *header {
-	if !hs.read && len(hs.text) <= maxRow {
-		for _, y := range [...]layout{bars, semicolons, tabs, commas, wide, narrow} {
-			h := &header{layout: y, columns: y.split(hs.text)}
-			if size := len(h.columns); 1 < size && size <= maxColumns && h.plausible() {
-				hs.all = append(hs.all, h)
-			}
+// headersOf are the ways to read a line as the names of columns.
+func headersOf(text []byte) (all []*header) {
+	if len(text) > maxRow {
+		return nil
+	}
+	for _, layout := range []*regexp.Regexp{bars, semicolons, tabs, commas, wide, narrow} {
+		h := &header{layout: layout, columns: split(text, layout)}
+		if size := len(h.columns); 1 < size && size <= maxColumns && h.plausible() {
+			all = append(all, h)
 		}
 	}
-	hs.read = true
-	for _, h := range hs.all {
-		if h.index(string(name)) >= 0 {
-			return h
-		}
-	}
-	return nil
+	return all
 }
 
 func (h *header) plausible() bool {
 	const longest = 60
-	h.cutBar()
-	for i := range h.columns {
+	for i := 0; i < len(h.columns); i++ {
 		c := &h.columns[i]
+		if before, _, found := strings.Cut(c.text+" ", ": "); found && h.layout == wide && i > 1 {
+			c.text, h.columns = before, h.columns[:i+1] // a progress bar may stand behind the last name and a colon
+		}
 		if !strings.Contains(c.text, "(") {
 			c.text = strings.TrimSuffix(c.text, ")") // of a bracket that opens in another column
 		}
@@ -76,28 +161,15 @@ func (h *header) plausible() bool {
 	return true
 }
 
-// cutBar cuts off a progress bar, which may stand behind the last name and a colon.
-func (h *header) cutBar() {
-	for i := range h.columns {
-		c := &h.columns[i]
-		if before, _, found := strings.Cut(c.text+" ", ": "); found && h.layout == wide && i > 1 {
-			c.text, h.columns = before, h.columns[:i+1]
-			return
-		}
-	}
-}
-
 // index gives the place of the only column with a name, or -1.
 func (h *header) index(name string) int {
 	found := -1
 	for i, c := range h.columns {
-		if c.text != name {
-			continue
-		}
-		if found >= 0 {
+		if c.text == name && found >= 0 {
 			return -1
+		} else if c.text == name {
+			found = i
 		}
-		found = i
 	}
 	return found
 }
@@ -105,41 +177,38 @@ func (h *header) index(name string) int {
 // take reads a line as a row, once for all columns that are sought, or finds that the
 // table is over. Words in as many columns may be the header of another table, or may be
 // prose: the table goes on if its first column does, which holds epochs or steps.
-func (h *header) take(text []byte, line int) (r *row, over bool) {
+func (h *header) take(text []byte, line int) *row {
 	if h.line == line {
-		return h.row, h.over
+		return h.row
 	}
 	h.line, h.row = line, nil
 	if len(text) > maxRow || isRule(text) {
-		return nil, h.over
+		return nil
 	}
-	r = h.read(text)
+	r := h.read(text)
 	if r == nil {
 		h.doubt = h.doubt || h.namedBy(text)
-		return nil, h.over
+		return nil
 	}
-	first := r.first()
+	first := math.NaN()
+	if n := r.cells[0].step(); n.kind == finite {
+		first = n.value
+	}
 	h.over = h.over || h.doubt && !(first >= h.first)
 	h.doubt, h.first = false, first
 	if !h.over {
 		h.row = r
 	}
-	return h.row, h.over
+	return h.row
 }
 
-// first is the number in the first cell, nan for none.
-func (r *row) first() float64 {
-	n := scanNumber([]byte(r.cells[0].text), numberMode{ratio: true})
-	if n.kind != finite {
-		return math.NaN()
-	}
-	return n.value
-}
+// step is the cell's number as one of an epoch or a step.
+func (c cell) step() number { return scanNumber([]byte(c.text), numberMode{ratio: true}) }
 
 // namedBy reports whether text may hold names of columns too.
 func (h *header) namedBy(text []byte) bool {
 	const several = 3
-	other := &header{layout: h.layout, columns: h.layout.split(text)}
+	other := &header{layout: h.layout, columns: split(text, h.layout)}
 	if len(other.columns) > maxColumns || !other.plausible() {
 		return false
 	}
@@ -149,21 +218,25 @@ func (h *header) namedBy(text []byte) bool {
 }
 
 func (h *header) read(text []byte) *row {
-	r := &row{cells: h.layout.split(text)}
+	r := &row{cells: split(text, h.layout)}
 	if h.layout == wide && len(r.cells) != len(h.columns) {
-		r.cells = narrow.split(text) // numbers may be so long that one blank is left between them
+		r.cells = split(text, narrow) // numbers may be so long that one blank is left between them
 	}
 	if size := len(h.columns); len(r.cells) != size && (h.layout != wide || len(r.cells) > 4*size || !r.align(h.columns)) {
 		return nil
 	}
-	r.findLabel()
 	numbers, words := 0, 0
+	named := r.label != ""
 	for i, c := range r.cells {
 		switch {
 		case isNumeric(c.text):
 			numbers++
 		case !isMissing(c.text) && i > 0:
 			words++
+		}
+		// The label is a word that begins the row, or one such as train in any column.
+		if !named && (qualifierNamed([]byte(c.text)) != unqualified || i == 0 && !isMissing(c.text) && !isNumeric(c.text)) {
+			r.label, named = c.text, true
 		}
 	}
 	if numbers == 0 || words > 0 && h.layout == narrow || words > numbers && h.layout == wide {
@@ -200,19 +273,6 @@ func (r *row) align(columns []cell) bool {
 	return true
 }
 
-// findLabel takes a word that begins the row, or one such as train in any column.
-func (r *row) findLabel() {
-	if r.label != "" {
-		return
-	}
-	for i, c := range r.cells {
-		if qualifierNamed([]byte(c.text)) != unqualified || i == 0 && !isMissing(c.text) && !isNumeric(c.text) {
-			r.label = c.text
-			return
-		}
-	}
-}
-
 // numbered is the qualifier of all rows that have only a number before their first
 // column: steps, or classes beside which there are rows with names.
 const numbered = qualifier("numbered")
@@ -227,8 +287,61 @@ func (r *row) qualifier() qualifier {
 	return qualifier(clip([]byte(r.label)))
 }
 
-// labelled reports whether the row has a label, or another word for it.
-func (r *row) labelled(label string) bool {
-	word := qualifierNamed([]byte(label))
-	return r.label == label || word != unqualified && word == r.qualifier()
+// column is where a metric may stand in tables.
+type column struct {
+	sought *soughtName
+	name   []byte  // at the column's head
+	label  string  // of the rows that count, empty for all
+	named  bool    // the name stands on the line, but before no number
+	next   *header // that the line before may have been
+	table  *header // of the table that was begun last
+}
+
+// advance takes the next line, which has that number and may be one of the heads, and gives it
+// as a row of the column's table if it is one. A header is a header once a row has followed it.
+func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
+	if c.table != nil {
+		if r = c.table.take(text, line); c.table.over {
+			c.table = nil
+		}
+	}
+	if c.next != nil && !isRule(text) {
+		if first := c.next.take(text, line); first != nil {
+			c.table, r = c.next, first
+		}
+		c.next = nil
+	}
+	if c.named {
+		c.named = false
+		if i := slices.IndexFunc(heads, func(h *header) bool { return h.index(string(c.name)) >= 0 }); i >= 0 {
+			c.next = heads[i]
+			return nil
+		}
+	}
+	return r
+}
+
+// read appends what the row has in the column.
+func (c *column) read(r *row, l line, found []occurrence) []occurrence {
+	cell := r.cells[c.table.index(string(c.name))]
+	number := scanNumber([]byte(cell.text), numberMode{cut: l.cut})
+	word := qualifierNamed([]byte(c.label))
+	labelled := r.label == c.label || word != unqualified && word == r.qualifier()
+	if number.kind == notNumeric || c.label != "" && !labelled {
+		return found
+	}
+	o := occurrence{kind: number.kind, value: number.value, at: cell.at, end: cell.at + number.size}
+	if c.label == "" {
+		o.qualifier = r.qualifier()
+	}
+	for _, t := range c.sought.targets {
+		o.metric = t.metric
+		o.step, o.hasStep = 0, false
+		if i := c.table.index(t.step); t.step != "" && i >= 0 {
+			step := r.cells[i].step()
+			o.step, o.hasStep = step.value, step.kind == finite
+		}
+		found = append(found, o)
+	}
+	return found
 }

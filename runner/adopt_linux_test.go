@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -18,10 +20,21 @@ until [ -s "$PID" ]; do sleep 0.01; done
 until [ "$(tr '\0' ' ' </proc/$(cat "$PID")/cmdline)" = "sleep 1000 " ]; do sleep 0.01; done
 `
 
+// adopter returns one with Adopt for a test, after which this process adopts no more: other tests
+// wait for the end of processes that nobody here would reap.
+func adopter(t *testing.T) *runner.Local {
+	t.Cleanup(func() {
+		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return &runner.Local{Adopt: true}
+}
+
 // TestStray: an orphan that nothing ties to an attempt ends as soon as no attempt that may
 // have started it lives.
 func TestStray(t *testing.T) {
-	local := &runner.Local{Adopt: true}
+	local := adopter(t)
 	local.WithoutCgroups()
 	dir := t.TempDir()
 	pidFile, gate := filepath.Join(dir, "pid"), filepath.Join(dir, "go")
@@ -76,7 +89,7 @@ func running(t *testing.T, pidFile string) bool {
 
 // TestReaping: orphans that end while their attempt runs do not stay zombies.
 func TestReaping(t *testing.T) {
-	local := &runner.Local{Adopt: true}
+	local := adopter(t)
 	job := newJob(t)
 	// Each (setsid sh &) becomes ours and ends at once. The last loop waits for us to reap.
 	job.Shell = `for i in 1 2 3 4 5; do (setsid sh -c 'echo $$ >>"$PIDS"' &); done

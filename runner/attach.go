@@ -11,7 +11,18 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// Attach implements Attacher.
+// Attach implements Attacher. What becomes of the attempt depends on where it was started,
+// which its directory and its record tell (see doc.go), and on whether an end is recorded:
+//
+//	            no end recorded               an end recorded
+//	living      waited for, then harvested    leftovers ended, then harvested
+//	ended       ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
+//	elsewhere   ErrElsewhere                  harvested
+//	copied      ErrCopied                     harvested
+//
+// Whatever was started for another Job.Key is ErrOutdated, and ended first if it lives here. Where a part
+// of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy. Of a copy whose
+// original runs on although its directory has been removed (bereft) the processes are ended.
 func (l *Local) Attach(ctx context.Context, job Job) (Exit, error) {
 	l.adopt()
 	reserveThreads()
@@ -28,45 +39,85 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 		return Exit{}, err
 	}
 	defer a.close()
-	here := l.here()
+	here := thisPlace()
 	a.foreign = rec.PIDs != here.pids
-	sameKernel := rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
-	native := a.native(rec, sameKernel)
-	if !native { // its last process may have let go of the lock since its record was read
-		if rec, err = readRecord(a.record); err != nil {
-			return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
+	from := a.origin(rec, here)
+	if from == copied { // its last process may have let go of the lock since its record was read
+		if rec, err = readRecord(a.record, 0); err != nil {
+			return Exit{}, err
 		}
 	}
-	outdated := job.Key != "" && rec.Key != job.Key
 	switch {
 	case rec.Version == 0:
 		return Exit{}, ErrNeverStarted
 	case rec.Version > recordVersion:
 		return Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d",
-			RecordName, rec.Version, recordVersion)
-	case native && !sameKernel && rec.Exit == nil && rec.Host != here.host:
-		return Exit{}, fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
-	case native && sameKernel:
-		a.regroup(rec.Cgroup)
-		if outdated {
-			return Exit{}, l.end(ctx, a, ErrOutdated)
-		}
-		return l.rejoin(ctx, a, rec)
-	case !native && sameKernel && a.bereft(rec):
-		a.regroup(rec.Cgroup)
-		return Exit{}, l.end(ctx, a, ErrCopied)
-	case outdated:
-		return Exit{}, ErrOutdated
-	case !native && (rec.Exit == nil || a.cutShort(rec)):
-		return Exit{}, ErrCopied
-	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot:
-		return Exit{}, fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
-	case a.cutShort(rec):
-		return Exit{}, fmt.Errorf("%w: a part of its output is gone", ErrLost)
+			recordName, rec.Version, recordVersion)
 	}
-	// No process survives a boot, and those of an original are not ours.
+	outdated := job.Key != "" && rec.Key != job.Key
+	bereft := from == copied && rec.here(here) && a.bereft(rec)
+	if from == living || bereft {
+		a.regroup(rec.Cgroup)
+	}
+	switch {
+	case bereft:
+		return Exit{}, l.end(ctx, a, ErrCopied)
+	case from == living && outdated:
+		return Exit{}, l.end(ctx, a, ErrOutdated)
+	case from == living:
+		return l.rejoin(ctx, a, rec)
+	}
+	// No process survives a boot, and another machine's are not ours: what is left is a record.
+	if err := a.worthless(rec, from, here, outdated); err != nil {
+		return Exit{}, err
+	}
 	a.counted = a.countAt(rec)
 	return a.harvest(rec)
+}
+
+// worthless says why nothing can be made of the record of an attempt that is not living here, if so.
+func (a *attempt) worthless(rec record, from origin, here place, outdated bool) error {
+	switch {
+	case from == elsewhere && rec.Exit == nil:
+		return fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
+	case outdated:
+		return ErrOutdated
+	case from == copied && (rec.Exit == nil || a.cutShort(rec)):
+		return ErrCopied
+	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot:
+		return fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
+	case a.cutShort(rec):
+		return fmt.Errorf("%w: a part of its output is gone", ErrLost)
+	}
+	return nil
+}
+
+// origin says where an attempt was started, seen from its directory and this machine.
+type origin int
+
+const (
+	living    origin = iota // here, since the last boot: it may live
+	ended                   // here, before the last boot
+	elsewhere               // in this directory, by another machine
+	copied                  // in another directory, of which this one is a copy
+)
+
+func (a *attempt) origin(rec record, here place) origin {
+	same := rec.here(here)
+	switch {
+	case !a.native(rec, same):
+		return copied
+	case same:
+		return living
+	case rec.Host != here.host:
+		return elsewhere
+	}
+	return ended
+}
+
+// here reports whether the kernel that the record names is this one, as it was booted last.
+func (rec record) here(here place) bool {
+	return rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
 }
 
 // end leaves nothing of an attempt whose result is of no use, and returns why.
@@ -82,43 +133,38 @@ func (l *Local) end(ctx context.Context, a *attempt, why error) error {
 }
 
 // reopen opens the directory of an attempt that an earlier orchestrator has made.
-func reopen(job Job) (*attempt, record, error) {
+func reopen(job Job) (a *attempt, rec record, err error) {
 	dir, err := openDir(job.Dir)
 	if errors.Is(err, unix.ENOENT) {
-		return nil, record{}, ErrNeverStarted
+		return nil, rec, ErrNeverStarted
 	}
 	if err != nil {
-		return nil, record{}, fmt.Errorf("open the attempt's directory %s: %w", job.Dir, err)
+		return nil, rec, fmt.Errorf("open the attempt's directory %s: %w", job.Dir, err)
 	}
-	a := &attempt{job: job, dir: dir, record: -1}
-	a.out, a.err = newBoundedLog(&job), newBoundedLog(&job)
-	rec, err := a.reopen()
+	a = newAttempt(job, dir)
+	defer func() {
+		if err != nil {
+			a.close()
+		}
+	}()
+	a.record, err = door.OpenAt(a.dir, recordName, unix.O_RDWR|unix.O_APPEND)
+	if errors.Is(err, unix.ENOENT) {
+		return a, rec, ErrNeverStarted
+	}
 	if err != nil {
-		a.close()
-		return nil, rec, err
+		return a, rec, fmt.Errorf("open %s: %w", recordName, err)
+	}
+	// The outputs matter less: a user's program may have removed them.
+	a.out.reopen(a.dir, StdoutName)
+	a.err.reopen(a.dir, StderrName)
+	if rec, err = readRecord(a.record, 0); err != nil {
+		return a, rec, err
 	}
 	a.nonce, a.pid, a.uptime = rec.Nonce, rec.PID, time.Duration(rec.Uptime)
 	if rec.Started != nil {
 		a.started = *rec.Started
 	}
 	return a, rec, nil
-}
-
-func (a *attempt) reopen() (rec record, err error) {
-	a.record, err = door.OpenAt(a.dir, RecordName, unix.O_RDWR|unix.O_APPEND)
-	if errors.Is(err, unix.ENOENT) {
-		return rec, ErrNeverStarted
-	}
-	if err != nil {
-		return rec, fmt.Errorf("open %s: %w", RecordName, err)
-	}
-	// The outputs matter less: a user's program may have removed them.
-	a.out.reopen(a.dir, StdoutName)
-	a.err.reopen(a.dir, StderrName)
-	if rec, err = readRecord(a.record); err != nil {
-		return rec, fmt.Errorf("read %s: %w", RecordName, err)
-	}
-	return rec, nil
 }
 
 // rejoin waits for an attempt that may live on this machine, and leaves nothing of it.
@@ -139,9 +185,9 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		ended = time.Now()
 	}
 	left := l.sweep(a, ended)
-	rec, err := readRecord(a.record)
+	rec, err := readRecord(a.record, 0)
 	if err != nil {
-		return Exit{}, fmt.Errorf("read %s: %w", RecordName, err)
+		return Exit{}, err
 	}
 	if rec.Exit == nil {
 		if err := a.gone(ctx); err != nil {
@@ -177,7 +223,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		_ = appendEntry(a.record, entry{Exit: &code, Killed: true})
 	}
 	switch {
-	case rec.Exit == nil && (rec.PID == 0 || rec.Fork != nil):
+	case rec.Exit == nil && (rec.PID == 0 || rec.Fork != nil): // the supervisor could not make a process for it
 		return Exit{}, ErrNeverStarted
 	case rec.Exit == nil:
 		return Exit{}, ErrLost
@@ -198,7 +244,7 @@ func (a *attempt) over() bool {
 	if a.ended != nil {
 		return a.dead()
 	}
-	rec, err := readRecord(a.record)
+	rec, err := readRecord(a.record, 0)
 	if err == nil && rec.Exit != nil {
 		return true
 	}

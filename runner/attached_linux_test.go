@@ -14,47 +14,41 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-// outcome is what Launch or Attach returned.
-type outcome struct {
-	exit runner.Exit
-	err  error
-}
-
 // launched starts job, and returns once its command has said that it is ready, and its
 // supervisor has written down its number.
-func launched(t *testing.T, ctx context.Context, job runner.Job) <-chan outcome {
+func launched(t *testing.T, ctx context.Context, job runner.Job) <-chan result {
 	t.Helper()
-	done := make(chan outcome, 1)
+	done := make(chan result, 1)
 	go func() {
 		exit, err := new(runner.Local).Launch(ctx, job)
-		done <- outcome{exit, err}
+		done <- result{exit, err}
 	}()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		text, _ := os.ReadFile(filepath.Join(job.Dir, runner.StdoutName))
-		pid, _, err := runner.Look(job.Dir)
-		if strings.Contains(string(text), "ready\n") && err == nil && pid != 0 {
+		seen, err := runner.Look(job.Dir)
+		if strings.Contains(string(text), "ready\n") && err == nil && seen.PID != 0 {
 			return done
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("is not ready: %q, %d, %v", text, pid, err)
+			t.Fatalf("is not ready: %q, %+v, %v", text, seen, err)
 		}
 	}
 }
 
 // attached rejoins the attempt of job, and fails the test if that does not end.
-func attached(t *testing.T, job runner.Job) outcome {
+func attached(t *testing.T, job runner.Job) result {
 	t.Helper()
-	done := make(chan outcome, 1)
+	done := make(chan result, 1)
 	go func() {
 		exit, err := new(runner.Local).Attach(context.Background(), job)
-		done <- outcome{exit, err}
+		done <- result{exit, err}
 	}()
 	select {
 	case o := <-done:
 		return o
 	case <-time.After(time.Minute):
 		t.Fatal("the attempt does not end")
-		return outcome{}
+		return result{}
 	}
 }
 
@@ -62,7 +56,7 @@ func attached(t *testing.T, job runner.Job) outcome {
 // before it for what that is shorter.
 func edit(t *testing.T, job runner.Job, pattern, by string) {
 	t.Helper()
-	path := filepath.Join(job.Dir, runner.RecordName)
+	path := filepath.Join(job.Dir, "attempt.jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +88,7 @@ func TestAttachedIsLeftAlone(t *testing.T) {
 				edit(t, job, `"pids":"pid(:\[)`, "::")
 				edit(t, job, `"pid":(\d+)`, "1")
 			}
-			for _, o := range []outcome{attached(t, job), <-done} {
+			for _, o := range []result{attached(t, job), <-done} {
 				if o.err != nil || o.exit.Code != 7 || o.exit.Cancelled || len(o.exit.Leftovers) > 0 {
 					t.Errorf("%+v", o)
 				}

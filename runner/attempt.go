@@ -56,9 +56,19 @@ func prepare(job Job) (*attempt, error) {
 	if err != nil {
 		return nil, diskError("create the attempt's directory", err)
 	}
-	a := &attempt{job: job, nonce: newNonce(), dir: dir, record: -1}
-	a.out, a.err = newBoundedLog(&job), newBoundedLog(&job)
-	if err := a.fill(); err != nil {
+	a := newAttempt(job, dir)
+	a.nonce = newNonce()
+	a.record, err = createAt(a.dir, recordName)
+	if err == nil {
+		a.out.fd, err = createAt(a.dir, StdoutName)
+	}
+	if err == nil {
+		a.err.fd, err = createAt(a.dir, StderrName)
+	}
+	if err == nil {
+		err = writeFiles(a.job.Dir, a.job.Files)
+	}
+	if err != nil {
 		a.discard()
 		a.close()
 		return nil, diskError("fill the attempt's directory", err)
@@ -66,17 +76,9 @@ func prepare(job Job) (*attempt, error) {
 	return a, nil
 }
 
-func (a *attempt) fill() (err error) {
-	if a.record, err = createAt(a.dir, RecordName); err != nil {
-		return err
-	}
-	if a.out.fd, err = createAt(a.dir, StdoutName); err != nil {
-		return err
-	}
-	if a.err.fd, err = createAt(a.dir, StderrName); err != nil {
-		return err
-	}
-	return writeFiles(a.job.Dir, a.job.Files)
+// newAttempt is one in the directory of a descriptor, of which nothing else is open.
+func newAttempt(job Job, dir int) *attempt {
+	return &attempt{job: job, dir: dir, record: -1, out: newBoundedLog(&job), err: newBoundedLog(&job)}
 }
 
 // close releases the descriptors and the control group.
@@ -95,27 +97,23 @@ func (a *attempt) discard() {
 		top, _, _ := strings.Cut(f.Name, "/")
 		_ = door.RemoveAll(filepath.Join(a.job.Dir, top))
 	}
-	for _, name := range []string{StdoutName, StderrName, RecordName} {
+	for _, name := range []string{StdoutName, StderrName, recordName} {
 		_ = unix.Unlinkat(a.dir, name, 0)
 	}
 	_ = door.Rmdir(a.job.Dir)
 }
 
-// refuse ends an attempt whose command cannot be executed through a fault of its own, as a
-// shell would say it. Any other error it returns.
-func (l *Local) refuse(a *attempt, err error) (Exit, error) {
-	var code int
-	var why string
+// refuse ends an attempt whose command cannot be executed, as a shell would say it, or returns err.
+func (a *attempt) refuse(err error) (Exit, error) {
+	code, why := 126, "the command and its environment are longer than the system allows"
 	switch {
 	case errors.Is(err, errNotFound):
 		code, why = 127, a.job.Argv[0]+": not found"
-	case errors.Is(err, unix.E2BIG):
-		code, why = 126, "the command and its environment are longer than the system allows"
-	default:
+	case !errors.Is(err, unix.E2BIG):
 		return Exit{}, err
 	}
 	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
-	_ = a.head(l.here())
+	_ = a.head()
 	_ = appendEntry(a.record, entry{Exit: &code})
 	exit := a.exit()
 	exit.setCode(code)
@@ -150,8 +148,7 @@ func (e *Exit) setCode(code int) {
 	}
 }
 
-// Pace of the looks at a running attempt: at its logs, and, where we are not its parent,
-// at its record.
+// Pace of the looks at a running attempt's logs, and at its record where we are not its parent.
 const (
 	lookMin = 10 * time.Millisecond
 	lookMax = 100 * time.Millisecond
@@ -171,12 +168,8 @@ func (l *Local) watch(ctx context.Context, a *attempt) {
 func (l *Local) wait(ctx context.Context, a *attempt) stopReason {
 	var timeout <-chan time.Time
 	if a.job.Timeout > 0 {
-		timer := time.NewTimer(a.job.Timeout - a.age())
-		defer timer.Stop()
-		timeout = timer.C
+		timeout = time.After(a.job.Timeout - a.age())
 	}
-	look := time.NewTimer(lookMin)
-	defer look.Stop()
 	for pause := lookMin; ; {
 		select {
 		case <-a.ended:
@@ -187,7 +180,7 @@ func (l *Local) wait(ctx context.Context, a *attempt) stopReason {
 			return stopCancel
 		case <-timeout:
 			return stopTimeout
-		case <-look.C:
+		case <-time.After(pause):
 		}
 		if a.ended == nil && a.over() {
 			return ""
@@ -196,11 +189,10 @@ func (l *Local) wait(ctx context.Context, a *attempt) stopReason {
 		if err != nil {
 			return stopFlood
 		}
-		l.reapOrphans()
+		l.orphans() // which reaps the dead ones
 		if pause = min(2*pause, lookMax); grew {
 			pause = lookMin
 		}
-		look.Reset(pause)
 	}
 }
 
@@ -244,13 +236,8 @@ func (a *attempt) busy(code int) error {
 	if code != 126 || len(a.job.Argv) == 0 {
 		return nil
 	}
-	fd, err := door.OpenAt(a.dir, StderrName, unix.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
 	buf := make([]byte, 4<<10)
-	n, err := unix.Pread(fd, buf, 0)
+	n, err := unix.Pread(a.err.fd, buf, 0)
 	text := strings.TrimSpace(string(buf[:max(n, 0)]))
 	if err != nil || !strings.HasPrefix(text, supervisorName+": ") {
 		return nil

@@ -19,17 +19,10 @@ import (
 // once, which a fork bomb cannot outrun. Most users may make none; root may, and whoever was
 // delegated a group (systemd-run --user --scope -p Delegate=yes).
 
-// cgroupParent returns the directory of our own control group, or "" if we may make no
-// others in it.
+// cgroupParent returns the directory of our own control group, "" if we may make no others in it.
 func cgroupParent() string {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return ""
-	}
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return ""
-	}
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	own, _ := os.ReadFile("/proc/self/cgroup")
 	dir := ownCgroup(string(mounts), string(own))
 	if dir == "" {
 		return ""
@@ -38,7 +31,7 @@ func cgroupParent() string {
 	if unix.Mkdir(probe, 0o700) != nil {
 		return ""
 	}
-	_, err = os.Stat(filepath.Join(probe, "cgroup.kill")) // since Linux 5.14
+	_, err := os.Stat(filepath.Join(probe, "cgroup.kill")) // since Linux 5.14
 	if unix.Rmdir(probe) != nil || err != nil {
 		return ""
 	}
@@ -57,8 +50,7 @@ func clearCgroups(parent string) {
 	}
 }
 
-// ownCgroup finds the directory of the group that own (/proc/self/cgroup) names below the
-// mount of version 2 in mounts (/proc/self/mountinfo).
+// ownCgroup finds the directory of our group by /proc/self/mountinfo and /proc/self/cgroup.
 func ownCgroup(mounts, own string) string {
 	name := ""
 	for line := range strings.Lines(own) {
@@ -85,8 +77,7 @@ func ownCgroup(mounts, own string) string {
 // cgroup is the directory of an attempt's control group, "" if it has none.
 type cgroup string
 
-// enclose makes a control group for the attempt and has the supervisor born in it. leave
-// must be called when that is done, or has failed.
+// enclose has the supervisor born in a control group of its own. leave must be called afterwards.
 func (l *Local) enclose(a *attempt, sys *syscall.SysProcAttr) (leave func()) {
 	l.grouped.Do(func() { l.groups = cgroupParent() })
 	a.release() // of a first start
@@ -117,8 +108,7 @@ func cgroupSuffix(marker string) string {
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
-// regroup takes up the group that a record names, unless somebody has scribbled another
-// name into it.
+// regroup takes up the group that a record names, unless somebody has scribbled into it.
 func (a *attempt) regroup(dir string) {
 	var st unix.Statfs_t
 	if filepath.Clean(dir) == dir && strings.HasPrefix(filepath.Base(dir), "lbotune-") && strings.HasSuffix(dir, "-"+cgroupSuffix(a.marker())) &&
@@ -144,8 +134,7 @@ func (c cgroup) pids() []int {
 	return pidsIn(text)
 }
 
-// populated reports whether something lives in the group, or may. A group that somebody
-// has removed was empty.
+// populated reports whether something lives in the group, or may; in one that is removed nothing does.
 func (c cgroup) populated() bool {
 	if c == "" {
 		return false

@@ -1,18 +1,20 @@
 package runner
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// claim creates the attempt's directory and returns a descriptor of it. Of several
-// claimants exactly one succeeds; the others get ErrClaimed.
+// claim creates the attempt's directory, for one claimant alone, and returns a descriptor of it.
 func claim(dir string) (int, error) {
 	err := door.Mkdir(dir)
 	if errors.Is(err, unix.EEXIST) {
@@ -63,4 +65,179 @@ func writeFiles(dir string, files []File) error {
 		}
 	}
 	return nil
+}
+
+// A study's directory can be copied, moved, restored from a backup, and seen under other names by a
+// bind mount. What runs belongs to the directory that it was started in: the nonce tells equal
+// attempts of two copies apart, and a record says which file it is, so a copy knows that it is one.
+
+// newNonce makes the part of an attempt's marker that no other attempt has.
+func newNonce() string {
+	var nonce [8]byte
+	rand.Read(nonce[:])
+	return hex.EncodeToString(nonce[:])
+}
+
+// marker is the word in the environment of every process of the attempt.
+func (a *attempt) marker() string { return a.job.ID + "/" + a.nonce }
+
+// fileID names a file on this machine, as long as it is mounted.
+type fileID struct{ device, inode uint64 }
+
+func fileIDOf(st *unix.Stat_t) fileID { return fileID{uint64(st.Dev), st.Ino} }
+
+// identify names the file of a descriptor.
+func identify(fd int) (fileID, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return fileIDOf(&st), err
+}
+
+// native reports whether the attempt was started in this directory, wherever that is now. A device's
+// number outlives no boot and, on a network, no mount: who holds the record's lock proves as much.
+func (a *attempt) native(rec record, sameKernel bool) bool {
+	self, err := identify(a.record)
+	return err == nil && self.inode == rec.Inode && (self.device == rec.Device || !sameKernel) || a.locked()
+}
+
+// openLock returns a new descriptor of the record, locked. All that the supervisor starts inherits it,
+// and the lock lasts as long as they: no pid can be mistaken, and no /proc is needed to ask.
+func (a *attempt) openLock() (int, error) {
+	fd, err := door.OpenAt(a.dir, recordName, unix.O_RDONLY)
+	if err != nil {
+		return -1, err
+	}
+	// Where locks are not supported the marker in the environment must do.
+	_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	return fd, nil
+}
+
+// locked reports whether a process of the attempt holds the lock.
+func (a *attempt) locked() bool {
+	fd, err := door.OpenAt(a.dir, recordName, unix.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd) // and with it, the lock
+	return unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) == unix.EWOULDBLOCK
+}
+
+// probeSize is the room that a disk must have not to be called full; an attempt's files take less.
+const probeSize = 64 << 10
+
+// noteFullDisk reports whether the disk is full now that the command has ended, and writes it down.
+func (a *attempt) noteFullDisk(code int) bool {
+	if code == 0 && !crowded(a.dir) || !full(a.dir) {
+		return false
+	}
+	_ = appendEntry(a.record, entry{Full: true})
+	return true
+}
+
+// NoteFullDisk writes down in the directory of an attempt that runs that the disk is
+// full, for an orchestrator that cannot stay until its end. Its record has the room.
+func NoteFullDisk(dir string) {
+	in(dir, func(d int) bool {
+		record, err := door.OpenAt(d, recordName, unix.O_WRONLY|unix.O_APPEND)
+		if err == nil {
+			_ = appendEntry(record, entry{Full: true})
+			unix.Close(record)
+		}
+		return err == nil
+	})
+}
+
+// crowded reports whether a file system is so full that it is worth a closer look, which costs more.
+func crowded(dir int) bool {
+	var st unix.Statfs_t
+	return unix.Fstatfs(dir, &st) == nil && (st.Bavail < 1024 || st.Files > 0 && st.Ffree < 64)
+}
+
+// full reports whether a file of probeSize finds no room in a directory: on the disk, or in a quota.
+func full(dir int) bool {
+	const name = ".room"
+	fd, err := createAt(dir, name)
+	if err == nil {
+		var n int
+		if n, err = unix.Write(fd, make([]byte, probeSize)); err == nil && n < probeSize {
+			err = unix.ENOSPC
+		}
+		unix.Close(fd)
+		_ = unix.Unlinkat(dir, name, 0)
+	}
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
+// Claim creates a directory, and missing parents, with the owner's rights alone. Of
+// several claimants exactly one succeeds; the others get ErrClaimed.
+func Claim(dir string) error {
+	fd, err := claim(dir)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+// Harvest returns the Exit of an attempt of which nothing lives any more, as its record
+// tells it: for launchers that run attempts on other machines and know otherwise when one
+// is over. Errors are those of Attach.
+func Harvest(job Job) (Exit, error) {
+	a, rec, err := reopen(job)
+	if err != nil {
+		return Exit{}, err
+	}
+	defer a.close()
+	a.counted = a.countAt(rec)
+	return a.harvest(rec)
+}
+
+// FullDisk reports whether the disk of directory dir has no room for an attempt.
+func FullDisk(dir string) bool {
+	return in(dir, full)
+}
+
+// NoRoom is FullDisk for directories that are not an attempt's: it writes nothing there
+// unless the file system itself says that it has hardly any room.
+func NoRoom(dir string) bool {
+	return in(dir, func(d int) bool { return crowded(d) && full(d) })
+}
+
+// in asks about a directory by its descriptor.
+func in(dir string, is func(int) bool) bool {
+	d, err := openDir(dir)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(d)
+	return is(d)
+}
+
+// A Sight is what one sees of an attempt from afar.
+type Sight struct {
+	PID     int       // of its supervisor, 0 if that is not known
+	Started time.Time // zero if it is not known
+	Ended   bool      // its command has
+}
+
+// Look says what is known of the attempt in a directory.
+func Look(dir string) (s Sight, err error) {
+	fd, err := openDir(dir)
+	if err != nil {
+		return s, err
+	}
+	defer unix.Close(fd)
+	file, err := door.OpenAt(fd, recordName, unix.O_RDONLY)
+	if err != nil {
+		return s, err
+	}
+	defer unix.Close(file)
+	rec, err := readRecord(file, 0)
+	if rec.Started != nil {
+		s.Started = *rec.Started
+	}
+	if self, no := identify(file); no == nil && self.inode == rec.Inode {
+		s.PID = rec.PID // and not that of what a copy was made of
+	}
+	s.Ended = rec.Exit != nil
+	return s, err
 }

@@ -5,23 +5,16 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 )
 
 // An attempt that fails on a full disk says so, also to those who come later.
 func TestFailureOnFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
-		t.Skipf("needs the right to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	tempdir.Disk(t, disk, 256)
 	t.Run("of one that is attached to", func(t *testing.T) {
 		job := newJob(t)
 		job.Dir = filepath.Join(disk, "attached")

@@ -23,11 +23,10 @@
 //
 // The command's output goes straight into files and its stdin is /dev/null, so that an
 // attempt needs nobody: kill the orchestrator by SIGKILL, and the attempt runs on. Since
-// only a parent learns an exit status, the supervisor stands in between. It is a shell
-// because that is the cheapest program found on every machine: it costs 0.7 ms of processor
-// time where an empty Go program costs 1.1 ms. Only where the environment has variables that
-// a shell does not hand on, the program that uses this package is started once more below it
-// and becomes the command, so that their values are on no command line. The supervisor
+// only a parent learns an exit status, the supervisor stands in between. It is a shell,
+// the cheapest program found on every machine. Only where the environment has variables
+// that a shell does not hand on, the program that uses this package is started once more
+// below it and becomes the command: their values are on no command line. The supervisor
 // survives signals to its group, and appends the status to attempt.jsonl in one short write
 // into a block that is already allocated, so that a full disk does not lose it.
 //
@@ -60,19 +59,17 @@
 // checkpoint. Then comes SIGKILL, again and again until nothing is found. That it was asked
 // is recorded before the first signal.
 //
-// An attempt that ends by itself ends with its command. What the command has left behind
-// has a second to end by itself, as the tee of "> >(tee log)" does. What lives on is ended
-// then (SIGTERM, one second at most, SIGKILL) and reported, and what it prints from then on
-// does not count (Exit.Counted).
+// An attempt that ends by itself ends with its command. What that has left behind has a second
+// to end too, as the tee of "> >(tee log)" does. What lives on is ended then (SIGTERM, one
+// second at most, SIGKILL) and reported, and what it still prints does not count (Exit.Counted).
 //
 // # Output
 //
 // Job.MaxLog bounds the disk space of each output. The command writes into the file itself,
 // so the middle of a file that grows too long is given back to the file system as a hole,
-// ten times a second or more. The bound can therefore be passed by what a command writes in
-// a tenth of a second. Who follows the file with Tail and keeps up reads everything; who
-// comes late reads the beginning, a newline for the hole, and the end. Where a file system
-// has no holes the attempt is ended and Exit.Flooded says so.
+// ten times a second or more, in which the bound can be passed. Who follows the file with
+// Tail and keeps up reads everything; who comes late reads the beginning, a newline for the
+// hole, and the end. Without holes the attempt is ended and Exit.Flooded says so.
 //
 // # What this cannot do
 //

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -22,7 +23,7 @@ func ended(t *testing.T) (runner.Job, string) {
 	if _, err := new(runner.Local).Launch(context.Background(), job); err != nil {
 		t.Fatal(err)
 	}
-	record, err := os.ReadFile(filepath.Join(job.Dir, runner.RecordName))
+	record, err := os.ReadFile(filepath.Join(job.Dir, "attempt.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ var exitLine = regexp.MustCompile(`\{"exit":13,.*\n`)
 
 func rewrite(t *testing.T, job runner.Job, record string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), []byte(record), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(job.Dir, "attempt.jsonl"), []byte(record), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -47,13 +48,19 @@ func TestLook(t *testing.T) {
 	supervisor := 0
 	job.Started = func(pid int) {
 		supervisor = pid
-		seen, ended, err := runner.Look(job.Dir)
-		for ; seen == 0 && err == nil; seen, ended, err = runner.Look(job.Dir) {
+		seen, err := runner.Look(job.Dir)
+		for ; seen.PID == 0 && err == nil; seen, err = runner.Look(job.Dir) {
 			time.Sleep(time.Millisecond) // until the supervisor has written its number
 		}
-		same, started := runner.Inspect(job.Dir)
-		if err != nil || ended || seen != pid || same != pid || started.IsZero() {
-			t.Errorf("while %d runs it: %d, ended %v, %v; %d since %v", pid, seen, ended, err, same, started)
+		if err != nil || seen.Ended || seen.PID != pid || seen.Started.IsZero() {
+			t.Errorf("while %d runs it: %+v, %v", pid, seen, err)
+		}
+		copied := filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(copied, os.DirFS(job.Dir)); err != nil {
+			t.Error(err)
+		}
+		if seen, err := runner.Look(copied); err != nil || seen.PID != 0 || seen.Started.IsZero() {
+			t.Errorf("of a copy: %+v, %v", seen, err) // nobody is to end the original's process
 		}
 		if err := os.WriteFile(over, nil, 0o600); err != nil {
 			t.Error(err)
@@ -62,21 +69,21 @@ func TestLook(t *testing.T) {
 	if _, err := new(runner.Local).Launch(context.Background(), job); err != nil {
 		t.Fatal(err)
 	}
-	if seen, ended, err := runner.Look(job.Dir); err != nil || !ended || seen != supervisor {
-		t.Errorf("afterwards: %d, ended %v, %v", seen, ended, err)
+	if seen, err := runner.Look(job.Dir); err != nil || !seen.Ended || seen.PID != supervisor {
+		t.Errorf("afterwards: %+v, %v", seen, err)
 	}
 	if exit, err := runner.Harvest(job); err != nil || exit.Code != 13 {
 		t.Errorf("harvested %+v, %v", exit, err)
 	}
 	none := runner.Job{Dir: job.Dir + "x", ID: job.ID}
-	if _, _, err := runner.Look(none.Dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("of no attempt: %v", err)
+	if seen, err := runner.Look(none.Dir); !errors.Is(err, os.ErrNotExist) || seen != (runner.Sight{}) {
+		t.Errorf("of no attempt: %+v, %v", seen, err)
 	}
 	if _, err := runner.Harvest(none); !errors.Is(err, runner.ErrNeverStarted) {
 		t.Errorf("of no attempt: %v", err)
 	}
-	if pid, started := runner.Inspect(none.Dir); pid != 0 || !started.IsZero() || runner.FullDisk(none.Dir) || runner.FullDisk(job.Dir) {
-		t.Errorf("of no attempt: %d since %v", pid, started)
+	if runner.FullDisk(none.Dir) || runner.FullDisk(job.Dir) {
+		t.Error("a disk with room is full, or one that is not there")
 	}
 }
 
@@ -86,7 +93,7 @@ func TestTornRecord(t *testing.T) {
 	lines := strings.SplitAfter(record, "\n")
 	started := len(lines[0]) + len(lines[1])
 	over := exitLine.FindStringIndex(record)[1]
-	for n := range len(record) + 1 {
+	for n := 0; n <= len(record); n += effort.Of(11, 5, 1) {
 		rewrite(t, job, record[:n])
 		exit, err := new(runner.Local).Attach(context.Background(), job)
 		switch {
@@ -210,7 +217,7 @@ func TestReplacedFiles(t *testing.T) {
 	} {
 		job, _ := ended(t)
 		never := make(chan struct{})
-		for _, file := range []string{runner.StdoutName, runner.StderrName, runner.RecordName} {
+		for _, file := range []string{runner.StdoutName, runner.StderrName, "attempt.jsonl"} {
 			path := filepath.Join(job.Dir, file)
 			if err := errors.Join(os.Remove(path), replace(path)); err != nil {
 				t.Fatal(err)
@@ -223,7 +230,7 @@ func TestReplacedFiles(t *testing.T) {
 				t.Errorf("%s for %s: followed, %q", name, file, &heard)
 			}
 			exit, err := new(runner.Local).Attach(context.Background(), job)
-			if file == runner.RecordName {
+			if file == "attempt.jsonl" {
 				if err == nil {
 					t.Errorf("%s for the record: %+v", name, exit)
 				}

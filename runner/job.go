@@ -54,8 +54,7 @@ var (
 	// ErrCopied: the directory is a copy of the attempt's, made before that had ended.
 	// Whatever runs belongs to the original and was not touched. It is an ErrLost.
 	ErrCopied error = lostError("the attempt's directory was copied before the attempt had ended")
-	// ErrOutdated: the attempt has another Key. If it lived, it was made to end. It is an
-	// ErrLost.
+	// ErrOutdated: the attempt has another Key, and was made to end. It is an ErrLost.
 	ErrOutdated error = lostError("it was made with other values, another command or another metric")
 )
 
@@ -78,8 +77,7 @@ type SpawnError struct {
 
 func (e *SpawnError) Error() string { return fmt.Sprintf("cannot %s: %v", e.Op, e.Err) }
 
-// IsShortage reports whether err is a shortage of the system's that may pass: of
-// descriptors, processes or memory.
+// IsShortage reports whether err is a shortage of descriptors, processes or memory that may pass.
 func IsShortage(err error) bool {
 	var spawn *SpawnError
 	return errors.As(err, &spawn) && spawn.Temporary
@@ -96,9 +94,8 @@ type Job struct {
 	// ID names the attempt, for instance "<study id>/17/1", in one word. It becomes a part
 	// of the mark by which the attempt's processes are found again.
 	ID string
-	// Key stands for all that makes the attempt's result what it is: the values, the
-	// command, the metric. A launcher keeps it with the attempt, and Attach answers
-	// ErrOutdated if it is another one now. Without one nothing is compared.
+	// Key stands for all that makes the attempt's result what it is: values, command, metric. A launcher
+	// keeps it, and Attach answers ErrOutdated if it is another one now. Without one nothing is compared.
 	Key string
 
 	// Shell is a command line for /bin/sh -c. Exactly one of Shell and Argv is given.
@@ -112,9 +109,8 @@ type Job struct {
 	Cwd string
 	// Files are written into Dir before the start.
 	Files []File
-	// Hold are open files that every process of the attempt inherits, on Launch: a lock on
-	// one of them lasts as long as something of the attempt lives. Only a launcher that runs
-	// attempts as processes of this machine can do so.
+	// Hold are open files that every process of the attempt inherits, on Launch, as a lock that lasts as
+	// long as something of it lives. It is for launchers of processes of this machine alone.
 	Hold []*os.File
 
 	// Timeout ends the attempt as ctx does, that long after its start. 0 means never.
@@ -131,10 +127,9 @@ type Job struct {
 	// each: who wants all of it should follow it from now on. It must return soon.
 	Long func()
 
-	// Started, if not nil, is called once the command is running (or was found running by
-	// Attach), with the process id of its supervisor: from now on stdout and stderr can be
-	// followed. It must return soon. It is not called for a command that cannot be executed,
-	// nor by Attach for an attempt that has ended.
+	// Started, if not nil, is called once the command is running (or was found running by Attach), with
+	// the process id of its supervisor: stdout and stderr can be followed from now on. It must return
+	// soon. It is not called for a command that cannot be executed, nor for one that has ended.
 	Started func(pid int)
 	// Settled, if not nil, is called when the command has ended, but something that it has
 	// left behind lives on and is about to be asked to end: what is printed from then on
@@ -155,7 +150,7 @@ type File struct {
 const (
 	StdoutName = "stdout"        // what the command wrote to its standard output
 	StderrName = "stderr"        // and to its standard error
-	RecordName = "attempt.jsonl" // who started it where, and how it ended
+	recordName = "attempt.jsonl" // who started it where, and how it ended
 )
 
 // Exit says how an attempt ended.
@@ -168,12 +163,10 @@ type Exit struct {
 	// Started and Ended bound the life of the command. Leftovers may have lived longer.
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
-	// CPU is the processor time of all of its processes, PeakMemory the most memory in bytes
-	// that they held at once, file cache included. Both come from the attempt's control group
-	// if it has one, the memory only if the group counts it. Else the kernel's account of
-	// processes serves: it knows those that were waited for by their parents, and PeakMemory
-	// is that of the largest one; an attempt that outlived its orchestrator has none. 0 means
-	// that it is not known.
+	// CPU is the processor time of all of its processes, PeakMemory the most memory in bytes that they
+	// held at once, file cache included: from the attempt's control group, if it has one that counts
+	// it, else from the kernel's account of processes, which knows those that were waited for by their
+	// parents, and of the memory the largest; it is gone with the orchestrator. 0 is unknown.
 	CPU        time.Duration `json:"cpu,omitempty"`
 	PeakMemory int64         `json:"peak_memory,omitempty"`
 	// TimedOut, Cancelled: the attempt was asked to end because of Timeout, or of ctx or
@@ -193,8 +186,7 @@ type Exit struct {
 	// Cause says in a sentence what the status alone does not: that a batch system ended
 	// the attempt because it took more memory than it had asked for, for instance.
 	Cause string `json:"cause,omitempty"`
-	// Leftovers are processes that the command left behind when it ended by itself. They
-	// were ended too.
+	// Leftovers are processes that a command that ended by itself left behind, and that were ended too.
 	Leftovers []Process `json:"leftovers,omitempty"`
 	// Counted says how much of the outputs counts, if not all does: what leftovers print
 	// after they were asked to end does not.
@@ -240,16 +232,9 @@ func (j *Job) Validate() error {
 		switch {
 		case !filepath.IsLocal(f.Name) || f.Name == ".":
 			return fmt.Errorf("file %q is not within the attempt's directory", f.Name)
-		case f.Name == StdoutName || f.Name == StderrName || f.Name == RecordName:
+		case f.Name == StdoutName || f.Name == StderrName || f.Name == recordName:
 			return fmt.Errorf("file %q has a name that the launcher needs itself", f.Name)
 		}
 	}
 	return nil
-}
-
-func (j *Job) maxLog() int64 {
-	if j.MaxLog <= 0 {
-		return DefaultMaxLog
-	}
-	return j.MaxLog
 }

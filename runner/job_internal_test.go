@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,7 +43,7 @@ func TestValidate(t *testing.T) {
 		{file("."), "is not within"},
 		{file(StdoutName), "needs itself"},
 		{file(StderrName), "needs itself"},
-		{file(RecordName), "needs itself"},
+		{file(recordName), "needs itself"},
 	} {
 		j := job(c.change)
 		if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -50,7 +51,7 @@ func TestValidate(t *testing.T) {
 		}
 	}
 	for limit, want := range map[int64]int64{-1: DefaultMaxLog, 0: DefaultMaxLog, 1: 1} {
-		if got := (&Job{MaxLog: limit}).maxLog(); got != want {
+		if got := newBoundedLog(&Job{MaxLog: limit}).max; got != want {
 			t.Errorf("max_log %d allows %d bytes", limit, got)
 		}
 	}
@@ -66,12 +67,13 @@ func TestLinesOfARecord(t *testing.T) {
 		{Exit: code(1), Printed: &Lengths{Stdout: 1}}, {Exit: code(2), Killed: true}, {Fork: code(3)}, {Fork: code(4)},
 		{usage: usage{CPU: 10, Peak: 20}, Ended: at(50)}, {usage: usage{CPU: 11}}, {},
 	}
-	path := filepath.Join(t.TempDir(), RecordName)
+	path := filepath.Join(t.TempDir(), recordName)
 	read := func(lines []entry) record {
 		t.Helper()
 		var text []byte
 		for _, e := range lines {
-			text = append(text, e.encode()...)
+			line, _ := json.Marshal(e)
+			text = append(append(text, line...), '\n')
 		}
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
@@ -84,7 +86,7 @@ func TestLinesOfARecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		rec, err := readRecord(int(f.Fd()))
+		rec, err := readRecord(int(f.Fd()), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -25,29 +26,21 @@ type Local struct {
 	// It is for the program that owns the process: only one Local of a process may set it,
 	// and whatever else the program starts must stay in the program's own session.
 	Adopt bool
-	// Shell is a POSIX shell to supervise attempts and to run Job.Shell; empty means
-	// /bin/sh.
+	// Shell is a POSIX shell to supervise attempts and to run Job.Shell; empty means /bin/sh.
 	Shell string
 
 	starting sync.RWMutex // shared by those that start, as long as nothing is short
 
-	mu       sync.Mutex
-	adopting bool
-	live     map[int]*attempt // by process id of the supervisor, from fork to reaping
+	mu   sync.Mutex
+	live map[int]*attempt // by process id of the supervisor, from fork to reaping
 
-	placed  sync.Once
-	place   place
-	grouped sync.Once
-	groups  string // the control group to make others in, if any
+	adopted  sync.Once
+	adopting bool
+	grouped  sync.Once
+	groups   string // the control group to make others in, if any
 }
 
-var (
-	_ Launcher = (*Local)(nil)
-	_ Attacher = (*Local)(nil)
-)
-
-// How long Launch goes on trying to start an attempt while the system is short of
-// something, and how long it waits in between.
+// How long Launch tries to start an attempt while the system is short of something, with what pauses.
 const (
 	spawnPatience = 30 * time.Second
 	spawnPauseMin = 10 * time.Millisecond
@@ -70,7 +63,7 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 		case err == nil:
 			exit, err = l.run(ctx, a)
 		case a != nil:
-			exit, err = l.refuse(a, err)
+			exit, err = a.refuse(err)
 		}
 		short = err != nil
 		return err
@@ -87,18 +80,16 @@ func (l *Local) Launch(ctx context.Context, job Job) (Exit, error) {
 	return exit, nil
 }
 
-// start prepares an attempt, unless an earlier start has done so, and starts its supervisor.
-// While the system is short of something one attempt is started at a time, and what could
-// not be started holds nothing: else many that each have some of the descriptors that they
-// need would wait for each other.
+// start prepares an attempt, unless that is done, and starts its supervisor. While the system is short
+// of something one attempt is started at a time, and what could not be started holds nothing: else many
+// that each have some of the descriptors that they need would wait for each other.
 func (l *Local) start(job Job, a *attempt, short bool) (*attempt, error) {
+	starting := l.starting.RLocker()
 	if short {
-		l.starting.Lock()
-		defer l.starting.Unlock()
-	} else {
-		l.starting.RLock()
-		defer l.starting.RUnlock()
+		starting = &l.starting
 	}
+	starting.Lock()
+	defer starting.Unlock()
 	if a == nil {
 		var err error
 		if a, err = prepare(job); err != nil {
@@ -152,17 +143,17 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	exit.Ended = a.endedAt(exit.Ended)
 	exit.setCode(code)
 	exit.setUsage(used)
-	a.noteUsage(used, exit.Ended)
+	if used != (usage{}) {
+		_ = appendEntry(a.record, entry{usage: used, Ended: &exit.Ended})
+	}
 	exit.DiskFull = a.noteFullDisk(code)
 	return exit, nil
 }
 
-// lateness is how much later than the supervisor we may see the end of a command. The
-// machine's uptime comes in hundredths of a second, and our own clock is finer.
+// lateness is how much later than the supervisor, whose clock is coarser, we may see a command's end.
 const lateness = 100 * time.Millisecond
 
-// endedAt is when the command ended of which we have seen the end at a time that may be much
-// later: this process may have been stopped, as by Ctrl-Z.
+// endedAt is when the command ended whose end we may have seen late, stopped by Ctrl-Z ourselves.
 func (a *attempt) endedAt(seen time.Time) time.Time {
 	if a.up == 0 || a.uptime == 0 {
 		return seen
@@ -183,7 +174,7 @@ func (l *Local) spawn(a *attempt) error {
 	defer unix.Close(null)
 	lock, err := a.openLock()
 	if err != nil {
-		return spawnError("open "+RecordName, err)
+		return spawnError("open "+recordName, err)
 	}
 	defer unix.Close(lock)
 	if a.pid != 0 { // a second start: the first one could only say that it failed
@@ -199,8 +190,8 @@ func (l *Local) spawn(a *attempt) error {
 		return err
 	}
 	defer unix.Close(self)
-	if err := a.head(l.here()); err != nil {
-		return diskError("write "+RecordName, err)
+	if err := a.head(); err != nil {
+		return diskError("write "+recordName, err)
 	}
 	const closed = ^uintptr(0)
 	files := []uintptr{0: uintptr(null), 1: uintptr(a.out.fd), 2: uintptr(null),
@@ -237,8 +228,7 @@ func (l *Local) spawn(a *attempt) error {
 	return nil
 }
 
-// reap takes the exit status of the supervisor, which has ended (or will never), and what
-// the attempt has used, and frees its process id.
+// reap takes the exit status of the supervisor, which has ended (or will never), and frees its number.
 func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	if len(a.immortal) > 0 && !a.dead() {
 		return 128 + int(unix.SIGKILL), a.cgroup.usage(), nil // it hangs in the kernel, and so shall not we
@@ -248,7 +238,7 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	status, used, err := a.takeStatus()
 	delete(l.live, a.pid)
 	l.mu.Unlock()
-	rec, _ := readRecordFrom(a.record, a.headed) // unreadable is as good as empty
+	rec, _ := readRecord(a.record, a.headed) // unreadable is as good as empty
 	used = a.usage(rec, used)
 	a.up, _ = strconv.ParseFloat(rec.Up, 64)
 	switch {
@@ -269,3 +259,24 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed, Printed: &printed})
 	return code, used, nil
 }
+
+// spareThreads are enough for what a session waits for at once.
+const spareThreads = 16
+
+// reserveThreads makes the threads that this program will need: where attempts take every process that
+// the system grants there would be none, and the runtime of Go ends a program that cannot have one.
+var reserveThreads = sync.OnceFunc(func() {
+	var held sync.WaitGroup
+	release := make(chan struct{})
+	for range spareThreads {
+		held.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			held.Done()
+			<-release
+		}()
+	}
+	held.Wait()
+	close(release)
+})

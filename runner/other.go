@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Without /proc, pidfd and subreapers an attempt is its process group, plus whoever holds
-// its lock.
+// Without /proc, pidfd and subreapers an attempt is its process group, and whoever holds its lock.
 
 // process stands for a whole process group: signals to a negative number go to all of it.
 type process struct{ pid, group int }
@@ -39,7 +38,7 @@ func (a *attempt) find(seen func(process)) []process {
 
 func (l *Local) adopt() {}
 
-func (l *Local) reapOrphans() {}
+func (l *Local) orphans() []process { return nil }
 
 // cgroup stands for a control group where there are none.
 type cgroup string

@@ -3,13 +3,17 @@ package runner
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/ansi"
 )
 
 // process is one process as /proc/PID/stat showed it.
@@ -29,8 +33,8 @@ const tick = 10 * time.Millisecond
 func readProcess(pid int) (process, bool) {
 	var buf [512]byte
 	data, err := readSmall(procPath(pid, "stat"), buf[:])
-	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice
-	// threads itrealvalue starttime; comm may hold anything, also ")".
+	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice threads
+	// itrealvalue starttime; comm may hold anything, also ")".
 	end := bytes.LastIndexByte(data, ')')
 	if err != nil || end < 0 {
 		return process{}, false
@@ -52,13 +56,7 @@ func readProcess(pid int) (process, bool) {
 
 // processes yields every process of the machine that this one can see.
 func processes(yield func(process) bool) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
+	for _, name := range namesIn("/proc") {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
 			continue
@@ -67,6 +65,17 @@ func processes(yield func(process) bool) {
 			return
 		}
 	}
+}
+
+// namesIn lists what is in a directory of /proc, in no order.
+func namesIn(path string) []string {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	return names
 }
 
 // alive reports whether p is still the process that it was.
@@ -104,42 +113,26 @@ func (p process) command() string {
 	}
 	const most = 200
 	line := bytes.TrimSpace(bytes.ReplaceAll(data[:min(len(data), most)], []byte{0}, []byte{' '}))
-	return strings.ReplaceAll(Sanitize(string(line)), "\n", " ")
+	return strings.ReplaceAll(ansi.Sanitize(string(line)), "\n", " ")
 }
 
-// marked reports whether p was started with the marker of an attempt in its environment,
-// at whatever depth.
+// marked reports whether p has the marker of an attempt in its environment, at whatever depth.
 func (p process) marked(marker string) bool {
-	return slices.Contains(strings.Fields(p.markers()), marker)
-}
-
-// markers returns the value of LBOTUNE_ATTEMPT in the environment of p, if that can be read.
-func (p process) markers() string {
-	env, err := os.ReadFile(procPath(p.pid, "environ"))
-	if err != nil {
-		return ""
-	}
+	env, _ := os.ReadFile(procPath(p.pid, "environ"))
 	for kv := range bytes.SplitSeq(env, []byte{0}) {
 		if value, ok := bytes.CutPrefix(kv, []byte(markerName+"=")); ok {
-			return string(value)
+			return slices.Contains(strings.Fields(string(value)), marker)
 		}
 	}
-	return ""
+	return false
 }
 
-// holds reports whether p has a record open that is the one, under whatever path p knows it, and
-// by the descriptor that is locked: who merely reads it has another.
+// holds reports whether p has that record open, by the descriptor that is locked: a reader has another.
 func (p process) holds(is func(*unix.Stat_t) bool) bool {
 	dir := procPath(p.pid, "fd")
-	d, err := os.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	for _, name := range names {
+	for _, name := range namesIn(dir) {
 		link := dir + "/" + name
-		if to, err := os.Readlink(link); err != nil || !strings.Contains(to, RecordName) {
+		if to, err := os.Readlink(link); err != nil || !strings.Contains(to, recordName) {
 			continue
 		}
 		var st unix.Stat_t
@@ -200,4 +193,86 @@ func pidNamespace() string {
 		return fmt.Sprintf("unknown: %v", err)
 	}
 	return ns
+}
+
+// child is a supervisor's process.
+type child struct{ pid int }
+
+// sysProcAttr makes the supervisor leader of a session of its own, which no terminal's signal reaches.
+// pidfd receives a descriptor of the child, or -1 where the kernel has none.
+func sysProcAttr() (attr *syscall.SysProcAttr, pidfd *int) {
+	pidfd = new(int)
+	*pidfd = -1
+	return &syscall.SysProcAttr{Setsid: true, PidFD: pidfd}, pidfd
+}
+
+// await returns when the supervisor has ended, and leaves it a zombie: until takeStatus
+// frees it, its number, and so its group's and session's, cannot become another's.
+func (c *child) await(pidfd *int) {
+	if *pidfd >= 0 && unix.SetNonblock(*pidfd, true) == nil {
+		// The runtime's poller waits, and no thread is held up.
+		f := os.NewFile(uintptr(*pidfd), "pidfd")
+		defer f.Close()
+		if conn, err := f.SyscallConn(); err == nil {
+			_ = conn.Read(func(uintptr) bool { return peek(c.pid, unix.WNOHANG) })
+		}
+	}
+	for !peek(c.pid, 0) {
+	}
+}
+
+// peek reports whether child pid has ended, or is no child.
+func peek(pid, flags int) bool {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|flags, nil)
+		if err != unix.EINTR {
+			return err != nil || info.Signo != 0
+		}
+	}
+}
+
+// dead reports whether the supervisor, our child, has ended.
+func (c *child) dead() bool { return peek(c.pid, unix.WNOHANG) }
+
+// takeStatus reaps the supervisor, and takes the account of it and of those below it.
+func (c *child) takeStatus() (unix.WaitStatus, usage, error) {
+	for {
+		var status unix.WaitStatus
+		var used unix.Rusage
+		_, err := unix.Wait4(c.pid, &status, 0, &used)
+		if err != unix.EINTR {
+			return status, usageOf(&used), err
+		}
+	}
+}
+
+// maxrssUnit is in what the kernel counts resident memory, in bytes.
+const maxrssUnit = 1024
+
+// punchHole gives the blocks of a part of a file back to the file system.
+func punchHole(fd int, from, length int64) error {
+	return unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, from, length)
+}
+
+// dataAt returns where from offset on a file's next data begin, and the next hole, at its end if none.
+func dataAt(fd int, offset int64) (data, hole int64) {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Blocks*512 >= st.Size {
+		return offset, math.MaxInt64
+	}
+	data, err := unix.Seek(fd, offset, unix.SEEK_DATA)
+	if err != nil {
+		return offset, math.MaxInt64
+	}
+	if hole, err = unix.Seek(fd, data, unix.SEEK_HOLE); err != nil {
+		hole = math.MaxInt64
+	}
+	return data, hole
+}
+
+// openSelf opens this program, which may be replaced meanwhile, and says by which path selfFD is run.
+func openSelf() (fd int, path string, err error) {
+	fd, err = unix.Open("/proc/self/exe", unix.O_PATH|unix.O_CLOEXEC, 0)
+	return fd, "/proc/self/fd/" + strconv.Itoa(selfFD), err
 }

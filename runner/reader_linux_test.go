@@ -15,7 +15,7 @@ import (
 func TestReadersOfTheRecordLive(t *testing.T) {
 	job := runner.Job{Dir: filepath.Join(t.TempDir(), "a1"), ID: "test", Cwd: t.TempDir(), Shell: "echo ready; exec sleep 100", Timeout: time.Second, Grace: time.Second}
 	done := launched(t, t.Context(), job)
-	record, err := os.Open(filepath.Join(job.Dir, runner.RecordName))
+	record, err := os.Open(filepath.Join(job.Dir, "attempt.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

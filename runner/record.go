@@ -2,11 +2,15 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -52,49 +56,38 @@ type entry struct {
 	usage // until the command ended, or until nothing was left
 }
 
-// encode returns the line of e.
-func (e entry) encode() []byte {
-	line, _ := json.Marshal(e) // plain fields: cannot fail
-	return append(line, '\n')
-}
-
 // record is what attempt.jsonl says, all lines together.
 type record struct {
 	entry           // fields of the first line that has them, since the last start
 	times int64     // what times said last, in microseconds
 	ended time.Time // last change of the file: the end, if Exit is set
-	size  int64
 }
 
-// readRecord reads attempt.jsonl from fd. Lines that it does not understand count as
-// absent: a user's program may have scribbled into the file.
-func readRecord(fd int) (record, error) { return readRecordFrom(fd, 0) }
-
-// readRecordFrom reads only the lines from an offset on.
-func readRecordFrom(fd int, offset int64) (record, error) {
+// readRecord reads the lines of attempt.jsonl from an offset on. Those that it does not
+// understand count as absent: a user's program may have scribbled into the file.
+func readRecord(fd int, offset int64) (rec record, err error) {
 	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return record{}, err
+	var n int
+	var buf []byte
+	switch err = unix.Fstat(fd, &st); {
+	case err != nil:
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		err = fmt.Errorf("%s is not a regular file", recordName)
+	default:
+		rec.ended = time.Unix(st.Mtim.Unix())
+		buf = make([]byte, max(0, min(st.Size-offset, 64<<10)))
+		n, err = unix.Pread(fd, buf, offset)
 	}
-	rec := record{ended: time.Unix(st.Mtim.Unix()), size: st.Size}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return rec, fmt.Errorf("%s is not a regular file", RecordName)
-	}
-	buf := make([]byte, max(0, min(st.Size-offset, 64<<10)))
-	n, err := unix.Pread(fd, buf, offset)
 	if err != nil {
-		return rec, err
+		return rec, fmt.Errorf("read %s: %w", recordName, err)
 	}
 	for line := range bytes.Lines(buf[:n]) {
 		var e entry
 		if times, ok := parseTimes(line); ok {
 			rec.times = times
-			continue
+		} else if bytes.HasSuffix(line, []byte("\n")) && json.Unmarshal(line, &e) == nil {
+			rec.merge(e)
 		}
-		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &e) != nil {
-			continue
-		}
-		rec.merge(e)
 	}
 	return rec, nil
 }
@@ -128,7 +121,8 @@ func (r *record) merge(e entry) {
 
 // appendEntry appends one line in one write.
 func appendEntry(fd int, e entry) error {
-	line := e.encode()
+	line, _ := json.Marshal(e) // plain fields: cannot fail
+	line = append(line, '\n')
 	n, err := unix.Write(fd, line)
 	if err == nil && n < len(line) {
 		err = io.ErrShortWrite
@@ -136,15 +130,16 @@ func appendEntry(fd int, e entry) error {
 	return err
 }
 
-// place says where this process runs.
+// place says where a process runs.
 type place struct{ host, boot, pids string }
 
 // head appends the header.
-func (a *attempt) head(here place) error {
+func (a *attempt) head() error {
 	self, err := identify(a.record)
 	if err != nil {
 		return err
 	}
+	here := thisPlace()
 	a.started, a.uptime = time.Now(), uptime()
 	err = appendEntry(a.record, entry{Version: recordVersion, ID: a.job.ID, Key: a.job.Key, Nonce: a.nonce,
 		Device: self.device, Inode: self.inode, Host: here.host, Boot: here.boot, PIDs: here.pids,
@@ -153,11 +148,8 @@ func (a *attempt) head(here place) error {
 	return err
 }
 
-// here says where this process runs.
-func (l *Local) here() place {
-	l.placed.Do(func() { l.place = whereAmI() })
-	return l.place
-}
+// thisPlace is where this process runs.
+var thisPlace = sync.OnceValue(whereAmI)
 
 func whereAmI() place {
 	host, _ := os.Hostname() // empty when unknown: compares equal to itself only
@@ -165,4 +157,66 @@ func whereAmI() place {
 		host += "/" + strings.TrimSpace(string(id))
 	}
 	return place{host: host, boot: bootID(), pids: pidNamespace()}
+}
+
+// usage is what an attempt has used of the machine; 0 is unknown.
+type usage struct {
+	CPU  int64 `json:"cpu,omitempty"`  // processor time in microseconds
+	Peak int64 `json:"peak,omitempty"` // bytes of memory
+}
+
+// or takes from other what u does not know.
+func (u usage) or(other usage) usage {
+	return usage{cmp.Or(u.CPU, other.CPU), cmp.Or(u.Peak, other.Peak)}
+}
+
+// usage is what is known at the end: best from the control group, which forgets nobody, else from what
+// was written down, else from the kernel's account of the supervisor and of those waited for.
+func (a *attempt) usage(rec record, supervisor usage) usage {
+	return a.cgroup.usage().or(rec.usage).or(supervisor).or(usage{CPU: rec.times})
+}
+
+func (e *Exit) setUsage(u usage) {
+	e.CPU, e.PeakMemory = time.Duration(u.CPU)*time.Microsecond, u.Peak
+}
+
+// usageOf reads the kernel's account of a process that was reaped.
+func usageOf(ru *unix.Rusage) usage {
+	return usage{
+		CPU:  (unix.TimevalToNsec(ru.Utime) + unix.TimevalToNsec(ru.Stime)) / int64(time.Microsecond),
+		Peak: int64(ru.Maxrss) * maxrssUnit,
+	}
+}
+
+// timesLine is a line of the shell's times: user and system time, of itself or of its children.
+var timesLine = regexp.MustCompile(`^(\d+)m(\d+(?:[.,]\d+)?)s (\d+)m(\d+(?:[.,]\d+)?)s\n$`)
+
+// parseTimes gives the sum on such a line in microseconds.
+func parseTimes(line []byte) (sum int64, ok bool) {
+	groups := timesLine.FindSubmatch(line)
+	if groups == nil {
+		return 0, false
+	}
+	for i := 1; i < len(groups); i += 2 {
+		minutes, _ := strconv.ParseFloat(string(groups[i]), 64)
+		seconds, _ := strconv.ParseFloat(strings.Replace(string(groups[i+1]), ",", ".", 1), 64)
+		sum += int64((60*minutes + seconds) * 1e6)
+	}
+	return sum, true
+}
+
+// usage reads the accounts of a control group; the peak needs the memory controller.
+func (c cgroup) usage() (u usage) {
+	if c == "" {
+		return u
+	}
+	peak, _ := os.ReadFile(string(c) + "/memory.peak")
+	u.Peak, _ = strconv.ParseInt(strings.TrimSpace(string(peak)), 10, 64)
+	stat, _ := os.ReadFile(string(c) + "/cpu.stat")
+	for line := range strings.Lines(string(stat)) {
+		if used, ok := strings.CutPrefix(line, "usage_usec "); ok {
+			u.CPU, _ = strconv.ParseInt(strings.TrimSpace(used), 10, 64)
+		}
+	}
+	return u
 }

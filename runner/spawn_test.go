@@ -10,15 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/runner"
 )
-
-func newJob(t *testing.T) runner.Job {
-	t.Helper()
-	dir := t.TempDir()
-	return runner.Job{Dir: filepath.Join(dir, "1", "a1"), ID: "runner" + dir + "/1/1",
-		Timeout: time.Minute, Grace: time.Minute}
-}
 
 // launchAfter launches job, undoes the obstacle once the launch has met it, and returns the
 // result.
@@ -261,11 +255,7 @@ func TestCancelledWhileShort(t *testing.T) {
 // and its exec a supervisor has copies of all our descriptors, the locks of others too.
 func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 	l := &runner.Local{Adopt: true}
-	rounds := 40
-	if testing.Short() {
-		rounds = 10
-	}
-	for range rounds {
+	for range effort.Of(5, 15, 40) {
 		ends := make(chan runner.Exit)
 		const others = 12
 		for i := range others + 1 {
@@ -299,7 +289,7 @@ func TestStoppingSparesThoseBeingStarted(t *testing.T) {
 // An attempt that is asked to end as soon as it starts is asked politely: its supervisor
 // survives a signal, and what that starts afterwards would know nothing of it.
 func TestCancelledAtItsStart(t *testing.T) {
-	for range 40 {
+	for range effort.Of(10, 40, 40) {
 		job := newJob(t)
 		job.Shell, job.Grace = "exec sleep 60", 3*time.Second
 		ctx, cancel := context.WithCancel(t.Context())

@@ -10,19 +10,18 @@ import (
 const (
 	// commandPatience bounds how long a supervisor may take to start its command.
 	commandPatience = time.Second
-	// leftoverPatience is the time that leftovers of a command that has ended by itself have
-	// to do so too.
+	// leftoverPatience is the time that leftovers of a finished command have to end by themselves.
 	leftoverPatience = time.Second
-	// leftoverGrace bounds the time that leftovers of a finished command have between
-	// SIGTERM and SIGKILL; a shorter Job.Grace counts.
+	// leftoverGrace bounds the time that they have after a SIGTERM; a shorter Job.Grace counts.
 	leftoverGrace = time.Second
-	// killPatience is how long SIGKILL may take; a process that hangs in the kernel (a
-	// dead network disk) can live longer than any patience.
+	// killPatience is how long SIGKILL may take: what hangs in the kernel can outlive any patience.
 	killPatience = 30 * time.Second
+	// vainLooks is how often one looks for who holds the lock: what forks all the time is soon seen, and
+	// what lives in another name space of process ids never.
+	vainLooks = 20
 )
 
-// stop ends every process of the attempt: SIGTERM, grace, SIGKILL. The reason is recorded
-// first, so that whoever finds the attempt ended also knows that it was made to end.
+// stop ends every process of the attempt: SIGTERM, grace, SIGKILL. The reason is recorded first.
 func (l *Local) stop(a *attempt, reason stopReason) {
 	a.reason = reason
 	_ = appendEntry(a.record, entry{Stop: string(reason)})
@@ -39,25 +38,25 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 		}
 	}
 	a.killed = true
-	for _, p := range t.kill() {
+	for _, p := range a.kill(&t) {
 		a.immortal = append(a.immortal, Process{PID: p.pid, Command: p.command(), Alive: true})
 	}
 }
 
-// awaitCommand waits a little until an attempt that has just started runs its command: its
-// supervisor survives signals, and what it starts after one would know nothing of it.
+// awaitCommand waits a little until a fresh attempt runs its command: its supervisor survives signals,
+// and what it starts after one would know nothing of it.
 func (a *attempt) awaitCommand(t *tree) {
-	for ; a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill); time.Sleep(time.Millisecond) {
-		supervisor := process{pid: a.pid}.command()
+	for a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill) {
 		found := t.look()
+		supervisor := process{pid: a.pid}.command() // not before: it may have been in its exec
 		if len(found) == 0 || slices.ContainsFunc(found, func(p process) bool { return p.pid != a.pid && p.command() != supervisor }) {
 			return
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 
-// group returns the process group of the supervisor if it cannot be anyone else's: as long
-// as the supervisor is our child, dead or alive, its number is taken. Else 0.
+// group returns the supervisor's process group, whose number is taken while it is our child; else 0.
 func (a *attempt) group() int {
 	if a.ended == nil {
 		return 0
@@ -65,32 +64,29 @@ func (a *attempt) group() int {
 	return a.pid
 }
 
-// drained waits until no process of t is left, or grace has passed or Kill is closed, and
-// reports which. Newcomers are looked for when the known ones are gone.
+// drained waits until nothing of t is left, or grace has passed or Kill is closed, and reports which.
 func (a *attempt) drained(t *tree, grace time.Duration) bool {
 	deadline := time.Now().Add(grace)
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax/2) {
-		if a.rid(t) {
+		if a.empty(t) {
 			return true
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
 			return false
 		}
-		timer := time.NewTimer(min(pause, left))
 		select {
 		case <-a.job.Kill:
-			timer.Stop()
 			return false
-		case <-timer.C:
+		case <-time.After(min(pause, left)):
 		}
 		_, _ = a.trimLogs()
 	}
 }
 
-// rid reports whether nothing of t is left. What forks and exits all the time can hide from
-// a look, but not from the lock and the control group.
-func (a *attempt) rid(t *tree) bool {
+// empty reports whether nothing of t is left, by a look and by the lock and the control group, from
+// which what forks and exits all the time cannot hide.
+func (a *attempt) empty(t *tree) bool {
 	return len(t.alive()) == 0 && len(t.look()) == 0 && !a.locked() && !a.cgroup.populated()
 }
 
@@ -141,8 +137,7 @@ func (t *tree) lookBy(find finder, seen func(process)) []process {
 	return t.known
 }
 
-// terminate sends one SIGTERM to each process: a program may take a second one for
-// impatience. SIGCONT lets stopped ones act on it.
+// terminate sends one SIGTERM to each process, which may take a second one for impatience, and SIGCONT.
 func (t *tree) terminate() {
 	found := t.look()
 	if t.group > 0 {
@@ -157,12 +152,13 @@ func (t *tree) terminate() {
 	}
 }
 
-// kill ends every process, and those that these start meanwhile, until it finds none. Each
-// is killed as soon as it is seen: where a fork bomb competes for the processor, a whole
-// look takes long. kill returns those that are still there when its patience ends.
-func (t *tree) kill() []process {
+// kill ends every process, and those that these start meanwhile, until it finds none, several times if
+// one hides that holds the lock. Each is killed as soon as it is seen: beside a fork bomb a whole look
+// takes long. kill returns those that are still there when its patience ends.
+func (a *attempt) kill(t *tree) []process {
 	deadline := time.Now().Add(killPatience)
 	kill := func(p process) { p.signal(unix.SIGKILL) }
+	vain := 0 // looks in a row
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax) {
 		t.cgroup.kill()
 		if t.group > 0 {
@@ -175,21 +171,23 @@ func (t *tree) kill() []process {
 			t.lookBy(t.quick, kill)
 		}
 		found := t.lookBy(t.find, kill)
-		if len(found) == 0 || time.Now().After(deadline) {
+		if vain++; len(found) > 0 {
+			vain = 0
+		}
+		if vain > 0 && !a.locked() || vain == vainLooks || time.Now().After(deadline) {
 			return found
 		}
 		time.Sleep(pause)
 	}
 }
 
-// sweep ends what a command has left behind, and says what that was. If the command ended
-// by itself, at the given time, its leftovers may do so too.
+// sweep ends what a command has left behind, which may do so itself if the command did, and names it.
 func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	if len(a.immortal) > 0 || l.deserted(a) {
 		return a.immortal
 	}
 	t := l.tree(a)
-	if a.rid(&t) {
+	if a.empty(&t) {
 		return nil
 	}
 	swept := describe(t.known)
@@ -205,13 +203,13 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 	}
 	t.terminate()
 	if !a.drained(&t, min(a.job.Grace, leftoverGrace)) {
-		for _, p := range t.kill() {
+		for _, p := range a.kill(&t) {
 			for i := range swept {
 				swept[i].Alive = swept[i].Alive || swept[i].PID == p.pid
 			}
 		}
 	}
-	l.reapOrphans()
+	l.orphans() // which reaps the dead ones
 	switch {
 	case len(swept) > 0:
 	case t.first != nil:

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -48,5 +50,42 @@ func TestGrace(t *testing.T) {
 				t.Errorf("%s: not killed: %v", name, err)
 			}
 		})
+	}
+}
+
+// A supervisor in its exec has no command line yet. What it has forked since, and what still has
+// its own, is not the command: a signal would be lost on it.
+func TestAwaitsTheCommandOfAYoungSupervisor(t *testing.T) {
+	start := func(name string, arg ...string) (process, io.Writer) {
+		cmd := exec.CommandContext(t.Context(), name, arg...)
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		p, _ := readProcess(cmd.Process.Pid)
+		return p, in
+	}
+	supervisor, line := start("sh", "-c", "read line; exec sleep 600")
+	fork, _ := start("sleep", "600")
+	command, _ := start("sleep", "601")
+	looks := 0
+	find := func(func(process)) []process {
+		if looks++; looks == 1 {
+			io.WriteString(line, "\n")
+			for supervisor.command() != "sleep 600" || fork.command() != "sleep 600" || command.command() != "sleep 601" {
+				time.Sleep(time.Millisecond)
+			}
+			return []process{supervisor, fork}
+		}
+		return []process{supervisor, fork, command}
+	}
+	a := &attempt{child: child{supervisor.pid}, ended: make(chan struct{}), started: time.Now().Add(time.Hour)}
+	a.awaitCommand(&tree{find: find})
+	if looks != 2 {
+		t.Errorf("the command was there at look 2; waited for %d", looks)
 	}
 }

@@ -3,16 +3,21 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/lbotune/lbotune/internal/shell"
 )
 
-// Descriptors of the supervisor. The command gets 0 to 2 and, with everything that it
-// starts, lockFD.
+// Descriptors of the supervisor. The command gets 0 to 2, and lockFD with all that it starts.
 const (
 	recordFD = 3
 	stderrFD = 4
@@ -51,8 +56,7 @@ command times >&3 || :%s
 kill -0 "$PPID" || ! sync || d=true
 exit "$s"`
 
-// accounting is what the supervisor does besides where the attempt has a control group,
-// which may be gone when somebody looks who was not there.
+// accounting is added where there is a control group, which may be gone when somebody looks later.
 const accounting = `
 { read -r p <%[1]s/memory.peak; read -r k c <%[1]s/cpu.stat; } && :
 echo "{\"cpu\":${c:-0},\"peak\":${p:-0}}" >&3`
@@ -84,7 +88,10 @@ func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, self
 		if self, path, err = openSelf(); err != nil {
 			return nil, nil, -1, spawnError("open this program", err)
 		}
-		argv, env = append(argv, path, becomer), append(env, carried(odd)...)
+		argv = append(argv, path, becomer)
+	}
+	for i, kv := range odd {
+		env = append(env, carrierName+strconv.Itoa(i)+"="+kv)
 	}
 	return append(append(argv, program), j.Argv[1:]...), env, self, nil
 }
@@ -92,8 +99,8 @@ func (j *Job) command(sh, marker string, group cgroup) (argv, env []string, self
 // errNotFound: no such program.
 var errNotFound = errors.New("not found")
 
-// lookPath returns the absolute path of a program as execvp(3) would find it in directory
-// cwd with the PATH of env. One that is there but may not be executed is left to exec.
+// lookPath returns the absolute path of a program as execvp(3) would find it in cwd with env's PATH.
+// One that is there but may not be executed is left to exec.
 func lookPath(name string, env []string, cwd string) (string, error) {
 	cwd, err := filepath.Abs(cwd)
 	if err != nil {
@@ -130,3 +137,78 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 	}
 	return found, nil
 }
+
+// markerName is the environment variable that marks a tree of processes.
+const markerName = "LBOTUNE_ATTEMPT"
+
+// environ returns the environment of the command: ours, PWD as for any program started in a directory,
+// the job's, the marker. The last value of a name counts. An attempt inside another has both markers.
+func (j *Job) environ(marker string) []string {
+	marker = markerName + "=" + marker
+	if outer := os.Getenv(markerName); outer != "" {
+		marker += " " + outer
+	}
+	all := os.Environ()
+	if cwd, err := filepath.Abs(j.Cwd); err == nil {
+		all = append(all, "PWD="+cwd)
+	}
+	whole := exec.Cmd{Env: append(append(all, j.Env...), marker)}
+	return whole.Environ()
+}
+
+// Between the supervisor and a program stands, where the environment has variables that a shell
+// does not hand on, this program once more: it takes them from others that a shell hands on, and
+// becomes the program. As arguments of env(1) everybody would see their values.
+
+// becomer is the first argument of this program there.
+const becomer = "lbotune-become"
+
+// carrierName begins the names of the variables that carry others.
+const carrierName = "LBOTUNE_CARRIED_"
+
+// Any program that uses this package may have to become a trial's: hence this, when it is loaded.
+func init() {
+	if len(os.Args) > 2 && os.Args[1] == becomer && os.Getenv(carrierName+"0") != "" {
+		os.Exit(become(os.Args[2:]))
+	}
+}
+
+// become replaces this program. If that fails it says so as a shell does.
+func become(argv []string) (code int) {
+	env := os.Environ()
+	for i, kv := range env {
+		if kv, is := strings.CutPrefix(kv, carrierName); is {
+			_, env[i], _ = strings.Cut(kv, "=")
+		}
+	}
+	syscall.CloseOnExec(selfFD)
+	err := syscall.Exec(argv[0], argv, env)
+	if errors.Is(err, unix.ENOEXEC) { // a script that does not say for whom is a shell's
+		err = syscall.Exec(defaultShell, append([]string{defaultShell}, argv...), env)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s: %v\n", supervisorName, argv[0], err)
+	if errors.Is(err, unix.ENOENT) {
+		return 127
+	}
+	return 126
+}
+
+// splitEnv separates the variables that a shell hands on from those that it drops (a name
+// that is no identifier, such as an exported function of bash), replaces, or trips over.
+func splitEnv(env []string) (plain, odd []string) {
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if identifierRE.MatchString(name) && !slices.Contains(shellOwned, name) {
+			plain = append(plain, kv)
+		} else if name != "" {
+			odd = append(odd, kv)
+		}
+	}
+	return plain, odd
+}
+
+// shellOwned are variables that one shell or another changes when it starts.
+var shellOwned = []string{"IFS", "LINENO", "OPTIND", "OPTARG", "PPID", "SHELLOPTS", "BASHOPTS"}
+
+// identifierRE matches what a shell calls a name.
+var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/door"
 )
 
@@ -27,10 +28,9 @@ func At(path string) func() (*os.File, error) {
 	return func() (*os.File, error) { return door.OpenFile(path, os.O_RDONLY) }
 }
 
-// Tail copies the file that open opens to w as it grows, until ended is closed and all of it has
-// been copied. A part that has become a hole before Tail came
-// to it (see Job.MaxLog) is copied as one newline, or told to w's method Gap() if it has
-// one. A file that has been cut short is read again from its beginning.
+// Tail copies the file that open opens to w as it grows, until ended is closed and all of it has been
+// copied. A part that has become a hole before Tail came to it (see Job.MaxLog) is copied as one newline,
+// or told to w's method Gap() if it has one. A file that has been cut short is read again.
 //
 // It returns the first error of w, the cause of ctx when that is done, or an error of
 // reading; a file that is not there is an error.
@@ -40,7 +40,27 @@ func Tail(ctx context.Context, open func() (*os.File, error), w io.Writer, ended
 
 // TailEnd copies a file as Tail does, but only what stands at most n bytes before its present end.
 func TailEnd(ctx context.Context, open func() (*os.File, error), n int64, w io.Writer, ended <-chan struct{}) error {
-	f, err := openOutput(ctx, open)
+	t := tail{w: w, limit: math.MaxInt64}
+	return t.follow(ctx, open, n, "follow", ended)
+}
+
+// Read copies a file to w as Tail does, but not beyond its first limit bytes.
+func Read(ctx context.Context, open func() (*os.File, error), w io.Writer, limit int64) error {
+	ended := make(chan struct{})
+	close(ended)
+	t := tail{w: w, limit: limit}
+	return t.follow(ctx, open, math.MaxInt64, "read", ended)
+}
+
+// follow copies a file from its last n bytes on, and waits for a descriptor while there is none.
+func (t *tail) follow(ctx context.Context, open func() (*os.File, error), n int64, what string, ended <-chan struct{}) error {
+	var f *os.File
+	err := insist(ctx, nil, func() (err error) {
+		if f, err = open(); err != nil {
+			return spawnError("read the output", err)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -49,18 +69,12 @@ func TailEnd(ctx context.Context, open func() (*os.File, error), n int64, w io.W
 	if err != nil {
 		return err
 	}
-	t := tail{fd: int(f.Fd()), w: w, limit: math.MaxInt64, offset: max(0, info.Size()-n)}
-	return t.follow(ctx, f.Name(), ended)
-}
-
-func (t *tail) follow(ctx context.Context, path string, ended <-chan struct{}) error {
-	timer := time.NewTimer(tailMin)
-	defer timer.Stop()
+	t.fd, t.offset = int(f.Fd()), max(0, info.Size()-n)
 	for pause := tailMin; ; {
 		last := isClosed(ended) // asked before reading: what is there now is all
 		n, err := t.copy(ctx)
 		if err != nil {
-			return fmt.Errorf("follow %s: %w", path, err)
+			return fmt.Errorf("%s %s: %w", what, f.Name(), err)
 		}
 		if last {
 			return nil
@@ -68,39 +82,13 @@ func (t *tail) follow(ctx context.Context, path string, ended <-chan struct{}) e
 		if pause = min(2*pause, tailMax); n > 0 {
 			pause = tailMin
 		}
-		timer.Reset(pause)
 		select {
 		case <-ended:
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// Read copies a file to w as Tail does, but not beyond its first limit bytes.
-func Read(ctx context.Context, open func() (*os.File, error), w io.Writer, limit int64) error {
-	f, err := openOutput(ctx, open)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	t := tail{fd: int(f.Fd()), w: w, limit: limit}
-	if _, err := t.copy(ctx); err != nil {
-		return fmt.Errorf("read %s: %w", f.Name(), err)
-	}
-	return nil
-}
-
-// openOutput opens a file for reading, and waits for a descriptor while there is none.
-func openOutput(ctx context.Context, open func() (*os.File, error)) (f *os.File, err error) {
-	err = insist(ctx, nil, func() error {
-		if f, err = open(); err != nil {
-			return spawnError("read the output", err)
-		}
-		return nil
-	})
-	return f, err
 }
 
 func isClosed(c <-chan struct{}) bool {
@@ -120,8 +108,7 @@ type tail struct {
 	buf    []byte
 }
 
-// copy copies what is there now and returns how much that was. Of a file that grows faster
-// than w takes it, now is the size at the beginning.
+// copy copies what is there when it is called, and returns how much that was.
 func (t *tail) copy(ctx context.Context) (int64, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(t.fd, &st); err != nil {
@@ -169,8 +156,7 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 	return t.offset - begun, nil
 }
 
-// ReadTail returns the end of the file that open opens, at most n bytes of it, made safe to print
-// by Sanitize.
+// ReadTail returns at most the last n bytes of the file that open opens, made safe to print.
 func ReadTail(open func() (*os.File, error), n int) (string, error) {
 	f, err := open()
 	if err != nil {
@@ -187,5 +173,138 @@ func ReadTail(open func() (*os.File, error), n int) (string, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	return Sanitize(string(buf[:max(got, 0)])), nil
+	return ansi.Sanitize(string(buf[:max(got, 0)])), nil
+}
+
+// holeUnit is what holes are aligned to: the usual block size.
+const holeUnit = 4 << 10
+
+// boundedLog keeps the disk space of one output near max bytes: of a longer one the first quarter of
+// max and at least the last half of it stay, and what is between becomes a hole.
+type boundedLog struct {
+	fd        int
+	max       int64
+	size      int64 // at the last look
+	hole      int64 // end of the hole
+	truncated bool
+	long      func() // if not nil, is told that a quarter of max is passed
+	punch     func(fd int, from, length int64) error
+}
+
+func newBoundedLog(job *Job) boundedLog {
+	b := boundedLog{fd: -1, max: job.MaxLog, long: job.Long, punch: punchHole}
+	if b.max <= 0 {
+		b.max = DefaultMaxLog
+	}
+	return b
+}
+
+// reopen opens the log of an attempt that another process has launched.
+func (b *boundedLog) reopen(dir int, name string) {
+	fd, err := door.OpenAt(dir, name, unix.O_WRONLY|unix.O_APPEND)
+	if err != nil {
+		return
+	}
+	b.fd = fd
+	if size, err := unix.Seek(fd, 0, unix.SEEK_END); err == nil {
+		if _, hole := dataAt(fd, 0); hole < size {
+			b.hole, _ = dataAt(fd, hole)
+			b.truncated = true
+		}
+	}
+}
+
+// trim makes or extends the hole of a log that is too long, and reports whether the log has grown.
+func (b *boundedLog) trim() (grew bool, err error) {
+	if b.fd < 0 {
+		return false, nil
+	}
+	var st unix.Stat_t
+	if unix.Fstat(b.fd, &st) != nil {
+		return false, nil // the disk's fault; the next look may do better
+	}
+	grew = st.Size > b.size
+	b.size = st.Size
+	if b.size > b.max/4 && b.long != nil {
+		b.long()
+		b.long = nil
+	}
+	from := max(b.hole, ceil(b.max/4, holeUnit))
+	if b.size < b.hole { // the program has cut its own output
+		from, b.hole = ceil(b.max/4, holeUnit), 0
+	}
+	kept := min(b.hole, b.max/4) + b.size - b.hole
+	if kept <= b.max {
+		return grew, nil
+	}
+	to := (b.size - b.max/2) / holeUnit * holeUnit
+	if to <= from {
+		return grew, nil
+	}
+	if err := b.punch(b.fd, from, to-from); err != nil {
+		return grew, fmt.Errorf("release the middle of an output: %w", err)
+	}
+	b.hole, b.truncated = to, true
+	return grew, nil
+}
+
+func ceil(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
+
+// lengths are those of the outputs now.
+func (a *attempt) lengths() Lengths {
+	out, _ := a.out.written()
+	err, _ := a.err.written()
+	return Lengths{out, err}
+}
+
+// written returns the length of the output, if it is there, and when it was last written to.
+func (b *boundedLog) written() (length int64, last time.Time) {
+	var st unix.Stat_t
+	if b.fd < 0 || unix.Fstat(b.fd, &st) != nil {
+		return 0, time.Time{}
+	}
+	return st.Size, time.Unix(st.Mtim.Unix())
+}
+
+// settle fixes how much of the outputs counts, before what the command has left behind is to end.
+func (a *attempt) settle(ended time.Time) {
+	if a.counted == nil {
+		now := a.lengths()
+		a.counted = &now
+	}
+	_ = appendEntry(a.record, entry{Counted: a.counted, Ended: &ended})
+	if a.job.Settled != nil {
+		a.job.Settled()
+	}
+}
+
+// countAt says how much of the outputs counts of a command that has ended while nobody was there, nil
+// if all does. What came within the patience for leftovers would have counted; of an output that went
+// on, only what was there when the command ended is known to.
+func (a *attempt) countAt(rec record) *Lengths {
+	if rec.Counted != nil || rec.Printed == nil || rec.Stop != "" {
+		return rec.Counted
+	}
+	all := a.lengths()
+	counted := all
+	late := func(b *boundedLog) bool {
+		_, last := b.written()
+		return last.After(rec.ended.Add(leftoverPatience))
+	}
+	if rec.Printed.Stdout >= 0 && late(&a.out) {
+		counted.Stdout = rec.Printed.Stdout
+	}
+	if rec.Printed.Stderr >= 0 && late(&a.err) {
+		counted.Stderr = rec.Printed.Stderr
+	}
+	if counted == all {
+		return nil
+	}
+	return &counted
+}
+
+// cutShort reports whether an output has lost some of what the command had written.
+func (a *attempt) cutShort(rec record) bool {
+	now := a.lengths()
+	return rec.Printed != nil && (now.Stdout < rec.Printed.Stdout || now.Stderr < rec.Printed.Stderr)
 }

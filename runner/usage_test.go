@@ -53,7 +53,7 @@ func TestUsage(t *testing.T) {
 		if err != nil || later.CPU != exit.CPU || later.PeakMemory != exit.PeakMemory {
 			t.Errorf("grouped %v: later %v and %d, %v; want %v and %d", grouped, later.CPU, later.PeakMemory, err, exit.CPU, exit.PeakMemory)
 		}
-		forget(t, filepath.Join(job.Dir, RecordName))
+		forget(t, filepath.Join(job.Dir, recordName))
 		alone, err := new(Local).Attach(context.Background(), job)
 		if err != nil || alone.CPU < 20*time.Millisecond || alone.CPU > exit.CPU+20*time.Millisecond {
 			t.Errorf("grouped %v: without an orchestrator %v, %v; with one %v", grouped, alone.CPU, err, exit.CPU)

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-demanded='journal 100
+demanded='internal/journal 100
 runner 90
 session 90
 study 90'
@@ -24,7 +24,7 @@ awk -v demanded="$demanded" '
 		for (block in statements) {
 			package = block
 			sub(/\/[^\/]*$/, "", package)
-			sub(/.*\//, "", package)
+			sub(/^github.com\/lbotune\/lbotune\//, "", package)
 			all[package] += statements[block]
 			if (block in hit) covered[package] += statements[block]
 		}
@@ -32,7 +32,7 @@ awk -v demanded="$demanded" '
 		for (i = 1; i <= n; i++) {
 			split(rows[i], row, " ")
 			share = 100 * covered[row[1]] / all[row[1]]
-			printf "%-8s %6.2f %% of %d statements, demanded %d\n", row[1], share, all[row[1]], row[2]
+			printf "%-16s %6.2f %% of %d statements, demanded %d\n", row[1], share, all[row[1]], row[2]
 			if (share < row[2]) low = 1
 		}
 		exit low

@@ -2,7 +2,7 @@
 # Changes the code in small ways and asks the tests whether they notice:
 #
 #   scripts/mutate.sh [PACKAGE[/FILE.go] ...]     by default journal study runner
-#   SKIP='TestSlow|TestSlower' scripts/mutate.sh journal/lock.go journal/open.go
+#   SKIP='TestSlow|TestSlower' scripts/mutate.sh internal/journal/lock.go internal/journal/open.go
 #
 # Each change that no test notices is listed as LIVED. It is a test that is missing, or a
 # change that makes no difference: see what "go test" says of it without -short and SKIP,

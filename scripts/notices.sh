@@ -13,14 +13,13 @@ modules() {
 
 {
 	echo "lbotune is under the license in its file LICENSE. It has in it the programs below, under theirs."
-	echo "Portions of this software are copyright (c) The FreeType Project (www.freetype.org). All rights reserved."
 	printf '\n== Go %s\n\n' "$(go env GOVERSION | sed 's/^go//; s/\.[0-9]*$//')"
 	cat "$(go env GOROOT)/LICENSE"
 	modules | while read -r path version dir; do
 		printf '\n== %s %s\n' "$path" "$version"
 		found=
 		for file in "$dir"/LICEN[CS]E* "$dir"/COPYING* "$dir"/NOTICE* "$dir"/THIRD_PARTY*/* "$dir"/licenses/*; do
-			[ -f "$file" ] && [ "${file##*/}" != gpl.txt ] || continue # freetype is taken under its own license
+			[ -f "$file" ] || continue
 			found=1
 			printf '\n-- %s\n\n' "${file#"$dir/"}"
 			cat "$file"

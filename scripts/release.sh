@@ -55,15 +55,4 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	echo "$name.tar.gz"
 done
 
-cd "$dist"
-if command -v sha256sum >/dev/null; then
-	sha256sum -- *.tar.gz >SHA256SUMS
-else
-	shasum -a 256 -- *.tar.gz >SHA256SUMS
-fi
-cat SHA256SUMS
-if [ -n "${MINISIGN_KEY:-}" ]; then
-	minisign -S -s "$MINISIGN_KEY" -m SHA256SUMS
-else
-	echo "SHA256SUMS is not signed: MINISIGN_KEY names no key" >&2
-fi
+scripts/sign.sh "$dist"

@@ -3,6 +3,18 @@
 # and of going on with it, and the memory of studies that run at 1,000 trials.
 #
 #     scripts/scale.sh
+#
+# With sizes, one table of every command on studies of 1, 20 and 100 parameters, 2 and 3 objectives,
+# 5 constraints, and 50 readings with each rule that stops early: processor seconds, how many
+# times those of one parameter and objective in the same run (x), how they grow from size to
+# size (n^), and the most memory. The first takes two minutes.
+#
+#     scripts/scale.sh 30 100
+#     scripts/scale.sh 100 1000 10000
 set -eu
 cd "$(dirname "$0")/.."
-go -C bench test -count=1 -v ./torture -run 'TestLargeStudy|TestRunningStudy' -torture | grep -v '^=== '
+if [ $# -gt 0 ]; then
+    go -C bench test -count=1 -timeout 3h -v ./torture -run 'TestGrowth$' -table -sizes "$(echo "$*" | tr ' ' ,)" | grep -v '^=== '
+    exit
+fi
+go -C bench test -count=1 -v ./torture -run 'TestLargeStudy|TestRunningStudy|TestWideStudy' -torture | grep -v '^=== '

@@ -26,7 +26,7 @@ suite() { # [PACKAGE...]
 }
 
 # Not below the folder of a system that forgets it, and short: sockets have short names.
-base=$(mktemp -d "${TMPDIR:-/tmp}/soak.XXXXXX") || exit 1
+base=$(mktemp -d "${TMPDIR:-/tmp}/soak.XXXXXX") && chmod 755 "$base" || exit 1 # some tests act for other users
 load=()
 trap 'kill "${load[@]}" 2>/dev/null; rm -rf "$base"' EXIT
 for _ in 1 2 3 4; do
@@ -40,8 +40,8 @@ load+=($!)
 left_running() {
 	local p
 	for p in /proc/[0-9]*; do
-		if tr '\0' '\n' <"$p/environ" 2>/dev/null | grep -qxF "TMPDIR=$1"; then
-			echo "process ${p#/proc/}: $(tr '\0' ' ' <"$p/cmdline" 2>/dev/null)"
+		if { tr '\0' '\n' <"$p/environ"; } 2>/dev/null | grep -qxF "TMPDIR=$1"; then
+			echo "process ${p#/proc/}: $({ tr '\0' ' ' <"$p/cmdline"; } 2>/dev/null)"
 		fi
 	done
 }

@@ -218,28 +218,72 @@ func TestManyAsk(t *testing.T) {
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
-			for {
-				trial, err := s.Ask(t.Context())
-				if errors.Is(err, session.ErrSpent) {
-					return
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
+			err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
 				if trial.Number%5 == 0 {
-					err = s.Fail(trial.Number, "five")
-				} else {
-					err = s.Tell(trial.Number, study.Metrics{"loss": float64(trial.Number)})
+					return nil, errors.New("five")
 				}
-				if err != nil {
-					t.Error(err)
-				}
+				return study.Metrics{"loss": float64(trial.Number)}, nil
+			})
+			if err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	workers.Wait()
-	if len(s.State().Order) != 24 || s.State().Best().Number != 1 {
-		t.Errorf("%d trials have finished", len(s.State().Order))
+	st := s.State()
+	if len(st.Order) != 24 || st.Best().Number != 1 || st.Count(optimizer.Failed) != 4 || st.Trials[4].Failure.Text != "five" {
+		t.Errorf("%d trials have finished, %d failed", len(st.Order), st.Count(optimizer.Failed))
+	}
+}
+
+// Trying ends where a small space does and with its context, and says what cannot be told.
+func TestTry(t *testing.T) {
+	cfg := config()
+	cfg.Params = []spaces.Param{spaces.NewInt("n", 1, 3)}
+	cfg.Command = study.Command{}
+	s, err := session.Open(&cfg, session.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"size": 1}, nil }); err == nil ||
+		err.Error() != "loss, the objective, must be told" {
+		t.Errorf("without the objective: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = s.Try(ctx, func(study.Trial) (study.Metrics, error) { cancel(); return nil, ctx.Err() })
+	if !errors.Is(err, context.Canceled) || len(s.State().Order) != 0 {
+		t.Errorf("cut short: %v, and %d trials have finished", err, len(s.State().Order))
+	}
+	err = s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 2}, nil })
+	if err != nil || len(s.State().Order) != 1 || len(s.State().Trials) != 3 {
+		t.Errorf("%v: %d of %d trials have finished", err, len(s.State().Order), len(s.State().Trials))
+	}
+}
+
+// A study whose configuration names no directory runs where it was begun, wherever it is
+// taken up again.
+func TestRunsWhereItWasOpened(t *testing.T) {
+	cfg, dir := config(), filepath.Join(t.TempDir(), "study")
+	cfg.Dir = ""
+	first := t.TempDir()
+	for _, from := range []string{first, t.TempDir()} {
+		t.Chdir(from)
+		f := &fakeLauncher{program: parabola}
+		var given *study.Config
+		if from == first {
+			given = &cfg
+			cfg.Budget.Trials = 1
+		}
+		s, err := session.Open(given, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.State().Config.Dir; got != first {
+			t.Errorf("from %s: it runs in %q; want %s", from, got, first)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
-// question is what the loop wants of the optimizer: to learn what is new, then
-// to propose a trial.
+// question is what the loop wants of the optimizer: to learn what is new, then to propose a trial.
 type question struct {
 	tell  []optimizer.Observation
 	query optimizer.Query
@@ -21,10 +22,13 @@ type question struct {
 	// known reports whether a trial with the values of a point was proposed before.
 	// Nil where the optimizer sees to that itself.
 	known func(spaces.Point) bool
+	// more is how many further proposals are wanted, where they can be had from the same model.
+	more int
+	// best is asked to recommend a trial instead; nil for a proposal.
+	best optimizer.Recommender
 }
 
-// newQuestion asks for the next trial, telling what is new after the first told
-// finished trials.
+// newQuestion asks for the next trial, telling what is new after the first told finished trials.
 func newQuestion(s *study.State, told int) question {
 	q := question{told: len(s.Order), query: s.Query(len(s.Trials) + 1), known: s.Known()}
 	for _, n := range s.Order[told:] {
@@ -40,18 +44,43 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
+func numbers(pending []optimizer.Pending) []int {
+	out := make([]int, len(pending))
+	for i, p := range pending {
+		out[i] = p.Trial
+	}
+	return out
+}
+
 // message is what arrives in the loop's inbox: asked, slotGranted, attemptStarted,
 // readings, attemptEnded or requestsCame.
 type message any
 
-// asked is the answer.
+// asked is the answer: a proposal, and those that were made with it, or a recommendation.
 type asked struct {
 	question question
+	best     optimizer.Recommendation
 	proposal optimizer.Proposal
+	with     []optimizer.Proposal
+	took     time.Duration
 	err      error
 }
 
-// tell hands observations to an optimizer.
+// levelTrace is below slog.LevelDebug.
+const levelTrace = slog.LevelDebug - 4
+
+// proposals are all that there are, the first first.
+func (a asked) proposals() []optimizer.Proposal {
+	return append([]optimizer.Proposal{a.proposal}, a.with...)
+}
+
+// log says how the proposals were made; those made together took their time together.
+func (a asked) log(to *slog.Logger) {
+	for i, p := range a.proposals() {
+		to.Debug("proposal", "trial", a.question.query.Trial+i, "rule", p.Origin, "why", p.Note.Why, "ms", a.took.Milliseconds(), "fitted", p.Note.Fitted)
+	}
+}
+
 func tell(opt optimizer.Optimizer, news []optimizer.Observation) error {
 	for _, o := range news {
 		if err := opt.Tell(o); err != nil {
@@ -65,7 +94,9 @@ func tell(opt optimizer.Optimizer, news []optimizer.Observation) error {
 // are worth more than a stack trace on the terminal.
 func answer(ctx context.Context, opt optimizer.Optimizer, q question) (a asked) {
 	a.question = q
+	began := time.Now()
 	defer func() {
+		a.took = time.Since(began)
 		if r := recover(); r != nil {
 			a.err = panicked("the optimizer", r)
 		}
@@ -73,14 +104,27 @@ func answer(ctx context.Context, opt optimizer.Optimizer, q question) (a asked) 
 	if a.err = tell(opt, q.tell); a.err != nil {
 		return a
 	}
+	if q.best != nil {
+		a.best, a.err = q.best.Recommend(ctx)
+		return a
+	}
 	query := q.query
 	for {
 		a.proposal, a.err = opt.Ask(ctx, query)
 		if a.err != nil || q.known == nil || !q.known(a.proposal.Point) {
-			return a
+			break
 		}
 		query.Pending = append(slices.Clip(query.Pending), optimizer.Pending{Trial: query.Trial, Point: a.proposal.Point})
 	}
+	b, ok := opt.(optimizer.Batcher)
+	for ok && a.err == nil && len(a.with) < q.more {
+		p, err := b.More(ctx, query.Trial+len(a.with)+1)
+		if err != nil { // the next Ask says what it is, unless it is ErrNoMore
+			break
+		}
+		a.with = append(a.with, p)
+	}
+	return a
 }
 
 // panicked is the error for a panic of somebody's code.
@@ -88,18 +132,25 @@ func panicked(who string, with any) error {
 	return fmt.Errorf("internal error: %s panicked: %v\n%s", who, with, debug.Stack())
 }
 
-// ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
-func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
+// put has the optimizer answer a question beside its caller: a fit may take seconds.
+func (s *Study) put(ctx context.Context, q question) <-chan asked {
 	s.told = q.told
 	opt, answered := s.opt, make(chan asked, 1)
 	go func() { answered <- answer(ctx, opt, q) }()
+	return answered
+}
+
+// ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
+func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
 	a := asked{}
 	select {
-	case a = <-answered:
+	case a = <-s.put(ctx, q):
 	case <-ctx.Done():
 		a.err = ctx.Err()
 	}
-	s.doubt(a.err)
+	if s.doubt(a.err); a.err == nil {
+		a.log(s.opts.Log)
+	}
 	return a.proposal, a.err
 }
 
@@ -109,4 +160,52 @@ func (s *Study) doubt(err error) {
 	if err != nil && !errors.Is(err, optimizer.ErrExhausted) && !errors.Is(err, optimizer.ErrNothingSafe) {
 		s.opt = nil
 	}
+}
+
+// recommend completes the end of a study by the optimizer's choice, and by its doubts about what
+// holds the limits. Without an answer there is neither: the study has ended well all the same.
+func (l *loop) recommend(end *study.Closed) {
+	rec, ok := l.study.opt.(optimizer.Recommender)
+	if !ok || l.asking || l.late || l.study.state.Incumbent() == nil || l.study.state.Config.Several() {
+		return
+	}
+	a, err := l.askForBest(rec)
+	if err != nil {
+		l.study.opts.Log.Warn("the optimizer recommends no trial", "error", err)
+		return
+	}
+	end.Doubtful = a.Doubtful
+	if best := l.study.state.BestAt(end); a.Holds != nil {
+		p := a.Holds[best.Number]
+		end.Holds = &p
+	}
+	if t := l.study.state.Trials[a.Trial-1]; !t.Succeeded() || !l.study.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
+		return // it had only a part of the resource, or broke a limit
+	}
+	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: l.study.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
+	if a.Over > 0 {
+		end.Recommended.Gain = &study.Gain{Over: a.Over, By: a.Gain, SD: a.GainSD}
+	}
+}
+
+// askForBest has the optimizer recommend a trial. A stop is heeded meanwhile.
+func (l *loop) askForBest(rec optimizer.Recommender) (best optimizer.Recommendation, err error) {
+	ctx, cancel := context.WithCancel(l.life)
+	defer cancel()
+	q := newQuestion(l.study.state, l.study.told)
+	q.best = rec
+	answered := l.study.put(ctx, q)
+	defer func() { l.study.doubt(err) }()
+	for l.stop < StopRunning {
+		select {
+		case a := <-answered:
+			return a.best, a.err
+		case step, open := <-l.steps:
+			l.heed(step, open)
+		case <-l.interrupted:
+			l.interrupted = nil
+			l.stopAt(StopRunning)
+		}
+	}
+	return best, errStopped
 }

@@ -2,22 +2,22 @@ package session
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
-// attemptStarted tells the loop that an attempt's command is running.
 type attemptStarted struct {
 	id       study.AttemptID
 	rejoined bool // an earlier session has started it
 }
 
-// attemptEnded tells the loop how an attempt ended.
 type attemptEnded struct {
 	id      study.AttemptID
 	outcome outcome
@@ -26,7 +26,7 @@ type attemptEnded struct {
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
-	mayStart := slot < len(l.slots) && l.usable(l.slots[slot]) && !l.halted()
+	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted()
 	l.occupy(slot)
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
@@ -56,7 +56,6 @@ func (l *loop) launch(id study.AttemptID) {
 	go func() { l.send(attemptEnded{id, a.outcomeOf(ctx, resumed)}) }()
 }
 
-// onStart notes that an attempt's command is running.
 func (l *loop) onStart(m attemptStarted) {
 	r := l.study.running[m.id.Trial]
 	if r == nil || r.id != m.id {
@@ -72,19 +71,17 @@ func (l *loop) onStart(m attemptStarted) {
 	}
 }
 
-// newBox makes the box for what an attempt reports.
 func (l *loop) newBox(a *attempt) *readingBox {
 	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}, open: map[int]float64{},
-		limits: map[int]*limitWatch{}}
+		counters: make([]pruner.Counter, len(a.config.Metrics)), limits: map[int][]study.Limit{}}
 	for i, m := range a.config.Metrics {
 		if m.Direction != "" && a.config.Prunes() && len(a.trial.Repeats) == 0 {
 			b.objectives = append(b.objectives, i)
 		}
 		if m.StopsEarly() {
-			b.limits[i] = &limitWatch{limits: slices.DeleteFunc(a.config.Limits(), func(l study.Limit) bool { return l.Metric != m.Name })}
+			b.limits[i] = slices.DeleteFunc(a.config.Limits(), func(l study.Limit) bool { return l.Metric != m.Name })
 		}
 	}
-	b.counters = make([]pruner.Counter, len(b.objectives))
 	b.notify = func() { l.send(readings{id: a.id, box: b}) }
 	return b
 }
@@ -93,7 +90,10 @@ func (l *loop) newBox(a *attempt) *readingBox {
 func (l *loop) onEnd(m attemptEnded) {
 	r := l.study.running[m.id.Trial]
 	delete(l.study.running, m.id.Trial)
-	l.collectRest(r)
+	if r.box != nil { // what is left stops nothing any more, but others are compared with it
+		batch, _ := l.recordCourse(r.id, r.box)
+		l.judge(r, batch, false)
+	}
 	l.giveBack(r.slot)
 	r.cancel(nil)
 	if r.started {
@@ -103,7 +103,7 @@ func (l *loop) onEnd(m attemptEnded) {
 	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
 		o.failure = &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()} // by what stopped lbotune
 	}
-	l.study.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "failure", o.failure, "error", o.err)
+	l.study.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "metrics", o.metrics, "failure", o.failure, "error", o.err)
 	switch {
 	case o.unstarted && r.confirms: // its time may be yet to come
 	case o.unstarted, runner.IsShortage(o.err) && l.mayPass(r):
@@ -134,8 +134,7 @@ func (l *loop) mayPass(r *running) bool {
 	return l.freed > r.freed
 }
 
-// trialEnded records the end of an attempt: the trial's, or that of one of
-// several attempts.
+// trialEnded records the end of an attempt: the trial's, or that of one of several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
 		o = prunedOutcome(l.study.state.Config.Objectives(), t.Cut, o)
@@ -145,6 +144,7 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	again := false
 	switch {
 	case o.failure == nil:
+		l.wait.ended(o.seconds)
 		again = l.valued(t, o.metrics, &f)
 	case o.failure.Kind == study.FailPruned:
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics
@@ -186,4 +186,61 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 	case o.failure.Kind != study.FailInterrupted:
 		l.fatal = &SetupError{Failure: *o.failure, Dir: l.study.layout.Attempt(id)}
 	}
+}
+
+// confirm runs the best trials again once the study has come to its end and all
+// trials are finished.
+func (l *loop) confirm() {
+	for _, id := range l.toConfirm() {
+		if l.slotFor(id) >= 0 {
+			l.launch(id)
+		}
+	}
+}
+
+// toConfirm lists the attempts that confirm the best trials and can be made now.
+func (l *loop) toConfirm() []study.AttemptID {
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() {
+		return nil
+	}
+	if l.asking || len(l.ready) > 0 { // trials come first
+		return nil
+	}
+	if l.study.state.Config.Run.Confirm == 0 || l.study.state.Incumbent() == nil {
+		return nil
+	}
+	for _, r := range l.study.running {
+		if !r.confirms {
+			return nil
+		}
+	}
+	var ids []study.AttemptID
+	for _, t := range l.study.state.Unconfirmed() {
+		if l.study.running[t.Number] == nil {
+			ids = append(ids, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
+		}
+	}
+	return ids
+}
+
+// confirming reports whether an attempt that confirms a finished trial may be under way: one of
+// which a session has died before it could write down its start has left a directory.
+func (s *Study) confirming(t *study.Trial) bool {
+	if t.Confirming() || s.state.Config.Run.Confirm == 0 || !t.Done() {
+		return t.Confirming()
+	}
+	name := filepath.Base(s.layout.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}))
+	names, _ := s.layout.Names(s.layout.Trial(t.Number)) // absent: cleaned up
+	return slices.ContainsFunc(names, func(n string) bool {
+		attempt, _, _ := strings.Cut(n, ".") // a launcher keeps files beside it
+		return attempt == name
+	})
+}
+
+func (l *loop) confirmed(r *running, o outcome) {
+	e := study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
+	if o.failure == nil {
+		e.Metrics = o.metrics
+	}
+	l.events = append(l.events, e)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -53,7 +53,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.SetBytes(info.Size())
 	b.ReportAllocs()
 	for b.Loop() {
-		if st, _, err := study.Load(dir); err != nil || len(st.Order) != 100_000 {
+		if st, err := study.Load(dir); err != nil || len(st.Order) != 100_000 {
 			b.Fatal(err)
 		}
 	}

@@ -103,7 +103,6 @@ func (c *commons) end(id study.AttemptID) string {
 	return name
 }
 
-// over reports whether nothing more is looked at.
 func (c *commons) over() bool { return c.dir == "" || c.told || c.seen >= commonsAttempts }
 
 // shared is a file that the last attempts have all changed, and that belongs to none of them.
@@ -138,7 +137,7 @@ func (c *commons) shared() string {
 	return slices.Min(found)
 }
 
-// look notes which files have changed since the last look. Hidden ones, what Python and npm
+// look notes which files have changed since the last look. Hidden directories, what Python and npm
 // keep for all, and studies are left out; no link is followed.
 func (c *commons) look() {
 	c.looks++
@@ -157,7 +156,7 @@ func (c *commons) look() {
 			left--
 			name := filepath.Join(dirs[0], e.Name())
 			switch {
-			case strings.HasPrefix(e.Name(), ".") || e.Name() == "__pycache__" || e.Name() == "node_modules":
+			case e.IsDir() && strings.HasPrefix(e.Name(), ".") || e.Name() == "__pycache__" || e.Name() == "node_modules":
 			case e.IsDir():
 				if path := filepath.Join(c.dir, name); path != c.apart && !strings.HasSuffix(name, ".study") {
 					dirs = append(dirs, name)
@@ -198,7 +197,7 @@ func heldElsewhere() map[string]bool {
 }
 
 // Wrote lists the files of the directory in which trials run that the first of them have
-// changed, apart from the study's and from hidden ones; trials with directories of their own
+// changed, apart from the study's and from what is in hidden directories; trials with directories of their own
 // have none. It must not be called while Run runs.
 func (s *Study) Wrote() []string {
 	var names []string
@@ -210,10 +209,4 @@ func (s *Study) Wrote() []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// warnOfCommons says that trials which run beside each other share a file.
-func (s *Study) warnOfCommons(file string) {
-	s.opts.Log.Warn("trials that run beside each other all change the same file, and each may read there what another wrote; "+
-		"let each write below its own {trial_dir}, or set isolate = true in [run], or workers = 1", "file", file)
 }

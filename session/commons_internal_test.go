@@ -16,12 +16,13 @@ func TestCommons(t *testing.T) {
 		write func(t *testing.T, dir string, trial int)
 		want  string
 	}{
-		"nothing":   {func(*testing.T, string, int) {}, ""},
-		"the same":  {func(t *testing.T, dir string, trial int) { put(t, dir, "out/metrics.json", trial) }, "out/metrics.json"},
-		"its own":   {func(t *testing.T, dir string, trial int) { put(t, dir, fmt.Sprintf("metrics-%d.json", trial), trial) }, ""},
-		"once":      {func(t *testing.T, dir string, trial int) { put(t, dir, "cache", 0) }, ""},
-		"hidden":    {func(t *testing.T, dir string, trial int) { put(t, dir, ".cache/x", trial) }, ""},
-		"a study's": {func(t *testing.T, dir string, trial int) { put(t, dir, "s.study/x", trial) }, ""},
+		"nothing":       {func(*testing.T, string, int) {}, ""},
+		"the same":      {func(t *testing.T, dir string, trial int) { put(t, dir, "out/metrics.json", trial) }, "out/metrics.json"},
+		"its own":       {func(t *testing.T, dir string, trial int) { put(t, dir, fmt.Sprintf("metrics-%d.json", trial), trial) }, ""},
+		"once":          {func(t *testing.T, dir string, trial int) { put(t, dir, "cache", 0) }, ""},
+		"hidden":        {func(t *testing.T, dir string, trial int) { put(t, dir, ".cache/x", trial) }, ""},
+		"a hidden file": {func(t *testing.T, dir string, trial int) { put(t, dir, ".state", trial) }, ".state"},
+		"a study's":     {func(t *testing.T, dir string, trial int) { put(t, dir, "s.study/x", trial) }, ""},
 		"by another": {func(t *testing.T, dir string, trial int) {
 			if trial%5 == 0 { // who edits a file meanwhile
 				put(t, dir, "spec.toml", trial)

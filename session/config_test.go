@@ -19,6 +19,7 @@ func TestConfigWithoutSpec(t *testing.T) {
 		"combine":     {func(c *study.Config) { c.Run.Combine = "medain" }, `run.combine: found "medain"; did you mean median?`},
 		"no command":  {func(c *study.Config) { c.Command = study.Command{} }, `command: there is no command to run`},
 		"placeholder": {func(c *study.Config) { c.Command.Argv[1] = "{y}" }, "command.1: no parameter provides {y}; allowed here: attempt, checkpoint_dir, n, params_file, params_json, seed, slot, study, trial, trial_dir, x; for the text {y} itself write {{y}}\nparams.x: the command never uses this parameter; write {x} where the program takes it; if it reads $LBOTUNE_PARAM_X by itself, set params_from_env = true in [run]"},
+		"a script":    {func(c *study.Config) { c.Command = study.Command{Shell: `bash -lc 'p {x} {n}'`} }, `command: {x} stands inside single quotes, where its value can't be quoted safely; write a list of words, the last of which is the script: command = ["bash", "-lc", "... {x} ..."]`},
 		"quotes":      {func(c *study.Config) { c.Command = study.Command{Shell: `p "{x}" {n}`} }, `command: {x} stands inside double quotes, where its value can't be quoted safely; remove the quotes, since lbotune quotes every value by itself; or put it into a variable first: x={x}; ... $x`},
 		"measure":     {func(c *study.Config) { c.Metrics[0].Measure = "minutes" }, `metric loss: nothing measures "minutes"`},
 		"rule":        {func(c *study.Config) { c.Metrics[0].Rule.Pick = "worst" }, "metrics.loss: "},
@@ -39,7 +40,7 @@ func TestConfigWithoutSpec(t *testing.T) {
 			if invalid := study.InvalidError(nil); !errors.As(err, &invalid) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("found %v; want %s", err, c.want)
 			}
-			if _, _, err := study.Load(dir); !errors.Is(err, study.ErrNoStudy) {
+			if _, err := study.Load(dir); !errors.Is(err, study.ErrNoStudy) {
 				t.Errorf("a study was begun: %v", err)
 			}
 		})

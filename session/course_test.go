@@ -59,7 +59,7 @@ func TestCourse(t *testing.T) {
 						t.Errorf("measurement %d was read at no time", i)
 					}
 				}
-				again, _, err := study.Load(dir)
+				again, err := study.Load(dir)
 				if err != nil || !reflect.DeepEqual(again.Trials[0].Measurements, trial.Measurements) {
 					t.Errorf("the journal has another course: %v", err)
 				}
@@ -82,7 +82,7 @@ func TestAttemptsAreDated(t *testing.T) {
 		if _, err := finish(t, dir, &cfg, f); err != nil {
 			t.Fatal(err)
 		}
-		st, _, err := study.Load(dir)
+		st, err := study.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

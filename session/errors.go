@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
+
+// ErrLocked means that another process works on the study, or on its journal.
+var ErrLocked = journal.ErrLocked
 
 // Errors of Run. All of them leave a study that can be resumed.
 var (
@@ -60,23 +63,18 @@ func Judge(st *study.State) error {
 	case st.Unsafe() != "":
 		return &UnsafeError{st.Unsafe()}
 	case b == nil:
-		return noSuccess(st)
+		for _, n := range slices.Backward(st.Order) {
+			if f := st.Trials[n-1].Failure; f != nil { // the last one's reason stands for all
+				return fmt.Errorf("%w; trial %d: %s", ErrNoSuccess, n, f.Text)
+			}
+		}
+		return ErrNoSuccess
 	case st.Breaks(b):
 		return &UnsafeError{"no trial holds the safety limit"}
 	case !st.Feasible(b):
 		return ErrInfeasible
 	}
 	return nil
-}
-
-// noSuccess says why the last trial that has failed has.
-func noSuccess(st *study.State) error {
-	for _, n := range slices.Backward(st.Order) {
-		if f := st.Trials[n-1].Failure; f != nil {
-			return fmt.Errorf("%w; trial %d: %s", ErrNoSuccess, n, f.Text)
-		}
-	}
-	return ErrNoSuccess
 }
 
 // A LayoutError says that the study cannot be kept where it is.

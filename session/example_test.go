@@ -74,8 +74,8 @@ func Example() {
 
 // Trials that the caller runs are in the journal before they are handed out, and a study
 // that is opened again goes on with them. It has no command.
-func ExampleStudy_Ask() {
-	ctx, dir := context.Background(), temporary()
+func ExampleStudy_Try() {
+	dir := temporary()
 	defer os.RemoveAll(dir)
 	s, err := session.Open(&study.Config{
 		Params:  []spaces.Param{spaces.NewFloat("lr", 1e-5, 1).Log(), spaces.NewInt("layers", 1, 4)},
@@ -86,22 +86,34 @@ func ExampleStudy_Ask() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	for {
-		trial, err := s.Ask(ctx)
-		if errors.Is(err, session.ErrSpent) {
-			break
+	err = s.Try(context.Background(), func(trial study.Trial) (study.Metrics, error) {
+		lr := trial.Values.Float("lr")
+		if lr > 0.5 {
+			return nil, errors.New("diverged")
 		}
-		if lr := trial.Values.Float("lr"); err == nil && lr > 0.5 {
-			err = s.Fail(trial.Number, "diverged")
-		} else if err == nil {
-			err = s.Tell(trial.Number, study.Metrics{"accuracy": 1 - math.Abs(math.Log10(lr)+2)/10})
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
+		return study.Metrics{"accuracy": 1 - math.Abs(math.Log10(lr)+2)/10}, nil
+	})
+	fmt.Println(len(s.State().Order), "trials, the best above 0.95:", s.State().Best().Value > 0.95, err)
+	// Output: 25 trials, the best above 0.95: true <nil>
+}
+
+// Whoever tells of trials later, or from elsewhere, asks for each and tells by its number.
+func ExampleStudy_Ask() {
+	dir, config := temporary(), smooth(2)
+	defer os.RemoveAll(dir)
+	s, err := session.Open(&config, session.Options{Dir: dir})
+	if err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(len(s.State().Order), "trials, the best above 0.95:", s.State().Best().Value > 0.95)
-	// Output: 25 trials, the best above 0.95: true
+	defer s.Close()
+	first, err1 := s.Ask(context.Background())
+	second, err2 := s.Ask(context.Background())
+	fmt.Println(err1, err2, s.Fail(first.Number, "out of flour"), s.Tell(second.Number, study.Metrics{"loss": 0.5}))
+	_, err = s.Ask(context.Background())
+	fmt.Println(errors.Is(err, session.ErrSpent), s.State().Best().Number)
+	// Output:
+	// <nil> <nil> <nil> <nil>
+	// true 2
 }
 
 // A study of a shell command, as processes of this machine.
@@ -114,8 +126,7 @@ func ExampleOpen() {
 		Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Budget:  study.Budget{Trials: 13},
 		Run:     study.Run{Grace: study.Duration(10 * time.Second)},
-		Dir:     dir,
-	}, session.Options{Dir: filepath.Join(dir, "study"), Launcher: &runner.Local{}})
+	}, session.Options{Dir: dir, Launcher: &runner.Local{}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -137,14 +148,10 @@ func ExampleOpen_invalid() {
 }
 
 // What a finished study expects of a configuration, in its own units.
-func ExampleNewModel() {
+func ExampleLoadModel() {
 	dir := finished()
 	defer os.RemoveAll(dir)
-	state, _, err := study.Load(dir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	model, err := session.NewModel(state)
+	model, err := session.LoadModel(dir)
 	if err != nil {
 		log.Fatal(err)
 	}

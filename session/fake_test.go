@@ -17,14 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // ending is what a fake program does: print, take its time, exit.
@@ -181,6 +181,13 @@ func (f *fakeOptimizer) Tell(o optimizer.Observation) error {
 }
 
 func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	pending := map[string]bool{}
+	for _, p := range q.Pending {
+		pending[f.space.Decode(p.Point).String()] = true
+	}
+	if size, small := f.space.Size(1000); small && len(pending) >= size { // and whoever asks knows all of them
+		return optimizer.Proposal{}, optimizer.ErrExhausted
+	}
 	h := fnv.New64a()
 	fmt.Fprint(h, f.seed, f.told, q)
 	if f.space.Related() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )

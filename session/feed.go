@@ -53,7 +53,9 @@ func (f *feed[T]) show(u T) {
 			f.failed(p)
 		}
 	}()
-	f.observe(u)
+	if f.observe != nil {
+		f.observe(u)
+	}
 }
 
 // flush waits until everything queued was shown.

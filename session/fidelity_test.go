@@ -188,14 +188,14 @@ func learn(t *testing.T, kind training, seed uint64, trials int, prune *study.Pr
 func TestHalvingSavesEpochs(t *testing.T) {
 	for name, kind := range trainings() {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() || raced && kind.dim > 2 {
+			if testing.Short() || effort.Raced && kind.dim > 2 {
 				t.Skip("runs dozens of studies of dozens of trials")
 			}
 			if !kind.saves && !*misses {
 				t.Skip("nothing is expected of it")
 			}
 			var shares, fulls []float64
-			for seed := uint64(learnFirst); seed < learnFirst+effort.Of[uint64](0, 6, learnSeeds); seed++ {
+			for seed := uint64(learnFirst); seed < learnFirst+effort.Of[uint64](0, 3, learnSeeds); seed++ {
 				full := learn(t, kind, seed, learnFull, nil, math.Inf(-1))
 				goal := full.losses[len(full.losses)-1] + learnTolerance
 				halving := learn(t, kind, seed, 150, &study.Prune{Method: "asha", MinResource: 3, Reduction: 3, Resource: "epochs"}, goal)

@@ -4,9 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 )
@@ -16,14 +16,7 @@ import (
 // runs again. The same text on a disk with room is one, though its last line has no end.
 func TestHalfANumberOnAFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k,mode=0700"); err != nil {
-		t.Skipf("needs the right to mount a small disk: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, 0); err != nil {
-			t.Error(err)
-		}
-	})
+	tempdir.Disk(t, disk, 256)
 	result, ballast := filepath.Join(disk, "result"), filepath.Join(disk, "ballast")
 	text := strings.Repeat("\n", 4096-len("loss=123")) + "loss=123.456"
 	bubble(t, func(t *testing.T, dir string) {

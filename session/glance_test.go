@@ -37,7 +37,7 @@ func TestGlance(t *testing.T) {
 					if c.file != "" {
 						put(t, filepath.Join(job.Dir, "out"), c.file)
 					}
-					st, _, err := study.Load(dir)
+					st, err := study.Load(dir)
 					if err != nil {
 						t.Error(err)
 						return ending{}

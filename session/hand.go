@@ -18,18 +18,10 @@ import (
 // one that is there, the config's parameters are taken over as Open does. Edit
 // makes no session: edit must not call Ask or Run.
 func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
-	if err := checkConfig(config, opts); err != nil {
-		return err
-	}
-	s := newStudy(opts)
-	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
-		return err
-	}
-	_, err := s.openJournal(config)
+	s, _, err := take(config, opts)
 	if err != nil {
 		return err
 	}
-	_ = s.hooks.keep.open(true) // whoever needs it tries again, and says why not
 	if err = s.takeParams(config); err == nil {
 		err = s.Serve()
 	}
@@ -116,6 +108,34 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 	}
 	p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
 	return p, nil
+}
+
+// Try runs a study by calls of f: it asks for one trial after the other, and tells what f
+// returns of it, or, if that is an error, that the trial has failed. It returns when there are
+// no more trials to hand out, or at the end of ctx; nothing is told of the trial that this cuts
+// short. Several goroutines may call it, so that as many trials run at a time.
+func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, error)) error {
+	for {
+		t, err := s.Ask(ctx)
+		if errors.Is(err, ErrSpent) || errors.Is(err, optimizer.ErrExhausted) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		metrics, failed := f(t)
+		switch {
+		case failed == nil:
+			err = s.Tell(t.Number, metrics)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		default:
+			err = s.Fail(t.Number, failed.Error())
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // Tell ends a trial that was handed out with its metrics by their names: the objectives, what

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -41,7 +40,7 @@ type aftermath struct {
 }
 
 func newHooks(s *Study) *hooks {
-	h := &hooks{study: s, keep: newKeeper(s)}
+	h := &hooks{study: s, keep: keeper{study: s, swept: map[int]bool{}}}
 	h.life, h.kill = context.WithCancel(context.Background())
 	h.feed = newFeed(h.do, func(p any) { s.opts.Log.Error("what follows a record was not done", "error", panicked("a hook", p)) })
 	return h
@@ -94,7 +93,11 @@ func (h *hooks) do(a aftermath) {
 	case study.Closed:
 		h.run("end", a.config.End, a)
 	}
-	h.keep.clear(a.drop)
+	for _, d := range a.drop {
+		if err := h.keep.trials.Clear(d.trial, d.names); err != nil {
+			h.keep.warn(err)
+		}
+	}
 }
 
 // run runs one hook, if there is one.
@@ -103,11 +106,7 @@ func (h *hooks) run(event, command string, a aftermath) {
 		return
 	}
 	path := h.study.layout.HookLog()
-	var log *os.File // not what a trial has put in its place, as a link to a file of the user's
-	err := h.study.layout.In(path, func(d *door.Dir, name string) (err error) {
-		log, err = d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
-		return err
-	})
+	log, err := h.study.layout.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) // and no link that a trial has put there
 	if err != nil && !h.mute {
 		h.mute = true
 		h.study.opts.Log.Warn("what hooks print is lost", "error", err)

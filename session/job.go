@@ -1,9 +1,12 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,10 +14,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // job describes the attempt to the launcher.
@@ -40,7 +44,7 @@ func (a *attempt) job() (runner.Job, error) {
 		job.Timeout = time.Duration(a.config.Run.Timeout)
 		job.Env = a.environment(b)
 		job.Cwd = a.config.Cwd(b)
-		if checkpoints(&a.config) {
+		if a.config.Checkpoints() {
 			if err := a.inStudy(b.CheckpointDir, makeCheckpoint); err != nil {
 				return job, &runner.SpawnError{Op: "make the checkpoint directory", Err: err, Disk: true}
 			}
@@ -113,8 +117,7 @@ func (a *attempt) files(b *command.Bindings) ([]runner.File, error) {
 	return files, nil
 }
 
-// environment is what the program finds in its environment beside lbotune's
-// own.
+// environment is what the program finds in its environment beside lbotune's own.
 func (a *attempt) environment(b *command.Bindings) []string {
 	env := a.config.Environment(b)
 	env = append(env, lineBuffered(env, a.study.stdbuf)...)
@@ -123,7 +126,7 @@ func (a *attempt) environment(b *command.Bindings) []string {
 	add("LBOTUNE_TRIAL", strconv.Itoa(b.Trial))
 	add("LBOTUNE_SEED", strconv.FormatUint(b.Seed, 10))
 	add("LBOTUNE_TRIAL_DIR", b.TrialDir)
-	if checkpoints(&a.config) {
+	if a.config.Checkpoints() {
 		add("LBOTUNE_CHECKPOINT_DIR", b.CheckpointDir)
 	}
 	if v := a.variable(); v != "" {
@@ -135,24 +138,164 @@ func (a *attempt) environment(b *command.Bindings) []string {
 	return env
 }
 
-// checkpoints reports whether trials have a directory for checkpoints.
-func checkpoints(c *study.Config) bool {
-	if c.Resource() != "" {
-		return true
+// exitNoSources is the exit code of an attempt that could not get its sources.
+const exitNoSources = 125
+
+// withSources makes the job get its view of the sources before its command
+// runs, and only then go to its working directory, which may lie in it. The
+// system's own cp and ln do the work, as part of the attempt: what they complain
+// of stands in its stderr, and what stops the attempt stops them. The copy is the owner's
+// alone, whatever its original.
+func withSources(job *runner.Job, s *study.Sources, start string, linked []string) {
+	from, to := shell.Quote(absolute(start, s.From)), shell.Quote(filepath.Join(job.Dir, study.SourcesName))
+	get := "cp -Rp -- " + from + " " + to + " && chmod go= -- " + to
+	switch s.Mode {
+	case study.SourcesLink:
+		get = "ln -s -- " + from + " " + to
+	case study.SourcesIsolate:
+		get = isolate(from, to, linked)
 	}
-	texts := append([]string{c.Command.Shell, c.Run.Cwd}, c.Command.Argv...)
-	texts = append(texts, c.Run.Env...)
-	for _, m := range c.Metrics {
-		texts = append(texts, m.File)
+	get = fmt.Sprintf("%s && cd -- %s || exit %d", get, shell.Quote(job.Cwd), exitNoSources)
+	job.Cwd = start
+	if job.Shell != "" {
+		job.Shell = get + "\n" + job.Shell
+		return
 	}
-	for _, s := range c.Run.Slots {
-		texts = append(texts, s.Env...)
+	job.Argv = append([]string{"/bin/sh", "-c", get + "\n" + `exec "$@"`, "sh"}, job.Argv...)
+}
+
+// isolate is the command that makes a directory of the working directory's files in which a
+// trial can write what it likes: copies, or clones where the file system makes them. Studies
+// are left out, and some entries are links.
+func isolate(from, to string, linked []string) string {
+	links := "node_modules"
+	for _, name := range linked {
+		links += "|" + shell.Quote(name)
 	}
-	for _, f := range c.Files {
-		texts = append(texts, f.Text)
-		for _, s := range f.Set {
-			texts = append(texts, s.Value.Text())
+	return "(mkdir -m 700 -- " + to + " && cd -- " + from + ` && set -- && for f in * .[!.]*; do [ -e "$f" ] || [ -L "$f" ] || continue; case $f in
+*.study) continue ;;
+` + links + `) copy= ;;
+.*) copy=; [ -f "$f" ] && [ ! -L "$f" ] && copy=1 ;;
+*) copy=1 ;;
+esac
+if [ "$copy" ]; then set -- "$@" "$f"; else ln -s -- "$PWD/$f" ` + to + `/ || exit ` + strconv.Itoa(exitNoSources) + `; fi; done && { [ $# = 0 ] || cp -Rp -- "$@" ` + to + `/; })`
+}
+
+// The sizes in isolated directories, in bytes.
+const (
+	isolateEntry = 64 << 20  // of an entry at the top; a larger one is a link
+	isolateAll   = 256 << 20 // of all that is copied
+)
+
+// linkedEntries lists the entries of the working directory that isolated trials share because
+// they are too large to be copied, or hold the study. What remains must not be too large.
+func linkedEntries(start string, l study.Layout) (linked []string, err error) {
+	entries, err := os.ReadDir(start)
+	if err != nil {
+		return nil, fmt.Errorf("isolate: %w", err)
+	}
+	total := int64(0)
+	for _, e := range entries {
+		path := filepath.Join(start, e.Name())
+		if strings.HasPrefix(e.Name(), ".") && !e.Type().IsRegular() || e.Name() == "node_modules" || strings.HasSuffix(e.Name(), ".study") {
+			continue
+		}
+		size, err := sizeOf(path)
+		switch _, holds := below(path, string(l)); {
+		case err != nil:
+			return nil, fmt.Errorf("isolate: %w", err)
+		case holds || size > isolateEntry:
+			linked = append(linked, e.Name())
+		default:
+			total += size
 		}
 	}
-	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, "{checkpoint_dir}") })
+	if total > isolateAll {
+		return nil, &LayoutError{fmt.Sprintf("isolate: each trial would get a copy of %d MB of %s; the most is %d MB: keep data elsewhere, or in one directory of more than %d MB, which is linked",
+			total>>20, start, isolateAll>>20, isolateEntry>>20)}
+	}
+	return linked, nil
+}
+
+// sizeOf is the size of the regular files at path and below it, as far as it matters.
+func sizeOf(path string) (size int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if size += info.Size(); size > isolateEntry {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return size, err
+}
+
+// checkSources refuses sources that hold the study: every copy would hold all others.
+func checkSources(s *study.Sources, l study.Layout, start string) error {
+	if s == nil || s.Mode != study.SourcesCopy {
+		return nil
+	}
+	from := absolute(start, s.From)
+	if rel, err := filepath.Rel(from, string(l)); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return &LayoutError{fmt.Sprintf("sources: the study %s lies inside %s, so that every copy would hold the others; keep it elsewhere", l, from)}
+	}
+	return nil
+}
+
+// A program whose output goes to a file gathers it in blocks of some kilobytes, and its
+// readings come all at once at its end: too late to stop it early. Python can be asked
+// for better by its environment, and so can programs that use the C library's streams,
+// where GNU stdbuf is installed: it works by a small library that they load first.
+
+// lineBuffered returns what is added to the environment of a trial so that its lines
+// come as they are printed. What the person or the spec has set stays as it is.
+func lineBuffered(given, stdbuf []string) []string {
+	set := func(name string) bool {
+		_, inherited := os.LookupEnv(name)
+		return inherited || slices.ContainsFunc(given, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+	}
+	var env []string
+	if !set("PYTHONUNBUFFERED") {
+		env = append(env, "PYTHONUNBUFFERED=1")
+	}
+	if !set("_STDBUF_O") && !set("LD_PRELOAD") && !set("ASAN_OPTIONS") && len(stdbuf) > 0 {
+		// AddressSanitizer ends a program before which any library is loaded, unless it is told not to.
+		env = append(append(env, stdbuf...), "ASAN_OPTIONS=verify_asan_link_order=0")
+	}
+	return env
+}
+
+// askStdbuf asks GNU stdbuf what it sets for line-buffered output; nothing if there is
+// none, or if its library does not outlive it.
+func askStdbuf() []string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "stdbuf", "-oL", "env")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	out, err := cmd.Output()
+	if err != nil {
+		return nil
+	}
+	var env []string
+	for line := range strings.Lines(string(out)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		switch name {
+		case "LD_PRELOAD":
+			if _, err := os.Stat(value); err != nil {
+				return nil
+			}
+			env = append(env, name+"="+value)
+		case "_STDBUF_O":
+			env = append(env, name+"="+value)
+		}
+	}
+	if len(env) != 2 {
+		return nil
+	}
+	return env
 }

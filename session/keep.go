@@ -29,8 +29,6 @@ type leftover struct {
 	names []string // what lies in it
 }
 
-func newKeeper(s *Study) keeper { return keeper{study: s, swept: map[int]bool{}} }
-
 // open opens the directory of the trials, if there is one. When a session begins it may be a
 // symbolic link, if one of the user's; later it could be a trial's.
 func (k *keeper) open(mayBeLink bool) (err error) {
@@ -49,7 +47,6 @@ func (k *keeper) open(mayBeLink bool) (err error) {
 	return err
 }
 
-// close ends it.
 func (k *keeper) close() {
 	if k.trials != nil {
 		k.trials.Close()
@@ -147,15 +144,6 @@ func (k *keeper) leftovers(trial int) []leftover {
 		return nil
 	}
 	return []leftover{{name, names}}
-}
-
-// clear removes leftovers.
-func (k *keeper) clear(drop []leftover) {
-	for _, d := range drop {
-		if err := k.trials.Clear(d.trial, d.names); err != nil {
-			k.warn(err)
-		}
-	}
 }
 
 func (k *keeper) warn(err error) {

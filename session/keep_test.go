@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -32,7 +32,7 @@ func keepBest(t *testing.T, dir, hook string, program func(runner.Job) ending) s
 	cfg.Hooks = &study.Hooks{Trial: hook, Timeout: study.Duration(time.Hour)}
 	var log bytes.Buffer
 	s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: program}, Optimizer: newFakeOptimizer,
-		Log: slog.New(slog.NewTextHandler(&log, nil))})
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,13 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // loop is one session of a study. Its fields belong to the goroutine of run.
@@ -22,9 +24,11 @@ type loop struct {
 	interrupted <-chan struct{}    // closed when the caller's context ends
 	waitsFor    int                // that many trials must be finished before another can be proposed
 	requested   bool               // requests wait in the study's directory
+	wait        wait               // for proposals
 	helpers     sync.WaitGroup     // who looks for requests
 
-	deadline <-chan time.Time // fires when the study's time is spent
+	deadline <-chan time.Time // fires when the study's time is spent, or the last of it begins
+	late     bool             // nothing may run any more, for the study's time is over
 	pruner   *pruner.Pruner   // nil if there is none
 	watched  int              // of state.watched, what the pruner knows
 	slots    []slot
@@ -35,15 +39,61 @@ type loop struct {
 	left     map[study.AttemptID]int // slots of these, as their directories have them
 	freed    int                     // attempts that ran and have ended
 	kill     chan struct{}           // closed to kill every attempt
-	burst    bool                    // it was said that readings come too late
-	doubted  map[int]bool            // earlier studies whose results it was said are not the same
-	constant bool                    // it was said that all values are equal
-	steeper  bool                    // it was said that the stated slope of [prune] does not hold
+	said     map[any]bool            // what was warned of
 
-	stop   Stop
-	ending *study.Closed
-	fatal  error         // ends the session once the running attempts have ended
+	// Why the session comes to its end. While an attempt runs it does not, but for StopHere.
+	stop   Stop          // somebody wants it to; 0 while nobody does
+	ending *study.Closed // the study is at its end
+	fatal  error         // it cannot go on
 	events []study.Event // decided in this turn
+}
+
+// newLoop begins with the setup command, if it has not succeeded yet, or else with what an
+// earlier session has left.
+func newLoop(s *Study) (*loop, error) {
+	l := &loop{
+		study:   s,
+		inbox:   make(chan message, 64),
+		stopAsk: func() {},
+		resumed: map[int]bool{},
+		left:    map[study.AttemptID]int{},
+		said:    map[any]bool{},
+		kill:    make(chan struct{}),
+	}
+	l.resize(s.state.Config.Run.SlotCount())
+	l.sharing.slots = len(l.slots)
+	clear(s.running)
+	if err := errors.Join(l.rewatch(), s.teach()); err != nil {
+		return nil, err
+	}
+	if !s.state.SetUp {
+		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
+		l.resumed[0] = true
+		return l, nil
+	}
+	l.takeUp()
+	return l, nil
+}
+
+// takeUp queues what an earlier session may have left running: trials that are not
+// finished, and attempts that confirm one, also if the study now goes on.
+func (l *loop) takeUp() {
+	unconfirmed := l.study.state.Unconfirmed()
+	for _, t := range l.study.state.Trials {
+		left := !t.Hand
+		if t.Done() {
+			left = l.study.confirming(t) || slices.Contains(unconfirmed, t)
+		}
+		if !left {
+			continue
+		}
+		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
+		l.ready = append(l.ready, id)
+		l.resumed[t.Number] = true
+		if slot, known := l.readSlot(id); known {
+			l.left[id] = slot
+		}
+	}
 }
 
 // running is an attempt under way.
@@ -75,16 +125,129 @@ func (l *loop) send(m message) {
 	}
 }
 
+func (l *loop) warn(of any, text string, args ...any) {
+	if !l.said[of] {
+		l.said[of] = true
+		l.study.opts.Log.Warn(text, args...)
+	}
+}
+
 // halted reports whether nothing new may start.
 func (l *loop) halted() bool { return l.stop > 0 || l.fatal != nil }
 
 // over reports whether no trial is asked for any more.
 func (l *loop) over() bool { return l.halted() || l.ending != nil }
 
-// end asks the attempt to end, once.
 func (r *running) end(why error) {
 	if r.stopped == nil {
 		r.stopped = why
 		r.cancel(why)
+	}
+}
+
+// Stop asks a running study to stop, more urgently with each step.
+type Stop int
+
+// The steps of stopping.
+const (
+	// StopAsking starts no more trials and lets the running ones end.
+	StopAsking Stop = iota + 1
+	// StopRunning also asks the running trials to end.
+	StopRunning
+	// StopNow kills them.
+	StopNow
+	// StopHere ends the session and leaves the running trials alone, for a later session to rejoin.
+	StopHere
+)
+
+// heed takes a step of stopping, or the end of those that ask for one, which asks for the first.
+func (l *loop) heed(step Stop, open bool) {
+	if !open {
+		l.steps, step = nil, StopAsking
+	}
+	l.stopAt(step)
+}
+
+// stopAt goes to a step of stopping, never back.
+func (l *loop) stopAt(step Stop) {
+	if step <= l.stop {
+		return
+	}
+	if step == StopHere {
+		l.stop = step
+		return
+	}
+	if step >= StopRunning && l.stop < StopRunning {
+		for _, r := range l.study.running {
+			r.end(errStopped)
+		}
+	}
+	if step >= StopNow {
+		close(l.kill)
+		l.study.hooks.kill()
+	}
+	l.stop = step
+}
+
+// timer fires when the next limit of the study's time is reached, soft or hard.
+func (l *loop) timer() <-chan time.Time {
+	c, spent := &l.study.state.Config, l.study.elapsed()
+	var next <-chan time.Time
+	if left := time.Duration(c.Budget.Time) - spent; left > 0 {
+		next = time.After(left)
+	}
+	if left := c.LastCall() - spent; left > 0 && (next == nil || c.LastCall() < time.Duration(c.Budget.Time)) {
+		next = time.After(left)
+	}
+	return next
+}
+
+const (
+	// mostWith is how many proposals are made with one at most.
+	mostWith = 31
+	// longWait is the share of a trial's time for which a worker may wait for a proposal of its own.
+	longWait = 0.05
+	// recent is the weight of the newest time in a moving mean.
+	recent = 0.1
+)
+
+// wait tells whether workers would wait long for a proposal each. What it measures decides how
+// proposals are made, which the journal says of each.
+type wait struct {
+	ask, trial float64 // moving means, in seconds; 0 while none is known
+}
+
+func mean(old, now float64) float64 {
+	if old == 0 {
+		return now
+	}
+	return (1-recent)*old + recent*now
+}
+
+func (w *wait) asked(took time.Duration) { w.ask = mean(w.ask, took.Seconds()) }
+
+func (w *wait) ended(seconds float64) { w.trial = mean(w.trial, seconds) }
+
+// long reports whether the last of so many workers would wait long.
+func (w *wait) long(workers int) bool {
+	return workers > 0 && w.trial > 0 && float64(workers)*w.ask > longWait*w.trial
+}
+
+// remark warns once of what there is to say of the study's trials.
+func (l *loop) remark(of string, say func() string) {
+	if l.said[of] {
+		return
+	}
+	if text := say(); text != "" {
+		l.warn(of, text)
+	}
+}
+
+// warnOfContradictions says that an earlier study's results are not those of today's objective.
+func (l *loop) warnOfContradictions(n optimizer.Note) {
+	for _, k := range n.Contradicted {
+		if earlier := l.study.state.Earlier; k < len(earlier) {
+			l.warn(k, "same = true does not hold: results of an earlier study are far from today's, and it counts as related", "from", earlier[k].From)
+		}
 	}
 }

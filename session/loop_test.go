@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // bubble runs a test on a virtual clock.

@@ -9,8 +9,8 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// Model is what can be said of configurations after the trials of a study, as study.Load has
-// it: in the units and the direction of the objective, as the program prints it.
+// Model is what can be said of configurations after the trials of a study: in the units and
+// the direction of the objective, as the program prints it.
 type Model struct {
 	state *study.State
 	of    optimizer.Explainer
@@ -24,9 +24,13 @@ type Prediction struct {
 	Success   float64 // the probability that a trial succeeds
 }
 
-// NewModel learns from all that has finished in a study. A method that has no model of its
-// own is looked at with that of the default one.
-func NewModel(st *study.State) (*Model, error) {
+// LoadModel learns from all that has finished in the study in dir, which another process may be
+// working on. A method that has no model of its own is looked at with that of the default one.
+func LoadModel(dir string) (*Model, error) {
+	st, err := study.Load(dir)
+	if err != nil {
+		return nil, err
+	}
 	settings := st.Search.Settings
 	if m := settings.Method; m != "" && m != optimizer.MethodLBO {
 		settings = optimizer.Settings{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -52,7 +52,7 @@ func TestObservedFromTheStart(t *testing.T) {
 			conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer,
 				Observe: func(u study.Update) { heard = append(heard, u.Record) }})
 			written := 0
-			_, _, err := study.Load(dir, func(_ *study.State, r study.Record) error {
+			_, err := study.Load(dir, func(_ *study.State, r study.Record) error {
 				want, err := r.MarshalJSON()
 				if err != nil || written >= len(heard) {
 					return fmt.Errorf("record %d of %d: %w", written+1, len(heard), err)

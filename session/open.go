@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -24,24 +24,23 @@ const dirMode = 0o700
 // journal's is taken over as far as the finished trials stay comparable, and
 // else refused with a *ConfigError.
 //
-// The study is this process's until Close. Errors that say so wrap
-// journal.ErrLocked; a damaged journal is a *journal.CorruptError.
+// The study is this process's until Close; while it is another's, the error wraps ErrLocked.
 func Open(config *study.Config, opts Options) (*Study, error) {
 	if opts.Dir == "" {
 		return nil, errors.New("Options.Dir is empty")
 	}
-	if err := checkConfig(config, opts); err != nil {
-		return nil, err
+	if config != nil && config.Dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		placed := *config
+		placed.Dir, config = here, &placed
 	}
-	s := newStudy(opts)
-	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
-		return nil, err
-	}
-	torn, err := s.openJournal(config)
+	s, torn, err := take(config, opts)
 	if err != nil {
 		return nil, err
 	}
-	_ = s.hooks.keep.open(true) // whoever needs it tries again, and says why not
 	if err := s.begin(config, torn); err != nil {
 		s.hooks.keep.close()
 		if cerr := s.journal.Close(); cerr != nil && !errors.Is(err, cerr) { // it says again why it could not be written
@@ -52,15 +51,26 @@ func Open(config *study.Config, opts Options) (*Study, error) {
 	return s, nil
 }
 
-// checkConfig refuses a config of which no trial could come to anything.
-func checkConfig(config *study.Config, opts Options) error {
-	if config == nil {
-		return nil
+// take opens the study's journal, or begins it. It returns the file that keeps the bytes of a
+// torn last line, if there was one.
+func take(config *study.Config, opts Options) (s *Study, torn string, err error) {
+	if config != nil {
+		if opts.Launcher != nil && config.Command.Shell == "" && len(config.Command.Argv) == 0 {
+			return nil, "", study.InvalidError{{Key: []string{"command"}, Message: "there is no command to run"}}
+		}
+		if err := config.Validate(); err != nil {
+			return nil, "", err
+		}
 	}
-	if opts.Launcher != nil && config.Command.Shell == "" && len(config.Command.Argv) == 0 {
-		return study.InvalidError{{Key: []string{"command"}, Message: "there is no command to run"}}
+	s = newStudy(opts)
+	if err := CheckOwner(s.layout, s.opts.Log); err != nil {
+		return nil, "", err
 	}
-	return config.Validate()
+	if torn, err = s.openJournal(config); err != nil {
+		return nil, "", err
+	}
+	_ = s.hooks.keep.open(true) // whoever needs it tries again, and says why not
+	return s, torn, nil
 }
 
 // newStudy fills in the defaults of the options.
@@ -78,8 +88,7 @@ func newStudy(opts Options) *Study {
 	return s
 }
 
-// openJournal folds the journal into the state, or creates it. It returns the
-// file that keeps the bytes of a torn last line, if there was one.
+// openJournal folds the journal into the state, or creates it.
 func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	path := s.layout.Journal()
 	if config != nil {
@@ -87,16 +96,12 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 			return "", &journal.WriteError{Path: path, Op: "create", Err: err}
 		}
 	}
-	var recall func(*study.State, study.Record) error
-	if s.opts.Observe != nil {
-		recall = func(_ *study.State, r study.Record) error {
-			s.feed.show(study.Update{Record: r, Past: true})
-			return nil
-		}
-	}
-	summary, err := s.state.Fold(path, recall, func(visit func(journal.Record) error) (summary journal.Summary, err error) {
-		s.journal, summary, err = journal.Open(path, visit, s.opts.Journal...)
+	summary, err := s.state.Fold(path, func(line func(journal.Record) error) (summary journal.Summary, err error) {
+		s.journal, summary, err = journal.Open(path, line, s.opts.Journal...)
 		return summary, err
+	}, func(_ *study.State, r study.Record) error {
+		s.feed.show(study.Update{Record: r, Past: true})
+		return nil
 	})
 	switch {
 	case err == nil:
@@ -114,7 +119,6 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	return "", s.create(*config)
 }
 
-// create begins a study.
 func (s *Study) create(config study.Config) error {
 	if former := s.layout.Former(); former != "" {
 		return &LayoutError{fmt.Sprintf("there is no journal in %s, but %s holds what a former study ran: put its journal back, or remove the directory to begin anew",
@@ -133,14 +137,11 @@ func (s *Study) create(config study.Config) error {
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
 	}
-	if s.opts.Observe != nil {
-		s.feed.show(study.Update{Record: first, Past: true})
-	}
+	s.feed.show(study.Update{Record: first, Past: true})
 	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
 	return err
 }
 
-// begin starts a session: config, optimizer and the session's record.
 func (s *Study) begin(config *study.Config, torn string) error {
 	var events []study.Event
 	here, _ := os.Getwd() // it may have been removed
@@ -187,30 +188,21 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	if err := s.commit(events...); err != nil {
 		return err
 	}
+	s.opts.Log.Info("session begins", "study", s.layout, "session", begun.Number, "trials", len(s.state.Order), "dir", s.state.Config.Dir)
 	return s.prepare()
 }
 
-// prepare makes what the config asks for, and teaches the optimizer what is
-// known.
+// prepare makes what the config asks for, and teaches the optimizer what is known.
 func (s *Study) prepare() error {
 	c := s.state.Config
-	s.patterns = nil
-	for _, m := range c.Metrics {
-		if m.Measure != "" {
-			s.patterns = append(s.patterns, &parser.Pattern{})
-			continue
-		}
-		p, err := parser.Compile(m.Rule)
-		if err != nil {
-			return fmt.Errorf("metric %s: %w", m.Name, err)
-		}
-		s.patterns = append(s.patterns, p)
+	var err error
+	if s.patterns, err = patternsOf(c.Metrics); err != nil {
+		return err
 	}
 	if err := checkSources(c.Run.Sources, s.layout, c.Dir); err != nil {
 		return err
 	}
 	if src := c.Run.Sources; src != nil && src.Mode == study.SourcesIsolate && s.opts.Launcher != nil {
-		var err error
 		if s.linked, err = linkedEntries(c.Dir, s.layout); err != nil {
 			return err
 		}
@@ -224,9 +216,24 @@ func (s *Study) prepare() error {
 	if s.opts.Share == nil {
 		return nil
 	}
-	var err error
 	s.sharer, err = s.opts.Share(&c)
 	return err
+}
+
+// patternsOf finds the metrics in what trials print. One that is measured, or whose rule is wrong,
+// is found nowhere.
+func patternsOf(metrics []study.Metric) (out []*parser.Pattern, err error) {
+	for _, m := range metrics {
+		p := &parser.Pattern{}
+		if m.Measure == "" {
+			var wrong error
+			if p, wrong = parser.Compile(m.Rule); wrong != nil {
+				p, err = &parser.Pattern{}, fmt.Errorf("metric %s: %w", m.Name, wrong)
+			}
+		}
+		out = append(out, p)
+	}
+	return out, err
 }
 
 // teach makes an optimizer that knows all that counts, unless there is one.
@@ -241,11 +248,11 @@ func (s *Study) teach() (err error) {
 }
 
 // taught makes an optimizer that knows all that counts of a study.
-func taught(st *study.State, settings optimizer.Settings, make func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (optimizer.Optimizer, error) {
+func taught(st *study.State, settings optimizer.Settings, newOptimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (optimizer.Optimizer, error) {
 	if _, err := st.Config.Search(); err != nil {
 		return nil, err
 	}
-	opt, err := make(st.Search.Space, st.Config.Seed, settings, st.Inherited()...)
+	opt, err := newOptimizer(st.Search.Space, st.Config.Seed, settings, st.Inherited()...)
 	switch {
 	case err != nil:
 		return nil, err

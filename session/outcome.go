@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -49,9 +48,8 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 		}
 		o.byOthers = a.endedByOthers(exit)
 		o.seconds = seconds(exit.Ended.Sub(exit.Started))
-		secrets := SecretsOf(&a.config)
 		if o.failure != nil {
-			o.failure.Text = secrets.Hide(o.failure.Text)
+			o.failure.Text = secrets.Of(a.config.Run.SecretEnv).Hide(o.failure.Text)
 		}
 		o.leftovers = describeLeftovers(exit.Leftovers, len(a.config.Run.SecretEnv) > 0)
 		return o
@@ -72,8 +70,7 @@ func (a *attempt) outcome(exit runner.Exit, err error, begin time.Time, f *follo
 	return o
 }
 
-// judge turns the end of a command into a value or the reason why there is
-// none.
+// judge turns the end of a command into a value or the reason why there is none.
 func (a *attempt) judge(exit runner.Exit, f *follower) outcome {
 	switch {
 	case exit.TimedOut:
@@ -103,7 +100,6 @@ func (a *attempt) endedByOthers(exit runner.Exit) bool {
 		slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP"}, exit.Signal)
 }
 
-// exitOK reports whether the exit code is that of a good run.
 func (a *attempt) exitOK(code int) bool {
 	ok := a.config.Run.OKExit
 	if len(ok) == 0 || a.id.Trial == 0 {
@@ -157,8 +153,7 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	return outcome{metrics: metrics}
 }
 
-// measured is what was measured of an attempt. Of one that was made to end it would be
-// too little.
+// measured is what was measured of an attempt. Of one that was made to end it would be too little.
 func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
 	switch what {
 	case study.Seconds:
@@ -171,8 +166,7 @@ func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
 	return v, v > 0 && !exit.Cancelled
 }
 
-// noMetric is the outcome of an attempt that ran well, and lacks a metric that it must
-// have.
+// noMetric is the outcome of an attempt that ran well, and lacks a metric that it must have.
 func (a *attempt) noMetric(metric int, err error) outcome {
 	var none *parser.NoValueError
 	if !errors.As(err, &none) {
@@ -180,27 +174,21 @@ func (a *attempt) noMetric(metric int, err error) outcome {
 	}
 	if a.study.patterns[metric].Rule().Source == parser.File {
 		file := a.resultFile(metric)
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if now, err := traceOf(file); err == nil && !now.There {
 			return failed(study.FailNoMetric, 0, "the program wrote no file %s", file)
 		}
 	}
-	return noValue(none)
-}
-
-// noValue is the outcome of an attempt that ran well, in whose output the parser
-// found no value. What to write instead comes with the reason.
-func noValue(e *parser.NoValueError) outcome {
 	kind := study.FailNoMetric
-	switch e.Reason {
+	switch none.Reason {
 	case "not finite":
 		kind = study.FailNotFinite
 	case "failed":
 		kind = study.FailReported
 	}
-	if e.Hint != "" {
-		return failed(kind, 0, "%v; %s", e, e.Hint)
+	if none.Hint != "" { // what to write instead comes with the reason
+		return failed(kind, 0, "%v; %s", none, none.Hint)
 	}
-	return failed(kind, 0, "%v", e)
+	return failed(kind, 0, "%v", none)
 }
 
 // describeLeftovers names the first few processes, and those that live on; without

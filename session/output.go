@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/study"
 )
 
 // stream is a file with readings.
@@ -42,7 +44,7 @@ func (a *attempt) streams() []stream {
 		i := slices.IndexFunc(out, func(s stream) bool { return s.path == path })
 		if i < 0 {
 			i = len(out)
-			out = append(out, stream{source: parser.File, path: path, open: runner.At(path)})
+			out = append(out, stream{source: parser.File, path: path, open: a.opensResult(path)})
 		}
 		out[i].metrics = append(out[i].metrics, metric)
 	}
@@ -152,4 +154,103 @@ func (f *follower) unread() error {
 		}
 	}
 	return nil
+}
+
+// block is what file systems give out room in: a file that has met a full disk ends, as a
+// rule, with a whole number of blocks.
+const block = 4096
+
+// cutByDisk names an output that metrics are read from, and that a full disk may have cut,
+// "" if there is none. Many programs ignore that a write has failed and exit with 0: the
+// first digits of a number are no value then, nor is what was printed before the last line.
+func (a *attempt) cutByDisk(f *follower, exit runner.Exit) string {
+	for i, s := range f.streams {
+		if f.mayBeCut(i) && a.noRoom(s, exit) {
+			return filepath.Base(s.path)
+		}
+	}
+	return ""
+}
+
+// mayBeCut reports whether stream i ends in the middle of what a metric is read from, or
+// where a block ends.
+func (f *follower) mayBeCut(i int) bool {
+	s, read := f.streams[i], false
+	for metric, p := range f.attempt.study.patterns {
+		if f.attempt.config.Metrics[metric].Measure != "" || !p.Reads(s.source) ||
+			s.source == parser.File && f.attempt.resultFile(metric) != s.path {
+			continue
+		}
+		if f.scanners[i].Unended(metric) {
+			return true
+		}
+		read = true
+	}
+	now, err := traceOf(s.path)
+	return read && err == nil && now.Size > 0 && now.Size%block == 0
+}
+
+// noRoom reports whether the disk that stream s is on is full, or was when the attempt ended.
+func (a *attempt) noRoom(s stream, exit runner.Exit) bool {
+	dir := a.study.layout.Attempt(a.id)
+	if s.source == parser.File {
+		there, err1 := traceOf(s.path)
+		here, err2 := traceOf(dir)
+		if err1 == nil && err2 == nil && there.There && there.Dev != here.Dev {
+			return runner.NoRoom(filepath.Dir(s.path))
+		}
+	}
+	return exit.DiskFull || runner.FullDisk(dir)
+}
+
+const (
+	// glanceWhole is how large an output may be to be read whole for a glance at it, and
+	// glanceEnd how much is read of the end of a larger one.
+	glanceWhole = 8 << 20
+	glanceEnd   = 1 << 20
+)
+
+// Glance reads what an attempt that may be running has reported last: the last value of
+// each metric, and the last step, which is NaN if none was printed. There are no metrics
+// if there is none yet.
+func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, metrics study.Metrics, err error) {
+	t, err := st.Trial(id.Trial)
+	if err != nil {
+		return 0, nil, err
+	}
+	s := &Study{state: st, layout: l}
+	s.patterns, _ = patternsOf(st.Config.Metrics)
+	a := &attempt{study: s, config: st.Config, id: id, trial: *t}
+	collector := parser.NewCollector(s.patterns...)
+	step, metrics = math.NaN(), study.Metrics{}
+	emit := func(r parser.Reading) {
+		metrics[st.Config.Metrics[r.Metric].Name] = r.Value
+		if r.HasStep {
+			step = r.Step
+		}
+	}
+	for _, stream := range a.streams() {
+		// The scanner is not closed: the last line may be half written.
+		scanner := collector.Scanner(stream.source, emit, stream.metrics...)
+		if err := readForGlance(scanner, stream); err != nil && !os.IsNotExist(err) {
+			return step, metrics, err
+		}
+	}
+	return step, metrics, nil
+}
+
+func readForGlance(w io.Writer, s stream) error {
+	now, err := traceOf(s.path)
+	if err != nil || !now.There {
+		return err
+	}
+	if now.Size <= glanceWhole {
+		return runner.Read(context.Background(), s.open, w, math.MaxInt64)
+	}
+	text, err := runner.ReadTail(s.open, glanceEnd)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
+	return err
 }

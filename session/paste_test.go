@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 func bindings(t *testing.T) *command.Bindings {

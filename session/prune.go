@@ -2,7 +2,6 @@ package session
 
 import (
 	"maps"
-	"math"
 	"time"
 
 	"github.com/lbotune/lbotune/study"
@@ -10,38 +9,31 @@ import (
 
 // rewatch makes a pruner that knows what was kept.
 func (l *loop) rewatch() (err error) {
-	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner == nil {
-		return err
+	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner != nil {
+		l.watched = 0
+		l.watchOn(true)
 	}
-	for _, w := range l.study.state.Watched {
-		if w.Reading.Trial > 0 {
-			l.pruner.Restore(w.Reading)
-		}
-		l.endWatch(w)
-	}
-	l.watched = len(l.study.state.Watched)
-	return nil
+	return err
 }
 
-// watchOn tells the pruner of the endings that were committed since. It knows
-// the readings already.
-func (l *loop) watchOn() {
+// watchOn tells the pruner of the endings that were committed since, and, if it is new, of the
+// readings, which it otherwise knows already.
+func (l *loop) watchOn(readings bool) {
 	if l.pruner == nil {
 		return
 	}
 	for _, w := range l.study.state.Watched[l.watched:] {
-		l.endWatch(w)
+		if readings && w.Reading.Trial > 0 {
+			l.pruner.Restore(w.Reading)
+		}
+		if w.Finish > 0 {
+			l.pruner.Finish(w.Finish, w.Reading.Value)
+		}
+		if w.Forget > 0 {
+			l.pruner.Forget(w.Forget)
+		}
 	}
 	l.watched = len(l.study.state.Watched)
-}
-
-func (l *loop) endWatch(w study.Watched) {
-	if w.Finish > 0 {
-		l.pruner.Finish(w.Finish, w.Reading.Value)
-	}
-	if w.Forget > 0 {
-		l.pruner.Forget(w.Forget)
-	}
 }
 
 // collect takes what a running attempt has printed since, and decides. A broken limit
@@ -77,12 +69,12 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 		if d.Keep {
 			keep = append(keep, reading)
 		}
-		if d.Steeper > 0 && !l.steeper {
-			l.steeper = true
-			l.study.opts.Log.Warn("slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.study.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
+		if d.Steeper > 0 {
+			l.warn("slope", "slope of [prune] does not hold; steeper ones that are seen take its place", "stated", l.study.state.Config.Prune.Slope, "trial", r.id.Trial, "step", reading.Step, "seen", d.Steeper)
 		}
 		if d.Stop && runs {
 			r.cut = true
+			l.study.opts.Log.Debug("stopped early", "trial", r.id.Trial, "attempt", r.id.Attempt, "why", d.Why)
 			l.events = append(l.events, study.Cut{Trial: r.id.Trial, Attempt: r.id.Attempt, Reading: reading, Why: d.Why, Complete: d.Complete})
 		}
 	}
@@ -96,19 +88,13 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 // left to be saved by stopping it.
 const settling = time.Second
 
-// collectRest takes the readings of an attempt that has ended. They stop nothing any
-// more, but others are compared with them.
-func (l *loop) collectRest(r *running) {
-	if r.box != nil {
-		batch, _ := l.recordCourse(r.id, r.box)
-		l.judge(r, batch, false)
-	}
-}
-
 // recordCourse empties the box of an attempt: it records the measurements, and returns
 // the readings for the pruner, and the limit that is broken, if one is.
 func (l *loop) recordCourse(id study.AttemptID, b *readingBox) ([]study.Reading, *study.Cut) {
 	readings, measurements, breach := b.take()
+	for _, m := range measurements {
+		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", id.Trial, "attempt", id.Attempt, "step", m.Step, "metrics", m.Metrics)
+	}
 	if len(measurements) > 0 {
 		l.events = append(l.events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measurements})
 	}
@@ -129,9 +115,9 @@ func (l *loop) cutShort() {
 func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 	o.metrics = study.Metrics{}
 	maps.Copy(o.metrics, o.partial)
+	o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
 	if c.Metric != "" {
 		o.metrics[c.Metric] = c.Reading.Value
-		o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
 		return o
 	}
 	if !c.Complete || o.partial == nil {
@@ -139,14 +125,11 @@ func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 			o.metrics[objectives[j].Name] = v
 		}
 	}
-	v, _ := o.metrics.Get(objectives[0].Name)
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		o.failure = &study.Failure{Kind: study.FailNotFinite, Text: "stopped early " + c.Why}
+	case !finite(o.metrics[objectives[0].Name]):
+		o.failure.Kind = study.FailNotFinite
 	case c.Complete:
 		o.failure = nil
-	default:
-		o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
 	}
 	return o
 }

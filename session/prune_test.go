@@ -43,7 +43,7 @@ func curves(t *testing.T, p study.Prune, curves ...string) *study.State {
 		if st, err = finish(t, dir, &c, f); err != nil {
 			t.Fatal(err)
 		}
-		again, _, err := study.Load(dir)
+		again, err := study.Load(dir)
 		if err != nil || story(again) != story(st) {
 			t.Errorf("the journal tells another story: %v", err)
 		}
@@ -189,7 +189,7 @@ func TestSeveralObjectivesArePruned(t *testing.T) {
 		if m := st.Trials[2].Metrics; !slices.Equal(m, study.Metrics{"loss": 9.5, "size": 0}.Reported()) || len(st.Front()) != 2 {
 			t.Errorf("the stopped one has %v; %d on the front, want 2", m, len(st.Front()))
 		}
-		again, _, err := study.Load(dir)
+		again, err := study.Load(dir)
 		if err != nil || story(again) != story(st) || !slices.Equal(again.Watched[0].Reading.Others, []float64{1}) {
 			t.Errorf("the journal tells another story: %v %+v", err, again.Watched)
 		}
@@ -236,7 +236,7 @@ func TestLimitsStopTrials(t *testing.T) {
 		if best := st.Best(); best == nil || best.Number != 1 || st.Infeasible() != 1 {
 			t.Errorf("best %+v, %d infeasible", best, st.Infeasible())
 		}
-		again, _, err := study.Load(dir)
+		again, err := study.Load(dir)
 		if err != nil || story(again) != story(st) {
 			t.Errorf("the journal tells another story: %v", err)
 		}

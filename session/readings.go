@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // readings tells the loop that an attempt has printed more readings. They wait
@@ -36,36 +36,29 @@ type readingBox struct {
 	began    time.Time // the attempt; zero if what is read was printed at another time
 	told     bool      // the loop knows
 	waiting  []study.Reading
-	counters []pruner.Counter // of the objectives
+	counters []pruner.Counter // of the metrics: the steps of readings that have none
 	open     map[int]float64  // their values at one step, so far
 	step     float64
 	thin     thinning
 	course   course
 	measured []study.Measurement
-	limits   map[int]*limitWatch // by metric
-	breach   *study.Cut          // of the first limit that was seen to be broken
+	limits   map[int][]study.Limit // by metric, where the first reading that breaks one stops the trial
+	breach   *study.Cut            // of the first limit that was seen to be broken
 }
 
-// limitWatch stops a trial at the first reading of a metric that breaks a limit.
-type limitWatch struct {
-	limits  []study.Limit
-	counter pruner.Counter
-}
-
-// breach is the decision that follows from a reading, if it breaks a limit.
-func (w *limitWatch) breach(r parser.Reading) *study.Cut {
-	step := w.counter.Step(r.Step, r.HasStep)
-	for _, l := range w.limits {
-		read := study.Metrics{l.Metric: r.Value}
+// breachOf is the decision that follows from a reading at a step, if it breaks one of the limits of
+// its metric.
+func breachOf(limits []study.Limit, step, value float64) *study.Cut {
+	for _, l := range limits {
+		read := study.Metrics{l.Metric: value}
 		if l.Over(read) > 0 {
-			return &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
+			return &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: value},
 				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}
 		}
 	}
 	return nil
 }
 
-// add takes a reading.
 func (b *readingBox) add(r parser.Reading) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,14 +66,15 @@ func (b *readingBox) add(r parser.Reading) {
 	if !b.began.IsZero() {
 		at = seconds(time.Since(b.began))
 	}
-	if m, keep := b.course.add(r, at); keep {
+	step := b.counters[r.Metric].Step(r.Step, r.HasStep)
+	if m, keep := b.course.add(r, step, at); keep {
 		b.measured = append(b.measured, m)
 	}
-	if w := b.limits[r.Metric]; w != nil && b.breach == nil {
-		b.breach = w.breach(r)
+	if b.breach == nil {
+		b.breach = breachOf(b.limits[r.Metric], step, r.Value)
 	}
 	if i := slices.Index(b.objectives, r.Metric); i >= 0 {
-		b.reading(i, b.counters[i].Step(r.Step, r.HasStep), r.Value)
+		b.reading(i, step, r.Value)
 	}
 }
 
@@ -174,7 +168,6 @@ func (b *readingBox) putBack(readings []study.Reading, breach *study.Cut) {
 	}
 }
 
-// take empties the box.
 func (b *readingBox) take() ([]study.Reading, []study.Measurement, *study.Cut) {
 	b.chunk.Lock()
 	defer b.chunk.Unlock()
@@ -183,4 +176,78 @@ func (b *readingBox) take() ([]study.Reading, []study.Measurement, *study.Cut) {
 	rs, ms, breach := b.waiting, b.measured, b.breach
 	b.waiting, b.measured, b.breach, b.told = nil, nil, nil, false
 	return rs, ms, breach
+}
+
+// denseMeasurements is how many measurements of an attempt are kept one by one. Then it is every
+// second, and with each doubling half as many of them, so that a million make some five hundred.
+const denseMeasurements = 64
+
+// course makes measurements of the readings of one attempt: readings of different
+// metrics at one step belong together.
+type course struct {
+	names []string // of the metrics
+	known int      // so many were recorded by an earlier session
+
+	open  study.Measurement // not complete
+	steps bool              // a step was printed with it
+	count int               // complete ones
+	thin  thinning
+}
+
+func newCourse(metrics []study.Metric, known int) course {
+	c := course{known: known, thin: thinning{dense: denseMeasurements}}
+	for _, m := range metrics {
+		c.names = append(c.names, m.Name)
+	}
+	return c
+}
+
+// add takes a reading at a step that was read so many seconds after the attempt's start. It
+// returns the measurement that is complete by it, if that is to be kept.
+func (c *course) add(r parser.Reading, step, seconds float64) (m study.Measurement, keep bool) {
+	name := c.names[r.Metric]
+	if _, again := c.open.Metrics[name]; again || c.open.Metrics != nil && c.open.Step != step {
+		m, keep = c.complete()
+	}
+	if c.open.Metrics == nil {
+		c.open = study.Measurement{Step: step, Seconds: seconds, Metrics: study.Metrics{}}
+	}
+	c.open.Metrics[name] = r.Value
+	c.steps = c.steps || r.HasStep
+	return m, keep
+}
+
+// end returns the last measurement, if it is to be kept. The only one of a program that
+// prints no steps is its result and no course.
+func (c *course) end() (m study.Measurement, keep bool) {
+	if c.open.Metrics == nil || c.count == 0 && !c.steps {
+		return m, false
+	}
+	return c.complete()
+}
+
+func (c *course) complete() (m study.Measurement, keep bool) {
+	m = c.open
+	c.open = study.Measurement{}
+	c.count++
+	if !c.thin.keeps() {
+		return m, false
+	}
+	c.known--
+	return m, c.known < 0
+}
+
+// thinning keeps the first so many of a sequence, then every second, and with each
+// doubling half as many of them.
+type thinning struct {
+	dense, count, stride int
+}
+
+func (t *thinning) keeps() bool {
+	t.stride = max(t.stride, 1)
+	t.count++
+	if t.count > t.dense*t.stride {
+		t.stride *= 2
+	}
+	return t.count%t.stride == 0
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // newBox is a box for so many objectives.

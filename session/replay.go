@@ -29,17 +29,18 @@ type Difference struct {
 
 // Replay asks a new optimizer for every proposal of the journal in dir, with
 // what its first optimizer knew at the time, and compares the answers. They are
-// equal on the kind of machine that ran the study. A nil make is
-// optimizer.New.
-func Replay(ctx context.Context, dir string, make func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (Replayed, error) {
-	if make == nil {
-		make = optimizer.New
+// equal on the kind of machine that ran the study. A nil newOptimizer is
+// optimizer.New. Visits are as those of study.Load.
+func Replay(ctx context.Context, dir string, newOptimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error),
+	visits ...func(before *study.State, r study.Record) error) (Replayed, error) {
+	if newOptimizer == nil {
+		newOptimizer = optimizer.New
 	}
-	r := replay{make: make, out: Replayed{Differences: []Difference{}}}
-	_, _, err := study.Load(dir, func(before *study.State, rec study.Record) error {
+	r := replay{make: newOptimizer, out: Replayed{Differences: []Difference{}}}
+	_, err := study.Load(dir, append(visits, func(before *study.State, rec study.Record) error {
 		r.state = before
 		return r.before(ctx, rec.Event)
-	})
+	})...)
 	return r.out, err
 }
 
@@ -64,6 +65,9 @@ func (r *replay) before(ctx context.Context, e study.Event) error {
 		if e.Origin == optimizer.OriginGiven || e.Origin == optimizer.OriginDefault || e.Continues > 0 {
 			r.out.Given++
 			return nil
+		}
+		if e.With > 0 {
+			return r.more(ctx, e)
 		}
 		return r.ask(ctx, e)
 	}
@@ -95,12 +99,30 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	if a.err != nil {
 		return fmt.Errorf("replay trial %d: %w", e.Trial, a.err)
 	}
+	r.compare(e, a.proposal)
+	return nil
+}
+
+// more asks for a proposal that was made with that of another trial, the last that was asked for.
+func (r *replay) more(ctx context.Context, e study.Proposed) error {
+	b, ok := r.opt.(optimizer.Batcher)
+	if !ok {
+		return fmt.Errorf("replay trial %d: it was asked for with trial %d, and is not", e.Trial, e.With)
+	}
+	p, err := b.More(ctx, e.Trial)
+	if err != nil {
+		return fmt.Errorf("replay trial %d: %w", e.Trial, err)
+	}
+	r.compare(e, p)
+	return nil
+}
+
+func (r *replay) compare(e study.Proposed, p optimizer.Proposal) {
 	r.out.Asked++
-	if got := r.state.Fresh(r.state.Search.Decode(a.proposal.Point)); !got.Equal(e.Values) {
+	if got := r.state.Fresh(r.state.Search.Decode(p.Point)); !got.Equal(e.Values) {
 		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
 		if here := optimizer.Kernel(); r.where != "" && r.where != here && !slices.Contains(r.out.Elsewhere, r.where) {
 			r.out.Elsewhere = append(r.out.Elsewhere, r.where)
 		}
 	}
-	return nil
 }

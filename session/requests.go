@@ -11,7 +11,6 @@ import (
 // requestsCame tells the loop that requests wait in the study's directory.
 type requestsCame struct{}
 
-// requestLook is the pause between two looks for requests.
 const requestLook = 250 * time.Millisecond
 
 // awaitRequests tells the loop of requests, until it is gone. What prevents a look, such as
@@ -92,6 +91,7 @@ func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) e
 			if err := s.commit(event); err != nil {
 				return unsaved(err, nil)
 			}
+			s.opts.Log.Info("request", "effect", fmt.Sprintf("%T", event), "id", r.ID)
 			if err := obey(event); err != nil {
 				return err
 			}

@@ -231,7 +231,7 @@ func TestRequestSurvivesCrashes(t *testing.T) {
 			if err := serve(); err != nil {
 				t.Fatal(err)
 			}
-			st, _, err := study.Load(dir)
+			st, err := study.Load(dir)
 			if err != nil || times(st, 0.125) != 1 {
 				t.Fatalf("after %d of %d bytes the values are there %d times: %v", cut-len(before), len(after)-len(before), times(st, 0.125), err)
 			}

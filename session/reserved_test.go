@@ -11,7 +11,7 @@ import (
 // Study knows the launcher's names although it knows no launcher.
 func TestReservedNames(t *testing.T) {
 	reserved := (&study.Config{}).Reserved()
-	for _, name := range []string{runner.RecordName, runner.StdoutName, runner.StderrName} {
+	for _, name := range []string{"attempt.jsonl", runner.StdoutName, runner.StderrName} {
 		if !slices.Contains(reserved, name) {
 			t.Errorf("%s is not reserved", name)
 		}

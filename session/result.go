@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,10 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // resultFile is the file that the program writes a metric to.
@@ -29,6 +30,17 @@ func (a *attempt) resultFile(metric int) string {
 	b := a.bindings()
 	name, _ := b.Expand(a.config.Metrics[metric].File)
 	return absolute(a.config.Cwd(b), name)
+}
+
+// opensResult says how the file at path is opened: in the study without following a link, but
+// for the sources and elsewhere, which are the user's, at its path.
+func (a *attempt) opensResult(path string) func() (*os.File, error) {
+	inside, _ := below(a.study.layout.Attempt(a.id), path)
+	_, source := a.source(inside)
+	if _, ours := below(string(a.study.layout), path); ours && !source {
+		return a.study.layout.Output(path)
+	}
+	return runner.At(path)
 }
 
 // trace is what tells a file that was written from one that was not: whatever writes
@@ -47,7 +59,7 @@ type trace struct {
 
 func traceOf(path string) (trace, error) {
 	var st unix.Stat_t
-	err := unix.Stat(path, &st)
+	err := unix.Lstat(path, &st) // a result that is a link is not read
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return trace{}, nil
 	}
@@ -65,11 +77,16 @@ func (t trace) sum(path string) string {
 	if !t.There || t.Size > longestSum {
 		return ""
 	}
-	text, err := door.ReadFile(path, longestSum)
+	f, err := door.OpenFile(path, os.O_RDONLY)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, f, t.Size); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
 // same reports whether now is of the file at path as it was. Another name, owner or mode
@@ -138,7 +155,8 @@ func (a *attempt) before(dir, path string) (t trace, needed bool, err error) {
 	t, err = traceOf(path)
 	if age := time.Since(time.Unix(0, t.CTime)); err == nil && t.There && !copied && age < freshness {
 		// The clock may not have moved on since, or may be set back.
-		if err := os.Chtimes(path, time.Time{}, time.Unix(0, t.MTime).Add(-time.Second)); err != nil {
+		back := unix.NsecToTimespec(t.MTime - int64(time.Second))
+		if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{back, back}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 			time.Sleep(20 * time.Millisecond) // not ours to change: two steps of the slowest clock of a kernel
 		}
 		t, err = traceOf(path)
@@ -164,11 +182,7 @@ func (a *attempt) unwritten(metric int) string {
 		}
 		return ""
 	}
-	var text []byte
-	err = a.study.layout.In(filepath.Join(dir, study.BeforeName), func(d *door.Dir, name string) (err error) {
-		text, err = d.Read(name, longestBefore)
-		return err
-	})
+	text, err := a.study.layout.Read(filepath.Join(dir, study.BeforeName), longestBefore)
 	var traces map[string]trace
 	if err == nil {
 		err = json.Unmarshal(text, &traces)
@@ -193,7 +207,7 @@ func (a *attempt) rendered(inside, path string) bool {
 	if err != nil {
 		return false
 	}
-	text, err := door.ReadFile(path, int64(len(rendered)))
+	text, err := a.study.layout.Read(path, int64(len(rendered)))
 	return err == nil && bytes.Equal(text, []byte(rendered))
 }
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // fromFile is a study of one trial whose metrics stand in a file. BASE is the directory
@@ -101,6 +101,11 @@ func TestResultFiles(t *testing.T) {
 		"without traces": {shared, nil, then(write("loss=2\n"), func(t *testing.T, dir, _ string) {
 			os.Remove(filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), study.BeforeName))
 		}), 0, "it cannot be told whether the program wrote PATH: open "},
+		"through a link": {"out/loss.txt", nil, func(t *testing.T, _, path string) {
+			if err := os.Symlink("../../../../src", filepath.Dir(path)); err != nil {
+				t.Error(err)
+			}
+		}, 0, "out: it is a symbolic link, which is not followed"},
 		"where none can be": {"BASE/" + strings.Repeat("x", 300), nil, nil, 0, "look at the result file PATH: file name too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,6 +143,24 @@ func TestResultFiles(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a link in the place of a result leads to is neither read nor changed.
+func TestResultThatIsALink(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := fromFile(dir, "BASE/loss.txt")
+		thesis := filepath.Join(cfg.Dir, "thesis")
+		put(t, thesis, "loss=1\n")
+		before, err := os.Stat(thesis)
+		if err := errors.Join(err, os.Symlink(thesis, cfg.Metrics[0].File)); err != nil {
+			t.Fatal(err)
+		}
+		st, _ := finish(t, dir, &cfg, &fakeLauncher{program: func(runner.Job) ending { return ending{} }})
+		after, err := os.Stat(thesis)
+		if err != nil || !after.ModTime().Equal(before.ModTime()) || st.Trials[0].Failure == nil {
+			t.Errorf("changed at %v instead of %v, %v; the trial: %+v", after.ModTime(), before.ModTime(), err, st.Trials[0].Failure)
+		}
+	})
 }
 
 // Several metrics stand in one file, and one that the study can do without costs no trial if

@@ -14,8 +14,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/effort"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -68,7 +69,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	if len(records) < atLeast {
 		t.Fatalf("the journal has only %d records", len(records))
 	}
-	for cut := 1; cut <= len(records); cut += effort.Of(5, 1, 1) {
+	for cut := 1; cut <= len(records); cut += effort.Of(9, 2, 1) {
 		for _, disk := range []string{"nothing", "running", "ended"} {
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
 				dir := t.TempDir()
@@ -122,7 +123,7 @@ func crashed(t *testing.T, dir, whole string, records []string, disk string) {
 	if err := os.WriteFile(study.Layout(dir).Journal(), []byte(strings.Join(records, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	st, _, err := study.Load(dir)
+	st, err := study.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,12 +292,38 @@ func TestReplay(t *testing.T) {
 	})
 }
 
+// Another optimizer goes on with the trials of those before, and each proposal can be asked of the
+// one that made it.
+func TestAnotherOptimizerGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config()
+		c.Run.Workers = 2
+		origins := map[optimizer.Origin]int{}
+		for i, s := range []optimizer.Settings{{Method: optimizer.MethodRandom}, {}, {Preset: optimizer.PresetPaper, Acquisition: "ts"},
+			{Method: optimizer.MethodSobol}, {Design: "walk", Local: "off"}} {
+			c.Optimizer, c.Budget.Trials = s, 10+6*i
+			st := conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}})
+			for _, trial := range st.Trials[max(c.Budget.Trials-6, 0):] {
+				origins[trial.Origin]++
+			}
+		}
+		if origins[optimizer.OriginModel] < 6 || origins[optimizer.OriginInitial] > 0 {
+			t.Errorf("what was known was not used: %v", origins)
+		}
+		rep, err := session.Replay(t.Context(), dir, nil)
+		if err != nil || rep.Asked != 34 || len(rep.Differences) > 0 {
+			t.Errorf("%v: %+v", err, rep)
+		}
+	})
+}
+
 // elsewhere is a copy of a study whose sessions ran on another kind of processor.
 func elsewhere(t *testing.T, dir, kernel string) string {
 	t.Helper()
 	to := study.LayoutOf(t.TempDir())
 	var j *journal.Journal
-	_, _, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
+	_, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
 		if e, is := r.Event.(study.Session); is {
 			e.Kernel = kernel
 			r.Event = e
@@ -326,7 +353,7 @@ func TestOneSessionAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, link} {
-		if _, err := session.Open(&c, session.Options{Dir: path, Launcher: &fakeLauncher{}}); !errors.Is(err, journal.ErrLocked) {
+		if _, err := session.Open(&c, session.Options{Dir: path, Launcher: &fakeLauncher{}}); !errors.Is(err, session.ErrLocked) {
 			t.Errorf("a second session in %s: %v", path, err)
 		}
 	}
@@ -397,7 +424,7 @@ func TestNoStudy(t *testing.T) {
 	if _, err := session.Open(nil, session.Options{Dir: t.TempDir(), Launcher: &fakeLauncher{}}); !errors.Is(err, study.ErrNoStudy) {
 		t.Errorf("error %v", err)
 	}
-	if _, _, err := study.Load(t.TempDir()); !errors.Is(err, study.ErrNoStudy) {
+	if _, err := study.Load(t.TempDir()); !errors.Is(err, study.ErrNoStudy) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -13,15 +13,17 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// Run works on the study until its budget is spent or stop says so. Closing stop is
-// StopAsking, and cancelling ctx is StopRunning and ends the hooks. The error is nil for a
-// study that ended as its budget says with at least one success. One that was stopped may be
-// run again.
-func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
+// Run works on the study until its budget is spent or stop says so. Closing stop is StopAsking, and
+// cancelling ctx is StopRunning and ends the hooks. The error is nil for a study that ended as its
+// budget says with at least one success. One that was stopped may be run again.
+func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.unlock()
+	defer func() {
+		s.opts.Log.Info("session ends", "trials", len(s.state.Order), "study", s.state.Standing(false), "error", err)
+	}()
 	if s.opts.Launcher == nil {
 		return errors.New("nothing runs trials: Options.Launcher is nil")
 	}
@@ -52,55 +54,14 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) error {
 	return Judge(s.state)
 }
 
-func newLoop(s *Study) (*loop, error) {
-	l := &loop{
-		study:   s,
-		inbox:   make(chan message, 64),
-		stopAsk: func() {},
-		resumed: map[int]bool{},
-		left:    map[study.AttemptID]int{},
-		doubted: map[int]bool{},
-		kill:    make(chan struct{}),
-	}
-	l.resize(s.state.Config.Run.SlotCount())
-	l.sharing.slots = len(l.slots)
-	clear(s.running)
-	if err := errors.Join(l.rewatch(), s.teach()); err != nil {
-		return nil, err
-	}
-	if !s.state.SetUp {
-		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
-		l.resumed[0] = true
-		return l, nil
-	}
-	l.takeUp()
-	return l, nil
-}
-
-// takeUp queues what an earlier session may have left running: trials that are not
-// finished, and attempts that confirm one, also if the study now goes on.
-func (l *loop) takeUp() {
-	unconfirmed := l.study.state.Unconfirmed()
-	for _, t := range l.study.state.Trials {
-		left := !t.Hand
-		if t.Done() {
-			left = l.study.confirming(t) || slices.Contains(unconfirmed, t)
-		}
-		if !left {
-			continue
-		}
-		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
-		l.ready = append(l.ready, id)
-		l.resumed[t.Number] = true
-		if slot, err := l.readSlot(id); err == nil {
-			l.left[id] = slot
-		}
-	}
-}
-
 // run is the loop. It returns when the study is closed, when a stop was asked
 // for and nothing runs any more, or at once when the journal cannot be written:
 // attempts then go on without lbotune, and the next session rejoins them.
+//
+// In each turn it does what people have requested (serve), starts what may start (plan), ends
+// the attempts whose readings say so (cutShort), takes and gives back slots of a shared
+// machine (share), waits for something to happen, and writes down what is decided (settle)
+// before it acts on that.
 func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 	var die context.CancelFunc
 	l.base = context.WithoutCancel(ctx)
@@ -126,7 +87,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		l.cutShort()
 		l.share()
 		if l.idle() {
-			l.requested = true // a last look
+			l.requested = true // perhaps: a last look
 			if err := l.serve(); err != nil {
 				return err
 			}
@@ -138,14 +99,16 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		select {
 		case m := <-l.inbox:
 			l.handle(m)
-			l.handleWaiting()
+			for len(l.inbox) > 0 {
+				l.handle(<-l.inbox)
+			}
 		case step, open := <-l.steps:
 			l.heed(step, open)
 		case <-l.interrupted:
 			l.interrupted = nil
 			l.stopAt(StopRunning)
 		case <-l.deadline:
-			l.deadline = nil
+			l.deadline = l.timer()
 		}
 		if err := l.settle(); err != nil {
 			l.noteFullDisk(err)
@@ -154,7 +117,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if l.stop == StopHere {
 			return l.fatal
 		}
-		l.watchOn()
+		l.watchOn(false)
 	}
 }
 
@@ -177,53 +140,23 @@ const startPatience = 2 * time.Second
 // awaitStarts waits until what is being started runs, or has failed to. Else it would
 // start behind the back of a loop that has ended.
 func (l *loop) awaitStarts() {
-	late := time.NewTimer(startPatience)
-	defer late.Stop()
-	for {
-		starting := false
+	late := time.After(startPatience)
+	starting := func() bool {
 		for _, r := range l.study.running {
-			starting = starting || !r.started
-		}
-		if !starting {
-			return
-		}
-		select {
-		case m := <-l.inbox:
-			switch m := m.(type) {
-			case attemptStarted:
-				if r := l.study.running[m.id.Trial]; r != nil && r.id == m.id {
-					r.started = true
-				}
-			case attemptEnded:
-				delete(l.study.running, m.id.Trial) // its directory tells the next session of it
-			case slotGranted:
-				release(m.hold)
+			if !r.started {
+				return true
 			}
-		case <-late.C:
-			return
 		}
+		return false
 	}
-}
-
-// handleWaiting takes every further message that is there already.
-func (l *loop) handleWaiting() {
-	for {
+	for starting() {
 		select {
 		case m := <-l.inbox:
-			l.handle(m)
-		default:
+			l.handle(m) // what that decides is not written: directories tell the next session of it
+		case <-late:
 			return
 		}
 	}
-}
-
-// timer fires when the study's time is spent.
-func (l *loop) timer() <-chan time.Time {
-	limit := time.Duration(l.study.state.Config.Budget.Time)
-	if limit == 0 {
-		return nil
-	}
-	return time.After(max(limit-l.study.elapsed(), 0))
 }
 
 // idle reports whether nothing will happen any more. Where nothing new may start no answer is
@@ -244,7 +177,7 @@ func (l *loop) close() error {
 	if l.fatal != nil {
 		return l.fatal
 	}
-	if l.ending == nil || l.stop > 0 && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
+	if l.ending == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
 		return nil
 	}
 	l.recommend(l.ending)
@@ -295,10 +228,20 @@ func (l *loop) onAnswer(a asked) {
 		if l.ending = l.study.state.GapEnding(a.proposal.Note); l.ending != nil {
 			return
 		}
-		p := a.proposal
-		l.warnOfContradictions(p.Note)
-		l.propose(study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending),
-			Origin: p.Origin, Values: l.study.state.Fresh(l.study.state.Search.Decode(p.Point)), Note: p.Note})
+		a.log(l.study.opts.Log)
+		l.warnOfContradictions(a.proposal.Note)
+		first := study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending)}
+		for i, p := range a.proposals() {
+			e := first
+			if i > 0 {
+				e.Trial, e.With = first.Trial+i, first.Trial
+				first.Pending = append(slices.Clip(first.Pending), e.Trial-1)
+				e.Pending = first.Pending
+			}
+			e.Origin, e.Values, e.Note = p.Origin, l.study.state.Fresh(l.study.state.Search.Decode(p.Point)), p.Note
+			l.propose(e)
+		}
+		l.wait.asked(a.took)
 	}
 }
 
@@ -307,25 +250,24 @@ func (l *loop) propose(p study.Proposed) {
 	l.ready = append(l.ready, study.AttemptID{Trial: p.Trial, Attempt: 1})
 }
 
-func numbers(pending []optimizer.Pending) []int {
-	out := make([]int, len(pending))
-	for i, p := range pending {
-		out[i] = p.Trial
-	}
-	return out
-}
-
 // plan starts what can be started: attempts that wait for a slot, then new
 // trials for the slots that are left.
 func (l *loop) plan() error {
 	if l.ending == nil && l.study.state.SetUp {
 		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
+	if end := l.study.state.Config.Overdue(l.study.elapsed()); end != nil && !l.late {
+		l.late, l.ending = true, end
+		l.stopAt(StopRunning)
+	}
 	if l.over() {
 		l.stopAsk()
 	}
 	for {
-		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool { return l.mayLaunch(id) && l.slotFor(id) >= 0 })
+		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool {
+			// One that may still be running is rejoined even after a stop, so that the stop reaches it.
+			return (!l.halted() || l.fatal == nil && l.resumed[id.Trial]) && l.slotFor(id) >= 0
+		})
 		if i < 0 {
 			break
 		}
@@ -345,12 +287,6 @@ func (l *loop) plan() error {
 	}
 	l.ask()
 	return nil
-}
-
-// mayLaunch reports whether an attempt may be launched now. One that may still be running is
-// rejoined even after a stop, so that the stop reaches it.
-func (l *loop) mayLaunch(id study.AttemptID) bool {
-	return !l.halted() || l.fatal == nil && l.resumed[id.Trial]
 }
 
 // wantsTrial reports whether another trial should be asked for now.
@@ -383,10 +319,12 @@ func (l *loop) take(p study.Proposed) error {
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
 	q := newQuestion(l.study.state, l.study.told)
-	l.study.told = q.told
+	if free := l.freeSlots() - len(l.ready) - 1; q.known == nil && l.wait.long(free) {
+		q.more = min(free, l.study.state.Room()-1, mostWith)
+	}
 	l.asking = true
 	var ctx context.Context
 	ctx, l.stopAsk = context.WithCancel(l.life)
-	opt := l.study.opt
-	go func() { l.send(answer(ctx, opt, q)) }() // beside the loop: a fit may take seconds
+	answered := l.study.put(ctx, q)
+	go func() { l.send(<-answered) }()
 }

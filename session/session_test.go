@@ -168,7 +168,7 @@ func TestRecommended(t *testing.T) {
 				o, err := newFakeOptimizer(sp, seed, st)
 				return wise{o}, err
 			}})
-		st, _, err := study.Load(dir)
+		st, err := study.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

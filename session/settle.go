@@ -7,17 +7,15 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// askPatience is how long the end of a trial waits for the next proposal: less than
-// a fit takes.
+// askPatience is how long the end of a trial waits for the next proposal: less than a fit takes.
 const askPatience = time.Millisecond
 
 // settle commits what this turn has decided.
 //
-// A sync is the dearest part of a short trial. So when a trial has ended, the next
-// one is asked for before its end is written, and if the answer comes at once both are
-// written together. The optimizer then knows a result a moment before the disk does;
-// nobody else does, and if the disk never gets it, what the optimizer knew is lost
-// with the process.
+// A sync is the dearest part of a short trial. So when a trial has ended, the next one is asked for
+// before its end is written, and if the answer comes at once both are written together. The
+// optimizer then knows a result a moment before the disk does; nobody else does, and if the disk
+// never gets it, what the optimizer knew is lost with the process.
 func (l *loop) settle() error {
 	var events []study.Event
 	var records []study.Record
@@ -41,9 +39,17 @@ func (l *loop) settle() error {
 		return unsaved(err, events)
 	}
 	for _, e := range events {
-		if f, ok := e.(study.Finished); ok {
-			l.warnOfBurst(l.study.state.Trials[f.Trial-1])
-			l.warnOfConstant()
+		f, ok := e.(study.Finished)
+		if !ok {
+			continue
+		}
+		st := l.study.state
+		if st.Config.Prunes() && st.Trials[f.Trial-1].Burst() {
+			l.warn("burst", "all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", f.Trial)
+		}
+		l.remark("constant", st.Constant) // the metric may be another number
+		if len(st.Order)%max(st.Config.Run.SlotCount(), 16) == 0 {
+			l.remark("idle", st.Idle)
 		}
 	}
 	return nil
@@ -54,8 +60,7 @@ func isFinished(e study.Event) bool {
 	return ok
 }
 
-// askAndWait asks for the next trial, if one is wanted, and waits a moment for the
-// answer.
+// askAndWait asks for the next trial, if one is wanted, and waits a moment for the answer.
 func (l *loop) askAndWait() {
 	if !l.wantsTrial() || l.study.state.Ending(l.study.elapsed()) != nil {
 		return
@@ -64,13 +69,12 @@ func (l *loop) askAndWait() {
 		return
 	}
 	l.ask()
-	late := time.NewTimer(askPatience)
-	defer late.Stop()
+	late := time.After(askPatience)
 	for l.asking {
 		select {
 		case m := <-l.inbox:
 			l.handle(m)
-		case <-late.C:
+		case <-late:
 			return
 		}
 	}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -22,22 +23,18 @@ type Sharer interface {
 	Take(ctx context.Context, vacant func() []int) (slot int, hold []*os.File, err error)
 }
 
-// slot is a place for one attempt.
 type slot struct {
 	taken   int  // by so many attempts: two only where an earlier version gave it twice
 	granted bool // or kept for one, where slots are shared
-	closed  bool // fewer are wanted now
 	hold    []*os.File
 }
 
-// slotGranted is the sharer's answer.
 type slotGranted struct {
 	slot int
 	hold []*os.File
 	err  error
 }
 
-// release closes what is held.
 func release(hold []*os.File) {
 	for _, f := range hold {
 		f.Close()
@@ -54,20 +51,19 @@ type sharing struct {
 	vacant atomic.Pointer[[]int] // slots that nothing of this study uses
 }
 
-// usable reports whether an attempt may be started in the slot now.
-func (l *loop) usable(s slot) bool {
-	return s.taken == 0 && !s.closed && (s.granted || l.study.sharer == nil) && l.room() > 0
+// usable reports whether an attempt may be started in slot i now.
+func (l *loop) usable(i int) bool {
+	return i < l.open && l.slots[i].taken == 0 && (l.slots[i].granted || l.study.sharer == nil) && l.room() > 0
 }
 
 // room is how many more attempts may run. Those that were found running in slots that are
 // closed count as others do.
 func (l *loop) room() int { return l.open - len(l.study.running) }
 
-// freeSlots counts the slots in which an attempt may be started.
 func (l *loop) freeSlots() int {
 	n := 0
-	for _, s := range l.slots {
-		if l.usable(s) {
+	for i := range l.slots {
+		if l.usable(i) {
 			n++
 		}
 	}
@@ -81,14 +77,8 @@ func (l *loop) slotFor(id study.AttemptID) int {
 	if i := l.itsSlot(id); i >= 0 {
 		return i
 	}
-	others := map[int]bool{}
-	for _, other := range l.ready {
-		if i := l.itsSlot(other); i >= 0 {
-			others[i] = true
-		}
-	}
 	for i, s := range l.slots {
-		if !others[i] && (l.usable(s) || l.resumed[id.Trial] && s.taken == 0) {
+		if (l.usable(i) || l.resumed[id.Trial] && s.taken == 0) && !l.claimed(i) {
 			return i
 		}
 	}
@@ -115,27 +105,28 @@ func (l *loop) itsSlot(id study.AttemptID) int {
 	return -1
 }
 
-// readSlot reads the number of its slot from an attempt's directory.
-func (l *loop) readSlot(id study.AttemptID) (int, error) {
-	var text []byte
-	err := l.study.layout.In(filepath.Join(l.study.layout.Attempt(id), study.SlotName), func(d *door.Dir, name string) (err error) {
-		text, err = d.Read(name, 16)
-		return err
-	})
-	if err != nil {
-		return 0, err
+// readSlot reads the number of its slot from an attempt's directory. One without it was
+// started, if at all, where there was one slot alone.
+func (l *loop) readSlot(id study.AttemptID) (slot int, known bool) {
+	dir := l.study.layout.Attempt(id)
+	text, err := l.study.layout.Read(filepath.Join(dir, study.SlotName), 16)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := l.study.layout.Stat(dir)
+		return 0, err == nil
 	}
-	slot, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err == nil && (slot < 0 || slot >= mostSlots) {
-		err = fmt.Errorf("found slot %d", slot)
-	}
-	return slot, err
+	slot, wrong := strconv.Atoi(strings.TrimSpace(string(text)))
+	return slot, err == nil && wrong == nil && 0 <= slot && slot < mostSlots
+}
+
+// claimed reports whether another attempt that waits may be running in the slot.
+func (l *loop) claimed(slot int) bool {
+	return slices.ContainsFunc(l.ready, func(id study.AttemptID) bool { return l.itsSlot(id) == slot })
 }
 
 // occupy takes the slot for an attempt. There may have been more of them before.
 func (l *loop) occupy(i int) {
 	for len(l.slots) <= i {
-		l.slots = append(l.slots, slot{closed: true})
+		l.slots = append(l.slots, slot{})
 	}
 	l.slots[i].taken++
 }
@@ -148,16 +139,15 @@ func (l *loop) giveBack(i int) {
 		return
 	}
 	release(l.slots[i].hold)
-	l.slots[i] = slot{closed: l.slots[i].closed}
+	l.slots[i] = slot{}
 }
 
 // resize makes n slots the ones in which attempts are started from now on.
 func (l *loop) resize(n int) {
 	l.open = n
 	l.slots = append(l.slots, make([]slot, max(n-len(l.slots), 0))...)
-	for i := range l.slots {
-		l.slots[i].closed = i >= n
-		if s := l.slots[i]; s.closed && s.taken == 0 && s.granted {
+	for i := n; i < len(l.slots); i++ {
+		if s := l.slots[i]; s.taken == 0 && s.granted {
 			l.giveBack(i)
 		}
 	}
@@ -171,7 +161,7 @@ func (l *loop) share() {
 	}
 	var vacant []int
 	for i, s := range l.slots {
-		if s.taken == 0 && !s.granted && !s.closed && l.room() > 0 {
+		if i < l.open && s.taken == 0 && !s.granted && l.room() > 0 {
 			vacant = append(vacant, i)
 		}
 	}
@@ -218,7 +208,7 @@ func (l *loop) onSlot(g slotGranted) {
 	case g.err != nil && l.fatal == nil:
 		l.fatal = fmt.Errorf("wait for a slot: %w", g.err)
 	case g.err != nil:
-	case l.slots[g.slot].taken > 0, l.slots[g.slot].closed: // meanwhile, by an attempt that was found running
+	case l.slots[g.slot].taken > 0, g.slot >= l.open: // meanwhile, by an attempt that was found running
 		release(g.hold)
 	default:
 		l.slots[g.slot] = slot{granted: true, hold: g.hold}
@@ -228,16 +218,10 @@ func (l *loop) onSlot(g slotGranted) {
 // unshare returns what no attempt uses, when the loop has ended.
 func (l *loop) unshare() {
 	l.sharing.done.Wait()
-	for {
-		select {
-		case m := <-l.inbox:
-			if g, ok := m.(slotGranted); ok {
-				release(g.hold)
-			}
-			continue
-		default:
+	for len(l.inbox) > 0 {
+		if g, ok := (<-l.inbox).(slotGranted); ok {
+			release(g.hold)
 		}
-		break
 	}
 	for i, s := range l.slots {
 		if s.taken == 0 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -108,7 +108,7 @@ func (slowLauncher) Launch(_ context.Context, job runner.Job) (runner.Exit, erro
 	if err := claim(job); err != nil {
 		return runner.Exit{}, err
 	}
-	if err := os.WriteFile(filepath.Join(job.Dir, runner.RecordName), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(job.Dir, "attempt.jsonl"), nil, 0o600); err != nil {
 		return runner.Exit{}, err
 	}
 	job.Started(1)
@@ -132,7 +132,7 @@ func TestFullDiskWhileStarting(t *testing.T) {
 			t.Error(err)
 		}
 		for _, trial := range []int{1, 2, 3} {
-			record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: trial, Attempt: 1}), runner.RecordName)
+			record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: trial, Attempt: 1}), "attempt.jsonl")
 			if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"full":true`) {
 				t.Errorf("trial %d: %q, %v", trial, text, err)
 			}

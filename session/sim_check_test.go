@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
@@ -46,7 +47,7 @@ func (s *simulation) check() {
 		return
 	}
 	m := &simModel{simulation: s, ends: map[string]string{}}
-	st, _, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
+	st, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
 		m.record(r.Event)
 		m.certain(before, r.Event)
 		return nil
@@ -71,6 +72,9 @@ func (s *simulation) check() {
 	} else if m.closed.Why == study.EndTrials && len(st.Order) != m.config.Budget.Trials {
 		s.fault("%d trials are finished; the budget is %d", len(st.Order), m.config.Budget.Trials)
 	}
+	if hard := m.config.Budget.TimeHard; hard > 0 && st.Elapsed > time.Duration(hard)+time.Second {
+		s.fault("the study has run for %v; its hard limit is %v", st.Elapsed, hard)
+	}
 	if !s.plan.has("power", "powerAtOp", "shutdown") && strings.Contains(string(text), `"kind":"lost"`) {
 		s.fault("an attempt is called lost, and nothing was lost")
 	}
@@ -91,8 +95,12 @@ func (m *simModel) record(e study.Event) {
 		if f, ok := e.(study.Finished); ok && f.Trial <= len(m.trials) && m.trials[f.Trial-1].hand {
 			break // somebody has told of it late
 		}
+		if r, ok := e.(study.Rerun); ok && m.wanted(r) {
+			m.closed = nil
+			break
+		}
 		if m.closed != nil && m.closed.Why != study.EndGuard {
-			m.fault("%s after the study was closed", e.Type())
+			m.fault("%T after the study was closed", e)
 		}
 	}
 	switch e := e.(type) {
@@ -136,7 +144,7 @@ func (m *simModel) record(e study.Event) {
 			if t == nil {
 				return
 			}
-			if !t.done || t.hand || m.succeeded {
+			if !t.done || t.hand || m.succeeded && !m.wanted(e) {
 				m.fault("trial %d is run again: finished %v, by hand %v, and something has succeeded: %v", n, t.done, t.hand, m.succeeded)
 			}
 			t.done, t.retries, t.cut = false, 0, nil
@@ -146,12 +154,23 @@ func (m *simModel) record(e study.Event) {
 		}
 	case study.Closed:
 		for i, t := range m.trials {
-			if !t.done && !t.hand {
+			if !t.done && !t.hand && !m.overdue(e) {
 				m.fault("the study is closed, and trial %d is not finished", i+1)
 			}
 		}
 		m.closed = &e
 	}
+}
+
+// overdue reports whether the study was closed by its hard limit of time, which alone may leave
+// trials unfinished: with more time they run again.
+func (m *simModel) overdue(e study.Closed) bool {
+	return m.config.Budget.TimeHard > 0 && e.Detail == fmt.Sprintf("time_hard, %v, is over", m.config.Budget.TimeHard)
+}
+
+// wanted reports whether somebody has asked for all of it.
+func (m *simModel) wanted(e study.Rerun) bool {
+	return !slices.ContainsFunc(e.Trials, func(n int) bool { return !m.rerun[n] })
 }
 
 func (m *simModel) trial(n int) *simTrial {
@@ -247,7 +266,7 @@ func (m *simModel) finished(e study.Finished) {
 	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
-		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Time == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() {
+		if !f.Kind.Blameless() && t.retries != m.config.Run.Retries+1 && m.config.Budget.Patience == 0 && m.config.Budget.Limit() == 0 && m.config.Run.FailureGuard < 0 && m.config.Budget.Gap == 0 && !m.aims() {
 			m.fault("trial %d failed after %d attempts; %d retries are allowed", e.Trial, t.retries, m.config.Run.Retries)
 		}
 	case f != nil: // stopped early

@@ -132,8 +132,11 @@ func (p *simPlan) repeatable() bool {
 	if p.sheet != nil && (p.config.Run.FailureGuard > 0 || p.config.Prunes() || slices.ContainsFunc(p.config.Metrics, study.Metric.StopsEarly)) {
 		return false
 	}
-	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Time == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen", "steer")
+	if p.config.Prunes() && p.has("leave") {
+		return false
+	}
+	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 &&
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen", "steer", "rerun")
 }
 
 // simpler returns plans that are a bit simpler.

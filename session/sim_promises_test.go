@@ -106,7 +106,7 @@ func (s *simulation) counted(st *study.State, journal string) {
 	}
 	for kind, text := range map[string]string{"an attempt was interrupted": `"kind":"interrupted"`, "an attempt was lost": `"kind":"lost"`, "the disk was full": `"kind":"disk full"`,
 		"a secret was hidden": "[" + simSecretName + "]", "a value was enqueued": `"type":"enqueue"`, "a trial was excluded": `"type":"exclude"`, "a trial was handed out": `"hand":true`,
-		"a trial was confirmed": `"type":"confirmed"`, "a range was changed": `"type":"config"`, "a trial was continued": `"continues":`, "something earlier was read": `"type":"earlier"`, "a request was fulfilled": `"request":`} {
+		"a trial was confirmed": `"type":"confirmed"`, "a range was changed": `"type":"config"`, "a trial was continued": `"continues":`, "something earlier was read": `"type":"earlier"`, "a request was fulfilled": `"request":`, "a failure was taken back": `"type":"rerun"`} {
 		if strings.Contains(journal, text) {
 			y.add(kind)
 		}
@@ -264,7 +264,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 		return
 	}
 	kept := append(st.Ranked()[:min(st.Config.Run.Keep, len(st.Ranked()))], best)
-	kept = append(append(kept, st.Front()...), st.Unconfirmed()...)
+	kept = slices.Concat(kept, st.Front(), st.Unconfirmed(), st.Pending())
 	for name := range there {
 		if n, _ := strconv.Atoi(name); !slices.ContainsFunc(kept, func(t *study.Trial) bool { return t.Number == n || len(t.Confirms) > 0 }) {
 			s.fault("the directory of trial %d is kept", n)

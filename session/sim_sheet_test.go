@@ -404,7 +404,7 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 	c := s.plan.config // that of the study may be in use
 	for i := range 1 + step.n%3 {
 		r := study.Request{Action: study.ActionExclude, Trial: 1 + (step.n+i)%8}
-		switch (step.pick >> i) % 3 {
+		switch (step.pick >> i) % 4 {
 		case 0:
 			r.Action = study.ActionInclude
 		case 1:
@@ -415,6 +415,9 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 			}
 			r = study.Request{Action: study.ActionEnqueue, Values: v}
 			s.enqueued = append(s.enqueued, v)
+		case 2:
+			r = study.Request{Action: study.ActionRerun, Rerun: []int{r.Trial}}
+			s.rerun[r.Rerun[0]] = true
 		}
 		if _, err := r.Submit(study.Layout(s.dir)); err != nil {
 			s.fault("%v: %v", step, err)
@@ -425,6 +428,18 @@ func (s *simulation) steer(step simStep, over <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// takenBack is a request that some failures be taken back, or all of them.
+func (s *simulation) takenBack(st *study.State, pick uint64) study.Request {
+	r := study.Request{Action: study.ActionRerun, Rerun: st.Failed()}
+	if n := len(r.Rerun); n > 0 && pick%2 == 0 {
+		r.Rerun = r.Rerun[:1+pick/2%uint64(n)]
+	}
+	for _, n := range r.Rerun {
+		s.rerun[n] = true
+	}
+	return r
 }
 
 // allowed is an error unless it says one of some words.

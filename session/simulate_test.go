@@ -18,9 +18,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -36,7 +36,7 @@ import (
 // has run before. What the scheduler of goroutines decides at one instant of simulated
 // time is not fixed by the seed, so that a rare failure may need a few runs to be seen.
 func TestSimulation(t *testing.T) {
-	first, last := uint64(1), uint64(effort.Of(60, 250, 1500))
+	first, last := uint64(1), uint64(effort.Of(30, 120, 1500))
 	which := os.Getenv("LBOTUNE_SIMULATE")
 	if which != "" {
 		first, last = seedsOf(t, which)
@@ -132,7 +132,7 @@ func simulate(t *testing.T, base string, p *simPlan) (faults []string) {
 		}
 		defer os.RemoveAll(dir)
 		s := &simulation{plan: p, dir: filepath.Join(dir, "s"), disk: faultfs.New(),
-			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}, ends: map[int]int{}}
+			machine: &machine{plan: p, runs: map[string]*simRun{}}, reported: map[string]string{}, rerun: map[int]bool{}, ends: map[int]int{}}
 		synctest.Test(t, func(*testing.T) { s.run() })
 		return s
 	}
@@ -159,6 +159,7 @@ type simulation struct {
 	faults  []string
 
 	enqueued []spaces.Values // by hand
+	rerun    map[int]bool    // trials of which somebody wants the failure taken back
 	ends     map[int]int     // how often trials have finished
 
 	mu       sync.Mutex
@@ -177,7 +178,7 @@ func (s *simulation) run() {
 	}()
 	for _, step := range s.plan.steps {
 		switch step.kind {
-		case "enqueue", "exclude", "include", "note", "ask", "tell":
+		case "enqueue", "exclude", "include", "note", "ask", "tell", "rerun":
 			s.edit(step)
 		case "more":
 			c.Budget.Trials += 1 + step.n%3
@@ -362,10 +363,14 @@ func (s *simulation) edit(step simStep) {
 			_ = byHand(st, study.ActionInclude, trial, "")
 		case "note":
 			return byHand(st, study.ActionNote, 0, "a note")
+		case "rerun":
+			if r := s.takenBack(state, step.pick); len(r.Rerun) > 0 {
+				return st.Do(r)
+			}
 		case "tell":
 			for _, t := range state.Pending() {
 				if t.Hand {
-					metrics := study.Metrics{"loss": float64(step.n)}
+					metrics := study.Metrics{state.Config.Objective().Name: float64(step.n)}
 					maps.Copy(metrics, s.plan.told(t))
 					return st.Tell(t.Number, metrics)
 				}

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // What an earlier session has left running keeps its slot, also when there are fewer of
@@ -85,34 +87,81 @@ func (l muted) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) 
 	return l.rejoiner.Launch(ctx, job)
 }
 
+// leftUnrecorded is a study whose first trial has ended so, and whose others go on for an hour
+// without a record of their starts.
+func leftUnrecorded(t *testing.T, cfg *study.Config, dir string, trial1 ending) *session.Study {
+	t.Helper()
+	first := muted{&rejoiner{fakeLauncher: &fakeLauncher{program: func(job runner.Job) ending {
+		if strings.HasSuffix(job.ID, "/1/1") {
+			return trial1
+		}
+		return ending{takes: time.Hour}
+	}}}}
+	leave := make(chan session.Stop, 1)
+	time.AfterFunc(3*time.Second, func() { leave <- session.StopHere })
+	s, err := session.Open(cfg, session.Options{Dir: dir, Launcher: first, Optimizer: newFakeOptimizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(t.Context(), leave); !errors.Is(err, session.ErrStopped) {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // An attempt keeps its slot also if the session that has started it was killed before it could
 // write that down.
 func TestSlotsOfUnrecordedStarts(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		cfg := config()
 		cfg.Run.Workers, cfg.Budget.Trials = 2, 3
-		first := muted{&rejoiner{fakeLauncher: &fakeLauncher{program: func(job runner.Job) ending {
-			if strings.HasSuffix(job.ID, "/1/1") {
-				return ending{takes: time.Second, stdout: "loss=1\n"}
-			}
-			return ending{takes: time.Hour}
-		}}}}
-		leave := make(chan session.Stop, 1)
-		time.AfterFunc(3*time.Second, func() { leave <- session.StopHere })
-		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: first, Optimizer: newFakeOptimizer})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), leave); !errors.Is(err, session.ErrStopped) {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
+		if err := leftUnrecorded(t, &cfg, dir, ending{takes: time.Second, stdout: "loss=1\n"}).Close(); err != nil {
 			t.Fatal(err)
 		}
 		second := &rejoiner{fakeLauncher: &fakeLauncher{program: parabola}}
 		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: second, Optimizer: newFakeOptimizer})
 		if got := slotsOf(st, 3); !slices.Equal(got, []int{0, 1, 0}) || second.attached.Load() != 2 {
 			t.Errorf("trials ran in the slots %v, want 0, 1 and 0 again; %d rejoined", got, second.attached.Load())
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// unfinished has an attempt that lives on for a minute, and knows of no other.
+type unfinished struct {
+	*fakeLauncher
+	over atomic.Bool
+}
+
+func (l *unfinished) Attach(_ context.Context, job runner.Job) (runner.Exit, error) {
+	if !strings.HasSuffix(job.ID, "/2/1") {
+		return runner.Exit{}, runner.ErrNeverStarted
+	}
+	time.Sleep(time.Minute)
+	l.over.Store(true)
+	return runner.Exit{Started: time.Now().Add(-time.Minute), Ended: time.Now(), Code: 1}, nil
+}
+
+// A failure that is taken back does not run beside what goes on in the only slot, even if the start
+// of that was never recorded.
+func TestTakenBackBesideAnUnrecordedStart(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials = 3
+		s := leftUnrecorded(t, &cfg, dir, ending{takes: time.Second, exit: runner.Exit{Code: 1}})
+		if err := errors.Join(s.Do(study.Request{Action: study.ActionRerun, Rerun: []int{1}}), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		second := &unfinished{fakeLauncher: &fakeLauncher{}}
+		second.program = func(job runner.Job) ending {
+			if !second.over.Load() {
+				t.Errorf("%s is started beside trial 2", job.ID)
+			}
+			return parabola(job)
+		}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: second, Optimizer: newFakeOptimizer})
+		if n := st.Count(optimizer.Succeeded); n != 2 || st.Trials[1].Status != optimizer.Failed {
+			t.Errorf("%d trials have succeeded", n)
 		}
 		time.Sleep(2 * time.Hour)
 	})

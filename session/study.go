@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -29,11 +29,12 @@ type Options struct {
 	Observe func(study.Update)
 	// Program is the version of lbotune, for the journal.
 	Program string
-	// Log takes diagnostics; nil discards them.
+	// Log takes diagnostics; nil discards them. Sessions and changes are of slog.LevelInfo;
+	// proposals, launches and verdicts of slog.LevelDebug; readings are below that.
 	Log *slog.Logger
 	// Adjust changes the config of the journal when Open is given none.
 	Adjust func(*study.Config) error
-	// Journal are options of the journal.
+	// Journal are options of the journal, with which lbotune's own tests make its disk fail.
 	Journal []journal.Option
 	// Share makes what grants the slots of a study that shares the machine with others. It
 	// returns nil for a study that has them to itself, as nil does.
@@ -45,7 +46,7 @@ type Options struct {
 
 // Study is a study that this process works on: it holds the journal's lock.
 //
-// Ask, Tell, Fail, Do, Enqueue, Serve, Run and Close may be called by several goroutines. They
+// Ask, Try, Tell, Fail, Do, Enqueue, Serve, Run and Close may be called by several goroutines. They
 // take turns: while Run runs, the others wait for its end, so that an observer must not call
 // them. State and what it returns are only for who knows that none of them is under way.
 type Study struct {
@@ -134,7 +135,7 @@ func (s *Study) write(records []study.Record) error {
 	record := s.journal.AppendLazy
 	for i, r := range records {
 		lines[i] = r
-		if r.Event.Type().Durability() == study.Synced {
+		if !r.Lazy() {
 			record = s.journal.Append
 		}
 	}
@@ -159,8 +160,7 @@ func (s *Study) show(r study.Record) {
 	s.hooks.follow(u)
 }
 
-// Close gives up the study. It returns the error that ended writing, if one
-// did.
+// Close gives up the study. It returns the error that ended writing, if one did.
 func (s *Study) Close() error {
 	s.turn <- struct{}{}
 	defer s.unlock()

@@ -1,9 +1,6 @@
 package spaces
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Cover returns configurations in which every choice and both values of every bool
 // are there at least once, as far as conditions allow, the middle of the space
@@ -22,24 +19,23 @@ func (s *Space) Cover() []Values {
 	cover(out[0])
 	for len(left) > 0 {
 		first := left[0]
-		wanted := map[string]Value{}
+		var wanted Values
 		for _, a := range left {
-			if more := maps.Clone(wanted); s.want(more, a) {
+			if more, ok := s.want(wanted, a); ok {
 				wanted = more
 			}
 		}
 		n := len(left)
-		vs, err := s.nearby(s.complete(wanted), func(name string) bool { _, ok := wanted[name]; return ok })
+		vs, err := s.complete(wanted, false)
 		if err != nil && len(wanted) > 1 { // not all at once
-			wanted = map[string]Value{}
-			s.want(wanted, first)
-			vs, err = s.nearby(s.complete(wanted), func(name string) bool { _, ok := wanted[name]; return ok })
+			wanted, _ = s.want(nil, first)
+			vs, err = s.complete(wanted, false)
 		}
-		if cover(vs); err != nil || len(left) == n { // no configuration has it
+		if cover(vs); err == nil && len(left) < n {
+			out = append(out, vs)
+		} else { // no configuration has it
 			left = slices.DeleteFunc(left, func(a Assignment) bool { return a == first })
-			continue
 		}
-		out = append(out, vs)
 	}
 	return out
 }
@@ -50,45 +46,32 @@ func (p Param) levels() []Value {
 	case KindChoice, KindOrdered:
 		return p.Choices
 	case KindBool:
-		return []Value{Bool(false), Bool(true)}
+		return truths
 	}
 	return nil
 }
 
-// complete returns the configuration with the wanted values, and those of the middle
-// of the space for the rest.
-func (s *Space) complete(wanted map[string]Value) Values {
-	center := s.FromUniform(s.middle())
-	var out Values
-	for i, p := range s.params {
-		if !s.Exists(i, out) {
-			continue
-		}
-		v, ok := wanted[p.Name]
-		if !ok {
-			v = p.decode(center[s.offset[i]:])
-		}
-		out = append(out, Assignment{p.Name, v})
-	}
-	return out
-}
+var truths = []Value{Bool(false), Bool(true)}
 
 // want adds a value to those that are wanted, and others that its condition needs.
 // It returns false if that contradicts what is wanted already.
-func (s *Space) want(wanted map[string]Value, a Assignment) bool {
-	if v, ok := wanted[a.Name]; ok {
-		return v == a.Value
+func (s *Space) want(wanted Values, a Assignment) (Values, bool) {
+	if v, ok := wanted.Get(a.Name); ok {
+		return wanted, v == a.Value
 	}
-	wanted[a.Name] = a.Value
+	wanted = append(slices.Clip(wanted), a)
 	c := s.when[s.index[a.Name]]
-	return c == nil || s.satisfy(wanted, c, nil)
+	if c == nil {
+		return wanted, true
+	}
+	return s.satisfy(wanted, c, nil)
 }
 
 // satisfy wants values with which the condition holds. It chooses those of the
 // parameters that the condition names one by one.
-func (s *Space) satisfy(wanted map[string]Value, c *condition, chosen Values) bool {
+func (s *Space) satisfy(wanted Values, c *condition, chosen Values) (Values, bool) {
 	if len(chosen) == len(c.Params) {
-		return c.Holds(chosen)
+		return wanted, c.Holds(chosen)
 	}
 	name := c.Params[len(chosen)]
 	p, _ := s.Lookup(name)
@@ -103,11 +86,12 @@ func (s *Space) satisfy(wanted map[string]Value, c *condition, chosen Values) bo
 		if err != nil {
 			continue
 		}
-		more := maps.Clone(wanted)
-		if s.want(more, Assignment{name, v}) && s.satisfy(more, c, append(chosen, Assignment{name, v})) {
-			maps.Copy(wanted, more)
-			return true
+		a := Assignment{name, v}
+		if more, ok := s.want(wanted, a); ok {
+			if more, ok = s.satisfy(more, c, append(chosen, a)); ok {
+				return more, true
+			}
 		}
 	}
-	return false
+	return nil, false
 }

@@ -45,17 +45,29 @@ func (s *Space) Encode(vs Values) (Point, error) {
 // encode is Encode whatever the relations, of values whose names are right.
 func (s *Space) encode(vs Values) (Point, error) {
 	p := make(Point, len(s.coords))
+	next := 0 // among values that stand in the parameters' order, as a rule: there may be thousands
 	for i, par := range s.params {
 		c := p[s.offset[i]:]
-		v, given := vs.Get(par.Name)
+		var v Value
+		given := next < len(vs) && vs[next].Name == par.Name
+		if given {
+			v = vs[next].Value
+			next++
+		} else {
+			v, given = vs.Get(par.Name)
+		}
 		active := s.Exists(i, vs)
 		switch {
 		case active && !given:
 			return nil, fmt.Errorf("parameter %s has no value", par.Name)
 		case !active && given:
 			return nil, fmt.Errorf("parameter %s has a value, but exists only when %s", par.Name, par.When)
+		case !active && par.Kind != KindChoice:
+			c[0] = 0.5
 		case !active:
-			par.encodeMiddle(c)
+			for l := range par.Choices {
+				c[l] = level / float64(len(par.Choices))
+			}
 		default:
 			v, err := par.Normalize(v)
 			if err != nil {
@@ -151,13 +163,18 @@ func (s *Space) Complete(vs Values) (Values, error) {
 	if err := s.checkNames(vs); err != nil {
 		return nil, err
 	}
+	return s.complete(vs, true)
+}
+
+// complete is Complete of values whose names are right, with or without today's values.
+func (s *Space) complete(vs Values, today bool) (Values, error) {
 	middle := s.FromUniform(s.middle())
 	out := slices.Clone(vs)
 	for i, par := range s.params {
 		_, given := vs.Get(par.Name)
 		switch {
 		case given || !s.Exists(i, out):
-		case par.Default.IsValid():
+		case today && par.Default.IsValid():
 			out = append(out, Assignment{par.Name, par.Default})
 		default:
 			out = append(out, Assignment{par.Name, par.decode(middle[s.offset[i]:])})
@@ -167,29 +184,31 @@ func (s *Space) Complete(vs Values) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.nearby(s.Decode(p), func(name string) bool { _, given := vs.Get(name); return given })
+	return s.nearby(s.Decode(p), vs)
 }
 
 func cell(u float64, n int) int {
-	return min(max(int(u*float64(n)), 0), n-1)
+	return min(max(int(clamp(u, 0, 1)*float64(n)), 0), n-1)
 }
 
 func (p Param) decode(c []float64) Value {
 	switch {
-	case p.Kind == KindInt:
-		return Int(int64(p.steppedAt(c[0])))
-	case p.Kind == KindFloat && p.Step > 0:
-		return Float(p.steppedAt(c[0]))
-	case p.Kind == KindFloat:
+	case p.step() > 0:
+		u := c[0]
+		if math.IsNaN(u) {
+			u = 0
+		}
+		lo, hi := p.steppedEnds()
+		return p.valueOf(p.stepped(p.unscaled(lo + clamp(u, 0, 1)*(hi-lo))))
+	case p.numeric():
 		x := p.floatAt(c[0])
 		if c[0] > 0 && c[0] < 1 {
 			x = p.value(x)
 		}
 		return Float(x)
-	case p.Kind == KindOrdered:
-		return p.Choices[cell(c[0], len(p.Choices))]
-	case p.Kind == KindBool:
-		return Bool(c[0] >= 0.5)
+	case p.Kind != KindChoice:
+		levels := p.levels()
+		return levels[cell(c[0], len(levels))]
 	}
 	best := 0
 	for l := range p.Choices {
@@ -201,20 +220,17 @@ func (p Param) decode(c []float64) Value {
 }
 
 func (p Param) encode(v Value, c []float64) {
+	x, _ := v.Number()
 	switch {
-	case p.Kind == KindInt:
-		c[0] = p.steppedCoord(float64(v.v.(int64)))
-	case p.Kind == KindFloat && p.Step > 0:
-		c[0] = p.steppedCoord(v.v.(float64))
-	case p.Kind == KindFloat:
-		c[0] = p.floatCoord(v.v.(float64))
+	case p.step() > 0:
+		lo, hi := p.steppedEnds()
+		c[0] = clamp((p.scaled(x)-lo)/(hi-lo), 0, 1)
+	case p.numeric():
+		c[0] = p.floatCoord(x)
 	case p.Kind == KindOrdered:
 		c[0] = (float64(slices.Index(p.Choices, v)) + 0.5) / float64(len(p.Choices))
 	case p.Kind == KindBool:
-		c[0] = 0
-		if v.v.(bool) {
-			c[0] = 1
-		}
+		c[0] = float64(p.place(v))
 	default:
 		for l, choice := range p.Choices {
 			c[l] = 0
@@ -222,16 +238,6 @@ func (p Param) encode(v Value, c []float64) {
 				c[l] = level
 			}
 		}
-	}
-}
-
-func (p Param) encodeMiddle(c []float64) {
-	if p.Kind != KindChoice {
-		c[0] = 0.5
-		return
-	}
-	for l := range p.Choices {
-		c[l] = level / float64(len(p.Choices))
 	}
 }
 
@@ -270,9 +276,8 @@ func (p Param) floatAt(u float64) float64 {
 	return clamp(p.unscaled(a+u*(p.scaled(p.Max)-a)), p.Min, p.Max)
 }
 
-// floatCoord inverts floatAt. The closed form can be some rounding errors off,
-// so that a bisection around it looks for a coordinate that gives x back
-// exactly; a value that floatAt never returns gets the nearest coordinate, and
+// floatCoord inverts floatAt. The closed form can be some rounding errors off: a bisection around
+// it looks for a coordinate that gives x back exactly; for a value that floatAt never returns,
 // value makes up for the difference.
 func (p Param) floatCoord(x float64) float64 {
 	switch {
@@ -313,15 +318,6 @@ func (p Param) steppedEnds() (lo, hi float64) {
 	return p.scaled(p.Min - half), p.scaled(p.Max + half)
 }
 
-// steppedAt returns the value in whose cell u lies.
-func (p Param) steppedAt(u float64) float64 {
-	if math.IsNaN(u) {
-		u = 0
-	}
-	lo, hi := p.steppedEnds()
-	return p.stepped(p.unscaled(lo + clamp(u, 0, 1)*(hi-lo)))
-}
-
 // stepped returns the value nearest to x, the larger of two.
 func (p Param) stepped(x float64) float64 {
 	step := p.step()
@@ -333,11 +329,6 @@ func (p Param) stepped(x float64) float64 {
 		return p.Min + k*step
 	}
 	return p.rounded(p.Min + k*step) // 0.3, not 0.30000000000000004
-}
-
-func (p Param) steppedCoord(x float64) float64 {
-	lo, hi := p.steppedEnds()
-	return clamp((p.scaled(x)-lo)/(hi-lo), 0, 1)
 }
 
 func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,9 +21,6 @@ const (
 	KindBool    Kind = "bool"
 )
 
-// Kinds lists every kind, in the order in which documents name them.
-func Kinds() []Kind { return []Kind{KindFloat, KindInt, KindOrdered, KindChoice, KindBool} }
-
 // Scale says in which measure equal steps of a float or an int count as equal.
 type Scale string
 
@@ -34,9 +32,6 @@ const (
 	// both ends.
 	Logit Scale = "logit"
 )
-
-// Scales lists every scale, in the order in which documents name them.
-func Scales() []Scale { return []Scale{Linear, Log, Logit} }
 
 // maxInt bounds integer parameters: beyond 2^53 a float64 skips integers.
 const maxInt = 1 << 53
@@ -247,9 +242,28 @@ func (p Param) checkChoices(bad func(field, format string, args ...any)) {
 // Parse reads a value of this parameter from its text, as a command line or a
 // person gives it, and checks its range.
 func (p Param) Parse(text string) (Value, error) {
-	v, err := p.parse(text)
-	if err != nil {
-		return Value{}, err
+	var v Value
+	var err error
+	switch p.Kind {
+	case KindFloat:
+		// As programs print numbers, and not as Go also writes them: 0x1p3, 1_000.
+		var x float64
+		if x, err = strconv.ParseFloat(text, 64); !strings.ContainsAny(text, "xX_") {
+			v = Float(x)
+		}
+	case KindInt:
+		var n int64
+		n, err = strconv.ParseInt(text, 10, 64)
+		v = Int(n)
+	case KindBool:
+		if text == "true" || text == "false" {
+			v = Bool(text == "true")
+		}
+	default:
+		v = String(text)
+	}
+	if err != nil || !v.IsValid() {
+		return Value{}, fmt.Errorf("parameter %s: found %q; want %s", p.Name, text, p.Describe())
 	}
 	return p.Normalize(v)
 }
@@ -264,33 +278,31 @@ func (p Param) Normalize(v Value) (Value, error) {
 	switch p.Kind {
 	case KindFloat, KindInt:
 		x, ok := v.Number()
-		if !ok || math.IsNaN(x) || p.Kind == KindInt && x != math.Trunc(x) {
-			return no(p.Describe())
-		}
-		if x < p.Min || x > p.Max || p.Step > 0 && math.Abs(x-p.stepped(x)) > 1e-6*p.Step {
-			return no(p.Describe())
+		if !ok || !(x >= p.Min && x <= p.Max) || p.Kind == KindInt && x != math.Trunc(x) {
+			break
 		}
 		if p.Step > 0 {
-			x = p.stepped(x)
+			at := p.stepped(x)
+			if math.Abs(x-at) > 1e-6*p.Step {
+				break
+			}
+			x = at
 		}
-		if p.Kind == KindInt {
-			return Int(int64(x)), nil
-		}
-		return Float(x), nil
+		return p.valueOf(x), nil
 	case KindBool:
 		if _, ok := v.v.(bool); ok {
 			return v, nil
 		}
-		return no("true or false")
 	case KindChoice, KindOrdered:
 		for _, c := range p.Choices {
 			if c == v || c.Text() == v.Text() {
 				return c, nil
 			}
 		}
-		return no(p.Describe())
+	default:
+		return no("a value of a known type")
 	}
-	return no("a value of a known type")
+	return no(p.Describe())
 }
 
 // Describe says which values the parameter takes.
@@ -357,7 +369,11 @@ func (p Param) valueAt(k int) Value {
 	if levels := p.levels(); levels != nil {
 		return levels[k]
 	}
-	x := p.stepped(p.Min + float64(k)*p.step())
+	return p.valueOf(p.stepped(p.Min + float64(k)*p.step()))
+}
+
+// valueOf is the number x as this parameter holds it.
+func (p Param) valueOf(x float64) Value {
 	if p.Kind == KindInt {
 		return Int(int64(x))
 	}

@@ -59,6 +59,9 @@ func (p *parser) advance() error {
 	at += len(blanksRE.FindString(p.text[at:]))
 	p.tok = token{tokenRE.FindString(p.text[at:]), at}
 	if rest := p.text[at:]; p.tok.text == "" && rest != "" {
+		if rest[0] == '\'' || rest[0] == '"' {
+			return p.fail(token{rest, at}, "this %c is never closed", rest[0])
+		}
 		return p.fail(token{rest[:1], at}, "%q means nothing here; comparisons are == != < <= > >= and in", string([]rune(rest)[0]))
 	}
 	return nil
@@ -101,14 +104,14 @@ func (p *parser) expression(binds int) (expression, error) {
 	defer func() { p.depth-- }()
 	a, err := p.operand()
 	for err == nil {
-		op, known := operators[p.tok.text]
-		if p.tok.text == "in" {
+		tok := p.tok
+		op, known := operators[tok.text]
+		if tok.text == "in" {
 			op, known = operators["=="], true
 		}
 		if !known || op.binds < binds {
 			break
 		}
-		tok := p.tok
 		if err = p.advance(); err != nil {
 			break
 		}
@@ -185,17 +188,15 @@ func (p *parser) list(open, closing string, check func(expression) error) ([]exp
 	var out []expression
 	for err == nil {
 		var e expression
-		if e, err = p.expression(0); err != nil {
-			break
+		if e, err = p.expression(0); err == nil {
+			err = check(e)
 		}
-		if err = check(e); err != nil {
-			break
-		}
-		out = append(out, e)
-		if p.tok.text != "," {
+		if out = append(out, e); err == nil && p.tok.text != "," {
 			return out, p.expect(closing, "a comma, or "+closing)
 		}
-		err = p.advance()
+		if err == nil {
+			err = p.advance()
+		}
 	}
 	return nil, err
 }

@@ -70,15 +70,16 @@ func (s *Space) Where(relations ...Relation) (*Space, error) {
 	out := *s
 	out.inside = &inside{after: make([][]Relation, len(s.params))}
 	for _, r := range relations {
-		last := len(s.params) - 1
-		for i, name := range r.Params {
+		last := 0
+		for _, name := range r.Params {
 			at, ok := s.index[name]
 			if !ok {
 				return nil, fmt.Errorf("relation %q: there is no parameter %s", r.Text, name)
 			}
-			if i == 0 || at > last {
-				last = at
-			}
+			last = max(last, at)
+		}
+		if len(r.Params) == 0 {
+			last = len(s.params) - 1
 		}
 		if r.Holds == nil {
 			return nil, fmt.Errorf("relation %q: there is no function", r.Text)
@@ -236,8 +237,8 @@ func (s *Space) uniformOf(p Point) []float64 {
 }
 
 // nearby returns v if it is allowed, and else, of many random configurations that agree
-// with v in the parameters that are fixed, the allowed one nearest to it.
-func (s *Space) nearby(v Values, fixed func(name string) bool) (Values, error) {
+// with v in the parameters of fixed, the allowed one nearest to it.
+func (s *Space) nearby(v, fixed Values) (Values, error) {
 	r := s.broken(v)
 	if r == nil {
 		return v, nil
@@ -249,12 +250,16 @@ func (s *Space) nearby(v Values, fixed func(name string) bool) (Values, error) {
 	for range surveyDraws {
 		u := s.random(rng)
 		for i, par := range s.params {
-			if fixed(par.Name) {
+			if _, ok := fixed.Get(par.Name); ok {
 				u[i] = start[i]
 			}
 		}
 		w := s.Decode(s.FromUniform(u))
-		differs := func(a Assignment) bool { x, _ := w.Get(a.Name); return fixed(a.Name) && x != a.Value }
+		differs := func(a Assignment) bool {
+			_, ok := fixed.Get(a.Name)
+			x, _ := w.Get(a.Name)
+			return ok && x != a.Value
+		}
 		if d := Distance(u, start); d < least && s.broken(w) == nil && !slices.ContainsFunc(v, differs) {
 			best, least = w, d
 		}

@@ -79,8 +79,8 @@ func TestNothingIsLeft(t *testing.T) {
 	if _, err := s.Where(less("a", "b"), less("b", "a")); !errors.As(err, &empty) || empty.Relation != -1 || !empty.All || empty.Tried != 81 {
 		t.Error(err)
 	}
-	if _, err := s.Where(spaces.Relation{Text: "z", Params: []string{"z"}}); err == nil {
-		t.Error("an unknown parameter is accepted")
+	if _, err := s.Where(spaces.Relation{Text: "z", Params: []string{"z"}}); err == nil || err.Error() != `relation "z": there is no parameter z` {
+		t.Error(err)
 	}
 }
 

@@ -14,12 +14,10 @@ const digits = 12
 // value is what a program is given at a coordinate whose value is computed as x,
 // strictly between the ends: x as its format writes it, and without a format x
 // itself or, if no more than rounding errors lie between the two, the number of
-// few digits beside it: 0.01, not 0.010000000000000005. The ends are returned as
-// they are.
+// few digits beside it: 0.01, not 0.010000000000000005.
 //
-// value is idempotent even after a detour over the coordinate: rounded absorbs
-// what the detour changes, and what a format makes of a rounded number is a
-// rounded number.
+// It is idempotent even after a detour over the coordinate: rounded absorbs what that changes,
+// and what a format makes of a rounded number is a rounded number.
 func (p Param) value(x float64) float64 {
 	if p.Format != "" {
 		return p.formatted(p.rounded(x))
@@ -81,20 +79,21 @@ func (p Param) formatted(x float64) float64 {
 func (p Param) checkFormat(bad func(field, format string, args ...any)) {
 	switch {
 	case p.Format == "":
+		return
 	case p.Kind != KindFloat:
 		bad("format", "only a float has a format; this one is %s", p.Kind)
-	default:
-		ends := []float64{p.Min, p.Max}
-		if p.Step > 0 { // the first steps stand for all
-			for k := range int(min(p.steps(), 1000)) {
-				ends = append(ends, p.stepped(p.Min+float64(k)*p.Step))
-			}
+		return
+	}
+	ends := []float64{p.Min, p.Max}
+	if p.Step > 0 { // the first steps stand for all
+		for k := range int(min(p.steps(), 1000)) {
+			ends = append(ends, p.stepped(p.Min+float64(k)*p.Step))
 		}
-		for _, x := range ends {
-			if y := p.formatted(x); y != x {
-				bad("format", "the format %q writes the end %s of the range as %s", p.Format, formatFloat(x), strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
-				return
-			}
+	}
+	for _, x := range ends {
+		if p.formatted(x) != x {
+			bad("format", "the format %q writes the end %s of the range as %s", p.Format, formatFloat(x), strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
+			return
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 // Slopes of a metric are stated for parameters, and used in the cube. Between the two lies
 // the range: the values of a parameter in its own scale, linear or logarithmic.
 
-// Width is how wide the range is in its own scale: ln(Max/Min) where that is logarithmic,
+// width is how wide the range is in its own scale: ln(Max/Min) where that is logarithmic,
 // the number of steps of an ordered parameter, and 1 for a choice and a bool.
-func (p Param) Width() float64 {
+func (p Param) width() float64 {
 	switch {
 	case p.numeric():
 		return p.scaled(p.Max) - p.scaled(p.Min)
@@ -27,10 +27,10 @@ func (p Param) Width() float64 {
 func (p Param) Stretch() float64 {
 	switch {
 	case p.Kind == KindOrdered:
-		return float64(len(p.Choices)) / p.Width()
+		return float64(len(p.Choices)) / p.width()
 	case p.numeric() && p.step() > 0:
 		lo, hi := p.steppedEnds()
-		return (hi - lo) / p.Width()
+		return (hi - lo) / p.width()
 	}
 	return 1
 }
@@ -49,13 +49,13 @@ func (p Param) Change(slope float64, unit string) (float64, error) {
 	case unit == "":
 		return slope, nil
 	case unit == PerUnit && p.numeric():
-		return slope * p.steepest() * p.Width(), nil
+		return slope * p.steepest() * p.width(), nil
 	case unit == PerDecade && p.Scale == Log:
-		return slope / math.Ln10 * p.Width(), nil
+		return slope / math.Ln10 * p.width(), nil
 	case unit == PerStep && p.Kind == KindOrdered:
-		return slope * p.Width(), nil
+		return slope * p.width(), nil
 	case unit == PerStep && p.step() > 0 && p.Scale == Log: // the last two values are the nearest
-		return slope / -math.Log1p(-p.step()/p.Max) * p.Width(), nil
+		return slope / -math.Log1p(-p.step()/p.Max) * p.width(), nil
 	case unit == PerStep && p.step() > 0:
 		return slope * p.steps(), nil
 	}
@@ -90,11 +90,11 @@ func (p Param) Widening(q Param) float64 {
 			return math.NaN()
 		}
 		if k > 0 && q.Kind == KindOrdered {
-			most = math.Max(most, math.Abs(float64(at-slices.Index(p.Choices, q.Choices[k-1])))/p.Width()*q.Width())
+			most = math.Max(most, math.Abs(float64(at-slices.Index(p.Choices, q.Choices[k-1])))/p.width()*q.width())
 		}
 	}
 	if p.numeric() {
-		return q.Width() / p.Width()
+		return q.width() / p.width()
 	}
 	return most
 }

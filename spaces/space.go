@@ -62,7 +62,17 @@ func New(params ...Param) (*Space, error) {
 		earlier[p.Name] = p
 		s.index[p.Name] = i
 		s.offset = append(s.offset, len(s.coords))
-		s.addCoords(i, p)
+		cells, finite := p.Levels()
+		switch {
+		case p.Kind == KindChoice:
+			for l := range p.Choices {
+				s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Level: l, Cells: 2})
+			}
+			continue
+		case !finite:
+			cells = 0
+		}
+		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: cells})
 	}
 	if len(params) == 0 {
 		errs = append(errs, errors.New("a study needs at least one parameter"))
@@ -71,23 +81,6 @@ func New(params ...Param) (*Space, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (s *Space) addCoords(i int, p Param) {
-	switch p.Kind {
-	case KindChoice:
-		for l := range p.Choices {
-			s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Level: l, Cells: 2})
-		}
-	case KindBool:
-		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: 2})
-	default:
-		cells, finite := p.Levels()
-		if !finite {
-			cells = 0
-		}
-		s.coords = append(s.coords, Coord{Param: i, Kind: p.Kind, Cells: cells})
-	}
 }
 
 // Params returns the parameters in order. Callers must not change them.

@@ -94,10 +94,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)
 		enc.SetEscapeHTML(false)
-		if err := enc.Encode(x); err != nil {
-			return nil, err
-		}
-		return bytes.TrimRight(b.Bytes(), "\n"), nil
+		err := enc.Encode(x)
+		return bytes.TrimRight(b.Bytes(), "\n"), err
 	}
 	return []byte(v.Text()), nil
 }
@@ -112,10 +110,9 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		*v = Bool(s == "true")
 	case strings.HasPrefix(s, `"`):
 		var t string
-		if err := json.Unmarshal(b, &t); err != nil {
-			return err
-		}
+		err := json.Unmarshal(b, &t)
 		*v = String(t)
+		return err
 	case strings.ContainsAny(s, ".eE"):
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {

@@ -16,31 +16,31 @@ type document struct {
 	lines    []string
 	md       toml.MetaData
 	prims    map[string]toml.Primitive
+	tables   map[string]map[string]toml.Primitive // in which places were looked for, by their path
 	root     map[string]any
 	problems []Problem
 	noRule   bool                // the spec does not say how to find the metric
-	known    map[string][]string // keys that were asked for, by table
-	keys     map[string][]string // see below
-}
-
-// asked notes that table path has a key k in this format.
-func (d *document) asked(path toml.Key, k string) {
-	if d.known == nil {
-		d.known = map[string][]string{}
-	}
-	if name := path.String(); !slices.Contains(d.known[name], k) {
-		d.known[name] = append(d.known[name], k)
-	}
+	known    map[string][]string // keys that were asked for, by the path of the table
+	keys     map[string][]string // as they follow in the file, by the path of the table
 }
 
 // parseDocument reads TOML. A syntax error is the document's only problem.
 func parseDocument(src string) *document {
-	d := &document{lines: strings.Split(strings.ReplaceAll(src, "\r\n", "\n"), "\n")}
+	d := &document{lines: strings.Split(strings.ReplaceAll(src, "\r\n", "\n"), "\n"), tables: map[string]map[string]toml.Primitive{}, known: map[string][]string{}, keys: map[string][]string{}}
 	md, err := toml.Decode(src, &d.root)
 	if err == nil {
 		_, err = toml.Decode(src, &d.prims)
 	}
 	d.md = md
+	seen := map[string]bool{}
+	for _, k := range md.Keys() {
+		for n := range k {
+			if whole, above := k[:n+1].String(), k[:n].String(); !seen[whole] {
+				seen[whole] = true
+				d.keys[above] = append(d.keys[above], k[n])
+			}
+		}
+	}
 	var pe toml.ParseError
 	switch {
 	case errors.As(err, &pe):
@@ -53,7 +53,6 @@ func parseDocument(src string) *document {
 
 var duplicateRE = regexp.MustCompile(`^Key '(.*)' has already been defined`)
 
-// syntaxError adds the decoder's complaint.
 func (d *document) syntaxError(pe toml.ParseError) {
 	at := place{pe.Position.Line, max(pe.Position.Col, 1), max(pe.Position.Len, 1)}
 	hint := syntaxHint(pe.Message, d.lines[min(max(at.line-1, 0), len(d.lines)-1)])
@@ -92,11 +91,9 @@ func (probe) UnmarshalTOML(any) error { return errors.New("probe") }
 // array of tables share one record in the decoder's metadata, so that those
 // are looked up in the text.
 func (d *document) locate(path toml.Key, element int, atKey bool) place {
-	line := 0
+	line := d.valueLine(path)
 	if element >= 0 {
 		line = d.elementLine(path, element)
-	} else {
-		line = d.valueLine(path)
 	}
 	for above := len(path) - 1; line == 0 && above > 0; above-- {
 		line = d.valueLine(path[:above]) // it stands in an inline table
@@ -128,11 +125,15 @@ func (d *document) valueLine(path toml.Key) int {
 			return 0
 		}
 		if i < len(path)-1 {
-			next := map[string]toml.Primitive{}
-			if md.PrimitiveDecode(prim, &next) != nil {
-				return 0
+			above := path[:i+1].String()
+			if d.tables[above] == nil {
+				next := map[string]toml.Primitive{}
+				if md.PrimitiveDecode(prim, &next) != nil {
+					return 0
+				}
+				d.tables[above] = next
 			}
-			prims = next
+			prims = d.tables[above]
 			continue
 		}
 		var pe toml.ParseError
@@ -184,19 +185,13 @@ func (d *document) within(line int, key string, atKey bool) place {
 		trimmed := strings.TrimSpace(text)
 		return place{line, strings.Index(text, trimmed) + 1, max(len(trimmed), 1)}
 	}
-	if atKey {
+	_, behind, there := strings.Cut(text[at:], "=")
+	if atKey || !there {
 		return place{line, at + 1, len(key)}
 	}
-	eq := strings.IndexByte(text[at:], '=')
-	if eq < 0 {
-		return place{line, at + 1, len(key)}
-	}
-	from := at + eq + 1
-	for from < len(text) && (text[from] == ' ' || text[from] == '\t') {
-		from++
-	}
-	value := strings.TrimSpace(oneValue(stripComment(text[from:])))
-	return place{line, from + 1, max(len(value), 1)}
+	behind = strings.TrimLeft(behind, " \t")
+	value := strings.TrimSpace(oneValue(stripComment(behind)))
+	return place{line, len(text) - len(behind) + 1, max(len(value), 1)}
 }
 
 // oneValue cuts what follows a value inside an array or an inline table.
@@ -279,9 +274,4 @@ func (d *document) complain(at place, key, hint, format string, args ...any) {
 	if !slices.Contains(d.problems, p) { // a value may be read twice
 		d.problems = append(d.problems, p)
 	}
-}
-
-// complained reports whether there is a complaint about one of the keys.
-func (d *document) complained(keys ...string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool { return slices.Contains(keys, p.Key) })
 }

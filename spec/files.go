@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/spelling"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // maxTemplate bounds a template file, which is kept in the journal.
@@ -24,7 +24,7 @@ func (t *table) files(base string, reserved []string) []command.File {
 	for _, f := range t.subs("files") {
 		tpl := command.File{From: f.str("from", ""), Text: f.str("text", ""), To: f.str("to", "")}
 		if f.has("from") == f.has("text") {
-			f.missing("from", `for example from = "config.yaml.in"`, "needs either from, a template file, or text")
+			f.Missing("from", `for example from = "config.yaml.in"`, "needs either from, a template file, or text")
 		} else if f.has("from") {
 			tpl.Text = f.template(base, tpl.From)
 		}
@@ -33,9 +33,9 @@ func (t *table) files(base string, reserved []string) []command.File {
 		}
 		f.settings(&tpl)
 		if tpl.To == "" {
-			f.missing("to", `for example to = "config.yaml"`, "the file has no name: add to")
+			f.Missing("to", `for example to = "config.yaml"`, "the file has no name: add to")
 		} else if problem := problemOf(tpl.To, out, reserved); problem != "" {
-			f.at("to", "", "%s", problem)
+			f.Wrong("to", "", "%s", problem)
 		}
 		f.done()
 		out = append(out, tpl)
@@ -45,13 +45,10 @@ func (t *table) files(base string, reserved []string) []command.File {
 
 // settings reads the values that are set in a base file.
 func (t *table) settings(f *command.File) {
-	if !t.has("set") {
-		t.get("set")
+	if _, there := t.get("set"); !there {
 		return
 	}
-	if !f.Settable() {
-		t.at("set", "name it in from or to, as base.yaml", "values are set in JSON, YAML and TOML files; %q is none by its name", cmp.Or(f.From, f.To))
-	}
+	t.when(!f.Settable(), "set", "name it in from or to, as base.yaml", "values are set in JSON, YAML and TOML files; %q is none by its name", cmp.Or(f.From, f.To))
 	t.inElement("set").setting(f, "")
 }
 
@@ -72,9 +69,9 @@ func (t *table) setting(f *command.File, prefix string) {
 		var pe *command.PathError
 		switch {
 		case errors.As(err, &pe):
-			t.at(k, spelling.DidYouMean(pe.Missing, pe.Allowed), "%v", pe)
+			t.Wrong(k, spelling.DidYouMean(pe.Missing, pe.Allowed), "%v", pe)
 		case err != nil:
-			t.at(k, "", "%v", err)
+			t.Wrong(k, "", "%v", err)
 		}
 	}
 }
@@ -118,15 +115,13 @@ func (t *table) template(base, from string) string {
 	}
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTemplate) {
-		t.at("from", "", "%s is not a regular file of at most 1 MiB", path)
+		t.Wrong("from", "", "%s is not a regular file of at most 1 MiB", path)
 		return ""
 	}
 	var text []byte
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
-	if err != nil {
-		t.at("from", "", "cannot read the template: %v", err)
-	}
+	t.when(err != nil, "from", "", "cannot read the template: %v", err)
 	return string(text)
 }

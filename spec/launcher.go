@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/runner/slurm"
 	"github.com/lbotune/lbotune/study"
 )
@@ -15,64 +15,37 @@ import (
 const kindLocal = "local"
 
 // Launchers are the other kinds, by the names that specs have for them.
-var Launchers = map[string]runner.Kind{
+var Launchers = map[string]kinds.Kind{
 	"slurm": slurm.Kind,
 }
 
-// launcher reads [launcher].
 func (t *table) launcher(r study.Run) *study.Launcher {
 	s := t.sub("launcher")
-	kinds := slices.Sorted(maps.Keys(Launchers))
-	kind := s.oneOf("kind", kindLocal, append([]string{kindLocal}, kinds...)...)
+	others := slices.Sorted(maps.Keys(Launchers))
+	kind := s.OneOf("kind", kindLocal, others...)
 	var out *study.Launcher
 	if chosen, ok := Launchers[kind]; ok {
-		run := runner.Run{Timeout: time.Duration(r.Timeout), Grace: time.Duration(r.Grace), SlotGPUs: ownsDevices(r.Slots), AutoGPUs: r.GPUs != ""}
-		out = &study.Launcher{Kind: kind, Settings: chosen.Settings(launcherKeys{s}, run)}
+		run := kinds.Run{Timeout: time.Duration(r.Timeout), Grace: time.Duration(r.Grace), SlotGPUs: ownsDevices(r.Slots), AutoGPUs: r.GPUs != ""}
+		out = &study.Launcher{Kind: kind, Settings: chosen.Settings(s, run)}
 	}
-	for _, other := range kinds {
+	for _, other := range others {
 		s.foreign(other, kind)
 	}
 	s.done()
 	if s.data != nil && !s.has("kind") {
-		s.missing("kind", `add kind = "`+kinds[0]+`"`, "needs a kind")
+		s.Missing("kind", `add kind = "`+others[0]+`"`, "needs a kind")
 	}
 	return out
 }
 
 // foreign complains of keys that another kind of launcher would read.
 func (t *table) foreign(other, kind string) {
-	empty := &table{doc: &document{}, path: t.path, element: -1}
-	Launchers[other].Settings(launcherKeys{empty}, runner.Run{})
-	for _, k := range empty.known {
-		if slices.Contains(t.known, k) {
-			continue
-		}
-		t.known = append(t.known, k)
-		if t.has(k) && t.has("kind") {
-			t.at(k, "", "is for kind %s; the kind here is %s", other, kind)
-		}
+	empty := &table{doc: &document{known: map[string][]string{}}, path: t.path, element: -1}
+	Launchers[other].Settings(empty, kinds.Run{})
+	for _, k := range empty.known() {
+		t.when(!slices.Contains(t.known(), k) && t.has(k) && t.has("kind"), k, "", "is for kind %s; the kind here is %s", other, kind)
 	}
-}
-
-// launcherKeys is [launcher] as a launcher reads it.
-type launcherKeys struct{ t *table }
-
-func (k launcherKeys) Text(key string) string    { return k.t.str(key, "") }
-func (k launcherKeys) Texts(key string) []string { return k.t.strings(key) }
-func (k launcherKeys) Int(key string, without, least int) int {
-	return int(k.t.integer(key, int64(without), int64(least)))
-}
-func (k launcherKeys) Duration(key string, without time.Duration) time.Duration {
-	return time.Duration(k.t.duration(key, without))
-}
-func (k launcherKeys) OneOf(key string, first string, more ...string) string {
-	return k.t.oneOf(key, first, append([]string{first}, more...)...)
-}
-func (k launcherKeys) Wrong(key, hint, format string, args ...any) {
-	k.t.at(key, hint, format, args...)
-}
-func (k launcherKeys) Missing(key, hint, format string, args ...any) {
-	k.t.missing(key, hint, format, args...)
+	t.knows(empty.known()...)
 }
 
 // ownsDevices reports whether slots say which GPUs a trial has.

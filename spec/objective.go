@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/study"
 )
@@ -21,7 +23,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 	all := t.sub("metrics")
 	for _, name := range t.doc.keysOf(all) {
 		if len(out) == study.MaxMetrics {
-			all.at(name, "", "there are more than %d metrics", study.MaxMetrics)
+			all.Wrong(name, "", "there are more than %d metrics", study.MaxMetrics)
 			break
 		}
 		out = append(out, all.sub(name).watched(name, out))
@@ -53,12 +55,10 @@ func (t *table) objectives(ok *[]int) []study.Metric {
 	return out
 }
 
-// direction reads which values are better.
 func (t *table) direction() study.Direction {
-	return study.Direction(t.oneOf("direction", string(study.Minimize), string(study.Minimize), string(study.Maximize)))
+	return study.Direction(t.OneOf("direction", string(study.Minimize), string(study.Maximize)))
 }
 
-// objective reads [objective].
 func (t *table) objective(ok *[]int) study.Metric {
 	s := t.sub("objective")
 	o := s.metric()
@@ -68,7 +68,7 @@ func (t *table) objective(ok *[]int) study.Metric {
 	s.done()
 	if len(s.data) == 0 {
 		t.doc.noRule = true
-		t.missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
+		t.Missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
 	} else {
 		s.checkMetric(o)
 	}
@@ -102,32 +102,27 @@ func (t *table) hasRule() bool {
 func (t *table) metric() study.Metric {
 	m := study.Metric{
 		Rule: parser.Rule{
-			Metric:     t.str("metric", ""),
-			Regex:      t.str("regex", ""),
-			JSON:       t.str("json", ""),
+			Metric:     t.Text("metric"),
+			Regex:      t.Text("regex"),
+			JSON:       t.Text("json"),
 			LastNumber: t.boolean("last_number"),
-			Dialect:    t.str("dialect", ""),
-			Source:     parser.Source(t.str("source", "")),
-			Step:       t.str("step", ""),
-			Pick:       t.str("pick", ""),
+			Dialect:    t.Text("dialect"),
+			Source:     parser.Source(t.Text("source")),
+			Step:       t.Text("step"),
+			Pick:       t.Text("pick"),
 		},
-		File:    t.str("file", ""),
+		File:    t.Text("file"),
 		Measure: study.Measure(t.oneOf("measure", "", string(study.Seconds), string(study.CPUSeconds), string(study.PeakMemory))),
 	}
 	for _, k := range ruleKeys {
-		if t.has("measure") && t.has(k) {
-			t.at(k, "leave it out", "has no meaning beside measure, which is not looked for in any output")
-		}
+		t.when(t.has("measure") && t.has(k), k, "leave it out", "has no meaning beside measure, which is not looked for in any output")
 	}
 	if m.File != "" && m.Rule.Source == "" {
 		m.Rule.Source = parser.File
 	}
-	if m.Rule.Source == parser.File && m.File == "" && m.Rule.Dialect == "" {
-		t.at("source", `add file = "{trial_dir}/result.json"`, "source file needs the name of the file")
-	}
-	if m.File != "" && m.Rule.Source != parser.File {
-		t.at("file", "", "is read only when source is file; found source = %q", m.Rule.Source)
-	}
+	t.when(m.Rule.Source == parser.File && m.File == "" && m.Rule.Dialect == "",
+		"source", `add file = "{trial_dir}/result.json"`, "source file needs the name of the file")
+	t.when(m.File != "" && m.Rule.Source != parser.File, "file", "", "is read only when source is file; found source = %q", m.Rule.Source)
 	return m
 }
 
@@ -146,10 +141,10 @@ func (t *table) checkMetric(m study.Metric) {
 func (t *table) misread(keys ...string) bool {
 	for k := range t.data {
 		near := k
-		if !slices.Contains(t.known, k) {
-			near, _ = Nearest(k, keys)
+		if !slices.Contains(t.known(), k) {
+			near, _ = spelling.Nearest(k, keys)
 		}
-		if slices.Contains(keys, near) && t.doc.complained(t.name(k)) {
+		if slices.Contains(keys, near) && slices.ContainsFunc(t.doc.problems, func(p Problem) bool { return p.Key == t.name(k) }) {
 			return true
 		}
 	}
@@ -186,12 +181,6 @@ func parts(err error) []error {
 // ruleProblem points at the byte of the rule where the trouble is, if the file
 // shows the rule as it is.
 func (t *table) ruleProblem(re *parser.RuleError) {
-	at := t.doc.locate(t.key(re.Field), t.element, false)
-	if re.Value != "" && at.line > 0 {
-		if i := strings.Index(t.doc.lines[at.line-1], re.Value); i >= 0 {
-			at.col, at.length = i+1+re.Offset, max(len(re.Value)-re.Offset, 1)
-		}
-	}
 	msg := re.Problem
 	if re.Value != "" {
 		msg = fmt.Sprintf("found \"%s\": %s", re.Value, re.Problem)
@@ -199,19 +188,92 @@ func (t *table) ruleProblem(re *parser.RuleError) {
 			msg = fmt.Sprintf("\"%s\" %s", re.Value, re.Problem)
 		}
 	}
-	t.doc.complain(at, t.name(re.Field), re.Hint, "%s", msg)
+	t.inText(re.Field, re.Value, re.Offset, len(re.Value)-re.Offset, re.Hint, "%s", msg)
 }
 
-// exitCodes reads an array of exit codes.
 func (t *table) exitCodes(k string) []int {
 	var out []int
 	for _, e := range t.array(k, "an array of exit codes such as [0, 10, 20]") {
 		n, ok := e.(int64)
 		if !ok || n < 0 || n > 255 {
-			t.at(k, "", "found %s; an exit code is a whole number from 0 to 255", describe(e))
+			t.Wrong(k, "", "found %s; an exit code is a whole number from 0 to 255", describe(e))
 			return nil
 		}
 		out = append(out, int(n))
 	}
 	return out
+}
+
+// constraints reads [constraints.NAME]: limits on metrics that the config has, or on new
+// ones. It returns the metric that each name limits.
+func (t *table) constraints(cfg *study.Config) map[string]string {
+	all := t.sub("constraints")
+	out := map[string]string{}
+	for _, name := range t.doc.keysOf(all) {
+		s := all.sub(name)
+		low, high, stop := s.limit("min"), s.limit("max"), s.boolean("stop")
+		if low == nil && high == nil && s.data != nil && !s.misread("min", "max") {
+			s.Missing("max", "for example max = 8", "needs a limit, max or min")
+		}
+		if low != nil && high != nil && *low > *high {
+			s.Wrong("min", "", "min is %v and max is %v: nothing is both", *low, *high)
+		}
+		i := slices.IndexFunc(cfg.Metrics, func(m study.Metric) bool { return m.Name == s.refersTo(name) })
+		if i >= 0 {
+			s.metric() // so that its keys are known
+			s.done()
+		} else {
+			if slices.ContainsFunc(cfg.Metrics[1:], func(m study.Metric) bool { return m.Name == name }) {
+				s.self("give it another name, or leave out where it is found", "is what another metric is called")
+			}
+			i = len(cfg.Metrics)
+			cfg.Metrics = append(cfg.Metrics, s.watched(name, cfg.Metrics))
+		}
+		m := &cfg.Metrics[i]
+		switch {
+		case i == study.MaxMetrics:
+			s.self("", "there are more than %d metrics", study.MaxMetrics)
+		case m.Limited():
+			s.self("write min and max into one table", "metric %s has a limit already", m.Name)
+		}
+		m.Min, m.Max, m.Stop = low, high, stop
+		s.when(m.Stop && !m.StopsEarly() && m.Limited(),
+			"stop", "leave it out", "a trial can be stopped only for what it prints while it runs, and %s is known when it has ended", m.Name)
+		out[name] = m.Name
+	}
+	return out
+}
+
+// refersTo is the name of the metric that a constraint limits if there is one: its own,
+// or the one after the key metric where no other key says how to find it.
+func (t *table) refersTo(name string) string {
+	if !t.hasRule() {
+		return name
+	}
+	other := slices.ContainsFunc(append([]string{"measure"}, ruleKeys...), func(k string) bool { return k != "metric" && t.has(k) })
+	if metric, ok := t.data["metric"].(string); ok && !other {
+		return metric
+	}
+	return ""
+}
+
+// limit reads a number that may not be there.
+func (t *table) limit(k string) *float64 {
+	if x, ok := t.number(k); ok {
+		return &x
+	}
+	return nil
+}
+
+// failedMeans checks which limit a failure means to be broken.
+func (t *table) failedMeans(r *study.Run, limited map[string]string) {
+	if r.FailedMeans == "" {
+		return
+	}
+	metric, ok := limited[r.FailedMeans]
+	if !ok {
+		names := slices.Sorted(maps.Keys(limited))
+		t.Wrong("failed_means", didYouMeanWord(r.FailedMeans, names), "there is no table [constraints.%s]", r.FailedMeans)
+	}
+	r.FailedMeans = metric
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/lbotune/lbotune/internal/spelling"
 )
 
 //go:embed othertools.toml
@@ -37,6 +39,20 @@ func otherKey(path, key string) string {
 func (h hints) of(word string) string {
 	for hint, words := range h {
 		if slices.Contains(words, strings.ToLower(word)) {
+			return hint
+		}
+	}
+	return ""
+}
+
+// didYouMeanWord is a hint for a misspelt word, or for one that means something to
+// another tool. It is empty if there is none.
+func didYouMeanWord(word string, allowed []string) string {
+	if c, ok := spelling.Nearest(word, allowed); ok {
+		return "did you mean " + c + "?"
+	}
+	for _, a := range allowed {
+		if hint := otherTools().Words[a].of(word); hint != "" {
 			return hint
 		}
 	}

@@ -1,12 +1,14 @@
 package spec
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 // params reads [params.NAME] in file order.
@@ -15,7 +17,7 @@ func (t *table) params() []spaces.Param {
 	names := t.doc.keysOf(all)
 	if len(names) == 0 {
 		if sub, wrong := t.data["params"]; !wrong || sub != nil && all.data != nil {
-			t.missing("params", "for example\n\n    [params.lr]\n    type = \"float\"\n    min = 1e-6\n    max = 0.1\n    scale = \"log\"",
+			t.Missing("params", "for example\n\n    [params.lr]\n    type = \"float\"\n    min = 1e-6\n    max = 0.1\n    scale = \"log\"",
 				"there is no parameter to tune: add a table [params.NAME]")
 		}
 		return nil
@@ -54,8 +56,7 @@ func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
 	return true
 }
 
-// paramProblem hands on a complaint about the parameter of this table, at its key
-// if it is there.
+// paramProblem hands on a complaint about the parameter of this table, at its key if it is there.
 func (t *table) paramProblem(prob spaces.Problem) {
 	if prob.When != nil {
 		t.relationProblem("when", prob.When)
@@ -65,7 +66,7 @@ func (t *table) paramProblem(prob spaces.Problem) {
 		prob.Field = "values"
 	}
 	if t.has(prob.Field) && prob.Field != "name" { // the name is the table's
-		t.at(prob.Field, "", "%s", prob.Message)
+		t.Wrong(prob.Field, "", "%s", prob.Message)
 		return
 	}
 	hint := ""
@@ -82,28 +83,23 @@ var (
 	notInNameRE = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 )
 
-// param reads [params.NAME].
 func (t *table) param(name string) spaces.Param {
 	s := t.sub(name)
 	p := spaces.Param{Name: name}
 	if s.data == nil {
 		return p
 	}
-	var kinds []string
-	for _, k := range spaces.Kinds() {
-		kinds = append(kinds, string(k))
-	}
 	if !s.has("type") {
-		s.missing("type", `add type = "float", "int", "choice" or "bool"`, "the parameter has no type")
+		s.Missing("type", `add type = "float", "int", "choice" or "bool"`, "the parameter has no type")
 	}
-	p.Kind = spaces.Kind(s.oneOf("type", "", kinds...))
+	p.Kind = spaces.Kind(s.oneOf("type", "", "float", "int", "ordered", "choice", "bool"))
 	kind := p.Kind
 	if kind == "" { // the type is wrong: what else is there tells what it should be
 		p.Kind = s.kindOfKeys()
 	}
 	s.domain(&p)
 	s.words(&p)
-	s.condition(&p)
+	p.When, p.Inactive = s.Text("when"), s.value("inactive")
 	s.done()
 	for _, prob := range p.Check() {
 		if prob.Field == "default" && s.has("guess") {
@@ -117,7 +113,7 @@ func (t *table) param(name string) spaces.Param {
 
 // kindOfKeys is a kind of parameter that has the keys that are there.
 func (t *table) kindOfKeys() spaces.Kind {
-	t.known = append(t.known, "min", "max", "scale", "step", "choices", "values", "default", "guess", "sure")
+	t.knows("min", "max", "scale", "step", "choices", "values", "default", "guess", "sure")
 	switch {
 	case t.has("min") && t.has("max"):
 		return spaces.KindFloat
@@ -139,11 +135,7 @@ func (t *table) domain(p *spaces.Param) {
 		if !ok1 || !ok2 {
 			p.Min, p.Max = 1, 2 // nothing to complain about
 		}
-		var scales []string
-		for _, s := range spaces.Scales() {
-			scales = append(scales, string(s))
-		}
-		p.Scale = spaces.Scale(t.oneOf("scale", string(spaces.Linear), scales...))
+		p.Scale = spaces.Scale(t.OneOf("scale", "linear", "log", "logit"))
 		if t.has("step") {
 			p.Step, _ = t.number("step")
 		}
@@ -162,11 +154,11 @@ func (t *table) guess(p *spaces.Param) {
 	sure := t.oneOf("sure", spaces.SomewhatSure, spaces.HardlySure, spaces.SomewhatSure, spaces.VerySure)
 	switch {
 	case guess.IsValid() && t.has("default"):
-		t.at("guess", "either is tried first; a guess also says where to look for better ones", "cannot stand beside default")
+		t.Wrong("guess", "either is tried first; a guess also says where to look for better ones", "cannot stand beside default")
 	case guess.IsValid():
 		p.Default, p.Sure = guess, sure
 	case t.has("sure") && !t.has("guess"):
-		t.at("sure", "add guess = ...", "says how sure a guess is, and there is none")
+		t.Wrong("sure", "add guess = ...", "says how sure a guess is, and there is none")
 	}
 }
 
@@ -174,7 +166,7 @@ func (t *table) guess(p *spaces.Param) {
 func (t *table) levels(k, hint, message string) []spaces.Value {
 	list := t.values(k)
 	if !t.has(k) {
-		t.missing(k, hint, "%s", message)
+		t.Missing(k, hint, "%s", message)
 	}
 	if list == nil {
 		return []spaces.Value{spaces.Bool(false), spaces.Bool(true)} // nothing to complain about
@@ -184,8 +176,7 @@ func (t *table) levels(k, hint, message string) []spaces.Value {
 
 // words reads what the command is given for values of a choice or a bool.
 func (t *table) words(p *spaces.Param) {
-	if !t.has("words") {
-		t.get("words")
+	if _, there := t.get("words"); !there {
 		return
 	}
 	s := t.sub("words")
@@ -194,7 +185,7 @@ func (t *table) words(p *spaces.Param) {
 	case spaces.KindBool:
 		values = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
 	case spaces.KindFloat, spaces.KindInt:
-		t.at("words", "write it around the placeholder: --lr={lr}", "only choices and bools have words of their own; this one is %s", p.Kind)
+		t.Wrong("words", "write it around the placeholder: --lr={lr}", "only choices and bools have words of their own; this one is %s", p.Kind)
 		return
 	}
 	var texts []string
@@ -204,33 +195,102 @@ func (t *table) words(p *spaces.Param) {
 	}
 	for _, k := range t.doc.keysOf(s) {
 		if !slices.Contains(texts, k) {
-			s.at(k, spelling.DidYouMean(k, texts), "%q is none of the parameter's values", k)
+			s.Wrong(k, spelling.DidYouMean(k, texts), "%q is none of the parameter's values", k)
 			continue
 		}
-		if text, ok := s.data[k].(string); ok {
-			p.Words[k] = strings.Fields(s.str(k, text))
-			continue
+		switch v := s.data[k].(type) {
+		case string:
+			p.Words[k] = strings.Fields(s.str(k, v))
+		case []any:
+			p.Words[k] = append([]string{}, s.Texts(k)...)
+		default:
+			s.wrongType(k, v, `the words as one string, such as "-O3 -g", or as an array of strings`)
 		}
-		if _, list := s.data[k].([]any); !list {
-			s.wrongType(k, s.data[k], `the words as one string, such as "-O3 -g", or as an array of strings`)
-			continue
-		}
-		p.Words[k] = append([]string{}, s.strings(k)...)
 	}
 }
 
-// bound reads a required min or max.
 func (t *table) bound(k string) (x float64, ok bool) {
-	if !t.has(k) {
-		t.get(k)
-		t.missing(k, "add "+k+" = ...", "the parameter has no %s", k)
+	if _, there := t.get(k); !there {
+		t.Missing(k, "add "+k+" = ...", "the parameter has no %s", k)
 		return 0, false
 	}
 	return t.number(k)
 }
 
-// condition reads when a parameter exists, and what it is while it does not.
-func (t *table) condition(p *spaces.Param) {
-	p.When = t.str("when", "")
-	p.Inactive = t.value("inactive")
+// where reads the relations between parameters: an array of strings, or one string.
+func (t *table) where() []string {
+	if text, one := t.data["where"].(string); one {
+		t.get("where")
+		return []string{text}
+	}
+	return t.Texts("where")
+}
+
+// checkWhere checks the relations, if there is nothing to say of the parameters.
+func (t *table) checkWhere(cfg *study.Config) {
+	space, err := spaces.New(cfg.Params...)
+	if err != nil || len(cfg.Where) == 0 || slices.ContainsFunc(t.doc.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "params") }) {
+		return
+	}
+	var relations []spaces.Relation
+	for _, text := range cfg.Where {
+		r, err := spaces.ParseRelation(text, cfg.Params)
+		var re *spaces.RelationError
+		switch {
+		case errors.As(err, &re):
+			t.relationProblem("where", re)
+		case cfg.Resource() != "" && slices.Contains(r.Params, cfg.Resource()):
+			t.inText("where", text, 0, len(text), "", "the training budget %s cannot be part of a relation", cfg.Resource())
+		default:
+			relations = append(relations, r)
+		}
+	}
+	if len(relations) < len(cfg.Where) {
+		return
+	}
+	var empty *spaces.EmptyError
+	related, err := space.Where(relations...)
+	if err == nil && cfg.Safety != nil {
+		t.checkToday(space, related)
+	}
+	if !errors.As(err, &empty) {
+		return
+	}
+	hint := "to have a + b = 1, say, vary a alone and let the command compute b"
+	if empty.Relation >= 0 {
+		text := cfg.Where[empty.Relation]
+		t.inText("where", text, 0, len(text), hint, "leaves nothing of the space: %s", empty)
+		return
+	}
+	t.Wrong("where", hint, "together they leave nothing of the space: %s", empty)
+}
+
+// checkToday complains of defaults that break a relation: what would be tried in their place
+// is nothing that anybody has called safe.
+func (t *table) checkToday(space, related *spaces.Space) {
+	today, known := space.Default()
+	var broken *spaces.BrokenError
+	if _, err := related.Encode(today); known && errors.As(err, &broken) {
+		t.inText("where", broken.Relation, 0, len(broken.Relation), "change the relation, or the defaults to other values that are known to be safe",
+			"[safety] begins with the defaults, and %s break %q", today, broken.Relation)
+	}
+}
+
+// relationProblem points at what is wrong with the relation that is key k's value.
+func (t *table) relationProblem(k string, e *spaces.RelationError) {
+	hint := ""
+	if near, ok := spelling.Nearest(e.Word, e.Allowed); ok {
+		hint = "did you mean " + near + "?"
+	}
+	t.inText(k, e.Text, e.Offset, e.Len, hint, "%s", e.Message)
+}
+
+// inText complains about a part of a text that is key k's value, or one of its values, at
+// its place in the file, if the file shows the text as it is.
+func (t *table) inText(k, text string, offset, length int, hint, format string, args ...any) {
+	at, shown := t.find(k, text, 0, false)
+	if shown {
+		at.col, at.length = at.col+offset, max(length, 1)
+	}
+	t.doc.complain(at, t.name(k), hint, format, args...)
 }

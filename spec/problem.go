@@ -2,18 +2,23 @@ package spec
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/study"
 )
 
 // Problem is one complaint about a spec, tied to its place in the file.
 type Problem struct {
-	Line, Col int    // 1-based; Col counts bytes; Line 0 means the whole file
-	Len       int    // bytes to underline, at least 1
-	Key       string // dotted path such as params.lr.min
-	Message   string // what was found and what is allowed
-	Hint      string // what to do about it; may be empty
+	Line    int    `json:"line,omitempty"` // from 1; 0 means the whole file
+	Col     int    `json:"-"`              // bytes, from 1
+	Len     int    `json:"-"`              // bytes to underline, at least 1
+	Key     string `json:"key,omitempty"`  // dotted path such as params.lr.min
+	Message string `json:"message"`        // what was found and what is allowed
+	Hint    string `json:"hint,omitempty"` // what to do about it; may be empty
 }
 
 // Error is everything that is wrong with one spec.
@@ -102,8 +107,7 @@ func window(line []rune, from, to int) (shown string, moved int) {
 	return string(out), start
 }
 
-// printable keeps the width of a line while it removes what could move the
-// terminal's cursor.
+// printable keeps the width of a line while it removes what could move the terminal's cursor.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -115,3 +119,82 @@ func printable(s string) string {
 		return r
 	}, s)
 }
+
+// place hands on what is wrong with the configuration, at its place in the file.
+func (t *table) place(cfg *study.Config, p study.Problem) {
+	in, keys := t, p.Key
+	if keys[0] == "metrics" {
+		in, keys = t.metricTable(cfg, keys[1]), keys[2:]
+	}
+	element := -1
+	for len(keys) > 1 {
+		_, isTable := in.data[keys[0]].(map[string]any)
+		i, err := strconv.Atoi(keys[1])
+		switch {
+		case isTable || err != nil:
+			in, keys = in.sub(keys[0]), keys[1:]
+		case len(keys) > 2:
+			in, keys = in.subs(keys[0])[i], keys[2:]
+		default:
+			element, keys = i, keys[:1]
+		}
+	}
+	k := keys[0]
+	_, isTable := in.data[k].(map[string]any)
+	switch {
+	case p.Piece != "":
+		in.piece(k, p, element)
+	case isTable:
+		in.sub(k).self(p.Hint, "%s", p.Message)
+	default:
+		in.Wrong(k, p.Hint, "%s", p.Message)
+	}
+}
+
+// metricTable is the table that says where a metric is found.
+func (t *table) metricTable(cfg *study.Config, name string) *table {
+	for _, section := range []string{"objectives", "metrics", "constraints"} {
+		if in := t.sub(section); in.has(name) && (section == "objectives" || name != cfg.Objective().Name) {
+			return in.sub(name)
+		}
+	}
+	return t.sub("objective")
+}
+
+// piece complains about a piece of key k's text, or of one of its elements, where the file
+// shows it.
+func (t *table) piece(k string, p study.Problem, element int) {
+	above := ""
+	if element >= 0 {
+		for _, e := range t.data[k].([]any)[:element] {
+			above += e.(string) + "\n"
+		}
+	}
+	at, _ := t.find(k, p.Piece, strings.Count(above+p.Text[:p.At], p.Piece), element >= 0)
+	t.doc.complain(at, t.name(k), p.Hint, "%s", p.Message)
+}
+
+// find looks for a part of key k's value, the one behind so many like it. If the file does
+// not show it as it is, the answer is the place of the whole value.
+func (t *table) find(k, part string, behind int, skipComments bool) (at place, shown bool) {
+	at = t.doc.locate(t.key(k), t.element, false)
+	if at.line == 0 || part == "" {
+		return at, false
+	}
+	for i, line := range t.doc.lines[at.line-1:] {
+		if skipComments {
+			line = stripComment(line)
+		}
+		pieces := strings.Split(line, part)
+		if n := len(pieces) - 1; n <= behind {
+			behind -= n
+			continue
+		}
+		col := len(strings.Join(pieces[:behind+1], part))
+		return place{at.line + i, col + 1, len(part)}, true
+	}
+	return at, false
+}
+
+// identifierRE matches the names of parameters and of environment variables.
+var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -28,10 +29,18 @@ func read[T any](t *table, k string, def T, want string) (T, bool) {
 func (t *table) str(k, def string) string {
 	s, ok := read(t, k, def, "a string")
 	if ok && strings.ContainsRune(s, 0) {
-		t.at(k, "", "holds a NUL character, which no program can be given")
+		t.Wrong(k, "", "holds a NUL character, which no program can be given")
 		return def
 	}
 	return s
+}
+
+// Text is str without a default.
+func (t *table) Text(k string) string { return t.str(k, "") }
+
+// OneOf is oneOf where the first word is the default.
+func (t *table) OneOf(k, first string, more ...string) string {
+	return t.oneOf(k, first, append([]string{first}, more...)...)
 }
 
 // oneOf reads a string that must be one of the allowed ones.
@@ -40,18 +49,18 @@ func (t *table) oneOf(k, def string, allowed ...string) string {
 	if s == def || slices.Contains(allowed, s) {
 		return s
 	}
-	t.at(k, didYouMeanWord(s, allowed), "found %q; allowed are %s", s, strings.Join(allowed, ", "))
+	t.Wrong(k, didYouMeanWord(s, allowed), "found %q; allowed are %s", s, strings.Join(allowed, ", "))
 	return def
 }
 
-// integer reads a whole number of at least low.
-func (t *table) integer(k string, def, low int64) int64 {
-	n, ok := read(t, k, def, "a whole number")
-	if ok && n < low {
-		t.at(k, "", "found %d; want at least %d", n, low)
+// Int reads a whole number of at least low.
+func (t *table) Int(k string, def, low int) int {
+	n, ok := read(t, k, int64(def), "a whole number")
+	if ok && n < int64(low) {
+		t.Wrong(k, "", "found %d; want at least %d", n, low)
 		return def
 	}
-	return n
+	return int(n)
 }
 
 // number reads a finite number; ok is false when there is none.
@@ -65,12 +74,12 @@ func (t *table) number(k string) (x float64, ok bool) {
 		return float64(n), true
 	case float64:
 		if math.IsNaN(n) || math.IsInf(n, 0) {
-			t.at(k, "", "found %v; want a finite number", n)
+			t.Wrong(k, "", "found %v; want a finite number", n)
 			return 0, false
 		}
 		return n, true
 	case string:
-		t.at(k, "write the number without quotes", "found the string %q; want a number", n)
+		t.Wrong(k, "write the number without quotes", "found the string %q; want a number", n)
 		return 0, false
 	}
 	t.wrongType(k, v, "a number")
@@ -85,38 +94,37 @@ func (t *table) within(k string, def, low, high float64) float64 {
 	}
 	if x <= low || x >= high {
 		if math.IsInf(high, 1) {
-			t.at(k, "", "found %v; want a number above %v", x, low)
+			t.Wrong(k, "", "found %v; want a number above %v", x, low)
 		} else {
-			t.at(k, "", "found %v; want a number between %v and %v", x, low, high)
+			t.Wrong(k, "", "found %v; want a number between %v and %v", x, low, high)
 		}
 		return def
 	}
 	return x
 }
 
-// boolean reads true or false, which is the default.
 func (t *table) boolean(k string) bool {
 	b, _ := read(t, k, false, "true or false")
 	return b
 }
 
-// duration reads text such as "90s" or "2h30m"; it must be positive.
-func (t *table) duration(k string, def time.Duration) study.Duration {
+// Duration reads text such as "90s" or "2h30m"; it must be positive.
+func (t *table) Duration(k string, def time.Duration) time.Duration {
 	v, ok := t.get(k)
 	if !ok {
-		return study.Duration(def)
+		return def
 	}
 	s, ok := v.(string)
 	if !ok {
-		t.at(k, `write a duration in quotes: "90s", "5m" or "2h30m"`, "found %s; want a duration", describe(v))
-		return study.Duration(def)
+		t.Wrong(k, `write a duration in quotes: "90s", "5m" or "2h30m"`, "found %s; want a duration", describe(v))
+		return def
 	}
 	var d study.Duration
 	if err := d.UnmarshalText([]byte(s)); err != nil || d <= 0 {
-		t.at(k, `for example "90s", "5m" or "2h30m"`, "found %q; want a positive duration", s)
-		return study.Duration(def)
+		t.Wrong(k, `for example "90s", "5m" or "2h30m"`, "found %q; want a positive duration", s)
+		return def
 	}
-	return d
+	return time.Duration(d)
 }
 
 // array reads an array, of which want says what it should be.
@@ -125,13 +133,13 @@ func (t *table) array(k, want string) []any {
 	return list
 }
 
-// strings reads an array of strings.
-func (t *table) strings(k string) []string {
+// Texts reads an array of strings.
+func (t *table) Texts(k string) []string {
 	var out []string
 	for i, e := range t.array(k, "an array of strings") {
 		s, ok := e.(string)
 		if !ok || strings.ContainsRune(s, 0) {
-			t.at(k, "", "element %d is %s; want a string", i+1, describe(e))
+			t.Wrong(k, "", "element %d is %s; want a string", i+1, describe(e))
 			return nil
 		}
 		out = append(out, s)
@@ -155,7 +163,7 @@ func (t *table) bytes(k string, def int64) int64 {
 			return n
 		}
 	}
-	t.at(k, `for example "10MB" or "1GiB"`, "found %s; want a size", describe(v))
+	t.Wrong(k, `for example "10MB" or "1GiB"`, "found %s; want a size", describe(v))
 	return def
 }
 
@@ -184,10 +192,50 @@ func (t *table) pairs(k string) []string {
 	var out []string
 	for _, name := range t.doc.keysOf(sub) {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			sub.at(name, "", "%q is not the name of an environment variable", name)
+			sub.Wrong(name, "", "%q is not the name of an environment variable", name)
 			continue
 		}
 		out = append(out, name+"="+sub.str(name, ""))
 	}
 	return out
+}
+
+func (t *table) values(k string) []spaces.Value {
+	var out []spaces.Value
+	for i, e := range t.array(k, `an array such as ["sgd", "adam"]`) {
+		val, ok := asValue(e)
+		if !ok {
+			t.Wrong(k, "", "element %d is %s; want a string, a number, true or false", i+1, describe(e))
+			return nil
+		}
+		out = append(out, val)
+	}
+	return out
+}
+
+// value reads one parameter value; the zero Value means that there is none.
+func (t *table) value(k string) spaces.Value {
+	v, ok := t.get(k)
+	if !ok {
+		return spaces.Value{}
+	}
+	val, ok := asValue(v)
+	if !ok {
+		t.wrongType(k, v, "a string, a number, true or false")
+	}
+	return val
+}
+
+func asValue(v any) (spaces.Value, bool) {
+	switch x := v.(type) {
+	case string:
+		return spaces.String(x), !strings.ContainsRune(x, 0)
+	case int64:
+		return spaces.Int(x), true
+	case float64:
+		return spaces.Float(x), !math.IsNaN(x) && !math.IsInf(x, 0)
+	case bool:
+		return spaces.Bool(x), true
+	}
+	return spaces.Value{}, false
 }

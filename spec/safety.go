@@ -23,9 +23,7 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 	for _, m := range cfg.Metrics {
 		names = append(names, m.Name)
 	}
-	if s.has("metric") && !slices.Contains(names, out.Metric) {
-		s.at("metric", didYouMeanWord(out.Metric, names), "there is no metric %s", out.Metric)
-	}
+	s.when(s.has("metric") && !slices.Contains(names, out.Metric), "metric", didYouMeanWord(out.Metric, names), "there is no metric %s", out.Metric)
 	low, high, bad := s.limit("min"), s.limit("max"), s.misread("min", "max")
 	switch {
 	case bad:
@@ -40,9 +38,9 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 	out.Slopes = s.change(cfg.Params)
 	switch {
 	case ok && s.has("change"):
-		s.at("constant", "change says the same of each parameter", "cannot stand beside change; keep one of them")
+		s.Wrong("constant", "change says the same of each parameter", "cannot stand beside change; keep one of them")
 	case ok && constant <= 0:
-		s.at("constant", "", "found %v; want a positive number", constant)
+		s.Wrong("constant", "", "found %v; want a positive number", constant)
 	case ok:
 		out.Constant = constant * study.Stretch(cfg.Params)
 	case out.Slopes != nil:
@@ -50,10 +48,10 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 			out.Constant = math.Hypot(out.Constant, out.Slopes[p.Name])
 		}
 	case !s.misread("constant") && !s.has("change"):
-		s.missing("constant", "how much the metric can change at most from one end of a range to the other", "needs a constant, or change for each parameter")
+		s.Missing("constant", "how much the metric can change at most from one end of a range to the other", "needs a constant, or change for each parameter")
 	}
 	if out.Noise, _ = s.number("noise"); out.Noise < 0 {
-		s.at("noise", "", "found %v; want at least 0", out.Noise)
+		s.Wrong("noise", "", "found %v; want at least 0", out.Noise)
 	}
 	for _, p := range cfg.Params {
 		if !p.Default.IsValid() || p.Sure != "" {
@@ -99,19 +97,15 @@ func (t *table) change(params []spaces.Param) map[string]float64 {
 		}
 		slope, err := strconv.ParseFloat(text, 64)
 		if _, word := v.(string); err != nil || !(slope >= 0) || math.IsInf(slope, 0) || word && !slices.Contains([]string{spaces.PerUnit, spaces.PerDecade, spaces.PerStep}, unit) {
-			s.at(p.Name, "", `found %s; want a number of at least 0, or one "per unit", "per decade" or "per step"`, describe(v))
+			s.Wrong(p.Name, "", `found %s; want a number of at least 0, or one "per unit", "per decade" or "per step"`, describe(v))
 			continue
 		}
 		change, err := p.Change(slope, unit)
-		if err != nil {
-			s.at(p.Name, "", "%v", err)
-		}
+		s.when(err != nil, p.Name, "", "%v", err)
 		out[p.Name] = change * p.Stretch()
 		steep = steep || slope > 0
 	}
 	s.done()
-	if !steep && len(t.doc.problems) == before {
-		t.at("change", "", "says that nothing has an influence; want at least one number above 0")
-	}
+	t.when(!steep && len(t.doc.problems) == before, "change", "", "says that nothing has an influence; want at least one number above 0")
 	return out
 }

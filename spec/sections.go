@@ -3,11 +3,16 @@ package spec
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/BurntSushi/toml"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 const (
@@ -21,97 +26,80 @@ const (
 func (t *table) command() command.Command {
 	v, ok := t.get("command")
 	if !ok {
-		t.missing("command", `for example command = "python train.py --lr={lr}"`, "there is no command to run")
+		t.Missing("command", `for example command = "python train.py --lr={lr}"`, "there is no command to run")
 		return command.Command{}
 	}
 	switch v := v.(type) {
 	case string:
-		s := t.str("command", "")
-		if strings.TrimSpace(s) == "" {
-			t.at("command", "", "the command is empty")
-		}
+		s := t.Text("command")
+		t.when(strings.TrimSpace(s) == "", "command", "", "the command is empty")
 		return command.Command{Shell: s}
 	case []any:
-		argv := t.strings("command")
-		if argv != nil && argv[0] == "" {
-			t.at("command", "", "the first element, the program, is empty")
-		}
+		argv := t.Texts("command")
+		t.when(argv != nil && argv[0] == "", "command", "", "the first element, the program, is empty")
 		if env, _ := command.Assignments(argv); len(env) > 0 {
-			w := &writer{}
-			w.env(env)
-			t.at("command", "write "+strings.TrimSpace(w.b.String())+" in [run]", "the first element, the program, is %q, which is a variable for one", env[0])
+			t.Wrong("command", "write "+command.EnvironmentKey(env)+" in [run]", "the first element, the program, is %q, which is a variable for one", env[0])
 		}
-		if len(v) == 0 {
-			t.at("command", "", "the command is empty")
-		}
+		t.when(len(v) == 0, "command", "", "the command is empty")
 		return command.Command{Argv: argv}
 	}
 	t.wrongType("command", v, `a string (run by /bin/sh) or an array of strings (run directly)`)
 	return command.Command{}
 }
 
-// budget reads [budget].
 func (t *table) budget() study.Budget {
 	s := t.sub("budget")
 	b := study.Budget{
-		Trials:   int(s.integer("trials", 0, 1)),
-		Time:     s.duration("time", 0),
-		Patience: int(s.integer("patience", 0, 1)),
-	}
-	if goal, ok := s.number("goal"); ok {
-		b.Goal = &goal
+		Trials:   s.Int("trials", 0, 1),
+		Time:     study.Duration(s.Duration("time", 0)),
+		TimeHard: study.Duration(s.Duration("time_hard", 0)),
+		Patience: s.Int("patience", 0, 1),
+		Goal:     s.limit("goal"),
 	}
 	if gap, ok := s.number("gap"); ok {
-		if gap <= 0 {
-			s.at("gap", "", "found %v; want a positive number in the objective's units", gap)
-		}
+		s.when(gap <= 0, "gap", "", "found %v; want a positive number in the objective's units", gap)
 		b.Gap = gap
 	}
 	if share, ok := s.number("enqueued"); ok {
 		switch {
 		case share < 0 || share > 1:
-			s.at("enqueued", "", "found %v; want a share from 0 to 1", share)
+			s.Wrong("enqueued", "", "found %v; want a share from 0 to 1", share)
 		case b.Trials == 0:
-			s.at("enqueued", "add trials = 50", "it is a share of the trials, whose number is not given")
+			s.Wrong("enqueued", "add trials = 50", "it is a share of the trials, whose number is not given")
 		}
 		b.Enqueued = &share
 	}
 	s.done()
 	if b == (study.Budget{}) && len(s.data) == 0 {
-		t.missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience or gap")
+		t.Missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience or gap")
 	}
 	return b
 }
 
-// run reads [run].
 func (t *table) run() study.Run {
 	s := t.sub("run")
 	r := study.Run{
-		Workers:       int(s.integer("workers", 1, 1)),
-		Timeout:       s.duration("timeout", 0),
-		Grace:         s.duration("grace", defaultGrace),
-		Retries:       int(s.integer("retries", 0, 0)),
+		Workers:       s.Int("workers", 1, 1),
+		Timeout:       study.Duration(s.Duration("timeout", 0)),
+		Grace:         study.Duration(s.Duration("grace", defaultGrace)),
+		Retries:       s.Int("retries", 0, 0),
 		MaxLog:        s.bytes("max_log", defaultMaxLog),
 		Env:           s.pairs("env"),
-		SecretEnv:     s.strings("secret_env"),
-		Cwd:           s.str("cwd", ""),
+		SecretEnv:     s.Texts("secret_env"),
+		Cwd:           s.Text("cwd"),
 		Sources:       s.sources(),
-		Repeats:       int(s.integer("repeats", 1, 1)),
-		Combine:       s.oneOf("combine", "mean", "mean", "median"),
-		Confirm:       int(s.integer("confirm", 0, 2)),
-		FailureGuard:  int(s.integer("failure_guard", defaultFailureGuard, -1)),
+		Repeats:       s.Int("repeats", 1, 1),
+		Combine:       s.OneOf("combine", "mean", "median"),
+		Confirm:       s.Int("confirm", 0, 2),
+		FailureGuard:  s.Int("failure_guard", defaultFailureGuard, -1),
 		ParamsFromEnv: s.boolean("params_from_env"),
-		FailedMeans:   s.str("failed_means", ""),
+		FailedMeans:   s.Text("failed_means"),
 		Keep:          s.keep(),
 	}
-	if r.Workers > maxWorkers {
-		s.at("workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
-	}
+	s.when(r.Workers > maxWorkers, "workers", "", "found %d; want at most %d", r.Workers, maxWorkers)
 	if s.boolean("isolate") {
 		for _, key := range []string{"cwd", "sources"} {
-			if s.has(key) {
-				s.at(key, "keep one of them", "isolate = true gives each trial a working directory of its own, and %s another", key)
-			}
+			s.when(s.has(key), key, "keep one of them", "isolate = true gives each trial a working directory of its own, and %s another", key)
 		}
 		r.Sources, r.Cwd = &study.Sources{From: ".", Mode: study.SourcesIsolate}, "{trial_dir}/"+study.SourcesName
 	}
@@ -121,19 +109,15 @@ func (t *table) run() study.Run {
 	return r
 }
 
-// defaultHookTimeout is how long a hook may take.
 const defaultHookTimeout = time.Minute
 
-// hooks reads [hooks].
 func (t *table) hooks() *study.Hooks {
 	s := t.sub("hooks")
 	if s.data == nil {
 		return nil
 	}
-	h := &study.Hooks{Trial: s.str("trial", ""), Best: s.str("best", ""), End: s.str("end", ""), Timeout: s.duration("timeout", defaultHookTimeout)}
-	if h.Timeout <= 0 && s.has("timeout") {
-		s.at("timeout", "", "found %v; want a positive duration", h.Timeout)
-	}
+	h := &study.Hooks{Trial: s.Text("trial"), Best: s.Text("best"), End: s.Text("end"), Timeout: study.Duration(s.Duration("timeout", defaultHookTimeout))}
+	s.when(h.Timeout <= 0 && s.has("timeout"), "timeout", "", "found %v; want a positive duration", h.Timeout)
 	s.done()
 	return h
 }
@@ -149,7 +133,7 @@ func (t *table) keep() int {
 	case whole && n >= 1:
 		return int(n)
 	}
-	t.at("keep", "", `found %v; want "all", "best", or how many of the best trials keep their directories`, v)
+	t.Wrong("keep", "", `found %v; want "all", "best", or how many of the best trials keep their directories`, v)
 	return 0
 }
 
@@ -160,13 +144,11 @@ func (t *table) slots(r *study.Run) {
 		slot.done()
 	}
 	r.GPUs = t.oneOf("gpus", "", "auto")
-	r.PerGPU = int(t.integer("per_gpu", 1, 1))
-	if t.has("per_gpu") && !t.has("gpus") {
-		t.at("per_gpu", `add gpus = "auto"`, "says how many trials share a GPU, but gpus is not set")
-	}
+	r.PerGPU = t.Int("per_gpu", 1, 1)
+	t.when(t.has("per_gpu") && !t.has("gpus"), "per_gpu", `add gpus = "auto"`, "says how many trials share a GPU, but gpus is not set")
 	switch {
 	case len(r.Slots) > 0 && r.GPUs != "":
-		t.at("gpus", "", "slots and gpus both say where trials run; keep one of them")
+		t.Wrong("gpus", "", "slots and gpus both say where trials run; keep one of them")
 	case len(r.Slots) > 0 && !t.has("workers"):
 		r.Workers = len(r.Slots)
 	case len(r.Slots) > 0 && r.Workers > len(r.Slots):
@@ -174,25 +156,23 @@ func (t *table) slots(r *study.Run) {
 		if len(r.Slots) == 1 {
 			slots = "1 slot"
 		}
-		t.at("workers", "", "found %d workers for %s; each trial needs a slot to itself", r.Workers, slots)
+		t.Wrong("workers", "", "found %d workers for %s; each trial needs a slot to itself", r.Workers, slots)
 	}
 }
 
-// sources reads run.sources.
 func (t *table) sources() *study.Sources {
 	s := t.sub("sources")
 	if s.data == nil {
 		return nil
 	}
-	out := &study.Sources{From: s.str("from", ""), Mode: s.oneOf("mode", study.SourcesCopy, study.SourcesCopy, study.SourcesLink)}
+	out := &study.Sources{From: s.Text("from"), Mode: s.OneOf("mode", study.SourcesCopy, study.SourcesLink)}
 	if out.From == "" {
-		s.missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
+		s.Missing("from", `for example sources = { from = "src" }`, "needs from, the directory to copy or link")
 	}
 	s.done()
 	return out
 }
 
-// prune reads [prune].
 func (t *table) prune() *study.Prune {
 	s := t.sub("prune")
 	if s.data == nil {
@@ -200,12 +180,12 @@ func (t *table) prune() *study.Prune {
 	}
 	p := &study.Prune{
 		Method:    s.oneOf("method", "", "median", "percentile", "asha", "patience", "threshold", "reachable"),
-		Patience:  int(s.integer("patience", 0, 1)),
-		MinTrials: int(s.integer("min_trials", 4, 0)),
-		Resource:  s.str("resource", ""),
+		Patience:  s.Int("patience", 0, 1),
+		MinTrials: s.Int("min_trials", 4, 0),
+		Resource:  s.Text("resource"),
 	}
 	if !s.has("method") {
-		s.missing("method", `for example method = "median"`, "needs a method")
+		s.Missing("method", `for example method = "median"`, "needs a method")
 	}
 	p.Warmup, _ = s.number("warmup")
 	p.MaxStep = s.within("max_step", 0, 0, math.Inf(1))
@@ -216,28 +196,112 @@ func (t *table) prune() *study.Prune {
 	if factor := s.within("factor", 2, 0, math.Inf(1)); p.Method == "reachable" {
 		p.Factor = factor
 	}
-	if x, ok := s.number("threshold"); ok {
-		p.Threshold = &x
-	}
+	p.Threshold = s.limit("threshold")
 	switch {
 	case p.Method == "threshold" && p.Threshold == nil:
 		s.self("add threshold = ...", "method threshold needs a threshold")
 	case p.Method == "patience" && p.Patience == 0:
 		s.self("add patience = 5", "method patience needs a number of readings")
 	case p.Method == "reachable" && p.MaxStep == 0:
-		s.missing("max_step", "add max_step = ...", "method reachable needs the last step, max_step")
+		s.Missing("max_step", "add max_step = ...", "method reachable needs the last step, max_step")
 	case p.Slope > 0 && s.has("factor"):
-		s.at("factor", "leave it out", "is for a slope that is not stated")
+		s.Wrong("factor", "leave it out", "is for a slope that is not stated")
 	}
 	for _, k := range []struct{ key, method string }{
 		{"percentile", "percentile"}, {"patience", "patience"}, {"threshold", "threshold"},
 		{"slope", "reachable"}, {"factor", "reachable"},
 		{"min_resource", "asha"}, {"reduction", "asha"}, {"resource", "asha"},
 	} {
-		if s.has(k.key) && p.Method != "" && p.Method != k.method {
-			s.at(k.key, "", "is for method %s; the method here is %s", k.method, p.Method)
-		}
+		s.when(s.has(k.key) && p.Method != "" && p.Method != k.method, k.key, "", "is for method %s; the method here is %s", k.method, p.Method)
 	}
 	s.done()
 	return p
+}
+
+// optimizer reads [optimizer], whose keys are the toml tags of optimizer.Settings.
+func (t *table) optimizer(s *optimizer.Settings) {
+	sub := t.sub("optimizer")
+	sub.structure(reflect.ValueOf(s).Elem())
+	sub.done()
+	for _, p := range s.Validate() {
+		sub.Wrong(p.Field, didYouMeanWord(p.Found, p.Allowed), "%s", p.Message)
+	}
+}
+
+// structure fills a struct from a table by its toml tags.
+func (t *table) structure(v reflect.Value) {
+	for i := range v.NumField() {
+		key := v.Type().Field(i).Tag.Get("toml")
+		if key == "" || key == "-" {
+			continue
+		}
+		if raw, ok := t.get(key); ok {
+			t.field(key, raw, v.Field(i))
+		}
+	}
+}
+
+// field sets one field; an integer is welcome where a float is wanted.
+func (t *table) field(key string, raw any, f reflect.Value) {
+	if u, ok := f.Addr().Interface().(toml.Unmarshaler); ok {
+		if err := u.UnmarshalTOML(raw); err != nil {
+			t.Wrong(key, "", "%v", err)
+		}
+		return
+	}
+	switch f.Kind() {
+	case reflect.String:
+		f.SetString(t.str(key, ""))
+	case reflect.Bool:
+		f.SetBool(t.boolean(key))
+	case reflect.Int, reflect.Int64:
+		if n, ok := raw.(int64); ok {
+			f.SetInt(n)
+			return
+		}
+		t.wrongType(key, raw, "a whole number")
+	case reflect.Float64:
+		if x, ok := t.number(key); ok {
+			f.SetFloat(x)
+		}
+	}
+}
+
+// warmStart reads what the study begins with: paths, or tables with a path and what it is.
+func (t *table) warmStart() []study.WarmStart {
+	const key, want = "warm_start", `a path, or a table such as { from = "runs.csv", same = true }`
+	var out []study.WarmStart
+	for i, e := range t.array(key, `an array such as ["old.study", "runs.csv"]`) {
+		w := study.WarmStart{}
+		switch e := e.(type) {
+		case string:
+			w.From = e
+		case map[string]any:
+			s := &table{doc: t.doc, path: t.key(key), element: i, data: e}
+			w = study.WarmStart{From: s.Text("from"), Study: s.Text("study"), Same: s.boolean("same")}
+			s.done()
+		default:
+			t.Wrong(key, "", "element %d is %s; want %s", i+1, describe(e), want)
+			continue
+		}
+		t.when(w.From == "", key, "", "element %d names nothing; want %s", i+1, want)
+		out = append(out, w)
+	}
+	return out
+}
+
+// checkSecrets finds names in secret_env that no trial can be handed.
+func (t *table) checkSecrets(r study.Run) {
+	given := slices.Clone(r.Env)
+	for _, slot := range r.Slots {
+		given = append(given, slot.Env...)
+	}
+	for _, name := range r.SecretEnv {
+		switch {
+		case !identifierRE.MatchString(name):
+			t.Wrong("secret_env", "", "%q is not the name of an environment variable", name)
+		case slices.ContainsFunc(given, func(e string) bool { return strings.HasPrefix(e, name+"=") }):
+			t.Wrong("secret_env", "take it out of env", "the value of %s comes from lbotune's own environment, and env sets it too", name)
+		}
+	}
 }

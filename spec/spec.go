@@ -13,8 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // maxSize bounds a spec file: a larger one is surely some other file.
@@ -69,26 +69,21 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are.
 func invalidUTF8(src []byte) int {
-	for i := 0; i < len(src); {
-		r, n := utf8.DecodeRune(src[i:])
-		if r == utf8.RuneError && n == 1 {
+	for i := range string(src) {
+		if r, n := utf8.DecodeRune(src[i:]); r == utf8.RuneError && n == 1 {
 			return i
 		}
-		i += n
 	}
 	return -1
 }
 
-// config reads the whole document.
 func (d *document) config(cfg *study.Config, path string) {
 	t := &table{doc: d, element: -1, data: d.root}
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	cfg.Name = t.str("name", base)
-	if cfg.Name == "" || strings.ContainsAny(cfg.Name, "\n\r\x1b") {
-		t.at("name", "", "found %q; want one line of text", cfg.Name)
-	}
-	cfg.Seed = uint64(t.integer("seed", 0, 0))
-	cfg.Setup = t.str("setup", "")
+	t.when(cfg.Name == "" || strings.ContainsAny(cfg.Name, "\n\r\x1b"), "name", "", "found %q; want one line of text", cfg.Name)
+	cfg.Seed = uint64(t.Int("seed", 0, 0))
+	cfg.Setup = t.Text("setup")
 	cfg.Command = t.command()
 	var okExit []int
 	cfg.Metrics = t.metrics(&okExit)
@@ -114,8 +109,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.checkDirectories(*cfg)
 }
 
-// checkDirectories finds directories that are named and not there, unless setup
-// may make them.
+// checkDirectories finds directories that are named and not there, unless setup may make them.
 func (t *table) checkDirectories(cfg study.Config) {
 	if cfg.Setup != "" {
 		return
@@ -127,7 +121,7 @@ func (t *table) checkDirectories(cfg study.Config) {
 			abs = filepath.Join(cfg.Dir, abs)
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			in.at(key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
+			in.Wrong(key, "relative ones are looked for in "+cfg.Dir+", where lbotune is started", "there is no directory %q", path)
 		}
 	}
 	if cwd := cfg.Run.Cwd; cwd != "" && !slices.ContainsFunc(command.Parse(cwd), command.Part.IsPlaceholder) {

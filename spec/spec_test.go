@@ -112,6 +112,24 @@ func TestConfigSurvivesJSON(t *testing.T) {
 	}
 }
 
+// Four times as many mistakes cost some four times as much, and not sixteen times.
+func TestManyMistakes(t *testing.T) {
+	cost := func(n int) float64 {
+		text := "command = \"true\"\nobjective.metric = \"loss\"\nbudget.trials = 1\n"
+		for i := range n {
+			text += fmt.Sprintf("[params.x%d]\ntype = \"float\"\nmin = 0\nmax = 1\n", i)
+		}
+		return testing.AllocsPerRun(1, func() {
+			if _, err := spec.Parse("s.toml", []byte(text), "/"); err == nil {
+				t.Error("no mistake was found: the command uses no parameter")
+			}
+		})
+	}
+	if few, many := cost(100), cost(400); many > 8*few {
+		t.Errorf("%v and %v allocations", few, many)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/*.toml")
 	for _, p := range paths {

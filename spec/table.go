@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,6 @@ type table struct {
 	element int    // index inside an array of tables, -1 elsewhere
 	label   string // what complaints call a table inside such an element
 	data    map[string]any
-	known   []string
 }
 
 // key is the path of key k, name what complaints call it.
@@ -35,12 +35,17 @@ func (t *table) name(k string) string {
 	return t.key(k).String()
 }
 
-// at complains about the value of key k.
-func (t *table) at(k, hint, format string, args ...any) {
+// Wrong complains about the value of key k.
+func (t *table) Wrong(k, hint, format string, args ...any) {
 	t.doc.complain(t.doc.locate(t.key(k), t.element, false), t.name(k), hint, format, args...)
 }
 
-// self complains about the table itself.
+func (t *table) when(wrong bool, k, hint, format string, args ...any) {
+	if wrong {
+		t.Wrong(k, hint, format, args...)
+	}
+}
+
 func (t *table) self(hint, format string, args ...any) {
 	if len(t.path) == 0 {
 		t.doc.complain(place{}, "", hint, format, args...)
@@ -49,11 +54,11 @@ func (t *table) self(hint, format string, args ...any) {
 	t.doc.complain(t.doc.locate(t.path, t.element, true), t.path.String(), hint, format, args...)
 }
 
-// missing complains that the required key k is not there, unless a key that
+// Missing complains that the required key k is not there, unless a key that
 // looks like a misspelling of it is: done complains about that one.
-func (t *table) missing(k, hint, format string, args ...any) {
+func (t *table) Missing(k, hint, format string, args ...any) {
 	for found := range t.data {
-		if _, typo := Nearest(found, []string{k}); typo && found != k {
+		if _, typo := spelling.Nearest(found, []string{k}); typo && found != k {
 			return
 		}
 	}
@@ -62,16 +67,21 @@ func (t *table) missing(k, hint, format string, args ...any) {
 
 // get returns the raw value of key k and marks it as known.
 func (t *table) get(k string) (any, bool) {
-	if !slices.Contains(t.known, k) {
-		t.known = append(t.known, k)
-	}
-	t.doc.asked(t.path, k)
-	if t.data == nil {
-		return nil, false
-	}
+	t.knows(k)
 	v, ok := t.data[k]
 	return v, ok
 }
+
+func (t *table) knows(keys ...string) {
+	for _, k := range keys {
+		if !slices.Contains(t.known(), k) {
+			t.doc.known[t.path.String()] = append(t.known(), k)
+		}
+	}
+}
+
+// known lists the keys of this table, and of those at the same place of other elements.
+func (t *table) known() []string { return t.doc.known[t.path.String()] }
 
 func (t *table) has(k string) bool {
 	_, ok := t.data[k]
@@ -81,11 +91,8 @@ func (t *table) has(k string) bool {
 // done complains about every key that nobody asked for, in file order.
 func (t *table) done() {
 	for _, k := range t.doc.keysOf(t) {
-		if !slices.Contains(t.known, k) {
-			hint := otherKey(t.path.String(), k)
-			if hint == "" {
-				hint = spelling.DidYouMean(k, t.known)
-			}
+		if !slices.Contains(t.known(), k) {
+			hint := cmp.Or(otherKey(t.path.String(), k), spelling.DidYouMean(k, t.known()))
 			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), hint, "there is no such key")
 		}
 	}
@@ -94,43 +101,22 @@ func (t *table) done() {
 // keysOf lists the keys of a table in the order of the file.
 func (d *document) keysOf(t *table) []string {
 	var out []string
-	seen := map[string]bool{}
-	for _, next := range d.below()[pathKey(t.path)] {
-		if _, ok := t.data[next]; ok {
-			seen[next] = true
-			out = append(out, next)
+	for _, k := range d.keys[t.path.String()] {
+		if _, ok := t.data[k]; ok {
+			out = append(out, k)
 		}
 	}
+	if len(out) == len(t.data) {
+		return out
+	}
 	// Keys of inline tables inside arrays are not listed by the decoder.
-	unlisted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return seen[k] })
+	unlisted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return slices.Contains(out, k) })
 	return append(out, unlisted...)
 }
 
-// below lists the keys in each table, as they follow in the file.
-func (d *document) below() map[string][]string {
-	if d.keys != nil {
-		return d.keys
-	}
-	d.keys = map[string][]string{}
-	seen := map[string]bool{}
-	for _, k := range d.md.Keys() {
-		for n := range k {
-			if whole := pathKey(k[:n+1]); !seen[whole] {
-				seen[whole] = true
-				above := pathKey(k[:n])
-				d.keys[above] = append(d.keys[above], k[n])
-			}
-		}
-	}
-	return d.keys
-}
-
-// pathKey stands for a path in a map.
-func pathKey(path toml.Key) string { return fmt.Sprintf("%q", []string(path)) }
-
 // wrongType complains that key k holds v instead of what is wanted.
 func (t *table) wrongType(k string, v any, want string) {
-	t.at(k, "", "found %s; want %s", describe(v), want)
+	t.Wrong(k, "", "found %s; want %s", describe(v), want)
 }
 
 func describe(v any) string {
@@ -181,7 +167,7 @@ func (t *table) subs(k string) []*table {
 		for i, e := range x {
 			m, ok := e.(map[string]any)
 			if !ok {
-				t.at(k, "", "element %d is %s; want a table", i+1, describe(e))
+				t.Wrong(k, "", "element %d is %s; want a table", i+1, describe(e))
 				return nil
 			}
 			maps = append(maps, m)

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 func TestCommandsAreExtended(t *testing.T) {

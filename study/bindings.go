@@ -2,8 +2,12 @@ package study
 
 import (
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
-	"github.com/lbotune/lbotune/study/command"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/shell"
 )
 
 // SetupBindings are those of the setup command.
@@ -37,4 +41,97 @@ func LastBindings(l Layout, c *Config, t *Trial) *command.Bindings {
 	before := *t
 	before.Status = ""
 	return TrialBindings(l, c, &before, max(t.Attempt, 1), t.Slot)
+}
+
+// Environment is what the spec gives a trial, as NAME=value: that of all trials,
+// then that of its slot.
+func (c *Config) Environment(b *command.Bindings) []string {
+	given := c.Run.Env
+	if b.Slot < len(c.Run.Slots) {
+		given = slices.Concat(given, c.Run.Slots[b.Slot].Env)
+	}
+	var env []string
+	for _, e := range given {
+		name, text, _ := strings.Cut(e, "=")
+		if value, absent := b.Expand(text); !absent {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// Cwd is the working directory of a trial.
+func (c *Config) Cwd(b *command.Bindings) string {
+	cwd, _ := b.Expand(c.Run.Cwd)
+	if filepath.IsAbs(cwd) {
+		return cwd
+	}
+	return filepath.Join(c.Dir, cwd)
+}
+
+// secretRE matches the names of variables whose values are not to be shown.
+var secretRE = regexp.MustCompile(`(?i)(?:^|_)(?:[A-Z]*KEY|[A-Z]*TOKEN|[A-Z]*SECRET|[A-Z]*PASS(?:WORD|WD|PHRASE)?|PWD|CREDENTIALS?|AUTH|COOKIE|DSN)(?:_|$)`)
+
+// Paste is a line for a shell in the directory here that runs a trial's command again
+// by hand: in its working directory, with the environment that the spec gives it and
+// its slot. The values of secrets are left for the reader's environment to give.
+func (c *Config) Paste(b *command.Bindings, here string) (string, error) {
+	cmd, err := c.Command.Render(b)
+	if err != nil {
+		return "", err
+	}
+	var before []string
+	if c.Run.Cwd != "" || c.Dir != here {
+		before = append(before, "cd "+shell.Word(c.Cwd(b)))
+	}
+	export := func(name, value string, secret bool) {
+		word := shell.Word(value)
+		if secret {
+			word = `"${` + name + `:?is a secret}"`
+		}
+		before = append(before, "export "+name+"="+word)
+	}
+	for _, e := range c.Environment(b) {
+		name, value, _ := strings.Cut(e, "=")
+		export(name, value, secretRE.MatchString(name))
+	}
+	for _, name := range c.Run.SecretEnv {
+		export(name, "", true)
+	}
+	if c.Run.ParamsFromEnv {
+		for _, v := range b.All() {
+			export("LBOTUNE_PARAM_"+strings.ToUpper(v.Name), v.Value.Text(), false)
+		}
+	}
+	if len(before) == 0 {
+		return cmd.String(), nil
+	}
+	end := ")"
+	if strings.ContainsAny(cmd.Shell, "#\n") {
+		end = "\n)" // it may end with a comment or a here-document
+	}
+	return "(" + strings.Join(before, " && ") + " && " + cmd.String() + end, nil
+}
+
+// ownPlaceholders differ between trials that run at the same time.
+var ownPlaceholders = []string{"trial", "trial_dir", "slot", "seed", "checkpoint_dir", "params_file"}
+
+// SharedResult returns the first metric that trials which ran at the same time would
+// write to one file.
+func (c *Config) SharedResult() (m Metric, shared bool) {
+	for _, m := range c.Metrics {
+		if m.File != "" && c.shared(m.File) {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}
+
+func (c *Config) shared(name string) bool {
+	if !filepath.IsAbs(name) && !strings.HasPrefix(name, "{study}") {
+		name = filepath.Join(c.Run.Cwd, name)
+	}
+	return !slices.ContainsFunc(command.Parse(name), func(p command.Part) bool {
+		return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name)
+	})
 }

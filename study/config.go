@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,11 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/command"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Config is everything that defines a study. It is written whole into the
@@ -26,7 +28,7 @@ type Config struct {
 	// them, in the order in which they are shown.
 	Metrics []Metric       `json:"metrics"`
 	Params  []spaces.Param `json:"params"`
-	// Where are relations between parameters, as package relation reads them.
+	// Where are relations between parameters, as spaces.ParseRelation reads them.
 	Where     []string           `json:"where,omitempty"`
 	Budget    Budget             `json:"budget"`
 	Run       Run                `json:"run"`
@@ -41,7 +43,7 @@ type Config struct {
 	WarmStart []WarmStart `json:"warm_start,omitempty"`
 	// Seed keys every random choice of the study.
 	Seed uint64 `json:"seed"`
-	// Dir is where lbotune was started: setup and trials run there.
+	// Dir is where setup and trials run. Empty means where the study is opened.
 	Dir string `json:"dir"`
 }
 
@@ -90,10 +92,12 @@ func (c *Config) related(params []spaces.Param) (*spaces.Space, error) {
 type Budget struct {
 	Trials int      `json:"trials,omitempty"`
 	Time   Duration `json:"time,omitempty"`
+	// TimeHard ends what runs, too: when the study has run for so long, nothing runs any more.
+	TimeHard Duration `json:"time_hard,omitempty"`
 	// Goal ends the study when a trial is at least this good.
 	Goal *float64 `json:"goal,omitempty"`
-	// Patience ends the study after this many finished trials in a row
-	// without a better one.
+	// Patience ends the study after this many finished trials in a row without a better one; of
+	// several objectives, of which all add less than 1 % to the hypervolume.
 	Patience int `json:"patience,omitempty"`
 	// Gap ends the study when the Lipschitz bound on what is left to gain, in
 	// the objective's units, falls below it.
@@ -102,11 +106,14 @@ type Budget struct {
 	Enqueued *float64 `json:"enqueued,omitempty"`
 }
 
+// Limit is the time after which no more trials begin, 0 if there is none.
+func (b Budget) Limit() time.Duration { return time.Duration(cmp.Or(b.Time, b.TimeHard)) }
+
 // Run says how trials are run.
 type Run struct {
 	Workers int      `json:"workers"`
 	Timeout Duration `json:"timeout,omitempty"`
-	// Grace is the time between SIGTERM and SIGKILL.
+	// Grace is the time between SIGTERM and SIGKILL, which follows at once with 0.
 	Grace Duration `json:"grace"`
 	// OKExit lists the exit codes of a trial that ran well; none means 0 only.
 	OKExit []int `json:"ok_exit,omitempty"`
@@ -141,10 +148,10 @@ type Run struct {
 	// FailedMeans names a metric with a limit that a trial which crashes or runs out of
 	// time must have broken.
 	FailedMeans string `json:"failed_means,omitempty"`
-	// Keep is how many of the best trials keep their directories; 0 means that all
-	// trials do.
+	// Keep is how many of the best trials keep their directories; 0 means that all trials do.
 	Keep int `json:"keep,omitempty"`
-	// FailureGuard stops a study whose first trials all fail: this many. Without a positive
+	// FailureGuard stops a study whose first trials all fail: this many; or, after a success, four
+	// times as many in a row, for one reason and where that was not to be expected. Without a positive
 	// number nothing does.
 	FailureGuard int `json:"failure_guard"`
 }
@@ -194,37 +201,6 @@ const (
 	SourcesIsolate = "isolate" // copy what is small, link what is large or hidden, and no study
 )
 
-// Prune says when a running trial is stopped for its intermediate readings.
-type Prune struct {
-	// Method is median, percentile, asha, patience, threshold or reachable.
-	Method string `json:"method"`
-	// Percentile, for percentile: a trial goes on while it is among the best so
-	// many per cent of those that it is compared with. Between 0 and 100.
-	Percentile float64 `json:"percentile,omitempty"`
-	// Patience, for patience: readings without improvement.
-	Patience int `json:"patience,omitempty"`
-	// Threshold, for threshold: a reading worse than it stops the trial.
-	Threshold *float64 `json:"threshold,omitempty"`
-	// Slope, for reachable: by how much a step can improve a reading at most; 0 if that is
-	// not known, and then it is Factor times the steepest climb of the complete trials.
-	Slope  float64 `json:"slope,omitempty"`
-	Factor float64 `json:"factor,omitempty"`
-	// MaxStep is the last step, at which a trial is complete; 0 if it is not known.
-	MaxStep float64 `json:"max_step,omitempty"`
-	// Warmup is the first step at which a trial may be stopped.
-	Warmup float64 `json:"warmup,omitempty"`
-	// MinTrials is how many others, at least, a trial must be compared with to be
-	// stopped. Patience and threshold compare with none.
-	MinTrials int `json:"min_trials,omitempty"`
-	// MinResource, Reduction: ASHA's smallest rung and its factor.
-	MinResource float64 `json:"min_resource,omitempty"`
-	Reduction   float64 `json:"reduction,omitempty"`
-	// Resource names an int parameter that is the training budget (epochs):
-	// ASHA then runs configurations with the smallest rung, and promotes the
-	// best to further trials that continue from {checkpoint_dir}.
-	Resource string `json:"resource,omitempty"`
-}
-
 // Prunes reports whether running attempts are stopped for their readings.
 func (c *Config) Prunes() bool { return c.Prune != nil && c.Resource() == "" }
 
@@ -233,15 +209,13 @@ func (c *Config) Pruner() (*pruner.Pruner, error) {
 	if !c.Prunes() {
 		return nil, nil
 	}
-	direction := c.Objective().Direction
-	s := pruner.Settings{
-		Method: pruner.Method(c.Prune.Method), Percentile: c.Prune.Percentile, Patience: c.Prune.Patience,
-		Warmup: c.Prune.Warmup, MaxStep: c.Prune.MaxStep, MinTrials: c.Prune.MinTrials, MinResource: c.Prune.MinResource,
-		Reduction: c.Prune.Reduction, Slope: c.Prune.Slope, Factor: c.Prune.Factor, Negated: direction == Minimize,
+	s, direction := *c.Prune, c.Objective().Direction
+	s.Negated = direction == Minimize
+	threshold := 0.0
+	if s.Threshold != nil {
+		threshold = direction.Maximized(*s.Threshold)
 	}
-	if c.Prune.Threshold != nil {
-		s.Threshold = direction.Maximized(*c.Prune.Threshold)
-	}
+	s.Threshold = &threshold
 	p, err := pruner.New(s)
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
@@ -251,7 +225,7 @@ func (c *Config) Pruner() (*pruner.Pruner, error) {
 
 // Resource names the parameter that is the training budget, if there is one.
 func (c *Config) Resource() string {
-	if c.Prune == nil || c.Prune.Method != string(pruner.ASHA) {
+	if c.Prune == nil || c.Prune.Method != pruner.ASHA {
 		return ""
 	}
 	return c.Prune.Resource
@@ -283,3 +257,23 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 
 // String is time.Duration's notation.
 func (d Duration) String() string { return time.Duration(d).String() }
+
+// What a Config is made of.
+type (
+	// Command is the command line of a trial, with placeholders: either Shell, a text for
+	// /bin/sh -c, or Argv, a list of words.
+	Command = command.Command
+	// File is a file that is rendered for each trial: as To in the trial's directory, the
+	// template Text, or, where Set names values, a base file of JSON, YAML or TOML in which
+	// they are set. From is where the text was read, if it was.
+	File = command.File
+	// Setting is a Value, a number or a template, at the dotted Path of such a file.
+	Setting = command.Setting
+	// Rule says how a metric is found in what a trial prints or writes.
+	Rule = parser.Rule
+	// Prune says when a running trial is stopped for its intermediate readings. Method is
+	// median, percentile, asha, patience, threshold or reachable; the other fields are the
+	// keys of the spec's table of that name: Percentile, Patience, Threshold, Slope, Factor,
+	// MaxStep, Warmup, MinTrials, MinResource, Reduction and Resource.
+	Prune = pruner.Settings
+)

@@ -35,7 +35,11 @@ func (s *State) Confirmations() []Confirmation {
 		if len(t.Confirms) < 2 || !t.Succeeded() {
 			continue
 		}
-		mean, sd := stat.MeanStdDev(s.Objectives(t.Confirms), nil)
+		var values []float64
+		for _, m := range t.Confirms {
+			values = append(values, m[s.Config.Objective().Name])
+		}
+		mean, sd := stat.MeanStdDev(values, nil)
 		n := float64(len(t.Confirms))
 		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1, 0.05) * sd / math.Sqrt(n), sd: sd})
 	}
@@ -43,16 +47,6 @@ func (s *State) Confirmations() []Confirmation {
 		return cmp.Or(cmp.Compare(s.Config.Violation(a.Metrics), s.Config.Violation(b.Metrics)),
 			cmp.Compare(s.worth(b.Mean), s.worth(a.Mean)))
 	})
-	return out
-}
-
-// Objectives are the values of the objective in several runs that have one.
-func (s *State) Objectives(runs []Metrics) []float64 {
-	var out []float64
-	for _, r := range runs {
-		v, _ := r.Get(s.Config.Objective().Name)
-		out = append(out, v)
-	}
 	return out
 }
 

@@ -36,7 +36,7 @@ func TestEveryRecordIsDocumented(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, e := range everyEvent() {
-		name := string(e.Type())
+		name := typeOf(t, e)
 		section, ok := sections[name]
 		if !ok {
 			t.Errorf("no section tells of %s", name)

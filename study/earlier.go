@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -66,12 +67,12 @@ func (e *SourceError) Error() string {
 func (e *SourceError) Unwrap() error { return e.Err }
 
 const (
-	mostEarlier  = 5000 // results, all in one record of the journal
-	leastRelated = 3    // that succeeded, for a model
+	mostEarlier  = 5000             // results, all in one record of the journal
+	mostRows     = 20 * mostEarlier // of a table, those that do not fit included
+	leastRelated = 3                // that succeeded, for a model
 )
 
-// ReadEarlier reads the sources of Config.WarmStart after the first n. The error is a
-// *SourceError.
+// ReadEarlier reads the sources of Config.WarmStart after the first n. The error is a *SourceError.
 func (c *Config) ReadEarlier(n int) ([]Earlier, error) {
 	var out []Earlier
 	for ; n < len(c.WarmStart); n++ {
@@ -87,10 +88,8 @@ func (c *Config) ReadEarlier(n int) ([]Earlier, error) {
 
 // sheet is a table of results as text, which is what a CSV file has.
 type sheet struct {
-	columns []string // the parameters, and in a table whatever else
-	table   bool
-	// objective is the column that has it, in a table.
-	objective string
+	columns   []string // the parameters, and in a table whatever else
+	objective string   // the column that has it, in a table
 	rows      []sheetRow
 }
 
@@ -231,7 +230,9 @@ func (c *Config) readSheet(w WarmStart) (*sheet, error) {
 	case w.Study != "":
 		return nil, fmt.Errorf("study = %q is for a journal or database of Optuna, which this is not", w.Study)
 	case dir != "":
-		return c.readStudy(dir)
+		return c.readStudy(Layout(dir).Journal())
+	case journal.Is(text):
+		return c.readStudy(path)
 	}
 	return c.readTable(text)
 }
@@ -255,15 +256,12 @@ func (c *Config) nearest(from string, err error) error {
 }
 
 // readStudy reads the trials of a study that succeeded or failed.
-func (c *Config) readStudy(dir string) (*sheet, error) {
-	st, _, err := Load(dir)
+func (c *Config) readStudy(path string) (*sheet, error) {
+	st, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	s, name := &sheet{}, c.Objective().Name
-	for _, p := range st.Config.Params {
-		s.columns = append(s.columns, p.Name)
-	}
+	s, name := &sheet{columns: namesOf(st.Config.Params)}, c.Objective().Name
 	var metrics []string
 	for _, m := range st.Config.Metrics {
 		metrics = append(metrics, m.Name)
@@ -288,8 +286,7 @@ func (c *Config) readStudy(dir string) (*sheet, error) {
 	return s, nil
 }
 
-// Inherited is what the optimizer learns of earlier studies, as far as it lies in today's
-// ranges.
+// Inherited is what the optimizer learns of earlier studies, as far as it lies in today's ranges.
 func (c *Config) Inherited(s *Search, earlier []Earlier) []optimizer.Earlier {
 	var out []optimizer.Earlier
 	for _, e := range earlier {

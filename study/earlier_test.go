@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -158,6 +158,7 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 		"nothing there": {text: "x,n,loss\n", same: true, want: "0 of 0 trials succeeded"},
 		"a directory":   {from: ".", want: "there is no study in"},
 		"no number":     {text: "x,n,loss\nlow,1,2\n", same: true, want: `parameter x: found "low"`},
+		"far too many":  {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 100_001), want: "there are more than 100000 lines; the most is 5000 trials that fit"},
 		"too many":      {text: "x,n,loss\n" + strings.Repeat("0,1,2\n", 5001), want: "there are 5001 trials; the most is 5000"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,15 +3,15 @@ package study
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// Ending says why the study should ask for no more trials, nil if it should go
-// on.
+// Ending says why the study should ask for no more trials, nil if it should go on.
 func (s *State) Ending(elapsed time.Duration) *Closed {
-	b, unsafe := s.Config.Budget, s.Unsafe()
+	b, unsafe, guard := s.Config.Budget, s.Unsafe(), s.guard()
 	switch {
 	case unsafe != "":
 		return &Closed{Why: EndUnsafe, Detail: unsafe}
@@ -19,7 +19,9 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case s.goal != nil:
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}
-	case b.Trials > 0 && len(s.Order) >= b.Trials:
+	case guard != nil && s.best == nil: // also if the budget is spent: a mistake is to be mended
+		return guard
+	case s.spent():
 		detail := fmt.Sprintf("all %d trials are finished", len(s.Order))
 		if len(s.Order) > b.Trials {
 			detail += fmt.Sprintf(", and the budget is %d", b.Trials)
@@ -27,24 +29,71 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return &Closed{Why: EndTrials, Detail: detail}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time)}
+	case s.Config.Overdue(elapsed) != nil:
+		return s.Config.Overdue(elapsed)
+	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():
+		return &Closed{Why: EndTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
 	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:
 		what := "no better trial"
 		if s.Config.Several() {
 			what = "no trial on the front"
 		}
 		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("%s in %d", what, s.sinceBest)}
+	case b.Patience > 0 && s.Config.Several() && s.gain() < leastGain:
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("the last %d trials have added less than %g %% to the hypervolume", b.Patience, 100*leastGain)}
 	}
-	return s.guard()
+	return guard
+}
+
+func (s *State) spent() bool {
+	return s.Config.Budget.Trials > 0 && len(s.Order) >= s.Config.Budget.Trials
+}
+
+// LastCall is when what runs is asked to end, so that nothing runs when the hard limit of time
+// is over.
+func (c *Config) LastCall() time.Duration {
+	return time.Duration(c.Budget.TimeHard) - time.Duration(c.Run.Grace)
+}
+
+// Overdue ends a study, and all that runs of it, after the last call; before, it is nil.
+func (c *Config) Overdue(elapsed time.Duration) *Closed {
+	if c.Budget.TimeHard == 0 || elapsed < c.LastCall() {
+		return nil
+	}
+	return &Closed{Why: EndTime, Detail: fmt.Sprintf("time_hard, %v, is over", c.Budget.TimeHard)}
+}
+
+// confirmTime is how long it takes, by the longest of the trials that have succeeded and a
+// twentieth more, until those that run have ended and the best are confirmed: of each trial one run
+// after the other.
+func (s *State) confirmTime() time.Duration {
+	run := &s.Config.Run
+	if run.Confirm == 0 {
+		return 0
+	}
+	best := Contenders
+	if s.Config.Several() {
+		best = len(s.Front())
+	}
+	slots := max(run.SlotCount(), 1)
+	runs := max(run.Repeats, 1) + (best+slots-1)/slots*run.Confirm
+	return time.Duration(runs) * s.longest * 21 / 20
 }
 
 // guard ends a study in which nothing has ever succeeded once the first trials
-// of this session have all failed.
+// of this session have all failed, or all that there are, and any other once its trials fail and fail for one reason.
 func (s *State) guard() *Closed {
-	n := s.Config.Run.FailureGuard
-	if n <= 0 || len(s.inSession) < n || s.best != nil {
+	n, all := s.Config.Run.FailureGuard, len(s.inSession)
+	if n <= 0 || all == 0 || all < n && (s.best != nil || !s.spent()) {
 		return nil
 	}
-	first, how := s.Trials[s.inSession[0]-1], ""
+	if s.best != nil {
+		return s.breakdown(4*n + s.Config.Run.SlotCount() - 1)
+	}
+	first, trials, how := s.Trials[s.inSession[0]-1], fmt.Sprintf("first %d trials all", all), ""
+	if all == 1 {
+		trials = "first trial"
+	}
 	for _, k := range s.inSession {
 		t := s.Trials[k-1]
 		if t.Status != optimizer.Failed || t.Failure == nil || first.Failure == nil {
@@ -54,7 +103,30 @@ func (s *State) guard() *Closed {
 			how = ", not all for the same reason"
 		}
 	}
-	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the first %d trials all failed%s: %s", len(s.inSession), how, first.Failure.Text)}
+	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the %s failed%s: %s", trials, how, first.Failure.Text)}
+}
+
+// unlikely is how improbable a row of failures must be to end a study that has succeeded before.
+const unlikely = 1e-6
+
+// breakdown ends a study whose last trials of this session, at least so many, have all failed for
+// one reason, where so long a row was not to be expected of the trials before it: with f of m of
+// them failed, ((f+1)/(m+2))^n < unlikely for a row of n (Laplace's rule of succession). A
+// grid goes through regions that fail in order.
+func (s *State) breakdown(least int) *Closed {
+	last, row := s.Trials[s.inSession[len(s.inSession)-1]-1].Failure, 0
+	for _, k := range slices.Backward(s.inSession) {
+		t := s.Trials[k-1]
+		if t.Status != optimizer.Failed || t.Failure == nil || last == nil || !t.Failure.alike(last) {
+			break
+		}
+		row++
+	}
+	before := float64(s.Count(optimizer.Failed)-row+1) / float64(len(s.Order)-row+2)
+	if row < least || math.Pow(before, float64(row)) >= unlikely || s.Config.Optimizer.Method == optimizer.MethodGrid {
+		return nil
+	}
+	return &Closed{Why: EndGuard, Detail: fmt.Sprintf("the last %d trials all failed: %s", row, last.Text)}
 }
 
 // GapEnding ends a study that has less left to gain than the budget cares for, if that is

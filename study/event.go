@@ -10,57 +10,13 @@ import (
 // Event is something that happened in a study. Every event is one of the
 // struct types of this file; a study's State is a fold over them.
 type Event interface {
-	// Type names the event in the journal.
-	Type() Type
+	// kind names the event in the journal.
+	kind() kind
 }
 
-// Type names a kind of event. A change of an event's meaning gets a new name,
-// so that an older program refuses what it would misread.
-type Type string
-
-// The types of events.
-const (
-	TypeStudy     Type = "study"
-	TypeEarlier   Type = "earlier"
-	TypeSession   Type = "session"
-	TypeSetup     Type = "setup"
-	TypeEnqueued  Type = "enqueue"
-	TypeProposed  Type = "proposed"
-	TypeStarted   Type = "started"
-	TypeMeasured  Type = "measured"
-	TypeReadings  Type = "readings"
-	TypeCut       Type = "cut"
-	TypeEnded     Type = "ended"
-	TypeFinished  Type = "finished"
-	TypeConfirmed Type = "confirmed"
-	TypeExcluded  Type = "exclude"
-	TypeIncluded  Type = "include"
-	TypeRerun     Type = "rerun"
-	TypeNoted     Type = "note"
-	TypeConfig    Type = "config"
-	TypeRefused   Type = "refused"
-	TypeClosed    Type = "closed"
-)
-
-// Durability says what becomes of the events of a type.
-type Durability int
-
-// The durabilities. A synced event is on disk before anything acts on it. A
-// lazy one is written with the next synced one: a crash may lose it, and
-// nothing depends on it.
-const (
-	Synced Durability = iota
-	Lazy
-)
-
-// Durability says how events of the type are kept.
-func (t Type) Durability() Durability {
-	switch t {
-	case TypeReadings, TypeStarted, TypeMeasured:
-		return Lazy
-	}
-	return Synced
-}
+// kind names events of one type in the journal. A change of an event's meaning gets a new
+// name, so that an older program refuses what it would misread.
+type kind string
 
 // Record is an event with its time.
 type Record struct {
@@ -70,6 +26,16 @@ type Record struct {
 	// by a clock that never jumps.
 	Elapsed time.Duration
 	Event   Event
+}
+
+// Lazy reports whether the record is written with the next one that is not lazy: a crash may
+// lose it, and nothing depends on it. Any other is on disk before anything acts on it.
+func (r Record) Lazy() bool {
+	switch r.Event.(type) {
+	case Readings, Started, Measured:
+		return true
+	}
+	return false
 }
 
 // Created is the first record of a journal.
@@ -107,9 +73,8 @@ type SetupEnded struct {
 
 // Enqueued holds values that a person wants to be tried before the optimizer's.
 type Enqueued struct {
-	Values spaces.Values `json:"values"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
+	Values  spaces.Values `json:"values"`
+	Request string        `json:"request,omitempty"` // the id of the one that asked for it, if one did
 }
 
 // Proposed makes a trial. The optimizer's answer is a pure function of the
@@ -126,6 +91,9 @@ type Proposed struct {
 	// Continues is the trial that this one continues from its checkpoint, with
 	// more of the resource. Nobody was asked for it.
 	Continues int `json:"continues,omitempty"`
+	// With is the trial with which this one was asked for, because workers waited: it comes from
+	// the model of that one.
+	With int `json:"with,omitempty"`
 }
 
 // Started says that the command of an attempt at a trial runs. It is for those who
@@ -158,8 +126,7 @@ type Readings struct {
 	Readings []Reading `json:"readings"`
 }
 
-// Cut is the decision to stop a trial at a reading: the pruner's, or because a limit is
-// broken.
+// Cut is the decision to stop a trial at a reading: the pruner's, or because a limit is broken.
 type Cut struct {
 	Trial   int     `json:"trial"`
 	Attempt int     `json:"attempt"`
@@ -216,32 +183,25 @@ type Confirmed struct {
 // Excluded takes a trial's result out of the study: it is neither the best nor
 // told to the optimizer from here on, which begins anew without it.
 type Excluded struct {
-	Trial int `json:"trial"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
+	Trial   int    `json:"trial"`
+	Request string `json:"request,omitempty"` // the id of the one that asked for it, if one did
 }
 
 // Included takes an exclusion back.
-type Included struct {
-	Trial int `json:"trial"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
-}
+type Included Excluded
 
 // Noted is a person's remark, about one trial if Trial is not 0.
 type Noted struct {
-	Trial int    `json:"trial,omitempty"`
-	Text  string `json:"text"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
+	Trial   int    `json:"trial,omitempty"`
+	Text    string `json:"text"`
+	Request string `json:"request,omitempty"` // the id of the one that asked for it, if one did
 }
 
 // ConfigChanged replaces the config from here on.
 type ConfigChanged struct {
 	Fingerprint string `json:"fingerprint"`
 	Config      Config `json:"config"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
+	Request     string `json:"request,omitempty"` // the id of the one that asked for it, if one did
 }
 
 // Refused answers a request that cannot be fulfilled.
@@ -250,8 +210,7 @@ type Refused struct {
 	Why     string `json:"why"`
 }
 
-// Closed says why a study asks for no more trials. Raising its budget opens it
-// again.
+// Closed says why a study asks for no more trials. Raising its budget opens it again.
 type Closed struct {
 	Why    Ending `json:"why"`
 	Detail string `json:"detail,omitempty"`
@@ -272,6 +231,14 @@ type Recommended struct {
 	Trial int     `json:"trial"`
 	Mean  float64 `json:"mean"`         // expected value without the noise
 	SD    float64 `json:"sd,omitempty"` // standard deviation of that expectation
+	Gain  *Gain   `json:"gain,omitempty"`
+}
+
+// Gain is by how much a trial is better than that with today's values, without the noise.
+type Gain struct {
+	Over int     `json:"over"` // the trial with today's values
+	By   float64 `json:"by"`   // above 0 if it is better, whatever the direction
+	SD   float64 `json:"sd"`   // standard deviation of that
 }
 
 // Ending is why a study ended.
@@ -285,30 +252,29 @@ const (
 	EndPatience  Ending = "patience"  // no better trial for too long
 	EndGap       Ending = "gap"       // nothing worth having is left to gain
 	EndExhausted Ending = "exhausted" // every configuration was tried
-	EndGuard     Ending = "guard"     // the first trials all failed
+	EndGuard     Ending = "guard"     // the first trials all failed, or the last ones in a row
 	EndUnsafe    Ending = "unsafe"    // the safety limit was broken, or its constant is disproved
 )
 
-// Type implements Event.
-func (Created) Type() Type       { return TypeStudy }
-func (Earlier) Type() Type       { return TypeEarlier }
-func (Session) Type() Type       { return TypeSession }
-func (SetupEnded) Type() Type    { return TypeSetup }
-func (Enqueued) Type() Type      { return TypeEnqueued }
-func (Proposed) Type() Type      { return TypeProposed }
-func (Started) Type() Type       { return TypeStarted }
-func (Measured) Type() Type      { return TypeMeasured }
-func (Readings) Type() Type      { return TypeReadings }
-func (Cut) Type() Type           { return TypeCut }
-func (Ended) Type() Type         { return TypeEnded }
-func (Finished) Type() Type      { return TypeFinished }
-func (Confirmed) Type() Type     { return TypeConfirmed }
-func (Excluded) Type() Type      { return TypeExcluded }
-func (Included) Type() Type      { return TypeIncluded }
-func (Noted) Type() Type         { return TypeNoted }
-func (ConfigChanged) Type() Type { return TypeConfig }
-func (Refused) Type() Type       { return TypeRefused }
-func (Closed) Type() Type        { return TypeClosed }
+func (Created) kind() kind       { return "study" }
+func (Earlier) kind() kind       { return "earlier" }
+func (Session) kind() kind       { return "session" }
+func (SetupEnded) kind() kind    { return "setup" }
+func (Enqueued) kind() kind      { return "enqueue" }
+func (Proposed) kind() kind      { return "proposed" }
+func (Started) kind() kind       { return "started" }
+func (Measured) kind() kind      { return "measured" }
+func (Readings) kind() kind      { return "readings" }
+func (Cut) kind() kind           { return "cut" }
+func (Ended) kind() kind         { return "ended" }
+func (Finished) kind() kind      { return "finished" }
+func (Confirmed) kind() kind     { return "confirmed" }
+func (Excluded) kind() kind      { return "exclude" }
+func (Included) kind() kind      { return "include" }
+func (Noted) kind() kind         { return "note" }
+func (ConfigChanged) kind() kind { return "config" }
+func (Refused) kind() kind       { return "refused" }
+func (Closed) kind() kind        { return "closed" }
 
 // ofTrial is an event that is about a trial; 0 is none.
 type ofTrial interface{ trial() int }

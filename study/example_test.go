@@ -10,15 +10,15 @@ import (
 
 // The journal of a study says all that is known of it, while it runs and afterwards.
 func ExampleLoad() {
-	state, summary, err := study.Load("testdata/v1")
+	state, err := study.Load("testdata/v1")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d records, %d trials\n", summary.Records, len(state.Trials))
+	fmt.Println(len(state.Trials), "trials in", state.Sessions, "sessions")
 	best := state.Best()
 	fmt.Printf("the best is trial %d with %v: %v\n", best.Number, best.Values, best.Value)
 	// Output:
-	// 39 records, 5 trials
+	// 5 trials in 2 sessions
 	// the best is trial 1 with x=0.25 n=3: 3.0000000000000004
 }
 

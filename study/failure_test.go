@@ -1,7 +1,9 @@
 package study_test
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,7 +28,7 @@ func TestFailures(t *testing.T) {
 		fail(t, st, f)
 	}
 	want := []study.Failures{{Reason: "exit code 1", Trials: []int{3, 5, 7}}, {Reason: "told", Trials: []int{2, 6}}, {Reason: "", Trials: []int{4}}}
-	if got := st.Failures(); !reflect.DeepEqual(got, want) || got[0].Last() != 7 {
+	if got := st.Failures(); !reflect.DeepEqual(got, want) {
 		t.Errorf("failures %+v, want %+v", got, want)
 	}
 }
@@ -52,6 +54,89 @@ func TestGuardAndTime(t *testing.T) {
 	fail(t, st, &study.Failure{Kind: study.FailExit, Code: 2, Text: "exit code 2"})
 	if end := st.Ending(0); end == nil || end.Detail != "the first 3 trials all failed, not all for the same reason: exit code 1" {
 		t.Errorf("failures of two kinds: %+v", end)
+	}
+}
+
+// A budget that is spent on nothing but failures is not what ends the study: they are run again
+// once what was wrong is mended.
+func TestGuardOfASpentBudget(t *testing.T) {
+	for name, c := range map[string]struct {
+		trials, guard int
+		detail        string
+	}{
+		"as many":   {2, 2, "the first 2 trials all failed: exit code 1"},
+		"fewer":     {3, 5, "the first 3 trials all failed: exit code 1"},
+		"one":       {1, 5, "the first trial failed: exit code 1"},
+		"not asked": {3, -1, "all 3 trials are finished"},
+	} {
+		st, cfg := &study.State{}, config()
+		cfg.Budget.Trials, cfg.Run.FailureGuard = c.trials, c.guard
+		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+		for n := range c.trials {
+			if end := st.Ending(0); end != nil {
+				t.Fatalf("%s: %+v after %d", name, end, n)
+			}
+			fail(t, st, &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"})
+		}
+		if end := st.Ending(0); end == nil || end.Detail != c.detail {
+			t.Errorf("%s: %+v", name, end)
+		}
+	}
+}
+
+// After a success a row of failures for one reason ends a study, where so few had failed before
+// that it was not to be expected; a grid goes on.
+func TestGuardLater(t *testing.T) {
+	exit := func(code int) *study.Failure {
+		return &study.Failure{Kind: study.FailExit, Code: code, Text: fmt.Sprintf("exit code %d", code)}
+	}
+	for name, c := range map[string]struct {
+		change func(*study.Config)
+		before int // failures, each after a success
+		ends   int // at this failure of the row; 0: not among 100
+	}{
+		"a good program":     {nil, 0, 8},
+		"more workers":       {func(c *study.Config) { c.Run.Workers = 5 }, 0, 12},
+		"half had failed":    {nil, 20, 20},
+		"nobody guards":      {func(c *study.Config) { c.Run.FailureGuard = -1 }, 0, 0},
+		"a grid":             {func(c *study.Config) { c.Optimizer.Method = optimizer.MethodGrid }, 0, 0},
+		"in another session": {nil, 0, 15},
+		"for two reasons":    {nil, 0, 0},
+	} {
+		st, cfg := &study.State{}, config()
+		cfg.Run.FailureGuard, cfg.Budget.Trials = 2, 500
+		if c.change != nil {
+			c.change(&cfg)
+		}
+		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+		for i := range 20 {
+			n := len(st.Trials) + 1
+			apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginInitial, Values: values(0.5, 3)})
+			apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": float64(i)}})
+			if i < c.before {
+				fail(t, st, exit(9))
+			}
+		}
+		ended := 0
+		for n := 1; n <= 100 && ended == 0; n++ {
+			if name == "in another session" && n == 6 {
+				apply(t, st, study.Session{Number: 2})
+			}
+			code := 3
+			if name == "for two reasons" {
+				code += n / 5 % 2
+			}
+			fail(t, st, exit(code))
+			if end := st.Ending(0); end != nil {
+				ended = n
+				if end.Why != study.EndGuard || !strings.HasSuffix(end.Detail, "trials all failed: exit code 3") {
+					t.Errorf("%s: ended by %+v", name, end)
+				}
+			}
+		}
+		if ended != c.ends {
+			t.Errorf("%s: ended at failure %d; want %d", name, ended, c.ends)
+		}
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Apply folds one record into the state. An error means that the records
@@ -24,7 +24,7 @@ func (s *State) Apply(r Record) error {
 		err = s.apply(r)
 	}
 	if err != nil {
-		return fmt.Errorf("%s record: %w", r.Event.Type(), err)
+		return fmt.Errorf("%s record: %w", r.Event.kind(), err)
 	}
 	if a, ok := r.Event.(answer); ok {
 		if id, refused := a.answers(); id != "" {
@@ -65,6 +65,16 @@ func (s *State) unsound(e Event) error {
 }
 
 func (s *State) apply(r Record) error {
+	t, err := s.subject(r.Event)
+	if err != nil {
+		return err
+	}
+	switch r.Event.(type) {
+	case Readings, Cut, Ended, Finished:
+		if t.Done() {
+			return nil // the first end of a trial wins
+		}
+	}
 	switch e := r.Event.(type) {
 	case Created:
 		return s.created(e, r.At)
@@ -86,23 +96,36 @@ func (s *State) apply(r Record) error {
 	case Proposed:
 		return s.proposed(e, r.At)
 	case Started:
-		return s.started(e, r.At)
+		t.started(e, r.At)
 	case Measured:
-		return s.measured(e)
+		if t.measured != e.Attempt {
+			t.measured, t.Measurements = e.Attempt, nil
+		}
+		t.Measurements = append(t.Measurements, e.Measurements...)
 	case Readings:
-		return s.readings(e)
+		t.Seen = true
+		for _, r := range e.Readings {
+			s.watch(Watched{Reading: s.Maximized(t.Number, r)})
+		}
 	case Cut:
-		return s.cut(e)
+		t.Cut, t.Seen = &e, true
+		if e.Metric == "" { // its Readings follow, but for a power cut
+			s.watch(Watched{Reading: s.Maximized(t.Number, e.Reading)})
+		}
 	case Ended:
-		return s.ended(e, r.At)
+		s.ended(t, e, r.At)
 	case Finished:
-		return s.finished(e, r.At)
+		return s.finished(t, e, r.At)
 	case Confirmed:
-		return s.confirmed(e, r.At)
+		return s.confirmed(t, e, r.At)
 	case Excluded:
-		return s.excluded(e)
+		t.Excluded = true
+		s.watch(Watched{Forget: t.Number, excluded: true})
+		s.findBest()
 	case Included:
-		return s.included(e)
+		t.Excluded = false
+		s.Watched = slices.DeleteFunc(s.Watched, func(w Watched) bool { return w.excluded && w.Forget == t.Number })
+		s.findBest()
 	case Rerun:
 		return s.rerun(e)
 	case Noted:
@@ -116,6 +139,16 @@ func (s *State) apply(r Record) error {
 		}
 	}
 	return nil
+}
+
+// subject is the trial that an event is about which must be there already, if it is about one.
+func (s *State) subject(e Event) (*Trial, error) {
+	switch e := e.(type) {
+	case Proposed, Noted:
+	case ofTrial:
+		return s.Trial(e.trial())
+	}
+	return nil, nil
 }
 
 func (s *State) created(e Created, at time.Time) error {
@@ -189,9 +222,17 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
 		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, by: s.provenance, Proposed: at}
 	if e.Continues > 0 {
-		if err := s.continued(t, e.Continues); err != nil {
+		f, err := s.Trial(e.Continues)
+		switch {
+		case err != nil:
 			return err
+		case !f.Done() || f.Status == optimizer.Failed:
+			return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, f.Number)
 		}
+		if k := s.rungOf(f); k >= 0 {
+			s.rungs[k].Promote(f.Number)
+		}
+		t.Continues, t.root, f.next = f.Number, f.first(), int32(t.Number)
 	}
 	if e.Origin == optimizer.OriginGiven && len(s.Queue) > 0 {
 		s.Queue = s.Queue[1:]
@@ -200,76 +241,15 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 	return nil
 }
 
-// continued notes that a trial continues another.
-func (s *State) continued(t *Trial, from int) error {
-	f, err := s.Trial(from)
-	switch {
-	case err != nil:
-		return err
-	case !f.Done() || f.Status == optimizer.Failed:
-		return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, from)
-	}
-	if k := s.rungOf(f); k >= 0 {
-		s.rungs[k].Promote(from)
-	}
-	t.Continues, t.root, f.next = from, f.first(), int32(t.Number)
-	return nil
-}
-
-func (s *State) started(e Started, at time.Time) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil {
-		return err
-	}
+func (t *Trial) started(e Started, at time.Time) {
 	a := t.attempt(e.Attempt, e.Slot)
 	a.Host = e.Host
 	if a.Started.IsZero() {
 		a.Started, a.Queued = at, at.Add(-time.Duration(e.Waited*float64(time.Second)))
 	}
-	return nil
 }
 
-func (s *State) measured(e Measured) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil {
-		return err
-	}
-	if t.measured != e.Attempt {
-		t.measured, t.Measurements = e.Attempt, nil
-	}
-	t.Measurements = append(t.Measurements, e.Measurements...)
-	return nil
-}
-
-func (s *State) readings(e Readings) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil || t.Done() {
-		return err
-	}
-	t.Seen = true
-	for _, r := range e.Readings {
-		s.watch(Watched{Reading: s.Maximized(t.Number, r)})
-	}
-	return nil
-}
-
-func (s *State) cut(e Cut) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil || t.Done() {
-		return err
-	}
-	t.Cut, t.Seen = &e, true
-	if e.Metric == "" { // its Readings follow, but for a power cut
-		s.watch(Watched{Reading: s.Maximized(t.Number, e.Reading)})
-	}
-	return nil
-}
-
-func (s *State) ended(e Ended, at time.Time) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil || t.Done() {
-		return err
-	}
+func (s *State) ended(t *Trial, e Ended, at time.Time) {
 	t.Attempt, t.Slot, t.last, t.Seen = e.Attempt, e.Slot, int32(e.Attempt), false
 	t.attempt(e.Attempt, e.Slot).Ended = at
 	switch {
@@ -281,30 +261,19 @@ func (s *State) ended(e Ended, at time.Time) error {
 	if e.Metrics == nil && len(t.Repeats) == 0 && s.Config.Prunes() {
 		s.watch(Watched{Forget: t.Number}) // the first run, which is watched, begins from the start
 	}
-	return nil
 }
 
-func (s *State) finished(e Finished, at time.Time) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil || t.Done() {
-		return err // the first end of a trial wins
-	}
+func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	value, ok := e.Metrics.Get(s.Config.Objective().Name)
-	for i := range s.Config.Metrics {
-		if m := &s.Config.Metrics[i]; m.Direction != "" {
-			_, reported := e.Metrics.Get(m.Name)
-			ok = ok && (reported || e.Status != optimizer.Succeeded)
-		}
-	}
-	if !ok && e.Status == optimizer.Pruned && t.Cut.limited() {
-		value, ok = math.NaN(), true
-	}
-	switch finite := !math.IsNaN(value) && !math.IsInf(value, 0); e.Status {
+	switch e.Status {
 	case optimizer.Succeeded:
-		ok = ok && finite
+		ok = ok && s.Config.hasObjectives(e.Metrics) && !math.IsNaN(value) && !math.IsInf(value, 0)
+	case optimizer.Pruned:
+		if !ok && t.Cut.limited() {
+			value, ok = math.NaN(), true
+		}
 	case optimizer.Failed:
 		ok = true
-	case optimizer.Pruned:
 	default:
 		return fmt.Errorf("trial %d: found status %q", e.Trial, e.Status)
 	}
@@ -316,6 +285,9 @@ func (s *State) finished(e Finished, at time.Time) error {
 		t.attempt(e.Attempt, e.Slot).Ended = at
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
+	if e.Status == optimizer.Succeeded {
+		s.longest = max(s.longest, t.Took)
+	}
 	t.Value, t.Metrics = value, e.Metrics.Reported()
 	if t.Status == optimizer.Failed || s.noBar(t) {
 		s.watch(Watched{Forget: t.Number})
@@ -330,11 +302,7 @@ func (s *State) finished(e Finished, at time.Time) error {
 	return nil
 }
 
-func (s *State) confirmed(e Confirmed, at time.Time) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil {
-		return err
-	}
+func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 	if v, ok := e.Metrics.Get(s.Config.Objective().Name); e.Metrics != nil && (!ok || math.IsNaN(v) || math.IsInf(v, 0)) {
 		return fmt.Errorf("trial %d: confirmed without a value", e.Trial)
 	}
@@ -349,32 +317,10 @@ func (s *State) confirmed(e Confirmed, at time.Time) error {
 	return nil
 }
 
-func (s *State) excluded(e Excluded) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil {
-		return err
-	}
-	t.Excluded = true
-	s.watch(Watched{Forget: t.Number, excluded: true})
-	s.findBest()
-	return nil
-}
-
-func (s *State) included(e Included) error {
-	t, err := s.Trial(e.Trial)
-	if err != nil {
-		return err
-	}
-	t.Excluded = false
-	s.Watched = slices.DeleteFunc(s.Watched, func(w Watched) bool { return w.excluded && w.Forget == t.Number })
-	s.findBest()
-	return nil
-}
-
 // findBest looks for the best trial anew, and for those that go on.
 func (s *State) findBest() {
 	s.layRungs()
-	s.best, s.goal, s.sinceBest, s.shown = nil, nil, 0, shown{}
+	s.best, s.goal, s.sinceBest, s.shown, s.rivals, s.gained = nil, nil, 0, shown{}, rivals{}, nil
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])
 	}
@@ -383,6 +329,7 @@ func (s *State) findBest() {
 // contend makes a finished trial the best one if it is better than all before it.
 func (s *State) contend(t *Trial) {
 	s.sinceBest++
+	s.gained = nil
 	s.watchSafety(t)
 	switch {
 	case !t.Succeeded():

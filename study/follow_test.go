@@ -2,11 +2,12 @@ package study_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestFollow(t *testing.T) {
 	dir := t.TempDir()
 	rs := records(everyEvent())
-	for rs[len(rs)-1].Event.Type() != study.TypeClosed {
+	for !isClosed(rs[len(rs)-1].Event) {
 		rs = rs[:len(rs)-1]
 	}
 	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
@@ -23,8 +24,8 @@ func TestFollow(t *testing.T) {
 	}
 	seen := 0
 	err = study.Follow(t.Context(), dir, func(st *study.State, r study.Record) error {
-		if st.Updated != r.At || r.Event.Type() != rs[seen].Event.Type() {
-			t.Errorf("record %d is %s at %v", seen+1, r.Event.Type(), st.Updated)
+		if st.Updated != r.At || typeOf(t, r.Event) != typeOf(t, rs[seen].Event) {
+			t.Errorf("record %d is %T at %v", seen+1, r.Event, st.Updated)
 		}
 		seen++
 		if seen == len(rs) {
@@ -48,7 +49,7 @@ func TestFollow(t *testing.T) {
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	rs := records(everyEvent())
-	for rs[len(rs)-1].Event.Type() != study.TypeClosed {
+	for !isClosed(rs[len(rs)-1].Event) {
 		rs = rs[:len(rs)-1]
 	}
 	last := len(rs) - 1
@@ -103,4 +104,17 @@ func TestFollowStops(t *testing.T) {
 			t.Errorf("after %+v: %v", last, err)
 		}
 	}
+}
+
+func isClosed(e study.Event) bool { _, ok := e.(study.Closed); return ok }
+
+// typeOf is the name of an event in a journal.
+func typeOf(t *testing.T, e study.Event) string {
+	t.Helper()
+	line, err := json.Marshal(study.Record{Event: e})
+	var head struct{ Type string }
+	if err = errors.Join(err, json.Unmarshal(line, &head)); err != nil {
+		t.Fatal(err)
+	}
+	return head.Type
 }

@@ -4,9 +4,20 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/lbotune/lbotune/optimizer"
 )
+
+// Fingerprint identifies the config.
+func (c Config) Fingerprint() (string, error) {
+	text, err := plainJSON(c)
+	if err != nil {
+		return "", fmt.Errorf("invalid study: %w", err)
+	}
+	sum := sha256.Sum256(append(text, '\n'))
+	return hex.EncodeToString(sum[:8]), nil
+}
 
 // provenance stands for all of a config that makes a trial's result what it is, beside the
 // trial's own values. The directory is not part of it: a study may be moved.
@@ -26,8 +37,15 @@ func (c *Config) runs() []any {
 	return []any{c.Command, c.Setup, c.Files, c.Run.Env, c.Run.Cwd, c.Run.Sources}
 }
 
-// program stands for it.
 func (c *Config) program() string { return digest(c.runs()...) }
+
+func (c *Config) rules() string {
+	var parts []any
+	for _, m := range c.Metrics {
+		parts = append(parts, m.Rule, m.File, m.Measure)
+	}
+	return digest(parts...)
+}
 
 // committed reports whether the study holds anything that the present command has measured.
 // From then on another command's results could not be compared.
@@ -61,7 +79,6 @@ func (t *Trial) checkpointKey(c *Config) string {
 	return digest(f.Number, f.Values, t.seed(c), f.provenance(c))
 }
 
-// seed is that of the trial's next run.
 func (t *Trial) seed(c *Config) uint64 { return c.TrialSeed(t.first().Number, t.runs(c)) }
 
 // provenance is that of the config by which the trial is run.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/door"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -23,8 +23,7 @@ func LayoutOf(dir string) Layout {
 	return Layout(dir)
 }
 
-// DirFor returns the default study directory of a spec: its name with .study
-// for .toml, beside it.
+// DirFor returns the default study directory of a spec: its name with .study for .toml, beside it.
 func DirFor(spec string) string { return strings.TrimSuffix(spec, ".toml") + ".study" }
 
 // Journal is the path of the journal.
@@ -77,53 +76,54 @@ func (l Layout) checkpoint(c *Config, t *Trial) string {
 func (l Layout) Open() (*door.Dir, error) { return door.Open(string(l), "trials", "setup") }
 
 // Output says how what an attempt has written is opened for reading, at a path that l has given.
-// The directory of its trial may be a link as well, say to an archive.
+// The directory of its trial may be a link as well, say to an archive, and so may that for checkpoints.
 func (l Layout) Output(path string) func() (*os.File, error) {
 	return func() (*os.File, error) {
-		d, err := door.Open(string(l), "trials", "setup", "trials/*")
-		if err != nil {
-			return nil, err
-		}
-		defer d.Close()
-		name, err := filepath.Rel(string(l), path)
-		if err != nil {
-			return nil, err
-		}
-		return d.OpenFile(name, os.O_RDONLY)
+		return reach(l, path, func(d *door.Dir, name string) (*os.File, error) { return d.OpenFile(name, os.O_RDONLY) },
+			"trials", "setup", "trials/*", "trials/*/checkpoint-*")
 	}
 }
 
 // In calls do with the directory and the name in it of a path that l has given.
 func (l Layout) In(path string, do func(d *door.Dir, name string) error) error {
-	d, err := l.Open()
+	_, err := At(l, path, func(d *door.Dir, name string) (struct{}, error) { return struct{}{}, do(d, name) })
+	return err
+}
+
+// At is In with a result.
+func At[T any](l Layout, path string, do func(d *door.Dir, name string) (T, error)) (T, error) {
+	return reach(l, path, do, "trials", "setup")
+}
+
+// reach is At where links says what may be a link to a directory.
+func reach[T any](l Layout, path string, do func(d *door.Dir, name string) (T, error), links ...string) (out T, err error) {
+	d, err := door.Open(string(l), links...)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer d.Close()
 	name, err := filepath.Rel(string(l), path)
 	if err != nil {
-		return err
+		return out, err
 	}
 	return do(d, name)
 }
 
-// Names lists what is in a directory of the study.
-func (l Layout) Names(path string) (names []string, err error) {
-	err = l.In(path, func(d *door.Dir, name string) (err error) {
-		names, err = d.List(name)
-		return err
-	})
-	return names, err
+// OpenFile opens a regular file of the study; flags are those of open(2).
+func (l Layout) OpenFile(path string, flags int) (*os.File, error) {
+	return At(l, path, func(d *door.Dir, name string) (*os.File, error) { return d.OpenFile(name, flags) })
 }
 
-// Stat says what is at a path in the study. It does not follow a link there.
-func (l Layout) Stat(path string) (info door.Info, err error) {
-	err = l.In(path, func(d *door.Dir, name string) (err error) {
-		info, err = d.Stat(name)
-		return err
-	})
-	return info, err
+// Read returns what is in a regular file of the study, of at most so many bytes.
+func (l Layout) Read(path string, most int64) ([]byte, error) {
+	return At(l, path, func(d *door.Dir, name string) ([]byte, error) { return d.Read(name, most) })
 }
+
+// Names lists what is in a directory of the study.
+func (l Layout) Names(path string) ([]string, error) { return At(l, path, (*door.Dir).List) }
+
+// Stat says what is at a path in the study. It does not follow a link there.
+func (l Layout) Stat(path string) (door.Info, error) { return At(l, path, (*door.Dir).Stat) }
 
 // Former names the directory of a former study's attempts, "" if there is none.
 func (l Layout) Former() string {

@@ -87,4 +87,17 @@ func TestOutputOfAnArchivedTrial(t *testing.T) {
 			f.Close()
 		}
 	}
+	result := filepath.Join(l.Trial(4), "checkpoint-01234567", "result")
+	if err := os.MkdirAll(filepath.Dir(result), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(result, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	move(filepath.Dir(result))
+	f, err := l.Output(result)()
+	if err != nil {
+		t.Fatalf("with a link to a directory for checkpoints: %v", err)
+	}
+	f.Close()
 }

@@ -110,7 +110,7 @@ func (s *State) StandingOf(t *Trial) string {
 	case t.Succeeded() && !s.Feasible(t):
 		return "infeasible"
 	}
-	return t.Standing()
+	return cmp.Or(string(t.Status), "unfinished")
 }
 
 // Doubtful reports whether a trial at the end of a study holds the limits by its values alone.
@@ -173,7 +173,6 @@ func (s *State) constraints(t *Trial) []float64 {
 	return out
 }
 
-// limited reports whether a broken limit is why a trial was stopped.
 func (c *Cut) limited() bool { return c != nil && c.Metric != "" }
 
 // broken is what the optimizer is told of a trial that was stopped at a limit: by how much

@@ -1,14 +1,16 @@
 package study
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 )
 
 // ErrNoStudy means that there is no journal where a study was expected.
@@ -16,30 +18,29 @@ var ErrNoStudy = errors.New("there is no study")
 
 // Load reads the study in dir without taking it up. Each visit is called for every record,
 // with the state that was before it, and may end the reading by an error.
-func Load(dir string, visits ...func(before *State, r Record) error) (*State, journal.Summary, error) {
-	visit := func(before *State, r Record) error {
-		for _, v := range visits {
-			if err := v(before, r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	s, path := &State{}, Layout(dir).Journal()
-	summary, err := s.Fold(path, visit, func(line func(journal.Record) error) (journal.Summary, error) {
+func Load(dir string, visits ...func(before *State, r Record) error) (*State, error) {
+	return load(Layout(dir).Journal(), visits...)
+}
+
+func load(path string, visits ...func(before *State, r Record) error) (*State, error) {
+	s := &State{}
+	_, err := s.Fold(path, func(line func(journal.Record) error) (journal.Summary, error) {
 		return journal.Read(path, line)
-	})
-	return s, summary, err
+	}, visits...)
+	return s, err
 }
 
 // Fold folds the lines of the journal at path, which read hands to line, into the state.
-// Visit, if it is not nil, is called with every record before that one is folded.
-func (s *State) Fold(path string, visit func(before *State, r Record) error,
-	read func(line func(journal.Record) error) (journal.Summary, error)) (journal.Summary, error) {
-	in := &loader{state: s, visit: visit, fill: &batch{}}
+// Each visit is called with every record before that one is folded.
+func (s *State) Fold(path string, read func(line func(journal.Record) error) (journal.Summary, error),
+	visits ...func(before *State, r Record) error) (journal.Summary, error) {
+	in := &loader{state: s, visits: visits, fill: &batch{}}
 	summary, err := read(in.line)
 	if err == nil {
-		err = in.finish()
+		in.send()
+	}
+	for err == nil && len(in.queue) > 0 {
+		err = in.take()
 	}
 	return summary, named(err, path)
 }
@@ -97,14 +98,13 @@ func contradiction(line journal.Record, err error) error {
 // loader folds the lines of a journal into a state. Decoding takes most of the
 // time, so that batches of lines are decoded side by side and folded in order.
 type loader struct {
-	state *State
-	visit func(*State, Record) error // nil if nobody looks
-	fill  *batch
-	queue []*batch // being decoded
-	spare []*batch // to be filled again
+	state  *State
+	visits []func(*State, Record) error
+	fill   *batch
+	queue  []*batch // being decoded
+	spare  []*batch // to be filled again
 }
 
-// batch is a stretch of lines.
 type batch struct {
 	lines   []journal.Record
 	text    []byte   // what the lines' Raw are slices of
@@ -113,16 +113,16 @@ type batch struct {
 	done    chan struct{}
 }
 
-const batchLines = 512
+// How many lines a batch has, and about how many bytes at most.
+const batchLines, batchBytes = 512, 128 << 10
 
-// line takes one line of the journal.
 func (l *loader) line(line journal.Record) error {
 	b := l.fill
 	start := len(b.text)
 	b.text = append(b.text, line.Raw...)
 	line.Raw = b.text[start:len(b.text):len(b.text)] // stays valid when text moves
 	b.lines = append(b.lines, line)
-	if len(b.lines) < batchLines {
+	if len(b.lines) < batchLines && len(b.text) < batchBytes {
 		return nil
 	}
 	l.send()
@@ -132,7 +132,6 @@ func (l *loader) line(line journal.Record) error {
 	return l.take()
 }
 
-// send has the batch that is full decoded.
 func (l *loader) send() {
 	b := l.fill
 	b.done = make(chan struct{})
@@ -156,14 +155,13 @@ func (b *batch) decode() {
 	}
 }
 
-// take folds the oldest batch.
 func (l *loader) take() error {
 	b := l.queue[0]
 	l.queue = l.queue[1:]
 	<-b.done
 	for i, r := range b.records {
-		if l.visit != nil {
-			if err := l.visit(l.state, r); err != nil {
+		for _, visit := range l.visits {
+			if err := visit(l.state, r); err != nil {
 				return err
 			}
 		}
@@ -175,13 +173,48 @@ func (l *loader) take() error {
 	return b.err
 }
 
-// finish folds what is left.
-func (l *loader) finish() error {
-	l.send()
-	for len(l.queue) > 0 {
-		if err := l.take(); err != nil {
+// followPause is how often a journal is looked at for new records.
+const followPause = 200 * time.Millisecond
+
+var errEnded = errors.New("the study has ended")
+
+// Follow reads the study in dir, and goes on with what another process records, until the
+// study has ended. The end of ctx and an error of visit or look end it too, and are its error.
+// Visit is called for every record, with the state that it has led to and that the next
+// one changes; look is called whenever all is read that has been written, and must not keep
+// the state. Either may be nil.
+func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
+	s, path := &State{}, Layout(dir).Journal()
+	err := journal.Follow(path, func(line journal.Record) error {
+		r, err := decode(line, nil)
+		if err != nil {
 			return err
 		}
+		if err := s.Apply(r); err != nil {
+			return contradiction(line, err)
+		}
+		if visit == nil {
+			return nil
+		}
+		return visit(s, r)
+	}, func() error {
+		if look != nil {
+			if err := look(s); err != nil {
+				return err
+			}
+		}
+		if s.Ended() {
+			return errEnded
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(followPause):
+			return nil
+		}
+	})
+	if errors.Is(err, errEnded) {
+		return nil
 	}
-	return nil
+	return named(err, path)
 }

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -18,7 +18,7 @@ func TestLongJournal(t *testing.T) {
 		events = append(events, study.Noted{Text: fmt.Sprint(i)})
 	}
 	st := &study.State{}
-	_, err := st.Fold("journal", nil, func(line func(journal.Record) error) (journal.Summary, error) {
+	_, err := st.Fold("journal", func(line func(journal.Record) error) (journal.Summary, error) {
 		for i, r := range records(events) {
 			text, err := json.Marshal(r)
 			if err == nil {

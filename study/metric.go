@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -40,9 +40,8 @@ const (
 	PeakMemory Measure = "peak_memory"
 )
 
-// Metric is a number that every trial reports. One with a direction is an objective and
-// one with a limit a constraint, which a trial must report to succeed; the others are only
-// looked at.
+// Metric is a number that every trial reports. One with a direction is an objective and one with a
+// limit a constraint, which a trial must report to succeed; the others are only looked at.
 type Metric struct {
 	Name string `json:"name"`
 	// Rule finds the readings in the output.
@@ -152,7 +151,6 @@ func (m *Metrics) UnmarshalJSON(text []byte) error {
 // them, and a map would take ten times the room.
 type Reported []ofMetric
 
-// ofMetric is the value of a metric.
 type ofMetric struct {
 	Name  string
 	Value float64
@@ -195,20 +193,15 @@ type outcomes interface {
 // Combine folds the metrics of several runs, each metric for itself: its mean, or its
 // median, over the runs that have it.
 func Combine(runs []Metrics, how string) Metrics {
-	out := Metrics{}
+	values := map[string][]float64{}
 	for _, run := range runs {
-		for name := range run {
-			if _, done := out[name]; done {
-				continue
-			}
-			var values []float64
-			for _, r := range runs {
-				if v, ok := r.Get(name); ok {
-					values = append(values, v)
-				}
-			}
-			out[name] = combine(values, how)
+		for name, v := range run {
+			values[name] = append(values[name], v)
 		}
+	}
+	out := Metrics{}
+	for name := range values {
+		out[name] = combine(values[name], how)
 	}
 	return out
 }
@@ -227,4 +220,36 @@ func combine(values []float64, how string) float64 {
 		mean += (v - mean) / float64(i+1) // no sum that could overflow
 	}
 	return mean
+}
+
+// Reading is an intermediate value of the objective.
+type Reading struct {
+	Step, Value float64
+	// Others are, of several objectives, the values of those after the first.
+	Others []float64
+}
+
+// MarshalJSON writes [step, value, others...].
+func (r Reading) MarshalJSON() ([]byte, error) {
+	out := []journal.Float{journal.Float(r.Step), journal.Float(r.Value)}
+	for _, v := range r.Others {
+		out = append(out, journal.Float(v))
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Reading) UnmarshalJSON(b []byte) error {
+	var all []journal.Float
+	if err := json.Unmarshal(b, &all); err != nil {
+		return fmt.Errorf("reading: %w", err)
+	}
+	if len(all) < 2 {
+		return fmt.Errorf("reading: found %d numbers; want a step and a value", len(all))
+	}
+	*r = Reading{Step: float64(all[0]), Value: float64(all[1])}
+	for _, v := range all[2:] {
+		r.Others = append(r.Others, float64(v))
+	}
+	return nil
 }

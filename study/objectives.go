@@ -19,6 +19,15 @@ func (c *Config) Objectives() []Metric {
 	return out
 }
 
+func (c *Config) hasObjectives(m Metrics) bool {
+	for i := range c.Metrics {
+		if _, reported := m[c.Metrics[i].Name]; c.Metrics[i].Direction != "" && !reported {
+			return false
+		}
+	}
+	return true
+}
+
 // Several reports whether there is more than one objective. Then no trial is the best, and
 // the front are the trials that no other dominates.
 func (c *Config) Several() bool {
@@ -35,7 +44,11 @@ func (c *Config) Several() bool {
 // is missing is as bad as can be.
 func (c *Config) maximized(m outcomes) []float64 {
 	var out []float64
-	for _, o := range c.Objectives() {
+	for i := range c.Metrics { // of which a copy for each trial would take most of the time
+		o := &c.Metrics[i]
+		if o.Direction == "" {
+			continue
+		}
 		v, ok := m.Get(o.Name)
 		if v = o.Direction.Maximized(v); !ok {
 			v = math.Inf(-1)
@@ -67,32 +80,15 @@ func (s *State) Query(trial int) optimizer.Query {
 	return optimizer.Query{Trial: trial, Thresholds: s.Config.thresholds()}
 }
 
-// Front lists the trials with a value that no other dominates, the best in the first
-// objective first: of those that hold every limit, or if there are none of the least
-// violating.
+// Front lists the trials with a value that no other dominates, the best in the first objective
+// first: of those that hold every limit, or if there are none of the least violating.
 func (s *State) Front() []*Trial {
-	var rivals []*Trial
-	least := math.Inf(1)
-	for _, n := range s.Order {
-		t := s.Trials[n-1]
-		if !t.Succeeded() {
-			continue
-		}
-		over := s.Config.Violation(t.Metrics)
-		if over < least {
-			rivals, least = nil, over
-		}
-		if over == least {
-			rivals = append(rivals, t)
-		}
-	}
-	var values [][]float64
-	for _, t := range rivals {
-		values = append(values, s.Config.maximized(t.Metrics))
+	if s.best != nil && !s.Config.Several() {
+		return []*Trial{s.best}
 	}
 	var out []*Trial
-	for _, i := range optimizer.Front(values) {
-		out = append(out, rivals[i])
+	for _, r := range s.rivals.front {
+		out = append(out, r.trial)
 	}
 	slices.SortStableFunc(out, s.Compare)
 	return out
@@ -102,57 +98,97 @@ func (s *State) Front() []*Trial {
 // the objectives' units: the thresholds, and where there is none the worst value of any
 // trial that holds every limit. It is 0 while none does.
 func (s *State) Hypervolume() float64 {
-	if all := s.Hypervolumes(); len(all) > 0 {
-		return all[len(all)-1]
+	values, _, reference := s.attained()
+	if len(values) == 0 {
+		return 0
 	}
-	return 0
+	return optimizer.Hypervolume(values, reference)
 }
 
 // Hypervolumes are those of the fronts after each trial that finished. All have today's
 // reference point, so that they never fall.
 func (s *State) Hypervolumes() []float64 {
-	values := make([][]float64, len(s.Order)) // nil for a trial that does not count
-	worst := slices.Repeat([]float64{math.Inf(1)}, len(s.Config.Objectives()))
-	for i, n := range s.Order {
-		if t := s.Trials[n-1]; t.Succeeded() && s.Feasible(t) {
-			values[i] = s.Config.maximized(t.Metrics)
-			for j, v := range values[i] {
-				worst[j] = math.Min(worst[j], v)
-			}
+	values, at, reference := s.attained()
+	out, end := make([]float64, len(s.Order)), len(s.Order)
+	volumes, final := optimizer.Hypervolumes(values, reference), s.Hypervolume()
+	for k, v := range slices.Backward(volumes) {
+		if v == volumes[len(volumes)-1] {
+			v = final // to the last digit what Hypervolume says
 		}
-	}
-	for j, at := range s.Config.thresholds() {
-		if !math.IsInf(at, -1) {
-			worst[j] = at
+		for i := at[k]; i < end; i++ {
+			out[i] = min(v, final)
 		}
-	}
-	var front [][]float64
-	out, volume := make([]float64, len(values)), 0.0
-	for i, v := range values {
-		if v != nil && !slices.ContainsFunc(front, func(u []float64) bool { return noBetter(v, u) }) {
-			front = append(slices.DeleteFunc(front, func(u []float64) bool { return noBetter(u, v) }), v)
-			volume = optimizer.Hypervolume(front, worst)
-		}
-		out[i] = volume
+		end = at[k]
 	}
 	return out
 }
 
-// joins reports whether a finished trial is on the front of those that finished before.
-func (s *State) joins(t *Trial) bool {
-	over, v := s.Config.Violation(t.Metrics), s.Config.maximized(t.Metrics)
-	for _, n := range s.Order {
-		u := s.Trials[n-1]
-		if u == t {
-			return true
+// leastGain is the share of hypervolume that the trials of a budget's patience must add: where
+// objectives trade off, nearly every trial joins the front.
+const leastGain = 0.01
+
+// gain is by which share the trials that patience counts have increased the hypervolume; +∞ as
+// long as there are no more than these, or there was none.
+func (s *State) gain() float64 {
+	if s.gained == nil {
+		gained := math.Inf(1)
+		values, at, reference := s.attained()
+		early, _ := slices.BinarySearch(at, len(s.Order)-s.Config.Budget.Patience)
+		if before := optimizer.Hypervolume(values[:early], reference); before > 0 {
+			gained = optimizer.Hypervolume(values, reference)/before - 1
 		}
-		if !u.Succeeded() {
-			continue
-		}
-		if rival := s.Config.Violation(u.Metrics); rival < over || rival == over && noBetter(v, s.Config.maximized(u.Metrics)) {
-			return false
+		s.gained = &gained
+	}
+	return *s.gained
+}
+
+// attained returns the objectives of the trials that hold every limit, maximized, where these
+// stand in s.Order, and the reference point.
+func (s *State) attained() (values [][]float64, at []int, reference []float64) {
+	reference = slices.Repeat([]float64{math.Inf(1)}, len(s.Config.Objectives()))
+	for i, n := range s.Order {
+		if t := s.Trials[n-1]; t.Succeeded() && s.Feasible(t) {
+			v := s.Config.maximized(t.Metrics)
+			for j := range v {
+				reference[j] = math.Min(reference[j], v[j])
+			}
+			values, at = append(values, v), append(at, i)
 		}
 	}
+	for j, threshold := range s.Config.thresholds() {
+		if !math.IsInf(threshold, -1) {
+			reference[j] = threshold
+		}
+	}
+	return values, at, reference
+}
+
+// rivals are the finished trials on the front: those of the least violation, of which none is
+// nowhere better than another.
+type rivals struct {
+	violation float64
+	front     []rival
+}
+
+type rival struct {
+	trial  *Trial
+	values []float64 // maximized
+}
+
+// joins has a finished trial take its place on the front of those that finished before, and
+// reports whether it has one.
+func (s *State) joins(t *Trial) bool {
+	over, v, r := s.Config.Violation(t.Metrics), s.Config.maximized(t.Metrics), &s.rivals
+	if slices.ContainsFunc(v, math.IsNaN) {
+		return false
+	}
+	if len(r.front) == 0 || over < r.violation {
+		*r = rivals{violation: over}
+	}
+	if over > r.violation || slices.ContainsFunc(r.front, func(u rival) bool { return noBetter(v, u.values) }) {
+		return false
+	}
+	r.front = append(slices.DeleteFunc(r.front, func(u rival) bool { return noBetter(u.values, v) }), rival{t, v})
 	return true
 }
 
@@ -166,7 +202,6 @@ func (s *State) firstOf(was, t *Trial) *Trial {
 	return was
 }
 
-// noBetter reports whether a is nowhere better than b.
 func noBetter(a, b []float64) bool {
 	for j := range a {
 		if a[j] > b[j] {
@@ -202,8 +237,15 @@ type Preference struct {
 // weighted sum of the objectives, each from 0 for the worst of the front to 1 for its
 // best; nil if none keeps them. Without weights the first objective alone counts.
 func (s *State) Preferred(p Preference) *Trial {
-	front := s.Front()
-	objectives := s.Config.Objectives()
+	front, objectives := s.Front(), s.Config.Objectives()
+	values := make(map[*Trial][]float64, len(front))
+	low, high := slices.Repeat([]float64{math.Inf(1)}, len(objectives)), slices.Repeat([]float64{math.Inf(-1)}, len(objectives))
+	for _, t := range front {
+		values[t] = s.Config.maximized(t.Metrics)
+		for j, v := range values[t] {
+			low[j], high[j] = math.Min(low[j], v), math.Max(high[j], v)
+		}
+	}
 	worth := func(t *Trial) float64 {
 		sum := 0.0
 		for j, o := range objectives {
@@ -211,18 +253,13 @@ func (s *State) Preferred(p Preference) *Trial {
 			if len(p.Weights) == 0 && j == 0 {
 				weight = 1
 			}
-			low, high := math.Inf(1), math.Inf(-1)
-			for _, u := range front {
-				v := s.Config.maximized(u.Metrics)[j]
-				low, high = math.Min(low, v), math.Max(high, v)
-			}
-			if high > low {
-				sum += weight * (s.Config.maximized(t.Metrics)[j] - low) / (high - low)
+			if high[j] > low[j] {
+				sum += weight * (values[t][j] - low[j]) / (high[j] - low[j])
 			}
 		}
 		return sum
 	}
-	kept := slices.DeleteFunc(slices.Clone(front), func(t *Trial) bool {
+	kept := slices.DeleteFunc(front, func(t *Trial) bool {
 		return slices.ContainsFunc(p.Bounds, func(l Limit) bool { return !(l.Over(t.Metrics) <= 0) })
 	})
 	if len(kept) == 0 {

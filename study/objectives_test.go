@@ -1,6 +1,8 @@
 package study_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -57,9 +59,9 @@ func TestFrontTrialByTrial(t *testing.T) {
 		{6, 3, 1, []int{3, 2}, 23, 3, ""},
 		{4, 3.5, 1, []int{6, 2}, 5*4 + 3.5, 6, ""}, // in place of trial 3
 		{7, 1, 1, []int{6, 2}, 23.5, 6, ""},
-		{11, 5, 1, []int{6, 2, 8}, 23.5, 6, ""}, // beyond the threshold
-		{9, 1, 1, []int{6, 2, 8}, 23.5, 6, ""},
-		{9, 2, 1, []int{6, 2, 8}, 23.5, 6, ""},
+		{11, 5, 1, []int{6, 2, 8}, 23.5, 6, ""},               // beyond the threshold
+		{9, 1, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience}, // trial 8 is on the front, and adds no volume
+		{9, 2, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
 		{9, 3, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
 		{2, 5, 10, []int{12}, 8 * 5, 12, study.EndGoal},
 	} {
@@ -82,6 +84,73 @@ func TestFrontTrialByTrial(t *testing.T) {
 	apply(t, st, study.Excluded{Trial: 12})
 	if got := frontOf(st); !slices.Equal(got, []int{6, 2, 8}) || st.Best().Number != 6 || st.Ending(0) == nil || st.Ending(0).Why != study.EndPatience {
 		t.Errorf("without trial 12: front %v, best %d, %v", got, st.Best().Number, st.Ending(0))
+	}
+}
+
+// The front that grows trial by trial is that of all trials of the least violation.
+func TestFrontOfAllTrials(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		st := two(t, func(c *study.Config) { c.Budget.Trials = 0 })
+		for n := 1; n <= 60; n++ {
+			tryTwo(t, st, float64(rng.IntN(8)), float64(rng.IntN(8)), float64(8+rng.IntN(4)+max(0, 20-n)/4))
+			if rng.IntN(4) == 0 {
+				apply(t, st, study.Excluded{Trial: 1 + rng.IntN(n)})
+			}
+			least := math.Inf(1)
+			var rivals []*study.Trial
+			var values [][]float64
+			for _, x := range st.Trials {
+				over := st.Config.Violation(x.Metrics)
+				if x.Excluded || over > least {
+					continue
+				}
+				if over < least {
+					rivals, values, least = nil, nil, over
+				}
+				loss, _ := x.Metrics.Get("loss")
+				gain, _ := x.Metrics.Get("gain")
+				rivals, values = append(rivals, x), append(values, []float64{-loss, gain})
+			}
+			var want []int
+			for _, i := range optimizer.Front(values) {
+				want = append(want, rivals[i].Number)
+			}
+			got := frontOf(st)
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, after trial %d: front %v, want %v", seed, n, got, want)
+			}
+		}
+	}
+}
+
+// Where nearly every trial joins the front, patience counts those that add too little to it.
+func TestPatienceCountsVolume(t *testing.T) {
+	const patience = 5
+	st := two(t, func(c *study.Config) { c.Budget.Trials, c.Budget.Patience = 0, patience })
+	ended := 0
+	for n := 1; n <= 64; n++ {
+		loss := 10 * (float64(n)*math.Phi - math.Floor(float64(n)*math.Phi)) // fills the front evenly
+		tryTwo(t, st, loss, loss, 1)
+		volumes := st.Hypervolumes()
+		want := n > patience && volumes[n-1] < 1.01*volumes[n-1-patience]
+		end := st.Ending(0)
+		if got := end != nil && end.Why == study.EndPatience; got != want {
+			t.Errorf("trial %d: ended %v (%v), want %v", n, got, end, want)
+		}
+		if want && ended == 0 {
+			ended = n
+		}
+	}
+	if len(st.Front()) != 64 || ended < 10 {
+		t.Errorf("%d trials on the front, and the study ends after %d", len(st.Front()), ended)
+	}
+	if got, want := st.Ending(0).Detail, "the last 5 trials have added less than 1 % to the hypervolume"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	apply(t, st, study.Excluded{Trial: 1}) // which the reference point does not depend on
+	if v := st.Hypervolumes(); st.Ending(0) == nil != (v[63] >= 1.01*v[58]) {
+		t.Errorf("without trial 1: %v", st.Ending(0))
 	}
 }
 

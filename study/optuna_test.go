@@ -2,9 +2,11 @@ package study_test
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -52,4 +54,41 @@ func TestOptunaOfEveryEvent(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", want, &text)
 		}
 	}
+}
+
+// inUse is how much of the heap is in use.
+func inUse() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// heapAt notes how much of the heap is in use when so many lines have been written.
+type heapAt struct{ lines, at, live int }
+
+func (h *heapAt) Write(p []byte) (int, error) {
+	if h.lines++; h.lines == h.at {
+		h.live = inUse()
+	}
+	return len(p), nil
+}
+
+// What is written is not kept, however long the study is.
+func TestOptunaIsWrittenAsItGoes(t *testing.T) {
+	st := limited(t, func(*study.Config) {})
+	const trials = 4000
+	for n := 1; n <= trials; n++ {
+		apply(t, st, study.Proposed{Trial: n, Told: n - 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(float64(n)/trials, 3)})
+		apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1, "size": 9, "speed": 3}})
+	}
+	h := &heapAt{at: trials}
+	before := inUse()
+	if err := st.WriteOptuna(h); err != nil {
+		t.Fatal(err)
+	}
+	if grown := h.live - before; h.live == 0 || grown > 1<<20 {
+		t.Errorf("after %d trials %d bytes more are in use than before", h.lines, grown)
+	}
+	runtime.KeepAlive(st)
 }

@@ -3,14 +3,15 @@ package study
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // builtins are the placeholders that every trial provides.
@@ -40,6 +41,7 @@ type use struct {
 // parameter against the templates. It sets the parameters' formats.
 func (c *check) placeholders() {
 	cfg := c.config
+	c.index = map[string]int{}
 	c.reserved()
 	used := map[string][]use{}
 	for _, tpl := range cfg.templates() {
@@ -64,12 +66,13 @@ func (c *check) placeholders() {
 
 func (c *check) reserved() {
 	upper := map[string]string{}
-	for _, p := range c.config.Params {
+	for i, p := range c.config.Params {
+		c.index[p.Name] = i
 		if ReservedName(p.Name) {
 			c.at("choose another name", fmt.Sprintf("{%s} already means something else", p.Name), "params", p.Name)
 		}
 		if other, clash := upper[strings.ToUpper(p.Name)]; clash {
-			c.at("", fmt.Sprintf("differs from %s only in case, so that both would be LBOTUNE_PARAM_%s", other, strings.ToUpper(p.Name)), "params", p.Name)
+			c.at(fmt.Sprintf("choose another name, say %s_2, and write {%[1]s_2} in the command", p.Name), fmt.Sprintf("differs from %s only in case, so that both would be LBOTUNE_PARAM_%s", other, strings.ToUpper(p.Name)), "params", p.Name)
 		}
 		upper[strings.ToUpper(p.Name)] = p.Name
 	}
@@ -81,7 +84,6 @@ var identifierRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // ReservedName reports whether a placeholder of that name is no parameter's.
 func ReservedName(name string) bool { return slices.Contains(builtins, name) || name == "flag" }
 
-// templates lists every text with placeholders.
 func (c *Config) templates() []template {
 	out := []template{
 		{key: []string{"setup"}, text: c.Setup, shell: true, setup: true},
@@ -123,30 +125,23 @@ func (c *Config) templates() []template {
 	return out
 }
 
-// provided is what placeholders may name.
-type provided struct {
-	params []spaces.Param
-	at     map[string]int // of the parameters, by name
-	names  []string       // all of them that are known where the template is used
-	known  map[string]bool
+// Checkpoints reports whether trials have a directory for checkpoints.
+func (c *Config) Checkpoints() bool {
+	return c.Resource() != "" || slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, "{checkpoint_dir}") })
 }
 
-// provides lists what the template's placeholders may name.
-func (tpl template) provides(params []spaces.Param) provided {
-	p := provided{params: params, at: make(map[string]int, len(params)), names: slices.Clone(builtins), known: map[string]bool{}}
+// names lists what the template's placeholders may name.
+func (tpl template) names(params []spaces.Param) []string {
 	if tpl.setup {
-		p.names = slices.Clone(setupBuiltins)
+		return setupBuiltins
 	}
-	for i, par := range params {
-		p.at[par.Name] = i
-		if !tpl.setup && identifierRE.MatchString(par.Name) {
-			p.names = append(p.names, par.Name)
+	names := slices.Clone(builtins)
+	for _, par := range params {
+		if identifierRE.MatchString(par.Name) {
+			names = append(names, par.Name)
 		}
 	}
-	for _, name := range p.names {
-		p.known[name] = true
-	}
-	return p
+	return names
 }
 
 // template checks the placeholders of one text, and notes those of parameters in used.
@@ -160,28 +155,28 @@ func (c *check) template(tpl template, used map[string][]use) {
 			c.at("", te.Message, tpl.key...)
 		}
 	}
-	if slices.ContainsFunc(parts, command.Part.IsPlaceholder) {
-		from := tpl.provides(c.config.Params)
-		for _, p := range parts {
-			if p.IsPlaceholder() {
-				c.placeholder(tpl, p, from, used)
-			}
+	for _, p := range parts {
+		if p.IsPlaceholder() {
+			c.placeholder(tpl, p, used)
 		}
 	}
 	c.nearly(tpl, parts, used)
 }
 
-// placeholder checks one placeholder.
-func (c *check) placeholder(tpl template, p command.Part, from provided, used map[string][]use) {
+func (c *check) placeholder(tpl template, p command.Part, used map[string][]use) {
 	bad := func(hint, format string, args ...any) { c.piece(tpl, p, hint, format, args...) }
-	params, names, known := from.params, from.names, from.known[p.Name]
-	i, there := from.at[p.Name]
+	params := c.config.Params
+	i, there := c.index[p.Name]
 	if !there {
 		i = -1
 	}
+	known := slices.Contains(builtins, p.Name) || there && identifierRE.MatchString(p.Name)
+	if tpl.setup {
+		known = slices.Contains(setupBuiltins, p.Name)
+	}
 	if p.Context != command.InWord && known {
 		used[p.Name] = append(used[p.Name], use{tpl, p})
-		bad(wayOut(p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
+		bad(wayOut(tpl.text, p), "%s stands %s, where its value can't be quoted safely", p.Text, p.Context)
 		return
 	}
 	switch {
@@ -194,7 +189,7 @@ func (c *check) placeholder(tpl template, p command.Part, from provided, used ma
 	case !known && tpl.file:
 		return
 	case !known:
-		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", spelling.DidYouMean(p.Name, names), p.Text, p.Text), "no parameter provides %s", p.Text)
+		bad(fmt.Sprintf("%s; for the text %s itself write {%s}", spelling.DidYouMean(p.Name, tpl.names(params)), p.Text, p.Text), "no parameter provides %s", p.Text)
 		return
 	}
 	used[p.Name] = append(used[p.Name], use{tpl, p})
@@ -216,8 +211,15 @@ func (c *check) placeholder(tpl template, p command.Part, from provided, used ma
 	}
 }
 
+// scriptRE finds a shell that is given a script as an argument.
+var scriptRE = regexp.MustCompile(`(?:^|[\s/;&|])((?:ba|da|k|z)?sh)\s+(-\w*c)\s`)
+
 // wayOut says how a command can use a placeholder that stands where it can't.
-func wayOut(p command.Part) string {
+func wayOut(text string, p command.Part) string {
+	quoted := p.Context == command.InDoubleQuotes || p.Context == command.InSingleQuotes
+	if shell := scriptRE.FindStringSubmatch(text); quoted && shell != nil {
+		return fmt.Sprintf(`write a list of words, the last of which is the script: command = ["%s", "%s", "... %s ..."]`, shell[1], shell[2], p.Text)
+	}
 	variable := fmt.Sprintf("put it into a variable first: %s=%s; ... $%s", p.Name, p.Text, p.Name)
 	switch p.Context {
 	case command.InDoubleQuotes:
@@ -240,3 +242,105 @@ func wayOut(p command.Part) string {
 func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
 
 func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
+
+// setFormat gives a parameter the format in which the program takes it, so that
+// what the program is given, what is recorded and what the optimizer is told are
+// one number. There is none if the program is given the exact value anywhere. Of
+// several formats the most precise one counts.
+func (c *check) setFormat(p *spaces.Param, uses []use) {
+	best, most := use{}, -1.0
+	for _, u := range uses {
+		if !numeric(*p) || !command.NumberFormat(u.part.Format) {
+			return
+		}
+		if digits := precision(u.part.Format); digits > most {
+			best, most = u, digits
+		}
+	}
+	if len(uses) == 0 || math.IsInf(most, 1) {
+		return
+	}
+	format := best.part.Format
+	if p.Kind == spaces.KindInt {
+		if x := math.Max(math.Abs(p.Min), math.Abs(p.Max)); !strings.ContainsAny(format, "fF") && x > math.Pow(10, most) {
+			c.piece(best.template, best.part, "give it more digits, or write it as {"+p.Name+"}",
+				"%s has too few digits for whole numbers up to %s", best.part.Text, spaces.Float(x).Text())
+		}
+		return
+	}
+	rounded := *p
+	rounded.Format = format
+	for _, prob := range rounded.Check() {
+		if prob.Field == "format" {
+			c.piece(best.template, best.part, "use more digits, g instead of f, or bounds that "+best.part.Text+" can write", "%s: %s", best.part.Text, prob.Message)
+			return
+		}
+	}
+	p.Format = format
+}
+
+// precision is how many digits a number format keeps: significant ones, or for f
+// those after the point. Without a precision g keeps all.
+func precision(format string) float64 {
+	verb := format[len(format)-1]
+	_, digits, given := strings.Cut(format[:len(format)-1], ".")
+	n, err := strconv.Atoi(digits)
+	switch {
+	case verb == 'd' || !given && strings.ContainsRune("gG", rune(verb)):
+		return math.Inf(1)
+	case !given || err != nil:
+		n = 6
+	}
+	switch verb {
+	case 'e', 'E':
+		n++
+	case 'g', 'G':
+		n = max(n, 1)
+	}
+	return float64(n)
+}
+
+// nearlyRE matches what is text, but looks like a placeholder: {lr }, { lr}, {lr:}
+// and {flag: bn}. With blanks on both sides it is a block of some language.
+var nearlyRE = regexp.MustCompile(`\{( *)([A-Za-z_][A-Za-z0-9_]*)(: *|)([^{}\s"']*)( *)\}`)
+
+// nearly complains about text that was surely meant as a placeholder of a
+// parameter, and notes the parameter in used.
+func (c *check) nearly(tpl template, parts []command.Part, used map[string][]use) {
+	for _, p := range parts {
+		if p.IsPlaceholder() || len(p.Text) != p.End-p.Start { // {{lr}}
+			continue
+		}
+		for _, m := range nearlyRE.FindAllStringSubmatchIndex(p.Text, -1) {
+			at := command.Part{Text: p.Text[m[0]:m[1]], Start: p.Start + m[0], End: p.Start + m[1]}
+			blocks := m[2] < m[3] && m[10] < m[11]
+			if !blocks && (at.Start == 0 || !strings.ContainsRune("${", rune(tpl.text[at.Start-1]))) {
+				c.meant(tpl, at, p.Text[m[4]:m[5]], p.Text[m[8]:m[9]], used)
+			}
+		}
+	}
+}
+
+// meant complains about text that is the placeholder {name:format} but for a blank
+// or a format that is missing.
+func (c *check) meant(tpl template, at command.Part, name, format string, used map[string][]use) {
+	want := "{" + name + "}"
+	if format != "" {
+		want = "{" + name + ":" + format + "}"
+	}
+	meant := command.Parse(want)[0]
+	if slices.ContainsFunc(c.config.Params, func(p spaces.Param) bool { return p.Name == meant.Name }) {
+		used[meant.Name] = append(used[meant.Name], use{tpl, meant})
+		c.piece(tpl, at, "", "%s is not a placeholder; write %s", at.Text, want)
+	}
+}
+
+// misspeltFlag complains about {flg:b}, where b is a switch.
+func (c *check) misspeltFlag(tpl template, p command.Part) {
+	name, _, _ := strings.Cut(p.Format, "=")
+	_, near := spelling.Nearest(p.Name, []string{"flag"})
+	if !near || !slices.ContainsFunc(c.config.Params, func(q spaces.Param) bool { return q.Name == name && q.Kind == spaces.KindBool }) {
+		return
+	}
+	c.piece(tpl, p, fmt.Sprintf("for the text %s itself write {%s}", p.Text, p.Text), "%s is not a placeholder; did you mean {flag:%s}?", p.Text, p.Format)
+}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -26,7 +26,7 @@ func (c *cutter) envelope() (e envelope) {
 	c.must(`{"seq":`)
 	c.number()
 	c.must(`,"type":`)
-	e.Type = Type(c.text())
+	e.Type = kind(c.text())
 	c.must(`,"at":`)
 	e.At = string(c.plain())
 	c.must(`,"elapsed":`)
@@ -36,9 +36,9 @@ func (c *cutter) envelope() (e envelope) {
 
 // event reads the rest of a line if its event is one of those that large studies are full
 // of; else, and where it is lost, there is none.
-func (c *cutter) event(t Type) (ev Event) {
+func (c *cutter) event(t kind) (ev Event) {
 	switch t {
-	case TypeProposed:
+	case Proposed{}.kind():
 		e := Proposed{Trial: c.field(`,"trial":`), Told: c.field(`,"told":`), Pending: []int{}}
 		c.must(`,"pending":[`)
 		for c.more("]", len(e.Pending)) {
@@ -47,7 +47,8 @@ func (c *cutter) event(t Type) (ev Event) {
 		c.must(`,"origin":`)
 		e.Origin = optimizer.Origin(c.text())
 		c.must(`,"values":{`)
-		for e.Values = make(spaces.Values, 0, 1); c.more("}", len(e.Values)); {
+		commas := bytes.Count(c.rest[:max(bytes.IndexByte(c.rest, '}'), 0)], []byte(","))
+		for e.Values = make(spaces.Values, 0, 1+commas); c.more("}", len(e.Values)); { // of which most of a study's memory is made
 			e.Values = append(e.Values, spaces.Assignment{Name: c.name(), Value: c.value()})
 		}
 		c.must(`,"note":`)
@@ -56,8 +57,11 @@ func (c *cutter) event(t Type) (ev Event) {
 		if c.may(`,"continues":`) {
 			e.Continues = c.integer()
 		}
+		if c.may(`,"with":`) {
+			e.With = c.integer()
+		}
 		ev = e
-	case TypeStarted:
+	case Started{}.kind():
 		e := Started{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
 		if c.may(`,"host":`) {
 			e.Host = c.text()
@@ -67,7 +71,7 @@ func (c *cutter) event(t Type) (ev Event) {
 		}
 		e.Rejoined = c.may(`,"rejoined":true`)
 		ev = e
-	case TypeFinished:
+	case Finished{}.kind():
 		e := Finished{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
 		c.must(`,"status":`)
 		e.Status = optimizer.Status(c.text())
@@ -120,8 +124,7 @@ func (c *cutter) may(s string) bool {
 // must skips s.
 func (c *cutter) must(s string) { c.lost = !c.may(s) || c.lost }
 
-// more reports whether a list of which n are read goes on, and skips what ends or
-// separates it.
+// more reports whether a list of which n are read goes on, and skips what ends or separates it.
 func (c *cutter) more(end string, n int) bool {
 	if c.lost || c.may(end) {
 		return false
@@ -168,14 +171,12 @@ func (c *cutter) digits() {
 }
 
 func (c *cutter) integer() int {
-	text, whole := c.number()
-	n := c.intOf(text)
-	c.lost = c.lost || !whole || int64(int(n)) != n
-	return int(n)
+	text, _ := c.number()
+	return c.intOf(text)
 }
 
-func (c *cutter) intOf(text []byte) int64 {
-	n, err := strconv.ParseInt(string(text), 10, 64)
+func (c *cutter) intOf(text []byte) int {
+	n, err := strconv.Atoi(string(text))
 	c.lost = c.lost || err != nil
 	return n
 }
@@ -214,7 +215,7 @@ func (c *cutter) value() spaces.Value {
 	}
 	text, whole := c.number()
 	if whole {
-		return spaces.Int(c.intOf(text))
+		return spaces.Int(int64(c.intOf(text)))
 	}
 	return spaces.Float(c.floatOf(text))
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -91,9 +93,6 @@ func (s *State) refused(now Config) []string {
 	} else {
 		fixed("direction", was.Objective().Direction, now.Objective().Direction)
 	}
-	if !sameOptimizer(was, now) {
-		fixed("optimizer", was.Optimizer, now.Optimizer)
-	}
 	fixed("seed", was.Seed, now.Seed)
 	if s.committed() {
 		if !was.Command.Alike(now.Command) && !commandExtends(was, now) {
@@ -173,19 +172,19 @@ func (s *State) Dropped(change ConfigChanged) []spaces.Values {
 	return out
 }
 
-// holds reports whether a space has these values.
 func holds(space *spaces.Space, v spaces.Values) bool {
 	_, err := space.Encode(v)
 	return err == nil
 }
 
-func nameList(ps []spaces.Param) string {
-	var names []string
+func namesOf(ps []spaces.Param) (names []string) {
 	for _, p := range ps {
 		names = append(names, p.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+func nameList(ps []spaces.Param) string { return strings.Join(namesOf(ps), ", ") }
 
 func sameJSON(a, b any) bool {
 	x, err1 := json.Marshal(a)
@@ -195,11 +194,7 @@ func sameJSON(a, b any) bool {
 
 // brief is the JSON of v as far as a message needs it.
 func brief(v any) string {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // as it was for the fingerprint
-	b := bytes.TrimRight(text.Bytes(), "\n")
+	b, _ := plainJSON(v) // as it was for the fingerprint
 	if string(b) == "null" || string(b) == `""` {
 		return "none"
 	}
@@ -207,4 +202,137 @@ func brief(v any) string {
 		return string(r[:120]) + "..."
 	}
 	return string(b)
+}
+
+// A study that has begun may get more parameters, after those that it has. The trials so far
+// had the value of each that is its default now: the command had it written out, or the
+// program had it by itself.
+
+// added lists the parameters that a config has beyond an earlier one.
+func added(was, now Config) []spaces.Param { return now.Params[min(len(was.Params), len(now.Params)):] }
+
+// withAdded returns the values of a trial from when there were only the first n parameters.
+func withAdded(v spaces.Values, space *spaces.Space, n int) spaces.Values {
+	out := slices.Clone(v)
+	for i := n; i < space.Len(); i++ {
+		if p := space.Params()[i]; space.Exists(i, out) {
+			out = append(out, spaces.Assignment{Name: p.Name, Value: p.Default})
+		}
+	}
+	return out
+}
+
+// addedValues lists the added parameters, and the defaults of those that depend on none of
+// the others.
+func addedValues(was, now Config) ([]spaces.Param, spaces.Values) {
+	space, err := spaces.New(now.Params...)
+	if err != nil {
+		return nil, nil // Apply will say so
+	}
+	return added(was, now), withAdded(nil, space, len(was.Params))
+}
+
+// extends reports whether a template is an earlier one into which parameters were put, by its words
+// or lines. Each piece is one of the earlier ones in their order, as it was or with a parameter
+// where that has its default; or it holds a parameter; or it is an option before one that does.
+func extends(was, now []string, params []spaces.Param, values spaces.Values) bool {
+	b := &command.Bindings{Params: params, Values: values}
+	plain := func(text string) string { out, _ := b.Expand(text); return strings.TrimSpace(out) }
+	holds := func(i int) bool {
+		return i < len(now) && slices.ContainsFunc(command.Parse(now[i]), func(part command.Part) bool {
+			return slices.ContainsFunc(params, func(p spaces.Param) bool { return p.Name == part.Name })
+		})
+	}
+	at := 0
+	for i, piece := range now {
+		switch {
+		case at < len(was) && plain(piece) == plain(was[at]):
+			at++
+		case holds(i), strings.HasPrefix(piece, "-") && holds(i+1):
+		default:
+			return false
+		}
+	}
+	return at == len(was)
+}
+
+func pieces(c command.Command) []string {
+	if c.Shell != "" {
+		return strings.Fields(c.Shell)
+	}
+	return c.Argv
+}
+
+// commandExtends reports whether the command is the earlier one but for added parameters.
+func commandExtends(was, now Config) bool {
+	more, values := addedValues(was, now)
+	return len(more) > 0 && (was.Command.Shell == "") == (now.Command.Shell == "") &&
+		extends(pieces(was.Command), pieces(now.Command), more, values)
+}
+
+// filesExtend reports the same of the rendered files.
+func filesExtend(was, now Config) bool {
+	more, values := addedValues(was, now)
+	if len(more) == 0 || len(was.Files) != len(now.Files) {
+		return false
+	}
+	for i, f := range was.Files {
+		g := now.Files[i]
+		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), more, values) {
+			return false
+		}
+	}
+	return true
+}
+
+// settings are the lines of a template, or what is set in a base file.
+func settings(f command.File) []string {
+	if len(f.Set) == 0 {
+		return strings.Split(f.Text, "\n")
+	}
+	var out []string
+	for _, s := range f.Set {
+		out = append(out, brief(s))
+	}
+	return out
+}
+
+// inOrder returns the parameters in the order that they had before, if all of those are
+// there by their names, and others after them. So a spec's parameters may change places:
+// what is known of the trials, and the optimizer's notes of them, hold in the old order.
+func inOrder(before, now []spaces.Param) []spaces.Param {
+	var out []spaces.Param
+	for _, p := range before {
+		i := slices.IndexFunc(now, func(q spaces.Param) bool { return q.Name == p.Name })
+		if i < 0 {
+			return now
+		}
+		out = append(out, now[i])
+	}
+	for _, p := range now {
+		if !slices.ContainsFunc(before, func(q spaces.Param) bool { return q.Name == p.Name }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// withDefaults is a rule with its defaults written out, if it is a right one.
+func withDefaults(r parser.Rule) parser.Rule {
+	if p, err := parser.Compile(r); err == nil {
+		return p.Rule()
+	}
+	return r
+}
+
+// contents are files without the places that their templates came from, where the
+// name does not say how to read them.
+func contents(files []command.File) []command.File {
+	out := slices.Clone(files)
+	for i := range out {
+		if len(out[i].Set) == 0 {
+			out[i].From = ""
+		}
+	}
+	return out
 }

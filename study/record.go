@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 )
 
 // timeLayout is RFC 3339 in UTC with milliseconds.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
 type envelope struct {
-	Type    Type    `json:"type"`
+	Type    kind    `json:"type"`
 	At      string  `json:"at"`
 	Elapsed float64 `json:"elapsed"` // seconds
 }
@@ -22,22 +23,24 @@ type envelope struct {
 // MarshalJSON writes one flat object: type, at and elapsed, then the event's
 // own fields in the order of its struct.
 func (r Record) MarshalJSON() ([]byte, error) {
+	head, _ := plainJSON(envelope{r.Event.kind(), r.At.UTC().Format(timeLayout), float64(r.Elapsed.Milliseconds()) / 1000}) // two texts and a finite number
+	event, err := plainJSON(r.Event)
+	if err != nil {
+		return nil, fmt.Errorf("%s record: %w", r.Event.kind(), err)
+	}
+	if len(event) == len("{}") {
+		return head, nil
+	}
+	return append(append(head[:len(head)-1], ','), event[1:]...), nil
+}
+
+// plainJSON is v as JSON in which <, > and & are as they are.
+func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	head := envelope{r.Event.Type(), r.At.UTC().Format(timeLayout), seconds(r.Elapsed)}
-	_ = enc.Encode(head) // two texts and a finite number
-	b.Truncate(b.Len() - len("}\n"))
-	at := b.Len()
-	if err := enc.Encode(r.Event); err != nil {
-		return nil, fmt.Errorf("%s record: %w", r.Event.Type(), err)
-	}
-	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if out[at+1] != '}' {
-		out[at] = ','
-		return out, nil
-	}
-	return append(out[:at], '}'), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
@@ -70,47 +73,26 @@ func (r *Record) read(line []byte, words map[string]string) error {
 	return nil
 }
 
-// decoders read the events of each type.
-var decoders = map[Type]func(line []byte) (Event, error){
-	TypeStudy:     decodeAs[Created],
-	TypeEarlier:   decodeAs[Earlier],
-	TypeSession:   decodeAs[Session],
-	TypeSetup:     decodeAs[SetupEnded],
-	TypeEnqueued:  decodeAs[Enqueued],
-	TypeProposed:  decodeAs[Proposed],
-	TypeStarted:   decodeAs[Started],
-	TypeMeasured:  decodeAs[Measured],
-	TypeReadings:  decodeAs[Readings],
-	TypeCut:       decodeAs[Cut],
-	TypeEnded:     decodeAs[Ended],
-	TypeFinished:  decodeAs[Finished],
-	TypeConfirmed: decodeAs[Confirmed],
-	TypeExcluded:  decodeAs[Excluded],
-	TypeIncluded:  decodeAs[Included],
-	TypeRerun:     decodeAs[Rerun],
-	TypeNoted:     decodeAs[Noted],
-	TypeConfig:    decodeAs[ConfigChanged],
-	TypeRefused:   decodeAs[Refused],
-	TypeClosed:    decodeAs[Closed],
+// events are the kinds of events by their types.
+var events = kinds(Created{}, Earlier{}, Session{}, SetupEnded{}, Enqueued{}, Proposed{}, Started{}, Measured{}, Readings{}, Cut{},
+	Ended{}, Finished{}, Confirmed{}, Excluded{}, Included{}, Rerun{}, Noted{}, ConfigChanged{}, Refused{}, Closed{})
+
+func kinds(all ...Event) map[kind]reflect.Type {
+	out := map[kind]reflect.Type{}
+	for _, e := range all {
+		out[e.kind()] = reflect.TypeOf(e)
+	}
+	return out
 }
 
-func decodeEvent(t Type, line []byte) (Event, error) {
-	decode, known := decoders[t]
+func decodeEvent(t kind, line []byte) (Event, error) {
+	of, known := events[t]
 	if !known {
 		return nil, fmt.Errorf("%w: its record %q was written by a later version of lbotune", journal.ErrVersion, t)
 	}
-	return decode(line)
-}
-
-func decodeAs[E Event](line []byte) (Event, error) {
-	var e E
-	if err := json.Unmarshal(line, &e); err != nil {
-		return nil, fmt.Errorf("%s record: %w", e.Type(), err)
+	e := reflect.New(of)
+	if err := json.Unmarshal(line, e.Interface()); err != nil {
+		return nil, fmt.Errorf("%s record: %w", t, err)
 	}
-	return e, nil
-}
-
-// seconds is d in seconds, to the millisecond.
-func seconds(d time.Duration) float64 {
-	return float64(d.Milliseconds()) / 1000
+	return e.Elem().Interface().(Event), nil
 }

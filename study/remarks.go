@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -21,13 +22,13 @@ const (
 
 // Remarks are what a person would want to be told of a study, and would see with the whole
 // table before them: values that are all equal, a best value that several trials share, a best
-// trial at the end of a range, and failures that begin at some value.
+// trial at the end of a range, failures that begin at some value, and workers that are idle.
 func (s *State) Remarks() []string {
 	if text := s.Constant(); text != "" {
 		return []string{text}
 	}
 	var out []string
-	for _, text := range []string{s.tied(), s.atEdge(), s.failuresBegin()} {
+	for _, text := range []string{s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()} {
 		if text != "" {
 			out = append(out, text)
 		}
@@ -60,9 +61,9 @@ func (s *State) Constant() string {
 	return fmt.Sprintf("all %d values of %s are %v: is it the metric, and does the program use its parameters?", n, name, first.Value)
 }
 
-// Tied lists the trials that share the best value and hold the limits as well, the best among
+// equalBest lists the trials that share the best value and hold the limits as well, the best among
 // them; it is empty where there is but one.
-func (s *State) Tied() []*Trial {
+func (s *State) equalBest() []*Trial {
 	best := s.Best()
 	if best == nil || s.Config.Several() || len(s.Confirmations()) > 0 {
 		return nil
@@ -80,7 +81,7 @@ func (s *State) Tied() []*Trial {
 }
 
 func (s *State) tied() string {
-	tied := s.Tied()
+	tied := s.equalBest()
 	if len(tied) < leastTied || len(tied) == s.counts[optimizer.Succeeded] || float64(len(tied)) < tiedShare*float64(s.counts[optimizer.Succeeded]) {
 		return ""
 	}
@@ -94,7 +95,7 @@ func (s *State) tied() string {
 // atEdge says that the best trial lies at the end of a range.
 func (s *State) atEdge() string {
 	best := s.Best()
-	if best == nil || s.counts[optimizer.Succeeded] < leastAtEdge || s.Config.Several() || len(s.Tied()) >= leastTied {
+	if best == nil || s.counts[optimizer.Succeeded] < leastAtEdge || s.Config.Several() || len(s.equalBest()) >= leastTied {
 		return ""
 	}
 	for _, p := range s.Config.Params {
@@ -132,25 +133,21 @@ func (s *State) failuresBegin() string {
 			continue
 		}
 		var all []outcome
+		total := 0 // of them that failed
 		for _, k := range s.Order {
 			t := s.Trials[k-1]
 			v, ok := t.Values.Get(p.Name)
 			if x, number := v.Number(); ok && number && !t.Excluded && !t.Outside {
 				all = append(all, outcome{x, t.Status == optimizer.Failed})
+				if t.Status == optimizer.Failed {
+					total++
+				}
 			}
 		}
 		slices.SortStableFunc(all, func(a, b outcome) int { return cmp.Compare(a.x, b.x) })
-		for _, above := range []bool{true, false} {
-			side := ">"
-			if !above {
+		for _, side := range []string{">", "<"} {
+			if side == "<" {
 				slices.Reverse(all)
-				side = "<"
-			}
-			total := 0
-			for _, o := range all {
-				if o.failed {
-					total++
-				}
 			}
 			failed := 0 // up to and with i
 			for i, o := range all {
@@ -172,4 +169,60 @@ func (s *State) failuresBegin() string {
 		}
 	}
 	return text
+}
+
+const (
+	idleWindow = time.Minute
+	leastIdle  = 0.25 // share of it that slots were empty, before it is said
+	fewEnded   = 20   // trials in it, before anything is
+)
+
+// Idle says that in the last minute slots were empty for more than a quarter of the time, though
+// the budget had trials for them: they waited for proposals. It is empty otherwise, and where
+// slots wait for something else, too.
+func (s *State) Idle() string {
+	slots := s.Config.Run.SlotCount()
+	if n := len(s.inSession); s.Closed != nil || n == 0 || s.Room() < slots || s.Config.Safety != nil {
+		return ""
+	}
+	end := s.Trials[s.inSession[len(s.inSession)-1]-1].Finished
+	from, ended, whole := end.Add(-idleWindow), 0, false
+	var busy, took time.Duration
+	count := func(t *Trial) {
+		for _, a := range t.Attempts {
+			begun, done := a.Queued, a.Ended
+			if begun.IsZero() {
+				begun = a.Started
+			}
+			if done.IsZero() || done.After(end) {
+				done = end
+			}
+			if begun.Before(from) {
+				begun = from
+			}
+			if !a.Started.IsZero() && done.After(begun) {
+				busy += done.Sub(begun)
+			}
+		}
+	}
+	for _, k := range slices.Backward(s.inSession) {
+		t := s.Trials[k-1]
+		if whole = !t.Finished.After(from); whole {
+			break
+		}
+		if t.Hand {
+			return ""
+		}
+		ended++
+		took += t.Took
+		count(t)
+	}
+	for _, t := range s.Pending() {
+		count(t)
+	}
+	share := 1 - busy.Seconds()/(float64(slots)*idleWindow.Seconds())
+	if !whole || ended < fewEnded || share < leastIdle {
+		return ""
+	}
+	return fmt.Sprintf("workers are idle %.0f %% of the time: trials are short, %.2gs each, and the next ones are not proposed as fast", 100*share, took.Seconds()/float64(ended))
 }

@@ -72,7 +72,7 @@ func TestTies(t *testing.T) {
 			study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
 	}
 	var tied []int
-	for _, x := range st.Tied() {
+	for _, x := range study.EqualBest(st) {
 		tied = append(tied, x.Number)
 	}
 	if !slices.Equal(tied, []int{2, 4, 5}) || st.Best().Number != 2 {

@@ -78,23 +78,16 @@ func (l Layout) Requests() string { return filepath.Join(string(l), "requests") 
 // nobody's request, and is left alone.
 var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
 
-// requests opens the directory of requests, which is made if it is missing and make says so. It
+// requests opens the directory of requests, which is made if it is missing and create says so. It
 // is none where it is a link: behind it the files of others would be taken for requests, and
 // removed.
-func (l Layout) requests(make bool) (requests *door.Dir, err error) {
-	err = l.In(l.Requests(), func(d *door.Dir, name string) error {
-		if info, err := d.Stat(name); err == nil && !info.Mode.IsDir() {
-			return fmt.Errorf("%s is no directory (%v), and links are not followed", l.Requests(), info.Mode)
+func (l Layout) requests(create bool) (*door.Dir, error) {
+	return At(l, l.Requests(), func(d *door.Dir, name string) (*door.Dir, error) {
+		if create {
+			return d.Make(name)
 		}
-		var err error
-		if make {
-			requests, err = d.Make(name)
-		} else {
-			requests, err = d.Dir(name)
-		}
-		return err
+		return d.Dir(name)
 	})
-	return requests, err
 }
 
 // Submit leaves the request for the process that works on the study, and returns it with
@@ -201,6 +194,7 @@ func (s *State) Event(r Request) (Event, error) {
 	if r.Unreadable != nil {
 		return nil, r.Unreadable
 	}
+	t, err := s.Trial(r.Trial)
 	switch r.Action {
 	case ActionEnqueue:
 		whole, err := s.Complete(r.Values)
@@ -209,18 +203,15 @@ func (s *State) Event(r Request) (Event, error) {
 		}
 		return Enqueued{Values: whole, Request: r.ID}, err
 	case ActionExclude:
-		t, err := s.Trial(r.Trial)
 		switch {
 		case err != nil:
-			return nil, err
 		case !t.Done():
-			return nil, fmt.Errorf("trial %d is not finished yet", r.Trial)
+			err = fmt.Errorf("trial %d is not finished yet", r.Trial)
 		case t.Excluded:
-			return nil, fmt.Errorf("trial %d is excluded already", r.Trial)
+			err = fmt.Errorf("trial %d is excluded already", r.Trial)
 		}
-		return Excluded{Trial: r.Trial, Request: r.ID}, nil
+		return Excluded{Trial: r.Trial, Request: r.ID}, err
 	case ActionInclude:
-		t, err := s.Trial(r.Trial)
 		if err == nil && !t.Excluded {
 			err = fmt.Errorf("trial %d is not excluded", r.Trial)
 		}
@@ -231,12 +222,10 @@ func (s *State) Event(r Request) (Event, error) {
 		trials = slices.Compact(trials)
 		return Rerun{Trials: trials, Request: r.ID}, s.mayRerunAll(trials)
 	case ActionNote:
-		if r.Trial != 0 {
-			if _, err := s.Trial(r.Trial); err != nil {
-				return nil, err
-			}
+		if r.Trial == 0 {
+			err = nil
 		}
-		return Noted{Trial: r.Trial, Text: r.Text, Request: r.ID}, nil
+		return Noted{Trial: r.Trial, Text: r.Text, Request: r.ID}, err
 	case ActionAdjust:
 		return s.adjusted(r)
 	}

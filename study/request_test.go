@@ -188,10 +188,10 @@ func TestRequestsBehindALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	rs, err := study.ReadRequests(l)
-	if len(rs) != 0 || err == nil || !strings.Contains(err.Error(), l.Requests()+" is no directory") {
+	if len(rs) != 0 || err == nil || !strings.Contains(err.Error(), l.Requests()+": it is a symbolic link, which is not followed") {
 		t.Errorf("%d requests, %v", len(rs), err)
 	}
-	if _, err := (study.Request{Action: study.ActionNote, Text: "x"}).Submit(l); err == nil || !strings.Contains(err.Error(), "links are not followed") {
+	if _, err := (study.Request{Action: study.ActionNote, Text: "x"}).Submit(l); err == nil || !strings.Contains(err.Error(), l.Requests()+": it is a symbolic link, which is not followed") {
 		t.Errorf("a request was left: %v", err)
 	}
 	entries, err := os.ReadDir(others)

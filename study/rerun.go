@@ -13,13 +13,11 @@ import (
 type Rerun struct {
 	Trials []int `json:"trials"`
 	// Read lists those of them whose last output is read again before anything is run.
-	Read []int `json:"read,omitempty"`
-	// Request is the id of the request that asked for it, if one did.
-	Request string `json:"request,omitempty"`
+	Read    []int  `json:"read,omitempty"`
+	Request string `json:"request,omitempty"` // the id of the one that asked for it, if one did
 }
 
-// Type implements Event.
-func (Rerun) Type() Type { return TypeRerun }
+func (Rerun) kind() kind { return "rerun" }
 
 func (e Rerun) answers() (id, refused string) { return e.Request, "" }
 
@@ -65,7 +63,6 @@ func (s *State) mayRerunAll(trials []int) error {
 	return nil
 }
 
-// mayRerun says why a trial cannot be run again.
 func (s *State) mayRerun(t *Trial) error {
 	switch {
 	case t.Status != optimizer.Failed:
@@ -92,17 +89,16 @@ func (s *State) Failed() []int {
 	return out
 }
 
-// Mended is what a session begins with before which nothing has ever succeeded: the failures
-// that a change of the config may have mended, or without one those for which the guard
-// has ended the study, once. A change is not part of the state yet. It is nil if there are
-// none.
+// Mended is what a session begins with before which nothing has ever succeeded: the failures that a
+// change of the config may have mended, or without one those for which the guard has ended the
+// study, once. A change is not part of the state yet. It is nil if there are none.
 func (s *State) Mended(change *ConfigChanged) *Rerun {
 	if s.committed() {
 		return nil
 	}
 	var out Rerun
 	if change == nil {
-		if s.Closed == nil || s.Closed.Why != EndGuard {
+		if !s.Stuck() {
 			return nil
 		}
 		for _, n := range s.Failed() {
@@ -113,18 +109,20 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 	} else {
 		was, now := &s.Config, &change.Config
 		space, err := now.Space()
-		if err != nil || was.provenance() == now.provenance() {
+		program, rules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
+		if err != nil {
 			return nil
 		}
 		for _, n := range s.Order {
 			t := s.Trials[n-1]
 			inside := *t
 			inside.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
-			if s.mayRerun(&inside) != nil {
+			ended := now.endsWell(t.Failure)
+			if s.mayRerun(&inside) != nil || program && rules && !ended {
 				continue
 			}
 			out.Trials = append(out.Trials, n)
-			if was.program() == now.program() && t.Failure != nil && unread(t.Failure.Kind) {
+			if program && (ended || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
 				out.Read = append(out.Read, n)
 			}
 		}
@@ -137,9 +135,15 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 	return &out
 }
 
-// unread reports whether another rule may find a value in the output of a trial that failed so.
-func unread(k FailureKind) bool {
-	return k == FailNoMetric || k == FailNotFinite || k == FailReported
+// Stuck reports whether the guard has ended a study in which nothing has ever succeeded.
+func (s *State) Stuck() bool {
+	return s.Closed != nil && s.Closed.Why == EndGuard && !s.committed()
+}
+
+// endsWell reports whether what was a failure by its exit code is none with this config.
+func (c *Config) endsWell(f *Failure) bool {
+	return f != nil && (f.Kind == FailExit && slices.Contains(c.Run.OKExit, f.Code) ||
+		f.Kind == FailSignal && slices.Contains(c.Run.OKExit, 128+f.Code))
 }
 
 // Knew lists the trials that the optimizer knew when it proposed t, as far as they are still

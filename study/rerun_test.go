@@ -26,7 +26,7 @@ func failing(t *testing.T) *study.State {
 	for n, kind := range []study.FailureKind{study.FailNoMetric, study.FailExit, study.FailNotFinite} {
 		applyAll(t, st, study.Proposed{Trial: n + 1, Told: n, Pending: []int{}, Values: values(0.25*float64(n), 3)},
 			study.Started{Trial: n + 1, Attempt: 1},
-			study.Finished{Trial: n + 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind, Text: "no"}})
+			study.Finished{Trial: n + 1, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: kind, Code: 7 * n, Text: "no"}})
 	}
 	return st
 }
@@ -60,8 +60,8 @@ func TestRerun(t *testing.T) {
 	}
 }
 
-// A change that may have mended failures takes them back, and one of a rule alone has outputs
-// read; nothing does once there is a value.
+// A change that may have mended failures takes them back, and one of a rule alone, or of the
+// exit codes that count as success, has outputs read; nothing does once there is a value.
 func TestMended(t *testing.T) {
 	st := failing(t)
 	change := func(edit func(*study.Config)) *study.ConfigChanged {
@@ -76,11 +76,17 @@ func TestMended(t *testing.T) {
 		change       *study.ConfigChanged
 		trials, read []int
 	}{
-		"nothing":       {nil, nil, nil},
-		"the budget":    {change(func(c *study.Config) { c.Budget.Trials = 99 }), nil, nil},
-		"the setup":     {change(func(c *study.Config) { c.Setup = "true" }), []int{1, 2, 3}, nil},
-		"the directory": {change(func(c *study.Config) { c.Run.Cwd = "/tmp" }), []int{1, 2, 3}, nil},
-		"the rule":      {rule, []int{1, 2, 3}, []int{1, 3}},
+		"nothing":        {nil, nil, nil},
+		"the budget":     {change(func(c *study.Config) { c.Budget.Trials = 99 }), nil, nil},
+		"the setup":      {change(func(c *study.Config) { c.Setup = "true" }), []int{1, 2, 3}, nil},
+		"the directory":  {change(func(c *study.Config) { c.Run.Cwd = "/tmp" }), []int{1, 2, 3}, nil},
+		"the rule":       {rule, []int{1, 2, 3}, []int{1, 3}},
+		"another place":  {change(func(c *study.Config) { c.Dir = "/tmp" }), []int{1, 2, 3}, nil},
+		"the exit codes": {change(func(c *study.Config) { c.Run.OKExit = []int{0, 7} }), []int{2}, []int{2}},
+		"other ones":     {change(func(c *study.Config) { c.Run.OKExit = []int{0, 14} }), nil, nil},
+		"a limit's rule": {change(func(c *study.Config) {
+			c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{LastNumber: true}})
+		}), []int{1, 2, 3}, []int{1, 3}},
 		"and a range": {change(func(c *study.Config) {
 			c.Setup, c.Params[0].Max = "true", 0.3
 		}), []int{1, 2}, nil},

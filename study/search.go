@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // A study whose pruner names a resource (an int parameter such as epochs) runs
@@ -21,9 +22,8 @@ import (
 // optimizer searches. The two differ by the resource, if there is one.
 type Search struct {
 	Space *spaces.Space
-	// Settings are those of the optimizer. With a resource the first proposals are
-	// cheap, and unless the config says how many of them there are, there are η
-	// times as many.
+	// Settings are those of the optimizer. With a resource the first proposals are cheap, and
+	// unless the config says how many of them there are, there are η times as many.
 	Settings optimizer.Settings
 
 	resource string
@@ -82,7 +82,7 @@ func (c *Config) rungs() ([]int, error) {
 	name := c.Resource()
 	for _, p := range c.Params {
 		if name != "" && p.Name == name {
-			return pruner.Ladder{Min: int(p.Min), Max: int(p.Max), MinResource: c.Prune.MinResource, Reduction: c.Prune.Reduction}.Rungs()
+			return c.Prune.Rungs(int(p.Min), int(p.Max))
 		}
 	}
 	return nil, nil
@@ -147,8 +147,7 @@ func (s *Search) upwards(v spaces.Values) spaces.Values {
 // top is the rung that has all of the resource.
 func (s *Search) top() int { return len(s.rungs) - 1 }
 
-// Partial says which part of the resource values have that do not have all of it;
-// empty if they do.
+// Partial says which part of the resource values have that do not have all of it; empty if they do.
 func (s *Search) Partial(v spaces.Values) string {
 	rung := s.rung(v)
 	if s.resource == "" || rung >= s.top() {
@@ -165,4 +164,131 @@ func set(v spaces.Values, name string, n int64) spaces.Values {
 		}
 	}
 	return out
+}
+
+// lastRun reports whether the budget has room for one trial, and none was given
+// all of the resource yet. A study must not end without having done so.
+func (s *State) lastRun() bool {
+	return s.Search.resource != "" && s.Room() == 1 &&
+		!slices.ContainsFunc(s.Trials, func(t *Trial) bool { return s.Search.rung(t.Values) == s.Search.top() })
+}
+
+// owed returns the trial that should be continued now and on which rung, nil if
+// there is none: the highest rung with such a trial comes first.
+func (s *State) owed() (from *Trial, rung int) {
+	if s.Search.resource == "" {
+		return nil, 0
+	}
+	last := s.lastRun()
+	for k := s.Search.top() - 1; k >= 0; k-- {
+		reduction := s.Config.Prune.Reduction
+		if last {
+			reduction = 1
+		}
+		n := s.rungs[k].Promotable(reduction)
+		switch {
+		case n > 0 && last:
+			return s.Trials[n-1], s.Search.top()
+		case n > 0:
+			return s.Trials[n-1], k + 1
+		}
+	}
+	return nil, 0
+}
+
+// layRungs lays the results of all trials on their rungs.
+func (s *State) layRungs() {
+	s.rungs = make([]pruner.Rung, len(s.Search.rungs))
+	for _, t := range s.Trials {
+		if k := s.rungOf(t); k >= 0 {
+			s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+			if t.next > 0 {
+				s.rungs[k].Promote(t.Number)
+			}
+		}
+	}
+}
+
+// rungOf is the rung on which a trial has a result, -1 if it has none. One whose
+// continuation failed has none.
+func (s *State) rungOf(t *Trial) int {
+	if s.Search.resource == "" || !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.Cut.limited() ||
+		t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
+		return -1
+	}
+	return s.Search.rung(t.Values)
+}
+
+// climb lays the result of a trial that has finished on its rung.
+func (s *State) climb(t *Trial) {
+	if k := s.rungOf(t); k >= 0 {
+		s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+	}
+	if t.Continues > 0 && t.Status == optimizer.Failed {
+		if k := s.Search.rung(s.Trials[t.Continues-1].Values); k >= 0 {
+			s.rungs[k].Remove(t.Continues)
+		}
+	}
+}
+
+// originContinued is the origin of trials that continue others.
+const originContinued optimizer.Origin = "continued"
+
+// Unasked is the next trial if the optimizer need not be asked for it: one that
+// continues another, today's values, or values that a person enqueued.
+func (s *State) Unasked() (Proposed, bool) {
+	if from, rung := s.owed(); from != nil {
+		return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+	}
+	if len(s.Trials) == 0 {
+		if v, known := s.Search.Default(s.Space); known {
+			return Proposed{Origin: optimizer.OriginDefault, Values: s.Fresh(v), Note: optimizer.Note{Why: "today's values"}}, true
+		}
+	}
+	if len(s.Queue) > 0 {
+		return Proposed{Origin: optimizer.OriginGiven, Values: s.Fresh(s.Search.upwards(s.Queue[0]))}, true
+	}
+	return Proposed{}, false
+}
+
+// Fresh returns what a configuration that was not run before is run with.
+func (s *State) Fresh(v spaces.Values) spaces.Values {
+	if s.lastRun() {
+		return s.Search.on(s.Search.top(), v)
+	}
+	return v
+}
+
+// Known reports of the optimizer's points whether their configuration was run
+// before, on whatever rung; nil without a resource. The answers are those of now, and may be
+// asked for beside what changes the state.
+func (s *State) Known() func(spaces.Point) bool {
+	if s.Search.resource == "" {
+		return nil
+	}
+	search, trials, ran := s.Search, len(s.Trials), s.ran
+	ran.mu.Lock()
+	defer ran.mu.Unlock()
+	if ran.first == nil {
+		ran.first = map[string]int{}
+	}
+	for _, t := range s.Trials[ran.upTo:] {
+		if key := search.on(0, t.Values).String(); ran.first[key] == 0 {
+			ran.first[key] = t.Number
+		}
+	}
+	ran.upTo = trials
+	return func(p spaces.Point) bool {
+		ran.mu.Lock()
+		defer ran.mu.Unlock()
+		first := ran.first[search.Decode(p).String()]
+		return first > 0 && first <= trials
+	}
+}
+
+// configurations knows which were run, for as long as their space stays as it is.
+type configurations struct {
+	mu    sync.Mutex
+	first map[string]int // the first trial of each
+	upTo  int            // of so many trials
 }

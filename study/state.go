@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // State is everything that a study's records say. It changes by Apply alone,
@@ -46,10 +46,13 @@ type State struct {
 	ran        *configurations // that trials were proposed with
 	provenance string          // of the results of trials from now on
 	best       *Trial
-	goal       *Trial // of several objectives: the first that has reached the goals
-	sinceBest  int    // trials finished after the best one
-	shown      shown  // what the trials say of the safety limit
-	before     int    // the trials up to this one were proposed under another safety limit
+	goal       *Trial        // of several objectives: the first that has reached the goals
+	sinceBest  int           // trials finished after the best one
+	longest    time.Duration // that a trial took to succeed
+	rivals     rivals        // of several objectives, the trials that joins compares with
+	gained     *float64      // what gain says, nil if a trial has finished since
+	shown      shown         // what the trials say of the safety limit
+	before     int           // the trials up to this one were proposed under another safety limit
 	counts     map[optimizer.Status]int
 	inSession  []int             // the trials that finished in this session
 	answered   map[string]string // requests by id, with the reason of those that were refused
@@ -63,8 +66,7 @@ func (s *State) Trial(n int) (*Trial, error) {
 	return s.Trials[n-1], nil
 }
 
-// Ended reports whether the study has come to an end that a new session does
-// not open again.
+// Ended reports whether the study has come to an end that a new session does not open again.
 func (s *State) Ended() bool { return s.Closed != nil && !s.reopens() }
 
 // reopens reports whether a new session opens the study again.
@@ -72,8 +74,7 @@ func (s *State) reopens() bool {
 	return s.Closed != nil && (s.Closed.Why == EndGuard || s.Closed.Why == EndUnsafe && s.Unsafe() == "")
 }
 
-// Standing says in words whether the study goes on; running says whether a process works
-// on it.
+// Standing says in words whether the study goes on; running says whether a process works on it.
 func (s *State) Standing(running bool) string {
 	switch {
 	case running:
@@ -157,7 +158,10 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		o.Status = optimizer.Succeeded // at its own point: the rung is a part of it
 	}
 	if t.Status != optimizer.Failed {
-		o.Values = s.told(t)
+		o.Values = []float64{s.worth(t.Value)} // one that was stopped early may have the first alone
+	}
+	if s.Config.Several() && t.Status == optimizer.Succeeded {
+		o.Values = s.Config.maximized(t.Metrics)
 	}
 	o.Constraints = s.constraints(t)
 	if s.Config.Safety != nil {
@@ -166,14 +170,61 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 	return o
 }
 
-// told are the values that the optimizer is told of a trial. One that was stopped early
-// may have the first alone.
-func (s *State) told(t *Trial) []float64 {
-	if s.Config.Several() && t.Status == optimizer.Succeeded {
-		return s.Config.maximized(t.Metrics)
-	}
-	return []float64{s.worth(t.Value)}
-}
-
 // worth is a value turned so that larger is better.
 func (s *State) worth(v float64) float64 { return s.Config.Objective().Direction.Maximized(v) }
+
+// Update is what an observer sees of one event: the record and copies of what it changed.
+type Update struct {
+	Record   Record
+	Past     bool  // the record was there before; then nothing else is known
+	Trial    Trial // that the record is about, if any
+	Best     Trial // the best so far; Number is 0 while there is none
+	Better   bool  // the last trial to finish is the best so far, or on the front
+	Finished int
+	Proposed int
+}
+
+// Update is what an observer is shown of a record that is part of the state.
+func (s *State) Update(r Record) Update {
+	u := Update{Record: r, Finished: len(s.Order), Proposed: len(s.Trials), Better: s.best != nil && s.sinceBest == 0}
+	if e, ok := r.Event.(ofTrial); ok && e.trial() > 0 && e.trial() <= len(s.Trials) {
+		u.Trial = *s.Trials[e.trial()-1]
+		u.Trial.Attempts = slices.Clone(u.Trial.Attempts) // which the next event may change
+	}
+	if b := s.best; b != nil { // the best value: means come last
+		u.Best = *b
+	}
+	return u
+}
+
+// Watched is one call to the pruner: a reading that must be kept, or a trial
+// whose readings stay or go. A pruner that is given them in order goes on as
+// the one that made the decisions.
+type Watched struct {
+	Reading        pruner.Reading // with Finish the trial's value alone
+	Finish, Forget int            // numbers of trials, 0 for none
+	excluded       bool           // Forget is for an exclusion, which may be taken back
+}
+
+// watch keeps what the pruner has to know of an event.
+func (s *State) watch(w Watched) {
+	if s.Config.Prunes() {
+		s.Watched = append(s.Watched, w)
+	}
+}
+
+// Maximized is a reading as the pruner takes it.
+func (s *State) Maximized(trial int, r Reading) pruner.Reading {
+	out := pruner.Reading{Trial: trial, Step: r.Step, Value: s.worth(r.Value)}
+	for j, v := range r.Others {
+		out.Others = append(out.Others, s.Config.Objectives()[j+1].Direction.Maximized(v))
+	}
+	return out
+}
+
+// noBar reports whether other trials must not be stopped for a finished one, however good its
+// readings are, by a rule that stops what cannot become the best: it could not be the best
+// itself, since it breaks a limit, was stopped at one, or lies outside of the ranges.
+func (s *State) noBar(t *Trial) bool {
+	return s.Config.Prune != nil && s.Config.Prune.Method == pruner.Reachable && t.Done() && (t.Outside || t.Status != optimizer.Succeeded || !s.Feasible(t))
+}

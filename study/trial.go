@@ -1,9 +1,11 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -41,8 +43,7 @@ type Trial struct {
 	Retries int `json:"retries,omitempty"`
 	// Repeats are the metrics of the repeats that have ended.
 	Repeats []Metrics `json:"repeats,omitempty"`
-	// Continues is the trial whose run this one continues with more of the
-	// resource; 0 for none.
+	// Continues is the trial whose run this one continues with more of the resource; 0 for none.
 	Continues int    `json:"continues,omitempty"`
 	root      *Trial // the first of these, nil for none
 	by        string // the provenance of its result
@@ -95,30 +96,16 @@ func (t *Trial) runs(c *Config) int {
 }
 
 // first is the trial with which the configuration began that the trial continues.
-func (t *Trial) first() *Trial {
-	if t.root != nil {
-		return t.root
-	}
-	return t
-}
+func (t *Trial) first() *Trial { return cmp.Or(t.root, t) }
 
-// TrialSeed is what a trial is given as {seed}: a number below 2^31, which
-// every program can take, that differs between trials and between the repeats
-// of one (counted from 0).
+// TrialSeed is what a trial is given as {seed}: a number below 2^31, which every program can take,
+// that differs between trials and between the repeats of one (counted from 0).
 func (c *Config) TrialSeed(trial, repeat int) uint64 {
 	return rand.NewPCG(c.Seed^uint64(repeat)<<32, uint64(trial)).Uint64() >> 33
 }
 
 // Done reports whether the trial is finished.
 func (t *Trial) Done() bool { return t.Status != "" }
-
-// Standing is the word for how the trial stands: its status, or that it has none yet.
-func (t *Trial) Standing() string {
-	if t.Done() {
-		return string(t.Status)
-	}
-	return "unfinished"
-}
 
 // HasValue reports whether the finished trial has a value, be it a last reading.
 func (t *Trial) HasValue() bool {
@@ -137,3 +124,115 @@ func (t *Trial) Teaches() bool { return !t.Outside && !t.Excluded }
 type AttemptID struct{ Trial, Attempt int }
 
 func (id AttemptID) String() string { return fmt.Sprintf("trial %d, attempt %d", id.Trial, id.Attempt) }
+
+// Measurement is what a program reported at one step of a trial's course.
+type Measurement struct {
+	Step float64 `json:"step"`
+	// Seconds is when it was read, counted from the start of the attempt; 0 if it was
+	// read from a file long after.
+	Seconds float64 `json:"seconds,omitempty"`
+	Metrics Metrics `json:"metrics"`
+}
+
+const (
+	burstSteps   = 3   // of the course, at least
+	burstSeconds = 2   // that the trial took, at least
+	burstShare   = 0.9 // of its time, after which the first of them was read
+)
+
+// Burst reports whether all that the trial said of its course came at its end, as it does
+// from a program that does not flush its output: too late to stop it early.
+func (t *Trial) Burst() bool {
+	took := t.Took.Seconds()
+	return len(t.Measurements) >= burstSteps && took >= burstSeconds && t.Measurements[0].Seconds >= burstShare*took
+}
+
+// Attempt is when and where one attempt at a trial ran. Times that are not known, or
+// not yet, are zero.
+type Attempt struct {
+	Number int    `json:"attempt"`
+	Slot   int    `json:"slot"`
+	Host   string `json:"host,omitempty"`
+	// Queued is when it was handed to what runs it, Started when its command began.
+	Queued  time.Time `json:"queued,omitzero"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// attempt returns the attempt of a trial with that number, which is its last.
+func (t *Trial) attempt(number, slot int) *Attempt {
+	if n := len(t.Attempts); n == 0 || t.Attempts[n-1].Number != number {
+		t.Attempts = append(t.Attempts, Attempt{Number: number, Slot: slot})
+	}
+	return &t.Attempts[len(t.Attempts)-1]
+}
+
+// FailureKind says which of a trial's promises was not kept. Failures of the
+// same kind and code are alike.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	FailExit        FailureKind = "exit"        // an exit code that is not ok
+	FailSignal      FailureKind = "signal"      // ended by a signal
+	FailTimeout     FailureKind = "timeout"     // ended by lbotune for its time
+	FailNoMetric    FailureKind = "no metric"   // ran well, printed no value
+	FailReported    FailureKind = "reported"    // ran well, printed that it has failed
+	FailNotFinite   FailureKind = "not finite"  // its value is NaN or infinite
+	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
+	FailLaunch      FailureKind = "launch"      // could not be started
+	FailPruned      FailureKind = "pruned"      // stopped early for its readings
+	FailTold        FailureKind = "told"        // a person or another program said so
+	FailLost        FailureKind = "lost"        // died with its machine or supervisor
+	FailDisk        FailureKind = "disk full"   // failed, or printed no value or perhaps half of one, while the disk was full
+	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
+)
+
+// Blameless reports whether the program had no part in the failure, so that
+// the attempt is made again whatever retries say.
+func (k FailureKind) Blameless() bool {
+	return k == FailLost || k == FailInterrupted || k == FailDisk
+}
+
+// Failure says why an attempt has no value.
+type Failure struct {
+	Kind FailureKind `json:"kind"`
+	Code int         `json:"code,omitempty"` // the exit code or signal
+	Text string      `json:"text"`           // for people: "exit code 1"
+}
+
+// String is the failure's text; none is empty.
+func (f *Failure) String() string {
+	if f == nil {
+		return ""
+	}
+	return f.Text
+}
+
+// alike reports whether both failures have the same cause as far as lbotune can tell.
+func (f *Failure) alike(g *Failure) bool { return f.Kind == g.Kind && f.Code == g.Code }
+
+// Failures are trials that failed for one reason.
+type Failures struct {
+	Reason string `json:"reason"`
+	Trials []int  `json:"trials"`
+}
+
+// Failures lists why trials failed, the most frequent reason first.
+func (s *State) Failures() []Failures {
+	out := []Failures{}
+	for _, t := range s.Trials {
+		if t.Status != optimizer.Failed {
+			continue
+		}
+		reason := t.Failure.String()
+		i := slices.IndexFunc(out, func(f Failures) bool { return f.Reason == reason })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Failures{Reason: reason})
+		}
+		out[i].Trials = append(out[i].Trials, t.Number)
+	}
+	slices.SortStableFunc(out, func(a, b Failures) int { return len(b.Trials) - len(a.Trials) })
+	return out
+}

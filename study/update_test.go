@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // An observer sees the trial of a record, if it has one, and the best so far.

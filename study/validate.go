@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study/command"
-	"github.com/lbotune/lbotune/study/pruner"
 )
 
 // Problem is one thing that is wrong with a Config.
@@ -82,15 +82,20 @@ func (c *Config) Problems() []Problem {
 	return k.problems
 }
 
-// check collects problems.
 type check struct {
 	config   *Config
+	index    map[string]int // of the parameters, by name
 	problems []Problem
 }
 
-// at complains about a key.
 func (c *check) at(hint, message string, key ...string) {
 	c.problems = append(c.problems, Problem{Key: key, Message: message, Hint: hint})
+}
+
+func (c *check) when(wrong bool, hint, message string, key ...string) {
+	if wrong {
+		c.at(hint, message, key...)
+	}
 }
 
 // piece complains about a piece of a template.
@@ -102,9 +107,7 @@ func (c *check) piece(tpl template, p command.Part, hint, format string, args ..
 func (c *check) words() {
 	cfg := c.config
 	word := func(found string, allowed []string, key ...string) {
-		if !slices.Contains(allowed, found) {
-			c.at(spelling.DidYouMean(found, allowed), fmt.Sprintf("found %q", found), key...)
-		}
+		c.when(!slices.Contains(allowed, found), spelling.DidYouMean(found, allowed), fmt.Sprintf("found %q", found), key...)
 	}
 	for _, m := range cfg.Metrics {
 		if m.Direction != "" {
@@ -127,15 +130,18 @@ func (c *check) words() {
 		key   []string
 	}{
 		{float64(cfg.Budget.Trials), []string{"budget", "trials"}}, {float64(cfg.Budget.Time), []string{"budget", "time"}},
+		{float64(cfg.Budget.TimeHard), []string{"budget", "time_hard"}},
 		{float64(cfg.Budget.Patience), []string{"budget", "patience"}}, {cfg.Budget.Gap, []string{"budget", "gap"}},
 		{float64(cfg.Run.Workers), []string{"run", "workers"}}, {float64(cfg.Run.Timeout), []string{"run", "timeout"}},
 		{float64(cfg.Run.Grace), []string{"run", "grace"}}, {float64(cfg.Run.Retries), []string{"run", "retries"}},
 		{float64(cfg.Run.MaxLog), []string{"run", "max_log"}}, {float64(cfg.Run.Repeats), []string{"run", "repeats"}},
 		{float64(cfg.Run.Confirm), []string{"run", "confirm"}}, {float64(cfg.Run.Keep), []string{"run", "keep"}},
 	} {
-		if !(n.found >= 0) {
-			c.at("", fmt.Sprintf("found %v; want at least 0", n.found), n.key...)
-		}
+		c.when(!(n.found >= 0), "", fmt.Sprintf("found %v; want at least 0", n.found), n.key...)
+	}
+	if b := cfg.Budget; b.TimeHard > 0 && (cfg.LastCall() <= 0 || b.TimeHard < b.Time) {
+		c.at("give it more, or a shorter grace in [run]", fmt.Sprintf("found %v; want more than run.grace, %v, the time to end what runs, and at least time", b.TimeHard, cfg.Run.Grace),
+			"budget", "time_hard")
 	}
 	if h := cfg.Hooks; h != nil && h.Timeout <= 0 {
 		c.at("", fmt.Sprintf("found %v; want a positive duration", h.Timeout), "hooks", "timeout")
@@ -145,17 +151,14 @@ func (c *check) words() {
 			c.at("", fmt.Sprintf("found %q; want NAME=value", e), "run", "env")
 		}
 	}
-	if cfg.Command.Shell != "" && len(cfg.Command.Argv) > 0 || len(cfg.Command.Argv) > 0 && cfg.Command.Argv[0] == "" {
-		c.at("", "want a text for the shell or a list of words, the program first", "command")
-	}
+	c.when(cfg.Command.Shell != "" && len(cfg.Command.Argv) > 0 || len(cfg.Command.Argv) > 0 && cfg.Command.Argv[0] == "",
+		"", "want a text for the shell or a list of words, the program first", "command")
 	for _, f := range cfg.Files {
-		if !filepath.IsLocal(f.To) || filepath.Clean(f.To) == "." {
-			c.at("", fmt.Sprintf("found %q; want the name of a file inside the trial's directory", f.To), "files", "to")
-		}
+		c.when(!filepath.IsLocal(f.To) || filepath.Clean(f.To) == ".",
+			"", fmt.Sprintf("found %q; want the name of a file inside the trial's directory", f.To), "files", "to")
 	}
 }
 
-// parts finds parts that are wrong by themselves.
 func (c *check) parts() {
 	cfg := c.config
 	if _, _, err := cfg.spaces(); err != nil {
@@ -178,13 +181,10 @@ func (c *check) parts() {
 		if !slices.ContainsFunc(cfg.Metrics, func(m Metric) bool { return m.Name == s.Metric }) {
 			c.at("", fmt.Sprintf("there is no metric %s", s.Metric), "safety", "metric")
 		}
-		if !(s.Constant > 0) || !(s.Noise >= 0) {
-			c.at("", "want a positive constant, and noise of at least 0", "safety")
-		}
+		c.when(!(s.Constant > 0) || !(s.Noise >= 0), "", "want a positive constant, and noise of at least 0", "safety")
 	}
 }
 
-// grid finds parameters whose values a grid could not list.
 func (c *check) grid() {
 	if c.config.Optimizer.Method != optimizer.MethodGrid {
 		return
@@ -197,38 +197,26 @@ func (c *check) grid() {
 	}
 }
 
-// several finds what has no meaning with several objectives.
 func (c *check) several() {
 	cfg := c.config
 	if !cfg.Several() {
 		return
 	}
 	const one = "is for one objective"
-	if cfg.Budget.Goal != nil {
-		c.at("write goal into [objectives."+cfg.Objective().Name+"]", one, "budget", "goal")
-	}
-	if cfg.Budget.Gap != 0 {
-		c.at("leave it out", one, "budget", "gap")
-	}
-	if cfg.Optimizer.Acquisition != "" {
-		c.at("leave it out", one, "optimizer", "acquisition")
-	}
-	if cfg.Optimizer.Local != "" {
-		c.at("leave it out", one, "optimizer", "local")
-	}
-	if cfg.Optimizer.Method == optimizer.MethodLipschitz {
-		c.at("", "method lipschitz is for one objective", "optimizer", "method")
-	}
+	c.when(cfg.Budget.Goal != nil, "write goal into [objectives."+cfg.Objective().Name+"]", one, "budget", "goal")
+	c.when(cfg.Budget.Gap != 0, "leave it out", one, "budget", "gap")
+	c.when(cfg.Optimizer.Acquisition != "", "leave it out", one, "optimizer", "acquisition")
+	c.when(cfg.Optimizer.Local != "", "leave it out", one, "optimizer", "local")
+	c.when(cfg.Optimizer.Method == optimizer.MethodLipschitz, "", "method lipschitz is for one objective", "optimizer", "method")
 	switch p := cfg.Prune; {
 	case p == nil:
-	case p.Method != string(pruner.ASHA):
+	case p.Method != pruner.ASHA:
 		c.at("write method = \"asha\", which ranks trials by all objectives", fmt.Sprintf("method %s is for one objective", p.Method), "prune", "method")
 	case p.Resource != "":
 		c.at("leave it out: trials are stopped at the rungs instead of being continued", one, "prune", "resource")
 	}
 }
 
-// warmStart finds what cannot begin with earlier studies.
 func (c *check) warmStart() {
 	cfg := c.config
 	switch method := cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO); {
@@ -245,43 +233,35 @@ func (c *check) warmStart() {
 // measured finds values that could not be had, or not be trusted.
 func (c *check) measured() {
 	cfg := c.config
-	if cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several() {
-		c.at("state lipschitz_constant in [optimizer], or write patience = 20 in its place",
-			"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
-	}
+	c.when(cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several(), "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
+		"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
 		c.at(`write file = "{trial_dir}/result.json", and have the program write there`,
 			fmt.Sprintf("%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File), "metrics", m.Name, "file")
 	}
 }
 
-// pruning finds what the rule that stops trials early cannot work with.
 func (c *check) pruning() {
 	cfg := c.config
 	p, objective := cfg.Prune, cfg.Objective()
 	if p == nil {
 		return
 	}
-	if p.Resource == "" && objective.Measure != "" {
-		c.at("leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by", "prune")
-	}
+	c.when(p.Resource == "" && objective.Measure != "",
+		"leave [prune] out", "cannot be, since the objective is measured when a trial has ended: there are no readings to judge it by", "prune")
 	pick, best := objective.Rule.Pick, "max"
 	if objective.Direction == Minimize {
 		best = "min"
 	}
-	reachable := p.Method == string(pruner.Reachable)
-	if reachable && pick != "" && pick != "last" && pick != best {
-		c.at(fmt.Sprintf("pick = %q or \"last\"", best), fmt.Sprintf("reachable bounds the last reading and the best one; the objective has pick = %q", pick), "prune", "method")
-	}
-	if reachable && cfg.Run.Repeats > 1 {
-		c.at("choose another method, or leave repeats out", "reachable compares readings of single runs, and with repeats a trial counts by the mean or median of several", "prune", "method")
-	}
+	reachable := p.Method == pruner.Reachable
+	c.when(reachable && pick != "" && pick != "last" && pick != best,
+		fmt.Sprintf("pick = %q or \"last\"", best), fmt.Sprintf("reachable bounds the last reading and the best one; the objective has pick = %q", pick), "prune", "method")
+	c.when(reachable && cfg.Run.Repeats > 1,
+		"choose another method, or leave repeats out", "reachable compares readings of single runs, and with repeats a trial counts by the mean or median of several", "prune", "method")
 	if p.Resource == "" {
 		return
 	}
-	if cfg.Run.Keep > 0 {
-		c.at("", "the checkpoints from which successive halving continues trials lie in their directories: keep all", "run", "keep")
-	}
+	c.when(cfg.Run.Keep > 0, "", "the checkpoints from which successive halving continues trials lie in their directories: keep all", "run", "keep")
 	c.resource(p.Resource)
 }
 
@@ -294,15 +274,12 @@ func (c *check) resource(name string) {
 			c.at("leave it out", fmt.Sprintf("the training budget %s cannot be part of a condition: a trial that is continued keeps its values", name), "params", p.Name, "when")
 		}
 	}
-	var names []string
 	for _, p := range params {
 		if p.Name == name {
-			if p.Kind != spaces.KindInt || p.When != "" {
-				c.at("", fmt.Sprintf("a training budget must be an int parameter without a condition; %s is not", name), "prune", "resource")
-			}
+			c.when(p.Kind != spaces.KindInt || p.When != "",
+				"", fmt.Sprintf("a training budget must be an int parameter without a condition; %s is not", name), "prune", "resource")
 			return
 		}
-		names = append(names, p.Name)
 	}
-	c.at(spelling.DidYouMean(name, names), fmt.Sprintf("there is no parameter %s", name), "prune", "resource")
+	c.at(spelling.DidYouMean(name, namesOf(params)), fmt.Sprintf("there is no parameter %s", name), "prune", "resource")
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 )

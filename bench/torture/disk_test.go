@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -17,13 +18,8 @@ import (
 func (l *lab) smallDisk(name string, kib int) {
 	l.Helper()
 	l.check(os.Mkdir(l.path(name), 0o700))
-	if err := syscall.Mount("tmpfs", l.path(name), "tmpfs", 0, fmt.Sprintf("size=%dk,mode=0700", kib)); err != nil {
-		l.Skipf("needs the right to mount a small disk: %v", err)
-	}
-	l.Cleanup(func() {
-		l.kill()
-		l.check(syscall.Unmount(l.path(name), 0))
-	})
+	tempdir.Disk(l, l.path(name), kib)
+	l.Cleanup(func() { l.kill() })
 }
 
 // spare makes room on a small disk.

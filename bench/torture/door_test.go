@@ -57,11 +57,12 @@ var doorCommands = []string{
 	"status S", "best S", "trials S", "show S 1", "log S 1", "report S -o OUT", "export S", "explain S 2", "importance S", "ls .",
 	"journal verify S", "journal replay S", "note S hello", "enqueue S x=0.5", "exclude S 1", "adjust S --trials 3", "rerun S 1", "stop S", "ask S",
 	"tell S 3 --value 1", "drive S", "resume S", "run spec.toml --trials 3", "run fresh.toml", "check spec.toml", "check spec.toml --smoke", "journal repair S", "rm -y S",
+	"run spec.toml --trials 3 --log-file spec.study/own.log",
 }
 
 // doorNames are the names that a study can have beside those that one has.
 var doorNames = []string{"stop", "pilots", "requests", "requests/1000000000000000000-1-0a.json", "requests/1000000000000000000-1-0a.json.new",
-	"trials/000003", "trials/000003/a1", "trials/000001/a2", "trials/000001/a1.slurm", "journal.jsonl.new", "setup/a2"}
+	"trials/000003", "trials/000003/a1", "trials/000001/a2", "trials/000001/a1.slurm", "journal.jsonl.new", "setup/a2", "own.log"}
 
 // Whatever lies in a study under the names of its files, whoever has put it there: nothing outside
 // of the study changes, every command answers, none panics, and what is refused is named.
@@ -71,41 +72,50 @@ func TestDoor(t *testing.T) {
 	l.write("spec.toml", fmt.Sprintf(doorSpec, "", "all"))
 	l.run(0, "run", "spec.toml")
 	l.run(0, "note", "spec.toml", "of old")
-	names := slices.Clone(doorNames)
-	study := l.path("spec.study")
-	l.check(filepath.WalkDir(study, func(path string, _ fs.DirEntry, err error) error {
-		if name := strings.TrimPrefix(path, study+"/"); err == nil && path != study && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		return err
-	}))
 	mounts := exec.Command("unshare", "-m", "true").Run() == nil // for root, and not in every container
 	var cases []doorCase
-	for _, name := range names {
+	for _, name := range l.doorNames() {
 		for _, thing := range doorThings {
 			if thing.name == doorMount && !mounts {
 				continue
 			}
 			for _, command := range doorCommands {
-				cases = append(cases, doorCase{name, thing.name, thing.make, command})
+				cases = append(cases, doorCase{name: name, thing: thing.name, make: thing.make, command: command})
 			}
-			cases = append(cases, doorCase{name, thing.name, thing.make, "a trial"})
+			cases = append(cases, doorCase{name: name, thing: thing.name, make: thing.make, command: "a trial"})
 		}
 	}
 	usual := map[string]int{} // the exit codes where nothing is wrong
 	for _, command := range append(slices.Clone(doorCommands), "a trial") {
 		usual[command] = doorCase{command: command}.run(l, 0).code
 	}
-	// The step has no divisor in common with the numbers of commands and things: the sample has them all.
-	step := scaled(31, 1)
-	if os.Getenv("LBOTUNE_LONG_TESTS") != "" {
+	sample(t, cases, 31, func(c doorCase, number int) { c.check(l, number, usual) })
+}
+
+// doorNames are the names of all that a study has, and of what it can have.
+func (l *lab) doorNames() []string {
+	names, study := slices.Clone(doorNames), l.path("spec.study")
+	l.check(filepath.WalkDir(study, func(path string, _ fs.DirEntry, err error) error {
+		if name := strings.TrimPrefix(path, study+"/"); err == nil && path != study && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return err
+	}))
+	return names
+}
+
+// sample checks every so many of the cases, or at length all. A step that has no divisor in common
+// with the numbers of commands and things has them all in the sample.
+func sample(t *testing.T, cases []doorCase, step int, check func(c doorCase, number int)) {
+	t.Helper()
+	if step = scaled(step, 1); os.Getenv("LBOTUNE_LONG_TESTS") != "" {
 		step = 1
 	}
 	work, done := make(chan int), sync.WaitGroup{}
 	for range runtime.GOMAXPROCS(0) {
 		done.Go(func() {
 			for i := range work {
-				cases[i].check(l, i+1, usual)
+				check(cases[i], i+1)
 			}
 		})
 	}
@@ -117,12 +127,16 @@ func TestDoor(t *testing.T) {
 	t.Logf("%d of %d cases", (len(cases)+step-1)/step, len(cases))
 }
 
-type doorCase struct{ name, thing, make, command string }
+type doorCase struct {
+	name, thing, make, command string
+	of, by                     int // the users whose study it is and who runs the command, 0 for this one
+}
 
 type doorResult struct {
 	code          int
-	said          string
+	said, printed string
 	before, after string // what is outside
+	study         [2]string
 	late          bool
 }
 
@@ -130,9 +144,9 @@ type doorResult struct {
 func (c doorCase) run(l *lab, number int) (r doorResult) {
 	dir := l.path(fmt.Sprintf("%d", number))
 	others := filepath.Join(dir, "others")
-	l.check(errors.Join(os.MkdirAll(filepath.Join(others, "directory", "below"), 0o755), os.WriteFile(filepath.Join(others, "file"), []byte("thesis"), 0o644),
+	l.check(errors.Join(os.MkdirAll(filepath.Join(others, "directory", "a1"), 0o755), os.WriteFile(filepath.Join(others, "file"), []byte(doorPrivate), 0o644),
 		os.WriteFile(filepath.Join(others, "directory", "a.json"), []byte("{}"), 0o644), os.WriteFile(filepath.Join(others, "directory", "stdout"), []byte("loss=0"), 0o644),
-		os.WriteFile(filepath.Join(others, "directory", "below", "stdout"), []byte("loss=0"), 0o644), syscall.Mkfifo(filepath.Join(others, "pipe"), 0o600)))
+		os.WriteFile(filepath.Join(others, "directory", "a1", "stdout"), []byte(doorPrivate), 0o644), syscall.Mkfifo(filepath.Join(others, "pipe"), 0o600)))
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: shortened(l, others)})
 	l.check(err)
 	listener.SetUnlinkOnClose(false)
@@ -159,12 +173,14 @@ func (c doorCase) run(l *lab, number int) (r doorResult) {
 		program = append([]string{"unshare", "-m"}, program...)
 	case c.thing == doorMount:
 		program = append([]string{"unshare", "-m", "sh", "-c", place + `exec "$@"`, "sh"}, program...)
-	case c.command != "a trial":
+	case c.command != "a trial" && c.of == 0:
 		script += place
 	}
 	l.check(os.WriteFile(filepath.Join(dir, "spec.toml"), fmt.Appendf(nil, doorSpec, own, keep), 0o644))
-	if out, err := exec.Command("sh", "-c", "set -e; "+script).CombinedOutput(); err != nil && !strings.Contains(string(out), "Not a directory") {
-		l.Fatalf("%v: %v: %s", c, err, out)
+	c.shell(l, 0, script)
+	if c.of != 0 { // who cannot look into what is outside
+		c.shell(l, 0, fmt.Sprintf("chown -R %d:%d '%s'; chmod 700 '%s'; chmod 1777 '%s'; ", c.by, c.by, others, others, dir))
+		c.shell(l, c.of, place)
 	}
 	for i, a := range args {
 		switch a {
@@ -176,19 +192,39 @@ func (c doorCase) run(l *lab, number int) (r doorResult) {
 			args = []string{"run", "spec.toml"}
 		}
 	}
-	r.before = snapshot(others)
+	r.before, r.study[0] = snapshot(others), snapshot(filepath.Join(dir, "spec.study"))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program[0], append(program[1:], args...)...)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = append(os.Environ(), l.env...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	if c.by != 0 {
+		cmd.SysProcAttr = user(c.by)
+		cmd.Env = append(cmd.Env, "HOME="+dir, "TMPDIR="+dir)
+	}
+	var said, printed bytes.Buffer
+	cmd.Stderr, cmd.Stdout = &said, &printed
 	_ = cmd.Run()
-	r.code, r.said, r.late = cmd.ProcessState.ExitCode(), said.String(), ctx.Err() != nil
-	r.after = snapshot(others)
+	r.code, r.said, r.printed, r.late = cmd.ProcessState.ExitCode(), said.String(), printed.String(), ctx.Err() != nil
+	r.after, r.study[1] = snapshot(others), snapshot(filepath.Join(dir, "spec.study"))
 	l.check(os.RemoveAll(dir))
 	return r
+}
+
+// shell has a user run a script. That a file stands where a directory would have to be is no fault.
+func (c doorCase) shell(l *lab, as int, script string) {
+	cmd := exec.Command("sh", "-c", "set -e; "+script)
+	if as != 0 {
+		cmd.SysProcAttr = user(as)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "Not a directory") {
+		l.Fatalf("%v: %v: %s", c, err, out)
+	}
+}
+
+// user has a process belong to another user.
+func user(id int) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(id), Gid: uint32(id)}}
 }
 
 // shortened is a path that is not too long for a socket.

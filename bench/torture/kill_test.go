@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -125,7 +125,7 @@ func (l *lab) load() *study.State {
 
 func (l *lab) loadDir(dir string) *study.State {
 	l.Helper()
-	st, _, err := study.Load(l.path(dir))
+	st, err := study.Load(l.path(dir))
 	l.check(err)
 	return st
 }

@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/effort"
-	"github.com/lbotune/lbotune/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
@@ -254,7 +254,7 @@ func (e *era) check(l *lab, promised string) {
 	for _, line := range finishedTwice(dir) {
 		l.Errorf("a second end: %s", line)
 	}
-	st, _, err := study.Load(dir)
+	st, err := study.Load(dir)
 	l.check(err)
 	if len(st.Trials) != cutTrials || st.Count(optimizer.Succeeded) != cutTrials || !st.Ended() {
 		l.Errorf("%d trials, %d succeeded, ended: %v\n%s", len(st.Trials), st.Count(optimizer.Succeeded), st.Ended(), said)

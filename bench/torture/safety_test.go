@@ -186,7 +186,7 @@ func TestSecretEnv(t *testing.T) {
 		}
 	}
 	all := strings.Join(said, "")
-	for _, word := range []string{"[MY_TOKEN]", `export API_KEY="${API_KEY:?is a secret}"`, `export MY_TOKEN="${MY_TOKEN:?is a secret}"`, "export PLAIN=shown", "left behind"} {
+	for _, word := range []string{"[MY_TOKEN]", `export API_KEY="${API_KEY:?is a secret}"`, `export MY_TOKEN="${MY_TOKEN:?is a secret}"`, "export PLAIN=shown", "left processes running"} {
 		if !strings.Contains(all, word) {
 			t.Errorf("nothing shows %s", word)
 		}

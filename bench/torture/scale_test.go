@@ -4,63 +4,27 @@ package torture_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/study"
 )
 
-// grow makes a study of spec.toml with so many finished trials, as if they had been run.
-func (l *lab) grow(method string, trials int) {
+// spent runs lbotune, and returns its processor time in seconds and its memory in MiB.
+func (l *lab) spent(args ...string) (cpu float64, mib int) {
 	l.Helper()
-	l.spec("spec.toml", "echo loss={x}", 1, 1)
-	l.write("spec.toml", strings.Replace(l.read("spec.toml"), `"random"`, fmt.Sprintf("%q", method), 1))
-	l.run(0, "run", "spec.toml")
-	var first study.Record
-	_, err := journal.Read(l.path("spec.study/journal.jsonl"), func(line journal.Record) error {
-		if line.Seq == 1 {
-			return first.UnmarshalJSON(line.Raw)
-		}
-		return nil
-	})
-	l.check(err)
-	l.check(os.RemoveAll(l.path("spec.study")))
-	l.check(os.Mkdir(l.path("spec.study"), 0o700))
-	j, err := journal.Create(l.path("spec.study/journal.jsonl"), first)
-	l.check(err)
-	r := rand.New(rand.NewPCG(*seed, 3))
-	at := first.At
-	for n := 1; n <= trials; n++ {
-		x := r.Float64()
-		loss := (x - 0.3) * (x - 0.3)
-		at = at.Add(time.Second)
-		_, err := j.AppendLazy(
-			study.Record{At: at, Elapsed: at.Sub(first.At), Event: study.Proposed{Trial: n, Told: n - 1, Pending: []int{},
-				Origin: optimizer.OriginExplore, Values: spaces.Values{{Name: "x", Value: spaces.Float(x)}}, Note: optimizer.Note{Why: "uniform"}}},
-			study.Record{At: at, Elapsed: at.Sub(first.At), Event: study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}, Seconds: 1}})
-		l.check(err)
-	}
-	l.check(j.Close())
+	r := l.command(args...)
+	r.launch()
+	memory := r.watchMemory()
+	r.end().must(l, 0)
+	return (r.ProcessState.UserTime() + r.ProcessState.SystemTime()).Seconds(), <-memory >> 10
 }
 
 // cost runs lbotune, says what it took, and returns its memory in MiB.
 func (l *lab) cost(what string, args ...string) int {
 	l.Helper()
-	r := l.command(args...)
 	begin := time.Now()
-	r.launch()
-	memory := r.watchMemory()
-	res := r.end()
-	res.must(l, 0)
-	took, cpu := time.Since(begin), r.ProcessState.UserTime()+r.ProcessState.SystemTime()
-	mib := <-memory >> 10
-	l.Logf("%-32s %6.2f s, %6.2f s of processor time, %4d MiB", what, took.Seconds(), cpu.Seconds(), mib)
+	cpu, mib := l.spent(args...)
+	l.Logf("%-32s %6.2f s, %6.2f s of processor time, %4d MiB", what, time.Since(begin).Seconds(), cpu, mib)
 	return mib
 }
 
@@ -72,7 +36,7 @@ func TestLargeStudy(t *testing.T) {
 	}
 	trials := scaled(10_000, 100_000)
 	l := newLab(t)
-	l.grow("random", trials)
+	l.grow(shape{method: "random", params: 1, objectives: 1}, trials)
 	for _, c := range []struct{ what, args string }{
 		{"status", "status spec.study"},
 		{"best", "best spec.study"},
@@ -85,6 +49,30 @@ func TestLargeStudy(t *testing.T) {
 	}
 }
 
+// What is written of a study with many parameters is not kept in memory, and its page stays small.
+func TestWideStudy(t *testing.T) {
+	slow(t)
+	if raced {
+		t.Skip("measures memory")
+	}
+	l := newLab(t)
+	trials := scaled(3000, 10_000)
+	l.grow(shape{method: "random", params: 100, objectives: 1}, trials)
+	for _, format := range []string{"csv", "jsonl", "optuna"} {
+		what := fmt.Sprintf("export as %s of 100 parameters at %d trials", format, trials)
+		if mib := l.cost(what, "export", "--format", format, "-o", format+".out", "spec.study"); mib > 95 { // 100 MB
+			t.Errorf("%s took %d MiB", what, mib)
+		}
+	}
+	if !*atLength {
+		return // the model of so many parameters takes half a minute
+	}
+	l.cost("report of the same", "report", "-o", "page.html", "spec.study")
+	if page := l.read("page.html"); len(page) > 5e6 || !strings.Contains(page, fmt.Sprintf("of %d trials are drawn", trials)) {
+		t.Errorf("the page has %d bytes, or does not say what is left out", len(page))
+	}
+}
+
 // A running study takes little memory.
 func TestRunningStudy(t *testing.T) {
 	slow(t)
@@ -93,7 +81,7 @@ func TestRunningStudy(t *testing.T) {
 	}
 	for _, method := range []string{"random", "lbo"} {
 		l := newLab(t)
-		l.grow(method, 1000)
+		l.grow(shape{method: method, params: 1, objectives: 1}, 1000)
 		if mib := l.cost(method+" from 1000 to 1010 trials", "resume", "-n", "1010", "spec.study"); mib > 60 {
 			t.Errorf("%s took %d MiB", method, mib)
 		}

@@ -219,7 +219,7 @@ func TestSlurmFullDisk(t *testing.T) {
 		l.spec("spec.toml", as("work", l.dir+" {x} 200"), 12, 3, launcher)
 		r := l.start("run", "--study", filepath.Join(small, "study"), "spec.toml")
 		load := func() *study.State {
-			st, _, err := study.Load(filepath.Join(small, "study"))
+			st, err := study.Load(filepath.Join(small, "study"))
 			l.check(err)
 			return st
 		}

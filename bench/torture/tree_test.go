@@ -64,7 +64,7 @@ func TestLeftovers(t *testing.T) {
 			if n := strings.Count(l.read("spec.study/journal.jsonl"), `"leftovers":"`); n != 3 {
 				t.Errorf("%d records tell of leftovers", n)
 			}
-			res.mustSay(l, "left behind", nap)
+			res.mustSay(l, "left processes running", nap)
 		})
 	}
 }
@@ -200,7 +200,7 @@ func TestStrayOfAKilledLbotune(t *testing.T) {
 		l.kill()
 		t.Skip("needs control groups of version 2")
 	}
-	l.run(0, "run", "spec.toml").mustSay(l, "left behind", nap)
+	l.run(0, "run", "spec.toml").mustSay(l, "left processes running", nap)
 	if left := l.named(nap[6:]); len(left) > 0 {
 		t.Errorf("these live: %q", left)
 	}
@@ -235,7 +235,7 @@ func TestAsPID1(t *testing.T) {
 	r.launchOrSkip()
 	res := r.end()
 	res.must(l, 0)
-	res.mustSay(l, "left behind")
+	res.mustSay(l, "left processes running")
 	if n := l.load().Count(optimizer.Succeeded); n != 6 {
 		t.Errorf("%d trials succeeded", n)
 	}

@@ -3,15 +3,21 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
 func newBest(g *global) *cobra.Command {
 	var prefer []string
+	var goal float64
 	cmd := &cobra.Command{
 		Use:   "best STUDY",
 		Short: "Print the best values so far and the command line to use them",
@@ -19,12 +25,14 @@ func newBest(g *global) *cobra.Command {
 other is at least as good as in all objectives. --prefer prints one of them: --prefer
 latency=1 that with the best latency; --prefer error=2,latency=1 weighs two, each from 0
 for the worst of the front to 1 for its best; --prefer 'latency<=20' leaves out what is
-slower, and --prefer 'latency<=20,error=1' takes the one with the least error of the rest.`,
+slower, and --prefer 'latency<=20,error=1' takes the one with the least error of the rest.
+
+With --goal VALUE a script learns from the exit code whether the best is as good as VALUE.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+			wanted := cmd.Flags().Changed("goal")
+			if wanted && (st.Config.Several() || math.IsNaN(goal)) {
+				return usagef("--goal: want a number, and a study with one objective")
 			}
 			if prefer != nil {
 				return preferred(g, st, l, prefer)
@@ -32,25 +40,79 @@ slower, and --prefer 'latency<=20,error=1' takes the one with the least error of
 			if err := summarize(g, st, l, nil); err != nil {
 				return err
 			}
-			if err = session.Judge(st); errors.Is(err, session.ErrNoSuccess) && st.Closed == nil {
+			err := session.Judge(st)
+			switch {
+			case errors.Is(err, session.ErrNoSuccess) && st.Closed == nil:
 				return fmt.Errorf("%w yet", err)
+			case err != nil || !wanted:
+				return err
 			}
-			return err
-		},
+			return missed(st, goal)
+		}),
 	}
+	cmd.Flags().Float64Var(&goal, "goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
 	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "of several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
 	return cmd
 }
 
-// load reads the study that an argument names.
-func load(arg string) (*study.State, study.Layout, error) {
-	dir, err := studyDir(arg)
-	if err != nil {
-		return nil, "", err
+// missed returns errMissed if the best value, or the mean of its repeats, is worse than goal.
+func missed(st *study.State, goal float64) error {
+	value, objective := st.Best().Value, st.Config.Objective()
+	if cs := st.Confirmations(); len(cs) > 0 {
+		value = cs[0].Mean
 	}
-	st, _, err := study.Load(dir)
-	if err != nil {
-		return nil, "", hintStudy(arg, err)
+	if objective.Direction.Maximized(value) >= objective.Direction.Maximized(goal) {
+		return nil
 	}
-	return st, study.LayoutOf(dir), nil
+	return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(goal)), errMissed}
+}
+
+// preferred prints the trial of the front that a person prefers.
+func preferred(g *global, st *study.State, l study.Layout, words []string) error {
+	p, err := preferenceOf(&st.Config, words)
+	if err != nil {
+		return err
+	}
+	t := st.Preferred(p)
+	switch {
+	case st.Best() == nil:
+		return session.ErrNoSuccess
+	case t == nil:
+		return fmt.Errorf("%w that --prefer asks for", session.ErrNoSuccess)
+	case g.json:
+		return printJSON(g.out, newTrialJSON(st, l, t))
+	}
+	f := report.FiguresOf(st, false)
+	f.Prefer(st, t)
+	return describeBest(g, st, l, f)
+}
+
+// preferenceOf reads NAME=WEIGHT, NAME<=BOUND and NAME>=BOUND.
+func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
+	p := study.Preference{Weights: map[string]float64{}}
+	if !c.Several() {
+		return p, usagef("--prefer chooses from a front, and the study has one objective")
+	}
+	names := mapped(c.Objectives(), func(o study.Metric) string { return o.Name })
+	for _, word := range words {
+		at := strings.LastIndexByte(word, '=')
+		if at < 1 {
+			return p, usagef("--prefer: found %q; want an objective with a weight or a bound: %[2]s=1, %[2]s<=20 or %[2]s>=20", word, names[0])
+		}
+		x, ok := parser.ParseNumber(word[at+1:])
+		name, op := strings.TrimRight(word[:at], "<>"), word[at-1]
+		if !slices.Contains(names, name) {
+			return p, hinted(usagef("--prefer: there is no objective %q", name), meant(name, names, "", "objectives are "+strings.Join(names, ", ")))
+		}
+		bound := op == '<' || op == '>'
+		if !ok || !bound && x < 0 {
+			return p, usagef("--prefer: found %q; want a number, and for a weight none below 0", word[at+1:])
+		}
+		if bound {
+			p.Bounds = append(p.Bounds, study.Limit{Metric: name, At: x, Least: op == '>'})
+		} else {
+			p.Weights[name] = x
+		}
+	}
+	return p, nil
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -34,10 +37,7 @@ find the metric, --smoke lists the candidates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadSpec(g, args[0])
-			layout := study.LayoutOf(study.DirFor(args[0]))
-			if isStream(args[0]) {
-				layout = study.LayoutOf(study.DirFor("stdin"))
-			}
+			layout := study.LayoutOf(study.DirFor(either(isStream(args[0]), "stdin", args[0])))
 			base := filepath.Dir(string(layout))
 			if wrong := (*spec.Error)(nil); errors.As(err, &wrong) && wrong.OnlyRule && smoke != "" {
 				return listMetrics(cmd.Context(), g, &cfg, base)
@@ -64,7 +64,7 @@ find the metric, --smoke lists the candidates.`,
 				return err
 			}
 			if smoke == "" || !g.json {
-				if err := p.print(g); err != nil {
+				if err := g.show(p, p.text()); err != nil {
 					return err
 				}
 			}
@@ -79,7 +79,6 @@ find the metric, --smoke lists the candidates.`,
 	return cmd
 }
 
-// preview is what check shows of a study.
 type preview struct {
 	Study  string      `json:"study"`
 	Dir    string      `json:"dir"`
@@ -105,42 +104,31 @@ type paramJSON struct {
 	Max *float64 `json:"max,omitempty"`
 }
 
-func newParamsJSON(params []spaces.Param) []paramJSON {
-	var out []paramJSON
-	for _, p := range params {
-		j := paramJSON{Param: p}
-		if p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt {
-			j.Min, j.Max = &p.Min, &p.Max
-		}
-		out = append(out, j)
-	}
-	return out
-}
-
-// previewFile is a configuration file as the first trial finds it.
 type previewFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-const (
-	previewed      = 3
-	previewedLines = 40 // of a file
-)
+const previewed, previewedLines = 3, 40 // commands, and lines of a file
 
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
-	p := &preview{Study: cfg.Name, Dir: string(l), Params: newParamsJSON(cfg.Params), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
-	search, err := cfg.Search()
-	if err != nil {
-		return nil, err
+	p := &preview{Study: cfg.Name, Dir: string(l), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
+	for _, param := range cfg.Params {
+		j := paramJSON{Param: param}
+		if param.Kind == spaces.KindFloat || param.Kind == spaces.KindInt {
+			j.Min, j.Max = &param.Min, &param.Max
+		}
+		p.Params = append(p.Params, j)
 	}
-	space, err := cfg.Space()
-	if err != nil {
+	search, errSearch := cfg.Search()
+	space, errSpace := cfg.Space()
+	if err := cmp.Or(errSearch, errSpace); err != nil {
 		return nil, err
 	}
 	if space.Related() {
 		p.Where, p.Allowed = cfg.Where, space.Share()
 	}
+	var err error
 	if p.Earlier, err = cfg.ReadEarlier(0); err != nil {
 		return nil, err
 	}
@@ -162,74 +150,51 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			}
 			values = search.Decode(proposal.Point)
 		}
-		point, err := search.Encode(values)
-		if err != nil {
-			return nil, err
-		}
-		t := &study.Trial{Number: q.Trial, Values: values}
-		b := study.TrialBindings(l, cfg, t, 1, 0)
-		line, err := cfg.Paste(b, here(cfg))
-		if err != nil {
+		b := study.TrialBindings(l, cfg, &study.Trial{Number: q.Trial, Values: values}, 1, 0)
+		point, errPoint := search.Encode(values)
+		line, errLine := cfg.Paste(b, here(cfg))
+		if err := cmp.Or(errPoint, errLine); err != nil {
 			return nil, err
 		}
 		p.Commands = append(p.Commands, line)
-		if q.Trial == 1 {
-			for _, f := range cfg.Files {
-				text, err := f.Render(b)
-				if err != nil {
-					return nil, err
-				}
-				p.Files = append(p.Files, previewFile{f.To, text})
+		for _, f := range cfg.Files {
+			if q.Trial > 1 {
+				break
 			}
+			text, err := f.Render(b)
+			if err != nil {
+				return nil, err
+			}
+			p.Files = append(p.Files, previewFile{f.To, text})
 		}
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: q.Trial, Point: point})
 	}
 	return p, nil
 }
 
-func (p *preview) print(g *global) error {
-	if g.json {
-		return printJSON(g.out, p)
-	}
+func (p *preview) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "study %s, kept in %s\n\nparameters\n", oneLine(p.Study), oneLine(p.Dir))
 	var rows [][]string
 	for _, par := range p.Params {
-		when := ""
-		if par.When != "" {
-			when = "when " + par.When
-		}
-		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when)})
+		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when(par.When != "", "when %s", par.When))})
 	}
-	if err := printTable(&s, rows); err != nil {
-		return err
-	}
-	if p.Where != nil {
-		fmt.Fprintf(&s, "\nwhere, which allows about %.2g %% of the space\n", 100*p.Allowed)
-		for _, r := range p.Where {
-			s.WriteString("  " + oneLine(r) + "\n")
-		}
+	s.WriteString(tableText(rows))
+	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.2g %% of the space\n", 100*p.Allowed))
+	for _, r := range p.Where {
+		s.WriteString("  " + oneLine(r) + "\n")
 	}
 	if c := p.Safety; c != nil {
-		side := map[bool]string{false: "at most", true: "at least"}[c.Least]
+		side := either(c.Least, "at least", "at most")
 		fmt.Fprintf(&s, "\nsafety: %s %s %s, changing by at most %s per unit of the cube\n", oneLine(c.Metric), side, exact(c.At), short(c.Constant))
 	}
-	if p.Earlier != nil {
-		s.WriteString("\nwarm start\n")
-	}
+	s.WriteString(when(p.Earlier != nil, "\nwarm start\n"))
 	for _, e := range p.Earlier {
 		s.WriteString("  " + oneLine(earlierText(e)) + "\n")
 	}
-	if p.Setup != "" {
-		fmt.Fprintf(&s, "\nsetup\n%s", previewText(p.Setup))
-	}
-	s.WriteString("\nfirst commands\n")
-	for _, c := range p.Commands {
-		s.WriteString(previewText(c))
-	}
-	if p.Script != "" {
-		fmt.Fprintf(&s, "\njob\n%s", printable(p.Script))
-	}
+	s.WriteString(when(p.Setup != "", "\nsetup\n%s", previewText(p.Setup)))
+	s.WriteString("\nfirst commands\n" + strings.Join(mapped(p.Commands, previewText), ""))
+	s.WriteString(when(p.Script != "", "\njob\n%s", printable(p.Script)))
 	for _, f := range p.Files {
 		lines := strings.Split(strings.TrimRight(printable(f.Text), "\n"), "\n")
 		if len(lines) > previewedLines {
@@ -237,30 +202,17 @@ func (p *preview) print(g *global) error {
 		}
 		fmt.Fprintf(&s, "\n%s of the first trial\n  %s\n", oneLine(f.Name), strings.Join(lines, "\n  "))
 	}
-	_, err := io.WriteString(g.out, s.String())
-	return err
+	return s.String()
 }
 
-// earlierText says what a study begins with.
 func earlierText(e study.Earlier) string {
-	objective := "a related objective"
-	if e.Same {
-		objective = "the same objective"
-	}
-	text := fmt.Sprintf("%s: %s of %s", e.From, count(len(e.Trials), "trial"), objective)
+	text := fmt.Sprintf("%s: %s of %s objective", e.From, count(len(e.Trials), "trial"), either(e.Same, "the same", "a related"))
 	for i, name := range slices.Sorted(maps.Keys(e.Columns)) {
-		text += [2]string{"; ", ", "}[min(i, 1)] + name + " from " + e.Columns[name]
+		text += either(i == 0, "; ", ", ") + name + " from " + e.Columns[name]
 	}
-	if len(e.Ignored) > 0 {
-		text += "; ignoring " + strings.Join(e.Ignored, ", ")
-	}
-	if len(e.Defaults) > 0 {
-		text += "; with the default of " + strings.Join(e.Defaults, ", ")
-	}
-	if e.Left > 0 {
-		text += fmt.Sprintf("; %d left out, the first is %s", e.Left, e.Why)
-	}
-	return text
+	text += when(len(e.Ignored) > 0, "; ignoring %s", strings.Join(e.Ignored, ", "))
+	text += when(len(e.Defaults) > 0, "; with the default of %s", strings.Join(e.Defaults, ", "))
+	return text + when(e.Left > 0, "; %d left out, the first is %s", e.Left, e.Why)
 }
 
 // previewText is a command of one line indented, and one of several as it is.
@@ -272,27 +224,60 @@ func previewText(command string) string {
 	return "  " + command + "\n"
 }
 
-// rangeOf says which values a parameter takes.
 func rangeOf(p spaces.Param) string {
 	switch p.Kind {
 	case spaces.KindFloat, spaces.KindInt:
 		text := spaces.Float(p.Min).Text() + " to " + spaces.Float(p.Max).Text()
-		if p.Scale != "" && p.Scale != spaces.Linear {
-			text += ", " + string(p.Scale)
-		}
-		if p.Step > 0 {
-			text += ", in steps of " + spaces.Float(p.Step).Text()
-		}
-		if p.Format != "" {
-			text += ", as " + p.Format
-		}
-		return text
+		text += when(p.Scale != "" && p.Scale != spaces.Linear, ", %s", p.Scale)
+		text += when(p.Step > 0, ", in steps of %s", spaces.Float(p.Step).Text())
+		return text + when(p.Format != "", ", as %s", p.Format)
 	case spaces.KindBool:
 		return "false, true"
 	}
-	var words []string
-	for _, c := range p.Choices {
-		words = append(words, valueText(c))
+	return strings.Join(mapped(p.Choices, valueText), ", ")
+}
+
+// scriptRE is a word of a command that names a script, or a program by its path.
+var scriptRE = regexp.MustCompile(`^(\./[\w./-]+|[\w./-]+\.(py|sh|R|jl|pl|rb|js|lua|m))$`)
+
+// warnOfAbsent names on standard error the first script of a command that is not where trials look
+// for it, and what to do; nothing of a study whose setup or files may make it.
+func warnOfAbsent(g *global, cfg *study.Config, spec string) {
+	specDir, err := filepath.Abs(filepath.Dir(spec))
+	if err != nil || cfg.Setup != "" || len(cfg.Files) > 0 || strings.Contains(cfg.Command.Shell, "cd ") {
+		return
 	}
-	return strings.Join(words, ", ")
+	dir := cfg.Dir
+	if cwd := cfg.Run.Cwd; cwd != "" && (cfg.Run.Sources == nil || cfg.Run.Sources.Mode != study.SourcesIsolate) {
+		if strings.Contains(cwd, "{") {
+			return
+		}
+		dir = inside(dir, cwd)
+	}
+	words := cfg.Command.Argv
+	if cfg.Command.Shell != "" {
+		words = strings.Fields(cfg.Command.Shell)
+	}
+	in := func(dir, word string) bool {
+		_, err := os.Stat(inside(dir, word))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	for i, word := range words {
+		output := i > 0 && (strings.HasPrefix(words[i-1], "-") || strings.HasSuffix(words[i-1], ">")) // it may be one
+		if !scriptRE.MatchString(word) || output || in(dir, word) {
+			continue
+		}
+		text := fmt.Sprintf("there is no %s in %s, where trials run", word, dir)
+		text += when(specDir != dir && in(specDir, word), ", but one in %s: start lbotune there, or write cwd = %[1]q in [run]", specDir)
+		fmt.Fprintln(g.err, "warning: "+oneLine(text))
+		return
+	}
+}
+
+// inside is a path that is read in a directory.
+func inside(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }

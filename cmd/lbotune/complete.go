@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,52 +15,44 @@ import (
 // completion is what a shell is offered for the argument after args.
 type completion = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// completeArgs tells shells what the commands' arguments may be: a study, then what each
-// takes after it.
+// completeArgs tells shells what the arguments may be: a study, then what each command takes.
 func completeArgs(root *cobra.Command) {
+	anyTrial := trialsOf(func(*study.Trial) bool { return true })
 	after := map[string]completion{
-		"show": trialsOf(anyTrial), "log": trialsOf(anyTrial), "exclude": trialsOf((*study.Trial).Done),
+		"show": anyTrial, "log": anyTrial, "exclude": trialsOf((*study.Trial).Done),
 		"tell": trialsOf(func(t *study.Trial) bool { return t.Hand && !t.Done() }), "enqueue": valuesOf,
 		"plot": cobra.FixedCompletions(report.Texts(), cobra.ShellCompDirectiveNoFileComp),
 	}
 	for _, cmd := range root.Commands() {
-		words := strings.Fields(cmd.Use)
-		if len(words) < 2 {
+		next, known := after[cmd.Name()]
+		if !known {
+			next = cobra.NoFileCompletions
+		}
+		var files []cobra.Completion
+		directive := cobra.ShellCompDirectiveDefault
+		switch strings.Fields(cmd.Use + " -")[1] { // the first argument
+		case "SPEC":
+			files, directive = []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
+		case "[FOLDER]":
+			directive = cobra.ShellCompDirectiveFilterDirs
+		case "STUDY", "[STUDY":
+		default:
 			continue
 		}
-		next := after[cmd.Name()]
-		switch words[1] {
-		case "SPEC":
-			cmd.ValidArgsFunction = first([]cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt, next)
-		case "STUDY", "[STUDY":
-			cmd.ValidArgsFunction = first(nil, cobra.ShellCompDirectiveDefault, next)
-		case "[FOLDER]":
-			cmd.ValidArgsFunction = first(nil, cobra.ShellCompDirectiveFilterDirs, nil)
+		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return files, directive
+			}
+			return next(cmd, args, word)
 		}
 	}
 }
 
-// completeFlag tells shells what a flag's value may be.
 func completeFlag(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // there is no such flag
 	}
 }
-
-// first completes the first argument as a file, and those after it by next.
-func first(filter []cobra.Completion, files cobra.ShellCompDirective, next completion) completion {
-	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		switch {
-		case len(args) == 0:
-			return filter, files
-		case next == nil:
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return next(cmd, args, word)
-	}
-}
-
-func anyTrial(*study.Trial) bool { return true }
 
 // trialsOf completes the number of a trial.
 func trialsOf(fits func(*study.Trial) bool) completion {
@@ -94,12 +87,7 @@ func valuesOf(_ *cobra.Command, args []string, word string) (out []cobra.Complet
 		cfg = &st.Config
 	}
 	given := func(name string) bool {
-		for _, a := range args[1:] {
-			if strings.HasPrefix(a, name+"=") {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(args[1:], func(a string) bool { return strings.HasPrefix(a, name+"=") })
 	}
 	for _, p := range cfg.Params {
 		switch name, _, valued := strings.Cut(word, "="); {
@@ -107,22 +95,13 @@ func valuesOf(_ *cobra.Command, args []string, word string) (out []cobra.Complet
 		case !valued:
 			out = append(out, cobra.CompletionWithDesc(p.Name+"=", string(p.Kind)))
 		case name == p.Name:
-			for _, v := range fewValues(p) {
-				out = append(out, p.Name+"="+v)
+			if p.Kind == spaces.KindBool {
+				p.Choices = []spaces.Value{spaces.Bool(true), spaces.Bool(false)}
+			}
+			for _, v := range p.Choices {
+				out = append(out, p.Name+"="+v.Text())
 			}
 		}
 	}
 	return out, directive
-}
-
-// fewValues are the values of a parameter that has a list of them.
-func fewValues(p spaces.Param) []string {
-	if p.Kind == spaces.KindBool {
-		return []string{"true", "false"}
-	}
-	var out []string
-	for _, c := range p.Choices {
-		out = append(out, c.Text())
-	}
-	return out
 }

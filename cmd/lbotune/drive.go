@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
@@ -33,21 +34,18 @@ earlier drive has handed out and was not told of are handed out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			cfg, err := specOf(args[0])
+			s, err := openByHand(args[0], dir)
 			if err != nil {
 				return err
 			}
-			if dir == "" {
-				if dir, err = studyDir(args[0]); err != nil {
-					return err
+			defer func() { err = errors.Join(err, s.Close()) }()
+			d := &driver{Study: s}
+			for _, t := range s.State().Pending() {
+				if t.Hand {
+					d.again = append(d.again, t)
 				}
 			}
-			s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
-			if err != nil {
-				return hintStudy(args[0], err)
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			return newDriver(s).serve(cmd.Context(), g.in, g.out)
+			return d.serve(cmd.Context(), g.in, g.out)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "study", "", "keep the study in `DIR` instead of beside the spec")
@@ -57,20 +55,9 @@ earlier drive has handed out and was not told of are handed out again first.`,
 // driver answers a program's requests about one study.
 type driver struct {
 	*session.Study
-	again []int // trials that an earlier driver has handed out
+	again []*study.Trial // that an earlier driver has handed out
 }
 
-func newDriver(s *session.Study) *driver {
-	d := &driver{Study: s}
-	for _, t := range s.State().Pending() {
-		if t.Hand {
-			d.again = append(d.again, t.Number)
-		}
-	}
-	return d
-}
-
-// driveRequest is a line of standard input.
 type driveRequest struct {
 	Do      string          `json:"do"`
 	ID      json.RawMessage `json:"id,omitempty"` // comes back with the answer
@@ -93,9 +80,9 @@ type driveAnswer struct {
 	Status string         `json:"status,omitempty"`
 	Reason string         `json:"reason,omitempty"` // of a failure
 	Value  *float64       `json:"value,omitempty"`
+	Front  []trialJSON    `json:"front,omitempty"` // of several objectives
 
-	// End says why there is no trial any more, Wait why there is none until another is
-	// told.
+	// End says why there is no trial any more, Wait why there is none until another is told.
 	End  string `json:"end,omitempty"`
 	Wait string `json:"wait,omitempty"`
 
@@ -104,7 +91,6 @@ type driveAnswer struct {
 	Unfinished []int `json:"unfinished,omitempty"`
 }
 
-// driveLine is the longest line of a request.
 const driveLine = 1 << 20
 
 // readLine reads the next line, of which only the beginning is returned if it is too long.
@@ -121,26 +107,24 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 	return line, tooLong, err
 }
 
-// serve answers until the end of the input. Between two lines it takes what other people
-// ask of the study.
+// serve answers until the end of the input, and takes meanwhile what others ask of the study.
 func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	type input struct {
 		text    []byte
 		tooLong bool
+		err     error
 	}
-	lines, failed := make(chan input), make(chan error, 1)
+	lines := make(chan input)
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	go func() {
 		for from := bufio.NewReaderSize(in, driveLine); ; {
 			text, tooLong, err := readLine(from)
-			if err != nil {
-				failed <- err
-				return
-			}
 			select {
-			case lines <- input{text, tooLong}:
+			case lines <- input{text, tooLong, err}:
 			case <-ctx.Done():
+			}
+			if err != nil || ctx.Err() != nil {
 				return
 			}
 		}
@@ -150,7 +134,12 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	for {
 		select {
 		case line := <-lines:
-			if len(bytes.TrimSpace(line.text)) == 0 {
+			switch {
+			case errors.Is(line.err, io.EOF):
+				return nil
+			case line.err != nil:
+				return usagef("standard input: %w", line.err)
+			case len(bytes.TrimSpace(line.text)) == 0:
 				continue
 			}
 			a := driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}
@@ -167,16 +156,10 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			if err := d.Serve(); err != nil {
 				return err
 			}
-		case err := <-failed:
-			if !errors.Is(err, io.EOF) {
-				return usagef("standard input: %w", err)
-			}
-			return nil
 		}
 	}
 }
 
-// driveLook is the pause between two looks for requests of others.
 const driveLook = 250 * time.Millisecond
 
 // answer answers one line. The error is one of lbotune's own, which ends it.
@@ -212,7 +195,7 @@ func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err er
 
 func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 	for len(d.again) > 0 {
-		t := d.State().Trials[d.again[0]-1]
+		t := d.again[0]
 		d.again = d.again[1:]
 		if !t.Done() {
 			a := d.handed(t)
@@ -221,11 +204,11 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 		}
 	}
 	t, err := d.Ask(ctx)
-	waits := len(d.State().Pending()) > 0 && !d.State().Ended()
+	none := errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 	switch {
-	case (errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)) && waits:
+	case none && len(d.State().Pending()) > 0 && !d.State().Ended():
 		return driveAnswer{Wait: err.Error()}, nil
-	case errors.Is(err, session.ErrSpent), errors.Is(err, optimizer.ErrExhausted):
+	case none:
 		return driveAnswer{End: err.Error()}, nil
 	case err != nil:
 		return driveAnswer{}, err
@@ -247,25 +230,17 @@ func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	if (r.Value == nil) == (r.Failed == "") {
 		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
 	}
-	value := journal.Float(0)
-	if r.Value != nil {
-		value = *r.Value
-	}
 	if r.Metrics == nil {
 		r.Metrics = study.Metrics{}
 	}
-	if err := tell(d.Study, r.Trial, float64(value), r.Metrics, r.Failed); err != nil {
+	value := float64(*cmp.Or(r.Value, new(journal.Float)))
+	if err := tell(d.Study, r.Trial, value, r.Metrics, r.Failed); err != nil {
 		return driveAnswer{}, asRefusal(err)
 	}
 	t := d.State().Trials[r.Trial-1]
-	a := driveAnswer{Trial: t.Number, Status: string(t.Status)}
-	if t.Failure != nil {
-		a.Reason = t.Failure.Text
-	}
-	return a, nil
+	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}, nil
 }
 
-// best is the best trial, if there is one.
 func (d *driver) best() driveAnswer {
 	t := d.State().Best()
 	if t == nil {
@@ -273,18 +248,18 @@ func (d *driver) best() driveAnswer {
 	}
 	a := d.handed(t)
 	a.Value = &t.Value
+	if st := d.State(); st.Config.Several() {
+		a.Front = mapped(st.Front(), func(t *study.Trial) trialJSON { return newTrialJSON(st, d.Layout(), t) })
+	}
 	return a
 }
 
 func (d *driver) status() driveAnswer {
 	st := d.State()
 	finished, trials := len(st.Order), st.Config.Budget.Trials
-	a := driveAnswer{Finished: &finished}
+	a := driveAnswer{Finished: &finished, Unfinished: mapped(st.Pending(), func(t *study.Trial) int { return t.Number })}
 	if trials > 0 {
 		a.Trials = &trials
-	}
-	for _, t := range st.Pending() {
-		a.Unfinished = append(a.Unfinished, t.Number)
 	}
 	if st.Closed != nil {
 		a.End = st.Closed.Detail

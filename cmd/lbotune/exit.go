@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/lbotune/lbotune/internal/door"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
@@ -18,10 +18,9 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// exitCode is one row of the table from errors to exit codes.
 type exitCode struct {
-	code    int
-	meaning string
+	Code    int
+	Meaning string
 	is      func(error) bool
 }
 
@@ -32,8 +31,8 @@ func exitCodes() []exitCode {
 		{3, "journal damaged", func(err error) bool { return isA[*journal.CorruptError](err) }},
 		{4, "study in use", func(err error) bool { return errors.Is(err, journal.ErrLocked) }},
 		{74, "cannot read or write", cannotWrite},
-		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigInterrupt}) }},
-		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{sigQuit}) }},
+		{130, "interrupted by Ctrl-C, can be resumed", func(err error) bool { return errors.Is(err, signalled{syscall.SIGINT}) }},
+		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{syscall.SIGQUIT}) }},
 		{143, "terminated, or stopped by lbotune stop, can be resumed", func(err error) bool { return isA[signalled](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
 			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
@@ -47,13 +46,12 @@ func exitCodes() []exitCode {
 		{6, "the budget is spent: ask has no trial to hand out", func(err error) bool {
 			return errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 		}},
+		{8, "the best is worse than best --goal wants", func(err error) bool { return errors.Is(err, errMissed) }},
 		{1, "anything else: a trial of another host, a machine short of memory or processes, a replay that differs, a mistake of lbotune's own", func(error) bool { return true }},
 	}
 }
 
-// cannotWrite reports whether err says that the disk takes no more: of the journal,
-// of what a trial needs before it starts, or of anything else; or that what a trial has
-// written cannot be read, or is no file any more.
+// cannotWrite reports whether the disk takes no more, or what a trial has written cannot be read.
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
@@ -65,31 +63,22 @@ func isA[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// codeOf looks an error up in the table.
 func codeOf(err error) int {
-	for _, row := range exitCodes() {
-		if row.is(err) {
-			return row.code
-		}
-	}
-	return 1
+	codes := exitCodes()
+	return codes[slices.IndexFunc(codes, func(row exitCode) bool { return row.is(err) })].Code
 }
 
 // codesByNumber is the table as people look codes up.
 func codesByNumber() []exitCode {
 	codes := exitCodes()
-	slices.SortFunc(codes, func(a, b exitCode) int { return a.code - b.code })
+	slices.SortFunc(codes, func(a, b exitCode) int { return a.Code - b.Code })
 	return codes
 }
 
 // exitHelp is the table as help texts show it.
 func exitHelp() string {
-	var b strings.Builder
-	b.WriteString("Exit codes:\n")
-	for _, row := range codesByNumber() {
-		fmt.Fprintf(&b, "  %3d  %s\n", row.code, row.meaning)
-	}
-	return b.String()
+	line := func(row exitCode) string { return fmt.Sprintf("  %3d  %s\n", row.Code, row.Meaning) }
+	return "Exit codes:\n" + strings.Join(mapped(codesByNumber(), line), "")
 }
 
 // marked is an error that says what the one in it does, and is another one too.
@@ -105,6 +94,7 @@ func (m *marked) Unwrap() []error { return []error{m.mark, m.error} }
 var (
 	errUsage   = errors.New("a mistake on the command line")
 	errNoValue = errors.New("a trial with this output would fail")
+	errMissed  = errors.New("a goal that was missed")
 	errShown   = errors.New("an error of which the person has been told")
 )
 
@@ -137,15 +127,7 @@ type errorJSON struct {
 	Hint  string `json:"hint,omitempty"`
 	Code  int    `json:"code"` // with which lbotune exits
 	// Problems are those of a spec.
-	Problems []problemJSON `json:"problems,omitempty"`
-}
-
-// problemJSON is what is wrong at one place of a spec.
-type problemJSON struct {
-	Line    int    `json:"line,omitempty"` // from 1
-	Key     string `json:"key,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
+	Problems []spec.Problem `json:"problems,omitempty"`
 }
 
 // complain prints an error, for people or for programs.
@@ -157,10 +139,7 @@ func (g *global) complain(err error) {
 	out := errorJSON{Error: strings.TrimRight(err.Error(), "\n"), Hint: hintOf(err), Code: codeOf(err)}
 	var wrong *spec.Error
 	if errors.As(err, &wrong) {
-		out.Error = count(len(wrong.Problems), "problem") + " in " + wrong.Path
-		for _, p := range wrong.Problems {
-			out.Problems = append(out.Problems, problemJSON{p.Line, p.Key, p.Message, p.Hint})
-		}
+		out.Error, out.Problems = count(len(wrong.Problems), "problem")+" in "+wrong.Path, wrong.Problems
 	}
 	_ = printLine(g.err, out)
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/study"
 )
 
 func newImportance(g *global) *cobra.Command {
@@ -19,31 +20,30 @@ space, whatever the method that chose them. VARIANCE is the share of the objecti
 over the whole space in which a parameter has a part, ALONE what is due to it alone; GOOD the
 share of the variance that is left in the best tenth of the space: what has none can be left
 as it is. GAIN is its share of the way from today's values, or the first trial, to the best
-one (Shapley values). Each has a 90 % interval. Where the model is too poor to tell, that is
+one (Shapley values). Each has a 90 % interval. Where the model cannot tell, that is
 said instead, and the exit code is 5.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := look(cmd.Context(), args[0])
+			s, err := g.look(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if err := s.Unimportant(); err != nil {
-				return hinted(&marked{err, errNoValue}, "more trials that succeed help")
+				return hinted(&marked{fmt.Errorf("what matters is not known: %w", err), errNoValue}, "more trials that succeed help")
 			}
 			if g.json {
 				return printJSON(g.out, s.Model.Importance)
 			}
+			text := ""
 			for _, im := range s.Model.Importances() {
-				if err := printImportance(g.out, &im); err != nil {
-					return err
-				}
+				text += importanceText(&im)
 			}
-			return nil
+			return g.print("%s", text)
 		},
 	}
 }
 
-func printImportance(w io.Writer, im *report.Importance) error {
+func importanceText(im *report.Importance) string {
 	rows := [][]string{{"parameter", "variance", "", "alone", "", "good", "", "gain", ""}}
 	for _, r := range im.Ranked() {
 		row := []string{r.Param}
@@ -56,40 +56,27 @@ func printImportance(w io.Writer, im *report.Importance) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := printTable(w, rows); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "shares of %s; gain: from %s (%s) to %s (trial %d)\n", oneLine(im.Variance()), short(im.Start), im.From, short(im.End), im.Trial)
-	return err
+	return tableText(rows) + fmt.Sprintf("shares of %s; gain: from %s (%s) to %s (trial %d)\n",
+		oneLine(im.Variance()), short(im.Start), im.From, short(im.End), im.Trial)
 }
 
 func newExplain(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain STUDY N",
 		Short: "Say why a trial was proposed, and how surprising its result was",
-		Long: `Explain tells an optimizer what the study's optimizer knew when it proposed trial N, and
-asks what it believes of it: mean and deviation, the Lipschitz bounds, the probability of
-success, the acquisition. --json has the model's state too: length scales, noise, L.`,
+		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
+the Lipschitz bounds, the probability of success, the acquisition. --json has the model's state too: length scales, noise, L.`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, l, t, err := loadTrial(args)
+		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l study.Layout, t *study.Trial) error {
+			r, err := report.Explain(ctx, string(l), t)
 			if err != nil {
 				return err
 			}
-			r, err := report.Explain(cmd.Context(), string(l), t)
-			if err != nil {
-				return err
-			}
-			if g.json {
-				return printJSON(g.out, r)
-			}
-			_, err = fmt.Fprint(g.out, reasonText(r, originOf(t)))
-			return err
-		},
+			return g.show(r, reasonText(r, originOf(t)))
+		}),
 	}
 }
 
-// reasonText is what explain prints for people.
 func reasonText(r report.Reason, origin string) string {
 	s := rows{width: 9}
 	s.add("trial", "%d: %s", r.Trial, shortValues(r.Values))
@@ -107,9 +94,7 @@ func reasonText(r report.Reason, origin string) string {
 				s.add("", "and would have excluded this trial below %s L", short(*x))
 			}
 		}
-		if b.Success < 1 {
-			s.add("success", "with probability %.2f", b.Success)
-		}
+		s.when(b.Success < 1, "success", "with probability %.2f", b.Success)
 		s.add("lengths", "%s", strings.Trim(fmt.Sprintf("%.3g", r.Model.Lengths), "[]"))
 		if b.Surprise != nil {
 			s.add("surprise", "%+.1f standard deviations", *b.Surprise)

@@ -2,16 +2,19 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -27,41 +30,42 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
   lbotune export spec.study -o trials.jsonl
   lbotune export spec.study -o optuna.log`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
 			if end := filepath.Ext(out); format == "" && end != "" {
 				if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {
 					return usagef("-o %s: found %s; allowed are .csv, .jsonl, .log, or --format beside it", out, end)
 				}
 			}
-			var b bytes.Buffer
-			switch {
-			case format == "optuna":
-				err = st.WriteOptuna(&b)
-			case format == "jsonl" || format == "" && g.json:
-				for _, t := range st.Trials {
-					err = errors.Join(err, printLine(&b, shownJSON{newTrialJSON(st, l, t), t.Measurements}))
-				}
-			case format == "csv" || format == "":
-				err = writeCSV(&b, st)
-			default:
-				err = usagef("--format: found %q; allowed are csv, jsonl, optuna", format)
+			write := map[string]func(io.Writer) error{
+				"csv": func(w io.Writer) error { return writeCSV(w, st) },
+				"jsonl": func(w io.Writer) error {
+					return printLines(w, st.Trials, func(t *study.Trial) any { return shownJSON{newTrialJSON(st, l, t), t.Measurements} })
+				},
+				"optuna": st.WriteOptuna,
+			}[cmp.Or(format, either(g.json, "jsonl", "csv"))]
+			if write == nil {
+				return usagef("--format: found %q; allowed are csv, jsonl, optuna", format)
 			}
-			if err != nil {
-				return err
-			}
-			if out == "" || out == "-" {
-				_, err = g.out.Write(b.Bytes())
-				return err
-			}
-			if _, err := os.Stat(out); format == "optuna" && !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(out); out != "-" && format == "optuna" && !errors.Is(err, fs.ErrNotExist) {
 				return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
 			}
-			return g.writeOut(out, b.Bytes(), string(l))
-		},
+			for _, t := range st.Trials {
+				t.Point = nil // of which nothing is written
+			}
+			return g.writeOut(out, func(w io.Writer) error {
+				if (out == "" || out == "-") && isTerminal(g.out) {
+					return write(w) // where the trials themselves can be seen
+				}
+				m := g.meter("writing")
+				defer m.end()
+				lines := 0 // of what is exported, one is a trial
+				return write(writerFunc(func(p []byte) (int, error) {
+					lines += bytes.Count(p, []byte("\n"))
+					m.at(min(lines, len(st.Trials)), len(st.Trials))
+					return w.Write(p)
+				}))
+			}, string(l))
+		}),
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`; .csv, .jsonl or .log at its end says the format")
 	cmd.Flags().StringVar(&format, "format", "", "csv, jsonl or optuna")
@@ -70,27 +74,31 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
 }
 
 func writeCSV(w io.Writer, st *study.State) error {
-	rows := [][]string{{"trial", "status", "seconds", "origin", "failure"}}
+	head := []string{"trial", "status", "seconds", "origin", "failure"}
+	column := func(prefix, name string) {
+		if slices.Contains(head, name) {
+			name = prefix + name // a parameter may be called seconds
+		}
+		head = append(head, name)
+	}
 	for _, m := range st.Config.Metrics {
-		rows[0] = append(rows[0], m.Name)
+		column("metrics.", m.Name)
 	}
 	for _, p := range st.Config.Params {
-		rows[0] = append(rows[0], p.Name)
+		column("params.", p.Name)
 	}
+	table := csv.NewWriter(w)
+	_ = table.Write(head) // as of each row, Error says what went wrong
 	for _, t := range st.Trials {
 		row := []string{strconv.Itoa(t.Number), st.StandingOf(t), exact(t.Took.Seconds()), string(t.Origin), t.Failure.String()}
-		for _, m := range st.Config.Metrics {
-			text := ""
-			if v, ok := t.Metrics.Get(m.Name); ok {
-				text = exact(v)
-			}
-			row = append(row, text)
+		if err := table.Write(append(row, cells(t, st.Config.Metrics, st.Config.Params, "", exact, spaces.Value.Text)...)); err != nil {
+			return err
 		}
-		for _, p := range st.Config.Params {
-			v, _ := t.Values.Get(p.Name)
-			row = append(row, v.Text())
-		}
-		rows = append(rows, row)
 	}
-	return csv.NewWriter(w).WriteAll(rows)
+	table.Flush()
+	return table.Error()
 }
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -15,12 +15,12 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 // trialsDrawn is how many trials a study has.
@@ -223,7 +223,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	check(r.Markdown(&markdown))
 	check(report.HTML(&page, []*report.Study{r}, ""))
 	check(printJSON(&reportJSON, r))
-	end := strings.Join(closing(t.Context(), st, l), "\n")
+	end := closing(t.Context(), st, l)
 
 	var summary summaryJSON
 	check(json.Unmarshal(statusJSON.Bytes(), &summary))

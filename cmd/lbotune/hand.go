@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"strings"
 
@@ -18,15 +17,6 @@ import (
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
-
-// edit takes up the study that an argument names for a change.
-func edit(arg string, change func(*session.Study) error) error {
-	dir, err := studyDir(arg)
-	if err != nil {
-		return err
-	}
-	return hintStudy(arg, session.Edit(nil, session.Options{Dir: dir, Program: programVersion()}, change))
-}
 
 // specOf is the config of an argument that names a spec, nil for others.
 func specOf(arg string) (*study.Config, error) {
@@ -62,20 +52,15 @@ whose study has not begun.`,
 // enqueueing asks for a trial of the values in NAME=VALUE words.
 func enqueueing(words []string) func(*study.State) (study.Request, error) {
 	return func(st *study.State) (study.Request, error) {
-		v, err := parseValues(st.Config.Params, st.Space, words)
-		if err != nil {
-			return study.Request{}, err
+		v, err := parseValues(st.Space, words)
+		if err == nil {
+			v, err = st.Complete(v)
 		}
-		whole, err := st.Complete(v)
-		if err != nil {
-			return study.Request{}, usage(err)
-		}
-		return study.Request{Action: study.ActionEnqueue, Values: whole}, nil
+		return study.Request{Action: study.ActionEnqueue, Values: v}, asRefusal(err)
 	}
 }
 
-// parseValues reads NAME=VALUE words.
-func parseValues(params []spaces.Param, space *spaces.Space, words []string) (spaces.Values, error) {
+func parseValues(space *spaces.Space, words []string) (out spaces.Values, err error) {
 	var errs []error
 	given := map[string]spaces.Value{}
 	for _, w := range words {
@@ -84,44 +69,26 @@ func parseValues(params []spaces.Param, space *spaces.Space, words []string) (sp
 		_, twice := given[name]
 		switch {
 		case twice:
-			errs = append(errs, fmt.Errorf("found two values for %s", name))
-			continue
+			err = fmt.Errorf("found two values for %s", name)
 		case !ok:
-			errs = append(errs, fmt.Errorf("found %q; want NAME=VALUE", w))
-			continue
+			err = fmt.Errorf("found %q; want NAME=VALUE", w)
 		case !known:
-			errs = append(errs, noParameter(name, params))
-			continue
+			names := mapped(space.Params(), func(p spaces.Param) string { return p.Name })
+			err = fmt.Errorf("there is no parameter %q; %s", name, meant(name, names, "", "the parameters are "+strings.Join(names, ", ")))
+		default:
+			var v spaces.Value
+			if v, err = p.Parse(text); err == nil {
+				given[name] = v
+			}
 		}
-		v, err := p.Parse(text)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		given[name] = v
+		errs = append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, usage(err)
-	}
-	var out spaces.Values
 	for _, p := range space.Params() {
 		if v, ok := given[p.Name]; ok {
 			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
 		}
 	}
-	return out, nil
-}
-
-// noParameter names the parameters that there are, and the nearest one.
-func noParameter(name string, params []spaces.Param) error {
-	var names []string
-	for _, p := range params {
-		names = append(names, p.Name)
-	}
-	if near, ok := spec.Nearest(name, names); ok {
-		return fmt.Errorf("there is no parameter %q; did you mean %s?", name, near)
-	}
-	return fmt.Errorf("there is no parameter %q; the parameters are %s", name, strings.Join(names, ", "))
+	return out, errors.Join(errs...)
 }
 
 func newExclude(g *global) *cobra.Command {
@@ -136,11 +103,7 @@ counts towards the budget. With --undo the result counts again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
 				n, err := trialNumber(st, args[1])
-				action := study.ActionExclude
-				if undo {
-					action = study.ActionInclude
-				}
-				return study.Request{Action: action, Trial: n}, err
+				return study.Request{Action: either(undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
 			})
 		},
 	}
@@ -163,14 +126,12 @@ lbotune that works on the study does so, or the next that is started.`,
 				return usagef("found %d trials; want the numbers of failed trials, or --failed for all", len(args)-1)
 			}
 			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
-				r := study.Request{Action: study.ActionRerun, Rerun: st.Failed()}
+				r := study.Request{Action: study.ActionRerun}
 				if failed {
-					if len(r.Rerun) == 0 {
+					if r.Rerun = st.Failed(); len(r.Rerun) == 0 {
 						return r, usagef("no trial has failed that could be run again")
 					}
-					return r, nil
 				}
-				r.Rerun = nil
 				for _, arg := range args[1:] {
 					n, err := trialNumber(st, arg)
 					if err != nil {
@@ -213,7 +174,6 @@ be a spec whose study has not begun.`,
 	return cmd
 }
 
-// askJSON is a trial as ask hands it out.
 type askJSON struct {
 	Trial  int           `json:"trial"`
 	Params spaces.Values `json:"params"`
@@ -240,53 +200,51 @@ its command is then never run.`,
 	return cmd
 }
 
-func ask(ctx context.Context, g *global, arg string, number int) (err error) {
-	dir, err := studyDir(arg)
-	if err != nil {
-		return err
-	}
+// openByHand opens a study, or that of a spec in dir, for somebody who runs its trials.
+func openByHand(arg, dir string) (*session.Study, error) {
 	cfg, err := specOf(arg)
+	if err == nil && dir == "" {
+		dir, err = studyDir(arg)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, err := session.Open(cfg, session.Options{Dir: dir, Program: programVersion()})
 	if err != nil {
-		return hintStudy(arg, err)
+		return nil, hintStudy(arg, err)
+	}
+	return s, nil
+}
+
+func ask(ctx context.Context, g *global, arg string, number int) (err error) {
+	s, err := openByHand(arg, "")
+	if err != nil {
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	for asked := range number {
 		t, err := s.Ask(ctx)
-		none := optimizer.ErrExhausted
+		none, then := optimizer.ErrExhausted, "widen a range to ask for more"
 		if errors.Is(err, optimizer.ErrNothingSafe) {
-			none = optimizer.ErrNothingSafe
+			none, then = optimizer.ErrNothingSafe, "tell the results of the trials that you have"
 		}
 		switch {
 		case errors.Is(err, optimizer.ErrExhausted) && asked > 0:
 			_, err := fmt.Fprintf(g.err, "there are no more than these %d: %v\n", asked, none)
 			return err
-		case errors.Is(err, optimizer.ErrNothingSafe):
-			return hinted(none, "tell the results of the trials that you have")
-		case errors.Is(err, optimizer.ErrExhausted):
-			return hinted(optimizer.ErrExhausted, "widen a range to ask for more")
+		case errors.Is(err, none):
+			return hinted(none, then)
 		case errors.Is(err, session.ErrSpent):
 			return hinted(err, "raise the budget to ask for more")
 		case err != nil:
 			return err
 		}
-		if err := printAsked(g, askJSON{t.Number, t.Values, s.State().Config.TrialSeed(t.Number, 0)}); err != nil {
+		out := askJSON{t.Number, t.Values, s.State().Config.TrialSeed(t.Number, 0)}
+		if err := g.showLine(out, fmt.Sprintf("%d %s", t.Number, oneLine(t.Values.String()))); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// printAsked prints one trial on one line.
-func printAsked(g *global, a askJSON) error {
-	if g.json {
-		return printLine(g.out, a)
-	}
-	_, err := fmt.Fprintf(g.out, "%d %s\n", a.Trial, oneLine(a.Params.String()))
-	return err
 }
 
 func newTell(g *global) *cobra.Command {
@@ -298,24 +256,24 @@ func newTell(g *global) *cobra.Command {
 Metrics that have a limit must be told.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			value, err := toldValue(args, failed)
+			value, metrics, err := told(args[2:], failed)
 			if err != nil {
 				return err
 			}
-			metrics, err := toldMetrics(args[min(len(args), 3):])
+			dir, err := studyDir(args[0])
 			if err != nil {
 				return err
 			}
-			return edit(args[0], func(s *session.Study) error {
+			err = session.Edit(nil, session.Options{Dir: dir, Program: programVersion()}, func(s *session.Study) error {
 				n, err := trialNumber(s.State(), args[1])
 				if err != nil {
 					return err
 				}
 				t := s.State().Trials[n-1]
-				told := t.Done() && t.Hand
+				again := t.Done() && t.Hand
 				err = tell(s, n, value, metrics, failed)
 				switch {
-				case err != nil && told:
+				case err != nil && again:
 					return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
 						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n))
 				case err != nil:
@@ -323,33 +281,40 @@ Metrics that have a limit must be told.`,
 				case g.json:
 					return printLine(g.out, newTrialJSON(s.State(), s.Layout(), t))
 				}
-				text := fmt.Sprintf("trial %d %s", n, t.Status)
-				if t.Failure != nil && failed == "" {
-					text += ": " + t.Failure.Text
-				}
-				_, err = fmt.Fprintln(g.err, text)
+				_, err = fmt.Fprintf(g.err, "trial %d %s%s\n", n, t.Status, when(t.Failure != nil && failed == "", ": %v", t.Failure))
 				return err
 			})
+			return hintStudy(args[0], err)
 		},
 	}
 	cmd.Flags().StringVar(&failed, "failed", "", "the trial has no value, for this `REASON`")
 	return cmd
 }
 
-func toldValue(args []string, failed string) (float64, error) {
+// told reads VALUE and METRIC=VALUE ..., or nothing of a trial that has failed.
+func told(words []string, failed string) (value float64, metrics study.Metrics, err error) {
+	metrics = study.Metrics{}
 	switch {
-	case failed != "" && len(args) > 2:
-		return 0, usagef("found a value and --failed; want one of them")
+	case failed != "" && len(words) > 0:
+		return 0, nil, usagef("found a value and --failed; want one of them")
 	case failed != "":
-		return math.NaN(), nil
-	case len(args) == 2:
-		return 0, usagef("there is no value; write it after the trial's number, or --failed REASON")
+		return 0, metrics, nil
+	case len(words) == 0:
+		return 0, nil, usagef("there is no value; write it after the trial's number, or --failed REASON")
 	}
-	v, ok := parser.ParseNumber(args[2])
+	value, ok := parser.ParseNumber(words[0])
 	if !ok {
-		return 0, usagef("found %q; want a number such as 0.25, -3 or 1e-5", args[2])
+		return 0, nil, usagef("found %q; want a number such as 0.25, -3 or 1e-5", words[0])
 	}
-	return v, nil
+	for _, word := range words[1:] {
+		at := strings.LastIndexByte(word, '=')
+		v, ok := parser.ParseNumber(word[at+1:])
+		if at < 1 || !ok {
+			return 0, nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", word)
+		}
+		metrics[word[:at]] = v
+	}
+	return value, metrics, nil
 }
 
 // tell ends a trial with its value and others, or for the reason why it has none.
@@ -363,18 +328,4 @@ func tell(s *session.Study, trial int, value float64, others study.Metrics, fail
 	}
 	others[objective] = value
 	return s.Tell(trial, others)
-}
-
-// toldMetrics reads metrics told as NAME=VALUE.
-func toldMetrics(args []string) (study.Metrics, error) {
-	out := study.Metrics{}
-	for _, arg := range args {
-		at := strings.LastIndexByte(arg, '=')
-		v, ok := parser.ParseNumber(arg[at+1:])
-		if at < 1 || !ok {
-			return nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", arg)
-		}
-		out[arg[:at]] = v
-	}
-	return out, nil
 }

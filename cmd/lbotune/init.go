@@ -2,13 +2,30 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
 )
 
 func newInit(g *global) *cobra.Command {
@@ -28,7 +45,7 @@ Read the spec through and correct the guesses.`,
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 				return hinted(usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01")
 			}
-			d := spec.Draft{Argv: args, Rule: parser.Rule{Metric: metric}}
+			d := draft.Program{Argv: args, Rule: parser.Rule{Metric: metric}}
 			switch {
 			case len(args) == 0:
 				d.Argv = []string{"./train", "--lr", "0.01", "--layers", "3"}
@@ -49,10 +66,8 @@ Read the spec through and correct the guesses.`,
 			if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
-			then := "look through it, then"
-			if bytes.Contains(text, []byte(spec.NothingToVary)) {
-				then = "no option with a value to vary was found in the command: write a placeholder into it, then"
-			}
+			then := either(bytes.Contains(text, []byte(draft.NothingToVary)),
+				"no option with a value to vary was found in the command: write a placeholder into it, then", "look through it, then")
 			_, err := fmt.Fprintf(g.err, "wrote %s; %s: lbotune check %s\n", oneLine(file), then, oneLine(file))
 			return err
 		},
@@ -61,4 +76,180 @@ Read the spec through and correct the guesses.`,
 	cmd.Flags().BoolVar(&noRun, "no-run", false, "do not run the command")
 	cmd.Flags().StringVarP(&file, "output", "o", "spec.toml", "write to `FILE`, - for standard output")
 	return cmd
+}
+
+const helpPatience = 10 * time.Second
+
+// maxTryout is how much of each output of a program that is tried out is kept.
+const maxTryout = 4 << 20
+
+// tryOut completes a draft by what --help lists, and the metrics that one run prints.
+func tryOut(ctx context.Context, g *global, d *draft.Program) {
+	argv := d.Argv
+	if env, rest := command.Assignments(argv); len(env) > 0 {
+		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)
+	}
+	d.Help = helpOf(ctx, argv)
+	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
+	stdout, stderr, err := runOnce(ctx, g.err, argv)
+	switch {
+	case d.TakeMetric(parser.Candidates(stdout)):
+	case err == nil && d.TakeMetric(parser.Candidates(stderr)): // a failure's is no metric: line 12
+		d.FromStderr = true
+	}
+	if err != nil {
+		fmt.Fprintf(g.err, "the command ended with %v\n", err)
+	}
+	if d.Remark == "" {
+		fmt.Fprintln(g.err, `it printed no number: write the metric's name in place of "loss"`)
+	}
+}
+
+// runOnce runs a command as its person does, shows its output as it comes, and returns
+// the beginning of it. Ctrl-C ends the command alone: what it has printed counts.
+func runOnce(ctx context.Context, show io.Writer, argv []string) (stdout, stderr []byte, err error) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	if len(argv) == 1 {
+		argv = []string{"/bin/sh", "-c", argv[0]}
+	}
+	var out, errs beginning
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(show, &out), io.MultiWriter(show, &errs)
+	cmd.WaitDelay = time.Second
+	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has left something behind that holds its output, which run warns of
+	}
+	return out.Bytes(), errs.Bytes(), err
+}
+
+// helpOf returns what a program prints for --help, if it may list the words of an option.
+func helpOf(ctx context.Context, argv []string) string {
+	isWord := func(a string) bool { // a value that is no number
+		if _, value, ok := strings.Cut(a, "="); ok {
+			a = value
+		}
+		_, err := strconv.ParseFloat(a, 64)
+		return err != nil && !strings.HasPrefix(a, "-")
+	}
+	first := slices.IndexFunc(argv, func(a string) bool { return strings.HasPrefix(a, "-") })
+	if first < 1 || !slices.ContainsFunc(argv[first:], isWord) {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, helpPatience)
+	defer cancel()
+	var out beginning
+	cmd := exec.CommandContext(ctx, argv[0], append(slices.Clone(argv[1:first]), "--help")...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return ""
+	}
+	return out.String()
+}
+
+// beginning keeps the first bytes of what is written.
+type beginning struct{ bytes.Buffer }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if left := maxTryout - b.Len(); left > 0 {
+		b.Buffer.Write(p[:min(left, len(p))])
+	}
+	return len(p), nil
+}
+
+// inlineOptions are the flags of run that describe a study without a spec.
+type inlineOptions struct {
+	draft.Inline
+	minimize, maximize string
+	saveSpec           string
+}
+
+func (o *inlineOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.Params, "param", "p", nil,
+		"vary a parameter: `NAME=KIND:...` with float:MIN:MAX, log:MIN:MAX,\nint:MIN:MAX, logint:MIN:MAX, choice:A,B,... or bool")
+	f.StringVarP(&o.Metric, "metric", "m", "", "minimize the metric `NAME`; without one, the last number printed")
+	f.StringVar(&o.minimize, "minimize", "", "minimize the metric `NAME`")
+	f.StringVar(&o.maximize, "maximize", "", "maximize the metric `NAME`")
+	f.StringVar(&o.Name, "name", "", "call the study `NAME` (default: the program's name)")
+	durationFlag(f, &o.Timeout, "timeout", "end a trial after `DURATION`")
+	f.StringVar(&o.saveSpec, "save-spec", "", "also write the study to a spec `FILE`")
+}
+
+// given reports whether the command line describes a study by itself.
+func (o *inlineOptions) given(cmd *cobra.Command) bool {
+	of := []string{"param", "metric", "minimize", "maximize", "name", "timeout", "save-spec"}
+	return cmd.ArgsLenAtDash() >= 0 || slices.ContainsFunc(of, cmd.Flags().Changed)
+}
+
+// config makes the study that the flags describe, by way of a spec, so that
+// both have one meaning. It also settles where the study is kept.
+func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash > 0 || dash < 0 && len(args) > 0:
+		return nil, hinted(usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec")
+	case len(args) == 0:
+		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
+	}
+	unset := func(name string) bool { return !cmd.Flags().Changed(name) }
+	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {
+		return nil, usagef("found --%s; want one of them", strings.Join(given, " and --"))
+	}
+	in := o.Inline
+	in.Name, in.Command = cmp.Or(o.Name, draft.ProgramName(args)), args
+	in.Metric, in.Maximize = o.Metric+o.minimize+o.maximize, o.maximize != ""
+	in.Trials, in.Time, in.Workers, in.Seed = run.trials, run.time, max(int(run.workers), 0), run.seed
+	text, err := in.TOML()
+	if err != nil {
+		return nil, usage(err)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	cfg, err := spec.Parse("the study of these flags", text, dir)
+	if err != nil {
+		return nil, err
+	}
+	if run.dir == "" {
+		named := filepath.Base(in.Name) + ".toml"
+		run.dir = study.DirFor(named)
+		if saved := study.DirFor(o.saveSpec); o.saveSpec != "" && saved != run.dir {
+			if begun(run.dir) && !begun(saved) {
+				return nil, hinted(usagef("%s has begun, and the study of %s would begin anew", run.dir, o.saveSpec),
+					"--save-spec "+named+" writes the spec of the one that has begun; --study DIR keeps a new one elsewhere")
+			}
+			run.dir = saved
+		}
+	}
+	if o.saveSpec != "" {
+		return &cfg, writeNew("--save-spec", o.saveSpec, text)
+	}
+	return &cfg, nil
+}
+
+// writeNew writes the file that a flag names, which may exist only with the same content.
+func writeNew(flag, path string, text []byte) error {
+	if err := outsideStudies(flag, path); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		if was, err := door.ReadFile(path, int64(len(text))); err == nil && string(was) == string(text) {
+			return nil
+		}
+		return hinted(usagef("%s exists already and says something else", path), "remove it, or choose another name")
+	}
+	if err != nil {
+		return fmt.Errorf("write spec: %w", err)
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write spec %s: %w", path, err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -21,27 +22,64 @@ func newJournal(g *global) *cobra.Command {
 		Args:  knownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVerify(g), newRepair(g), newReplay(g), newFollow(g))
+	cmd.AddCommand(&cobra.Command{
+		Use:   "verify STUDY",
+		Short: "Check every line of a journal and whether its records make sense",
+		Args:  cobra.ExactArgs(1),
+		RunE:  inDir(func(_ context.Context, dir string, _ []string) error { return verify(g, dir) }),
+	}, &cobra.Command{
+		Use:   "repair STUDY NEWFILE",
+		Short: "Write a new journal from the records that can be trusted",
+		Long: `Repair writes NEWFILE with every record of a damaged journal that an unbroken
+chain of checksums vouches for, and lists what it dropped. The damaged journal
+is left as it is: to continue, move NEWFILE into its place.`,
+		Args: cobra.ExactArgs(2),
+		RunE: inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) }),
+	}, &cobra.Command{
+		Use:   "replay STUDY",
+		Short: "Ask for every proposal again and compare it with the journal",
+		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
+again, and compares the answers. On the machine that ran the study they are all the same.`,
+		Args: cobra.ExactArgs(1),
+		RunE: inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir) }),
+	}, &cobra.Command{
+		Use:   "follow STUDY",
+		Short: "Print the records of a study as they are written",
+		Long: `Follow prints every record of a study's journal as JSON, one per line, and continues
+with those that another process writes until the study has ended.`,
+		Args: cobra.ExactArgs(1),
+		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
+			err := study.Follow(ctx, dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)
+			return hintStudy(args[0], err)
+		}),
+	})
 	return cmd
 }
 
-// hintDamage tells what to do about a journal that is damaged or in use, or a spec
-// that has changed too much.
+// inDir runs a command in the directory of the study that its first argument names.
+func inDir(run func(ctx context.Context, dir string, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		dir, err := studyDir(args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), dir, args)
+	}
+}
+
+// hintDamage tells what to do about a journal or a spec that a study cannot go on with.
 func hintDamage(err error) error {
 	var damage *journal.CorruptError
-	if errors.As(err, &damage) {
-		if damage.Sealed {
-			return hinted(err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it")
-		}
+	switch {
+	case errors.As(err, &damage) && damage.Sealed:
+		return hinted(err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it")
+	case damage != nil:
 		return hinted(err, "the file is as it was; `lbotune journal repair` writes a new one with what can be trusted")
-	}
-	if errors.Is(err, journal.ErrVersion) {
+	case errors.Is(err, journal.ErrVersion):
 		return hinted(err, "the file is whole; the version of lbotune that wrote it reads it, and goes on with it")
-	}
-	if errors.Is(err, journal.ErrLocked) {
+	case errors.Is(err, journal.ErrLocked):
 		return hinted(err, "while it works, status shows it, adjust changes its budget and workers, enqueue, exclude and note reach it, and stop ends it")
-	}
-	if isA[*study.ConfigError](err) {
+	case isA[*study.ConfigError](err):
 		return hinted(err, "change it back, or keep a new study in another directory: --study DIR, or --name NAME without a spec")
 	}
 	return err
@@ -55,30 +93,6 @@ func hintStudy(arg string, err error) error {
 	return hintDamage(err)
 }
 
-func newVerify(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify STUDY",
-		Short: "Check every line of a journal and whether its records make sense",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir, err := studyDir(args[0])
-			if err != nil {
-				return err
-			}
-			path := study.Layout(dir).Journal()
-			sum, err := journal.Verify(path)
-			if err == nil || errors.Is(err, fs.ErrNotExist) {
-				_, _, err = study.Load(dir)
-			}
-			if err != nil {
-				return hintDamage(err)
-			}
-			return printVerified(g, path, sum)
-		},
-	}
-}
-
-// verifiedJSON is what journal verify prints with --json.
 type verifiedJSON struct {
 	Journal string `json:"journal"`
 	Records uint64 `json:"records"`
@@ -87,63 +101,79 @@ type verifiedJSON struct {
 	Torn    string `json:"torn"` // what a crash has left at the end, if anything
 }
 
-func printVerified(g *global, path string, sum journal.Summary) error {
-	torn := ""
+func verify(g *global, dir string) error {
+	path := study.Layout(dir).Journal()
+	m := g.meter("checking the journal")
+	sum, err := journal.Verify(path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		_, err = study.Load(dir, m.read)
+	}
+	m.end()
+	if err != nil {
+		return hintDamage(err)
+	}
+	torn, note := "", ""
 	if sum.Torn != nil {
 		torn = sum.Torn.String()
+		note = "\nnote: " + torn + "; the next run cuts it off"
 	}
-	if g.json {
-		return printJSON(g.out, verifiedJSON{path, sum.Records, sum.Size, fmt.Sprintf("%08x", sum.CRC), torn})
-	}
-	if torn != "" {
-		torn = "\nnote: " + torn + "; the next run cuts it off"
-	}
-	_, err := fmt.Fprintf(g.out, "%s: %s, %d bytes, all intact (crc %08x)%s\n", oneLine(path), count(int(sum.Records), "record"), sum.Size, sum.CRC, torn)
-	return err
+	return g.show(verifiedJSON{path, sum.Records, sum.Size, fmt.Sprintf("%08x", sum.CRC), torn},
+		fmt.Sprintf("%s: %s, %d bytes, all intact (crc %08x)%s\n", oneLine(path), count(int(sum.Records), "record"), sum.Size, sum.CRC, note))
 }
 
-func newReplay(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "replay STUDY",
-		Short: "Ask for every proposal again and compare it with the journal",
-		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
-again, and compares the answers. On the machine that ran the study they are all the same.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := studyDir(args[0])
-			if err != nil {
-				return err
-			}
-			rep, err := session.Replay(cmd.Context(), dir, nil)
-			if err != nil {
-				return hintDamage(err)
-			}
-			if err := printReplay(g, rep); err != nil {
-				return err
-			}
-			switch {
-			case len(rep.Elsewhere) > 0:
-				return hinted(errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
-					oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel()))
-			case len(rep.Differences) > 0:
-				return errDiffers
-			}
-			return nil
-		},
+type repairedJSON struct {
+	Journal string            `json:"journal"`
+	Kept    uint64            `json:"kept"` // records
+	Mended  []journal.Finding `json:"mended"`
+	Dropped []journal.Finding `json:"dropped"`
+}
+
+func repair(g *global, dir, to string) error {
+	from := study.LayoutOf(dir).Journal()
+	rep, err := journal.Repair(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		return hinted(err, "repair never overwrites: name a new file")
 	}
+	if err != nil {
+		return err
+	}
+	none := []journal.Finding{} // null is no list
+	out := repairedJSON{to, rep.Kept, append(none, rep.Mended...), append(none, rep.Dropped...)}
+	var s strings.Builder
+	for _, f := range out.Mended {
+		fmt.Fprintf(&s, "mended line %d: %s\n", f.Line, oneLine(f.Reason))
+	}
+	for _, f := range out.Dropped {
+		fmt.Fprintf(&s, "dropped line %d (%d bytes at %d): %s\n", f.Line, f.Length, f.Offset, oneLine(f.Reason))
+	}
+	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", oneLine(to), count(int(rep.Kept), "record"),
+		len(out.Mended), len(out.Dropped), oneLine(to), oneLine(from))
+	return g.show(out, s.String())
 }
 
 var errDiffers = errors.New("the replay differs from the journal")
 
-func printReplay(g *global, rep session.Replayed) error {
-	if g.json {
-		return printJSON(g.out, rep)
+func replay(ctx context.Context, g *global, dir string) error {
+	m := g.meter("asking again")
+	rep, err := session.Replay(ctx, dir, nil, m.read)
+	m.end()
+	if err != nil {
+		return hintDamage(err)
 	}
 	var s strings.Builder
 	for _, d := range rep.Differences {
 		fmt.Fprintf(&s, "trial %d: the journal has %s, the replay %s\n", d.Trial, oneLine(d.Journal.String()), oneLine(d.Replay.String()))
 	}
 	fmt.Fprintf(&s, "%s asked again, %d different, %d given or continued\n", count(rep.Asked, "proposal"), len(rep.Differences), rep.Given)
-	_, err := fmt.Fprint(g.out, s.String())
-	return err
+	if err := g.show(rep, s.String()); err != nil {
+		return err
+	}
+	switch {
+	case len(rep.Elsewhere) > 0:
+		return hinted(errDiffers, fmt.Sprintf("proposals were made on %s, and this processor is %s: it rounds otherwise, and what follows may differ; replay there to be sure",
+			oneLine(strings.Join(rep.Elsewhere, " and ")), optimizer.Kernel()))
+	case len(rep.Differences) > 0:
+		return hinted(errDiffers, "another version of lbotune proposes otherwise: each session in the journal names its program, and this is "+programVersion())
+	}
+	return nil
 }

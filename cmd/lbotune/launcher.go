@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,14 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
 
 // launcher is the one that the study's config asks for, as soon as that is known.
 type launcher struct {
-	runner.Rejoiner
+	kinds.Rejoiner
 	log *slog.Logger
 }
 
@@ -30,7 +34,7 @@ func (l *launcher) choose(cfg *study.Config, at study.Layout) (err error) {
 	if !known {
 		return fmt.Errorf("this version of lbotune has no launcher %q", cfg.Launcher.Kind)
 	}
-	site := runner.Site{Dir: string(at), Pool: at.Pilots(), Cwd: cfg.Dir, Workers: cfg.Run.SlotCount()}
+	site := kinds.Site{Dir: string(at), Pool: at.Pilots(), Cwd: cfg.Dir, Workers: cfg.Run.SlotCount()}
 	if l.log != nil {
 		site.Log = func(message string, err error) { l.log.Info(message, "error", err) }
 	}
@@ -58,7 +62,7 @@ func can[T any](cfg *study.Config, at study.Layout) (T, bool) {
 
 // left lists the directories of attempts that go on while no lbotune works on the study.
 func left(st *study.State, l study.Layout) (dirs []string) {
-	c, ok := can[runner.Canceller](&st.Config, l)
+	c, ok := can[kinds.Canceller](&st.Config, l)
 	for _, t := range st.Pending() {
 		if dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}); ok && c.Left(dir) {
 			dirs = append(dirs, dir)
@@ -67,10 +71,9 @@ func left(st *study.State, l study.Layout) (dirs []string) {
 	return dirs
 }
 
-// where says where an attempt runs or ran, "" for this machine or if that is not known, and
-// whether it shows signs of life.
+// where says where an attempt runs or ran, "" if not elsewhere, and whether it seems alive.
 func where(cfg *study.Config, l study.Layout, id study.AttemptID) (text string, alive bool) {
-	if at, ok := can[runner.Locator](cfg, l); ok {
+	if at, ok := can[kinds.Locator](cfg, l); ok {
 		return at.Where(l.Attempt(id))
 	}
 	return "", false
@@ -78,16 +81,15 @@ func where(cfg *study.Config, l study.Layout, id study.AttemptID) (text string, 
 
 // release gives back what the launcher keeps for more trials: the session is over.
 func (l *launcher) release(ctx context.Context) error {
-	if r, ok := l.Rejoiner.(runner.Releaser); ok {
+	if r, ok := l.Rejoiner.(kinds.Releaser); ok {
 		return r.Release(ctx)
 	}
 	return nil
 }
 
-// previewScript shows what would be done for the first trial, if the launcher can, and why
-// that would be refused.
+// previewScript shows what would be done for the first trial, and why that would be refused.
 func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (string, error) {
-	p, ok, err := able[runner.Previewer](cfg, l)
+	p, ok, err := able[kinds.Previewer](cfg, l)
 	if !ok {
 		return "", err
 	}
@@ -99,7 +101,6 @@ func previewScript(ctx context.Context, cfg *study.Config, l study.Layout) (stri
 	return script, err
 }
 
-// newInside makes the commands for use in jobs.
 func newInside() (out []*cobra.Command) {
 	for _, kind := range spec.Launchers {
 		for name, run := range kind.Inside {
@@ -113,4 +114,113 @@ func newInside() (out []*cobra.Command) {
 		}
 	}
 	return out
+}
+
+// relay keeps a detached study going. It is nil where the launcher cannot do that.
+func relay(cfg *study.Config, l study.Layout) (kinds.Relay, error) {
+	d, ok, err := able[kinds.Detacher](cfg, l)
+	if err != nil || !ok {
+		return nil, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find lbotune's own program: %w", err)
+	}
+	return d.Detach([]string{program, "resume", "--detached", string(l)}), nil
+}
+
+// detach begins the study, or takes over a changed spec, and leaves it to a job.
+func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) error {
+	if err := o.override(cfg); err != nil {
+		return err
+	}
+	l := study.LayoutOf(o.dir)
+	r, err := relay(cfg, l)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		why := "the spec has no [launcher]"
+		if cfg.Launcher != nil {
+			why = "trials of kind " + cfg.Launcher.Kind + " cannot be detached"
+		}
+		return hinted(usagef("--detach leaves a study to a batch system, and %s", why),
+			"nohup lbotune run ... & keeps running when the terminal is closed")
+	}
+	waiting, running, err := r.Jobs(ctx)
+	if err != nil {
+		return fmt.Errorf("look for the study's job: %w", err)
+	}
+	if waiting+running > 0 {
+		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", l, l)
+		return nil
+	}
+	s, err := session.Open(cfg, session.Options{Dir: o.dir, Launcher: &o.launcher, Program: programVersion()})
+	if err != nil {
+		return hintDamage(err)
+	}
+	ended := s.State().Ended()
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if ended {
+		fmt.Fprintf(g.err, "study %s has ended already\n", l)
+		return nil
+	}
+	if err := forgetStop(l); err != nil {
+		return err
+	}
+	id, err := r.Start(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(g.err, "study %s goes on as job %s, which writes to %s\nlbotune status %s shows how far along it is, lbotune stop %s ends it\n",
+		l, id, r.Output(), l, l)
+	return nil
+}
+
+// nextPause is how long to wait before Slurm is asked again to take the next job.
+const nextPause = time.Minute
+
+// runDetached works on a study inside a job of its relay.
+func runDetached(ctx context.Context, g *global, o runOptions) error {
+	st, l, err := load(o.dir)
+	if err != nil {
+		return err
+	}
+	r, err := relay(&st.Config, l)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return usagef("--detached is for the job of a detached study")
+	}
+	asking, done := context.WithCancel(ctx)
+	submitted := make(chan struct{})
+	go func() {
+		defer close(submitted)
+		for asking.Err() == nil && !stopAsked(l) {
+			if err := r.Next(asking); err == nil {
+				return
+			} else if asking.Err() == nil {
+				g.complain(err)
+			}
+			select {
+			case <-asking.Done():
+			case <-time.After(nextPause):
+			}
+		}
+	}()
+	err = interrupted(byStop{}, session.ErrStopped)
+	if !stopAsked(l) {
+		err = runStudy(ctx, g, o, nil)
+	}
+	if isA[signalled](err) && !errors.Is(err, signalled{byStop{}}) || errors.Is(err, journal.ErrLocked) {
+		<-submitted // the next job goes on
+		done()
+		return err
+	}
+	done()
+	<-submitted
+	return errors.Join(err, r.End(ctx))
 }

@@ -1,19 +1,26 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
 
-// studyDir finds the study that an argument names: a study directory, its
-// journal, or the spec that it came from.
+// studyDir finds the study that an argument names: its directory, its journal, or its spec.
 func studyDir(arg string) (string, error) {
 	info, err := os.Stat(arg)
 	switch {
@@ -21,6 +28,8 @@ func studyDir(arg string) (string, error) {
 		return arg, nil
 	case err == nil && isJournal(arg):
 		return filepath.Dir(arg), nil
+	case err == nil && info.Mode().IsRegular() && saysJournal(arg):
+		return restored(arg)
 	case err == nil && info.Mode().IsRegular(), strings.HasSuffix(arg, ".toml"):
 		return study.DirFor(arg), nil
 	case err != nil:
@@ -29,8 +38,103 @@ func studyDir(arg string) (string, error) {
 	return "", usagef("%s is neither a study directory, nor its journal, nor a spec", arg)
 }
 
+// saysJournal reports whether the first line of a file says that it is a journal.
+func saysJournal(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 100)
+	n, _ := io.ReadFull(f, head)
+	return journal.Is(head[:n])
+}
+
+// restored is the directory of the study whose journal lies alone, under another name: beside it,
+// with a copy of the journal, which is there as a whole or not at all.
+func restored(path string) (string, error) {
+	dir := path + ".study"
+	if begun(dir) {
+		return dir, nil
+	}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = journal.MakeDir(dir, 0o700)
+	}
+	if err == nil {
+		l := study.Layout(dir)
+		err = l.In(l.Journal(), func(d *door.Dir, name string) error { return d.Write(name, text) })
+	}
+	if err != nil {
+		return "", hinted(err, "copy it as journal.jsonl into a directory of its own")
+	}
+	return dir, nil
+}
+
 func isJournal(path string) bool {
 	return filepath.Base(path) == filepath.Base(study.Layout("").Journal())
+}
+
+// load reads the study that an argument names, and shows how far that is.
+func (g *global) load(arg string) (*study.State, study.Layout, error) {
+	m := g.meter("reading the study")
+	defer m.end()
+	return load(arg, m.read)
+}
+
+// muchRead is how much memory a large study takes when it has been read.
+const muchRead = 32 << 20
+
+// thrifty has garbage collected before there is as much of it as of what lives, until its end is
+// called; of a large study nearly all that was read lives on.
+func thrifty() (end func()) {
+	before := debug.SetGCPercent(18)
+	return func() {
+		var m runtime.MemStats
+		if runtime.ReadMemStats(&m); m.HeapAlloc < muchRead {
+			debug.SetGCPercent(before)
+		}
+	}
+}
+
+// load reads the study that an argument names.
+func load(arg string, visits ...func(before *study.State, r study.Record) error) (*study.State, study.Layout, error) {
+	dir, err := studyDir(arg)
+	if err != nil {
+		return nil, "", err
+	}
+	defer thrifty()()
+	st, err := study.Load(dir, visits...)
+	if err != nil {
+		return nil, "", hintStudy(arg, err)
+	}
+	return st, study.LayoutOf(dir), nil
+}
+
+// onStudy runs a command on the study that its first argument names.
+func (g *global) onStudy(run func(cmd *cobra.Command, st *study.State, l study.Layout) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, l, err := g.load(args[0])
+		if err != nil {
+			return err
+		}
+		return run(cmd, st, l)
+	}
+}
+
+// onTrial runs a command on the trial that its two arguments name.
+func (g *global) onTrial(run func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		st, l, err := g.load(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := trialNumber(st, args[1])
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), st, l, st.Trials[n-1])
+	}
 }
 
 // loadSpec reads the spec that an argument names; - is standard input.
@@ -61,3 +165,91 @@ func loadSpec(g *global, arg string) (study.Config, error) {
 
 // isStream reports whether a spec is read from where no study can lie beside it.
 func isStream(spec string) bool { return spec == "-" || strings.HasPrefix(spec, "/dev/") }
+
+// writeOut has what -o asks for, of some studies, written to path, or to standard output.
+func (g *global) writeOut(path string, write func(io.Writer) error, studies ...string) error {
+	if path == "" || path == "-" {
+		return buffered(g.out, write)
+	}
+	if err := outsideStudies("-o", path, studies...); err != nil {
+		return err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return usagef("-o: %w", err)
+	}
+	if err := errors.Join(buffered(f, write), f.Close()); err != nil {
+		return usagef("-o: %w", err)
+	}
+	_, err = fmt.Fprintf(g.err, "wrote %s\n", oneLine(path))
+	return err
+}
+
+// buffered hands what is written on in large pieces.
+func buffered(w io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(w, 64<<10)
+	if err := write(b); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// outsideStudies refuses a path, given by a flag or an argument, at which a file would
+// take the place of one of a study's: the journal is all that there is of a study. The
+// journals of the given studies are known by other names, too.
+func outsideStudies(flag, path string, studies ...string) error {
+	dir := studyAbove(path)
+	for _, s := range studies {
+		if sameFile(path, study.Layout(s).Journal()) {
+			dir = s
+		}
+	}
+	if dir == "" {
+		return nil
+	}
+	return hinted(usagef("%s: %s belongs to the study %s", flag, path, dir), "what is in a study's directory is lbotune's: write to another one")
+}
+
+// studyAbove is the study in or below whose directory a file at path would be, "" if none.
+func studyAbove(path string) string {
+	path = destination(path)
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if begun(dir) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+const mostLinks = 40
+
+// destination is where a file is written that is opened at path: behind all links, also
+// behind one that leads to nothing yet. What stands before ".." may be a link, so that
+// no path is made shorter by its text alone.
+func destination(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	for range mostLinks {
+		if !filepath.IsAbs(path) {
+			path = dir + string(filepath.Separator) + path
+		}
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		above, name := filepath.Split(path)
+		if dir, err = filepath.EvalSymlinks(above); err != nil {
+			return path // nothing can be written there
+		}
+		path = filepath.Join(dir, name)
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		path = to
+	}
+	return path
+}

@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"time"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/ansi"
+	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -27,30 +30,29 @@ func newLog(g *global) *cobra.Command {
 could control the terminal. With --follow it goes on with what a running trial
 prints, until that attempt ends.`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, l, t, err := loadTrial(args)
-			if err != nil {
-				return err
-			}
+		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
 			if attempt == 0 {
 				attempt = resultAttempt(t)
 			}
-			name := runner.StdoutName
-			if stderr {
-				name = runner.StderrName
-			}
-			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: attempt})
+			id := study.AttemptID{Trial: t.Number, Attempt: attempt}
 			ended := make(chan struct{})
-			if follow && !t.Done() {
-				go func() {
-					awaitEnd(cmd.Context(), l, study.AttemptID{Trial: t.Number, Attempt: attempt})
-					close(ended)
-				}()
-			} else {
-				close(ended)
+			go func() {
+				defer close(ended)
+				if follow && !t.Done() {
+					awaitEnd(ctx, l, id)
+				}
+			}()
+			safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
+			to := io.Writer(safe)
+			if raw {
+				to = g.out
 			}
-			return printLog(cmd.Context(), g.out, l.Output(filepath.Join(dir, name)), raw, session.SecretsOf(&st.Config), ended)
-		},
+			err := runner.Tail(ctx, l.Output(filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))), to, ended)
+			if errors.Is(err, fs.ErrNotExist) {
+				return usagef("there is no output: %v", err)
+			}
+			return errors.Join(err, safe.flush())
+		}),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&stderr, "stderr", false, "print its standard error instead")
@@ -60,60 +62,19 @@ prints, until that attempt ends.`,
 	return cmd
 }
 
-// lastAttempt is the number of the last attempt at a trial that has begun, 1 if none has.
-func lastAttempt(t *study.Trial) int {
-	if n := len(t.Attempts); n > 0 {
-		return t.Attempts[n-1].Number
-	}
-	return max(t.Attempt, 1)
-}
-
 // awaitEnd returns when the command of an attempt has ended: that is in its directory, or
 // in the journal if a launcher keeps it elsewhere.
 func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 	over := errors.New("over")
-	ctx, done := context.WithCancelCause(ctx)
-	defer done(nil)
-	go func() {
-		for ctx.Err() == nil {
-			if _, ended, err := runner.Look(l.Attempt(id)); err == nil && ended {
-				done(over)
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(logLook):
-			}
-		}
-	}()
-	_ = study.Follow(ctx, string(l), func(_ *study.State, r study.Record) error {
-		switch e := r.Event.(type) {
-		case study.Finished:
-			if e.Trial == id.Trial {
-				return over
-			}
-		case study.Ended:
-			if e.Trial == id.Trial && e.Attempt == id.Attempt {
-				return over
-			}
+	_ = study.Follow(ctx, string(l), nil, func(st *study.State) error {
+		t, unknown := st.Trial(id.Trial)
+		ended := func(a study.Attempt) bool { return a.Number == id.Attempt && !a.Ended.IsZero() }
+		seen, unseen := runner.Look(l.Attempt(id))
+		if unknown == nil && (t.Done() || slices.ContainsFunc(t.Attempts, ended)) || unseen == nil && seen.Ended {
+			return over
 		}
 		return nil
-	}, nil)
-}
-
-// logLook is the pause between two looks for the end of an attempt.
-const logLook = 200 * time.Millisecond
-
-// printLog copies a log as it grows until whole, made safe to print unless raw.
-func printLog(ctx context.Context, w io.Writer, open func() (*os.File, error), raw bool, secrets session.Secrets, whole <-chan struct{}) error {
-	safe := &sanitizer{w: w, secrets: secrets}
-	if !raw {
-		w = safe
-	}
-	err := runner.Tail(ctx, open, w, whole)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usagef("there is no output: %v", err)
-	}
-	return errors.Join(err, safe.flush())
+	})
 }
 
 // logEnd is how much of a log that is there already others than the terminal are shown.
@@ -132,7 +93,7 @@ func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name str
 // maxHeld is cut, so that no output fills the memory.
 type sanitizer struct {
 	w       io.Writer
-	secrets session.Secrets
+	secrets secrets.Set
 	held    []byte
 }
 
@@ -151,9 +112,48 @@ func (s *sanitizer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *sanitizer) safe(text []byte) string { return s.secrets.Hide(runner.Sanitize(string(text))) }
+func (s *sanitizer) safe(text []byte) string { return s.secrets.Hide(ansi.Sanitize(string(text))) }
 
 func (s *sanitizer) flush() error {
 	_, err := io.WriteString(s.w, s.safe(s.held))
 	return err
+}
+
+// quoteOutput adds the end of an attempt's stderr, or stdout, to an error, without secrets.
+func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
+	name, text := endOfOutput(l, dir, c, runner.StderrName, runner.StdoutName)
+	if text == "" {
+		return fmt.Errorf("%w\nit printed nothing", err)
+	}
+	lines := strings.Split(text, "\n")
+	lines = lines[max(len(lines)-10, 0):]
+	text = strings.Join(lines, "\n  | ")
+	for _, c := range cures {
+		if slices.ContainsFunc(lines, c.complaint.MatchString) {
+			text += "\n" + c.cure
+			break
+		}
+	}
+	return fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, text)
+}
+
+// endOfOutput is the end of the first output with any text, without the study's secrets.
+func endOfOutput(l study.Layout, dir string, c *study.Config, outputs ...string) (name, text string) {
+	for _, name := range outputs {
+		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 4<<10)
+		if text = strings.TrimRight(text, "\n"); err == nil && strings.TrimSpace(text) != "" {
+			return name, secrets.Of(c.Run.SecretEnv).Hide(text)
+		}
+	}
+	return "", ""
+}
+
+// cures are what to do about complaints of programs whose cause is how lbotune runs them.
+var cures = []struct {
+	complaint *regexp.Regexp
+	cure      string
+}{
+	{regexp.MustCompile(`\bsource: not found`), `/bin/sh runs the command, and knows source as a dot: . venv/bin/activate; or write command = ["bash", "-c", "..."]`},
+	{regexp.MustCompile(`EOFError|EOF when reading a line`), "a trial has no standard input; give it some: yes | COMMAND, or COMMAND <FILE"},
+	{regexp.MustCompile(`Inappropriate ioctl for device|not a tty|ENOTTY`), "a trial has no terminal; script -qec COMMAND /dev/null gives it one"},
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -27,31 +26,19 @@ func newLs(g *global) *cobra.Command {
 runs, how far it is, and its best value. Hidden folders are left out.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			folder := "."
-			if len(args) > 0 {
-				folder = args[0]
-			}
+			folder := append(args, ".")[0]
 			found, err := (&lister{folder: folder}).list()
-			if err != nil {
+			switch {
+			case err != nil:
 				return usage(err)
-			}
-			if g.json {
-				for _, s := range found {
-					if err := printLine(g.out, s); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			if len(found) == 0 {
+			case g.json:
+				return printLines(g.out, found, func(s report.Listed) any { return s })
+			case len(found) == 0:
 				_, err := fmt.Fprintf(g.err, "no study in %s or below\n", oneLine(folder))
 				return err
 			}
 			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
-			for _, s := range found {
-				rows = append(rows, listRow(s))
-			}
-			return printTable(g.out, rows)
+			return g.print("%s", tableText(append(rows, mapped(found, listRow)...)))
 		},
 	}
 }
@@ -60,17 +47,13 @@ func listRow(s report.Listed) []string {
 	if s.Error != "" {
 		return []string{oneLine(s.Dir), s.State, "", "", "", shortened(oneLine(s.Error), 60), ""}
 	}
-	finished, best := strconv.Itoa(s.Finished), "-"
-	if s.Trials > 0 {
-		finished += "/" + strconv.Itoa(s.Trials)
-	}
+	finished, best := strconv.Itoa(s.Finished)+when(s.Trials > 0, "/%d", s.Trials), "-"
 	if s.Best != nil {
 		best = short(*s.Best)
 	}
 	return []string{oneLine(s.Dir), s.State, finished, strconv.Itoa(s.Failed), best, oneLine(s.Metric), s.Updated.Local().Format(time.DateTime)}
 }
 
-// lister lists the studies in a folder and below.
 type lister struct {
 	folder string
 	seen   map[string]seen
@@ -115,7 +98,7 @@ func (l *lister) list() (found []report.Listed, err error) {
 }
 
 func listed(dir string, held bool, err error) report.Listed {
-	st, _, loadErr := study.Load(dir)
+	st, loadErr := study.Load(dir)
 	if err = cmp.Or(loadErr, err); err != nil {
 		return report.Listed{Dir: dir, State: "unreadable", Error: err.Error()}
 	}
@@ -123,11 +106,11 @@ func listed(dir string, held bool, err error) report.Listed {
 }
 
 func listing(dir string, st *study.State, held bool) report.Listed {
-	out := report.Listed{Dir: dir}
+	f := report.FiguresOf(st, held)
+	out := report.Listed{Dir: dir, Study: st.Config.Name, Finished: f.Finished, Trials: st.Config.Budget.Trials, Failed: f.Failed,
+		Metric: st.Config.Objective().Name, Updated: st.Updated}
 	out.State, _, _ = strings.Cut(st.Standing(held), ":")
-	out.Study, out.Finished, out.Trials, out.Failed = st.Config.Name, len(st.Order), st.Config.Budget.Trials, st.Count(optimizer.Failed)
-	out.Metric, out.Updated = st.Config.Objective().Name, st.Updated
-	if f := report.FiguresOf(st, held); f.Best != nil {
+	if f.Best != nil {
 		out.Best = &f.Value
 	}
 	return out

@@ -1,15 +1,38 @@
 package main
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// manual holds docs/commands.md, and the page of a command for man(1).
+//
+//go:embed manual.tmpl
+var manual string
+
+var manuals = template.Must(template.New("manual").Funcs(template.FuncMap{
+	"page":        pageName,
+	"description": func(c *cobra.Command) string { return strings.TrimSpace(strings.ReplaceAll(c.Long, exitHelp(), "")) },
+	"unindent":    unindent,
+	"flags":       ownFlags,
+	"upper":       strings.ToUpper,
+	"codes":       codesByNumber,
+	"version":     programVersion,
+	"paragraphs":  func(s string) string { return strings.ReplaceAll(s, "\n\n", "\n.PP\n") },
+	"roff":        roff,
+	"plain":       strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`).Replace,
+	"cell":        strings.NewReplacer("<", "&lt;", "*", `\*`, "_", `\_`, "|", `\|`).Replace,
+	"related":     related,
+}).Parse(manual))
 
 func newManual(g *global) *cobra.Command {
 	var markdown bool
@@ -25,8 +48,7 @@ instead.`,
 			commands := documented(cmd.Root())
 			switch {
 			case markdown && len(args) == 0:
-				_, err := io.WriteString(g.out, markdownPage(commands))
-				return err
+				return manuals.ExecuteTemplate(g.out, "markdown", commands)
 			case markdown || len(args) == 0:
 				return hinted(usagef("manual takes either a directory or --markdown"), "usage: "+cmd.UseLine())
 			}
@@ -41,20 +63,23 @@ func writeManual(dir string, commands []*cobra.Command) error {
 	if err := outsideStudies("manual", filepath.Join(dir, "lbotune.1")); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write manual: %w", err)
-	}
+	err := os.MkdirAll(dir, 0o755)
 	for _, c := range commands {
-		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(manualPage(c)), 0o644); err != nil {
-			return fmt.Errorf("write manual: %w", err)
+		var b bytes.Buffer
+		if err == nil {
+			err = manuals.ExecuteTemplate(&b, "man", c)
 		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, pageName(c)+".1"), b.Bytes(), 0o644)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write manual: %w", err)
 	}
 	return nil
 }
 
-// documented lists c and the commands under it that the manual explains: all
-// but help, hidden ones, and those of each shell under completion.
+// documented lists c and the commands under it, but help, hidden ones, and those of each shell.
 func documented(c *cobra.Command) []*cobra.Command {
 	out := []*cobra.Command{c}
 	if c.Name() == "completion" {
@@ -68,17 +93,31 @@ func documented(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// description is a command's long help without the table of exit codes.
-func description(c *cobra.Command) string {
-	text, _, _ := strings.Cut(c.Long, exitHelp())
-	return strings.TrimSpace(text)
+// related are the command above c, if there is one, and those directly under it.
+func related(c *cobra.Command) (out []*cobra.Command) {
+	if c.HasParent() {
+		out = append(out, c.Parent())
+	}
+	return append(out, slices.DeleteFunc(documented(c)[1:], func(sub *cobra.Command) bool { return sub.Parent() != c })...)
 }
 
-// manFlag is a flag as the manual shows it.
+// unindent takes the two blanks away that help texts put before examples.
+func unindent(s string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(strings.Trim(s, "\n"), "  "), "\n  ", "\n")
+}
+
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// roff keeps plain text from being taken for requests.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + s)
+	return strings.TrimPrefix(s, "\n")
+}
+
 type manFlag struct {
-	short, long string
-	value       string // what it takes; empty for a switch
-	text        string
+	Short, Long string
+	Value       string // what it takes; empty for a switch
+	Text        string
 }
 
 // ownFlags are the flags of a command that its parents don't have.

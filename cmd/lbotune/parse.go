@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -24,16 +26,15 @@ rule it lists the candidates.`,
 		Example: "  lbotune parse --metric loss train.log",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			in := g.in
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return usage(err)
-				}
-				defer f.Close()
-				in = f
+			if args[0] == "-" {
+				return parseLog(g, rule, g.in)
 			}
-			return parseLog(g, rule, in)
+			f, err := os.Open(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			defer f.Close()
+			return parseLog(g, rule, f)
 		},
 	}
 	f := cmd.Flags()
@@ -76,31 +77,21 @@ func parseLog(g *global, rule parser.Rule, in io.Reader) error {
 	}
 	var printErr error
 	result, err := pattern.Explain(in, func(m parser.Match) {
-		if printErr != nil {
-			return
+		if printErr == nil {
+			printErr = showMatch(g, m)
 		}
-		if g.json {
-			printErr = printLine(g.out, newMatchJSON(m))
-			return
-		}
-		_, printErr = fmt.Fprintf(g.out, "%s\n", describeMatch(m))
 	})
 	var none *parser.NoValueError
 	switch {
 	case printErr != nil:
 		return printErr
-	case errors.As(err, &none) && none.Hint != "":
-		return &marked{hinted(none, none.Hint), errNoValue}
 	case errors.As(err, &none):
-		return &marked{none, errNoValue}
+		return &marked{hinted(none, none.Hint), errNoValue}
 	case err != nil:
 		return usage(err)
-	case g.json:
-		return printLine(g.out, parsedJSON{result.Value, result.Count, result.Lines})
 	}
-	_, err = fmt.Fprintf(g.out, "value %s, the %s of %s in %s\n", exact(result.Value), pattern.Rule().Pick,
-		count(result.Count, "reading"), count(result.Lines, "line"))
-	return err
+	return g.showLine(parsedJSON{result.Value, result.Count, result.Lines},
+		fmt.Sprintf("value %s, the %s of %s in %s", exact(result.Value), pattern.Rule().Pick, count(result.Count, "reading"), count(result.Lines, "line")))
 }
 
 // wrongRule adds to the complaints about a rule how to mend it.
@@ -120,30 +111,80 @@ func wrongRule(r parser.Rule, err error) error {
 			hints = append(hints, re.Hint)
 		}
 	}
-	if len(hints) == 0 {
-		return usage(err)
-	}
 	return hinted(usage(err), strings.Join(hints, "; "))
 }
 
-func newMatchJSON(m parser.Match) matchJSON {
-	out := matchJSON{Line: m.Reading.Line, Column: m.Reading.Column, Text: m.Reading.Text, Problem: m.Problem}
+func showMatch(g *global, m parser.Match) error {
+	r, text := m.Reading, fmt.Sprintf("line %d: %s", m.Reading.Line, oneLine(m.Reading.Text))
+	out := matchJSON{Line: r.Line, Column: r.Column, Text: r.Text, Problem: m.Problem}
+	if r.HasStep {
+		out.Step = &r.Step
+		text += " at step " + exact(r.Step)
+	}
 	if m.Problem == "" {
-		out.Value = &m.Reading.Value
-	}
-	if m.Reading.HasStep {
-		out.Step = &m.Reading.Step
-	}
-	return out
-}
-
-func describeMatch(m parser.Match) string {
-	text := fmt.Sprintf("line %d: %s", m.Reading.Line, oneLine(m.Reading.Text))
-	if m.Reading.HasStep {
-		text += " at step " + exact(m.Reading.Step)
-	}
-	if m.Problem != "" {
+		out.Value = &r.Value
+	} else {
 		text += " (" + m.Problem + ")"
 	}
-	return text + "    " + oneLine(m.Excerpt)
+	return g.showLine(out, text+"    "+oneLine(m.Excerpt))
+}
+
+// candidateJSON is one candidate, a line of its own with --json.
+type candidateJSON struct {
+	Metric     string   `json:"metric,omitempty"`
+	JSON       string   `json:"json,omitempty"`
+	LastNumber bool     `json:"last_number,omitempty"`
+	Readings   int      `json:"readings"`
+	Value      *float64 `json:"value"`
+	Line       int      `json:"line"`
+	Problem    string   `json:"problem,omitempty"`
+}
+
+// listCandidates shows what a rule may ask for in a log.
+func listCandidates(g *global, in io.Reader) error {
+	log, err := io.ReadAll(in)
+	if err != nil {
+		return usage(fmt.Errorf("read the log: %w", err))
+	}
+	candidates := parser.Candidates(log)
+	if len(candidates) == 0 {
+		return &marked{hinted(errors.New("no number follows a name, fills a column or ends the last line"),
+			"if a number is there nevertheless, find it by --regex"), errNoValue}
+	}
+	if g.json {
+		return printLines(g.out, candidates, newCandidateJSON)
+	}
+	rows := [][]string{{"how to find it", "readings", "last", "line"}}
+	for _, c := range candidates {
+		row := []string{oneLine(ruleFlag(c.Rule)), "", "", ""}
+		if c.Problem != nil {
+			row[2] = oneLine(c.Problem.Reason)
+		} else {
+			row[1], row[2], row[3] = strconv.Itoa(c.Result.Count), oneLine(c.Result.Reading.Text), strconv.Itoa(c.Result.Reading.Line)
+		}
+		rows = append(rows, row)
+	}
+	return g.print("%s", tableText(rows))
+}
+
+// ruleFlag is a candidate's rule as parse takes it.
+func ruleFlag(r parser.Rule) string {
+	switch {
+	case r.JSON != "":
+		return "--json-path " + shell.Word(r.JSON)
+	case r.LastNumber:
+		return "--last-number"
+	}
+	return "--metric " + shell.Word(r.Metric)
+}
+
+func newCandidateJSON(c parser.Candidate) any {
+	out := candidateJSON{Metric: c.Rule.Metric, JSON: c.Rule.JSON, LastNumber: c.Rule.LastNumber,
+		Readings: c.Result.Count, Line: c.Result.Reading.Line}
+	if c.Problem != nil {
+		out.Problem = c.Problem.Detail
+	} else {
+		out.Value = &c.Result.Value
+	}
+	return out
 }

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
-// progress shows a running study: one line for each finished trial, and on a
-// terminal below them how the study stands.
+// progress shows a running study: a line for each trial, and on a terminal how it stands.
 type progress struct {
 	cfg     *study.Config
 	quiet   bool // only what goes wrong is shown
@@ -26,8 +24,7 @@ type progress struct {
 
 	mu      sync.Mutex
 	w       io.Writer
-	pane    *pane       // nil where nothing on the terminal can change
-	shown   study.State // what the pane draws, which nobody else changes
+	pane    *pane // nil where nothing on the terminal can change
 	best    study.Trial
 	better  bool // the last trial to finish is the best, or on the front
 	stop    context.CancelFunc
@@ -36,42 +33,26 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress {
 	p := &progress{cfg: &study.Config{}, w: w, stop: func() {}}
-	f, isFile := w.(*os.File)
-	if !isFile || os.Getenv("TERM") == "dumb" {
-		return p
-	}
-	if _, _, ok := terminalSize(f); ok {
+	if isTerminal(w) {
 		p.colours = os.Getenv("NO_COLOR") == ""
 		p.pane = &pane{w: w, size: func() (columns, rows int) {
-			columns, rows, _ = terminalSize(f)
+			columns, rows, _ = sizeOf(w)
 			return columns, rows / 2
 		}}
 	}
 	return p
 }
 
-// width is that of the terminal, 0 if there is none.
-func (p *progress) width() int {
-	if p.pane == nil {
-		return 0
-	}
-	columns, _ := p.pane.size()
-	return columns
-}
-
 // howFar says how many of a study's trials have finished and how many have not.
 func howFar(st *study.State) string {
-	done, running := len(st.Order), "none running"
-	if n := len(st.Trials) - done; n > 0 {
-		running = fmt.Sprintf("%d unfinished", n)
-	}
+	done, pending := len(st.Order), len(st.Trials)-len(st.Order)
+	running := either(pending > 0, fmt.Sprintf("%d unfinished", pending), "none running")
 	if all := st.Config.Budget.Trials; all >= done && all > 0 {
 		return fmt.Sprintf("%d of %s finished, %s", done, count(all, "trial"), running)
 	}
 	return fmt.Sprintf("%s finished, %s", count(done, "trial"), running)
 }
 
-// begin shows where the study stands.
 func (p *progress) begin(s *session.Study) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,17 +67,17 @@ func (p *progress) begin(s *session.Study) {
 	dir := oneLine(string(s.Layout()))
 	switch {
 	case st.Closed != nil:
-		advice := "; change its budget to go on"
-		if st.Closed.Why == study.EndExhausted || st.Closed.Why == study.EndUnsafe {
-			advice = ""
-		}
-		p.print("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), advice) // also with -q: nothing is run
+		final := st.Closed.Why == study.EndExhausted || st.Closed.Why == study.EndUnsafe
+		p.print("study %s has ended: %s%s", dir, oneLine(st.Closed.Detail), when(!final, "; change its budget to go on")) // also with -q: nothing is run
 	case st.Config.Budget.Trials > 0 && len(st.Order) == len(st.Trials) && len(st.Order) >= st.Config.Budget.Trials:
 		p.line("study %s: %s", dir, howFar(st)) // its budget was made smaller
 	case len(st.Trials) > 0:
 		p.line("resuming study %s: %s", dir, howFar(st))
 	default:
 		p.line("study %s", dir)
+	}
+	if more := beyondTime(&cfg); more != "" && st.Closed == nil {
+		p.line("%s", more)
 	}
 	if elsewhere := here(&cfg); st.Closed == nil && elsewhere != cfg.Dir {
 		p.print("its trials run in %s, and not in %s: %s", oneLine(cfg.Dir), oneLine(elsewhere), shortened(oneLine(cfg.Command.String()), 80))
@@ -112,32 +93,31 @@ func (p *progress) begin(s *session.Study) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.stop = cancel
 	p.stopped.Go(func() {
-		tick := time.NewTicker(paneLook)
-		defer tick.Stop()
-		for ctx.Err() == nil {
+		_ = study.Follow(ctx, string(p.layout), nil, func(st *study.State) error {
 			p.mu.Lock()
-			_ = p.pane.show(false, func(columns int) string { return liveText(&p.shown, p.layout, true, columns) })
-			p.mu.Unlock()
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
-		}
+			defer p.mu.Unlock()
+			return p.pane.show(false, func(columns int) string { return liveText(st, p.layout, true, columns) })
+		})
 	})
 }
 
-// paneLook is how often the pane is looked at for whether it should be drawn.
-const paneLook = 200 * time.Millisecond
-
-// recall follows the study as far as the pane shows it.
-func (p *progress) recall(r study.Record) {
-	if p.pane != nil {
-		_ = p.shown.Apply(r) // the session's state took it a moment ago
+// beyondTime says what a study still does when its time is up, beside ending the trials that run.
+func beyondTime(c *study.Config) string {
+	var more []string
+	if n := c.Run.Repeats; n > 1 {
+		more = append(more, fmt.Sprintf("each trial that has begun makes all of its %d repeats", n))
 	}
+	if n := c.Run.Confirm; n > 0 {
+		of := either(c.Several(), "trials on the front", fmt.Sprintf("%d best trials", study.Contenders))
+		more = append(more, fmt.Sprintf("each of the %s runs %s more", of, count(n, "time")))
+	}
+	if c.Budget.Time == 0 || c.Budget.TimeHard > 0 || len(more) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("when its time, %v, is up, %s; time_hard would end that", c.Budget.Time, strings.Join(more, ", and "))
 }
 
-// end takes the pane away, and says why the study has ended now unless that
-// is plain.
+// end takes the pane away, and says why the study has ended now unless that is plain.
 func (p *progress) end(s *session.Study) {
 	p.stop()
 	p.stopped.Wait()
@@ -152,7 +132,6 @@ func (p *progress) end(s *session.Study) {
 	}
 }
 
-// say prints a line about the whole study.
 func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,12 +140,11 @@ func (p *progress) say(text string) {
 
 // update is the study's observer.
 func (p *progress) update(u study.Update) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.recall(u.Record)
 	if u.Past {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.best, p.better = u.Best, u.Better
 	switch e := u.Record.Event.(type) {
 	case study.Started:
@@ -174,9 +152,18 @@ func (p *progress) update(u study.Update) {
 			p.line("%s  rejoined: it has gone on running", p.number(e.Trial))
 		}
 	case study.Ended:
-		p.attempt(e)
+		what := "again"
+		if e.Failure != nil {
+			what = oneLine(e.Failure.Text) + "; it will be run again"
+		} else if e.Metrics != nil {
+			what = "repeat: " + strings.TrimSpace(p.values(e.Metrics))
+		}
+		p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
+		p.leftovers(e.Trial, e.Leftovers)
 	case study.Confirmed:
-		p.confirmed(e)
+		result := either(e.Metrics != nil, p.values(e.Metrics), "failed")
+		why := when(e.Failure != nil, ": %s", oneLine(e.Failure.String()))
+		p.line("%s  %10s again %5s  a repeat of one of the best%s", p.number(e.Trial), result, took(secondsOf(e.Seconds)), why)
 	case study.Finished:
 		p.trial(u.Trial)
 		p.leftovers(e.Trial, e.Leftovers)
@@ -193,18 +180,12 @@ func (p *progress) update(u study.Update) {
 		}
 	case study.SetupEnded:
 		if e.Failure == nil {
-			p.line("setup took %s%s", took(time.Duration(e.Seconds*float64(time.Second))), p.setupWords(e.Attempt))
+			// The last line of its stderr says such as what it did without.
+			_, said := endOfOutput(p.layout, p.layout.Attempt(study.AttemptID{Attempt: e.Attempt}), p.cfg, runner.StderrName)
+			last := oneLine(said[strings.LastIndexByte(said, '\n')+1:])
+			p.line("setup took %s%s", took(secondsOf(e.Seconds)), when(said != "", ": %s", last))
 		}
 	}
-}
-
-// setupWords are the last line that the setup wrote to its stderr, as of what it did without.
-func (p *progress) setupWords(attempt int) string {
-	_, text := endOfOutput(p.layout, p.layout.Attempt(study.AttemptID{Attempt: attempt}), p.cfg, runner.StderrName)
-	if text == "" {
-		return ""
-	}
-	return ": " + oneLine(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
 func (p *progress) number(trial int) string {
@@ -215,50 +196,18 @@ func (p *progress) number(trial int) string {
 	return fmt.Sprintf("%4d", trial)
 }
 
-// attempt prints a line for an attempt that was not the trial's last.
-func (p *progress) attempt(e study.Ended) {
-	what := "again"
-	if e.Failure != nil {
-		what = oneLine(e.Failure.Text) + "; it will be run again"
-	} else if e.Metrics != nil {
-		what = "repeat: " + strings.TrimSpace(p.values(e.Metrics))
-	}
-	p.line("%s  attempt %d: %s", p.number(e.Trial), e.Attempt, what)
-	p.leftovers(e.Trial, e.Leftovers)
-}
-
 // values are those of the objectives, one below the other from line to line.
 func (p *progress) values(m interface {
 	Get(name string) (v float64, ok bool)
 }) string {
-	var values []string
-	for _, o := range p.cfg.Objectives() {
-		text := "-"
-		if v, ok := m.Get(o.Name); ok {
-			text = fitted(v)
-		}
-		values = append(values, fmt.Sprintf("%*s", valueWidth, text))
-	}
-	return strings.Join(values, "  ")
+	return strings.Join(mapped(p.cfg.Objectives(), func(o study.Metric) string {
+		return fmt.Sprintf("%*s", valueWidth, textOr("-", fitted)(m.Get(o.Name)))
+	}), "  ")
 }
 
-// confirmed prints a line for a repeat of one of the best trials.
-func (p *progress) confirmed(e study.Confirmed) {
-	result := "failed"
-	if e.Metrics != nil {
-		result = p.values(e.Metrics)
-	}
-	text := fmt.Sprintf("%s  %10s again %5s  a repeat of one of the best", p.number(e.Trial), result, took(time.Duration(e.Seconds*float64(time.Second))))
-	if e.Failure != nil {
-		text += ": " + oneLine(e.Failure.Text)
-	}
-	p.line("%s", text)
-}
-
-// leftovers says which processes a trial has left behind.
 func (p *progress) leftovers(trial int, which string) {
 	if which != "" {
-		p.line("%s  left behind when it had ended, and ended too: %s", p.number(trial), oneLine(which))
+		p.line("%s  left processes running, which were ended: %s", p.number(trial), oneLine(which))
 	}
 }
 

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,14 +13,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/ansi"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
 // formats are what report writes, by the ends of files' names.
-var formats = []string{"html", "md", "svg", "png", "json"}
+var formats = []string{"html", "md", "svg", "json"}
 
 func newReport(g *global) *cobra.Command {
 	var out, format, plot string
@@ -30,7 +33,7 @@ the model believes and of what matters, failures with the end of their output, a
 details of every trial. Of several studies it compares the values at the same budget.
 A study may run, have ended, or have crashed.
 
-As svg or png it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
+As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
 as md the page's text; as json all that the page shows. Export writes the trials as csv.`,
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
@@ -38,32 +41,22 @@ as md the page's text; as json all that the page shows. Export writes the trials
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end := strings.TrimPrefix(filepath.Ext(out), ".")
-			switch {
-			case format != "":
-			case g.json:
-				format = "json"
-			case plot != "" && end != "png":
-				format = "svg"
-			case slices.Contains(formats, end):
-				format = end
-			default:
-				format = "html"
-			}
+			format = cmp.Or(format, when(g.json, "json"), when(plot != "", "svg"), when(slices.Contains(formats, end), "%s", end), "html")
 			switch {
 			case format == "csv" || end == "csv":
 				return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
+			case format == "png" || end == "png" && !cmd.Flags().Changed("format"):
+				return hinted(usagef("a report is not written as png"), "write it as svg, of which browsers, Inkscape and rsvg-convert make a png")
 			case end != "" && out != "-" && !cmd.Flags().Changed("format") && !slices.Contains(formats, end):
 				return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
-			}
-			if !slices.Contains(formats, format) {
+			case !slices.Contains(formats, format):
 				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
-			}
-			if len(args) > 1 && format != "html" {
+			case len(args) > 1 && format != "html":
 				return usagef("--format %s is for one study; found %d", format, len(args))
 			}
 			var studies []*report.Study
 			for _, arg := range args {
-				s, err := look(cmd.Context(), arg)
+				s, err := g.look(cmd.Context(), arg)
 				if err != nil {
 					return err
 				}
@@ -76,21 +69,13 @@ as md the page's text; as json all that the page shows. Export writes the trials
 			if err := writeReport(&b, studies, format, plot); err != nil {
 				return err
 			}
-			if out == "" || out == "-" {
-				_, err := g.out.Write(b.Bytes())
-				return err
-			}
-			var dirs []string
-			for _, s := range studies {
-				dirs = append(dirs, s.Dir)
-			}
-			return g.writeOut(out, b.Bytes(), dirs...)
+			return g.writeOut(out, func(w io.Writer) error { _, err := b.WriteTo(w); return err }, mapped(studies, func(s *report.Study) string { return s.Dir })...)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its end says the format")
-	f.StringVar(&format, "format", "", "html, md, svg, png or json")
-	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg or png")
+	f.StringVar(&format, "format", "", "html, md, svg or json")
+	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg")
 	return cmd
 }
 
@@ -100,7 +85,7 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	case "md":
 		return s.Markdown(w)
 	case "json":
-		return printJSON(w, s)
+		return printJSON(w, s.Complete())
 	case "svg":
 		picture, err := s.SVG(plot)
 		if err != nil {
@@ -108,18 +93,13 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 		}
 		_, err = io.WriteString(w, picture)
 		return err
-	case "png":
-		if err := s.PNG(w, plot); err != nil {
-			return usage(err)
-		}
-		return nil
 	}
 	return report.HTML(w, studies, "")
 }
 
 // look prepares what is shown of the study that an argument names.
-func look(ctx context.Context, arg string) (*report.Study, error) {
-	st, l, err := load(arg)
+func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
+	st, l, err := g.load(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -127,30 +107,66 @@ func look(ctx context.Context, arg string) (*report.Study, error) {
 	if err != nil {
 		return nil, err
 	}
+	m := g.meter("asking the model")
+	defer m.end()
 	return report.Of(ctx, src), nil
 }
 
 // sourceOf is a study as package report wants it, with its secrets hidden.
 func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 	running, err := journal.InUse(l.Journal())
-	secrets := session.SecretsOf(&st.Config)
+	hidden := secrets.Of(st.Config.Run.SecretEnv)
 	return report.Source{State: st, Dir: string(l), Running: running,
-		Command: func(t *study.Trial) string { return secrets.Hide(commandLine(st, l, t)) },
+		Command: func(t *study.Trial) string { return hidden.Hide(commandLine(st, l, t)) },
 		Output: func(t *study.Trial) string {
 			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
 			for _, name := range []string{runner.StderrName, runner.StdoutName} {
 				if text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 2<<10); err == nil && strings.TrimSpace(text) != "" {
-					return secrets.Hide(runner.Sanitize(text))
+					return hidden.Hide(ansi.Sanitize(text))
 				}
 			}
 			return ""
 		},
 		Log: func(ctx context.Context, t *study.Trial, stderr bool, w io.Writer, ended <-chan struct{}) error {
-			name := runner.StdoutName
-			if stderr {
-				name = runner.StderrName
-			}
-			return followLog(ctx, l, study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}, name, &sanitizer{w: w, secrets: secrets}, ended)
+			return followLog(ctx, l, study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}, either(stderr, runner.StderrName, runner.StdoutName), &sanitizer{w: w, secrets: hidden}, ended)
 		},
 	}, err
+}
+
+func newPlot(g *global) *cobra.Command {
+	var width int
+	var plain bool
+	cmd := &cobra.Command{
+		Use:   "plot STUDY PICTURE",
+		Short: "Draw a picture of a study in the terminal",
+		Long: `Plot draws in characters what report draws: ` + strings.Join(report.Texts(), ", ") + `.
+A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
+UTF-8 locale, or with --ascii, it takes ASCII alone.`,
+		Example: "  lbotune plot spec.study history",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := report.Cells{Columns: width, Plain: plain || !unicodeLocale()}
+			if columns, _, ok := sizeOf(g.out); ok {
+				c.Colours = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+				if width == 0 && columns > 0 {
+					c.Columns = min(max(columns, 60), 200)
+				}
+			}
+			if c.Columns = cmp.Or(c.Columns, 80); c.Columns < 60 || c.Columns > 200 {
+				return usagef("--width: found %d; want 60 to 200", width)
+			}
+			s, err := g.look(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			text, err := s.Text(args[1], c)
+			if err != nil {
+				return usage(err)
+			}
+			return g.print("%s", text)
+		},
+	}
+	cmd.Flags().IntVar(&width, "width", 0, "draw in `N` columns, 60 to 200, instead of the terminal's or 80")
+	cmd.Flags().BoolVar(&plain, "ascii", false, "take no characters but those of ASCII")
+	return cmd
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/door"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -25,13 +25,7 @@ standard error has been answered with y. It refuses a study on which an lbotune 
 of which a trial still runs. The spec stays, and so does what lbotune did not put there:
 other files in the study's directory, and directories to which links lead.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
-			}
-			return removeStudy(g, st, l, yes)
-		},
+		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return removeStudy(g, st, l, yes) }),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,20 +19,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
-// streams are where a command reads and writes. Results go to out, progress and
-// logs to err.
+// streams are where a command reads and writes: results to out, progress and logs to err.
 type streams struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
 }
 
-// global are the options of every command.
 type global struct {
 	streams
 	json     bool
@@ -42,7 +41,6 @@ type global struct {
 	trialsRun atomic.Bool
 }
 
-// execute runs the command line and returns the exit code.
 func execute(args []string, std streams) int {
 	out := &checkedWriter{w: std.out}
 	std.out = out
@@ -63,8 +61,7 @@ func execute(args []string, std streams) int {
 	return codeOf(err)
 }
 
-// guarded makes a panic, which is a mistake of lbotune's, an error of one line that says where
-// it was.
+// guarded makes a panic, which is a mistake of lbotune's, an error that says where it was.
 func guarded(run func() error) (err error) {
 	defer func() {
 		p := recover()
@@ -154,7 +151,7 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 	root.Flags().Lookup("version").Hidden = true // version is a command
 	f := root.PersistentFlags()
 	f.BoolVar(&g.json, "json", false, "print results as JSON")
-	f.CountVarP(&g.verbose, "verbose", "v", "log more (-v info, -vv debug)")
+	f.CountVarP(&g.verbose, "verbose", "v", "log more (-v info, -vv debug, -vvv trace)")
 	f.StringVar(&g.logLevel, "log-level", "", "log `LEVEL`: error, warn, info, debug or trace (default warn)")
 	f.StringVar(&g.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
 	root.SetFlagErrorFunc(wrongFlag)
@@ -191,7 +188,6 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// knownCommand refuses words that are no command.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -203,10 +199,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	if near, ok := spec.Nearest(args[0], names); ok {
-		return hinted(err, "did you mean "+cmd.CommandPath()+" "+near+"?")
-	}
-	return hinted(err, cmd.CommandPath()+" --help lists the commands")
+	return hinted(err, meant(args[0], names, cmd.CommandPath()+" ", cmd.CommandPath()+" --help lists the commands"))
 }
 
 // wrongFlag says which flag a misspelt one comes nearest to, or what a flag wants.
@@ -214,36 +207,33 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		want, known := map[string]string{
-			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
+			"int": "a whole number", "workers": "a whole number, or auto", "uint64": "a whole number of at least 0", "float64": "a number", "duration": "a duration such as 90s, 2h30m or 1d", "bool": "true or false",
 		}[invalid.GetFlag().Value.Type()]
 		if known {
 			return usagef("--%s: found %q; want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 		}
 	}
+	hint := cmd.CommandPath() + " --help lists the flags"
 	var unknown *pflag.NotExistError
-	if cmd.Name() == "init" {
-		return hinted(usage(err), "write the command after --: lbotune init -- python train.py --lr 0.01")
-	}
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return hinted(usage(err), cmd.CommandPath()+" --help lists the flags")
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
+	switch long := errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == ""; {
+	case cmd.Name() == "init":
+		hint = "write the command after --: lbotune init -- python train.py --lr 0.01"
+	case long:
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if cmd.Name() == "run" {
+			hint = "the command to run stands after --; lbotune run --help lists the flags"
 		}
-	})
-	if near, ok := spec.Nearest(unknown.GetSpecifiedName(), names); ok {
-		return hinted(usage(err), "did you mean --"+near+"?")
+		hint = meant(unknown.GetSpecifiedName(), names, "--", hint)
 	}
-	if cmd.Name() == "run" {
-		return hinted(usage(err), "the command to run stands after --; lbotune run --help lists the flags")
-	}
-	return hinted(usage(err), cmd.CommandPath()+" --help lists the flags")
+	return hinted(usage(err), hint)
 }
 
-// asUsageErrors makes cobra's complaints about arguments usage errors, and adds
-// the exit codes to every help text.
+// asUsageErrors makes cobra's complaints usage errors, and adds the exit codes to every help.
 func asUsageErrors(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if args := c.Args; args != nil {
@@ -265,45 +255,49 @@ func asUsageErrors(cmd *cobra.Command) {
 
 // logger makes the diagnostics log of a run on the study in dir.
 func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
-	level := hclog.Warn
-	switch {
-	case g.logLevel != "":
+	level := []hclog.Level{hclog.Warn, hclog.Info, hclog.Debug, hclog.Trace}[min(max(g.verbose, 0), 3)]
+	if g.logLevel != "" {
 		if level = hclog.LevelFromString(g.logLevel); level == hclog.NoLevel {
 			return nil, nil, usagef("--log-level: found %q; allowed are error, warn, info, debug and trace", g.logLevel)
 		}
-	case g.verbose == 1:
-		level = hclog.Info
-	case g.verbose > 1:
-		level = hclog.Debug
 	}
 	out, done := g.err, func() error { return nil }
 	if g.logFile != "" {
-		if err := checkLogFile(g.logFile, study.LayoutOf(dir)); err != nil {
-			return nil, nil, err
-		}
-		f, err := os.OpenFile(g.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		f, err := openLog(g.logFile, study.LayoutOf(dir))
 		if err != nil {
-			return nil, nil, usagef("--log-file: %w", err)
+			return nil, nil, err
 		}
 		out, done = f, f.Close
 	}
 	return slog.New(logHandler{hclog.New(&hclog.LoggerOptions{Name: "lbotune", Level: level, Output: out})}), done, nil
 }
 
-// checkLogFile refuses to append the log to the study's own files, whatever name
-// they are given, and to put it among another study's.
-func checkLogFile(path string, l study.Layout) error {
-	for _, own := range []struct{ path, what string }{
-		{l.Journal(), "journal"}, {journal.LockPath(l.Journal()), "lock"},
-	} {
-		if samePlace(path, own.path) {
-			return usagef("--log-file: %s is the study's %s", path, own.what)
+// openLog opens the file for the log: in the study, where a trial may have put something in its
+// place, through the door. It refuses to append to the study's own files, whatever name they
+// are given, and to write among those of another study.
+func openLog(path string, l study.Layout) (*os.File, error) {
+	for what, own := range map[string]string{"journal": l.Journal(), "lock": journal.LockPath(l.Journal())} {
+		if samePlace(path, own) {
+			return nil, usagef("--log-file: %s is the study's %s", path, what)
 		}
 	}
-	if sameFile(studyAbove(path), string(l)) {
-		return nil
+	if !sameFile(studyAbove(path), string(l)) {
+		if err := outsideStudies("--log-file", path); err != nil {
+			return nil, err
+		}
 	}
-	return outsideStudies("--log-file", path)
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	var f *os.File
+	abs, err := filepath.Abs(path)
+	if err != nil || !strings.HasPrefix(abs, string(l)+"/") {
+		f, err = os.OpenFile(path, flags, 0o600)
+	} else if err = session.CheckOwner(l, slog.New(slog.DiscardHandler)); err == nil {
+		f, err = l.OpenFile(abs, flags)
+	}
+	if err != nil {
+		return nil, usagef("--log-file: %w", err)
+	}
+	return f, nil
 }
 
 // samePlace reports whether two paths lead to the same file, be it there or not.
@@ -317,3 +311,36 @@ func sameFile(a, b string) bool {
 	y, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
+
+// logHandler writes what the library logs as hclog does.
+type logHandler struct{ to hclog.Logger }
+
+// hclogLevel is the same level of hclog: those of slog are four apart, from Debug = -4 to Error = 8.
+func hclogLevel(level slog.Level) hclog.Level {
+	return min(max(hclog.Info+hclog.Level(level>>2), hclog.Trace), hclog.Error)
+}
+
+// Enabled implements slog.Handler.
+func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return hclogLevel(level) >= h.to.GetLevel()
+}
+
+// Handle implements slog.Handler.
+func (h logHandler) Handle(_ context.Context, r slog.Record) error {
+	var pairs []any
+	r.Attrs(func(a slog.Attr) bool { pairs = append(pairs, a.Key, a.Value.Any()); return true })
+	h.to.Log(hclogLevel(r.Level), r.Message, pairs...)
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	var pairs []any
+	for _, a := range attrs {
+		pairs = append(pairs, a.Key, a.Value.Any())
+	}
+	return logHandler{h.to.With(pairs...)}
+}
+
+// WithGroup implements slog.Handler.
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.to.Named(name)} }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spec"
@@ -70,8 +73,11 @@ to continue.`,
 				return runStudy(cmd.Context(), g, o, cfg)
 			}
 			if len(args) != 1 {
-				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
-					"usage: lbotune "+cmd.Use)
+				hint := "usage: lbotune " + cmd.Use
+				if _, err := os.Stat("spec.toml"); err == nil && len(args) == 0 {
+					hint += "; did you mean lbotune run spec.toml?"
+				}
+				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")), hint)
 			}
 			if isStream(args[0]) && o.dir == "" {
 				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
@@ -130,29 +136,20 @@ func asUsage(err error) error {
 	case isA[*spec.Error](err):
 		return err
 	case errors.As(err, &missing) && errors.Is(err, fs.ErrNotExist):
-		return hinted(usagef("there is no spec %s", missing.Path), specHint(missing.Path))
+		path := missing.Path
+		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
+		hint := meant(path, beside, "", "lbotune init -- COMMAND writes one for the command that you run by hand")
+		if dir := study.DirFor(path); begun(dir) && dir != path {
+			hint = "its study is there: lbotune resume " + dir + " goes on without it"
+		}
+		return hinted(usagef("there is no spec %s", path), hint)
 	}
 	return usage(err)
 }
 
-// begun reports whether there is a study in dir.
 func begun(dir string) bool {
 	_, err := os.Stat(study.Layout(dir).Journal())
 	return err == nil
-}
-
-// specHint says what can be done without the spec at path, or which one it comes
-// nearest to.
-func specHint(path string) string {
-	dir := study.DirFor(path)
-	if begun(dir) && dir != path {
-		return "its study is there: lbotune resume " + dir + " goes on without it"
-	}
-	beside, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
-	if near, ok := spec.Nearest(path, beside); ok && err == nil {
-		return "did you mean " + near + "?"
-	}
-	return "lbotune init -- COMMAND writes one for the command that you run by hand"
 }
 
 // override applies the flags and what this machine has to the config.
@@ -160,15 +157,11 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.changed("workers") {
+	if o.workers != 0 {
 		cfg.Run.Workers = o.workers.of(&cfg.Run)
 	}
-	if o.changed("trials") {
-		cfg.Budget.Trials = o.trials
-	}
-	if o.changed("time") {
-		cfg.Budget.Time = o.time
-	}
+	cfg.Budget.Trials = cmp.Or(o.trials, cfg.Budget.Trials)
+	cfg.Budget.Time = cmp.Or(o.time, cfg.Budget.Time)
 	if o.changed("seed") {
 		cfg.Seed = o.seed
 	}
@@ -184,19 +177,15 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := o.launcher.choose(cfg, study.Layout(o.dir)); err != nil {
 		return err
 	}
-	if _, elsewhere := o.launcher.Rejoiner.(runner.Locator); elsewhere && o.sharer.most > 0 {
+	if _, elsewhere := o.launcher.Rejoiner.(kinds.Locator); elsewhere && o.sharer.most > 0 {
 		return usagef("--share: trials run where [launcher] says, and not on this machine")
 	}
 	return nil
 }
 
-// runnable refuses a config that cannot run here: it wants what this machine does not
-// have, or more trials at a time than it keeps apart.
+// runnable refuses a config that wants what is not here, or more at a time than it keeps apart.
 func runnable(cfg *study.Config) error {
-	if err := findGPUs(cfg); err != nil {
-		return err
-	}
-	if err := checkSecrets(cfg); err != nil {
+	if err := cmp.Or(findGPUs(cfg), checkSecrets(cfg)); err != nil {
 		return err
 	}
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
@@ -206,8 +195,7 @@ func runnable(cfg *study.Config) error {
 	return nil
 }
 
-// runStudy works on a study to its end and prints the summary. Without a config
-// it goes on from the journal alone.
+// runStudy works on a study to its end; without a config from the journal alone.
 func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (err error) {
 	log, closeLog, err := g.logger(o.dir)
 	if err != nil {
@@ -218,27 +206,48 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		ui.quiet, ui.pane = true, nil
 	}
 	o.launcher.log, o.sharer.say = log, ui.say
+	defer func() { err = errors.Join(err, closeLog()) }()
 	if cfg != nil {
 		if err := o.override(cfg); err != nil {
-			return errors.Join(err, closeLog())
+			return err
 		}
 	}
-	defer func() { err = errors.Join(err, closeLog()) }()
 	// A reader that has gone away, or a file at its size limit, is an error of the
 	// write that meets it, and no reason to die.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
-	s, err := session.Open(cfg, session.Options{
-		Dir:        o.dir,
-		Launcher:   &o.launcher,
-		Share:      o.sharer.share,
-		Observe:    ui.update,
+	opening := &meter{}
+	if !o.quiet {
+		opening = g.meter("taking up the study")
+	}
+	opts := session.Options{
+		Dir:      o.dir,
+		Launcher: &o.launcher,
+		Share:    o.sharer.share,
+		Observe: func(u study.Update) {
+			if p, ok := u.Record.Event.(study.Proposed); ok && u.Past {
+				opening.at(p.Trial, 0)
+			}
+			ui.update(u)
+		},
 		Program:    programVersion(),
 		Log:        log,
 		Adjust:     o.override,
 		AssumeLost: o.assumeLost,
-	})
+	}
+	s, err := session.Open(cfg, opts)
+	opening.end()
 	if errors.Is(err, journal.ErrLocked) && o.given() {
-		return o.adjust(ctx, g, o.dir)
+		c, asked := request(ctx, nil, o.dir, o.adjustment.request)
+		if asked == nil {
+			asked = c.tell(g)
+		}
+		if asked != nil || c.live {
+			return asked
+		}
+		s, err = session.Open(cfg, opts) // who held the study has gone: it was no run, or that has ended
+	}
+	if err != nil && !begun(o.dir) && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		return hinted(err, "--study DIR keeps the study elsewhere")
 	}
 	if err != nil {
 		return hintDamage(err)
@@ -258,7 +267,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		ui.say(text)
 	}
 	stop := newStopper(g, ui.say, &o.launcher)
-	defer stop.heed(s.Layout())()
+	go stop.heed(s.Layout())
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
 		complain(g.err, err)
@@ -270,9 +279,10 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		g.complain(runErr)
 	}
 	if !ui.ended && runErr == nil && !ui.quiet {
-		for _, line := range closing(ctx, s.State(), s.Layout()) {
-			ui.line("%s", line)
-		}
+		thinking := g.meter("asking the model")
+		text := closing(ctx, s.State(), s.Layout())
+		thinking.end()
+		fmt.Fprint(g.err, text)
 	}
 	ran := len(s.State().Order) - before
 	err = summarize(g, s.State(), s.Layout(), &ran)
@@ -282,7 +292,6 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	return runErr
 }
 
-// explainTrial quotes the output of a trial that failed.
 func explainTrial(s *session.Study, err error, trial int, advice string) error {
 	t, none := s.State().Trial(trial)
 	if none != nil || t.Failure == nil || t.Hand {
@@ -320,7 +329,8 @@ func explain(s *session.Study, err error) error {
 	case errors.As(err, &setup):
 		return hinted(quoteOutput(err, s.Layout(), setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
 	case errors.As(err, &guard):
-		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again")
+		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again"+
+			when(s.State().Best() != nil, "; lbotune rerun %s --failed has what failed run again, too", s.Layout()))
 	case errors.As(err, &unsaved):
 		return hinted(listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, "+again)
 	case isA[signalled](err):
@@ -344,4 +354,17 @@ func explain(s *session.Study, err error) error {
 		return hinted(err, "nothing more was started; with room on the disk, "+again)
 	}
 	return err
+}
+
+// checkSecrets refuses to begin without the secrets that the trials need.
+func checkSecrets(cfg *study.Config) error {
+	for _, name := range cfg.Run.SecretEnv {
+		switch value, set := os.LookupEnv(name); {
+		case !set:
+			return usagef("run.secret_env: %s is not set in the environment of lbotune", name)
+		case len(value) < secrets.Shortest:
+			return usagef("run.secret_env: the value of %s is too short to be kept out of other text; want at least %d bytes", name, secrets.Shortest)
+		}
+	}
+	return nil
 }

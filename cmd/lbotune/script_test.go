@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/spec"
 )
 
@@ -27,7 +29,16 @@ func TestMain(m *testing.M) {
 		}
 	}
 	maps.Copy(spec.Launchers, toys())
-	testscript.Main(m, map[string]func(){"lbotune": main})
+	testscript.Main(waiting{m}, map[string]func(){"lbotune": main})
+}
+
+// waiting runs tests that mostly wait for programs.
+type waiting struct{ m *testing.M }
+
+func (w waiting) Run() int {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // however few processors there are
+	return w.m.Run()
 }
 
 // The scripts are the program's behaviour as people see it. Beside testscript's
@@ -44,7 +55,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:         "testdata/script",
+		WorkdirRoot: tempdir.New(t), // testscript leaves its own behind if -run has chosen some of them
 		Setup: func(env *testscript.Env) error {
 			env.Setenv(shareDirVar, filepath.Join(env.WorkDir, "shared"))
 			env.Setenv("REPO", repo)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -23,7 +23,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// tokenName is the variable with the token that serve wants.
 const tokenName = "LBOTUNE_TOKEN"
 
 var tokenRE = regexp.MustCompile(`^[A-Za-z0-9_-]{16,}$`)
@@ -51,10 +50,7 @@ it in a header, "Authorization: Bearer TOKEN". It is another one each time, or t
 LBOTUNE_TOKEN, which is not printed. Only this machine is listened to unless --listen says so.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			arg := "."
-			if len(args) > 0 {
-				arg = args[0]
-			}
+			arg := append(args, ".")[0]
 			var c report.Control
 			if control {
 				c = func(ctx context.Context, dir string, o report.Order) (string, error) { return obey(ctx, g, dir, o) }
@@ -95,7 +91,7 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 		return "", nil, err
 	}
 	info, err := os.Stat(dir)
-	if _, none := os.Stat(study.Layout(dir).Journal()); none == nil || err != nil || !info.IsDir() {
+	if begun(dir) || err != nil || !info.IsDir() {
 		st, l, err := load(arg)
 		if err != nil {
 			return "", nil, err
@@ -110,24 +106,19 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 	studies := lister{folder: dir}
 	list := func() ([]report.Listed, error) {
 		found, err := studies.list()
-		for i := range found {
-			rel, err := filepath.Rel(dir, found[i].Dir)
-			if err != nil {
-				return nil, err
-			}
-			found[i].Dir = filepath.ToSlash(rel)
+		for i, s := range found {
+			found[i].Dir, _ = filepath.Rel(dir, s.Dir) // below which it lies
 		}
 		return found, err
 	}
-	open := func(rel string) *report.Server {
-		return serverOf(study.LayoutOf(filepath.Join(dir, filepath.FromSlash(rel))))
-	}
+	open := func(rel string) *report.Server { return serverOf(study.LayoutOf(filepath.Join(dir, rel))) }
 	return "the studies below " + arg, report.NewFolder(filepath.Base(dir), list, open, c), nil
 }
 
 func serverOf(l study.Layout) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
-		st, _, err := study.Load(string(l))
+		defer thrifty()()
+		st, err := study.Load(string(l))
 		if err != nil {
 			return report.Source{}, err
 		}
@@ -142,15 +133,6 @@ const (
 	mostClients  = 1000
 	unsent       = 128 << 10 // bytes that the system holds for a connection
 )
-
-// clients is how many connections are served: a descriptor of every two is left for the studies.
-func clients() int64 {
-	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
-		return mostClients
-	}
-	return int64(min(mostClients, limit.Cur/2))
-}
 
 // limited refuses requests of more connections than most.
 func limited(inner http.Handler, most int64) *http.Server {
@@ -180,33 +162,24 @@ func limited(inner http.Handler, most int64) *http.Server {
 
 // serve answers until the context ends, and keeps what is shown up to date by look.
 func serve(ctx context.Context, ln net.Listener, inner http.Handler, look func(context.Context) error) error {
-	server := limited(inner, clients())
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var group sync.WaitGroup
-	failed := make(chan error, 3)
-	start := func(part func() error) { // of which the first to fail ends the others
-		group.Go(func() {
-			if err := part(); err != nil {
-				failed <- err
-				cancel()
-			}
-		})
+	most, limit := int64(mostClients), syscall.Rlimit{}
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil {
+		most = int64(min(mostClients, limit.Cur/2)) // a descriptor of every two is left for the studies
 	}
-	start(func() error { return look(ctx) })
-	start(func() error {
-		if err := server.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
-	start(func() error {
-		<-ctx.Done()
-		return server.Close()
-	})
-	group.Wait()
-	close(failed)
-	return <-failed
+	server := limited(inner, most)
+	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	looked := make(chan error, 1)
+	go func() {
+		looked <- look(ctx)
+		cancel()
+	}()
+	err := server.Serve(ln)
+	cancel()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return cmp.Or(err, <-looked)
 }
 
 // obey does what the page's user orders, as the command of the same name would.

@@ -107,7 +107,7 @@ func TestServeAPI(t *testing.T) {
 			t.Errorf("%s: %s; want %s", c.order, answer, c.want)
 		}
 	}
-	st, _, err := study.Load(string(l))
+	st, err := study.Load(string(l))
 	if err != nil {
 		t.Fatal(err)
 	}

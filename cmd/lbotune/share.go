@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -14,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/session/sharing"
 	"github.com/lbotune/lbotune/study"
@@ -36,83 +38,57 @@ type sharer struct {
 // share finds out what the study has to share with others: GPUs in any case.
 func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 	devices := devicesOf(&cfg.Run)
-	if _, elsewhere := can[runner.Locator](cfg, ""); elsewhere || s.most == 0 && len(devices) == 0 {
+	if _, elsewhere := can[kinds.Locator](cfg, ""); elsewhere || s.most == 0 && len(devices) == 0 {
 		return nil, nil
 	}
 	s.needs = make([]sharing.Need, cfg.Run.SlotCount())
 	s.what = fmt.Sprintf("the studies that share this machine have all %s", count(s.most, "slot"))
 	if len(devices) > 0 {
-		s.what = "other studies have the GPUs"
-		if s.most > 0 {
-			s.what += " or the shared slots"
-		}
+		s.what = "other studies have the GPUs" + when(s.most > 0, " or the shared slots")
 		names := uuids()
 		for i := range s.needs {
 			s.needs[i] = needOf(devices, i, names)
 		}
 	}
-	if s.most > 0 {
-		places := placesOf("slot", s.most)
-		for i := range s.needs {
-			s.needs[i] = append(s.needs[i], places)
+	for i := range s.needs {
+		if s.most > 0 {
+			s.needs[i] = append(s.needs[i], placesOf("slot", s.most))
 		}
 	}
-	if s.folder, err = openShared(); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// openShared opens the folder in which the studies on this machine find each other.
-func openShared() (*sharing.Folder, error) {
-	dir := os.Getenv(shareDirVar)
-	given := dir != ""
-	if !given {
-		// $TMPDIR and $XDG_RUNTIME_DIR may differ between a terminal and cron.
-		dir = fmt.Sprintf("/tmp/lbotune-%d", os.Geteuid())
-	}
-	f, err := sharing.Open(dir)
-	if err == nil && !given && !f.Private() {
+	given := os.Getenv(shareDirVar)
+	// $TMPDIR and $XDG_RUNTIME_DIR may differ between a terminal and cron.
+	dir := cmp.Or(given, fmt.Sprintf("/tmp/lbotune-%d", os.Geteuid()))
+	s.folder, err = sharing.Open(dir)
+	if err == nil && given == "" && !s.folder.Private() {
 		err = fmt.Errorf("%s is not a directory of yours that nobody else can write to", dir)
 	}
 	if err != nil {
 		return nil, hinted(usagef("cannot share this machine with other studies: %v", err),
 			"set "+shareDirVar+" to a folder that all of them use")
 	}
-	return f, nil
+	return s, nil
 }
 
 // waitSaid is for how long nothing is said of having to wait, and how often it is.
-const (
-	waitSilent = time.Second
-	waitSaid   = 10 * time.Minute
-)
+const waitSilent, waitSaid = time.Second, 10 * time.Minute
 
 // Take implements session.Sharer.
 func (s *sharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File, error) {
 	began := time.Now()
 	return s.folder.Take(ctx, s.needs, vacant, func(ahead int) {
-		now := time.Now()
-		if now.Sub(began) < waitSilent || !s.said.IsZero() && now.Sub(s.said) < waitSaid {
+		if time.Since(began) < waitSilent || time.Since(s.said) < waitSaid {
 			return
 		}
-		s.said = now
-		text := "waiting: " + s.what
-		if ahead > 0 {
-			text += fmt.Sprintf(", and %d wait longer", ahead)
-		}
-		s.say(text)
+		s.said = time.Now()
+		s.say("waiting: " + s.what + when(ahead > 0, ", and %d wait longer", ahead))
 	})
 }
 
 // devicesOf lists the GPUs that each slot names; nothing if none does.
 func devicesOf(run *study.Run) [][]string {
-	if !slices.ContainsFunc(run.Slots, func(s study.Slot) bool { return len(devicesIn(s)) > 0 }) {
+	out := mapped(run.Slots, devicesIn)
+	if len(slices.Concat(out...)) == 0 {
 		return nil
-	}
-	out := make([][]string, len(run.Slots))
-	for i, s := range run.Slots {
-		out[i] = devicesIn(s)
 	}
 	return out[:min(len(out), run.SlotCount())]
 }
@@ -132,12 +108,7 @@ func devicesIn(s study.Slot) []string {
 func needOf(devices [][]string, i int, names map[string]string) sharing.Need {
 	var need sharing.Need
 	for _, d := range devices[i] {
-		sharers := 0
-		for _, other := range devices {
-			if slices.Contains(other, d) {
-				sharers++
-			}
-		}
+		sharers := len(slices.DeleteFunc(slices.Clone(devices), func(other []string) bool { return !slices.Contains(other, d) }))
 		name := "gpu " + cmp.Or(names[d], d)
 		need = append(need, []sharing.Lock{{Name: name, Shared: sharers > 1}})
 		if sharers > 1 {
@@ -155,8 +126,7 @@ func placesOf(name string, n int) []sharing.Lock {
 	return group
 }
 
-// uuids says which GPU of the machine each number stands for: in a container or a batch
-// job 0 may be another one.
+// uuids says which GPU each number stands for: in a container 0 may be another one.
 func uuids() map[string]string {
 	names := map[string]string{}
 	rows, _ := nvidiaSMI("--query-gpu=index,uuid")
@@ -168,14 +138,11 @@ func uuids() map[string]string {
 	return names
 }
 
-// othersOnGPUs tells of the processes on the GPUs of the study that no lbotune of this
-// user has started.
+// othersOnGPUs tells of processes on the study's GPUs that no lbotune of this user started.
 func othersOnGPUs(cfg *study.Config) []string {
 	used := map[string]string{}
-	for _, devices := range devicesOf(&cfg.Run) {
-		for _, d := range devices {
-			used[d] = d
-		}
+	for _, d := range slices.Concat(devicesOf(&cfg.Run)...) {
+		used[d] = d
 	}
 	if len(used) == 0 {
 		return nil
@@ -192,7 +159,8 @@ func othersOnGPUs(cfg *study.Config) []string {
 			continue
 		}
 		pid, err := strconv.Atoi(row[1])
-		if err != nil || ofLbotune(pid) {
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || bytes.Contains(append([]byte{0}, env...), []byte("\x00LBOTUNE_ATTEMPT=")) { // of a study of this user
 			continue
 		}
 		out = append(out, fmt.Sprintf("GPU %s is also used by process %d%s: %s, %s", used[row[0]], pid, ownerOf(pid),
@@ -201,24 +169,78 @@ func othersOnGPUs(cfg *study.Config) []string {
 	return out
 }
 
-// ofLbotune reports whether the process belongs to a trial of a study of this user.
-func ofLbotune(pid int) bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00LBOTUNE_ATTEMPT="))
-}
-
 // ownerOf names the user of a process, if that is known.
 func ownerOf(pid int) string {
-	info, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
-	if err != nil {
+	var of syscall.Stat_t
+	if syscall.Stat(fmt.Sprintf("/proc/%d", pid), &of) != nil {
 		return ""
 	}
-	sys, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return ""
-	}
-	if u, err := user.LookupId(strconv.Itoa(int(sys.Uid))); err == nil {
+	if u, err := user.LookupId(strconv.Itoa(int(of.Uid))); err == nil {
 		return " of " + u.Username
 	}
-	return fmt.Sprintf(" of user %d", sys.Uid)
+	return fmt.Sprintf(" of user %d", of.Uid)
+}
+
+const visibleDevices = "CUDA_VISIBLE_DEVICES"
+
+// findGPUs gives a study with gpus = "auto" a slot, or per_gpu, for each GPU of this machine.
+func findGPUs(cfg *study.Config) error {
+	if cfg.Run.GPUs != "auto" {
+		return nil
+	}
+	gpus, err := listGPUs()
+	if err != nil {
+		return hinted(usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]")
+	}
+	cfg.Run.Slots = nil
+	for range max(cfg.Run.PerGPU, 1) {
+		for _, gpu := range gpus {
+			cfg.Run.Slots = append(cfg.Run.Slots, study.Slot{Env: []string{visibleDevices + "=" + gpu}})
+		}
+	}
+	return nil
+}
+
+// listGPUs names the GPUs that the environment grants, or else all that nvidia-smi lists.
+func listGPUs() ([]string, error) {
+	list, granted := os.LookupEnv(visibleDevices)
+	if !granted {
+		rows, err := nvidiaSMI("--query-gpu=index")
+		if err != nil {
+			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
+		}
+		for _, row := range rows {
+			list += row[0] + ","
+		}
+	}
+	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
+	// To CUDA, a device that there is none of hides itself and those after it.
+	if i := slices.IndexFunc(gpus, func(g string) bool { return strings.HasPrefix(g, "-") }); i >= 0 {
+		gpus = gpus[:i]
+	}
+	if len(gpus) == 0 {
+		return nil, errors.New("there is no GPU")
+	}
+	return gpus, nil
+}
+
+// nvidiaSMI asks nvidia-smi for a table.
+func nvidiaSMI(query string) (rows [][]string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // it hangs with some broken drivers
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "nvidia-smi", query, "--format=csv,noheader")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	columns := strings.Count(query, ",") + 1
+	for line := range strings.Lines(string(out)) {
+		row := strings.SplitN(line, ",", columns) // a program's name may have commas
+		for i := range row {
+			row[i] = strings.TrimSpace(row[i])
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -21,12 +21,8 @@ import (
 )
 
 // The values of --smoke.
-const (
-	smokeMiddle = "middle"
-	smokeAll    = "all"
-)
+const smokeMiddle, smokeAll = "middle", "all"
 
-// smokeJSON is what check --smoke prints with --json.
 type smokeJSON struct {
 	Value   float64       `json:"value"`
 	Params  spaces.Values `json:"params"`
@@ -37,9 +33,8 @@ type smokeJSON struct {
 	Wrote []string `json:"wrote,omitempty"`
 }
 
-// smokeTest runs one trial, with today's values or at the middle of the space, or so
-// many that every choice and switch is tried, in a study of its own. If one fails the
-// study stays for a look at it, in base if trials run elsewhere.
+// smokeTest runs one trial, or so many that every choice and switch is tried, in a study of its
+// own, which stays for a look if one fails.
 func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, all bool) error {
 	s, dir, runErr := smokeRun(ctx, g, cfg, base, all)
 	if s == nil {
@@ -55,14 +50,13 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
-	if isA[signalled](runErr) {
+	switch {
+	case isA[signalled](runErr):
 		return errors.Join(runErr, door.RemoveAll(dir))
-	}
-	if failed >= 0 || runErr != nil {
+	case failed >= 0 || runErr != nil:
 		fmt.Fprintf(g.err, "kept for you to look at: rm -r %s removes it\n", shell.Word(dir))
 		return smokeFailed(s, failed, runErr)
-	}
-	if !all {
+	case !all:
 		if err := printSmoke(g, cfg, s, st.Trials[0]); err != nil {
 			return err
 		}
@@ -70,18 +64,14 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 	return door.RemoveAll(dir)
 }
 
-// smokeRun runs the trials in a study of their own, in directory dir. Without a study
-// there is an error, and no directory.
+// smokeRun runs the trials in a study in dir. Without a study there is an error, and no dir.
 func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, all bool) (s *session.Study, dir string, err error) {
 	one := *cfg
 	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
 		return nil, "", err
 	}
-	where := ""
-	if _, elsewhere := can[runner.Locator](cfg, ""); elsewhere {
-		where = base // which the nodes see
-	}
-	dir, err = os.MkdirTemp(where, "lbotune-smoke-")
+	_, elsewhere := can[kinds.Locator](cfg, "")
+	dir, err = os.MkdirTemp(either(elsewhere, base, ""), "lbotune-smoke-") // base is where the nodes see it
 	if err != nil {
 		return nil, "", fmt.Errorf("make a temporary study: %w", err)
 	}
@@ -94,24 +84,21 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err != nil {
 		return nil, dir, err
 	}
-	tried := []spaces.Values{space.Decode(space.Center())}
+	tried, trials := []spaces.Values{space.Decode(space.Center())}, 1
 	doing := "running one trial at the middle of the space"
-	trials := 1
-	if !all && cfg.Run.SlotCount() > 1 && cfg.Safety == nil { // what is only wrong side by side is seen now
-		trials = 2
-	}
 	if _, known := space.Default(); known { // every study begins with it
 		tried = nil
 		doing = "running one trial with today's values"
 	}
-	if trials > 1 {
-		doing += ", and another beside it"
-	}
-	if all {
+	switch {
+	case all:
 		trials -= len(tried)
 		tried = space.Cover()
 		trials += len(tried)
 		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
+	case cfg.Run.SlotCount() > 1 && cfg.Safety == nil: // what is only wrong side by side is seen now
+		trials = 2
+		doing += ", and another beside it"
 	}
 	one.Budget, one.WarmStart = study.Budget{Trials: trials}, nil
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
@@ -147,8 +134,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	return s, dir, runErr
 }
 
-// listMetrics runs one trial of a spec that does not say how to find the metric, and
-// lists what there is.
+// listMetrics runs one trial of a spec without a way to find the metric, and lists what there is.
 func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string) error {
 	cfg.Metrics = []study.Metric{{Name: "value", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} // any will do
 	s, dir, err := smokeRun(ctx, g, cfg, base, false)
@@ -170,25 +156,19 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	return hinted(usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`)
 }
 
-// smokeFailed says what went wrong and quotes the output of the first trial that
-// failed.
+// smokeFailed says what went wrong, with the output of the first trial that failed.
 func smokeFailed(s *session.Study, failed int, err error) error {
 	st := s.State()
 	if failed < 0 || len(st.Order) == 0 || err != nil && !errors.Is(err, session.ErrNoSuccess) {
 		return explain(s, err)
 	}
 	t := st.Trials[failed]
-	if len(st.Trials) > 1 {
-		n := 0
-		for _, t := range st.Trials {
-			if !t.Succeeded() {
-				n++
-			}
-		}
-		err = fmt.Errorf("%d of %s failed; trial %d", n, count(len(st.Trials), "trial"), t.Number)
+	if all := len(st.Trials); all > 1 {
+		failures := slices.DeleteFunc(slices.Clone(st.Trials), (*study.Trial).Succeeded)
+		err = fmt.Errorf("%d of %s failed; trial %d: %s", len(failures), count(all, "trial"), t.Number, t.Failure.Text)
 	}
 	dir := s.Layout().Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	err = quoteOutput(fmt.Errorf("%w: %s", err, t.Failure.Text), s.Layout(), dir, &s.State().Config)
+	err = quoteOutput(err, s.Layout(), dir, &s.State().Config)
 	return hinted(&marked{err, errNoValue}, "all of its output is in "+dir)
 }
 
@@ -199,31 +179,19 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 		whole := t.Took * ((time.Duration(n*max(cfg.Run.Repeats, 1)) + time.Duration(workers) - 1) / time.Duration(workers))
 		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(whole))
 	}
-	if g.json {
-		return printJSON(g.out, out)
-	}
 	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
-	if out.Budget != "" {
-		text += "  " + out.Budget + "\n"
-	}
+	text += when(out.Budget != "", "  %s\n", out.Budget)
 	if ts := s.State().Trials; len(ts) > 1 && t.Value == ts[1].Value && !t.Values.Equal(ts[1].Values) {
 		text += fmt.Sprintf("  both trials have this value, with other parameters (%s): they share a file, or the program leaves its parameters alone\n", oneLine(ts[1].Values.String()))
 	}
 	if n := len(out.Wrote); n > 0 {
 		const most = 3
-		names := make([]string, 0, most)
-		for _, name := range out.Wrote[:min(n, most)] {
-			names = append(names, oneLine(name))
-		}
+		names := slices.Clone(out.Wrote[:min(n, most)])
 		if n > most {
 			names = append(names, fmt.Sprintf("and %d more", n-most))
 		}
-		text += "  wrote " + strings.Join(names, ", ") + " where all trials run"
-		if cfg.Run.SlotCount() > 1 {
-			text += ": if the names are the same for each, set isolate = true in [run], or write below {trial_dir}"
-		}
-		text += "\n"
+		text += "  wrote " + oneLine(strings.Join(names, ", ")) + " where all trials run" +
+			when(cfg.Run.SlotCount() > 1, ": if the names are the same for each, set isolate = true in [run], or write below {trial_dir}") + "\n"
 	}
-	_, err := io.WriteString(g.out, text)
-	return err
+	return g.show(out, text)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
-// statusJSON is what status prints with --json.
 type statusJSON struct {
 	summaryJSON
 	Running    bool             `json:"running"`
@@ -31,13 +32,12 @@ type statusJSON struct {
 	Failures   []study.Failures `json:"failures"`
 	Unfinished []int            `json:"unfinished"`
 	// Hypervolumes are, of several objectives, those after each trial that finished.
-	Hypervolumes []float64 `json:"hypervolumes,omitempty"`
-	Sessions     int       `json:"sessions"`
-	Began        time.Time `json:"began"`
-	Updated      time.Time `json:"updated"`
+	Hypervolumes report.Numbers `json:"hypervolumes,omitempty"`
+	Sessions     int            `json:"sessions"`
+	Began        time.Time      `json:"began"`
+	Updated      time.Time      `json:"updated"`
 }
 
-// attemptJSON is an attempt that runs.
 type attemptJSON struct {
 	Trial   int     `json:"trial"`
 	Attempt int     `json:"attempt"`
@@ -62,11 +62,7 @@ func newStatus(g *global) *cobra.Command {
 			if live {
 				return watch(cmd.Context(), g, args[0])
 			}
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
-			}
-			return printStatus(g, st, l)
+			return g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return printStatus(g, st, l) })(cmd, args)
 		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "draw it anew each second until the study has ended")
@@ -87,102 +83,77 @@ func printStatus(g *global, st *study.State, l study.Layout) error {
 		return printJSON(g.out, statusJSON{newSummaryJSON(st, l, f), held, f.Elapsed.Seconds(), f.Left.Seconds(), attemptsUnderWay(st, l, held, len(st.Trials)), st.Failures(),
 			f.Unfinished, volumes, st.Sessions, st.Began, st.Updated})
 	}
-	_, err = fmt.Fprint(g.out, headText(st, l, held)+standingText(st, l, held, len(st.Trials))+notesText(st))
-	return err
+	return g.print("%s", statusText(st, l, held, standingText(st, l, held, len(st.Trials))))
 }
 
-// headText says which study it is, and whether it goes on.
-func headText(st *study.State, l study.Layout, held bool) string {
+// statusText says which study it is, whether it goes on, how it stands, and what was noted.
+func statusText(st *study.State, l study.Layout, held bool, standing string) string {
 	s := rows{width: 10}
 	s.add("study", "%s in %s", oneLine(st.Config.Name), oneLine(string(l)))
 	s.add("state", "%s", oneLine(resting(st, l, held)))
-	return s.String()
-}
-
-// notesText has the remarks about a study.
-func notesText(st *study.State) string {
-	s := rows{width: 10}
+	s.WriteString(standing)
 	for _, n := range st.Notes {
-		about := ""
-		if n.Trial > 0 {
-			about = fmt.Sprintf("trial %d: ", n.Trial)
-		}
-		s.add("note", "%s%s", about, oneLine(n.Text))
+		s.add("note", "%s%s", when(n.Trial > 0, "trial %d: ", n.Trial), oneLine(n.Text))
 	}
 	return s.String()
 }
 
-// standingText says how far a study is, how good its best value is, and what runs: of that no
-// more than most trials.
+// standingText says how far and how good a study is, and which trials run, most at most.
 func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	f, attempts, failures := report.FiguresOf(st, held), attemptsUnderWay(st, l, held, most), st.Failures()
 	s := rows{width: 10}
 	s.add("trials", "%d finished: %d succeeded, %d failed, %d stopped early", f.Finished, f.Succeeded, f.Failed, f.Pruned)
-	if f.Excluded > 0 {
-		s.add("", "%d of them excluded", f.Excluded)
-	}
-	if f.Infeasible > 0 {
-		s.add("", "%d of them over a limit", f.Infeasible)
-	}
+	s.when(f.Excluded > 0, "", "%d of them excluded", f.Excluded)
+	s.when(f.Infeasible > 0, "", "%d of them over a limit", f.Infeasible)
 	for _, why := range failures[:min(len(failures), 3)] {
 		s.add("", "%d failed: %s", len(why.Trials), shortened(oneLine(why.Reason), 100))
 	}
-	if n, pending := len(attempts), len(f.Unfinished); n < most && pending > n || !held && pending > 0 {
-		s.add("", "%d unfinished: %s", pending, strings.Trim(fmt.Sprint(f.Unfinished), "[]"))
-	}
+	n, pending := len(attempts), len(f.Unfinished)
+	s.when(n < most && pending > n || !held && pending > 0, "", "%d unfinished: %s", pending, strings.Trim(fmt.Sprint(f.Unfinished), "[]"))
 	switch several := st.Config.Several(); {
 	case f.Best == nil:
 	case several:
 		s.add("front", "%s, hypervolume %s", count(len(f.Front), "trial"), short(f.Hypervolume))
-		if !f.Feasible {
-			s.add("", "no trial holds every limit")
-		}
+		s.when(!f.Feasible, "", "no trial holds every limit")
 	default:
 		s.add("best", "%s = %s, trial %d", oneLine(st.Config.Objective().Name), f.BestText(), f.Best.Number)
 		s.add("", "%s", shortValues(f.Best.Values))
-		if !f.Feasible {
-			s.add("", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(f.Broken, "; ")))
-		}
+		s.when(!f.Feasible, "", "no trial holds every limit; this one breaks them least: %s", oneLine(strings.Join(f.Broken, "; ")))
 	}
-	if why := st.Unsafe(); why != "" && (st.Closed == nil || st.Closed.Why != study.EndUnsafe) {
-		s.add("unsafe", "%s", oneLine(why))
-	}
+	why := st.Unsafe()
+	s.when(why != "" && (st.Closed == nil || st.Closed.Why != study.EndUnsafe), "unsafe", "%s", oneLine(why))
 	for _, text := range st.Remarks() {
 		s.add("notice", "%s", oneLine(text))
 	}
-	remains := ""
-	if f.Left > 0 {
-		remains = fmt.Sprintf(", about %s left", seconds(f.Left))
-	}
+	remains := when(f.Left > 0, ", about %s left", seconds(f.Left))
 	s.add("time", "%s%s in %s, last record %s", took(f.Elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
-	for i, a := range attempts {
-		s.add([]string{"running", ""}[min(i, 1)], "%s", a.line())
-	}
+	s.list("running", mapped(attempts, attemptJSON.line))
 	return s.String()
 }
 
-// attemptsUnderWay lists the attempts that run, at most so many. If no lbotune works on the
-// study, they are those that an earlier one has left and that may still run.
+// attemptsUnderWay lists attempts that run, or may still run where no lbotune works, most at most.
 func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
 	host, _ := os.Hostname()
 	for _, t := range st.Trials {
-		n := len(t.Attempts)
 		if len(out) == most {
 			break
 		}
-		if n == 0 || t.Hand || !t.Attempts[n-1].Ended.IsZero() || t.Attempts[n-1].Started.IsZero() {
+		if len(t.Attempts) == 0 || t.Hand {
 			continue
 		}
-		at := t.Attempts[n-1]
+		at := t.Attempts[len(t.Attempts)-1]
+		if !at.Ended.IsZero() || at.Started.IsZero() {
+			continue
+		}
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
-		pid, ended, err := runner.Look(l.Attempt(id))
+		seen, err := runner.Look(l.Attempt(id))
 		job, alive := where(&st.Config, l, id)
-		here := job == "" && at.Host == host && pid != 0 && syscall.Kill(pid, 0) == nil
-		if !held && (err != nil || ended || !alive && !here) {
+		here := job == "" && at.Host == host && seen.PID != 0 && syscall.Kill(seen.PID, 0) == nil
+		if !held && (err != nil || seen.Ended || !alive && !here) {
 			continue
 		}
-		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: pid, Job: job,
+		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: seen.PID, Job: job,
 			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values}
 		if step, metrics, err := session.Glance(st, l, id); err == nil && len(metrics) > 0 {
 			a.Metrics = metrics
@@ -195,12 +166,9 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 	return out
 }
 
-// line is what people want to know of a running attempt.
 func (a attemptJSON) line() string {
-	text := fmt.Sprintf("trial %d for %s", a.Trial, seconds(time.Duration(a.Seconds*float64(time.Second))))
-	if a.Attempt > 1 {
-		text += fmt.Sprintf(", attempt %d", a.Attempt)
-	}
+	text := fmt.Sprintf("trial %d for %s", a.Trial, seconds(secondsOf(a.Seconds)))
+	text += when(a.Attempt > 1, ", attempt %d", a.Attempt)
 	for _, name := range slices.Sorted(maps.Keys(a.Metrics)) {
 		text += fmt.Sprintf(", %s %s", oneLine(name), short(float64(a.Metrics[name])))
 	}
@@ -211,19 +179,15 @@ func (a attemptJSON) line() string {
 	if a.Job != "" {
 		return text + ", job " + oneLine(a.Job)
 	}
-	if a.PID > 0 {
-		text += fmt.Sprintf(", process %d", a.PID)
-	}
-	if host, _ := os.Hostname(); a.Host != host && a.Host != "" {
-		text += " on " + oneLine(a.Host)
-	}
-	return text
+	host, _ := os.Hostname()
+	return text + when(a.PID > 0, ", process %d", a.PID) + when(a.Host != host && a.Host != "", " on %s", oneLine(a.Host))
 }
 
 // resting is where a study stands, with what its jobs do while no lbotune works on it.
 func resting(st *study.State, l study.Layout, held bool) string {
+	standing := st.Standing(held)
 	if held || st.Closed != nil {
-		return st.Standing(held)
+		return standing
 	}
 	if r, err := relay(&st.Config, l); err == nil && r != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -235,5 +199,105 @@ func resting(st *study.State, l study.Layout, held bool) string {
 	if len(left(st, l)) > 0 {
 		return "stopped, but its jobs go on; run or resume continues from here, stop cancels them"
 	}
-	return st.Standing(held) + "; run or resume continues from here"
+	return standing + "; run or resume continues from here"
+}
+
+// watch draws a study's status in the same place until the study, or the person, ends it.
+func watch(ctx context.Context, g *global, name string) error {
+	if _, _, ok := sizeOf(g.out); !ok || g.json {
+		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
+	}
+	dir, err := studyDir(name)
+	if err != nil {
+		return err
+	}
+	l := study.LayoutOf(dir)
+	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
+	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
+		held, err := journal.InUse(l.Journal())
+		if err != nil {
+			return err
+		}
+		held = held && !st.Ended()
+		return p.show(st.Ended(), func(columns int) string {
+			return statusText(st, l, held, liveText(st, l, held, columns))
+		})
+	})
+	if len(p.lines) > 0 {
+		if _, err := fmt.Fprintln(g.out); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return hintStudy(name, err)
+}
+
+// liveText is what run and status --watch draw: how much of the budget is spent, the best value
+// from trial to trial, and how the study stands.
+func liveText(st *study.State, l study.Layout, held bool, columns int) string {
+	full, empty, levels := "█", "░", []rune("▁▂▃▄▅▆▇█")
+	if !unicodeLocale() {
+		full, empty, levels = "#", ".", []rune("_.-:=+*#")
+	}
+	width := min(max(cmp.Or(columns, 80)/2, 20), 80)
+	s := rows{width: 10}
+	b, share, of := st.Config.Budget, 0.0, ""
+	if b.Trials > 0 {
+		share, of = min(float64(len(st.Order))/float64(b.Trials), 1), count(b.Trials, "trial")
+	}
+	if elapsed := report.FiguresOf(st, held).Elapsed; b.Limit() > 0 && float64(elapsed)/float64(b.Limit()) >= share {
+		share, of = min(float64(elapsed)/float64(b.Limit()), 1), took(b.Limit())
+	}
+	if of != "" {
+		done := int(share * float64(width))
+		s.add("progress", "%s%s %.0f %% of %s", strings.Repeat(full, done), strings.Repeat(empty, width-done), math.Floor(100*share), of)
+	}
+	course := bestSoFar(st)
+	if st.Config.Several() {
+		course = st.Hypervolumes()
+	}
+	if n := len(course); n > 1 {
+		s.add("course", "%s from %s to %s", sparkline(course, width, levels), short(course[0]), short(course[n-1]))
+	}
+	return s.String() + standingText(st, l, held, mostRunning)
+}
+
+// mostRunning is how many of the trials that run are drawn, each with what it has printed.
+const mostRunning = 8
+
+// bestSoFar is the best value after each trial that succeeded, infeasible ones left out.
+func bestSoFar(st *study.State) []float64 {
+	var out []float64
+	turn := st.Config.Objective().Direction.Maximized
+	for _, n := range st.Order {
+		t := st.Trials[n-1]
+		if t.Status != optimizer.Succeeded || !t.Succeeded() || !st.Feasible(t) {
+			continue
+		}
+		best := turn(t.Value)
+		if len(out) > 0 {
+			best = math.Max(best, turn(out[len(out)-1]))
+		}
+		out = append(out, turn(best))
+	}
+	return out
+}
+
+// sparkline draws values in at most width characters, of positive ones far apart the logarithms.
+func sparkline(values []float64, width int, levels []rune) string {
+	first, last := values[0], values[len(values)-1]
+	at := func(v float64) float64 { return v }
+	if math.Min(first, last) > 0 && math.Max(first, last) > 100*math.Min(first, last) {
+		at = math.Log
+	}
+	low, span := math.Min(at(first), at(last)), cmp.Or(math.Abs(at(first)-at(last)), 1)
+	n := min(len(values), width)
+	out := make([]rune, n)
+	for i := range out {
+		v := values[(i+1)*len(values)/n-1]
+		out[i] = levels[min(int((at(v)-low)/span*float64(len(levels))), len(levels)-1)]
+	}
+	return string(out)
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -35,24 +38,25 @@ type changeJSON struct {
 	Live bool `json:"live"`
 }
 
-// steer has a request fulfilled, at once where nobody works on the study that arg names,
-// else by whoever does, and says so. The request follows from the state of the study. With
-// a config, a study that is not there is begun, and the ranges of one that rests are
-// taken over.
+// steer has a request, which follows from the study's state, fulfilled by whoever works on the
+// study, or at once, and says so. With a config a study may begin, and new ranges are taken over.
 func steer(ctx context.Context, g *global, cfg *study.Config, arg string,
 	ask func(*study.State) (study.Request, error)) error {
 	c, err := request(ctx, cfg, arg, ask)
 	if err != nil {
 		return hintStudy(arg, err)
 	}
+	return c.tell(g)
+}
+
+func (c changed) tell(g *global) error {
 	if g.json {
 		return printLine(g.out, changeJSON{c.Action, c.Trial, c.Values, c.Text, c.Trials, time.Duration(c.Time).Seconds(), c.Workers, c.Rerun, c.live})
 	}
-	_, err = fmt.Fprintln(g.err, c.said())
+	_, err := fmt.Fprintln(g.err, c.said())
 	return err
 }
 
-// said is what people are told of the change.
 func (c changed) said() string {
 	text := ""
 	switch c.Action {
@@ -72,10 +76,7 @@ func (c changed) said() string {
 	case study.ActionAdjust:
 		text = "the study goes on with " + extent(&c.state.Config)
 	}
-	if c.live {
-		text += "; the lbotune that works on the study has taken it"
-	}
-	return text
+	return text + when(c.live, "; the lbotune that works on the study has taken it")
 }
 
 func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study.State) (study.Request, error)) (c changed, err error) {
@@ -89,10 +90,7 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 		if c.Request, err = ask(c.state); err != nil {
 			return err
 		}
-		if err := s.Do(c.Request); err != nil {
-			return asRefusal(err)
-		}
-		return nil
+		return asRefusal(s.Do(c.Request))
 	})
 	if !errors.Is(err, journal.ErrLocked) {
 		return c, err
@@ -101,69 +99,65 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 	if err != nil {
 		return c, err
 	}
-	r, err := ask(st)
-	if err != nil {
+	if c.Request, err = ask(st); err != nil {
 		return c, err
 	}
-	if _, err := st.Event(r); err != nil {
+	if _, err := st.Event(c.Request); err != nil {
 		return c, usage(err)
 	}
-	if r, err = r.Submit(l); err != nil {
+	if c.Request, err = c.Submit(l); err != nil {
 		return c, err
 	}
-	st, err = awaitAnswer(ctx, l, r)
-	return changed{r, st, true}, err
+	c.state, c.live, err = awaitAnswer(ctx, l, c.Request)
+	return c, err
 }
 
 // asRefusal makes an error that is no journal's a mistake of the command line.
 func asRefusal(err error) error {
-	if isA[*journal.WriteError](err) {
+	if err == nil || isA[*journal.WriteError](err) {
 		return err
 	}
 	return usage(err)
 }
 
-const (
-	// answerLook is the pause between two looks for the answer to a request, and
-	// answerPatience how long that goes on: a proposal may have to be awaited first.
-	answerLook     = 50 * time.Millisecond
-	answerPatience = 2 * time.Minute
-)
+// answerLook is the pause between two looks for the answer to a request, and
+// answerPatience how long that goes on: a proposal may have to be awaited first.
+const answerLook, answerPatience = 50 * time.Millisecond, 2 * time.Minute
 
 // awaitAnswer returns once a request is fulfilled, with the state of the study then. If
-// whoever should have done so has gone, it does so itself.
-func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (*study.State, error) {
+// whoever should have done so has gone, it does so itself, and the request is not live.
+func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (st *study.State, live bool, err error) {
+	live = true
 	for begun := time.Now(); r.Waits(l); {
 		if held, err := journal.InUse(l.Journal()); err != nil {
-			return nil, err
+			return nil, live, err
 		} else if !held {
 			err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
-			if err != nil && !errors.Is(err, journal.ErrLocked) {
-				return nil, err
+			if live = err != nil; live && !errors.Is(err, journal.ErrLocked) {
+				return nil, live, err
 			}
 			continue
 		}
 		if time.Since(begun) > answerPatience {
-			return nil, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
+			return nil, live, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
 				"the request stays in "+l.Requests()+", and it or the next run takes it")
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, live, ctx.Err()
 		case <-time.After(answerLook):
 		}
 	}
-	st, _, err := study.Load(string(l))
-	if err != nil {
-		return nil, err
+	if st, err = study.Load(string(l)); err != nil {
+		return nil, live, err
 	}
 	switch refused, known := st.Answered(r.ID); {
 	case !known:
-		return nil, fmt.Errorf("somebody has removed the request %s before it was taken", r.ID)
+		return nil, live, fmt.Errorf("somebody has removed the request %s before it was taken", r.ID)
 	case refused != "":
-		return nil, usagef("%s", refused)
+		return nil, live, usagef("%s", refused)
 	}
-	return st, nil
+	return st, live, nil
 }
 
 // adjustment are the flags that change a study's budget and workers.
@@ -182,12 +176,10 @@ func (a *adjustment) flags(cmd *cobra.Command) {
 	a.changed = f.Changed
 }
 
-// given reports whether there is any.
 func (a *adjustment) given() bool {
 	return a.changed("workers") || a.changed("trials") || a.changed("time")
 }
 
-// check refuses values that make no sense.
 func (a *adjustment) check() error {
 	switch {
 	case a.changed("workers") && a.workers < 1 && a.workers != autoWorkers:
@@ -200,26 +192,17 @@ func (a *adjustment) check() error {
 	return nil
 }
 
-// adjust asks for the adjustment of the study that arg names.
-func (a *adjustment) adjust(ctx context.Context, g *global, arg string) error {
+func (a *adjustment) request(*study.State) (study.Request, error) {
 	if a.workers == autoWorkers {
-		return usagef("--workers: found auto, but the study may run on another machine; want a whole number")
+		return study.Request{}, usagef("--workers: found auto, but the study may run on another machine; want a whole number")
 	}
-	return steer(ctx, g, nil, arg, func(*study.State) (study.Request, error) {
-		return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: a.time, Workers: int(a.workers)}, a.check()
-	})
+	return study.Request{Action: study.ActionAdjust, Trials: a.trials, Time: a.time, Workers: int(a.workers)}, a.check()
 }
 
 // extent says how much a study does, and how much of it at a time.
 func extent(c *study.Config) string {
-	text := ""
-	if n := c.Budget.Trials; n > 0 {
-		text = count(n, "trial") + " in all, "
-	}
-	if d := c.Budget.Time; d > 0 {
-		text += "for " + d.String() + ", "
-	}
-	return text + count(c.Run.SlotCount(), "trial") + " at a time"
+	n, d := c.Budget.Trials, c.Budget.Limit()
+	return when(n > 0, "%s in all, ", count(n, "trial")) + when(d > 0, "for %v, ", study.Duration(d)) + count(c.Run.SlotCount(), "trial") + " at a time"
 }
 
 func newAdjust(g *global) *cobra.Command {
@@ -237,9 +220,51 @@ on with it, while run takes what its spec and its flags say.`,
 			if !a.given() {
 				return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")
 			}
-			return a.adjust(cmd.Context(), g, args[0])
+			return steer(cmd.Context(), g, nil, args[0], a.request)
 		},
 	}
 	a.flags(cmd)
 	return cmd
+}
+
+// durationValue is a flag that takes what a spec takes, days included.
+type durationValue struct{ *study.Duration }
+
+func (v durationValue) Set(text string) error { return v.UnmarshalText([]byte(text)) }
+func (durationValue) Type() string            { return "duration" }
+
+func durationFlag(f *pflag.FlagSet, to *study.Duration, name, usage string) {
+	f.Var(durationValue{to}, name, usage)
+	f.Lookup(name).DefValue = "" // without one there is no limit
+}
+
+// autoWorkers stands for as many workers as fit this machine.
+const autoWorkers = -1
+
+// workersValue is a flag that takes a number of workers, or auto.
+type workersValue int
+
+func (v *workersValue) String() string { return strconv.Itoa(int(*v)) }
+func (*workersValue) Type() string     { return "workers" }
+
+func (v *workersValue) Set(text string) error {
+	if text == "auto" {
+		*v = autoWorkers
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	*v = workersValue(n)
+	return err
+}
+
+// of is the number for a study. Auto is one for each slot where there are slots, and else one
+// for two processors, since most programs use more than one.
+func (v workersValue) of(run *study.Run) int {
+	switch {
+	case v != autoWorkers:
+		return int(v)
+	case len(run.Slots) > 0 || run.GPUs != "":
+		return 0 // the slots decide
+	}
+	return max(1, runtime.GOMAXPROCS(0)/2)
 }

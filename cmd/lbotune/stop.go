@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/door"
-	"github.com/lbotune/lbotune/journal"
-	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
@@ -30,13 +32,9 @@ SIGTERM, and SIGKILL after their grace period. The job of a detached study is re
 and jobs of trials that an earlier lbotune left behind are cancelled. Nothing is lost:
 run and resume continue from there.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			return stopStudy(cmd.Context(), g, st, l)
-		},
+		}),
 	}
 }
 
@@ -47,11 +45,11 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if err := askToStop(l); err != nil {
 		return err
 	}
-	if ofHook(l) {
+	// Lbotune waits for its hooks, and they must not wait for it.
+	if os.Getenv("LBOTUNE_EVENT") != "" && sameFile(os.Getenv("LBOTUNE_STUDY"), string(l)) {
 		fmt.Fprintln(g.err, "lbotune ends the study once its hooks are done")
 		return nil
 	}
-	works := func() (bool, error) { return journal.InUse(l.Journal()) }
 	r, err := relay(&st.Config, l)
 	if err != nil {
 		return err
@@ -60,17 +58,17 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		if err := r.End(ctx); err != nil {
 			return fmt.Errorf("remove the study's job: %w", err)
 		}
-		works = func() (bool, error) {
-			_, running, err := r.Jobs(ctx)
-			if err != nil || running > 0 {
-				return true, err
-			}
-			return journal.InUse(l.Journal())
-		}
 	}
-	deadline := time.Now().Add(time.Duration(st.Config.Run.Grace) + stopPatience)
-	for told := false; ; told = true {
-		busy, err := works()
+	patience := time.Duration(st.Config.Run.Grace) + stopPatience
+	for begun, told := time.Now(), false; ; told = true {
+		running := 0
+		if r != nil {
+			_, running, err = r.Jobs(ctx)
+		}
+		busy := running > 0
+		if err == nil && !busy {
+			busy, err = journal.InUse(l.Journal())
+		}
 		if err != nil {
 			return err
 		}
@@ -80,8 +78,8 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		if !told {
 			fmt.Fprintln(g.err, "waiting for lbotune to end its trials")
 		}
-		if time.Now().After(deadline) {
-			return hinted(fmt.Errorf("lbotune still works on the study after %v", time.Duration(st.Config.Run.Grace)+stopPatience),
+		if time.Since(begun) > patience {
+			return hinted(fmt.Errorf("lbotune still works on the study after %v", patience),
 				"it has been asked to stop, and will; a process that hangs must be killed where it runs")
 		}
 		time.Sleep(stopLook)
@@ -97,30 +95,35 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	return forgetStop(l)
 }
 
-// ofHook reports whether a hook of the study has called this program. Lbotune waits for its
-// hooks, and they must not wait for it.
-func ofHook(l study.Layout) bool {
-	return os.Getenv("LBOTUNE_EVENT") != "" && sameFile(os.Getenv("LBOTUNE_STUDY"), string(l))
-}
-
-// askToStop leaves the wish that the study stop. What already lies in its place is neither
-// followed nor waited for.
+// askToStop leaves the wish that the study stop; what lies in its place is not followed.
 func askToStop(l study.Layout) error {
-	err := l.In(l.StopRequest(), func(d *door.Dir, name string) error {
-		f, err := d.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		if err == nil {
-			err = f.Close()
-		}
-		return err
-	})
+	f, err := l.OpenFile(l.StopRequest(), os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err == nil {
+		err = f.Close()
+	}
 	switch {
 	case errors.Is(err, os.ErrExist) && stopAsked(l):
 		return nil
 	case errors.Is(err, os.ErrExist):
 		return usage(fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest()))
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("ask the study to stop: %w", err)
+	}
+	return nil
+}
+
+// stopAsked reports whether somebody wants the study to stop. A link is nobody's wish.
+func stopAsked(l study.Layout) bool {
+	info, err := l.Stat(l.StopRequest())
+	return err == nil && info.Mode.IsRegular()
+}
+
+func forgetStop(l study.Layout) error {
+	if !stopAsked(l) {
+		return nil
+	}
+	if err := l.In(l.StopRequest(), (*door.Dir).Remove); err != nil {
+		return fmt.Errorf("take back the request to stop: %w", err)
 	}
 	return nil
 }
@@ -131,8 +134,8 @@ func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, er
 	if err := of.choose(&st.Config, l); err != nil {
 		return 0, err
 	}
-	if c, ok := of.Rejoiner.(runner.Canceller); ok {
-		if st, _, err = study.Load(string(l)); err != nil { // as it has been left
+	if c, ok := of.Rejoiner.(kinds.Canceller); ok {
+		if st, err = study.Load(string(l)); err != nil { // as it has been left
 			return 0, err
 		}
 		for _, dir := range left(st, l) {
@@ -144,4 +147,164 @@ func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, er
 		}
 	}
 	return n, errors.Join(err, of.release(ctx))
+}
+
+// quitQuietly lets Ctrl-\ end this process without a trace, but while trials run.
+func (g *global) quitQuietly() {
+	if signal.Ignored(syscall.SIGQUIT) {
+		return
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGQUIT)
+	go func() {
+		for range signals {
+			if !g.trialsRun.Load() {
+				os.Exit(128 + int(syscall.SIGQUIT)) // as any program that it ends
+			}
+		}
+	}()
+}
+
+// signalled marks the error of a study that was stopped by a signal.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }
+
+// byStop stands for the signal where lbotune stop has stopped the study.
+type byStop struct{}
+
+func (byStop) String() string { return "by lbotune stop" }
+func (byStop) Signal()        {}
+
+// stopper turns signals into the steps of stopping a study, and announces each.
+type stopper struct {
+	leaves  bool // trials go on when one leaves them
+	steps   chan session.Stop
+	say     func(string)
+	first   os.Signal // that stopped the study, or byStop; nil if nothing did
+	signals chan os.Signal
+	asked   chan struct{} // by lbotune stop
+	done    chan struct{} // closed when it listens no more
+	ended   func()        // is called then
+}
+
+// newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP until its stop is
+// called. A signal that was ignored when lbotune began, as under nohup, stays ignored. Where trials
+// go on by themselves, all but repeated Ctrl-C and Ctrl-\ leaves them.
+func newStopper(g *global, say func(string), l *launcher) *stopper {
+	_, leaves := l.Rejoiner.(kinds.Canceller)
+	g.trialsRun.Store(true)
+	s := &stopper{leaves: leaves, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.signals, sig)
+		}
+	}
+	go s.listen()
+	return s
+}
+
+const stopLook = time.Second
+
+// heed lets lbotune stop, on whatever host, stop the study, while it listens.
+func (s *stopper) heed(l study.Layout) {
+	for !stopAsked(l) {
+		select {
+		case <-s.done:
+			return
+		case <-time.After(stopLook):
+		}
+	}
+	select {
+	case <-s.done:
+	case s.asked <- struct{}{}:
+	}
+}
+
+// samePress is how soon after a Ctrl-C another one is taken for the same: a key
+// that is held down repeats, and timeout(1) sends its signal twice.
+const samePress = 100 * time.Millisecond
+
+func (s *stopper) listen() {
+	defer close(s.done)
+	step := session.Stop(0)
+	var pressed time.Time
+	var leave <-chan time.Time
+	for {
+		var sig os.Signal
+		select {
+		case sig = <-s.signals:
+		case <-s.asked:
+			sig = byStop{}
+		case <-leave:
+			s.steps <- session.StopHere
+			leave = nil
+			continue
+		}
+		if sig == nil {
+			return // closed
+		}
+		if s.first == nil {
+			s.first = sig
+		}
+		next, why := session.StopRunning, "stopping: "
+		switch sig {
+		case byStop{}:
+			why = "stopping, as lbotune stop has asked: "
+		case syscall.SIGQUIT:
+			next = session.StopNow
+		case syscall.SIGINT:
+			again := time.Since(pressed) < samePress
+			pressed = time.Now()
+			if again {
+				continue
+			}
+			next = min(step+1, session.StopNow)
+		default:
+			if s.leaves {
+				next = session.StopHere
+			}
+		}
+		if next <= step {
+			continue
+		}
+		step, leave = next, nil
+		if s.leaves && step == session.StopAsking {
+			leave = time.After(leavePause)
+			s.say(leaving)
+		} else {
+			s.say(why + announcements[step])
+		}
+		s.steps <- step
+	}
+}
+
+// leavePause is the time for a second Ctrl-C, which cancels what the first one would leave.
+const leavePause = 5 * time.Second
+
+const leaving = "stopping: no new trials are started, and lbotune leaves the jobs to themselves in 5 seconds; Ctrl-C again cancels them"
+
+// announcements say what a step does and what the next one would do.
+var announcements = map[session.Stop]string{
+	session.StopAsking:  "no new trials are started, the running ones may finish; Ctrl-C again ends them now",
+	session.StopRunning: "the running trials are asked to end (SIGTERM); Ctrl-C again kills them",
+	session.StopHere:    "lbotune leaves its jobs to themselves",
+	session.StopNow:     "the running trials are killed (SIGKILL)",
+}
+
+// stop ends listening and returns the first signal, or byStop; nil if there was none.
+func (s *stopper) stop() os.Signal {
+	signal.Stop(s.signals)
+	close(s.signals)
+	<-s.done
+	s.ended()
+	return s.first
+}
+
+// interrupted names the signal in a study's error.
+func interrupted(sig os.Signal, err error) error {
+	if sig == nil || !errors.Is(err, session.ErrStopped) {
+		return err
+	}
+	return &marked{fmt.Errorf("%w (%v)", err, sig), signalled{sig}}
 }

@@ -36,8 +36,8 @@ type summaryJSON struct {
 	Best       *trialJSON `json:"best"`
 	// Front are, of several objectives, the trials that no other dominates, and
 	// Hypervolume is how far they have come.
-	Front       []trialJSON `json:"front,omitempty"`
-	Hypervolume *float64    `json:"hypervolume,omitempty"`
+	Front       []trialJSON    `json:"front,omitempty"`
+	Hypervolume *report.Number `json:"hypervolume,omitempty"`
 	// Confirmed are the best trials that were repeated, the best mean first.
 	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
 	// Holds is, where the metrics with limits are noisy, the probability that without noise
@@ -47,14 +47,39 @@ type summaryJSON struct {
 	Remarks []string `json:"remarks,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
 	Recommended *study.Recommended `json:"recommended,omitempty"`
+	// Gain is by how much the trial that the optimizer would choose is better than today's values.
+	Gain *gainJSON `json:"gain,omitempty"`
 }
 
-// confirmedJSON is what the repeats of a trial say.
-type confirmedJSON struct {
+// gainJSON is by how much a trial is better than that with today's values, without the noise.
+type gainJSON struct {
 	Trial  int     `json:"trial"`
-	N      int     `json:"n"`
-	Mean   float64 `json:"mean"`
-	Margin float64 `json:"margin"` // of a 95 % confidence interval
+	Over   int     `json:"over"`
+	By     float64 `json:"by"`
+	Margin float64 `json:"margin"` // of a 95 % interval
+	Sure   bool    `json:"sure"`   // the interval lies above 0
+}
+
+// gained is nil where there is nothing to compare, no noise, or repeats that know better.
+func gained(st *study.State) *gainJSON {
+	if st.Closed == nil || st.Closed.Recommended == nil || st.Closed.Recommended.Gain == nil || len(st.Confirmations()) > 0 {
+		return nil
+	}
+	r := st.Closed.Recommended
+	margin := 1.96 * r.Gain.SD
+	return &gainJSON{r.Trial, r.Gain.Over, r.Gain.By, margin, r.Gain.By > margin}
+}
+
+func (g *gainJSON) text() string {
+	beats := either(g.Sure, "beats today's values by", "can't be told apart from today's values:")
+	return fmt.Sprintf("trial %d %s %s ± %s (95 %% interval, without the noise)", g.Trial, beats, short(g.By), short(g.Margin))
+}
+
+type confirmedJSON struct {
+	Trial  int           `json:"trial"`
+	N      int           `json:"n"`
+	Mean   report.Number `json:"mean"`
+	Margin report.Number `json:"margin"` // of a 95 % confidence interval
 	// Tied says that the best one cannot be told apart from this one.
 	Tied bool `json:"tied"`
 	// Means are, of several objectives or beside limits, those of all metrics.
@@ -64,9 +89,12 @@ type confirmedJSON struct {
 }
 
 func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJSON {
-	out := summaryJSON{Study: st.Config.Name, ID: st.ID, Dir: string(l), Metric: st.Config.Objective().Name,
-		Direction: string(st.Config.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
-		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(), Holds: f.Holds}
+	c := &st.Config
+	several, limited := c.Several(), len(c.AllLimits()) > 0
+	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
+		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
+		Holds: f.Holds, Gain: gained(st), Remarks: st.Remarks()}
 	if st.Closed != nil {
 		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
@@ -74,20 +102,20 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 		t := newTrialJSON(st, l, f.Best)
 		out.Best = &t
 	}
-	if st.Config.Several() {
-		for _, t := range f.Front {
-			out.Front = append(out.Front, newTrialJSON(st, l, t))
-		}
-		out.Hypervolume = &f.Hypervolume
+	if several {
+		out.Hypervolume = (*report.Number)(&f.Hypervolume)
+		out.Front = mapped(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) })
 	}
-	out.Recommended, out.Remarks = recommended(st), st.Remarks()
+	if r := recommended(st); r != nil {
+		out.Recommended = &study.Recommended{Trial: r.Trial, Mean: r.Mean, SD: r.SD}
+	}
 	cs := st.Confirmations()
 	for _, c := range cs {
-		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: c.Mean, Margin: c.Margin, Tied: c.Tied(cs[0], len(cs))}
-		if st.Config.Several() || len(st.Config.AllLimits()) > 0 {
+		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: report.Number(c.Mean), Margin: report.Number(c.Margin), Tied: c.Tied(cs[0], len(cs))}
+		if several || limited {
 			one.Means = c.Metrics
 		}
-		if len(st.Config.AllLimits()) > 0 {
+		if limited {
 			feasible := st.Feasible(c.Trial)
 			one.Feasible = &feasible
 		}
@@ -96,33 +124,39 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 	return out
 }
 
-// summarize prints the result of a study, of which ran trials have finished just now; nil
-// where nothing was to be run.
+// summarize prints the result of a study; ran is how many trials it ran, nil where none was to.
 func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
 	f := report.FiguresOf(st, false)
-	if g.json {
+	switch {
+	case g.json:
 		out := newSummaryJSON(st, l, f)
 		out.Ran = ran
 		return printJSON(g.out, out)
-	}
-	if f.Best == nil {
-		_, err := fmt.Fprintf(g.out, "no trial succeeded: %s\n", tally(f))
-		return err
-	}
-	if st.Config.Several() {
+	case f.Best == nil:
+		return g.print("no trial succeeded: %s\n", tally(f))
+	case st.Config.Several():
 		return summarizeFront(g, st, l, f)
 	}
 	return describeBest(g, st, l, f)
 }
 
-// closing says of a study that has just ended what it was worth: what was gained over
-// today's values and over the first design, how well the slots were used, which parameters
-// matter, what the bounds have ruled out, and what to look at next.
-func closing(ctx context.Context, st *study.State, l study.Layout) []string {
+func summarizeFront(g *global, st *study.State, l study.Layout, f report.Figures) error {
+	s := rows{width: 8}
+	s.WriteString(when(!f.Feasible, "no trial holds every limit; these break them least:\n"))
+	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(f.Front), tally(f), short(f.Hypervolume))
+	s.WriteString(tableText(trialsTable(st, l, f.Front)))
+	describeConfirmed(&s, st)
+	objectives := st.Config.Objectives()
+	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", oneLine(objectives[len(objectives)-1].Name))
+	return g.print("%s", s.String())
+}
+
+// closing says what a study that has just ended was worth, and what to look at next.
+func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	f := report.FiguresOf(st, false)
 	b := f.Best
 	if b == nil || st.Closed == nil || len(st.Order) < 5 {
-		return nil
+		return ""
 	}
 	var today, first *study.Trial
 	designed, busy := 0, time.Duration(0)
@@ -147,38 +181,36 @@ func closing(ctx context.Context, st *study.State, l study.Layout) []string {
 		from = append(from, short(today.Value)+" with today's values")
 	}
 	if first != nil && first != b {
-		from = append(from, fmt.Sprintf("%s after %s of the first design", short(first.Value), count(designed, "trial")))
+		from = append(from, fmt.Sprintf("%s after %s", short(first.Value), count(designed, "initial trial")))
 	}
-	var out []string
+	s := rows{width: 8}
 	if st.Config.Several() && designed > 0 {
 		all := st.Hypervolumes()
 		designed = min(designed, len(all))
-		out = append(out, fmt.Sprintf("gained:  hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial")))
+		s.add("gained:", "hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial"))
 	} else if len(from) > 0 {
-		out = append(out, fmt.Sprintf("gained:  %s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and ")))
+		s.add("gained:", "%s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and "))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
-		out = append(out, fmt.Sprintf("time:    %s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
-			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1)))
+		s.add("time:", "%s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1))
 	}
-	if text := matters(ctx, st); text != "" {
-		out = append(out, "matters: "+text)
-	}
+	text := matters(ctx, st)
+	s.when(text != "", "matters:", "%s", text)
 	for _, text := range st.Remarks() {
-		out = append(out, "notice:  "+oneLine(text))
+		s.add("notice:", "%s", oneLine(text))
 	}
 	if f.Bounds != nil && f.Bounds.Excluded > 0 {
-		out = append(out, fmt.Sprintf("bounds:  rule out %.0f %% of the space", 100*f.Bounds.Excluded))
+		s.add("bounds:", "rule out %.0f %% of the space", 100*f.Bounds.Excluded)
 	}
-	return append(out, fmt.Sprintf("next:    lbotune report %s draws all that is known", shell.Word(oneLine(string(l)))))
+	s.add("next:", "lbotune report %s writes an HTML report", shell.Word(oneLine(string(l))))
+	return s.String()
 }
 
-// mattersUpTo is how many trials there may be for a run to end with what matters: of more
-// the report that this takes costs seconds.
+// mattersUpTo is how many trials may end with what matters: of more that takes seconds.
 const mattersUpTo = 1000
 
-// matters names the parameters with the largest parts in the variance, or says why they are
-// not known. What takes long is left to lbotune importance.
+// matters names the parameters with the largest parts in the variance, or why that is not known.
 func matters(ctx context.Context, st *study.State) string {
 	if len(st.Order) > mattersUpTo {
 		return ""
@@ -201,50 +233,36 @@ func matters(ctx context.Context, st *study.State) string {
 	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance()))
 }
 
-// describeBest prints one trial as the result of a study.
 func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) error {
-	var s strings.Builder
-	b := f.Best
-	if !f.Feasible {
-		s.WriteString("no trial holds every limit; this one breaks them least:\n")
-	}
-	best := "best"
-	if st.Config.Several() {
-		best = "preferred"
-	}
+	b, best := f.Best, either(st.Config.Several(), "preferred", "best")
+	s := rows{width: 8}
+	s.WriteString(when(!f.Feasible, "no trial holds every limit; this one breaks them least:\n"))
 	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), f.BestText(), b.Number, tally(f))
 	for _, line := range valueLines(b.Values) {
 		s.WriteString("  " + line + "\n")
 	}
 	means := *b
 	means.Metrics = st.Means(b)
-	if side := sideMetrics(&st.Config, &means, short); len(side) > 0 {
-		fmt.Fprintf(&s, "metrics: %s\n", strings.Join(side, ", "))
-	}
-	if len(f.Broken) > 0 {
-		fmt.Fprintf(&s, "limits:  %s\n", oneLine(strings.Join(f.Broken, "; ")))
-	}
+	side := sideMetrics(&st.Config, &means, short)
+	s.when(len(side) > 0, "metrics:", "%s", strings.Join(side, ", "))
+	s.when(len(f.Broken) > 0, "limits:", "%s", oneLine(strings.Join(f.Broken, "; ")))
 	if f.Holds != nil {
-		describeDoubt(&s, *f.Holds, st.Closed.Doubtful)
+		n := len(st.Closed.Doubtful)
+		lucky := when(n > 0, "; %s held by values that are likely luck", count(n, "trial"))
+		s.add("limits:", "held with a probability of %s without their noise%s; confirm in [run] settles it", percent(*f.Holds), lucky)
 	}
 	describeConfirmed(&s, st)
-	describeRecommended(&s, st, l)
-	if !b.Hand {
-		fmt.Fprintf(&s, "output:  %s\n", oneLine(outputFile(l, b)))
+	if r := recommended(st); r != nil {
+		t := st.Trials[r.Trial-1]
+		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
+			r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
 	}
-	fmt.Fprintf(&s, "command: %s\n", printable(commandLine(st, l, b)))
-	_, err := fmt.Fprint(g.out, s.String())
-	return err
-}
-
-// describeDoubt says how likely the best trial holds the limits where their metrics are noisy,
-// and which trials do so by luck.
-func describeDoubt(s *strings.Builder, holds float64, doubtful []int) {
-	fmt.Fprintf(s, "limits:  held with a probability of %s without their noise", percent(holds))
-	if n := len(doubtful); n > 0 {
-		fmt.Fprintf(s, "; %s held by values that are likely luck", count(n, "trial"))
+	if gain := gained(st); gain != nil {
+		s.add("gain:", "%s", gain.text())
 	}
-	s.WriteString("; confirm in [run] settles it\n")
+	s.when(!b.Hand, "output:", "%s", oneLine(outputFile(l, b)))
+	s.add("command:", "%s", printable(commandLine(st, l, b)))
+	return g.print("%s", s.String())
 }
 
 // percent is a probability for people: no more certain than it is.
@@ -256,51 +274,29 @@ func valueLines(values spaces.Values) []string {
 	for _, v := range values {
 		width = max(width, len(v.Name))
 	}
-	var out []string
-	for _, v := range values {
-		out = append(out, fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)))
-	}
-	return out
+	return mapped(values, func(v spaces.Assignment) string { return fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)) })
 }
 
 // describeConfirmed says what the repeats of the best trials have shown.
-func describeConfirmed(s *strings.Builder, st *study.State) {
+func describeConfirmed(s *rows, st *study.State) {
 	cs := st.Confirmations()
 	for i, c := range cs {
 		if st.Config.Several() {
-			var means []string
-			for _, o := range st.Config.Objectives() {
+			means := mapped(st.Config.Objectives(), func(o study.Metric) string {
 				v, _ := c.Metrics.Get(o.Name)
-				means = append(means, oneLine(o.Name)+" = "+short(v))
-			}
-			fmt.Fprintf(s, "repeats: trial %d: means of %d runs %s\n", c.Trial.Number, c.N, strings.Join(means, ", "))
+				return oneLine(o.Name) + " = " + short(v)
+			})
+			s.add("repeats:", "trial %d: means of %d runs %s", c.Trial.Number, c.N, strings.Join(means, ", "))
 			continue
 		}
-		fmt.Fprintf(s, "repeats: trial %d: mean %s ± %s (95 %% interval of %d runs)", c.Trial.Number, short(c.Mean), short(c.Margin), c.N)
-		if broken := st.Config.Broken(c.Metrics); len(broken) > 0 {
-			fmt.Fprintf(s, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; ")))
-		}
-		if i > 0 && c.Tied(cs[0], len(cs)) {
-			fmt.Fprintf(s, ", which can't be told apart from trial %d", cs[0].Trial.Number)
-		}
-		s.WriteString("\n")
+		broken := st.Config.Broken(c.Metrics)
+		more := when(len(broken) > 0, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; "))) +
+			when(i > 0 && c.Tied(cs[0], len(cs)), ", which can't be told apart from trial %d", cs[0].Trial.Number)
+		s.add("repeats:", "trial %d: mean %s ± %s (95 %% interval of %d runs)%s", c.Trial.Number, short(c.Mean), short(c.Margin), c.N, more)
 	}
 }
 
-// describeRecommended names the trial that the optimizer would choose if it is
-// not the one with the best value.
-func describeRecommended(s *strings.Builder, st *study.State, l study.Layout) {
-	r := recommended(st)
-	if r == nil {
-		return
-	}
-	t := st.Trials[r.Trial-1]
-	fmt.Fprintf(s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
-		r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
-}
-
-// recommended is the optimizer's choice where it differs from the best trial
-// and no repeats have settled the matter.
+// recommended is the optimizer's choice if it is not the best and no repeats have settled it.
 func recommended(st *study.State) *study.Recommended {
 	if st.Closed == nil || st.Closed.Recommended == nil || len(st.Confirmations()) > 0 {
 		return nil
@@ -312,13 +308,8 @@ func recommended(st *study.State) *study.Recommended {
 	return r
 }
 
-// tally says how the trials of a study ended.
 func tally(f report.Figures) string {
 	text := count(f.Proposed, "trial")
-	for i, n := range []int{len(f.Unfinished), f.Failed, f.Infeasible, f.Pruned} {
-		if n > 0 {
-			text += fmt.Sprintf(", %d %s", n, []string{"unfinished", "failed", "over a limit", "stopped early"}[i])
-		}
-	}
-	return text
+	text += when(len(f.Unfinished) > 0, ", %d unfinished", len(f.Unfinished)) + when(f.Failed > 0, ", %d failed", f.Failed)
+	return text + when(f.Infeasible > 0, ", %d over a limit", f.Infeasible) + when(f.Pruned > 0, ", %d stopped early", f.Pruned)
 }

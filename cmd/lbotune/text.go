@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,11 +13,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// printable makes text safe for a terminal: control characters but line feeds
-// and tabs, and bytes that are not UTF-8, are shown escaped.
+// printable makes text safe for a terminal: but for line feeds and tabs, what commands is escaped.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(s, "�") {
@@ -33,7 +36,6 @@ func oneLine(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(printable(s), "\n", `\n`), "\t", `\t`)
 }
 
-// shortened is text of at most so many characters.
 func shortened(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-3]) + "..."
@@ -44,8 +46,7 @@ func shortened(s string, most int) string {
 // short is a number as people compare it.
 func short(x float64) string { return report.Short(x) }
 
-// shortValue is a parameter's value as people compare it; show, best and --json
-// print it exactly.
+// shortValue is a parameter's value as people compare it; show, best and --json are exact.
 func shortValue(v spaces.Value) string {
 	if x, ok := v.Any().(float64); ok {
 		return short(x)
@@ -53,22 +54,14 @@ func shortValue(v spaces.Value) string {
 	return valueText(v)
 }
 
-// valueText is a parameter's value as the program is given it, on one line; an empty
-// one can be seen.
+// valueText is a parameter's value as the program is given it, on one line, never empty.
 func valueText(v spaces.Value) string {
-	if text := oneLine(v.Text()); text != "" {
-		return text
-	}
-	return `""`
+	return cmp.Or(oneLine(v.Text()), `""`)
 }
 
 // shortValues is a configuration as people compare it: lr=0.01 depth=3.
 func shortValues(vs spaces.Values) string {
-	words := make([]string, len(vs))
-	for i, a := range vs {
-		words[i] = a.Name + "=" + shortValue(a.Value)
-	}
-	return strings.Join(words, " ")
+	return strings.Join(mapped(vs, func(a spaces.Assignment) string { return a.Name + "=" + shortValue(a.Value) }), " ")
 }
 
 // exact is a number that reads back as the same float64.
@@ -76,6 +69,8 @@ func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // took is a duration as people compare it.
 func took(d time.Duration) string { return report.Took(d) }
+
+func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // seconds is took for times that change while one looks: in whole seconds.
 func seconds(d time.Duration) string {
@@ -93,6 +88,38 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// meant asks whether the nearest of some names was meant, or says something else if none is near.
+func meant(word string, names []string, prefix, otherwise string) string {
+	if near, ok := spelling.Nearest(word, names); ok {
+		return "did you mean " + prefix + near + "?"
+	}
+	return otherwise
+}
+
+// when is a text if that holds, and else empty.
+func when(holds bool, format string, args ...any) string {
+	if holds {
+		return fmt.Sprintf(format, args...)
+	}
+	return ""
+}
+
+// either is the first of two texts if that holds, and else the second.
+func either[T ~string](holds bool, first, second T) T {
+	if holds {
+		return first
+	}
+	return second
+}
+
+// mapped is what is made of each value of a list.
+func mapped[T, U any](list []T, of func(T) U) (out []U) {
+	for _, v := range list {
+		out = append(out, of(v))
+	}
+	return out
+}
+
 // rows are lines of a name, in so many columns, and what is to be said under it.
 type rows struct {
 	strings.Builder
@@ -103,8 +130,23 @@ func (s *rows) add(name, format string, args ...any) {
 	fmt.Fprintf(s, "%-*s %s\n", s.width, name, fmt.Sprintf(format, args...))
 }
 
-// printTable aligns columns.
-func printTable(w io.Writer, rows [][]string) error {
+// when adds a line if that holds.
+func (s *rows) when(holds bool, name, format string, args ...any) {
+	if holds {
+		s.add(name, format, args...)
+	}
+}
+
+// list adds lines with one name.
+func (s *rows) list(name string, lines []string) {
+	for _, line := range lines {
+		s.add(name, "%s", line)
+		name = ""
+	}
+}
+
+// tableText aligns columns.
+func tableText(rows [][]string) string {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -119,6 +161,73 @@ func printTable(w io.Writer, rows [][]string) error {
 		}
 		s.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	_, err := fmt.Fprint(w, s.String())
+	return s.String()
+}
+
+// jsonVersion is the version of what --json prints: docs/schema/v1.json. Within a version
+// fields are added, but none goes or changes its meaning.
+const jsonVersion = 1
+
+// show prints a result: as JSON, or as a text for people.
+func (g *global) show(result any, text string) error {
+	if g.json {
+		return printJSON(g.out, result)
+	}
+	return g.print("%s", text)
+}
+
+func (g *global) print(format string, args ...any) error {
+	_, err := fmt.Fprintf(g.out, format, args...)
 	return err
+}
+
+// showLine is show of one of many results, each a line of its own.
+func (g *global) showLine(result any, text string) error {
+	if g.json {
+		return printLine(g.out, result)
+	}
+	return g.print("%s\n", text)
+}
+
+// printLines prints results as JSON, each on a line of its own.
+func printLines[T any](w io.Writer, list []T, asJSON func(T) any) error {
+	for _, v := range list {
+		if err := printLine(w, asJSON(v)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printLine prints one of many results as JSON on a line of its own.
+func printLine(w io.Writer, v any) error { return writeJSON(w, v, "") }
+
+func printJSON(w io.Writer, v any) error { return writeJSON(w, v, "  ") }
+
+func writeJSON(w io.Writer, v any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes what can command a terminal and JSON leaves as it is: DEL to U+009F, and what
+// changes the direction of writing. In JSON they can only stand in strings.
+func escapeJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return out
 }

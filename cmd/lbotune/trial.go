@@ -1,20 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
-// trialJSON is a trial as --json prints it.
 type trialJSON struct {
 	Trial  int      `json:"trial"`
 	Status string   `json:"status"`
@@ -46,101 +46,84 @@ type trialJSON struct {
 }
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
-	out := trialJSON{Trial: t.Number, Status: t.Standing(), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
+	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
+	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: st.Objectives(t.Repeats), Confirms: st.Objectives(t.Confirms), Excluded: t.Excluded,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: mapped(t.Repeats, objective), Confirms: mapped(t.Confirms, objective), Excluded: t.Excluded,
 		Command: commandLine(st, l, t)}
 	if max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand {
 		out.Output = outputFile(l, t)
 	}
-	if t.Done() {
-		out.Finished = &t.Finished
-		if t.Status != optimizer.Failed {
-			if t.HasValue() && !math.IsInf(t.Value, 0) {
-				out.Value = &t.Value
-			}
-			out.Metrics = metricsJSON(&st.Config, t)
-			if len(st.Config.AllLimits()) > 0 {
-				feasible := st.Feasible(t)
-				out.Feasible, out.Broken, out.Doubtful = &feasible, st.Config.Broken(st.Means(t)), st.Doubtful(t)
-			}
-		}
+	if !t.Done() {
+		return out
 	}
-	return out
-}
-
-// metricsJSON are the metrics of a trial, null for those that are missing.
-func metricsJSON(c *study.Config, t *study.Trial) map[string]*journal.Float {
-	out := map[string]*journal.Float{}
-	for _, m := range c.Metrics {
-		out[m.Name] = nil
+	out.Finished = &t.Finished
+	if t.Status == optimizer.Failed {
+		return out
+	}
+	if t.HasValue() && !math.IsInf(t.Value, 0) {
+		out.Value = &t.Value
+	}
+	out.Metrics = map[string]*journal.Float{}
+	for _, m := range st.Config.Metrics {
+		out.Metrics[m.Name] = nil
 		if v, ok := t.Metrics.Get(m.Name); ok {
-			out[m.Name] = (*journal.Float)(&v)
+			out.Metrics[m.Name] = (*journal.Float)(&v)
 		}
+	}
+	if len(st.Config.AllLimits()) > 0 {
+		feasible := st.Feasible(t)
+		out.Feasible, out.Broken, out.Doubtful = &feasible, st.Config.Broken(st.Means(t)), st.Doubtful(t)
 	}
 	return out
 }
 
-// sideMetrics are the metrics of a trial that are not its objective, each with its
-// value, written by number.
+// sideMetrics are the metrics of a trial beside its objective, with limits, written by number.
 func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) []string {
 	var out []string
 	for _, m := range c.Metrics {
 		if m.Name == c.Objective().Name {
 			continue
 		}
-		text := "missing"
-		if v, ok := t.Metrics.Get(m.Name); ok {
-			text = number(v)
-		}
+		text := textOr("missing", number)(t.Metrics.Get(m.Name))
 		if s := c.Safety; s != nil && s.Metric == m.Name && !m.Limited() {
-			m.Max = &s.At
-			if s.Least {
-				m.Min, m.Max = m.Max, nil
+			if m.Max = &s.At; s.Least {
+				m.Min, m.Max = &s.At, nil
 			}
 		}
-		out = append(out, oneLine(m.Name)+" = "+text+limitText(m))
+		limit := ""
+		switch {
+		case m.Min != nil && m.Max != nil:
+			limit = fmt.Sprintf(" (from %s to %s)", exact(*m.Min), exact(*m.Max))
+		case m.Min != nil:
+			limit = fmt.Sprintf(" (at least %s)", exact(*m.Min))
+		case m.Max != nil:
+			limit = fmt.Sprintf(" (at most %s)", exact(*m.Max))
+		}
+		out = append(out, oneLine(m.Name)+" = "+text+limit)
 	}
 	return out
 }
 
-// limitText says what the limits of a metric are.
-func limitText(m study.Metric) string {
-	switch {
-	case m.Min != nil && m.Max != nil:
-		return fmt.Sprintf(" (from %s to %s)", exact(*m.Min), exact(*m.Max))
-	case m.Min != nil:
-		return fmt.Sprintf(" (at least %s)", exact(*m.Min))
-	case m.Max != nil:
-		return fmt.Sprintf(" (at most %s)", exact(*m.Max))
-	}
-	return ""
-}
-
-// resultAttempt is the attempt that a finished trial has its result from, or the last.
+// resultAttempt is the attempt that a trial has its result from, or its last, 1 if none began.
 func resultAttempt(t *study.Trial) int {
-	if t.Done() {
-		return max(t.Attempt, 1)
+	if n := len(t.Attempts); n > 0 && !t.Done() {
+		return t.Attempts[n-1].Number
 	}
-	return lastAttempt(t)
+	return max(t.Attempt, 1)
 }
 
-// outputFile is where a trial's output lies.
 func outputFile(l study.Layout, t *study.Trial) string {
 	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}), runner.StdoutName)
 }
 
 // commandLine is what a person can paste to run the trial again.
 func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
-	line, err := st.Config.Paste(study.LastBindings(l, &st.Config, t), here(&st.Config))
-	if err != nil {
-		return ""
-	}
+	line, _ := st.Config.Paste(study.LastBindings(l, &st.Config, t), here(&st.Config))
 	return line
 }
 
-// here is the directory in which lbotune works, by the name that the config has for it
-// if it is the same.
+// here is lbotune's directory, by the name that the config has for it if it is the same.
 func here(c *study.Config) string {
 	dir, err := os.Getwd()
 	if err != nil || sameFile(dir, c.Dir) {

@@ -15,18 +15,7 @@ import (
 )
 
 // Colours of a terminal, as SGR parameters.
-const (
-	green = "32"
-	red   = "31"
-)
-
-// paint colours text where colours are wanted.
-func (p *progress) paint(colour, text string) string {
-	if !p.colours || colour == "" {
-		return text
-	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
-}
+const green, red = "32", "31"
 
 // valueWidth is how wide a value may be in the line of a trial.
 const valueWidth = 10
@@ -42,16 +31,12 @@ func fitted(x float64) string {
 
 // trial prints the line of a finished trial.
 func (p *progress) trial(t study.Trial) {
-	value, mark, colour, why := p.values(t.Metrics), "", "", ""
-	if t.Failure != nil {
-		why = oneLine(t.Failure.Text)
-	}
+	value, mark, colour, why := p.values(t.Metrics), "", "", oneLine(t.Failure.String())
 	switch broken := p.cfg.Broken(t.Metrics); {
 	case t.Status == optimizer.Failed:
 		value, colour = "failed", red
-		if words := lastWords(p.layout, p.cfg, &t); words != "" {
-			why += ": " + words
-		}
+		words := lastWords(p.layout, p.cfg, &t)
+		why += when(words != "", ": %s", words)
 	case t.Status == optimizer.Pruned:
 		mark = "cut"
 	case t.Succeeded() && len(broken) > 0:
@@ -62,19 +47,20 @@ func (p *progress) trial(t study.Trial) {
 		mark, colour = "best", green
 	}
 	head := fmt.Sprintf("%s  %*s %-4s %6s  ", p.number(t.Number), valueWidth, value, mark, took(t.Took))
-	values := t.Values
+	values, width := t.Values, 0
 	if p.pane != nil {
 		values = byVariety(p.cfg.Params, values)
+		width, _ = p.pane.size()
 	}
-	text := head + shortValues(values)
-	if why != "" {
-		text += ": " + why
-	}
-	if width := p.width(); width > 0 {
+	text := head + shortValues(values) + when(why != "", ": %s", why)
+	if width > 0 {
 		text = folded(text, utf8.RuneCountInString(head), width)
 	}
-	marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
-	p.line("%s", strings.Replace(text, marked, p.paint(colour, marked), 1))
+	if p.colours && colour != "" {
+		marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
+		text = strings.Replace(text, marked, "\x1b["+colour+"m"+marked+"\x1b[0m", 1)
+	}
+	p.line("%s", text)
 }
 
 // byVariety orders values for people who compare trials: first those that may differ most.
@@ -102,24 +88,20 @@ func folded(text string, indent, width int) string {
 	}
 	var lines []string
 	for runes := []rune(text); len(runes) > 0; {
-		room := width
+		room, first := width, indent // first is where the line may be broken, at the earliest
 		if len(lines) > 0 {
-			room -= indent
+			room, first = width-indent, 0
 		}
 		if len(runes) <= room {
 			lines = append(lines, string(runes))
 			break
 		}
-		first := 0 // where the line may be broken, at the earliest
-		if len(lines) == 0 {
-			first = indent
-		}
 		end := room
-		for i := room; i > first; i-- {
-			if runes[i] == ' ' {
-				end = i
-				break
-			}
+		for end > first && runes[end] != ' ' {
+			end--
+		}
+		if end == first {
+			end = room
 		}
 		lines = append(lines, strings.TrimRight(string(runes[:end]), " "))
 		runes = []rune(strings.TrimLeft(string(runes[end:]), " "))

@@ -2,7 +2,10 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -22,64 +26,42 @@ func newTrials(g *global) *cobra.Command {
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, l, err := load(args[0])
-			if err != nil {
-				return err
-			}
+		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
 			list := st.Trials
 			if byValue {
-				list = ranked(st)
+				list = st.Ranked()
+			}
+			if byValue && st.Config.Several() {
+				front := st.Front()
+				list = append(front, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(front, t) })...)
 			}
 			if limit > 0 && len(list) > limit {
 				list = list[:limit]
 			}
 			return printTrials(g, st, l, list)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&byValue, "by-value", false, "the best, or the front, first; trials without a value are left out")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
 	return cmd
 }
 
-// ranked lists the trials with a value, the best first.
-func ranked(st *study.State) []*study.Trial {
-	out := st.Ranked()
-	if front := st.Front(); st.Config.Several() {
-		out = append(front, slices.DeleteFunc(out, func(t *study.Trial) bool { return slices.Contains(front, t) })...)
-	}
-	return out
-}
-
-// printTrials prints a table, or with --json one object a line.
 func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial) error {
 	if g.json {
-		for _, t := range list {
-			if err := printLine(g.out, newTrialJSON(st, l, t)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return printLines(g.out, list, func(t *study.Trial) any { return newTrialJSON(st, l, t) })
 	}
-	value := "value"
-	if st.Config.Several() {
-		value = oneLine(st.Config.Objective().Name)
-	}
+	return g.print("%s", tableText(trialsTable(st, l, list)))
+}
+
+func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]string {
+	value := either(st.Config.Several(), oneLine(st.Config.Objective().Name), "value")
 	rows := [][]string{{"trial", value, "status", "took"}}
-	for _, m := range st.Config.Metrics {
-		if m.Name != st.Config.Objective().Name {
-			rows[0] = append(rows[0], oneLine(m.Name))
-		}
-	}
-	for _, p := range st.Config.Params {
-		rows[0] = append(rows[0], p.Name)
-	}
-	best := map[*study.Trial]string{st.Best(): "best"}
+	side := slices.DeleteFunc(slices.Clone(st.Config.Metrics), func(m study.Metric) bool { return m.Name == st.Config.Objective().Name })
+	rows[0] = append(rows[0], mapped(side, func(m study.Metric) string { return oneLine(m.Name) })...)
+	rows[0] = append(rows[0], mapped(st.Config.Params, func(p spaces.Param) string { return p.Name })...)
+	best, word := []*study.Trial{st.Best()}, "best"
 	if st.Config.Several() {
-		clear(best)
-		for _, t := range st.Front() {
-			best[t] = "front"
-		}
+		best, word = st.Front(), "front"
 	}
 	runs := map[int]attemptJSON{}
 	if held, err := journal.InUse(l.Journal()); err == nil && len(st.Pending()) > 0 {
@@ -90,62 +72,78 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	for _, t := range list {
 		row := []string{strconv.Itoa(t.Number), "-", st.StandingOf(t), took(t.Took)}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
-			row[2], row[3] = "running", took(time.Duration(a.Seconds*float64(time.Second)))
+			row[2], row[3] = "running", took(secondsOf(a.Seconds))
 		}
 		if t.HasValue() {
 			row[1] = short(t.Value)
 		}
-		if word := best[t]; word != "" && st.Feasible(t) {
+		if slices.Contains(best, t) && st.Feasible(t) {
 			row[2] = word
 		}
-		for _, m := range st.Config.Metrics {
-			if m.Name == st.Config.Objective().Name {
-				continue
-			}
-			cell := "-"
-			if v, ok := t.Metrics.Get(m.Name); ok {
-				cell = short(v)
-			}
-			row = append(row, cell)
-		}
-		for _, p := range st.Config.Params {
-			cell := "-"
-			if v, ok := t.Values.Get(p.Name); ok {
-				cell = shortValue(v)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, cells(t, side, st.Config.Params, "-", short, shortValue)...))
 	}
-	return printTable(g.out, rows)
+	return rows
+}
+
+// cells are the metrics of a trial and the values of its parameters, or none where one is missing.
+func cells(t *study.Trial, metrics []study.Metric, params []spaces.Param, none string, number func(float64) string, value func(spaces.Value) string) []string {
+	return slices.Concat(mapped(metrics, func(m study.Metric) string { return textOr(none, number)(t.Metrics.Get(m.Name)) }),
+		mapped(params, func(p spaces.Param) string { return textOr(none, value)(t.Values.Get(p.Name)) }))
+}
+
+// textOr writes what is there, or says that nothing is.
+func textOr[T any](none string, text func(T) string) func(v T, there bool) string {
+	return func(v T, there bool) string {
+		if there {
+			return text(v)
+		}
+		return none
+	}
 }
 
 func newShow(g *global) *cobra.Command {
-	return &cobra.Command{
+	var dir string
+	cmd := &cobra.Command{
 		Use:   "show STUDY N",
 		Short: "Show one trial: values, result, command, and where its output is",
 		Args:  cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			st, l, t, err := loadTrial(args)
-			if err != nil {
-				return err
+		RunE: g.onTrial(func(_ context.Context, st *study.State, l study.Layout, t *study.Trial) error {
+			if dir != "" {
+				return writeFiles(st, l, t, dir)
 			}
 			return printTrial(g, st, l, t)
-		},
+		}),
 	}
+	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, also if its directory has gone")
+	return cmd
 }
 
-// loadTrial reads a study and one of its trials.
-func loadTrial(args []string) (*study.State, study.Layout, *study.Trial, error) {
-	st, l, err := load(args[0])
-	if err != nil {
-		return nil, "", nil, err
+// writeFiles writes the files that a trial was given, from the journal alone.
+func writeFiles(st *study.State, l study.Layout, t *study.Trial, dir string) error {
+	if err := outsideStudies("--files", filepath.Join(dir, study.ParamsName), string(l)); err != nil {
+		return err
 	}
-	n, err := trialNumber(st, args[1])
-	if err != nil {
-		return nil, "", nil, err
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usagef("--files: %w", err)
 	}
-	return st, l, st.Trials[n-1], nil
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return usagef("--files: %w", err)
+	}
+	defer root.Close()
+	for _, f := range st.Config.Files {
+		text, err := f.Render(study.LastBindings(l, &st.Config, t))
+		if err == nil {
+			err = root.MkdirAll(filepath.Dir(f.To), 0o777)
+		}
+		if err == nil {
+			err = root.WriteFile(f.To, []byte(text), 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func trialNumber(st *study.State, text string) (int, error) {
@@ -156,7 +154,6 @@ func trialNumber(st *study.State, text string) (int, error) {
 	return n, nil
 }
 
-// shownJSON is a trial as show prints it with --json.
 type shownJSON struct {
 	trialJSON
 	Measurements []study.Measurement `json:"measurements,omitempty"`
@@ -167,55 +164,39 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 	if g.json {
 		return printJSON(g.out, shownJSON{j, t.Measurements})
 	}
-	s := rows{width: 9}
-	s.add("trial", "%d of study %s", t.Number, oneLine(st.Config.Name))
+	c, s := &st.Config, rows{width: 9}
+	s.add("trial", "%d of study %s", t.Number, oneLine(c.Name))
 	s.add("status", "%s", st.StandingOf(t))
 	for _, broken := range j.Broken {
 		s.add("limit", "%s", oneLine(broken))
 	}
-	if t.Failure != nil {
-		s.add("reason", "%s", oneLine(t.Failure.Text))
-		if words := lastWords(l, &st.Config, t); words != "" {
-			s.add("stderr", "%s", words)
-		}
-	}
+	words := lastWords(l, c, t)
+	s.when(t.Failure != nil, "reason", "%s", oneLine(t.Failure.String()))
+	s.when(words != "", "stderr", "%s", words)
 	if j.Value != nil {
-		of := ""
-		if run := st.Config.Run; len(t.Repeats) > 0 {
-			of = fmt.Sprintf(", the %s of %d runs", cmp.Or(run.Combine, "mean"), len(t.Repeats)+1)
-		}
-		s.add("value", "%s = %s%s", oneLine(st.Config.Objective().Name), exact(*j.Value), of)
+		n := len(t.Repeats)
+		of := when(n > 0, ", the %s of %d runs", cmp.Or(c.Run.Combine, "mean"), n+1)
+		s.add("value", "%s = %s%s", oneLine(c.Objective().Name), exact(*j.Value), of)
 	}
 	if t.Done() && t.Status != optimizer.Failed {
-		for i, line := range sideMetrics(&st.Config, t, exact) {
-			s.add([]string{"metrics", ""}[min(i, 1)], "%s", line)
-		}
+		s.list("metrics", sideMetrics(c, t, exact))
 	}
-	for i, line := range valueLines(t.Values) {
-		s.add([]string{"params", ""}[min(i, 1)], "%s", line)
-	}
+	s.list("params", valueLines(t.Values))
 	if n := len(t.Measurements); n > 0 {
 		s.add("course", "%s, the last at step %s", count(n, "measurement"), short(t.Measurements[n-1].Step))
 	}
 	s.add("origin", "%s", originOf(t))
-	if t.Continues > 0 {
-		s.add("continues", "trial %d", t.Continues)
-	}
-	if t.Done() {
-		s.add("took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
-	}
+	s.when(t.Continues > 0, "continues", "trial %d", t.Continues)
+	s.when(t.Done(), "took", "%s, finished %s", took(t.Took), t.Finished.Local().Format(time.DateTime))
 	s.add("proposed", "%s", t.Proposed.Local().Format(time.DateTime))
 	s.add("attempts", "%d", max(t.Attempt, len(t.Attempts)))
 	for _, a := range t.Attempts {
-		job, _ := where(&st.Config, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
+		job, _ := where(c, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
 		s.add("", "%s", attemptLine(a, job))
 	}
 	s.add("command", "%s", printable(j.Command))
-	if j.Output != "" {
-		s.add("output", "%s", oneLine(j.Output))
-	}
-	_, err := fmt.Fprint(g.out, s.String())
-	return err
+	s.when(j.Output != "", "output", "%s", oneLine(j.Output))
+	return g.print("%s", s.String())
 }
 
 // originOf says which rule made a trial, and why.
@@ -233,18 +214,12 @@ func originOf(t *study.Trial) string {
 // attemptLine says when and where an attempt ran.
 func attemptLine(a study.Attempt, job string) string {
 	line := fmt.Sprintf("%d in slot %d", a.Number, a.Slot)
-	if job != "" {
-		line += ", job " + oneLine(job)
-	} else if a.Host != "" {
-		line += " on " + oneLine(a.Host)
-	}
+	line += when(job != "", ", job %s", oneLine(job)) + when(job == "" && a.Host != "", " on %s", oneLine(a.Host))
 	for _, at := range []struct {
 		what string
 		time time.Time
 	}{{"queued", a.Queued}, {"started", a.Started}, {"ended", a.Ended}} {
-		if !at.time.IsZero() {
-			line += fmt.Sprintf(", %s %s", at.what, at.time.Local().Format(time.TimeOnly))
-		}
+		line += when(!at.time.IsZero(), ", %s %s", at.what, at.time.Local().Format(time.TimeOnly))
 	}
 	return line
 }

@@ -6,41 +6,24 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 )
 
 // stamped is the version that a release was built as. Nothing but the linker
 // sets it: -ldflags "-X main.stamped=v1.2.3".
 var stamped string
 
-// programVersion is the version of a release, of the module that go install
-// built, or the commit it was built from.
+// programVersion is the version of a release, or what the go command found: one, or a commit.
 func programVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if stamped != "" || !ok {
 		return cmp.Or(stamped, "unknown")
 	}
-	return versionOf(info)
-}
-
-// versionOf is the version in what the go command says of a build.
-func versionOf(info *debug.BuildInfo) string {
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	version, modified := "devel", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			version = s.Value[:min(12, len(s.Value))]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = "+dirty"
-		}
-	}
-	return version + modified
+	return cmp.Or(strings.Trim(info.Main.Version, "()"), "devel")
 }
 
 func newVersion(g *global) *cobra.Command {
@@ -66,7 +49,6 @@ func newVersion(g *global) *cobra.Command {
 //go:embed notices.txt
 var notices []byte
 
-// versionJSON is what version prints with --json.
 type versionJSON struct {
 	Version  string `json:"version"`
 	Journal  int    `json:"journal"` // version of its format
@@ -77,9 +59,6 @@ type versionJSON struct {
 
 func printVersion(g *global) error {
 	v, platform := programVersion(), runtime.GOOS+"/"+runtime.GOARCH
-	if g.json {
-		return printJSON(g.out, versionJSON{v, journal.Version, jsonVersion, runtime.Version(), platform})
-	}
-	_, err := fmt.Fprintf(g.out, "lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform)
-	return err
+	return g.show(versionJSON{v, journal.Version, jsonVersion, runtime.Version(), platform},
+		fmt.Sprintf("lbotune %s (journal format %d, %s, %s)\n", v, journal.Version, runtime.Version(), platform))
 }

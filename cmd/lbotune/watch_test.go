@@ -102,7 +102,7 @@ func TestLiveText(t *testing.T) {
 			t.Fatalf("%v: exit code %d", args, code)
 		}
 	}
-	st, _, err := study.Load(string(l))
+	st, err := study.Load(string(l))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +125,24 @@ func TestLiveText(t *testing.T) {
 	st.Config.Budget = study.Budget{}
 	if got := liveText(st, l, false, 80); strings.Contains(got, "progress") {
 		t.Errorf("without a budget:\n%s", got)
+	}
+}
+
+// What a study still does when its time is up is said at its start, unless it is ended then.
+func TestBeyondTime(t *testing.T) {
+	hour := study.Duration(time.Hour)
+	for want, c := range map[string]study.Config{
+		"": {Budget: study.Budget{Time: hour}, Run: study.Run{Repeats: 1}},
+		"when its time, 1h0m0s, is up, each of the 3 best trials runs 2 times more; time_hard would end that": {
+			Budget: study.Budget{Time: hour}, Run: study.Run{Repeats: 1, Confirm: 2}},
+		"when its time, 1h0m0s, is up, each trial that has begun makes all of its 10 repeats, and each of the 3 best trials runs 1 time more; time_hard would end that": {
+			Budget: study.Budget{Time: hour}, Run: study.Run{Repeats: 10, Confirm: 1}},
+	} {
+		if got := beyondTime(&c); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+		if c.Budget.TimeHard = 2 * hour; beyondTime(&c) != "" {
+			t.Errorf("with a hard limit: %q", beyondTime(&c))
+		}
 	}
 }

@@ -16,11 +16,7 @@ import (
 )
 
 func main() {
-	err := run(os.Args[1:], os.Stdout, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "robot-push:", err)
 		os.Exit(1)
 	}
@@ -37,7 +33,15 @@ func run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintln(stderr, "usage: robot-push [draw] [flags]")
 		flags.PrintDefaults()
 	}
-	s := addSetup(flags)
+	var s setup
+	flags.IntVar(&s.mode, "mode", 3, "3: the hand faces the object; 4: it is turned by --theta")
+	flags.Float64Var(&s.rx, "rx", -3, "start of the hand")
+	flags.Float64Var(&s.ry, "ry", 0, "start of the hand")
+	flags.Float64Var(&s.t, "t", 20, "how long it pushes, in tenths of a second")
+	flags.Float64Var(&s.theta, "theta", 0, "orientation of the hand in mode 4, rad")
+	flags.Float64Var(&s.gx, "gx", 4, "goal")
+	flags.Float64Var(&s.gy, "gy", 3, "goal")
+	flags.Uint64Var(&s.noise, "noise-seed", 0, "add the controller's noise, drawn with this `seed` (default: no noise)")
 	var out string
 	if drawing {
 		flags.StringVar(&out, "o", "push.svg", "`file` to write: .svg for a picture, .gif for a film")
@@ -66,19 +70,6 @@ type setup struct {
 	mode                     int
 	rx, ry, t, theta, gx, gy float64
 	noise                    uint64
-}
-
-func addSetup(flags *flag.FlagSet) *setup {
-	var s setup
-	flags.IntVar(&s.mode, "mode", 3, "3: the hand faces the object; 4: it is turned by --theta")
-	flags.Float64Var(&s.rx, "rx", -3, "start of the hand")
-	flags.Float64Var(&s.ry, "ry", 0, "start of the hand")
-	flags.Float64Var(&s.t, "t", 20, "how long it pushes, in tenths of a second")
-	flags.Float64Var(&s.theta, "theta", 0, "orientation of the hand in mode 4, rad")
-	flags.Float64Var(&s.gx, "gx", 4, "goal")
-	flags.Float64Var(&s.gy, "gy", 3, "goal")
-	flags.Uint64Var(&s.noise, "noise-seed", 0, "add the controller's noise, drawn with this `seed` (default: no noise)")
-	return &s
 }
 
 func (s *setup) push(flags *flag.FlagSet) (push.Push, error) {

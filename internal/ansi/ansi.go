@@ -1,17 +1,21 @@
 // Package ansi measures the escape sequences by which programs command a terminal.
 package ansi
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // Escape begins most sequences.
 const Escape = 0x1b
 
-// Sequence measures the sequence that text begins with (ECMA-48, 5.3 to 5.6), and
-// tells whether it moves the cursor or erases. The size is 0 if text begins with
-// none. The C1 controls are known in UTF-8, as U+0080 to U+009F.
+// Sequence measures the sequence that text begins with (ECMA-48, 5.3 to 5.6), 0 if with none, and tells
+// whether it moves the cursor or erases. The C1 controls are known in UTF-8, as U+0080 to U+009F.
 //
-// Of what is no whole sequence as little as possible belongs to it, so that no text
-// is lost: ESC alone where nothing that could follow does, and the two bytes that
-// open a control string (a title, a link, a picture) which does not end on its line
-// or is interrupted by another sequence.
+// Of what is no whole sequence as little as possible belongs to it, so that no text is lost: ESC alone
+// where nothing that could follow does, and the two bytes that open a control string which does not end
+// on its line or is interrupted by another sequence.
 func Sequence[T ~string | ~[]byte](text T) (size int, moves bool) {
 	var kind byte // what follows ESC, of which a C1 control is the short form
 	switch {
@@ -58,8 +62,7 @@ func skip[T ~string | ~[]byte](text T, at int, first, last byte) int {
 	return at
 }
 
-// controlString measures a string that two bytes open. BEL ends it, or ESC \, or its
-// short form U+009C.
+// controlString measures a string that two bytes open. BEL, ESC \ or U+009C end it.
 func controlString[T ~string | ~[]byte](text T) int {
 	const open = 2
 	for i := open; i < len(text); i++ {
@@ -75,4 +78,29 @@ func controlString[T ~string | ~[]byte](text T) int {
 		}
 	}
 	return open
+}
+
+// Sanitize returns s without anything that could command a terminal, such as escape sequences and
+// characters that change the direction of writing. A carriage return that redraws a line becomes a
+// newline, tabs and newlines stay, and bytes that are not UTF-8 become U+FFFD.
+func Sanitize(s string) string {
+	var out strings.Builder
+	out.Grow(len(s))
+	for i := 0; i < len(s); {
+		if n, _ := Sequence(s[i:]); n > 0 {
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		switch {
+		case r == '\r':
+			if i < len(s) && s[i] != '\n' && s[i] != '\r' {
+				out.WriteByte('\n')
+			}
+		case r == '\n', r == '\t', !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r):
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }

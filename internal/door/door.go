@@ -42,7 +42,7 @@ type Dir struct {
 
 // Open opens the directory at path, which may be a link. What in it matches one of the patterns
 // may be a link to a directory too, if it and what it leads to belong to the owner of the
-// directory that it lies in, to this user or to root.
+// directory that it lies in, to this user or to root; another user's link only to what is that user's.
 func Open(path string, links ...string) (*Dir, error) {
 	return open(unix.AT_FDCWD, path, path, 0, links)
 }
@@ -57,7 +57,11 @@ func open(dir int, name, path string, flags int, links []string) (*Dir, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	d := &Dir{file: os.NewFile(uintptr(fd), path), links: links}
+	return held(fd, path, links)
+}
+
+func held(fd int, path string, links []string) (d *Dir, err error) {
+	d = &Dir{file: os.NewFile(uintptr(fd), path), links: links}
 	if d.on, err = mountOf(fd); err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "stat", Path: path, Err: err}, d.Close())
 	}
@@ -85,16 +89,10 @@ func (d *Dir) Sync() error {
 // Dir opens a directory in it.
 func (d *Dir) Dir(name string) (sub *Dir, err error) {
 	err = d.at("open", name, func(dir int, last string) error {
-		if d.mayLink(name) {
-			got, err := follow(dir, last)
-			if err != nil {
-				return err
-			}
-			sub = &Dir{file: os.NewFile(uintptr(got), d.Path(name))}
-			sub.on, err = mountOf(got)
-			return err
+		got, err := d.step(dir, last, name)
+		if err == nil {
+			sub, err = held(got, d.Path(name), nil)
 		}
-		sub, err = open(dir, last, d.Path(name), unix.O_NOFOLLOW, nil)
 		return err
 	})
 	return sub, err
@@ -179,11 +177,9 @@ func (d *Dir) WriteBy(draft, name string, text []byte) error {
 
 // Rename renames what is in the directory itself.
 func (d *Dir) Rename(from, to string) error {
-	err := retry(func() error { return unix.Renameat(fd(d.file), from, fd(d.file), to) })
-	if err != nil {
-		return &fs.PathError{Op: "rename", Path: d.Path(from), Err: err}
-	}
-	return nil
+	return d.at("rename", from, func(dir int, last string) error {
+		return retry(func() error { return unix.Renameat(dir, last, fd(d.file), to) })
+	})
 }
 
 // Remove removes a file, a link or an empty directory, if it is there.
@@ -251,10 +247,7 @@ func (d *Dir) Info() (Info, error) {
 // Touch sets the times of a file.
 func (d *Dir) Touch(name string, to time.Time) error {
 	return d.at("touch", name, func(dir int, last string) error {
-		ts, err := unix.TimeToTimespec(to)
-		if err != nil {
-			return err
-		}
+		ts := unix.NsecToTimespec(to.UnixNano())
 		return unix.UtimesNanoAt(dir, last, []unix.Timespec{ts, ts}, unix.AT_SYMLINK_NOFOLLOW)
 	})
 }
@@ -281,26 +274,22 @@ func (d *Dir) at(op, name string, do func(dir int, last string) error) error {
 	if slices.ContainsFunc(parts, func(p string) bool { return p == "" || p == "." || p == ".." }) {
 		return &fs.PathError{Op: op, Path: d.Path(name), Err: unix.EINVAL}
 	}
-	dir, err := fd(d.file), error(nil)
+	dir := fd(d.file)
 	for i, part := range parts[:len(parts)-1] {
-		next := 0
-		if d.mayLink(filepath.Join(parts[:i+1]...)) {
-			next, err = follow(dir, part)
-		} else {
-			next, err = openDir(dir, part, unix.O_NOFOLLOW)
-		}
+		below := filepath.Join(parts[:i+1]...)
+		next, err := d.step(dir, part, below)
 		if i > 0 {
 			unix.Close(dir)
 		}
 		if err != nil {
-			return &fs.PathError{Op: op, Path: d.Path(filepath.Join(parts[:i+1]...)), Err: err}
+			return &fs.PathError{Op: op, Path: d.Path(below), Err: err}
 		}
 		dir = next
 	}
 	if len(parts) > 1 {
 		defer unix.Close(dir)
 	}
-	err = do(dir, parts[len(parts)-1])
+	err := do(dir, parts[len(parts)-1])
 	var known *fs.PathError
 	if err != nil && !errors.As(err, &known) {
 		err = &fs.PathError{Op: op, Path: d.Path(name), Err: err}
@@ -308,12 +297,15 @@ func (d *Dir) at(op, name string, do func(dir int, last string) error) error {
 	return err
 }
 
-// mayLink reports whether what is called name may be a link.
-func (d *Dir) mayLink(name string) bool {
-	return slices.ContainsFunc(d.links, func(pattern string) bool {
+// step opens the directory last of another one, which is called name from here.
+func (d *Dir) step(dir int, last, name string) (int, error) {
+	if slices.ContainsFunc(d.links, func(pattern string) bool {
 		is, _ := filepath.Match(pattern, filepath.Clean(name))
 		return is
-	})
+	}) {
+		return follow(dir, last)
+	}
+	return OpenDirAt(dir, last)
 }
 
 // follow opens a directory in another one that may be a link.
@@ -324,168 +316,17 @@ func follow(dir int, name string) (int, error) {
 		return -1, err
 	}
 	err = errors.Join(unix.Fstat(dir, &own), unix.Fstatat(dir, name, &link, unix.AT_SYMLINK_NOFOLLOW), unix.Fstat(got, &to))
-	for _, st := range []unix.Stat_t{link, to} {
-		if err == nil && st.Uid != own.Uid && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
-			err = fmt.Errorf("user %d owns it, or what it leads to", st.Uid)
-		}
-	}
-	if err != nil {
-		unix.Close(got)
-		return -1, err
-	}
-	return got, nil
-}
-
-// OpenAt opens a regular file in the directory of a descriptor, or at a path from
-// unix.AT_FDCWD on of which only the last element is looked at. What it makes has mode 0600.
-func OpenAt(dir int, name string, flags int) (got int, err error) {
-	if flags&unix.O_CREAT != 0 && flags&unix.O_EXCL == 0 { // only what is made here gets a mode
-		if got, err = OpenAt(dir, name, flags|unix.O_EXCL); !errors.Is(err, unix.EEXIST) {
-			return got, err
-		}
-		flags &^= unix.O_CREAT
-	}
-	err = retry(func() error {
-		got, err = unix.Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
-		return err
-	})
-	var st unix.Stat_t
-	if err != nil {
-		if flags&unix.O_EXCL == 0 && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-			return -1, refusal(&st, unix.S_IFREG, err)
-		}
-		return -1, err
-	}
-	if err = unix.Fstat(got, &st); err == nil {
-		err = refusal(&st, unix.S_IFREG, nil)
-	}
-	if err == nil && flags&unix.O_EXCL != 0 {
-		err = unix.Fchmod(got, 0o600)
-	}
-	if err != nil {
-		unix.Close(got)
-		return -1, err
-	}
-	return got, nil
-}
-
-// OpenFile opens a regular file at a path whose directory is its user's; links in it are
-// followed, but for the last element.
-func OpenFile(path string, flags int) (*os.File, error) {
-	got, err := OpenAt(unix.AT_FDCWD, path, flags)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return os.NewFile(uintptr(got), path), nil
-}
-
-// ReadFile returns what is in a regular file, or one that a link leads to, of at most so many
-// bytes: of a file of the user's.
-func ReadFile(path string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	trusted := func(uid uint32) bool { return uid == 0 || int(uid) == os.Geteuid() }
 	switch {
 	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file (%v)", path, info.Mode())
-	case info.Size() > most:
-		return nil, fmt.Errorf("%s has %d MB; the most is %d", path, info.Size()>>20, most>>20)
-	}
-	return io.ReadAll(io.LimitReader(f, most))
-}
-
-// Mkdir makes the directory at path, and missing ones above it. It is an error if it is there.
-func Mkdir(path string) error {
-	err := unix.Mkdir(path, 0o700)
-	if parent := filepath.Dir(path); errors.Is(err, unix.ENOENT) && parent != path {
-		if err = Mkdir(parent); err == nil || errors.Is(err, unix.EEXIST) {
-			err = unix.Mkdir(path, 0o700)
-		}
+	case !trusted(to.Uid) && to.Uid != own.Uid:
+		err = &Refusal{fmt.Sprintf("user %d owns it, or what it leads to", to.Uid), unix.ELOOP}
+	case !trusted(link.Uid) && link.Uid != to.Uid: // else it would show us what we may see, and that user not
+		err = &Refusal{fmt.Sprintf("user %d owns it, and not what it leads to", link.Uid), unix.ELOOP}
 	}
 	if err != nil {
-		return &fs.PathError{Op: "make", Path: path, Err: err}
+		unix.Close(got)
+		return -1, err
 	}
-	return unix.Chmod(path, 0o700) // a umask may have taken away even the owner's rights
+	return got, nil
 }
-
-// Rmdir removes the empty directory at path. It takes no descriptor, of which there may be none.
-func Rmdir(path string) error { return unix.Rmdir(path) }
-
-// OpenDirAt opens a directory, as OpenAt a file.
-func OpenDirAt(dir int, name string) (int, error) { return openDir(dir, name, unix.O_NOFOLLOW) }
-
-// openDir opens the directory that is called name in another one.
-func openDir(dir int, name string, flags int) (got int, err error) {
-	err = retry(func() error {
-		got, err = unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
-		return err
-	})
-	var st unix.Stat_t
-	if err != nil && flags != 0 && unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		err = refusal(&st, unix.S_IFDIR, err)
-	}
-	return got, err
-}
-
-// refusal says what something is that is not of the kind wanted; else it is err.
-func refusal(st *unix.Stat_t, wanted uint32, err error) error {
-	kind := uint32(st.Mode) & unix.S_IFMT
-	switch {
-	case kind == wanted:
-		return err
-	case kind == unix.S_IFLNK:
-		return errLink
-	case wanted == unix.S_IFDIR && err != nil:
-		return &Refusal{fmt.Sprintf("it is %s, and no directory", kindName(kind)), err}
-	}
-	return &Refusal{fmt.Sprintf("it is %s, which is not a regular file", kindName(kind)), err}
-}
-
-func kindName(kind uint32) string {
-	switch kind {
-	case unix.S_IFREG:
-		return "a file"
-	case unix.S_IFDIR:
-		return "a directory"
-	case unix.S_IFIFO:
-		return "a pipe"
-	case unix.S_IFSOCK:
-		return "a socket"
-	}
-	return "a device"
-}
-
-func infoOf(st *unix.Stat_t) Info {
-	mode := fs.FileMode(st.Mode & 0o777)
-	switch uint32(st.Mode) & unix.S_IFMT {
-	case unix.S_IFREG:
-	case unix.S_IFDIR:
-		mode |= fs.ModeDir
-	case unix.S_IFLNK:
-		mode |= fs.ModeSymlink
-	case unix.S_IFIFO:
-		mode |= fs.ModeNamedPipe
-	case unix.S_IFSOCK:
-		mode |= fs.ModeSocket
-	default:
-		mode |= fs.ModeDevice
-	}
-	return Info{Mode: mode, Size: st.Size, UID: int(st.Uid), Modified: time.Unix(st.Mtim.Unix()), Inode: st.Ino}
-}
-
-// retry makes a call again that a signal has interrupted, as file systems in user space
-// let it.
-func retry(call func() error) error {
-	for {
-		if err := call(); err != unix.EINTR {
-			return err
-		}
-	}
-}
-
-func fd(f *os.File) int { return int(f.Fd()) }

@@ -119,4 +119,9 @@ func TestLinksThatMayBe(t *testing.T) {
 	if err := d.Write("trials/2", nil); err != nil {
 		t.Error(err)
 	}
+	link := filepath.Join(dir, "study", "trials") // of another user, it leads to nothing of ours
+	if err := errors.Join(os.Lchown(link, a, a), d.Write("trials/2", nil), os.Lchown(filepath.Join(dir, "disk"), 0, 0)); err != nil {
+		t.Error(err)
+	}
+	mustSay(t, d.Write("trials/2", nil), "user 12345 owns it, and not what it leads to")
 }

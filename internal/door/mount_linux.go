@@ -2,9 +2,8 @@ package door
 
 import "golang.org/x/sys/unix"
 
-// mount tells one mount from another. Where the system knows mounts by numbers (Linux 5.8)
-// it is such a number: directories that are mounted a second time have the device that they
-// had.
+// mount tells one mount from another, by its number where the system has these (Linux 5.8): what is
+// mounted a second time has the device that it had.
 type mount struct {
 	numbered bool
 	number   uint64 // of the mount, or else of its device

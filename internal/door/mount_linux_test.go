@@ -43,6 +43,9 @@ func TestMountsAreNotEntered(t *testing.T) {
 	want := []string{"bucket/data", "trials/1/a1/data/data", "trials/1/a2/b/other/data", "trials/2/a1/stdout"}
 	check := func(err error) {
 		t.Helper()
+		if refusal := new(door.Refusal); !errors.As(err, &refusal) {
+			t.Errorf("no refusal: %v", err)
+		}
 		mustSay(t, err, "trials/1/a1/data: something else is mounted there", "trials/1/a2/b/other: something else is mounted there")
 		if got := left(t, dir); !slices.Equal(got, want) {
 			t.Errorf("%v are left; want %v", got, want)

@@ -15,7 +15,7 @@ import (
 // mostNamed is how many of those things are named that stay.
 const mostNamed = 5
 
-var errMounted = errors.New("something else is mounted there")
+var errMounted = &Refusal{"something else is mounted there", unix.EBUSY}
 
 // Clear removes what is called names in the directory that is called name here, and that
 // directory too, unless something else is in it. Its error says what stays.
@@ -90,8 +90,7 @@ func (d *Dir) remove(dir *os.File, name string) (stays []error) {
 	default:
 		stays = []error{refused}
 	}
-	// It is worth a try although something is said to stay: a directory that may not be
-	// read may be empty.
+	// It is worth a try: a directory that may not be read may be empty.
 	err = unlink(dir, name, unix.AT_REMOVEDIR)
 	switch {
 	case err == nil || err == unix.ENOENT:
@@ -102,8 +101,7 @@ func (d *Dir) remove(dir *os.File, name string) (stays []error) {
 	return stays
 }
 
-// below opens the directory that is called name in another one, if it is a directory of
-// the same mount.
+// below opens a directory in another one, if it is one of the same mount.
 func (d *Dir) below(dir *os.File, name string) (*os.File, error) {
 	path := filepath.Join(dir.Name(), name)
 	sub, err := open(fd(dir), name, path, unix.O_NOFOLLOW, nil)

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Quote returns s as one quoted word, whatever its bytes: quotes, newlines, dollars and
-// invalid UTF-8 arrive as they are, and a leading digit never becomes part of a
-// redirection. A NUL byte cannot be passed to any command; s must have none.
+// Quote returns s as one quoted word, whatever its bytes: newlines, dollars and invalid UTF-8 arrive as
+// they are, and a leading digit never becomes part of a redirection. It must have no NUL byte.
 func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -30,3 +30,11 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestNearestCommand(t *testing.T) {
+	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "work": "workers", "zzz": ""} {
+		if got, ok := spelling.Nearest(name, []string{"best", "trials", "workers"}); got != want || ok != (want != "") {
+			t.Errorf("nearest to %q is %q", name, got)
+		}
+	}
+}

@@ -5,15 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// commandPatience is how long a command of Slurm may take. Its own network timeouts are
-// shorter; this one is for a machine that hangs.
+// commandPatience is for a machine that hangs: the network timeouts of Slurm's commands are shorter.
 const commandPatience = 5 * time.Minute
 
 // commandError says that a command of Slurm has failed, in its own words.
@@ -47,9 +48,8 @@ func run(ctx context.Context, name string, args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// alreadyDone is how scancel exits, without a word, where a job has ended between its look at
-// the queue and its request: the last eight bits of Slurm's error number 2021
-// (ESLURM_ALREADY_DONE).
+// alreadyDone is how scancel exits in silence where a job has ended since its look at the queue: the
+// last eight bits of Slurm's error number 2021 (ESLURM_ALREADY_DONE).
 const alreadyDone = 2021 & 0xff
 
 // scancel removes or signals jobs. One that has ended meanwhile needs neither.
@@ -62,9 +62,8 @@ func scancel(ctx context.Context, args ...string) error {
 	return err
 }
 
-// cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as
-// if it were theirs: lbotune may itself run in an allocation, and know devices of it.
-// SLURM_CONF stays, since it says where the cluster is.
+// cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as if it were
+// theirs: lbotune may itself run in an allocation. SLURM_CONF says where the cluster is, and stays.
 func cleanEnv(env []string) []string {
 	devices := slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
 	var kept []string
@@ -103,3 +102,104 @@ func passes(err error) bool {
 	return slices.ContainsFunc(passing, func(p string) bool { return strings.Contains(text, p) }) ||
 		e.text == "" && !errors.Is(e.err, exec.ErrNotFound) // killed, or ended without a word
 }
+
+// pollMin is the first pause between two looks at the queue; each further one is twice as long.
+const pollMin = time.Second
+
+// queued is a job as squeue shows it.
+type queued struct{ id, name, state, node, reason string }
+
+// snapshot is one answer of squeue.
+type snapshot struct {
+	asked time.Time           // before squeue was called
+	jobs  map[string][]queued // by name
+}
+
+// queue looks at Slurm's queue for all attempts of a launcher with one squeue.
+type queue struct {
+	mu      sync.Mutex
+	names   map[string]int // those that are watched
+	last    snapshot
+	looking bool
+}
+
+// watch asks for name to be looked for, with pauses of that length at most, until the function
+// that it returns is called.
+func (q *queue) watch(name string, longest time.Duration) (unwatch func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.names == nil {
+		q.names = make(map[string]int)
+	}
+	q.names[name]++
+	if !q.looking {
+		q.looking = true
+		go q.look(longest)
+	}
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.names[name]--; q.names[name] == 0 {
+			delete(q.names, name)
+		}
+	}
+}
+
+// look polls as long as somebody watches.
+func (q *queue) look(longest time.Duration) {
+	for pause := min(pollMin, longest); ; pause = min(2*pause, longest) {
+		q.mu.Lock()
+		names := slices.Sorted(maps.Keys(q.names))
+		q.looking = len(names) > 0
+		q.mu.Unlock()
+		if len(names) == 0 {
+			return
+		}
+		asked := time.Now()
+		if jobs, err := list(context.Background(), names); err == nil {
+			q.mu.Lock()
+			q.last = snapshot{asked, jobs}
+			q.mu.Unlock()
+		}
+		time.Sleep(pause)
+	}
+}
+
+// of returns the jobs called name in an answer to a question put after since, if there is one.
+func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.last.asked.After(since) {
+		return nil, false
+	}
+	return q.last.jobs[name], true
+}
+
+// list asks squeue for the jobs of these names, also for those that have ended and are not yet
+// forgotten. A controller that has lost its state gives the same ids again: only names are known.
+func list(ctx context.Context, names []string) (map[string][]queued, error) {
+	out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array",
+		"--name="+strings.Join(names, ","), "--format=%i|%T|%N|%r|%j")
+	if err != nil {
+		return nil, err
+	}
+	jobs := make(map[string][]queued)
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
+		if len(f) == 5 {
+			jobs[f[4]] = append(jobs[f[4]], queued{id: f[0], name: f[4], state: f[1], node: f[2], reason: f[3]})
+		}
+	}
+	return jobs, nil
+}
+
+// over lists the states of jobs that have ended.
+var over = []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL",
+	"OUT_OF_MEMORY", "PREEMPTED", "RECONFIG_FAIL", "REVOKED", "TIMEOUT"}
+
+// waits reports whether the job is in the queue, perhaps again.
+func (j queued) waits() bool {
+	return j.state == "PENDING" || j.state == "SPECIAL_EXIT" || strings.HasPrefix(j.state, "REQUEUE")
+}
+
+func (j queued) over() bool { return slices.Contains(over, j.state) }

@@ -21,7 +21,6 @@ import (
 	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
-	"github.com/lbotune/lbotune/runner/runnertest"
 	"github.com/lbotune/lbotune/runner/slurm"
 )
 
@@ -33,22 +32,6 @@ func realCluster(t *testing.T, lines ...string) *slurmtest.Cluster {
 		t.Skip("a real cluster takes minutes: LBOTUNE_LONG_TESTS=1 has them")
 	}
 	return slurmtest.Start(t, lines...)
-}
-
-func TestClusterSuite(t *testing.T) {
-	if !runnertest.Orchestrating() {
-		nest(t)
-		realCluster(t)
-	}
-	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return launcher(t) }, runnertest.Traits{Witnessed: true, Slow: true})
-}
-
-func TestClusterPilotSuite(t *testing.T) {
-	if !runnertest.Orchestrating() {
-		nest(t)
-		realCluster(t)
-	}
-	runnertest.Suite(t, func(t *testing.T) runner.Launcher { return piloted(t) }, runnertest.Traits{Witnessed: true, Slow: true})
 }
 
 // site is a cluster, and how attempts run there.
@@ -70,7 +53,7 @@ type trial struct {
 // begin launches a command as an attempt. It writes a line to the file runs when it begins.
 func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)) *trial {
 	dir := tempdir.New(t)
-	tr := &trial{t: t, cluster: c, l: launcher(t), done: make(chan result, 1), job: runner.Job{
+	tr := &trial{t: t, cluster: c, l: slurmtest.Launcher(t), done: make(chan result, 1), job: runner.Job{
 		Dir:   filepath.Join(dir, "000001", "a1"),
 		ID:    "faults/1/1",
 		Shell: `echo run >>"$RUNS"; echo ready; ` + command,
@@ -78,7 +61,7 @@ func begin(t *testing.T, c site, command string, change ...func(*slurm.Settings)
 		Grace: time.Second,
 	}}
 	if c.pilot {
-		tr.l = piloted(t)
+		tr.l = slurmtest.Piloted(t)
 		tr.l.Workers = 1
 	}
 	tr.l.Settings.Memory = "50M"
@@ -134,7 +117,7 @@ func (tr *trial) id() (id string) {
 	tr.t.Helper()
 	if tr.cluster.pilot {
 		tr.eventually("pilots", func() bool {
-			if names := crew(tr.l); len(names) > 0 {
+			if names := slurmtest.Crew(tr.l); len(names) > 0 {
 				id = tr.cluster.Run("squeue", "-h", "--states=all", "--name="+names[0], "-o", "%F")
 				id, _, _ = strings.Cut(id, "\n")
 			}
@@ -356,7 +339,7 @@ func testCancelledWaiting(t *testing.T, c site) {
 		t.Errorf("cancelled by us: %+v, %v", exit, err)
 	}
 	if c.pilot { // which wait for other attempts
-		leave(t, tr.l)
+		slurmtest.Leave(t, tr.l)
 	}
 	c.Await("CANCELLED", "squeue", "-h", "--states=all", "-j", id, "-o", "%T")
 }
@@ -471,9 +454,9 @@ func testFullDisk(t *testing.T, c site) {
 		t.Skipf("no small disk: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(small, unix.MNT_DETACH) })
-	l := launcher(t)
+	l := slurmtest.Launcher(t)
 	if c.pilot {
-		l = piloted(t)
+		l = slurmtest.Piloted(t)
 	}
 	tr := &trial{t: t, cluster: c, l: l, done: make(chan result, 1), job: runner.Job{
 		Dir: filepath.Join(small, "x/000001", "a1"), ID: "faults/1/1", Shell: `head -c 1000000 /dev/zero >"` + small + `/big" || exit 5`,
@@ -639,7 +622,7 @@ func (f *forgotten) test(t *testing.T, _ site) {
 	}
 	other := f.ended.l
 	if f.c.pilot {
-		other = piloted(t)
+		other = slurmtest.Piloted(t)
 	}
 	if exit, err := other.Attach(context.Background(), f.ended.job); err != nil || exit.Code != 4 {
 		t.Errorf("%+v, %v", exit, err)

@@ -33,13 +33,12 @@
 //  5. The job claims the attempt's directory and runs it; the folder has the ending.
 //  6. The study's journal has the result.
 //
-// The journal knows nothing of jobs and ids; all that a launcher of any kind must find
-// again stands beside the attempt. Whoever is killed between two of these steps is followed
-// by an orchestrator that finds the intent (or none, and begins anew) and looks for jobs of
-// that name. It finds one, or an attempt that has been claimed, or neither: then it submits
-// again. If the first sbatch had been answered after all there are two jobs, of which the
-// claim lets one run. Ids are kept for people alone: a controller that has lost its state
-// gives them again, so a job is known by its name only.
+// The journal knows nothing of jobs and ids. Whoever is killed between two of these steps is
+// followed by an orchestrator that finds the intent (or none, and begins anew) and looks for
+// jobs of that name. It finds one, or an attempt that has been claimed, or neither: then it
+// submits again. If the first sbatch had been answered after all there are two jobs, of which
+// the claim lets one run. Ids are kept for people alone: a controller that has lost its state
+// gives them again.
 //
 // # Whether a job lives
 //
@@ -67,8 +66,7 @@
 //
 // With Settings.Pilot an attempt has no job of its own. It waits as a link in the folder of
 // the pool, and jobs of an array, the pilots, take one after the other, the newest first.
-// The claim is the same, the creation of the attempt's directory, and so are the folder
-// and all that is written there. Before a pilot claims, it leaves a file with its name and id
+// Claim and folder are the same. Before a pilot claims, it leaves a file with its name and id
 // in the folder (taken-...), which it removes if another one was faster: whether an attempt
 // lives is a question about these jobs. Nobody cancels a pilot for the sake of an attempt; it
 // looks for the file stop each second.

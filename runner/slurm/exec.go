@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ var errDuplicate = errors.New("another job has run this attempt, or it was withd
 // Exec runs, inside a job, the attempt whose folder it is given, or the attempts that wait
 // in a pool. How an attempt ended is in its folder then; an error says that it did not run.
 func Exec(path string) error {
-	signal.Notify(make(chan os.Signal, 1), warnings...) // they end no job that runs nothing yet
+	notify(warnings...) // they end no job that runs nothing yet
 	f := folder(path)
 	if !strings.HasSuffix(path, suffix) {
 		return f.fly()
@@ -54,13 +55,13 @@ func (f folder) exec() error {
 	if in.Version > intentVersion {
 		return fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	}
-	_, err := f.run(&runner.Local{Adopt: true}, in, nil)
+	notify(syscall.SIGTERM) // which ends the attempt, and not what writes how it ended
+	_, err := f.run(&runner.Local{Adopt: true}, in, func() {})
 	return err
 }
 
-// run runs the attempt of an intent, unless it has been claimed. It calls begun, which may
-// be nil, once it has claimed it.
-func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e ending, err error) {
+// run runs the attempt of an intent, unless it has been claimed, and calls begun once it has done so.
+func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, err error) {
 	if f.has(endingName) || f.claimed() || f.stopped() != "" {
 		return e, errDuplicate
 	}
@@ -70,13 +71,18 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	defer die()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	r := f.newRequest(cancel)
+	kill := make(chan struct{})
+	r := &request{folder: f, cancel: cancel, kill: sync.OnceFunc(func() { close(kill) })}
+	r.signals = notify(syscall.SIGTERM)
+	defer signal.Stop(r.signals)
 	go r.listen(over, in.Beat)
+	warned := notify(warnings...)
+	defer signal.Stop(warned)
 
 	job := in.Job.job(f.attempt())
-	started := passWarnings(over, begun)
-	job.Kill, job.Started = r.kill, func(pid int) {
-		started(pid)
+	job.Kill, job.Started = kill, func(pid int) {
+		begun()
+		go passOn(warned, pid, over)
 		// The launcher may have withdrawn the attempt between our look and our claim.
 		if f.names(); !f.has(intentName) {
 			r.withdrawn.Store(true)
@@ -104,38 +110,26 @@ func (f folder) run(local *runner.Local, in *intent, begun func(pid int)) (e end
 	return e, errors.Join(err, f.writeJSON(endingName, e))
 }
 
-// warnings are the signals that a job passes on to what it runs, such as those of
-// --signal=B:USR1@60. What they mean is the program's to say.
+// warnings are the signals that a job passes on to its program, such as those of --signal=B:USR1@60.
 var warnings = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2}
 
-// passWarnings returns what is to be called once an attempt has begun: it calls begun, which
-// may be nil, and passes the attempt the warnings of the job until over is closed.
-func passWarnings(over <-chan struct{}, begun func(pid int)) func(pid int) {
-	come, pids := make(chan os.Signal, 4), make(chan int, 1)
-	signal.Notify(come, warnings...)
-	go func() {
-		defer signal.Stop(come)
-		pid := 0
+// passOn gives an attempt the warnings of its job until over is closed.
+func passOn(warned <-chan os.Signal, pid int, over <-chan struct{}) {
+	for {
 		select {
-		case pid = <-pids:
+		case s := <-warned:
+			_ = syscall.Kill(-pid, s.(syscall.Signal)) // the session's group, which may have ended
 		case <-over:
 			return
 		}
-		for {
-			select {
-			case s := <-come:
-				_ = syscall.Kill(-pid, s.(syscall.Signal)) // the session's group, which may have ended
-			case <-over:
-				return
-			}
-		}
-	}()
-	return func(pid int) {
-		if begun != nil {
-			begun(pid)
-		}
-		pids <- pid
 	}
+}
+
+// notify returns a channel on which signals come, also those that come soon after each other.
+func notify(signals ...os.Signal) chan os.Signal {
+	come := make(chan os.Signal, 4)
+	signal.Notify(come, signals...)
+	return come
 }
 
 // jobID is this job's, as squeue shows it.
@@ -147,11 +141,8 @@ func jobID() string {
 }
 
 func nodeName() string {
-	if name := os.Getenv("SLURMD_NODENAME"); name != "" {
-		return name
-	}
 	host, _ := os.Hostname()
-	return host
+	return cmp.Or(os.Getenv("SLURMD_NODENAME"), host)
 }
 
 // await reads a file that the launcher has written.
@@ -198,18 +189,11 @@ var errAsked = errors.New("asked to end")
 type request struct {
 	folder  folder
 	cancel  context.CancelCauseFunc
-	kill    chan struct{}
-	killed  bool
+	kill    func() // at once
 	signals chan os.Signal
-	signal  atomic.Value // name of the signal that Slurm has sent
+	asked   atomic.Bool // by a signal of Slurm's own
 	// withdrawn says that nobody waits for the attempt any more.
 	withdrawn atomic.Bool
-}
-
-func (f folder) newRequest(cancel context.CancelCauseFunc) *request {
-	r := &request{folder: f, cancel: cancel, kill: make(chan struct{}), signals: make(chan os.Signal, 4)}
-	signal.Notify(r.signals, syscall.SIGTERM)
-	return r
 }
 
 func (r *request) listen(done <-chan struct{}, beat time.Duration) {
@@ -231,14 +215,11 @@ func (r *request) listen(done <-chan struct{}, beat time.Duration) {
 		deleted := time.Since(seen) > 3*beat // with its study, and not for a moment of a network's
 		switch reason := r.folder.stopped(); {
 		case reason == stopKill, reason == stopLost, deleted, r.withdrawn.Load():
-			if !r.killed {
-				r.killed = true
-				close(r.kill)
-			}
+			r.kill()
 		case reason != "":
 			r.cancel(errAsked)
 		case signalled:
-			r.signal.Store("SIGTERM")
+			r.asked.Store(true)
 			r.cancel(errAsked)
 		}
 	}
@@ -246,13 +227,9 @@ func (r *request) listen(done <-chan struct{}, beat time.Duration) {
 
 // slurms returns the signal by which Slurm has asked the attempt to end, if it did.
 func (r *request) slurms() string {
-	select {
-	case <-r.signals: // nobody has looked at it yet
-		if r.folder.stopped() == "" {
-			return "SIGTERM"
-		}
-	default:
+	unseen := len(r.signals) > 0 && r.folder.stopped() == ""
+	if unseen || r.asked.Load() {
+		return "SIGTERM"
 	}
-	name, _ := r.signal.Load().(string)
-	return name
+	return ""
 }

@@ -43,13 +43,19 @@ func (f folder) attempt() string { return strings.TrimSuffix(string(f), suffix) 
 func (f folder) path(name string) string { return filepath.Join(string(f), name) }
 
 // in calls do with the folder. No link is followed that lies in its place, or in it.
-func (f folder) in(do func(d *door.Dir) error) error {
+func in[T any](f folder, do func(d *door.Dir) (T, error)) (out T, err error) {
 	d, err := door.OpenReal(string(f))
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer d.Close()
 	return do(d)
+}
+
+// in is the function without a result.
+func (f folder) in(do func(d *door.Dir) error) error {
+	_, err := in(f, func(d *door.Dir) (struct{}, error) { return struct{}{}, do(d) })
+	return err
 }
 
 // write replaces a file of the folder as a whole, and returns when it is on disk.
@@ -61,20 +67,13 @@ func (f folder) write(name string, text []byte) error {
 const largest = 64 << 20
 
 // read is what a file of the folder holds.
-func (f folder) read(name string) (text []byte, err error) {
-	err = f.in(func(d *door.Dir) (err error) {
-		text, err = d.Read(name, largest)
-		return err
-	})
-	return text, err
+func (f folder) read(name string) ([]byte, error) {
+	return in(f, func(d *door.Dir) ([]byte, error) { return d.Read(name, largest) })
 }
 
 // names lists the files of the folder.
-func (f folder) names() (names []string) {
-	_ = f.in(func(d *door.Dir) (err error) {
-		names, err = d.List(".")
-		return err
-	})
+func (f folder) names() []string {
+	names, _ := in(f, func(d *door.Dir) ([]string, error) { return d.List(".") })
 	return names
 }
 
@@ -87,13 +86,9 @@ func (f folder) strike(name string) {
 }
 
 // inode identifies the folder; it is 0 if it cannot be told.
-func (f folder) inode() (ino uint64) {
-	_ = f.in(func(d *door.Dir) error {
-		info, err := d.Info()
-		ino = info.Inode
-		return err
-	})
-	return ino
+func (f folder) inode() uint64 {
+	info, _ := in(f, (*door.Dir).Info)
+	return info.Inode
 }
 
 func (f folder) writeJSON(name string, v any) error {
@@ -124,12 +119,8 @@ func (f folder) has(name string) bool {
 	return err == nil
 }
 
-func (f folder) stat(name string) (info door.Info, err error) {
-	err = f.in(func(d *door.Dir) (err error) {
-		info, err = d.Stat(name)
-		return err
-	})
-	return info, err
+func (f folder) stat(name string) (door.Info, error) {
+	return in(f, func(d *door.Dir) (door.Info, error) { return d.Stat(name) })
 }
 
 // claimed reports whether a job has claimed the attempt.
@@ -138,8 +129,7 @@ func (f folder) claimed() bool {
 	return err == nil
 }
 
-// beat is the time of the job's last sign of life by the clock of the file system; only
-// its changes mean something.
+// beat is the job's last sign of life by the file system's clock; only its changes mean something.
 func (f folder) beat() time.Time {
 	info, err := f.stat(beatName)
 	if err != nil {
@@ -148,7 +138,7 @@ func (f folder) beat() time.Time {
 	return info.Modified
 }
 
-// Where implements runner.Locator: it says which job runs the attempt in dir, and on which node.
+// Where implements kinds.Locator: it says which job runs the attempt in dir, and on which node.
 func (l *Launcher) Where(dir string) (job string, alive bool) {
 	f, in := folderOf(dir), new(intent)
 	_, _ = f.readJSON(intentName, in)
@@ -174,10 +164,7 @@ type submission struct {
 }
 
 func (f folder) addSubmission(id string) error {
-	line, err := json.Marshal(submission{ID: id, At: time.Now()})
-	if err != nil {
-		return err
-	}
+	line, _ := json.Marshal(submission{ID: id, At: time.Now()}) // plain fields: cannot fail
 	return f.in(func(d *door.Dir) error {
 		w, err := d.OpenFile(submittedName, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 		if err != nil {
@@ -262,8 +249,7 @@ func texts[T, F ~string](from []F) []T {
 	return to
 }
 
-// text is a string that JSON keeps byte for byte, also if it is not UTF-8: then as
-// {"bytes": BASE64}.
+// text is a string that JSON keeps byte for byte; if it is not UTF-8, as {"bytes": BASE64}.
 type text string
 
 type rawText struct {

@@ -3,10 +3,14 @@ package slurm
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/runner"
 )
 
 // What a trial puts in the place of a file of its job's folder is not followed or waited for.
@@ -47,5 +51,31 @@ func TestFolderFollowsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// An attempt hears of a SIGTERM as long as it runs and no longer: a pilot runs thousands.
+func TestAttemptListensWhileItRuns(t *testing.T) {
+	if f := folder(os.Getenv("LBOTUNE_TEST_FOLDER")); f != "" {
+		_, err := f.run(new(runner.Local), &intent{Beat: time.Minute, Job: order{ID: "a", Shell: "exit 3"}}, func() {})
+		if err == nil && f.has(endingName) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		}
+		time.Sleep(time.Minute) // nobody listens: this process does not come to its end
+		t.Fatal(err)
+	}
+	f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+	if err := os.Mkdir(string(f), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.writeJSON(intentName, intent{}); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAttemptListensWhileItRuns$")
+	c.Env = append(os.Environ(), "LBOTUNE_TEST_FOLDER="+string(f))
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
+		t.Errorf("the process that ran an attempt has ended with %v\n%s", err, out)
 	}
 }

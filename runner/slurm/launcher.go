@@ -11,15 +11,14 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/runner"
 )
 
-// Launcher runs attempts as Slurm jobs. It can all that package runner
-// asks of launchers. See the package comment for how.
+// Launcher runs attempts as Slurm jobs. See the package comment for how.
 type Launcher struct {
 	Settings Settings
-	// Exec is the command that calls Exec with the folder that follows it. The nodes must
-	// have it under the same path.
+	// Exec is the command that calls Exec with the folder that follows it, on every node.
 	Exec []string
 	// Pool is the directory in which the pilots of a study find their work, and Workers how
 	// many attempts there will be at the same time. Both are for Settings.Pilot.
@@ -30,20 +29,18 @@ type Launcher struct {
 	// Log, if not nil, hears of what passes by itself, such as a controller that is away.
 	Log func(message string, err error)
 
-	once  sync.Once
-	queue *queue
-
+	queue  queue
 	poolMu sync.Mutex
 	pool   *pool
 }
 
 var _ interface {
-	runner.Rejoiner
-	runner.Previewer
-	runner.Locator
-	runner.Canceller
-	runner.Releaser
-	runner.Detacher
+	kinds.Rejoiner
+	kinds.Previewer
+	kinds.Locator
+	kinds.Canceller
+	kinds.Releaser
+	kinds.Detacher
 } = (*Launcher)(nil)
 
 func (l *Launcher) log(message string, err error) {
@@ -52,15 +49,9 @@ func (l *Launcher) log(message string, err error) {
 	}
 }
 
-func (l *Launcher) theQueue() *queue {
-	l.once.Do(func() { l.queue = &queue{longest: l.Settings.poll()} })
-	return l.queue
-}
-
 var oddRE = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// jobName makes the name of the jobs of an attempt: no other attempt has it, also not that
-// of a copied study.
+// jobName makes the name of an attempt's jobs, which no other attempt has, nor that of a copied study.
 func jobName(id string) string {
 	var nonce [6]byte
 	rand.Read(nonce[:])
@@ -103,30 +94,21 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 		return runner.Exit{}, diskError(err)
 	}
 	in := &intent{Version: intentVersion, Name: jobName(job.ID), Inode: f.inode(), Beat: l.Settings.beat(), Job: orderOf(job)}
-	w := &watch{Launcher: l, folder: f, intent: in, job: job, seen: true, submitting: true}
+	w := &watch{Launcher: l, folder: f, intent: in, job: job, seen: true, submitting: !l.Settings.Pilot}
+	var err error
 	if l.Settings.Pilot {
-		in.Piloted, in.Asked, w.submitting = true, time.Now(), false
+		in.Piloted, in.Asked = true, time.Now()
+	} else if err = f.write(scriptName, []byte(l.script(f))); err == nil {
+		err = f.write(outputName, nil)
 	}
-	if err := l.prepare(f, in); err != nil {
+	if err == nil { // the intent is the last: from then on anybody may submit the job
+		err = f.writeJSON(intentName, in)
+	}
+	if err != nil {
 		f.remove()
 		return runner.Exit{}, diskError(err)
 	}
 	return w.see(ctx)
-}
-
-// prepare writes what the job needs, the intent last: from then on it may be submitted, by
-// us or by whoever comes later.
-func (l *Launcher) prepare(f folder, in *intent) error {
-	if in.Piloted {
-		return f.writeJSON(intentName, in)
-	}
-	if err := f.write(scriptName, []byte(l.script(f))); err != nil {
-		return err
-	}
-	if err := f.write(outputName, nil); err != nil {
-		return err
-	}
-	return f.writeJSON(intentName, in)
 }
 
 func diskError(err error) error {
@@ -136,8 +118,7 @@ func diskError(err error) error {
 	return &runner.SpawnError{Op: "prepare the job", Err: err, Disk: true}
 }
 
-// remove takes back what prepare has made. The folder is moved away first: a job that still
-// writes to it would keep it.
+// remove takes back what launch has made; moved away first, since a job that still writes would keep it.
 func (f folder) remove() {
 	d, err := door.Open(filepath.Dir(string(f)))
 	if err != nil {
@@ -194,12 +175,12 @@ func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, err
 func (l *Launcher) rejoin(ctx context.Context, w *watch) (runner.Exit, error) {
 	outdated := w.job.Key != "" && w.job.Key != w.intent.Job.Key
 	native := w.folder.inode() == w.intent.Inode
-	switch {
-	case native && outdated:
+	if native && outdated { // it is ours to end
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
 		_, _ = w.see(ended)
-		return runner.Exit{}, runner.ErrOutdated
+	}
+	switch {
 	case outdated:
 		return runner.Exit{}, runner.ErrOutdated
 	case !native && !w.folder.has(endingName):

@@ -1,11 +1,11 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +24,7 @@ const pilotMargin = time.Minute
 type pilot struct {
 	crew
 	pool  folder
-	name  string    // by which watchers find its job
+	name  string    // of the job and its id, by which watchers find it
 	ends  time.Time // when Slurm will end it; zero if that is not known
 	local runner.Local
 
@@ -40,7 +40,7 @@ func (pool folder) fly() error {
 	if n := os.Getenv("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		return nil // requeued: what it ran before it did not end, and its watcher must see that
 	}
-	p := &pilot{pool: pool, name: pilotName(), local: runner.Local{Adopt: true}, tried: make(map[string]bool)}
+	p := &pilot{pool: pool, name: os.Getenv("SLURM_JOB_NAME") + "." + jobID(), local: runner.Local{Adopt: true}, tried: make(map[string]bool)}
 	if err := pool.await(crewName, &p.crew); err != nil {
 		return err
 	}
@@ -49,20 +49,14 @@ func (pool folder) fly() error {
 	} else if p.Time > 0 {
 		p.ends = time.Now().Add(p.Time)
 	}
-	terms := make(chan os.Signal, 1)
-	signal.Notify(terms, syscall.SIGTERM)
+	terms := notify(syscall.SIGTERM)
 	go func() { <-terms; p.leave() }()
 	var seats sync.WaitGroup
-	for range max(p.Seats, 1) {
+	for range p.seats() {
 		seats.Go(p.work)
 	}
 	seats.Wait()
 	return nil
-}
-
-// pilotName is what marks an attempt as taken by this job: the job's name and its id.
-func pilotName() string {
-	return os.Getenv("SLURM_JOB_NAME") + "." + jobID()
 }
 
 func (p *pilot) leave() {
@@ -90,9 +84,8 @@ func (p *pilot) work() {
 			p.leave()
 			return
 		}
-		// What is claimed is off the list at once: nobody may begin it again, not even if its
-		// directory is deleted.
-		e, err := f.run(&p.local, in, func(int) { p.pool.strike(in.entry()) })
+		// What is claimed is off the list at once: nobody may begin it again, even if it is deleted.
+		e, err := f.run(&p.local, in, func() { p.pool.strike(in.entry()) })
 		switch {
 		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
 			f.strike(mark)
@@ -108,17 +101,15 @@ func (p *pilot) work() {
 	}
 }
 
-// next waits for the newest attempt that nobody has begun; nil if there will be none for
-// this pilot. first says that the attempt has the whole time of the job.
+// next waits for the newest attempt that nobody has begun, nil if there will be none for this pilot;
+// first says that it has the whole time of the job.
 func (p *pilot) next() (f folder, in *intent, first bool) {
 	idle := time.Now()
 	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
-		// Asked before the look: what is there now is taken. Without the file of the crew
-		// the study is gone.
+		// Asked before the look: what is there now is taken. Without the crew's file the study is gone.
 		over := time.Since(idle) > p.Idle || p.pool.has(releasedName) || !p.pool.has(crewName)
 		for _, name := range p.pool.waiting() {
-			f, in, first, ok := p.take(name)
-			if ok {
+			if f, in, first := p.take(name); in != nil {
 				return f, in, first
 			}
 		}
@@ -132,46 +123,40 @@ func (p *pilot) next() (f folder, in *intent, first bool) {
 	}
 }
 
-// take decides whether the attempt of an entry is for this pilot.
-func (p *pilot) take(name string) (f folder, in *intent, first, ok bool) {
+// take decides whether the attempt of an entry is for this pilot, and as next what that is.
+func (p *pilot) take(name string) (f folder, in *intent, first bool) {
 	f, err := p.pool.entry(name)
 	if err != nil {
-		return f, nil, false, false
+		return f, nil, false
 	}
 	f.refresh()
 	if f.claimed() || f.stopped() != "" {
 		p.pool.strike(name)
-		return f, nil, false, false
+		return f, nil, false
 	}
 	in = new(intent)
 	if there, err := f.readJSON(intentName, in); !there || err != nil || in.Version > intentVersion {
-		return f, nil, false, false // a network file system may show it late
+		return f, nil, false // a network file system may show it late
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case p.leaves, p.tried[name]:
-		return f, nil, false, false
+		return f, nil, false
 	case !p.fits(in):
 		p.leaves = true
-		return f, nil, false, false
+		return f, nil, false
 	}
 	p.tried[name] = true
 	p.begun++
-	return f, in, p.begun <= max(p.Seats, 1), true
+	return f, in, p.begun <= p.seats()
 }
 
 // fits reports whether the attempt is likely to end in time: by its timeout, or as the
 // longest one so far did. What does not fit into a fresh pilot fits nowhere.
 func (p *pilot) fits(in *intent) bool {
-	if p.ends.IsZero() || p.begun < max(p.Seats, 1) {
-		return true
-	}
-	need := p.longest
-	if in.Job.Timeout > 0 {
-		need = in.Job.Timeout
-	}
-	return time.Until(p.ends) > need+in.Job.Grace+pilotMargin
+	need := cmp.Or(in.Job.Timeout, p.longest)
+	return p.ends.IsZero() || p.begun < p.seats() || time.Until(p.ends) > need+in.Job.Grace+pilotMargin
 }
 
 // Names in a pool.
@@ -190,10 +175,6 @@ func (pool folder) waiting() []string {
 
 // entry returns the attempt that waits under a name.
 func (pool folder) entry(name string) (folder, error) {
-	var path string
-	err := pool.in(func(d *door.Dir) (err error) {
-		path, err = d.Readlink(name)
-		return err
-	})
+	path, err := in(pool, func(d *door.Dir) (string, error) { return d.Readlink(name) })
 	return folder(path), err
 }

@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
@@ -29,8 +31,8 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	fakeCluster(t)
-	l := piloted(t)
+	slurmtest.Imitate(t)
+	l := slurmtest.Piloted(t)
 	l.Workers = 1
 	return &fleet{t: t, l: l, dir: tempdir.New(t), ends: make(map[int]chan result), stops: make(map[int]context.CancelFunc)}
 }
@@ -38,7 +40,7 @@ func newFleet(t *testing.T) *fleet {
 // hold makes the cluster begin no more jobs.
 func (f *fleet) hold() {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(os.Getenv(dirEnv), "hold"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(slurmtest.Dir(), "hold"), nil, 0o600); err != nil {
 		f.t.Fatal(err)
 	}
 }
@@ -46,13 +48,13 @@ func (f *fleet) hold() {
 // release makes the cluster begin every job that is held.
 func (f *fleet) release() {
 	f.t.Helper()
-	defer lockCluster()()
-	_ = os.Remove(filepath.Join(os.Getenv(dirEnv), "hold"))
-	for _, j := range fakeJobs() {
+	defer slurmtest.Lock()()
+	_ = os.Remove(filepath.Join(slurmtest.Dir(), "hold"))
+	for _, j := range slurmtest.Jobs() {
 		if j.Held && j.State == "PENDING" {
 			j.Held = false
-			j.save()
-			if err := j.begin(); err != nil {
+			j.Save()
+			if err := j.Begin(); err != nil {
 				f.t.Fatal(err)
 			}
 		}
@@ -92,7 +94,16 @@ func (f *fleet) launch(n int, command string) {
 		exit, err := f.l.Launch(ctx, job)
 		end <- result{exit, err}
 	}(f.ends[n])
-	f.until("an entry", func() bool { return exists(job.Dir+".slurm/intent.json") || exists(job.Dir) })
+	f.until("an entry", func() bool { return f.waiting(job) || exists(job.Dir) || len(f.ends[n]) > 0 })
+}
+
+// waiting reports whether the pilots know of a job.
+func (f *fleet) waiting(job runner.Job) bool {
+	entries, _ := filepath.Glob(filepath.Join(f.l.Pool, "wait-*"))
+	return slices.ContainsFunc(entries, func(entry string) bool {
+		to, _ := os.Readlink(entry)
+		return to == job.Dir+".slurm"
+	})
 }
 
 func (f *fleet) until(what string, ok func() bool) {
@@ -171,7 +182,7 @@ func TestPilotHasSeats(t *testing.T) {
 	}
 	f.wantCode(1)
 	f.wantCode(2)
-	if jobs := fakeJobs(); len(jobs) != 1 {
+	if jobs := slurmtest.Jobs(); len(jobs) != 1 {
 		t.Errorf("%d jobs for two attempts that share one", len(jobs))
 	}
 }
@@ -206,7 +217,7 @@ func TestPilotTimeUp(t *testing.T) {
 		f.hold()
 		f.launch(1, "exit 4")
 		j := theJob(t, 1)
-		mark := fmt.Sprintf("%s.slurm/taken-%s.%s", f.job(1, "").Dir, j.Name, j.shown())
+		mark := fmt.Sprintf("%s.slurm/taken-%s.%s", f.job(1, "").Dir, j.Name, j.Shown())
 		if err := os.WriteFile(mark, []byte(fmt.Sprintf(`{"first":%v}`, first)), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +263,7 @@ func TestPilotsOutliveTheirLauncher(t *testing.T) {
 	f.launch(1, f.waits())
 	f.until("it to begin", func() bool { return f.diary() != "" })
 	f.hold()
-	second := launcher(t)
+	second := slurmtest.Launcher(t)
 	second.Settings, second.Workers, second.Pool = f.l.Settings, f.l.Workers, f.l.Pool
 	end := make(chan result, 1)
 	go func() {
@@ -265,7 +276,7 @@ func TestPilotsOutliveTheirLauncher(t *testing.T) {
 	if exit, err := second.Launch(context.Background(), f.job(2, "exit 4")); err != nil || exit.Code != 4 {
 		t.Errorf("%+v, %v", exit, err)
 	}
-	if jobs := fakeJobs(); len(jobs) != 1 {
+	if jobs := slurmtest.Jobs(); len(jobs) != 1 {
 		t.Errorf("%d jobs; want the one pilot", len(jobs))
 	}
 }
@@ -285,10 +296,10 @@ func TestPilotsOfCopiedStudy(t *testing.T) {
 		t.Fatalf("%v, %v", entries, err)
 	}
 	_ = os.Symlink(f.job(1, "").Dir+".slurm", filepath.Join(pool, filepath.Base(entries[0])))
-	other := launcher(t)
+	other := slurmtest.Launcher(t)
 	other.Settings, other.Workers, other.Pool = f.l.Settings, 1, pool
-	t.Cleanup(func() { leave(t, other) })
-	if err := os.Remove(filepath.Join(os.Getenv(dirEnv), "hold")); err != nil {
+	t.Cleanup(func() { slurmtest.Leave(t, other) })
+	if err := os.Remove(filepath.Join(slurmtest.Dir(), "hold")); err != nil {
 		t.Fatal(err)
 	}
 	if exit, err := other.Launch(context.Background(), f.job(2, "exit 4")); err != nil || exit.Code != 4 {
@@ -343,7 +354,7 @@ func TestWithdrawnBeforeTheClaim(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(folder), os.RemoveAll(dir), os.Mkdir(folder, 0o700), os.WriteFile(intent, text, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("/usr/bin/env", roleEnv+"=exec", os.Args[0], folder)
+		cmd := exec.Command(slurmtest.Exec[0], append(slurmtest.Exec[1:], folder)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -20,8 +20,8 @@ import (
 // maxArray is how many jobs one array may have under Slurm's own default.
 const maxArray = 1000
 
-// crew is the state of a pool: what pilots must know, and the names of the arrays in which
-// some may live. A name is written before sbatch is called.
+// crew is the state of a pool: what pilots must know, and the arrays in which some may live, whose
+// names are written before sbatch is called.
 type crew struct {
 	Version int           `json:"version"`
 	Inode   uint64        `json:"inode,omitempty"` // of the pool, to notice that it is a copy
@@ -43,8 +43,7 @@ type pool struct {
 	crew     crew
 	unwatch  map[string]func() // by the name of an array
 	since    time.Time         // an answer of squeue must be younger than this
-	tryAt    time.Time
-	tryPause time.Duration
+	tries    tries
 	failed   queued    // of the last array that has begun nothing
 	failedAt time.Time // if that was its own doing
 
@@ -84,7 +83,7 @@ func (l *Launcher) thePool() (*pool, error) {
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
 		Seats: l.Settings.PerJob, Idle: l.Settings.settle(), Time: l.Settings.Time}
 	for _, name := range p.crew.Names {
-		p.unwatch[name] = l.theQueue().watch(name)
+		p.unwatch[name] = l.queue.watch(name, l.Settings.poll())
 		p.fruitful.Store(name, true) // for all that is known
 	}
 	p.since = time.Now()
@@ -110,17 +109,16 @@ func (in *intent) entry() string {
 // strike takes an attempt off the list.
 func (p *pool) strike(in *intent) { p.folder.strike(in.entry()) }
 
-// tend sees to it that there are pilots for every attempt, for the sake of one that waits.
-// Its error says why there will be none.
+// tend sees to it that there are pilots for every attempt; its error says why there will be none.
 func (p *pool) tend(w *watch) error {
 	if !p.mu.TryLock() {
 		return nil // another attempt does it
 	}
 	defer p.mu.Unlock()
 	alive, known := p.count()
-	need := (int(p.watched.Load()) + p.seats() - 1) / p.seats()
+	need := p.crew.pilots(int(p.watched.Load()))
 	switch {
-	case !known, alive >= need, time.Now().Before(p.tryAt):
+	case !known, alive >= need, time.Now().Before(p.tries.at):
 		return nil
 	case p.failedAt.After(w.since):
 		return w.blame(notBegun(p.failed, p.output(p.failed)))
@@ -132,16 +130,19 @@ func (p *pool) tend(w *watch) error {
 	if err := p.enlist(w.folder, w.intent); err != nil {
 		return diskError(err)
 	}
-	full := (max(p.launcher.Workers, int(p.watched.Load())) + p.seats() - 1) / p.seats()
-	return p.submit(min(full-alive, maxArray), p.launcher.avoid(w.folder))
+	full := p.crew.pilots(max(p.launcher.Workers, int(p.watched.Load())))
+	return p.submit(min(full-alive, maxArray), w.folder.avoid())
 }
 
-func (p *pool) seats() int { return max(p.crew.Seats, 1) }
+func (c *crew) seats() int { return max(c.Seats, 1) }
+
+// pilots is how many are needed for so many attempts at the same time.
+func (c *crew) pilots(attempts int) int { return (attempts + c.seats() - 1) / c.seats() }
 
 // count counts the pilots that wait or run, and forgets the arrays of which none does.
 func (p *pool) count() (alive int, known bool) {
 	for _, name := range slices.Clone(p.crew.Names) {
-		jobs, known := p.launcher.theQueue().of(name, p.since)
+		jobs, known := p.launcher.queue.of(name, p.since)
 		if !known {
 			return 0, false
 		}
@@ -178,21 +179,19 @@ func (p *pool) submit(n int, avoid []string) error {
 		return diskError(err)
 	}
 	p.crew = with
-	p.unwatch[name] = p.launcher.theQueue().watch(name)
+	p.unwatch[name] = p.launcher.queue.watch(name, p.launcher.Settings.poll())
 	args := p.launcher.pilotArgs(p.folder, name, n)
 	_, err := sbatch(context.Background(), args, avoid, p.folder.path(scriptName))
 	p.since = time.Now()
 	if err == nil {
-		p.tryPause = 0
+		p.tries.pause = 0
 		return nil
 	}
 	p.fruitful.Store(name, true) // whether there is such an array is not known
 	if !passes(err) {
 		return &runner.SpawnError{Op: "submit pilots", Err: err}
 	}
-	p.tryPause = min(max(2*p.tryPause, tryMin), tryMax)
-	p.tryAt = time.Now().Add(p.tryPause)
-	p.launcher.log("Slurm does not take pilots now; the next try is in "+p.tryPause.String(), err)
+	p.launcher.log("Slurm does not take pilots now; "+p.tries.later(), err)
 	return nil
 }
 

@@ -1,12 +1,17 @@
 package slurm
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/lbotune/lbotune/internal/kinds"
 )
 
-// Settings are what a study asks of Slurm for each of its attempts. Empty fields leave
-// the choice to the site's defaults.
+// Settings are what a study asks of Slurm for an attempt; what is empty is the site's choice.
 type Settings struct {
 	Partition  string `json:"partition,omitempty"`
 	Account    string `json:"account,omitempty"`
@@ -19,19 +24,16 @@ type Settings struct {
 	Nodes      int    `json:"nodes,omitempty"`
 	// Time is the job's limit. It is the backstop behind Job.Timeout.
 	Time time.Duration `json:"time,omitempty"`
-	// Setup are lines of bash that the job runs before the attempt. If one fails the
-	// attempt does not begin.
+	// Setup are lines of bash before the attempt, which does not begin if one fails.
 	Setup []string `json:"setup,omitempty"`
 	// Extra are further arguments of sbatch.
 	Extra []string `json:"extra_args,omitempty"`
 	// Detached are further arguments of sbatch for the small job of a detached study.
 	Detached []string `json:"detach_args,omitempty"`
-	// Pilot lets jobs run one attempt after the other, instead of one job each. PerJob is
-	// how many at the same time.
+	// Pilot lets jobs run one attempt after the other, PerJob of them at the same time.
 	Pilot  bool `json:"pilot,omitempty"`
 	PerJob int  `json:"per_job,omitempty"`
-	// Poll is the longest pause between two looks at the queue. Everything else that
-	// takes patience follows from it: see settle and beat.
+	// Poll is the longest pause between two looks at the queue, from which settle and beat follow.
 	Poll time.Duration `json:"poll,omitempty"`
 	// Retries is how often a trial may lose its job to the cluster in a row.
 	Retries int `json:"retries,omitempty"`
@@ -71,16 +73,106 @@ func limit(d time.Duration) string {
 	return strconv.Itoa(int((d + time.Minute - 1) / time.Minute))
 }
 
-func (s Settings) poll() time.Duration {
-	if s.Poll > 0 {
-		return s.Poll
-	}
-	return defaultPoll
-}
+func (s Settings) poll() time.Duration { return cmp.Or(max(s.Poll, 0), defaultPoll) }
 
 // beat is the pause between two signs of life of a job.
 func (s Settings) beat() time.Duration { return s.poll() / 3 }
 
-// settle is how long a job must be gone from the queue and silent before it counts as
-// dead: network file systems show a file to other machines up to a minute late.
+// settle is how long a job must be gone and silent to count as dead: network disks are up to a minute late.
 func (s Settings) settle() time.Duration { return 2 * s.poll() }
+
+// Kind is Slurm as a spec can choose it.
+var Kind = kinds.Kind{Settings: readSettings, New: newLauncher, Inside: map[string]func(string) error{"exec": Exec}}
+
+func newLauncher(text []byte, at kinds.Site) (kinds.Rejoiner, error) {
+	l := &Launcher{Exec: []string{at.Program, "exec"}, Pool: at.Pool, Dir: at.Dir, Cwd: at.Cwd, Workers: at.Workers, Log: at.Log}
+	if err := json.Unmarshal(text, &l.Settings); err != nil {
+		return nil, fmt.Errorf("settings of Slurm: %w", err)
+	}
+	return l, nil
+}
+
+// readSettings reads what a spec says of Slurm.
+func readSettings(k kinds.Keys, run kinds.Run) []byte {
+	s := Settings{
+		Partition:  k.Text("partition"),
+		Account:    k.Text("account"),
+		QOS:        k.Text("qos"),
+		Constraint: k.Text("constraint"),
+		CPUs:       k.Int("cpus", 0, 1),
+		Memory:     memory(k),
+		GPUs:       k.Int("gpus", 0, 1),
+		GPUType:    k.Text("gpu_type"),
+		Nodes:      k.Int("nodes", 0, 1),
+		Time:       k.Duration("time", 0),
+		Setup:      k.Texts("setup"),
+		Extra:      sbatchArgs(k, "extra_args"),
+		Detached:   sbatchArgs(k, "detach_args"),
+		Poll:       k.Duration("poll", defaultPoll),
+		Retries:    k.Int("retries", 3, 0),
+		Pilot:      k.OneOf("mode", "job", "pilot") == "pilot",
+		PerJob:     k.Int("per_job", 1, 1),
+	}
+	if s.GPUType != "" && s.GPUs == 0 {
+		k.Wrong("gpu_type", "add gpus = 1", "says which GPUs, but gpus does not say how many")
+	}
+	switch need := run.Timeout + run.Grace; {
+	case !s.Pilot && s.PerJob > 1:
+		k.Wrong("per_job", `add mode = "pilot"`, "each trial has a job to itself, unless pilots run them")
+	case s.Pilot && s.Time == 0:
+		k.Missing("time", `for example time = "4h"`, "needs to know how long a pilot may live, which runs one trial after the other")
+	case s.Pilot && run.Timeout > 0 && s.Time < need:
+		k.Wrong("time", "several times as long is best", "found %v; a trial alone may take %v with its grace (timeout and grace in [run])", s.Time, need)
+	}
+	switch {
+	case run.SlotGPUs:
+		k.Wrong("kind", "remove slots; per_job lets trials share a job's GPU, in the mode \"pilot\"",
+			"the slots in [run] name GPUs, but Slurm decides which ones a job has")
+	case run.AutoGPUs:
+		k.Wrong("kind", "remove gpus from [run], and write gpus = 1 in [launcher]",
+			"gpus = \"auto\" in [run] is for the GPUs of this machine; each Slurm job asks for its own")
+	}
+	text, _ := json.Marshal(s) // plain fields: cannot fail
+	return text
+}
+
+// memory reads a size as sbatch --mem takes it: a number of megabytes, or one with a unit.
+func memory(k kinds.Keys) string {
+	text := k.Text("memory")
+	digits := strings.TrimRight(text, "KMGT")
+	if text != "" && (len(text)-len(digits) > 1 || digits == "" || strings.Trim(digits, "0123456789") != "") {
+		k.Wrong("memory", "", `found %q; want a whole number with a unit of Slurm's, for example "500M" or "16G"`, text)
+	}
+	return text
+}
+
+// reserved lists the options of sbatch that lbotune gives itself, and what to do instead.
+var reserved = map[string]string{
+	"--job-name": "a job is found again by its name", "-J": "a job is found again by its name",
+	"--array": "lbotune makes the arrays of mode = \"pilot\"", "-a": "lbotune makes the arrays of mode = \"pilot\"",
+	"--requeue": "lbotune runs a lost trial again itself",
+	"--output":  "the trial's output has its own files", "-o": "the trial's output has its own files",
+	"--error": "the trial's output has its own files", "-e": "the trial's output has its own files",
+	"--chdir": "use cwd in [run]", "-D": "use cwd in [run]",
+	"--wait": "lbotune does not wait for sbatch", "-W": "lbotune does not wait for sbatch",
+	"--wrap": "lbotune writes the script", "--parsable": "lbotune sets it",
+	"--test-only": "lbotune check does that", "--clusters": "one cluster is known", "-M": "one cluster is known",
+}
+
+// sbatchArgs reads further arguments of sbatch.
+func sbatchArgs(k kinds.Keys, key string) []string {
+	args := k.Texts(key)
+	for i, a := range args {
+		name, _, _ := strings.Cut(a, "=")
+		if len(a) > 2 && a[0] == '-' && a[1] != '-' {
+			name = a[:2] // -Jname
+		}
+		if why, ours := reserved[name]; ours {
+			k.Wrong(key, "", "element %d: %s cannot be given to sbatch: %s", i+1, name, why)
+		}
+		if i == 0 && !strings.HasPrefix(a, "-") {
+			k.Wrong(key, `for example extra_args = ["--exclusive"]`, "element 1 is %q; want an option of sbatch", a)
+		}
+	}
+	return args
+}

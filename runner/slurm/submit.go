@@ -2,29 +2,27 @@ package slurm
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/runner"
 )
 
 // script is what a job of the folder runs. The program must be visible on the nodes.
 func (l *Launcher) script(f folder) string {
-	var s strings.Builder
-	s.WriteString("#!/bin/bash\n")
+	setup := ""
 	if len(l.Settings.Setup) > 0 {
-		s.WriteString("set -e\n")
-		for _, line := range l.Settings.Setup {
-			s.WriteString(line + "\n")
-		}
-		s.WriteString("set +e\n")
+		setup = "set -e\n" + strings.Join(l.Settings.Setup, "\n") + "\nset +e\n"
 	}
-	return s.String() + execLine(append(slices.Clone(l.Exec), string(f)))
+	return "#!/bin/bash\n" + setup + execLine(append(slices.Clone(l.Exec), string(f)))
 }
 
 // execLine is a shell's line that runs a command in its own place.
@@ -50,8 +48,7 @@ func (l *Launcher) args(f folder, in *intent) []string {
 // escape protects a path from Slurm's patterns for the names of outputs.
 func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
-// sbatch submits a script, to other nodes than those to avoid unless these are all that
-// there are, and returns the id of its job. Its error passes if trying again may help.
+// sbatch submits a script, if possible to other nodes than those to avoid, and returns the job's id.
 func sbatch(ctx context.Context, args, avoid []string, script string) (id string, err error) {
 	with := slices.Clone(args)
 	if len(avoid) > 0 {
@@ -65,20 +62,8 @@ func sbatch(ctx context.Context, args, avoid []string, script string) (id string
 	return id, err
 }
 
-// submit submits the job of an attempt and notes its id.
-func (l *Launcher) submit(f folder, in *intent) error {
-	id, err := sbatch(context.Background(), l.args(f, in), l.avoid(f), f.path(scriptName))
-	if err != nil {
-		return err
-	}
-	if err := f.addSubmission(id); err != nil {
-		l.log("cannot note a job's id; it can be found by its name", err)
-	}
-	return nil
-}
-
 // avoid lists the nodes that have lost an attempt of this trial.
-func (l *Launcher) avoid(f folder) []string {
+func (f folder) avoid() []string {
 	var nodes []string
 	for _, loss := range f.losses() {
 		if loss.Node != "" && !slices.Contains(nodes, loss.Node) {
@@ -97,7 +82,8 @@ func (l *Launcher) Preview(ctx context.Context, job runner.Job) (string, error) 
 	args := l.args(f, &in)
 	if l.Settings.Pilot {
 		f = folder(l.Pool)
-		args = l.pilotArgs(f, in.Name, min((l.Workers+max(l.Settings.PerJob, 1)-1)/max(l.Settings.PerJob, 1), maxArray))
+		c := crew{Seats: l.Settings.PerJob}
+		args = l.pilotArgs(f, in.Name, min(c.pilots(l.Workers), maxArray))
 	}
 	text.WriteString("  sbatch")
 	for _, arg := range append(args, f.path(scriptName)) {
@@ -123,3 +109,101 @@ type refused struct{ err error }
 func (r refused) Error() string { return "sbatch does not take such a job: " + r.err.Error() }
 func (r refused) Unwrap() error { return r.err }
 func (r refused) Hint() string  { return "sinfo shows the partitions and what their nodes have" }
+
+// relay keeps a command going as one small job after the other, each of which submits the
+// next before it begins to work. They share a name, of which Slurm lets one run at a time
+// (--dependency=singleton): the next one begins when the one before has ended, however that
+// was, at its time limit or with its node. Partition, account and quality of service are
+// those of the trials; script and output are kept in the study's directory.
+type relay struct {
+	*Launcher
+	command []string
+}
+
+// Detach implements kinds.Detacher.
+func (l *Launcher) Detach(command []string) kinds.Relay { return relay{l, command} }
+
+// Names of a relay's files.
+const (
+	relayScript = "detached.sh"
+	relayOutput = "detached.log"
+)
+
+// Output is the file to which the jobs' output is appended.
+func (r relay) Output() string { return filepath.Join(r.Dir, relayOutput) }
+
+func (r relay) name() string {
+	return fmt.Sprintf("lbotune-study-%x", sha256.Sum256([]byte(r.Dir)))[:len("lbotune-study-")+12]
+}
+
+// Start submits the first job.
+func (r relay) Start(ctx context.Context) (id string, err error) {
+	f := folder(r.Dir)
+	if err := f.write(relayScript, []byte("#!/bin/bash\n"+execLine(r.command))); err != nil {
+		return "", err
+	}
+	return r.submit(ctx)
+}
+
+// Next submits the job that follows the one that calls it. It begins a minute from now at
+// the earliest, so that jobs that die at once follow each other slowly.
+func (r relay) Next(ctx context.Context) error {
+	_, err := r.submit(ctx, "--begin=now+60")
+	return err
+}
+
+func (r relay) submit(ctx context.Context, more ...string) (string, error) {
+	s := r.Settings
+	args := []string{"--parsable", "--no-requeue", "--job-name=" + r.name(), "--dependency=singleton",
+		"--output=" + escape(r.Output()), "--open-mode=append", "--chdir=" + r.Cwd, "--cpus-per-task=1"}
+	args = append(args, Settings{Partition: s.Partition, Account: s.Account, QOS: s.QOS}.args()...)
+	args = append(append(args, more...), s.Detached...)
+	id, err := sbatch(ctx, args, nil, filepath.Join(r.Dir, relayScript))
+	if err != nil {
+		return "", fmt.Errorf("submit the study's own job: %w", err)
+	}
+	return id, nil
+}
+
+// Jobs counts the relay's jobs that wait and those that run.
+func (r relay) Jobs(ctx context.Context) (waiting, running int, err error) {
+	jobs, err := list(ctx, []string{r.name()})
+	for _, j := range jobs[r.name()] {
+		switch {
+		case j.over():
+		case j.state == "PENDING":
+			waiting++
+		default:
+			running++
+		}
+	}
+	return waiting, running, err
+}
+
+// End removes the jobs that wait.
+func (r relay) End(ctx context.Context) error {
+	return scancel(ctx, "--state=PENDING", "--name="+r.name())
+}
+
+// Left implements kinds.Canceller.
+func (l *Launcher) Left(dir string) bool {
+	f := folderOf(dir)
+	return f.has(intentName) && !f.has(endingName) && f.stopped() == ""
+}
+
+// Cancel implements kinds.Canceller.
+func (l *Launcher) Cancel(ctx context.Context, dir string) (bool, error) {
+	f, in := folderOf(dir), new(intent)
+	if _, err := f.readJSON(intentName, in); err != nil || !l.Left(dir) {
+		return false, err
+	}
+	err := f.write(stopName, []byte(stopCancel))
+	if err != nil {
+		return false, err
+	}
+	if err := scancel(ctx, "--state=PENDING", "--name="+in.Name); err != nil {
+		return true, err
+	}
+	err = scancel(ctx, "--batch", "--signal=TERM", "--state=RUNNING", "--name="+in.Name)
+	return true, err
+}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +13,7 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
-// ended makes an Exit of what the job has written at its end. What it does not know, why
-// Slurm has sent a signal, is the queue's to say.
+// ended makes an Exit of what the job has written; why Slurm has sent a signal is the queue's to say.
 func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	if e.Refusal != nil {
 		w.discard()
@@ -40,9 +40,8 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	return exit, true, nil
 }
 
-// arrived reports whether all of the outputs can be read here: a network file system may
-// show a file before the end of another one. What is there beyond was written by somebody
-// else and does not count.
+// arrived reports whether all of the outputs can be read here: a network file system may show a file
+// before the end of another one. What is there beyond was written by somebody else: it does not count.
 func (w *watch) arrived(e *ending) bool {
 	if w.tail.IsZero() {
 		w.tail = time.Now()
@@ -105,25 +104,19 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 		_ = w.folder.write(stopName, []byte(stopLost))
 	}
 	w.removeJobs()
-	_, exit.Started = runner.Inspect(w.job.Dir)
+	seen, _ := runner.Look(w.job.Dir)
 	exit.Ended = time.Now()
-	if exit.Started.IsZero() {
-		exit.Started = exit.Ended
-	}
+	exit.Started = cmp.Or(seen.Started, exit.Ended)
 	exit.Code, exit.Signal, exit.Killed = 128+int(unix.SIGKILL), "SIGKILL", true
-	switch w.reason {
-	case stopTimeout:
-		exit.TimedOut = true
-		return exit, true, nil
-	case stopCancel, stopKill:
-		exit.Cancelled = true
+	exit.TimedOut = w.reason == stopTimeout
+	exit.Cancelled = w.reason == stopCancel || w.reason == stopKill
+	if exit.TimedOut || exit.Cancelled {
 		return exit, true, nil
 	}
 	return w.explain(exit, final(jobs), true)
 }
 
-// neverBegun decides what follows from the end of jobs of which none has begun the
-// attempt, which is ours now.
+// neverBegun decides what follows from the end of jobs of which none has begun the attempt, now ours.
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
 	// A job that fails by itself says why, and may have met a sick node: a second one tells.
 	// One without a word had no room for it, on a disk that may have room by now.
@@ -142,7 +135,7 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 		if again {
 			_ = w.folder.write(outputName, nil) // the next one speaks for itself
 		}
-		w.submitting, w.tryAt = true, time.Time{}
+		w.submitting, w.tries.at = true, time.Time{}
 		if last.node != "" {
 			_ = w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node})
 		}
@@ -152,11 +145,13 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 	return exit, true, err
 }
 
-// failedItself reports whether a job that ends in this state, and has begun nothing, would
-// do so again.
+// failedItself reports whether a job that ends in this state, with nothing begun, would do so again.
 func failedItself(state string) bool {
 	return slices.Contains([]string{"CANCELLED", "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE"}, state)
 }
+
+// lossy are the states of ended jobs that are none of the trial's fault.
+var lossy = []string{"PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}
 
 // notBegun says why an attempt did not begin whose job has ended.
 func notBegun(last queued, output string) error {
@@ -166,8 +161,7 @@ func notBegun(last queued, output string) error {
 	return fmt.Errorf("%w: its job has ended (Slurm says %s)%s", runner.ErrNotBegun, last.state, output)
 }
 
-// blame gives the reason for which an attempt did not begin another name if it was that the
-// disk had no room for it.
+// blame gives the reason why an attempt did not begin another name if the disk had no room for it.
 func (w *watch) blame(err error) error {
 	if runner.FullDisk(string(w.folder)) {
 		return &runner.SpawnError{Op: "prepare the attempt", Err: unix.ENOSPC, Disk: true}
@@ -194,14 +188,13 @@ func printed(path string) string {
 	return ":\n" + text
 }
 
-// terminated reports whether a command was ended by a signal that was not ours: Slurm sends
-// SIGTERM to all of a job, and the kernel SIGKILL for want of memory.
+// terminated reports whether a command was ended by a signal that was not ours: Slurm's SIGTERM to
+// all of a job, or the kernel's SIGKILL for want of memory.
 func terminated(exit runner.Exit) bool {
 	return (exit.Signal == "SIGTERM" || exit.Signal == "SIGKILL") && !exit.Killed && !exit.Cancelled && !exit.TimedOut
 }
 
-// explain gives the end of an attempt its cause if Slurm was the one. Of an attempt that
-// has vanished the end is not known otherwise.
+// explain gives the end of an attempt its cause if Slurm was it; a vanished one has no other.
 func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Exit, bool, error) {
 	asked := exit.Cancelled // and not by us
 	exit.Cancelled = false
@@ -213,7 +206,7 @@ func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Ex
 		exit.Cause = "timed out: its Slurm job has reached its time limit (time in [launcher])"
 	case state == "CANCELLED":
 		exit.Cause = "its Slurm job was cancelled outside of lbotune (scancel)"
-	case vanished, lossy(state), timeUp(state), last.waits():
+	case vanished, slices.Contains(lossy, state), timeUp(state), last.waits():
 		return w.lost(last)
 	case asked:
 		exit.Cause = "it was asked to end by a SIGTERM that did not come from lbotune"
@@ -222,11 +215,6 @@ func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Ex
 		exit.Code, exit.Signal = 128+int(unix.SIGTERM), "SIGTERM"
 	}
 	return exit, true, nil
-}
-
-// lossy reports whether a job that ends in this state is none of the trial's fault.
-func lossy(state string) bool {
-	return slices.Contains([]string{"PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}, state)
 }
 
 // shared reports whether the attempt began when others had used up some of its job's time.
@@ -249,15 +237,12 @@ func timeUp(state string) bool { return state == "TIMEOUT" || state == "DEADLINE
 // lost is the end of an attempt that the cluster is to blame for: it runs again.
 func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 	what := "Slurm does not know its job any more"
-	if last.state != "" {
-		what = "Slurm says " + last.state
-		if last.node != "" {
-			what += " on node " + last.node
-		}
-	}
-	if last.waits() {
+	switch {
+	case last.waits():
 		what = "its job was put back into the queue"
 		w.removeJobs()
+	case last.state != "":
+		what = "Slurm says " + loss{State: last.state, Node: last.node}.String()
 	}
 	if timeUp(last.state) {
 		last.node = "" // which is as good as others
@@ -270,8 +255,7 @@ func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 	return runner.Exit{}, true, fmt.Errorf("%w: %s", runner.ErrLost, what)
 }
 
-// mayLive reports whether one of the jobs runs the attempt or will. One that waits although
-// the attempt has begun was put back into the queue.
+// mayLive reports whether a job runs the attempt or will. If that has begun, one that waits will not.
 func mayLive(jobs []queued, claimed bool) bool {
 	return slices.ContainsFunc(jobs, func(j queued) bool { return !j.over() && !(claimed && j.waits()) })
 }

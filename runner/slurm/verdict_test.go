@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/testing/slurmtest"
 	"github.com/lbotune/lbotune/internal/testing/tempdir"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/runner/slurm"
@@ -21,13 +22,13 @@ import (
 // the test: the jobs of the next one have the same names.
 func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan error, exits <-chan runner.Exit) {
 	t.Helper()
-	dir := fakeCluster(t)
+	dir := slurmtest.Imitate(t)
 	if err := os.WriteFile(filepath.Join(dir, "hold"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	job = runner.Job{Dir: filepath.Join(tempdir.New(t), "000001", "a1"), ID: "fake/1/1", Shell: "exit 4"}
 	errs, ends := make(chan error, 1), make(chan runner.Exit, 1)
-	l := launcher(t)
+	l := slurmtest.Launcher(t)
 	l.Settings.Poll = poll
 	go func() {
 		exit, err := l.Launch(t.Context(), job)
@@ -39,10 +40,10 @@ func heldTrial(t *testing.T, poll time.Duration) (job runner.Job, done <-chan er
 }
 
 // theJob waits for the n-th job of the fake cluster.
-func theJob(t *testing.T, n int) *fakeJob {
+func theJob(t *testing.T, n int) *slurmtest.Job {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if jobs := fakeJobs(); len(jobs) >= n && jobs[n-1].Name != "" {
+		if jobs := slurmtest.Jobs(); len(jobs) >= n && jobs[n-1].Name != "" {
 			return jobs[n-1]
 		}
 	}
@@ -53,7 +54,7 @@ func theJob(t *testing.T, n int) *fakeJob {
 // isAsked waits until squeue has been asked n times more.
 func isAsked(t *testing.T, n int) {
 	t.Helper()
-	asked := filepath.Join(os.Getenv(dirEnv), "squeue.asked")
+	asked := filepath.Join(slurmtest.Dir(), "squeue.asked")
 	for deadline := time.Now().Add(time.Minute); n > 0; n-- {
 		_ = os.Remove(asked)
 		for ; !exists(asked); time.Sleep(5 * time.Millisecond) {
@@ -69,7 +70,7 @@ func becomes(t *testing.T, n int, state, node string) {
 	t.Helper()
 	j := theJob(t, n)
 	j.State, j.Node = state, node
-	j.save()
+	j.Save()
 }
 
 func claim(t *testing.T, job runner.Job) {
@@ -104,7 +105,7 @@ func TestEndingComesLate(t *testing.T) {
 // Silence of squeue is no job's death.
 func TestSilence(t *testing.T) {
 	job, errs, exits := heldTrial(t, 100*time.Millisecond)
-	silent := filepath.Join(os.Getenv(dirEnv), "squeue.fails")
+	silent := filepath.Join(slurmtest.Dir(), "squeue.fails")
 	if err := os.WriteFile(silent, []byte("Unable to contact slurm controller"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func TestLostBeforeItBegan(t *testing.T) {
 	_, errs, exits := heldTrial(t, 100*time.Millisecond)
 	becomes(t, 1, "NODE_FAIL", "fake1")
 	second := theJob(t, 2)
-	if got := option(second.Args, "exclude"); got != "fake1" {
+	if got := second.Option("exclude"); got != "fake1" {
 		t.Errorf("the second job avoids %q", got)
 	}
 	becomes(t, 2, "FORGOTTEN", "")
@@ -157,10 +158,10 @@ func TestFailedOnANode(t *testing.T) {
 	_, errs, exits := heldTrial(t, 100*time.Millisecond)
 	for n, node := range []string{"fake1", "fake2"} {
 		j := theJob(t, n+1)
-		if avoided := option(j.Args, "exclude"); n > 0 && avoided != "fake1" {
+		if avoided := j.Option("exclude"); n > 0 && avoided != "fake1" {
 			t.Errorf("the second job avoids %q", avoided)
 		}
-		if err := os.WriteFile(option(j.Args, "output"), []byte("no such module on "+node+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(j.Option("output"), []byte("no such module on "+node+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		becomes(t, n+1, "FAILED", node)
@@ -169,15 +170,15 @@ func TestFailedOnANode(t *testing.T) {
 	if !errors.Is(err, runner.ErrNotBegun) || !strings.HasSuffix(err.Error(), "(Slurm says FAILED):\nno such module on fake2") {
 		t.Errorf("%+v, %v", exit, err)
 	}
-	if n := len(fakeJobs()); n != 2 {
+	if n := len(slurmtest.Jobs()); n != 2 {
 		t.Errorf("%d jobs", n)
 	}
 }
 
 // An attempt that is deleted, as with its study, ends, and only then counts as lost.
 func TestDeleted(t *testing.T) {
-	fakeCluster(t)
-	l, dir := launcher(t), tempdir.New(t)
+	slurmtest.Imitate(t)
+	l, dir := slurmtest.Launcher(t), tempdir.New(t)
 	l.Settings.Poll = 100 * time.Millisecond
 	job := runner.Job{Dir: filepath.Join(dir, "000001", "a1"), ID: "fake/1/1", Shell: "echo $$ >" + dir + "/new; mv " + dir + "/new " + dir + "/pid; sleep 1000"}
 	errs, started := make(chan error, 1), make(chan struct{})
@@ -206,7 +207,7 @@ func TestDeleted(t *testing.T) {
 
 // What passes is waited for; a second job that an unclear answer has led to is removed.
 func TestSubmissionFailsForAWhile(t *testing.T) {
-	dir := fakeCluster(t)
+	dir := slurmtest.Imitate(t)
 	failing := filepath.Join(dir, "sbatch.fails")
 	if err := os.WriteFile(failing, []byte("Socket timed out on send/recv operation"), 0o600); err != nil {
 		t.Fatal(err)
@@ -216,7 +217,7 @@ func TestSubmissionFailsForAWhile(t *testing.T) {
 		time.Sleep(300 * time.Millisecond)
 		_ = os.Remove(failing)
 	}()
-	if exit, err := launcher(t).Launch(context.Background(), job); err != nil || exit.Code != 4 {
+	if exit, err := slurmtest.Launcher(t).Launch(context.Background(), job); err != nil || exit.Code != 4 {
 		t.Errorf("%+v, %v", exit, err)
 	}
 }
@@ -228,7 +229,7 @@ func TestCancelledAsItEnds(t *testing.T) {
 		ok   bool
 	}{{"229", true}, {"1", false}} {
 		job, done, _ := heldTrial(t, 20*time.Millisecond)
-		exits := filepath.Join(os.Getenv(dirEnv), "scancel.exits")
+		exits := filepath.Join(slurmtest.Dir(), "scancel.exits")
 		if err := os.WriteFile(exits, []byte(c.code), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,8 +28,7 @@ type watch struct {
 	unwatch map[string]func() // by the name of an array of pilots that have tried to take it
 
 	submitting bool // a job is to be submitted
-	tryAt      time.Time
-	tryPause   time.Duration
+	tries      tries
 	submitted  int       // jobs that were submitted
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
@@ -75,11 +75,9 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 			}
 			return exit, err
 		}
-		timer := time.NewTimer(pause)
 		select {
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-w.news(ctx):
-			timer.Stop()
 			pause = lookMin
 		}
 	}
@@ -131,7 +129,8 @@ func (w *watch) settle() {
 // begun tells the caller once that the command runs, and of long outputs.
 func (w *watch) begun() {
 	if w.pid == 0 {
-		if w.pid, _ = runner.Inspect(w.job.Dir); w.pid == 0 {
+		seen, _ := runner.Look(w.job.Dir)
+		if w.pid = seen.PID; w.pid == 0 {
 			return
 		}
 		if w.job.Started != nil {
@@ -160,35 +159,29 @@ func (w *watch) begun() {
 // killSlack is how much later than the job itself we think that a grace is over.
 const killSlack = 5 * time.Second
 
-// obey asks the attempt to end if its time has come. It is done if the attempt had not
-// begun and now never will.
+// obey asks the attempt to end if its time has come; it is done if that has not begun and never will.
 func (w *watch) obey(ctx context.Context) (done bool, err error) {
-	was := w.killing
-	switch {
-	case w.killing:
+	if w.killing {
 		return false, nil
-	case isClosed(w.job.Kill), w.reason != "" && time.Since(w.asked) > w.job.Grace+w.slack():
-		w.killing = true
 	}
-	if w.reason == "" {
-		switch {
-		case w.killing, ctx.Err() != nil:
-			w.reason = stopCancel
-		case w.late():
-			w.reason = stopTimeout
-		default:
-			return false, nil
-		}
-		w.asked = time.Now()
-	} else if w.killing == was {
+	w.killing = w.reason != "" && time.Since(w.asked) > w.job.Grace+w.slack()
+	select {
+	case <-w.job.Kill:
+		w.killing = true
+	default:
+	}
+	switch {
+	case w.reason != "" && w.killing:
+	case w.killing, w.reason == "" && ctx.Err() != nil:
+		w.reason, w.asked = stopCancel, time.Now()
+	case w.reason == "" && w.late():
+		w.reason, w.asked = stopTimeout, time.Now()
+	default:
 		return false, nil
 	}
 	if w.withdraw() {
 		w.recall()
-		if err := context.Cause(ctx); err != nil {
-			return true, err
-		}
-		return true, context.Canceled
+		return true, cmp.Or(context.Cause(ctx), context.Canceled)
 	}
 	what := w.reason
 	if w.killing {
@@ -203,8 +196,8 @@ func (w *watch) obey(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// slack is how much longer than its grace an attempt gets: the job counts from when it has
-// heard of it. A grace that is shorter than the one that the job knows counts here alone.
+// slack is how much longer than its grace an attempt gets, which counts from when its job has heard of
+// it. A grace that is shorter than the one that the job knows counts here alone.
 func (w *watch) slack() time.Duration {
 	if w.job.Grace < w.intent.Job.Grace {
 		return 0
@@ -212,19 +205,17 @@ func (w *watch) slack() time.Duration {
 	return killSlack
 }
 
-// late reports whether an attempt has lived for longer than a timeout that its job does
-// not know. That which it knows it enforces itself.
+// late reports whether an attempt has outlived a timeout that its job does not know and enforce itself.
 func (w *watch) late() bool {
 	known := w.intent.Job.Timeout
 	if w.pid == 0 || w.job.Timeout <= 0 || known > 0 && known <= w.job.Timeout {
 		return false
 	}
-	_, started := runner.Inspect(w.job.Dir)
-	return time.Since(started) > w.job.Timeout
+	seen, _ := runner.Look(w.job.Dir)
+	return time.Since(seen.Started) > w.job.Timeout
 }
 
-// withdraw claims the attempt in place of the job, so that this will not begin. If it
-// fails the job has begun.
+// withdraw claims the attempt in place of the job, which has begun if it fails, and else never will.
 func (w *watch) withdraw() bool { return runner.Claim(w.folder.attempt()) == nil }
 
 // release gives back what withdraw has claimed.
@@ -247,29 +238,37 @@ func (w *watch) recall() {
 	w.discard()
 }
 
-// How long to wait before sbatch is called again that could not submit.
-const (
-	tryMin = time.Second
-	tryMax = time.Minute
-)
+// tries say when sbatch is called again that could not submit.
+type tries struct {
+	at    time.Time
+	pause time.Duration
+}
+
+// later puts off the next try, and says to when.
+func (t *tries) later() string {
+	t.pause = min(max(2*t.pause, time.Second), time.Minute)
+	t.at = time.Now().Add(t.pause)
+	return "the next try is in " + t.pause.String()
+}
 
 // submit submits the attempt's job.
 func (w *watch) submit() error {
-	if time.Now().Before(w.tryAt) {
+	if time.Now().Before(w.tries.at) {
 		return nil
 	}
 	w.doubt = true // until the id is known
-	err := w.Launcher.submit(w.folder, w.intent)
+	id, err := sbatch(context.Background(), w.args(w.folder, w.intent), w.folder.avoid(), w.folder.path(scriptName))
 	switch {
 	case err == nil:
-		w.submitting, w.doubt = false, w.tryPause > 0
+		if err := w.folder.addSubmission(id); err != nil {
+			w.log("cannot note a job's id; it can be found by its name", err)
+		}
+		w.submitting, w.doubt = false, w.tries.pause > 0
 		w.submitted++
-		w.since, w.quiet, w.tryPause = time.Now(), time.Time{}, 0
+		w.since, w.quiet, w.tries.pause = time.Now(), time.Time{}, 0
 		return nil
 	case passes(err):
-		w.tryPause = min(max(2*w.tryPause, tryMin), tryMax)
-		w.tryAt = time.Now().Add(w.tryPause)
-		w.log("Slurm does not take a job now; the next try is in "+w.tryPause.String(), err)
+		w.log("Slurm does not take a job now; "+w.tries.later(), err)
 		return nil
 	case w.withdraw(): // no job of an earlier try has begun
 		w.discard()
@@ -304,19 +303,10 @@ func (w *watch) removeJobs() {
 	}
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // join begins to watch what runs the attempt, until the function that it returns is called.
 func (w *watch) join() (leave func(), err error) {
 	if !w.intent.Piloted {
-		return w.theQueue().watch(w.intent.Name), nil
+		return w.queue.watch(w.intent.Name, w.Settings.poll()), nil
 	}
 	if w.pilots, err = w.thePool(); err != nil {
 		return nil, err
@@ -339,8 +329,7 @@ func (w *watch) join() (leave func(), err error) {
 	return leave, err
 }
 
-// takers are the pilots that have tried to take the attempt. One of them has it if it is
-// claimed; the others take their names away.
+// takers are the pilots that have tried to take the attempt; if it is claimed, one of them has it.
 func (w *watch) takers() []queued {
 	var pilots []queued
 	for _, name := range w.folder.names() {
@@ -356,7 +345,7 @@ func (w *watch) takers() []queued {
 // jobs are those that may run the attempt, as squeue answers to a question put after since.
 func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
 	if w.pilots == nil {
-		return w.theQueue().of(w.intent.Name, since)
+		return w.queue.of(w.intent.Name, since)
 	}
 	if since.Before(w.since) {
 		since = w.since
@@ -364,11 +353,11 @@ func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
 	known = true
 	for _, t := range w.takers() {
 		if w.unwatch[t.name] == nil {
-			w.unwatch[t.name] = w.theQueue().watch(t.name)
+			w.unwatch[t.name] = w.queue.watch(t.name, w.Settings.poll())
 			w.since = time.Now()
 			since = w.since
 		}
-		all, ok := w.theQueue().of(t.name, since)
+		all, ok := w.queue.of(t.name, since)
 		known = known && ok
 		for _, j := range all {
 			if j.id == t.id {

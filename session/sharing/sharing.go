@@ -240,7 +240,6 @@ func (f *Folder) enter() (*turn, error) {
 	}
 }
 
-// leave leaves the line.
 func (t *turn) leave() {
 	_ = door.Remove(t.file.Name())
 	t.file.Close()

@@ -29,8 +29,7 @@ func (c Config) validate() error {
 	return nil
 }
 
-// Report is the state of the training after one epoch. The losses are mean
-// cross-entropies in nats, without the penalty.
+// Report is the state after one epoch. Losses are mean cross-entropies in nats, without the penalty.
 type Report struct {
 	Epoch     int     // 1, 2 ...
 	TrainLoss float64 // mean over the epoch, each image before its own step
@@ -74,8 +73,7 @@ func Train(train, test *Set, c Config, each func(Report) error) (Report, error) 
 
 type scores [Classes]float64
 
-// model is W and b. The weights of one pixel lie together, since a sparse image
-// visits pixel after pixel.
+// model is W and b. An image visits pixel after pixel: the weights of one lie together.
 type model struct {
 	weight []scores // by pixel
 	bias   scores

@@ -22,10 +22,9 @@ func Of[T any](short, everyDay, long T) T {
 	return everyDay
 }
 
-// Sequential is Of for tests of code that runs in one goroutine, in which the race
-// detector can find nothing: under it, it is short.
+// Sequential is Of for tests of code in one goroutine: short under the race detector.
 func Sequential[T any](short, everyDay, long T) T {
-	if raced {
+	if Raced {
 		return short
 	}
 	return Of(short, everyDay, long)

@@ -2,5 +2,5 @@
 
 package effort
 
-// raced says that the race detector watches.
-const raced = true
+// Raced says that the race detector watches.
+const Raced = true

@@ -1,6 +1,15 @@
+// Package faultfs is a file system in memory for tests of what keeps a journal. Any of its operations
+// can be made to fail, and the disk can be looked at as it might be after a power cut.
+//
+// It keeps two states: the live one, which programs see, and that on disk. A write or a truncation
+// reaches the disk when its file is synced, a new, renamed or removed name when its directory is. A
+// power cut may let through any number of the operations that were not synced, in their order, and cut
+// the last write at any byte. A Sync that fails loses what it should have written, and a later one does
+// not bring it back, as on Linux; until Forget it can still be read.
 package faultfs
 
 import (
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -8,7 +17,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 )
 
 // A Fault makes operations of an FS fail.
@@ -18,8 +27,7 @@ type Fault struct {
 	Only    func(Op) bool   // those in question; nil: all
 	Err     error           // what they return
 	Partial func(n int) int // how much of a write of n bytes is written before it fails; nil: nothing
-	// Dead says that who asks for the operations is dead: they do nothing. A Sync loses
-	// nothing then.
+	// Dead says that who asks is dead: the operations do nothing, and a Sync loses nothing.
 	Dead bool
 }
 
@@ -29,8 +37,7 @@ type Op struct {
 	Path string
 }
 
-// An FS is a journal.FS in memory. All its directories exist. It may be used by
-// several goroutines.
+// An FS is a journal.FS in memory, for several goroutines. All its directories exist.
 type FS struct {
 	mu     sync.Mutex
 	live   map[string]*inode // by path
@@ -81,6 +88,12 @@ func resize(content []byte, n int) []byte {
 	return resized
 }
 
+// lock keeps others out until the function that it returns is called.
+func (f *FS) lock() (unlock func()) {
+	f.mu.Lock()
+	return f.mu.Unlock
+}
+
 // New returns an FS without files.
 func New() *FS {
 	return &FS{live: map[string]*inode{}, disk: map[string]*inode{}}
@@ -88,8 +101,7 @@ func New() *FS {
 
 // Put makes a file that is on disk.
 func (f *FS) Put(path string, content []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	node := f.newInode(0o600)
 	node.live, node.disk = slices.Clip(content), slices.Clip(content)
 	f.live[path], f.disk[path] = node, node
@@ -97,8 +109,7 @@ func (f *FS) Put(path string, content []byte) {
 
 // Content returns the live content of a file, or nil if there is none.
 func (f *FS) Content(path string) []byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if node := f.live[path]; node != nil {
 		return resize(node.live, len(node.live))
 	}
@@ -107,8 +118,7 @@ func (f *FS) Content(path string) []byte {
 
 // Files returns the live content of all files.
 func (f *FS) Files() map[string][]byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	files := map[string][]byte{}
 	for path, node := range f.live {
 		files[path] = node.live
@@ -118,47 +128,34 @@ func (f *FS) Files() map[string][]byte {
 
 // Inject replaces the fault, and counts operations anew. The zero Fault is none.
 func (f *FS) Inject(fault Fault) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	f.fault, f.count, f.fired = fault, 0, false
 }
 
 // Fired reports whether an operation has failed since Inject.
 func (f *FS) Fired() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	return f.fired
 }
 
-// Kill returns the files as another process finds them when all that had any open
-// are dead: the locks are free, and what was not synced still is not on disk.
+// Kill returns the files when all that had any open are dead: locks are free, nothing more is on disk.
 func (f *FS) Kill() *FS {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	after := New()
 	copies := map[*inode]*inode{}
-	for _, entries := range []map[string]*inode{f.disk, f.live} {
-		for _, node := range entries {
-			after.inodes++
-			copies[node] = &inode{
-				number: after.inodes, mode: node.mode,
-				live: slices.Clip(node.live), disk: slices.Clip(node.disk), pending: slices.Clip(node.pending),
-			}
+	copied := func(node *inode) *inode {
+		if copies[node] == nil {
+			reborn := after.newInode(node.mode)
+			reborn.live, reborn.disk, reborn.pending = slices.Clip(node.live), slices.Clip(node.disk), slices.Clip(node.pending)
+			copies[node] = reborn
 		}
+		return copies[node]
 	}
 	for path, node := range f.disk {
-		after.disk[path] = copies[node]
+		after.disk[path] = copied(node)
 	}
 	for path, node := range f.live {
-		after.live[path] = copies[node]
-	}
-	return after
-}
-
-func (f *FS) reborn(entries map[string]*inode, content func(*inode) []byte) *FS {
-	after := New()
-	for path, node := range entries {
-		after.Put(path, content(node))
+		after.live[path] = copied(node)
 	}
 	return after
 }
@@ -186,8 +183,7 @@ func (f *FS) Resolve(path string) (string, error) { return filepath.Clean(path),
 
 // OpenFile implements journal.FS.
 func (f *FS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	node := f.live[path]
 	switch {
 	case node == nil && flag&os.O_CREATE == 0:
@@ -206,8 +202,7 @@ func (f *FS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, er
 
 // Stat implements journal.FS.
 func (f *FS) Stat(path string) (journal.Info, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if node := f.live[path]; node != nil {
 		return node.info(), nil
 	}
@@ -216,37 +211,30 @@ func (f *FS) Stat(path string) (journal.Info, error) {
 
 // Rename implements journal.FS.
 func (f *FS) Rename(from, to string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.live[from] == nil {
-		return missing("rename", from)
-	}
-	if err := f.failure("rename", from); err != nil {
-		return err
-	}
-	f.live[to] = f.live[from]
-	delete(f.live, from)
-	return nil
+	return f.unlink("rename", from, func(node *inode) { f.live[to] = node })
 }
 
 // Remove implements journal.FS.
-func (f *FS) Remove(path string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.live[path] == nil {
-		return missing("remove", path)
+func (f *FS) Remove(path string) error { return f.unlink("remove", path, func(*inode) {}) }
+
+// unlink takes a name away from a file that is there, after do with it.
+func (f *FS) unlink(op, path string, do func(*inode)) error {
+	defer f.lock()()
+	node := f.live[path]
+	if node == nil {
+		return missing(op, path)
 	}
-	if err := f.failure("remove", path); err != nil {
-		return err
+	err := f.failure(op, path)
+	if err == nil {
+		do(node)
+		delete(f.live, path)
 	}
-	delete(f.live, path)
-	return nil
+	return err
 }
 
 // SyncDir implements journal.FS.
 func (f *FS) SyncDir(dir string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	if err := f.failure("syncdir", dir); err != nil {
 		return err
 	}
@@ -266,4 +254,101 @@ func missing(op, path string) error {
 
 func (n *inode) info() journal.Info {
 	return journal.Info{Size: int64(len(n.live)), Ino: n.number, Mode: n.mode}
+}
+
+// A file is an open file. Like the journal, it writes at the end alone.
+type file struct {
+	fs   *FS
+	path string
+	node *inode
+}
+
+func (f *file) ReadAt(p []byte, off int64) (int, error) {
+	defer f.fs.lock()()
+	if off >= int64(len(f.node.live)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.node.live[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *file) Write(p []byte) (int, error) {
+	defer f.fs.lock()()
+	n := len(p)
+	err := f.fs.failure("write", f.path)
+	if err != nil {
+		n = 0
+		if partial := f.fs.fault.Partial; partial != nil {
+			n = partial(len(p))
+		}
+	}
+	f.node.change(change{at: len(f.node.live), data: append([]byte(nil), p[:n]...)})
+	return n, err
+}
+
+func (f *file) Truncate(size int64) error {
+	defer f.fs.lock()()
+	err := f.fs.failure("truncate", f.path)
+	if err == nil {
+		f.node.change(change{at: int(size), trunc: true})
+	}
+	return err
+}
+
+func (n *inode) change(c change) {
+	n.live = c.apply(n.live)
+	n.pending = append(n.pending, c)
+}
+
+func (f *file) Sync() error {
+	defer f.fs.lock()()
+	err := f.fs.failure("sync", f.path)
+	switch {
+	case err == nil:
+		f.node.disk, f.node.pending = synced(f.node), nil
+	case !f.fs.fault.Dead:
+		f.node.pending = nil
+	}
+	return err
+}
+
+func (f *file) Forget() {
+	defer f.fs.lock()()
+	if len(f.node.pending) == 0 { // what is dirty stays
+		f.node.live = resize(f.node.disk, len(f.node.live))
+	}
+}
+
+func (f *file) Chmod(mode fs.FileMode) error {
+	defer f.fs.lock()()
+	err := f.fs.failure("chmod", f.path)
+	if err == nil {
+		f.node.mode = mode
+	}
+	return err
+}
+
+func (f *file) Stat() (journal.Info, error) {
+	defer f.fs.lock()()
+	return f.node.info(), nil
+}
+
+func (f *file) TryLock() (bool, error) {
+	defer f.fs.lock()()
+	if f.node.locked != nil {
+		return f.node.locked == f, nil
+	}
+	f.node.locked = f
+	return true, nil
+}
+
+func (f *file) Close() error {
+	defer f.fs.lock()()
+	if f.node.locked == f {
+		f.node.locked = nil
+	}
+	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
-	"github.com/lbotune/lbotune/journal"
 )
 
 var errDisk = errors.New("disk is on fire")

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/testing/effort"
 )
 
 // Cluster is what scripts/slurm-cluster.sh has started.
@@ -30,7 +32,7 @@ func Missing() string {
 	switch {
 	case testing.Short():
 		return "it takes seconds"
-	case raced:
+	case effort.Raced:
 		return "it is for the tests without the race detector"
 	}
 	for _, program := range []string{"munged", "slurmctld", "slurmd", "sbatch"} {
@@ -47,9 +49,8 @@ func Missing() string {
 	return ""
 }
 
-// Start starts a cluster for one test, and makes it the one that Slurm's commands speak to.
-// The test is skipped where Slurm is not installed or we may not start its daemons. env are
-// settings of the script, as NAME=value.
+// Start starts a cluster for one test, which Slurm's commands then speak to, or skips the test where
+// that is not possible. env are settings of the script, as NAME=value.
 func Start(t *testing.T, env ...string) *Cluster {
 	t.Helper()
 	if why := Missing(); why != "" {
@@ -136,8 +137,7 @@ func (c *Cluster) Await(want, name string, args ...string) {
 	c.t.Fatalf("%s %s: printed %q; waited for %q", name, strings.Join(args, " "), out, want)
 }
 
-// KillJob kills every process of a job by SIGKILL, also Slurm's own, as the end of a node
-// would.
+// KillJob kills every process of a job, also Slurm's own, as the end of a node would.
 func (c *Cluster) KillJob(id string) {
 	c.t.Helper()
 	conf := "SLURM_CONF=" + os.Getenv("SLURM_CONF")

@@ -26,8 +26,13 @@ func New(t testing.TB) string {
 
 // remove removes dir, and tries again for as long as somebody makes files in it.
 func remove(dir string, patience time.Duration) error {
+	return insist(patience, func() error { return os.RemoveAll(dir) })
+}
+
+// insist tries to do something until it works or patience is over.
+func insist(patience time.Duration, do func() error) error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if err := os.RemoveAll(dir); err == nil || time.Since(begun) > patience {
+		if err := do(); err == nil || time.Since(begun) > patience {
 			return err
 		}
 	}

@@ -23,6 +23,16 @@ func TestRemove(t *testing.T) {
 		t.Skipf("nothing to keep a directory with: %v", err)
 	}
 	t.Cleanup(func() { _ = unix.Unmount(busy, unix.MNT_DETACH) })
+	open, err := os.Open(busy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unmount(busy, 0); !errors.Is(err, unix.EBUSY) {
+		t.Errorf("unmounted under somebody's feet: %v", err)
+	}
+	if err := open.Close(); err != nil {
+		t.Error(err)
+	}
 	if err := remove(dir, 0); !errors.Is(err, unix.EBUSY) {
 		t.Fatalf("%v", err)
 	}

@@ -12,10 +12,7 @@ func UCB(mu, sigma, beta float64) Value {
 // It keeps what the accept-reject rule would reject above up, which the regret
 // proof needs: TUCB(x) >= f(x) wherever UCB(x) and up are bounds.
 func TUCB(mu, sigma, beta, up float64) Value {
-	if v := UCB(mu, sigma, beta); v.F <= up {
-		return v
-	}
-	return Value{F: up, Up: 1}
+	return Clip(UCB(mu, sigma, beta), math.Inf(-1), up)
 }
 
 // AcceptReject applies the accept-reject rule to v, a value on the scale of f (UCB, a

@@ -42,18 +42,13 @@ type Value struct {
 // A nil gradient stands for zero.
 func (v Value) Chain(grad, mu, sigma, lo, up []float64) {
 	clear(grad)
-	addScaled(grad, v.Mu, mu)
-	addScaled(grad, v.Sigma, sigma)
-	addScaled(grad, v.Lo, lo)
-	addScaled(grad, v.Up, up)
-}
-
-func addScaled(dst []float64, c float64, x []float64) {
-	if c == 0 {
-		return
-	}
-	for i, xi := range x {
-		dst[i] += c * xi
+	by := [4][]float64{mu, sigma, lo, up}
+	for k, c := range [4]float64{v.Mu, v.Sigma, v.Lo, v.Up} {
+		if c != 0 {
+			for i, x := range by[k] {
+				grad[i] += c * x
+			}
+		}
 	}
 }
 

@@ -96,11 +96,9 @@ func (m *Model) DrawPath(features int, rng *rand.Rand) (*Draw, error) {
 }
 
 // DrawWeights draws a function from the Bayesian linear model on F random
-// features φ, whose kernel φ(x)ᵀφ(x′) approximates k (Rahimi and Recht, 2007).
-// With few features it no longer follows many observations; it is the way of
-// pybo and of the first Lipschitz experiments. The weights are drawn exactly by
-// Matheron's rule, w = w0 + Φᵀ(ΦΦᵀ + σn² I)⁻¹(y − c − m(X) − Φw0 − ε).
-// O(n² F + n³/6).
+// features φ, whose kernel φ(x)ᵀφ(x′) approximates k (Rahimi and Recht, 2007), exactly by
+// Matheron's rule, w = w0 + Φᵀ(ΦΦᵀ + σn² I)⁻¹(y − c − m(X) − Φw0 − ε). With few features it no
+// longer follows many observations. O(n² F + n³/6).
 func (m *Model) DrawWeights(features int, rng *rand.Rand) (*Draw, error) {
 	f, err := m.prepareDraw(features, rng)
 	if err != nil {
@@ -140,12 +138,7 @@ func (m *Model) prepareDraw(features int, rng *rand.Rand) (*Draw, error) {
 		return nil, fmt.Errorf("gp: a draw of %d features", features)
 	}
 	d := m.Dim()
-	f := &Draw{
-		m:       m,
-		freq:    make([]float64, features*d),
-		phase:   make([]float64, features),
-		weights: make([]float64, features),
-	}
+	f := &Draw{m: m, freq: make([]float64, features*d), phase: make([]float64, features), weights: make([]float64, features)}
 	amplitude := f.amplitude()
 	for j := range features {
 		// 5g is χ² with 5 degrees of freedom.

@@ -44,10 +44,10 @@ func (m *Model) LogLikelihood() float64 {
 // Covariance returns the posterior covariance k(a,b) − v(a)ᵀv(b) of the latent
 // function at two points. O(n²).
 func (p *Predictor) Covariance(a, b []float64) float64 {
-	p.kernel(a)
+	p.kernel(a, nil)
 	copy(p.v, p.k)
 	forward(p.m.rows, p.v)
-	p.kernel(b)
+	p.kernel(b, nil)
 	forward(p.m.rows, p.k)
 	return p.m.prior(a, b) - floats.Dot(p.v, p.k)
 }

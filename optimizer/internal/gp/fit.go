@@ -19,11 +19,9 @@ type Settings struct {
 	// fitted: DeterministicNoise for a declared deterministic objective, the
 	// declared variance in units of the standardized values otherwise.
 	FixedNoise float64
-	// Starts is the number of starts beside the first. Without a warm start the
-	// first is the prior's mode and the others are random; with one, the first
-	// of the others is the prior's mode. A warm start alone is the cheapest, but a
-	// chain of them can follow a poor local maximum through a whole study; one
-	// other start prevents most of that.
+	// Starts is the number of starts beside the first: the prior's mode, if there is a warm start,
+	// and random ones. A chain of warm starts alone can follow a poor local maximum through a
+	// whole study; one other start prevents most of that.
 	Starts int
 	// Seed keys the random starts.
 	Seed uint64
@@ -79,10 +77,8 @@ func Fit(ctx context.Context, x [][]float64, y []float64, start *Hyper, s Settin
 // Fit maximizes the posterior density of the hyper-parameters (MAP, or type II
 // maximum likelihood with priors) by L-BFGS in (ln ℓ, ln σ0², ln σn²), the mean
 // profiled out in closed form. The first start is *start if it is not nil, else
-// the mode of the prior. Of several starts, each is followed for a few steps and
-// the best to the end; the earlier one wins a tie.
-// The result is a pure function of the arguments. An evaluation costs n³/2
-// multiplications. When ctx ends, at most one more line search is made.
+// the mode of the prior. The result is a pure function of the arguments. An evaluation
+// costs n³/2 multiplications. When ctx ends, at most one more line search is made.
 func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings) (FitResult, error) {
 	d, err := checkData(f.x, y)
 	if err != nil {
@@ -103,10 +99,18 @@ func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings)
 	f.w.y = y
 	p := posterior{w: f.w, prior: s.Prior, noiseFixed: s.FixedNoise > 0, top: math.Inf(-1)}
 	starts, evals := s.starts(d, start), 0
-	if len(starts) > 1 {
-		starts, evals = screen(ctx, low, high, p.value, starts)
+	from := starts[0]
+	if len(starts) > 1 { // a few steps from each, and the first of the best goes on
+		few, top := climber(low, high, screenEvaluations, 0.1, 0.1), math.Inf(-1)
+		for _, theta := range starts {
+			end := few.Maximize(ctx, p.value, theta)
+			evals += end.Evaluations
+			if end.F > top {
+				from, top = end.X, end.F
+			}
+		}
 	}
-	end := climber(low, high, s.MaxEvaluations, s.GradTolerance, s.GainTolerance).Maximize(ctx, p.value, starts[0])
+	end := climber(low, high, s.MaxEvaluations, s.GradTolerance, s.GainTolerance).Maximize(ctx, p.value, from)
 	if err := ctx.Err(); err != nil {
 		return FitResult{}, err
 	}
@@ -131,12 +135,16 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 		list = append(list, append(slices.Clone(start.LogLengths), start.LogSignal, start.LogNoise))
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x6770666974)) // its own stream: "gpfit"
+	// With a noise variance of 1e-3 the noise finds its way both down and up.
+	mode := append(slices.Repeat([]float64{s.Prior.LengthMu - s.Prior.LengthSigma*s.Prior.LengthSigma}, d), s.Prior.SignalMu, math.Log(1e-3))
 	for k := 0; len(list) < s.Starts+1; k++ {
-		theta := make([]float64, d+2)
-		if k == 0 {
-			s.modeStart(theta)
-		} else {
-			s.drawStart(theta, rng)
+		theta := slices.Clone(mode)
+		if k > 0 { // length scales within a factor of about three, noise log-uniform between 1e-6 and 1e-1
+			for j := range d {
+				theta[j] += rng.NormFloat64()
+			}
+			theta[d] += 0.5 * rng.NormFloat64()
+			theta[d+1] = math.Log(1e-6) + rng.Float64()*math.Log(1e5)
 		}
 		list = append(list, theta)
 	}
@@ -148,57 +156,16 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 // nearly as often as complete fits.
 const screenEvaluations = 12
 
-// screen makes a few steps from each start and returns the best point reached,
-// the first in a tie, and the number of likelihoods computed.
-func screen(ctx context.Context, low, high []float64, f maximize.Func, starts [][]float64) (best [][]float64, evals int) {
-	c := climber(low, high, screenEvaluations, 0.1, 0.1)
-	best = starts[:1]
-	top := math.Inf(-1)
-	for _, theta := range starts {
-		end := c.Maximize(ctx, f, theta)
-		evals += end.Evaluations
-		if end.F > top {
-			best, top = [][]float64{end.X}, end.F
-		}
-	}
-	return best, evals
-}
-
 // box returns the bounds of θ.
 func (s Settings) box(d int) (low, high []float64) {
-	low, high = make([]float64, d+2), make([]float64, d+2)
-	set := func(i int, r Range) { low[i], high[i] = math.Log(r.Low), math.Log(r.High) }
-	for j := range d {
-		set(j, s.Bounds.Length)
-	}
-	set(d, s.Bounds.Signal)
-	set(d+1, s.Bounds.Noise)
+	noise := s.Bounds.Noise
 	if s.FixedNoise > 0 {
-		set(d+1, Range{s.FixedNoise, s.FixedNoise})
+		noise = Range{s.FixedNoise, s.FixedNoise}
+	}
+	for _, r := range append(slices.Repeat([]Range{s.Bounds.Length}, d), s.Bounds.Signal, noise) {
+		low, high = append(low, math.Log(r.Low)), append(high, math.Log(r.High))
 	}
 	return low, high
-}
-
-// modeStart sets θ to the prior's modes, with a noise variance of 1e-3: from
-// there the noise finds its way both down and up.
-func (s Settings) modeStart(theta []float64) {
-	d := len(theta) - 2
-	for j := range d {
-		theta[j] = s.Prior.LengthMu - s.Prior.LengthSigma*s.Prior.LengthSigma
-	}
-	theta[d], theta[d+1] = s.Prior.SignalMu, math.Log(1e-3)
-}
-
-// drawStart draws θ around the mode: length scales within a factor of about
-// three, noise log-uniform between 1e-6 and 1e-1.
-func (s Settings) drawStart(theta []float64, rng *rand.Rand) {
-	s.modeStart(theta)
-	d := len(theta) - 2
-	for j := range d {
-		theta[j] += rng.NormFloat64()
-	}
-	theta[d] += 0.5 * rng.NormFloat64()
-	theta[d+1] = math.Log(1e-6) + rng.Float64()*math.Log(1e5)
 }
 
 // posterior is the log posterior of θ = (ln ℓ, ln σ0², ln σn²) with the mean

@@ -27,11 +27,3 @@ func sqdist(dst []float64, cols [][]float64, q, scale []float64) {
 		vector.AddSquares(dst, cols[j], q[j]*s)
 	}
 }
-
-// sqdistRow is sqdist from point i to the points after it.
-func sqdistRow(dst []float64, cols [][]float64, i int) {
-	clear(dst)
-	for _, col := range cols {
-		vector.AddSquares(dst, col[i+1:], col[i])
-	}
-}

@@ -52,11 +52,14 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 	m := &Model{
 		hyper:   h.Clone(),
 		signal:  h.Signal(),
-		inv:     inverseLengths(h),
+		inv:     make([]float64, d),
 		y:       append(make([]float64, 0, n), y...),
 		mean:    mean,
 		centres: make([]float64, n),
 		alpha:   make([]float64, n),
+	}
+	for j, l := range h.LogLengths {
+		m.inv[j] = math.Exp(-l)
 	}
 	m.cols = scaledColumns(x, m.inv)
 	u, ld := newSquare(n), padded(n)
@@ -64,7 +67,10 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 		m.noise = h.Noise() + jitter*m.signal
 		for i := range n {
 			row := u[i*ld+i+1:][:n-i-1]
-			sqdistRow(row, m.cols, i)
+			clear(row)
+			for _, col := range m.cols {
+				vector.AddSquares(row, col[i+1:], col[i])
+			}
 			vector.Matern52(row, nil, row, m.signal)
 			u[i*ld+i] = m.signal + m.noise
 		}
@@ -79,14 +85,6 @@ func NewAround(mean Function, x [][]float64, y []float64, h Hyper) (*Model, erro
 	forward(m.rows, m.alpha)
 	backward(m.rows, m.alpha)
 	return m, nil
-}
-
-func inverseLengths(h Hyper) []float64 {
-	inv := make([]float64, len(h.LogLengths))
-	for j, l := range h.LogLengths {
-		inv[j] = math.Exp(-l)
-	}
-	return inv
 }
 
 // Append conditions on one more observation in O(n²) without changing m: the

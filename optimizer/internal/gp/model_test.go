@@ -354,3 +354,30 @@ func TestHyperSurvivesJSON(t *testing.T) {
 		t.Errorf("%+v became %+v", h, back)
 	}
 }
+
+// A covariance is what one point learns from another: the variance that is left once the other
+// is known says how large it is.
+func TestJointIsWhatPointsLearnFromEachOther(t *testing.T) {
+	for _, n := range []int{1, 12, 45} {
+		x, y, h := sample(9, n, 3)
+		m := newModel(t, x, y, h)
+		rng := rand.New(rand.NewPCG(9, 9))
+		var qs [][]float64
+		for range 13 {
+			qs = append(qs, point(rng, 3))
+		}
+		joint := m.Joint(qs)
+		for i, q := range qs {
+			mean, variance := m.Predictor().Predict(q)
+			near(t, "variance", joint[i][i], variance, 1e-10)
+			told, err := m.Append(q, mean)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, other := range qs {
+				_, left := told.Predictor().Predict(other)
+				near(t, "what is left", joint[k][k]-joint[k][i]*joint[i][k]/(joint[i][i]+h.Noise()), left, 1e-8)
+			}
+		}
+	}
+}

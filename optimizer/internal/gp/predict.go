@@ -15,10 +15,9 @@ type Predictor struct {
 	slope []float64
 	v     []float64 // L⁻¹ k, then K⁻¹ k
 	// Made on first use, for Batch: Lᵀ, and k(X,·) and scaled coordinates of so many points;
-	// for PredictGrad: L⁻¹; for Slope: d numbers.
-	upper, block       []float64
-	cols               [][]float64
-	inverse, direction []float64
+	// for PredictGrad: L⁻¹.
+	upper, block, inverse []float64
+	cols                  [][]float64
 }
 
 // batch is the number of points that Batch solves for at once.
@@ -33,25 +32,21 @@ func (m *Model) Predictor() *Predictor {
 // Model returns the model that p evaluates.
 func (p *Predictor) Model() *Model { return p.m }
 
-func (p *Predictor) kernel(x []float64) {
+// kernel sets k to k(X,x), and slope, where it is not nil, to the kernel's slopes.
+func (p *Predictor) kernel(x, slope []float64) {
 	sqdist(p.k, p.m.cols, x, p.m.inv)
-	vector.Matern52(p.k, nil, p.k, p.m.signal)
-}
-
-func (p *Predictor) kernelSlope(x []float64) {
-	sqdist(p.k, p.m.cols, x, p.m.inv)
-	vector.Matern52(p.k, p.slope, p.k, p.m.signal)
+	vector.Matern52(p.k, slope, p.k, p.m.signal)
 }
 
 // Mean returns μ(x). O(n d).
 func (p *Predictor) Mean(x []float64) float64 {
-	p.kernel(x)
+	p.kernel(x, nil)
 	return p.m.centre(x) + floats.Dot(p.k, p.m.alpha)
 }
 
 // MeanGrad returns μ(x) and sets dmean = ∇μ(x). O(n d).
 func (p *Predictor) MeanGrad(x, dmean []float64) float64 {
-	p.kernelSlope(x)
+	p.kernel(x, p.slope)
 	mu := floats.Dot(p.k, p.m.alpha)
 	floats.Mul(p.slope, p.m.alpha)
 	p.m.gradient(dmean, p.slope, x, -1)
@@ -74,8 +69,7 @@ func (m *Model) gradient(dst, w, x []float64, factor float64) {
 // Predict returns μ(x) and the latent variance σ²(x), at least 1e-12·σ0².
 // O(n²/2).
 func (p *Predictor) Predict(x []float64) (mean, variance float64) {
-	p.kernel(x)
-	mean = p.m.centre(x) + floats.Dot(p.k, p.m.alpha)
+	mean = p.Mean(x)
 	forward(p.m.rows, p.k)
 	return mean, p.m.latent(p.m.signal - floats.Dot(p.k, p.k))
 }
@@ -84,7 +78,7 @@ func (p *Predictor) Predict(x []float64) (mean, variance float64) {
 // dvariance = ∇σ² = −2 JᵀK⁻¹k(X,x), J_i· = ∂k(x,x_i)/∂x. O(n²), and O(n³/6) the first time.
 func (p *Predictor) PredictGrad(x, dmean, dvariance []float64) (mean, variance float64) {
 	m := p.m
-	p.kernelSlope(x)
+	p.kernel(x, p.slope)
 	mu := floats.Dot(p.k, m.alpha)
 	p.solve()
 	variance = m.latent(m.signal - floats.Dot(p.v, p.v))

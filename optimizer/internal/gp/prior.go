@@ -66,9 +66,5 @@ type Bounds struct {
 // DefaultBounds returns ℓ in [0.02, 100], σ0² in [1e-3, 1e3] and σn² in
 // [1e-7, 1].
 func DefaultBounds() Bounds {
-	return Bounds{
-		Length: Range{0.02, 100},
-		Signal: Range{1e-3, 1e3},
-		Noise:  Range{1e-7, 1},
-	}
+	return Bounds{Length: Range{0.02, 100}, Signal: Range{1e-3, 1e3}, Noise: Range{1e-7, 1}}
 }

@@ -6,10 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The helpers of this file serve estimates of a Lipschitz constant from the
-// posterior. The constant belongs to a metric ‖(x−x′)/scale‖, where scale has
-// one length per dimension; nil means the unit cube's own metric. In it the
-// gradient of f is (scale_j ∂f/∂x_j)_j.
+// Distances are ‖(x−x′)/scale‖ here, where nil is the unit cube's own metric. In it the gradient
+// of f is (scale_j ∂f/∂x_j)_j.
 
 // Slope returns the norm of the posterior mean's gradient at x and the standard deviation
 // of the derivative of f in that direction:
@@ -20,8 +18,8 @@ import (
 // 5/3·σ0²/ℓ_j².
 func (p *Predictor) Slope(x, scale []float64) (norm, sd float64) {
 	m := p.m
-	p.kernelSlope(x)
-	dir := p.dir()
+	p.kernel(x, p.slope)
+	dir := make([]float64, m.Dim())
 	copy(p.v, p.slope)
 	floats.Mul(p.v, m.alpha)
 	m.gradient(dir, p.v, x, -1)
@@ -63,14 +61,6 @@ func (p *Predictor) GradientBound(points [][]float64, scale []float64) float64 {
 		largest = math.Max(largest, norm+2*sd)
 	}
 	return largest
-}
-
-// dir returns scratch space of length d.
-func (p *Predictor) dir() []float64 {
-	if p.direction == nil {
-		p.direction = make([]float64, p.m.Dim())
-	}
-	return p.direction
 }
 
 // roughest sets dir to the coordinate direction of the largest prior derivative.

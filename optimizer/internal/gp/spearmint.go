@@ -60,11 +60,9 @@ func SampleStart(d int) Hyper {
 }
 
 // SampleHyper draws hyper-parameters from their posterior given y at x, by the
-// Markov chain described above, from start and with the given random stream.
-// The last sample is the chain's state: passing it as the next start, with no
-// burn-in, goes on. A start outside the priors' support is moved into it. The
-// cost is about 6(d+3) factorisations per sweep. When ctx ends, at most one more slice
-// step is made.
+// Markov chain described above, from start, which is moved into the priors' support. The last
+// sample is the chain's state: passing it as the next start, with no burn-in, goes on. A sweep
+// costs about 6(d+3) factorisations. When ctx ends, at most one more slice step is made.
 func SampleHyper(ctx context.Context, x [][]float64, y []float64, start Hyper, s SampleSettings, rng *rand.Rand) ([]Hyper, error) {
 	d, err := checkData(x, y)
 	if err != nil {
@@ -83,18 +81,13 @@ func SampleHyper(ctx context.Context, x [][]float64, y []float64, start Hyper, s
 		return nil, errors.New("gp: the chain starts where the posterior density is 0")
 	}
 	samples := make([]Hyper, 0, s.Samples)
-	for range s.BurnIn {
+	for sweeps := 1; len(samples) < s.Samples; sweeps++ {
 		if err := c.sweep(ctx); err != nil {
 			return nil, err
 		}
-	}
-	for range s.Samples {
-		for range max(s.Every, 1) {
-			if err := c.sweep(ctx); err != nil {
-				return nil, err
-			}
+		if after := sweeps - s.BurnIn; after > 0 && after%max(s.Every, 1) == 0 {
+			samples = append(samples, c.hyper())
 		}
-		samples = append(samples, c.hyper())
 	}
 	return samples, nil
 }
@@ -133,46 +126,34 @@ func newChain(w *evidence, start Hyper, s SampleSettings, rng *rand.Rand) *chain
 	return c
 }
 
-// sweep makes one step of each coordinate.
+// fixed reports whether coordinate i is a noise that is not sampled.
+func (c *chain) fixed(i int) bool { return i == c.w.d+2 && c.fixedNoise > 0 }
+
+// sweep makes one step of each coordinate, or of each of Spearmint's blocks.
 func (c *chain) sweep(ctx context.Context) error {
+	d, rng := c.w.d, c.slice.rng
+	coordinates := d + 3
 	if c.natural {
-		return c.spearmintSweep(ctx)
-	}
-	d := c.w.d
-	for _, i := range c.slice.rng.Perm(d + 3) {
-		if i == d+2 && c.fixedNoise > 0 {
-			continue
-		}
+		coordinates = d
+		norm := 0.0
 		clear(c.dir)
-		c.dir[i] = 1
+		for i := d; i < d+3 && !c.fixed(i); i++ {
+			c.dir[i] = rng.NormFloat64()
+			norm += c.dir[i] * c.dir[i]
+		}
+		for i := d; i < d+3; i++ {
+			c.dir[i] /= math.Sqrt(norm)
+		}
 		if err := c.move(ctx); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// spearmintSweep makes one step of each of Spearmint's blocks.
-func (c *chain) spearmintSweep(ctx context.Context) error {
-	d, rng := c.w.d, c.slice.rng
-	norm := 0.0
-	clear(c.dir)
-	for i := d; i < d+3; i++ {
-		if i == d+2 && c.fixedNoise > 0 {
+	for _, i := range rng.Perm(coordinates) {
+		if c.fixed(i) {
 			continue
 		}
-		c.dir[i] = rng.NormFloat64()
-		norm += c.dir[i] * c.dir[i]
-	}
-	for i := d; i < d+3; i++ {
-		c.dir[i] /= math.Sqrt(norm)
-	}
-	if err := c.move(ctx); err != nil {
-		return err
-	}
-	for _, j := range rng.Perm(d) {
 		clear(c.dir)
-		c.dir[j] = 1
+		c.dir[i] = 1
 		if err := c.move(ctx); err != nil {
 			return err
 		}
@@ -214,7 +195,7 @@ func (c *chain) logDensity(theta []float64) float64 {
 		return value
 	}
 	for i, v := range theta {
-		if i != c.w.d && !(i == c.w.d+2 && c.fixedNoise > 0) {
+		if i != c.w.d && !c.fixed(i) {
 			value += math.Log(v)
 		}
 	}
@@ -231,16 +212,13 @@ func (c *chain) logPosterior(theta []float64) float64 {
 		c.logLengths[j] = math.Log(l)
 	}
 	mean, signal, noise := theta[d], theta[d+1], theta[d+2]
-	if !(signal > 0) {
+	if !(signal > 0) || c.fixedNoise <= 0 && !(noise > 0) {
 		return math.Inf(-1)
 	}
 	prior := -0.5*mean*mean + logAmplitudePrior(signal)
 	if c.fixedNoise > 0 {
 		noise = c.fixedNoise
 	} else {
-		if !(noise > 0) {
-			return math.Inf(-1)
-		}
 		prior += logHorseshoe(noise)
 		noise += stability
 	}
@@ -272,17 +250,12 @@ func logHorseshoe(v float64) float64 {
 
 func (c *chain) hyper() Hyper {
 	d := c.w.d
-	h := Hyper{
-		LogLengths: make([]float64, d),
-		Mean:       c.theta[d],
-		LogSignal:  math.Log(c.theta[d+1]),
-		LogNoise:   math.Log(c.theta[d+2] + stability),
-	}
+	h := Hyper{Mean: c.theta[d], LogSignal: math.Log(c.theta[d+1]), LogNoise: math.Log(c.theta[d+2] + stability)}
 	if c.fixedNoise > 0 {
 		h.LogNoise = math.Log(c.fixedNoise)
 	}
-	for j := range d {
-		h.LogLengths[j] = math.Log(c.theta[j])
+	for _, l := range c.theta[:d] {
+		h.LogLengths = append(h.LogLengths, math.Log(l))
 	}
 	return h
 }

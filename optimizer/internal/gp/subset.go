@@ -13,14 +13,11 @@ import (
 //   - up to half of m, one by one, the point farthest from all chosen before
 //     (Gonzalez, 1985), so that no region is forgotten;
 //   - the rest by a fixed pseudo-random order of the indices, which follows the
-//     density of the observations and changes little as they grow.
+//     density of the observations and changes little as they grow. The largest values are
+//     the luckiest under noise, and would crowd out the rest.
 //
-// A share of the largest values is left out on purpose: under noise they are
-// the luckiest, and around the best point they crowd out the rest.
-//
-// Distances are ‖(a−b)/scale‖; nil means the unit cube's own. When no more than
-// m points are given, or m ≤ 0, all are returned. Ties go to the earlier
-// observation. O(n m d).
+// Distances are ‖(a−b)/scale‖; nil means the unit cube's own. No more than m points, or m ≤ 0,
+// are all returned. Ties go to the earlier observation. O(n m d).
 func Subset(x [][]float64, y []float64, m int, scale []float64) []int {
 	n := len(x)
 	order := make([]int, n)
@@ -34,73 +31,46 @@ func Subset(x [][]float64, y []float64, m int, scale []float64) []int {
 	if n <= m || m <= 0 {
 		return order
 	}
-	c := newChooser(x, scale)
-	c.take(best)
-	near := slices.Clone(c.gap) // from the best point
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
-	for _, i := range order {
-		if len(c.chosen) < m/10 && !c.taken[i] {
-			c.take(i)
+	inverse := make([]float64, len(x[0]))
+	for j := range inverse {
+		inverse[j] = 1 / scaleOf(scale, j)
+	}
+	cols := scaledColumns(x, inverse)
+	chosen, taken := make([]int, 0, m), make([]bool, n)
+	gap := slices.Repeat([]float64{math.Inf(1)}, n) // squared distance to the nearest chosen point
+	row := make([]float64, n)
+	take := func(i int) {
+		chosen, taken[i] = append(chosen, i), true
+		sqdist(row, cols, x[i], inverse)
+		for k, r2 := range row {
+			gap[k] = min(gap[k], r2)
 		}
 	}
-	for len(c.chosen) < m/2 {
-		c.take(c.farthest())
+	take(best)
+	near := slices.Clone(gap) // from the best point
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
+	for _, i := range order {
+		if len(chosen) < m/10 && !taken[i] {
+			take(i)
+		}
+	}
+	for len(chosen) < m/2 {
+		far := -1
+		for i, g := range gap {
+			if !taken[i] && (far < 0 || g > gap[far]) {
+				far = i
+			}
+		}
+		take(far)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(scramble(a), scramble(b)) })
 	for _, i := range order {
-		if len(c.chosen) < m && !c.taken[i] {
-			c.chosen = append(c.chosen, i)
+		if len(chosen) < m && !taken[i] {
+			chosen = append(chosen, i)
 		}
 	}
-	slices.Sort(c.chosen)
-	return c.chosen
-}
-
-// chooser takes points and knows how far the others are from those taken.
-type chooser struct {
-	x       [][]float64
-	inverse []float64   // 1/scale
-	cols    [][]float64 // scaled points, see kernel.go
-	chosen  []int
-	taken   []bool
-	gap     []float64 // squared distance to the nearest chosen point
-	row     []float64
-}
-
-func newChooser(x [][]float64, scale []float64) *chooser {
-	n := len(x)
-	c := &chooser{
-		x: x, inverse: make([]float64, len(x[0])),
-		taken: make([]bool, n), gap: make([]float64, n), row: make([]float64, n),
-	}
-	for j := range c.inverse {
-		c.inverse[j] = 1 / scaleOf(scale, j)
-	}
-	c.cols = scaledColumns(x, c.inverse)
-	for i := range c.gap {
-		c.gap[i] = math.Inf(1)
-	}
-	return c
-}
-
-func (c *chooser) take(i int) {
-	c.chosen = append(c.chosen, i)
-	c.taken[i] = true
-	sqdist(c.row, c.cols, c.x[i], c.inverse)
-	for k, r2 := range c.row {
-		c.gap[k] = min(c.gap[k], r2)
-	}
-}
-
-// farthest returns the point farthest from those taken.
-func (c *chooser) farthest() int {
-	far := -1
-	for i, g := range c.gap {
-		if !c.taken[i] && (far < 0 || g > c.gap[far]) {
-			far = i
-		}
-	}
-	return far
+	slices.Sort(chosen)
+	return chosen
 }
 
 // scramble is a bijection of the integers without visible order (the finaliser

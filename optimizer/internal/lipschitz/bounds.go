@@ -84,8 +84,8 @@ func (b *Bounds) Upper(x []float64) float64 {
 
 // At returns both bounds and writes their gradients into gradLo and gradUp where
 // those are not nil: L times the unit vector away from the observation that
-// binds, or towards it, and 0 at that observation itself. Where the bounds cross, L is known to be too small: they are
-// invalid there, and At returns -Inf, +Inf and false.
+// binds, or towards it, and 0 at that observation itself. Where the bounds cross, L is known to be
+// too small, and At returns -Inf, +Inf and false.
 func (b *Bounds) At(x, gradLo, gradUp []float64) (lo, up float64, valid bool) {
 	lo, up, kLo, kUp := b.cones(x)
 	if lo > up {

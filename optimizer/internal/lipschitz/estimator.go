@@ -28,13 +28,9 @@ const (
 //	c_n = max(3, √(4 ln n)),
 //
 // n the number of different points. Without noise this is the paper's lower bound
-// of the Lipschitz constant. With noise of standard deviation noise, the difference
-// of two values has the standard deviation √2 noise, and c_n is about the size of
-// the largest of n² such differences in standard units; the plain estimate would
-// diverge as points come close to each other.
-//
-// Adding a point costs O(n d) without noise. With noise c_n changes with n, and
-// the next estimate costs O(n² d).
+// of the Lipschitz constant. With noise, c_n √2 noise is about the largest of n² differences that
+// it makes alone; the plain estimate would diverge as points come close to each other. Adding a
+// point costs O(n d) without noise; with it c_n changes, and the next estimate costs O(n² d).
 type Estimator struct {
 	scale []float64
 	noise float64
@@ -98,7 +94,10 @@ func row(v []float64, dim, k int) []float64 { return v[k*dim : (k+1)*dim] }
 
 // scan computes the largest slope from cell k to the earlier ones.
 func (e *Estimator) scan(k int) {
-	allowed := e.allowance()
+	allowed := 0.0 // c_n √2 noise
+	if e.noise > 0 {
+		allowed = math.Max(3, math.Sqrt(4*math.Log(float64(len(e.cells))))) * math.Sqrt2 * e.noise
+	}
 	y, z := e.cells[k].y, row(e.z, e.dim, k)
 	peer, rise2, dist2 := -1, 0.0, 1.0
 	for i := range e.cells[:k] {
@@ -123,28 +122,14 @@ func (e *Estimator) updated(k int) {
 	e.scan(k)
 	for j := k + 1; j < len(e.cells); j++ {
 		c := &e.cells[j]
-		switch s := e.slopeBetween(j, k); {
+		rise := math.Abs(c.y - e.cells[k].y)
+		switch s := rise / math.Sqrt(distance2(row(e.z, e.dim, j), row(e.z, e.dim, k))); {
 		case c.peer == k && s < c.slope:
 			e.scan(j)
 		case s > c.slope:
 			c.slope, c.peer = s, k
 		}
 	}
-}
-
-// slopeBetween returns the slope between two cells, without noise.
-func (e *Estimator) slopeBetween(i, j int) float64 {
-	rise := math.Abs(e.cells[i].y - e.cells[j].y)
-	return rise / math.Sqrt(distance2(row(e.z, e.dim, i), row(e.z, e.dim, j)))
-}
-
-// allowance returns c_n √2 noise.
-func (e *Estimator) allowance() float64 {
-	if e.noise == 0 {
-		return 0
-	}
-	n := float64(len(e.cells))
-	return math.Max(3, math.Sqrt(4*math.Log(n))) * math.Sqrt2 * e.noise
 }
 
 // Slope returns the estimate L_lb, and 0 for less than two different points.

@@ -3,6 +3,7 @@ package lipschitz
 import (
 	"container/heap"
 	"math"
+	"slices"
 )
 
 // MaxUpper maximizes up(x) over the box [lo, hi] by branch and bound. No point of a
@@ -61,8 +62,7 @@ func (r rectangle) halve() (left, right rectangle) {
 		}
 	}
 	middle := (r.lo[j] + r.hi[j]) / 2
-	left = rectangle{lo: r.lo, hi: append([]float64(nil), r.hi...)}
-	right = rectangle{lo: append([]float64(nil), r.lo...), hi: r.hi}
+	left, right = rectangle{lo: r.lo, hi: slices.Clone(r.hi)}, rectangle{lo: slices.Clone(r.lo), hi: r.hi}
 	left.hi[j], right.lo[j] = middle, middle
 	return left, right
 }
@@ -101,8 +101,7 @@ func (q queue) Less(i, j int) bool { return q[i].bound > q[j].bound }
 func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(r any)        { *q = append(*q, r.(rectangle)) }
 func (q *queue) Pop() any {
-	old := *q
-	r := old[len(old)-1]
-	*q = old[:len(old)-1]
+	r := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
 	return r
 }

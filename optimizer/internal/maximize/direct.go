@@ -25,11 +25,13 @@ const (
 // count as twice as far below the best value as the worst finite one, so that they
 // are divided late, but not never.
 func Direct(ctx context.Context, f func(x []float64) float64, lo, up []float64, evaluations int) Result {
-	d := newDirect(f, lo, up)
-	half := make([]float64, len(d.dims))
-	for i := range half {
-		half[i] = 0.5
+	d := &direct{f: f, lo: lo, up: up, x: slices.Clone(lo), bestF: math.Inf(-1), worst: math.Inf(1)}
+	for i := range lo {
+		if lo[i] < up[i] {
+			d.dims = append(d.dims, i)
+		}
 	}
+	half := slices.Repeat([]float64{0.5}, len(d.dims))
 	d.add(half, make([]uint8, len(d.dims)), d.eval(half))
 	iterations := 0
 	for len(d.dims) > 0 && d.evals < evaluations && ctx.Err() == nil {
@@ -60,26 +62,13 @@ type direct struct {
 	bestF   float64
 	worst   float64 // the worst finite value
 	rects   []rect
-	classes []class // by size, largest first
+	classes [][]int // the rectangles of each size, the largest first: the best first, the older of equal ones first
 }
 
 type rect struct {
 	center []float64
 	levels []uint8
 	f      float64
-}
-
-func newDirect(f func(x []float64) float64, lo, up []float64) *direct {
-	d := &direct{
-		f: f, lo: lo, up: up, x: slices.Clone(lo),
-		bestF: math.Inf(-1), worst: math.Inf(1),
-	}
-	for i := range lo {
-		if lo[i] < up[i] {
-			d.dims = append(d.dims, i)
-		}
-	}
-	return d
 }
 
 func (d *direct) eval(u []float64) float64 {
@@ -112,18 +101,16 @@ func (d *direct) push(k int) {
 		return
 	}
 	least := slices.Min(levels)
-	if missing := int(least) + 1 - len(d.classes); missing > 0 {
-		d.classes = append(d.classes, make([]class, missing)...)
+	for len(d.classes) <= int(least) {
+		d.classes = append(d.classes, nil)
 	}
-	c := &d.classes[least]
-	c.size, c.done = 0.5*side(least), side(least) < shortestSide
-	at, _ := slices.BinarySearchFunc(c.rects, k, func(a, b int) int {
+	at, _ := slices.BinarySearchFunc(d.classes[least], k, func(a, b int) int {
 		return cmp.Or(cmp.Compare(d.rects[b].f, d.rects[a].f), a-b)
 	})
-	c.rects = slices.Insert(c.rects, at, k)
+	d.classes[least] = slices.Insert(d.classes[least], at, k)
 }
 
-func side(level uint8) float64 { return math.Pow(3, -float64(level)) }
+func side(level int) float64 { return math.Pow(3, -float64(level)) }
 
 // value returns a rectangle's value for comparison, which is finite.
 func (d *direct) value(k int) float64 {
@@ -143,23 +130,22 @@ func (d *direct) value(k int) float64 {
 // The largest come first.
 func (d *direct) potentiallyOptimal() []int {
 	type corner struct {
-		class int
-		f     float64
+		class   int
+		size, f float64
 	}
 	var hull []corner
-	for c := range d.classes {
-		if len(d.classes[c].rects) == 0 || d.classes[c].done {
+	for c, rects := range d.classes {
+		if len(rects) == 0 || side(c) < shortestSide {
 			continue
 		}
 		// Sizes fall along the hull, so values must rise, ever less steeply.
-		p := corner{c, d.value(d.classes[c].rects[0])}
+		p := corner{c, 0.5 * side(c), d.value(rects[0])}
 		if len(hull) > 0 && p.f <= hull[len(hull)-1].f {
 			continue
 		}
 		for len(hull) > 1 {
 			a, b := hull[len(hull)-2], hull[len(hull)-1]
-			sa, sb, sp := d.classes[a.class].size, d.classes[b.class].size, d.classes[c].size
-			if (b.f-a.f)*(sb-sp) > (p.f-b.f)*(sa-sb) {
+			if (b.f-a.f)*(b.size-p.size) > (p.f-b.f)*(a.size-b.size) {
 				break
 			}
 			hull = hull[:len(hull)-1]
@@ -168,16 +154,15 @@ func (d *direct) potentiallyOptimal() []int {
 	}
 	var chosen []int
 	for i, p := range hull {
-		c := &d.classes[p.class]
 		if i > 0 {
 			larger := hull[i-1]
-			k := (p.f - larger.f) / (d.classes[larger.class].size - c.size)
-			if p.f+k*c.size < d.bestF+leastGain*math.Abs(d.bestF) {
+			k := (p.f - larger.f) / (larger.size - p.size)
+			if p.f+k*p.size < d.bestF+leastGain*math.Abs(d.bestF) {
 				continue
 			}
 		}
-		chosen = append(chosen, c.rects[0])
-		c.rects = slices.Delete(c.rects, 0, 1)
+		chosen = append(chosen, d.classes[p.class][0])
+		d.classes[p.class] = slices.Delete(d.classes[p.class], 0, 1)
 	}
 	return chosen
 }
@@ -188,7 +173,7 @@ func (d *direct) potentiallyOptimal() []int {
 func (d *direct) divide(k int) {
 	center, levels := d.rects[k].center, d.rects[k].levels
 	least := slices.Min(levels)
-	step := side(least) / 3
+	step := side(int(least)) / 3
 	type arm struct {
 		dim    int
 		f      [2]float64
@@ -217,11 +202,4 @@ func (d *direct) divide(k int) {
 		}
 	}
 	d.push(k)
-}
-
-// class lists the rectangles of one size, the best first, the older of equal ones first.
-type class struct {
-	size  float64
-	done  bool // too small to divide
-	rects []int
 }

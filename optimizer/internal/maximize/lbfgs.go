@@ -5,6 +5,7 @@
 package maximize
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -27,22 +28,6 @@ type Settings struct {
 	Scale          []float64 // typical length of each coordinate, such as length scales; nil means 1
 }
 
-func (s Settings) withDefaults() Settings {
-	setDefault(&s.MaxIterations, 100)
-	setDefault(&s.Memory, 8)
-	setDefault(&s.GradTol, 1e-8)
-	setDefault(&s.ValueTol, 1e-13)
-	setDefault(&s.FirstStep, 0.25)
-	return s
-}
-
-// setDefault replaces a setting that is not positive.
-func setDefault[T int | float64](setting *T, value T) {
-	if *setting <= 0 {
-		*setting = value
-	}
-}
-
 // Result is the best point that a method found.
 type Result struct {
 	X           []float64
@@ -55,11 +40,9 @@ type Result struct {
 // memory: after the first search only the Result's X is allocated.
 //
 // Each iteration fixes the coordinates that stand on a bound with the gradient
-// pointing outwards, takes the two-loop L-BFGS direction in the others, using
-// those pairs whose curvature is right in that subspace, and searches along the
-// projection of the ray onto the box for a step with the weak Wolfe conditions
-// (Bertsekas 1982, Projected Newton methods; Nocedal 1980; Lewis and Overton
-// 2013 for the search).
+// pointing outwards, takes the two-loop L-BFGS direction in the others (Bertsekas 1982, Projected
+// Newton methods; Nocedal 1980), and searches along the projection of the ray onto the box for a
+// step with the weak Wolfe conditions (Lewis and Overton 2013).
 type Maximizer struct {
 	set    Settings
 	lo, up []float64
@@ -81,24 +64,20 @@ type point struct{ x, z, g []float64 }
 // New returns a search over the box [lo, up], which it keeps but never changes.
 // A coordinate with lo = up is fixed there.
 func New(lo, up []float64, set Settings) *Maximizer {
-	n := len(lo)
-	m := &Maximizer{set: set.withDefaults(), lo: lo, up: up, free: make([]bool, n)}
-	k := m.set.Memory
-	buf := make([]float64, n*(10+2*k)+2*k)
-	next := func(n int) []float64 {
-		v := buf[:n:n]
-		buf = buf[n:]
-		return v
-	}
+	set.MaxIterations = cmp.Or(set.MaxIterations, 100)
+	set.Memory = cmp.Or(set.Memory, 8)
+	set.GradTol = cmp.Or(set.GradTol, 1e-8)
+	set.ValueTol = cmp.Or(set.ValueTol, 1e-13)
+	set.FirstStep = cmp.Or(set.FirstStep, 0.25)
+	n, k := len(lo), set.Memory
+	vector := func() []float64 { return make([]float64, n) }
+	m := &Maximizer{set: set, lo: lo, up: up, free: make([]bool, n), dir: vector(), alpha: make([]float64, k), rho: make([]float64, k)}
 	for _, p := range []*point{&m.at, &m.trial, &m.good} {
-		*p = point{x: next(n), z: next(n), g: next(n)}
+		*p = point{vector(), vector(), vector()}
 	}
-	m.dir = next(n)
-	m.s, m.y = make([][]float64, k), make([][]float64, k)
-	for i := range k {
-		m.s[i], m.y[i] = next(n), next(n)
+	for range k {
+		m.s, m.y = append(m.s, vector()), append(m.y, vector())
 	}
-	m.alpha, m.rho = next(k), next(k)
 	return m
 }
 
@@ -157,10 +136,8 @@ func (m *Maximizer) eval(x, grad []float64) float64 {
 	if math.IsNaN(f) {
 		return math.Inf(-1)
 	}
-	if m.set.Scale != nil {
-		for i, s := range m.set.Scale {
-			grad[i] *= s
-		}
+	for i, s := range m.set.Scale {
+		grad[i] *= s
 	}
 	return f
 }
@@ -206,7 +183,7 @@ func (m *Maximizer) direction() {
 			gamma = sy / yy
 		}
 		m.alpha[k] = m.rho[k] * m.freeDot(m.s[k], d)
-		addFree(d, -m.alpha[k], m.y[k], m.free)
+		m.addFree(d, -m.alpha[k], m.y[k])
 	}
 	if gamma == 0 {
 		norm := math.Sqrt(m.freeDot(d, d))
@@ -218,7 +195,7 @@ func (m *Maximizer) direction() {
 	for j := m.count - 1; j >= 0; j-- {
 		k := m.index(j)
 		if m.rho[k] != 0 {
-			addFree(d, m.alpha[k]-m.rho[k]*m.freeDot(m.y[k], d), m.s[k], m.free)
+			m.addFree(d, m.alpha[k]-m.rho[k]*m.freeDot(m.y[k], d), m.s[k])
 		}
 	}
 }
@@ -238,8 +215,8 @@ func (m *Maximizer) freeDot(a, b []float64) float64 {
 	return sum
 }
 
-func addFree(dst []float64, c float64, x []float64, free []bool) {
-	for i, f := range free {
+func (m *Maximizer) addFree(dst []float64, c float64, x []float64) {
+	for i, f := range m.free {
 		if f {
 			dst[i] += c * x[i]
 		}

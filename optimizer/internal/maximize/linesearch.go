@@ -28,7 +28,11 @@ func (m *Maximizer) step(fx float64) (float64, bool) {
 			if found {
 				break
 			}
-			t = shorter(t, slope, fn-fx)
+			next := 0.25 * t
+			if gained := fn - fx; !math.IsInf(gained, 0) { // the maximizer of the parabola through it
+				next = 0.5 * slope * t * t / (slope*t - gained)
+			}
+			t = math.Min(math.Max(next, 0.1*t), 0.5*t)
 			continue
 		}
 		best, found = fn, true
@@ -42,16 +46,6 @@ func (m *Maximizer) step(fx float64) (float64, bool) {
 		m.trial, m.good = m.good, m.trial
 	}
 	return best, found
-}
-
-// shorter returns the maximizer of the parabola through the start, its slope and
-// the value gained at t, within [t/10, t/2].
-func shorter(t, slope, gained float64) float64 {
-	next := 0.25 * t
-	if !math.IsInf(gained, 0) {
-		next = 0.5 * slope * t * t / (slope*t - gained)
-	}
-	return math.Min(math.Max(next, 0.1*t), 0.5*t)
 }
 
 // moveTo sets the trial point to the projection of x + t·dir onto the box and

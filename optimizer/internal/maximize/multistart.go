@@ -19,9 +19,8 @@ const (
 // local searches from: first the sureStarts best, then a random choice
 // without replacement with probabilities proportional to exp(eta·v), v the standardized
 // value (Boltzmann sampling, Balandat et al. 2020). Minus infinity and NaN are never
-// chosen. Values are standardized by median and median absolute deviation of the
-// better half, so that rejected candidates, which may lie at -1e10, do not flatten
-// the choice among the others.
+// chosen. Median and median absolute deviation of the better half standardize, so that
+// rejected candidates at -1e10 do not flatten the choice.
 func PickStarts(values []float64, rng *rand.Rand) []int {
 	order := make([]int, 0, len(values))
 	for i, v := range values {

@@ -2,16 +2,18 @@
 // which points no other dominates, the volume that points dominate above a reference
 // point, and boxes that tile what they leave undominated.
 //
-// Volume and boxes are exact, by slicing along the last coordinate: between two
-// neighbouring values of it the points that reach above bound a region of one dimension
-// less. For n points in m dimensions that is O(n^(m-1)) slices, meant for two or three
-// objectives; measuring alone is still quick for a few dozen points in five.
+// Boxes are exact, by slicing along the last coordinate: between two neighbouring values of it
+// the points that reach above bound a region of one dimension less. For n points in m dimensions
+// that is O(n^(m-1)) slices. So is the volume from four dimensions on. In up to three both are a
+// sweep, and quick for thousands of points.
 package pareto
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Dominates reports whether a is nowhere worse than b, and somewhere better. Points of
@@ -33,6 +35,12 @@ func Dominates(a, b []float64) bool {
 // Front returns the indices of the points without NaN that no other dominates, in order. Of
 // equal ones the first stands for all.
 func Front(points [][]float64) []int {
+	if len(points) > 0 {
+		m := len(points[0])
+		if m >= 1 && m <= 3 && !slices.ContainsFunc(points, func(p []float64) bool { return len(p) != m }) {
+			return sweep(points)
+		}
+	}
 	var out []int
 	for i, p := range points {
 		if !slices.ContainsFunc(p, math.IsNaN) &&
@@ -44,23 +52,136 @@ func Front(points [][]float64) []int {
 	return out
 }
 
+// sweep is Front of points in up to three dimensions: the largest come first, so that only those
+// before a point can be as good.
+func sweep(points [][]float64) []int {
+	var order, out []int
+	for i, p := range points {
+		if !slices.ContainsFunc(p, math.IsNaN) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(points[b], points[a]) })
+	var before staircase
+	for _, i := range order {
+		p := points[i]
+		x, y := p[min(1, len(p)-1)], p[len(p)-1]
+		if !before.covers(x, y) {
+			before.add(x, y)
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Volume is that of what the points dominate above ref: of all y with ref ≤ y ≤ p for
 // some point p.
 func Volume(points [][]float64, ref []float64) float64 {
 	points = above(points, ref)
 	last := len(ref) - 1
-	if len(points) == 0 {
-		return 0
-	}
 	if last == 0 {
-		return highest(points, 0) - ref[0]
+		return max(highest(points, 0)-ref[0], 0)
 	}
-	volume := 0.0
-	levels := levelsOf(points, ref)
-	for i, top := range levels[1:] {
-		volume += (top - levels[i]) * Volume(cut(reaching(points, top)), ref[:last])
+	if last > 1 {
+		slices.SortFunc(points, fallingLast)
+	}
+	below := staircase{x: ref[0], y: ref[1]}
+	volume, slice := 0.0, 0.0
+	for i, p := range points { // the slice that the points so far bound, down to the next one
+		if last > 2 {
+			slice = Volume(cut(points[:i+1]), ref[:last])
+		} else if !below.covers(p[0], p[1]) {
+			slice += below.add(p[0], p[1])
+		}
+		switch {
+		case last == 1:
+			volume = slice
+		case i+1 < len(points):
+			volume += (p[last] - points[i+1][last]) * slice
+		default:
+			volume += (p[last] - ref[last]) * slice
+		}
 	}
 	return volume
+}
+
+// Growth is the volume after each of the points.
+func Growth(points [][]float64, ref []float64) []float64 {
+	out, volume := make([]float64, len(points)), 0.0
+	var front [][]float64
+	below := staircase{x: ref[0], y: ref[len(ref)-1]}
+	for i, p := range points {
+		switch {
+		case len(above([][]float64{p}, ref)) == 0:
+		case len(ref) == 2:
+			if !below.covers(p[0], p[1]) {
+				volume += below.add(p[0], p[1])
+			}
+		case !slices.ContainsFunc(front, func(q []float64) bool { return covers(q, p) }):
+			alone, clipped, room := 1.0, make([][]float64, len(front)), make([]float64, len(front)*len(p))
+			for k, q := range front {
+				clipped[k], room = room[:len(p)], room[len(p):]
+				for j := range q {
+					clipped[k][j] = min(q[j], p[j])
+				}
+			}
+			for j := range p {
+				alone *= p[j] - ref[j]
+			}
+			volume += max(alone-Volume(clipped, ref), 0)
+			front = slices.DeleteFunc(front, func(q []float64) bool { return covers(p, q) })
+			k, _ := slices.BinarySearchFunc(front, p, fallingLast) // so that there is little to sort next time
+			front = slices.Insert(front, k, p)
+		}
+		out[i] = volume
+	}
+	return out
+}
+
+// fallingLast orders points by their last coordinates, the largest first.
+func fallingLast(a, b []float64) int { return cmp.Compare(b[len(b)-1], a[len(a)-1]) }
+
+// covers reports whether q is nowhere worse than p.
+func covers(q, p []float64) bool {
+	for j := range p {
+		if q[j] < p[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// staircase is a front in the plane, above the point (x, y): xs fall and ys rise.
+type staircase struct {
+	x, y   float64
+	xs, ys []float64
+}
+
+// covers reports whether a point of the front is nowhere worse than (x, y).
+func (s *staircase) covers(x, y float64) bool {
+	i := sort.Search(len(s.xs), func(i int) bool { return s.xs[i] < x })
+	return i > 0 && s.ys[i-1] >= y
+}
+
+// add has (x, y), which is not covered, join the front, and returns the area that it gains.
+func (s *staircase) add(x, y float64) float64 {
+	from := sort.Search(len(s.xs), func(i int) bool { return s.xs[i] <= x })
+	area, low, left := 0.0, s.y, s.x
+	if from > 0 {
+		low = s.ys[from-1]
+	}
+	to := from
+	for ; to < len(s.xs) && s.ys[to] <= y; to++ { // which it covers
+		area += (s.ys[to] - low) * (x - s.xs[to])
+		low = s.ys[to]
+	}
+	if to < len(s.xs) {
+		left = s.xs[to]
+	}
+	area += (y - low) * (x - left)
+	s.xs, s.ys = slices.Replace(s.xs, from, to, x), slices.Replace(s.ys, from, to, y)
+	return area
 }
 
 // Box is an axis-parallel box, open above where Up is +∞.
@@ -80,15 +201,24 @@ func Undominated(ctx context.Context, points [][]float64, ref []float64) []Box {
 		}
 		return []Box{{[]float64{low}, []float64{math.Inf(1)}}}
 	}
+	if last == 2 {
+		return undominated3(points, ref)
+	}
 	var out []Box
 	var below []int // boxes that end at the present level
-	levels := append(levelsOf(points, ref), math.Inf(1))
+	levels := []float64{ref[last], math.Inf(1)}
+	for _, p := range points {
+		levels = append(levels, p[last])
+	}
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
 	for i, top := range levels[1:] {
 		if ctx.Err() != nil {
 			break
 		}
 		var now []int
-		for _, b := range Undominated(ctx, cut(reaching(points, top)), ref[:last]) {
+		reaching := without(points, func(p []float64) bool { return p[last] < top })
+		for _, b := range Undominated(ctx, cut(reaching), ref[:last]) {
 			k := slices.IndexFunc(below, func(k int) bool {
 				return slices.Equal(out[k].Low[:last], b.Low) && slices.Equal(out[k].Up[:last], b.Up)
 			})
@@ -102,6 +232,48 @@ func Undominated(ctx context.Context, points [][]float64, ref []float64) []Box {
 		}
 		below = now
 	}
+	return out
+}
+
+// undominated3 is Undominated of three dimensions, by a sweep from above: each step of the
+// staircase of the points so far bounds one box, until a point is added there.
+func undominated3(points [][]float64, ref []float64) []Box {
+	inf := math.Inf(1)
+	stairs := staircase{x: ref[0], y: ref[1]}
+	open := []Box{{slices.Clone(ref), []float64{inf, inf, inf}}} // above the steps, and the one above them all
+	var out []Box
+	slices.SortStableFunc(points, fallingLast)
+	for _, p := range points {
+		x, y, z := p[0], p[1], p[2]
+		if stairs.covers(x, y) {
+			continue
+		}
+		from := sort.Search(len(stairs.xs), func(i int) bool { return stairs.xs[i] <= x })
+		to := from
+		for to < len(stairs.xs) && stairs.ys[to] <= y {
+			to++
+		}
+		above := Box{[]float64{open[to].Low[0], y, ref[2]}, []float64{inf, open[to].Up[1], z}}
+		beside := Box{[]float64{x, open[from].Low[1], ref[2]}, []float64{inf, y, z}}
+		if open[to].Low[1] == y { // nothing of it is taken
+			above, to = Box{}, to-1
+		}
+		for _, b := range open[from : to+1] {
+			if b.Low[2] = z; b.Up[2] > z {
+				out = append(out, b)
+			}
+		}
+		news := []Box{beside}
+		if above.Low != nil {
+			news = append(news, above)
+		}
+		open = slices.Replace(open, from, to+1, news...)
+		stairs.add(x, y)
+	}
+	out = append(out, open...)
+	slices.SortFunc(out, func(a, b Box) int { // as slices from below would come
+		return cmp.Or(cmp.Compare(a.Low[2], b.Low[2]), cmp.Compare(a.Low[1], b.Low[1]))
+	})
 	return out
 }
 
@@ -130,24 +302,9 @@ func above(points [][]float64, ref []float64) [][]float64 {
 	})
 }
 
-// reaching returns the points whose last coordinate is at least level.
-func reaching(points [][]float64, level float64) [][]float64 {
-	return without(points, func(p []float64) bool { return p[len(p)-1] < level })
-}
-
+// without returns the other points.
 func without(points [][]float64, drop func(p []float64) bool) [][]float64 {
 	return slices.DeleteFunc(slices.Clone(points), drop)
-}
-
-// levelsOf returns the last coordinates of ref and of all points, ascending, each once.
-func levelsOf(points [][]float64, ref []float64) []float64 {
-	last := len(ref) - 1
-	levels := []float64{ref[last]}
-	for _, p := range points {
-		levels = append(levels, p[last])
-	}
-	slices.Sort(levels)
-	return slices.Compact(levels)
 }
 
 // cut returns the points without their last coordinate.

@@ -1,6 +1,7 @@
 package pareto_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -51,6 +52,67 @@ func TestVolumeByInclusionAndExclusion(t *testing.T) {
 	}
 }
 
+// The front is found by its definition, and the volume grows point by point to what it is.
+func TestFrontAndGrowthByDefinition(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for m := 1; m <= 4; m++ {
+		for range 40 {
+			points, ref := cloud(rng, 12, m), slices.Repeat([]float64{0.2}, m)
+			points[rng.IntN(12)][0] = []float64{math.NaN(), math.Inf(-1), math.Inf(-1)}[rng.IntN(3)]
+			var want []int
+			for i, p := range points {
+				beaten := slices.ContainsFunc(points, func(q []float64) bool { return pareto.Dominates(q, p) })
+				again := slices.ContainsFunc(points[:i], func(q []float64) bool { return slices.Equal(p, q) })
+				if !beaten && !again && !math.IsNaN(p[0]) {
+					want = append(want, i)
+				}
+			}
+			if got := pareto.Front(points); !slices.Equal(got, want) {
+				t.Errorf("%d objectives: front %v, want %v of %v", m, got, want, points)
+			}
+			for i, got := range pareto.Growth(points, ref) {
+				if want := pareto.Volume(points[:i+1], ref); math.Abs(got-want) > 1e-12 {
+					t.Errorf("%d objectives: volume %v after point %d, want %v of %v", m, got, i, want, points)
+				}
+			}
+		}
+	}
+}
+
+// A front of thousands of points is no wall: these took minutes.
+func BenchmarkVolume(b *testing.B) {
+	benchmark(b, func(p [][]float64, ref []float64) { pareto.Volume(p, ref) })
+}
+func BenchmarkGrowth(b *testing.B) {
+	benchmark(b, func(p [][]float64, ref []float64) { pareto.Growth(p, ref) })
+}
+func BenchmarkFront(b *testing.B) { benchmark(b, func(p [][]float64, _ []float64) { pareto.Front(p) }) }
+
+func benchmark(b *testing.B, f func(points [][]float64, ref []float64)) {
+	for _, m := range []int{2, 3} {
+		for _, n := range []int{1000, 5000} {
+			rng := rand.New(rand.NewPCG(7, 8))
+			var points [][]float64
+			for range n { // on a sphere: none dominates another
+				p, length := make([]float64, m), 0.0
+				for j := range p {
+					p[j] = math.Abs(rng.NormFloat64())
+					length = math.Hypot(length, p[j])
+				}
+				for j := range p {
+					p[j] /= length
+				}
+				points = append(points, p)
+			}
+			b.Run(fmt.Sprintf("%dx%d", n, m), func(b *testing.B) {
+				for b.Loop() {
+					f(points, make([]float64, m))
+				}
+			})
+		}
+	}
+}
+
 // What a point gains by the boxes is the difference of two volumes, and every point of
 // the space is in one box, unless it is dominated.
 func TestBoxesTileTheUndominated(t *testing.T) {
@@ -94,5 +156,58 @@ func TestFront(t *testing.T) {
 	// For two objectives there is a box more than points of the front.
 	if got := pareto.Undominated(t.Context(), points, []float64{-1, -1}); len(got) != 4 {
 		t.Errorf("%d boxes", len(got))
+	}
+}
+
+// The sweep of three dimensions finds, in their order, the boxes of slices from below: in each the
+// boxes of the plane, and those that go on from one slice to the next are one.
+func TestBoxesOfThree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	ref := []float64{0.1, 0.1, 0.1}
+	for range 200 {
+		points := cloud(rng, 30, 3)
+		for i := range points {
+			for j := range points[i] {
+				if rng.IntN(2) == 0 {
+					points[i][j] = rng.Float64() // few ties
+				}
+			}
+		}
+		levels := []float64{ref[2], math.Inf(1)}
+		for _, p := range points {
+			if pareto.Dominates(p, ref) && min(p[0], p[1], p[2]) > 0.1 {
+				levels = append(levels, p[2])
+			}
+		}
+		slices.Sort(levels)
+		levels = slices.Compact(levels)
+		var want []pareto.Box
+		for i, top := range levels[1:] {
+			var reaching [][]float64
+			for _, p := range points {
+				if p[2] >= top && p[2] > ref[2] {
+					reaching = append(reaching, p[:2])
+				}
+			}
+		plane:
+			for _, b := range pareto.Undominated(t.Context(), reaching, ref[:2]) {
+				for k, below := range want {
+					if below.Up[2] == levels[i] && slices.Equal(below.Low[:2], b.Low) && slices.Equal(below.Up[:2], b.Up) {
+						want[k].Up[2] = top
+						continue plane
+					}
+				}
+				want = append(want, pareto.Box{Low: append(b.Low, levels[i]), Up: append(b.Up, top)})
+			}
+		}
+		got := pareto.Undominated(t.Context(), points, ref)
+		if len(got) != len(want) {
+			t.Fatalf("%d boxes, want %d", len(got), len(want))
+		}
+		for i := range got {
+			if !slices.Equal(got[i].Low, want[i].Low) || !slices.Equal(got[i].Up, want[i].Up) {
+				t.Fatalf("box %d is %v, want %v", i, got[i], want[i])
+			}
+		}
 	}
 }

@@ -46,13 +46,10 @@ type Model struct {
 	h      *mat.SymDense
 }
 
-// Fit interpolates the values at points[center] and its nearest points in the
-// Euclidean metric, (d+1)(d+2)/2 in all, or as many as there are. Of all the
-// quadratics through them it takes the one whose Hessian has the least Frobenius
-// norm. Points that coincide with a nearer one are skipped.
-//
-// The KKT system, with the rows s_i of S the scaled offsets and v_i the scaled
-// differences of value, is
+// Fit interpolates the values at points[center] and its nearest different points in the
+// Euclidean metric, (d+1)(d+2)/2 in all, or as many as there are, by the quadratic whose Hessian
+// has the least Frobenius norm. The KKT system, with the rows s_i of S the scaled offsets and v_i
+// the scaled differences of value, is
 //
 //	[ (SSᵀ)∘(SSᵀ)/4 + εI   S  ] [ λ ]   [ v ]
 //	[ Sᵀ                  -εI ] [ g ] = [ 0 ],   H = ½ Σ λ_i s_i s_iᵀ,
@@ -62,10 +59,9 @@ type Model struct {
 //
 // Fewer points than a quadratic has coefficients, 3 (d+1) at most, may yet tell that it is
 // round: with one more column beside S, of ½ s_iᵀs_i, the norm is that of H − cI for the best c.
-// This solution is taken if it predicts each point far better from all others: if the sum of
-// (e_i/s_iᵀs_i)² is a tenth or less. The error e_i without point i is λ_i over the i-th
-// diagonal element of the inverted matrix (Dubrule, Cross validation of kriging in a unique
-// neighborhood, 1983).
+// That is taken if it predicts each point far better from all others, by Σ (e_i/s_iᵀs_i)². The
+// error e_i without point i is λ_i over the i-th diagonal element of the inverted matrix
+// (Dubrule, Cross validation of kriging in a unique neighborhood, 1983).
 //
 // Where models of like functions are given, 1.5 d + 1 of the nearest points do, and it is the
 // difference of the Hessian from a multiple a of one of theirs, L, that has the least norm. With
@@ -73,7 +69,7 @@ type Model struct {
 //
 //	H = H(v) + a (L − H(l)),   a = <H(v), H(l)>/<H(l), H(l)> > 0,
 //
-// where a makes that norm least, and L is the one that leaves least of H(v).
+// and L is the one that leaves least of H(v).
 func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Model, error) {
 	c := points[center]
 	d := len(c)
@@ -85,13 +81,12 @@ func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Mod
 	if len(near) < d+1 {
 		return nil, fmt.Errorf("%w: %d, want at least %d", ErrTooFewPoints, len(near)+1, d+2)
 	}
-	m := &Model{Center: slices.Clone(c), Value: values[center], Points: len(near) + 1}
+	m := &Model{Center: slices.Clone(c), Value: values[center], Points: len(near) + 1, Far: distance(points[near[len(near)-1]], c)}
 	s := mat.NewDense(len(near), d, nil)
 	v := mat.NewVecDense(len(near)+d, nil)
 	for i, k := range near {
 		v.SetVec(i, values[k]-m.Value)
 		m.Unit = math.Max(m.Unit, math.Abs(values[k]-m.Value))
-		m.Far = math.Max(m.Far, distance(points[k], c))
 	}
 	if m.Unit == 0 {
 		m.Unit = 1
@@ -118,8 +113,11 @@ const roundness = 0.1
 // of the least norm.
 func (m *Model) solveRound(s *mat.Dense, v *mat.VecDense) error {
 	n, d := s.Dims()
-	columns := mat.NewDense(n, d+1, nil)
-	columns.Augment(s, halfSquares(s))
+	squares, columns := mat.NewVecDense(n, nil), mat.NewDense(n, d+1, nil)
+	for i := range n {
+		squares.SetVec(i, 0.5*mat.Dot(s.RowView(i), s.RowView(i)))
+	}
+	columns.Augment(s, squares)
 	least, err := interpolate(s, s, v)
 	if err != nil {
 		return err
@@ -133,16 +131,6 @@ func (m *Model) solveRound(s *mat.Dense, v *mat.VecDense) error {
 		return nil
 	}
 	return m.take(least, s)
-}
-
-// halfSquares returns ½ s_iᵀs_i for each row of s.
-func halfSquares(s *mat.Dense) *mat.VecDense {
-	n, _ := s.Dims()
-	out := mat.NewVecDense(n, nil)
-	for i := range n {
-		out.SetVec(i, 0.5*mat.Dot(s.RowView(i), s.RowView(i)))
-	}
-	return out
 }
 
 // liken adds what the points do not determine of the Hessian of a like function.
@@ -309,19 +297,16 @@ func nearest(points [][]float64, center, n int) []int {
 		index int
 		dist  float64
 	}
-	all := make([]neighbour, 0, len(points))
+	var all []neighbour
 	for i, p := range points {
 		if dist := distance(p, c); dist > 0 {
 			all = append(all, neighbour{i, dist})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(a.dist, b.dist) })
-	chosen := make([]int, 0, n)
+	var chosen []int
 	for i, p := range all {
-		if len(chosen) == n {
-			break
-		}
-		same := false
+		same := len(chosen) == n
 		for j := i - 1; j >= 0 && p.dist-all[j].dist <= 1e-12*p.dist && !same; j-- {
 			same = distance(points[p.index], points[all[j].index]) <= 1e-12*p.dist
 		}

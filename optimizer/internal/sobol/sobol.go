@@ -8,17 +8,14 @@ import "math/bits"
 // Gray code. It is immutable: point i is a pure function of (dim, seed, i), so any
 // part of it can be asked for again.
 //
-// It is randomised by nested uniform (Owen) scrambling, done by
-// hashing as in Laine and Karras 2011: each binary digit is flipped depending on
-// the digits before it, which keeps every stratification of the sequence, makes
-// each point uniformly distributed, and breaks the patterns of the plain one.
+// It is randomised by nested uniform (Owen) scrambling, done by hashing as in Laine and Karras
+// 2011: each binary digit is flipped depending on the digits before it, which keeps every
+// stratification of the sequence and makes each point uniformly distributed.
 //
 // The first 64 dimensions have direction numbers by Joe and Kuo. Further ones are
 // padded as in Burley, Practical Hash-based Owen Scrambling (2020): each further
 // group of 64 uses the same direction numbers in an order of its own that Owen
-// scrambling of the index gives, with scrambles of its own. Each dimension, and
-// each group in itself, then stays as well stratified; between groups the points
-// are combined as if at random.
+// scrambling of the index gives, so that groups are combined as if at random.
 type Sequence struct {
 	dim   int
 	dirs  [][32]uint32

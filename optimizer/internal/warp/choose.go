@@ -18,20 +18,17 @@ import (
 // values, as the Jacobian does: the density of a part of them, m of n, must be multiplied
 // by n/m.
 func Choose[Model any](kinds []Kind, values []float64, o Options, score func(w Warp, z []float64) (Model, float64, error)) (Warp, Model, error) {
-	var (
-		best  Warp
-		by    Model
-		found bool
-		top   = math.Inf(-1)
-		errs  []error
-	)
+	var best Warp
+	var by Model
+	var errs []error
+	found, top := false, math.Inf(-1)
 	for _, kind := range kinds {
+		var model Model
+		var total float64
 		w, err := Fit(kind, values, o)
-		if err != nil {
-			errs = append(errs, err)
-			continue
+		if err == nil {
+			model, total, err = score(w, w.ApplyAll(values))
 		}
-		model, total, err := score(w, w.ApplyAll(values))
 		if err != nil {
 			errs = append(errs, err)
 			continue

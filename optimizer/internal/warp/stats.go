@@ -52,14 +52,6 @@ func Median(v []float64) float64 {
 	return s[n/2-1]/2 + s[n/2]/2
 }
 
-func meanDeviation(v []float64, centre float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Abs(x-centre) / float64(len(v))
-	}
-	return sum
-}
-
 // firstPositive returns the first positive candidate, or 1.
 func firstPositive(candidates ...float64) float64 {
 	for _, c := range candidates {

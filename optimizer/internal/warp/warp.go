@@ -76,13 +76,15 @@ func Fit(kind Kind, values []float64, o Options) (Warp, error) {
 	switch kind {
 	case Identity:
 	case Log:
-		median, _ := medianMAD(ys)
 		w.Centre = slices.Max(ys)
-		w.Scale = firstPositive(w.Centre-median, w.Centre-moments(ys).mean)
+		w.Scale = firstPositive(w.Centre-Median(ys), w.Centre-moments(ys).mean)
 	case Asinh:
 		median, mad := medianMAD(ys)
-		w.Centre = median
-		w.Scale = firstPositive(mad, meanDeviation(ys, median))
+		deviation := 0.0 // from it, on average
+		for _, y := range ys {
+			deviation += math.Abs(y-median) / float64(len(ys))
+		}
+		w.Centre, w.Scale = median, firstPositive(mad, deviation)
 	case YeoJohnson:
 		m := moments(ys)
 		w.Centre, w.Scale = m.mean, m.sd

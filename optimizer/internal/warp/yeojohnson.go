@@ -74,7 +74,7 @@ func fitLambda(us []float64) float64 {
 		}
 		return -float64(len(us))*math.Log(moments(zs).sd) + (lambda-1)*weight
 	}
-	if m := moments(us); m.constant {
+	if moments(us).constant {
 		return 1
 	}
 	const cells = 16

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/spaces"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lbotune/lbotune/journal"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study/internal/optuna"
 )
@@ -77,7 +77,7 @@ func TestWrittenJournalIsRead(t *testing.T) {
 	s.Trials = append(s.Trials, &optuna.Trial{State: optuna.Pruned}, &optuna.Trial{State: optuna.Running},
 		&optuna.Trial{State: optuna.Failed, Params: spaces.Values{{Name: "lr", Value: spaces.Float(7)}}})
 	var b bytes.Buffer
-	if err := optuna.Write(&b, s); err != nil {
+	if err := optuna.Write(&b, s, slices.Values(s.Trials)); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"intermediate_values":{"0":NaN,"1":Infinity,"2":-Infinity}`; !strings.Contains(b.String(), want) {

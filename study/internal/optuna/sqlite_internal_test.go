@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -55,6 +56,16 @@ func TestStoredNumbers(t *testing.T) {
 		got, err := valuesOf(append([]byte{2, c.kind}, c.data...))
 		if err != nil || !reflect.DeepEqual(got, []any{c.want}) {
 			t.Errorf("type %d, %x: %v, %v; want %v", c.kind, c.data, got, err, c.want)
+		}
+	}
+}
+
+// A choice that is none is said to be none, also where the database has no number for it.
+func TestChoiceOfNone(t *testing.T) {
+	const two = `{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", "adam"]}}`
+	for _, at := range []float64{-1, 2, 1e300, math.Inf(1), math.NaN()} {
+		if err := new(Trial).set(&Study{}, "opt", two, at); err == nil || !strings.Contains(err.Error(), "parameter opt has choice") {
+			t.Errorf("choice %v: %v", at, err)
 		}
 	}
 }

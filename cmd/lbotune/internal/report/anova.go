@@ -85,15 +85,21 @@ func (a *anova) exists(p spaces.Point) []bool {
 	return out
 }
 
+// zeros has one for each function of each parameter.
+func (a *anova) zeros() [][]float64 {
+	out := make([][]float64, len(a.params))
+	for i := range out {
+		out[i] = make([]float64, a.bases[i].n)
+	}
+	return out
+}
+
 // features are the φ_ik at a point.
 func (a *anova) features(p spaces.Point) [][]float64 {
-	out := make([][]float64, len(a.params))
-	on := a.exists(p)
-	for i := range out {
-		if on[i] {
+	out := a.zeros()
+	for i, on := range a.exists(p) {
+		if on {
 			out[i] = a.bases[i].at(place(a.space, i, p))
-		} else {
-			out[i] = make([]float64, a.bases[i].n)
 		}
 	}
 	return out
@@ -110,14 +116,11 @@ func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
 	e := &evidence{y: y, phi: make([][][]float64, len(a.params))}
 	for i := range e.phi {
 		e.phi[i] = make([][]float64, a.bases[i].n)
-		for k := range e.phi[i] {
-			e.phi[i][k] = make([]float64, len(points))
-		}
 	}
-	for t, p := range points {
+	for _, p := range points {
 		for i, row := range a.features(p) {
 			for k, v := range row {
-				e.phi[i][k][t] = v
+				e.phi[i][k] = append(e.phi[i][k], v)
 			}
 		}
 	}
@@ -385,11 +388,7 @@ func spread(points []spaces.Point) []int {
 		for i, p := range points {
 			far[i] = math.Min(far[i], spaces.Distance(p, points[next]))
 		}
-		for i := range far {
-			if far[i] > far[next] {
-				next = i
-			}
-		}
+		next = floats.MaxIdx(far)
 	}
 	for i := range points {
 		if len(out) < few && !slices.Contains(out, i) {

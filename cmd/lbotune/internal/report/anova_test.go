@@ -184,3 +184,12 @@ func TestSharesAndShapleyOfADraw(t *testing.T) {
 		}
 	}
 }
+
+// copyParam copies the coordinates of one parameter.
+func copyParam(space *spaces.Space, i int, to, from spaces.Point) {
+	end := space.Dim()
+	if i+1 < space.Len() {
+		end = space.Offset(i + 1)
+	}
+	copy(to[space.Offset(i):end], from[space.Offset(i):end])
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -51,13 +53,14 @@ func basisOf(p spaces.Param) (basis, error) {
 	return b, nil
 }
 
-// bends are u, u², cos(πu), cos(2πu), ...: cosines alone are level at the ends of a range.
+// bends are, after a constant, u, u², cos(πu), cos(2πu), ...: cosines alone are level at the ends of
+// a range.
 func bends(u float64, n int) []float64 {
-	out := []float64{u, u * u}
+	out := []float64{1, u, u * u}
 	for k := range n {
 		out = append(out, math.Cos(math.Pi*float64(k+1)*u))
 	}
-	return out[:n]
+	return out[:n+1]
 }
 
 // grid is how finely the functions of a float are known.
@@ -73,28 +76,20 @@ var smooth = sync.OnceValue(func() basis {
 	return b
 })
 
-// orthonormalize is Gram and Schmidt's, with the constant as the first function. A function
-// of which nothing is left becomes 0.
+// orthonormalize is Gram and Schmidt's, and leaves the constant out. A function of which nothing
+// is left becomes 0.
 func (b *basis) orthonormalize() {
 	inner := func(k, j int) (sum float64) {
 		for l, row := range b.table {
-			if j < 0 {
-				sum += b.odds[l] * row[k]
-			} else {
-				sum += b.odds[l] * row[k] * row[j]
-			}
+			sum += b.odds[l] * row[k] * row[j]
 		}
 		return sum
 	}
-	for k := range b.n {
-		for j := -1; j < k; j++ {
+	for k := 1; k <= b.n; k++ {
+		for j := range k {
 			in := inner(k, j)
 			for _, row := range b.table {
-				if j < 0 {
-					row[k] -= in
-				} else {
-					row[k] -= in * row[j]
-				}
+				row[k] -= in * row[j]
 			}
 		}
 		norm := math.Sqrt(inner(k, k))
@@ -106,6 +101,9 @@ func (b *basis) orthonormalize() {
 			}
 		}
 	}
+	for l, row := range b.table {
+		b.table[l] = row[1:]
+	}
 }
 
 // at are the functions at a place along the parameter's axis.
@@ -113,13 +111,7 @@ func (b *basis) at(u float64) []float64 {
 	if b.levels == nil {
 		return b.table[min(max(int(u*grid), 0), grid-1)][:b.n]
 	}
-	nearest := 0
-	for l, v := range b.levels {
-		if math.Abs(v-u) < math.Abs(b.levels[nearest]-u) {
-			nearest = l
-		}
-	}
-	return b.table[nearest][:b.n]
+	return b.table[floats.NearestIdx(b.levels, u)][:b.n]
 }
 
 // shares are λ_k, the functions' parts in the prior variance for the decay s, and their

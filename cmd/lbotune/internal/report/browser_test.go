@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -19,19 +18,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
-// browser is a Chromium without a window, spoken to over a pipe by its DevTools protocol.
+// browser is a Chromium without a window.
 type browser struct {
 	t   *testing.T
-	out *os.File
-	in  *bufio.Reader
-	ids int
-	tab string
+	ctx context.Context
+	mu  sync.Mutex
 	// heard are the messages of the page's console, and requests what it asked for.
 	heard, requests []string
 }
@@ -41,113 +48,59 @@ func openBrowser(t *testing.T) *browser {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	path, err := exec.LookPath("chromium")
-	if err != nil {
+	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("chromium is not installed")
 	}
-	theirIn, ours, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	our, theirs, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
-		"--no-first-run", "--window-size=1100,900", "--user-data-dir="+t.TempDir(), "about:blank")
-	cmd.ExtraFiles = []*os.File{theirIn, theirs} // it reads from 3 and writes to 4
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	theirIn.Close()
-	theirs.Close()
-	b := &browser{t: t, out: ours, in: bufio.NewReaderSize(our, 1<<20)}
-	t.Cleanup(func() {
-		b.call("", "Browser.close", nil)
-		ours.Close()
-		_ = cmd.Wait() // it may complain of having been closed
+	dir := t.TempDir() // in which it leaves what it does not remove
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.Env("TMPDIR="+dir),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1100, 900), chromedp.UserDataDir(dir))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	b := &browser{t: t}
+	b.ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	err := chromedp.Listen(b.ctx, func(e any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventConsoleAPICalled, *runtime.EventExceptionThrown, *log.EventEntryAdded:
+			text, _ := json.Marshal(e)
+			b.heard = append(b.heard, string(text))
+		case *network.EventRequestWillBeSent:
+			b.requests = append(b.requests, e.Request.URL)
+		}
 	})
-	var made struct{ TargetID, SessionID string }
-	b.decode(b.call("", "Target.createTarget", map[string]any{"url": "about:blank"}), &made)
-	b.decode(b.call("", "Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}), &made)
-	b.tab = made.SessionID
-	for _, domain := range []string{"Runtime", "Log", "Network", "Page"} {
-		b.call(b.tab, domain+".enable", nil)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return b
 }
 
-func (b *browser) decode(from json.RawMessage, to any) {
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	if err := json.Unmarshal(from, to); err != nil {
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// call waits for the answer to a command and notes what happens before.
-func (b *browser) call(tab, method string, params any) json.RawMessage {
+// call is the answer to a command of the protocol.
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
-	b.ids++
-	if params == nil {
-		params = struct{}{}
-	}
-	text, err := json.Marshal(map[string]any{"id": b.ids, "method": method, "params": params, "sessionId": tab})
-	if tab == "" {
-		text, err = json.Marshal(map[string]any{"id": b.ids, "method": method, "params": params})
-	}
+	r, err := chromedp.Call(b.ctx, command, params)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if _, err := b.out.Write(append(text, 0)); err != nil {
-		b.t.Fatal(err)
-	}
-	for {
-		line, err := b.in.ReadBytes(0)
-		if err != nil {
-			if method == "Browser.close" {
-				return nil
-			}
-			b.t.Fatalf("%s: %v", method, err)
-		}
-		var m struct {
-			ID     int
-			Method string
-			Error  *struct{ Message string }
-			Result json.RawMessage
-			Params struct {
-				Type    string
-				Entry   struct{ Level, Text string }
-				Request struct{ URL string }
-			}
-		}
-		b.decode(bytes.TrimSuffix(line, []byte{0}), &m)
-		switch m.Method {
-		case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded":
-			b.heard = append(b.heard, string(line))
-		case "Network.requestWillBeSent":
-			b.requests = append(b.requests, m.Params.Request.URL)
-		}
-		if m.ID == b.ids {
-			if m.Error != nil {
-				b.t.Fatalf("%s: %s", method, m.Error.Message)
-			}
-			return m.Result
-		}
-	}
+	return r
 }
 
 // eval is the value of an expression on the page, as text.
 func (b *browser) eval(expression string) string {
 	b.t.Helper()
-	var r struct {
-		Result           struct{ Value any }
-		ExceptionDetails *struct{ Text string }
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[any](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
 	}
-	b.decode(b.call(b.tab, "Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true}), &r)
-	if r.ExceptionDetails != nil {
-		b.t.Fatalf("%s: %s", expression, r.ExceptionDetails.Text)
-	}
-	return fmt.Sprint(r.Result.Value)
+	return fmt.Sprint(v)
 }
 
 // await waits until an expression on the page has a value.
@@ -164,8 +117,10 @@ func (b *browser) await(expression, want string) {
 
 func (b *browser) open(url string) {
 	b.t.Helper()
+	b.mu.Lock()
 	b.heard, b.requests = nil, nil
-	b.call(b.tab, "Page.navigate", map[string]any{"url": url})
+	b.mu.Unlock()
+	b.do(chromedp.Navigate(url))
 	b.await("document.readyState + location.href", "complete"+strings.TrimSuffix(url, "?token=secret"))
 }
 
@@ -173,6 +128,8 @@ func (b *browser) open(url string) {
 func (b *browser) quiet(servers ...string) {
 	b.t.Helper()
 	b.eval("1")
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, h := range b.heard {
 		b.t.Errorf("the console: %s", h)
 	}
@@ -191,13 +148,13 @@ func (b *browser) quiet(servers ...string) {
 func (b *browser) mark(selector, kind string) {
 	b.t.Helper()
 	var at struct{ X, Y float64 }
-	b.decode(json.RawMessage(b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: 'center'});
-		const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}) })()`, selector))), &at)
-	b.call(b.tab, "Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": at.X, "y": at.Y})
+	if err := json.Unmarshal([]byte(b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: 'center'});
+		const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}) })()`, selector))), &at); err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at.X, at.Y))
 	if kind == "click" {
-		for _, what := range []string{"mousePressed", "mouseReleased"} {
-			b.call(b.tab, "Input.dispatchMouseEvent", map[string]any{"type": what, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1})
-		}
+		b.do(chromedp.MouseClickXY(at.X, at.Y))
 	}
 }
 
@@ -240,7 +197,7 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Error("the picture of the only parameter is as wide as the page")
 	}
 	// Without scripts all is there, but for the marks.
-	b.call(b.tab, "Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open("file://" + filepath.Join(dir, "finished.html") + "#t3")
 	if n := b.eval("document.querySelectorAll('svg.chart').length + ' ' + getComputedStyle(document.getElementById('t3')).display"); n != "17 block" {
 		t.Errorf("without scripts: %s", n)
@@ -352,7 +309,7 @@ func TestFolderInABrowser(t *testing.T) {
 	more <- "c.study"
 	b.await(`document.querySelectorAll('#studies tr').length + document.querySelector('#studies').lastChild.textContent.trim().slice(0, 7)`, "3c.study")
 	b.quiet(url)
-	b.call(b.tab, "Page.navigate", map[string]any{"url": url + "/study/b.study/"})
+	b.do(chromedp.Navigate(url + "/study/b.study/"))
 	b.await("document.readyState + location.href + !!document.getElementById('said') + document.cookie", "complete"+url+"/study/b.study/true")
 	b.eval("location.hash = '#t2'")
 	b.mark("#t2 a.log", "click")
@@ -361,7 +318,7 @@ func TestFolderInABrowser(t *testing.T) {
 	b.await(`document.querySelector('dialog pre').textContent.split('\n').slice(1).join()`, "epoch 1 <b>,epoch 2,")
 	b.await(`document.querySelectorAll('dialog pre *').length + document.title`, "0lbotune: bowl")
 	b.await(`document.querySelector('dialog span').textContent`, "Trial 2, standard output, going on")
-	b.call(b.tab, "Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": "Escape", "windowsVirtualKeyCode": 27})
+	b.do(chromedp.KeyEvent(kb.Escape))
 	b.await(`document.querySelectorAll('dialog').length + location.hash`, "0#t2")
 	b.mark("#t2 a.log", "click")
 	b.await(`document.querySelectorAll('dialog[open]').length`, "1")
@@ -381,10 +338,13 @@ func TestFolderInABrowser(t *testing.T) {
 	if o := <-orders; o.Action != "exclude" || o.Trial != 1 {
 		t.Errorf("ordered %+v", o)
 	}
-	b.call(b.tab, "Network.clearBrowserCookies", nil)
+	call(b, network.ClearBrowserCookies, cdp.Empty{})
 	b.mark(`#t1 button[value="exclude"]`, "click")
 	b.await(`document.getElementById('said').className`, "bad")
+	b.eval("1")
+	b.mu.Lock()
 	b.heard = slices.DeleteFunc(b.heard, func(h string) bool { return strings.Contains(h, "401") })
+	b.mu.Unlock()
 	b.quiet(url)
 	if len(orders) > 0 {
 		t.Errorf("obeyed without the token: %+v", <-orders)
@@ -400,16 +360,9 @@ func TestManyTrialsInABrowser(t *testing.T) {
 		t.Skip("draws tens of thousands of trials")
 	}
 	b := openBrowser(t)
-	b.call(b.tab, "Performance.enable", map[string]any{"timeDomain": "threadTicks"})
+	call(b, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks})
 	busy := func() float64 { // processor time of the page's thread, in seconds
-		var r struct {
-			Metrics []struct {
-				Name  string
-				Value float64
-			}
-		}
-		b.decode(b.call(b.tab, "Performance.getMetrics", nil), &r)
-		for _, m := range r.Metrics {
+		for _, m := range call(b, performance.GetMetrics, cdp.Empty{}).Metrics {
 			if m.Name == "TaskDuration" {
 				return m.Value
 			}

@@ -19,26 +19,33 @@ const cellWidth, cellHeight, dotsWide, dotsHigh = 6.0, 12.0, 2, 4
 // cells is a picture in characters.
 type cells struct {
 	Cells
-	chars [][]rune
-	class [][]string
-	dots  [][]rune // as the Braille patterns have them
+	rows [][]cell
+}
+
+type cell struct {
+	char, dots rune // these as the Braille patterns have them
+	class      string
 }
 
 func (c Cells) picture(rows int) *cells {
 	p := &cells{Cells: c}
 	for range rows {
-		p.chars = append(p.chars, make([]rune, c.Columns))
-		p.class = append(p.class, make([]string, c.Columns))
-		p.dots = append(p.dots, make([]rune, c.Columns))
+		p.rows = append(p.rows, make([]cell, c.Columns))
 	}
 	return p
 }
 
-// put sets the character at a place of the picture.
-func (p *cells) put(class string, x, y float64, r rune) {
-	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.chars) && x >= 0 && col < p.Columns {
-		p.chars[row][col], p.class[row][col] = r, class
+// at is the cell at a place, one of no picture beyond its edges.
+func (p *cells) at(x, y float64) *cell {
+	if row, col := int(y/cellHeight), int(x/cellWidth); y >= 0 && row < len(p.rows) && x >= 0 && col < p.Columns {
+		return &p.rows[row][col]
 	}
+	return &cell{}
+}
+
+func (p *cells) put(class string, x, y float64, r rune) {
+	to := p.at(x, y)
+	to.char, to.class = r, class
 }
 
 func (p *cells) text(class string, x, y float64, s string) {
@@ -71,11 +78,11 @@ func (p *cells) line(class string, x1, y1, x2, y2 float64) {
 	}
 	for k := 0.0; k <= n; k += step {
 		i, j := int((x1+(x2-x1)*k/n)/across), int((y1+(y2-y1)*k/n)/down)
-		row, col := j/dotsHigh, i/dotsWide
-		if i >= 0 && j >= 0 && row < len(p.dots) && col < p.Columns {
-			p.dots[row][col] |= [dotsHigh][dotsWide]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}[j%dotsHigh][i%dotsWide]
-			if p.chars[row][col] == 0 && p.class[row][col] != "bestline" {
-				p.class[row][col] = class
+		if i >= 0 && j >= 0 {
+			to := p.at(float64(i)*across, float64(j)*down)
+			to.dots |= [dotsHigh][dotsWide]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}[j%dotsHigh][i%dotsWide]
+			if to.char == 0 && to.class != "bestline" {
+				to.class = class
 			}
 		}
 	}
@@ -111,8 +118,7 @@ func (p *cells) rect(class string, x, y, w, h float64) {
 
 // dot is the character of a trial: the best ones stay on top.
 func (p *cells) dot(class string, x, y, _ float64) {
-	row, col := int(y/cellHeight), int(x/cellWidth)
-	if row >= 0 && row < len(p.chars) && col >= 0 && col < p.Columns && p.class[row][col] == "d best" {
+	if p.at(x, y).class == "d best" {
 		return
 	}
 	r, known := map[string]rune{"d best": '●', "d": 'o', "d spread": '·', "d failed": 'x', "d infeasible": '!'}[class]
@@ -129,11 +135,7 @@ func (p *cells) heat(s *Study, m Map, left, top, w, h float64) {
 		for x := left + 1; x < left+w; x += cellWidth / 2 {
 			at := func(f float64) int { return min(int(f*float64(m.Size)), m.Size-1) }
 			k := at((top+h-y)/h)*m.Size + at((x-left)/w)
-			f := a.at(m.Mean[k])
-			if s.good(1) < 0 {
-				f = 1 - f
-			}
-			r := []rune(" ░▒▓█")[int(math.Min(f*5, 4))]
+			r := []rune(" ░▒▓█")[int(math.Min(s.goodness(a, m.Mean[k])*5, 4))]
 			if m.Ruled[k] {
 				r = '/'
 			}
@@ -147,10 +149,10 @@ var ascii = map[rune]rune{'●': '@', '·': '.', '█': '#', '▓': '*', '▒': 
 
 func (p *cells) String() string {
 	var b strings.Builder
-	for i, row := range p.chars {
+	for _, row := range p.rows {
 		last, line := 0, strings.Builder{}
-		for k, r := range row {
-			dots := p.dots[i][k]
+		for _, c := range row {
+			r, dots := c.char, c.dots
 			switch {
 			case r == 0 && dots == 0:
 				r = ' '
@@ -164,7 +166,7 @@ func (p *cells) String() string {
 				r = '?'
 			}
 			text := string(r)
-			if colour := p.colour(p.class[i][k]); p.Colours && colour != "" && r != ' ' {
+			if colour := p.colour(c.class); p.Colours && colour != "" && r != ' ' {
 				text = "\x1b[" + colour + "m" + text + "\x1b[0m"
 			}
 			line.WriteString(text)

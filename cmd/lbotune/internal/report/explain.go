@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 
@@ -60,7 +61,7 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 	if t.Done() && t.Status != optimizer.Failed {
 		r.Value = ifFinite(t.Value)
 	}
-	_, _, err := study.Load(dir, func(before *study.State, rec study.Record) error {
+	_, err := study.Load(dir, func(before *study.State, rec study.Record) error {
 		if p, ok := rec.Event.(study.Proposed); !ok || p.Trial != t.Number {
 			return nil
 		}
@@ -113,6 +114,28 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (
 	}
 	r.Model = &Model{Told: len(observations), Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: e.Lipschitz}
 	return nil
+}
+
+// Number is one of a model's. JSON has null for one that is infinite: an interval may have no
+// end, where the transformation of the values has no inverse.
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) { return json.Marshal(ifFinite(float64(n))) }
+
+// Numbers are several.
+type Numbers []float64
+
+// MarshalJSON implements json.Marshaler.
+func (ns Numbers) MarshalJSON() ([]byte, error) {
+	if ns == nil {
+		return []byte("null"), nil
+	}
+	out := make([]*float64, len(ns))
+	for i, n := range ns {
+		out[i] = ifFinite(n)
+	}
+	return json.Marshal(out)
 }
 
 func ifFinite(x float64) *float64 {

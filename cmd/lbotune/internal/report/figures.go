@@ -128,8 +128,8 @@ func timeLeft(b study.Budget, finished int, spent time.Duration) time.Duration {
 	if b.Trials > finished && finished > 0 {
 		left = time.Duration(float64(spent) / float64(finished) * float64(b.Trials-finished))
 	}
-	if b.Time > 0 {
-		byTime := max(time.Duration(b.Time)-spent, 0)
+	if limit := b.Limit(); limit > 0 {
+		byTime := max(limit-spent, 0)
 		left = min(cmp.Or(left, byTime), byTime)
 	}
 	return left

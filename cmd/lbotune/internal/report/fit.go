@@ -44,13 +44,15 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	if k > 0 {
 		m.best = ranked[0].Trial
 	}
-	points, given := make([]spaces.Point, len(ranked)), make([]float64, len(ranked))
-	for i, t := range ranked {
-		points[i], given[i] = t.Point, m.objective.Direction.Maximized(s.objective(t, k))
+	var all, points []spaces.Point
+	var given []float64
+	for _, t := range ranked {
+		all = append(all, t.Point)
 	}
-	chosen := spread(points)
-	m.told = len(chosen)
-	points, given = picked(points, chosen), picked(given, chosen)
+	for _, i := range spread(all) {
+		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
+	}
+	m.told = len(points)
 	if m.anova, err = newANOVA(s.state.Search.Space, s.Params, m.never); err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	case len(ranked) < leastForAny:
 		m.poor = fmt.Sprintf("there are only %d values", len(ranked))
 	case !(m.rank >= leastRank):
-		m.poor = fmt.Sprintf("it predicts values that it does not know with a rank correlation of only %.2f", m.rank)
+		m.poor = fmt.Sprintf("the model ranks values that it was not told with a correlation of only %.2f", m.rank)
 	}
 	for _, state := range states {
 		if err := ctx.Err(); err != nil {
@@ -133,11 +135,11 @@ func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
 	return stat.Mean(found, nil)
 }
 
-// belief is what is believed of the objective at one point, without noise.
-type belief struct{ mean, sd, low, high float64 }
+// beliefs are what is believed of the objective at some points, without noise.
+type beliefs struct{ mean, sd, low, high Numbers }
 
 // beliefs are those at points that differ from p in the parameters free alone.
-func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []belief {
+func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) (out beliefs) {
 	fs := m.draws
 	keep := func(row [][]float64) {}
 	if decided := m.decided(); !slices.ContainsFunc(free, func(i int) bool { return slices.Contains(decided, i) }) {
@@ -154,8 +156,8 @@ func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []b
 			}
 		}
 	}
-	out, all := make([]belief, len(points)), make([]float64, len(fs))
-	for k, q := range points {
+	all := make([]float64, len(fs))
+	for _, q := range points {
 		row := m.features(q)
 		keep(row)
 		for i, f := range fs {
@@ -164,7 +166,8 @@ func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) []b
 		slices.Sort(all)
 		mean, sd := stat.PopMeanStdDev(all, nil)
 		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
-		out[k] = belief{m.value(mean), math.Abs(m.value(mean+sd)-m.value(mean-sd)) / 2, math.Min(low, high), math.Max(low, high)}
+		out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)-m.value(mean-sd))/2)
+		out.low, out.high = append(out.low, math.Min(low, high)), append(out.high, math.Max(low, high))
 	}
 	return out
 }
@@ -178,12 +181,4 @@ func (s *Study) objective(t *Trial, k int) float64 { return s.state.Observation(
 func logarithmic(values []float64) bool {
 	first := slices.Sorted(slices.Values(values[:min(25, len(values))]))
 	return slices.Min(values) > 0 && stat.Quantile(0.75, stat.Empirical, first, nil) > 10*stat.Quantile(0.25, stat.Empirical, first, nil)
-}
-
-func picked[T any](from []T, which []int) []T {
-	out := make([]T, len(which))
-	for k, i := range which {
-		out[k] = from[i]
-	}
-	return out
 }

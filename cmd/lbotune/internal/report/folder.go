@@ -85,17 +85,8 @@ func (s Listed) part() part {
 	hash := fnv.New64a()
 	hash.Write([]byte(s.Dir))
 	id := "s" + strconv.FormatUint(hash.Sum64(), 36)
-	cells := map[string]any{"ID": id, "Study": s, "Link": (&url.URL{Path: "study/" + s.Dir + "/"}).String(), "Of": "", "Share": 0, "Best": "-", "Updated": ""}
-	if s.Trials > 0 {
-		cells["Of"], cells["Share"] = " of "+strconv.Itoa(s.Trials), min(100*s.Finished/s.Trials, 100)
-	}
-	if s.Best != nil {
-		cells["Best"] = num(*s.Best)
-	}
-	if !s.Updated.IsZero() {
-		cells["Updated"] = s.Updated.Local().Format(time.DateTime)
-	}
-	return part{id, "studies", render("listed", cells)}
+	link := (&url.URL{Path: "study/" + s.Dir + "/"}).String()
+	return part{id, "studies", render("listed", map[string]any{"ID": id, "Study": s, "Link": link, "Share": min(100*s.Finished/max(s.Trials, 1), 100)})}
 }
 
 // Handler answers requests to one of the hosts, of those who know the token.
@@ -161,16 +152,11 @@ func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	var head, rows strings.Builder
-	for _, p := range now.parts {
-		if p.In == "studies" {
-			rows.WriteString(p.HTML)
-		} else {
-			head.WriteString(p.HTML)
-		}
-	}
 	page := frame("lbotune: "+clean(f.name, 80), now.feed())
-	page.Head, page.Rows = template.HTML(head.String()), template.HTML(rows.String())
+	page.Head = template.HTML(now.parts[0].HTML)
+	for _, p := range now.parts[1:] {
+		page.Rows += template.HTML(p.HTML)
+	}
 	var b bytes.Buffer
 	if err := pages.Execute(&b, page); err != nil {
 		panic("report: " + err.Error()) // the templates are ours

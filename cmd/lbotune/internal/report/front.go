@@ -12,8 +12,8 @@ func (s *Study) fronts() []string {
 				y, ok = t.Metrics.Get(up.Name)
 				return x, y, ok && known && t.Value != nil
 			}
-			flipped := func(t *Trial) (x, y float64, ok bool) { x, y, ok = at(t); return y, x, ok }
-			x, y := axisOf(across.Name, s.each(at), nil), axisOf(up.Name, s.each(flipped), nil)
+			xs, ys := s.each(at)
+			x, y := axisOf(across.Name, xs, nil), axisOf(up.Name, ys, nil)
 			out = append(out, s.scatter(up.Name+" and "+across.Name, 440, 300, x, y, at, func(c *chart) {
 				if len(objectives) == 2 {
 					c.path("bestline", s.staircase(c, at))
@@ -21,7 +21,7 @@ func (s *Study) fronts() []string {
 			}))
 		}
 	}
-	return drawn(out)
+	return out
 }
 
 // staircase is the border of what the front dominates: from each of its trials to the next

@@ -145,7 +145,7 @@ func (s *Study) Unimportant() error {
 	case s.Model == nil:
 		return errors.New(s.NoModel)
 	case s.Model.Importance == nil:
-		return errors.New("the model is too poor to tell: " + s.Model.Poor)
+		return errors.New(s.Model.Poor)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		p := space.FromUniform(append(u, make([]float64, space.Len()-d)...))
 		anywhere, rows = append(anywhere, p), append(rows, m.features(p))
 	}
-	gains, mains, totals, goods := make([][]float64, d), make([][]float64, d), make([][]float64, d), make([][]float64, d)
+	drawn := make([]struct{ gain, main, total, good []float64 }, d)
 	first := make([]float64, d)
 	for _, f := range m.draws {
 		if err := ctx.Err(); err != nil {
@@ -184,8 +184,9 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		first[floats.MaxIdx(total)] += 1 / float64(len(m.draws))
 		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows)
 		for i := range d {
-			gains[i], mains[i] = append(gains[i], m.sd*gain[i]), append(mains[i], main[i])
-			totals[i], goods[i] = append(totals[i], total[i]), append(goods[i], good[i])
+			to := &drawn[i]
+			to.gain, to.main = append(to.gain, m.sd*gain[i]), append(to.main, main[i])
+			to.total, to.good = append(to.total, total[i]), append(to.good, good[i])
 		}
 	}
 	// The ends are what was measured there, as far as it was, and the gains add up to the way
@@ -196,16 +197,13 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	if !(factor > 0) || math.IsInf(factor, 0) {
 		factor, im.Start, im.End = 1, start, end
 	}
-	for i := range d {
-		for k := range gains[i] {
-			gains[i][k] *= factor
-		}
-	}
 	for i, p := range s.Params {
 		row := ParamRow{Param: p.Name, Never: m.never[i]}
 		if !row.Never {
 			row.First = first[i]
-			row.Gain, row.Main, row.Total, row.Good = interval(gains[i]), interval(mains[i]), interval(totals[i]), interval(goods[i])
+			of := drawn[i]
+			floats.Scale(factor, of.gain)
+			row.Gain, row.Main, row.Total, row.Good = interval(of.gain), interval(of.main), interval(of.total), interval(of.good)
 		}
 		im.Params = append(im.Params, row)
 	}
@@ -232,13 +230,4 @@ func interval(numbers []float64) Interval {
 	sorted := slices.Sorted(slices.Values(numbers))
 	mean := stat.Mean(sorted, nil)
 	return Interval{mean, math.Min(mean, stat.Quantile(0.05, stat.Empirical, sorted, nil)), math.Max(mean, stat.Quantile(0.95, stat.Empirical, sorted, nil))}
-}
-
-// copyParam copies the coordinates of one parameter.
-func copyParam(space *spaces.Space, i int, to, from spaces.Point) {
-	end := space.Dim()
-	if i+1 < space.Len() {
-		end = space.Offset(i + 1)
-	}
-	copy(to[space.Offset(i):end], from[space.Offset(i):end])
 }

@@ -11,13 +11,13 @@ import (
 
 // log answers with the end of what a trial has printed, and goes on while it runs.
 func (v *Server) log(w http.ResponseWriter, r *http.Request) {
-	s, src := v.now(r)
+	s := v.now(r)
 	n, err := strconv.Atoi(r.PathValue("trial"))
-	if s == nil || src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
+	if s == nil || s.src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
 		http.NotFound(w, r)
 		return
 	}
-	t := s.Trials[n-1]
+	t, follow := s.Trials[n-1], s.src.Log
 	attempt := len(t.Attempts)
 	over := func(s *Study) bool {
 		return s.Trials[n-1].Done() || len(s.Trials[n-1].Attempts) > attempt || !s.Running
@@ -32,7 +32,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 			case <-ctx.Done():
 				return
 			case <-time.After(leastPause):
-				s, _ = v.now(r)
+				s = v.now(r)
 			}
 			if s == nil || n > len(s.Trials) {
 				return
@@ -41,7 +41,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 	}()
 	out := &longLines{w: w}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err := src.Log(ctx, t.Trial, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
+	if err := follow(ctx, t.Trial, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
 		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
 	}
 }
@@ -58,23 +58,19 @@ type longLines struct {
 func (l *longLines) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p))
 	for line := range bytes.Lines(p) {
-		whole := line[len(line)-1] == '\n'
-		if room := longest - l.have; len(line) > room && room >= 0 {
+		text, whole := bytes.CutSuffix(line, []byte{'\n'})
+		if room := longest - l.have; room >= 0 && len(line) > room {
 			for room > 0 && !utf8.RuneStart(line[room]) {
 				room--
 			}
 			out = append(append(out, line[:room]...), " ..."...)
-			if whole {
-				out = append(out, '\n')
-			}
 			l.have = longest + 1
 		} else if room >= 0 {
-			out = append(out, line...)
+			out = append(out, text...)
 			l.have += len(line)
-		} else if whole {
-			out = append(out, '\n')
 		}
 		if whole {
+			out = append(out, '\n')
 			l.have = 0
 		}
 	}

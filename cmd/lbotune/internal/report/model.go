@@ -157,8 +157,13 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	m = &Model{values: len(s.valued()), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
 		Rank: f.rank, Within: f.within, Poor: f.poor}
 	for i, p := range s.Params {
-		along := points[i*(sliceSteps+1) : (i+1)*(sliceSteps+1)]
-		m.Slices = append(m.Slices, slice(p.Name, e.Best, e.Beliefs[i*(sliceSteps+1):(i+1)*(sliceSteps+1)], f.beliefs(best.Point, along, i)))
+		from, to := i*(sliceSteps+1), (i+1)*(sliceSteps+1)
+		b := f.beliefs(best.Point, points[from:to], i)
+		slice := Slice{Param: p.Name, Mean: b.mean, Low: b.low, High: b.high}
+		for k, bound := range e.Beliefs[from:to] {
+			slice.Places, slice.Ruled = append(slice.Places, float64(k)/sliceSteps), append(slice.Ruled, bound.Upper < e.Best)
+		}
+		m.Slices = append(m.Slices, slice)
 	}
 	for k := range s.state.Config.Objectives() {
 		of := f
@@ -181,17 +186,6 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		}
 	}
 	return m, s.maps(ctx, m, f, model, q)
-}
-
-// slice is what is believed along an axis.
-func slice(name string, best float64, bounds []optimizer.Belief, beliefs []belief) Slice {
-	out := Slice{Param: name}
-	for k, b := range beliefs {
-		out.Places = append(out.Places, float64(k)/sliceSteps)
-		out.Mean, out.Low, out.High = append(out.Mean, b.mean), append(out.Low, b.low), append(out.High, b.high)
-		out.Ruled = append(out.Ruled, bounds[k].Upper < best)
-	}
-	return out
 }
 
 // maps adds maps of the parameters that matter most, by pairs, through the best trial.
@@ -224,10 +218,11 @@ func (s *Study) maps(ctx context.Context, m *Model, f *fitted, model optimizer.E
 		return err
 	}
 	for k := range m.Maps {
-		to, from := &m.Maps[k], k*mapSize*mapSize
-		for i, b := range f.beliefs(best.Point, points[from:from+mapSize*mapSize], to.x, to.y) {
-			to.Mean, to.SD = append(to.Mean, b.mean), append(to.SD, b.sd)
-			to.Ruled = append(to.Ruled, e.Beliefs[from+i].Upper < e.Best)
+		m, from, to := &m.Maps[k], k*mapSize*mapSize, (k+1)*mapSize*mapSize
+		b := f.beliefs(best.Point, points[from:to], m.x, m.y)
+		m.Mean, m.SD = b.mean, b.sd
+		for _, bound := range e.Beliefs[from:to] {
+			m.Ruled = append(m.Ruled, bound.Upper < e.Best)
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ var pageJS string
 //go:embed page.html
 var pageHTML string
 
-var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "tidy": tidy}).Parse(pageHTML))
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "num": num, "tidy": tidy}).Parse(pageHTML))
 
 type card struct {
 	ID, Title, Note string
@@ -132,7 +132,7 @@ func (s *Study) sheet() *sheet {
 		sh.Cards = append(sh.Cards, card{s.key + id, title, note, template.HTML(body), wide})
 	}
 	for _, p := range plots {
-		svgs := p.draw(s)
+		svgs := p.pictures(s)
 		body := strings.Join(svgs, "")
 		if len(svgs) > 1 {
 			body = `<div class="many">` + body + `</div>`
@@ -165,27 +165,26 @@ func (s *Study) Aim() string {
 
 // tiles are the figures on top.
 func (s *Study) tiles() [][2]string {
-	f := s.figures
-	out := [][2]string{}
-	if s.state.Config.Several() {
-		out = append(out, [2]string{strconv.Itoa(len(f.Front)), "trials on the front"}, [2]string{Short(f.Hypervolume), "hypervolume"})
-	} else if s.Best > 0 {
-		out = append(out, [2]string{f.BestText(), "best " + clean(s.Metric, 40) + ", trial " + strconv.Itoa(s.Best)})
+	f, out := s.figures, [][2]string{}
+	add := func(shown bool, value, name string) {
+		if shown {
+			out = append(out, [2]string{value, name})
+		}
 	}
+	several := s.state.Config.Several()
+	add(several, strconv.Itoa(len(f.Front)), "trials on the front")
+	add(several, Short(f.Hypervolume), "hypervolume")
+	add(!several && s.Best > 0, f.BestText(), "best "+clean(s.Metric, 40)+", trial "+strconv.Itoa(s.Best))
 	trials := strconv.Itoa(len(s.Trials))
 	if s.Budget > 0 {
 		trials += " of " + strconv.Itoa(s.Budget)
 	}
-	out = append(out, [2]string{trials, "trials"})
+	add(true, trials, "trials")
 	for i, n := range []int{f.Infeasible, f.Failed, f.Pruned, f.Excluded, len(f.Unfinished)} {
-		if n > 0 {
-			out = append(out, [2]string{strconv.Itoa(n), []string{infeasible, "failed", "pruned", "excluded", "unfinished"}[i]})
-		}
+		add(n > 0, strconv.Itoa(n), []string{infeasible, "failed", "pruned", "excluded", "unfinished"}[i])
 	}
-	out = append(out, [2]string{Took(f.Elapsed), "time"})
-	if f.Left > 0 {
-		out = append(out, [2]string{"≈ " + Took(f.Left), "left"})
-	}
+	add(true, Took(f.Elapsed), "time")
+	add(f.Left > 0, "≈ "+Took(f.Left), "left")
 	return out
 }
 
@@ -223,7 +222,7 @@ func (s *Study) words() []string {
 	if m.Poor == "" {
 		out = append(out, fmt.Sprintf("Cross-validation: values that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", m.Rank, 100*m.Within))
 	} else {
-		out = append(out, "The model is too poor to say what matters: "+m.Poor+".")
+		out = append(out, "What matters is not known: "+m.Poor+".")
 	}
 	for _, im := range m.Importances() {
 		out = append(out, im.Foremost())
@@ -256,8 +255,9 @@ const mostListed = 500
 // table lists trials: those with a value first, the best on top.
 func (s *Study) table() table {
 	out := table{Head: []string{"trial", s.Metric, "status", "took", "origin"}}
-	for _, p := range s.Params {
-		out.Head = append(out.Head, p.Name)
+	drawn := s.drawnParams()
+	for _, i := range drawn {
+		out.Head = append(out.Head, s.Params[i].Name)
 	}
 	list := slices.Clone(s.shown)
 	slices.SortStableFunc(list, func(a, b *Trial) int {
@@ -272,9 +272,9 @@ func (s *Study) table() table {
 			value = num(*t.Value)
 		}
 		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, Took(t.Took), string(t.Origin)}}
-		for _, p := range s.Params {
+		for _, i := range drawn {
 			text := "-"
-			if v, ok := t.Values.Get(p.Name); ok {
+			if v, ok := t.Values.Get(s.Params[i].Name); ok {
 				text = clean(v.Text(), 24)
 			}
 			r.Cells = append(r.Cells, text)

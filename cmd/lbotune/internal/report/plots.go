@@ -41,12 +41,12 @@ var plots = []plot{
 
 // one makes a plot of a single picture.
 func one(draw func(*Study) string) func(*Study) []string {
-	return func(s *Study) []string {
-		if svg := draw(s); svg != "" {
-			return []string{svg}
-		}
-		return nil
-	}
+	return func(s *Study) []string { return []string{draw(s)} }
+}
+
+// pictures are those that have something to show.
+func (p plot) pictures(s *Study) []string {
+	return slices.DeleteFunc(p.draw(s), func(picture string) bool { return picture == "" })
 }
 
 // Plots lists the names of the plots.
@@ -131,22 +131,17 @@ func (s *Study) history() string {
 	return c.String()
 }
 
-// drawn are the pictures that have something to show.
-func drawn(svgs []string) []string {
-	return slices.DeleteFunc(svgs, func(svg string) bool { return svg == "" })
-}
-
 // parallel has an axis for each parameter and one for the value.
 func (s *Study) parallel() string {
 	ranked := s.ranked
 	if len(ranked) == 0 || len(s.Params) == 0 {
 		return ""
 	}
-	ranked = ranked[:min(len(ranked), 300)]
-	value := s.valueAxis()
+	ranked = slices.DeleteFunc(slices.Clone(ranked[:min(len(ranked), 300)]), func(t *Trial) bool { return !s.draws(t.Number) })
+	value, drawn := s.valueAxis(), s.drawnParams()
 	c := s.chart("Parallel coordinates", 900, 300, axis{hi: 1, ticks: []tick{}}, axis{hi: 1, ticks: []tick{}})
 	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
-	n := float64(len(s.Params))
+	n := float64(len(drawn))
 	for k, t := range slices.Backward(ranked) {
 		class := "thread"
 		switch tenth := k * 10 / len(ranked); {
@@ -156,14 +151,23 @@ func (s *Study) parallel() string {
 			class = "thread low"
 		}
 		var places [][2]float64
-		for i, at := range t.places {
-			places = append(places, [2]float64{float64(i) / n, at})
+		for k, i := range drawn {
+			places = append(places, [2]float64{float64(k) / n, t.places[i]})
 		}
 		places = append(places, [2]float64{1, value.at(*t.Value)})
-		c.trial(t.Number, func() { c.path(class, places) })
+		c.trial(t.Number, func() {
+			c.path(class, places)
+			for _, bridge := range bridges(places) {
+				c.path(class+" bridge", bridge)
+			}
+		})
 	}
-	for i, a := range append(slices.Clone(s.axes), value) {
-		x := c.px(float64(i) / n)
+	for k := range len(drawn) + 1 {
+		a := value
+		if k < len(drawn) {
+			a = s.axes[drawn[k]]
+		}
+		x := c.px(float64(k) / n)
 		c.line("axis", x, c.py(0), x, c.py(1))
 		c.text("label mid", x, c.height-8, a.label, max(int(800/(n+1)/6.2), 3))
 		if room := 860 / (n + 1); room > 48 {
@@ -175,6 +179,21 @@ func (s *Study) parallel() string {
 	return c.String()
 }
 
+// bridges lead over what is missing of a line: the axes of parameters that a trial does not have.
+func bridges(places [][2]float64) (out [][][2]float64) {
+	last := -1
+	for i, p := range places {
+		if math.IsNaN(p[1]) {
+			continue
+		}
+		if last >= 0 && i > last+1 {
+			out = append(out, [][2]float64{places[last], p})
+		}
+		last = i
+	}
+	return out
+}
+
 // metricPairs has a picture for each other metric, with the objective.
 func (s *Study) metricPairs() []string {
 	var out []string
@@ -183,20 +202,20 @@ func (s *Study) metricPairs() []string {
 			v, ok := t.Metrics.Get(name)
 			return v, t.y(), ok && name != s.Metric
 		}
-		out = append(out, s.scatter(name+" and "+s.Metric, 290, 220, axisOf(name, s.each(at), nil), s.valueAxis(), at, nil))
-	}
-	return drawn(out)
-}
-
-// each are the first numbers of the trials that a scatter would draw.
-func (s *Study) each(at func(*Trial) (x, y float64, ok bool)) []float64 {
-	var out []float64
-	for _, t := range s.shown {
-		if x, y, ok := at(t); ok && finite(x) && finite(y) {
-			out = append(out, x)
-		}
+		across, _ := s.each(at)
+		out = append(out, s.scatter(name+" and "+s.Metric, 290, 220, axisOf(name, across, nil), s.valueAxis(), at, nil))
 	}
 	return out
+}
+
+// each are the numbers of the trials that a scatter would draw.
+func (s *Study) each(at func(*Trial) (x, y float64, ok bool)) (across, up []float64) {
+	for _, t := range s.shown {
+		if x, y, ok := at(t); ok && finite(x) && finite(y) {
+			across, up = append(across, x), append(up, y)
+		}
+	}
+	return across, up
 }
 
 // distribution is the empirical distribution function of the values.
@@ -262,7 +281,7 @@ func (s *Study) draw(name string) ([]string, error) {
 		if p.name != name {
 			continue
 		}
-		out := p.draw(s)
+		out := p.pictures(s)
 		if len(out) == 0 {
 			return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, cmp.Or(s.NoModel, "too little is known"))
 		}

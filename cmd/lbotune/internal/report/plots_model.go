@@ -10,7 +10,8 @@ import (
 // slices has a picture for each parameter: trials and, if there is one, the model.
 func (s *Study) slices() []string {
 	var out []string
-	for i, p := range s.Params {
+	for _, i := range s.drawnParams() {
+		p := s.Params[i]
 		at := func(t *Trial) (x, y float64, ok bool) { return t.places[i], t.y(), true }
 		out = append(out, s.scatter("Values along "+p.Name, 290, 200, s.axes[i], s.valueAxis(), at, func(c *chart) {
 			if s.Model != nil {
@@ -18,7 +19,7 @@ func (s *Study) slices() []string {
 			}
 		}))
 	}
-	return drawn(out)
+	return out
 }
 
 // slice draws the model's band and mean, and the places that are ruled out.
@@ -59,7 +60,7 @@ func (s *Study) maps2D() []string {
 			c.heat(s, m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
 		}))
 	}
-	return drawn(out)
+	return out
 }
 
 // lipschitz has three pictures of the bounds over the trials.
@@ -74,7 +75,8 @@ func (s *Study) lipschitz() []string {
 			}
 			return float64(t.Number), []float64{l.Excluded, *cmp.Or(gain, new(float64)), l.Constant}[i], true
 		}
-		y := axisOf(label, s.each(func(t *Trial) (x, y float64, ok bool) { y, x, ok = at(t); return x, y, ok }), nil)
+		_, up := s.each(at)
+		y := axisOf(label, up, nil)
 		if i == 0 {
 			y = axis{hi: 1, label: label}
 		}
@@ -88,7 +90,7 @@ func (s *Study) lipschitz() []string {
 			c.path("orange", places)
 		}))
 	}
-	return drawn(out)
+	return out
 }
 
 // predicted compares what the model expected of its proposals with what came out.
@@ -107,48 +109,40 @@ func (s *Study) predicted() string {
 
 // sensitivity has bars of the shares of the variance, the largest on top.
 func (s *Study) sensitivity() []string {
-	return s.bars("What matters", func(im *Importance) (string, share) {
-		return "share of the variance" + im.scale(), func(r ParamRow) (Interval, float64) { return r.Total, r.Main.Value }
-	})
+	return s.bars("What matters", func(im *Importance) string { return "share of the variance" + im.scale() },
+		func(_ *Importance, r ParamRow) (Interval, float64) { return r.Total, r.Main.Value })
 }
 
 // amongGood has bars of the shares that are left where the objective is good.
 func (s *Study) amongGood() []string {
-	return s.bars("What matters among the good", func(im *Importance) (string, share) {
-		return "share of the variance in the best tenth" + im.scale(), func(r ParamRow) (Interval, float64) { return r.Good, r.Good.Value }
-	})
+	return s.bars("What matters among the good", func(im *Importance) string { return "share of the variance in the best tenth" + im.scale() },
+		func(_ *Importance, r ParamRow) (Interval, float64) { return r.Good, r.Good.Value })
 }
 
 // ablation has bars of what each parameter contributes on the way to the best trial.
 func (s *Study) ablation() []string {
-	return s.bars("Contribution to the gain", func(im *Importance) (string, share) {
-		return fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End)),
-			func(r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value }
-	})
+	return s.bars("Contribution to the gain", func(im *Importance) string {
+		return fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End))
+	}, func(im *Importance, r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
 }
-
-// share is what is drawn of a parameter: a bar with its interval, and one within it.
-type share func(ParamRow) (Interval, float64)
 
 // bars draws, for each objective of which it is known, a pale bar and its interval, and a full
 // one in it, for each parameter.
-func (s *Study) bars(title string, what func(*Importance) (label string, of share)) []string {
+func (s *Study) bars(title string, label func(*Importance) string, of func(*Importance, ParamRow) (Interval, float64)) (out []string) {
 	if s.Model == nil {
 		return nil
 	}
-	var out []string
 	for _, im := range s.Model.Importances() {
 		name := title
 		if s.state.Config.Several() {
 			name += " to " + im.Objective
 		}
-		label, of := what(&im)
-		out = append(out, s.barsOf(name, label, im.Params, of))
+		out = append(out, s.barsOf(name, label(&im), im.Params, func(r ParamRow) (Interval, float64) { return of(&im, r) }))
 	}
-	return drawn(out)
+	return out
 }
 
-func (s *Study) barsOf(title, label string, params []ParamRow, of share) string {
+func (s *Study) barsOf(title, label string, params []ParamRow, of func(ParamRow) (Interval, float64)) string {
 	rows := slices.DeleteFunc(slices.Clone(params), func(r ParamRow) bool { return r.Never })
 	value := func(r ParamRow) float64 { v, _ := of(r); return v.Value }
 	slices.SortStableFunc(rows, func(a, b ParamRow) int { return cmp.Compare(value(b), value(a)) })

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -65,9 +64,9 @@ func (s *Study) timeline() string {
 func (s *Study) curves() string {
 	var steps, values []float64
 	var with []*Trial
-	for _, t := range s.shown {
+	for _, t := range s.bestOnTop() {
 		for _, m := range t.Measurements {
-			if v, ok := m.Metrics.Get(s.Metric); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			if v, ok := m.Metrics.Get(s.Metric); ok && finite(v) {
 				steps, values = append(steps, m.Step), append(values, v)
 			}
 		}
@@ -84,9 +83,6 @@ func (s *Study) curves() string {
 	}
 	c := s.chart("Learning curves", 440, 260, x, axisOf(s.Metric, values, s.worse))
 	c.frame()
-	slices.SortStableFunc(with, func(a, b *Trial) int { // the best on top
-		return cmp.Compare(map[bool]int{true: 1}[a.best], map[bool]int{true: 1}[b.best])
-	})
 	for _, t := range with[max(len(with)-300, 0):] {
 		var places [][2]float64
 		for _, m := range t.Measurements {

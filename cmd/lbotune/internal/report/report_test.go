@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
-	"github.com/lbotune/lbotune/study/command"
 )
 
 var update = flag.Bool("update", false, "draw the golden pictures anew")
@@ -204,7 +204,7 @@ func TestPagesOfAllKindsOfStudies(t *testing.T) {
 				t.Errorf("the page has %d bytes", len(page))
 			}
 			for _, p := range plots {
-				for _, svg := range p.draw(s) {
+				for _, svg := range p.pictures(s) {
 					if err := wellFormed(svg); err != nil {
 						t.Errorf("%s: %v", p.name, err)
 					}
@@ -250,7 +250,7 @@ func TestWhatIsShown(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range plots {
-			if len(p.draw(of[name])) > 0 {
+			if len(p.pictures(of[name])) > 0 {
 				got = append(got, p.name)
 			}
 		}
@@ -460,6 +460,51 @@ func TestManyTrials(t *testing.T) {
 	}
 	if told, _ := s.known(); len(told) > mostTold {
 		t.Errorf("the model is told of %d trials", len(told))
+	}
+}
+
+// So does it with very many parameters, and says what is left out of it.
+func TestManyParameters(t *testing.T) {
+	var params []spaces.Param
+	for i := range 100 {
+		params = append(params, float(fmt.Sprintf("x%d", i)))
+	}
+	h := begin(t, params...)
+	place := make([]float64, len(params))
+	for k := range 3000 {
+		for i := range place {
+			place[i] = math.Mod(float64(k)*math.Sqrt(float64(i+2)), 1)
+		}
+		h.trial(place...)
+	}
+	command := strings.Repeat(" --parameter=0.12345678901234567", len(params))
+	s := of(Source{State: &h.st, Command: func(*study.Trial) string { return command }})
+	var page bytes.Buffer
+	if err := HTML(&page, []*Study{s}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if page.Len() > 5<<20 {
+		t.Errorf("the page has %d bytes", page.Len())
+	}
+	for _, want := range []string{" of 3000 trials are drawn: the best, the last, and an even sample of the others", "20 of 100 parameters are drawn: the first",
+		`id="t3000"`, fmt.Sprintf(`id="t%d"`, s.ranked[0].Number)} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%s is missing on the page", want)
+		}
+	}
+	links, places := regexp.MustCompile(`href="#(t\d+)"`), regexp.MustCompile(`id="(t\d+)"`)
+	known := map[string]bool{}
+	for _, m := range places.FindAllStringSubmatch(page.String(), -1) {
+		known[m[1]] = true
+	}
+	for _, m := range links.FindAllStringSubmatch(page.String(), -1) {
+		if !known[m[1]] {
+			t.Fatalf("a link leads to %s, which is not on the page", m[1])
+		}
+	}
+	left := s.Trials[slices.IndexFunc(s.Trials, func(t *Trial) bool { return !s.draws(t.Number) })]
+	if before := left.Command; before != "" || s.Complete() != s || left.Command != command {
+		t.Error("as JSON, and there alone, all trials have their command")
 	}
 }
 

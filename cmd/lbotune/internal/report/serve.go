@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"sync"
@@ -18,7 +17,6 @@ type Server struct {
 	journal string
 	size    int64 // of the journal when it was read
 	study   *Study
-	src     Source
 	made    map[string]func() ([]byte, error) // of the study as it is now, once for all who ask
 
 	// Control, if there is one, lets people change the study; nil only shows it.
@@ -80,7 +78,7 @@ func (v *Server) refresh(ctx context.Context) error {
 	parts := s.parts()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.study, v.src, v.made = s, src, nil
+	v.study, v.made = s, nil
 	v.show(parts)
 	return nil
 }
@@ -92,11 +90,13 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", v.page)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, feed string) error { return HTML(b, []*Study{s}, feed) })
+	})
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ string) error { return json.NewEncoder(b).Encode(s) })
+		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ string) error { return json.NewEncoder(b).Encode(s.Complete()) })
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
@@ -108,25 +108,25 @@ func (v *Server) mux() *http.ServeMux {
 }
 
 // now is the study as it is now, once it has been read; nil if the request ends before.
-func (v *Server) now(r *http.Request) (*Study, Source) {
+func (v *Server) now(r *http.Request) *Study {
 	for {
 		v.mu.Lock()
-		s, src, newer := v.study, v.src, v.shown.newer
+		s, newer := v.study, v.shown.newer
 		v.mu.Unlock()
 		if s != nil {
-			return s, src
+			return s
 		}
 		select {
 		case <-newer:
 		case <-r.Context().Done():
-			return nil, src
+			return nil
 		}
 	}
 }
 
 // answer writes what is made of the study as it is now, and of the feed that goes on from there.
 func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(b *bytes.Buffer, s *Study, feed string) error) {
-	if s, _ := v.now(r); s == nil {
+	if v.now(r) == nil {
 		return
 	}
 	v.mu.Lock()
@@ -153,36 +153,12 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 	_ = deliver(w, text) // the client may be gone
 }
 
-func (v *Server) page(w http.ResponseWriter, r *http.Request) {
-	v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, feed string) error {
-		return HTML(b, []*Study{s}, feed)
-	})
-}
-
 // prometheus writes the study's figures in the text format of Prometheus.
 func prometheus(b *bytes.Buffer, s *Study, _ string) error {
 	count := map[string]int{}
 	for _, t := range s.Trials {
 		count[t.Standing]++
 	}
-	head := func(name, kind, help string) {
-		fmt.Fprintf(b, "# HELP lbotune_%s %s\n# TYPE lbotune_%s %s\n", name, help, name, kind)
-	}
-	head("trials", "gauge", "Trials by how they stand.")
-	for _, k := range []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"} {
-		fmt.Fprintf(b, "lbotune_trials{status=%q} %d\n", k, count[k])
-	}
-	running := 0
-	if s.Running {
-		running = 1
-	}
-	head("running", "gauge", "1 while the study runs, else 0.")
-	fmt.Fprintf(b, "lbotune_running %d\n", running)
-	head("seconds", "counter", "How long the study has run, in all of its sessions.")
-	fmt.Fprintf(b, "lbotune_seconds %g\n", s.Seconds)
-	if s.Best > 0 {
-		head("best", "gauge", "The objective of the best trial.")
-		fmt.Fprintf(b, "lbotune_best %g\n", s.Trials[s.Best-1].y())
-	}
-	return nil
+	return texts.ExecuteTemplate(b, "prometheus", map[string]any{"Study": s, "Best": s.figures.Best, "Count": count,
+		"Standings": []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"}})
 }

@@ -292,8 +292,9 @@ func TestOrders(t *testing.T) {
 // A line of a megabyte does not reach the browser, and the lines around it do.
 func TestLogOfLongLines(t *testing.T) {
 	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
-	v.src.Log = func(_ context.Context, t *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
+	logged := *studies(t)["finished"]
+	v.study = &logged
+	logged.src.Log = func(_ context.Context, t *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
 		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n"} {
 			if _, err := io.WriteString(w, text); err != nil || t.Number != 3 || !stderr {
 				return err

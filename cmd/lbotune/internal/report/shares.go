@@ -45,13 +45,10 @@ func (a *anova) decided() []int {
 }
 
 func (a *anova) set(p spaces.Point) setting {
-	out := setting{point: p, on: a.exists(p), row: make([][]float64, len(a.params))}
-	decided := a.decided()
-	for i := range out.row {
-		if out.on[i] && slices.Contains(decided, i) {
+	out := setting{point: p, on: a.exists(p), row: a.zeros()}
+	for _, i := range a.decided() {
+		if out.on[i] {
 			out.row[i] = a.bases[i].at(place(a.space, i, p))
-		} else {
-			out.row[i] = make([]float64, a.bases[i].n)
 		}
 	}
 	return out
@@ -94,13 +91,11 @@ func (a *anova) settings(rng *rand.Rand) (out []setting, odds []float64) {
 // effects are what a function is for one setting of the switches: C its mean over all other
 // parameters, and B the coefficients of each of these, pairs among them aside.
 func (f *surface) effects(s setting) (mean float64, b [][]float64) {
-	b = make([][]float64, len(f.main))
+	b = f.a.zeros()
 	decided := f.a.decided()
 	for i := range b {
 		if s.on[i] && !slices.Contains(decided, i) {
 			b[i] = f.along(i, s.row)
-		} else {
-			b[i] = make([]float64, f.a.bases[i].n)
 		}
 	}
 	return f.of(s.row), b
@@ -118,28 +113,21 @@ func (f *surface) effects(s setting) (mean float64, b [][]float64) {
 func (f *surface) sobol(settings []setting, odds []float64) (main, total []float64) {
 	d := len(f.main)
 	main, total = make([]float64, d), make([]float64, d)
-	squares := func(i, j int) (sum float64) {
-		for _, b := range f.pair[min(i, j)][max(i, j)] {
-			sum += b * b
-		}
-		return sum
-	}
 	decided := f.a.decided()
 	q := make([][]float64, d)
 	for i := range d {
 		q[i] = make([]float64, d)
 		for j := range i {
 			if !slices.Contains(decided, i) && !slices.Contains(decided, j) {
-				q[i][j] = squares(i, j)
+				for _, b := range f.pair[j][i] {
+					q[i][j] += b * b
+				}
 				q[j][i] = q[i][j]
 			}
 		}
 	}
 	var mean, square, rest float64
-	expected := make([][]float64, d)
-	for i := range expected {
-		expected[i] = make([]float64, f.a.bases[i].n)
-	}
+	expected := f.a.zeros()
 	for s, set := range settings {
 		c, b := f.effects(set)
 		mean += odds[s] * c
@@ -258,26 +246,23 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64) []float64
 			if !slices.ContainsFunc(rows[t][i], func(v float64) bool { return v != 0 }) {
 				continue // it does not exist here
 			}
-			var along []float64
-			var here float64
+			value := func(l int) float64 { return f.of(f.a.features(moved(f.a.space, points[t], i, at[l]))) }
 			if !isSwitch {
-				along = f.along(i, rows[t])
-				here = values[t]
+				along, here := f.along(i, rows[t]), values[t]
 				for k, v := range rows[t][i] {
 					here -= along[k] * v
+				}
+				value = func(l int) float64 {
+					v := here
+					for k, c := range along {
+						v += c * table[l][k]
+					}
+					return v
 				}
 			}
 			var sum, first, second float64
 			for l := range at {
-				v := here
-				if isSwitch {
-					v = f.of(f.a.features(moved(f.a.space, points[t], i, at[l])))
-				} else {
-					for k, c := range along {
-						v += c * table[l][k]
-					}
-				}
-				if v >= least {
+				if v := value(l); v >= least {
 					sum += odds[l]
 					first += odds[l] * v
 					second += odds[l] * v * v
@@ -307,14 +292,13 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 		}
 	}
 	out := make([]float64, d)
-	exist := map[string][]bool{}
-	on := func(in []bool) []bool {
-		key := make([]byte, d)
-		p := slices.Clone(from)
-		for i := range d {
+	exist := map[string][]bool{} // what does where some switches are those of to
+	there := func(switches []int, in []bool) []bool {
+		key, p := make([]byte, d), from
+		for _, i := range switches {
 			if in[i] {
 				key[i] = 1
-				copyParam(f.a.space, i, p, to)
+				p = moved(f.a.space, p, i, place(f.a.space, i, to))
 			}
 		}
 		if _, ok := exist[string(key)]; !ok {
@@ -322,15 +306,10 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 		}
 		return exist[string(key)]
 	}
-	side := func(b bool) int {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	term := func(i, j int, value func(a, b int) float64) {
-		deciding := slices.Concat(f.a.switches[i], f.a.switches[j])
-		players := slices.Concat(deciding, []int{i, j})
+	side := map[bool]int{true: 1}
+	term := func(i, j int, value func(a, b [][]float64) float64) {
+		switches := slices.Concat(f.a.switches[i], f.a.switches[j])
+		players := slices.Concat(switches, []int{i, j})
 		slices.Sort(players)
 		players = slices.Compact(players)
 		in := make([]bool, d)
@@ -339,41 +318,33 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 			for k, p := range players {
 				in[p] = mask>>k&1 == 1
 			}
-			if len(deciding) > 0 {
-				switches := make([]bool, d)
-				for _, p := range deciding {
-					switches[p] = in[p]
-				}
-				if there := on(switches); !there[i] || !there[j] {
+			if len(switches) > 0 {
+				if on := there(switches, in); !on[i] || !on[j] {
 					continue
 				}
 			}
-			v[mask] = value(side(in[i]), side(in[j]))
+			v[mask] = value(raw[side[in[i]]], raw[side[in[j]]])
 		}
 		for k, g := range game(v, len(players)) {
 			out[players[k]] += g
 		}
 	}
 	for i := range d {
-		term(i, i, func(a, _ int) (sum float64) {
-			for k, x := range raw[a][i] {
+		term(i, i, func(a, _ [][]float64) (sum float64) {
+			for k, x := range a[i] {
 				sum += f.main[i][k] * x
 			}
 			return sum
 		})
 		for j := i + 1; j < d; j++ {
-			var table [2][2]float64
-			for a := range 2 {
-				for b := range 2 {
-					n := len(raw[b][j])
-					for k, x := range raw[a][i] {
-						for l, y := range raw[b][j] {
-							table[a][b] += f.pair[i][j][k*n+l] * x * y
-						}
+			term(i, j, func(a, b [][]float64) (sum float64) {
+				for k, x := range a[i] {
+					for l, y := range b[j] {
+						sum += f.pair[i][j][k*len(b[j])+l] * x * y
 					}
 				}
-			}
-			term(i, j, func(a, b int) float64 { return table[a][b] })
+				return sum
+			})
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"math"
@@ -55,14 +54,15 @@ type Study struct {
 	// Remarks are what lbotune itself has to say of the study.
 	Remarks []string `json:"remarks,omitempty"`
 
+	src     Source
 	state   *study.State
 	figures Figures
-	// ranked are the trials that count, the best first; shown are those that are drawn.
+	// ranked are the trials that count, the best first; shown are those that are drawn, in their
+	// order.
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
 	live          served
 	cells         *Cells // to draw pictures in characters
-	pixels        *album // or in pixels
 	key           string // parts the trials of several studies on one page
 }
 
@@ -112,6 +112,9 @@ type Failures struct {
 	Output string `json:"output,omitempty"` // the end of what the last of them printed
 }
 
+// Last is the trial that failed last.
+func (f Failures) Last() int { return f.Trials[len(f.Trials)-1] }
+
 // Of prepares a study to be shown. Asking the model takes from a moment to some seconds;
 // the end of ctx leaves it out.
 func Of(ctx context.Context, src Source) *Study {
@@ -126,7 +129,7 @@ func of(src Source) *Study {
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
-		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, state: st, figures: FiguresOf(st, src.Running)}
+		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, figures: FiguresOf(st, src.Running)}
 	for _, m := range c.Metrics {
 		s.Metrics = append(s.Metrics, m.Name)
 	}
@@ -153,11 +156,15 @@ func of(src Source) *Study {
 	for i, f := range st.Failures() {
 		group := Failures{Failures: f}
 		if src.Output != nil && i < 20 {
-			group.Output = src.Output(st.Trials[f.Last()-1])
+			group.Output = src.Output(st.Trials[group.Last()-1])
 		}
 		s.Failures = append(s.Failures, group)
 	}
 	s.choose()
+	for _, t := range s.shown {
+		s.describe(t)
+		s.locate(t)
+	}
 	return s
 }
 
@@ -170,12 +177,9 @@ func (s *Study) ask(ctx context.Context) {
 }
 
 func (s *Study) trial(src Source, t *study.Trial) *Trial {
-	out := &Trial{Trial: t, Standing: cmp.Or(string(t.Status), "unfinished"), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
-	switch {
-	case t.Excluded || t.Outside:
+	out := &Trial{Trial: t, Standing: src.State.StandingOf(t), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
+	if t.Outside {
 		out.Standing = "excluded"
-	case t.Succeeded() && !src.State.Feasible(t):
-		out.Standing = infeasible
 	}
 	if v := t.Value; t.Done() && t.Status != optimizer.Failed && finite(v) {
 		out.Value = &v
@@ -184,21 +188,41 @@ func (s *Study) trial(src Source, t *study.Trial) *Trial {
 		v := s.good(*e)
 		out.Expected = &v
 	}
+	return out
+}
+
+// describe adds what takes the most room.
+func (s *Study) describe(t *Trial) {
+	src := &s.src
 	if src.Command != nil {
-		out.Command = src.Command(t)
+		t.Command = src.Command(t.Trial)
 	}
 	if src.Output != nil && len(src.State.Trials) <= mostOutputs {
-		out.Output = src.Output(t)
+		t.Output = src.Output(t.Trial)
 	}
-	p, err := src.State.Space.Encode(t.Values)
+}
+
+// locate says where along the axes of the parameters the trial lies.
+func (s *Study) locate(t *Trial) {
+	p, err := s.state.Space.Encode(t.Values)
 	for i, param := range s.Params {
 		if _, active := t.Values.Get(param.Name); !active || err != nil {
-			out.places = append(out.places, math.NaN())
+			t.places = append(t.places, math.NaN())
 		} else {
-			out.places = append(out.places, place(src.State.Space, i, p))
+			t.places = append(t.places, place(s.state.Space, i, p))
 		}
 	}
-	return out
+}
+
+// Complete adds to the trials that are not drawn what those that are have: their commands and
+// outputs.
+func (s *Study) Complete() *Study {
+	for _, t := range s.Trials {
+		if !s.draws(t.Number) {
+			s.describe(t)
+		}
+	}
+	return s
 }
 
 // infeasible is the standing of a trial that succeeded and breaks a limit.
@@ -236,25 +260,6 @@ func (s *Study) values() []float64 {
 		out = append(out, *t.Value)
 	}
 	return out
-}
-
-// mostDrawn is how many trials are drawn: of more, the best half and some of all others.
-const mostDrawn = 2000
-
-// choose finds the trials that count, the best first, and those that are drawn.
-func (s *Study) choose() {
-	s.ranked = slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
-	slices.SortStableFunc(s.ranked, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
-	s.shown = s.Trials
-	if len(s.Trials) <= mostDrawn {
-		return
-	}
-	keep := map[*Trial]bool{}
-	for _, t := range s.ranked[:min(mostDrawn/2, len(s.ranked))] {
-		keep[t] = true
-	}
-	every := len(s.Trials)/(mostDrawn/2) + 1
-	s.shown = slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t] && t.Number%every != 0 })
 }
 
 // place is where a point lies along a parameter's axis: its coordinate or, for a choice or

@@ -106,11 +106,8 @@ func (f *surface) fixed(row [][]float64, free []int) *surface {
 		rest[i] = make([]float64, len(row[i]))
 	}
 	g := &surface{a: f.a, c: f.of(rest), main: make([][]float64, len(row)), pair: make([][][]float64, len(row))}
-	for i := range row {
-		g.pair[i] = make([][]float64, len(row))
-	}
 	for _, i := range free {
-		g.main[i] = f.along(i, rest)
+		g.main[i], g.pair[i] = f.along(i, rest), make([][]float64, len(row))
 		for _, j := range free {
 			g.pair[i][j] = f.pair[i][j]
 		}

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"html"
+	"image"
+	"image/color"
+	"image/png"
 	"math"
 	"slices"
 	"strconv"
@@ -119,10 +123,11 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 			a.lo = low - (a.hi-low)/4
 		}
 	}
-	if pad := (a.hi - a.lo) * 0.05; pad > 0 && !math.IsInf(pad, 0) {
-		a.lo, a.hi = a.lo-pad, a.hi+pad
-	} else if a.hi == a.lo {
+	pad := (a.hi - a.lo) * 0.05
+	if a.hi == a.lo {
 		pad = math.Max(math.Abs(a.lo)*0.1, 1e-9)
+	}
+	if pad > 0 && !math.IsInf(pad, 0) {
 		a.lo, a.hi = a.lo-pad, a.hi+pad
 	}
 	return a
@@ -153,21 +158,18 @@ type chart struct {
 // chart begins a picture, which says in words what it shows.
 func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
 	c := &chart{width: width, height: height, left: 58, right: 12, top: 10, bottom: 36, x: x, y: y, key: s.key}
-	switch {
-	case s.cells != nil:
+	if s.cells != nil {
 		rows := 3 + int(math.Ceil(height/cellHeight))
 		c.canvas = s.cells.picture(rows)
 		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, 11*cellWidth, 2.5*cellHeight
 		c.canvas.text("title", 0, 4, clean(title, s.cells.Columns))
 		c.canvas.text("label", 0, cellHeight+4, clean(y.label, s.cells.Columns))
-	case s.pixels != nil:
-		c.canvas = s.pixels.picture(width, height)
-	default:
-		b := &svg{}
-		fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
-			width, height, html.EscapeString(clean(title, 200)))
-		c.canvas = b
+		return c
 	}
+	b := &svg{}
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
+		width, height, html.EscapeString(clean(title, 200)))
+	c.canvas = b
 	return c
 }
 
@@ -265,8 +267,59 @@ func (b *svg) dot(class string, x, y, r float64) {
 }
 
 func (b *svg) heat(s *Study, m Map, x, y, w, h float64) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, s.heat(m)); err != nil {
+		panic("report: a picture of some colors can't be encoded: " + err.Error())
+	}
 	fmt.Fprintf(b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
-		x, y, w, h, base64.StdEncoding.EncodeToString(encoded(s.heat(m))))
+		x, y, w, h, base64.StdEncoding.EncodeToString(picture.Bytes()))
+}
+
+const (
+	heatBands = 12 // of values
+	heatPales = 5  // of certainty
+	heatScale = 4  // pixels a place
+)
+
+// heat is a map as a picture: a band of values has one color, the dark end of
+// which is good; the more uncertain, the paler. What is ruled out is hatched.
+func (s *Study) heat(m Map) image.Image {
+	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
+	for band := range heatBands {
+		for pale := range heatPales {
+			f := float64(band) / (heatBands - 1)
+			// From light sand to deep blue, and towards white also where the page is dark.
+			mix := func(a, b float64) uint8 { return uint8(0xff + (a+(b-a)*f-0xff)*(1-0.19*float64(pale))) }
+			palette = append(palette, color.NRGBA{mix(0xf3, 0x0b), mix(0xea, 0x3c), mix(0xd8, 0x78), 0xff})
+		}
+	}
+	a := axisOf("", m.Mean, s.worse)
+	doubt := slices.Max(m.SD)
+	side := m.Size * heatScale
+	img := image.NewPaletted(image.Rect(0, 0, side, side), palette)
+	for y := range side {
+		for x := range side {
+			k := (m.Size-1-y/heatScale)*m.Size + x/heatScale
+			f := s.goodness(a, m.Mean[k])
+			pale := 0
+			if doubt > 0 {
+				pale = int(math.Min(m.SD[k]/doubt*heatPales, heatPales-1))
+			}
+			img.SetColorIndex(x, y, uint8(1+int(math.Min(f*heatBands, heatBands-1))*heatPales+pale))
+			if m.Ruled[k] && (x+y)%8 == 0 {
+				img.SetColorIndex(x, y, 0)
+			}
+		}
+	}
+	return img
+}
+
+// goodness is the place of a value on its axis, turned so that the better end is 1.
+func (s *Study) goodness(a axis, v float64) float64 {
+	if s.good(1) < 0 {
+		return 1 - a.at(v)
+	}
+	return a.at(v)
 }
 
 func (b *svg) link(to string, draw func()) {

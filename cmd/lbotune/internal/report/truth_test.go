@@ -658,13 +658,15 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) {
 	}
 	sd := stat.StdDev(some, nil)
 	var points []spaces.Point
-	var shown []belief
+	var shown beliefs
 	for i := range p.params {
 		var along []spaces.Point
 		for k := range 11 {
 			along = append(along, space.Snap(moved(space, best.Point, i, float64(k)/10)))
 		}
-		points, shown = append(points, along...), append(shown, m.beliefs(best.Point, along, i)...)
+		b := m.beliefs(best.Point, along, i)
+		points, shown.mean = append(points, along...), append(shown.mean, b.mean...)
+		shown.low, shown.high = append(shown.low, b.low...), append(shown.high, b.high...)
 	}
 	observations, q := s.known()
 	model, err := s.told(observations)
@@ -679,10 +681,10 @@ func (p problem) slices(t *testing.T, s *Study, m *fitted, out *score) {
 	for k, x := range points {
 		y, b := p.value(space, x), e.Beliefs[k]
 		out.places++
-		if shown[k].low-slack <= y && y <= shown[k].high+slack {
+		if shown.low[k]-slack <= y && y <= shown.high[k]+slack {
 			out.held++
 		}
-		out.square += math.Pow((y-shown[k].mean)/sd, 2)
+		out.square += math.Pow((y-shown.mean[k])/sd, 2)
 		if v := s.good(y); b.Low-slack <= v && v <= b.High+slack {
 			out.old++
 		}
@@ -704,7 +706,7 @@ func TestWhatMattersIsTrue(t *testing.T) {
 		method   string
 		trials   int
 	}
-	rows := []row{{"some others", picked(others, []int{3, 5, 13, 21}), "lbo", 40}}
+	rows := []row{{"some others", []problem{others[3], others[5], others[13], others[21]}, "lbo", 40}}
 	var peer func(problem, *spaces.Space, []spaces.Point, []float64) []*float64
 	if effort.Long() {
 		rows, peer = nil, fanova(t)

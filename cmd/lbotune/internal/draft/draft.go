@@ -1,0 +1,254 @@
+// Package draft writes specs of what somebody has typed: of a command as it is run by hand, and
+// of flags.
+package draft
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+// NothingToVary is what a draft says of a command in which it finds no parameter.
+const NothingToVary = "No option with a value to vary was found"
+
+// Program is a program as somebody runs it by hand: what a first spec is made of.
+type Program struct {
+	// Argv is the program with its arguments, or one string for the shell.
+	Argv []string
+	// Help is what the program prints for --help; empty if it is not known.
+	Help string
+	// Rule says how the number to optimize is found: by its name, at a path in JSON or
+	// as the last number. The zero Rule means the name "loss".
+	Rule parser.Rule
+	// FromStderr says that it is printed there.
+	FromStderr bool
+	// Maximize says that a larger value is better.
+	Maximize bool
+	// Remark says where the metric comes from; empty if it was not looked for.
+	Remark string
+}
+
+// TOML writes a commented spec: every option whose value looks like a hyperparameter
+// becomes a parameter, with a range around today's value. Parse accepts it, unless there is
+// none: then NothingToVary stands in it, and the command is a comment.
+func (d Program) TOML() []byte {
+	var without []string
+	for {
+		text, names := d.write(without)
+		if _, err := spec.Parse("draft", text, "/"); err == nil || len(names) == 0 {
+			return text
+		}
+		// Something in the command does not suit a placeholder, such as quotes
+		// around it. Leave parameters out, the last first.
+		without = append(without, names[len(names)-1])
+	}
+}
+
+// write writes the spec without some parameters, and names those that are in it.
+func (d Program) write(without []string) (text []byte, names []string) {
+	g := guesser{choices: optionChoices(d.Help), without: without, taken: map[string]bool{}}
+	env, argv := command.Assignments(d.Argv)
+	var line []string
+	if len(argv) == 1 && len(d.Argv) == 1 {
+		line = []string{g.shell(argv[0])}
+	} else {
+		line = g.arguments(argv)
+	}
+	for i, e := range env {
+		if env[i] = g.placeholders(e); len(g.found) == 0 {
+			env[i] = g.variable(env[i])
+		}
+	}
+	w := &writer{}
+	w.line("# Written by lbotune init. Read it through, correct the guesses, and look at what\n"+
+		"# would run: lbotune check, then lbotune check --smoke.\n\nname    = %s", quote(ProgramName(d.Argv)))
+	for _, f := range g.found {
+		names = append(names, f.param.Name)
+	}
+	if len(g.found) == 0 {
+		name := "lr"
+		if slices.Contains(without, name) {
+			name = "learning_rate"
+		}
+		w.line("\n# %s in the command. Write {%s} where the", NothingToVary, name)
+		w.line("# value goes, give it its name, and take away the first #.")
+		of := &writer{}
+		of.command(line)
+		w.line("# %s", strings.ReplaceAll(strings.TrimSuffix(of.b.String(), "\n"), "\n", "\n# "))
+		g.found = []guess{{param: spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log}}}
+	} else {
+		w.command(line)
+	}
+	if len(g.left) > 0 {
+		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))
+	}
+	d.objective(w)
+	for _, f := range g.found {
+		w.param(f.param, f.remark)
+	}
+	w.line("\n[budget]")
+	w.line("trials = %d   # about ten for each parameter, and ten more", 10*(len(g.found)+1))
+	w.line("# time = \"2h\"")
+	w.line("\n[run]")
+	w.line("workers = 1")
+	w.line("# timeout = \"30m\"")
+	w.env(env)
+	return []byte(w.b.String()), names
+}
+
+func (d Program) objective(w *writer) {
+	w.line("\n[objective]")
+	w.line("# %s", cmp.Or(d.Remark, `The name of the number as your program prints it: loss=0.3, loss: 0.3, "loss": 0.3.`))
+	switch {
+	case d.Rule.JSON != "":
+		w.line("json      = %s", quote(d.Rule.JSON))
+	case d.Rule.LastNumber:
+		w.line("last_number = true")
+	default:
+		w.line("metric    = %s", quote(cmp.Or(d.Rule.Metric, "loss")))
+	}
+	if d.FromStderr {
+		w.line("source    = \"stderr\"")
+	}
+	is, other := directions(d.Maximize)
+	w.line("direction = %-11s # or %s", is, other)
+}
+
+var (
+	interpreterRE = regexp.MustCompile(`^(python|pypy|perl|ruby|node|bash|dash|zsh|sh|Rscript|julia|php|lua)[0-9.]*$`)
+	inlineCodeRE  = regexp.MustCompile(`^-[a-zA-Z]*[ceE]$`)
+	suffixRE      = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]*$`) // no version, as in train-1.2
+	noNameRE      = regexp.MustCompile(`[^A-Za-z0-9_.+-]+`)
+)
+
+// ProgramName is what a study of a command line is called: its program without
+// directory and suffix, or the script behind an interpreter.
+func ProgramName(argv []string) string {
+	if len(argv) == 1 { // a shell command
+		argv = strings.Fields(argv[0])
+	}
+	if argv = argv[min(programOf(argv), len(argv)):]; len(argv) == 0 {
+		return "study"
+	}
+	name := suffixRE.ReplaceAllString(filepath.Base(program(argv)), "")
+	return cmp.Or(strings.Trim(noNameRE.ReplaceAllString(name, "-"), "-."), "study")
+}
+
+// program is the program of a command line, or the script of an interpreter that is given one.
+func program(argv []string) string {
+	if !interpreterRE.MatchString(filepath.Base(argv[0])) {
+		return argv[0]
+	}
+	for _, a := range argv[1:] {
+		if inlineCodeRE.MatchString(a) {
+			break
+		}
+		if !strings.HasPrefix(a, "-") {
+			return a
+		}
+	}
+	return argv[0]
+}
+
+// writer builds the text of a spec. It writes what Parse reads.
+type writer struct{ b strings.Builder }
+
+func (w *writer) line(format string, args ...any) {
+	fmt.Fprintf(&w.b, format+"\n", args...)
+}
+
+// limits writes a number and a duration, those that are set.
+func (w *writer) limits(width int, count string, n int, span string, d study.Duration) {
+	if n > 0 {
+		w.line("%-*s = %d", width, count, n)
+	}
+	if d > 0 {
+		w.line("%-*s = %s", width, span, quote(time.Duration(d).String()))
+	}
+}
+
+// directions is which values are better, and the other way round.
+func directions(maximize bool) (is, other string) {
+	if maximize {
+		return quote(string(study.Maximize)), quote(string(study.Minimize))
+	}
+	return quote(string(study.Minimize)), quote(string(study.Maximize))
+}
+
+// quote writes a TOML basic string.
+func quote(s string) string { return command.Literal(spaces.String(s)) }
+
+func array[T any](list []T, literal func(T) string) string {
+	var out []string
+	for _, v := range list {
+		out = append(out, literal(v))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
+}
+
+// number writes a bound so that floats stay floats and read easily.
+func number(x float64, kind spaces.Kind) string {
+	if kind == spaces.KindInt {
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return spaces.Float(x).Text()
+}
+
+// param writes [params.NAME], with an optional remark above its range.
+func (w *writer) param(p spaces.Param, remark string) {
+	w.line("\n[params.%s]", p.Name)
+	if remark != "" {
+		w.line("# %s", remark)
+	}
+	keys := [][2]string{{"type", quote(string(p.Kind))}}
+	switch p.Kind {
+	case spaces.KindChoice:
+		keys = append(keys, [2]string{"choices", array(p.Choices, command.Literal)})
+	case spaces.KindFloat, spaces.KindInt:
+		keys = append(keys, [2]string{"min", number(p.Min, p.Kind)}, [2]string{"max", number(p.Max, p.Kind)})
+		if p.Scale != "" && p.Scale != spaces.Linear {
+			keys = append(keys, [2]string{"scale", quote(string(p.Scale))})
+		}
+	}
+	switch x, isNumber := p.Default.Number(); {
+	case isNumber && (p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt):
+		keys = append(keys, [2]string{"default", number(x, p.Kind)})
+	case p.Default.IsValid():
+		keys = append(keys, [2]string{"default", command.Literal(p.Default)})
+	}
+	width := 0
+	for _, k := range keys {
+		width = max(width, len(k[0]))
+	}
+	for _, k := range keys {
+		w.line("%-*s = %s", width, k[0], k[1])
+	}
+}
+
+// env writes the environment of [run], NAME=value each.
+func (w *writer) env(env []string) {
+	if len(env) > 0 {
+		w.line("%s", command.EnvironmentKey(env))
+	}
+}
+
+// command writes a program with its arguments, or a shell command line if it
+// is one string with blanks.
+func (w *writer) command(argv []string) {
+	line := array(argv, quote)
+	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
+		line = quote(argv[0])
+	}
+	w.line("command = %s", line)
+}

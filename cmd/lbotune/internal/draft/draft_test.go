@@ -1,0 +1,274 @@
+package draft_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+	"github.com/lbotune/lbotune/study"
+)
+
+func drafted(t *testing.T, d draft.Program) (study.Config, string) {
+	t.Helper()
+	src := d.TOML()
+	cfg, err := spec.Parse("spec.toml", src, "/")
+	if err != nil {
+		t.Fatalf("the draft of %q is not accepted: %v\n%s", d.Argv, err, src)
+	}
+	return cfg, string(src)
+}
+
+func TestDraftOfACommand(t *testing.T) {
+	cfg, src := drafted(t, draft.Program{Argv: strings.Fields("python3 train.py --lr 0.01 --epochs 10 --batch-size=64 --dropout=0.5 --seed 3 --data x.csv --trial 2 -v")})
+	want := "python3 train.py --lr {lr} --epochs 10 --batch-size={batch_size} --dropout={dropout} --seed 3 --data x.csv --trial {trial_value} -v"
+	if got := strings.Join(cfg.Command.Argv, " "); got != want {
+		t.Errorf("the command became\n%s, want\n%s", got, want)
+	}
+	if cfg.Name != "train" {
+		t.Errorf("name %q", cfg.Name)
+	}
+	for _, left := range []string{"--epochs 10: how long", "--seed 3: chance"} {
+		if !strings.Contains(src, "\n#   "+left) {
+			t.Errorf("%q is not left as it is:\n%s", left, src)
+		}
+	}
+}
+
+func TestDraftOfAShellCommand(t *testing.T) {
+	cfg, _ := drafted(t, draft.Program{Argv: []string{"A=1 python3 train.py --lr 0.01 --n=-3.5 -c 1 --rounds 1e2 --seed 4 --lr 5 model.dropout=0.3 x3 'y=4' | tail -n 1"}})
+	want := "A=1 python3 train.py --lr {lr} --n={n} -c {c} --rounds {rounds} --seed 4 --lr 5 model.dropout={model_dropout} x3 'y=4' | tail -n 1"
+	if cfg.Command.Shell != want || cfg.Name != "train" {
+		t.Errorf("%s: %s\nwant %s", cfg.Name, cfg.Command.Shell, want)
+	}
+	var kinds []spaces.Kind
+	for _, p := range cfg.Params {
+		kinds = append(kinds, p.Kind)
+	}
+	// A cost of 1 may be 0.3; rounds of 1e2 may not be 99.5.
+	if want := []spaces.Kind{spaces.KindFloat, spaces.KindFloat, spaces.KindInt, spaces.KindFloat}; !slices.Equal(kinds[:2], want[:2]) || kinds[2] != spaces.KindFloat || kinds[3] != spaces.KindInt {
+		t.Errorf("kinds %v", kinds)
+	}
+}
+
+func TestDraftRanges(t *testing.T) {
+	for option, want := range map[string]string{
+		"--alpha 1e-4":           "float 1e-06 0.01 log",
+		"-ratioGap 0.01":         "float 0.0001 1 log",
+		"--lr 0.1":               "float 0.001 10 log",
+		"--beta2 0.999":          "float 0.99 0.9999 logit",
+		"--momentum 0.9":         "float 0 0.99 ",
+		"--wd 0":                 "float 0 0.1 ",
+		"--dropout 0.5":          "float 0 0.99 ",
+		"--dropout 0":            "float 0 0.99 ",
+		"--subsample 1.0":        "float 0.1 1 ",
+		"--temperature 0.7":      "float 0.007 70 log",
+		"--warmth 0.7":           "float 0.07 7 log",
+		"--shift -0.5":           "float -5 0 ",
+		"--batch_size 64":        "int 8 512 log",
+		"--layers 3":             "int 1 9 ",
+		"--n_estimators 100":     "int 12 800 log",
+		"model.dropout=0.3":      "float 0 0.99 ",
+		"optimizer.lr=3e-4":      "float 3e-06 0.03 log",
+		"--C=1":                  "float 0.01 100 log",
+		"+trainer.clip_val=0.05": "float 0.005 0.5 log",
+	} {
+		argv := append([]string{"./train"}, strings.Fields(option)...)
+		cfg, src := drafted(t, draft.Program{Argv: argv})
+		p := cfg.Params[0]
+		if got := fmt.Sprint(p.Kind, " ", p.Min, " ", p.Max, " ", p.Scale); got != want && got != want+"linear" {
+			t.Errorf("%s: %s, want %s", option, got, want)
+		}
+		if !p.Default.IsValid() {
+			t.Errorf("%s: today's value is not the default in\n%s", option, src)
+		}
+	}
+}
+
+// What only wraps the program is left alone; variables are varied where nothing else can be.
+func TestDraftOfWrappedPrograms(t *testing.T) {
+	for argv, want := range map[string]string{
+		"timeout -k 5 60 ./train 0.01":               "timeout -k 5 60 ./train {arg1}",
+		"env LR=0.1 nice -n 10 ./train --wd 0.01":    "env LR=0.1 nice -n 10 ./train --wd {wd}",
+		"env OMP_NUM_THREADS=2 LEVEL=6 sh bench.sh":  "env OMP_NUM_THREADS=2 LEVEL={LEVEL} sh bench.sh",
+		"/usr/bin/timeout -s KILL 1.5h ./train lr=3": "/usr/bin/timeout -s KILL 1.5h ./train lr={lr}",
+		"taskset 0x3 stdbuf -oL ./train 7":           "taskset 0x3 stdbuf -oL ./train {arg1}",
+	} {
+		cfg, _ := drafted(t, draft.Program{Argv: strings.Fields(argv)})
+		if got := strings.Join(cfg.Command.Argv, " "); got != want {
+			t.Errorf("%s became %s", argv, got)
+		}
+	}
+	cfg, _ := drafted(t, draft.Program{Argv: []string{"SEED=1 LEVEL=6 bash bench.sh | tee log"}})
+	if got := cfg.Command.Shell; got != "SEED=1 LEVEL={LEVEL} bash bench.sh | tee log" {
+		t.Errorf("the shell command became %s", got)
+	}
+}
+
+// A program that takes its numbers without options has them varied by their places.
+func TestDraftOfPositionalNumbers(t *testing.T) {
+	cfg, src := drafted(t, draft.Program{Argv: strings.Fields("timeout 60 sh train.sh 0.01 data.csv 3 --seed 7")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "timeout 60 sh train.sh {arg1} data.csv {arg2} --seed 7" {
+		t.Errorf("the command became\n%s", got)
+	}
+	if len(cfg.Params) != 2 || cfg.Params[0].Scale != spaces.Log || cfg.Params[1].Kind != spaces.KindInt || !strings.Contains(src, "# from arg1 0.01\n") {
+		t.Errorf("parameters %+v in\n%s", cfg.Params, src)
+	}
+	// Where there are options, the numbers beside them are more likely data.
+	cfg, _ = drafted(t, draft.Program{Argv: strings.Fields("./train 7 --lr 0.1")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "./train 7 --lr {lr}" {
+		t.Errorf("the command became\n%s", got)
+	}
+}
+
+func TestDraftLeavesAlone(t *testing.T) {
+	for _, option := range []string{"--epochs 10", "--max_iter 100", "--seed 0", "--port 8080", "--gpu 1", "--log-interval 10", "--n-jobs 4",
+		"--threshold 0", "--data a.csv", "--num-workers=4", "trainer.max_steps=1000"} {
+		nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+	}
+}
+
+// nothingToVary demands that the draft of a command says that there is nothing to vary, and
+// runs nothing.
+func nothingToVary(t *testing.T, argv []string) {
+	t.Helper()
+	src := draft.Program{Argv: argv}.TOML()
+	_, err := spec.Parse("spec.toml", src, "/")
+	if !strings.Contains(string(src), draft.NothingToVary) || !lacksOnlyCommand(err) {
+		t.Errorf("%q: %v\n%s", argv, err, src)
+	}
+	if _, err := spec.Parse("spec.toml", []byte(strings.Replace(string(src), "# command = ", "command = ", 1)), "/"); err == nil || !strings.Contains(err.Error(), "the command never uses this parameter") {
+		t.Errorf("%q: with its command: %v\n%s", argv, err, src)
+	}
+}
+
+func lacksOnlyCommand(err error) bool {
+	var wrong *spec.Error
+	return errors.As(err, &wrong) && len(wrong.Problems) == 1 && strings.Contains(err.Error(), "there is no command to run")
+}
+
+// What a shell runs by -c is looked into, and the machine, limits and the like are no parameters.
+func TestDraftOfAShellsScript(t *testing.T) {
+	for _, c := range []struct{ argv, want []string }{
+		{[]string{"bash", "-c", "source ve/bin/activate && python many.py --lr 0.01"}, []string{"bash", "-c", "source ve/bin/activate && python many.py --lr {lr}"}},
+		{[]string{"/bin/sh", "-e", "-uc", "./train --wd 0.1 | tee log", "sh"}, []string{"/bin/sh", "-e", "-uc", "./train --wd {wd} | tee log", "sh"}},
+		{[]string{"env", "A=1", "bash", "-lc", "./train --lr=0.1 --x {x}"}, []string{"env", "A=1", "bash", "-lc", "./train --lr={lr} --x {x}"}},
+	} {
+		cfg, src := drafted(t, draft.Program{Argv: c.argv})
+		if !slices.Equal(cfg.Command.Argv, c.want) {
+			t.Errorf("%q became %q\n%s", c.argv, cfg.Command.Argv, src)
+		}
+	}
+	nothingToVary(t, []string{"bash", "-c", "source ve/bin/activate && python many.py"})
+	nothingToVary(t, []string{"sh", "-c", "python many.py", "--lr", "0.1"}) // the script's own argument
+	for _, option := range []string{"--nproc_per_node 4", "--num_processes 4", "-thread 1", "--limit 100", "--subset=50", "--keep-last 3", "--max-len 128", "--vocab-size 1000", "--nnodes 2", "--num-machines 2"} {
+		nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+	}
+}
+
+// Variables before a program are its environment, and are varied where nothing else can be.
+func TestDraftOfVariables(t *testing.T) {
+	cfg, src := drafted(t, draft.Program{Argv: strings.Fields("OMP_NUM_THREADS=1 RATE=0.5 python3 train.py --lr 0.01")})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "python3 train.py --lr {lr}" || !slices.Equal(cfg.Run.Env, []string{"OMP_NUM_THREADS=1", "RATE=0.5"}) {
+		t.Errorf("%s with %q\n%s", got, cfg.Run.Env, src)
+	}
+	cfg, src = drafted(t, draft.Program{Argv: strings.Fields("OMP_NUM_THREADS=1 RATE=0.5 python3 train.py")})
+	if !slices.Equal(cfg.Run.Env, []string{"OMP_NUM_THREADS=1", "RATE={RATE}"}) || len(cfg.Params) != 1 {
+		t.Errorf("%q\n%s", cfg.Run.Env, src)
+	}
+}
+
+func TestDraftKeepsPlaceholders(t *testing.T) {
+	cfg, _ := drafted(t, draft.Program{Argv: []string{"./train", "--x={x}", "{flag:bn}", "--seed={seed}", "${HOME}"}})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "./train --x={x} {flag:bn} --seed={seed} ${HOME}" {
+		t.Error(got)
+	}
+	if len(cfg.Params) != 2 || cfg.Params[0].Name != "x" || cfg.Params[1].Kind != spaces.KindBool {
+		t.Errorf("parameters %+v", cfg.Params)
+	}
+}
+
+const argparseHelp = `usage: train.py [-h] [--optimizer {sgd,adam,rmsprop}] [--alpha ALPHA]
+
+options:
+  -h, --help            show this help message and exit
+  --optimizer {sgd,adam,rmsprop}
+                        the optimizer
+  -k {rbf,linear}, --kernel {rbf,linear}
+  --alpha ALPHA         (default: 1)
+`
+
+const clapHelp = `Usage: train [OPTIONS]
+
+Options:
+      --optimizer <OPTIMIZER>  The optimizer [default: adam] [possible values: sgd, adam]
+  -k, --kernel <KERNEL>
+          The kernel
+
+          [possible values: rbf, linear]
+`
+
+const clickHelp = `Usage: train.py [OPTIONS]
+
+Options:
+  --optimizer [sgd|adam]
+  -k, --kernel [rbf|linear]  the kernel
+  --help                     Show this message and exit.
+`
+
+const abslHelp = `flags:
+
+train.py:
+  --optimizer: <sgd|adam>: the optimizer
+    (default: 'adam')
+`
+
+func TestDraftOffersTheWordsThatHelpLists(t *testing.T) {
+	for name, c := range map[string]struct{ help, option, want string }{
+		"argparse":       {argparseHelp, "--optimizer adam", "[sgd adam rmsprop]"},
+		"argparse short": {argparseHelp, "-k rbf", "[rbf linear]"},
+		"argparse long":  {argparseHelp, "--kernel=rbf", "[rbf linear]"},
+		"clap":           {clapHelp, "--optimizer adam", "[sgd adam]"},
+		"click":          {clickHelp, "--optimizer sgd", "[sgd adam]"},
+		"click short":    {clickHelp, "-k rbf", "[rbf linear]"},
+		"absl":           {abslHelp, "--optimizer=adam", "[sgd adam]"},
+	} {
+		cfg, src := drafted(t, draft.Program{Argv: append([]string{"./train"}, strings.Fields(c.option)...), Help: c.help})
+		if p := cfg.Params[0]; p.Kind != spaces.KindChoice || fmt.Sprint(p.Choices) != c.want {
+			t.Errorf("%s: %v of %s\n%s", name, p.Choices, p.Kind, src)
+		}
+	}
+	cfg, _ := drafted(t, draft.Program{Argv: []string{"./train", "--optimizer", "lion", "--lr", "0.1"}, Help: argparseHelp})
+	if len(cfg.Params) != 1 || cfg.Params[0].Name != "lr" {
+		t.Error("a word that help does not list became a choice")
+	}
+}
+
+// Whatever the command line, its draft is a valid spec.
+func TestDraftIsAlwaysAccepted(t *testing.T) {
+	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",
+		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "<<EOF"}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range 1000 {
+		argv := make([]string, 1+rng.IntN(6))
+		for i := range argv {
+			argv[i] = pieces[rng.IntN(len(pieces))]
+		}
+		if rng.IntN(2) == 0 {
+			argv = []string{strings.Join(argv, " ")}
+		}
+		if strings.TrimSpace(argv[0]) == "" {
+			continue
+		}
+		src := draft.Program{Argv: argv, Help: argparseHelp}.TOML()
+		_, err := spec.Parse("spec.toml", src, "/")
+		if err != nil && !(strings.Contains(string(src), draft.NothingToVary) && lacksOnlyCommand(err)) {
+			t.Fatalf("%q: %v\n%s", argv, err, src)
+		}
+	}
+}

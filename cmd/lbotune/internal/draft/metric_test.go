@@ -1,0 +1,53 @@
+package draft_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/parser"
+)
+
+func TestDraftTakesTheMetric(t *testing.T) {
+	for want, log := range map[string]string{
+		"val_loss min":       "epoch 1 loss=0.5 val_loss=0.6 lr=0.01\nepoch 2 loss=0.4 val_loss=0.5 lr=0.001\n",
+		"val_acc max":        "epoch=1 train_loss=0.5 val_acc=0.6\n",
+		"accuracy max":       "iteration 100\naccuracy: 0.91\ntime 3.2\n",
+		"test_rmse min":      "train_rmse 0.1\ntest_rmse 0.3\n",
+		"eval.mean_iou max":  `{"step": 3, "eval": {"mean_iou": 0.7}, "lr": 0.1}` + "\n",
+		"perplexity min":     "step 10 | perplexity 33.1 | ms/batch 12\n",
+		"mystery min":        "epoch 3 mystery 5\n",
+		"validation_f1 max":  "train_f1=0.9 validation_f1=0.8 epoch=3\n",
+		"episode_reward max": "episode 3 episode_reward 200\n",
+		"MSE min":            "fold 1/2: mse 0.5\nfold 2/2: mse 0.4\nCV MSE: 0.45 (+/- 0.05)\n",
+		"Elapsed min":        "Elapsed: 0.0046 s (check 0)\n",
+		"loss min":           "elapsed 3.1\nloss 0.1\nspeed 5\n",
+		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
+	} {
+		d := draft.Program{Argv: []string{"./train", "--width=0.1"}}
+		if !d.TakeMetric(parser.Candidates([]byte(log))) {
+			t.Errorf("nothing found in %q", log)
+			continue
+		}
+		got := d.Rule.Metric + d.Rule.JSON
+		if d.Rule.LastNumber {
+			got = "last number"
+		}
+		if d.Maximize {
+			got += " max"
+		} else {
+			got += " min"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", log, got, want)
+		}
+		d.Argv = []string{"./train", "--lr", "0.1"}
+		if _, src := drafted(t, d); !strings.Contains(src, "The command was run once") {
+			t.Errorf("the draft does not say where the metric is from:\n%s", src)
+		}
+	}
+	var d draft.Program
+	if d.TakeMetric(parser.Candidates([]byte("nothing here\n"))) {
+		t.Errorf("found %+v where there is nothing", d.Rule)
+	}
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A page grows with the trials that are drawn, with the parameters, and fastest with both: each
+// of the trials has all of its values beside it.
+const (
+	mostDrawn       = 2000   // trials
+	mostDrawnValues = 30_000 // of their parameters
+	leastDrawn      = 100    // trials, however many parameters they have
+	mostDrawnParams = 20
+)
+
+// choose finds the trials that count, the best first, and those that are drawn: of many the
+// best, the last, and some of all others.
+func (s *Study) choose() {
+	s.ranked = slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
+	slices.SortStableFunc(s.ranked, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
+	most := min(mostDrawn, max(mostDrawnValues/max(len(s.Params), 1), leastDrawn))
+	if s.shown = s.Trials; len(s.Trials) <= most {
+		return
+	}
+	keep := map[*Trial]bool{}
+	for _, t := range s.ranked[:min(most/2, len(s.ranked))] {
+		keep[t] = true
+	}
+	last, every := len(s.Trials)-most/4, len(s.Trials)/(most/4)+1 // which rarely changes while a study grows
+	s.shown = slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t] && t.Number <= last && t.Number%every != 0 })
+}
+
+// draws reports whether a trial is drawn.
+func (s *Study) draws(trial int) bool {
+	_, found := slices.BinarySearchFunc(s.shown, trial, func(t *Trial, n int) int { return t.Number - n })
+	return found
+}
+
+// drawnParams are the places of the parameters that are drawn: of many those that matter most or,
+// where that is not known, the first.
+func (s *Study) drawnParams() []int {
+	var out []int
+	for i := range s.Params {
+		out = append(out, i)
+	}
+	if len(out) <= mostDrawnParams {
+		return out
+	}
+	if s.Model != nil && s.Model.Importance != nil {
+		out = s.Model.Importance.order()
+	}
+	out = out[:mostDrawnParams]
+	slices.Sort(out)
+	return out
+}
+
+// LeftOut says what of a large study is not on its page.
+func (s *Study) LeftOut() []string {
+	var out []string
+	if n := len(s.Trials) - len(s.shown); n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d trials are drawn: the best, the last, and an even sample of the others. %d are left out; export has them all.", len(s.shown), len(s.Trials), n))
+	}
+	if n := len(s.Params) - mostDrawnParams; n > 0 {
+		which := "the first"
+		if s.Model != nil && s.Model.Importance != nil {
+			which = "those that matter most"
+		}
+		out = append(out, fmt.Sprintf("%d of %d parameters are drawn: %s. Each trial that is drawn has the values of all.", mostDrawnParams, len(s.Params), which))
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"math"
+
+	"github.com/lbotune/lbotune/examples/robot-push/push"
+)
+
+// still draws a push as SVG: the hand and the object three times a second,
+// paler the longer ago, the object's path, the goal and the distance to it.
+func still(p push.Push, goal push.Vector) []byte {
+	const wide, caption = 640.0, 28.0
+	s := record(p, goal, 30)
+	unit := wide / s.width
+	high := s.height*unit + caption
+	at := func(v push.Vector) (x, y float64) {
+		return (v.X - s.left) * unit, s.height*unit - (v.Y-s.bottom)*unit
+	}
+	var b bytes.Buffer
+	out := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+
+	out(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="sans-serif" font-size="14">`, wide, high, wide, high)
+	out(`<rect width="100%%" height="100%%" fill="#fbfaf7"/>`)
+	grid(out, s, at, wide, high)
+
+	path := ""
+	for i, f := range s.frames {
+		paint := 0.12 + 0.3*float64(i)/float64(len(s.frames))
+		if i == len(s.frames)-1 {
+			paint = 1
+		}
+		x, y := at(f.Object)
+		out(`<circle cx="%.1f" cy="%.1f" r="%.1f" fill="#d9822b" fill-opacity="%.2f" stroke="#8a4b0f" stroke-opacity="%.2f"/>`,
+			x, y, push.ObjectRadius*unit, 0.6*paint, paint)
+		path += fmt.Sprintf("%.1f,%.1f ", x, y)
+		points := ""
+		for _, c := range corners(f) {
+			x, y := at(c)
+			points += fmt.Sprintf("%.1f,%.1f ", x, y)
+		}
+		out(`<polygon points="%s" fill="#3b6ea5" fill-opacity="%.2f" stroke="#1d3f66" stroke-opacity="%.2f"/>`, points[:len(points)-1], 0.7*paint, paint)
+	}
+
+	out(`<polyline points="%s" fill="none" stroke="#8a4b0f" stroke-width="1.5"/>`, path[:len(path)-1])
+	x0, y0 := at(s.end)
+	x, y := at(goal)
+	out(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#555" stroke-dasharray="4 3"/>`, x0, y0, x, y)
+	out(`<path d="M%.1f %.1fl12 12m0 -12l-12 12" stroke="#b3261e" stroke-width="3"/>`, x-6, y-6)
+	out(`<text x="12" y="%.0f" fill="#333">distance to the goal %.3f m</text>`, high-10, s.end.Distance(goal))
+	out(`</svg>`)
+	return b.Bytes()
+}
+
+// grid draws a line for each metre of the table.
+func grid(out func(string, ...any), s scene, at func(push.Vector) (float64, float64), wide, high float64) {
+	for m := int(math.Ceil(s.left)); float64(m) < s.left+s.width; m++ {
+		x, _ := at(push.Vector{X: float64(m)})
+		out(`<path d="M%.1f 0V%.0f" stroke="#e4e0d6"/>`, x, high)
+	}
+	for m := int(math.Ceil(s.bottom)); float64(m) < s.bottom+s.height; m++ {
+		_, y := at(push.Vector{Y: float64(m)})
+		out(`<path d="M0 %.1fH%.0f" stroke="#e4e0d6"/>`, y, wide)
+	}
+}
+
+// scene is some frames of a push, and the part of the table that shows them all.
+type scene struct {
+	frames []push.Frame
+	goal   push.Vector
+	end    push.Vector
+
+	left, bottom, width, height float64 // m
+}
+
+// record keeps every n-th frame until the object rests, and the last one.
+func record(p push.Push, goal push.Vector, n int) scene {
+	s := scene{goal: goal}
+	var all []push.Frame
+	s.end = p.Trace(func(f push.Frame) { all = append(all, f) })
+	last := len(all) - 1
+	for last > 0 && all[last-1] == all[last] {
+		last--
+	}
+	for i := 0; i < last; i += n {
+		s.frames = append(s.frames, all[i])
+	}
+	s.frames = append(s.frames, all[last])
+	s.frameAll()
+	return s
+}
+
+func (s *scene) frameAll() {
+	low, high := s.goal, s.goal
+	cover := func(v push.Vector, margin float64) {
+		low.X, low.Y = min(low.X, v.X-margin), min(low.Y, v.Y-margin)
+		high.X, high.Y = max(high.X, v.X+margin), max(high.Y, v.Y+margin)
+	}
+	cover(s.goal, 0.6)
+	for _, f := range s.frames {
+		cover(f.Hand, math.Hypot(push.HandWidth, push.HandHeight)+0.3)
+		cover(f.Object, push.ObjectRadius+0.3)
+	}
+	s.left, s.width = low.X, high.X-low.X
+	s.bottom, s.height = low.Y, high.Y-low.Y
+}
+
+// corners of the hand, in order around it.
+func corners(f push.Frame) [4]push.Vector {
+	sin, cos := math.Sincos(f.HandAngle)
+	var c [4]push.Vector
+	for i, s := range [4][2]float64{{-1, -1}, {1, -1}, {1, 1}, {-1, 1}} {
+		x, y := s[0]*push.HandWidth, s[1]*push.HandHeight
+		c[i] = push.Vector{X: f.Hand.X + cos*x - sin*y, Y: f.Hand.Y + sin*x + cos*y}
+	}
+	return c
+}
+
+// onHand reports whether a point of the table lies under the hand.
+func onHand(f push.Frame, v push.Vector) bool {
+	sin, cos := math.Sincos(f.HandAngle)
+	x, y := v.X-f.Hand.X, v.Y-f.Hand.Y
+	return math.Abs(cos*x+sin*y) <= push.HandWidth && math.Abs(cos*y-sin*x) <= push.HandHeight
+}
+
+// The film's paints, and how many shades lie between one and the table's colour.
+const (
+	table = iota
+	object
+	hand
+	target
+	paints
+
+	shades = 9
+)
+
+// film draws a push as an animated GIF, in half the speed of the real thing.
+func film(p push.Push, goal push.Vector) ([]byte, error) {
+	const wide, every, rest = 360, 4, 150
+	s := record(p, goal, every)
+	var g gif.GIF
+	for _, f := range s.frames {
+		g.Image = append(g.Image, s.picture(f, wide))
+		g.Delay = append(g.Delay, 2*every)
+	}
+	g.Delay[len(g.Delay)-1] = rest
+	var b bytes.Buffer
+	err := gif.EncodeAll(&b, &g)
+	return b.Bytes(), err
+}
+
+// picture draws one frame; each pixel averages 3×3 points, which smooths edges.
+func (s scene) picture(f push.Frame, wide int) *image.Paletted {
+	const fine = 3
+	unit := s.width / float64(wide)
+	high := int(s.height / unit)
+	m := image.NewPaletted(image.Rect(0, 0, wide, high), palette())
+	for py := range high {
+		for px := range wide {
+			var count [paints]int
+			for k := range fine * fine {
+				x := float64(px) + (float64(k%fine)+0.5)/fine
+				y := float64(py) + (float64(k/fine)+0.5)/fine
+				count[s.paint(f, push.Vector{X: s.left + x*unit, Y: s.bottom + s.height - y*unit})]++
+			}
+			best := object
+			for c := object; c < paints; c++ {
+				if count[c] > count[best] {
+					best = c
+				}
+			}
+			m.SetColorIndex(px, py, uint8(best*(shades+1)+count[best]*shades/(fine*fine)))
+		}
+	}
+	return m
+}
+
+func (s scene) paint(f push.Frame, v push.Vector) int {
+	g := push.Vector{X: v.X - s.goal.X, Y: v.Y - s.goal.Y}
+	across, along := math.Abs(g.X-g.Y), math.Abs(g.X+g.Y)
+	r := v.Distance(f.Object)
+	switch {
+	case max(across, along) < 0.5 && min(across, along) < 0.14: // a cross
+		return target
+	case onHand(f, v):
+		return hand
+	case r > push.ObjectRadius:
+		return table
+	case r < push.ObjectRadius-0.1 && math.Abs(math.Sin(math.Atan2(v.Y-f.Object.Y, v.X-f.Object.X)-f.ObjectAngle))*r < 0.05:
+		return table // a line on the object shows how it turns
+	}
+	return object
+}
+
+func palette() color.Palette {
+	rgb := [paints][3]int{
+		table:  {0xfb, 0xfa, 0xf7},
+		object: {0xd9, 0x82, 0x2b},
+		hand:   {0x3b, 0x6e, 0xa5},
+		target: {0xb3, 0x26, 0x1e},
+	}
+	var p color.Palette
+	for c := range rgb {
+		for s := range shades + 1 {
+			mix := func(i int) uint8 { return uint8((rgb[c][i]*s + rgb[table][i]*(shades-s)) / shades) }
+			p = append(p, color.RGBA{mix(0), mix(1), mix(2), 0xff})
+		}
+	}
+	return p
+}

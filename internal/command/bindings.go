@@ -1,0 +1,279 @@
+package command
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Bindings is what placeholders stand for in one attempt.
+type Bindings struct {
+	Study   string // the study's directory
+	Seed    uint64 // of the trial
+	Trial   int
+	Attempt int
+	Slot    int
+	// TrialDir is the attempt's directory, CheckpointDir one that its seed's attempts share.
+	TrialDir, CheckpointDir string
+	ParamsFile              string
+
+	// Params are the parameters, nil before the first trial; Values those that are active.
+	Params []spaces.Param
+	Values spaces.Values
+}
+
+// Expand replaces placeholders by their bare values, and reports whether one is absent.
+func (b *Bindings) Expand(text string) (out string, absent bool) {
+	return b.expand(text, func(_ Part, bare string) string { return bare })
+}
+
+// expand is Expand for values that are written in a way of their own.
+func (b *Bindings) expand(text string, write func(p Part, bare string) string) (out string, absent bool) {
+	out = assemble(Parse(text), nil, func(p Part) string {
+		words, gone, known := b.words(p)
+		absent = absent || gone
+		if !known {
+			return p.Text
+		}
+		return write(p, strings.Join(words, " "))
+	})
+	return out, absent
+}
+
+// words returns the words that replace a placeholder: one, unless the spec has it otherwise. It is
+// absent where a flag gives nothing, or a parameter is inactive without a stated value for that;
+// known is false for text in braces that means nothing here.
+func (b *Bindings) words(p Part) (words []string, absent, known bool) {
+	builtin := b.builtin(p.Name)
+	switch {
+	case !builtin.IsValid() || p.Flag:
+	case p.Format == "":
+		return []string{builtin.Text()}, false, true
+	case LiteralFormat(p.Format):
+		return []string{Literal(builtin)}, false, true
+	}
+	par, ok := b.param(p.Name)
+	if !ok || p.Format != "" && !ValidFormat(p.Format) {
+		return nil, false, false
+	}
+	v, active := b.Given(par)
+	switch own, has := par.Words[v.Text()]; {
+	case p.Flag:
+		text := p.Off
+		if on, _ := v.Any().(bool); on {
+			text = p.On
+		}
+		return []string{text}, !active || text == "", true
+	case !active:
+		return nil, true, true
+	case LiteralFormat(p.Format):
+		return []string{Literal(v)}, false, true
+	case p.Format != "":
+		return []string{formatNumber(p.Format, v)}, false, true
+	case has:
+		return own, false, true
+	}
+	return []string{v.Text()}, false, true
+}
+
+func (b *Bindings) param(name string) (spaces.Param, bool) {
+	i := slices.IndexFunc(b.Params, func(p spaces.Param) bool { return p.Name == name })
+	if i < 0 {
+		return spaces.Param{}, false
+	}
+	return b.Params[i], true
+}
+
+// isNumber reports whether a placeholder stands for a number.
+func (b *Bindings) isNumber(p Part) bool {
+	par, ok := b.param(p.Name)
+	v, active := b.Given(par)
+	_, number := v.Number()
+	return ok && active && number
+}
+
+// Given returns what a program is given for a parameter: its value, or one stated for when it is inactive.
+func (b *Bindings) Given(p spaces.Param) (spaces.Value, bool) {
+	if v, ok := b.Values.Get(p.Name); ok {
+		return v, true
+	}
+	return p.Inactive, p.Inactive.IsValid()
+}
+
+// All lists what Given returns for every parameter, in order.
+func (b *Bindings) All() spaces.Values {
+	var out spaces.Values
+	for _, p := range b.Params {
+		if v, ok := b.Given(p); ok {
+			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
+		}
+	}
+	return out
+}
+
+// builtin is the value of a built-in placeholder, none if the name is not one.
+func (b *Bindings) builtin(name string) (v spaces.Value) {
+	switch {
+	case name == "study":
+		return spaces.String(b.Study)
+	case name == "seed" && b.Seed > math.MaxInt64:
+		return spaces.String(strconv.FormatUint(b.Seed, 10))
+	case name == "seed":
+		return spaces.Int(int64(b.Seed))
+	case b.Params == nil:
+		return v
+	}
+	switch name {
+	case "trial":
+		v = spaces.Int(int64(b.Trial))
+	case "attempt":
+		v = spaces.Int(int64(b.Attempt))
+	case "slot":
+		v = spaces.Int(int64(b.Slot))
+	case "trial_dir":
+		v = spaces.String(b.TrialDir)
+	case "checkpoint_dir":
+		v = spaces.String(b.CheckpointDir)
+	case "params_file":
+		v = spaces.String(b.ParamsFile)
+	case "params_json":
+		v = spaces.String(string(b.ParamsJSON()))
+	}
+	return v
+}
+
+// ParamsJSON writes the parameters as one JSON object.
+func (b *Bindings) ParamsJSON() []byte {
+	out, err := b.All().MarshalJSON()
+	if err != nil {
+		// Values of a space are finite numbers, strings and truth values.
+		panic("command: parameters that JSON cannot hold: " + err.Error())
+	}
+	return out
+}
+
+// formatNumber writes a number as fmt does; d is for ints, the rest for both.
+func formatNumber(format string, v spaces.Value) string {
+	if n, ok := v.Any().(int64); ok && strings.HasSuffix(format, "d") {
+		return fmt.Sprintf("%"+format, n)
+	}
+	x, ok := v.Number()
+	if !ok || strings.HasSuffix(format, "d") {
+		return v.Text()
+	}
+	return fmt.Sprintf("%"+format, x)
+}
+
+// Part is a stretch of a template: literal text, also a {{name}} by itself, or one placeholder.
+type Part struct {
+	// Text is the literal text, {name} for {{name}}, or the placeholder as it was written.
+	Text string
+	// Name is the placeholder's name; empty for literal text.
+	Name string
+	// Flag marks {flag:name}, {flag:name=on} and {flag:name=on|off}. The program is
+	// given On or Off as the parameter has it, and nothing for an empty one.
+	Flag    bool
+	On, Off string
+	// Format is what followed a colon, as in {lr:.3g}. A placeholder of unknown
+	// name whose format is not ValidFormat is not a placeholder: {user:root} stays.
+	Format string
+	// Start and End are byte offsets in the template.
+	Start, End int
+	// Context says where in a shell command it stands. Only in a plain word it can be replaced safely.
+	Context Context
+
+	// word is the shell word that the placeholder stands in, before the one before it.
+	word, before span
+	// listed: the word is one of a list, of which there may be more or none.
+	listed bool
+}
+
+// span is a range of byte offsets in a template.
+type span struct{ start, end int }
+
+// alone reports whether the part is a shell word by itself.
+func (p Part) alone() bool { return p.word == span{p.Start, p.End} }
+
+// IsPlaceholder reports whether the part is replaced.
+func (p Part) IsPlaceholder() bool { return p.Name != "" }
+
+// placeholderRE finds {{...}}, which stands for {...}, and {...} with its name and format.
+var placeholderRE = regexp.MustCompile(
+	`\{(\{[A-Za-z_][A-Za-z0-9_]*(?::[^{}\s"']+)?\})\}|\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}\s"']+))?\}`)
+
+var (
+	formatRE = regexp.MustCompile(`^\+?0?[0-9]{0,3}(?:\.[0-9]{1,3})?[dgGeEfF]$`)
+	identRE  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// Parse splits text into literal stretches and placeholders: {name}, {name:format} or {flag:name...}, a
+// bare identifier in braces, not preceded by $. So ${name}, { print $3 } and JSON stay as they are, and
+// {{name}} is a literal {name}.
+func Parse(text string) []Part {
+	var parts []Part
+	literal := func(s string, start, end int) {
+		if s != "" {
+			parts = append(parts, Part{Text: s, Start: start, End: end})
+		}
+	}
+	at := 0
+	for _, m := range placeholderRE.FindAllStringSubmatchIndex(text, -1) {
+		start, end := m[0], m[1]
+		literal(text[at:start], at, start)
+		at = end
+		switch {
+		case start > 0 && text[start-1] == '$':
+			literal(text[start:end], start, end)
+		case m[2] >= 0:
+			literal(text[m[2]:m[3]], start, end)
+		default:
+			p := Part{Text: text[start:end], Name: text[m[4]:m[5]], Start: start, End: end}
+			if m[6] >= 0 {
+				p.Format = text[m[6]:m[7]]
+			}
+			p.readFlag()
+			parts = append(parts, p)
+		}
+	}
+	literal(text[at:], at, len(text))
+	return parts
+}
+
+// readFlag recognizes a flag.
+func (p *Part) readFlag() {
+	name, texts, own := strings.Cut(p.Format, "=")
+	if p.Name != "flag" || !identRE.MatchString(name) || ValidFormat(p.Format) {
+		return
+	}
+	p.Flag, p.Name, p.Format = true, name, ""
+	p.On = "--" + strings.ReplaceAll(name, "_", "-")
+	if own {
+		p.On, p.Off, _ = strings.Cut(texts, "|")
+	}
+}
+
+// ValidFormat reports whether f is a format: of a number, or a literal one.
+func ValidFormat(f string) bool { return NumberFormat(f) || LiteralFormat(f) }
+
+// NumberFormat reports whether f formats a number: an optional + and 0, a width
+// and a precision, then one of d (ints only), g, G, e, E, f and F.
+func NumberFormat(f string) bool { return formatRE.MatchString(f) }
+
+// LiteralFormat reports whether f writes a value as configuration files have it: a
+// number that every reader takes for one, a string in quotes, true or false.
+func LiteralFormat(f string) bool { return f == "json" || f == "yaml" || f == "toml" }
+
+// SyntaxError says what is wrong at one place of a template.
+type SyntaxError struct {
+	Start, End int // byte offsets in the template
+	Message    string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("at byte %d: %s", e.Start, e.Message)
+}

@@ -1,0 +1,262 @@
+// Package command makes the command and the files of one attempt: it replaces
+// placeholders such as {lr} in a shell command, in an argument list, in a path or
+// in a configuration file by the values of a trial.
+//
+// Values are data. In a shell command each is quoted, and a placeholder stands
+// only where quotes count: [ParseShell] finds out.
+package command
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/lbotune/lbotune/internal/shell"
+)
+
+// Command is what one trial runs: exactly one of the two is set.
+type Command struct {
+	Shell string   `json:"shell,omitempty"` // given to /bin/sh -c
+	Argv  []string `json:"argv,omitempty"`  // run directly
+}
+
+// Render returns the command of one attempt, with every placeholder replaced.
+// Nothing that a value holds can become shell syntax or another argument.
+func (c Command) Render(b *Bindings) (Command, error) {
+	if c.Shell != "" {
+		line, err := renderShell(c.Shell, b)
+		return Command{Shell: line}, err
+	}
+	var out []string
+	for _, element := range c.Argv {
+		if p, ok := lonePlaceholder(element); ok {
+			words, absent, known := b.words(p)
+			switch n := len(out); {
+			case !known:
+				out = append(out, element)
+			case !absent:
+				out = append(out, words...)
+			case !p.Flag && n > 1 && isOption(out[n-1]):
+				out = out[:n-1] // --momentum {momentum} vanish together
+			}
+		} else if text, absent := b.Expand(element); !absent {
+			out = append(out, text)
+		}
+	}
+	return Command{Argv: out}, nil
+}
+
+var assignmentRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// Assignments splits a program with its arguments into variables before it, as NAME=value, and the rest.
+func Assignments(argv []string) (env, rest []string) {
+	n := max(0, slices.IndexFunc(argv, func(a string) bool { return !assignmentRE.MatchString(a) })) // 0 also without a program
+	return slices.Clone(argv[:n]), argv[n:]
+}
+
+// String is the command as one line to paste into a shell.
+func (c Command) String() string {
+	if c.Shell != "" {
+		return c.Shell
+	}
+	return joined(c.Argv, shell.Word)
+}
+
+// joined writes words, each in its way, with blanks between them.
+func joined(words []string, write func(string) string) string {
+	written := make([]string, len(words))
+	for i, w := range words {
+		written[i] = write(w)
+	}
+	return strings.Join(written, " ")
+}
+
+// renderShell replaces every placeholder by one quoted word, or by several where
+// it stands alone and has several. The word around an absent value vanishes, and
+// with it an option that stands before it by itself.
+func renderShell(text string, b *Bindings) (string, error) {
+	parts, err := ParseShell(text)
+	if err != nil {
+		return "", err
+	}
+	var gone []span
+	for _, p := range parts {
+		if !p.IsPlaceholder() {
+			continue
+		}
+		words, absent, known := b.words(p)
+		switch {
+		case known && p.Context != InWord:
+			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
+		case absent:
+			word := p.word
+			if p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
+				word.start = p.before.start
+			}
+			gone = append(gone, withBlanks(text, word))
+		case known && len(words) == 0 && p.alone() && p.listed:
+			gone = append(gone, withBlanks(text, p.word))
+		}
+	}
+	plain := filled(text, parts)
+	quoted := func(p Part, t string) string {
+		if canStandBare(plain, p, t) {
+			return shell.Word(t)
+		}
+		return shell.Quote(t)
+	}
+	return assemble(parts, gone, func(p Part) string {
+		words, _, known := b.words(p)
+		switch {
+		case !known:
+			return p.Text
+		case !p.alone() || !p.listed:
+			words = []string{strings.Join(words, " ")}
+		}
+		return joined(words, func(t string) string { return quoted(p, t) })
+	}), nil
+}
+
+// withBlanks is the span of a word and of the blanks before it, if blanks or the
+// end of a line follow it too: then nothing is joined when all of that vanishes. A
+// line that held nothing else and was continued vanishes whole.
+func withBlanks(text string, word span) span {
+	if word.end < len(text) && strings.IndexByte(" \t\n", text[word.end]) < 0 {
+		return word
+	}
+	for word.start > 0 && strings.IndexByte(" \t", text[word.start-1]) >= 0 {
+		word.start--
+	}
+	rest := strings.TrimLeft(text[word.end:], " \t")
+	if strings.HasSuffix(text[:word.start], "\\\n") && strings.HasPrefix(rest, "\\\n") {
+		word.end = len(text) - len(rest) + len("\\\n")
+	}
+	return word
+}
+
+// assemble joins the parts but for the gone spans. Literal text is replaced by itself.
+func assemble(parts []Part, gone []span, replace func(Part) string) string {
+	var out strings.Builder
+	for _, p := range parts {
+		switch {
+		case !p.IsPlaceholder() && len(p.Text) == p.End-p.Start: // else it is {{name}}
+			for i := range len(p.Text) {
+				if !inSpans(p.Start+i, gone) {
+					out.WriteByte(p.Text[i])
+				}
+			}
+		case !inSpans(p.Start, gone):
+			out.WriteString(replace(p))
+		}
+	}
+	return out.String()
+}
+
+func inSpans(at int, spans []span) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return at >= s.start && at < s.end })
+}
+
+// lonePlaceholder returns the placeholder that is all of an element.
+func lonePlaceholder(element string) (Part, bool) {
+	parts := Parse(element)
+	if len(parts) != 1 || !parts[0].IsPlaceholder() {
+		return Part{}, false
+	}
+	return parts[0], true
+}
+
+// isOption reports whether a word is an option whose value is the next word.
+func isOption(word string) bool {
+	return len(word) > 1 && word[0] == '-' && !strings.Contains(word, "=")
+}
+
+// keywordRE matches the reserved words of shells.
+var keywordRE = regexp.MustCompile(`^(?:if|then|else|elif|fi|do|done|case|esac|while|until|for|in|select|function|time|coproc)$`)
+
+// patternRE matches the start of a list or a range of alternatives.
+var patternRE = regexp.MustCompile(`\[|(?:^|[^$])\{`)
+
+// canStandBare reports whether a plain value t needs no quotes where p stands in the filled text: as
+// a word of its own that is no keyword, or in a word after a character that ends a variable's name.
+// Elsewhere it could join that, a tilde or a pattern, or become a descriptor or a function's name.
+func canStandBare(text string, p Part, t string) bool {
+	if patternRE.MatchString(text[p.word.start:p.Start]) {
+		return false
+	}
+	if p.Start > p.word.start {
+		return strings.IndexByte("=/:,.+-@%", text[p.Start-1]) >= 0 && text[p.word.start] != '~'
+	}
+	joined := p.End < len(text) && strings.IndexByte("<>(", text[p.End]) >= 0
+	alone := p.word.end == p.End && !keywordRE.MatchString(t)
+	_, err := strconv.ParseFloat(t, 64)
+	return !joined && (alone || err == nil || strings.HasPrefix(t, "/"))
+}
+
+// Alike reports whether two commands are surely the same to every shell, but for comments.
+func (c Command) Alike(d Command) bool {
+	if c.Shell == "" || d.Shell == "" {
+		return c.Shell == d.Shell && slices.Equal(c.Argv, d.Argv)
+	}
+	if c.Shell == d.Shell {
+		return true
+	}
+	x, ok := withoutComments(c.Shell)
+	y, same := withoutComments(d.Shell)
+	return ok && same && x == y
+}
+
+// withoutComments is a shell command without its comments and the blanks that were there for them; ok
+// is false if shells may disagree on what one is, or if the command could tell the difference.
+func withoutComments(text string) (out string, ok bool) {
+	if strings.ContainsAny(text, "\r\x00`") || strings.Contains(text, "<<") || strings.Contains(text, "LINENO") || strings.Contains(text, "$'") {
+		return "", false
+	}
+	posix, ok1 := commentsOf(text, syntax.LangPOSIX)
+	bash, ok2 := commentsOf(text, syntax.LangBash)
+	if !ok1 || !ok2 || !slices.Equal(posix, bash) {
+		return "", false
+	}
+	var b strings.Builder
+	from := 0
+	for _, c := range posix {
+		before := text[from:c.start]
+		for strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\t") {
+			if strings.HasSuffix(before[:len(before)-1], `\`) {
+				return "", false // a blank that belongs to a word
+			}
+			before = before[:len(before)-1]
+		}
+		b.WriteString(before)
+		from = c.end
+		if written := b.String(); strings.HasSuffix(written, "\n") || written == "" { // nothing else stood on the line
+			if strings.HasSuffix(written, "\\\n") {
+				return "", false // it ended a line that was continued
+			}
+			if strings.HasPrefix(text[from:], "\n") {
+				from++
+			}
+		}
+	}
+	b.WriteString(text[from:])
+	out = strings.Trim(b.String(), "\n")
+	return out, !strings.HasSuffix(out, `\`)
+}
+
+// commentsOf returns where the comments of a command stand in one dialect, in order.
+func commentsOf(text string, dialect syntax.LangVariant) (spans []span, ok bool) {
+	file, err := syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(filled(text, Parse(text))), "")
+	if err != nil {
+		return nil, false
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, is := n.(*syntax.Comment); is {
+			spans = append(spans, spanOf(c))
+		}
+		return true
+	})
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	return slices.Compact(spans), true
+}

@@ -1,0 +1,170 @@
+package command_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+func bindings(t *testing.T) *command.Bindings {
+	t.Helper()
+	params := []spaces.Param{
+		spaces.Param{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 100},
+		spaces.Param{Name: "use_bn", Kind: spaces.KindBool},
+		spaces.Param{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("sgd"), spaces.String("adam w")}},
+		spaces.Param{Name: "momentum", Kind: spaces.KindFloat, Min: 0, Max: 1, When: "opt == 'sgd'"},
+		spaces.Param{Name: "nesterov", Kind: spaces.KindBool, When: "opt == 'sgd'", Inactive: spaces.Bool(false)},
+	}
+	return &command.Bindings{Study: "/s", Seed: 7, Trial: 17, Attempt: 2, Slot: 1, TrialDir: "/s/trials/000017/a2",
+		ParamsFile: "/s/trials/000017/a2/params.json", Params: params,
+		Values: spaces.Values{{Name: "lr", Value: spaces.Float(0.0123456)}, {Name: "n", Value: spaces.Int(5)},
+			{Name: "use_bn", Value: spaces.Bool(true)}, {Name: "opt", Value: spaces.String("adam w")}}}
+}
+
+func TestRenderShell(t *testing.T) {
+	b := bindings(t)
+	for _, c := range []struct{ in, want string }{
+		{"x --lr={lr} --n {n}", "x --lr=0.0123456 --n 5"},
+		{"x {n} {n}>out", "x 5 '5'>out"},
+		{"x --opt={opt}", "x --opt='adam w'"},
+		{"x ~{n} $y{n} ~/{n} ${y}-{n} a/{n}.txt", "x ~'5' $y'5' ~/'5' ${y}-5 a/5.txt"},
+		{"x {1..{n}} {a,{n}} [a-{n}] {n}-{n} --a={lr}", "x {1..'5'} {a,'5'} [a-'5'] 5-5 --a=0.0123456"},
+		{"x > out/{momentum} y", "x y"},
+		{"M={momentum} x", " x"},
+		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x 0.012 --n=005 --n=5.0"},
+		{"x {flag:use_bn} {use_bn}", "x --use-bn true"},
+		{"x {flag:nesterov} y", "x y"},
+		{"x --nesterov={nesterov}", "x --nesterov=false"},
+		{"x --m={momentum} y", "x y"},
+		{"x --m {momentum} y", "x y"},
+		{"x --m=\"a b\"{momentum} y", "x y"},
+		{"x --keep --m={momentum}", "x --keep"},
+		{"x 2 {flag:nesterov}>y", "x 2 >y"},
+		{"x keep {momentum}; y", "x keep ; y"},
+		{"x \\\n  --m \\\n  {momentum} \\\n  z", "x \\\n  z"},
+		{"x \\\n  {flag:nesterov} \\\n  z", "x \\\n  z"},
+		{"x \\\n  a {flag:nesterov} \\\n  z", "x \\\n  a \\\n  z"},
+		{"x \\\n  {flag:nesterov}", "x \\\n"},
+		{"{trial} {attempt} {slot} {seed} {study} {trial_dir}", "17 2 1 7 /s /s/trials/000017/a2"},
+		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
+		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
+	} {
+		got, err := command.Command{Shell: c.in}.Render(b)
+		if err != nil || got.Shell != c.want {
+			t.Errorf("%q:\n got %q, %v\nwant %q", c.in, got.Shell, err, c.want)
+		}
+	}
+	for in, want := range map[string]string{
+		"x '{lr}'": "at byte 3: {lr} stands inside single quotes",
+		`x "{lr}"`: "at byte 3: {lr} stands inside double quotes",
+		"x # {lr}": "at byte 4: {lr} stands inside a comment",
+		"x '":      "at byte 2: this ' is never closed",
+	} {
+		t.Run(in, func(t *testing.T) {
+			if _, err := (command.Command{Shell: in}).Render(b); err == nil || err.Error() != want {
+				t.Errorf("got %v; want %s", err, want)
+			}
+		})
+	}
+}
+
+// Flags and choices give the command the words that the spec has for them.
+func TestRenderWords(t *testing.T) {
+	params := []spaces.Param{
+		{Name: "b", Kind: spaces.KindBool},
+		{Name: "opt", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("plain"), spaces.String("fast"), spaces.String("none")},
+			Words: map[string][]string{"fast": {"-O3", "-DX=a b"}, "none": {}}},
+		{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1},
+	}
+	for _, c := range []struct {
+		text, opt string
+		b         bool
+		want      string
+		argv      []string
+	}{
+		{"x {opt} y", "plain", true, "x plain y", []string{"x", "plain", "y"}},
+		{"x {opt} y", "fast", true, "x -O3 '-DX=a b' y", []string{"x", "-O3", "-DX=a b", "y"}},
+		{"x -c {opt} y", "none", true, "x -c y", []string{"x", "-c", "y"}},
+		{"x CFLAGS={opt} y", "fast", true, "x CFLAGS='-O3 -DX=a b' y", []string{"x", "CFLAGS=-O3 -DX=a b", "y"}},
+		{"x CFLAGS={opt} y", "none", true, "x CFLAGS='' y", []string{"x", "CFLAGS=", "y"}},
+		{"x {flag:b=-flto|-fno-lto} y", "plain", true, "x -flto y", []string{"x", "-flto", "y"}},
+		{"x {flag:b=-flto|-fno-lto} y", "plain", false, "x -fno-lto y", []string{"x", "-fno-lto", "y"}},
+		{"x -a {flag:b=--b=True} y", "plain", false, "x -a y", []string{"x", "-a", "y"}},
+		{"x -a {flag:b=|--no_b} y", "plain", true, "x -a y", []string{"x", "-a", "y"}},
+		{"x {flag:b=--b=1|--b=}", "plain", false, "x --b=", []string{"x", "--b="}},
+		{"x {lr:yaml} {opt:json} {b:toml}", "fast", true, `x 1.0e-05 '"fast"' true`, []string{"x", "1.0e-05", `"fast"`, "true"}},
+	} {
+		b := &command.Bindings{Params: params, Values: spaces.Values{
+			{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)}}}
+		got, err := command.Command{Shell: c.text}.Render(b)
+		if err != nil || got.Shell != c.want {
+			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Shell, err, c.want)
+		}
+		got, err = command.Command{Argv: strings.Fields(c.text)}.Render(b)
+		if err != nil || !slices.Equal(got.Argv, c.argv) {
+			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Argv, err, c.argv)
+		}
+	}
+}
+
+// Numbers in files are numbers to every reader.
+func TestRenderFile(t *testing.T) {
+	b := &command.Bindings{TrialDir: "/t/it's", Trial: 3,
+		Params: []spaces.Param{{Name: "lr", Kind: spaces.KindFloat, Min: 1e-6, Max: 1}, {Name: "c", Kind: spaces.KindChoice}},
+		Values: spaces.Values{{Name: "lr", Value: spaces.Float(1e-5)}, {Name: "c", Value: spaces.String("1e-5")}}}
+	text := "lr: {lr}\nrates: [{lr},{lr:.3g}]\nout: run-{lr}.txt\nc: {c}\nc: {c:yaml}\ndir: {trial_dir:json}\nn: {trial:toml}\n"
+	want := "lr: 1.0e-05\nrates: [1.0e-05,1.0e-05]\nout: run-1e-05.txt\nc: 1e-5\nc: \"1e-5\"\ndir: \"/t/it's\"\nn: 3\n"
+	if got, err := (command.File{Text: text}).Render(b); err != nil || got != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+func TestRenderArgv(t *testing.T) {
+	b := bindings(t)
+	got, err := command.Command{Argv: []string{"x", "--lr={lr}", "'{opt}'", "--m={momentum}", "--m", "{momentum}", "{flag:use_bn}", "{flag:nesterov}", "z"}}.Render(b)
+	want := []string{"x", "--lr=0.0123456", "'adam w'", "--use-bn", "z"}
+	if err != nil || !slices.Equal(got.Argv, want) {
+		t.Errorf("got %q, %v\nwant %q", got.Argv, err, want)
+	}
+	if s := got.String(); s != `x --lr=0.0123456 ''\''adam w'\''' --use-bn z` {
+		t.Errorf("as a line: %s", s)
+	}
+}
+
+// Values are data: whatever they hold, the program gets it byte for byte.
+func TestHostileValues(t *testing.T) {
+	hostile := []string{
+		"if", "done", "in", "time", "5", "sgd",
+		"", " ", "a b", "'", `"`, `\`, "$HOME", "$(id)", "`id`", "a\nb", "\t", "*", "~", "!x", "#x", "-x", "a;b", "a&b|c>d", "é\xff", `'"$(`, "{lr}",
+	}
+	for _, shell := range []string{"/bin/sh", "/bin/bash"} {
+		if _, err := exec.LookPath(shell); err != nil {
+			t.Logf("skipped %s: %v", shell, err)
+			continue
+		}
+		for _, text := range []string{"printf %s {v}", "printf %s --v={v}", "printf %s pre{v}post", "printf %s \"$(printf %s. {v})\""} {
+			for _, h := range hostile {
+				b := bindings(t)
+				b.Params = []spaces.Param{{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}}}
+				b.Values = spaces.Values{{Name: "v", Value: spaces.String(h)}}
+				c, err := command.Command{Shell: text}.Render(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := map[string]string{"printf %s {v}": h, "printf %s --v={v}": "--v=" + h, "printf %s pre{v}post": "pre" + h + "post"}[text]
+				if strings.Contains(text, "$(") {
+					want = h + "."
+				}
+				out, err := exec.Command(shell, "-c", c.Shell).Output()
+				if err != nil || string(out) != want {
+					t.Errorf("%s: %q with %q as %s: got %q, %v", shell, text, h, c.Shell, out, err)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package command
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// File is a configuration file rendered into every trial's directory.
+type File struct {
+	// From is the template's path at the study's start, if it was a file; Text
+	// is its content then, kept so that later edits change no running study.
+	From string `json:"from,omitempty"`
+	Text string `json:"text"`
+	// To is the file's name in the trial's directory.
+	To string `json:"to"`
+	// Set are the values that are set in a base file of JSON, YAML or TOML; Text is then no template.
+	Set []Setting `json:"set,omitempty"`
+}
+
+// Render returns the text of the file in one attempt. A line with an absent value vanishes.
+func (f File) Render(b *Bindings) (string, error) {
+	if len(f.Set) > 0 {
+		return f.renderSet(b)
+	}
+	var out strings.Builder
+	for line := range strings.Lines(f.Text) {
+		if t, absent := renderLine(line, b); !absent {
+			out.WriteString(t)
+		}
+	}
+	return out.String(), nil
+}
+
+// renderLine expands a line so that no reader takes a number for a string.
+func renderLine(line string, b *Bindings) (out string, absent bool) {
+	return b.expand(line, func(p Part, bare string) string {
+		if numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) && b.isNumber(p) {
+			return pointed(bare)
+		}
+		return bare
+	})
+}
+
+// These match what stands beside a number that is a value by itself.
+var (
+	numberBeforeRE = regexp.MustCompile(`(?:^|[\s:=,\[({])$`)
+	numberAfterRE  = regexp.MustCompile(`^(?:$|[\s,\])};])`)
+)
+
+// Literal writes a value as JSON, YAML and TOML all have it.
+func Literal(v spaces.Value) string {
+	b, err := v.MarshalJSON()
+	if err != nil {
+		// Values of a space are finite numbers, strings and truth values.
+		panic("command: a value that JSON cannot hold: " + err.Error())
+	}
+	if _, number := v.Number(); number {
+		return pointed(string(b))
+	}
+	return strings.ReplaceAll(string(b), "\x7f", `\u007f`) // which TOML wants escaped
+}
+
+// EnvironmentKey writes variables, NAME=value each, as a spec's key env.
+func EnvironmentKey(env []string) string {
+	pairs := make([]string, len(env))
+	for i, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		pairs[i] = name + " = " + Literal(spaces.String(value))
+	}
+	return "env = { " + strings.Join(pairs, ", ") + " }"
+}
+
+// pointed gives a number with an exponent a decimal point: 1e-05 is a string to
+// readers of YAML 1.1, 1.0e-05 is a number to all.
+func pointed(number string) string {
+	mantissa, exponent, ok := strings.Cut(number, "e")
+	if !ok || strings.Contains(mantissa, ".") {
+		return number
+	}
+	return mantissa + ".0e" + exponent
+}

@@ -1,0 +1,343 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Setting is a value that is set in a base file.
+type Setting struct {
+	// Path is the value's place: keys and numbers of list elements, with dots.
+	Path string `json:"path"`
+	// Value is a number, a truth value or a template, which has a parameter's type if it is only that.
+	Value spaces.Value `json:"value"`
+}
+
+// PathError says that a base file has nothing at the path of a setting.
+type PathError struct {
+	Path    string
+	Missing string   // the first key that is not there
+	Allowed []string // the keys that are
+}
+
+func (e *PathError) Error() string {
+	return fmt.Sprintf("the file has nothing at %s: there is no %q", e.Path, e.Missing)
+}
+
+// Settable reports whether values can be set in the file: it is JSON, YAML or TOML by name.
+func (f File) Settable() bool { return f.editor() != nil }
+
+// CheckSet returns what is wrong with a setting, a *PathError if the file has no such value.
+func (f File) CheckSet(s Setting) error {
+	_, err := f.editor()([]byte(f.Text), s.Path, spaces.Bool(true))
+	return err
+}
+
+// renderSet returns the base file with its values set; an absent one vanishes with its key.
+func (f File) renderSet(b *Bindings) (string, error) {
+	edit := f.editor()
+	if edit == nil {
+		return "", fmt.Errorf("%s: values are set in JSON, YAML and TOML files", f.To)
+	}
+	set, gone := []Setting{}, []Setting{}
+	for _, s := range f.Set {
+		if s.Value = b.typed(s.Value); s.Value.IsValid() {
+			set = append(set, s)
+		} else {
+			gone = append(gone, s)
+		}
+	}
+	// Of several elements of a list the last is taken out first.
+	slices.SortFunc(gone, func(s, t Setting) int {
+		return cmp.Or(len(t.Path)-len(s.Path), strings.Compare(t.Path, s.Path))
+	})
+	text := []byte(f.Text)
+	for _, s := range slices.Concat(set, gone) {
+		var err error
+		if text, err = edit(text, s.Path, s.Value); err != nil {
+			return "", fmt.Errorf("%s: %w", f.To, err)
+		}
+	}
+	return string(text), nil
+}
+
+// typed is the value that a setting's value stands for, none if it is absent.
+func (b *Bindings) typed(v spaces.Value) spaces.Value {
+	template, ok := v.Any().(string)
+	if !ok {
+		return v
+	}
+	p, alone := lonePlaceholder(template)
+	par, isParam := b.param(p.Name)
+	words, absent, known := b.words(p)
+	given, _ := b.Given(par)
+	_, renamed := par.Words[given.Text()]
+	switch {
+	case !alone || !known || p.Flag:
+		text, absent := b.Expand(template)
+		if absent {
+			return spaces.Value{}
+		}
+		return spaces.String(text)
+	case absent:
+		return spaces.Value{}
+	case !isParam:
+		if v := b.builtin(p.Name); v.Text() == words[0] {
+			return v
+		}
+		return spaces.String(words[0])
+	case LiteralFormat(p.Format) || p.Format == "" && !renamed:
+		return given
+	case p.Format == "":
+		return spaces.String(strings.Join(words, " "))
+	}
+	x, err := strconv.ParseFloat(words[0], 64)
+	switch {
+	case err != nil:
+		return given
+	case par.Kind == spaces.KindInt:
+		return spaces.Int(int64(x))
+	}
+	return spaces.Float(x)
+}
+
+// editor returns what sets a value in a file of this kind, or takes it out for one of no kind.
+func (f File) editor() func(text []byte, path string, v spaces.Value) ([]byte, error) {
+	for _, name := range []string{f.From, f.To} {
+		switch strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ".in"))) {
+		case ".json":
+			return setJSON
+		case ".yaml", ".yml":
+			return setYAML
+		case ".toml":
+			return setTOML
+		}
+	}
+	return nil
+}
+
+// setJSON keeps the order of keys.
+func setJSON(text []byte, path string, v spaces.Value) ([]byte, error) {
+	var raw json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("read the base file: %w", err)
+	}
+	var value json.RawMessage
+	if v.IsValid() {
+		value = json.RawMessage(Literal(v))
+	}
+	raw, err := setRaw(raw, path, strings.Split(path, "."), value)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return append(out.Bytes(), '\n'), nil
+}
+
+// notAValue complains about a setting of a table or a list.
+func notAValue(path string) error {
+	return fmt.Errorf("%s is a table or a list; set the values in it", path)
+}
+
+// setRaw rewrites the objects and lists that the path leads through.
+func setRaw(raw json.RawMessage, path string, keys []string, value json.RawMessage) (json.RawMessage, error) {
+	if len(keys) == 0 {
+		if raw[0] == '{' || raw[0] == '[' {
+			return nil, notAValue(path)
+		}
+		return value, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	opening, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	missing := &PathError{Path: path, Missing: keys[0]}
+	if opening != json.Delim('{') && opening != json.Delim('[') {
+		return nil, missing
+	}
+	var members [][]byte
+	found := false
+	for i := 0; dec.More(); i++ {
+		key, name := strconv.Itoa(i), []byte(nil)
+		if opening == json.Delim('{') {
+			token, err := dec.Token()
+			if err != nil {
+				return nil, err
+			}
+			key, _ = token.(string)
+			name = append([]byte(Literal(spaces.String(key))), ':')
+		}
+		missing.Allowed = append(missing.Allowed, key)
+		var member json.RawMessage
+		if err := dec.Decode(&member); err != nil {
+			return nil, err
+		}
+		if key == keys[0] {
+			found = true
+			if member, err = setRaw(member, path, keys[1:], value); err != nil {
+				return nil, err
+			}
+			if member == nil {
+				continue
+			}
+		}
+		members = append(members, append(name, member...))
+	}
+	if !found {
+		return nil, missing
+	}
+	closing, err := dec.Token()
+	return fmt.Appendf(nil, "%v%s%v", opening, bytes.Join(members, []byte(",")), closing), err
+}
+
+// setYAML keeps the order of keys, comments and anchors.
+func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
+	var doc, more, value yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(&doc); err != nil {
+		return nil, fmt.Errorf("read the base file: %w", err)
+	}
+	if dec.Decode(&more) == nil {
+		return nil, errors.New("the base file has several documents; values are set in files of one")
+	}
+	if v.IsValid() {
+		if err := yaml.Unmarshal([]byte(Literal(v)), &value); err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	keys := strings.Split(path, ".")
+	node := doc.Content[0]
+	for i, key := range keys {
+		at, allowed := child(node, key)
+		switch {
+		case at < 0:
+			return nil, &PathError{Path: path, Missing: key, Allowed: allowed}
+		case i < len(keys)-1:
+			node = node.Content[at]
+			continue
+		case !v.IsValid():
+			from := at
+			if node.Kind == yaml.MappingNode {
+				from = at - 1
+			}
+			node.Content = append(node.Content[:from], node.Content[at+1:]...)
+			continue
+		}
+		old, set := node.Content[at], value.Content[0]
+		switch old.Kind {
+		case yaml.AliasNode:
+			return nil, fmt.Errorf("%s is an alias of another value; set that one", path)
+		case yaml.MappingNode, yaml.SequenceNode:
+			return nil, notAValue(path)
+		}
+		set.Anchor, set.LineComment, set.HeadComment, set.FootComment = old.Anchor, old.LineComment, old.HeadComment, old.FootComment
+		node.Content[at] = set
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return out.Bytes(), nil
+}
+
+// child is the place of a key's value or a list's element in a node, or -1 and the keys there.
+func child(node *yaml.Node, key string) (at int, keys []string) {
+	step, first := 1, 0
+	switch node.Kind {
+	case yaml.MappingNode:
+		step, first = 2, 1
+	case yaml.SequenceNode:
+	default:
+		return -1, nil
+	}
+	for i := first; i < len(node.Content); i += step {
+		name := strconv.Itoa(i)
+		if first == 1 {
+			name = node.Content[i-1].Value
+		}
+		if name == key {
+			return i, nil
+		}
+		keys = append(keys, name)
+	}
+	return -1, keys
+}
+
+// setTOML keeps no comments.
+func setTOML(text []byte, path string, v spaces.Value) ([]byte, error) {
+	var root map[string]any
+	if err := toml.Unmarshal(text, &root); err != nil {
+		return nil, fmt.Errorf("read the base file: %w", err)
+	}
+	if _, err := setAny(root, path, strings.Split(path, "."), v); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	if err := toml.NewEncoder(&out).Encode(root); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return out.Bytes(), nil
+}
+
+// setAny sets a value in decoded tables and lists, and returns what then stands for node.
+func setAny(node any, path string, keys []string, v spaces.Value) (any, error) {
+	if len(keys) == 0 {
+		switch node.(type) {
+		case map[string]any, []map[string]any, []any:
+			return nil, notAValue(path)
+		}
+		return v.Any(), nil
+	}
+	missing := &PathError{Path: path, Missing: keys[0]}
+	switch node := node.(type) {
+	case map[string]any:
+		old, ok := node[keys[0]]
+		if !ok {
+			for k := range node {
+				missing.Allowed = append(missing.Allowed, k)
+			}
+			return nil, missing
+		}
+		set, err := setAny(old, path, keys[1:], v)
+		if node[keys[0]] = set; set == nil {
+			delete(node, keys[0])
+		}
+		return node, err
+	case []map[string]any:
+		i, err := strconv.Atoi(keys[0])
+		if err != nil || i < 0 || i >= len(node) {
+			return nil, missing
+		}
+		_, err = setAny(node[i], path, keys[1:], v)
+		return node, err
+	case []any:
+		i, err := strconv.Atoi(keys[0])
+		if err != nil || i < 0 || i >= len(node) {
+			return nil, missing
+		}
+		set, err := setAny(node[i], path, keys[1:], v)
+		if node[i] = set; set == nil {
+			return append(node[:i:i], node[i+1:]...), err
+		}
+		return node, err
+	}
+	return nil, missing
+}

@@ -1,0 +1,161 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/lbotune/lbotune/internal/door"
+)
+
+// An FS is the part of a file system that journals stand on, by default the operating system's. Paths
+// given to methods other than Resolve have been through Resolve.
+type FS interface {
+	// Resolve returns the absolute path of an existing file or directory, without links.
+	Resolve(path string) (string, error)
+	// OpenFile is os.OpenFile for a last element that is no link, and for no child process.
+	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
+	// Stat describes what is at path, and does not follow a symbolic link.
+	Stat(path string) (Info, error)
+	Rename(from, to string) error
+	Remove(path string) error
+	// SyncDir returns when the entries of directory dir are on disk.
+	SyncDir(dir string) error
+}
+
+// A File is an open file of an FS.
+type File interface {
+	ReadAt(p []byte, off int64) (int, error)
+	Write(p []byte) (int, error)
+	Sync() error
+	// Forget drops what is cached of the file, so that what is on disk is read from then on.
+	Forget()
+	Truncate(size int64) error
+	Chmod(mode fs.FileMode) error
+	Stat() (Info, error)
+	// TryLock takes the exclusive lock of the file, by whatever name, until Close, if it can.
+	TryLock() (bool, error)
+	Close() error
+}
+
+// Info describes a file. Two Infos with equal Dev and Ino are of the same file.
+type Info struct {
+	Size     int64
+	Dev, Ino uint64
+	Mode     fs.FileMode
+}
+
+func (i Info) sameFile(other Info) bool { return i.Dev == other.Dev && i.Ino == other.Ino }
+
+// An Option changes how a journal is created, opened or read.
+type Option func(*FS)
+
+// WithFS makes the journal live on fsys instead of the operating system's files.
+func WithFS(fsys FS) Option { return func(on *FS) { *on = fsys } }
+
+func fileSystem(opts []Option) (fsys FS) {
+	fsys = osFS{}
+	for _, opt := range opts {
+		opt(&fsys)
+	}
+	return fsys
+}
+
+type osFS struct{}
+
+func (osFS) Resolve(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
+
+func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	f, err := door.OpenFile(path, flag)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) Stat(path string) (Info, error) { return infoOf(os.Lstat(path)) }
+
+func (osFS) Rename(from, to string) error { return os.Rename(from, to) }
+func (osFS) Remove(path string) error     { return os.Remove(path) }
+
+func (osFS) SyncDir(dir string) error {
+	d, err := door.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Stat() (Info, error) { return infoOf(f.File.Stat()) }
+
+func (f osFile) TryLock() (bool, error) { return f.tryFlock(syscall.LOCK_EX) }
+
+// tryShare takes the lock together with others who only look.
+func (f osFile) tryShare() (bool, error) { return f.tryFlock(syscall.LOCK_SH) }
+
+func (f osFile) tryFlock(how int) (bool, error) {
+	err := f.flock(how | syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Close unlocks before it closes: a child on the way to its exec would hold the lock a moment longer.
+func (f osFile) Close() error {
+	_ = f.flock(syscall.LOCK_UN)
+	return f.File.Close()
+}
+
+func (f osFile) flock(how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}
+
+func infoOf(st fs.FileInfo, err error) (Info, error) {
+	if err != nil {
+		return Info{}, err
+	}
+	info := Info{Size: st.Size(), Mode: st.Mode()}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		info.Dev, info.Ino = uint64(sys.Dev), sys.Ino
+	}
+	return info, nil
+}
+
+// MakeDir is os.MkdirAll, and returns when the directory's name is on disk, also that of one which a
+// process has made that died before that. Another file system is only asked to sync it.
+func MakeDir(path string, perm fs.FileMode, opts ...Option) error {
+	fsys := fileSystem(opts)
+	parents := []string{filepath.Dir(path)}
+	for dir := parents[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		parents = append(parents, filepath.Dir(dir))
+	}
+	if err := os.MkdirAll(path, perm); err != nil {
+		return err
+	}
+	for _, dir := range parents {
+		// Who may not read a directory cannot sync it.
+		if err := fsys.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/door"
+)
+
+// lockPatience is how long a held lock is waited for: a killed process may hold it until a child has
+// reached its exec; where the holder is known to be dead it can be no other.
+const (
+	lockPatience   = 100 * time.Millisecond
+	orphanPatience = 3 * time.Second
+	lockPause      = 10 * time.Millisecond
+)
+
+// LockPath returns the path of the lock file beside the journal at path: journal.lock for
+// journal.jsonl. It is never removed, and whether it is locked only the system knows.
+func LockPath(path string) string { return strings.TrimSuffix(path, ".jsonl") + ".lock" }
+
+// acquire takes the lock beside the journal at path and writes down who holds it.
+func acquire(fsys FS, path string) (File, error) {
+	name := LockPath(path)
+	lock, err := fsys.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case err == nil:
+		err = lock.Chmod(0o600) // whatever the umask left
+	case errors.Is(err, os.ErrExist):
+		lock, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	}
+	if err != nil {
+		_ = closeFile(lock)
+		return nil, &WriteError{path, "lock", err}
+	}
+	if err := tryLock(path, lock, func() bool { return orphaned(lock) }); err != nil {
+		var locked *LockedError
+		if errors.As(err, &locked) {
+			if note := readHolder(lock); note.PID != 0 {
+				locked.Holder = note
+			}
+		}
+		_ = lock.Close()
+		return nil, err
+	}
+	writeHolder(lock)
+	return lock, nil
+}
+
+// tryLock locks file, the journal at path or its lock file.
+func tryLock(path string, file File, orphaned func() bool) error {
+	switch ok, err := patiently(file.TryLock, orphaned); {
+	case err != nil:
+		return &WriteError{path, "lock", err}
+	case !ok:
+		return &LockedError{path, holderOf(file)}
+	}
+	return nil
+}
+
+// patiently tries to take a lock, for longer where orphaned says that its taker is dead.
+func patiently(try func() (bool, error), orphaned func() bool) (bool, error) {
+	for waited := time.Duration(0); ; waited += lockPause {
+		if ok, err := try(); ok || err != nil || waited >= orphanPatience || waited >= lockPatience && !orphaned() {
+			return ok, err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+func never() bool { return false }
+
+// InUse reports whether somebody has opened the journal to write. It takes a free lock for an instant.
+func InUse(path string) (bool, error) {
+	f, err := door.OpenFile(LockPath(path), os.O_RDONLY)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look at who uses the journal: %w", err)
+	}
+	lock := osFile{f}
+	defer lock.Close()
+	free, err := patiently(lock.tryShare, func() bool { return orphaned(lock) })
+	return err == nil && !free, err
+}
+
+// writeHolder leaves a note for those who find the lock held, which holds without it: errors are no matter.
+func writeHolder(lock File) {
+	host, _ := os.Hostname()
+	note, err := json.Marshal(Holder{os.Getpid(), host, time.Now().Truncate(time.Second)})
+	if err == nil && lock.Truncate(0) == nil {
+		_, _ = lock.Write(append(note, '\n'))
+	}
+}
+
+// holderOf is what the system knows of who holds the lock of file.
+func holderOf(file File) Holder {
+	if f, ok := file.(interface{ lockedBy() int }); ok {
+		if pid := f.lockedBy(); pid != 0 {
+			host, _ := os.Hostname()
+			return Holder{PID: pid, Host: host}
+		}
+	}
+	return Holder{}
+}
+
+func readHolder(lock File) Holder {
+	var note [4096]byte
+	n, err := lock.ReadAt(note[:], 0)
+	var holder Holder
+	if err != nil && err != io.EOF || json.Unmarshal(note[:n], &holder) != nil {
+		return Holder{}
+	}
+	return holder
+}
+
+// orphaned reports whether who took the lock was a process of this machine that is no more.
+func orphaned(lock File) bool {
+	h := cmp.Or(holderOf(lock), readHolder(lock))
+	host, err := os.Hostname()
+	return err == nil && h.PID > 0 && h.Host == host && syscall.Kill(h.PID, 0) == syscall.ESRCH
+}
+
+func closeFile(f File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// lockedBy asks the system who holds the lock of f: one that opened the journal by another name has
+// left its note elsewhere. It is 0 where that is not known.
+func (f osFile) lockedBy() int { return f.lockedByList("/proc/locks") } // Linux alone has it
+
+// lockedByList looks for the holder in a list of locks.
+func (f osFile) lockedByList(path string) int {
+	info, err := f.Stat()
+	if err != nil {
+		return 0
+	}
+	locks, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer locks.Close()
+	for lines := bufio.NewScanner(locks); lines.Scan(); {
+		// 3: FLOCK  ADVISORY  WRITE 20420 fe:00:9991123 0 EOF
+		var number, kind, strict, mode string
+		var pid int
+		var major, minor uint32
+		var inode uint64
+		n, _ := fmt.Sscanf(lines.Text(), "%s %s %s %s %d %x:%x:%d", &number, &kind, &strict, &mode, &pid, &major, &minor, &inode)
+		if n == 8 && kind == "FLOCK" && pid > 0 && inode == info.Ino && unix.Mkdev(major, minor) == info.Dev {
+			return pid
+		}
+	}
+	return 0
+}

@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create makes a new journal at path, in an existing directory, for its owner alone, whose first line
+// holds the fields of header: a value that marshals to a JSON object without the top-level keys "seq",
+// "format", "version" and "crc". When it returns, file and first line are on disk; a crash on the way
+// leaves no file at path. An error wraps fs.ErrExist when there is one already, ErrLocked when another
+// process is about to make it, and else is a *WriteError.
+func Create(path string, header any, opts ...Option) (*Journal, error) {
+	j := &Journal{fs: fileSystem(opts)}
+	var err error
+	if j.buf, err = j.link.encode(nil, []any{header}); err != nil {
+		return nil, err
+	}
+	if j.path, err = resolveNew(j.fs, path); err != nil {
+		return nil, err
+	}
+	if j.lock, err = acquire(j.fs, j.path); err != nil {
+		return nil, err
+	}
+	j.file, err = publish(j.fs, j.path, func(f File) error {
+		if err := tryLock(j.path, f, never); err != nil {
+			return err
+		}
+		return write(f, j.buf)
+	})
+	if err == nil {
+		j.self, err = j.file.Stat()
+	}
+	if err != nil {
+		_ = j.release()
+		return nil, err
+	}
+	j.size = int64(len(j.buf))
+	j.synced = j.size
+	return j, nil
+}
+
+// Open locks and verifies the journal at path, hands each record to visit, the first line included, and
+// makes it ready to be appended to. All that visit was given is on disk when it returns. The end of a
+// write that a crash cut short is moved to a file next to the journal, as Summary.Torn tells.
+//
+// The error wraps ErrLocked or ErrVersion, or is a *CorruptError, a *WriteError or
+// that of visit, unwrapped; the file is then as it was.
+func Open(path string, visit func(Record) error, opts ...Option) (*Journal, Summary, error) {
+	j := &Journal{fs: fileSystem(opts)}
+	var err error
+	if j.path, err = resolve(j.fs, path); err != nil {
+		return nil, Summary{}, err
+	}
+	if j.lock, err = acquire(j.fs, j.path); err != nil {
+		return nil, Summary{}, err
+	}
+	sum, err := j.open(visit)
+	if err != nil {
+		_ = j.release()
+		return nil, sum, err
+	}
+	return j, sum, nil
+}
+
+func (j *Journal) open(visit func(Record) error) (Summary, error) {
+	var err error
+	if j.file, err = j.fs.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0); err != nil {
+		return Summary{}, &WriteError{j.path, "open", err}
+	}
+	// The lock of the file itself meets those who came by another name of it.
+	if err := tryLock(j.path, j.file, never); err != nil {
+		return Summary{}, err
+	}
+	if j.self, err = j.file.Stat(); err != nil {
+		return Summary{}, &WriteError{j.path, "open", err}
+	}
+	sum, err := scan(j.path, j.file, visit, nil)
+	if err != nil {
+		return sum, err
+	}
+	j.link = chain{sum.Records, sum.CRC}
+	j.size = sum.Size
+	if sum.Torn != nil {
+		if err := j.mend(sum.Torn); err != nil {
+			return sum, &WriteError{j.path, "repair the end of", err}
+		}
+		sum.Size = j.size
+	}
+	// A process that died before its fsync has left records that are not on disk yet.
+	if err = j.file.Sync(); err != nil {
+		j.file.Forget()
+	} else {
+		err = j.fs.SyncDir(filepath.Dir(j.path))
+	}
+	if err == nil {
+		err = j.undisturbed()
+	}
+	if err != nil {
+		return sum, &WriteError{j.path, "open", err}
+	}
+	j.synced = j.size
+	return sum, nil
+}
+
+// mend moves what follows the last record aside, and gives that the line end that it lacks.
+func (j *Journal) mend(t *Torn) error {
+	if t.Length > 0 {
+		if err := j.setAside(t); err != nil {
+			return err
+		}
+		if err := j.file.Truncate(t.Offset); err != nil {
+			return err
+		}
+	}
+	if !t.Whole {
+		return nil
+	}
+	if err := write(j.file, []byte("\n")); err != nil {
+		return err
+	}
+	j.size++
+	return nil
+}
+
+// setAside copies the torn bytes to a new file next to the journal.
+func (j *Journal) setAside(t *Torn) (err error) {
+	var kept File
+	for i := 1; kept == nil; i++ {
+		t.Kept = fmt.Sprintf("%s.torn-%d", j.path, i)
+		kept, err = newFile(j.fs, t.Kept)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			t.Kept = ""
+			return err
+		}
+	}
+	_, err = io.Copy(kept, io.NewSectionReader(j.file, t.Offset, t.Length))
+	if err == nil {
+		err = kept.Sync()
+	}
+	err = errors.Join(err, kept.Close())
+	if err == nil {
+		err = j.fs.SyncDir(filepath.Dir(j.path))
+	}
+	if err != nil {
+		_ = j.fs.Remove(t.Kept)
+		t.Kept = ""
+	}
+	return err
+}
+
+// resolveNew returns the true path of a file to be made in an existing directory.
+func resolveNew(fsys FS, path string) (string, error) {
+	dir, err := fsys.Resolve(filepath.Dir(path))
+	if err != nil {
+		return "", fmt.Errorf("create journal: %w", err)
+	}
+	return filepath.Join(dir, filepath.Base(path)), nil
+}
+
+// publish makes a new file at path as a whole: fill writes it under another name.
+func publish(fsys FS, path string, fill func(File) error) (File, error) {
+	_, err := fsys.Stat(path)
+	if err == nil {
+		if _, err := fsys.Resolve(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, &PlaceError{path, "is a symbolic link to a file that is not there", true}
+		}
+		return nil, &PlaceError{path, "exists already", true}
+	}
+	var f File
+	draft := path + ".new"
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fsys.Remove(draft) // left behind by a crash
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		f, err = newFile(fsys, draft)
+	}
+	if err != nil {
+		return nil, &WriteError{path, "create", err}
+	}
+	err = fill(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = fsys.Rename(draft, path)
+	}
+	if err != nil {
+		_ = fsys.Remove(draft)
+	} else {
+		err = fsys.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, &WriteError{path, "create", err}
+	}
+	return f, nil
+}
+
+// newFile makes a file for the owner alone, whatever the umask.
+func newFile(fsys FS, path string) (File, error) {
+	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(err, f.Close(), fsys.Remove(path))
+	}
+	return f, nil
+}

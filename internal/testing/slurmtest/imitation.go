@@ -1,0 +1,343 @@
+package slurmtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/internal/testing/tempdir"
+	"github.com/lbotune/lbotune/runner/slurm"
+)
+
+// Environment of a test binary that plays another program.
+const (
+	roleEnv = "SLURMTEST_ROLE" // sbatch, squeue, scancel, job or exec
+	dirEnv  = "SLURMTEST_DIR"  // of the imitated cluster
+)
+
+// Exec is the command that runs the test binary as a job's program.
+var Exec = []string{"/usr/bin/env", roleEnv + "=exec", os.Args[0]}
+
+// Dir is the directory of the imitated cluster. A file NAME.fails in it makes the program NAME fail with
+// its words, NAME.exits makes it exit with that code in silence, and hold lets no job begin.
+func Dir() string { return os.Getenv(dirEnv) }
+
+// Imitate puts a cluster of one machine in front of PATH, whose programs are this test binary.
+func Imitate(t *testing.T) string {
+	t.Helper()
+	bin, dir := t.TempDir(), tempdir.New(t)
+	for _, name := range []string{"sbatch", "squeue", "scancel"} {
+		script := fmt.Sprintf("#!/bin/sh\n%s=%s exec '%s' \"$@\"\n", roleEnv, name, os.Args[0])
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	t.Setenv(dirEnv, dir)
+	return dir
+}
+
+// Job is a job of the imitated cluster.
+type Job struct {
+	ID     int
+	Array  int // the id of the first of an array, 0 for a job of its own
+	Task   int
+	Name   string
+	State  string
+	Held   bool // no node may begin it
+	Node   string
+	PID    int
+	Script string
+	Output string
+	Args   []string
+}
+
+func (j *Job) path() string {
+	return filepath.Join(Dir(), strconv.Itoa(j.ID)+".job")
+}
+
+// Save makes the job visible as it is now.
+func (j *Job) Save() {
+	text, _ := json.Marshal(j)
+	tmp := fmt.Sprintf("%s.%d.tmp", j.path(), os.Getpid())
+	if err := os.WriteFile(tmp, text, 0o600); err == nil {
+		_ = os.Rename(tmp, j.path())
+	}
+}
+
+// Jobs are those of the imitated cluster, in the order of their submission.
+func Jobs() []*Job {
+	var jobs []*Job
+	for id := 1; ; id++ {
+		j := &Job{ID: id}
+		text, err := os.ReadFile(j.path())
+		if err != nil {
+			return jobs
+		}
+		if json.Unmarshal(text, j) == nil {
+			jobs = append(jobs, j)
+		}
+	}
+}
+
+// Play is for TestMain: it does not return from a test binary that plays another program.
+func Play() {
+	role := os.Getenv(roleEnv)
+	if role == "" {
+		return
+	}
+	os.Unsetenv(roleEnv)
+	if role != "exec" {
+		os.Exit(play(role, os.Args[1:]))
+	}
+	if err := slurm.Exec(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func play(role string, args []string) int {
+	if Dir() == "" || fails(role) { // its test is over, or wants it to fail
+		return 1
+	}
+	if code, err := os.ReadFile(filepath.Join(Dir(), role+".exits")); err == nil { // in silence
+		n, _ := strconv.Atoi(string(code))
+		return n
+	}
+	programs := map[string]func([]string) int{"sbatch": sbatch, "squeue": squeue, "scancel": scancel, "job": runJob}
+	return programs[role](args)
+}
+
+// fails reports whether a program is to fail, and says so.
+func fails(role string) bool {
+	words, err := os.ReadFile(filepath.Join(Dir(), role+".fails"))
+	if err == nil {
+		noteAsked(role)
+		fmt.Fprintf(os.Stderr, "%s: error: %s", role, words)
+	}
+	return err == nil
+}
+
+// noteAsked lets a test see that a program was called.
+func noteAsked(role string) {
+	_ = os.WriteFile(filepath.Join(Dir(), role+".asked"), nil, 0o600)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Option is the value of --name of sbatch.
+func (j *Job) Option(name string) string { return option(j.Args, name) }
+
+func option(args []string, name string) string {
+	for _, a := range args {
+		if value, ok := strings.CutPrefix(a, "--"+name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// Shown is a job's id as squeue shows it.
+func (j *Job) Shown() string {
+	if j.Array == 0 {
+		return strconv.Itoa(j.ID)
+	}
+	return fmt.Sprintf("%d_%d", j.Array, j.Task)
+}
+
+func sbatch(args []string) int {
+	tasks, array := strings.CutPrefix(option(args, "array"), "1-")
+	n, _ := strconv.Atoi(tasks)
+	base := 0
+	for task := 1; task <= max(n, 1); task++ {
+		j := &Job{Name: option(args, "job-name"), State: "PENDING", Script: args[len(args)-1], Args: args}
+		output := option(args, "output")
+		if array {
+			j.Array, j.Task = base, task
+			output = strings.NewReplacer("%x", j.Name, "%a", strconv.Itoa(task)).Replace(output)
+		}
+		j.Output = output
+		if code := submit(j, array); code != 0 {
+			return code
+		}
+		if base == 0 {
+			base = j.ID
+		}
+	}
+	fmt.Println(base)
+	return 0
+}
+
+// Lock keeps others from submitting and releasing jobs, so that none slips in, until it is undone.
+func Lock() (unlock func()) {
+	f, err := os.OpenFile(filepath.Join(Dir(), "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return func() { f.Close() }
+}
+
+func submit(j *Job, array bool) int {
+	defer Lock()()
+	j.Held = exists(filepath.Join(Dir(), "hold"))
+	for j.ID = 1; ; j.ID++ {
+		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			f.Close()
+			break
+		}
+	}
+	if array && j.Array == 0 {
+		j.Array = j.ID
+	}
+	j.Save()
+	if j.Held {
+		return 0
+	}
+	if err := j.Begin(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Begin makes a node run the job.
+func (j *Job) Begin() error {
+	cmd := exec.Command(os.Args[0], strconv.Itoa(j.ID))
+	cmd.Env = append(os.Environ(), roleEnv+"=job")
+	if cmd.Dir = j.Option("chdir"); !exists(cmd.Dir) { // as Slurm does
+		cmd.Dir = "/tmp"
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.Start()
+}
+
+// runJob is the node: it runs one job to its end.
+func runJob(args []string) int {
+	n, _ := strconv.Atoi(args[0])
+	j := &Job{ID: n}
+	text, err := os.ReadFile(j.path())
+	if err != nil || json.Unmarshal(text, j) != nil || j.State != "PENDING" {
+		return 1
+	}
+	out, _ := os.OpenFile(j.Output, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600) // or none
+	cmd := exec.Command("/bin/bash", j.Script)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(), "SLURM_JOB_ID="+args[0], "SLURMD_NODENAME=fake1", "SLURM_JOB_NAME="+j.Name,
+		"SLURM_ARRAY_JOB_ID="+strconv.Itoa(j.Array), "SLURM_ARRAY_TASK_ID="+strconv.Itoa(j.Task))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	if err == nil {
+		j.State, j.Node, j.PID = "RUNNING", "fake1", cmd.Process.Pid
+		j.Save()
+		err = cmd.Wait()
+	}
+	j.State = "COMPLETED"
+	if err != nil {
+		j.State = "FAILED"
+	}
+	if words, err := os.ReadFile(j.path() + ".end"); err == nil {
+		j.State = string(words)
+	}
+	j.Save()
+	return 0
+}
+
+func squeue(args []string) int {
+	names := strings.Split(option(args, "name"), ",")
+	jobs := Jobs()
+	if fails("squeue") { // since it was begun
+		return 1
+	}
+	noteAsked("squeue")
+	for _, j := range jobs {
+		if slices.Contains(names, j.Name) && j.State != "FORGOTTEN" {
+			fmt.Printf("%s|%s|%s|None|%s\n", j.Shown(), j.State, j.Node, j.Name)
+		}
+	}
+	return 0
+}
+
+func scancel(args []string) int {
+	last := args[len(args)-1]
+	for _, j := range Jobs() {
+		ours := slices.Contains(strings.Split(option(args, "name"), ","), j.Name)
+		if only := option(args, "state"); !ours || only != "" && only != j.State || last[0] != '-' && last != j.Shown() {
+			continue
+		}
+		switch {
+		case j.State == "RUNNING" && option(args, "signal") == "TERM":
+			_ = syscall.Kill(j.PID, syscall.SIGTERM)
+		case j.State == "RUNNING":
+			_ = os.WriteFile(j.path()+".end", []byte("CANCELLED"), 0o600)
+			_ = syscall.Kill(-j.PID, syscall.SIGTERM)
+		case j.State == "PENDING" && option(args, "signal") == "":
+			j.State = "CANCELLED"
+			j.Save()
+		}
+	}
+	return 0
+}
+
+// Launcher returns one whose jobs run this test binary.
+func Launcher(t *testing.T) *slurm.Launcher {
+	return &slurm.Launcher{
+		Settings: slurm.Settings{Poll: 500 * time.Millisecond, Retries: 2},
+		Exec:     Exec,
+		Log:      func(message string, err error) { t.Log(message, err) },
+	}
+}
+
+// Piloted returns one whose attempts are run by pilots.
+func Piloted(t *testing.T) *slurm.Launcher {
+	l := Launcher(t)
+	l.Settings.Pilot, l.Workers, l.Pool = true, 2, filepath.Join(tempdir.New(t), "pilots")
+	t.Cleanup(func() { Leave(t, l) })
+	return l
+}
+
+// Crew lists the names of the arrays in which pilots of a launcher may live.
+func Crew(l *slurm.Launcher) []string {
+	var crew struct{ Names []string }
+	if text, err := os.ReadFile(filepath.Join(l.Pool, "crew.json")); err != nil || json.Unmarshal(text, &crew) != nil {
+		return nil
+	}
+	return crew.Names
+}
+
+// Leave lets the pilots of a launcher end.
+func Leave(t *testing.T, l *slurm.Launcher) {
+	if err := l.Release(context.Background()); err != nil {
+		t.Error(err)
+	}
+	names := Crew(l)
+	if len(names) == 0 {
+		return
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		out, err := exec.Command("squeue", "--noheader", "--states=all", "--format=%T", "--name="+strings.Join(names, ",")).Output()
+		if err == nil && !strings.Contains(string(out), "RUNNING") && !strings.Contains(string(out), "PENDING") && !strings.Contains(string(out), "COMPLETING") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("pilots do not end: %q, %v", out, err)
+			return
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package slurmtest
-
-const raced = false

@@ -1,0 +1,161 @@
+package optimizer_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// ready returns an optimizer that was asked for one trial more than it was told of.
+func ready(t *testing.T, c contractCase) (optimizer.Optimizer, optimizer.Proposal) {
+	t.Helper()
+	opt := newOptimizer(t, c.space, 5, optimizer.Settings{})
+	runStudy(t, opt, 24, c.f)
+	p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 25})
+	if errors.Is(err, optimizer.ErrExhausted) {
+		t.Skip("the space is used up")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opt, p
+}
+
+// Proposals that are made with another are of the space, allowed, and unlike each other, and the
+// same again for the same questions.
+func TestMore(t *testing.T) {
+	eachSpace(t, func(t *testing.T, c contractCase) {
+		opt, first := ready(t, c)
+		same, _ := ready(t, c)
+		seen := []spaces.Point{first.Point}
+		for trial := 26; trial < 38; trial++ {
+			p, err := opt.(optimizer.Batcher).More(t.Context(), trial)
+			again, errAgain := same.(optimizer.Batcher).More(t.Context(), trial)
+			if !errors.Is(errAgain, err) {
+				t.Fatalf("trial %d: %v, and then %v", trial, err, errAgain)
+			}
+			if errors.Is(err, optimizer.ErrNoMore) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j, x := range p.Point {
+				if x != again.Point[j] {
+					t.Fatalf("trial %d: %v, and then %v", trial, p.Point, again.Point)
+				}
+			}
+			if s := c.space.Snap(p.Point); !c.space.Allows(s) || spaces.Distance(s, p.Point) > 0 {
+				t.Errorf("trial %d: %v is not of the space", trial, p.Point)
+			}
+			for _, q := range seen {
+				if spaces.Distance(p.Point, q) == 0 {
+					t.Errorf("trial %d: %v was proposed before", trial, p.Point)
+				}
+			}
+			seen = append(seen, p.Point)
+		}
+		t.Logf("%d proposals", len(seen))
+	})
+}
+
+// Among proposals that come with another every sixteenth trial explores as well, at a place of
+// its own.
+func TestMoreExplores(t *testing.T) {
+	space, f := objective(t, hartmann6())
+	opt := newOptimizer(t, space, 5, optimizer.Settings{})
+	runStudy(t, opt, 24, f)
+	if _, err := opt.Ask(t.Context(), optimizer.Query{Trial: 25}); err != nil {
+		t.Fatal(err)
+	}
+	var explored []spaces.Point
+	for trial := 26; trial < 62; trial++ {
+		p, err := opt.(optimizer.Batcher).More(t.Context(), trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if turn := trial%16 == 12; turn != (p.Origin == optimizer.OriginExplore) {
+			t.Errorf("trial %d is of origin %s: %s", trial, p.Origin, p.Note.Why)
+		} else if turn {
+			explored = append(explored, p.Point)
+		}
+	}
+	for i, p := range explored {
+		for _, q := range explored[:i] {
+			if spaces.Distance(p, q) < 0.1 {
+				t.Errorf("%v is explored, and %v", p, q)
+			}
+		}
+	}
+}
+
+// What More proposes first is about what Ask would, were the proposal before it pending: it
+// expects as much to be gained there, as far as a look at fewer points goes.
+func TestMoreIsLikeAsk(t *testing.T) {
+	for seed := range uint64(6) {
+		space, f := objective(t, hartmann6())
+		opt := newOptimizer(t, space, seed, optimizer.Settings{Local: "off"})
+		runStudy(t, opt, 30, f)
+		first, err := opt.Ask(t.Context(), optimizer.Query{Trial: 31})
+		if err != nil {
+			t.Fatal(err)
+		}
+		more, err := opt.(optimizer.Batcher).More(t.Context(), 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beside := optimizer.Query{Trial: 33, Pending: []optimizer.Pending{{Trial: 31, Point: first.Point}}}
+		asked, err := opt.Ask(t.Context(), beside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := []spaces.Point{more.Point, asked.Point}
+		for k := range 9 {
+			u := make(spaces.Point, len(asked.Point))
+			for j := range u {
+				u[j] = math.Mod(0.5+float64(k+1)*(0.1+0.07*float64(j)), 1)
+			}
+			points = append(points, u)
+		}
+		e, err := opt.(optimizer.Explainer).Explain(t.Context(), beside, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, best := e.Beliefs[0].Acquisition, e.Beliefs[1].Acquisition
+		if got < best-math.Log(50) {
+			t.Errorf("seed %d: the logarithm of the acquisition is %.2f at what More proposes, and %.2f at what Ask does", seed, got, best)
+		}
+		for _, b := range e.Beliefs[2:] {
+			if b.Acquisition > got {
+				t.Errorf("seed %d: the logarithm of the acquisition is %.2f at what More proposes, and %.2f at any point", seed, got, b.Acquisition)
+			}
+		}
+	}
+}
+
+// Without a model, and after a trial was told of, there is no further proposal.
+func TestNoMore(t *testing.T) {
+	space, f := objective(t, branin())
+	opt := newOptimizer(t, space, 1, optimizer.Settings{})
+	refused := func(when string) {
+		t.Helper()
+		if _, err := opt.(optimizer.Batcher).More(t.Context(), 99); !errors.Is(err, optimizer.ErrNoMore) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	refused("before anything was asked for")
+	runStudy(t, opt, 12, f)
+	refused("after a trial was told of")
+	p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 13})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opt.(optimizer.Batcher).More(t.Context(), 14); err != nil {
+		t.Errorf("after an answer: %v", err)
+	}
+	tellAll(t, opt, evaluated(13, p, f))
+	refused("after its trial was told of")
+}

@@ -1,0 +1,55 @@
+package session
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What makes programs write line by line changes nothing else of what they do: twenty of them
+// and more say the same, to the byte, and end in the same way.
+func TestLineBufferingIsHarmless(t *testing.T) {
+	stdbuf := askStdbuf()
+	if stdbuf == nil {
+		t.Skip("stdbuf is not installed")
+	}
+	dir := t.TempDir()
+	source := filepath.Join(dir, "loss.c")
+	if err := os.WriteFile(source, []byte("#include <stdio.h>\nint main(){puts(\"loss=1\"); fputs(\"done\\n\", stderr); return 3;}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for name, line := range map[string]string{
+		"sh": "echo $((6*7)); exit 4", "bash": "bash -c 'echo ${BASH##*/} {1..3}; false'", "awk": "seq 9 | awk '{s += $1} END {print s}'",
+		"basename": "basename /a/b.c .c", "cat": "cat loss.c", "comm": "comm loss.c loss.c", "cut": "cut -c1-3 loss.c", "date": "date -u -d @0",
+		"dd": "dd if=loss.c bs=8 count=1 status=none", "expand": "expand loss.c", "expr": "expr 1 = 2", "factor": "factor 1234567", "find": "find . -name loss.c",
+		"fold": "fold -w 7 loss.c", "grep": "grep -c stdio loss.c", "head": "yes | head -n 3", "ls": "ls loss.c missing", "md5sum": "md5sum loss.c",
+		"od": "od -c loss.c", "paste": "paste loss.c loss.c", "perl": "perl -e 'print \"loss=$_\\n\" for 1 .. 3; exit 5'", "python3": "python3 -c 'print(1/3); import sys; sys.exit(\"no\")'",
+		"sed": "sed s/loss/gain/ loss.c", "sort": "seq 9 | sort -r", "tar": "tar cf - loss.c | tar tf -", "tail": "seq 99 | tail -n 2", "tr": "tr a-z A-Z < loss.c",
+		"uniq": "uniq -c loss.c", "wc": "wc loss.c", "xargs": "seq 4 | xargs -n 2 echo", "gzip": "gzip -c loss.c | gzip -dc",
+		"gcc": "gcc loss.c -o plain && ./plain", "cc": "gcc -static loss.c -o static && ./static", "c99": "gcc -fsanitize=address loss.c -o asan && ./asan",
+	} {
+		if _, err := exec.LookPath(name); err != nil {
+			continue
+		}
+		ran++
+		t.Run(name, func(t *testing.T) {
+			said := func(env []string) string {
+				c := exec.CommandContext(t.Context(), "/bin/sh", "-c", line)
+				c.Dir, c.Env = dir, append(append(os.Environ(), "LC_ALL=C"), env...)
+				var out, err strings.Builder
+				c.Stdout, c.Stderr = &out, &err
+				_ = c.Run()
+				return out.String() + "\nstderr " + err.String() + "\n" + c.ProcessState.String()
+			}
+			if with, without := said(lineBuffered(nil, stdbuf)), said(nil); with != without {
+				t.Errorf("with line buffering:\n%s\nwithout:\n%s", with, without)
+			}
+		})
+	}
+	if ran < 20 {
+		t.Errorf("only %d programs are installed", ran)
+	}
+}

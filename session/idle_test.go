@@ -1,0 +1,86 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A thinker takes its time for each proposal.
+type thinker struct {
+	optimizer.Optimizer
+	thinks time.Duration
+}
+
+func (o thinker) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	time.Sleep(o.thinks)
+	return o.Optimizer.Ask(ctx, q)
+}
+
+// Workers that wait for proposals are noticed, once, and by status; others are not.
+func TestIdleWorkersAreNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes, thinks time.Duration
+		workers       int
+		want          string
+	}{
+		"short trials":      {time.Second, 500 * time.Millisecond, 8, "workers are idle 75 % of the time: trials are short, 1s each"},
+		"fast proposals":    {time.Second, 50 * time.Millisecond, 8, ""},
+		"long trials":       {10 * time.Second, 500 * time.Millisecond, 8, ""},
+		"one worker thinks": {time.Second, time.Second, 1, "workers are idle 50 % of the time: trials are short, 1s each"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Run.Workers, cfg.Budget.Trials = c.workers, 200
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					e := parabola(job)
+					e.takes = c.takes
+					return e
+				}}
+				var log bytes.Buffer
+				seen := ""
+				opts := session.Options{Dir: dir, Launcher: f, Log: slog.New(slog.NewTextHandler(&log, nil)),
+					Optimizer: func(sp *spaces.Space, seed uint64, _ optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+						o, err := optimizer.New(sp, seed, optimizer.Settings{Method: optimizer.MethodRandom})
+						return thinker{o, c.thinks}, err
+					}}
+				s, err := session.Open(&cfg, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				f2 := f.program
+				f.program = func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/190/1") {
+						if st, err := study.Load(dir); err == nil {
+							seen = st.Idle()
+						}
+					}
+					return f2(job)
+				}
+				if err := s.Run(t.Context(), nil); err != nil {
+					t.Fatal(err)
+				}
+				if n := strings.Count(log.String(), "workers are idle"); c.want == "" && n > 0 || c.want != "" && (n != 1 || !strings.Contains(log.String(), c.want)) {
+					t.Errorf("want %q once, found\n%s", c.want, &log)
+				}
+				if !strings.HasPrefix(seen, c.want) || c.want == "" && seen != "" {
+					t.Errorf("the state says %q, want %q", seen, c.want)
+				}
+				if s.State().Idle() != "" {
+					t.Error("a study that has ended has idle workers")
+				}
+			})
+		})
+	}
+}

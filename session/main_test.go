@@ -1,0 +1,13 @@
+package session_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "8") // however few processors there are: they wait for the disk
+	os.Exit(m.Run())
+}
