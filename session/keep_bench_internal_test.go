@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -26,7 +27,21 @@ func BenchmarkKeep(b *testing.B) {
 	}
 }
 
-func keepAmong(b *testing.B, n int) {
+// What keep takes of the heap for a trial must not depend on how many there were.
+func TestKeepIsLinear(t *testing.T) {
+	allocated := func(n int) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		keepAmong(t, n)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
+	}
+	if few, many := allocated(500), allocated(4000); many > 1.5*few {
+		t.Errorf("among 500 trials one takes %.0f bytes, among 4,000 %.0f", few, many)
+	}
+}
+
+func keepAmong(b testing.TB, n int) {
 	b.Helper()
 	c := study.Config{Metrics: []study.Metric{{Name: "loss", Rule: study.Rule{Metric: "loss"}, Direction: study.Minimize}},
 		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}}, Run: study.Run{Keep: 5}}

@@ -3,6 +3,7 @@ package study_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -21,6 +22,21 @@ func BenchmarkClimb(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/trial")
 		})
+	}
+}
+
+// What a trial takes of the heap must not depend on how many there were: what looks through all
+// trials for each takes more. Times say the same, and are the benchmark's.
+func TestClimbIsLinear(t *testing.T) {
+	allocated := func(n int) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		climb(t, n)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
+	}
+	if few, many := allocated(500), allocated(4000); many > 1.5*few {
+		t.Errorf("among 500 trials one takes %.0f bytes, among 4,000 %.0f", few, many)
 	}
 }
 
