@@ -160,7 +160,7 @@ func (l *loop) awaitStarts() {
 }
 
 // idle reports whether nothing will happen any more. Where nothing new may start no answer is
-// waited for.
+// waited for. A study that has ended may still wait for a slot that another study has.
 func (l *loop) idle() bool {
 	if len(l.study.running) > 0 {
 		return false
@@ -169,7 +169,7 @@ func (l *loop) idle() bool {
 		return true
 	}
 	onlyAwaited := len(l.ready) == 0 && l.study.state.Awaited()
-	return !l.asking && (l.ending != nil || onlyAwaited)
+	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
 }
 
 // close ends the session and, unless it was cut short, the study.

@@ -109,6 +109,33 @@ func TestStudiesShareSlots(t *testing.T) {
 	})
 }
 
+// What a study does after its last proposal waits for a slot, too: repeats of trials that have begun,
+// and the runs that confirm the best.
+func TestSharedSlotsAtTheEnd(t *testing.T) {
+	goal := 1.3
+	for name, change := range map[string]func(*study.Config){
+		"confirm": func(c *study.Config) { c.Run.Confirm = 2 },
+		"confirm and repeats": func(c *study.Config) {
+			c.Run.Repeats, c.Run.Confirm, c.Run.Workers, c.Budget.Goal = 2, 2, 3, &goal
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				change(&c)
+				st := conclude(t, &c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}, Optimizer: newFakeOptimizer,
+					Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 1)})
+				if st.Closed == nil || len(st.Pending()) > 0 || len(st.Unconfirmed()) > 0 {
+					t.Errorf("ended as %+v with %d trials that have begun and %v to be confirmed", st.Closed, len(st.Pending()), st.Unconfirmed())
+				}
+				if c.Run.Confirm > 0 && len(st.Confirmations()) == 0 {
+					t.Error("nothing is confirmed")
+				}
+			})
+		})
+	}
+}
+
 // A study that waits for a slot can be stopped, and gives back what it had no use for.
 func TestStoppedWhileWaiting(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
