@@ -21,6 +21,7 @@ type simPlan struct {
 	moody  bool // attempts at the same may differ
 	// timeout says that attempts may hang.
 	timeout bool
+	shares  bool // its slots with other studies
 	steps   []simStep
 
 	// Of a plan that was drawn with settings: their names, the spec, and what wrote it.

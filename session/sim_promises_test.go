@@ -210,6 +210,9 @@ func (s *simulation) bestHolds(st *study.State) {
 			s.fault("trial %d is the best with %v; trial %d has %v", best.Number, best.Value, t.Number, t.Value)
 		}
 	}
+	if end := st.Closed; end != nil && end.Why != study.EndUnsafe && end.Why != study.EndTime && len(st.Unconfirmed()) > 0 {
+		s.fault("the study has ended, %s, and %d of the best are not confirmed", end.Detail, len(st.Unconfirmed()))
+	}
 	for _, c := range st.Confirmations() {
 		if len(broken) > 0 && len(st.Config.Broken(st.Means(c.Trial))) == 0 {
 			s.fault("trial %d is the best, and breaks %v; trial %d is confirmed to hold the limits", best.Number, broken, c.Trial.Number)

@@ -203,8 +203,30 @@ func (s *simulation) run() {
 }
 
 func (s *simulation) options(l *simLauncher) session.Options {
-	return session.Options{Dir: s.dir, Launcher: l, Optimizer: s.plan.optimizer(), Observe: s.observe,
+	o := session.Options{Dir: s.dir, Launcher: l, Optimizer: s.plan.optimizer(), Observe: s.observe,
 		Journal: []journal.Option{journal.WithFS(s.disk)}}
+	if s.plan.shares && l != nil {
+		o.Share = func(*study.Config) (session.Sharer, error) {
+			return simSharer{rand.New(rand.NewPCG(s.plan.seed, uint64(l.life)))}, nil
+		}
+	}
+	return o
+}
+
+// simSharer grants any slot, after a while for which other studies have it.
+type simSharer struct{ rng *rand.Rand }
+
+func (s simSharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return 0, nil, context.Cause(ctx)
+		case <-time.After(time.Duration(s.rng.Int64N(int64(3 * time.Second)))):
+		}
+		if v := vacant(); len(v) > 0 {
+			return v[s.rng.IntN(len(v))], nil, nil
+		}
+	}
 }
 
 // observe remembers what was shown.
