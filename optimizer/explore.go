@@ -11,17 +11,19 @@ const (
 // firstExplore is the trial by which exploring begins, so that short studies explore, too.
 const firstExplore = 12
 
-// exploreTurn reports whether the trial is one of every so many that explore. Before the second
-// of them the initial design has just explored.
+// exploreTurn reports whether the trial is one of every so many that explore, from the twelfth on. With
+// a small period the first would be in or right after the design, which explores itself: it is left out.
 func (a *ask) exploreTurn() bool {
 	every := a.set.ExploreEvery
-	return every > 0 && a.trial >= min(firstExplore, 2*every) && (a.trial-firstExplore)%every == 0
+	return every > 0 && a.sinceExploring() >= 0 && a.sinceExploring()%every == 0
 }
+
+func (a *ask) sinceExploring() int { return a.trial - min(firstExplore, 2*a.set.ExploreEvery) }
 
 // explore ignores the acquisition. Such proposals never end, so that no region
 // is forgotten whatever the model believes.
 func (a *ask) explore() (Proposal, error) {
-	nth := (a.trial - firstExplore) / a.set.ExploreEvery
+	nth := a.sinceExploring() / a.set.ExploreEvery
 	if a.set.Explore == "random" || a.set.Explore == "both" && nth%2 == 0 {
 		return a.exploreRandom()
 	}

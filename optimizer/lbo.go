@@ -11,8 +11,9 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// lbo is Lipschitz Bayesian optimization with trust regions. After an initial
-// design the proposals take turns, by the trial's number:
+// lbo is Lipschitz Bayesian optimization with trust regions. By its number a trial is one of model,
+// box and local in turn (turnOf), or now and then explores instead (exploreTurn); propose has the
+// order of what comes before that. With several objectives there are no local turns.
 //
 //	model   the acquisition, within the Lipschitz bounds, over the whole cube
 //	box     the expected improvement of a model of the best points' surroundings, or
@@ -20,18 +21,18 @@ import (
 //	local   a quadratic through the points around the best one, in a smaller box
 //	explore every so often, where the Lipschitz bound leaves most room
 //
-// A turn that has nothing to offer passes to model. See docs/lbo.md.
+// A turn that has nothing to offer passes to the next rule of propose. See docs/lbo.md.
 type lbo struct {
 	past   *history
 	set    Settings // resolved
 	dom    *domain
 	first  []spaces.Point // the initial design
-	walk   *walk          // nil where the design is taken as it is
+	walk   *walk          // nil unless Settings.Design is walk
 	finite []spaces.Point // all configurations of a space that has few
 
 	trust trust
 	fit   *modelFit   // the newest that came with an observation, in the proposal's note
-	fits  []*modelFit // fit as it was after each success
+	fits  []*modelFit // fits[i] is what fit was once success i had been told
 	made  *modelFit   // the last one made here, which may not have come back yet
 
 	// What follows up to limitFits is kept from one Ask to the next, and made anew from what was
@@ -49,7 +50,7 @@ type lbo struct {
 
 	guess  *guess // where people expect the best values; nil if they have not said
 	parts  []*lbo // one for each of several objectives
-	unbent bool   // a part: its volume is in the objective's units, so that these are not warped
+	unbent bool   // a part of several objectives: hypervolume is in their units, so only long tails are warped
 
 	earlier  []Earlier  // studies
 	kin      []*kin     // models of those whose objective is related
@@ -101,7 +102,7 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return Proposal{}, err
 	}
-	wrong, err := l.distrust(ctx) // of earlier studies
+	wrong, err := l.distrust(ctx) // may begin *l anew: what was taken from it before would not hold
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -163,16 +164,22 @@ func (l *lbo) looking(ctx context.Context, q Query) (*ask, error) {
 
 func (a *ask) rng(purpose string) *rand.Rand { return stream(a.past.seed, a.trial, purpose) }
 
-// leastForModel is the number of successes that a model needs: waiting for a second one would
-// ignore what is known of failures.
+// leastForModel is the number of successes that a model needs. With more, a space that mostly fails
+// would be filled for long, and what is known of failures ignored.
 const leastForModel = 1
 
-// tooFew reports whether the space should be filled first. While the initial design
-// lasts a second success is waited for, and with a safety limit its end: of the design's own
-// points few are safe.
+// tooFew reports whether the space should be filled first. While the initial design lasts a second
+// success is waited for, and with a safety limit its end: of the design's own points few are safe.
+// After it one success is enough.
 func (a *ask) tooFew() bool {
-	n := len(a.past.y)
-	return n < leastForModel || (n == leastForModel || a.past.safe != nil) && len(a.past.told) < a.set.DesignSize
+	switch n := len(a.past.y); {
+	case n < leastForModel:
+		return true
+	case len(a.past.told) >= a.set.DesignSize:
+		return false
+	default:
+		return n == leastForModel || a.past.safe != nil
+	}
 }
 
 func (a *ask) propose() (Proposal, error) {
@@ -197,7 +204,7 @@ func (a *ask) propose() (Proposal, error) {
 	if a.exploreTurn() {
 		return a.explore()
 	}
-	for _, step := range a.steps() {
+	for _, step := range a.localSteps() {
 		if p, ok := step(); ok {
 			return p, nil
 		}
@@ -217,8 +224,8 @@ const (
 
 func turnOf(trial int) turn { return turn(trial) % turns }
 
-// steps are the local steps of the trial's turn, in the order in which they are tried.
-func (a *ask) steps() []func() (Proposal, bool) {
+// localSteps are the local steps of the trial's turn, in the order in which they are tried.
+func (a *ask) localSteps() []func() (Proposal, bool) {
 	if a.set.Local != on {
 		return nil
 	}

@@ -38,7 +38,7 @@ type trustStep struct {
 	Centre int `json:"centre"`
 	// New says that the step starts in another basin than the steps before.
 	New bool `json:"new,omitempty"`
-	// Radius is half its width, 0 in a valley's frame.
+	// Radius is half the width of the quadratic's region, the width of a box, 0 in a valley's frame.
 	Radius float64 `json:"radius"`
 	// Gain is the improvement on the centre's value that the step promised.
 	Gain float64 `json:"gain"`

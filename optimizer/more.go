@@ -29,9 +29,11 @@ var ErrNoMore = errors.New("no further proposal without another ask")
 const pooled = 128
 
 // pool is what More chooses from: points with their joint posterior, which each proposal
-// conditions on its own expected value, as Ask does with pending trials.
+// conditions on its own expected value, as Ask does with pending trials. Points explored once it is
+// filled only keep others away.
 type pool struct {
 	ask    *ask
+	known  int // pending trials that its model is conditioned on
 	points [][]float64
 	mean   []float64
 	joint  [][]float64 // posterior covariances
@@ -77,20 +79,23 @@ func (a *ask) pooling(p Proposal) *pool {
 		len(a.view.models) != 1 || a.rule().value == nil || a.lbo.printed != nil || a.past.safe != nil {
 		return nil
 	}
+	known := len(a.pending)
 	a.pending = append(slices.Clip(a.pending), p.Point)
-	return &pool{ask: a, target: a.view.target}
+	return &pool{ask: a, known: known, target: a.view.target}
 }
 
 // fill looks at the points, and reports whether there are any.
 func (b *pool) fill(ctx context.Context) bool {
 	a := b.ask
-	last := a.pending[len(a.pending)-1]
-	model, err := a.view.models[0].Append(last, a.view.models[0].Predictor().Mean(last))
-	if err != nil {
-		return false
+	model := a.view.models[0]
+	for _, p := range a.pending[b.known:] {
+		var err error
+		if model, err = model.Append(p, model.Predictor().Mean(p)); err != nil {
+			return false
+		}
+		b.target = math.Max(b.target, model.Predictor().Mean(p))
 	}
 	a.view.models[0] = model
-	b.target = math.Max(b.target, model.Predictor().Mean(last))
 	score, err := a.rule().score(a, b.target, a.view.surrogate.bounds, a.set.Lipschitz)
 	if err != nil {
 		return false

@@ -56,9 +56,9 @@ type Settings struct {
 	// or rff (random Fourier features alone). Default pathwise.
 	Thompson string `json:"thompson,omitempty" toml:"thompson"`
 
-	// ExploreEvery makes every N-th proposal ignore the model, the twelfth among them: 16 means
-	// every sixteenth from the twelfth on, 4 every fourth from the eighth on. A negative number means never, which gives up the guarantee
-	// that no region is forgotten. Default 16; with preset paper 4.
+	// ExploreEvery makes every N-th proposal ignore the model, from the twelfth on, or from number 2N if
+	// that is earlier. A negative number means never, which gives up the guarantee that no region is
+	// forgotten. Default 16; with preset paper 4.
 	ExploreEvery int `json:"explore_every,omitempty" toml:"explore_every"`
 	// Explore is where such a proposal goes: bound (the largest Lipschitz upper bound), random
 	// (uniform where the bound allows an improvement) or both (random first, then in turn).

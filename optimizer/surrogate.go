@@ -21,14 +21,14 @@ type surrogate struct {
 	unit  float64 // values are divided by it before they are warped: 1, but for huge ones
 	warp  warp.Warp
 	known int       // successes told when the model was last extended
-	rows  []int     // those of them that it knows, in order: beyond exactLimit a subset
+	rows  []int     // those of them that it knows, in order: of those at the fit at most exactLimit, and all since
 	z     []float64 // all n successes in model units
 	model *gp.Model
 	prior gp.Function // the mean that it stands around; nil without one
 	// samples are models under sampled hyper-parameters, where those are
 	// averaged over; otherwise model alone.
 	samples []*gp.Model
-	noise   float64 // standard deviation of a measured value
+	noise   float64 // standard deviation of a measurement's noise, in model units
 	exact   bool    // what looks like noise is ruggedness
 	best    float64 // incumbent: the value to improve upon
 	bestRow int     // the success that holds it
@@ -63,7 +63,7 @@ func (l *lbo) surrogate(ctx context.Context) (*surrogate, error) {
 	}
 	s := l.model
 	if s == nil || !reflect.DeepEqual(s.fit, fit) {
-		if s, err = l.condition(ctx, fit); err != nil {
+		if s, err = l.build(ctx, fit); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +91,8 @@ func (l *lbo) warpOptions() warp.Options {
 	return warp.Options{Raw: l.printed != nil && l.printed.raw}
 }
 
-// currentFit returns the fit to use. Fits are due at certain numbers of successes. Each is a
+// currentFit returns the fit to use. Fits are due at certain numbers of successes, unless the newest
+// that had been told by then is younger than a step. Each is a
 // function of those and of the newest fit that had been told by then, from which it starts: the
 // same in every optimizer that was told the same, however late the notes come back.
 func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
@@ -102,7 +103,7 @@ func (l *lbo) currentFit(ctx context.Context) (modelFit, error) {
 	switch {
 	case l.fit != nil && l.fit.N == due:
 		return *l.fit, nil
-	case base != nil && due-base.N < step:
+	case base != nil && due-base.N < step: // made for a number that was due under a smaller step
 		return *base, nil
 	case l.made != nil && l.made.N == due:
 		return *l.made, nil
@@ -140,7 +141,7 @@ func (l *lbo) newFit(ctx context.Context, n int, base *modelFit) (modelFit, erro
 		}
 		settings := l.gpSettings(w, values, unit)
 		if !reselect {
-			settings.Starts = 0
+			settings.Starts = 0 // from start alone: the optimum has moved little
 		}
 		r, err := fitter.Fit(ctx, residuals(z), start, settings)
 		// Choose adds the Jacobian of every value, so that the density of a
@@ -208,8 +209,9 @@ func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Setting
 	return s
 }
 
-// condition builds the model of a fit on the successes that it was fitted to.
-func (l *lbo) condition(ctx context.Context, fit modelFit) (*surrogate, error) {
+// build makes the models of a fit on the successes that it was fitted to; extend completes them,
+// also where there is nothing to add.
+func (l *lbo) build(ctx context.Context, fit modelFit) (*surrogate, error) {
 	y, _ := tamed(l.past.raw[:fit.N])
 	s := &surrogate{fit: fit, known: fit.N, unit: unitOf(y), noise: math.Sqrt(fit.Hyper.Noise())}
 	s.rows = gp.Subset(l.past.x[:fit.N], y, exactLimit, fit.Hyper.Lengths())
@@ -240,7 +242,7 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 	s.samples = slices.Clone(old.samples)
 	s.rows, s.z = slices.Clip(old.rows), slices.Clip(old.z)
 	for i := s.known; i < len(l.past.y); i++ {
-		y, _ := tamed(l.past.raw[:i+1])
+		y, _ := tamed(l.past.raw[:i+1]) // as it looked when it was told: what came later must not change z
 		z := s.warp.Apply(y[i] / s.unit)
 		for k, m := range s.samples {
 			next, err := m.Append(l.past.x[i], z)
@@ -253,7 +255,8 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 	}
 	s.known = len(l.past.y)
 	s.model = s.samples[len(s.samples)-1]
-	s.exact = l.printed != nil || len(l.past.twins) >= twinsWant && s.agree(l.past.twins)
+	s.exact = l.printed != nil || // the paper knows no noise
+		len(l.past.twins) >= twinsWant && s.agree(l.past.twins)
 	var err error
 	if s.limits, err = l.constraintModels(ctx); err != nil {
 		return nil, err

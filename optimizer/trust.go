@@ -34,7 +34,7 @@ type basin struct {
 	reach  []float64 // how far from it, in each coordinate, steps have looked in vain: the size of its patch
 	ties   int       // trials whose values equalled its
 
-	box       float64 // half-width of the box for a parameter of average length scale
+	box       float64 // width of the box along a parameter of average length scale
 	successes int     // box steps in a row that improved
 	failures  int     // box steps in a row that did not
 
@@ -126,8 +126,9 @@ func (o Observation) isStep() bool {
 	return o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal
 }
 
-// judge changes the size of the region that proposed the trial, or, if another rule did, of
-// the quadratic's when its centre moves.
+// judge changes the size of the region that proposed the trial. If another rule did, and moves the
+// centre out of the quadratic's region, that region's size is forgotten. A region that collapses
+// finishes the basin: what tell does after it is the next basin's.
 func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool) {
 	switch o.Proposal.Origin {
 	case OriginBox:
@@ -145,9 +146,9 @@ func (t *trust) judge(h *history, o Observation, step *trustStep, improved bool)
 
 // miss counts a trial that did not improve, if it was to, and notes where it has looked.
 func (b *basin) miss(h *history, o Observation, step *trustStep) {
-	meant := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
-	// Of steps that are made at the same time by many workers one counts.
-	if meant && (step == nil || step.Told >= b.missedAt) {
+	attempted := o.Proposal.Origin == OriginBox || o.Proposal.Origin == OriginLocal && step != nil && step.Gain > 0
+	// A step that was made before the last miss was told knew nothing of it: it is the same miss.
+	if attempted && (step == nil || step.Told >= b.missedAt) {
 		b.misses++
 		b.missedAt = len(h.told)
 	}
@@ -185,7 +186,7 @@ func (t *trust) enter(h *history, step *trustStep) {
 
 // judgeBox doubles the box after boxSuccesses improvements in a row and halves
 // it after max(3, d/2) failures (Eriksson et al. 2019, with the counts that
-// served best here); a box that became tiny starts anew.
+// served best here); a box that became tiny is set back to boxStart.
 func (t *basin) judgeBox(improved bool, d int) {
 	if improved {
 		t.successes, t.failures = t.successes+1, 0
@@ -225,8 +226,9 @@ func (t *trust) judgeQuadratic(h *history, o Observation, step *trustStep) {
 	}
 }
 
-// finish gives the basin around success c up, for now in favour of the best point
-// outside all finished patches; the next step chooses with the help of the model.
+// finish closes a patch around success c, also where c is not the present centre, and begins a
+// basin at the best point outside of all patches, for now: the next step may choose another with the
+// help of the model.
 func (t *trust) finish(h *history, c int) {
 	p := h.x[c]
 	if slices.ContainsFunc(t.finished, func(f patch) bool { return slices.Equal(f.centre, p) }) {

@@ -132,14 +132,15 @@ func headersOf(text []byte) (all []*header) {
 	}
 	for _, layout := range []*regexp.Regexp{bars, semicolons, tabs, commas, wide, narrow} {
 		h := &header{layout: layout, columns: split(text, layout)}
-		if size := len(h.columns); 1 < size && size <= maxColumns && h.plausible() {
+		if size := len(h.columns); 1 < size && size <= maxColumns && h.tidy() {
 			all = append(all, h)
 		}
 	}
 	return all
 }
 
-func (h *header) plausible() bool {
+// tidy strips what is no part of the names, may drop columns, and reports whether names are left.
+func (h *header) tidy() bool {
 	const longest = 60
 	for i := 0; i < len(h.columns); i++ {
 		c := &h.columns[i]
@@ -194,7 +195,7 @@ func (h *header) take(text []byte, line int) *row {
 	if n := r.cells[0].step(); n.kind == finite {
 		first = n.value
 	}
-	h.over = h.over || h.doubt && !(first >= h.first)
+	h.over = h.over || h.doubt && !(first >= h.first) // also where either is no number
 	h.doubt, h.first = false, first
 	if !h.over {
 		h.row = r
@@ -209,7 +210,7 @@ func (c cell) step() number { return scanNumber([]byte(c.text), numberMode{ratio
 func (h *header) namedBy(text []byte) bool {
 	const several = 3
 	other := &header{layout: h.layout, columns: split(text, h.layout)}
-	if len(other.columns) > maxColumns || !other.plausible() {
+	if len(other.columns) > maxColumns || !other.tidy() {
 		return false
 	}
 	size := len(other.columns)

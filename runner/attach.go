@@ -15,12 +15,14 @@ import (
 // which its directory and its record tell (see doc.go), and on whether an end is recorded:
 //
 //	            no end recorded               an end recorded
-//	living      waited for, then harvested    leftovers ended, then harvested
-//	ended       ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
-//	elsewhere   ErrElsewhere                  harvested
+//	mayLive     waited for, then harvested    leftovers ended, then harvested
+//	beforeBoot  ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
+//	otherHost   ErrElsewhere                  harvested
 //	copied      ErrCopied                     harvested
 //
-// Whatever was started for another Job.Key is ErrOutdated, and ended first if it lives here. Where a part
+// Where no end is recorded, but that it was made to end, harvest records a SIGKILL. What was started for
+// another Job.Key is ErrOutdated, and ended first if it lives here; an unfinished one of another
+// host stays ErrElsewhere, and a bereft copy ErrCopied. Where a part
 // of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy. Of a copy whose
 // original runs on although its directory has been removed (bereft) the processes are ended.
 func (l *Local) Attach(ctx context.Context, job Job) (Exit, error) {
@@ -42,13 +44,13 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	here := thisPlace()
 	a.foreign = rec.PIDs != here.pids
 	from := a.origin(rec, here)
-	if from == copied { // its last process may have let go of the lock since its record was read
+	if from == copied { // perhaps for want of the lock, which its last process may have let go of since rec was read: rec may lack its end
 		if rec, err = readRecord(a.record, 0); err != nil {
 			return Exit{}, err
 		}
 	}
 	switch {
-	case rec.Version == 0:
+	case rec.Version == 0: // no header was written
 		return Exit{}, ErrNeverStarted
 	case rec.Version > recordVersion:
 		return Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d",
@@ -56,18 +58,19 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	}
 	outdated := job.Key != "" && rec.Key != job.Key
 	bereft := from == copied && rec.here(here) && a.bereft(rec)
-	if from == living || bereft {
+	if from == mayLive || bereft {
 		a.regroup(rec.Cgroup)
 	}
 	switch {
 	case bereft:
 		return Exit{}, l.end(ctx, a, ErrCopied)
-	case from == living && outdated:
+	case from == mayLive && outdated:
 		return Exit{}, l.end(ctx, a, ErrOutdated)
-	case from == living:
+	case from == mayLive:
 		return l.rejoin(ctx, a, rec)
 	}
-	// No process survives a boot, and another machine's are not ours: what is left is a record.
+	// No process survives a boot, and those of another machine, or of a copy's original, are not ours:
+	// what is left is a record.
 	if err := a.worthless(rec, from, here, outdated); err != nil {
 		return Exit{}, err
 	}
@@ -75,16 +78,16 @@ func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	return a.harvest(rec)
 }
 
-// worthless says why nothing can be made of the record of an attempt that is not living here, if so.
+// worthless says why nothing can be made of the record of an attempt that cannot live here, if so.
 func (a *attempt) worthless(rec record, from origin, here place, outdated bool) error {
 	switch {
-	case from == elsewhere && rec.Exit == nil:
+	case from == otherHost && rec.Exit == nil:
 		return fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
 	case outdated:
 		return ErrOutdated
 	case from == copied && (rec.Exit == nil || a.cutShort(rec)):
 		return ErrCopied
-	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot:
+	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot: // also of a copy that was made before the boot
 		return fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
 	case a.cutShort(rec):
 		return fmt.Errorf("%w: a part of its output is gone", ErrLost)
@@ -96,10 +99,10 @@ func (a *attempt) worthless(rec record, from origin, here place, outdated bool) 
 type origin int
 
 const (
-	living    origin = iota // here, since the last boot: it may live
-	ended                   // here, before the last boot
-	elsewhere               // in this directory, by another machine
-	copied                  // in another directory, of which this one is a copy
+	mayLive    origin = iota // here, since the last boot
+	beforeBoot               // here, before the last boot
+	otherHost                // in this directory, by another machine
+	copied                   // in another directory, of which this one is a copy
 )
 
 func (a *attempt) origin(rec record, here place) origin {
@@ -108,11 +111,11 @@ func (a *attempt) origin(rec record, here place) origin {
 	case !a.native(rec, same):
 		return copied
 	case same:
-		return living
+		return mayLive
 	case rec.Host != here.host:
-		return elsewhere
+		return otherHost
 	}
-	return ended
+	return beforeBoot
 }
 
 // here reports whether the kernel that the record names is this one, as it was booted last.
@@ -180,16 +183,16 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		lived = true
 		l.watch(ctx, a)
 	}
-	ended := rec.ended
+	endedAt := rec.ended
 	if rec.Exit == nil {
-		ended = time.Now()
+		endedAt = time.Now()
 	}
-	left := l.sweep(a, ended)
+	left := l.sweep(a, endedAt)
 	rec, err := readRecord(a.record, 0)
 	if err != nil {
 		return Exit{}, err
 	}
-	if rec.Exit == nil {
+	if rec.Exit == nil { // ErrLost lets it run again: nothing of it may be left
 		if err := a.gone(ctx); err != nil {
 			return Exit{}, err
 		}
@@ -239,9 +242,9 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	return exit, nil
 }
 
-// over reports whether the attempt has ended by itself.
+// over reports whether the command has ended, or nothing of it can be found.
 func (a *attempt) over() bool {
-	if a.ended != nil {
+	if a.ended != nil { // it is our child
 		return a.dead()
 	}
 	rec, err := readRecord(a.record, 0)

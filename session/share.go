@@ -25,7 +25,7 @@ type Sharer interface {
 
 type slot struct {
 	taken   int  // by so many attempts: two only where an earlier version gave it twice
-	granted bool // or kept for one, where slots are shared
+	granted bool // by the sharer, and not used yet
 	hold    []*os.File
 }
 
@@ -70,9 +70,9 @@ func (l *loop) freeSlots() int {
 	return min(n, max(l.room(), 0))
 }
 
-// slotFor is the slot for an attempt that is about to be launched, -1 if there is none
-// now. One that may be running goes on in its own, whatever slots there are now, and needs
-// none that is granted. All others keep out of those.
+// slotFor is the slot for an attempt that is about to be launched, -1 if there is none now. One that
+// may be running goes on in its own slot, or in any that is not taken if that is not known, and needs
+// no grant. No other gets a slot in which such a one may be running (claimed).
 func (l *loop) slotFor(id study.AttemptID) int {
 	if i := l.itsSlot(id); i >= 0 {
 		return i

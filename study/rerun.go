@@ -102,27 +102,27 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 			return nil
 		}
 		for _, n := range s.Failed() {
-			if s.Trials[n-1].again == 0 {
+			if s.Trials[n-1].again == 0 { // not taken back before
 				out.Trials = append(out.Trials, n)
 			}
 		}
 	} else {
 		was, now := &s.Config, &change.Config
 		space, err := now.Space()
-		program, rules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
+		sameProgram, sameRules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
 		if err != nil {
 			return nil
 		}
 		for _, n := range s.Order {
 			t := s.Trials[n-1]
-			inside := *t
-			inside.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
-			ended := now.endsWell(t.Failure)
-			if s.mayRerun(&inside) != nil || program && rules && !ended {
+			asChanged := *t
+			asChanged.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
+			nowOK := now.endsWell(t.Failure)
+			if s.mayRerun(&asChanged) != nil || sameProgram && sameRules && !nowOK { // nothing could have mended it
 				continue
 			}
 			out.Trials = append(out.Trials, n)
-			if program && (ended || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
+			if sameProgram && (nowOK || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
 				out.Read = append(out.Read, n)
 			}
 		}
