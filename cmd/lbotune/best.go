@@ -21,13 +21,14 @@ func newBest(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "best STUDY",
 		Short: "Print the best values so far and the command line to use them",
-		Long: `Best prints the best trial. Of several objectives it prints the front: the trials that no
-other is at least as good as in all objectives. --prefer prints one of them: --prefer
-latency=1 that with the best latency; --prefer error=2,latency=1 weighs two, each from 0
-for the worst of the front to 1 for its best; --prefer 'latency<=20' leaves out what is
-slower, and --prefer 'latency<=20,error=1' takes the one with the least error of the rest.
+		Long: `Best prints the best trial. With several objectives it prints the front: the trials that
+no other equals or beats in all objectives. --prefer prints one of them: --prefer
+latency=1 the one with the best latency; --prefer error=2,latency=1 weighs two objectives,
+each from 0 for the worst of the front to 1 for its best; --prefer 'latency<=20' leaves
+out slower trials, and --prefer 'latency<=20,error=1' takes the one with the least error
+of the rest.
 
-With --goal VALUE a script learns from the exit code whether the best is as good as VALUE.`,
+With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`,
 		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			wanted := cmd.Flags().Changed("goal")
@@ -51,7 +52,7 @@ With --goal VALUE a script learns from the exit code whether the best is as good
 		}),
 	}
 	cmd.Flags().Float64Var(&goal, "goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
-	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "of several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
+	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "with several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
 	return cmd
 }
 

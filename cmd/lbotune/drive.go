@@ -26,11 +26,11 @@ func newDrive(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drive STUDY",
 		Short: "Let a program ask and tell over one pipe",
-		Long: `Drive answers requests on standard input, one JSON object a line, each with one on
-standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
-{"do": "best"} and {"do": "status"}. It ends at the end of its input. STUDY may be
-a spec whose study has not begun: its command is then never run. Trials that an
-earlier drive has handed out and was not told of are handed out again first.`,
+		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
+with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
+{"do": "best"} and {"do": "status"}. It ends when its input ends. STUDY may be
+a spec whose study has not begun: its command is then never run. If an earlier drive
+handed out trials and was not told their results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

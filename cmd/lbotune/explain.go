@@ -14,14 +14,14 @@ import (
 func newImportance(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "importance STUDY",
-		Short: "Say which parameters matter",
-		Long: `Importance asks a model that is made for this question, from trials that represent the
-space, whatever the method that chose them. VARIANCE is the share of the objective's variance
-over the whole space in which a parameter has a part, ALONE what is due to it alone; GOOD the
-share of the variance that is left in the best tenth of the space: what has none can be left
-as it is. GAIN is its share of the way from today's values, or the first trial, to the best
-one (Shapley values). Each has a 90 % interval. Where the model cannot tell, that is
-said instead, and the exit code is 5.`,
+		Short: "Show which parameters matter",
+		Long: `Importance asks a model made for this question, from trials that represent the space,
+whatever method chose them. VARIANCE is the share of the objective's variance over the
+whole space in which a parameter has a part, ALONE the share due to it alone. GOOD is the
+share of the variance that is left in the best tenth of the space: a parameter that has
+none can be left as it is. GAIN is its share of the way from today's values, or the first
+trial, to the best one (Shapley values). Each has a 90 % interval. If the model cannot
+tell, importance says so instead, and the exit code is 5.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := g.look(cmd.Context(), args[0])
@@ -63,9 +63,9 @@ func importanceText(im *report.Importance) string {
 func newExplain(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain STUDY N",
-		Short: "Say why a trial was proposed, and how surprising its result was",
+		Short: "Show why a trial was proposed and how surprising its result was",
 		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
-the Lipschitz bounds, the probability of success, the acquisition. --json has the model's state too: length scales, noise, L.`,
+the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`,
 		Args: cobra.ExactArgs(2),
 		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l study.Layout, t *study.Trial) error {
 			r, err := report.Explain(ctx, string(l), t)

@@ -22,10 +22,11 @@ func newExport(g *global) *cobra.Command {
 	var out, format string
 	cmd := &cobra.Command{
 		Use:   "export STUDY",
-		Short: "Write all trials as CSV, JSON Lines or a journal of Optuna",
-		Long: `Export writes all trials, with exact values. As csv one row for each; as jsonl one object
-a line, as show --json prints it, with the course of its metrics; as optuna a journal file,
-which optuna and optuna-dashboard read, and with which Optuna can go on.`,
+		Short: "Write all trials as CSV, JSON Lines or an Optuna journal",
+		Long: `Export writes all trials, with exact values. The format csv has one row for each trial;
+jsonl has one object a line, as show --json prints it, with the course of its metrics;
+optuna is a journal file that optuna and optuna-dashboard read, and with which Optuna can
+go on.`,
 		Example: `  lbotune export spec.study > trials.csv
   lbotune export spec.study -o trials.jsonl
   lbotune export spec.study -o optuna.log`,
@@ -67,7 +68,7 @@ which optuna and optuna-dashboard read, and with which Optuna can go on.`,
 			}, string(l))
 		}),
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`; .csv, .jsonl or .log at its end says the format")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE`; its ending, .csv, .jsonl or .log, sets the format")
 	cmd.Flags().StringVar(&format, "format", "", "csv, jsonl or optuna")
 	completeFlag(cmd, "format", "csv", "jsonl", "optuna")
 	return cmd

@@ -107,7 +107,7 @@ counts towards the budget. With --undo the result counts again.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "take the exclusion back")
+	cmd.Flags().BoolVar(&undo, "undo", false, "undo the exclusion")
 	return cmd
 }
 
@@ -116,9 +116,9 @@ func newRerun(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rerun STUDY N ... | rerun STUDY --failed",
 		Short: "Run failed trials again with the same values",
-		Long: `Rerun takes the failures of trials back: they count in no budget and teach the
-optimizer nothing, and are run again as new attempts, with the same values. The
-lbotune that works on the study does so, or the next that is started.`,
+		Long: `Rerun takes back the failures of trials: they count in no budget and teach the
+optimizer nothing, and the trials run again as new attempts, with the same values.
+The lbotune that works on the study does this, or the next one that is started.`,
 		Example: "  lbotune rerun spec.study --failed",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -143,7 +143,7 @@ lbotune that works on the study does so, or the next that is started.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&failed, "failed", false, "all that failed and may be run again")
+	cmd.Flags().BoolVar(&failed, "failed", false, "rerun every failed trial that may be run again")
 	return cmd
 }
 
@@ -152,8 +152,8 @@ func newNote(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "note STUDY TEXT ...",
 		Short: "Attach a remark to a study or a trial",
-		Long: `Note attaches TEXT to a study or to one of its trials, and status shows it. STUDY may
-be a spec whose study has not begun.`,
+		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
+spec whose study has not begun.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			note := func(*study.State) (study.Request, error) {
@@ -252,7 +252,7 @@ func newTell(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON",
 		Short: "Report the value of a trial that ask handed out",
-		Long: `Tell ends a trial that ask handed out with its value, and with those of other metrics.
+		Long: `Tell ends a trial that ask handed out, with its value and those of other metrics.
 Metrics that have a limit must be told.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -31,13 +31,13 @@ func newJournal(g *global) *cobra.Command {
 		Use:   "repair STUDY NEWFILE",
 		Short: "Write a new journal from the records that can be trusted",
 		Long: `Repair writes NEWFILE with every record of a damaged journal that an unbroken
-chain of checksums vouches for, and lists what it dropped. The damaged journal
-is left as it is: to continue, move NEWFILE into its place.`,
+chain of checksums vouches for, and lists what it dropped. It leaves the damaged
+journal as it is: to continue, move NEWFILE into its place.`,
 		Args: cobra.ExactArgs(2),
 		RunE: inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) }),
 	}, &cobra.Command{
 		Use:   "replay STUDY",
-		Short: "Ask for every proposal again and compare it with the journal",
+		Short: "Compute every proposal again and compare it with the journal",
 		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
 again, and compares the answers. On the machine that ran the study they are all the same.`,
 		Args: cobra.ExactArgs(1),
@@ -45,8 +45,8 @@ again, and compares the answers. On the machine that ran the study they are all 
 	}, &cobra.Command{
 		Use:   "follow STUDY",
 		Short: "Print the records of a study as they are written",
-		Long: `Follow prints every record of a study's journal as JSON, one per line, and continues
-with those that another process writes until the study has ended.`,
+		Long: `Follow prints every record of a study's journal as JSON, one per line, and then those
+that another process writes, until the study has ended.`,
 		Args: cobra.ExactArgs(1),
 		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
 			err := study.Follow(ctx, dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)

@@ -27,7 +27,7 @@ func newLog(g *global) *cobra.Command {
 		Use:   "log STUDY N",
 		Short: "Print what a trial printed",
 		Long: `Log prints the standard output of trial N's last attempt, without anything that
-could control the terminal. With --follow it goes on with what a running trial
+could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`,
 		Args: cobra.ExactArgs(2),
 		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
@@ -56,7 +56,7 @@ prints, until that attempt ends.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&stderr, "stderr", false, "print its standard error instead")
-	f.BoolVarP(&follow, "follow", "f", false, "go on with what the trial prints, until it ends")
+	f.BoolVarP(&follow, "follow", "f", false, "continue with what the trial prints, until it ends")
 	f.BoolVar(&raw, "raw", false, "print the bytes as they are")
 	f.IntVar(&attempt, "attempt", 0, "print attempt `N` instead of the last")
 	return cmd

@@ -22,8 +22,8 @@ func newLs(g *global) *cobra.Command {
 		Use:     "ls [FOLDER]",
 		Aliases: []string{"list"},
 		Short:   "List the studies below a folder",
-		Long: `Ls lists the studies in FOLDER and below, of this one if there is none: whether each
-runs, how far it is, and its best value. Hidden folders are left out.`,
+		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
+how far along it is, and its best value. It skips hidden folders.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder := append(args, ".")[0]

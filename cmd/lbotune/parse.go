@@ -39,8 +39,8 @@ rule it lists the candidates.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&rule.Metric, "metric", "m", "", "find the metric by its `NAME`")
-	f.StringVar(&rule.Regex, "regex", "", "find it by a regular `EXPRESSION` with one group")
-	f.StringVar(&rule.JSON, "json-path", "", "find it at a `PATH` in JSON")
+	f.StringVar(&rule.Regex, "regex", "", "find the metric by a regular `EXPRESSION` with one group")
+	f.StringVar(&rule.JSON, "json-path", "", "find the metric at a `PATH` in JSON")
 	f.BoolVar(&rule.LastNumber, "last-number", false, "take the last number of the last line")
 	f.StringVar(&rule.Dialect, "dialect", "", "read the reports of another optimizer's programs, by its `NAME`:\n"+strings.Join(parser.Dialects(), ", "))
 	f.StringVar(&rule.Step, "step", "", "find the step by its `NAME`")

@@ -31,10 +31,10 @@ func newReport(g *global) *cobra.Command {
 		Long: `Report writes one HTML file that needs nothing else: pictures of the trials, of what
 the model believes and of what matters, failures with the end of their output, and the
 details of every trial. Of several studies it compares the values at the same budget.
-A study may run, have ended, or have crashed.
+A study may be running, or have ended or crashed.
 
 As svg it writes one picture, of --plot ` + strings.Join(report.Plots(), ", ") + `;
-as md the page's text; as json all that the page shows. Export writes the trials as csv.`,
+as md the page's text; as json all data of the page. Export writes the trials as csv.`,
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
   lbotune report a.study b.study -o both.html`,
@@ -73,9 +73,9 @@ as md the page's text; as json all that the page shows. Export writes the trials
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its end says the format")
+	f.StringVarP(&out, "output", "o", "", "write to `FILE`, - for standard output; its ending sets the format")
 	f.StringVar(&format, "format", "", "html, md, svg or json")
-	f.StringVar(&plot, "plot", "", "draw this `NAME` alone, as svg")
+	f.StringVar(&plot, "plot", "", "draw only the picture `NAME`, as svg")
 	return cmd
 }
 
@@ -141,7 +141,7 @@ func newPlot(g *global) *cobra.Command {
 		Short: "Draw a picture of a study in the terminal",
 		Long: `Plot draws in characters what report draws: ` + strings.Join(report.Texts(), ", ") + `.
 A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
-UTF-8 locale, or with --ascii, it takes ASCII alone.`,
+UTF-8 locale, or with --ascii, it uses only ASCII.`,
 		Example: "  lbotune plot spec.study history",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +166,7 @@ UTF-8 locale, or with --ascii, it takes ASCII alone.`,
 			return g.print("%s", text)
 		},
 	}
-	cmd.Flags().IntVar(&width, "width", 0, "draw in `N` columns, 60 to 200, instead of the terminal's or 80")
-	cmd.Flags().BoolVar(&plain, "ascii", false, "take no characters but those of ASCII")
+	cmd.Flags().IntVar(&width, "width", 0, "draw in `N` columns, 60 to 200 (default: the terminal's, or 80)")
+	cmd.Flags().BoolVar(&plain, "ascii", false, "use only ASCII characters")
 	return cmd
 }

@@ -19,11 +19,11 @@ func newRm(g *global) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "rm STUDY",
-		Short: "Remove a study with its results, after a question",
-		Long: `Rm removes the journal of STUDY and what its trials have printed, once the question on
-standard error has been answered with y. It refuses a study on which an lbotune works, or
-of which a trial still runs. The spec stays, and so does what lbotune did not put there:
-other files in the study's directory, and directories to which links lead.`,
+		Short: "Remove a study and its results, after asking",
+		Long: `Rm removes the journal of STUDY and what its trials have printed, once you answer the
+question on standard error with y. It refuses while an lbotune works on the study, or
+one of its trials still runs. The spec stays, and so does what lbotune did not put there:
+other files in the study's directory, and directories that links lead to.`,
 		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return removeStudy(g, st, l, yes) }),
 	}

@@ -130,8 +130,8 @@ func newRoot(g *global) *cobra.Command {
 		Short: "Tune the parameters of any program by Lipschitz Bayesian optimization",
 		Long: strings.TrimSpace(`
 Lbotune runs a program with one set of parameter values after another, reads the
-metric that it prints, and learns where better values lie. Everything is kept in
-a study: a directory with a journal, from which it continues where it stopped.
+metric that it prints, and learns where better values lie. It keeps everything in a
+study: a directory with a journal, from which it continues where it stopped.
 STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + exitHelp(),
 		Example: strings.TrimRight(`
   lbotune check spec.toml      validate, and show the first commands

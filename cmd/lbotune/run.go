@@ -38,9 +38,9 @@ type runOptions struct {
 
 func (o *runOptions) flags(cmd *cobra.Command) {
 	o.adjustment.flags(cmd)
-	cmd.Flags().IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, those of other studies on this\nmachine with --share included")
-	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print no line for each trial, but only the result, and what goes wrong")
-	cmd.Flags().BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nonly when nothing of it is still running there")
+	cmd.Flags().IntVar(&o.sharer.most, "share", 0, "run at most `N` trials at a time, including those of other studies\non this machine with --share")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only the result and what goes wrong, no line for each trial")
+	cmd.Flags().BoolVar(&o.assumeLost, "assume-lost", false, "run again what another host started and did not finish;\nuse it only if nothing of it still runs there")
 }
 
 func newRun(g *global) *cobra.Command {
@@ -49,12 +49,12 @@ func newRun(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run SPEC | run -p NAME=KIND:... [flags] -- COMMAND ...",
 		Short: "Start a study, or continue where it stopped",
-		Long: `Run starts the study that SPEC describes, or continues it where it stopped: the
-command is the same. Each finished trial is a line on standard error; at the end
-the best values are printed on standard output.
+		Long: `Run starts the study that SPEC describes. The same command continues it where it
+stopped. Each finished trial is a line on standard error; at the end the best values
+are printed on standard output.
 
-Without a SPEC the flags describe the study, and what follows -- is the command, in
-which {NAME} stands for a parameter's value.
+Without a SPEC the flags describe the study. The command follows --, and {NAME} in it
+stands for a parameter's value.
 
 Press Ctrl-C once to start no more trials and wait for the running ones, twice to
 ask these to end, three times to kill them, which Ctrl-\ does at once. SIGTERM and

@@ -39,15 +39,16 @@ func newServe(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [STUDY | FOLDER]",
 		Short: "Show studies in the browser while they run",
-		Long: `Serve shows the page of report, and keeps it up to date while the study runs; of a
-FOLDER, this one if there is none, it lists the studies in it and below, each with its
-page. It follows what running trials print. Beside the page it answers /api/v1/study, with
-what report --format json prints, and /metrics, for Prometheus.
+		Long: `Serve shows the page of report, and keeps it up to date while the study runs. For a
+FOLDER (default: the current one) it lists the studies in it and below, each with its
+page. It follows the output of running trials. It also serves /api/v1/study, with what
+report --format json prints, and /metrics, for Prometheus.
 
-Whoever has the address that it prints, which ends in a token, can see the studies, and with
---control also enqueue, exclude, note and stop. The browser keeps the token; programs send
-it in a header, "Authorization: Bearer TOKEN". It is another one each time, or the value of
-LBOTUNE_TOKEN, which is not printed. Only this machine is listened to unless --listen says so.`,
+Anyone with the address that it prints, which ends in a token, can see the studies, and
+with --control also enqueue, exclude, note and stop. The browser keeps the token;
+programs send it in a header, "Authorization: Bearer TOKEN". The token is new each time,
+or is the value of LBOTUNE_TOKEN, which is not printed. Serve listens only to this
+machine unless --listen says otherwise.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arg := append(args, ".")[0]
@@ -80,7 +81,7 @@ LBOTUNE_TOKEN, which is not printed. Only this machine is listened to unless --l
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8765", "listen at `HOST:PORT`")
-	cmd.Flags().BoolVar(&control, "control", false, "let whoever has the token change the studies")
+	cmd.Flags().BoolVar(&control, "control", false, "let anyone with the token change the studies")
 	return cmd
 }
 

@@ -65,7 +65,7 @@ func newStatus(g *global) *cobra.Command {
 			return g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return printStatus(g, st, l) })(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVar(&live, "watch", false, "draw it anew each second until the study has ended")
+	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
 }
 

@@ -170,7 +170,7 @@ type adjustment struct {
 
 func (a *adjustment) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.VarP(&a.workers, "workers", "w", "run `N` trials at a time; with auto, one for each slot or two processors")
+	f.VarP(&a.workers, "workers", "w", "run `N` trials at a time; auto: one for each slot, or for every two processors")
 	f.IntVarP(&a.trials, "trials", "n", 0, "finish `N` trials in all")
 	durationFlag(f, &a.time, "time", "start no more trials once the study has run for `DURATION` in all")
 	a.changed = f.Changed
@@ -209,11 +209,11 @@ func newAdjust(g *global) *cobra.Command {
 	var a adjustment
 	cmd := &cobra.Command{
 		Use:   "adjust STUDY",
-		Short: "Change the budget and the workers of a study, also while it runs",
+		Short: "Change a study's budget and workers, even while it runs",
 		Long: `Adjust changes how many trials a study runs, for how long, and how many at a time.
-The lbotune that works on the study, on whatever host, goes on with that at once;
-with fewer workers the running trials come to their end. If none does, resume goes
-on with it, while run takes what its spec and its flags say.`,
+If an lbotune works on the study, on whatever host, it follows at once; with fewer
+workers the running trials come to their end. If none does, resume continues with
+the change, while run takes what its spec and its flags say.`,
 		Example: "  lbotune adjust spec.study --trials 100 --workers 4",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

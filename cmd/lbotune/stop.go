@@ -28,8 +28,8 @@ func newStop(g *global) *cobra.Command {
 		Aliases: []string{"kill"},
 		Short:   "End a running study from anywhere",
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
-SIGTERM, and SIGKILL after their grace period. The job of a detached study is removed,
-and jobs of trials that an earlier lbotune left behind are cancelled. Nothing is lost:
+SIGTERM, and SIGKILL after their grace period. It removes the job of a detached study, and
+cancels jobs of trials that an earlier lbotune left behind. Nothing is lost:
 run and resume continue from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {

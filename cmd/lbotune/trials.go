@@ -41,7 +41,7 @@ func newTrials(g *global) *cobra.Command {
 			return printTrials(g, st, l, list)
 		}),
 	}
-	cmd.Flags().BoolVar(&byValue, "by-value", false, "the best, or the front, first; trials without a value are left out")
+	cmd.Flags().BoolVar(&byValue, "by-value", false, "list the best, or the front, first; leave out trials without a value")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
 	return cmd
 }
@@ -114,7 +114,7 @@ func newShow(g *global) *cobra.Command {
 			return printTrial(g, st, l, t)
 		}),
 	}
-	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, also if its directory has gone")
+	cmd.Flags().StringVar(&dir, "files", "", "write the trial's [[files]] into `DIR` instead, even if its directory is gone")
 	return cmd
 }
 

@@ -40,7 +40,7 @@ func newVersion(g *global) *cobra.Command {
 			return printVersion(g)
 		},
 	}
-	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of what is part of the program instead")
+	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of everything in the program instead")
 	return cmd
 }
 
