@@ -1,11 +1,13 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
@@ -131,4 +133,58 @@ func TestTellMetrics(t *testing.T) {
 			t.Errorf("metrics %v", m)
 		}
 	})
+}
+
+// Where nothing else is safe until a trial that was handed out is told, Run says so; and a stop is a
+// stop, also where such a trial is left beside others.
+func TestRunBesideWhatWasHandedOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		unsafe bool
+		stop   []session.Stop
+		want   error
+	}{
+		"nothing is safe": {unsafe: true, want: session.ErrAwaited},
+		"stopped":         {stop: []session.Stop{session.StopNow}, want: session.ErrStopped},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials, cfg.Run.Workers = 3, 2
+				s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+						o, err := newFakeOptimizer(sp, seed, set)
+						return cautious{o, c.unsafe}, err
+					}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Ask(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				stop := make(chan session.Stop, 1)
+				for _, step := range c.stop {
+					time.AfterFunc(time.Millisecond, func() { stop <- step })
+				}
+				if err := s.Run(t.Context(), stop); !errors.Is(err, c.want) {
+					t.Errorf("%v; want %v", err, c.want)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// cautious knows nothing that is safe but a first trial.
+type cautious struct {
+	optimizer.Optimizer
+	unsafe bool
+}
+
+func (o cautious) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	if o.unsafe && q.Trial > 1 {
+		return optimizer.Proposal{}, optimizer.ErrNothingSafe
+	}
+	return o.Optimizer.Ask(ctx, q)
 }

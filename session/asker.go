@@ -165,11 +165,18 @@ func (s *Study) doubt(err error) {
 // recommend completes the end of a study by the optimizer's choice, and by its doubts about what
 // holds the limits. Without an answer there is neither: the study has ended well all the same.
 func (l *loop) recommend(end *study.Closed) {
-	rec, ok := l.study.opt.(optimizer.Recommender)
-	if !ok || l.asking || l.late || l.study.state.Incumbent() == nil || l.study.state.Config.Several() {
+	if l.asking || l.late || l.study.state.Incumbent() == nil || l.study.state.Config.Several() {
 		return
 	}
-	a, err := l.askForBest(rec)
+	err := l.study.teach() // a new one, if the end has cut short what the optimizer was asked
+	rec, ok := l.study.opt.(optimizer.Recommender)
+	if err == nil && !ok {
+		return
+	}
+	var a optimizer.Recommendation
+	if err == nil {
+		a, err = l.askForBest(rec)
+	}
 	if err != nil {
 		l.study.opts.Log.Warn("the optimizer recommends no trial", "error", err)
 		return

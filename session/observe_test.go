@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -163,4 +164,28 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 			t.Errorf("%v; want %s", c.err, c.want)
 		}
 	}
+}
+
+// Several ends that are written together are each shown as the study was then.
+func TestEachEndIsShownInItsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Workers = 24, 8
+		best := math.Inf(1)
+		conclude(t, &c, session.Options{Dir: dir, Optimizer: newFakeOptimizer,
+			Launcher: &fakeLauncher{program: func(job runner.Job) ending {
+				e := parabola(job)
+				e.takes = time.Second
+				return e
+			}},
+			Observe: func(u study.Update) {
+				if _, ok := u.Record.Event.(study.Finished); !ok || u.Past {
+					return
+				}
+				if better := u.Trial.Value < best; better != u.Better {
+					t.Errorf("trial %d has %v, the best before %v: better is %v", u.Trial.Number, u.Trial.Value, best, u.Better)
+				}
+				best = min(best, u.Trial.Value)
+			}})
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
@@ -210,7 +211,7 @@ func (s *Study) prepare() error {
 	if err := s.teach(); err != nil {
 		return err
 	}
-	if c.Prunes() { // the C library is left alone where nobody reads along
+	if readsAlong(&c) { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
 	if s.opts.Share == nil {
@@ -245,6 +246,11 @@ func (s *Study) teach() (err error) {
 		s.told = len(s.state.Order)
 	}
 	return err
+}
+
+// readsAlong reports whether trials are stopped for what they print.
+func readsAlong(c *study.Config) bool {
+	return c.Prunes() || slices.ContainsFunc(c.Metrics, study.Metric.StopsEarly)
 }
 
 // taught makes an optimizer that knows all that counts of a study.

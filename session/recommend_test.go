@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 // advising is a fakeOptimizer that recommends a trial, or fails to.
@@ -47,4 +49,41 @@ func TestRecommendation(t *testing.T) {
 			})
 		})
 	}
+}
+
+// thinking is an advising optimizer whose Ask goes on until its context ends.
+type thinking struct {
+	advising
+	asks int
+}
+
+func (o *thinking) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	if o.asks++; q.Trial < 3 {
+		return o.advising.Ask(ctx, q)
+	}
+	<-ctx.Done()
+	return optimizer.Proposal{}, ctx.Err()
+}
+
+// The end of a study may cut short what its optimizer was asked: another one recommends.
+func TestRecommendationAfterAQuestionWasCutShort(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Time = study.Duration(time.Minute)
+		made := 0
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+				made++
+				o, err := newFakeOptimizer(sp, seed, set)
+				return &thinking{advising: advising{o, func() (optimizer.Recommendation, error) {
+					return optimizer.Recommendation{Trial: 2, Mean: -1, SD: 0.5}, nil
+				}}}, err
+			}})
+		if st.Closed.Why != study.EndTime || made != 2 {
+			t.Fatalf("ended by %s, with %d optimizers", st.Closed.Why, made)
+		}
+		if r := st.Closed.Recommended; r == nil || r.Trial != 2 {
+			t.Errorf("recommended %+v", r)
+		}
+	})
 }

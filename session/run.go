@@ -40,8 +40,6 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 		}
 	}
 	switch c := s.state.Closed; {
-	case c == nil && s.state.Awaited():
-		return ErrAwaited
 	case c == nil:
 		return ErrStopped
 	case c.Why == study.EndGuard:
@@ -168,7 +166,7 @@ func (l *loop) idle() bool {
 	if l.halted() {
 		return true
 	}
-	onlyAwaited := len(l.ready) == 0 && l.study.state.Awaited()
+	onlyAwaited := len(l.ready) == 0 && (l.study.state.Awaited() || len(l.study.state.Order) < l.waitsFor)
 	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
 }
 
@@ -176,6 +174,9 @@ func (l *loop) idle() bool {
 func (l *loop) close() error {
 	if l.fatal != nil {
 		return l.fatal
+	}
+	if l.ending == nil && !l.halted() {
+		return ErrAwaited
 	}
 	if l.ending == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
 		return nil

@@ -18,7 +18,7 @@ const askPatience = time.Millisecond
 // never gets it, what the optimizer knew is lost with the process.
 func (l *loop) settle() error {
 	var events []study.Event
-	var records []study.Record
+	var updates []study.Update
 	for len(l.events) > 0 {
 		decided := l.events
 		l.events = nil
@@ -27,15 +27,15 @@ func (l *loop) settle() error {
 			return err
 		}
 		first := len(events) == 0
-		events, records = append(events, decided...), append(records, applied...)
+		events, updates = append(events, decided...), append(updates, applied...)
 		if first && slices.ContainsFunc(decided, isFinished) {
 			l.askAndWait()
 		}
 	}
-	if len(records) == 0 {
+	if len(updates) == 0 {
 		return nil
 	}
-	if err := l.study.write(records); err != nil {
+	if err := l.study.write(updates); err != nil {
 		return unsaved(err, events)
 	}
 	for _, e := range events {
@@ -44,7 +44,7 @@ func (l *loop) settle() error {
 			continue
 		}
 		st := l.study.state
-		if st.Config.Prunes() && st.Trials[f.Trial-1].Burst() {
+		if readsAlong(&st.Config) && st.Trials[f.Trial-1].Burst() {
 			l.warn("burst", "all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", f.Trial)
 		}
 		l.remark("constant", st.Constant) // the metric may be another number

@@ -110,40 +110,42 @@ func (s *Study) elapsed() time.Duration { return s.before + time.Since(s.began) 
 // and only then shown and acted on. Its error is a *journal.WriteError if the
 // journal could not be written; nothing more may then be committed.
 func (s *Study) commit(events ...study.Event) error {
-	records, err := s.apply(events)
+	updates, err := s.apply(events)
 	if err != nil {
 		return err
 	}
-	return s.write(records)
+	return s.write(updates)
 }
 
 // apply is the first half of commit.
-func (s *Study) apply(events []study.Event) ([]study.Record, error) {
-	records := make([]study.Record, len(events))
+func (s *Study) apply(events []study.Event) ([]study.Update, error) {
+	updates := make([]study.Update, len(events))
 	for i, e := range events {
-		records[i] = s.record(e)
-		if err := s.state.Apply(records[i]); err != nil {
+		r := s.record(e)
+		if err := s.state.Apply(r); err != nil {
 			return nil, fmt.Errorf("internal error: the study contradicts itself: %w", err)
 		}
+		updates[i] = s.state.Update(r) // before the next one changes what is the best
 	}
-	return records, nil
+	return updates, nil
 }
 
 // write is the second half of commit.
-func (s *Study) write(records []study.Record) error {
-	lines := make([]any, len(records))
+func (s *Study) write(updates []study.Update) error {
+	lines := make([]any, len(updates))
 	record := s.journal.AppendLazy
-	for i, r := range records {
-		lines[i] = r
-		if !r.Lazy() {
+	for i, u := range updates {
+		lines[i] = u.Record
+		if !u.Record.Lazy() {
 			record = s.journal.Append
 		}
 	}
 	if _, s.lost = record(lines...); s.lost != nil {
 		return s.lost
 	}
-	for _, r := range records {
-		s.show(r)
+	for _, u := range updates {
+		s.feed.put(u)
+		s.hooks.follow(u)
 	}
 	return nil
 }
@@ -151,13 +153,6 @@ func (s *Study) write(records []study.Record) error {
 // record dates an event, with the precision that the journal keeps.
 func (s *Study) record(e study.Event) study.Record {
 	return study.Record{At: time.Now().UTC().Truncate(time.Millisecond), Elapsed: s.elapsed().Truncate(time.Millisecond), Event: e}
-}
-
-// show hands a record and the trial that it is about to the observers.
-func (s *Study) show(r study.Record) {
-	u := s.state.Update(r)
-	s.feed.put(u)
-	s.hooks.follow(u)
 }
 
 // Close gives up the study. It returns the error that ended writing, if one did.

@@ -39,13 +39,18 @@ func Stretch(params []spaces.Param) float64 {
 // margin is by how much the trial is safe, 0 and less if nothing says so.
 func (s *Safety) margin(t *Trial) float64 {
 	v, ok := t.Metrics.Get(s.Metric)
-	switch {
-	case !ok || t.Status != optimizer.Succeeded || math.IsNaN(v):
+	if !ok || t.Status != optimizer.Succeeded || math.IsNaN(v) {
 		return 0
-	case s.Least:
-		return v - s.At - s.Noise
 	}
-	return s.At - v - s.Noise
+	return -s.over(v) - s.Noise
+}
+
+// over is by how much a value breaks the limit; 0 and less if it does not.
+func (s *Safety) over(v float64) float64 {
+	if s.Least {
+		return s.At - v
+	}
+	return v - s.At
 }
 
 func (s *Safety) limit() Limit { return Limit{Metric: s.Metric, At: s.At, Least: s.Least} }
@@ -70,6 +75,7 @@ func (s *State) MayRun(t *Trial) bool {
 // shown is what the trials have shown of a safety limit and its constant.
 type shown struct {
 	breach *Trial    // the first that the optimizer has proposed and that breaks the limit
+	broke  float64   // by this value
 	pair   [2]*Trial // those between which the metric was steepest
 	slope  float64   // there, in the cube; infinite between equal values
 	noise  float64   // that the constant needs to hold
@@ -87,12 +93,18 @@ const (
 // watchSafety notes what a finished trial says of the safety limit.
 func (s *State) watchSafety(t *Trial) {
 	c, o := s.Config.Safety, &s.shown
-	if c == nil || !t.Succeeded() {
+	if c == nil || t.Status == optimizer.Failed || t.Excluded || t.Outside {
 		return
 	}
 	v, ok := t.Metrics.Get(c.Metric)
-	if ok && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.margin(t)+2*c.Noise+printed*math.Abs(v) < 0 {
-		o.breach = t
+	if t.Cut != nil && t.Cut.Metric == c.Metric { // stopped at a reading, which may be no metric of a trial that has no value
+		v, ok = t.Cut.Reading.Value, true
+	}
+	if ok && o.breach == nil && t.Number > s.before && t.Origin != optimizer.OriginGiven && c.over(v)-c.Noise-printed*math.Abs(v) > 0 {
+		o.breach, o.broke = t, v
+	}
+	if !t.Succeeded() {
+		return
 	}
 	for _, n := range s.Order {
 		u := s.Trials[n-1]
@@ -123,7 +135,7 @@ func (s *State) Unsafe() string {
 	}
 	var out []string
 	if o.breach != nil {
-		out = append(out, fmt.Sprintf("trial %d broke the safety limit: %s", o.breach.Number, c.limit().Broken(o.breach.Metrics)))
+		out = append(out, fmt.Sprintf("trial %d broke the safety limit: %s", o.breach.Number, c.limit().Broken(Metrics{c.Metric: o.broke})))
 	}
 	if o.slope > c.Constant*(1+1e-9) {
 		out = append(out, s.disproof())
@@ -165,6 +177,9 @@ func upwards(x float64) float64 {
 // which were not as wide; empty if it is not.
 func widened(was, now Config) string {
 	a, b := was.Safety, now.Safety
+	if a != nil && b != nil && b.Slopes != nil {
+		return flattened(was, now)
+	}
 	stated, left := 0.0, ""
 	if a != nil && b != nil && a.Slopes == nil && b.Slopes == nil {
 		stated = b.Constant / Stretch(now.Params)
@@ -200,6 +215,22 @@ func widened(was, now Config) string {
 	}
 	what := map[bool]string{false: "constant of [safety]", true: "lipschitz_constant of [optimizer]"}[gap]
 	return fmt.Sprintf("the %s, %.6g, is for the whole range, and the ranges have become wider: %s; %s", what, stated, strings.Join(lines, "; "), left)
+}
+
+// flattened says along which parameter a slope was stated for a range that was not as wide.
+func flattened(was, now Config) string {
+	for i, p := range now.Params {
+		if i >= len(was.Params) || p.Kind == spaces.KindChoice || p.Kind == spaces.KindBool { // of which no unit could be named
+			continue
+		}
+		old, w := was.Params[i], was.Params[i].Widening(p)
+		whole := now.Safety.Slopes[p.Name] / p.Stretch()
+		if whole > 0 && !(w <= 1+1e-9) && math.Abs(whole-was.Safety.Slopes[p.Name]/old.Stretch()) <= 1e-9*whole {
+			return fmt.Sprintf("the change of [safety] along %s, %.6g, is for the whole range, and that was %s and is %s; restate it, or state it by its unit: %[1]s = \"... per unit\"",
+				p.Name, whole, rangeText(old), rangeText(p))
+		}
+	}
+	return ""
 }
 
 func rangeText(p spaces.Param) string {

@@ -78,6 +78,18 @@ func TestSafetyIsDisproved(t *testing.T) {
 	}
 }
 
+// A trial that is stopped at the safety limit has broken it, as one that ends beyond it.
+func TestStoppedAtTheSafetyLimit(t *testing.T) {
+	st := safely(t, nil)
+	measure(t, st, optimizer.OriginDefault, 0, 1)
+	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.5, 3)})
+	apply(t, st, study.Cut{Trial: 2, Attempt: 1, Metric: "loss", Reading: study.Reading{Step: 1, Value: 5.5}, Why: "over"})
+	apply(t, st, study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Pruned})
+	if got := st.Unsafe(); !strings.Contains(got, "trial 2 broke the safety limit: loss = 5.5, above 5") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Where trials far from each other differ by too much, too, chance is no explanation.
 func TestSafetyDisprovedByMoreThanChance(t *testing.T) {
 	st := safely(t, nil)
@@ -168,17 +180,21 @@ func TestWidenedRanges(t *testing.T) {
 		was, now, restated func(*study.Config)
 		want               string
 	}{
-		"wider":            {nil, wider, constant(8), "the constant of [safety], 8, is for the whole range, and the ranges have become wider: x was a number from -1 to 1 and is a number from -1 to 3; restate it (16 has the same slope), or state change in its place"},
-		"wider, early":     {constant(8 / 1.125), wider, constant(8), "restate it (16 "},
-		"wider, restated":  {nil, wider, constant(16), ""},
-		"narrower":         {nil, func(c *study.Config) { c.Params[0].Max = 0.9 }, constant(8), ""},
-		"fewer steps":      {nil, func(c *study.Config) { c.Params[1].Max = 8 }, constant(8), ""},
-		"more steps":       {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8), "n was a whole number from 1 to 9 and is a whole number from 1 to 13; restate it (12 "},
-		"another scale":    {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8), "is a whole number from 1 to 9 (log); restate it, or"},
-		"another value":    {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8), "n was one of 2, 4, 8 and is one of 2, 4, 8, 16; restate it, or"},
-		"uneven values":    {of(ordered(1, 2, 3, 4)), of(ordered(1, 3, 4)), constant(8), "restate it (10.7 "},
-		"fewer values":     {of(ordered(2, 4, 8)), of(ordered(4, 8)), constant(8), ""},
-		"by change":        {nil, wider, func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9} }, ""},
+		"wider":           {nil, wider, constant(8), "the constant of [safety], 8, is for the whole range, and the ranges have become wider: x was a number from -1 to 1 and is a number from -1 to 3; restate it (16 has the same slope), or state change in its place"},
+		"wider, early":    {constant(8 / 1.125), wider, constant(8), "restate it (16 "},
+		"wider, restated": {nil, wider, constant(16), ""},
+		"narrower":        {nil, func(c *study.Config) { c.Params[0].Max = 0.9 }, constant(8), ""},
+		"fewer steps":     {nil, func(c *study.Config) { c.Params[1].Max = 8 }, constant(8), ""},
+		"more steps":      {nil, func(c *study.Config) { c.Params[1].Max = 13 }, constant(8), "n was a whole number from 1 to 9 and is a whole number from 1 to 13; restate it (12 "},
+		"another scale":   {nil, func(c *study.Config) { c.Params[1].Scale = spaces.Log }, constant(8), "is a whole number from 1 to 9 (log); restate it, or"},
+		"another value":   {of(ordered(2, 4, 8)), of(ordered(2, 4, 8, 16)), constant(8), "n was one of 2, 4, 8 and is one of 2, 4, 8, 16; restate it, or"},
+		"uneven values":   {of(ordered(1, 2, 3, 4)), of(ordered(1, 3, 4)), constant(8), "restate it (10.7 "},
+		"fewer values":    {of(ordered(2, 4, 8)), of(ordered(4, 8)), constant(8), ""},
+		"by change": {func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9, "n": 1} }, wider, func(*study.Config) {},
+			"the change of [safety] along x, 9, is for the whole range, and that was a number from"},
+		"a change restated": {func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9, "n": 1} }, wider,
+			func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 12, "n": 1} }, ""},
+		"change instead":   {nil, wider, func(c *study.Config) { c.Safety.Slopes = map[string]float64{"x": 9} }, ""},
 		"without [safety]": {nil, wider, func(c *study.Config) { c.Safety = nil }, ""},
 		"one more": {nil, func(c *study.Config) {
 			c.Params = append(c.Params, spaces.Param{Name: "k", Kind: spaces.KindBool, Default: spaces.Bool(true)})

@@ -31,20 +31,23 @@ func (c Command) Render(b *Bindings) (Command, error) {
 		return Command{Shell: line}, err
 	}
 	var out []string
-	for _, element := range c.Argv {
+	kept := false // the element before is in it
+	for i, element := range c.Argv {
+		before := len(out)
 		if p, ok := lonePlaceholder(element); ok {
 			words, absent, known := b.words(p)
-			switch n := len(out); {
+			switch {
 			case !known:
 				out = append(out, element)
 			case !absent:
 				out = append(out, words...)
-			case !p.Flag && n > 1 && isOption(out[n-1]):
-				out = out[:n-1] // --momentum {momentum} vanish together
+			case !p.Flag && before > 1 && kept && isOption(c.Argv[i-1]):
+				out = out[:before-1] // --momentum {momentum} vanish together
 			}
 		} else if text, absent := b.Expand(element); !absent {
 			out = append(out, text)
 		}
+		kept = len(out) > before
 	}
 	return Command{Argv: out}, nil
 }
