@@ -131,6 +131,10 @@ func TestRenderArgv(t *testing.T) {
 	if err != nil || !slices.Equal(got.Argv, want) {
 		t.Errorf("got %q, %v\nwant %q", got.Argv, err, want)
 	}
+	flagged, err := command.Command{Argv: []string{"x", "{flag:use_bn}", "{momentum}", "z"}}.Render(b) // what a value looks like is no option of the template's
+	if want := []string{"x", "--use-bn", "z"}; err != nil || !slices.Equal(flagged.Argv, want) {
+		t.Errorf("got %q, %v\nwant %q", flagged.Argv, err, want)
+	}
 	if s := got.String(); s != `x --lr=0.0123456 ''\''adam w'\''' --use-bn z` {
 		t.Errorf("as a line: %s", s)
 	}
