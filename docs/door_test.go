@@ -40,6 +40,7 @@ var otherPaths = map[string]string{
 	"cmd/lbotune openLog":             "the log file that the user names, elsewhere",
 	"cmd/lbotune othersOnGPUs":        "/proc",
 	"cmd/lbotune ownerOf":             "/proc",
+	"cmd/lbotune resultFiles":         "the files beside the program, for their times",
 	"cmd/lbotune restored":            "the journal that the user names",
 	"cmd/lbotune saysJournal":         "the file that the user names",
 	"cmd/lbotune sameFile":            "compares what paths lead to",

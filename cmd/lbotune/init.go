@@ -3,30 +3,25 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
-	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
+
+// mostLeft is how many of the options that stay as they are init lists.
+const mostLeft = 20
 
 func newInit(g *global) *cobra.Command {
 	var file, metric string
@@ -37,8 +32,9 @@ func newInit(g *global) *cobra.Command {
 		Long: `Init writes a spec for the command as you run it by hand: every option whose value
 looks like a hyperparameter becomes one, with a range around today's value; if there
 are no options, the numbers in the command do. Epochs, seeds, ports and the like are left
-as they are. It runs the command once to find the metric in what it prints, and with
---help if an option has a word for a value.
+as they are. It runs the command once to find the metric in what it prints or writes into a
+file, and once with --help, which tells defaults, ranges and words. Of a YAML, JSON or TOML
+file in the command the numbers become parameters, set in a copy for each trial.
 Read the spec through and correct the guesses.`,
 		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,19 +52,37 @@ Read the spec through and correct the guesses.`,
 				if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
 					return hinted(usagef("%s exists already", file), "remove it, or write to another file with -o FILE")
 				}
+				d.Files = configFiles(d.Argv, file)
 				tryOut(cmd.Context(), g, &d)
+			default:
+				d.Files = configFiles(d.Argv, file)
 			}
-			text := d.TOML()
+			if file != "-" {
+				d.Dir = filepath.Dir(file)
+			}
+			text, left := d.TOML()
 			if file == "-" {
-				_, err := g.out.Write(text)
+				if _, err := g.out.Write(text); err != nil {
+					return err
+				}
+			} else if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
-			if err := writeNew("-o", file, text); err != nil {
-				return err
+			if len(left) > 0 {
+				fmt.Fprintf(g.err, "left as they are:\n")
 			}
-			then := either(bytes.Contains(text, []byte(draft.NothingToVary)),
-				"no option with a value to vary was found in the command: write a placeholder into it, then", "look through it, then")
-			_, err := fmt.Fprintf(g.err, "wrote %s; %s: lbotune check %s\n", oneLine(file), then, oneLine(file))
+			for _, l := range left[:min(len(left), mostLeft)] {
+				fmt.Fprintf(g.err, "  %s\n", oneLine(l))
+			}
+			if more := len(left) - mostLeft; more > 0 {
+				fmt.Fprintf(g.err, "  and %d more\n", more)
+			}
+			named := oneLine(file)
+			if bytes.Contains(text, []byte(draft.NothingToVary)) {
+				return hinted(usagef("wrote %s, which is no study yet: no option with a value to vary was found", named),
+					"write {NAME} into its command where a value goes, and the range of NAME into a table: the draft shows how")
+			}
+			_, err := fmt.Fprint(g.err, when(file != "-", "wrote %s; look through it, then: lbotune check %[1]s\n", named))
 			return err
 		},
 	}
@@ -76,89 +90,6 @@ Read the spec through and correct the guesses.`,
 	cmd.Flags().BoolVar(&noRun, "no-run", false, "do not run the command")
 	cmd.Flags().StringVarP(&file, "output", "o", "spec.toml", "write to `FILE`, - for standard output")
 	return cmd
-}
-
-const helpPatience = 10 * time.Second
-
-// maxTryout is how much of each output of a program that is tried out is kept.
-const maxTryout = 4 << 20
-
-// tryOut completes a draft by what --help lists, and the metrics that one run prints.
-func tryOut(ctx context.Context, g *global, d *draft.Program) {
-	argv := d.Argv
-	if env, rest := command.Assignments(argv); len(env) > 0 {
-		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)
-	}
-	d.Help = helpOf(ctx, argv)
-	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
-	stdout, stderr, err := runOnce(ctx, g.err, argv)
-	switch {
-	case d.TakeMetric(parser.Candidates(stdout)):
-	case err == nil && d.TakeMetric(parser.Candidates(stderr)): // a failure's is no metric: line 12
-		d.FromStderr = true
-	}
-	if err != nil {
-		fmt.Fprintf(g.err, "the command ended with %v\n", err)
-	}
-	if d.Remark == "" {
-		fmt.Fprintln(g.err, `it printed no number: write the metric's name in place of "loss"`)
-	}
-}
-
-// runOnce runs a command as its person does, shows its output as it comes, and returns
-// the beginning of it. Ctrl-C ends the command alone: what it has printed counts.
-func runOnce(ctx context.Context, show io.Writer, argv []string) (stdout, stderr []byte, err error) {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
-	if len(argv) == 1 {
-		argv = []string{"/bin/sh", "-c", argv[0]}
-	}
-	var out, errs beginning
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(show, &out), io.MultiWriter(show, &errs)
-	cmd.WaitDelay = time.Second
-	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it has left something behind that holds its output, which run warns of
-	}
-	return out.Bytes(), errs.Bytes(), err
-}
-
-// helpOf returns what a program prints for --help, if it may list the words of an option.
-func helpOf(ctx context.Context, argv []string) string {
-	isWord := func(a string) bool { // a value that is no number
-		if _, value, ok := strings.Cut(a, "="); ok {
-			a = value
-		}
-		_, err := strconv.ParseFloat(a, 64)
-		return err != nil && !strings.HasPrefix(a, "-")
-	}
-	first := slices.IndexFunc(argv, func(a string) bool { return strings.HasPrefix(a, "-") })
-	if first < 1 || !slices.ContainsFunc(argv[first:], isWord) {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, helpPatience)
-	defer cancel()
-	var out beginning
-	cmd := exec.CommandContext(ctx, argv[0], append(slices.Clone(argv[1:first]), "--help")...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		return ""
-	}
-	return out.String()
-}
-
-// beginning keeps the first bytes of what is written.
-type beginning struct{ bytes.Buffer }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	if left := maxTryout - b.Len(); left > 0 {
-		b.Buffer.Write(p[:min(left, len(p))])
-	}
-	return len(p), nil
 }
 
 // inlineOptions are the flags of run that describe a study without a spec.

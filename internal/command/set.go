@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,6 +45,59 @@ func (f File) Settable() bool { return f.editor() != nil }
 func (f File) CheckSet(s Setting) error {
 	_, err := f.editor()([]byte(f.Text), s.Path, spaces.Bool(true))
 	return err
+}
+
+// Numbers are the finite numbers in a base file, with their paths, in the order of these.
+func (f File) Numbers() (list []Setting) {
+	var root any
+	read := yaml.Unmarshal // JSON, too
+	if strings.EqualFold(filepath.Ext(f.From), ".toml") {
+		read = toml.Unmarshal
+	}
+	if err := read([]byte(f.Text), &root); err != nil {
+		return nil
+	}
+	var walk func(prefix string, node any)
+	walk = func(prefix string, node any) {
+		s := Setting{Path: strings.TrimPrefix(prefix, ".")}
+		switch node := node.(type) {
+		case map[string]any:
+			for _, k := range slices.Sorted(maps.Keys(node)) {
+				walk(prefix+"."+k, node[k])
+			}
+			return
+		case []map[string]any:
+			for i, n := range node {
+				walk(prefix+"."+strconv.Itoa(i), n)
+			}
+			return
+		case []any:
+			for i, n := range node {
+				walk(prefix+"."+strconv.Itoa(i), n)
+			}
+			return
+		case float64:
+			s.Value = spaces.Float(node)
+		case int64:
+			s.Value = spaces.Int(node)
+		case int:
+			s.Value = spaces.Int(int64(node))
+		}
+		if x, ok := s.Value.Number(); ok && !math.IsInf(x, 0) && !math.IsNaN(x) && f.CheckSet(s) == nil {
+			list = append(list, s)
+		}
+	}
+	walk("", root)
+	return list
+}
+
+// Settings writes the values that are set as the value of a spec's key set.
+func (f File) Settings() string {
+	pairs := make([]string, len(f.Set))
+	for i, s := range f.Set {
+		pairs[i] = Literal(spaces.String(s.Path)) + " = " + Literal(s.Value)
+	}
+	return strings.Join(pairs, ", ")
 }
 
 // renderSet returns the base file with its values set; an absent one vanishes with its key.

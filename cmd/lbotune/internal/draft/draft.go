@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,11 +27,17 @@ type Program struct {
 	Argv []string
 	// Help is what the program prints for --help; empty if it is not known.
 	Help string
+	// Files are the configuration files that the command may name, by the words that name them;
+	// From is relative to Dir, where the spec will be.
+	Files map[string]command.File
+	Dir   string
+	// Exit is how the program has ended.
+	Exit int
 	// Rule says how the number to optimize is found: by its name, at a path in JSON or
 	// as the last number. The zero Rule means the name "loss".
 	Rule parser.Rule
-	// FromStderr says that it is printed there.
-	FromStderr bool
+	// Source is where it is printed: "stderr", or a file that the program has written, or empty.
+	Source string
 	// Maximize says that a larger value is better.
 	Maximize bool
 	// Remark says where the metric comes from; empty if it was not looked for.
@@ -41,13 +46,13 @@ type Program struct {
 
 // TOML writes a commented spec: every option whose value looks like a hyperparameter
 // becomes a parameter, with a range around today's value. Parse accepts it, unless there is
-// none: then NothingToVary stands in it, and the command is a comment.
-func (d Program) TOML() []byte {
+// none: then NothingToVary stands in it. What is left as it is comes with the reason.
+func (d Program) TOML() (text []byte, left []string) {
 	var without []string
 	for {
-		text, names := d.write(without)
-		if _, err := spec.Parse("draft", text, "/"); err == nil || len(names) == 0 {
-			return text
+		text, left, names := d.write(without)
+		if _, err := spec.Parse(filepath.Join(d.Dir, "draft"), text, "/"); err == nil || len(names) == 0 {
+			return text, left
 		}
 		// Something in the command does not suit a placeholder, such as quotes
 		// around it. Leave parameters out, the last first.
@@ -56,8 +61,9 @@ func (d Program) TOML() []byte {
 }
 
 // write writes the spec without some parameters, and names those that are in it.
-func (d Program) write(without []string) (text []byte, names []string) {
-	g := guesser{choices: optionChoices(d.Help), without: without, taken: map[string]bool{}}
+func (d Program) write(without []string) (text []byte, left, names []string) {
+	g := guesser{help: d.Help, files: d.Files, without: without, taken: map[string]bool{}}
+	g.listed, g.helped = readHelp(d.Help)
 	env, argv := command.Assignments(d.Argv)
 	var line []string
 	if len(argv) == 1 && len(d.Argv) == 1 {
@@ -70,32 +76,36 @@ func (d Program) write(without []string) (text []byte, names []string) {
 			env[i] = g.variable(env[i])
 		}
 	}
+	for i, word := range line { // each trial writes a file of its own
+		if own := "{trial_dir}/" + filepath.Base(d.Source); d.Source != "" && len(line) > 1 {
+			if flag, value, _ := strings.Cut(word, "="); word == d.Source {
+				line[i], d.Source = own, own
+			} else if value == d.Source {
+				line[i], d.Source = flag+"="+own, own
+			}
+		}
+	}
 	w := &writer{}
 	w.line("# Written by lbotune init. Read it through, correct the guesses, and look at what\n"+
 		"# would run: lbotune check, then lbotune check --smoke.\n\nname    = %s", quote(ProgramName(d.Argv)))
 	for _, f := range g.found {
 		names = append(names, f.param.Name)
 	}
+	w.command(line)
 	if len(g.found) == 0 {
-		name := "lr"
-		if slices.Contains(without, name) {
-			name = "learning_rate"
-		}
-		w.line("\n# %s in the command. Write {%s} where the", NothingToVary, name)
-		w.line("# value goes, give it its name, and take away the first #.")
-		of := &writer{}
-		of.command(line)
-		w.line("# %s", strings.ReplaceAll(strings.TrimSuffix(of.b.String(), "\n"), "\n", "\n# "))
-		g.found = []guess{{param: spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 1e-5, Max: 1, Scale: spaces.Log}}}
-	} else {
-		w.command(line)
+		flag, of := g.example()
+		w.line("\n# %s in the command. Write\n# a placeholder where a value goes, and its range into a table:%s", NothingToVary, of)
+		w.line("#   command = [..., %s]\n#   [params.lr]\n#   type = \"float\"\n#   min  = 0.001\n#   max  = 1", quote(flag+"={lr}"))
 	}
 	if len(g.left) > 0 {
-		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))
+		w.line("\n# Left as they are:\n#   %s", strings.ReplaceAll(strings.Join(g.left, "\n"), "\n", "\n#   "))
 	}
 	d.objective(w)
 	for _, f := range g.found {
 		w.param(f.param, f.remark)
+	}
+	for _, f := range g.rendered {
+		w.line("\n[[files]]\nfrom = %s\nset  = { %s }", quote(f.From), f.Settings())
 	}
 	w.line("\n[budget]")
 	w.line("trials = %d   # about ten for each parameter, and ten more", 10*(len(g.found)+1))
@@ -104,7 +114,7 @@ func (d Program) write(without []string) (text []byte, names []string) {
 	w.line("workers = 1")
 	w.line("# timeout = \"30m\"")
 	w.env(env)
-	return []byte(w.b.String()), names
+	return []byte(w.b.String()), g.left, names
 }
 
 func (d Program) objective(w *writer) {
@@ -118,11 +128,22 @@ func (d Program) objective(w *writer) {
 	default:
 		w.line("metric    = %s", quote(cmp.Or(d.Rule.Metric, "loss")))
 	}
-	if d.FromStderr {
+	switch d.Source {
+	case "":
+	case "stderr":
 		w.line("source    = \"stderr\"")
+	default:
+		w.line("file      = %s", quote(d.Source))
 	}
 	is, other := directions(d.Maximize)
 	w.line("direction = %-11s # or %s", is, other)
+	switch d.Exit {
+	case 0:
+	case 10, 20:
+		w.line("ok_exit   = [0, 10, 20] # as solvers end that have an answer")
+	default:
+		w.line("# ok_exit = [0, %d]   # the command ended so; without this it is a failure", d.Exit)
+	}
 }
 
 var (

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
-	"github.com/lbotune/lbotune/parser"
 )
 
 func TestDraftTakesTheMetric(t *testing.T) {
@@ -25,7 +24,7 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
 		d := draft.Program{Argv: []string{"./train", "--width=0.1"}}
-		if !d.TakeMetric(parser.Candidates([]byte(log))) {
+		if !d.TakeMetric(draft.Output{Text: []byte(log)}) {
 			t.Errorf("nothing found in %q", log)
 			continue
 		}
@@ -47,7 +46,7 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		}
 	}
 	var d draft.Program
-	if d.TakeMetric(parser.Candidates([]byte("nothing here\n"))) {
+	if d.TakeMetric(draft.Output{Text: []byte("nothing here\n")}) {
 		t.Errorf("found %+v where there is nothing", d.Rule)
 	}
 }

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -22,11 +23,17 @@ type guess struct {
 
 // guesser reads the options of one command line.
 type guesser struct {
-	choices map[string][]string // the words that --help lists, by option
-	without []string            // parameters not to make
-	found   []guess
-	left    []string // what was left alone, and why
-	taken   map[string]bool
+	help     string
+	listed   []*helped          // what --help says
+	helped   map[string]*helped // the same, by option
+	files    map[string]command.File
+	without  []string // parameters not to make
+	found    []guess
+	rendered []command.File // the files that have values set
+	left     []string       // what was left alone, and why
+	taken    map[string]bool
+	typed    string // the words that are looked at
+	origin   string // where options are from if not from the command
 }
 
 // placeholders makes parameters of the placeholders that a text has, or else plain text.
@@ -43,10 +50,7 @@ func (g *guesser) placeholders(text string) string {
 		if part.Flag {
 			p = spaces.Param{Name: part.Name, Kind: spaces.KindBool}
 		}
-		if name := strings.ToUpper(p.Name); !slices.Contains(g.without, p.Name) && !g.taken[name] && len(p.Check()) == 0 {
-			g.taken[name] = true
-			g.found = append(g.found, guess{p, "named in the command: give it its range"})
-		}
+		g.add(p, "named in the command: give it its range")
 		if g.taken[strings.ToUpper(p.Name)] {
 			out.WriteString(part.Text)
 		} else {
@@ -57,7 +61,7 @@ func (g *guesser) placeholders(text string) string {
 }
 
 // assignedRE is an option in the style of Hydra: model.dropout=0.3.
-var assignedRE = regexp.MustCompile(`^[+~]{0,2}[A-Za-z_][\w.@/]*$`)
+var assignedRE = regexp.MustCompile(`^[+~]{0,2}[A-Za-z_][\w.@/-]*$`)
 
 // arguments returns the command with placeholders for what was guessed.
 func (g *guesser) arguments(argv []string) []string {
@@ -72,25 +76,13 @@ func (g *guesser) arguments(argv []string) []string {
 		out[script] = g.shell(argv[script])
 		return out
 	}
-	program := programOf(out)
-	for i := program + 1; i < len(out); i++ {
-		a := out[i]
-		flag, value, assigned := strings.Cut(a, "=")
-		switch {
-		case assigned && (strings.HasPrefix(a, "-") || assignedRE.MatchString(flag)):
-			if name, ok := g.option(flag, value); ok {
-				out[i] = flag + "={" + name + "}"
-			}
-		case strings.HasPrefix(a, "-") && i+1 < len(out):
-			if name, ok := g.option(a, out[i+1]); ok {
-				i++
-				out[i] = "{" + name + "}"
-			}
-		}
-	}
-	program = min(program, len(out))
+	g.words(out)
+	program := min(programOf(out), len(out))
 	if len(g.found) == 0 {
 		g.positional(out[program:])
+	}
+	if len(g.found) == 0 {
+		out = slices.Insert(out, len(helpWords(argv)), g.fromHelp()...)
 	}
 	if len(g.found) == 0 {
 		for i, a := range out[:program] {
@@ -100,43 +92,139 @@ func (g *guesser) arguments(argv []string) []string {
 	return out
 }
 
-// wrappers run the command that follows them; the options named take a value.
-var wrappers = map[string]string{"env": "uCS", "exec": "a", "timeout": "ks", "nice": "n", "ionice": "cnp", "nohup": "", "time": "fo",
-	"stdbuf": "ioe", "setsid": "", "taskset": "", "chrt": ""}
+var (
+	compilerRE = regexp.MustCompile(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
+	switchRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)           // of a compiler
+	attachedRE = regexp.MustCompile(`^(-[A-Za-z])(\d+\.?\d*)$`)          // -O2
+	levelRE    = regexp.MustCompile(`^-\d\d?$`)                          // xz -6
+	levelsRE   = regexp.MustCompile(`(?m)^\s*-(#|\d)`)                   // in what --help prints
+	settingRE  = regexp.MustCompile(`^([\w.-]+)=([^=,]+)$`)              // --param=a=1
+	severalRE  = regexp.MustCompile(`^[\w.-]+=[^,]*(,[\w.-]+=?[^,]*)+$`) // --lzma2=a=1,b=2
+)
 
-// ofWrapperRE are what a wrapper has before its command: variables, and numbers such as 60s.
-var ofWrapperRE = regexp.MustCompile(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
-
-// programOf is the place of the program in a command line, behind its environment and wrappers.
-func programOf(argv []string) (i int) {
-	values := ""
-	for ; i < len(argv); i++ {
-		a := argv[i]
-		if v, ok := wrappers[path.Base(a)]; ok {
-			values = v
-		} else if len(a) == 2 && a[0] == '-' && strings.Contains(values, a[1:]) {
-			i++
-		} else if !ofWrapperRE.MatchString(a) {
-			break
+// words makes placeholders of what was guessed among the words of one command, in their places.
+func (g *guesser) words(words []string) {
+	program := programOf(words)
+	compiler := program < len(words) && compilerRE.MatchString(path.Base(words[program]))
+	for i := program + 1; i < len(words); i++ {
+		a, next := words[i], ""
+		if i+1 < len(words) && (!strings.HasPrefix(words[i+1], "-") || isNumber(words[i+1])) {
+			next = words[i+1]
+		}
+		flag, value, assigned := strings.Cut(a, "=")
+		g.typed = a
+		m, attached := switchRE.FindStringSubmatch(a), attachedRE.FindStringSubmatch(a)
+		switch {
+		case compiler && m != nil:
+			words[i] = g.toggle(a, m[1] == "", m[2])
+		case levelRE.MatchString(a) && levelsRE.MatchString(g.help):
+			x, _ := strconv.ParseFloat(a[1:], 64)
+			if name, ok := g.known("level", a[1:], &helped{lo: min(x, 1), hi: max(x, 9), kind: spaces.KindInt, whole: true}); ok {
+				words[i] = "-{" + name + "}"
+			}
+		case attached != nil && (!compiler || attached[1] == "-O"):
+			h := g.of(attached[1])
+			if compiler {
+				h = &helped{lo: 0, hi: 3, kind: spaces.KindInt, whole: true}
+			}
+			if name, ok := g.known(attached[1], attached[2], h); ok {
+				words[i] = attached[1] + "{" + name + "}"
+			}
+		case assigned && (strings.HasPrefix(a, "-") || assignedRE.MatchString(flag)):
+			of := flag
+			if m := settingRE.FindStringSubmatch(value); m != nil {
+				of, flag, value = m[1], flag+"="+m[1], m[2]
+			}
+			if name, ok := g.option(of, value); ok {
+				words[i] = flag + "={" + name + "}"
+			}
+		case strings.HasPrefix(a, "-") && next != "" && !settingRE.MatchString(next):
+			g.typed += " " + next
+			name, ok := g.option(a, next)
+			for n := 2; ok; n++ { // --betas 0.9 0.999
+				i++
+				words[i] = "{" + name + "}"
+				if many := g.of(a).many || g.of(a).text == "" && strings.HasSuffix(a, "s"); !many || i+1 == len(words) || !isNumber(words[i+1]) {
+					break
+				}
+				name, ok = g.known(fmt.Sprintf("%s_%d", a, n), words[i+1], g.of(a))
+			}
+		case strings.HasPrefix(a, "-") && len(a) > 1 && !isNumber(a) && !strings.Contains(a, "{") && next == "":
+			g.leave(a, "a switch; {flag:NAME="+a+"} in its place makes it a parameter")
 		}
 	}
-	return i
+	g.typed = ""
+	for i := program + 1; i < len(words); i++ {
+		flag, value, assigned := strings.Cut(words[i], "=")
+		if !assigned {
+			flag, value = "", words[i]
+		}
+		if to, ok := g.settings(value); ok {
+			words[i] = flag + strings.Repeat("=", min(len(flag), 1)) + to
+		}
+	}
 }
 
-var shellRE = regexp.MustCompile(`^(ba|da|z|k|mk)?sh$`)
-
-// scriptOf is the place of the text that a shell runs by its option -c; 0 if there is none.
-func scriptOf(argv []string) int {
-	program := programOf(argv)
-	if program >= len(argv) || !shellRE.MatchString(path.Base(argv[program])) {
-		return 0
+// toggle makes a parameter of a compiler's -fNAME or -fno-NAME.
+func (g *guesser) toggle(word string, on bool, of string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(of, "_"), "_")
+	p := spaces.Param{Name: name, Kind: spaces.KindBool, Default: spaces.Bool(on)}
+	if !g.add(p, "from "+word) {
+		return word
 	}
-	for i := program + 1; i+1 < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
-		if strings.HasSuffix(argv[i], "c") && !strings.HasPrefix(argv[i], "--") {
-			return i + 1
+	return fmt.Sprintf("{flag:%s=-f%s|-fno-%s}", name, of, of)
+}
+
+// settings makes parameters of the numbers in a configuration file, and returns the name of the
+// file that each trial has with its own.
+func (g *guesser) settings(name string) (to string, ok bool) {
+	f, known := g.files[name]
+	if !known {
+		return "", false
+	}
+	to = "{trial_dir}/" + path.Base(name)
+	if slices.ContainsFunc(g.rendered, func(r command.File) bool { return r.From == f.From }) {
+		return to, true
+	}
+	leaves := f.Numbers()
+	if len(leaves) > mostNumbers {
+		g.leave(name, fmt.Sprintf("%d numbers are more likely data than settings", len(leaves)))
+		return "", false
+	}
+	for _, s := range leaves {
+		if param, ok := g.option(s.Path, command.Literal(s.Value)); ok {
+			f.Set = append(f.Set, command.Setting{Path: s.Path, Value: spaces.String("{" + param + "}")})
 		}
 	}
-	return 0
+	if len(f.Set) == 0 {
+		return "", false
+	}
+	g.rendered = append(g.rendered, f)
+	return to, true
+}
+
+// mostNumbers is how many numbers a configuration file may have, and mostOfHelp how many options
+// are taken from --help.
+const mostNumbers, mostOfHelp = 60, 12
+
+// fromHelp returns options that the command does not have, with the defaults that --help tells.
+func (g *guesser) fromHelp() (more []string) {
+	g.origin = "--help: "
+	defer func() { g.origin = "" }()
+	for _, h := range g.listed {
+		flag := h.flags[len(h.flags)-1]
+		if h.standard == "" || len(more) == mostOfHelp {
+			continue
+		}
+		if name, ok := g.option(flag, h.standard); !ok {
+			continue
+		} else if strings.HasPrefix(flag, "--") || strings.HasPrefix(h.text, "=") {
+			more = append(more, flag+"={"+name+"}")
+		} else {
+			more = append(more, flag, "{"+name+"}")
+		}
+	}
+	return more
 }
 
 // fixedVariables are environment variables that change no result.
@@ -156,7 +244,7 @@ func (g *guesser) variable(assignment string) string {
 // positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
 func (g *guesser) positional(argv []string) {
 	for i := 1; i < len(argv); i++ {
-		if strings.HasPrefix(argv[i-1], "-") {
+		if strings.HasPrefix(argv[i-1], "-") || !isNumber(argv[i]) {
 			continue // its value, which was left alone
 		}
 		if name, ok := g.option(fmt.Sprintf("arg%d", len(g.found)+1), argv[i]); ok {
@@ -165,235 +253,84 @@ func (g *guesser) positional(argv []string) {
 	}
 }
 
-// shellOptionRE is an option with its value in a shell command, both without quotes.
-var shellOptionRE = regexp.MustCompile(`(?:^|\s)(--?[A-Za-z][\w.-]*(?:=|[ \t]+)|[+~]{0,2}[A-Za-z_][\w.@/]*=)([-+]?[\w.+-]+)(?:$|[\s;|&)])`)
-
-// environmentRE are the variables that a shell command sets for its program.
-var environmentRE = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*=\S*\s+)*`)
-
-// filterRE is where a shell command hands its output to a filter, whose options are its own.
-var filterRE = regexp.MustCompile(`\|\s*(awk|cut|egrep|fgrep|grep|head|sed|sort|tail|tee|tr|uniq|wc|xargs)\b`)
-
-var shellWordRE = regexp.MustCompile(`\S+`)
-
-// shell returns a shell command with placeholders for what was guessed.
-func (g *guesser) shell(line string) string {
-	line = g.placeholders(line)
-	var out strings.Builder
-	variables := environmentRE.FindString(line)
-	line = line[len(variables):]
-	filters := ""
-	if m := filterRE.FindStringIndex(line); m != nil {
-		line, filters = line[:m[0]], line[m[0]:]
-	}
-	for {
-		m := shellOptionRE.FindStringSubmatchIndex(line)
-		if m == nil {
-			if len(g.found) == 0 {
-				variables = shellWordRE.ReplaceAllStringFunc(variables, g.variable)
-			}
-			return variables + out.String() + line + filters
-		}
-		from, to := m[4], m[5]
-		if name, ok := g.option(strings.TrimRight(line[m[2]:m[3]], "= \t"), line[from:to]); ok {
-			out.WriteString(line[:from] + "{" + name + "}")
-		} else {
-			out.WriteString(line[:from])
-			to = from // the value may be an option itself
-		}
-		line = line[to:]
-	}
-}
-
 var notInNames = regexp.MustCompile(`\W+`)
 
 // option guesses a parameter from an option and its value.
-func (g *guesser) option(flag, value string) (string, bool) {
+func (g *guesser) option(flag, value string) (string, bool) { return g.known(flag, value, g.of(flag)) }
+
+// of is what --help says of an option, or nothing.
+func (g *guesser) of(flag string) *helped {
+	if h, ok := g.helped[flag]; ok {
+		return h
+	}
+	return &helped{lo: math.Inf(-1), hi: math.Inf(1)}
+}
+
+// known guesses a parameter from an option, its value, and what is known of it.
+func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	name := strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_")
-	why := leftAlone(name)
+	why := leftAlone(flag, value, h)
 	if study.ReservedName(name) {
 		name += "_value"
 	}
-	if name == "" || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
+	if name == "" || strings.Contains(value, "{") || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
 		return "", false
 	}
 	p := spaces.Param{Name: name}
 	x, err := strconv.ParseFloat(value, 64)
 	switch {
 	case err == nil && !math.IsInf(x, 0) && !math.IsNaN(x):
-		if why == "" && !guessRange(&p, x, value) {
+		if why == "" && !guessRange(&p, x, value, h) {
 			why = "no range can be told from this value"
-		}
-		if why != "" {
-			g.left = append(g.left, fmt.Sprintf("%s %s: %s", flag, value, why))
-			return "", false
 		}
 		if p.Default = spaces.Float(x); p.Kind == spaces.KindInt {
 			p.Default = spaces.Int(int64(x))
 		}
-	case slices.Contains(g.choices[flag], value) && why == "" && !wordNames.MatchString(name):
+	case slices.Contains(h.choices, value) && why == "" && !wordNames.MatchString(name):
 		p.Kind = spaces.KindChoice
-		for _, word := range g.choices[flag] {
+		for _, word := range h.choices {
 			p.Choices = append(p.Choices, spaces.String(word))
 		}
 		p.Default = spaces.String(value)
-	default:
+	case g.files[value].From != "" || g.origin != "":
+		return "", false
+	case why == "":
+		why = wordReason(name, value)
+	}
+	if why != "" {
+		g.leave(cmp.Or(g.typed, g.origin+flag+" "+value), why)
 		return "", false
 	}
-	if len(p.Check()) > 0 {
-		return "", false
-	}
-	g.taken[strings.ToUpper(name)] = true
-	g.found = append(g.found, guess{p, fmt.Sprintf("from %s %s", flag, value)})
-	return name, true
+	return name, g.add(p, fmt.Sprintf("from %s%s %s", g.origin, flag, value))
 }
 
-// Options that are no hyperparameters, whatever their values, by their names.
-var fixedOptions = []struct {
-	names *regexp.Regexp
-	why   string
-}{
-	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), "chance"},
-	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|time_?limit|tm_?lim|timeout|budget|max_?time)$`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|threads?|num_threads|nthreads|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`), "of the machine"},
-	{regexp.MustCompile(`(?i)(^|_)(verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|eval_(every|interval|steps)|keep_last|\w+_(interval|freq|every)|version|id)$`), "changes no result"},
-	{regexp.MustCompile(`(?i)(^|_)(cv|folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end)$`), "part of the task"},
-}
-
-// wordNames are those of options whose words are no choice.
-var wordNames = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
-
-// leftAlone says why an option of this name is not varied; empty if it may be.
-func leftAlone(name string) string {
-	for _, o := range fixedOptions {
-		if o.names.MatchString(name) {
-			return o.why
-		}
-	}
-	return ""
-}
-
-// The names of numbers tell what their values do not: real although written as whole
-// numbers, varied by factors, sizes, which grow by factors too, or shares.
-var (
-	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
-	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay)$`)
-	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|rho|rate_drop)`)
-	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
-	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
-)
-
-// guessRange sets the kind, range and scale of p around the value x that is used today, and reports
-// false if nothing is known of it. The value leads: an exponent, or less than 0.05, is varied by
-// factors; 0.9 and more, below 1, counts by its distance from 1. Today's value is always inside.
-func guessRange(p *spaces.Param, x float64, text string) bool {
-	p.Kind = spaces.KindFloat
-	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
-	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
-	switch {
-	case x == math.Trunc(x) && x >= 1 && (whole && !realNames.MatchString(p.Name) || wholeNames.MatchString(p.Name)):
-		p.Kind = spaces.KindInt
-		if sizeNames.MatchString(p.Name) {
-			p.Min, p.Max, p.Scale = math.Max(1, math.Floor(x/8)), x*8, spaces.Log
-		} else {
-			p.Min, p.Max = math.Max(1, math.Floor(x/4)), math.Max(x*3, x+2)
-		}
-	case x >= 0.9 && x < 1:
-		p.Min, p.Max = math.Max(0, roundBy(1-10*(1-x), 1-x)), roundBy(1-(1-x)/10, (1-x)/10)
-		if p.Min > 0 { // momentum may be 0
-			p.Scale = spaces.Logit
-		}
-	case factors || x > 0 && realNames.MatchString(p.Name):
-		p.Min, p.Max, p.Scale = roundTo1(x/100), roundTo1(x*100), spaces.Log
-	case x >= 0 && x < 1 && shareNames.MatchString(p.Name):
-		p.Min, p.Max = 0, 0.99
-	case x == 1 && shareNames.MatchString(p.Name):
-		p.Min, p.Max = 0.1, 1
-	case x == 0 && zeroNames.MatchString(p.Name):
-		p.Min, p.Max = 0, 0.1
-	case x > 0:
-		p.Min, p.Max, p.Scale = roundTo1(x/10), roundTo1(x*10), spaces.Log
-	case x < 0 && !whole:
-		p.Min, p.Max = roundTo1(x*10), 0
-	default:
+// add makes a parameter, unless there is one of its name.
+func (g *guesser) add(p spaces.Param, remark string) bool {
+	name := strings.ToUpper(p.Name)
+	if g.taken[name] || slices.Contains(g.without, p.Name) || len(p.Check()) > 0 {
 		return false
 	}
-	if x < p.Min || x > p.Max { // rounding
-		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
-	}
+	g.taken[name] = true
+	g.found = append(g.found, guess{p, remark})
 	return true
 }
 
-// roundTo1 rounds to one significant digit.
-func roundTo1(x float64) float64 { return reformat(x, 'e', 0) }
+// leave notes what stays as it is, and why.
+func (g *guesser) leave(what, why string) { g.left = append(g.left, what+": "+why) }
 
-// roundBy rounds x to the first significant digit of step.
-func roundBy(x, step float64) float64 {
-	return reformat(x, 'f', max(0, int(-math.Floor(math.Log10(step)+1e-9))))
+// isNumber reports whether a word is a finite number.
+func isNumber(word string) bool {
+	x, err := strconv.ParseFloat(word, 64)
+	return err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// reformat is x as it is written with so many digits.
-func reformat(x float64, format byte, digits int) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(x, format, digits, 64), 64)
-	if err != nil {
-		return x
-	}
-	return r
-}
-
-// The ways in which programs list the words that an option takes:
-//
-//	argparse      --optimizer {sgd,adam}
-//	click         --optimizer [sgd|adam]
-//	clap          --optimizer <OPTIMIZER>  The optimizer [possible values: sgd, adam]
-//	gflags, absl  --optimizer: <sgd|adam>: the optimizer
-var (
-	listedRE   = regexp.MustCompile(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
-	possibleRE = regexp.MustCompile(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
-	flagRE     = regexp.MustCompile(`^\s*-[\w-]+(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,]+))?(?:,\s+-[\w-]+)*`)
-	longRE     = regexp.MustCompile(`--?[A-Za-z][\w-]*`)
-	wordRE     = regexp.MustCompile(`^[\w.+-]+$`)
-)
-
-// optionChoices reads the words that options take from what a program prints for --help.
-func optionChoices(help string) map[string][]string {
-	out := map[string][]string{}
-	var flags []string // whose description the line belongs to
-	for line := range strings.Lines(help) {
-		head := flagRE.FindString(line)
-		if head != "" {
-			flags = longRE.FindAllString(head, -1)
-		}
-		// In the line of the option itself the words may stand in its place for a value; further
-		// down only if the line says what they are.
-		list := possibleRE.FindStringSubmatch(line)
-		if list == nil && head != "" {
-			list = listedRE.FindStringSubmatch(line)
-		}
-		for _, flag := range flags {
-			if list != nil && out[flag] == nil {
-				out[flag] = words(list[1])
-			}
-		}
-		if strings.TrimSpace(line) == "" {
-			flags = nil
+// example is an option with a value that --help lists, and what it says, or one that many programs have.
+func (g *guesser) example() (flag, of string) {
+	for _, h := range g.listed {
+		flag := h.flags[len(h.flags)-1]
+		if first, _, _ := strings.Cut(h.text, " "); first != "" && (strings.ToUpper(first) == first || strings.ContainsAny(first[:1], "<=")) {
+			return flag, fmt.Sprintf(" --help lists %s %s.", flag, first)
 		}
 	}
-	return out
-}
-
-// words splits a list of two or more at commas and bars; one with anything else in it is none.
-func words(list string) []string {
-	var out []string
-	for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '|' }) {
-		w = strings.Trim(strings.TrimSpace(w), `'"`)
-		if !wordRE.MatchString(w) {
-			return nil
-		}
-		out = append(out, w)
-	}
-	if len(out) < 2 {
-		return nil
-	}
-	return out
+	return "--lr", ""
 }

@@ -1,0 +1,172 @@
+package draft
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// helped is what a program says of an option in what it prints for --help.
+type helped struct {
+	flags    []string
+	text     string      // all that stands behind them
+	what     string      // how its description begins
+	choices  []string    // the words that it takes
+	standard string      // its default
+	kind     spaces.Kind // of a number; empty if it is not said
+	lo, hi   float64     // the numbers that it takes; infinite where nothing is said
+	open     [2]bool     // whether they are none themselves
+	many     bool        // it takes several values
+	code     bool        // its numbers stand for something
+	whole    bool        // its range is known and small enough to be searched as a whole
+}
+
+// aNumber is one in a range.
+const aNumber = `([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)`
+
+// The ways in which programs say what an option takes:
+//
+//	argparse      --optimizer {sgd,adam}        the optimizer (default: adam)
+//	click         --optimizer [sgd|adam]        --lr FLOAT RANGE  [default: 0.1; 0<=x<=1]
+//	clap          --optimizer <OPTIMIZER>       The optimizer [default: adam] [possible values: sgd, adam]
+//	gflags, absl  --optimizer: <sgd|adam>: the optimizer     (default: 'adam') (an integer)
+//	flag of Go    -lr float                     the rate (default 0.1)
+//	minisat       -var-decay = <double> (0 .. 1) (default: 0.95)
+//	others        -lr  learning rate [0.1]      -c cost : set the parameter C (default 1)
+var (
+	listedRE   = regexp.MustCompile(`[{\[<(]\s*([\w.+-]+(?:\s*[,|]\s*[\w.+-]+)+)\s*[}\]>)]`)
+	possibleRE = regexp.MustCompile(`(?i)\[?(?:possible values|choices|one of|allowed values)\s*:\s*[\[{(]?\s*([^\]})]+)`)
+	flagRE     = regexp.MustCompile(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
+	longRE     = regexp.MustCompile(`--?[A-Za-z][\w-]*`)
+	wordRE     = regexp.MustCompile(`^[\w.+-]+$`)
+	defaultRE  = regexp.MustCompile(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)`)
+	trailingRE = regexp.MustCompile(`\[([\w.+-]+)\]\s*$`)
+	realRE     = regexp.MustCompile(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
+	integerRE  = regexp.MustCompile(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
+	codeRE     = regexp.MustCompile(`(?m)^\s*\d+ ?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
+	shareRE    = regexp.MustCompile(`(?i)probabilit|fraction|proportion`)
+	rangesRE   = []*regexp.Regexp{
+		regexp.MustCompile(`()` + aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber + `()`),
+		regexp.MustCompile(`([\[(])\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*([\])])`),
+		regexp.MustCompile(`(?i)(?:\bin|range:?|interval)\s+([\[(])` + aNumber + `\s*,\s*` + aNumber + `([\])])`),
+		regexp.MustCompile(`(?i)()(?:\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `()(?:$|[^\w.]|\.\D)`),
+	}
+)
+
+// readHelp reads what a program prints for --help, by option.
+func readHelp(help string) (list []*helped, of map[string]*helped) {
+	of = map[string]*helped{}
+	var o *helped
+	depth := 0
+	for line := range strings.Lines(help) {
+		line = strings.TrimRight(line, " \r\n")
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if m := flagRE.FindStringSubmatchIndex(line); m != nil {
+			head := strings.Replace(line[:m[1]], "[no]", "", 1)
+			o, depth = &helped{flags: longRE.FindAllString(head, -1), lo: math.Inf(-1), hi: math.Inf(1)}, indent
+			o.text = strings.TrimLeft(line[m[3]:], " ")
+			if len(o.flags) == 0 {
+				o = nil
+				continue
+			}
+			list = append(list, o)
+			// In the line of the option itself the words may stand in its place for a value; further
+			// down only if the line says what they are.
+			o.takes(listedRE.FindStringSubmatch(line))
+		} else if o != nil && line != "" {
+			if indent <= depth {
+				o = nil
+				continue
+			}
+			o.text += "\n" + line
+		}
+		if o != nil {
+			o.takes(possibleRE.FindStringSubmatch(line))
+		}
+	}
+	for _, o := range list {
+		o.understand()
+		for _, f := range o.flags {
+			if of[f] == nil {
+				of[f] = o
+			}
+		}
+	}
+	return list, of
+}
+
+func (o *helped) takes(list []string) {
+	if list != nil && o.choices == nil {
+		o.choices = words(list[1])
+	}
+}
+
+// understand reads an option's text, which is whole.
+func (o *helped) understand() {
+	if fields := strings.Fields(o.text); len(fields) > 1 {
+		second := strings.Trim(fields[1], "[].")
+		o.many = fields[0] == second || second == "" && strings.Contains(fields[1], "...")
+	}
+	o.what = o.text[:min(len(o.text), 100)]
+	for _, re := range []*regexp.Regexp{defaultRE, trailingRE} {
+		if m := re.FindStringSubmatch(o.text); m != nil && o.standard == "" {
+			o.standard = m[1]
+		}
+	}
+	switch _, err := strconv.ParseFloat(o.standard, 64); {
+	case realRE.MatchString(o.text), err == nil && strings.ContainsAny(o.standard, ".e"):
+		o.kind = spaces.KindFloat
+	case integerRE.MatchString(o.text):
+		o.kind = spaces.KindInt
+	}
+	o.code = codeRE.MatchString(o.text)
+	for _, re := range rangesRE {
+		m := re.FindStringSubmatch(o.text)
+		if m == nil {
+			continue
+		}
+		if x, err := strconv.ParseFloat(m[2], 64); err == nil {
+			o.lo, o.open[0] = x, m[1] == "("
+		}
+		if x, err := strconv.ParseFloat(m[3], 64); err == nil {
+			o.hi, o.open[1] = x, m[4] == ")"
+		}
+		return
+	}
+	if shareRE.MatchString(o.text) && o.kind != spaces.KindInt {
+		o.lo, o.hi = 0, 1
+	}
+}
+
+// limit keeps the range of p around x within what the option takes.
+func (o *helped) limit(p *spaces.Param, x float64) {
+	if x < o.lo || x > o.hi || o.lo >= o.hi {
+		return // something else was read
+	}
+	p.Min, p.Max = math.Max(p.Min, o.lo), math.Min(p.Max, o.hi)
+	if p.Kind == spaces.KindFloat && o.open[0] && p.Min == o.lo {
+		p.Min += (x - p.Min) / 100
+	}
+	if p.Kind == spaces.KindFloat && o.open[1] && p.Max == o.hi {
+		p.Max -= (p.Max - x) / 100
+	}
+}
+
+// words splits a list of two or more at commas and bars; one with anything else in it is none.
+func words(list string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '|' }) {
+		w = strings.Trim(strings.TrimSpace(w), `'"`)
+		if !wordRE.MatchString(w) {
+			return nil
+		}
+		out = append(out, w)
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package draft
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/lbotune/lbotune/spaces"
+)
+
+// Options that are no hyperparameters, whatever their values, by their names and by how --help
+// begins to describe them.
+var fixedOptions = []struct {
+	names, help *regexp.Regexp
+	why         string
+}{
+	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|rows|cols)$`),
+		regexp.MustCompile(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
+	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), regexp.MustCompile(`(?i)\bseed\b`), "chance"},
+	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time)$`),
+		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
+	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|rank|local_rank|world_size|workers|num_workers|n_workers|n?threads?|num_threads|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`),
+		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
+	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$`),
+		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
+}
+
+var (
+	// wordNames are those of options whose words are no choice.
+	wordNames = regexp.MustCompile(`(?i)(^|_)(data|dataset|task|mode|format|backend|output|input|device|metric|stage|split|action|command)$`)
+	// codeNames are those of options whose small numbers are codes, and dataPaths lead to what is no setting of a method.
+	codeNames = regexp.MustCompile(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
+	dataPaths = regexp.MustCompile(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
+	fileRE    = regexp.MustCompile(`/|\.[A-Za-z]\w{0,5}$`)
+	camelRE   = regexp.MustCompile(`([a-z])([A-Z])`)
+)
+
+// leftAlone says why an option is not varied; empty if it may be.
+func leftAlone(flag, value string, h *helped) string {
+	name := camelRE.ReplaceAllString(strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_"), "${1}_$2")
+	n, err := strconv.Atoi(value)
+	switch {
+	case err == nil && n >= 0 && n < 20 && (h.code || h.text == "" && codeNames.MatchString(name)):
+		return "a number that seems to stand for something: make it a choice"
+	case dataPaths.MatchString(flag):
+		return "part of the task"
+	case err == nil && n > 1 && name == "v" && h.text == "":
+		return "may be a number of folds, or how much is printed"
+	}
+	for _, o := range fixedOptions {
+		if h.text == "" && o.names.MatchString(name) || o.help.MatchString(h.what) || h.text != "" && len(name) > 1 && o.names.MatchString(name) {
+			return o.why
+		}
+	}
+	return ""
+}
+
+// wordReason says why a word is not varied of which --help says nothing.
+func wordReason(name, word string) string {
+	switch {
+	case severalRE.MatchString(word):
+		return "a list of settings: write {NAME} for the values to vary"
+	case fileRE.MatchString(word):
+		return "names a file"
+	case wordNames.MatchString(name):
+		return "part of the task"
+	}
+	return "a word: make it a choice if it has others"
+}
+
+// The names of numbers tell what their values do not: real although written as whole
+// numbers, varied by factors, sizes, which grow by factors too, or shares.
+var (
+	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
+	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay)$`)
+	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|rho|rate_drop|frac$|freq$)`)
+	unitNames  = regexp.MustCompile(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
+	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
+	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
+)
+
+// guessRange sets the kind, range and scale of p around the value x that is used today, and reports
+// false if nothing is known of it. The value leads: an exponent, or less than 0.05, is varied by
+// factors; 0.9 and more, below 1, counts by its distance from 1. Today's value is always inside,
+// and what --help says of the option holds.
+func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
+	p.Kind = spaces.KindFloat
+	name := camelRE.ReplaceAllString(p.Name, "${1}_$2")
+	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
+	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
+	share := shareNames.MatchString(name)
+	integer := whole && !realNames.MatchString(name) || wholeNames.MatchString(name) && !strings.Contains(text, ".")
+	if h.kind != "" {
+		integer = h.kind == spaces.KindInt
+	}
+	switch {
+	case h.whole:
+		p.Kind, p.Min, p.Max = h.kind, h.lo, h.hi
+	case x == 1 && h.kind != spaces.KindInt && (share || unitNames.MatchString(name) && h.hi == 1):
+		p.Min, p.Max = 0.1, 1
+	case x == math.Trunc(x) && x >= 1 && integer:
+		p.Kind = spaces.KindInt
+		if sizeNames.MatchString(name) {
+			p.Min, p.Max, p.Scale = math.Max(1, math.Floor(x/8)), x*8, spaces.Log
+		} else {
+			p.Min, p.Max = math.Max(1, math.Floor(x/4)), math.Max(x*3, x+2)
+		}
+	case x >= 0.9 && x < 1:
+		p.Min, p.Max = math.Max(0, roundBy(1-10*(1-x), 1-x)), roundBy(1-(1-x)/10, (1-x)/10)
+		if p.Min > 0 { // momentum may be 0
+			p.Scale = spaces.Logit
+		}
+	case factors || x > 0 && realNames.MatchString(name):
+		p.Min, p.Max, p.Scale = roundTo1(x/100), roundTo1(x*100), spaces.Log
+	case x >= 0 && x < 1 && share:
+		p.Min, p.Max = 0, 0.99
+	case x == 0 && zeroNames.MatchString(name):
+		p.Min, p.Max = 0, 0.1
+	case x > 0:
+		p.Min, p.Max, p.Scale = roundTo1(x/10), roundTo1(x*10), spaces.Log
+	case x < 0 && !whole:
+		p.Min, p.Max = roundTo1(x*10), 0
+	case h.lo <= x && x <= h.hi && h.hi-h.lo <= 1000:
+		p.Min, p.Max = h.lo, h.hi
+		if whole && h.kind != spaces.KindFloat && h.hi > 1 {
+			p.Kind = spaces.KindInt
+		}
+	default:
+		return false
+	}
+	if x < p.Min || x > p.Max { // rounding
+		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
+	}
+	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && unitNames.MatchString(name) {
+		p.Max = 1
+	}
+	h.limit(p, x)
+	return true
+}
+
+// roundTo1 rounds to one significant digit.
+func roundTo1(x float64) float64 { return reformat(x, 'e', 0) }
+
+// roundBy rounds x to the first significant digit of step.
+func roundBy(x, step float64) float64 {
+	return reformat(x, 'f', max(0, int(-math.Floor(math.Log10(step)+1e-9))))
+}
+
+// reformat is x as it is written with so many digits.
+func reformat(x float64, format byte, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, format, digits, 64), 64)
+	if err != nil {
+		return x
+	}
+	return r
+}

@@ -1,0 +1,182 @@
+package draft_test
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/spec"
+)
+
+// Programs with what they print for --help and in a run, and what a draft must make of them. The
+// rules of init were made on those in developed, and judged on those in judged. -v prints a table of each.
+//
+// A file begins with lines of these kinds; then come the files help, stdout and stderr,
+// reads/NAME, which the program reads, and writes/NAME, which it has written.
+//
+//	command LINE            or shell LINE: what is typed
+//	exit N                  how the run ended
+//	param NAME KIND LO HI   must be a parameter, whose range must lie within LO and HI
+//	may NAME KIND LO HI     the same, if it is one
+//	metric NAME DIRECTION FILE   the objective; last instead of metric NAME: the last number
+//	left TEXT               must be listed as left as it is
+//	edits TEXT              what still has to be done by hand
+func TestPrograms(t *testing.T) {
+	for _, dir := range []string{"developed"} {
+		files, err := filepath.Glob("testdata/" + dir + "/*.txtar")
+		if err != nil || len(files) == 0 {
+			t.Fatal("there are no programs in", dir, err)
+		}
+		t.Logf("%-20s %-10s %-6s %s", dir, "parameters", "metric", "edits")
+		without := 0
+		for _, file := range files {
+			p := readProgram(t, file)
+			found, metric, edits := p.judge(t)
+			t.Logf("%-20s %-10s %-6s %s", p.name, fmt.Sprintf("%d of %d", found, len(p.lines["param"])), metric, strings.Join(edits, "; "))
+			if len(edits) == 0 {
+				without++
+			}
+			if known := p.lines["edits"]; strings.Join(known, "; ") != strings.Join(edits, "; ") {
+				text, _ := p.draft.TOML()
+				t.Errorf("%s: the draft needs the edits %q, and %q are known\n%s", file, edits, known, text)
+			}
+		}
+		t.Logf("%s: %d of %d need no edit", dir, without, len(files))
+	}
+}
+
+type program struct {
+	name  string
+	lines map[string][]string // the text behind each first word
+	draft draft.Program
+}
+
+func readProgram(t *testing.T, file string) *program {
+	t.Helper()
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{name: strings.TrimSuffix(filepath.Base(file), ".txtar"), lines: map[string][]string{}}
+	for line := range strings.Lines(string(a.Comment)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		p.lines[word] = append(p.lines[word], strings.TrimSpace(rest))
+	}
+	if line := p.lines["command"]; line != nil {
+		p.draft.Argv = strings.Fields(line[0])
+	} else {
+		p.draft.Argv = p.lines["shell"]
+	}
+	texts := map[string]string{}
+	for _, f := range a.Files {
+		texts[f.Name] = string(f.Data)
+	}
+	p.draft.Help, p.draft.Dir, p.draft.Files = texts["help"], t.TempDir(), map[string]command.File{}
+	outputs := []draft.Output{{Text: []byte(texts["stdout"])}}
+	for name, text := range texts {
+		if read, ok := strings.CutPrefix(name, "reads/"); ok {
+			p.draft.Files[read] = command.File{From: read, Text: text}
+			if err := os.WriteFile(filepath.Join(p.draft.Dir, read), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if written, ok := strings.CutPrefix(name, "writes/"); ok {
+			outputs = append(outputs, draft.Output{Source: written, Text: []byte(text)})
+		}
+	}
+	p.draft.TakeMetric(append(outputs, draft.Output{Source: "stderr", Text: []byte(texts["stderr"])})...)
+	if exit := p.lines["exit"]; exit != nil {
+		p.draft.Exit, _ = strconv.Atoi(exit[0])
+	}
+	return p
+}
+
+// judge says how many of the parameters were found, whether the metric is right, and what must be edited.
+func (p *program) judge(t *testing.T) (found int, metric string, edits []string) {
+	toml, _ := p.draft.TOML()
+	text := string(toml)
+	cfg, err := spec.Parse(filepath.Join(p.draft.Dir, "draft"), toml, "/")
+	if err != nil {
+		return 0, "no", []string{"no spec: " + err.Error()}
+	}
+	edit := func(format string, args ...any) { edits = append(edits, fmt.Sprintf(format, args...)) }
+	is := map[string]spaces.Param{}
+	for _, q := range cfg.Params {
+		is[q.Name] = q
+	}
+	for _, want := range p.lines["param"] {
+		f := strings.Fields(want)
+		q, ok := is[f[0]]
+		if delete(is, f[0]); !ok {
+			edit("add %s", f[0])
+		} else if found++; !within(q, f) {
+			edit("correct %s", show(q))
+		}
+	}
+	for _, want := range p.lines["may"] {
+		f := strings.Fields(want)
+		if q, ok := is[f[0]]; ok && !within(q, f) {
+			edit("correct %s", show(q))
+		}
+		delete(is, f[0])
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		edit("take out %s", name)
+	}
+	o := cfg.Objective()
+	want, direction := "last", strings.Join(p.lines["last"], "")
+	file := ""
+	if m := p.lines["metric"]; m != nil {
+		f := strings.Split(m[0], " ")
+		if strings.Contains(m[0], "/{") || strings.Contains(m[0], " {trial_dir}") {
+			f, file = f[:len(f)-1], f[len(f)-1]
+		}
+		want, direction = strings.Join(f[:len(f)-1], " "), f[len(f)-1]
+	}
+	got := o.Rule.Metric + o.Rule.JSON
+	if o.Rule.LastNumber {
+		got = "last"
+	}
+	metric = "right"
+	if !strings.HasSuffix(want, got) || string(o.Direction) != direction || o.File != file {
+		metric = "wrong"
+		edit("metric %s %s %s", got, o.Direction, o.File)
+	}
+	for _, left := range p.lines["left"] {
+		if !strings.Contains(text, "\n#   "+left) {
+			edit("not said: %s", left)
+		}
+	}
+	return found, metric, edits
+}
+
+func show(q spaces.Param) string {
+	if q.Kind == spaces.KindChoice {
+		return fmt.Sprint(q.Name, " ", q.Kind, " ", q.Choices)
+	}
+	return fmt.Sprint(q.Name, " ", q.Kind, " ", q.Min, " to ", q.Max)
+}
+
+// within reports whether a parameter is of the kind, and its range within the limits, of a line.
+func within(q spaces.Param, want []string) bool {
+	if string(q.Kind) != want[1] {
+		return false
+	}
+	lo, hi := math.Inf(-1), math.Inf(1)
+	if len(want) == 4 {
+		lo, _ = strconv.ParseFloat(want[2], 64)
+		hi, _ = strconv.ParseFloat(want[3], 64)
+	}
+	return q.Min >= lo && q.Max <= hi && (q.Kind != spaces.KindChoice || len(q.Choices) > 1)
+}
