@@ -66,15 +66,16 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 	g.listed, g.helped = readHelp(d.Help)
 	env, argv := command.Assignments(d.Argv)
 	var line []string
-	if len(argv) == 1 && len(d.Argv) == 1 {
+	if len(argv) == 1 && len(d.Argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
 		line = []string{g.shell(argv[0])}
 	} else {
 		line = g.arguments(argv)
 	}
 	for i, e := range env {
-		if env[i] = g.placeholders(e); len(g.found) == 0 {
-			env[i] = g.variable(env[i])
-		}
+		env[i] = g.placeholders(e)
+	}
+	if len(g.found) == 0 {
+		g.variables(env)
 	}
 	for i, word := range line { // each trial writes a file of its own
 		if own := "{trial_dir}/" + filepath.Base(d.Source); d.Source != "" && len(line) > 1 {
@@ -98,7 +99,7 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 		w.line("#   command = [..., %s]\n#   [params.lr]\n#   type = \"float\"\n#   min  = 0.001\n#   max  = 1", quote(flag+"={lr}"))
 	}
 	if len(g.left) > 0 {
-		w.line("\n# Left as they are:\n#   %s", strings.ReplaceAll(strings.Join(g.left, "\n"), "\n", "\n#   "))
+		w.line("\n# Left as they are:\n#   %s", strings.Join(g.left, "\n#   "))
 	}
 	d.objective(w)
 	for _, f := range g.found {
@@ -272,4 +273,12 @@ func (w *writer) command(argv []string) {
 		line = quote(argv[0])
 	}
 	w.line("command = %s", line)
+}
+
+// either is the first if the condition holds, or else the second.
+func either(holds bool, first, second string) string {
+	if holds {
+		return first
+	}
+	return second
 }

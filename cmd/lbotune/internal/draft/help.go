@@ -21,7 +21,7 @@ type helped struct {
 	open     [2]bool     // whether they are none themselves
 	many     bool        // it takes several values
 	code     bool        // its numbers stand for something
-	whole    bool        // its range is known and small enough to be searched as a whole
+	whole    bool        // it takes whole numbers, and all of its range is searched
 }
 
 // aNumber is one in a range.
@@ -62,7 +62,7 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 	var o *helped
 	depth := 0
 	for line := range strings.Lines(help) {
-		line = strings.TrimRight(line, " \r\n")
+		line = strings.TrimRight(strings.ReplaceAll(line, "│", " "), " \r\n") // typer draws a frame
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		if m := flagRE.FindStringSubmatchIndex(line); m != nil {
 			head := strings.Replace(line[:m[1]], "[no]", "", 1)
@@ -133,6 +133,9 @@ func (o *helped) understand() {
 		}
 		if x, err := strconv.ParseFloat(m[3], 64); err == nil {
 			o.hi, o.open[1] = x, m[4] == ")"
+		}
+		if strings.Contains(m[0], " or ") { // a switch
+			o.kind = spaces.KindInt
 		}
 		return
 	}

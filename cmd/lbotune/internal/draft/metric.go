@@ -13,12 +13,12 @@ import (
 // The names of metrics tell what they measure and in which direction they are better.
 var (
 	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood|\w+@\d+)([^a-z]|$)`)
-	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|seconds|time|runtime|elapsed|latency|size|bytes)([^a-z]|$)`) // where nothing else is printed
+	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|size|bytes)([^a-z]|$)`) // where nothing else is printed
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
 	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init)([^a-z]|$)`)
-	noMetrics  = regexp.MustCompile(`(?i)(^n$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total)([^a-z]|$))`)
+	noMetrics  = regexp.MustCompile(`(?i)(^([a-z]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
 // chosen is a metric that a program seems to print, and what speaks for it.
@@ -36,90 +36,104 @@ type Output struct {
 }
 
 // TakeMetric chooses the objective among what a program has printed, the first where as much speaks for several,
-// and says in Remark what else there was. It returns false, and changes nothing, if there is nothing to choose from.
+// and says in Remark what else there was. It returns false, and makes none the objective, if there is
+// nothing to choose from.
 func (d *Program) TakeMetric(outputs ...Output) bool {
 	was := 0
 	for _, o := range outputs {
-		if weight := d.take(o, was); weight > was {
-			was = weight
+		inFile := o.Source != "" && o.Source != "stderr"
+		all, names := candidates(o.Text, d.Argv)
+		if inFile { // whose last number may be anything
+			all = slices.DeleteFunc(all, func(m chosen) bool { return m.Rule.LastNumber })
+		}
+		if len(all) == 0 {
+			continue
+		}
+		verb := either(inFile, "wrote into "+o.Source, "printed")
+		// Of equals the first, or, where little speaks for any, the one that is printed last, as results are.
+		best := slices.MaxFunc(all, func(a, b chosen) int {
+			if a.weight != b.weight || a.weight >= strong {
+				return cmp.Compare(a.weight, b.weight)
+			}
+			return cmp.Compare(a.Result.Reading.Line, b.Result.Reading.Line)
+		})
+		switch {
+		case best.weight <= 0:
+			d.Remark = cmp.Or(d.Remark, fmt.Sprintf("The command was run once and %s %s: write the name of what counts.", verb, names))
+			continue
+		case was > 0 && best.weight <= max(strong, was):
+			continue
+		}
+		for _, m := range all { // "mse" of each fold, and "MSE" of all
+			if strings.EqualFold(m.name, best.name) && m.Result.Reading.Line > best.Result.Reading.Line {
+				best = m
+			}
+		}
+		was, d.Rule, d.Maximize, d.Source = best.weight, best.Rule, best.maximize, o.Source
+		d.Remark = fmt.Sprintf("The command was run once and %s %s.", verb, names)
+		if best.Rule.LastNumber {
+			d.Remark = fmt.Sprintf("The command was run once. Its last number is taken: %s.", best.Result.Reading.Text)
 		}
 	}
 	return was > 0
 }
 
-// take chooses a metric of one output if more speaks for it than for another.
-func (d *Program) take(o Output, was int) int {
-	var all []chosen
-	var names []string
-	for _, c := range parser.Candidates(o.Text) {
-		if c.Problem != nil || c.Rule.LastNumber && o.Source != "" && o.Source != "stderr" {
+// candidates weighs what an output has, and names it with its values, the first of it.
+func candidates(text []byte, argv []string) (all []chosen, names string) {
+	lines := strings.Split(string(text), "\n")
+	var list []string
+	for _, c := range parser.Candidates(text) {
+		if c.Problem != nil {
 			continue
 		}
-		m := weigh(c)
-		value := c.Result.Reading.Text
-		setting := func(a string) bool { return a == value || strings.HasSuffix(a, "="+value) }
-		if m.weight == 2 && slices.ContainsFunc(d.Argv, setting) { // it may only be repeated
-			m.weight = 0
+		r := c.Result.Reading
+		before := lines[min(r.Line, len(lines))-1]
+		before = before[:min(r.Column-1, len(before))]
+		m := weigh(c, before[strings.LastIndexAny(strings.TrimRight(before, "=: \t"), ",;|=:0123456789")+1:])
+		if m.weight == 2 && slices.ContainsFunc(argv, func(a string) bool { return a == r.Text || strings.HasSuffix(a, "="+r.Text) }) {
+			m.weight = 0 // it may only be repeated
 		}
-		if !c.Rule.LastNumber {
-			names = append(names, fmt.Sprintf("%s (%s)", m.name, c.Result.Reading.Text))
-		}
-		all = append(all, m)
-	}
-	if len(all) == 0 {
-		return 0
-	}
-	best := slices.MaxFunc(all, func(a, b chosen) int { return cmp.Compare(a.weight, b.weight) })
-	if was > 0 && (best.weight < 8 || best.weight < was) { // beside what is printed only a name that says it all counts
-		return 0
-	}
-	for _, m := range all { // "mse" of each fold, and "MSE" of all
-		if strings.EqualFold(m.name, best.name) && m.Result.Reading.Line > best.Result.Reading.Line {
-			best = m
+		if all = append(all, m); !c.Rule.LastNumber {
+			list = append(list, fmt.Sprintf("%s (%s)", m.name, r.Text))
 		}
 	}
-	if len(names) > maxNames {
-		names = append(names[:maxNames], "...")
+	if len(list) > maxNames {
+		list = append(list[:maxNames], "...")
 	}
-	d.Rule, d.Maximize, d.Source = best.Rule, best.maximize, o.Source
-	d.Remark = fmt.Sprintf("The command was run once and printed %s.", strings.Join(names, ", "))
-	if best.Rule.LastNumber {
-		d.Remark = fmt.Sprintf("The command was run once. Its last number is taken: %s.", best.Result.Reading.Text)
-	}
-	if o.Source != "" && o.Source != "stderr" {
-		d.Remark = strings.Replace(d.Remark, "printed", "wrote into "+o.Source, 1)
-	}
-	return best.weight + 1
+	return all, strings.Join(list, ", ")
 }
 
-// maxNames is how many metrics a remark lists.
-const maxNames = 12
+const (
+	strong   = 6  // the weight of a name that says what is measured
+	maxNames = 12 // how many metrics a remark lists
+)
 
-// weigh says how much speaks for a candidate: above all a name for data that was not trained on.
-func weigh(c parser.Candidate) chosen {
+// weigh says how much speaks for a candidate: above all a name, or words before it, for data that was not trained on.
+func weigh(c parser.Candidate, before string) chosen {
 	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
-	loss, gain := lossNames.MatchString(m.name), gainNames.MatchString(m.name)
+	name := either(c.Rule.LastNumber, before, m.name)
+	loss, gain := lossNames.MatchString(name), gainNames.MatchString(name)
 	m.maximize = gain && !loss
-	switch no := noMetrics.MatchString(m.name); {
+	switch no := noMetrics.MatchString(name); {
 	case c.Rule.LastNumber:
 		m.weight = 1
+		return m
 	case loss || gain:
 		m.weight = 8
-	case costNames.MatchString(m.name) && (!no || whole.MatchString(m.name)):
-		m.weight = 6
-	case no, strings.HasPrefix(m.name, "("):
+	case costNames.MatchString(name) && (!no || whole.MatchString(name)):
+		m.weight = strong
+	case no, strings.HasPrefix(name, "("):
 		return m
 	default:
 		m.weight = 2
 	}
-	if heldOut.MatchString(m.name) {
-		m.weight += 4
-	}
-	if whole.MatchString(m.name) {
-		m.weight++
-	}
-	if inTraining.MatchString(m.name) {
-		m.weight -= 3
+	for _, by := range []struct {
+		words *regexp.Regexp
+		more  int
+	}{{heldOut, 4}, {whole, 1}, {inTraining, -3}} {
+		if by.words.MatchString(name) || m.weight >= strong && by.words.MatchString(before) {
+			m.weight += by.more
+		}
 	}
 	return m
 }

@@ -15,7 +15,7 @@ var fixedOptions = []struct {
 	names, help *regexp.Regexp
 	why         string
 }{
-	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|rows|cols)$`),
+	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
 		regexp.MustCompile(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
 	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), regexp.MustCompile(`(?i)\bseed\b`), "chance"},
 	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time)$`),
@@ -33,12 +33,22 @@ var (
 	codeNames = regexp.MustCompile(`(?i)(^|_)(s|t|m|mode|type|solver|method|algo|algorithm|kernel|strategy)$`)
 	dataPaths = regexp.MustCompile(`(?i)^(data|dataset|paths?|log|logger|logging|output|wandb)\.`)
 	fileRE    = regexp.MustCompile(`/|\.[A-Za-z]\w{0,5}$`)
+	valueRE   = regexp.MustCompile(`^[A-Za-z_]{2,}`)
 	camelRE   = regexp.MustCompile(`([a-z])([A-Z])`)
 )
 
+// spelt is a name in small words; what --help calls the value of an option of one letter, such as
+// -c cost, says more than the letter.
+func (h *helped) spelt(name string) string {
+	if value := valueRE.FindString(h.text); len(name) == 1 && value != "" {
+		name = value
+	}
+	return camelRE.ReplaceAllString(name, "${1}_$2")
+}
+
 // leftAlone says why an option is not varied; empty if it may be.
 func leftAlone(flag, value string, h *helped) string {
-	name := camelRE.ReplaceAllString(strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_"), "${1}_$2")
+	name := h.spelt(nameOf(flag))
 	n, err := strconv.Atoi(value)
 	switch {
 	case err == nil && n >= 0 && n < 20 && (h.code || h.text == "" && codeNames.MatchString(name)):
@@ -49,7 +59,7 @@ func leftAlone(flag, value string, h *helped) string {
 		return "may be a number of folds, or how much is printed"
 	}
 	for _, o := range fixedOptions {
-		if h.text == "" && o.names.MatchString(name) || o.help.MatchString(h.what) || h.text != "" && len(name) > 1 && o.names.MatchString(name) {
+		if o.names.MatchString(name) && (len(name) > 1 || h.text == "") || o.help.MatchString(h.what) {
 			return o.why
 		}
 	}
@@ -73,8 +83,9 @@ func wordReason(name, word string) string {
 // numbers, varied by factors, sizes, which grow by factors too, or shares.
 var (
 	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
-	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay)$`)
-	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|subsample|colsample|fraction|ratio|prob|rho|rate_drop|frac$|freq$)`)
+	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
+	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
+	partNames  = regexp.MustCompile(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate|ratio$|rate$)`) // of something, and not nothing
 	unitNames  = regexp.MustCompile(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
 	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
 	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
@@ -86,7 +97,7 @@ var (
 // and what --help says of the option holds.
 func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	p.Kind = spaces.KindFloat
-	name := camelRE.ReplaceAllString(p.Name, "${1}_$2")
+	name := h.spelt(p.Name)
 	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
 	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
 	share := shareNames.MatchString(name)
@@ -96,8 +107,8 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	}
 	switch {
 	case h.whole:
-		p.Kind, p.Min, p.Max = h.kind, h.lo, h.hi
-	case x == 1 && h.kind != spaces.KindInt && (share || unitNames.MatchString(name) && h.hi == 1):
+		p.Kind, p.Min, p.Max = spaces.KindInt, h.lo, h.hi
+	case x >= 0.1 && (x < 1 && !factors || x == 1 && h.kind != spaces.KindInt) && partNames.MatchString(name) && (x == 1 || !realNames.MatchString(name)):
 		p.Min, p.Max = 0.1, 1
 	case x == math.Trunc(x) && x >= 1 && integer:
 		p.Kind = spaces.KindInt
@@ -123,7 +134,7 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 		p.Min, p.Max = roundTo1(x*10), 0
 	case h.lo <= x && x <= h.hi && h.hi-h.lo <= 1000:
 		p.Min, p.Max = h.lo, h.hi
-		if whole && h.kind != spaces.KindFloat && h.hi > 1 {
+		if h.kind == spaces.KindInt || whole && h.kind == "" && h.hi > 1 {
 			p.Kind = spaces.KindInt
 		}
 	default:

@@ -32,8 +32,8 @@ type guesser struct {
 	rendered []command.File // the files that have values set
 	left     []string       // what was left alone, and why
 	taken    map[string]bool
-	typed    string // the words that are looked at
-	origin   string // where options are from if not from the command
+	as       string // an option as it is written, if it is in the command
+	origin   string // where it is from if not
 }
 
 // placeholders makes parameters of the placeholders that a text has, or else plain text.
@@ -85,18 +85,15 @@ func (g *guesser) arguments(argv []string) []string {
 		out = slices.Insert(out, len(helpWords(argv)), g.fromHelp()...)
 	}
 	if len(g.found) == 0 {
-		for i, a := range out[:program] {
-			out[i] = g.variable(a)
-		}
+		g.variables(out[:program])
 	}
 	return out
 }
 
 var (
 	compilerRE = regexp.MustCompile(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
-	switchRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)           // of a compiler
-	attachedRE = regexp.MustCompile(`^(-[A-Za-z])(\d+\.?\d*)$`)          // -O2
-	levelRE    = regexp.MustCompile(`^-\d\d?$`)                          // xz -6
+	toggleRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)           // of a compiler
+	numberRE   = regexp.MustCompile(`^(-[A-Za-z]?)(\d+\.?\d*)$`)         // -O2, and -6 of xz
 	levelsRE   = regexp.MustCompile(`(?m)^\s*-(#|\d)`)                   // in what --help prints
 	settingRE  = regexp.MustCompile(`^([\w.-]+)=([^=,]+)$`)              // --param=a=1
 	severalRE  = regexp.MustCompile(`^[\w.-]+=[^,]*(,[\w.-]+=?[^,]*)+$`) // --lzma2=a=1,b=2
@@ -112,23 +109,23 @@ func (g *guesser) words(words []string) {
 			next = words[i+1]
 		}
 		flag, value, assigned := strings.Cut(a, "=")
-		g.typed = a
-		m, attached := switchRE.FindStringSubmatch(a), attachedRE.FindStringSubmatch(a)
+		g.as = a
+		toggle, number := toggleRE.FindStringSubmatch(a), numberRE.FindStringSubmatch(a)
 		switch {
-		case compiler && m != nil:
-			words[i] = g.toggle(a, m[1] == "", m[2])
-		case levelRE.MatchString(a) && levelsRE.MatchString(g.help):
-			x, _ := strconv.ParseFloat(a[1:], 64)
-			if name, ok := g.known("level", a[1:], &helped{lo: min(x, 1), hi: max(x, 9), kind: spaces.KindInt, whole: true}); ok {
-				words[i] = "-{" + name + "}"
+		case compiler && toggle != nil:
+			p := spaces.Param{Name: nameOf(toggle[2]), Kind: spaces.KindBool, Default: spaces.Bool(toggle[1] == "")}
+			if g.add(p, "from "+a) {
+				words[i] = fmt.Sprintf("{flag:%s=-f%s|-fno-%[2]s}", p.Name, toggle[2])
 			}
-		case attached != nil && (!compiler || attached[1] == "-O"):
-			h := g.of(attached[1])
-			if compiler {
-				h = &helped{lo: 0, hi: 3, kind: spaces.KindInt, whole: true}
+		case number != nil && (number[1] == "-" && levelsRE.MatchString(g.help) || len(number[1]) == 2 && (!compiler || number[1] == "-O")):
+			name, h := number[1], g.of(number[1])
+			if x, _ := strconv.ParseFloat(number[2], 64); name == "-" {
+				name, h = "level", &helped{lo: min(x, 1), hi: max(x, 9), whole: true}
+			} else if compiler {
+				h = &helped{lo: 0, hi: max(x, 3), whole: true}
 			}
-			if name, ok := g.known(attached[1], attached[2], h); ok {
-				words[i] = attached[1] + "{" + name + "}"
+			if name, ok := g.known(name, number[2], h); ok {
+				words[i] = number[1] + "{" + name + "}"
 			}
 		case assigned && (strings.HasPrefix(a, "-") || assignedRE.MatchString(flag)):
 			of := flag
@@ -139,7 +136,7 @@ func (g *guesser) words(words []string) {
 				words[i] = flag + "={" + name + "}"
 			}
 		case strings.HasPrefix(a, "-") && next != "" && !settingRE.MatchString(next):
-			g.typed += " " + next
+			g.as += " " + next
 			name, ok := g.option(a, next)
 			for n := 2; ok; n++ { // --betas 0.9 0.999
 				i++
@@ -149,58 +146,40 @@ func (g *guesser) words(words []string) {
 				}
 				name, ok = g.known(fmt.Sprintf("%s_%d", a, n), words[i+1], g.of(a))
 			}
-		case strings.HasPrefix(a, "-") && len(a) > 1 && !isNumber(a) && !strings.Contains(a, "{") && next == "":
+		case strings.HasPrefix(a, "-") && len(a) > 1 && !isNumber(a) && simpleRE.MatchString(a) && next == "":
 			g.leave(a, "a switch; {flag:NAME="+a+"} in its place makes it a parameter")
 		}
 	}
-	g.typed = ""
+	g.as = ""
 	for i := program + 1; i < len(words); i++ {
-		flag, value, assigned := strings.Cut(words[i], "=")
-		if !assigned {
-			flag, value = "", words[i]
-		}
-		if to, ok := g.settings(value); ok {
-			words[i] = flag + strings.Repeat("=", min(len(flag), 1)) + to
+		value := words[i][strings.Index(words[i], "=")+1:]
+		if _, known := g.files[value]; known && g.settings(value) {
+			words[i] = strings.TrimSuffix(words[i], value) + "{trial_dir}/" + path.Base(value)
 		}
 	}
 }
 
-// toggle makes a parameter of a compiler's -fNAME or -fno-NAME.
-func (g *guesser) toggle(word string, on bool, of string) string {
-	name := strings.Trim(notInNames.ReplaceAllString(of, "_"), "_")
-	p := spaces.Param{Name: name, Kind: spaces.KindBool, Default: spaces.Bool(on)}
-	if !g.add(p, "from "+word) {
-		return word
-	}
-	return fmt.Sprintf("{flag:%s=-f%s|-fno-%s}", name, of, of)
-}
-
-// settings makes parameters of the numbers in a configuration file, and returns the name of the
-// file that each trial has with its own.
-func (g *guesser) settings(name string) (to string, ok bool) {
-	f, known := g.files[name]
-	if !known {
-		return "", false
-	}
-	to = "{trial_dir}/" + path.Base(name)
+// settings makes parameters of the numbers in a configuration file, and reports whether there are
+// any: then each trial has a file with its own.
+func (g *guesser) settings(name string) bool {
+	f := g.files[name]
 	if slices.ContainsFunc(g.rendered, func(r command.File) bool { return r.From == f.From }) {
-		return to, true
+		return true
 	}
-	leaves := f.Numbers()
-	if len(leaves) > mostNumbers {
-		g.leave(name, fmt.Sprintf("%d numbers are more likely data than settings", len(leaves)))
-		return "", false
+	numbers := f.Numbers()
+	if len(numbers) > mostNumbers {
+		g.leave(name, fmt.Sprintf("%d numbers are more likely data than settings", len(numbers)))
+		return false
 	}
-	for _, s := range leaves {
+	for _, s := range numbers {
 		if param, ok := g.option(s.Path, command.Literal(s.Value)); ok {
 			f.Set = append(f.Set, command.Setting{Path: s.Path, Value: spaces.String("{" + param + "}")})
 		}
 	}
-	if len(f.Set) == 0 {
-		return "", false
+	if len(f.Set) > 0 {
+		g.rendered = append(g.rendered, f)
 	}
-	g.rendered = append(g.rendered, f)
-	return to, true
+	return len(f.Set) > 0
 }
 
 // mostNumbers is how many numbers a configuration file may have, and mostOfHelp how many options
@@ -230,15 +209,16 @@ func (g *guesser) fromHelp() (more []string) {
 // fixedVariables are environment variables that change no result.
 var fixedVariables = regexp.MustCompile(`^(PYTHON|OMP_|MKL_|KMP_|OPENBLAS|NUMEXPR|CUDA|NCCL|TF_|TORCH|XLA|JAX|HF_|TOKENIZERS|WANDB|SLURM|LC_|LD_|LANG|MALLOC|GO|RAYON|JAVA)`)
 
-// variable makes a parameter of the number that an environment variable is set to.
-func (g *guesser) variable(assignment string) string {
-	name, value, assigned := strings.Cut(assignment, "=")
-	if assigned && !strings.HasPrefix(name, "-") && !fixedVariables.MatchString(name) {
-		if param, ok := g.option(name, value); ok {
-			return name + "={" + param + "}"
+// variables makes parameters of the numbers that environment variables are set to.
+func (g *guesser) variables(words []string) {
+	for i, w := range words {
+		name, value, assigned := strings.Cut(w, "=")
+		if assigned && !strings.HasPrefix(name, "-") && !fixedVariables.MatchString(name) {
+			if param, ok := g.option(name, value); ok {
+				words[i] = name + "={" + param + "}"
+			}
 		}
 	}
-	return assignment
 }
 
 // positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
@@ -255,6 +235,9 @@ func (g *guesser) positional(argv []string) {
 
 var notInNames = regexp.MustCompile(`\W+`)
 
+// nameOf is a parameter's name for an option.
+func nameOf(flag string) string { return strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_") }
+
 // option guesses a parameter from an option and its value.
 func (g *guesser) option(flag, value string) (string, bool) { return g.known(flag, value, g.of(flag)) }
 
@@ -268,12 +251,12 @@ func (g *guesser) of(flag string) *helped {
 
 // known guesses a parameter from an option, its value, and what is known of it.
 func (g *guesser) known(flag, value string, h *helped) (string, bool) {
-	name := strings.Trim(notInNames.ReplaceAllString(flag, "_"), "_")
+	name := nameOf(flag)
 	why := leftAlone(flag, value, h)
 	if study.ReservedName(name) {
 		name += "_value"
 	}
-	if name == "" || strings.Contains(value, "{") || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
+	if name == "" || !simpleRE.MatchString(value) || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
 		return "", false
 	}
 	p := spaces.Param{Name: name}
@@ -298,7 +281,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 		why = wordReason(name, value)
 	}
 	if why != "" {
-		g.leave(cmp.Or(g.typed, g.origin+flag+" "+value), why)
+		g.leave(cmp.Or(g.as, g.origin+flag+" "+value), why)
 		return "", false
 	}
 	return name, g.add(p, fmt.Sprintf("from %s%s %s", g.origin, flag, value))

@@ -1,11 +1,14 @@
 package draft_test
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +90,8 @@ func readProgram(t *testing.T, file string) *program {
 	for name, text := range texts {
 		if read, ok := strings.CutPrefix(name, "reads/"); ok {
 			p.draft.Files[read] = command.File{From: read, Text: text}
-			if err := os.WriteFile(filepath.Join(p.draft.Dir, read), []byte(text), 0o644); err != nil {
+			at := filepath.Join(p.draft.Dir, read)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -107,6 +111,9 @@ func (p *program) judge(t *testing.T) (found int, metric string, edits []string)
 	toml, _ := p.draft.TOML()
 	text := string(toml)
 	cfg, err := spec.Parse(filepath.Join(p.draft.Dir, "draft"), toml, "/")
+	if strings.Contains(text, draft.NothingToVary) {
+		return 0, "-", []string{"has no parameters"}
+	}
 	if err != nil {
 		return 0, "no", []string{"no spec: " + err.Error()}
 	}
@@ -135,23 +142,19 @@ func (p *program) judge(t *testing.T) (found int, metric string, edits []string)
 		edit("take out %s", name)
 	}
 	o := cfg.Objective()
-	want, direction := "last", strings.Join(p.lines["last"], "")
-	file := ""
-	if m := p.lines["metric"]; m != nil {
-		f := strings.Split(m[0], " ")
-		if strings.Contains(m[0], "/{") || strings.Contains(m[0], " {trial_dir}") {
-			f, file = f[:len(f)-1], f[len(f)-1]
+	got := cmp.Or(o.Rule.Metric+o.Rule.JSON, "last")
+	metric = "wrong"
+	for _, want := range slices.Concat(p.lines["metric"], p.lines["last"]) {
+		file := fileRE.FindString(want)
+		name, direction, named := cutLast(strings.TrimSpace(strings.TrimSuffix(want, file)))
+		if named && strings.HasSuffix(name, got) || !named && got == "last" {
+			if string(o.Direction) == direction && o.File == strings.TrimSpace(file) {
+				metric = "right"
+			}
 		}
-		want, direction = strings.Join(f[:len(f)-1], " "), f[len(f)-1]
 	}
-	got := o.Rule.Metric + o.Rule.JSON
-	if o.Rule.LastNumber {
-		got = "last"
-	}
-	metric = "right"
-	if !strings.HasSuffix(want, got) || string(o.Direction) != direction || o.File != file {
-		metric = "wrong"
-		edit("metric %s %s %s", got, o.Direction, o.File)
+	if metric == "wrong" {
+		edit("metric %s", strings.TrimSpace(fmt.Sprint(got, " ", o.Direction, " ", o.File)))
 	}
 	for _, left := range p.lines["left"] {
 		if !strings.Contains(text, "\n#   "+left) {
@@ -159,6 +162,14 @@ func (p *program) judge(t *testing.T) (found int, metric string, edits []string)
 		}
 	}
 	return found, metric, edits
+}
+
+var fileRE = regexp.MustCompile(` \S+\.\w+$`)
+
+// cutLast cuts a text at its last blank.
+func cutLast(text string) (before, last string, found bool) {
+	i := strings.LastIndex(text, " ")
+	return text[:max(i, 0)], text[i+1:], i >= 0
 }
 
 func show(q spaces.Param) string {

@@ -49,8 +49,8 @@ func scriptOf(argv []string) int {
 // shellWordRE are the words of a shell command, and what stands between its commands.
 var shellWordRE = regexp.MustCompile(`[^\s;|&()<>]+|[;|&()<>\n]+`)
 
-// simpleRE are words in which nothing is quoted, expanded or matched.
-var simpleRE = regexp.MustCompile(`^[\w.,:=@%+/{}|~-]+$`)
+// simpleRE are words in which nothing is quoted, expanded or replaced.
+var simpleRE = regexp.MustCompile(`^[\w.,:=@%+/~-]+$`)
 
 // asideRE are programs that prepare, or that filter what another prints: their options are their own.
 var asideRE = regexp.MustCompile(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
@@ -67,9 +67,9 @@ func (g *guesser) shell(line string) string {
 	for _, c := range of {
 		g.words(c)
 	}
-	for _, c := range of {
-		for i := 0; i < min(programOf(c), len(c)) && len(g.found) == 0; i++ {
-			c[i] = g.variable(c[i])
+	if len(g.found) == 0 {
+		for _, c := range of {
+			g.variables(c[:min(programOf(c), len(c))])
 		}
 	}
 	var out strings.Builder
@@ -85,7 +85,7 @@ func (g *guesser) shell(line string) string {
 func commandsOf(words []string) (list [][]string) {
 	from := 0
 	for i := 0; i <= len(words); i++ {
-		if i < len(words) && simpleRE.MatchString(words[i]) && !strings.HasPrefix(words[i], "|") {
+		if i < len(words) && strings.Trim(words[i], ";|&()<>\n") != "" {
 			continue
 		}
 		if c := words[from:i]; len(c) > 0 && !asideRE.MatchString(c[min(programOf(c), len(c)-1)]) {
@@ -110,11 +110,11 @@ var subcommandRE = regexp.MustCompile(`^[a-z][a-z_-]*$`)
 func helpWords(argv []string) []string {
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
 		argv = shellWordRE.FindAllString(argv[0], -1)
-		if of := commandsOf(argv); len(of) == 0 || &of[0][0] != &argv[0] {
+		of := commandsOf(argv)
+		if len(of) == 0 || &of[0][0] != &argv[0] { // something comes before the program
 			return nil
-		} else {
-			argv = of[0]
 		}
+		argv = of[0]
 	}
 	i := programOf(argv)
 	if i >= len(argv) || scriptOf(argv) > 0 || !simpleRE.MatchString(argv[i]) {
