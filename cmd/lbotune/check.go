@@ -30,10 +30,11 @@ func newCheck(g *global) *cobra.Command {
 would run, and the configuration files of the first trial. If trials run on a
 cluster it shows their job and asks Slurm whether it would take it. With --smoke it
 also runs setup and one trial at the middle of the space, in a temporary study, and
-shows the value that it found and the files that it wrote where all trials run. With
-several workers a second trial runs beside it. With --smoke=all it runs as many trials
-as it takes to try every choice and both positions of every switch. If SPEC does not
-say how to find the metric, --smoke lists the candidates.`,
+shows the value that it found and the files that it wrote where all trials run. A second
+trial with other values runs beside it if there are several workers, or after it if it
+was short; check names parameters that seem to change nothing. With --smoke=all it runs
+as many trials as it takes to try every choice and both positions of every switch. If
+SPEC does not say how to find the metric, --smoke lists the candidates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadSpec(g, args[0])

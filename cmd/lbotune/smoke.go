@@ -23,6 +23,9 @@ import (
 // The values of --smoke.
 const smokeMiddle, smokeAll = "middle", "all"
 
+// smokeAgain is how soon a trial must have ended for another with other values to follow it.
+const smokeAgain = study.Duration(10 * time.Second)
+
 type smokeJSON struct {
 	Value   float64       `json:"value"`
 	Params  spaces.Values `json:"params"`
@@ -50,6 +53,10 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
+	if failed == 1 && !all && cfg.Run.SlotCount() == 1 { // other values may fail: a study learns where
+		fmt.Fprintf(g.err, "another trial, with %s, failed: %s\n", oneLine(st.Trials[1].Values.String()), oneLine(st.Trials[1].Failure.Text))
+		failed = -1
+	}
 	switch {
 	case isA[signalled](runErr):
 		return errors.Join(runErr, door.RemoveAll(dir))
@@ -90,18 +97,23 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		tried = nil
 		doing = "running one trial with today's values"
 	}
+	one.Budget = study.Budget{}
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
 	switch {
 	case all:
 		trials -= len(tried)
 		tried = space.Cover()
 		trials += len(tried)
 		doing = fmt.Sprintf("running %s that try every choice and switch", count(trials, "trial"))
-	case cfg.Run.SlotCount() > 1 && cfg.Safety == nil: // what is only wrong side by side is seen now
+	case cfg.Safety != nil: // other values may do harm
+	case cfg.Run.SlotCount() > 1: // what is only wrong side by side is seen now
 		trials = 2
 		doing += ", and another beside it"
+	default:
+		trials, one.Budget.Time, one.Run.FailureGuard = 2, smokeAgain, 1
+		doing += ", and another with other values if that does not take long"
 	}
-	one.Budget, one.WarmStart = study.Budget{Trials: trials}, nil
-	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
+	one.Budget.Trials, one.WarmStart = trials, nil
 	if one.Prune = nil; cfg.Prunes() { // so that trials run as they will, and none is stopped
 		one.Prune = &study.Prune{Method: "median", MinTrials: 1 << 30}
 	}
@@ -181,8 +193,15 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 	}
 	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
 	text += when(out.Budget != "", "  %s\n", out.Budget)
-	if ts := s.State().Trials; len(ts) > 1 && t.Value == ts[1].Value && !t.Values.Equal(ts[1].Values) {
-		text += fmt.Sprintf("  both trials have this value, with other parameters (%s): they share a file, or the program leaves its parameters alone\n", oneLine(ts[1].Values.String()))
+	if ts := s.State().Trials; len(ts) > 1 && ts[1].Succeeded() && t.Value == ts[1].Value {
+		var names []string
+		for _, a := range ts[1].Values {
+			if was, ok := t.Values.Get(a.Name); !ok || was != a.Value {
+				names = append(names, a.Name)
+			}
+		}
+		text += when(len(names) > 0, "  a trial with other values of %s has this value, too: the program seems not to read them where they are set%s\n",
+			oneLine(strings.Join(names, ", ")), when(cfg.Run.SlotCount() > 1, ", or both write to one file"))
 	}
 	if n := len(out.Wrote); n > 0 {
 		const most = 3

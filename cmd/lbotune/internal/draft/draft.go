@@ -163,24 +163,25 @@ func ProgramName(argv []string) string {
 	if argv = argv[min(programOf(argv), len(argv)):]; len(argv) == 0 {
 		return "study"
 	}
-	name := suffixRE.ReplaceAllString(filepath.Base(program(argv)), "")
+	name := suffixRE.ReplaceAllString(filepath.Base(argv[scriptAt(argv)]), "")
 	return cmp.Or(strings.Trim(noNameRE.ReplaceAllString(name, "-"), "-."), "study")
 }
 
-// program is the program of a command line, or the script of an interpreter that is given one.
-func program(argv []string) string {
-	if !interpreterRE.MatchString(filepath.Base(argv[0])) {
-		return argv[0]
-	}
-	for _, a := range argv[1:] {
-		if inlineCodeRE.MatchString(a) {
-			break
+// scriptAt is the place of a program, or of the script or the module of an interpreter that is given one.
+func scriptAt(argv []string) int {
+	if interpreterRE.MatchString(filepath.Base(argv[0])) {
+		for i, a := range argv[1:] {
+			switch {
+			case a == "-m" && i+2 < len(argv):
+				return i + 2
+			case inlineCodeRE.MatchString(a):
+				return 0
+			case !strings.HasPrefix(a, "-"):
+				return i + 1
+			}
 		}
-		if !strings.HasPrefix(a, "-") {
-			return a
-		}
 	}
-	return argv[0]
+	return 0
 }
 
 // writer builds the text of a spec. It writes what Parse reads.
@@ -273,12 +274,4 @@ func (w *writer) command(argv []string) {
 		line = quote(argv[0])
 	}
 	w.line("command = %s", line)
-}
-
-// either is the first if the condition holds, or else the second.
-func either(holds bool, first, second string) string {
-	if holds {
-		return first
-	}
-	return second
 }

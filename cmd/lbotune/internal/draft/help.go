@@ -18,7 +18,6 @@ type helped struct {
 	standard string      // its default
 	kind     spaces.Kind // of a number; empty if it is not said
 	lo, hi   float64     // the numbers that it takes; infinite where nothing is said
-	open     [2]bool     // whether they are none themselves
 	many     bool        // it takes several values
 	code     bool        // its numbers stand for something
 	whole    bool        // it takes whole numbers, and all of its range is searched
@@ -46,13 +45,14 @@ var (
 	trailingRE = regexp.MustCompile(`\[([\w.+-]+)\]\s*$`)
 	realRE     = regexp.MustCompile(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
 	integerRE  = regexp.MustCompile(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
+	countRE    = regexp.MustCompile(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
 	codeRE     = regexp.MustCompile(`(?m)^\s*\d+ ?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
 	shareRE    = regexp.MustCompile(`(?i)probabilit|fraction|proportion`)
 	rangesRE   = []*regexp.Regexp{
-		regexp.MustCompile(`()` + aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber + `()`),
-		regexp.MustCompile(`([\[(])\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*([\])])`),
-		regexp.MustCompile(`(?i)(?:\bin|range:?|interval)\s+([\[(])` + aNumber + `\s*,\s*` + aNumber + `([\])])`),
-		regexp.MustCompile(`(?i)()(?:\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `()(?:$|[^\w.]|\.\D)`),
+		regexp.MustCompile(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
+		regexp.MustCompile(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
+		regexp.MustCompile(`(?i)(?:\bin|range:?|interval)\s+[\[(]` + aNumber + `\s*,\s*` + aNumber + `[\])]`),
+		regexp.MustCompile(`(?i)(?:^=|\(|\[|between |from |in |, )` + aNumber + `\s*(?:\.\.\.?|-|–| to | and | or )\s*` + aNumber + `(?:$|[^\w.]|\.\D)`),
 	}
 )
 
@@ -116,7 +116,9 @@ func (o *helped) understand() {
 			o.standard = m[1]
 		}
 	}
-	switch _, err := strconv.ParseFloat(o.standard, 64); {
+	switch x, err := strconv.ParseFloat(o.standard, 64); {
+	case err == nil && x == math.Trunc(x) && countRE.MatchString(o.text):
+		o.kind = spaces.KindInt
 	case realRE.MatchString(o.text), err == nil && strings.ContainsAny(o.standard, ".e"):
 		o.kind = spaces.KindFloat
 	case integerRE.MatchString(o.text):
@@ -128,11 +130,11 @@ func (o *helped) understand() {
 		if m == nil {
 			continue
 		}
-		if x, err := strconv.ParseFloat(m[2], 64); err == nil {
-			o.lo, o.open[0] = x, m[1] == "("
+		if x, err := strconv.ParseFloat(m[1], 64); err == nil {
+			o.lo = x
 		}
-		if x, err := strconv.ParseFloat(m[3], 64); err == nil {
-			o.hi, o.open[1] = x, m[4] == ")"
+		if x, err := strconv.ParseFloat(m[2], 64); err == nil {
+			o.hi = x
 		}
 		if strings.Contains(m[0], " or ") { // a switch
 			o.kind = spaces.KindInt
@@ -144,17 +146,10 @@ func (o *helped) understand() {
 	}
 }
 
-// limit keeps the range of p around x within what the option takes.
+// limit keeps the range of p around x within what the option takes, unless something else was read.
 func (o *helped) limit(p *spaces.Param, x float64) {
-	if x < o.lo || x > o.hi || o.lo >= o.hi {
-		return // something else was read
-	}
-	p.Min, p.Max = math.Max(p.Min, o.lo), math.Min(p.Max, o.hi)
-	if p.Kind == spaces.KindFloat && o.open[0] && p.Min == o.lo {
-		p.Min += (x - p.Min) / 100
-	}
-	if p.Kind == spaces.KindFloat && o.open[1] && p.Max == o.hi {
-		p.Max -= (p.Max - x) / 100
+	if o.lo <= x && x <= o.hi && o.lo < o.hi {
+		p.Min, p.Max = math.Max(p.Min, o.lo), math.Min(p.Max, o.hi)
 	}
 }
 

@@ -21,6 +21,9 @@ var (
 	noMetrics  = regexp.MustCompile(`(?i)(^([a-z]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
+// beforeRE is what of a line does not belong to its last number: up to another, or a comma.
+var beforeRE = regexp.MustCompile(`^.*([,;|]|[=:\s][-+\d.]+%?\s)`)
+
 // chosen is a metric that a program seems to print, and what speaks for it.
 type chosen struct {
 	parser.Candidate
@@ -49,7 +52,10 @@ func (d *Program) TakeMetric(outputs ...Output) bool {
 		if len(all) == 0 {
 			continue
 		}
-		verb := either(inFile, "wrote into "+o.Source, "printed")
+		verb := "printed"
+		if inFile {
+			verb = "wrote into " + o.Source
+		}
 		// Of equals the first, or, where little speaks for any, the one that is printed last, as results are.
 		best := slices.MaxFunc(all, func(a, b chosen) int {
 			if a.weight != b.weight || a.weight >= strong {
@@ -88,8 +94,7 @@ func candidates(text []byte, argv []string) (all []chosen, names string) {
 		}
 		r := c.Result.Reading
 		before := lines[min(r.Line, len(lines))-1]
-		before = before[:min(r.Column-1, len(before))]
-		m := weigh(c, before[strings.LastIndexAny(strings.TrimRight(before, "=: \t"), ",;|=:0123456789")+1:])
+		m := weigh(c, beforeRE.ReplaceAllString(before[:min(r.Column-1, len(before))], ""))
 		if m.weight == 2 && slices.ContainsFunc(argv, func(a string) bool { return a == r.Text || strings.HasSuffix(a, "="+r.Text) }) {
 			m.weight = 0 // it may only be repeated
 		}
@@ -111,7 +116,7 @@ const (
 // weigh says how much speaks for a candidate: above all a name, or words before it, for data that was not trained on.
 func weigh(c parser.Candidate, before string) chosen {
 	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
-	name := either(c.Rule.LastNumber, before, m.name)
+	name := cmp.Or(m.name, before) // the last number has no name
 	loss, gain := lossNames.MatchString(name), gainNames.MatchString(name)
 	m.maximize = gain && !loss
 	switch no := noMetrics.MatchString(name); {

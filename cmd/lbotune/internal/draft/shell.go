@@ -116,21 +116,16 @@ func helpWords(argv []string) []string {
 		}
 		argv = of[0]
 	}
-	i := programOf(argv)
-	if i >= len(argv) || scriptOf(argv) > 0 || !simpleRE.MatchString(argv[i]) {
+	program := programOf(argv)
+	if program >= len(argv) || scriptOf(argv) > 0 || !simpleRE.MatchString(argv[program]) {
 		return nil
 	}
-	if interpreterRE.MatchString(path.Base(argv[i])) {
-		for i++; i < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
-			if inlineCodeRE.MatchString(argv[i]) {
-				return nil
-			} else if argv[i] == "-m" {
-				i++
-				break
-			}
-		}
+	i := program + scriptAt(argv[program:]) + 1
+	if i == program+1 && interpreterRE.MatchString(path.Base(argv[program])) {
+		return nil // its code is in the command
 	}
-	for i++; i < len(argv) && subcommandRE.MatchString(argv[i]); i++ {
+	for i < len(argv) && subcommandRE.MatchString(argv[i]) {
+		i++
 	}
-	return argv[:min(i, len(argv))]
+	return argv[:i]
 }
