@@ -46,8 +46,9 @@ var (
 	realRE     = regexp.MustCompile(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
 	integerRE  = regexp.MustCompile(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
 	countRE    = regexp.MustCompile(`^=-?\d+\.\.-?\d*[2-9e]`) // --decay=1..200
-	codeRE     = regexp.MustCompile(`(?m)^\s*\d+ ?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
+	codeRE     = regexp.MustCompile(`(?m)^\s*\d+ ?(or \w+\s*)?(--|=|:) ?\S|\b\d+ ?[=:] ?\w[^\d]+[,;] ?\d+ ?[=:] ?\w`)
 	shareRE    = regexp.MustCompile(`(?i)probabilit|fraction|proportion`)
+	leastRE    = regexp.MustCompile(`(?i)(?:at least |[\[;(]\s*[a-z]\w*\s*>=\s*)` + aNumber)
 	rangesRE   = []*regexp.Regexp{
 		regexp.MustCompile(aNumber + `\s*<=?\s*[a-z]\w*\s*<=?\s*` + aNumber),
 		regexp.MustCompile(`[\[(]\s*(?:imin|-inf|` + aNumber + `)\s*\.\.\.?\s*(?:imax|inf|` + aNumber + `)\s*[\])]`),
@@ -125,6 +126,9 @@ func (o *helped) understand() {
 		o.kind = spaces.KindInt
 	}
 	o.code = codeRE.MatchString(o.text)
+	if m := leastRE.FindStringSubmatch(o.text); m != nil {
+		o.lo, _ = strconv.ParseFloat(m[1], 64)
+	}
 	for _, re := range rangesRE {
 		m := re.FindStringSubmatch(o.text)
 		if m == nil {

@@ -13,12 +13,12 @@ import (
 // The names of metrics tell what they measure and in which direction they are better.
 var (
 	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|\w*flops|\w+/s|\w+/sec|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
 	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|size|bytes)([^a-z]|$)`) // where nothing else is printed
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
-	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init)([^a-z]|$)`)
-	noMetrics  = regexp.MustCompile(`(?i)(^([a-z]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
+	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
+	noMetrics  = regexp.MustCompile(`(?i)(^([a-eg-ik-xz]|n_\w+)$|(^|[^a-z])(epochs?|steps?|iter|iters|iteration|iterations|batch|lr|learning_rate|seed|eta|after|samples|examples|rank|world|gpu|cuda|device|memory|params|parameters|version|port|layers?|depth|workers|threads?|number of|num|count|counts|checksum|total|clusters|divergences|bound|features|cities|rows|answer|models|calls|std)([^a-z]|$))`)
 )
 
 // beforeRE is what of a line does not belong to its last number: up to another, or a comma.

@@ -20,7 +20,7 @@ var fixedOptions = []struct {
 	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), regexp.MustCompile(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
 	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time)$`),
 		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|local_rank|node_rank|world_size|workers|num_workers|n_workers|n?threads?|num_threads|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`),
+	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|local_rank|node_rank|world_size|workers|num_workers|n_workers|n?threads?|(num_)?threads?(_count)?|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`),
 		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
 	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$`),
 		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
@@ -84,8 +84,10 @@ func wordReason(name, word string) string {
 var (
 	realNames  = regexp.MustCompile(`(?i)(^|_)(c|g|cost|gamma|lambda\w*|reg\w*|l1|l2|alpha|eta0?|lr|learning_rate|weight_decay|wd|decay|tol|eps|epsilon|temperature|sigma|scale)$`)
 	zeroNames  = regexp.MustCompile(`(?i)(^|_)(lambda\w*|reg\w*|l1|l2|alpha|weight_decay|wd|decay|smoothing|noise|jitter|penalty|\w*coef|\w*coeff)$`)
-	shareNames = regexp.MustCompile(`(?i)(dropout|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
-	partNames  = regexp.MustCompile(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate|ratio$|rate$)`) // of something, and not nothing
+	shareNames = regexp.MustCompile(`(?i)(drop|momentum|beta_?[12]|ratio|prob|rho|^nu$|rate_drop|accept|crossover|mutation|freq$)`)
+	partNames  = regexp.MustCompile(`(?i)(subsample|colsample|fraction|frac(_|$)|keep|max_features|sample_rate)`) // of something, and not nothing
+	rateRE     = regexp.MustCompile(`(?i)rate$`)
+	factorRE   = regexp.MustCompile(`(?i)(^|_)(gamma|alpha|lambda|decay|damping|discount)$`) // 0.7 is one, 0.1 a weight
 	unitNames  = regexp.MustCompile(`(?i)(^|_)(lr|eta0?|(\w*_)?rate|decay)$`)
 	sizeNames  = regexp.MustCompile(`(?i)(batch|hidden|width|units|dim|size|channels|estimators|trees|leaves|rank|filters|embed)`)
 	wholeNames = regexp.MustCompile(`(?i)(batch|layers|depth|size|estimators|trees|leaves|units|hidden|width|rounds|channels|filters)`)
@@ -108,7 +110,7 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	switch {
 	case h.whole:
 		p.Kind, p.Min, p.Max = spaces.KindInt, h.lo, h.hi
-	case x >= 0.1 && (x < 1 && !factors || x == 1 && h.kind != spaces.KindInt) && partNames.MatchString(name) && (x == 1 || !realNames.MatchString(name)):
+	case x >= 0.1 && x < 1 && partNames.MatchString(name), x == 1 && h.kind != spaces.KindInt && (share || partNames.MatchString(name) || rateRE.MatchString(name)):
 		p.Min, p.Max = 0.1, 1
 	case x == math.Trunc(x) && x >= 1 && integer:
 		p.Kind = spaces.KindInt
@@ -143,7 +145,7 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	if x < p.Min || x > p.Max { // rounding
 		p.Min, p.Max = math.Min(p.Min, x), math.Max(p.Max, x)
 	}
-	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && unitNames.MatchString(name) {
+	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && (unitNames.MatchString(name) || x > 0.5 && factorRE.MatchString(name)) {
 		p.Max = 1
 	}
 	h.limit(p, x)

@@ -256,7 +256,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	if study.ReservedName(name) {
 		name += "_value"
 	}
-	if name == "" || !simpleRE.MatchString(value) || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
+	if name == "" || strings.ContainsAny(value, "{}'\"`$\\\n") || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
 		return "", false
 	}
 	p := spaces.Param{Name: name}
