@@ -36,7 +36,7 @@ import (
 //	left TEXT               must be listed as left as it is
 //	edits TEXT              what still has to be done by hand
 func TestPrograms(t *testing.T) {
-	for _, dir := range []string{"developed"} {
+	for _, dir := range []string{"developed", "judged"} {
 		files, err := filepath.Glob("testdata/" + dir + "/*.txtar")
 		if err != nil || len(files) == 0 {
 			t.Fatal("there are no programs in", dir, err)
