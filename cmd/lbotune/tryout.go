@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/door"
 )
@@ -33,7 +34,7 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) {
 	if env, rest := command.Assignments(argv); len(env) > 0 {
 		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)
 	}
-	d.Help = helpOf(ctx, argv)
+	d.Help = ansi.Sanitize(helpOf(ctx, argv))
 	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
 	before := resultFiles(argv)
 	stdout, stderr, err := runOnce(ctx, g.err, argv)
@@ -157,7 +158,7 @@ func helpOf(ctx context.Context, argv []string) string {
 	ctx, cancel := context.WithTimeout(ctx, helpPatience)
 	defer cancel()
 	var out beginning
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, "/usr/bin/env", argv...) // variables may come first
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

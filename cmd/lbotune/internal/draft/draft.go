@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/parser"
@@ -120,7 +121,7 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 
 func (d Program) objective(w *writer) {
 	w.line("\n[objective]")
-	w.line("# %s", cmp.Or(d.Remark, `The name of the number as your program prints it: loss=0.3, loss: 0.3, "loss": 0.3.`))
+	w.line("# %s", cmp.Or(comment(d.Remark), `The name of the number as your program prints it: loss=0.3, loss: 0.3, "loss": 0.3.`))
 	switch {
 	case d.Rule.JSON != "":
 		w.line("json      = %s", quote(d.Rule.JSON))
@@ -189,6 +190,16 @@ type writer struct{ b strings.Builder }
 
 func (w *writer) line(format string, args ...any) {
 	fmt.Fprintf(&w.b, format+"\n", args...)
+}
+
+// comment is a text as it may stand in a comment.
+func comment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // limits writes a number and a duration, those that are set.

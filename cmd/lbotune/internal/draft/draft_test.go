@@ -56,6 +56,35 @@ func TestDraftOfAShellCommand(t *testing.T) {
 	}
 }
 
+// In a shell command words that are quoted or replaced stay, and those around them are looked at.
+func TestDraftOfQuotedWords(t *testing.T) {
+	cfg, _ := drafted(t, draft.Program{Argv: []string{`cd "$DIR" && python3 train.py --data "$DATA" --lr 0.1 --out='a b' --layers 3 > log 2>&1; tail -n 1 log`}})
+	if want := `cd "$DIR" && python3 train.py --data "$DATA" --lr {lr} --out='a b' --layers {layers} > log 2>&1; tail -n 1 log`; cfg.Command.Shell != want {
+		t.Errorf("%s\nwant %s", cfg.Command.Shell, want)
+	}
+}
+
+func TestHelpCommand(t *testing.T) {
+	for argv, want := range map[string]string{
+		"python3 train.py --lr 0.1":          "python3 train.py --help",
+		"python3 -u -m pkg.fit run --lr 0.1": "python3 -u -m pkg.fit run --help",
+		"timeout 60 ./train 0.1 3":           "timeout 60 ./train --help",
+		"fasttext supervised -input a.txt":   "fasttext supervised --help",
+		"./train data.csv lr=3":              "./train --help",
+		"bash -c ./train":                    "",
+		"python3 -c print(1)":                "",
+	} {
+		if got := strings.Join(draft.HelpCommand(strings.Fields(argv)), " "); got != want {
+			t.Errorf("%s: %s, want %s", argv, got, want)
+		}
+	}
+	for line, want := range map[string]string{"A=1 ./train --lr 1 | tail -n 1": "A=1 ./train --help", "cd x && ./train --lr 1": "", "$TRAIN --lr 1": ""} {
+		if got := strings.Join(draft.HelpCommand([]string{line}), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
 func TestDraftRanges(t *testing.T) {
 	for option, want := range map[string]string{
 		"--alpha 1e-4":           "float 1e-06 0.01 log",
@@ -249,7 +278,7 @@ func TestDraftOffersTheWordsThatHelpLists(t *testing.T) {
 // Whatever the command line, its draft is a valid spec.
 func TestDraftIsAlwaysAccepted(t *testing.T) {
 	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",
-		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "<<EOF"}
+		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "<<EOF", "--a\x1bb=3", "--c\nd 4", "-z\n", "--file=\xff"}
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 1000 {
 		argv := make([]string, 1+rng.IntN(6))

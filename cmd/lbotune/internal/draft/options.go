@@ -299,7 +299,7 @@ func (g *guesser) add(p spaces.Param, remark string) bool {
 }
 
 // leave notes what stays as it is, and why.
-func (g *guesser) leave(what, why string) { g.left = append(g.left, what+": "+why) }
+func (g *guesser) leave(what, why string) { g.left = append(g.left, comment(what)+": "+why) }
 
 // isNumber reports whether a word is a finite number.
 func isNumber(word string) bool {
