@@ -162,3 +162,20 @@ func TestSetErrors(t *testing.T) {
 		t.Error("the bases are wrong")
 	}
 }
+
+func TestNumbersOfABaseFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.yaml": "b: {x: 1.0, y: [2, no]}\na: 3\ns: \"4\"\nd.e: 5\nn: .nan\nr: &r 6\nk: *r\n",
+		"a.json": `{"b": {"x": 1.0, "y": [2, false]}, "a": 3, "s": "4", "d.e": 5, "r": 6}`,
+		"a.toml": "a = 3\nr = 6\ns = \"4\"\n\"d.e\" = 5\n[b]\nx = 1.0\ny = [2]\n",
+	} {
+		var got []string
+		for _, s := range (command.File{From: name, Text: text}).Numbers() {
+			got = append(got, s.Path+"="+command.Literal(s.Value))
+		}
+		// Nothing can be set at the alias, nor at a key with a dot.
+		if want := "a=3 b.x=1.0 b.y.0=2 r=6"; strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", name, got, want)
+		}
+	}
+}

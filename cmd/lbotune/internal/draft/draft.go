@@ -79,12 +79,9 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 		g.variables(env)
 	}
 	for i, word := range line { // each trial writes a file of its own
-		if own := "{trial_dir}/" + filepath.Base(d.Source); d.Source != "" && len(line) > 1 {
-			if flag, value, _ := strings.Cut(word, "="); word == d.Source {
-				line[i], d.Source = own, own
-			} else if value == d.Source {
-				line[i], d.Source = flag+"="+own, own
-			}
+		if d.Source != "" && len(line) > 1 && (word == d.Source || strings.HasSuffix(word, "="+d.Source)) {
+			own := "{trial_dir}/" + filepath.Base(d.Source)
+			line[i], d.Source = strings.TrimSuffix(word, d.Source)+own, own
 		}
 	}
 	w := &writer{}

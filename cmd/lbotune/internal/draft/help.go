@@ -13,7 +13,6 @@ import (
 type helped struct {
 	flags    []string
 	text     string      // all that stands behind them
-	what     string      // how its description begins
 	choices  []string    // the words that it takes
 	standard string      // its default
 	kind     spaces.Kind // of a number; empty if it is not said
@@ -65,28 +64,25 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 	for line := range strings.Lines(help) {
 		line = strings.TrimRight(strings.ReplaceAll(line, "│", " "), " \r\n") // typer draws a frame
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		if m := flagRE.FindStringSubmatchIndex(line); m != nil {
+		m := flagRE.FindStringSubmatchIndex(line)
+		switch {
+		case m != nil:
 			head := strings.Replace(line[:m[1]], "[no]", "", 1)
-			o, depth = &helped{flags: longRE.FindAllString(head, -1), lo: math.Inf(-1), hi: math.Inf(1)}, indent
-			o.text = strings.TrimLeft(line[m[3]:], " ")
-			if len(o.flags) == 0 {
-				o = nil
-				continue
-			}
-			list = append(list, o)
+			o, depth = &helped{flags: longRE.FindAllString(head, -1), text: strings.TrimLeft(line[m[3]:], " "), lo: math.Inf(-1), hi: math.Inf(1)}, indent
 			// In the line of the option itself the words may stand in its place for a value; further
 			// down only if the line says what they are.
-			o.takes(listedRE.FindStringSubmatch(line))
-		} else if o != nil && line != "" {
-			if indent <= depth {
-				o = nil
-				continue
+			if o.takes(listedRE.FindStringSubmatch(line)); len(o.flags) > 0 {
+				list = append(list, o)
 			}
+		case o == nil || line == "":
+			continue
+		case indent <= depth:
+			o = nil
+			continue
+		default:
 			o.text += "\n" + line
 		}
-		if o != nil {
-			o.takes(possibleRE.FindStringSubmatch(line))
-		}
+		o.takes(possibleRE.FindStringSubmatch(line))
 	}
 	for _, o := range list {
 		o.understand()
@@ -111,7 +107,6 @@ func (o *helped) understand() {
 		second := strings.Trim(fields[1], "[].")
 		o.many = fields[0] == second || second == "" && strings.Contains(fields[1], "...")
 	}
-	o.what = o.text[:min(len(o.text), 100)]
 	for _, re := range []*regexp.Regexp{defaultRE, trailingRE} {
 		if m := re.FindStringSubmatch(o.text); m != nil && o.standard == "" {
 			o.standard = m[1]
@@ -139,6 +134,9 @@ func (o *helped) understand() {
 		}
 		if x, err := strconv.ParseFloat(m[2], 64); err == nil {
 			o.hi = x
+		}
+		if o.lo > 0 && o.kind == spaces.KindFloat && m[0][0] == '(' { // which is no value itself
+			o.lo *= 1.01
 		}
 		if strings.Contains(m[0], " or ") { // a switch
 			o.kind = spaces.KindInt

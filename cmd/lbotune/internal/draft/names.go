@@ -59,7 +59,7 @@ func leftAlone(flag, value string, h *helped) string {
 		return "may be a number of folds, or how much is printed"
 	}
 	for _, o := range fixedOptions {
-		if o.names.MatchString(name) && (len(name) > 1 || h.text == "") || o.help.MatchString(h.what) {
+		if o.names.MatchString(name) && (len(name) > 1 || h.text == "") || o.help.MatchString(h.text[:min(len(h.text), 100)]) {
 			return o.why
 		}
 	}
@@ -162,9 +162,6 @@ func roundBy(x, step float64) float64 {
 
 // reformat is x as it is written with so many digits.
 func reformat(x float64, format byte, digits int) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(x, format, digits, 64), 64)
-	if err != nil {
-		return x
-	}
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, format, digits, 64), 64) // of a number as Go writes it
 	return r
 }
