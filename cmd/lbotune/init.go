@@ -20,9 +20,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// mostLeft is how many of the options that stay as they are init lists.
-const mostLeft = 20
-
 func newInit(g *global) *cobra.Command {
 	var file, metric string
 	var noRun bool
@@ -71,11 +68,8 @@ Read the spec through and correct the guesses.`,
 			if len(left) > 0 {
 				fmt.Fprintf(g.err, "left as they are:\n")
 			}
-			for _, l := range left[:min(len(left), mostLeft)] {
+			for _, l := range left {
 				fmt.Fprintf(g.err, "  %s\n", oneLine(l))
-			}
-			if more := len(left) - mostLeft; more > 0 {
-				fmt.Fprintf(g.err, "  and %d more\n", more)
 			}
 			named := oneLine(file)
 			if bytes.Contains(text, []byte(draft.NothingToVary)) {

@@ -62,7 +62,7 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) {
 		d.Exit = max(exit.ExitCode(), 0)
 	}
 	if !found {
-		fmt.Fprintln(g.err, `it printed no number: write the metric's name in place of "loss"`)
+		fmt.Fprintln(g.err, `it printed no number that looks like a result: write the metric's name in place of "loss"`)
 	}
 }
 
@@ -81,22 +81,19 @@ func wordsOf(argv []string) (words []string) {
 }
 
 // configFiles are the configuration files that a command names, by its words; a spec in another
-// directory finds them from there.
+// directory finds them by their paths.
 func configFiles(argv []string, spec string) map[string]command.File {
 	out := map[string]command.File{}
 	for _, word := range wordsOf(argv) {
 		f := command.File{From: word}
-		if !filepath.IsAbs(word) && spec != "-" {
-			if at, err := filepath.Abs(word); err == nil && filepath.Dir(spec) != "." {
-				f.From = at
+		if at, err := filepath.Abs(word); err == nil && filepath.Dir(spec) != "." {
+			f.From = at
+		}
+		if f.Settable() {
+			if text, err := door.ReadFile(word, 1<<20); err == nil {
+				f.Text = string(text)
+				out[word] = f
 			}
-		}
-		if !f.Settable() {
-			continue
-		}
-		if text, err := door.ReadFile(word, 1<<20); err == nil {
-			f.Text = string(text)
-			out[word] = f
 		}
 	}
 	return out

@@ -17,7 +17,6 @@ type helped struct {
 	standard string      // its default
 	kind     spaces.Kind // of a number; empty if it is not said
 	lo, hi   float64     // the numbers that it takes; infinite where nothing is said
-	many     bool        // it takes several values
 	code     bool        // its numbers stand for something
 	whole    bool        // it takes whole numbers, and all of its range is searched
 }
@@ -103,10 +102,6 @@ func (o *helped) takes(list []string) {
 
 // understand reads an option's text, which is whole.
 func (o *helped) understand() {
-	if fields := strings.Fields(o.text); len(fields) > 1 {
-		second := strings.Trim(fields[1], "[].")
-		o.many = fields[0] == second || second == "" && strings.Contains(fields[1], "...")
-	}
 	for _, re := range []*regexp.Regexp{defaultRE, trailingRE} {
 		if m := re.FindStringSubmatch(o.text); m != nil && o.standard == "" {
 			o.standard = m[1]

@@ -66,19 +66,6 @@ func leftAlone(flag, value string, h *helped) string {
 	return ""
 }
 
-// wordReason says why a word is not varied of which --help says nothing.
-func wordReason(name, word string) string {
-	switch {
-	case severalRE.MatchString(word):
-		return "a list of settings: write {NAME} for the values to vary"
-	case fileRE.MatchString(word):
-		return "names a file"
-	case wordNames.MatchString(name):
-		return "part of the task"
-	}
-	return "a word: make it a choice if it has others"
-}
-
 // The names of numbers tell what their values do not: real although written as whole
 // numbers, varied by factors, sizes, which grow by factors too, or shares.
 var (

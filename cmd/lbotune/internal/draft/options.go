@@ -92,11 +92,10 @@ func (g *guesser) arguments(argv []string) []string {
 
 var (
 	compilerRE = regexp.MustCompile(`^([\w-]+-)?(cc|c\+\+|gcc|g\+\+|clang|clang\+\+|gfortran)(-[\d.]+)?$`)
-	toggleRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)           // of a compiler
-	numberRE   = regexp.MustCompile(`^(-[A-Za-z]?)(\d+\.?\d*)$`)         // -O2, and -6 of xz
-	levelsRE   = regexp.MustCompile(`(?m)^\s*-(#|\d)`)                   // in what --help prints
-	settingRE  = regexp.MustCompile(`^([\w.-]+)=([^=,]+)$`)              // --param=a=1
-	severalRE  = regexp.MustCompile(`^[\w.-]+=[^,]*(,[\w.-]+=?[^,]*)+$`) // --lzma2=a=1,b=2
+	toggleRE   = regexp.MustCompile(`^-f(no-)?([a-z][\w-]*)$`)   // of a compiler
+	numberRE   = regexp.MustCompile(`^(-[A-Za-z]?)(\d+\.?\d*)$`) // -O2, and -6 of xz
+	levelsRE   = regexp.MustCompile(`(?m)^\s*-(#|\d)`)           // in what --help prints
+	settingRE  = regexp.MustCompile(`^([\w.-]+)=([^=,]+)$`)      // --param=a=1
 )
 
 // words makes placeholders of what was guessed among the words of one command, in their places.
@@ -141,7 +140,7 @@ func (g *guesser) words(words []string) {
 			for n := 2; ok; n++ { // --betas 0.9 0.999
 				i++
 				words[i] = "{" + name + "}"
-				if many := g.of(a).many || g.of(a).text == "" && strings.HasSuffix(a, "s"); !many || i+1 == len(words) || !isNumber(words[i+1]) {
+				if i+1 == len(words) || !strings.HasSuffix(a, "s") || !isNumber(words[i+1]) {
 					break
 				}
 				name, ok = g.known(fmt.Sprintf("%s_%d", a, n), words[i+1], g.of(a))
@@ -163,9 +162,6 @@ func (g *guesser) words(words []string) {
 // any: then each trial has a file with its own.
 func (g *guesser) settings(name string) bool {
 	f := g.files[name]
-	if slices.ContainsFunc(g.rendered, func(r command.File) bool { return r.From == f.From }) {
-		return true
-	}
 	numbers := f.Numbers()
 	if len(numbers) > mostNumbers {
 		g.leave(name, fmt.Sprintf("%d numbers are more likely data than settings", len(numbers)))
@@ -277,8 +273,10 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 		p.Default = spaces.String(value)
 	case g.files[value].From != "" || g.origin != "":
 		return "", false
+	case fileRE.MatchString(value):
+		why = "names a file"
 	case why == "":
-		why = wordReason(name, value)
+		why = "no number, and --help does not say what else it may be"
 	}
 	if why != "" {
 		g.leave(cmp.Or(g.as, g.origin+flag+" "+value), why)
