@@ -31,7 +31,8 @@ looks like a hyperparameter becomes one, with a range around today's value; if t
 are no options, the numbers in the command do. Epochs, seeds, ports and the like are left
 as they are. It runs the command once to find the metric in what it prints or writes into a
 file, and once with --help, which tells defaults, ranges and words. Of a YAML, JSON or TOML
-file in the command the numbers become parameters, set in a copy for each trial.
+file in the command the numbers become parameters, set in a copy for each trial. Where it finds
+nothing to vary, what it writes is no study yet, and the exit code is 2.
 Read the spec through and correct the guesses.`,
 		Example: "  lbotune init -- python train.py --lr 0.01 --layers 3",
 		RunE: func(cmd *cobra.Command, args []string) error {

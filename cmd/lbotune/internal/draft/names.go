@@ -20,7 +20,7 @@ var fixedOptions = []struct {
 	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), regexp.MustCompile(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
 	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time)$`),
 		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|local_rank|node_rank|world_size|workers|num_workers|n_workers|n?threads?|(num_)?threads?(_count)?|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|cores|nodes|memory)$`),
+	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|local_rank|node_rank|world_size|workers|num_workers|n_workers|n?threads?|(num_)?threads?(_count)?|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|np|cores|nodes|memory)$`),
 		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
 	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$`),
 		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},

@@ -145,7 +145,7 @@ func (g *guesser) words(words []string) {
 				}
 				name, ok = g.known(fmt.Sprintf("%s_%d", a, n), words[i+1], g.of(a))
 			}
-		case strings.HasPrefix(a, "-") && len(a) > 1 && !isNumber(a) && simpleRE.MatchString(a) && next == "":
+		case strings.HasPrefix(a, "-") && strings.Trim(a, "-") != "" && !isNumber(a) && simpleRE.MatchString(a) && next == "":
 			g.leave(a, "a switch; {flag:NAME="+a+"} in its place makes it a parameter")
 		}
 	}
