@@ -24,6 +24,8 @@ import (
 
 // Programs with what they print for --help and in a run, and what a draft must make of them. The
 // rules of init were made on those in developed, and judged on those in judged. -v prints a table of each.
+// Texts were recorded from the program that the first line names, or from a small one, if it does not
+// say that they were written by hand.
 //
 // A file begins with lines of these kinds; then come the files help, stdout and stderr,
 // reads/NAME, which the program reads, and writes/NAME, which it has written.
