@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/pruner"
@@ -142,6 +144,7 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}
 	again := false
+	l.countFull(o.failure)
 	switch {
 	case o.failure == nil:
 		l.wait.ended(o.seconds)
@@ -163,6 +166,18 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	}
 	l.events = append(l.events, e)
 	l.ready = slices.Insert(l.ready, 0, study.AttemptID{Trial: t.Number, Attempt: r.id.Attempt + 1})
+}
+
+// fullInARow is how many attempts may end in a row while a disk is full before the session does: it
+// may be another disk than the study's, of which nothing else tells.
+const fullInARow = 8
+
+func (l *loop) countFull(f *study.Failure) {
+	if f == nil || f.Kind != study.FailDisk {
+		l.full = 0
+	} else if l.full++; l.full >= fullInARow && l.fatal == nil {
+		l.fatal = fmt.Errorf("%d attempts in a row have ended while a disk was full: make room, and run the same command again: %w", l.full, syscall.ENOSPC)
+	}
 }
 
 // valued completes the end of a trial whose attempt has ended with metrics m, and

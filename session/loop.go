@@ -38,6 +38,7 @@ type loop struct {
 	resumed  map[int]bool            // trials that an earlier session may have left running
 	left     map[study.AttemptID]int // slots of these, as their directories have them
 	freed    int                     // attempts that ran and have ended
+	full     int                     // of them, the last ones in a row while a disk was full
 	kill     chan struct{}           // closed to kill every attempt
 	said     map[any]bool            // what was warned of
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -166,4 +167,19 @@ func TestFullDiskIsNoFailure(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A disk that stays full, and is not the study's own, ends the session; the next one goes on.
+func TestFullDiskEndsTheSession(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 1
+		full := &fakeLauncher{program: func(runner.Job) ending { return ending{exit: runner.Exit{Code: 1, DiskFull: true}} }}
+		if _, err := finish(t, dir, &c, full); !errors.Is(err, syscall.ENOSPC) || len(full.launched) != 8 {
+			t.Errorf("%d attempts: %v", len(full.launched), err)
+		}
+		if st, err := finish(t, dir, &c, &fakeLauncher{program: parabola}); err != nil || st.Count(optimizer.Succeeded) != 1 {
+			t.Errorf("with room again: %v", err)
+		}
+	})
 }

@@ -55,7 +55,7 @@ func exitCodes() []exitCode {
 func cannotWrite(err error) bool {
 	var spawn *runner.SpawnError
 	var path *fs.PathError
-	return isA[*journal.WriteError](err) || isA[*door.Refusal](err) || errors.Is(err, syscall.ENOTDIR) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
+	return isA[*journal.WriteError](err) || isA[*door.Refusal](err) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENOSPC) || isA[*session.ReadError](err) || errors.As(err, &spawn) && spawn.Disk || errors.As(err, &path) && path.Op == "write"
 }
 
 func isA[E error](err error) bool {
