@@ -15,12 +15,11 @@ type bounds struct {
 	through  *warp.Warp // nil: the bounds are in model units
 	printed  bool       // bounds that cross stay as they are
 	excluded float64    // share of the cube where no improvement is possible
-	largest  float64    // largest upper bound: seen, or for a known constant at most possible
+	largest  float64    // for a known constant: at least the largest upper bound
 }
 
 const (
 	boundSamples = 256  // points at which the excluded share is measured
-	boundClimb   = 60   // random steps in search of the largest bound
 	leastOpen    = 0.01 // of them must be open, else the constant is doubled
 	widening     = 2.0  // standard deviations of noise by which bounds are widened
 	certainty    = 1e-3 // distance to which the largest bound of a known constant is located
@@ -90,26 +89,6 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 	var ups []float64
 	b.cones, ups = b.cones.Loosen(sample, s.best, leastOpen)
 	b.excluded = lipschitz.Excluded(ups, s.best)
-	b.largest = l.largestUpper(b, sample, ups)
-}
-
-// largestUpper looks for the largest upper bound: at the sample, where it is ups, then
-// around its best points by ever smaller random steps.
-func (l *lbo) largestUpper(b *bounds, sample [][]float64, ups []float64) float64 {
-	rng := stream(l.past.seed, len(l.past.told), "largest bound")
-	top := math.Inf(-1)
-	order := orderBy(len(sample), func(i int) float64 { return -ups[i] })
-	for _, i := range order[:min(3, len(order))] {
-		p, v := sample[i], ups[i]
-		for k := range boundClimb {
-			q := l.dom.perturb(p, 0.1*math.Pow(0.95, float64(k)), rng)
-			if _, w := b.at(q); w > v {
-				p, v = q, w
-			}
-		}
-		top = math.Max(top, v)
-	}
-	return top
 }
 
 // cubeSample draws n uniform points for what was told at that time.
@@ -177,7 +156,7 @@ func (b *bounds) carryGrad(y float64, g []float64) {
 // note describes the bounds.
 func (b *bounds) note(s *surrogate, best float64) *LipschitzNote {
 	n := &LipschitzNote{Slope: b.slope, Constant: b.cones.L(), Excluded: b.excluded, Stated: b.through != nil}
-	if gap := s.value(b.largest) - best; !math.IsInf(gap, 0) && !math.IsNaN(gap) {
+	if gap := s.value(b.largest) - best; n.Stated && !math.IsInf(gap, 0) && !math.IsNaN(gap) {
 		gap = math.Max(gap, 0)
 		n.Gap = &gap
 	}

@@ -118,6 +118,9 @@ func (l *lbo) Ask(ctx context.Context, q Query) (Proposal, error) {
 		return Proposal{}, err
 	}
 	p.Note.Contradicted = wrong
+	if q.Enough > 0 && a.view != nil && a.view.holds {
+		p.Note.Left = a.left(q.Enough)
+	}
 	if p.Point = l.past.space.Snap(p.Point); !l.past.safe.allows(p.Point) {
 		return Proposal{}, ErrNothingSafe
 	}

@@ -17,6 +17,9 @@ type Note struct {
 	Feasible float64 `json:"feasible,omitempty"`
 	// Lipschitz is what the bounds were, when there were any.
 	Lipschitz *LipschitzNote `json:"lipschitz,omitempty"`
+	// Left is how much better than the best trial any can be, with 95 %, by the model and without
+	// noise: where the query asks for it, and it is no more than that calls enough.
+	Left *float64 `json:"left,omitempty"`
 	// Contradicted are the earlier studies, counted from 0, whose results were said to be those
 	// of this objective and are not: they count as related.
 	Contradicted []int `json:"contradicted,omitempty"`
@@ -37,10 +40,9 @@ type LipschitzNote struct {
 	// Excluded is the share of the cube where the upper bound allows no
 	// improvement.
 	Excluded float64 `json:"excluded"`
-	// Gap is how far, in the objective's units, the largest upper bound exceeds the
-	// best value. Under a stated constant that holds, nothing more is left to gain.
-	// Under an estimated one it is a guess: of the largest bound that was seen. There
-	// is none if the trials refute a stated constant.
+	// Gap is how far, in the objective's units, the largest upper bound exceeds the best value:
+	// under a stated constant that holds, nothing more is left to gain. There is none under an
+	// estimated one, and if the trials refute it.
 	Gap *float64 `json:"gap,omitempty"`
 	// Stated says that the constant was given by a person.
 	Stated bool `json:"stated,omitempty"`

@@ -83,6 +83,9 @@ type Query struct {
 	// reference point of the hypervolume. Where there are none, or one is −∞, it is found
 	// from what was told.
 	Thresholds []float64
+	// Enough is how much may be left to gain, in the objective's units: a note says how much is,
+	// if it is no more. At 0 nothing is said.
+	Enough float64
 }
 
 // Pending is a trial without a result yet.

@@ -152,6 +152,9 @@ var settings = []setting{
 		cells: simulated(cells{interval: apart})},
 	{name: "gap", keys: []string{"budget.gap", "optimizer.lipschitz_constant"}, real: true, draw: certain,
 		cells: simulated(cells{gap: "test: optimizer/explain_test.go TestGapOfAStatedConstantIsACertificate", interval: apart})},
+	{name: "regret", keys: []string{"budget.regret"}, real: true, draw: on("budget", "regret", `"5%"`),
+		cells: simulated(cells{safe: "refused: what is left to gain is known to method lbo alone", early: "refused: what is left to gain is known to method lbo alone",
+			best: "refused: what is left to gain is known to method lbo alone", interval: "test: bench/suites/regret_test.go TestRegretHolds"})},
 	{name: "enqueued", keys: []string{"budget.enqueued"}, draw: func(s *simSheet) {
 		s.set("budget", "enqueued", "0.5")
 		s.steps("enqueue")

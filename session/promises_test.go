@@ -157,6 +157,7 @@ var refusals = []string{
 	"safety: is for method lbo",
 	"warm_start: is for method lbo",
 	"budget.gap: is for method",
+	"what is left to gain is known to method lbo alone",
 	"cannot stand beside successive halving",
 	"warm_start: cannot stand beside constraints",
 	"parameter x needs a default",

@@ -226,8 +226,10 @@ func (l *loop) onAnswer(a asked) {
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	default:
-		if l.ending = l.study.state.GapEnding(a.proposal.Note); l.ending != nil {
-			return
+		if a.question.told == len(l.study.state.Order) && !slices.ContainsFunc(l.events, isFinished) { // else a result that came meanwhile may say otherwise
+			if l.ending = l.study.state.GapEnding(a.proposal.Note); l.ending != nil {
+				return
+			}
 		}
 		a.log(l.study.opts.Log)
 		l.warnOfContradictions(a.proposal.Note)

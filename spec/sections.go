@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +61,7 @@ func (t *table) budget() study.Budget {
 		s.when(gap <= 0, "gap", "", "found %v; want a positive number in the objective's units", gap)
 		b.Gap = gap
 	}
+	s.regret(&b)
 	if share, ok := s.number("enqueued"); ok {
 		switch {
 		case share < 0 || share > 1:
@@ -71,9 +73,23 @@ func (t *table) budget() study.Budget {
 	}
 	s.done()
 	if b == (study.Budget{}) && len(s.data) == 0 {
-		t.Missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience or gap")
+		t.Missing("budget", "for example\n\n    [budget]\n    trials = 50", "the study has no end: [budget] needs trials, time, goal, patience, gap or regret")
 	}
 	return b
+}
+
+// regret reads what may be left to gain: a number, or a share such as "1%".
+func (t *table) regret(b *study.Budget) {
+	raw, _ := t.get("regret")
+	text, _ := raw.(string)
+	if share, ok := strings.CutSuffix(text, "%"); ok {
+		percent, err := strconv.ParseFloat(strings.TrimSpace(share), 64)
+		t.when(err != nil || !(percent > 0 && percent < 100), "regret", "", "found %q; want a share between 0%% and 100%%", text)
+		b.RegretShare = percent / 100
+	} else if left, ok := t.number("regret"); ok {
+		t.when(left <= 0, "regret", "", "found %v; want a positive number in the objective's units, or a share such as \"1%%\"", left)
+		b.Regret = left
+	}
 }
 
 func (t *table) run() study.Run {

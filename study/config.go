@@ -102,6 +102,10 @@ type Budget struct {
 	// Gap ends the study when the Lipschitz bound on what is left to gain, in
 	// the objective's units, falls below it.
 	Gap float64 `json:"gap,omitempty"`
+	// Regret ends the study when by the model no more than this is left to gain, in the
+	// objective's units, and RegretShare when no more than this share of what was gained is.
+	Regret      float64 `json:"regret,omitempty"`
+	RegretShare float64 `json:"regret_share,omitempty"`
 	// Enqueued is the largest share of Trials that may be enqueued; nil is no limit.
 	Enqueued *float64 `json:"enqueued,omitempty"`
 }

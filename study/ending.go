@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // Ending says why the study should ask for no more trials, nil if it should go on.
@@ -131,10 +132,14 @@ func (s *State) breakdown(least int) *Closed {
 
 // GapEnding ends a study that has less left to gain than the budget cares for, if that is
 // certain: under a constant that a person has stated. By an estimated one every sixth study
-// without noise ended too early, and every second with noise.
+// without noise ended too early, and every second with noise. By the model it ends one that
+// asks for it, see agreed.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
+	if most, ok := s.agreed(n); ok {
+		return &Closed{Why: endRegret, Detail: fmt.Sprintf("at most %.3g (%.2g %%) is left to gain by the model, with 95 %%", most, 100*most/s.progress())}
+	}
 	l := n.Lipschitz
-	if s.Config.Budget.Gap <= 0 || s.best == nil || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {
+	if s.Config.Budget.Gap <= 0 || s.best == nil || s.Refuted != "" || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {
 		return nil
 	}
 	lead, begun := s.lead()
@@ -163,4 +168,22 @@ func (s *State) lead() (lead float64, begun bool) {
 		}
 	}
 	return lead, begun
+}
+
+// refute notes whether a trial disproves the stated Lipschitz constant beside one before it.
+func (s *State) refute(t *Trial) {
+	stated := s.Config.Optimizer.LipschitzConstant
+	if stated <= 0 || s.Refuted != "" || !t.Succeeded() {
+		return
+	}
+	noise, _ := s.Config.Optimizer.Noise.Number()
+	for _, n := range s.Order {
+		u := s.Trials[n-1]
+		apart := math.Abs(u.Value-t.Value) - 4*noise - printed*(math.Abs(u.Value)+math.Abs(t.Value))
+		if u.Succeeded() && apart > stated*(1+1e-9)*spaces.Distance(u.Point, t.Point) {
+			s.Refuted = fmt.Sprintf("lipschitz_constant = %v does not hold: %s is %.6g in trial %d and %.6g in trial %d, %.3g apart; nothing is certain of what is left to gain",
+				stated, s.Config.Objective().Name, u.Value, u.Number, t.Value, t.Number, spaces.Distance(u.Point, t.Point))
+			return
+		}
+	}
 }

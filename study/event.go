@@ -251,6 +251,7 @@ const (
 	EndGoal      Ending = "goal"      // the goal is reached
 	EndPatience  Ending = "patience"  // no better trial for too long
 	EndGap       Ending = "gap"       // nothing worth having is left to gain
+	endRegret    Ending = "regret"    // the same, by the model
 	EndExhausted Ending = "exhausted" // every configuration was tried
 	EndGuard     Ending = "guard"     // the first trials all failed, or the last ones in a row
 	EndUnsafe    Ending = "unsafe"    // the safety limit was broken, or its constant is disproved

@@ -320,7 +320,7 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 // findBest looks for the best trial anew, and for those that go on.
 func (s *State) findBest() {
 	s.layRungs()
-	s.best, s.goal, s.sinceBest, s.shown, s.rivals, s.gained = nil, nil, 0, shown{}, rivals{}, nil
+	s.best, s.goal, s.sinceBest, s.shown, s.Refuted, s.rivals, s.gained = nil, nil, 0, shown{}, "", rivals{}, nil
 	for _, n := range s.Order {
 		s.contend(s.Trials[n-1])
 	}
@@ -331,6 +331,7 @@ func (s *State) contend(t *Trial) {
 	s.sinceBest++
 	s.gained = nil
 	s.watchSafety(t)
+	s.refute(t)
 	switch {
 	case !t.Succeeded():
 	case s.Config.Several():

@@ -77,7 +77,7 @@ func (c *Config) thresholds() []float64 {
 
 // Query asks the optimizer for a trial.
 func (s *State) Query(trial int) optimizer.Query {
-	return optimizer.Query{Trial: trial, Thresholds: s.Config.thresholds()}
+	return optimizer.Query{Trial: trial, Thresholds: s.Config.thresholds(), Enough: s.tolerated()}
 }
 
 // Front lists the trials with a value that no other dominates, the best in the first objective

@@ -21,14 +21,14 @@ const (
 )
 
 // Remarks are what a person would want to be told of a study, and would see with the whole
-// table before them: values that are all equal, a best value that several trials share, a best
+// table before them: values that are all equal, a stated constant that does not hold, what may be left to gain, a best value that several trials share, a best
 // trial at the end of a range, failures that begin at some value, and workers that are idle.
 func (s *State) Remarks() []string {
 	if text := s.Constant(); text != "" {
 		return []string{text}
 	}
 	var out []string
-	for _, text := range []string{s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()} {
+	for _, text := range []string{s.Refuted, s.leftOver(), s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()} {
 		if text != "" {
 			out = append(out, text)
 		}

@@ -39,6 +39,9 @@ type State struct {
 	Notes  []Noted
 	// Search is what the optimizer sees of the space.
 	Search *Search
+	// Refuted says which trials disprove the stated Lipschitz constant of the objective, from
+	// which nothing follows then; empty if none do.
+	Refuted string
 	// Watched is what the pruner must know, if there is one.
 	Watched []Watched
 

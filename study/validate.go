@@ -132,6 +132,7 @@ func (c *check) words() {
 		{float64(cfg.Budget.Trials), []string{"budget", "trials"}}, {float64(cfg.Budget.Time), []string{"budget", "time"}},
 		{float64(cfg.Budget.TimeHard), []string{"budget", "time_hard"}},
 		{float64(cfg.Budget.Patience), []string{"budget", "patience"}}, {cfg.Budget.Gap, []string{"budget", "gap"}},
+		{cfg.Budget.Regret, []string{"budget", "regret"}}, {cfg.Budget.RegretShare, []string{"budget", "regret"}},
 		{float64(cfg.Run.Workers), []string{"run", "workers"}}, {float64(cfg.Run.Timeout), []string{"run", "timeout"}},
 		{float64(cfg.Run.Grace), []string{"run", "grace"}}, {float64(cfg.Run.Retries), []string{"run", "retries"}},
 		{float64(cfg.Run.MaxLog), []string{"run", "max_log"}}, {float64(cfg.Run.Repeats), []string{"run", "repeats"}},
@@ -205,6 +206,7 @@ func (c *check) several() {
 	const one = "is for one objective"
 	c.when(cfg.Budget.Goal != nil, "write goal into [objectives."+cfg.Objective().Name+"]", one, "budget", "goal")
 	c.when(cfg.Budget.Gap != 0, "leave it out", one, "budget", "gap")
+	c.when(cfg.Budget.bounded(), "leave it out", one, "budget", "regret")
 	c.when(cfg.Optimizer.Acquisition != "", "leave it out", one, "optimizer", "acquisition")
 	c.when(cfg.Optimizer.Local != "", "leave it out", one, "optimizer", "local")
 	c.when(cfg.Optimizer.Method == optimizer.MethodLipschitz, "", "method lipschitz is for one objective", "optimizer", "method")
@@ -235,6 +237,9 @@ func (c *check) measured() {
 	cfg := c.config
 	c.when(cfg.Budget.Gap > 0 && cfg.Optimizer.LipschitzConstant == 0 && !cfg.Several(), "state lipschitz_constant in [optimizer], or write patience = 20 in its place",
 		"what is left to gain is certain only under a stated lipschitz_constant: by an estimated one studies end too early", "budget", "gap")
+	c.when(cfg.Budget.bounded() && !cfg.Several() && (cmp.Or(cfg.Optimizer.Method, optimizer.MethodLBO) != optimizer.MethodLBO ||
+		len(cfg.Limits()) > 0 || cfg.Safety != nil || cfg.Prune != nil || len(cfg.WarmStart) > 0), "write patience = 20 in its place",
+		"what is left to gain is known to method lbo alone, and not beside constraints, safety, [prune] or warm_start", "budget", "regret")
 	if m, shared := cfg.SharedResult(); shared && cfg.Run.SlotCount() > 1 {
 		c.at(`write file = "{trial_dir}/result.json", and have the program write there`,
 			fmt.Sprintf("%d trials at a time would write the same file %q", cfg.Run.SlotCount(), m.File), "metrics", m.Name, "file")

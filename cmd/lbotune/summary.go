@@ -260,6 +260,9 @@ func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) 
 	if gain := gained(st); gain != nil {
 		s.add("gain:", "%s", gain.text())
 	}
+	if c := st.Closed; c != nil && c.Why == "regret" {
+		s.add("left:", "%s", oneLine(c.Detail))
+	}
 	s.when(!b.Hand, "output:", "%s", oneLine(outputFile(l, b)))
 	s.add("command:", "%s", printable(commandLine(st, l, b)))
 	return g.print("%s", s.String())

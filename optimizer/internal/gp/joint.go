@@ -1,6 +1,9 @@
 package gp
 
 import (
+	"math"
+	"math/rand/v2"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/lbotune/lbotune/optimizer/internal/vector"
@@ -35,4 +38,24 @@ func (m *Model) Joint(points [][]float64) [][]float64 {
 		joint[i] = row
 	}
 	return joint
+}
+
+// DrawJoint draws n functions from the posterior of the latent values, each known at the points.
+func (m *Model) DrawJoint(points [][]float64, n int, rng *rand.Rand) [][]float64 {
+	rows := m.Joint(points) // becomes U with UᵀU = Joint, row by row
+	for i, row := range rows {
+		floats.Scale(1/math.Sqrt(m.latent(row[i])), row[i:])
+		for k := i + 1; k < len(rows); k++ {
+			floats.AddScaled(rows[k][k:], -row[k], row[k:])
+		}
+	}
+	mean, out := make([]float64, len(points)), make([][]float64, n)
+	m.Predictor().Batch(points, mean, make([]float64, len(points)))
+	for k := range out {
+		out[k] = append([]float64(nil), mean...)
+		for i, row := range rows {
+			floats.AddScaled(out[k][i:], rng.NormFloat64(), row[i:])
+		}
+	}
+	return out
 }

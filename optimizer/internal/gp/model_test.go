@@ -381,3 +381,28 @@ func TestJointIsWhatPointsLearnFromEachOther(t *testing.T) {
 		}
 	}
 }
+
+// Functions that are drawn have the mean and the covariances of the posterior.
+func TestDrawJoint(t *testing.T) {
+	x, y, h := sample(9, 12, 3)
+	m := newModel(t, x, y, h)
+	rng := rand.New(rand.NewPCG(9, 9))
+	qs := [][]float64{x[0], point(rng, 3), point(rng, 3), point(rng, 3)}
+	qs = append(qs, qs[1]) // twice, of which the matrix is singular
+	const n = 20000
+	draws, joint := m.DrawJoint(qs, n, rng), m.Joint(qs)
+	for i, q := range qs {
+		mu, _ := m.Predictor().Predict(q)
+		for k, other := range qs {
+			nu, _ := m.Predictor().Predict(other)
+			mean, covariance := 0.0, 0.0
+			for _, f := range draws {
+				mean += f[i] / n
+				covariance += (f[i] - mu) * (f[k] - nu) / n
+			}
+			sd := math.Sqrt(joint[i][i] * joint[k][k])
+			near(t, "mean", mean, mu, 5*math.Sqrt(joint[i][i]/n))
+			near(t, "covariance", covariance, joint[i][k], 5*sd*math.Sqrt(2.0/n))
+		}
+	}
+}

@@ -97,7 +97,7 @@ func (f *Figures) bound(st *study.State) {
 	bounds := *at.Note.Lipschitz
 	gain := leftToGain(&bounds)
 	bounds.Gap, f.Bounds = nil, &bounds
-	if gain == nil || f.Best == nil || st.Config.Several() {
+	if gain == nil || f.Best == nil || st.Refuted != "" || st.Config.Several() {
 		return
 	}
 	turn := st.Config.Objective().Direction.Maximized

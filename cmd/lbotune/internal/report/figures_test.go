@@ -24,3 +24,18 @@ func TestTimeLeft(t *testing.T) {
 		t.Errorf("%v left beyond the budget", got)
 	}
 }
+
+// The bounds of the last proposal leave nothing certain to gain once two trials disprove the
+// constant, though no proposal has been made since.
+func TestRefutedBounds(t *testing.T) {
+	h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
+	h.trialOf([]float64{0.3}, 0.5)
+	h.trialOf([]float64{0.5}, 0.54)
+	if f := FiguresOf(&h.st, false); f.Bounds == nil || f.Bounds.Gap == nil {
+		t.Fatalf("the bounds are %+v", f.Bounds)
+	}
+	h.trialOf([]float64{0.51}, 0.6)
+	if f := FiguresOf(&h.st, false); f.Bounds == nil || f.Bounds.Gap != nil || h.st.Refuted == "" {
+		t.Errorf("disproved by %q, the bounds leave %+v", h.st.Refuted, f.Bounds)
+	}
+}

@@ -1,0 +1,118 @@
+package study_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// What is left to gain ends a study once three proposals in a row, each after another result,
+// leave no more than is tolerated; of what was gained, if that is a share.
+func TestRegretEnding(t *testing.T) {
+	note := func(left float64) optimizer.Note {
+		if left == 0 {
+			return optimizer.Note{}
+		}
+		return optimizer.Note{Left: &left}
+	}
+	given := -1.0
+	for name, c := range map[string]struct {
+		regret, share float64
+		lefts         []float64 // those of the proposals, 0 where nothing is known; the last one is not made
+		want          string
+	}{
+		"three agree":            {regret: 0.5, lefts: []float64{0.25, 0.125, 0.5}, want: "at most 0.5 (25 %) is left to gain by the model, with 95 %"},
+		"of a share":             {share: 0.25, lefts: []float64{0.25, 0.125, 0.5}, want: "at most 0.5 (25 %) is left to gain by the model, with 95 %"},
+		"two agree":              {regret: 0.5, lefts: []float64{0.25, 0.125}},
+		"one leaves more":        {regret: 0.5, lefts: []float64{0.25, 0.75, 0.125}},
+		"one does not know":      {regret: 0.5, lefts: []float64{0.25, 0, 0.125, 0.125}},
+		"the last does not know": {regret: 0.5, lefts: []float64{0.25, 0.25, 0.25, 0}},
+		"before":                 {regret: 0.5, lefts: []float64{0, 0.25, 0.125, 0.125}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
+		"beside an enqueued one": {regret: 0.5, lefts: []float64{0.25, 0.25, given, 0.25}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
+		"one has explored":       {regret: 0.5, lefts: []float64{0.25, 0.25, 0.25, 0.25}},
+		"nobody asks":            {lefts: []float64{0.25, 0.25, 0.25}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			cfg.Budget.Regret, cfg.Budget.RegretShare = c.regret, c.share
+			st := begun(t, cfg)
+			end := func(n int, loss float64) {
+				apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
+			}
+			propose := func(origin optimizer.Origin, note optimizer.Note) int {
+				n := len(st.Trials) + 1
+				apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(float64(n)/100, 3), Note: note})
+				return n
+			}
+			for _, loss := range []float64{9, 3} { // with that of begun and what explores, 3 is typical
+				end(propose(optimizer.OriginInitial, optimizer.Note{}), loss)
+			}
+			end(propose(optimizer.OriginExplore, optimizer.Note{}), 8)
+			if name != "one has explored" {
+				end(propose(optimizer.OriginExplore, optimizer.Note{}), 2)
+			}
+			for _, left := range c.lefts[:len(c.lefts)-1] {
+				origin := optimizer.OriginModel
+				if left == given {
+					origin, left = optimizer.OriginGiven, 0
+				}
+				end(propose(origin, note(left)), 1)
+			}
+			got := ""
+			if e := st.GapEnding(note(c.lefts[len(c.lefts)-1])); e != nil {
+				got = e.Detail
+				if e.Why != "regret" {
+					t.Errorf("ended by %q", e.Why)
+				}
+			}
+			if got != c.want {
+				t.Errorf("%q; want %q", got, c.want)
+			}
+			apply(t, st, study.Closed{Why: study.EndTrials})
+			const left = "by the model more may be left to gain than regret of [budget] allows"
+			if said := slices.Contains(st.Remarks(), left); said != (name != "nobody asks") {
+				t.Errorf("the remarks of a study that has ended otherwise are %q; want %q", st.Remarks(), left)
+			}
+			// Of proposals that know the same results, as of several workers, one counts.
+			if st.Config.Budget.Regret > 0 {
+				st := begun(t, cfg)
+				for range 3 {
+					n := len(st.Trials) + 1
+					apply(t, st, study.Proposed{Trial: n, Told: 0, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(float64(n)/100, 3), Note: note(0.1)})
+				}
+				if e := st.GapEnding(note(0.1)); e != nil {
+					t.Errorf("one result ends the study: %q", e.Detail)
+				}
+			}
+		})
+	}
+}
+
+// Two trials disprove a stated Lipschitz constant, whichever of them is the last: nothing is certain
+// any more, until one of them is taken out.
+func TestRefutedConstant(t *testing.T) {
+	cfg := config()
+	cfg.Optimizer.LipschitzConstant, cfg.Budget.Gap = 10, 0.5
+	st, gap := begun(t, cfg), 0.25
+	note := optimizer.Note{Lipschitz: &optimizer.LipschitzNote{Gap: &gap, Stated: true}}
+	try := func(x, loss float64) {
+		n := len(st.Trials) + 1
+		apply(t, st, study.Proposed{Trial: n, Told: 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(x, 4), Note: note})
+		apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss}})
+	}
+	try(0.25, 3)
+	if st.Refuted != "" || st.GapEnding(note) == nil {
+		t.Errorf("refuted: %q", st.Refuted)
+	}
+	try(0.26, 30)
+	const want = "lipschitz_constant = 10 does not hold: loss is 2 in trial 1 and 30 in trial 3, "
+	if !strings.HasPrefix(st.Refuted, want) || !slices.Contains(st.Remarks(), st.Refuted) || st.GapEnding(note) != nil {
+		t.Errorf("refuted: %q; want %q; the remarks are %q", st.Refuted, want, st.Remarks())
+	}
+	if apply(t, st, study.Excluded{Trial: 3}); st.Refuted != "" {
+		t.Errorf("without that trial: %q", st.Refuted)
+	}
+}
