@@ -428,3 +428,29 @@ func TestNoStudy(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A study that ends for what the model leaves to gain ends so wherever it was cut, with the same
+// words, and its last proposals are made again.
+func TestResumeToTheSameRegret(t *testing.T) {
+	c := smooth(60)
+	c.Budget.RegretShare, c.Seed = 0.01, 1
+	run := func(dir string) *study.State {
+		return conclude(t, &c, session.Options{Dir: dir, Launcher: inProcess(func(x float64) float64 { return (x - 0.3) * (x - 0.3) * (1 + x*x) })})
+	}
+	whole := t.TempDir()
+	want := run(whole)
+	if want.Closed.Why != "regret" || !strings.HasPrefix(want.Closed.Detail, "at most ") {
+		t.Fatalf("ended by %+v after %d trials", want.Closed, len(want.Order))
+	}
+	records := lines(t, whole)
+	for cut := len(records) - effort.Of(3, 9, 40); cut < len(records); cut++ {
+		dir := t.TempDir()
+		crashed(t, dir, whole, records[:cut], "nothing")
+		if st := run(dir); story(st) != story(want) || st.Closed.Detail != want.Closed.Detail {
+			t.Errorf("cut after %d records: ended by %+v; want %+v\n%s", cut, st.Closed, want.Closed, story(st))
+		}
+	}
+	if r, err := session.Replay(t.Context(), whole, nil); err != nil || len(r.Differences) > 0 {
+		t.Errorf("%d differences: %v", len(r.Differences), err)
+	}
+}
