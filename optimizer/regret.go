@@ -21,6 +21,7 @@ import (
 const (
 	leftModels   = 4   // hyper-parameters for each distance
 	leftDraws    = 100 // functions of each
+	leftRows     = 120 // points that they are drawn for, at most
 	leftSD       = 3.0 // deviations above the mean up to which a point may be the maximum
 	leftQuantile = 0.99
 	leftFactor   = 2.0
@@ -92,10 +93,10 @@ func (a *ask) promising(m *gp.Model, rng *rand.Rand) []found {
 	}), wholeCube(m.Dim()), rng)
 }
 
-// standingApart are the points that are at least so far from all such points before them.
+// standingApart are the first leftRows points that are at least so far from all such points before them.
 func standingApart(x [][]float64, distance float64) (rows []int) {
 	for i, p := range x {
-		if !slices.ContainsFunc(rows, func(k int) bool { return floats.Distance(x[k], p, 2) < distance }) {
+		if len(rows) < leftRows && !slices.ContainsFunc(rows, func(k int) bool { return floats.Distance(x[k], p, 2) < distance }) {
 			rows = append(rows, i)
 		}
 	}
