@@ -88,9 +88,8 @@ func (a *ask) gainsGiven(apart float64, x [][]float64, z []float64, noise float6
 func (a *ask) promising(m *gp.Model, rng *rand.Rand) []found {
 	searcher := *a.view.searcher
 	searcher.taken = never
-	return searcher.search(newModelScore(m.Predictor(), m.Dim(), nil, func(mu, sigma, _, _ float64) acquisition.Value {
-		return acquisition.Value{F: mu + leftSD*sigma, Mu: 1, Sigma: leftSD}
-	}), wholeCube(m.Dim()), rng)
+	f := func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.UCB(mu, sigma, leftSD*leftSD) }
+	return searcher.search(newModelScore(m.Predictor(), m.Dim(), nil, f), wholeCube(m.Dim()), rng)
 }
 
 // standingApart are the first leftRows points that are at least so far from all such points before them.
