@@ -139,7 +139,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		if len(out) == most {
 			break
 		}
-		if len(t.Attempts) == 0 || t.Hand {
+		if len(t.Attempts) == 0 {
 			continue
 		}
 		at := t.Attempts[len(t.Attempts)-1]
@@ -149,7 +149,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		seen, err := runner.Look(l.Attempt(id))
 		job, alive := where(&st.Config, l, id)
-		here := job == "" && at.Host == host && seen.PID != 0 && syscall.Kill(seen.PID, 0) == nil
+		here := job == "" && at.Host == host && seen.PID != 0 && syscall.Kill(seen.PID, 0) != syscall.ESRCH // EPERM is another user's
 		if !held && (err != nil || seen.Ended || !alive && !here) {
 			continue
 		}
