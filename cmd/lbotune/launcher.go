@@ -63,8 +63,11 @@ func can[T any](cfg *study.Config, at study.Layout) (T, bool) {
 // left lists the directories of attempts that go on while no lbotune works on the study.
 func left(st *study.State, l study.Layout) (dirs []string) {
 	c, ok := can[kinds.Canceller](&st.Config, l)
-	for _, t := range st.Pending() {
-		if dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}); ok && c.Left(dir) {
+	for _, t := range st.Trials {
+		if !ok || t.Done() && st.Config.Run.Confirm == 0 {
+			continue
+		}
+		if dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}); c.Left(dir) {
 			dirs = append(dirs, dir)
 		}
 	}

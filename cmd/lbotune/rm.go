@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -21,17 +24,19 @@ func newRm(g *global) *cobra.Command {
 		Use:   "rm STUDY",
 		Short: "Remove a study and its results, after asking",
 		Long: `Rm removes the journal of STUDY and what its trials have printed, once you answer the
-question on standard error with y. It refuses while an lbotune works on the study, or
-one of its trials still runs. The spec stays, and so does what lbotune did not put there:
+question on standard error with y. It refuses while an lbotune works on the study, one
+of its trials still runs, or a batch system still has jobs of it. The spec stays, and so does what lbotune did not put there:
 other files in the study's directory, and directories that links lead to.`,
 		Args: cobra.ExactArgs(1),
-		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return removeStudy(g, st, l, yes) }),
+		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+			return removeStudy(cmd.Context(), g, st, l, yes)
+		}),
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	return cmd
 }
 
-func removeStudy(g *global, st *study.State, l study.Layout, yes bool) error {
+func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout, yes bool) error {
 	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
@@ -44,6 +49,22 @@ func removeStudy(g *global, st *study.State, l study.Layout, yes bool) error {
 	}
 	if on := attemptsUnderWay(st, l, held, 1); len(on) > 0 {
 		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+string(l)+" awaits it, or ends it when you press Ctrl-C")
+	}
+	var jobs []string
+	if n := len(left(st, l)); n > 0 {
+		jobs = append(jobs, "those of "+count(n, "trial"))
+	}
+	if r, err := relay(&st.Config, l); err == nil && r != nil {
+		waiting, running, err := r.Jobs(ctx)
+		if err != nil && !errors.Is(err, exec.ErrNotFound) { // without the batch system there is nothing to wait for
+			return fmt.Errorf("look for the study's job: %w", err)
+		}
+		if waiting+running > 0 {
+			jobs = append(jobs, "its own")
+		}
+	}
+	if len(jobs) > 0 {
+		return hinted(usagef("%s still has jobs in the batch system: %s", l, strings.Join(jobs, ", ")), "lbotune stop "+string(l)+" cancels them")
 	}
 	if !yes {
 		fmt.Fprintf(g.err, "remove %s and the results of %s? [y/N] ", oneLine(string(l)), count(len(st.Trials), "trial"))
