@@ -75,6 +75,9 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		if !busy {
 			break
 		}
+		if err := askToStop(l); err != nil { // again: a run takes back what it finds when it begins
+			return err
+		}
 		if !told {
 			fmt.Fprintln(g.err, "waiting for lbotune to end its trials")
 		}
