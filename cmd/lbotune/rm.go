@@ -47,8 +47,8 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout
 	case held:
 		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+string(l)+" ends it")
 	}
-	if on := attemptsUnderWay(st, l, held, 1); len(on) > 0 {
-		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+string(l)+" awaits it, or ends it when you press Ctrl-C")
+	if err := orphaned(st, l); err != nil {
+		return err
 	}
 	var jobs []string
 	if n := len(left(st, l)); n > 0 {

@@ -29,8 +29,9 @@ func newStop(g *global) *cobra.Command {
 		Short:   "End a running study from anywhere",
 		Long: `Stop asks the lbotune that works on STUDY, on whatever host, to end: its trials get
 SIGTERM, and SIGKILL after their grace period. It removes the job of a detached study, and
-cancels jobs of trials that an earlier lbotune left behind. Nothing is lost:
-run and resume continue from there.`,
+cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
+trial on this machine may still run: stop names it and exits with 2, and resume takes it
+up. Nothing is lost: run and resume continue from there.`,
 		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			return stopStudy(cmd.Context(), g, st, l)
@@ -87,6 +88,9 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		}
 		time.Sleep(stopLook)
 	}
+	if st, err = study.Load(string(l)); err != nil { // as it has been left
+		return err
+	}
 	cancelled, err := cancelLeft(ctx, st, l)
 	if err != nil {
 		return err
@@ -94,8 +98,24 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if cancelled > 0 {
 		fmt.Fprintf(g.err, "%s cancelled\n", count(cancelled, "job"))
 	}
+	if err := forgetStop(l); err != nil {
+		return err
+	}
+	if _, cancels := can[kinds.Canceller](&st.Config, l); !cancels { // what it has cancelled takes its time to end
+		if err := orphaned(st, l); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
-	return forgetStop(l)
+	return nil
+}
+
+// orphaned says what still runs of a study on which no lbotune works.
+func orphaned(st *study.State, l study.Layout) error {
+	if on := attemptsUnderWay(st, l, false, 1); len(on) > 0 {
+		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+string(l)+" awaits it, or ends it when you press Ctrl-C")
+	}
+	return nil
 }
 
 // askToStop leaves the wish that the study stop; what lies in its place is not followed.
@@ -138,9 +158,6 @@ func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, er
 		return 0, err
 	}
 	if c, ok := of.Rejoiner.(kinds.Canceller); ok {
-		if st, err = study.Load(string(l)); err != nil { // as it has been left
-			return 0, err
-		}
 		for _, dir := range left(st, l) {
 			did, e := c.Cancel(ctx, dir)
 			if did {
