@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ func newDrive(g *global) *cobra.Command {
 		Short: "Let a program ask and tell over one pipe",
 		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
-{"do": "best"} and {"do": "status"}. It ends when its input ends. STUDY may be
+{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be
 a spec whose study has not begun: its command is then never run. If an earlier drive
 handed out trials and was not told their results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
@@ -39,6 +40,9 @@ handed out trials and was not told their results, drive hands these out again fi
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
+			if err := forgetStop(s.Layout()); err != nil {
+				return err
+			}
 			d := &driver{Study: s}
 			for _, t := range s.State().Pending() {
 				if t.Hand {
@@ -153,6 +157,9 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 				return err
 			}
 		case <-look.C:
+			if stopAsked(d.Layout()) {
+				return interrupted(byStop{}, session.ErrStopped)
+			}
 			if err := d.Serve(); err != nil {
 				return err
 			}
@@ -205,9 +212,12 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 	}
 	t, err := d.Ask(ctx)
 	none := errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
+	pending := d.State().Pending()
 	switch {
-	case none && len(d.State().Pending()) > 0 && !d.State().Ended():
+	case none && slices.ContainsFunc(pending, func(t *study.Trial) bool { return t.Hand }) && !d.State().Ended():
 		return driveAnswer{Wait: err.Error()}, nil
+	case none && len(pending) > 0 && !d.State().Ended():
+		return driveAnswer{End: fmt.Sprintf("%v; lbotune resume finishes trial %d, which a run has left", err, pending[0].Number)}, nil
 	case none:
 		return driveAnswer{End: err.Error()}, nil
 	case err != nil:
