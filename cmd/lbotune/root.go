@@ -104,14 +104,16 @@ func (c *checkedWriter) Write(p []byte) (int, error) {
 
 var negativeRE = regexp.MustCompile(`^-(?:[0-9]|\.[0-9]|(?i:inf|infinity|nan)$)`)
 
-// negativeLast lets tell take a negative value, which looks like a flag.
+// negativeLast lets tell take a negative value, which looks like a flag: it comes after --, and so do
+// the words METRIC=VALUE that follow it.
 func negativeLast(args []string) []string {
 	if !slices.Contains(args, "tell") || slices.Contains(args, "--") {
 		return args
 	}
 	var out, values []string
 	for i, a := range args {
-		if negativeRE.MatchString(a) && args[max(i-1, 0)] != "--failed" {
+		negative := negativeRE.MatchString(a) && args[max(i-1, 0)] != "--failed"
+		if negative || len(values) > 0 && !strings.HasPrefix(a, "-") && strings.Contains(a, "=") {
 			values = append(values, a)
 		} else {
 			out = append(out, a)
