@@ -35,10 +35,11 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 			if wanted && (st.Config.Several() || math.IsNaN(goal)) {
 				return usagef("--goal: want a number, and a study with one objective")
 			}
+			show := func() error { return summarize(g, st, l, nil) }
 			if prefer != nil {
-				return preferred(g, st, l, prefer)
+				show = func() error { return preferred(g, st, l, prefer) }
 			}
-			if err := summarize(g, st, l, nil); err != nil {
+			if err := show(); err != nil {
 				return err
 			}
 			err := session.Judge(st)

@@ -85,6 +85,9 @@ type driveAnswer struct {
 	Reason string         `json:"reason,omitempty"` // of a failure
 	Value  *float64       `json:"value,omitempty"`
 	Front  []trialJSON    `json:"front,omitempty"` // of several objectives
+	// Feasible and Broken are those of a trial as JSON.
+	Feasible *bool    `json:"feasible,omitempty"`
+	Broken   []string `json:"broken,omitempty"`
 
 	// End says why there is no trial any more, Wait why there is none until another is told.
 	End  string `json:"end,omitempty"`
@@ -256,10 +259,13 @@ func (d *driver) best() driveAnswer {
 	if t == nil {
 		return driveAnswer{}
 	}
-	a := d.handed(t)
+	a, st := d.handed(t), d.State()
 	a.Value = &t.Value
-	if st := d.State(); st.Config.Several() {
-		a.Front = mapped(st.Front(), func(t *study.Trial) trialJSON { return newTrialJSON(st, d.Layout(), t) })
+	shown := func(t *study.Trial) trialJSON { return newTrialJSON(st, d.Layout(), t) }
+	j := shown(t)
+	a.Feasible, a.Broken = j.Feasible, j.Broken
+	if st.Config.Several() {
+		a.Front = mapped(st.Front(), shown)
 	}
 	return a
 }
