@@ -41,6 +41,7 @@ type trialJSON struct {
 	Runs      []study.Attempt `json:"runs,omitempty"`
 	Finished  *time.Time      `json:"finished,omitempty"`
 	Excluded  bool            `json:"excluded,omitempty"`
+	Outside   bool            `json:"outside,omitempty"` // of the ranges as they are now
 	Output    string          `json:"output,omitempty"`
 	Command   string          `json:"command,omitempty"`
 }
@@ -49,7 +50,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	objective := func(run study.Metrics) float64 { return run[st.Config.Objective().Name] }
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
-		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: mapped(t.Repeats, objective), Confirms: mapped(t.Confirms, objective), Excluded: t.Excluded,
+		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: mapped(t.Repeats, objective), Confirms: mapped(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
 		Command: commandLine(st, l, t)}
 	if max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand {
 		out.Output = outputFile(l, t)
