@@ -31,9 +31,12 @@ func newTrials(g *global) *cobra.Command {
 			if byValue {
 				list = st.Ranked()
 			}
-			if byValue && st.Config.Several() {
-				front := st.Front()
-				list = append(front, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(front, t) })...)
+			if byValue && len(list) > 0 {
+				first := []*study.Trial{st.Best()} // whose mean may be the best, and not its value
+				if st.Config.Several() {
+					first = st.Front()
+				}
+				list = append(first, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(first, t) })...)
 			}
 			if limit > 0 && len(list) > limit {
 				list = list[:limit]
