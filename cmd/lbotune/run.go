@@ -258,7 +258,10 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 			return err
 		}
 	}
-	before := len(s.State().Order)
+	before := map[int]int{} // the attempt that has finished a trial
+	for _, n := range s.State().Order {
+		before[n] = s.State().Trials[n-1].Attempt
+	}
 	ui.begin(s)
 	if o.workers == autoWorkers {
 		ui.say(count(s.State().Config.Run.SlotCount(), "trial") + " at a time")
@@ -284,7 +287,12 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		thinking.end()
 		fmt.Fprint(g.err, text)
 	}
-	ran := len(s.State().Order) - before
+	ran := 0
+	for _, n := range s.State().Order {
+		if s.State().Trials[n-1].Attempt != before[n] {
+			ran++
+		}
+	}
 	err = summarize(g, s.State(), s.Layout(), &ran)
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[signalled](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)
