@@ -155,6 +155,18 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 		return fmt.Errorf("look for the study's job: %w", err)
 	}
 	if waiting+running > 0 {
+		st, _, err := load(o.dir)
+		if err != nil {
+			return err
+		}
+		change, err := st.Reconfigured(*cfg)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			return hinted(&marked{fmt.Errorf("study %s is detached already, and goes on as it is: nothing was changed", l), journal.ErrLocked},
+				fmt.Sprintf("lbotune adjust %s changes its budget and workers; for other changes lbotune stop %[1]s, then run --detach again", l))
+		}
 		fmt.Fprintf(g.err, "study %s is detached already; lbotune status %s shows how far along it is\n", l, l)
 		return nil
 	}
