@@ -1,7 +1,8 @@
 #!/bin/sh
-# What share of a processor `lbotune serve` uses while a study runs that ends RATE trials
-# a second, with a page that listens to it: after the first tenth of SECONDS, in which it
-# starts, until the end. Each trial is three records or more of the journal.
+# What `lbotune serve` takes while a study runs that ends RATE trials a second, with a page that
+# listens to it: after the first tenth of SECONDS, in which it starts, until the end. Each trial is
+# three records or more of the journal. Twice a second the head that has arrived is held against
+# the trials of the journal a second before: it is late if it tells of fewer.
 #
 #     scripts/serving.sh [SECONDS [RATE]]
 set -eu
@@ -41,13 +42,20 @@ page=$!
 
 spent() { awk '{ print $14 + $15 }' "/proc/$served/stat"; } # of its processor, in ticks
 count() { grep -c "$1" spec.study/journal.jsonl; }
+shown() { grep -o '[0-9]* of [0-9]*</b><span>trials' events.log | tail -n 1 | cut -d ' ' -f 1; }
 sleep $((seconds / 10))
-before=$(spent) trials=$(count '"finished"') records=$(count .) parts=$(grep -c '^event: part' events.log || :) from=$(date +%s%N)
-sleep $((seconds - seconds / 10))
+before=$(spent) trials=$(count '"finished"') records=$(count .) parts=$(grep -c '^event: part' events.log || :) bytes=$(wc -c < events.log) from=$(date +%s%N)
+looks=0 late=0 then=0 now=$(count '"proposed"')
+while [ $(($(date +%s%N) - from)) -lt $(((seconds - seconds / 10) * 1000000000)) ]; do
+	earlier=$then then=$now now=$(count '"proposed"')
+	sleep 0.5
+	looks=$((looks + 1))
+	[ "$(shown)" -ge "$earlier" ] || late=$((late + 1))
+done
 awk -v ticks=$(($(spent) - before)) -v hz="$(getconf CLK_TCK)" -v ns=$(($(date +%s%N) - from)) \
-	-v trials=$(($(count '"finished"') - trials)) -v records=$(($(count .) - records)) \
-	-v parts=$(($(grep -c '^event: part' events.log) - parts)) -v load="$(cut -d ' ' -f 1 /proc/loadavg)" 'BEGIN {
+	-v trials=$(($(count '"finished"') - trials)) -v records=$(($(count .) - records)) -v looks=$looks -v late=$late \
+	-v parts=$(($(grep -c '^event: part' events.log) - parts)) -v bytes=$(($(wc -c < events.log) - bytes)) -v load="$(cut -d ' ' -f 1 /proc/loadavg)" 'BEGIN {
 	s = ns / 1e9
-	printf "serve: %.2f %% of a processor over %.0f s; %.1f trials and %.1f records a second; %d parts of the page sent; load %s\n",
-		100 * ticks / hz / s, s, trials / s, records / s, parts, load
+	printf "serve: %.2f %% of a processor over %.0f s; %.1f trials and %.1f records a second; %d parts of the page and %.0f kB a second sent; late in %d of %d looks; load %s\n",
+		100 * ticks / hz / s, s, trials / s, records / s, parts, bytes / s / 1024, late, looks, load
 }'

@@ -124,6 +124,15 @@ func serverOf(l study.Layout) *report.Server {
 			return report.Source{}, err
 		}
 		return sourceOf(st, l)
+	}, func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
+		changed := false
+		return study.Follow(ctx, string(l), func(*study.State, study.Record) error {
+			changed = true
+			return nil
+		}, func(st *study.State) error {
+			defer func() { changed = false }()
+			return look(changed, func() (report.Source, error) { return sourceOf(st, l) })
+		})
 	})
 }
 

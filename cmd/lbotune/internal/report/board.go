@@ -1,12 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +19,7 @@ import (
 type board struct {
 	mu    sync.Mutex
 	shown *shown
-	pace  *atomic.Int32 // how many boards share the processor's hundredth
+	pace  *atomic.Int32 // how many boards share the processor's hundredths
 }
 
 func newBoard(pace *atomic.Int32) board {
@@ -35,6 +37,8 @@ type versioned struct {
 	part
 	version int    // since which it is as it is
 	event   []byte // that tells of it
+	before  int    // the version of what the part was, if
+	delta   []byte // that says how to make the part of it; nil where there is little to gain
 }
 
 // part is a piece of the page that can be replaced by itself; one without HTML has gone.
@@ -46,10 +50,11 @@ type part struct {
 
 const (
 	leastPause = 500 * time.Millisecond
-	idleness   = 100 // pauses are so many times as long as the work between them
+	mostGone   = 1000 // parts that have gone and are still told of
+	idleness   = 33   // pauses are so many times as long as the work between them
 )
 
-// watch looks again and again until ctx ends, and uses some hundredth of a processor for
+// watch looks again and again until ctx ends, and uses some hundredths of a processor for
 // that: the more there is to do, the more seldom. What counts is processor time, so that a
 // busy machine does not make it rest for long.
 func (b *board) watch(ctx context.Context, look func() error) error {
@@ -77,8 +82,8 @@ func spent() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// show replaces the parts, with the lock held.
-func (b *board) show(parts []part) {
+// show replaces the parts, with the lock held, and says how much there is to send.
+func (b *board) show(parts []part) (total int) {
 	old := map[string]versioned{}
 	for _, v := range b.shown.parts {
 		old[v.ID] = v
@@ -87,12 +92,16 @@ func (b *board) show(parts []part) {
 	put := func(p part) {
 		v, known := old[p.ID]
 		if !known || v.part != p {
-			data, err := json.Marshal(p)
-			if err != nil {
-				panic("report: " + err.Error()) // three strings
-			}
 			next.version = b.shown.version + 1
-			v = versioned{p, next.version, fmt.Appendf(nil, "event: part\ndata: %s\n\n", data)}
+			now := versioned{part: p, version: next.version, before: v.version, event: event(p)}
+			size := len(now.event)
+			if known && p.In == "cards" {
+				if d := event(deltaOf(p.ID, v.HTML, p.HTML)); 2*len(d) < size {
+					now.delta, size = d, len(d)
+				}
+			}
+			v = now
+			total += size
 		}
 		delete(old, p.ID)
 		next.parts = append(next.parts, v)
@@ -100,7 +109,7 @@ func (b *board) show(parts []part) {
 	for _, p := range parts {
 		put(p)
 	}
-	for _, v := range b.shown.parts {
+	for _, v := range b.shown.parts[:min(len(b.shown.parts), len(parts)+mostGone)] {
 		if _, gone := old[v.ID]; gone {
 			put(part{ID: v.ID, In: v.In})
 		}
@@ -109,6 +118,64 @@ func (b *board) show(parts []part) {
 		close(b.shown.newer)
 		b.shown = next
 	}
+	return total
+}
+
+func (s *shown) pieces() (out []part) {
+	for _, v := range s.parts {
+		out = append(out, v.part)
+	}
+	return out
+}
+
+// event tells of something.
+func event(what any) []byte {
+	var b bytes.Buffer
+	b.WriteString("event: part\ndata: ")
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false) // it is read by a parser of JSON
+	if err := to.Encode(what); err != nil {
+		panic("report: " + err.Error()) // texts and numbers
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// delta says how to make a part of what it was: of texts, and of runs of its lines, each the first
+// and how many.
+type delta struct {
+	ID    string `json:"id"`
+	Lines []any  `json:"lines"`
+}
+
+func deltaOf(id, before, after string) delta {
+	was, now := strings.Split(before, "\n"), strings.Split(after, "\n")
+	at := make(map[string]int, len(was))
+	for i, line := range was {
+		at[line] = i
+	}
+	d, fresh := delta{ID: id}, 0 // lines before this one that are new
+	for i := 0; i <= len(now); {
+		k, n := 0, 0
+		if i < len(now) {
+			var known bool
+			if k, known = at[now[i]]; !known {
+				fresh, i = fresh+1, i+1
+				continue
+			}
+			for n = 1; i+n < len(now) && k+n < len(was) && now[i+n] == was[k+n]; n++ {
+			}
+		}
+		if fresh > 0 {
+			d.Lines = append(d.Lines, strings.Join(now[i-fresh:i], "\n"))
+		}
+		if n == 0 {
+			break
+		}
+		d.Lines = append(d.Lines, [2]int{k, n})
+		fresh, i = 0, i+n
+	}
+	return d
 }
 
 // current is what is shown now.
@@ -129,13 +196,23 @@ func (b *board) events(w http.ResponseWriter, r *http.Request) {
 		since, _ = strconv.Atoi(r.URL.Query().Get("since"))
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	whole := map[string]bool{} // the cards that it has had here, and deltas can be of
 	for {
 		s := b.current()
 		if since > s.version {
 			since = 0
 		}
 		for _, p := range s.parts {
-			if p.version > since && deliver(w, p.event) != nil {
+			text := p.event
+			if p.version <= since {
+				continue
+			} else if p.In == "cards" {
+				if p.delta != nil && whole[p.ID] && p.before <= since {
+					text = p.delta
+				}
+				whole[p.ID] = true
+			}
+			if deliver(w, text) != nil {
 				return
 			}
 		}

@@ -204,9 +204,10 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// live serves a study that grows.
-func live(t *testing.T) (url string, grow func()) {
+// live serves a study that grows. What takes longer is drawn when it may.
+func live(t *testing.T) (url string, grow func(), may chan bool) {
 	t.Helper()
+	may = make(chan bool)
 	h := begin(t, float("x"), float("y"))
 	h.trial(0.1, 0.9)
 	var mu sync.Mutex
@@ -220,19 +221,27 @@ func live(t *testing.T) (url string, grow func()) {
 		}
 	}
 	grow()
-	v := NewServer(journal, func() (Source, error) {
+	load := func() (Source, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		st := h.st // what is read anew shares nothing that changes
 		return Source{State: &st, Running: true}, nil
-	})
-	return serving(t, v.Run, v.Handler), grow
+	}
+	v := NewServer(journal, func() (Source, error) {
+		select {
+		case <-may:
+		case <-t.Context().Done():
+		}
+		return load()
+	}, looking(load))
+	return serving(t, v.Run, v.Handler), grow, may
 }
 
 // New trials arrive on the page by themselves, and it asks for nothing twice.
 func TestLivePageInABrowser(t *testing.T) {
 	b := openBrowser(t)
-	url, grow := live(t)
+	url, grow, may := live(t)
+	close(may)
 	b.open(url + "/?token=secret")
 	b.await(`document.querySelectorAll('#history a').length`, "2")
 	for range 8 {
@@ -247,6 +256,37 @@ func TestLivePageInABrowser(t *testing.T) {
 	if want := []string{url + "/?token=secret", url + "/", url + "/" + b.eval("document.body.dataset.feed")}; !slices.Equal(asked, want) {
 		t.Errorf("requests %v; want %v", asked, want)
 	}
+}
+
+// Head, history and table show a trial before the model has been asked, and do not wait for it
+// when it is asked again; what it shows says of how many trials it is. A page that is loaded then
+// shows no less.
+func TestTheRecordComesBeforeTheModel(t *testing.T) {
+	b := openBrowser(t)
+	url, grow, may := live(t)
+	shown := `[document.querySelectorAll('#history a').length, document.querySelectorAll('#all tbody tr').length,
+		[...document.querySelectorAll('#head .tiles div')].find(d => d.textContent.includes('trials')).textContent.trim().split(' ')[0],
+		(document.querySelector('#slice .age') || {textContent: '-'}).textContent.split(',')[0],
+		document.querySelectorAll('#slice svg:first-of-type a').length > 0].join(' ')`
+	b.open(url + "/?token=secret")
+	b.await(shown, "2 2 2 - false")
+	for range 8 {
+		grow()
+	}
+	b.await(shown, "10 10 10 - false")
+	may <- true
+	b.await(shown, "10 10 10 model of 10 trials true")
+	b.await(`/, \d+ s ago$/.test(document.querySelector('#slice .age').textContent)`, "true")
+	for range 5 {
+		grow()
+	}
+	b.await(shown, "15 15 15 model of 10 trials true")
+	b.do(chromedp.Reload())
+	b.await("document.readyState", "complete")
+	b.await(shown, "15 15 15 model of 10 trials true")
+	close(may)
+	b.await(shown, "15 15 15 model of 15 trials true")
+	b.quiet(url)
 }
 
 // serving lets a handler answer on a port of this machine.
@@ -285,7 +325,7 @@ func TestFolderInABrowser(t *testing.T) {
 		}
 		return found, nil
 	}, func(string) *Server {
-		return NewServer(journal, func() (Source, error) {
+		load := func() (Source, error) {
 			st := h.st
 			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
 				fmt.Fprintln(w, evil, strings.Repeat("x", 1<<20))
@@ -298,7 +338,8 @@ func TestFolderInABrowser(t *testing.T) {
 					}
 				}
 			}}, nil
-		})
+		}
+		return NewServer(journal, load, looking(load))
 	}, func(_ context.Context, _ string, o Order) (string, error) {
 		orders <- o
 		return "done <b>" + o.Action, nil

@@ -88,7 +88,7 @@ func (p *cells) line(class string, x1, y1, x2, y2 float64) {
 	}
 }
 
-func (p *cells) path(class string, places [][2]float64) {
+func (p *cells) path(class string, places [][2]float64, _ ...float64) {
 	if class == "d failed" { // a cross, which is a character
 		p.dot(class, (places[0][0]+places[1][0])/2, (places[0][1]+places[1][1])/2, 0)
 		return

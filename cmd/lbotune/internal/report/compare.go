@@ -24,7 +24,7 @@ func comparison(studies []*Study) []card {
 			fair = "they have different objectives: their values can't be compared"
 		}
 	}
-	rows := table{Head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
+	rows := table{head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
 	groups := map[string][]float64{}
 	var names []string
 	for _, s := range studies {
@@ -40,9 +40,9 @@ func comparison(studies []*Study) []card {
 			}
 			groups[name] = append(groups[name], v)
 		}
-		rows.Rows = append(rows.Rows, row{To: s.key + "head", Cells: []string{clean(s.Name, 60), strconv.FormatUint(s.Seed, 10), strconv.Itoa(len(s.Trials)), best, same}})
+		rows.rows = append(rows.rows, row{to: s.key + "head", cells: data(clean(s.Name, 60), strconv.FormatUint(s.Seed, 10), strconv.Itoa(len(s.Trials)), best, same)})
 	}
-	return []card{{"compare", "Beside each other", fair, template.HTML(render("table", rows) + render("words", seeds(names, groups))), true}}
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(rows.String() + render("words", seeds(names, groups))), Wide: true}}
 }
 
 // bestOf is the best of the first n values.

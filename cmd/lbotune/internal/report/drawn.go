@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -18,7 +19,7 @@ const (
 // best, the last, and some of all others.
 func (s *Study) choose() {
 	s.ranked = slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
-	slices.SortStableFunc(s.ranked, func(a, b *Trial) int { return s.state.Compare(a.Trial, b.Trial) })
+	slices.SortFunc(s.ranked, s.compare)
 	most := min(mostDrawn, max(mostDrawnValues/max(len(s.Params), 1), leastDrawn))
 	if s.shown = s.Trials; len(s.Trials) <= most {
 		return
@@ -29,6 +30,11 @@ func (s *Study) choose() {
 	}
 	last, every := len(s.Trials)-most/4, len(s.Trials)/(most/4)+1 // which rarely changes while a study grows
 	s.shown = slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t] && t.Number <= last && t.Number%every != 0 })
+}
+
+// compare puts the better of two trials first, or the earlier.
+func (s *Study) compare(a, b *Trial) int {
+	return cmp.Or(s.state.Compare(a.Trial, b.Trial), a.Number-b.Number)
 }
 
 // draws reports whether a trial is drawn.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -34,7 +35,8 @@ type Model struct {
 	Maps       []Map        `json:"maps,omitempty"`
 	Importance *Importances `json:"importance,omitempty"`
 
-	values int // that there were
+	values int       // that there were
+	at     time.Time // when it was made
 }
 
 // Slice is what is believed where one parameter varies and the others are as in the best
@@ -154,7 +156,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{values: len(s.valued()), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
+	m = &Model{values: len(s.valued()), at: time.Now(), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
 		Rank: f.rank, Within: f.within, Poor: f.poor}
 	for i, p := range s.Params {
 		from, to := i*(sliceSteps+1), (i+1)*(sliceSteps+1)

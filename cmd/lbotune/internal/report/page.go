@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -37,10 +36,13 @@ type card struct {
 	ID, Title, Note string
 	Body            template.HTML
 	Wide            bool
+	Age             string // of what trials it is
+	At              time.Time
 }
 
 // served is what a page that is served has more.
 type served struct {
+	On            bool
 	Home          string // of the list from which one comes here
 	Logs, Control bool
 }
@@ -51,23 +53,38 @@ type whole struct {
 	Style               template.CSS
 	Script              template.JS
 	Compare             []card
-	Studies             []*sheet
+	Studies             []body
 	Head, Rows          template.HTML // of a list of studies
+}
+
+// head is what stands above the cards.
+type head struct {
+	*Study
+	Key, Home string
+	Tiles     [][2]string
+}
+
+// body is a study as the page has it, of parts that can be replaced.
+type body struct {
+	Key                          string
+	Head, Control, Cards, Trials template.HTML
+}
+
+func (s *Study) body(parts []part) body {
+	b := body{Key: s.key}
+	if s.live.Control {
+		b.Control = template.HTML(render("control", s))
+	}
+	for _, p := range parts {
+		to := map[string]*template.HTML{"top": &b.Head, "cards": &b.Cards, "trials": &b.Trials}[p.In]
+		*to += template.HTML(p.HTML)
+	}
+	return b
 }
 
 // frame is a page without a content. One with a feed keeps itself up to date from there.
 func frame(title, feed string) whole {
 	return whole{Title: title, Policy: policy(), Feed: feed, Style: template.CSS(pageCSS + chartCSS), Script: template.JS(pageJS)}
-}
-
-// sheet is a study as the page has it.
-type sheet struct {
-	*Study
-	Live   served
-	Key    string
-	Tiles  [][2]string
-	Cards  []card
-	Trials []panel
 }
 
 // panel holds the details of a trial.
@@ -77,18 +94,9 @@ type panel struct {
 	Done, Excluded  bool
 	Like            string // its values as JSON
 	ID, Title, Tip  string
+	State, Value    string
 	Rows            [][2]string
 	Command, Output string
-}
-
-type table struct {
-	Head []string
-	Rows []row
-}
-
-type row struct {
-	ID, To string
-	Cells  []string
 }
 
 // policy is the content security policy of the page: nothing comes from elsewhere, and no
@@ -113,7 +121,7 @@ func HTML(w io.Writer, studies []*Study, feed string) error {
 		page.Compare = comparison(studies)
 	}
 	for _, s := range studies {
-		page.Studies = append(page.Studies, s.sheet())
+		page.Studies = append(page.Studies, s.body(s.parts(true, true)))
 	}
 	return pages.Execute(w, page)
 }
@@ -126,32 +134,65 @@ func render(name string, data any) string {
 	return b.String()
 }
 
-func (s *Study) sheet() *sheet {
-	sh := &sheet{Study: s, Live: s.live, Key: s.key, Tiles: s.tiles()}
-	add := func(id, title, note string, wide bool, body string) {
-		sh.Cards = append(sh.Cards, card{s.key + id, title, note, template.HTML(body), wide})
-	}
+// drawing is a card and how it is drawn.
+type drawing struct {
+	id, title, note string
+	wide            bool
+	draw            func(*Study) []string
+	quick           bool // it is drawn with each record
+}
+
+// drawings are the cards in the order of the page.
+func drawings() []drawing {
+	out := []drawing{{"running", "Running", "", true, one((*Study).now), true}}
 	for _, p := range plots {
-		svgs := p.pictures(s)
-		body := strings.Join(svgs, "")
-		if len(svgs) > 1 {
-			body = `<div class="many">` + body + `</div>`
-		}
-		add(p.name, p.title, p.note, p.wide || len(svgs) > 1, body) // hidden while there is nothing to show
+		out = append(out, drawing{p.name, p.title, p.note, p.wide, p.pictures, p.name == "history"})
 		if p.name == "history" {
-			add("model", "In words", "", true, render("words", s.words()))
+			out = append(out, drawing{"model", "In words", "", true, one(func(s *Study) string { return render("words", s.words()) }), true})
 		}
 	}
-	add("failures", "Failures", "by their reason, each with the end of what the last one printed", true, render("failures", s))
-	all := ""
-	if len(s.Trials) > 0 {
-		all = render("table", s.table())
+	return append(out, drawing{"failures", "Failures", "by their reason, each with the end of what the last one printed", true, one(func(s *Study) string { return render("failures", s) }), false},
+		drawing{"all", "Trials", "the best first", true, one((*Study).list), true})
+}
+
+// parts are pieces of the study's page by themselves, in their order: what is drawn with each
+// record, the panels of the trials included, and the other cards.
+func (s *Study) parts(quick, others bool) (out []part) {
+	if quick {
+		out = append(out, part{s.key + "head", "top", render("head", head{s, s.key, s.live.Home, s.tiles()})})
 	}
-	add("all", "Trials", "the best first", true, all)
+	for _, d := range drawings() {
+		if d.quick && quick || !d.quick && others {
+			out = append(out, part{s.key + d.id, "cards", render("card", s.card(d))})
+		}
+	}
 	for _, t := range s.shown {
-		sh.Trials = append(sh.Trials, s.panel(t))
+		if text := t.drawn; quick {
+			if text == "" {
+				text = render("trial", s.panel(t))
+			}
+			if s.live.On {
+				t.drawn = text
+			}
+			out = append(out, part{s.Anchor(t.Number), "trials", text})
+		}
 	}
-	return sh
+	return out
+}
+
+// card draws one, which is hidden while there is nothing to show.
+func (s *Study) card(d drawing) card {
+	pictures := d.draw(s)
+	c := card{ID: s.key + d.id, Title: d.title, Note: d.note, Wide: d.wide || len(pictures) > 1, Body: template.HTML(strings.Join(pictures, ""))}
+	if len(pictures) > 1 {
+		c.Body = `<div class="many">` + c.Body + `</div>`
+	}
+	if m := s.Model; s.Running && s.live.On && m != nil && (slices.Contains(modelled, d.id)) {
+		c.Age, c.At = fmt.Sprintf("model of %d trials", m.values), m.at
+	} else if s.Running && s.live.On && !d.quick {
+		c.Age, c.At = fmt.Sprintf("%d trials", len(s.Trials)), s.read
+	}
+	return c
 }
 
 // Aim says what the study optimizes.
@@ -249,47 +290,13 @@ func (s *Study) words() []string {
 // Anchor names the place of a trial on the page.
 func (s *Study) Anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
 
-// mostListed is how many trials the table has.
-const mostListed = 500
-
-// table lists trials: those with a value first, the best on top.
-func (s *Study) table() table {
-	out := table{Head: []string{"trial", s.Metric, "status", "took", "origin"}}
-	drawn := s.drawnParams()
-	for _, i := range drawn {
-		out.Head = append(out.Head, s.Params[i].Name)
-	}
-	list := slices.Clone(s.shown)
-	slices.SortStableFunc(list, func(a, b *Trial) int {
-		if a.Value == nil || b.Value == nil {
-			return cmp.Compare(map[bool]int{true: 1}[a.Value == nil], map[bool]int{true: 1}[b.Value == nil])
-		}
-		return s.state.Compare(a.Trial, b.Trial)
-	})
-	for _, t := range list[:min(len(list), mostListed)] {
-		value := "-"
-		if t.Value != nil {
-			value = num(*t.Value)
-		}
-		r := row{ID: "r" + s.Anchor(t.Number), To: s.Anchor(t.Number), Cells: []string{strconv.Itoa(t.Number), value, t.Standing, Took(t.Took), string(t.Origin)}}
-		for _, i := range drawn {
-			text := "-"
-			if v, ok := t.Values.Get(s.Params[i].Name); ok {
-				text = clean(v.Text(), 24)
-			}
-			r.Cells = append(r.Cells, text)
-		}
-		out.Rows = append(out.Rows, r)
-	}
-	return out
-}
-
 func (s *Study) panel(t *Trial) panel {
-	p := panel{Live: s.live, Number: t.Number, Done: t.Done(), Excluded: t.Excluded, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
+	p := panel{Live: s.live, Number: t.Number, State: t.Standing, Done: t.Done(), Excluded: t.Excluded, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
 	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 60), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
-		add(s.Metric, strconv.FormatFloat(*t.Value, 'g', -1, 64))
+		p.Value = strconv.FormatFloat(*t.Value, 'g', -1, 64)
+		add(s.Metric, p.Value)
 		tip = append(tip, clean(s.Metric, 30)+" = "+num(*t.Value))
 	}
 	if t.Failure != nil {

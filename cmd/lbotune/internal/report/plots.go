@@ -39,6 +39,9 @@ var plots = []plot{
 	{"origins", "Where proposals came from", "the rule that made each trial", false, one((*Study).origins)},
 }
 
+// modelled are the cards that show the model.
+var modelled = []string{"model", "importance", "good", "ablation", "slice", "map"}
+
 // one makes a plot of a single picture.
 func one(draw func(*Study) string) func(*Study) []string {
 	return func(s *Study) []string { return []string{draw(s)} }
@@ -60,8 +63,13 @@ func Plots() []string {
 
 func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.worse) }
 
+// trialAxis holds still for a while when there are more trials than the budget says.
 func (s *Study) trialAxis() axis {
-	return axis{lo: 0.5, hi: float64(max(len(s.Trials), s.Budget, 1)) + 0.5, label: "trial"}
+	hi := max(float64(len(s.Trials)), 1)
+	if step := math.Pow(10, math.Floor(math.Log10(hi))) / 4; step > 1 {
+		hi = math.Ceil(hi/step) * step
+	}
+	return axis{lo: 0.5, hi: max(hi, float64(s.Budget)) + 0.5, label: "trial"}
 }
 
 // scatter is a picture of trials at two numbers each; none without a trial that has both.
@@ -100,6 +108,7 @@ func (s *Study) history() string {
 	c := s.chart("History of "+s.Metric, 900, 280, s.trialAxis(), s.valueAxis())
 	c.frame()
 	var steps [][2]float64
+	var values []float64
 	var best *Trial
 	for _, t := range s.Trials {
 		if !t.Succeeded() || best != nil && s.state.Compare(t.Trial, best.Trial) >= 0 {
@@ -107,15 +116,15 @@ func (s *Study) history() string {
 		}
 		x := c.x.at(float64(t.Number))
 		if best != nil {
-			steps = append(steps, [2]float64{x, c.y.at(best.y())})
+			steps, values = append(steps, [2]float64{x, c.y.at(best.y())}), append(values, best.y())
 		}
-		steps = append(steps, [2]float64{x, c.y.at(t.y())})
+		steps, values = append(steps, [2]float64{x, c.y.at(t.y())}), append(values, t.y())
 		best = t
 	}
 	if n := len(s.Trials); best != nil {
-		steps = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())})
+		steps, values = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())}), append(values, best.y())
 	}
-	c.path("bestline", steps)
+	c.path("bestline", steps, values...)
 	for _, t := range s.bestOnTop() {
 		x := c.x.at(float64(t.Number))
 		switch {

@@ -36,8 +36,10 @@ func (c *chart) slice(sl Slice) {
 	for k := len(sl.Places) - 1; k >= 0; k-- {
 		outline = append(outline, [2]float64{sl.Places[k], c.y.at(sl.Low[k])})
 	}
-	c.path("band", outline)
-	c.path("mean", mean)
+	low := slices.Clone(sl.Low)
+	slices.Reverse(low)
+	c.path("band", outline, append(slices.Clone(sl.High), low...)...)
+	c.path("mean", mean, sl.Mean...)
 	for k := 0; k < len(sl.Ruled); k++ {
 		if from := k; sl.Ruled[k] {
 			for k+1 < len(sl.Ruled) && sl.Ruled[k+1] {

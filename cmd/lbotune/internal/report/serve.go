@@ -4,83 +4,192 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Server shows a study in browsers while it runs.
 type Server struct {
 	board
-	load    func() (Source, error)
 	journal string
-	size    int64 // of the journal when it was read
-	study   *Study
-	made    map[string]func() ([]byte, error) // of the study as it is now, once for all who ask
+	load    func() (Source, error)
+	follow  Follow
+	study   *Study          // as it was last read; what else than its own there is may have gone on
+	changes int             // that it had been told of
+	cards   map[string]part // as they were last drawn
+	panels  []part
+	model   *Model // the newest, which may be older than the study
+	noModel string
+	metrics []byte
+	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
 
 	// Control, if there is one, lets people change the study; nil only shows it.
 	Control Control
 	home    string // the page that lists this study among others
 }
 
-// NewServer returns a server of the study that load reads anew, whenever the file at
-// journal has changed.
-func NewServer(journal string, load func() (Source, error)) *Server {
-	return &Server{board: newBoard(new(atomic.Int32)), load: load, journal: journal, size: -1}
+// Follow reads a study and goes on with what is recorded, until it has ended. Look is called again
+// and again, told whether there is something new. What it takes changes after it.
+type Follow func(ctx context.Context, look func(changed bool, take func() (Source, error)) error) error
+
+// NewServer returns a server of the study whose journal is the file at that path. Load reads it
+// for whoever keeps it.
+func NewServer(journal string, load func() (Source, error), follow Follow) *Server {
+	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: "it is being asked"}
 }
 
-// parts are the pieces of a study's page by themselves, in their order.
-func (s *Study) parts() []part {
-	sh := s.sheet()
-	out := []part{{"head", "top", render("head", sh)}}
-	for _, c := range sh.Cards {
-		out = append(out, part{c.ID, "cards", render("card", c)})
-	}
-	for _, t := range sh.Trials {
-		out = append(out, part{t.ID, "trials", render("trial", t)})
-	}
-	return out
-}
+const (
+	mostPause = 5 * time.Second        // until times and outputs are looked at without a record
+	quickRest = 30                     // moments of rest after one of drawing what must be quick,
+	mostRest  = 700 * time.Millisecond // unless that is as long
+	sentRate  = 100 << 10              // bytes a second that the rest of the page may take
+)
 
-// Run reads the study again whenever it has changed, until ctx ends.
+var errReplaced = errors.New("another journal is in its place")
+
+// Run keeps the page up to date until ctx ends: head, history, table and running trials with each
+// record; what takes longer beside it, when it can.
 func (v *Server) Run(ctx context.Context) error {
-	return v.watch(ctx, func() error {
-		info, err := os.Stat(v.journal)
-		if (err != nil || info.Size() == v.size) && (v.study == nil || !v.study.Running) {
+	ctx, stop := context.WithCancel(ctx)
+	v.pace.Add(1)
+	defer v.pace.Add(-1)
+	var beside sync.WaitGroup
+	beside.Go(func() { v.deepen(ctx) })
+	defer beside.Wait()
+	defer stop()
+	for changed := true; ; {
+		first, _ := os.Stat(v.journal)
+		last, looked, rest := first, time.Time{}, time.Duration(0)
+		err := v.follow(ctx, func(more bool, take func() (Source, error)) error {
+			changed = changed || more
+			begun, pause := time.Now(), rest
+			if !changed {
+				if last, _ = os.Stat(v.journal); !os.SameFile(first, last) {
+					return errReplaced
+				}
+				pause = mostPause
+			}
+			if begun.Sub(looked) < pause || !changed && !v.study.Running {
+				return ctx.Err()
+			}
+			src, err := take()
+			if err != nil {
+				return err
+			}
+			v.draw(src, changed)
+			changed, looked = false, time.Now()
+			rest = min(quickRest*looked.Sub(begun), mostRest)
+			return nil
+		})
+		if ctx.Err() != nil {
 			return nil
 		}
-		if err == nil {
-			v.size = info.Size()
-		}
-		if err := v.refresh(ctx); err != nil && v.study == nil {
+		if err != nil && v.study == nil {
 			return err
 		}
-		return nil
-	})
+		for again := changed; !again; { // it has ended, and may go on
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(leastPause):
+				now, err := os.Stat(v.journal)
+				again = err == nil && (v.study.Running || !os.SameFile(last, now) || last.Size() != now.Size())
+			}
+		}
+		changed = true
+	}
 }
 
-// refresh draws the study anew, and notes which parts have changed. Fitting the model takes
-// longest: it is asked again when there is a fifth more to tell.
-func (v *Server) refresh(ctx context.Context) error {
-	src, err := v.load()
-	if err != nil {
-		return err
+// draw draws what must be quick of a study that is followed.
+func (v *Server) draw(src Source, changed bool) {
+	v.mu.Lock()
+	old, model, none := v.study, v.model, v.noModel
+	v.mu.Unlock()
+	s := after(src, old)
+	s.live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
+	s.Model, s.NoModel = model, none
+	parts := s.parts(true, false)
+	var metrics bytes.Buffer
+	if err := prometheus(&metrics, s); err != nil {
+		panic("report: " + err.Error()) // the template is ours
 	}
-	s := of(src)
-	s.live = served{Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
-	if old := v.study; old != nil && old.Model != nil && s.Running && len(s.Params) == len(old.Params) &&
-		len(s.valued())*5 < old.Model.values*6 {
-		s.Model = old.Model
-	} else {
-		s.ask(ctx)
-	}
-	parts := s.parts()
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.study, v.made = s, nil
-	v.show(parts)
-	return nil
+	if v.study, v.metrics, v.panels = s, metrics.Bytes(), nil; changed {
+		v.changes++
+	}
+	v.put(parts)
+}
+
+// put shows parts that are drawn anew beside those that are not, with the lock held.
+func (v *Server) put(parts []part) (bytes int) {
+	var all []part
+	for _, p := range parts {
+		if p.In == "trials" {
+			v.panels = append(v.panels, p)
+		} else {
+			v.cards[p.ID] = p
+		}
+	}
+	for _, c := range append([]drawing{{id: "head"}}, drawings()...) {
+		p, drawn := v.cards[c.id]
+		if !drawn {
+			p = part{c.id, "cards", render("card", card{ID: c.id})}
+		}
+		all = append(all, p)
+	}
+	v.made = nil
+	return v.show(append(all, v.panels...))
+}
+
+// deepen draws what takes longer, whenever something has changed and it has rested enough.
+// Fitting the model takes longest: it is asked again when there is a fifth more to tell.
+func (v *Server) deepen(ctx context.Context) {
+	for seen := 0; ; {
+		v.mu.Lock()
+		s, changes, newer, old := v.study, v.changes, v.shown.newer, v.model
+		v.mu.Unlock()
+		if changes == seen {
+			select {
+			case <-ctx.Done():
+				return
+			case <-newer:
+			}
+			continue
+		}
+		seen = changes
+		begun, sent := spent(), 0
+		if src, err := v.load(); err == nil { // else it is told elsewhere
+			live, running := s.live, s.Running
+			s = of(src)
+			s.live = live
+			if old != nil && running && len(s.Params) == len(old.Slices) && len(s.valued())*5 < old.values*6 {
+				s.Model = old
+			} else {
+				s.ask(ctx)
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			parts := s.parts(false, true)
+			v.mu.Lock()
+			v.model, v.noModel = s.Model, s.NoModel
+			sent = v.put(parts)
+			v.mu.Unlock()
+		}
+		rest := max(time.Duration(idleness*v.pace.Load())*(spent()-begun), time.Second*time.Duration(sent)/sentRate, leastPause)
+		for end := time.Now().Add(rest); time.Now().Before(end) && (!s.Running || v.running()); {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(leastPause):
+			}
+		}
+	}
 }
 
 // Handler answers requests to one of the hosts, of those who know the token.
@@ -91,20 +200,38 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, feed string) error { return HTML(b, []*Study{s}, feed) })
+		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, now *shown) error {
+			page := frame("lbotune: "+clean(s.Name, 80), now.feed())
+			page.Studies = []body{s.body(now.pieces())}
+			return pages.Execute(b, page)
+		})
 	})
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(b *bytes.Buffer, s *Study, _ string) error { return json.NewEncoder(b).Encode(s.Complete()) })
+		v.answer(w, r, "application/json", func(b *bytes.Buffer, now *Study, _ *shown) error {
+			src, err := v.load()
+			if err != nil {
+				return err
+			}
+			s := of(src)
+			s.Model, s.NoModel = now.Model, now.NoModel
+			return json.NewEncoder(b).Encode(s.Complete())
+		})
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
+		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", nil)
 	})
 	if v.Control != nil {
 		mux.HandleFunc("POST /api/v1/requests", v.obey)
 	}
 	return mux
+}
+
+func (v *Server) running() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.study.Running
 }
 
 // now is the study as it is now, once it has been read; nil if the request ends before.
@@ -124,18 +251,18 @@ func (v *Server) now(r *http.Request) *Study {
 	}
 }
 
-// answer writes what is made of the study as it is now, and of the feed that goes on from there.
-func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(b *bytes.Buffer, s *Study, feed string) error) {
+// answer writes what is made of what is shown now, once for all who ask.
+func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, *shown) error) {
 	if v.now(r) == nil {
 		return
 	}
 	v.mu.Lock()
-	made := v.made[kind]
-	if made == nil {
-		s, feed := v.study, v.shown.feed()
+	text, made := v.metrics, v.made[kind]
+	if write != nil && made == nil {
+		s, now := v.study, v.shown
 		made = sync.OnceValues(func() ([]byte, error) {
 			var b bytes.Buffer
-			err := write(&b, s, feed)
+			err := write(&b, s, now)
 			return b.Bytes(), err
 		})
 		if v.made == nil {
@@ -144,17 +271,19 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 		v.made[kind] = made
 	}
 	v.mu.Unlock()
-	text, err := made()
-	if err != nil {
-		http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
-		return
+	if write != nil {
+		var err error
+		if text, err = made(); err != nil {
+			http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", kind)
 	_ = deliver(w, text) // the client may be gone
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
-func prometheus(b *bytes.Buffer, s *Study, _ string) error {
+func prometheus(b *bytes.Buffer, s *Study) error {
 	count := map[string]int{}
 	for _, t := range s.Trials {
 		count[t.Standing]++

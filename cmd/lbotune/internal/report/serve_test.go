@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -24,8 +26,8 @@ import (
 // look around is refused.
 func TestServerRefuses(t *testing.T) {
 	shown := func(c Control) *Server {
-		v := NewServer(filepath.Join(t.TempDir(), "none"), nil)
-		v.study, v.Control = studies(t)["finished"], c
+		v := showing(studies(t)["finished"])
+		v.journal, v.Control = filepath.Join(t.TempDir(), "none"), c
 		return v
 	}
 	obeyed := 0
@@ -125,6 +127,29 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
+// showing is a server that shows a study as it is.
+func showing(s *Study) *Server {
+	load := func() (Source, error) { return s.src, nil }
+	v := NewServer("", load, looking(load))
+	v.model = s.Model
+	v.draw(s.src, true)
+	v.put(s.parts(false, true))
+	return v
+}
+
+// looking follows what load reads.
+func looking(load func() (Source, error)) Follow {
+	return func(ctx context.Context, look func(bool, func() (Source, error)) error) error {
+		for ctx.Err() == nil {
+			if err := look(true, load); err != nil {
+				return err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return nil
+	}
+}
+
 // known is a request of somebody who knows the token.
 func known(path string) *http.Request {
 	r := httptest.NewRequest("GET", path, nil)
@@ -135,8 +160,7 @@ func known(path string) *http.Request {
 // The token of the address becomes a cookie that scripts do not see and other sites' pages do not
 // send, and is gone from the address.
 func TestTokenOfTheAddress(t *testing.T) {
-	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
+	v := showing(studies(t)["finished"])
 	for path, want := range map[string]string{
 		"/?token=secret": "/", "/log/1?stderr&token=secret": "/log/1?stderr=", "//evil.example/?token=secret": "/evil.example/",
 	} {
@@ -167,10 +191,8 @@ func (t taken) Write(p []byte) (int, error) {
 
 // What is sent of a version is made once and shared by all who ask; the next version is made anew.
 func TestTextsAreShared(t *testing.T) {
-	v := NewServer("", nil)
 	s := studies(t)["finished"]
-	v.study = s
-	v.show(s.parts())
+	v := showing(s)
 	ended, end := context.WithCancel(t.Context())
 	end()
 	get := func(path string) map[*byte]bool {
@@ -190,19 +212,73 @@ func TestTextsAreShared(t *testing.T) {
 			t.Errorf("%s: %d texts are made for one reader", path, len(first))
 		}
 		before := get(path)
-		v.made = nil
-		v.show(append(s.parts()[1:], part{"new", "cards", path}))
+		v.draw(s.src, true)
+		v.put([]part{{"history", "cards", path}})
 		if after := get(path); maps.Equal(before, after) {
 			t.Errorf("%s: an old text is sent", path)
 		}
 	}
 }
 
+// Who is connected gets a card as a whole once, and then what is new of it; who was not gets it
+// as a whole.
+func TestChangesAreSmall(t *testing.T) {
+	h := begin(t, float("x"))
+	for range 400 {
+		h.trial(0.5)
+	}
+	v := NewServer("", nil, nil)
+	v.draw(Source{State: &h.st, Running: true}, true)
+	grow := func() (history versioned) {
+		h.trial(0.4)
+		v.draw(Source{State: &h.st, Running: true}, true)
+		return v.shown.parts[slices.IndexFunc(v.shown.parts, func(p versioned) bool { return p.ID == "history" })]
+	}
+	synctest.Test(t, func(t *testing.T) {
+		read := func(path string) (sent func() string) {
+			w := &httptest.ResponseRecorder{Body: new(bytes.Buffer)}
+			go v.events(w, httptest.NewRequest("GET", path, nil).WithContext(t.Context()))
+			return func() string {
+				synctest.Wait()
+				defer w.Body.Reset()
+				return w.Body.String()
+			}
+		}
+		v.shown.newer = make(chan struct{})
+		early := read(fmt.Sprint("/events?since=", v.shown.version))
+		early()
+		first := grow()
+		if text := early(); !strings.Contains(text, string(first.event)) {
+			t.Errorf("who comes does not get the whole: %.200s", text)
+		}
+		second := grow()
+		if text := early(); !strings.Contains(text, string(second.delta)) || strings.Contains(text, string(second.event)) {
+			t.Errorf("who has it does not get what is new: %.200s", text)
+		}
+		if late := read("/events?since=0")(); !strings.Contains(late, string(second.event)) || strings.Contains(late, `"lines"`) {
+			t.Errorf("who comes late does not get the whole: %.200s", late)
+		}
+		if len(second.delta) == 0 || len(second.delta) > 4000 || len(second.event) < 20000 {
+			t.Errorf("%d bytes tell of a trial; all of them take %d", len(second.delta), len(second.event))
+		}
+		text := ""
+		for _, op := range deltaOf("", first.HTML, second.HTML).Lines {
+			switch op := op.(type) {
+			case string:
+				text += op + "\n"
+			case [2]int:
+				text += strings.Join(strings.Split(first.HTML, "\n")[op[0]:op[0]+op[1]], "\n") + "\n"
+			}
+		}
+		if text != second.HTML+"\n" {
+			t.Error("what is new does not lead to the whole")
+		}
+	})
+}
+
 // Who does not read is given up, and not waited for.
 func TestReaderWhoDoesNotRead(t *testing.T) {
-	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
-	v.show(v.study.parts())
+	v := showing(studies(t)["finished"])
 	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
 		synctest.Test(t, func(t *testing.T) {
 			here, there := net.Pipe()
@@ -264,8 +340,7 @@ func TestFolderBeforeItsList(t *testing.T) {
 // Of an order everything counts, and what is none is not obeyed.
 func TestOrders(t *testing.T) {
 	var got []Order
-	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
+	v := showing(studies(t)["finished"])
 	v.Control = func(_ context.Context, dir string, o Order) (string, error) {
 		if got = append(got, o); dir != "/bowl.study" {
 			t.Errorf("the order is for %s", dir)
@@ -291,10 +366,8 @@ func TestOrders(t *testing.T) {
 
 // A line of a megabyte does not reach the browser, and the lines around it do.
 func TestLogOfLongLines(t *testing.T) {
-	v := NewServer("", nil)
-	logged := *studies(t)["finished"]
-	v.study = &logged
-	logged.src.Log = func(_ context.Context, t *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
+	v, src := showing(studies(t)["finished"]), studies(t)["finished"].src
+	src.Log = func(_ context.Context, t *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
 		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n"} {
 			if _, err := io.WriteString(w, text); err != nil || t.Number != 3 || !stderr {
 				return err
@@ -302,6 +375,7 @@ func TestLogOfLongLines(t *testing.T) {
 		}
 		return nil
 	}
+	v.draw(src, true)
 	w := httptest.NewRecorder()
 	v.Handler("secret", "example.com").ServeHTTP(w, known("/log/3?stderr"))
 	lines := strings.Split(w.Body.String(), "\n")
@@ -316,8 +390,7 @@ func TestLogOfLongLines(t *testing.T) {
 
 // The figures are those of the study, and the API's fields those that docs/seeing.md has.
 func TestAPI(t *testing.T) {
-	v := NewServer("", nil)
-	v.study = studies(t)["finished"]
+	v := showing(studies(t)["finished"])
 	get := func(path string) string {
 		w := httptest.NewRecorder()
 		v.Handler("secret", "example.com").ServeHTTP(w, known(path))

@@ -63,6 +63,7 @@ type Study struct {
 	axes          []axis // of the parameters
 	live          served
 	cells         *Cells // to draw pictures in characters
+	read          time.Time
 	key           string // parts the trials of several studies on one page
 }
 
@@ -82,7 +83,16 @@ type Trial struct {
 	Output    string                   `json:"output,omitempty"`
 
 	best   bool
+	seen   seen
+	drawn  string    // its panel, once that is drawn
 	places []float64 // along the axes of the parameters, NaN where one is not active
+}
+
+// seen is what of a trial may change, so that it is looked at anew.
+type seen struct {
+	standing                                       string
+	value                                          uint64 // its bits
+	attempts, retries, repeats, confirms, readings int
 }
 
 // y is the value, NaN if there is none.
@@ -124,12 +134,16 @@ func Of(ctx context.Context, src Source) *Study {
 }
 
 // of is Of without the model.
-func of(src Source) *Study {
+func of(src Source) *Study { return after(src, nil) }
+
+// after is what follows an older look: what takes time is taken over from an older look at the same state,
+// and then there is only what quick drawings need.
+func after(src Source, older *Study) *Study {
 	st := src.State
 	c := &st.Config
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
-		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, figures: FiguresOf(st, src.Running)}
+		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
 	for _, m := range c.Metrics {
 		s.Metrics = append(s.Metrics, m.Name)
 	}
@@ -162,8 +176,17 @@ func of(src Source) *Study {
 	}
 	s.choose()
 	for _, t := range s.shown {
-		s.describe(t)
-		s.locate(t)
+		if older != nil && older.state == st && t.Number <= len(older.Trials) && t.Done() {
+			if old := older.Trials[t.Number-1]; old.seen == t.seen {
+				t.Command, t.Output, t.drawn = old.Command, old.Output, old.drawn
+			}
+		}
+		if t.drawn == "" {
+			s.describe(t)
+		}
+		if older == nil {
+			s.locate(t)
+		}
 	}
 	return s
 }
@@ -188,6 +211,7 @@ func (s *Study) trial(src Source, t *study.Trial) *Trial {
 		v := s.good(*e)
 		out.Expected = &v
 	}
+	out.seen = seen{out.Standing, math.Float64bits(t.Value), len(t.Attempts), t.Retries, len(t.Repeats), len(t.Confirms), len(t.Measurements)}
 	return out
 }
 

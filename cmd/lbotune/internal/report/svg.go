@@ -118,9 +118,9 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 		low, high := sorted[n/10], sorted[n-1-n/10]
 		switch {
 		case worst(a.lo, a.hi) == a.hi && a.hi-a.lo > 3*(high-a.lo) && high > a.lo:
-			a.hi = high + (high-a.lo)/4
+			a.hi = a.lo + coarse((high-a.lo)*1.25)
 		case worst(a.lo, a.hi) == a.lo && a.hi-a.lo > 3*(a.hi-low) && a.hi > low:
-			a.lo = low - (a.hi-low)/4
+			a.lo = a.hi - coarse((a.hi-low)*1.25)
 		}
 	}
 	pad := (a.hi - a.lo) * 0.05
@@ -133,13 +133,20 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	return a
 }
 
+// coarse rounds a range up, so that it holds still while values come in.
+func coarse(x float64) float64 {
+	step := math.Pow(10, math.Floor(math.Log10(x))) / 5
+	return math.Ceil(x/step) * step
+}
+
 // canvas is what a chart is drawn on, with places from the top left. How things look follows
 // from their class, by chart.css.
 type canvas interface {
 	line(class string, x1, y1, x2, y2 float64)
 	rect(class string, x, y, w, h float64)
 	text(class string, x, y float64, s string)
-	path(class string, places [][2]float64) // in parts where places are not a number
+	// path is in parts where places are not a number; the values are those of another scale.
+	path(class string, places [][2]float64, values ...float64)
 	dot(class string, x, y, r float64)
 	heat(s *Study, m Map, x, y, w, h float64)
 	link(to string, draw func())
@@ -166,9 +173,12 @@ func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
 		c.canvas.text("label", 0, cellHeight+4, clean(y.label, s.cells.Columns))
 		return c
 	}
-	b := &svg{}
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"><title>%s</title>`,
-		width, height, html.EscapeString(clean(title, 200)))
+	b, scale := &svg{}, ""
+	if y.ticks == nil {
+		scale = fmt.Sprintf(` data-y="%g %g %d %g %g"`, y.lo, y.hi, map[bool]int{true: 1}[y.log], c.py(1), c.py(0))
+	}
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"%s><title>%s</title>`,
+		width, height, scale, html.EscapeString(clean(title, 200)))
 	c.canvas = b
 	return c
 }
@@ -220,12 +230,12 @@ func (c *chart) dot(t *Trial, x, y, r float64) {
 }
 
 // path draws lines between places of the two axes.
-func (c *chart) path(class string, places [][2]float64) {
+func (c *chart) path(class string, places [][2]float64, values ...float64) {
 	var at [][2]float64
 	for _, p := range places {
 		at = append(at, [2]float64{c.px(p[0]), c.py(p[1])})
 	}
-	c.canvas.path(class, at)
+	c.canvas.path(class, at, values...)
 }
 
 // svg is a canvas of that language.
@@ -248,18 +258,26 @@ func (b *svg) text(class string, x, y float64, s string) {
 	fmt.Fprintf(b, `<text class="%s" %s>%s</text>`, class, at, html.EscapeString(s))
 }
 
-func (b *svg) path(class string, places [][2]float64) {
+func (b *svg) path(class string, places [][2]float64, values ...float64) {
 	fmt.Fprintf(b, `<path class="%s" d="`, class)
-	pen := "M"
-	for _, p := range places {
+	pen, exact := "M", ""
+	for i, p := range places {
 		if math.IsNaN(p[0] + p[1]) {
 			pen = "M"
 			continue
 		}
 		fmt.Fprintf(b, "%s%.1f %.1f", pen, p[0], p[1])
 		pen = "L"
+		if len(values) > 0 && finite(values[i]) {
+			exact += " " + num(values[i])
+		} else if len(values) > 0 {
+			exact += " 1e308"
+		}
 	}
-	b.WriteString(`"/>`)
+	if exact != "" {
+		exact = `" data-v="` + exact[1:]
+	}
+	b.WriteString(exact + `"/>`)
 }
 
 func (b *svg) dot(class string, x, y, r float64) {
@@ -323,7 +341,7 @@ func (s *Study) goodness(a axis, v float64) float64 {
 }
 
 func (b *svg) link(to string, draw func()) {
-	fmt.Fprintf(b, `<a href="#%s">`, to)
+	fmt.Fprintf(b, "\n<a href=\"#%s\">", to) // a line of its own: what changes is sent by lines
 	draw()
 	b.WriteString("</a>")
 }
