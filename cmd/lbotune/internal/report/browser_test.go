@@ -289,6 +289,94 @@ func TestTheRecordComesBeforeTheModel(t *testing.T) {
 	b.quiet(url)
 }
 
+// drag holds the mouse down from one place to another.
+func (b *browser) drag(x, from, to float64) {
+	b.t.Helper()
+	call := func(kind input.DispatchMouseEventType, y float64) {
+		b.do(chromedp.MouseEvent(kind, x, y, func(p *input.DispatchMouseEventParams) {
+			p.Button, p.ClickCount = input.MouseButtonLeft, 1
+		}))
+	}
+	call(input.DispatchMouseEventTypeMousePressed, from)
+	call(input.DispatchMouseEventTypeMouseMoved, (from+to)/2)
+	call(input.DispatchMouseEventTypeMouseMoved, to)
+	call(input.DispatchMouseEventTypeMouseReleased, to)
+}
+
+// A page can be sorted, filtered and brushed, and what was chosen holds when parts are replaced.
+func TestWorkingWithAPage(t *testing.T) {
+	b := openBrowser(t)
+	url, grow, may := live(t)
+	close(may)
+	for range 18 {
+		grow()
+	}
+	b.open(url + "/?token=secret")
+	b.await(`document.querySelectorAll('#all tbody tr').length + ' ' + document.querySelectorAll('#parallel a').length`, "20 20")
+	first := `[...document.querySelectorAll('#all tbody tr:not(.gone)')].map(r => r.cells[0].textContent).slice(0, 3).join(' ')`
+	best := b.eval(first)
+	head := `#all th:nth-child(1)`
+	b.eval(`document.querySelector('` + head + `').focus()`)
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.await(first+` + document.querySelector('`+head+`').ariaSort`, "1 2 3ascending")
+	b.mark(head, "click")
+	b.await(first+` + document.querySelector('`+head+`').ariaSort`, "20 19 18descending")
+	grow()
+	b.await(first+` + document.querySelector('`+head+`').ariaSort + document.activeElement.dataset.focus`, "21 20 19descendingc0")
+	b.mark(head, "click")
+	b.await(first, best)
+
+	set := func(selector, value string) {
+		b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.value = %q; (e.oninput || e.onchange)(); })()`, selector, value))
+	}
+	rows := `document.querySelectorAll('#all tbody tr:not(.gone)').length + ' ' + document.querySelectorAll('#history a:not(.dim):not(.gone)').length + ' ' + document.querySelector('.tools output').value`
+	set(".tools input[type=search]", "x < 0.2")
+	b.await(rows, "6 6 6 of 21 trials")
+	grow() // at 0
+	b.await(rows, "7 7 7 of 22 trials")
+	set(".tools input[type=search]", "trial 22")
+	b.await(rows, "1 1 1 of 22 trials")
+	set(".tools input[type=search]", "")
+	set(".tools select:nth-of-type(1)", "")
+	b.await(rows, "22 22 ")
+	b.eval(`(() => { const e = document.querySelectorAll('.tools select')[1]; e.value = '0.1'; e.onchange(); })()`)
+	b.await(rows, "3 3 3 of 22 trials")
+	b.eval(`(() => { const e = document.querySelectorAll('.tools select')[1]; e.value = '1'; e.onchange(); })()`)
+
+	b.eval(`document.querySelector('.tools details').open = true`)
+	b.mark(".tools details label:nth-child(5) input", "click")
+	hidden := `[...document.querySelectorAll('#all th')].filter(h => h.hidden).map(h => h.textContent).join() + document.querySelectorAll('#all td[hidden]').length`
+	b.await(hidden, "origin22")
+	grow()
+	b.await(hidden, "origin23")
+
+	y := `[...document.querySelectorAll('#history text.tick')].filter(t => t.getAttribute('x') < 55).map(t => t.textContent).join()`
+	linear := b.eval(y)
+	b.mark(".tools input[type=checkbox]", "click")
+	b.await(y+` !== '`+linear+`' && document.querySelector('#history svg').dataset.y.split(' ')[2]`, "1")
+	b.await(`document.querySelector('#slice svg').dataset.y.split(' ')[2]`, "1")
+	grow()
+	b.await(`document.querySelectorAll('#history a').length + document.querySelector('#history svg').dataset.y.split(' ')[2]`, "241")
+
+	b.eval(`document.querySelector('.tools details').open = false; document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
+	var at struct{ X, Top, Low float64 }
+	if err := json.Unmarshal([]byte(b.eval(`(() => { const r = document.querySelector('#parallel .hold').getBoundingClientRect();
+		return JSON.stringify({x: r.x + r.width / 2, top: r.top, low: r.bottom}) })()`)), &at); err != nil {
+		t.Fatal(err)
+	}
+	dim := `document.querySelectorAll('#history a.dim').length + ' ' + document.querySelectorAll('#all tr.dim').length`
+	b.drag(at.X, at.Low-1, at.Top+(at.Low-at.Top)*0.79) // x below 0.2 or so
+	b.await(`document.querySelectorAll('#history a:not(.dim)').length`, b.eval(`[...document.querySelectorAll('#trials .trial')].filter(t => [...t.querySelectorAll('tr')].some(r => r.cells[0].textContent === 'x' && +r.cells[1].textContent < 0.2)).length`))
+	if b.eval(dim) == "0 0" {
+		t.Error("nothing is dim")
+	}
+	grow()
+	b.await(`document.querySelectorAll('#history a').length + ' ' + (document.querySelectorAll('#history a.dim').length === document.querySelectorAll('#all tr.dim').length)`, "25 true")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.await(dim, "0 0")
+	b.quiet(url)
+}
+
 // serving lets a handler answer on a port of this machine.
 func serving(t *testing.T, run func(context.Context) error, handler func(token string, hosts ...string) http.Handler) (url string) {
 	t.Helper()

@@ -14,7 +14,7 @@ func (s *Study) fronts() []string {
 			}
 			xs, ys := s.each(at)
 			x, y := axisOf(across.Name, xs, nil), axisOf(up.Name, ys, nil)
-			out = append(out, s.scatter(up.Name+" and "+across.Name, 440, 300, x, y, at, func(c *chart) {
+			out = append(out, s.scatter(up.Name+" and "+across.Name, 380, 260, x, y, at, func(c *chart) {
 				if len(objectives) == 2 {
 					c.path("bestline", s.staircase(c, at))
 				}
@@ -66,5 +66,5 @@ func (s *Study) hypervolume() string {
 		}
 		return float64(n), volumes[n-1], true
 	}
-	return s.scatter("Hypervolume", 440, 300, x, y, at, func(c *chart) { c.path("bestline", steps) })
+	return s.scatter("Hypervolume", 380, 260, x, y, at, func(c *chart) { c.path("bestline", steps) })
 }

@@ -35,8 +35,8 @@ var plots = []plot{
 	{"metrics", "Metrics beside each other", "", false, (*Study).metricPairs},
 	{"distribution", "Distribution of values", "the share of trials at least as good", false, one((*Study).distribution)},
 	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", true, (*Study).lipschitz},
-	{"predicted", "Predicted and found", "trials on the line had just the value that the model expected", false, one((*Study).predicted)},
-	{"origins", "Where proposals came from", "the rule that made each trial", false, one((*Study).origins)},
+	{"predicted", "Calibration", "what the model predicted of each trial, and what came out: the same on the line", false, one((*Study).predicted)},
+	{"origins", "Proposal types", "the rule that made each trial", false, one((*Study).origins)},
 }
 
 // modelled are the cards that show the model.
@@ -149,8 +149,12 @@ func (s *Study) parallel() string {
 	ranked = slices.DeleteFunc(slices.Clone(ranked[:min(len(ranked), 300)]), func(t *Trial) bool { return !s.draws(t.Number) })
 	value, drawn := s.valueAxis(), s.drawnParams()
 	c := s.chart("Parallel coordinates", 900, 300, axis{hi: 1, ticks: []tick{}}, axis{hi: 1, ticks: []tick{}})
-	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
 	n := float64(len(drawn))
+	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
+	most, rows := int(800/(n+1)/6.8), 1
+	if most < 12 { // names stand in two rows
+		most, rows, c.bottom = 2*most, 2, 38
+	}
 	for k, t := range slices.Backward(ranked) {
 		class := "thread"
 		switch tenth := k * 10 / len(ranked); {
@@ -178,10 +182,14 @@ func (s *Study) parallel() string {
 		}
 		x := c.px(float64(k) / n)
 		c.line("axis", x, c.py(0), x, c.py(1))
-		c.text("label mid", x, c.height-8, a.label, max(int(800/(n+1)/6.2), 3))
-		if room := 860 / (n + 1); room > 48 {
+		name, below := []rune(a.label), float64(8+12*((k+1)%rows))
+		if len(name) > most {
+			name = slices.Concat(name[:most/2-1], []rune("…"), name[len(name)-most/2:])
+		}
+		c.text("label mid", x, c.height-below, string(name), most)
+		if room := 860 / (n + 1); room > 52 {
 			for _, t := range a.marks() {
-				c.text("tick", x+4, c.py(t.at)+3, t.label, int(room/6)-1)
+				c.text("tick", x+4, c.py(t.at)+3, t.label, int(room/6.6)-1)
 			}
 		}
 	}
@@ -233,7 +241,7 @@ func (s *Study) distribution() string {
 	if len(values) == 0 {
 		return ""
 	}
-	c := s.chart("Distribution of values", 440, 260, s.valueAxis(), axis{hi: 1, label: "share of trials"})
+	c := s.chart("Distribution of values", 380, 240, s.valueAxis(), axis{hi: 1, label: "share of trials"})
 	c.frame()
 	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(s.good(b), s.good(a)) })
 	var steps [][2]float64
@@ -257,7 +265,7 @@ func (s *Study) origins() string {
 	for i, name := range names {
 		y.ticks = append(y.ticks, tick{1 - (float64(i)+0.5)/float64(len(names)), string(name)})
 	}
-	return s.scatter("Where proposals came from", 440, 260, s.trialAxis(), y, func(t *Trial) (x, y0 float64, ok bool) {
+	return s.scatter("Proposal types", 380, 240, s.trialAxis(), y, func(t *Trial) (x, y0 float64, ok bool) {
 		return float64(t.Number), y.ticks[slices.Index(names, t.Origin)].at, true
 	}, nil)
 }

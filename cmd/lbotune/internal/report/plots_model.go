@@ -58,7 +58,9 @@ func (s *Study) maps2D() []string {
 	var out []string
 	for _, m := range s.Model.Maps {
 		at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
-		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 290, 260, s.axes[m.x], s.axes[m.y], at, func(c *chart) {
+		x := s.axes[m.x]
+		x.room = 48
+		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 320, 250, x, s.axes[m.y], at, func(c *chart) {
 			c.heat(s, m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
 		}))
 	}
@@ -106,7 +108,7 @@ func (s *Study) predicted() string {
 	y := s.valueAxis()
 	x := y
 	x.label, y.label = "predicted", "found"
-	return s.scatter("Predicted and found", 440, 260, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
+	return s.scatter("Calibration", 380, 240, x, y, at, func(c *chart) { c.path("diagonal", [][2]float64{{0, 0}, {1, 1}}) })
 }
 
 // sensitivity has bars of the shares of the variance, the largest on top.
@@ -124,7 +126,7 @@ func (s *Study) amongGood() []string {
 // ablation has bars of what each parameter contributes on the way to the best trial.
 func (s *Study) ablation() []string {
 	return s.bars("Contribution to the gain", func(im *Importance) string {
-		return fmt.Sprintf("share of the way from %s (%s) to %s (the best)", num(im.Start), im.From, num(im.End))
+		return fmt.Sprintf("share of the way from %s (%s) to %s", num(im.Start), im.From, num(im.End))
 	}, func(im *Importance, r ParamRow) (Interval, float64) { g := im.Share(r.Gain); return g, g.Value })
 }
 
@@ -154,14 +156,14 @@ func (s *Study) barsOf(title, label string, params []ParamRow, of func(ParamRow)
 		v, _ := of(r)
 		x.lo, x.hi = math.Min(x.lo, math.Max(math.Min(v.Low, v.Value), -1)), math.Max(x.hi, math.Min(v.High, 1.5))
 	}
-	c := s.chart(title, 440, 50+20*float64(len(rows)), x, axis{hi: 1, ticks: []tick{}})
-	c.left = 120
+	c := s.chart(title, 380, 50+20*float64(len(rows)), x, axis{hi: 1, ticks: []tick{}})
+	c.left = 110
 	c.frame()
 	zero := c.px(x.at(0))
 	for i, r := range rows {
 		v, inner := of(r)
 		top := c.top + 20*float64(i)
-		c.text("name end", c.left-6, top+13, r.Param, 17)
+		c.text("name end", c.left-6, top+13, r.Param, 16)
 		c.rect("share pale", math.Min(zero, c.px(x.at(v.Value))), top+3, math.Abs(c.px(x.at(v.Value))-zero), 13)
 		c.rect("share", math.Min(zero, c.px(x.at(inner))), top+3, math.Abs(c.px(x.at(inner))-zero), 13)
 		c.line("whisker", c.px(x.at(v.Low)), top+9.5, c.px(x.at(v.High)), top+9.5)

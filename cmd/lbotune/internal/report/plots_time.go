@@ -81,7 +81,7 @@ func (s *Study) curves() string {
 	if x.lo == x.hi {
 		x.hi++
 	}
-	c := s.chart("Learning curves", 440, 260, x, axisOf(s.Metric, values, s.worse))
+	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.worse))
 	c.frame()
 	for _, t := range with[max(len(with)-300, 0):] {
 		var places [][2]float64

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -336,11 +337,21 @@ func paramAxis(space *spaces.Space, i int) axis {
 	case spaces.KindBool:
 		a.ticks = []tick{{0.25, "false"}, {0.75, "true"}}
 	default:
-		for _, v := range niceTicks(p.Min, p.Max, p.Scale == spaces.Log) {
-			if at, v, ok := numericPlace(p, v); ok {
+		marks := niceTicks(p.Min, p.Max, p.Scale == spaces.Log)
+		switch p.Scale {
+		case spaces.Log:
+			a.scale = logScale
+		case spaces.Logit:
+			a.scale, marks = " (logit)", []float64{0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 1e-4, 0.9999, p.Min, p.Max}
+		}
+		for _, v := range marks {
+			at, v, ok := numericPlace(p, v)
+			near := func(t tick) bool { return math.Abs(t.at-at) < 0.1 }
+			if ok && v >= p.Min && v <= p.Max && !slices.ContainsFunc(a.ticks, near) {
 				a.ticks = append(a.ticks, tick{at, num(v)})
 			}
 		}
+		slices.SortFunc(a.ticks, func(a, b tick) int { return cmp.Compare(a.at, b.at) })
 	}
 	return a
 }

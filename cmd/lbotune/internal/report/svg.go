@@ -47,7 +47,9 @@ type axis struct {
 	lo, hi float64
 	log    bool
 	label  string
-	ticks  []tick // set for an axis of a parameter, whose values are places already
+	scale  string  // that is not linear, after the label
+	room   float64 // beyond its end
+	ticks  []tick  // set for an axis of a parameter, whose values are places already
 }
 
 // at is the place of a value; what lies beyond the ends is drawn at them.
@@ -71,20 +73,28 @@ func (a axis) marks() []tick {
 }
 
 // niceTicks are round numbers between lo and hi: 1, 2 or 5 times a power of ten apart,
-// and powers of ten where a logarithmic axis has at least two of them.
+// and powers of ten where a logarithmic axis has at least two of them, with what is between two.
 func niceTicks(lo, hi float64, log bool) []float64 {
 	var out []float64
 	if log && math.Floor(math.Log10(hi))-math.Ceil(math.Log10(lo)) >= 1 {
 		first, last := math.Ceil(math.Log10(lo)-1e-9), math.Floor(math.Log10(hi)+1e-9)
 		step := math.Ceil((last - first + 1) / 6)
-		for e := first; e <= last; e += step {
-			out = append(out, math.Pow(10, e))
+		between := []float64{1}
+		if last-first < 2 {
+			between = []float64{1, 2, 5}
+		}
+		for e := first - step; e <= last; e += step {
+			for _, k := range between {
+				if v := k * math.Pow(10, e); v >= lo*(1-1e-9) && v <= hi*(1+1e-9) {
+					out = append(out, v)
+				}
+			}
 		}
 		return out
 	}
 	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/4)))
 	for _, k := range []float64{1, 2, 5, 10} {
-		if (hi-lo)/(step*k) <= 5 {
+		if (hi-lo)/(step*k) <= 6 {
 			step *= k
 			break
 		}
@@ -110,7 +120,7 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	}
 	a.lo, a.hi = sorted[0], sorted[len(sorted)-1]
 	if a.lo > 0 && a.hi/a.lo > 100 {
-		a.log = true
+		a.log, a.scale = true, logScale
 		a.lo, a.hi = a.lo/1.2, a.hi*1.2
 		return a
 	}
@@ -132,6 +142,8 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	}
 	return a
 }
+
+const logScale = " (logarithmic)"
 
 // coarse rounds a range up, so that it holds still while values come in.
 func coarse(x float64) float64 {
@@ -164,13 +176,13 @@ type chart struct {
 
 // chart begins a picture, which says in words what it shows.
 func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
-	c := &chart{width: width, height: height, left: 58, right: 12, top: 10, bottom: 36, x: x, y: y, key: s.key}
+	c := &chart{width: width, height: height, left: 58, right: 12 + x.room, top: 10, bottom: 36, x: x, y: y, key: s.key}
 	if s.cells != nil {
 		rows := 3 + int(math.Ceil(height/cellHeight))
 		c.canvas = s.cells.picture(rows)
 		c.width, c.height, c.left, c.top = float64(s.cells.Columns)*cellWidth, float64(rows)*cellHeight, 11*cellWidth, 2.5*cellHeight
 		c.canvas.text("title", 0, 4, clean(title, s.cells.Columns))
-		c.canvas.text("label", 0, cellHeight+4, clean(y.label, s.cells.Columns))
+		c.canvas.text("label", 0, cellHeight+4, clean(y.label+y.scale, s.cells.Columns))
 		return c
 	}
 	b, scale := &svg{}, ""
@@ -196,20 +208,26 @@ func (c *chart) frame() {
 		c.text("tick end", c.left-6, y+3.5, t.label, 9)
 	}
 	marks := c.x.marks()
-	room := max(int((c.width-c.left-c.right)/float64(max(len(marks), 1))/5.6), 3)
+	room, free := max(int((c.width-c.left-c.right)/float64(max(len(marks), 1))/6.2), 3), 0.0
 	for i, t := range marks {
-		x := c.px(t.at)
-		c.line("grid", x, c.py(0), x, c.py(0)+4)
-		class := "tick mid"
+		x, class, begin, end := c.px(t.at), "tick mid", 0.5, 0.5
 		if t.at > 0.98 && i > 0 {
-			class = "tick end"
+			class, begin, end = "tick end", 1, 0
+		}
+		c.line("grid", x, c.py(0), x, c.py(0)+4)
+		if _, err := strconv.ParseFloat(t.label, 64); err == nil { // rather none than half of a number
+			width := 6.2 * float64(len(t.label))
+			if x-begin*width < free {
+				continue
+			}
+			free, room = x+end*width+3, len(t.label)
 		}
 		c.text(class, x, c.py(0)+16, t.label, room)
 	}
 	c.line("axis", c.px(0), c.py(0), c.px(1), c.py(0))
-	c.text("label mid", c.px(0.5), c.height-4, c.x.label, int((c.width-c.left)/5.4))
+	c.text("label mid", c.px(0.5), c.height-4, c.x.label+c.x.scale, int((c.width-c.left)/6))
 	if c.y.label != "" {
-		c.text("label mid"+upwards, 11, c.py(0.5), c.y.label, 28)
+		c.text("label mid"+upwards, 11, c.py(0.5), c.y.label+c.y.scale, int((c.height-c.top)/6))
 	}
 }
 
@@ -284,13 +302,32 @@ func (b *svg) dot(class string, x, y, r float64) {
 	fmt.Fprintf(b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>`, class, x, y, r)
 }
 
+// heat draws a map, and beside it which value has which color.
 func (b *svg) heat(s *Study, m Map, x, y, w, h float64) {
+	img, a := s.heat(m), axisOf("", m.Mean, s.worse)
+	bar := image.NewPaletted(image.Rect(0, 0, 1, int(h)), img.Palette)
+	for i := range bar.Pix {
+		bar.Pix[i] = shade(s.turned(1-float64(i)/float64(len(bar.Pix))), 0)
+	}
+	b.image(img, x, y, w, h)
+	b.image(bar, x+w+8, y, 8, h)
+	for _, t := range a.marks() {
+		b.text("tick", x+w+19, y+(1-t.at)*h+3.5, clean(t.label, 8))
+	}
+}
+
+func (b *svg) image(img image.Image, x, y, w, h float64) {
 	var picture bytes.Buffer
-	if err := png.Encode(&picture, s.heat(m)); err != nil {
+	if err := png.Encode(&picture, img); err != nil {
 		panic("report: a picture of some colors can't be encoded: " + err.Error())
 	}
 	fmt.Fprintf(b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
 		x, y, w, h, base64.StdEncoding.EncodeToString(picture.Bytes()))
+}
+
+// shade is the color of a value that is so good, 1 at best, by how uncertain it is.
+func shade(good float64, pale int) uint8 {
+	return uint8(1 + int(math.Min(good*heatBands, heatBands-1))*heatPales + pale)
 }
 
 const (
@@ -301,7 +338,7 @@ const (
 
 // heat is a map as a picture: a band of values has one color, the dark end of
 // which is good; the more uncertain, the paler. What is ruled out is hatched.
-func (s *Study) heat(m Map) image.Image {
+func (s *Study) heat(m Map) *image.Paletted {
 	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
 	for band := range heatBands {
 		for pale := range heatPales {
@@ -323,7 +360,7 @@ func (s *Study) heat(m Map) image.Image {
 			if doubt > 0 {
 				pale = int(math.Min(m.SD[k]/doubt*heatPales, heatPales-1))
 			}
-			img.SetColorIndex(x, y, uint8(1+int(math.Min(f*heatBands, heatBands-1))*heatPales+pale))
+			img.SetColorIndex(x, y, shade(f, pale))
 			if m.Ruled[k] && (x+y)%8 == 0 {
 				img.SetColorIndex(x, y, 0)
 			}
@@ -333,11 +370,13 @@ func (s *Study) heat(m Map) image.Image {
 }
 
 // goodness is the place of a value on its axis, turned so that the better end is 1.
-func (s *Study) goodness(a axis, v float64) float64 {
+func (s *Study) goodness(a axis, v float64) float64 { return s.turned(a.at(v)) }
+
+func (s *Study) turned(place float64) float64 {
 	if s.good(1) < 0 {
-		return 1 - a.at(v)
+		return 1 - place
 	}
-	return a.at(v)
+	return place
 }
 
 func (b *svg) link(to string, draw func()) {
