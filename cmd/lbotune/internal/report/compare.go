@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -18,41 +19,118 @@ func comparison(studies []*Study) []card {
 	for _, s := range studies {
 		budget = min(budget, len(s.values()))
 	}
-	fair := fmt.Sprintf("after %d trials with a value, which all of them have", budget)
+	alike, fair := true, fmt.Sprintf("after %d trials with a value, which all of them have", budget)
 	for _, s := range studies[1:] {
 		if s.Metric != studies[0].Metric || s.Direction != studies[0].Direction {
-			fair = "they have different objectives: their values can't be compared"
+			alike, fair = false, "they have different objectives: their values can't be compared"
 		}
 	}
 	rows := table{head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
-	groups := map[string][]float64{}
+	groups := map[string][]*Study{}
 	var names []string
 	for _, s := range studies {
 		best, same := "-", "-"
 		if s.Best > 0 {
-			best = num(*s.Trials[s.Best-1].Value)
+			best = Short(*s.Trials[s.Best-1].Value)
 		}
-		if v, ok := s.bestOf(budget); ok {
-			same = num(v)
+		if course := s.course(); budget > 0 {
+			same = Short(course[budget-1])
 			name := s.setting()
 			if groups[name] == nil {
 				names = append(names, name)
 			}
-			groups[name] = append(groups[name], v)
+			groups[name] = append(groups[name], s)
 		}
 		rows.rows = append(rows.rows, row{to: s.key + "head", cells: data(clean(s.Name, 60), strconv.FormatUint(s.Seed, 10), strconv.Itoa(len(s.Trials)), best, same)})
 	}
-	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(rows.String() + render("words", seeds(names, groups))), Wide: true}}
+	var bodies string
+	var ends [][]float64
+	for _, name := range names {
+		var values []float64
+		for _, s := range groups[name] {
+			values = append(values, s.course()[budget-1])
+		}
+		ends = append(ends, values)
+	}
+	if alike && len(names) > 0 && !studies[0].state.Config.Several() {
+		bodies = overlay(names, groups)
+	}
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(bodies + rows.String() + render("words", seeds(ends))), Wide: true}}
 }
 
-// bestOf is the best of the first n values.
-func (s *Study) bestOf(n int) (best float64, ok bool) {
+// course is the best value after each trial that has one.
+func (s *Study) course() (out []float64) {
 	for i, v := range s.values() {
-		if i < n && (!ok || s.good(v) > s.good(best)) {
-			best, ok = v, true
+		if i > 0 && s.good(v) <= s.good(out[i-1]) {
+			v = out[i-1]
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// overlay is one history of all: of those that differ by their seeds alone the median, with a band
+// from the first to the third quartile as far as all of them have come.
+func overlay(names []string, groups map[string][]*Study) string {
+	var all []float64
+	x := axis{hi: 1, label: "trials with a value", room: 150}
+	courses := map[string][][]float64{}
+	for _, name := range names {
+		for _, s := range groups[name] {
+			of := s.course()
+			courses[name], all = append(courses[name], of), append(all, of...)
+			x.hi = math.Max(x.hi, float64(len(of)))
 		}
 	}
-	return best, ok
+	one := groups[names[0]][0]
+	c := one.chart("Best "+one.Metric+" so far", 900, 320, x, axisOf("best "+one.Metric, all, one.worse))
+	c.frame()
+	steps := func(values []float64) (out [][2]float64) {
+		for i, v := range values {
+			if i == 0 || i == len(values)-1 || v != values[i-1] {
+				if n := len(out); n > 0 {
+					out = append(out, [2]float64{c.x.at(float64(i + 1)), out[n-1][1]})
+				}
+				out = append(out, [2]float64{c.x.at(float64(i + 1)), c.y.at(v)})
+			}
+		}
+		return out
+	}
+	var taken []float64 // by labels
+	for k, name := range names {
+		group, class, label := courses[name], fmt.Sprint(" s", k%6), groups[name][0].Name
+		least := math.MaxInt
+		for _, of := range group {
+			least = min(least, len(of))
+			c.path("seed"+class, steps(of))
+		}
+		quartiles := [3][]float64{}
+		for i := range least {
+			var values []float64
+			for _, of := range group {
+				values = append(values, of[i])
+			}
+			slices.Sort(values)
+			for q := range quartiles {
+				quartiles[q] = append(quartiles[q], stat.Quantile(float64(q+1)/4, stat.LinInterp, values, nil))
+			}
+		}
+		if len(group) > 1 {
+			label = fmt.Sprintf("%s, %d seeds", clean(label, 14), len(group))
+			band := steps(quartiles[2])
+			slices.Reverse(band)
+			c.path("band"+class, append(steps(quartiles[0]), band...))
+		}
+		line := steps(quartiles[1])
+		c.path("series"+class, line)
+		y := c.py(line[len(line)-1][1])
+		for slices.ContainsFunc(taken, func(at float64) bool { return math.Abs(at-y) < 13 }) {
+			y -= 13
+		}
+		taken = append(taken, y)
+		c.text("name"+class, c.px(1)+8, y+4, label, 24)
+	}
+	return c.String()
 }
 
 // setting is the same for studies that differ by nothing but their seed and place.
@@ -69,10 +147,10 @@ func (s *Study) setting() string {
 // seeds says for each group what several seeds tell: the median, and an interval between two
 // of the values, which holds that of all seeds with at least the probability that is said,
 // whatever their distribution (Conover 1999, section 3.2): bests are too skewed for Student's.
-func seeds(names []string, groups map[string][]float64) []string {
+func seeds(groups [][]float64) []string {
 	var out []string
-	for i, name := range names {
-		values := slices.Sorted(slices.Values(groups[name]))
+	for i, group := range groups {
+		values := slices.Sorted(slices.Values(group))
 		n := len(values)
 		if n < 2 {
 			continue

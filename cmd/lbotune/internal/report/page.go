@@ -66,12 +66,12 @@ type head struct {
 
 // body is a study as the page has it, of parts that can be replaced.
 type body struct {
-	Key                          string
+	Key, Name                    string
 	Head, Control, Cards, Trials template.HTML
 }
 
 func (s *Study) body(parts []part) body {
-	b := body{Key: s.key}
+	b := body{Key: s.key, Name: clean(s.Name, 120)}
 	if s.live.Control {
 		b.Control = template.HTML(render("control", s))
 	}

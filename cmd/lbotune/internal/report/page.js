@@ -36,7 +36,12 @@
     tip.style.left = Math.min(e.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
     tip.style.top = Math.min(e.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
   });
-  document.addEventListener('click', () => { tip.hidden = true; });
+  document.addEventListener('click', e => {
+    tip.hidden = true;
+    const to = e.target.closest('a[href^="#"]');
+    const folded = to && document.getElementById(to.getAttribute('href').slice(1))?.closest('details');
+    if (folded) folded.open = true;
+  });
   document.addEventListener('keydown', e => { if (e.key === 'Escape' && !document.querySelector('dialog') && !works.map(w => w.clear()).some(done => done)) location.hash = '#top'; });
 
   // What a study's user has chosen, and what follows of it: kept beside the parts, which are replaced.

@@ -522,11 +522,35 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	seed := func(n uint64, losses ...float64) *Study {
+		h := beginAs(t, func(c *study.Config) { c.Seed = n }, float("x"), float("y"))
+		for _, loss := range losses {
+			h.trialOf([]float64{0.5, 0.5}, loss)
+		}
+		return h.of(false)
+	}
+	b.Reset()
+	if err := HTML(&b, []*Study{seed(1, 4, 2, 1), seed(2, 8, 8, 3, 5), of["one parameter"]}, ""); err != nil {
+		t.Fatal(err)
+	}
+	picture := b.String()[strings.Index(b.String(), `id="compare"`):]
+	picture = picture[:strings.Index(picture, "</svg>")]
+	for text, want := range map[string]int{`class="seed s0"`: 2, `class="band s0"`: 1, `class="series s0"`: 1, "bowl, 2 seeds": 1, `class="seed s1"`: 1, `class="band s1"`: 0, `class="series s1"`: 1} {
+		if n := strings.Count(picture, text); n != want {
+			t.Errorf("the histories have %q %d times; want %d", text, n, want)
+		}
+	}
+	if n := strings.Count(b.String(), `<details class="one">`); n != 3 {
+		t.Errorf("%d pages are folded; want 3", n)
+	}
+	if err := wellFormed(picture[strings.Index(picture, "<svg"):] + "</svg>"); err != nil {
+		t.Error(err)
+	}
 	for values, want := range map[*[]float64]string{
 		{3, 1, 2}:                       "median 2, between 1 and 3 with a confidence of 75 %",   // 1 − 2 / 2³
 		{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}: "median 5.5, between 2 and 9 with a confidence of 98 %", // 1 − 2 (1 + 10) / 2¹⁰
 	} {
-		if text := seeds([]string{"a"}, map[string][]float64{"a": *values}); !strings.Contains(text[0], want) {
+		if text := seeds([][]float64{*values}); !strings.Contains(text[0], want) {
 			t.Errorf("%v: want %s", text, want)
 		}
 	}
