@@ -127,7 +127,11 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 	}
 	remains := when(f.Left > 0, ", about %s left", seconds(f.Left))
 	s.add("time", "%s%s in %s, last record %s", took(f.Elapsed), remains, count(st.Sessions, "session"), st.Updated.Local().Format(time.DateTime))
-	s.list("running", mapped(attempts, attemptJSON.line))
+	running := mapped(attempts, attemptJSON.line)
+	if n == most && pending > n {
+		running = append(running, fmt.Sprintf("%d more", pending-n))
+	}
+	s.list("running", running)
 	return s.String()
 }
 

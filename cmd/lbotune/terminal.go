@@ -154,11 +154,12 @@ func (p *pane) wiped() string {
 	return "\r\x1b[J"
 }
 
-// window is what of a text has room in so many columns, less one for the cursor, and rows.
+// window is what of a text has room in so many columns, less one for the cursor, and rows; the last
+// of these says how many lines have none.
 func window(text string, columns, rows int) []string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if rows > 0 {
-		lines = lines[:min(len(lines), rows)]
+	if more := len(lines) - rows; rows > 0 && more > 0 {
+		lines = append(lines[:rows-1], fmt.Sprintf("%10s %d more", "", more+1))
 	}
 	for i, line := range lines {
 		if letters := []rune(line); columns > 1 && len(letters) >= columns {

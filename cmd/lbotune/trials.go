@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +54,23 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 	if g.json {
 		return printLines(g.out, list, func(t *study.Trial) any { return newTrialJSON(st, l, t) })
 	}
-	return g.print("%s", tableText(trialsTable(st, l, list)))
+	columns, _, _ := sizeOf(g.out)
+	return g.print("%s", inPieces(trialsTable(st, l, list), columns))
+}
+
+// inPieces is a table as text, below each other in pieces that have room in so many columns, each
+// with the first of its own; 0 is without end.
+func inPieces(rows [][]string, columns int) string {
+	text, n := tableText(rows), len(rows[0])
+	wide := func(line string) bool { return utf8.RuneCountInString(line) > columns }
+	for columns > 0 && n > 2 && slices.ContainsFunc(strings.Split(text, "\n"), wide) {
+		n--
+		text = tableText(mapped(rows, func(row []string) []string { return row[:n] }))
+	}
+	if n < len(rows[0]) {
+		text += "\n" + inPieces(mapped(rows, func(row []string) []string { return slices.Concat(row[:1], row[n:]) }), columns)
+	}
+	return text
 }
 
 func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]string {

@@ -37,10 +37,25 @@ func TestWindow(t *testing.T) {
 		{0, 0, "first line|second|üüüüüü|fourth"},
 		{80, 24, "first line|second|üüüüüü|fourth"},
 		{6, 24, "first|secon|üüüüü|fourt"},
-		{80, 3, "first line|second|üüüüüü"},
+		{80, 3, "first line|second|           2 more"},
 	} {
 		if got := strings.Join(window(text, c.columns, c.rows), "|"); got != c.want {
 			t.Errorf("in %d × %d: %q, want %q", c.columns, c.rows, got, c.want)
+		}
+	}
+}
+
+func TestTableInPieces(t *testing.T) {
+	rows := [][]string{{"trial", "value", "üüüü", "b"}, {"1", "0.5", "x", "a long one"}}
+	for columns, want := range map[int]string{
+		0:  "trial  value  üüüü  b\n1      0.5    x     a long one\n",
+		30: "trial  value  üüüü  b\n1      0.5    x     a long one\n",
+		29: "trial  value  üüüü\n1      0.5    x\n\ntrial  b\n1      a long one\n",
+		12: "trial  value\n1      0.5\n\ntrial  üüüü\n1      x\n\ntrial  b\n1      a long one\n",
+		3:  "trial  value\n1      0.5\n\ntrial  üüüü\n1      x\n\ntrial  b\n1      a long one\n",
+	} {
+		if got := inPieces(rows, columns); got != want {
+			t.Errorf("in %d columns:\n%swant\n%s", columns, got, want)
 		}
 	}
 }

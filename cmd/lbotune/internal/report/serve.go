@@ -24,7 +24,6 @@ type Server struct {
 	panels  []part
 	model   *Model // the newest, which may be older than the study
 	noModel string
-	metrics []byte
 	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
 
 	// Control, if there is one, lets people change the study; nil only shows it.
@@ -113,13 +112,9 @@ func (v *Server) draw(src Source, changed bool) {
 	s.live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
 	s.Model, s.NoModel = model, none
 	parts := s.parts(true, false)
-	var metrics bytes.Buffer
-	if err := prometheus(&metrics, s); err != nil {
-		panic("report: " + err.Error()) // the template is ours
-	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.study, v.metrics, v.panels = s, metrics.Bytes(), nil; changed {
+	if v.study, v.panels = s, nil; changed {
 		v.changes++
 	}
 	v.put(parts)
@@ -220,7 +215,7 @@ func (v *Server) mux() *http.ServeMux {
 		})
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", nil)
+		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
 	})
 	if v.Control != nil {
 		mux.HandleFunc("POST /api/v1/requests", v.obey)
@@ -257,8 +252,8 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 		return
 	}
 	v.mu.Lock()
-	text, made := v.metrics, v.made[kind]
-	if write != nil && made == nil {
+	made := v.made[kind]
+	if made == nil {
 		s, now := v.study, v.shown
 		made = sync.OnceValues(func() ([]byte, error) {
 			var b bytes.Buffer
@@ -271,23 +266,25 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 		v.made[kind] = made
 	}
 	v.mu.Unlock()
-	if write != nil {
-		var err error
-		if text, err = made(); err != nil {
-			http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
-			return
-		}
+	text, err := made()
+	if err != nil {
+		http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
+		return
 	}
 	w.Header().Set("Content-Type", kind)
 	_ = deliver(w, text) // the client may be gone
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
-func prometheus(b *bytes.Buffer, s *Study) error {
+func prometheus(b *bytes.Buffer, s *Study, _ *shown) error {
 	count := map[string]int{}
 	for _, t := range s.Trials {
 		count[t.Standing]++
 	}
-	return texts.ExecuteTemplate(b, "prometheus", map[string]any{"Study": s, "Best": s.figures.Best, "Count": count,
+	var best map[string]float64
+	if s.Best > 0 { // that of the figures may have changed since
+		best = map[string]float64{"Value": s.Trials[s.Best-1].y()}
+	}
+	return texts.ExecuteTemplate(b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
 		"Standings": []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"}})
 }

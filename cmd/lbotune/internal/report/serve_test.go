@@ -396,7 +396,7 @@ func TestAPI(t *testing.T) {
 		v.Handler("secret", "example.com").ServeHTTP(w, known(path))
 		return w.Body.String()
 	}
-	if text := get("/metrics"); !strings.Contains(text, "lbotune_trials{status=\"succeeded\"} 19\n") || !strings.Contains(text, "lbotune_trials{status=\"failed\"} 1\n") {
+	if text := get("/metrics"); !strings.Contains(text, fmt.Sprintf("\nlbotune_best %g\n", v.study.figures.Best.Value)) || !strings.Contains(text, "lbotune_trials{status=\"succeeded\"} 19\n") || !strings.Contains(text, "lbotune_trials{status=\"failed\"} 1\n") {
 		t.Errorf("metrics:\n%s", text)
 	}
 	var answer map[string]any
