@@ -35,8 +35,18 @@ type Model struct {
 	Maps       []Map        `json:"maps,omitempty"`
 	Importance *Importances `json:"importance,omitempty"`
 
+	// Others are, of several objectives, what is believed of the second and those after it.
+	Others []Beliefs `json:"others,omitempty"`
+
 	values int       // that there were
 	at     time.Time // when it was made
+}
+
+// Beliefs are those of one of several objectives, with nothing of what is ruled out.
+type Beliefs struct {
+	Objective string  `json:"objective"`
+	Slices    []Slice `json:"slices"`
+	Maps      []Map   `json:"maps,omitempty"`
 }
 
 // Slice is what is believed where one parameter varies and the others are as in the best
@@ -167,12 +177,20 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		}
 		m.Slices = append(m.Slices, slice)
 	}
-	for k := range s.state.Config.Objectives() {
+	fits := []*fitted{f}
+	for k, o := range s.state.Config.Objectives() {
 		of := f
 		if k > 0 {
 			if of, err = s.fit(ctx, k); err != nil {
 				return nil, err
 			}
+			fits = append(fits, of)
+			other := Beliefs{Objective: o.Name}
+			for i, first := range m.Slices {
+				b := of.beliefs(best.Point, points[i*(sliceSteps+1):(i+1)*(sliceSteps+1)], i)
+				other.Slices = append(other.Slices, Slice{Param: first.Param, Places: first.Places, Mean: b.mean, Low: b.low, High: b.high, Ruled: []bool{}})
+			}
+			m.Others = append(m.Others, other)
 		}
 		if of.poor != "" {
 			continue
@@ -187,11 +205,11 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 			m.Importance.Others = append(m.Importance.Others, *im)
 		}
 	}
-	return m, s.maps(ctx, m, f, model, q)
+	return m, s.maps(ctx, m, fits, model, q)
 }
 
 // maps adds maps of the parameters that matter most, by pairs, through the best trial.
-func (s *Study) maps(ctx context.Context, m *Model, f *fitted, model optimizer.Explainer, q optimizer.Query) error {
+func (s *Study) maps(ctx context.Context, m *Model, fits []*fitted, model optimizer.Explainer, q optimizer.Query) error {
 	var order []int
 	if m.Importance != nil {
 		order = m.Importance.order()
@@ -219,10 +237,19 @@ func (s *Study) maps(ctx context.Context, m *Model, f *fitted, model optimizer.E
 	if err != nil {
 		return err
 	}
+	others := m.Others
 	for k := range m.Maps {
 		m, from, to := &m.Maps[k], k*mapSize*mapSize, (k+1)*mapSize*mapSize
-		b := f.beliefs(best.Point, points[from:to], m.x, m.y)
-		m.Mean, m.SD = b.mean, b.sd
+		of := func(f *fitted) Map {
+			b, out := f.beliefs(best.Point, points[from:to], m.x, m.y), *m
+			out.Mean, out.SD, out.Ruled = b.mean, b.sd, make([]bool, to-from)
+			return out
+		}
+		for i, f := range fits[1:] {
+			others[i].Maps = append(others[i].Maps, of(f))
+		}
+		*m = of(fits[0])
+		m.Ruled = nil
 		for _, bound := range e.Beliefs[from:to] {
 			m.Ruled = append(m.Ruled, bound.Upper < e.Best)
 		}

@@ -63,6 +63,34 @@ func Plots() []string {
 
 func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.worse) }
 
+// objectiveOf is the value of one of several objectives, not a number if there is none.
+func (s *Study) objectiveOf(k int) func(*Trial) float64 {
+	name := s.state.Config.Objectives()[k].Name
+	return func(t *Trial) float64 {
+		if v, ok := t.Metrics.Get(name); ok && k > 0 {
+			return v
+		} else if k > 0 {
+			return math.NaN()
+		}
+		return t.y()
+	}
+}
+
+func (s *Study) objectiveAxis(k int) axis {
+	if k == 0 {
+		return s.valueAxis()
+	}
+	_, up := s.each(func(t *Trial) (x, y float64, ok bool) { return 0, s.objectiveOf(k)(t), true })
+	return axisOf(s.state.Config.Objectives()[k].Name, up, s.as(k).worse)
+}
+
+// as is the study with another objective as the one that is shown.
+func (s *Study) as(k int) *Study {
+	out, o := *s, s.state.Config.Objectives()[k]
+	out.Metric, out.Direction = o.Name, o.Direction
+	return &out
+}
+
 // trialAxis holds still for a while when there are more trials than the budget says.
 func (s *Study) trialAxis() axis {
 	hi := max(float64(len(s.Trials)), 1)
@@ -147,9 +175,16 @@ func (s *Study) parallel() string {
 		return ""
 	}
 	ranked = slices.DeleteFunc(slices.Clone(ranked[:min(len(ranked), 300)]), func(t *Trial) bool { return !s.draws(t.Number) })
-	value, drawn := s.valueAxis(), s.drawnParams()
+	var axes []axis
+	drawn, objectives := s.drawnParams(), s.state.Config.Objectives()
+	for _, i := range drawn {
+		axes = append(axes, s.axes[i])
+	}
+	for k := range objectives {
+		axes = append(axes, s.objectiveAxis(k))
+	}
 	c := s.chart("Parallel coordinates", 900, 300, axis{hi: 1, ticks: []tick{}}, axis{hi: 1, ticks: []tick{}})
-	n := float64(len(drawn))
+	n := float64(len(axes) - 1)
 	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
 	most, rows := int(800/(n+1)/6.8), 1
 	if most < 12 { // names stand in two rows
@@ -167,7 +202,10 @@ func (s *Study) parallel() string {
 		for k, i := range drawn {
 			places = append(places, [2]float64{float64(k) / n, t.places[i]})
 		}
-		places = append(places, [2]float64{1, value.at(*t.Value)})
+		for k := range objectives {
+			of := s.objectiveOf(k)
+			places = append(places, [2]float64{float64(len(drawn)+k) / n, axes[len(drawn)+k].at(of(t))})
+		}
 		c.trial(t.Number, func() {
 			c.path(class, places)
 			for _, bridge := range bridges(places) {
@@ -175,11 +213,7 @@ func (s *Study) parallel() string {
 			}
 		})
 	}
-	for k := range len(drawn) + 1 {
-		a := value
-		if k < len(drawn) {
-			a = s.axes[drawn[k]]
-		}
+	for k, a := range axes {
 		x := c.px(float64(k) / n)
 		c.line("axis", x, c.py(0), x, c.py(1))
 		name, below := []rune(a.label), float64(8+12*((k+1)%rows))
@@ -273,8 +307,15 @@ func (s *Study) origins() string {
 // variable is a colour that the page sets, with that of a picture by itself.
 var variable = regexp.MustCompile(`var\(--\w+,(#\w+)\)`)
 
-// SVG returns a plot as one document, its pictures below each other. Its style has no
-// variables, which some programs do not know.
+// legend says what stands for what in a picture by itself.
+var legend = [][2]string{{"d best", "best"}, {"d", "trial"}, {"d spread", "initial or exploring"}, {"d pruned", "stopped early"}, {"d infeasible", "over a limit"},
+	{"d failed", "failed"}, {"bestline", "best so far"}, {"mean", "model"}, {"band", "its interval of 95 %"}, {"ruled", "ruled out"}, {"share", "alone"},
+	{"share pale", "with interactions"}, {"whisker", "interval of 90 %"}, {"thread top", "best tenth"}, {"bar waiting", "waiting"}, {"bar retried", "run again"}}
+
+var titleRE = regexp.MustCompile(`<title>([^<]*)</title>`)
+
+// SVG returns a plot as one document, its pictures below each other, each with its title, and a
+// legend. Its style has no variables, which some programs do not know.
 func (s *Study) SVG(name string) (string, error) {
 	pictures, err := s.draw(name)
 	if err != nil {
@@ -284,13 +325,40 @@ func (s *Study) SVG(name string) (string, error) {
 	if _, err := fmt.Sscanf(pictures[0][strings.Index(pictures[0], "viewBox"):], `viewBox="0 0 %g %g"`, &w, &h); err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`,
-		w, h*float64(len(pictures)), html.EscapeString(variable.ReplaceAllString(chartCSS, "$1")))
+	const head, row = 26, 16.0
+	var b svg
+	x, y := 14.0, (h+head)*float64(len(pictures))+12
 	for i, p := range pictures {
-		fmt.Fprintf(&b, `<svg y="%g" width="%g" height="%g"%s`, h*float64(i), w, h, strings.TrimPrefix(p, "<svg"))
+		fmt.Fprintf(&b, `<svg y="%g" width="%g" height="%g"%s`, (h+head)*float64(i)+head, w, h, strings.TrimPrefix(p, "<svg"))
+		title := html.UnescapeString(titleRE.FindStringSubmatch(p)[1])
+		b.text("title", 14, (h+head)*float64(i)+18, clean(s.Name+": "+title, int(w/7)))
 	}
-	return b.String() + "</svg>\n", nil
+	has := func(class string) bool { return strings.Contains(strings.Join(pictures, ""), `class="`+class+`"`) }
+	for _, l := range legend {
+		class, text := l[0], l[1]
+		if bar := "bar" + strings.TrimPrefix(class, "d"); !has(class) && has(bar) {
+			class = bar
+		} else if !has(class) {
+			continue
+		}
+		if wide := 30 + 6.2*float64(len(text)); x > 14 && x+wide > w {
+			x, y = 14, y+row
+		}
+		switch kind, rest, _ := strings.Cut(class, " "); {
+		case rest == "failed" && kind == "d":
+			b.path(class, [][2]float64{{x + 2, y - 3}, {x + 8, y + 3}, {math.NaN()}, {x + 8, y - 3}, {x + 2, y + 3}})
+		case kind == "d":
+			b.dot(class, x+5, y, 3.5)
+		case slices.Contains([]string{"band", "ruled", "share", "bar"}, kind):
+			b.rect(class, x, y-4, 10, 8)
+		default:
+			b.line(class, x, y, x+10, y)
+		}
+		b.text("label", x+15, y+3.5, text)
+		x += 30 + 6.2*float64(len(text))
+	}
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`,
+		w, y+row, html.EscapeString(variable.ReplaceAllString(chartCSS, "$1"))) + b.String() + "\n", nil
 }
 
 func (s *Study) draw(name string) ([]string, error) {

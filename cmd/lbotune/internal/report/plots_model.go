@@ -7,17 +7,22 @@ import (
 	"slices"
 )
 
-// slices has a picture for each parameter: trials and, if there is one, the model.
+// slices has a picture for each objective and parameter: trials and, if there is one, the model.
 func (s *Study) slices() []string {
 	var out []string
-	for _, i := range s.drawnParams() {
-		p := s.Params[i]
-		at := func(t *Trial) (x, y float64, ok bool) { return t.places[i], t.y(), true }
-		out = append(out, s.scatter("Values along "+p.Name, 290, 200, s.axes[i], s.valueAxis(), at, func(c *chart) {
-			if s.Model != nil {
-				c.slice(s.Model.Slices[i])
+	for k, o := range s.state.Config.Objectives() {
+		for _, i := range s.drawnParams() {
+			title, of := "Values along "+s.Params[i].Name, s.objectiveOf(k)
+			if k > 0 {
+				title = o.Name + " along " + s.Params[i].Name
 			}
-		}))
+			at := func(t *Trial) (x, y float64, ok bool) { return t.places[i], of(t), true }
+			out = append(out, s.scatter(title, 290, 200, s.axes[i], s.objectiveAxis(k), at, func(c *chart) {
+				if b := s.beliefs(k); b != nil {
+					c.slice(b.Slices[i])
+				}
+			}))
+		}
 	}
 	return out
 }
@@ -50,21 +55,45 @@ func (c *chart) slice(sl Slice) {
 	}
 }
 
-// maps2D has a picture for each pair of the parameters that matter most.
+// maps2D has a picture for each objective and pair of the parameters that matter most.
 func (s *Study) maps2D() []string {
 	if s.Model == nil {
 		return nil
 	}
 	var out []string
-	for _, m := range s.Model.Maps {
-		at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
-		x := s.axes[m.x]
-		x.room = 48
-		out = append(out, s.scatter(fmt.Sprintf("The model over %s and %s", m.X, m.Y), 320, 250, x, s.axes[m.y], at, func(c *chart) {
-			c.heat(s, m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
-		}))
+	for k, o := range s.state.Config.Objectives() {
+		b := s.beliefs(k)
+		if b == nil {
+			continue
+		}
+		for _, m := range b.Maps {
+			title := fmt.Sprintf("The model over %s and %s", m.X, m.Y)
+			if s.state.Config.Several() {
+				title = fmt.Sprintf("The model of %s over %s and %s", o.Name, m.X, m.Y)
+			}
+			at := func(t *Trial) (x, y float64, ok bool) { return t.places[m.x], t.places[m.y], t.Value != nil }
+			x := s.axes[m.x]
+			x.room = 48
+			if s.state.Config.Several() {
+				x.scale += ": " + o.Name
+			}
+			out = append(out, s.scatter(title, 320, 250, x, s.axes[m.y], at, func(c *chart) {
+				c.heat(s.as(k), m, c.px(0), c.py(1), c.px(1)-c.px(0), c.py(0)-c.py(1))
+			}))
+		}
 	}
 	return out
+}
+
+// beliefs are those of one of several objectives, nil if there are none.
+func (s *Study) beliefs(k int) *Beliefs {
+	switch {
+	case s.Model == nil || k > len(s.Model.Others):
+		return nil
+	case k == 0:
+		return &Beliefs{Slices: s.Model.Slices, Maps: s.Model.Maps}
+	}
+	return &s.Model.Others[k-1]
 }
 
 // lipschitz has three pictures of the bounds over the trials.
@@ -137,11 +166,11 @@ func (s *Study) bars(title string, label func(*Importance) string, of func(*Impo
 		return nil
 	}
 	for _, im := range s.Model.Importances() {
-		name := title
+		name, text := title, label(&im)
 		if s.state.Config.Several() {
-			name += " to " + im.Objective
+			name, text = name+" to "+im.Objective, im.Objective+": "+text
 		}
-		out = append(out, s.barsOf(name, label(&im), im.Params, func(r ParamRow) (Interval, float64) { return of(&im, r) }))
+		out = append(out, s.barsOf(name, text, im.Params, func(r ParamRow) (Interval, float64) { return of(&im, r) }))
 	}
 	return out
 }

@@ -419,6 +419,33 @@ func TestNothingToShow(t *testing.T) {
 	}
 }
 
+// Each of several objectives has its slices, its maps and an axis of the parallel coordinates.
+func TestEachObjectiveIsDrawn(t *testing.T) {
+	s := studies(t)["two objectives"]
+	var slices, maps []string
+	for _, p := range s.slices() {
+		slices = append(slices, titleRE.FindStringSubmatch(p)[1])
+	}
+	for _, p := range s.maps2D() {
+		maps = append(maps, titleRE.FindStringSubmatch(p)[1])
+	}
+	if got, want := fmt.Sprint(slices, maps), "[Values along x Values along y size along x size along y] [The model of loss over x and y The model of size over x and y]"; got != want {
+		t.Errorf("drawn are %s; want %s", got, want)
+	}
+	for i, p := range s.slices() {
+		if strings.Count(p, `class="mean"`) != 1 || strings.Contains(p, "data-y") != (i < 2) { // size falls with x
+			t.Errorf("of %s: no model, or the scale of another objective", slices[i])
+		}
+	}
+	if text := s.parallel(); !strings.Contains(text, ">loss</text>") || !strings.Contains(text, ">size</text>") {
+		t.Errorf("no axis of each objective: %s", text)
+	}
+	sizes := s.Model.Others[0].Slices[0].Mean
+	if len(sizes) == 0 || sizes[0] < sizes[len(sizes)-1] {
+		t.Errorf("the size falls as x grows, and the model has %v", sizes)
+	}
+}
+
 // The best trial stands above those at the same place that came after it.
 func TestBestOnTop(t *testing.T) {
 	h := begin(t, float("x"))

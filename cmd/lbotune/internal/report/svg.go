@@ -186,7 +186,7 @@ func (s *Study) chart(title string, width, height float64, x, y axis) *chart {
 		return c
 	}
 	b, scale := &svg{}, ""
-	if y.ticks == nil {
+	if y.ticks == nil && y.label == s.Metric { // so that the page can draw it on another scale
 		scale = fmt.Sprintf(` data-y="%g %g %d %g %g"`, y.lo, y.hi, map[bool]int{true: 1}[y.log], c.py(1), c.py(0))
 	}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 %g %g" role="img"%s><title>%s</title>`,
