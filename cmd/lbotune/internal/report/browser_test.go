@@ -286,6 +286,8 @@ func TestTheRecordComesBeforeTheModel(t *testing.T) {
 	b.await(shown, "15 15 15 model of 10 trials true")
 	close(may)
 	b.await(shown, "15 15 15 model of 15 trials true")
+	b.await(`document.querySelector('#model .age').textContent.split(',')[0]`, "model of 15 trials")
+	b.await(`fetch('api/v1/study').then(r => r.json()).then(s => s.trials.length + ' ' + s.model.slices.length)`, "15 2")
 	b.quiet(url)
 }
 

@@ -41,7 +41,7 @@ func comparison(studies []*Study) []card {
 			}
 			groups[name] = append(groups[name], s)
 		}
-		rows.rows = append(rows.rows, row{to: s.key + "head", cells: data(clean(s.Name, 60), strconv.FormatUint(s.Seed, 10), strconv.Itoa(len(s.Trials)), best, same)})
+		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
 	var bodies string
 	var ends [][]float64

@@ -68,10 +68,11 @@ type head struct {
 type body struct {
 	Key, Name                    string
 	Head, Control, Cards, Trials template.HTML
+	Large                        bool // so that it is drawn as far as it is seen
 }
 
 func (s *Study) body(parts []part) body {
-	b := body{Key: s.key, Name: clean(s.Name, 120)}
+	b := body{Key: s.key, Name: clean(s.Name, 120), Large: len(s.shown) > 500}
 	if s.live.Control {
 		b.Control = template.HTML(render("control", s))
 	}
@@ -148,7 +149,7 @@ func drawings() []drawing {
 	for _, p := range plots {
 		out = append(out, drawing{p.name, p.title, p.note, p.wide, p.pictures, p.name == "history"})
 		if p.name == "history" {
-			out = append(out, drawing{"model", "In words", "", true, one(func(s *Study) string { return render("words", s.words()) }), true})
+			out = append(out, drawing{"model", "In words", "", true, one(func(s *Study) string { return render("words", s.words()) }), false})
 		}
 	}
 	return append(out, drawing{"failures", "Failures", "by their reason, each with the end of what the last one printed", true, one(func(s *Study) string { return render("failures", s) }), false},

@@ -102,9 +102,11 @@
         for (const s of states) option(state, s, s);
         state.value = states.includes(was) ? was : '';
       }
-      const within = brushed();
+      const all = !filter.value.trim() && !state.value && best.value === '1' && !chosen.brush.size, within = brushed();
       let shown = 0;
       flags = new Map();
+      count.value = '';
+      if (all) return;
       for (const p of panels) {
         const gone = best.value < 1 && p.dataset.state !== 'unfinished' && !keep.has(p.dataset.trial), f = factsOf(p);
         const out = state.value && p.dataset.state !== state.value || !ok(f), faded = within && !within.has('#' + p.id);
@@ -113,7 +115,10 @@
       }
       count.value = shown === panels.length ? '' : shown + ' of ' + panels.length + ' trials';
     };
+    let dimmed = false;
     const apply = root => {
+      if (!flags.size && !dimmed) return;
+      dimmed = flags.size > 0 || root !== document;
       for (const a of root.querySelectorAll('svg a')) {
         const f = flags.get(a.getAttribute('href'));
         if (!(f || a.className.baseVal)) continue;

@@ -204,13 +204,15 @@ func (v *Server) mux() *http.ServeMux {
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(b *bytes.Buffer, now *Study, _ *shown) error {
+		v.answer(w, r, "application/json", func(b *bytes.Buffer, _ *Study, _ *shown) error {
 			src, err := v.load()
 			if err != nil {
 				return err
 			}
 			s := of(src)
-			s.Model, s.NoModel = now.Model, now.NoModel
+			v.mu.Lock()
+			s.Model, s.NoModel = v.model, v.noModel
+			v.mu.Unlock()
 			return json.NewEncoder(b).Encode(s.Complete())
 		})
 	})

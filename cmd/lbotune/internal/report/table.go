@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -9,163 +10,128 @@ import (
 	"time"
 )
 
+// table is one of the page, of which each row is a line: what changes is sent by lines.
 type table struct {
 	head []string
-	rows []row
+	rows []string
 }
 
-type row struct {
-	id, to string
-	cells  []datum
-}
-
-// datum is what a table has in one place; the whole of it is shown to who points there.
-type datum struct {
-	text, whole string
-	since       time.Time // for how long something goes on
-}
-
-func data(of ...string) (out []datum) {
-	for _, text := range of {
-		out = append(out, datum{text: text})
+func (t *table) add(id string, cells ...string) {
+	if id != "" {
+		id = ` id="` + id + `"`
 	}
-	return out
+	t.rows = append(t.rows, "<tr"+id+">"+strings.Join(cells, "")+"</tr>\n")
 }
 
-// valueCell is that of a value: a number as people compare it, or not too long a text.
-func valueCell(text string) datum {
-	short := clean(text, 24)
-	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
-		short = Short(x)
-	}
-	if short == text {
-		text = ""
-	}
-	return datum{text: short, whole: clean(text, 400)}
-}
-
-func (t table) String() string {
-	var b strings.Builder
-	b.WriteString(`<div class="scroll"><table><thead><tr>`)
+func (t *table) String() string {
+	head := ""
 	for _, name := range t.head {
-		fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(clean(name, 40)))
+		head += "<th>" + html.EscapeString(clean(name, 40)) + "</th>"
 	}
-	b.WriteString("</tr></thead><tbody>\n")
-	for _, r := range t.rows {
-		b.WriteString("<tr")
-		if r.id != "" {
-			fmt.Fprintf(&b, ` id="%s"`, r.id)
-		}
-		b.WriteByte('>')
-		for i, c := range r.cells {
-			b.WriteString("<td")
-			if c.whole != "" {
-				b.WriteString(` title="` + html.EscapeString(c.whole) + `"`)
-			}
-			b.WriteByte('>')
-			switch text := html.EscapeString(c.text); {
-			case i == 0 && r.to != "":
-				fmt.Fprintf(&b, `<a href="#%s">%s</a>`, r.to, text)
-			case !c.since.IsZero():
-				fmt.Fprintf(&b, `<time datetime="%s">since %s</time>`, c.since.UTC().Format(time.RFC3339), c.since.Local().Format(time.TimeOnly))
-			default:
-				b.WriteString(text)
-			}
-			b.WriteString("</td>")
-		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</tbody></table></div>")
-	return b.String()
+	return `<div class="scroll"><table><thead><tr>` + head + "</tr></thead><tbody>\n" + strings.Join(t.rows, "") + "</tbody></table></div>"
 }
 
-// mostListed is how many trials the table has.
+func plain(text string) string { return "<td>" + html.EscapeString(text) + "</td>" }
+
+func link(to, text string) string {
+	return `<td><a href="#` + to + `">` + html.EscapeString(text) + "</a></td>"
+}
+
+// short is a number as people compare it, or a text that is not too long; who points there is shown
+// the whole of it.
+func short(text string) string {
+	less := clean(text, 24)
+	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
+		less = Short(x)
+	}
+	if less == text {
+		return plain(text)
+	}
+	return `<td title="` + html.EscapeString(clean(text, 400)) + `">` + html.EscapeString(less) + "</td>"
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return plain("-")
+	}
+	return short(strconv.FormatFloat(*x, 'g', -1, 64))
+}
+
+// mostListed is how many trials a table has.
 const mostListed = 500
 
-// list is the table of trials: those with a value first, the best on top.
-func (s *Study) list() string {
-	if len(s.Trials) == 0 {
-		return ""
-	}
-	out := table{head: []string{"trial", s.Metric, "status", "took", "origin"}}
-	drawn := s.drawnParams()
+// tableOf is one of trials, with some columns of its own before the parameters.
+func (s *Study) tableOf(trials []*Trial, head []string, prefix string, cells func(*Trial) []string) string {
+	out, drawn := table{head: head}, s.drawnParams()
 	for _, i := range drawn {
 		out.head = append(out.head, s.Params[i].Name)
 	}
+	for _, t := range trials[:min(len(trials), mostListed)] {
+		row := append([]string{link(s.Anchor(t.Number), strconv.Itoa(t.Number))}, cells(t)...)
+		for _, i := range drawn {
+			text := "-"
+			if v, ok := t.Values.Get(s.Params[i].Name); ok {
+				text = v.Text()
+			}
+			row = append(row, short(text))
+		}
+		id := ""
+		if prefix != "" {
+			id = prefix + s.Anchor(t.Number)
+		}
+		out.add(id, row...)
+	}
+	if len(out.rows) == 0 {
+		return ""
+	}
+	return out.String()
+}
+
+// list is the table of trials: those with a value first, the best on top.
+func (s *Study) list() string {
 	list := slices.Clone(s.shown)
+	none := map[bool]int{true: 1}
 	slices.SortFunc(list, func(a, b *Trial) int {
-		switch none := a.Value == nil; {
-		case none && b.Value == nil:
-			return a.Number - b.Number
-		case none:
-			return 1
-		case b.Value == nil:
-			return -1
+		if order := none[a.Value == nil] - none[b.Value == nil]; order != 0 || a.Value == nil {
+			return cmp.Or(order, a.Number-b.Number)
 		}
 		return s.compare(a, b)
 	})
-	for _, t := range list[:min(len(list), mostListed)] {
-		value := datum{text: "-"}
-		if t.Value != nil {
-			value = valueCell(strconv.FormatFloat(*t.Value, 'g', -1, 64))
-		}
-		r := row{id: "r" + s.Anchor(t.Number), to: s.Anchor(t.Number), cells: append(data(strconv.Itoa(t.Number)), value)}
-		took := datum{text: Took(t.Took), whole: fmt.Sprintf("%.3f s", t.Took.Seconds())}
-		r.cells = append(append(r.cells, datum{text: t.Standing}, took, datum{text: string(t.Origin)}), s.valueCells(t, drawn)...)
-		out.rows = append(out.rows, r)
-	}
 	var order strings.Builder // of all that are drawn, for who wants to see the best alone
 	for _, t := range s.ranked {
 		if s.draws(t.Number) {
 			fmt.Fprintln(&order, t.Number)
 		}
 	}
-	return out.String() + `<data class="order" value="` + order.String() + `"></data>`
-}
-
-func (s *Study) valueCells(t *Trial, params []int) (out []datum) {
-	for _, i := range params {
-		text := "-"
-		if v, ok := t.Values.Get(s.Params[i].Name); ok {
-			text = v.Text()
-		}
-		out = append(out, valueCell(text))
+	text := s.tableOf(list, []string{"trial", s.Metric, "status", "took", "origin"}, "r", func(t *Trial) []string {
+		return []string{number(t.Value), plain(t.Standing), fmt.Sprintf(`<td title="%.3f s">%s</td>`, t.Took.Seconds(), Took(t.Took)), plain(string(t.Origin))}
+	})
+	if text == "" {
+		return ""
 	}
-	return out
+	return text + `<data class="order" value="` + order.String() + `"></data>`
 }
 
 // now is the table of the trials that run.
 func (s *Study) now() string {
-	if !s.Running {
-		return ""
-	}
-	drawn := s.drawnParams()
-	out := table{head: []string{"trial", "for", "slot", "step", s.Metric}}
-	for _, i := range drawn {
-		out.head = append(out.head, s.Params[i].Name)
-	}
+	var run []*Trial
 	for _, n := range s.figures.Unfinished {
-		t := s.Trials[n-1]
-		if len(t.Attempts) == 0 || len(out.rows) == mostListed {
-			continue
+		if t := s.Trials[n-1]; s.Running && len(t.Attempts) > 0 {
+			run = append(run, t)
 		}
-		a, reading := t.Attempts[len(t.Attempts)-1], data("-", "-")
+	}
+	return s.tableOf(run, []string{"trial", "for", "slot", "step", s.Metric}, "", func(t *Trial) []string {
+		a, since := t.Attempts[len(t.Attempts)-1], plain("waits")
+		if !a.Started.IsZero() {
+			since = fmt.Sprintf(`<td><time datetime="%s">since %s</time></td>`, a.Started.UTC().Format(time.RFC3339), a.Started.Local().Format(time.TimeOnly))
+		}
+		var step, value *float64
 		if k := len(t.Course); k > 0 {
-			reading = []datum{valueCell(strconv.FormatFloat(t.Course[k-1].Step, 'g', -1, 64)), {text: "-"}}
+			step = &t.Course[k-1].Step
 			if v, ok := t.Course[k-1].Metrics.Get(s.Metric); ok {
-				reading[1] = valueCell(strconv.FormatFloat(v, 'g', -1, 64))
+				value = &v
 			}
 		}
-		since := datum{text: "waits"}
-		if !a.Started.IsZero() {
-			since = datum{since: a.Started}
-		}
-		r := row{to: s.Anchor(n), cells: append(data(strconv.Itoa(n)), since, datum{text: strconv.Itoa(a.Slot)})}
-		r.cells = append(append(r.cells, reading...), s.valueCells(t, drawn)...)
-		out.rows = append(out.rows, r)
-	}
-	if len(out.rows) == 0 {
-		return ""
-	}
-	return out.String()
+		return []string{since, plain(strconv.Itoa(a.Slot)), number(step), number(value)}
+	})
 }
