@@ -132,6 +132,21 @@ func TestLiveText(t *testing.T) {
 			}
 		}
 	}
+	// Of the trials that run those are counted that have no room.
+	busy := *st
+	for n := range 11 {
+		st := &busy
+		record := func(e study.Event) {
+			if err := st.Apply(study.Record{At: st.Updated, Event: e}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		record(study.Proposed{Trial: 4 + n, Told: 2, Origin: "model", Values: st.Space.Decode(st.Space.Center())})
+		record(study.Started{Trial: 4 + n, Attempt: 1})
+	}
+	if got := liveText(&busy, l, true, 80); !strings.HasSuffix(got, " 4 more\n") { // with the one by hand
+		t.Errorf("of 12 that run:\n%s", got)
+	}
 	// Of a budget of time and one of trials, what is nearer to its end.
 	st.Config.Budget.Time, st.Elapsed = study.Duration(time.Hour), 45*time.Minute
 	if got := liveText(st, l, false, 80); !strings.HasPrefix(got, "progress   "+strings.Repeat("#", 30)+strings.Repeat(".", 10)+" 75 % of 1h00m\n") {

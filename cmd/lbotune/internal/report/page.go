@@ -76,10 +76,11 @@ func (s *Study) body(parts []part) body {
 	if s.live.Control {
 		b.Control = template.HTML(render("control", s))
 	}
+	var in [3]strings.Builder // of large studies there are thousands
 	for _, p := range parts {
-		to := map[string]*template.HTML{"top": &b.Head, "cards": &b.Cards, "trials": &b.Trials}[p.In]
-		*to += template.HTML(p.HTML)
+		in[slices.Index([]string{"top", "cards", "trials"}, p.In)].WriteString(p.HTML)
 	}
+	b.Head, b.Cards, b.Trials = template.HTML(in[0].String()), template.HTML(in[1].String()), template.HTML(in[2].String())
 	return b
 }
 

@@ -170,7 +170,7 @@ func after(src Source, older *Study) *Study {
 	}
 	for i, f := range st.Failures() {
 		group := Failures{Failures: f}
-		if src.Output != nil && i < 20 {
+		if src.Output != nil && i < 20 && older == nil {
 			group.Output = src.Output(st.Trials[group.Last()-1])
 		}
 		s.Failures = append(s.Failures, group)
