@@ -4,9 +4,11 @@
 # three records or more of the journal. Twice a second the head that has arrived is held against
 # the trials of the journal a second before: it is late if it tells of fewer.
 #
-#     scripts/serving.sh [SECONDS [RATE]]
+# Before that BEFORE trials are run as fast as they can be.
+#
+#     scripts/serving.sh [SECONDS [RATE [BEFORE]]]
 set -eu
-seconds=${1:-120} rate=${2:-10}
+seconds=${1:-120} rate=${2:-10} first=${3:-0}
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
 served='' run='' page=''
@@ -19,20 +21,22 @@ trap end EXIT
 CGO_ENABLED=0 go build -trimpath -o "$dir/lbotune" ./cmd/lbotune
 cd "$dir"
 cat > spec.toml <<SPEC
-command = "sleep 1; echo loss=\$(awk -v x={x} -v y={y} 'BEGIN { print x * x + (y - 1) ^ 2 }')"
+command = "test {trial} -lt $first || sleep 1; echo loss=\$(awk -v x={x} -v y={y} 'BEGIN { print x * x + (y - 1) ^ 2 }')"
 [objective]
 metric = "loss"
 [params]
 x = { type = "float", min = -5, max = 5 }
 y = { type = "float", min = -5, max = 5 }
 [budget]
-trials = $((2 * seconds * rate))
+trials = $((first + 2 * seconds * rate))
 [run]
 workers = $rate
+[optimizer]
+method = "$([ "$first" -gt 0 ] && echo random || echo lbo)"
 SPEC
 ./lbotune run -q spec.toml > run.log 2>&1 &
 run=$!
-until [ -s spec.study/journal.jsonl ]; do sleep 0.1; done
+until [ -s spec.study/journal.jsonl ] && [ "$(grep -c '"finished"' spec.study/journal.jsonl)" -ge "$first" ]; do sleep 0.1; done
 ./lbotune serve spec.toml --listen 127.0.0.1:0 > serve.log 2>&1 &
 served=$!
 until grep -q http: serve.log; do sleep 0.1; done
