@@ -95,9 +95,9 @@ type sheet struct {
 
 type sheetRow struct {
 	where string
-	cells map[string]string
-	value string // of the objective; empty if the trial failed
-	left  string // why it counts as no result, if so
+	cells map[string]string // those that are there
+	value string            // of the objective; empty if the trial failed
+	left  string            // why it counts as no result, if so
 }
 
 func newRow(trial int, values spaces.Values) sheetRow {
@@ -165,7 +165,7 @@ func (c *Config) result(space *spaces.Space, row sheetRow, columns map[string]st
 			continue
 		}
 		v := p.Default
-		if text := row.cells[cmp.Or(columns[p.Name], p.Name)]; text != "" {
+		if text, has := row.cells[cmp.Or(columns[p.Name], p.Name)]; has {
 			if v, err = parseCell(p, text); err != nil {
 				return r, err
 			}
@@ -278,7 +278,7 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 		case t.Status == optimizer.Pruned:
 			row.left = "stopped early"
 		}
-		if v, ok := t.Metrics.Get(name); ok && t.Succeeded() {
+		if v, ok := t.Metrics.Get(name); ok && t.Status == optimizer.Succeeded { // also outside of that study's ranges as they are now
 			row.value = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		s.rows = append(s.rows, row)

@@ -191,31 +191,74 @@ func TestBoundsOfWarmStarts(t *testing.T) {
 	}
 }
 
-// A failed trial has no value, though it may have reported one.
-func TestEarlierFailureThatReported(t *testing.T) {
+// earlierStudy begins a study with one of which the records after the first are these.
+func earlierStudy(t *testing.T, was study.Config, events ...study.Event) study.Config {
+	t.Helper()
 	c := beginWith(t, study.WarmStart{From: "old", Same: true}, nil)
 	if err := os.Mkdir(filepath.Join(c.Dir, "old"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	one := study.Metrics{"loss": 1}
-	rs := records([]study.Event{study.Created{ID: "id", Fingerprint: "f", Config: config()},
-		study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)},
-		study.Proposed{Trial: 2, Pending: []int{1}, Values: values(0.5, 1)},
-		study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Metrics: one, Failure: &study.Failure{Kind: study.FailExit}},
-		study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Succeeded, Metrics: one}})
+	rs := records(append([]study.Event{study.Created{ID: "id", Fingerprint: "f", Config: was}}, events...))
 	j, err := journal.Create(study.LayoutOf(filepath.Join(c.Dir, "old")).Journal(), rs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(rs[1], rs[2], rs[3], rs[4]); err != nil {
-		t.Fatal(err)
+	for _, r := range rs[1:] {
+		if _, err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+	return c
+}
+
+// A failed trial has no value, though it may have reported one.
+func TestEarlierFailureThatReported(t *testing.T) {
+	one := study.Metrics{"loss": 1}
+	c := earlierStudy(t, config(),
+		study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)},
+		study.Proposed{Trial: 2, Pending: []int{1}, Values: values(0.5, 1)},
+		study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Failed, Metrics: one, Failure: &study.Failure{Kind: study.FailExit}},
+		study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Succeeded, Metrics: one})
 	all, err := c.ReadEarlier(0)
 	if err != nil || len(all[0].Trials) != 2 || all[0].Trials[0].Value != nil || *all[0].Trials[1].Value != 1 {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A trial outside of the earlier study's ranges, which were narrowed after it, is no failure.
+func TestEarlierStudyOfNarrowedRanges(t *testing.T) {
+	narrow := config()
+	narrow.Params[0].Max = 0.25
+	c := earlierStudy(t, config(),
+		study.Proposed{Trial: 1, Pending: []int{}, Values: values(0.5, 1)},
+		study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}},
+		study.ConfigChanged{Fingerprint: "g", Config: narrow})
+	all, err := c.ReadEarlier(0)
+	if err != nil || len(all[0].Trials) != 1 || all[0].Trials[0].Value == nil || *all[0].Trials[0].Value != 1 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// An empty choice is a value, and not one that is missing.
+func TestEarlierEmptyChoice(t *testing.T) {
+	fast := spaces.Param{Name: "fast", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(""), spaces.String("--fast")}, Default: spaces.String("--fast")}
+	was := config()
+	was.Params = append(was.Params, fast)
+	empty := append(values(0.5, 1), spaces.Assignment{Name: "fast", Value: spaces.String("")})
+	c := earlierStudy(t, was,
+		study.Proposed{Trial: 1, Pending: []int{}, Values: empty},
+		study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}})
+	c.Params = was.Params
+	all, err := c.ReadEarlier(0)
+	if err != nil || len(all[0].Trials) != 1 || !all[0].Trials[0].Values.Equal(empty) {
+		t.Errorf("%+v, %v", all, err)
+	}
+	c.Params[2].Choices[0] = spaces.String("--slow")
+	if _, err = c.ReadEarlier(0); err == nil || !strings.Contains(err.Error(), `parameter fast: found ""`) {
+		t.Errorf("a choice that is gone: %v", err)
 	}
 }
 

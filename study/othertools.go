@@ -245,7 +245,9 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 		line, _ := in.FieldPos(0)
 		row := sheetRow{where: fmt.Sprintf("line %d", line), cells: map[string]string{}}
 		for i, cell := range cells {
-			row.cells[head[i]] = strings.TrimSpace(cell)
+			if text := strings.TrimSpace(cell); text != "" {
+				row.cells[head[i]] = text
+			}
 		}
 		row.value = row.cells[s.objective]
 		switch word := strings.ToLower(row.cells[standing]); word {
