@@ -174,6 +174,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 	}
 	before := len(s.Config.Params)
 	moved := !reflect.DeepEqual(space, s.Space) || !reflect.DeepEqual(search, s.Search)
+	another := len(incomparable(s.Config, e.Config)) > 0
 	if !s.committed() || len(e.Config.Params) > before {
 		s.provenance = e.Config.provenance()
 	}
@@ -185,6 +186,7 @@ func (s *State) configChanged(e ConfigChanged) error {
 		if !t.Done() {
 			t.by = s.provenance
 		}
+		t.former = t.former || another && t.Excluded
 		if moved {
 			t.Values = withAdded(t.Values, space, before)
 			t.Point, err = search.Encode(t.Values)

@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/study"
@@ -61,5 +62,34 @@ func TestKeyOfACommittedStudy(t *testing.T) {
 	apply(t, st, study.ConfigChanged{Fingerprint: "g", Config: now})
 	if st.Key(st.Trials[1]) != was {
 		t.Error("a trial that runs has another key")
+	}
+}
+
+// A result that was excluded before the command or the metric was changed stays out; other
+// changes do not matter.
+func TestIncludeOfAnEarlierCommand(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*study.Config)
+		refused bool
+	}{
+		"command":     {func(c *study.Config) { c.Command.Argv = []string{"other", "{x}", "{n}"} }, true},
+		"metric":      {func(c *study.Config) { c.Metrics[0].Name, c.Metrics[0].Rule.Metric = "acc", "acc" }, true},
+		"range":       {func(c *study.Config) { c.Params[0].Max = 0.75 }, false},
+		"environment": {func(c *study.Config) { c.Run.Env = []string{"A=1"} }, false},
+	} {
+		st, now := begun(t, config()), config()
+		apply(t, st, study.Excluded{Trial: 1})
+		c.change(&now)
+		change, err := st.Reconfigured(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(t, st, *change)
+		change.Config.Budget.Trials++ // a change that matters for nothing
+		apply(t, st, *change)
+		_, err = st.Event(study.Request{Action: study.ActionInclude, Trial: 1})
+		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "trial 1 was excluded before the command") {
+			t.Errorf("another %s: %v", name, err)
+		}
 	}
 }

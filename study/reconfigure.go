@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,32 +83,71 @@ func (s *State) refused(now Config) []string {
 	if len(s.Trials) == 0 {
 		return out
 	}
-	fixed := func(what string, a, b any) {
-		if !sameJSON(a, b) {
-			out = append(out, fmt.Sprintf("%s: was %s, is %s", what, brief(a), brief(b)))
-		}
-	}
 	out = append(out, changedParams(was, now)...)
 	if was.Several() || now.Several() {
-		fixed("objectives", was.aims(), now.aims())
+		out = append(out, differs("objectives", was.aims(), now.aims())...)
 	} else {
-		fixed("direction", was.Objective().Direction, now.Objective().Direction)
+		out = append(out, differs("direction", was.Objective().Direction, now.Objective().Direction)...)
 	}
-	fixed("seed", was.Seed, now.Seed)
+	out = append(out, differs("seed", was.Seed, now.Seed)...)
 	if s.committed() {
-		if !was.Command.Alike(now.Command) && !commandExtends(was, now) {
-			out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
-		}
-		fixed("metric", withDefaults(was.Objective().Rule), withDefaults(now.Objective().Rule))
-		if a, b := was.Objective().Name, now.Objective().Name; a != b {
-			out = append(out, fmt.Sprintf("name of the metric: was %s, is %s", a, b))
-		}
-		if !filesExtend(was, now) {
-			fixed("files", contents(was.Files), contents(now.Files))
-		}
-		fixed("repeats", was.Run.Repeats, now.Run.Repeats)
+		out = append(out, incomparable(was, now)...)
 	}
 	return out
+}
+
+// differs says what was and what is, if these are not the same.
+func differs(what string, a, b any) []string {
+	if sameJSON(a, b) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: was %s, is %s", what, brief(a), brief(b))}
+}
+
+// incomparable lists the changes after which values are other ones than those so far.
+func incomparable(was, now Config) []string {
+	var out []string
+	fixed := func(what string, a, b any) { out = append(out, differs(what, a, b)...) }
+	if !was.Command.Alike(now.Command) && !commandExtends(was, now) {
+		out = append(out, fmt.Sprintf("command: was %s, is %s", was.Command, now.Command))
+	}
+	a, b := was.Objective(), now.Objective()
+	fixed("metric", withDefaults(a.Rule), withDefaults(b.Rule))
+	if a.Name != b.Name {
+		out = append(out, fmt.Sprintf("name of the metric: was %s, is %s", a.Name, b.Name))
+	}
+	fixed("file of the metric", a.File, b.File)
+	fixed("measure", a.Measure, b.Measure)
+	if !filesExtend(was, now) {
+		fixed("files", contents(was.Files), contents(now.Files))
+	}
+	fixed("repeats", was.Run.Repeats, now.Run.Repeats)
+	fixed("combine", cmp.Or(was.Run.Combine, "mean"), cmp.Or(now.Run.Combine, "mean"))
+	fixed("cwd", filepath.Clean(was.Run.Cwd), filepath.Clean(now.Run.Cwd))
+	fixed("sources", was.Run.Sources, now.Run.Sources)
+	fixed("setup", was.Setup, now.Setup)
+	for i, p := range was.Params[:min(len(was.Params), len(now.Params))] {
+		q := now.Params[i]
+		fixed("inactive of "+p.Name, p.Inactive, q.Inactive)
+		values := p.Choices
+		if p.Kind == spaces.KindBool {
+			values = []spaces.Value{spaces.Bool(false), spaces.Bool(true)}
+		}
+		for _, v := range values {
+			if _, err := q.Normalize(v); err == nil {
+				fixed(fmt.Sprintf("words of %s = %s", p.Name, v.Text()), words(p, v), words(q, v))
+			}
+		}
+	}
+	return out
+}
+
+// words are what the command is given for a value.
+func words(p spaces.Param, v spaces.Value) []string {
+	if own, has := p.Words[v.Text()]; has {
+		return own
+	}
+	return []string{v.Text()}
 }
 
 // aims are the objectives as far as trials depend on them: without what was still to be

@@ -42,6 +42,12 @@ func TestChangesOfABegunStudy(t *testing.T) {
 	with := func(text string) func(*study.Config) {
 		return func(c *study.Config) { c.Files = []command.File{{Text: text, To: "conf", From: text}} }
 	}
+	option := func(a string) func(*study.Config) {
+		return func(c *study.Config) {
+			c.Params = append(c.Params, spaces.Param{Name: "o", Kind: spaces.KindChoice, When: "x < 0",
+				Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}, Words: map[string][]string{"a": {a}}})
+		}
+	}
 	const when = "x == 0.5"
 	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
 	for name, c := range map[string]struct {
@@ -85,9 +91,23 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"another metric and name": {nil, func(c *study.Config) {
 			c.Metrics[0].Rule, c.Metrics[0].Name = parser.Rule{Metric: "error"}, "error"
 		}, []string{`metric: was {"metric":"loss","source":"stdout","pick":"last"}, is {"metric":"error"`, "name of the metric: was loss, is error"}},
-		"another file": {with("a"), with("b"), []string{`files: was [{"text":"a","to":"conf"}], is [{"text":"b","to":"conf"}]`}},
-		"a long file":  {with("a"), with(strings.Repeat("é", 200)), []string{`is [{"text":"` + strings.Repeat("é", 110) + "..."}},
-		"repeats":      {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 0, is 3"}},
+		"another file":               {with("a"), with("b"), []string{`files: was [{"text":"a","to":"conf"}], is [{"text":"b","to":"conf"}]`}},
+		"a long file":                {with("a"), with(strings.Repeat("é", 200)), []string{`is [{"text":"` + strings.Repeat("é", 110) + "..."}},
+		"another file of the metric": {nil, func(c *study.Config) { c.Metrics[0].File = "b.txt" }, []string{`file of the metric: was none, is "b.txt"`}},
+		"measured":                   {nil, func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }, []string{`measure: was none, is "seconds"`}},
+		"the median":                 {nil, func(c *study.Config) { c.Run.Combine = "median" }, []string{`combine: was "mean", is "median"`}},
+		"another directory":          {nil, func(c *study.Config) { c.Run.Cwd = "/tmp" }, []string{`cwd: was ".", is "/tmp"`}},
+		"other sources":              {nil, func(c *study.Config) { c.Run.Sources = &study.Sources{From: "src", Mode: "copy"} }, []string{"sources: was none, is "}},
+		"another setup":              {nil, func(c *study.Config) { c.Setup = "make" }, []string{`setup: was none, is "make"`}},
+		"the same directory and mean written out": {nil, func(c *study.Config) { c.Run.Cwd, c.Run.Combine = ".", "mean" }, nil},
+		"other words": {option("1"), option("103"), []string{`words of o = a: was ["1"], is ["103"]`}},
+		"fewer and more choices with words": {option("1"), func(c *study.Config) {
+			option("1")(c)
+			c.Params[2].Choices = []spaces.Value{spaces.String("b"), spaces.String("d")}
+			c.Params[2].Words = map[string][]string{"b": {"b"}, "d": {"7"}}
+		}, nil},
+		"while it is inactive": {option("1"), func(c *study.Config) { option("1")(c); c.Params[2].Inactive = spaces.String("b") }, []string{`inactive of o: was none, is "b"`}},
+		"repeats":              {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 0, is 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, now := config(), config()

@@ -212,8 +212,12 @@ func (s *State) Event(r Request) (Event, error) {
 		}
 		return Excluded{Trial: r.Trial, Request: r.ID}, err
 	case ActionInclude:
-		if err == nil && !t.Excluded {
+		switch {
+		case err != nil:
+		case !t.Excluded:
 			err = fmt.Errorf("trial %d is not excluded", r.Trial)
+		case t.former:
+			err = fmt.Errorf("trial %d was excluded before the command, the metric or what they depend on was changed: its result cannot be compared with those of today; to try its values again, enqueue them", r.Trial)
 		}
 		return Included{Trial: r.Trial, Request: r.ID}, err
 	case ActionRerun:

@@ -64,6 +64,7 @@ type Trial struct {
 	Took     time.Duration `json:"-"`
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
+	former   bool          // excluded, and what gives values has changed since
 	// Outside says that the values lie outside the space as it is now.
 	Outside bool  `json:"outside,omitempty"`
 	last    int32 // the last attempt that ended, also of those that confirm
