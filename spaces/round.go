@@ -92,7 +92,7 @@ func (p Param) checkFormat(bad func(field, format string, args ...any)) {
 	}
 	for _, x := range ends {
 		if p.formatted(x) != x {
-			bad("format", "the format %q writes the end %s of the range as %s", p.Format, formatFloat(x), strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
+			bad("format", "the format %q writes the value %s of the range as %s", p.Format, formatFloat(x), strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)))
 			return
 		}
 	}

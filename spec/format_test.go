@@ -41,3 +41,24 @@ func TestFormatOfAParameter(t *testing.T) {
 		}
 	}
 }
+
+// Of a parameter with a step each value must be one that its format can write, also behind the
+// first thousand.
+func TestFormatOfAStep(t *testing.T) {
+	for placeholder, right := range map[string]bool{"x:.3g": false, "x:.4g": true} {
+		_, err := spec.Parse("spec.toml", []byte(`command = "x {`+placeholder+`}"
+			[objective]
+			metric = "loss"
+			[params.x]
+			type = "float"
+			min = 0
+			max = 2000
+			step = 1
+			[budget]
+			trials = 3
+		`), "/")
+		if (err == nil) != right || err != nil && !strings.Contains(err.Error(), `{x:.3g}: the format ".3g" writes the value 1001 of the range as 1e+03`) {
+			t.Errorf("%s: %v", placeholder, err)
+		}
+	}
+}

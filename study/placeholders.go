@@ -270,7 +270,12 @@ func (c *check) setFormat(p *spaces.Param, uses []use) {
 	}
 	rounded := *p
 	rounded.Format = format
-	for _, prob := range rounded.Check() {
+	problems := rounded.Check()
+	if p.Step > 0 { // that looks at the first steps; the last ones may have more digits
+		rounded.Min = max(p.Min, p.Max-1000*p.Step)
+		problems = append(problems, rounded.Check()...)
+	}
+	for _, prob := range problems {
 		if prob.Field == "format" {
 			c.piece(best.template, best.part, "use more digits, g instead of f, or bounds that "+best.part.Text+" can write", "%s: %s", best.part.Text, prob.Message)
 			return
