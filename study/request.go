@@ -279,6 +279,9 @@ func (s *State) adjusted(r Request) (Event, error) {
 	}
 	if r.Time > 0 {
 		now.Budget.Time = r.Time
+		if hard := now.Budget.TimeHard; 0 < hard && hard < r.Time {
+			return nil, fmt.Errorf("time_hard, %v, ends the study before %v: write a larger one into the spec", hard, r.Time)
+		}
 	}
 	if r.Workers > 0 {
 		now.Run.Workers = r.Workers

@@ -107,10 +107,12 @@ func TestRequestsThatCannotBeLeft(t *testing.T) {
 func TestAdjusted(t *testing.T) {
 	c := config()
 	c.Run.Slots = make([]study.Slot, 2)
+	c.Budget.TimeHard = study.Duration(time.Hour)
 	st := begun(t, c)
 	for want, r := range map[string]study.Request{
 		"trials, time and workers are positive":                     {Trials: -1},
 		"the study has slots for 2 trials at a time, and not for 3": {Workers: 3},
+		"time_hard, 1h0m0s, ends the study before 2h0m0s":           {Time: study.Duration(2 * time.Hour)},
 		"": {Trials: 20, Workers: 2, Time: study.Duration(time.Hour)},
 	} {
 		r.Action, r.ID = study.ActionAdjust, "7"
