@@ -139,7 +139,7 @@ func (l *loop) mayPass(r *running) bool {
 // trialEnded records the end of an attempt: the trial's, or that of one of several attempts.
 func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	if t.Cut != nil && t.Cut.Attempt == r.id.Attempt && o.failure != nil && (o.failure.Kind.Blameless() || o.byOthers) {
-		o = prunedOutcome(l.study.state.Config.Objectives(), t.Cut, o)
+		o = prunedOutcome(&l.study.state.Config, t.Cut, o)
 	}
 	f := study.Finished{Trial: t.Number, Attempt: r.id.Attempt, Slot: r.slot, Status: optimizer.Failed,
 		Failure: o.failure, Seconds: o.seconds, Leftovers: o.leftovers}

@@ -153,7 +153,7 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 	return outcome{metrics: metrics}
 }
 
-// measured is what was measured of an attempt. Of one that was made to end it would be too little.
+// measured is what was measured of an attempt, also of one that was made to end.
 func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
 	switch what {
 	case study.Seconds:
@@ -163,7 +163,7 @@ func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
 	case study.PeakMemory:
 		v = float64(exit.PeakMemory)
 	}
-	return v, v > 0 && !exit.Cancelled
+	return v, v > 0
 }
 
 // noMetric is the outcome of an attempt that ran well, and lacks a metric that it must have.

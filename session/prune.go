@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -112,10 +113,20 @@ func (l *loop) cutShort() {
 
 // prunedOutcome is that of an attempt that was stopped early: what it has reported. If
 // more was to be expected of it, what it was judged by has its last reading.
-func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
+func prunedOutcome(config *study.Config, c *study.Cut, o outcome) outcome {
+	objectives := config.Objectives()
 	o.metrics = study.Metrics{}
 	maps.Copy(o.metrics, o.partial)
 	o.failure = &study.Failure{Kind: study.FailPruned, Text: "stopped early " + c.Why}
+	missing := ""
+	for _, m := range config.Metrics {
+		if m.Measure != "" && !c.Complete { // it would be too little
+			delete(o.metrics, m.Name)
+		}
+		if _, has := o.metrics[m.Name]; !has && m.Limited() {
+			missing = cmp.Or(missing, m.Name)
+		}
+	}
 	if c.Metric != "" {
 		o.metrics[c.Metric] = c.Reading.Value
 		return o
@@ -128,6 +139,8 @@ func prunedOutcome(objectives []study.Metric, c *study.Cut, o outcome) outcome {
 	switch {
 	case !finite(o.metrics[objectives[0].Name]):
 		o.failure.Kind = study.FailNotFinite
+	case c.Complete && missing != "":
+		o.failure.Text += ", when " + missing + " was not known yet"
 	case c.Complete:
 		o.failure = nil
 	}

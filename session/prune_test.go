@@ -166,6 +166,38 @@ func TestStoppedEarlyInAShutdown(t *testing.T) {
 	})
 }
 
+// A trial that runs out of patience has the memory that was measured until then, and holds its
+// limit. If a limited metric is printed only at the end, it is stopped early like others.
+func TestPatienceWithLimits(t *testing.T) {
+	most := 10.0
+	for want, limited := range map[string]study.Metric{
+		"4 3":       {Name: "mem", Measure: study.PeakMemory, Max: &most},
+		"cut@3:5 3": {Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &most},
+	} {
+		bubble(t, func(t *testing.T, dir string) {
+			c := config()
+			c.Metrics[0].Rule.Pick = "min"
+			c.Metrics = append(c.Metrics, limited)
+			c.Budget.Trials, c.Prune = 2, &study.Prune{Method: "patience", Patience: 2}
+			f := &fakeLauncher{program: func(job runner.Job) ending {
+				out := "loss=4\nloss=4\nloss=5\nloss=1\nsize=1\n"
+				if strings.Split(job.ID, "/")[1] == "2" {
+					out = "loss=3\nsize=1\n"
+				}
+				return ending{stdout: out, every: time.Minute, exit: runner.Exit{PeakMemory: 7}}
+			}}
+			st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+			got, first := ends(st), st.Trials[0]
+			if got != want || st.Feasible(first) != (limited.Measure != "") {
+				t.Errorf("%s: the trials ended with %s, the first with %v, %v", limited.Name, got, first.Metrics, first.Failure)
+			}
+			if first.Failure != nil && !strings.HasSuffix(first.Failure.Text, ", when size was not known yet") {
+				t.Errorf("it was stopped: %v", first.Failure)
+			}
+		})
+	}
+}
+
 // Trials with several objectives are compared at a rung by all of them: the second is the
 // worst in loss and goes on for its size, the third is behind in both. What one of them has
 // printed at a step without the other is no reading.
