@@ -12,7 +12,10 @@ import (
 
 // Ending says why the study should ask for no more trials, nil if it should go on.
 func (s *State) Ending(elapsed time.Duration) *Closed {
-	b, unsafe, guard := s.Config.Budget, s.Unsafe(), s.guard()
+	b, unsafe, guard, left := s.Config.Budget, s.Unsafe(), s.guard(), ""
+	if n := len(s.Queue); n > 0 {
+		left = fmt.Sprintf("; enqueued and not tried: %d", n)
+	}
 	switch {
 	case unsafe != "":
 		return &Closed{Why: EndUnsafe, Detail: unsafe}
@@ -27,9 +30,9 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		if len(s.Order) > b.Trials {
 			detail += fmt.Sprintf(", and the budget is %d", b.Trials)
 		}
-		return &Closed{Why: EndTrials, Detail: detail}
+		return &Closed{Why: EndTrials, Detail: detail + left}
 	case b.Time > 0 && elapsed >= time.Duration(b.Time):
-		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time)}
+		return &Closed{Why: EndTime, Detail: fmt.Sprintf("the study has run for %v", b.Time) + left}
 	case s.Config.Overdue(elapsed) != nil:
 		return s.Config.Overdue(elapsed)
 	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():

@@ -177,6 +177,13 @@ func TestLastTrialEnds(t *testing.T) {
 			t.Errorf("after both of %d: %+v", trials, end)
 		}
 	}
+	apply(t, st, study.Enqueued{Values: values(0.25, 3)})
+	for trials, want := range map[int]string{2: "all 2 trials are finished; enqueued and not tried: 1", 0: "the study has run for 1s; enqueued and not tried: 1"} {
+		st.Config.Budget = study.Budget{Trials: trials, Time: study.Duration(time.Second)}
+		if end := st.Ending(time.Minute); end == nil || end.Detail != want {
+			t.Errorf("with values that wait: %+v; want %s", end, want)
+		}
+	}
 }
 
 // Awaited are trials that were handed out, once the budget has no room for more.
