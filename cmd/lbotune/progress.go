@@ -127,7 +127,8 @@ func (p *progress) end(s *session.Study) {
 		fmt.Fprint(p.w, p.pane.wiped())
 		p.pane = nil
 	}
-	if c := s.State().Closed; c != nil && !p.ended && !slices.Contains([]study.Ending{study.EndTrials, study.EndGuard, study.EndUnsafe}, c.Why) {
+	st := s.State()
+	if c := st.Closed; c != nil && !p.ended && (c.Why == study.EndTrials && len(st.Queue) > 0 || !slices.Contains([]study.Ending{study.EndTrials, study.EndGuard, study.EndUnsafe}, c.Why)) {
 		p.line("ended: %s", oneLine(c.Detail))
 	}
 }
