@@ -215,8 +215,8 @@ func (l *Launcher) Release(ctx context.Context) error {
 		return err
 	}
 	p, c := folder(dir), crew{}
-	if there, err := p.readJSON(crewName, &c); !there || err != nil {
-		return err
+	if there, err := p.readJSON(crewName, &c); !there || err != nil || c.Inode != p.inode() {
+		return err // none, or the original's
 	}
 	if err := p.write(releasedName, nil); err != nil {
 		return err

@@ -185,9 +185,12 @@ func (r relay) End(ctx context.Context) error {
 	return scancel(ctx, "--state=PENDING", "--name="+r.name())
 }
 
-// Left implements kinds.Canceller.
+// Left implements kinds.Canceller. The jobs of a copied study are the original's.
 func (l *Launcher) Left(dir string) bool {
-	f := folderOf(dir)
+	f, in := folderOf(dir), new(intent)
+	if _, err := f.readJSON(intentName, in); err == nil && in.Inode != f.inode() {
+		return false
+	}
 	return f.has(intentName) && !f.has(endingName) && f.stopped() == ""
 }
 

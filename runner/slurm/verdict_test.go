@@ -244,3 +244,44 @@ func TestCancelledAsItEnds(t *testing.T) {
 		<-done
 	}
 }
+
+// The jobs of a study that was copied while it ran are not the copy's to cancel.
+func TestCopyCancelsNothing(t *testing.T) {
+	job, done, _ := heldTrial(t, 20*time.Millisecond)
+	backup := filepath.Join(t.TempDir(), "a1")
+	if err := os.CopyFS(backup+".slurm", os.DirFS(job.Dir+".slurm")); err != nil {
+		t.Fatal(err)
+	}
+	l := new(slurm.Launcher)
+	if did, err := l.Cancel(t.Context(), backup); did || err != nil || l.Left(backup) {
+		t.Errorf("the copy: left, and cancelled: %v, %v", did, err)
+	}
+	if got := theJob(t, 1).State; got != "PENDING" || !l.Left(job.Dir) {
+		t.Errorf("the job of the original is %s", got)
+	}
+	if did, err := l.Cancel(t.Context(), job.Dir); !did || err != nil {
+		t.Errorf("the original: %v, %v", did, err)
+	}
+	<-done
+}
+
+// Nor are the pilots of a copied study the copy's to send home.
+func TestCopyReleasesNoPilots(t *testing.T) {
+	f := newFleet(t)
+	f.hold()
+	f.launch(1, "exit 4")
+	theJob(t, 1)
+	f.stops[1]()
+	_, _ = f.ended(1)
+	copied := slurmtest.Launcher(t)
+	copied.Settings, copied.Pool = f.l.Settings, filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied.Pool, os.DirFS(f.l.Pool)); err != nil {
+		t.Fatal(err)
+	}
+	if err := copied.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := theJob(t, 1).State; got != "PENDING" {
+		t.Errorf("the pilot of the original is %s", got)
+	}
+}
