@@ -1,6 +1,12 @@
 package session
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
 
 // A copy has the time of its source, or the whole seconds of it where a file system keeps no
 // more. Any other time is that of a write, also within the same second.
@@ -25,5 +31,27 @@ func TestCopiesAreTold(t *testing.T) {
 	}
 	if none := (trace{Copied: true}); none.same(trace{There: true}, "") {
 		t.Error("what was not there is as it was")
+	}
+}
+
+// A network's file system is another device on another machine, or once it is mounted again.
+func TestOtherDevice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "loss.txt")
+	for _, text := range []string{"loss=1\n", "loss=2\n"} {
+		if err := os.WriteFile(path, []byte("loss=1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		was, err := traceOf(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was.Dev, was.Sum = was.Dev+1, was.sum(path)
+		if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chtimes(path, time.Time{}, time.Unix(0, was.MTime))); err != nil {
+			t.Fatal(err)
+		}
+		now, err := traceOf(path)
+		if got, want := was.same(now, path), text == "loss=1\n"; err != nil || got != want {
+			t.Errorf("%q: as it was: %v, %v; want %v", text, got, err, want)
+		}
 	}
 }
