@@ -107,8 +107,8 @@ func (f *follower) stop() {
 
 // finish reads what was not followed, of stdout and stderr what counts if not all does.
 // A file that the program should have written, and has not, is not its error. A program
-// that was ended may have been in the middle of a number: a last line counts if its end was
-// printed, or if the program has ended by itself.
+// that was ended may have been in the middle of a number, and so may what it left behind: a last line
+// counts if its end was printed, or if the program and all that it started have ended by themselves.
 func (f *follower) finish(exit runner.Exit) error {
 	f.stop()
 	if box := f.attempt.box; box != nil && !f.live {
@@ -119,7 +119,7 @@ func (f *follower) finish(exit runner.Exit) error {
 		limits[parser.Stdout], limits[parser.Stderr] = c.Stdout, c.Stderr
 	}
 	closing := (*parser.Scanner).Close
-	if exit.Cancelled || exit.Signal != "" {
+	if exit.Cancelled || exit.Signal != "" || exit.Counted != nil {
 		closing = (*parser.Scanner).CloseTorn
 	}
 	for i, s := range f.streams {

@@ -50,14 +50,21 @@ func TestHalfALineOfAStoppedTrial(t *testing.T) {
 	}
 }
 
-// The same holds for a program that a signal has ended, where the spec calls that a success.
-// One that ends by itself may print its last line without an end.
+// The same holds for a program that a signal has ended, where the spec calls that a success, and
+// for what a command has left behind. One that ends by itself may print its last line without an end.
 func TestHalfALineOfAnEndedProgram(t *testing.T) {
-	for signal, want := range map[string]float64{"SIGTERM": 5, "": 0.5} {
+	for _, c := range []struct {
+		exit runner.Exit
+		want float64
+	}{
+		{runner.Exit{Code: 143, Signal: "SIGTERM"}, 5},
+		{runner.Exit{Code: 143, Counted: &runner.Lengths{Stdout: 15}}, 5},
+		{runner.Exit{Code: 143}, 0.5},
+	} {
+		exit, want := c.exit, c.want
 		bubble(t, func(t *testing.T, dir string) {
 			c := config()
 			c.Budget.Trials, c.Run.OKExit = 1, []int{143}
-			exit := runner.Exit{Code: 143, Signal: signal}
 			f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=5\nloss=0.5", exit: exit} }}
 			st, err := finish(t, dir, &c, f)
 			if err != nil || st.Trials[0].Value != want {
