@@ -67,7 +67,7 @@ type follower struct {
 }
 
 func newFollower(a *attempt) *follower {
-	f := &follower{attempt: a, collector: parser.NewCollector(a.study.patterns...), ended: make(chan struct{})}
+	f := &follower{attempt: a, ended: make(chan struct{})}
 	var emit func(parser.Reading)
 	if a.box != nil {
 		emit = a.box.add
@@ -75,11 +75,17 @@ func newFollower(a *attempt) *follower {
 	if a.id.Trial > 0 {
 		f.streams = a.streams()
 	}
+	f.scan(emit)
+	f.errs = make([]error, len(f.scanners))
+	return f
+}
+
+// scan makes fresh scanners of the streams.
+func (f *follower) scan(emit func(parser.Reading)) {
+	f.collector, f.scanners = parser.NewCollector(f.attempt.study.patterns...), nil
 	for _, s := range f.streams {
 		f.scanners = append(f.scanners, f.collector.Scanner(s.source, emit, s.metrics...))
 	}
-	f.errs = make([]error, len(f.scanners))
-	return f
 }
 
 // start follows the output streams. It is called while the command runs.
@@ -116,6 +122,10 @@ func (f *follower) finish(exit runner.Exit) error {
 	}
 	limits := map[parser.Source]int64{parser.Stdout: math.MaxInt64, parser.Stderr: math.MaxInt64, parser.File: math.MaxInt64}
 	if c := exit.Counted; c != nil {
+		if f.live && !exit.Truncated { // what is on another machine may have been followed beyond that
+			f.scan(nil)
+			f.live = false
+		}
 		limits[parser.Stdout], limits[parser.Stderr] = c.Stdout, c.Stderr
 	}
 	closing := (*parser.Scanner).Close

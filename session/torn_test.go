@@ -73,3 +73,19 @@ func TestHalfALineOfAnEndedProgram(t *testing.T) {
 		})
 	}
 }
+
+// What leftovers on another machine print as they are ended may be followed before it is known that
+// it does not count.
+func TestFollowedTooFar(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Prune = 1, &study.Prune{Method: "patience", Patience: 9}
+		c.Metrics[0].Rule.Step = "epoch"
+		const counts = "epoch=1 loss=5\nepoch=2 loss=0.5\n"
+		e := ending{stdout: counts + "epoch=3 loss=99\n", every: time.Minute, exit: runner.Exit{Counted: &runner.Lengths{Stdout: int64(len(counts))}}}
+		st, err := finish(t, dir, &c, &fakeLauncher{program: func(runner.Job) ending { return e }})
+		if err != nil || st.Trials[0].Value != 0.5 {
+			t.Errorf("%v, value %v", err, st.Trials[0].Value)
+		}
+	})
+}
