@@ -183,7 +183,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 		lived = true
 		l.watch(ctx, a)
 	}
-	endedAt := rec.ended
+	endedAt := a.endedAlone(rec)
 	if rec.Exit == nil {
 		endedAt = time.Now()
 	}
@@ -233,13 +233,22 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	}
 	a.reason = stopReason(rec.Stop)
 	exit := a.exit()
-	exit.Ended, exit.Killed, exit.DiskFull, exit.Counted = rec.ended, rec.Killed, rec.Full, a.counted
+	exit.Ended, exit.Killed, exit.DiskFull, exit.Counted = a.endedAlone(rec), rec.Killed, rec.Full, a.counted
 	if exit.Ended.Before(exit.Started) { // file systems read a coarser clock
 		exit.Ended = exit.Started
 	}
 	exit.setCode(*rec.Exit)
 	exit.setUsage(a.usage(rec, usage{}))
 	return exit, nil
+}
+
+// endedAlone is when the command ended whose record this is. The file itself was changed later, after
+// a sync, and by the clock of its file system.
+func (a *attempt) endedAlone(rec record) time.Time {
+	if ended, known := a.endedBy(rec.Up); known && rec.Ended == nil {
+		return ended
+	}
+	return rec.ended
 }
 
 // over reports whether the command has ended, or nothing of it can be found.

@@ -29,7 +29,7 @@ type attempt struct {
 	cgroup    cgroup        // that everything of it was born in, if any
 	started   time.Time
 	uptime    time.Duration // the machine's, at the start
-	up        float64       // the same in seconds, when the command ended; 0 if it is not known
+	up        string        // the same in seconds, when the command ended; empty if it is not known
 	announced bool          // Started has been called
 	reason    stopReason    // why it is asked to end
 	counted   *Lengths      // how much of the outputs counts, if not all does

@@ -10,15 +10,16 @@ func TestEndedAt(t *testing.T) {
 	begun := time.Now()
 	at := func(s float64) time.Time { return begun.Add(time.Duration(s * float64(time.Second))) }
 	for _, c := range []struct {
-		name           string
-		up, seen, want float64
-		uptime         time.Duration
+		name       string
+		up         string
+		seen, want float64
+		uptime     time.Duration
 	}{
-		{"in time", 101, 1.02, 1.02, 100 * time.Second},
-		{"stopped for 4 s", 101, 5, 1, 100 * time.Second},
-		{"no word", 0, 5, 5, 100 * time.Second},
-		{"another clock", 3, 5, 5, 100 * time.Second},
-		{"no clock", 101, 5, 5, 0},
+		{"in time", "101.00", 1.02, 1.02, 100 * time.Second},
+		{"stopped for 4 s", "101.00", 5, 1, 100 * time.Second},
+		{"no word", "", 5, 5, 100 * time.Second},
+		{"another clock", "3.00", 5, 5, 100 * time.Second},
+		{"no clock", "101.00", 5, 5, 0},
 	} {
 		a := attempt{started: begun, uptime: c.uptime, up: c.up}
 		if got := a.endedAt(at(c.seen)); got.Sub(at(c.want)).Abs() > time.Microsecond {

@@ -2,7 +2,9 @@ package runner_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -260,5 +262,27 @@ func TestRemovedDirectory(t *testing.T) {
 	job.Env = []string{"D=" + job.Dir}
 	if exit, err := new(runner.Local).Launch(context.Background(), job); err != nil || exit.Code != 13 {
 		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+// An attempt that has outlived its orchestrator ended when its supervisor says, however long that
+// took to write what there was to disk, and whatever clock the file system has.
+func TestEndedWhileAlone(t *testing.T) {
+	job, record := ended(t)
+	var head struct{ Uptime time.Duration }
+	if err := json.Unmarshal([]byte(record[:strings.IndexByte(record, '\n')]), &head); err != nil {
+		t.Fatal(err)
+	}
+	exit := regexp.MustCompile(`"up":"[^"]*"`).ReplaceAllString(exitLine.FindString(record), fmt.Sprintf(`"up":"%.2f"`, (head.Uptime+3*time.Second).Seconds()))
+	at := exitLine.FindStringIndex(record)[0]
+	rewrite(t, job, record[:at]+exit)
+	for _, late := range []time.Duration{time.Hour, -time.Hour} {
+		if err := os.Chtimes(filepath.Join(job.Dir, "attempt.jsonl"), time.Time{}, time.Now().Add(late)); err != nil {
+			t.Fatal(err)
+		}
+		exit, err := new(runner.Local).Attach(t.Context(), job)
+		if took := exit.Ended.Sub(exit.Started); err != nil || exit.Code != 13 || took.Round(time.Second) != 3*time.Second {
+			t.Errorf("it took %v, %v; want 3 s", took, err)
+		}
 	}
 }

@@ -155,14 +155,17 @@ const lateness = 100 * time.Millisecond
 
 // endedAt is when the command ended whose end we may have seen late, stopped by Ctrl-Z ourselves.
 func (a *attempt) endedAt(seen time.Time) time.Time {
-	if a.up == 0 || a.uptime == 0 {
-		return seen
+	if ended, ok := a.endedBy(a.up); ok && seen.Sub(ended) >= lateness {
+		return ended
 	}
-	ended := a.started.Add(time.Duration(a.up*float64(time.Second)) - a.uptime)
-	if seen.Sub(ended) < lateness || ended.Before(a.started) {
-		return seen
-	}
-	return ended
+	return seen
+}
+
+// endedBy is when the command ended by the machine's uptime, as the supervisor wrote it down.
+func (a *attempt) endedBy(up string) (ended time.Time, known bool) {
+	s, err := strconv.ParseFloat(up, 64)
+	ended = a.started.Add(time.Duration(s*float64(time.Second)) - a.uptime)
+	return ended, err == nil && a.uptime != 0 && !ended.Before(a.started)
 }
 
 // spawn starts the supervisor.
@@ -240,7 +243,7 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	l.mu.Unlock()
 	rec, _ := readRecord(a.record, a.headed) // unreadable is as good as empty
 	used = a.usage(rec, used)
-	a.up, _ = strconv.ParseFloat(rec.Up, 64)
+	a.up = rec.Up
 	switch {
 	case rec.Exit != nil && err == nil && status.Exited() && *rec.Exit != status.ExitStatus():
 		return status.ExitStatus(), used, nil // a line that is not the supervisor's

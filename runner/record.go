@@ -108,14 +108,17 @@ func (r *record) merge(e entry) {
 		r.Full = true
 	case e.Counted != nil && r.Counted == nil:
 		r.Counted = e.Counted
-		if e.Ended != nil {
-			r.ended = *e.Ended
-		}
+		r.end(e)
 	case e.usage != usage{}:
 		r.usage = e.usage.or(r.usage)
-		if e.Ended != nil {
-			r.ended = *e.Ended
-		}
+		r.end(e)
+	}
+}
+
+// end takes over when the command had ended, if an entry says so.
+func (r *record) end(e entry) {
+	if e.Ended != nil {
+		r.Ended, r.ended = e.Ended, *e.Ended
 	}
 }
 
