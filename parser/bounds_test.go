@@ -243,3 +243,38 @@ func BenchmarkMany(b *testing.B) {
 		})
 	}
 }
+
+// No older reading takes the place of one in a JSON text that is too long to read.
+func TestReadingInTooLongJSON(t *testing.T) {
+	line := func(epoch, size int, loss float64) string {
+		return fmt.Sprintf("{\"epoch\": %d, \"history\": [%s0], \"loss\": %v}\n", epoch, strings.Repeat("0.25, ", size), loss)
+	}
+	const long = parser.MaxLine / 6
+	growing := line(1, 10, 0.9) + line(2, long, 0.7) + line(3, long, 0.5)
+	lines := "{\n\"loss\": 0.9}\n{\"history\": [\n" + strings.Repeat("0.25,\n", 4<<20/6) + "0],\n\"loss\": 0.5}\n"
+	for _, c := range []struct {
+		rule  parser.Rule
+		log   string
+		value float64
+		line  int // of the text that is too long
+	}{
+		{parser.Rule{Metric: "loss"}, growing, 0, 3},
+		{parser.Rule{JSON: "loss"}, growing, 0, 3},
+		{parser.Rule{JSON: "loss", Pick: "max"}, growing, 0, 3},
+		{parser.Rule{JSON: "loss", Pick: "first"}, growing, 0.9, 0},
+		{parser.Rule{JSON: "loss"}, growing + line(4, 10, 0.4), 0.4, 0},
+		{parser.Rule{Metric: "loss"}, growing + "loss=0.4\n", 0.4, 0},
+		{parser.Rule{Metric: "epoch"}, growing, 3, 0}, // before what is too long
+		{parser.Rule{Metric: "loss"}, "loss=0.9\n" + strings.Repeat("noise ", long) + "\n", 0.9, 0},
+		{parser.Rule{JSON: "loss"}, lines, 0, 3},
+	} {
+		result, err := read(t, c.rule, parser.Stdout, c.log)
+		var e *parser.NoValueError
+		switch {
+		case c.line == 0 && (err != nil || result.Value != c.value):
+			t.Errorf("%+v: got %v, %v; want %v", c.rule, result.Value, err, c.value)
+		case c.line > 0 && (!errors.As(err, &e) || e.Reason != "incomplete" || !strings.Contains(e.Detail, fmt.Sprintf("on line %d of stdout is longer", c.line))):
+			t.Errorf("%+v: got %v, %v; want none", c.rule, result.Value, err)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type jsonMatcher struct {
 	text    []byte // of a text over several lines: what there is so far
 	start   int    // its line
 	shape   jsonShape
-	tooLong int // line of the first text that was too long
+	tooLong int // line of the last text that was too long
 }
 
 // jsonSearch is the search for one metric in the texts of a matcher.
@@ -68,9 +68,7 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 	m.text = append(append(m.text, text...), '\n')
 	if l.cut || len(m.text) > maxDocument {
 		m.text = m.text[:0]
-		if m.tooLong == 0 {
-			m.tooLong = m.start
-		}
+		m.tooLong = m.start
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 //	not finite    the metric is nan or infinite
 //	not a number  what stands in the value's place cannot be read
 //	failed        the program itself reports that it failed, by a dialect
-//	incomplete    a part of the output is missing that may hold the value, see Scanner.Gap
+//	incomplete    a part of the output that may hold the value is missing, see Scanner.Gap, or too long
 type NoValueError struct {
 	Reason string
 	Line   int    // the line that is to blame, 0 for none
@@ -103,11 +103,21 @@ func (m *metric) noValue(picked record) *NoValueError {
 
 // incomplete says why what is missing of a stream leaves the value open, nil if it
 // does not: the first reading is known if it comes before every gap, the last one
-// if it comes after, and the others if nothing is missing at all.
+// if it comes after, and the others if nothing is missing at all. A JSON text that is too
+// long to read leaves it open if no reading comes later.
 func (m *metric) incomplete(picked record) *NoValueError {
 	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: clip(picked.text)}
 	for _, s := range m.streams {
-		if !s.read || s.scanner.gaps == 0 {
+		if !s.read {
+			continue
+		}
+		if long := s.tooLong(); long > 0 && m.pattern.rule.Pick != pickFirst {
+			e.Line, e.Text = long, ""
+			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", m.pattern.rule.Pick, m.pattern.what(), long, s.source)
+			e.Hint = "let the program print the metric on a line of its own"
+			return e
+		}
+		if s.scanner.gaps == 0 {
 			continue
 		}
 		own := !picked.empty() && picked.source == s.source
@@ -122,6 +132,22 @@ func (m *metric) incomplete(picked record) *NoValueError {
 		return e
 	}
 	return nil
+}
+
+// tooLong is the line of a JSON text after the last reading that was too long to read, 0 for none. Where
+// there is no reading, another message says so.
+func (m *searched) tooLong() int {
+	line, last := m.scanner.long, 0
+	if search, ok := m.why.(*jsonSearch); ok {
+		line = max(line, search.texts.tooLong)
+	}
+	for _, f := range m.folds {
+		last = max(last, f.last.line)
+	}
+	if last == 0 || last >= line {
+		return 0
+	}
+	return line
 }
 
 // mend says how to come to a number where a token begins like one and is none.

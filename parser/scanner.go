@@ -29,6 +29,7 @@ type Scanner struct {
 	sink     func(line, occurrence)
 	sample   *sample // sees all bytes first; nil for none
 	gaps     int     // so far
+	long     int     // the last line with the beginning of a JSON text that is too long, 0 for none
 
 	pending []byte // the beginning of a line whose end has not arrived
 	cut     bool   // pending is at its limit and bytes were dropped
@@ -168,6 +169,7 @@ func (s *Scanner) look(text []byte, cut bool) {
 	if len(text) > maxLine {
 		text, cut = text[:maxLine], true
 	}
+	long := cut && len(text) == maxLine
 	if bytes.IndexByte(text, ansi.Escape) >= 0 {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
@@ -179,6 +181,9 @@ func (s *Scanner) look(text []byte, cut bool) {
 	s.found = s.matchers.match(l, s.found[:0])
 	for _, o := range s.found {
 		s.sink(l, o)
+	}
+	if at := skipBlanks(text, 0); long && at < len(text) && text[at] == '{' {
+		s.long = l.number
 	}
 }
 
