@@ -30,6 +30,7 @@ type attempt struct {
 	started   time.Time
 	uptime    time.Duration // the machine's, at the start
 	up        string        // the same in seconds, when the command ended; empty if it is not known
+	full      bool          // somebody has noted that the disk was full
 	announced bool          // Started has been called
 	reason    stopReason    // why it is asked to end
 	counted   *Lengths      // how much of the outputs counts, if not all does

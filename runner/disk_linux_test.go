@@ -11,6 +11,23 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
+// A disk that is full by the word of somebody else, such as of a session that could not write its
+// journal, is so for whoever runs the attempt: on another machine he outlives the session.
+func TestFullDiskIsNoted(t *testing.T) {
+	job := newJob(t)
+	over := filepath.Join(t.TempDir(), "over")
+	job.Shell = "until [ -e " + over + " ]; do sleep 0.01; done; exit 4"
+	job.Started = func(int) {
+		runner.NoteFullDisk(job.Dir)
+		if err := os.WriteFile(over, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	if exit, err := new(runner.Local).Launch(t.Context(), job); err != nil || exit.Code != 4 || !exit.DiskFull {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
 // An attempt that fails on a full disk says so, also to those who come later.
 func TestFailureOnFullDisk(t *testing.T) {
 	disk := t.TempDir()

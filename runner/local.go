@@ -146,7 +146,7 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	if used != (usage{}) {
 		_ = appendEntry(a.record, entry{usage: used, Ended: &exit.Ended})
 	}
-	exit.DiskFull = a.noteFullDisk(code)
+	exit.DiskFull = a.noteFullDisk(code) || a.full
 	return exit, nil
 }
 
@@ -243,7 +243,7 @@ func (l *Local) reap(a *attempt) (code int, used usage, err error) {
 	l.mu.Unlock()
 	rec, _ := readRecord(a.record, a.headed) // unreadable is as good as empty
 	used = a.usage(rec, used)
-	a.up = rec.Up
+	a.up, a.full = rec.Up, rec.Full
 	switch {
 	case rec.Exit != nil && err == nil && status.Exited() && *rec.Exit != status.ExitStatus():
 		return status.ExitStatus(), used, nil // a line that is not the supervisor's
