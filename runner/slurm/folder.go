@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -332,14 +333,20 @@ type loss struct {
 	Node  string `json:"node,omitempty"`
 }
 
-// losses are those of the trial whose attempt this is.
+// losses are those of the trial whose attempt this is, since one of its attempts ended otherwise.
 func (f folder) losses() []loss {
-	paths, _ := filepath.Glob(filepath.Join(filepath.Dir(string(f)), "*"+suffix, lostName))
+	dir := filepath.Dir(string(f))
+	attempts, _ := os.ReadDir(dir)
+	slices.SortStableFunc(attempts, func(a, b fs.DirEntry) int { return len(a.Name()) - len(b.Name()) }) // a10 comes after a9
 	var out []loss
-	for _, path := range paths {
+	for _, a := range attempts {
 		var l loss
-		if there, err := folder(filepath.Dir(path)).readJSON(lostName, &l); there && err == nil {
+		if of := folder(filepath.Join(dir, a.Name())); !strings.HasSuffix(a.Name(), suffix) {
+			continue
+		} else if there, err := of.readJSON(lostName, &l); there && err == nil {
 			out = append(out, l)
+		} else if of.has(endingName) {
+			out = nil
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,5 +78,29 @@ func TestAttemptListensWhileItRuns(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {
 		t.Errorf("the process that ran an attempt has ended with %v\n%s", err, out)
+	}
+}
+
+// The cluster loses a trial so often in a row: what ended otherwise begins the count anew.
+func TestLossesInARow(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[lr]", "000001")
+	at := func(n int) folder { return folderOf(filepath.Join(dir, fmt.Sprint("a", n))) }
+	note := func(n int, name string) {
+		if err := errors.Join(os.MkdirAll(string(at(n)), 0o700), at(n).writeJSON(name, loss{State: fmt.Sprint(n)})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := 1; n <= 12; n++ {
+		note(n, lostName)
+		if n == 3 || n == 9 { // Slurm has ended it by a signal
+			note(n, endingName)
+		}
+		if n%5 == 0 {
+			note(n, endingName)
+			at(n).strike(lostName)
+		}
+	}
+	if got := fmt.Sprint(at(13).losses()); got != "[11 12]" {
+		t.Errorf("losses %s", got)
 	}
 }

@@ -88,7 +88,7 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 	}
 	if lost := f.losses(); len(lost) > l.Settings.Retries {
 		last := lost[len(lost)-1]
-		return runner.Exit{}, fmt.Errorf("%w: the cluster has lost this trial %d times, the last time by %s", runner.ErrNotBegun, len(lost), last)
+		return runner.Exit{}, fmt.Errorf("%w: the cluster has lost this trial %d times in a row, the last time by %s", runner.ErrNotBegun, len(lost), last)
 	}
 	if err := runner.Claim(string(f)); err != nil {
 		return runner.Exit{}, diskError(err)
