@@ -104,3 +104,15 @@ func TestLossesInARow(t *testing.T) {
 		t.Errorf("losses %s", got)
 	}
 }
+
+// A timeout that was raised holds for what a job has ended by the one that it knew.
+func TestRaisedTimeout(t *testing.T) {
+	for now, lost := range map[time.Duration]bool{0: true, time.Hour: true, 3 * time.Second: false, time.Second: false} {
+		f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+		w := &watch{Launcher: new(Launcher), folder: f, intent: &intent{Job: order{Timeout: 3 * time.Second}}, job: runner.Job{Timeout: now}}
+		exit, done, err := w.ended(&ending{Exit: &runner.Exit{Code: 143, TimedOut: true}})
+		if !done || errors.Is(err, runner.ErrLost) != lost || exit.TimedOut == lost {
+			t.Errorf("the timeout is %v now: %+v, %v, %v", now, exit, done, err)
+		}
+	}
+}

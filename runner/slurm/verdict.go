@@ -30,6 +30,8 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	case w.reason == stopTimeout && exit.Cancelled:
 		exit.Cancelled, exit.TimedOut = false, true
 	case w.reason != "":
+	case exit.TimedOut && w.raised():
+		return runner.Exit{}, true, fmt.Errorf("%w: it was begun with a timeout of %v, which is another by now", runner.ErrLost, w.intent.Job.Timeout)
 	case e.Signal != "", terminated(exit):
 		jobs, known := w.jobs(w.tail)
 		if mayLive(jobs, true) || !known && (!w.patient() || time.Since(w.tail) < time.Minute) { // squeue may be slow
@@ -38,6 +40,11 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 		return w.explain(exit, final(jobs), false)
 	}
 	return exit, true, nil
+}
+
+// raised reports whether the attempt may run for longer than its job knows.
+func (w *watch) raised() bool {
+	return w.job.Timeout <= 0 || w.intent.Job.Timeout < w.job.Timeout
 }
 
 // arrived reports whether all of the outputs can be read here: a network file system may show a file
