@@ -116,3 +116,18 @@ func TestRaisedTimeout(t *testing.T) {
 		}
 	}
 }
+
+// A study that was restored in its place finds a job of the former one at work, and ends it.
+func TestRestoredInPlace(t *testing.T) {
+	job := runner.Job{Dir: filepath.Join(t.TempDir(), "a1"), ID: "s/1/1", Shell: "exit 4"}
+	f := folderOf(job.Dir)
+	if err := os.Mkdir(string(f), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.writeJSON(intentName, intent{Version: intentVersion, Inode: f.inode() + 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := new(Launcher).Attach(t.Context(), job); !errors.Is(err, runner.ErrCopied) || f.stopped() != stopLost {
+		t.Errorf("%v; asked to end by %q", err, f.stopped())
+	}
+}

@@ -184,6 +184,7 @@ func (l *Launcher) rejoin(ctx context.Context, w *watch) (runner.Exit, error) {
 	case outdated:
 		return runner.Exit{}, runner.ErrOutdated
 	case !native && !w.folder.has(endingName):
+		_ = w.folder.write(stopName, []byte(stopLost)) // for a job of this very path, where a study was restored in its place
 		return runner.Exit{}, runner.ErrCopied
 	}
 	return w.see(ctx)
