@@ -131,3 +131,16 @@ func TestRestoredInPlace(t *testing.T) {
 		t.Errorf("%v; asked to end by %q", err, f.stopped())
 	}
 }
+
+// A study's own job has one name, by whatever path the study is named.
+func TestRelayByAnotherPath(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	one, other := relay{Launcher: &Launcher{Dir: dir}}, relay{Launcher: &Launcher{Dir: link}}
+	if one.name() != other.name() {
+		t.Errorf("%s and %s", one.name(), other.name())
+	}
+}

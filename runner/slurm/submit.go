@@ -132,8 +132,13 @@ const (
 // Output is the file to which the jobs' output is appended.
 func (r relay) Output() string { return filepath.Join(r.Dir, relayOutput) }
 
+// name is the same by whatever path the study is named.
 func (r relay) name() string {
-	return fmt.Sprintf("lbotune-study-%x", sha256.Sum256([]byte(r.Dir)))[:len("lbotune-study-")+12]
+	dir, err := filepath.EvalSymlinks(r.Dir)
+	if err != nil {
+		dir = r.Dir
+	}
+	return fmt.Sprintf("lbotune-study-%x", sha256.Sum256([]byte(dir)))[:len("lbotune-study-")+12]
 }
 
 // Start submits the first job.
