@@ -144,3 +144,27 @@ func TestRelayByAnotherPath(t *testing.T) {
 		t.Errorf("%s and %s", one.name(), other.name())
 	}
 }
+
+// An attempt that begins in a pilot's second seat after another one has ended has not the whole time.
+func TestLateInAPilot(t *testing.T) {
+	for _, c := range []struct {
+		longest, timeout time.Duration
+		takes, wholeTime bool
+	}{
+		{0, 2 * time.Hour, true, true},
+		{time.Minute, 10 * time.Minute, true, false},
+		{time.Minute, 2 * time.Hour, false, false},
+	} {
+		dir := t.TempDir()
+		f, pool := folderOf(filepath.Join(dir, "a1")), folder(filepath.Join(dir, "pool"))
+		in := &intent{Version: intentVersion, Name: "x", Job: order{Timeout: c.timeout}}
+		err := errors.Join(os.Mkdir(string(f), 0o700), os.Mkdir(string(pool), 0o700), f.writeJSON(intentName, in), os.Symlink(string(f), pool.path(in.entry())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &pilot{crew: crew{Seats: 2}, pool: pool, ends: time.Now().Add(time.Hour), begun: 1, longest: c.longest, tried: make(map[string]bool)}
+		if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
+			t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)
+		}
+	}
+}

@@ -89,6 +89,7 @@ func (p *pilot) work() {
 		switch {
 		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
 			f.strike(mark)
+			continue
 		case err != nil:
 			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
 			p.leave()
@@ -149,14 +150,14 @@ func (p *pilot) take(name string) (f folder, in *intent, first bool) {
 	}
 	p.tried[name] = true
 	p.begun++
-	return f, in, p.begun <= p.seats()
+	return f, in, p.begun <= p.seats() && p.longest == 0
 }
 
 // fits reports whether the attempt is likely to end in time: by its timeout, or as the
 // longest one so far did. What does not fit into a fresh pilot fits nowhere.
 func (p *pilot) fits(in *intent) bool {
 	need := cmp.Or(in.Job.Timeout, p.longest)
-	return p.ends.IsZero() || p.begun < p.seats() || time.Until(p.ends) > need+in.Job.Grace+pilotMargin
+	return p.ends.IsZero() || p.begun < p.seats() && p.longest == 0 || time.Until(p.ends) > need+in.Job.Grace+pilotMargin
 }
 
 // Names in a pool.
