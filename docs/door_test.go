@@ -69,7 +69,7 @@ var otherPaths = map[string]string{
 	"runner usage":                    "control groups",
 	"runner/slurm claimed":            "only whether it is there",
 	"runner/slurm listen":             "only whether it is there",
-	"runner/slurm losses":             "only names; the door opens them",
+	"runner/slurm name":               "what the study's own path leads to",
 	"session CheckOwner":              "whose the study is, and what its links lead to",
 	"session traceOf":                 "a result file, where the user wants it",
 	"session askStdbuf":               "a library of the system",

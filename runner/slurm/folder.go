@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -335,13 +336,13 @@ type loss struct {
 
 // losses are those of the trial whose attempt this is, since one of its attempts ended otherwise.
 func (f folder) losses() []loss {
-	dir := filepath.Dir(string(f))
-	attempts, _ := os.ReadDir(dir)
-	slices.SortStableFunc(attempts, func(a, b fs.DirEntry) int { return len(a.Name()) - len(b.Name()) }) // a10 comes after a9
+	trial := folder(filepath.Dir(string(f)))
+	names := trial.names()
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }) // a10 comes after a9
 	var out []loss
-	for _, a := range attempts {
+	for _, name := range names {
 		var l loss
-		if of := folder(filepath.Join(dir, a.Name())); !strings.HasSuffix(a.Name(), suffix) {
+		if of := folder(trial.path(name)); !strings.HasSuffix(name, suffix) {
 			continue
 		} else if there, err := of.readJSON(lostName, &l); there && err == nil {
 			out = append(out, l)
