@@ -59,7 +59,7 @@ func TestValidate(t *testing.T) {
 
 // Of each kind of line the first counts, of what was used the last; a start begins anew.
 func TestLinesOfARecord(t *testing.T) {
-	at := func(s int64) *time.Time { u := time.Unix(s, 0); return &u }
+	at := func(s int64) *time.Time { u := time.Unix(s, 0).UTC(); return &u }
 	code := func(n int) *int { return &n }
 	lines := []entry{
 		{PID: 5}, {Exit: code(9)}, {Version: 1, ID: "a"}, // a start after one that failed
@@ -93,7 +93,7 @@ func TestLinesOfARecord(t *testing.T) {
 		return rec
 	}
 	rec := read(lines)
-	want := entry{Version: 1, ID: "a", PID: 7, Stop: "cancel", Full: true, Exit: code(1), Printed: &Lengths{Stdout: 1}, Fork: code(3), usage: usage{CPU: 11, Peak: 20}}
+	want := entry{Version: 1, ID: "a", PID: 7, Stop: "cancel", Full: true, Exit: code(1), Printed: &Lengths{Stdout: 1}, Fork: code(3), Ended: at(50), usage: usage{CPU: 11, Peak: 20}}
 	if !reflect.DeepEqual(rec.entry, want) || !rec.ended.Equal(*at(50)) {
 		t.Errorf("read %+v, ended %v; want %+v", rec.entry, rec.ended, want)
 	}
