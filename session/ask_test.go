@@ -77,6 +77,39 @@ func TestAskAndTell(t *testing.T) {
 	})
 }
 
+// A goal that is reached, no better trial for too long, and a time that is over end what is handed
+// out, though another trial is awaited; once that is told, the study has ended.
+func TestAskAtTheEnd(t *testing.T) {
+	second := map[study.Ending]float64{study.EndGoal: 0, study.EndPatience: 2, study.EndTime: 2} // what trial 2 is told
+	for why, budget := range map[study.Ending]study.Budget{
+		study.EndGoal:     {Trials: 99, Goal: new(float64)},
+		study.EndPatience: {Trials: 99, Patience: 1},
+		study.EndTime:     {Trials: 99, Time: study.Duration(time.Minute)},
+	} {
+		t.Run(string(why), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget = budget
+				s := open(t, dir, &c, &fakeLauncher{})
+				for range 4 {
+					if _, err := s.Ask(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				err := errors.Join(s.Tell(1, study.Metrics{"loss": 1}), s.Tell(2, study.Metrics{"loss": second[why]}))
+				time.Sleep(time.Hour)
+				if _, more := s.Ask(t.Context()); err != nil || !errors.Is(more, session.ErrSpent) || s.State().Closed != nil {
+					t.Errorf("after the end, with two trials awaited: %v, %v, closed %+v", err, more, s.State().Closed)
+				}
+				err = errors.Join(s.Tell(3, study.Metrics{"loss": 3}), s.Tell(4, study.Metrics{"loss": 3}), s.Close())
+				if end := s.State().Closed; err != nil || end == nil || end.Why != why {
+					t.Errorf("at last: %v, closed %+v", err, end)
+				}
+			})
+		})
+	}
+}
+
 // Who is to be told cannot tell of what lbotune runs, and Run does not wait for people.
 func TestTellOfATrialThatRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

@@ -90,6 +90,9 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 	if s.state.Ended() {
 		return p, fmt.Errorf("%w: %s", ErrSpent, s.state.Closed.Detail)
 	}
+	if end := s.state.Ending(s.elapsed()); end != nil && end.Why != study.EndGuard { // though others are awaited
+		return p, fmt.Errorf("%w: %s", ErrSpent, end.Detail)
+	}
 	if s.state.Room() == 0 {
 		return p, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
 	}
