@@ -19,7 +19,7 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 	switch {
 	case unsafe != "":
 		return &Closed{Why: EndUnsafe, Detail: unsafe}
-	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.worth(s.best.Value) >= s.worth(*b.Goal):
+	case b.Goal != nil && s.best != nil && s.Feasible(s.best) && s.reached(s.best):
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goal %v", s.best.Number, *b.Goal)}
 	case s.goal != nil:
 		return &Closed{Why: EndGoal, Detail: fmt.Sprintf("trial %d reached the goals", s.goal.Number)}

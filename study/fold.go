@@ -340,7 +340,7 @@ func (s *State) contend(t *Trial) {
 		if s.joins(t) {
 			s.best, s.sinceBest = s.firstOf(s.best, t), 0
 		}
-		if s.goal == nil && s.reached(t) {
+		if s.goal == nil && s.reached(t) && s.Feasible(t) {
 			s.goal = t
 		}
 	case s.best == nil || s.Compare(t, s.best) < 0:

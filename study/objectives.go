@@ -211,8 +211,11 @@ func noBetter(a, b []float64) bool {
 	return true
 }
 
-// reached reports whether a trial is as good as those objectives want it that have a goal.
+// reached reports whether a trial is as good as the goal, or as those objectives want it that have one.
 func (s *State) reached(t *Trial) bool {
+	if g := s.Config.Budget.Goal; g != nil {
+		return s.worth(t.Value) >= s.worth(*g)
+	}
 	goals := false
 	for _, o := range s.Config.Objectives() {
 		if o.Goal == nil {
@@ -223,7 +226,7 @@ func (s *State) reached(t *Trial) bool {
 			return false
 		}
 	}
-	return goals && s.Feasible(t)
+	return goals
 }
 
 // Preference chooses one trial of a front: bounds that it must keep, and weights of

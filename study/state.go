@@ -74,7 +74,20 @@ func (s *State) Ended() bool { return s.Closed != nil && !s.reopens() }
 
 // reopens reports whether a new session opens the study again.
 func (s *State) reopens() bool {
-	return s.Closed != nil && (s.Closed.Why == EndGuard || s.Closed.Why == EndUnsafe && s.Unsafe() == "")
+	if s.Closed == nil {
+		return false
+	}
+	switch s.Closed.Why {
+	case EndGuard:
+		return true
+	case EndUnsafe:
+		return s.Unsafe() == ""
+	case EndGoal: // by a result that was taken out since
+		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
+			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
+		})
+	}
+	return false
 }
 
 // Standing says in words whether the study goes on; running says whether a process works on it.
