@@ -316,6 +316,9 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 	case e.Failure != nil && !e.Failure.Kind.Blameless():
 		t.ConfirmFailures++
 	}
+	if s.Config.Several() && len(t.Confirms) > 1 {
+		s.findBest() // it may break a limit on average, and not be on the front
+	}
 	return nil
 }
 

@@ -118,9 +118,14 @@ func (s *State) Doubtful(t *Trial) bool {
 	return s.Closed != nil && slices.Contains(s.Closed.Doubtful, t.Number)
 }
 
-// violation is that of a trial's own values. One that is in doubt comes after all that are not.
+// violation is that of a trial's own values, but of several objectives, if these hold all limits,
+// that of its Means: what was confirmed and breaks one makes room on the front. One that is in
+// doubt comes after all that are not.
 func (s *State) violation(t *Trial) float64 {
 	v := s.Config.Violation(&t.Metrics)
+	if v == 0 && s.Config.Several() {
+		return s.Config.Violation(s.Means(t))
+	}
 	if v == 0 && s.Doubtful(t) {
 		v = math.SmallestNonzeroFloat64
 	}

@@ -178,7 +178,7 @@ type rival struct {
 // joins has a finished trial take its place on the front of those that finished before, and
 // reports whether it has one.
 func (s *State) joins(t *Trial) bool {
-	over, v, r := s.Config.Violation(t.Metrics), s.Config.maximized(t.Metrics), &s.rivals
+	over, v, r := s.violation(t), s.Config.maximized(t.Metrics), &s.rivals
 	if slices.ContainsFunc(v, math.IsNaN) {
 		return false
 	}
@@ -196,7 +196,7 @@ func (s *State) joins(t *Trial) bool {
 // that stands for it: the better one in the first objective that is on it still.
 func (s *State) firstOf(was, t *Trial) *Trial {
 	if was == nil || s.Compare(t, was) < 0 ||
-		s.Config.Violation(t.Metrics) == s.Config.Violation(was.Metrics) && noBetter(s.Config.maximized(was.Metrics), s.Config.maximized(t.Metrics)) {
+		s.violation(t) == s.violation(was) && noBetter(s.Config.maximized(was.Metrics), s.Config.maximized(t.Metrics)) {
 		return t
 	}
 	return was

@@ -194,6 +194,36 @@ func TestPreferred(t *testing.T) {
 	}
 }
 
+// A trial that dominates all others by its first run, and whose means break the limit, leaves the
+// front to those that it dominated, which are run again in turn.
+func TestFrontAfterConfirmation(t *testing.T) {
+	st := two(t, func(c *study.Config) { c.Run.Confirm = 2 })
+	tryTwo(t, st, 1, 1, 1)
+	tryTwo(t, st, 2, 2, 1)
+	tryTwo(t, st, 0, 9, 1)
+	confirm := func(size float64, trials ...int) {
+		t.Helper()
+		for _, n := range trials {
+			if !slices.Contains(st.Unconfirmed(), st.Trials[n-1]) {
+				t.Errorf("trial %d need not be run again", n)
+			}
+			apply(t, st, study.Confirmed{Trial: n, Attempt: st.Trials[n-1].NextAttempt(), Metrics: study.Metrics{"loss": 3, "gain": 3, "size": size}})
+		}
+	}
+	if front := frontOf(st); !slices.Equal(front, []int{3}) {
+		t.Errorf("the front is %v before", front)
+	}
+	confirm(11, 3, 3)
+	if front := frontOf(st); !slices.Equal(front, []int{1, 2}) || st.Best().Number != 1 || !st.Feasible(st.Best()) {
+		t.Errorf("the front is %v after, and the best trial %d", front, st.Best().Number)
+	}
+	confirm(11, 1, 1)
+	confirm(1, 2, 2)
+	if front := frontOf(st); !slices.Equal(front, []int{2}) || st.Best().Number != 2 || len(st.Unconfirmed()) > 0 {
+		t.Errorf("the front is %v, and the best trial %d, with %v to be run again", front, st.Best().Number, st.Unconfirmed())
+	}
+}
+
 // Of three objectives: a tie in the first leaves the trial that stands for the front, what
 // does not differ on it weighs nothing, others count by their range on it, a failure between
 // two trials changes nothing, and the first objective needs no goal.
