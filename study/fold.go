@@ -121,10 +121,12 @@ func (s *State) apply(r Record) error {
 	case Excluded:
 		t.Excluded = true
 		s.watch(Watched{Forget: t.Number, excluded: true})
+		s.unsay()
 		s.findBest()
 	case Included:
 		t.Excluded = false
 		s.Watched = slices.DeleteFunc(s.Watched, func(w Watched) bool { return w.excluded && w.Forget == t.Number })
+		s.unsay()
 		s.findBest()
 	case Rerun:
 		return s.rerun(e)
@@ -299,6 +301,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++
 	s.inSession = append(s.inSession, t.Number)
+	s.unsay()
 	s.climb(t)
 	s.contend(t)
 	return nil
@@ -320,6 +323,15 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 		s.findBest() // it may break a limit on average, and not be on the front
 	}
 	return nil
+}
+
+// unsay drops what the optimizer has said at the end of its choice and of the best, since other trials
+// count now. Its doubts stay, each of one trial.
+func (s *State) unsay() {
+	if s.Closed != nil {
+		c := *s.Closed
+		c.Recommended, c.Holds, s.Closed = nil, nil, &c
+	}
 }
 
 // findBest looks for the best trial anew, and for those that go on.

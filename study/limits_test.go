@@ -159,6 +159,32 @@ func TestExclusionTakesTheGoalBack(t *testing.T) {
 	}
 }
 
+// What is said at the end of the best and of the model's choice is of the trials that counted then.
+// The doubts about other trials stay.
+func TestOtherTrialsAfterTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		event study.Event
+		best  int
+	}{
+		"excluded": {study.Excluded{Trial: 2}, 3},
+		"included": {study.Included{Trial: 4}, 4},
+		"told":     {study.Finished{Trial: 5, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1.2, "size": 1, "speed": 3}}, 5},
+	} {
+		st := limited(t, func(*study.Config) {})
+		for _, loss := range []float64{1, 2, 3, 1.5} {
+			try(t, st, loss, 9, 3)
+		}
+		apply(t, st, study.Excluded{Trial: 4})
+		apply(t, st, study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3), Hand: true})
+		apply(t, st, study.Closed{Why: study.EndTime, Doubtful: []int{1}, Holds: number(0.99),
+			Recommended: &study.Recommended{Trial: 3, Gain: &study.Gain{Over: 2, By: 1}}})
+		apply(t, st, c.event)
+		if end := st.Closed; end == nil || end.Holds != nil || end.Recommended != nil || !st.Doubtful(st.Trials[0]) || st.Best().Number != c.best {
+			t.Errorf("%s: the best is trial %d, closed %+v", name, st.Best().Number, end)
+		}
+	}
+}
+
 // Of trials that were confirmed the means are held against the limits.
 func TestConfirmationKnowsTheLimits(t *testing.T) {
 	st := limited(t, func(c *study.Config) { c.Run.Confirm = 2 })
