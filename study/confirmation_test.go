@@ -111,3 +111,39 @@ func TestUnconfirmed(t *testing.T) {
 		t.Errorf("confirmed: %v", cs)
 	}
 }
+
+// A trial that is better than those that were confirmed is the best until it is confirmed, too. What
+// breaks a limit, has failed whenever it was run again, or is no better is not.
+func TestBestBeyondTheConfirmed(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Run.Confirm = 2 })
+	confirm := func(trial *study.Trial, losses ...float64) {
+		t.Helper()
+		for _, loss := range losses {
+			e := study.Confirmed{Trial: trial.Number, Attempt: trial.NextAttempt(), Metrics: study.Metrics{"loss": loss, "size": loss, "speed": 3}}
+			if math.IsNaN(loss) {
+				e.Metrics, e.Failure = nil, &study.Failure{Kind: study.FailExit}
+			}
+			apply(t, st, e)
+		}
+	}
+	best := func(what string, want *study.Trial) {
+		t.Helper()
+		if got := st.Best(); got != want {
+			t.Errorf("%s: the best is trial %d, want %d", what, got.Number, want.Number)
+		}
+	}
+	lucky, steady, failing := try(t, st, 2, 1, 3), try(t, st, 3, 1, 3), try(t, st, 1, 1, 3)
+	confirm(failing, math.NaN(), math.NaN())
+	confirm(lucky, 20, 20) // breaks size ≤ 10
+	confirm(steady, 4, 4)
+	best("all are confirmed", steady)
+	try(t, st, 0, 20, 3)
+	try(t, st, 3, 1, 3)
+	best("nothing is better", steady)
+	better := try(t, st, 2.5, 1, 3)
+	best("one is better, though not than what was lucky", better)
+	confirm(better, 5)
+	best("it was run again once", better)
+	confirm(better, 5)
+	best("it is confirmed", steady)
+}

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -102,13 +103,13 @@ func (s *State) Standing(running bool) string {
 }
 
 // Best returns the best trial, nil if none has succeeded: the one with the best
-// mean once trials were confirmed, else the one with the best value, and of several with that
+// mean once trials were confirmed, until a better one awaits that, else the one with the best value, and of several with that
 // the optimizer's choice once the study has ended, or the first. Those that hold every
 // limit come first; if there are none, it is the least violating. Of several
 // objectives it is the trial of the front that is best in the first.
 func (s *State) Best() *Trial {
 	if cs := s.Confirmations(); len(cs) > 0 && !s.Config.Several() {
-		return cs[0].Trial
+		return cmp.Or(s.newcomer(), cs[0].Trial)
 	}
 	if c := s.Closed; c != nil && c.Recommended != nil && s.best != nil && !s.Config.Several() {
 		if n := c.Recommended.Trial; n >= 1 && n <= len(s.Trials) && s.Trials[n-1].Succeeded() && s.Compare(s.Trials[n-1], s.best) == 0 {
@@ -116,6 +117,20 @@ func (s *State) Best() *Trial {
 		}
 	}
 	return s.best
+}
+
+// newcomer returns the best trial that holds the limits, as far as is known, if it is still to be confirmed:
+// then it is better than those that were, as where a budget is raised.
+func (s *State) newcomer() (best *Trial) {
+	for _, t := range s.Trials {
+		if t.Succeeded() && s.Feasible(t) && (len(t.Confirms) > 1 || !s.enough(t)) && (best == nil || s.Compare(t, best) < 0) {
+			best = t
+		}
+	}
+	if best != nil && len(best.Confirms) > 1 {
+		return nil
+	}
+	return best
 }
 
 // Incumbent returns the trial with the best value, as Best does without confirmations.

@@ -1,0 +1,71 @@
+package study_test
+
+import (
+	"testing"
+
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/study"
+)
+
+// A study that has ended by a goal goes on once the result that reached it is taken out, and has
+// ended again once that counts again; doubts at the end open nothing.
+func TestExclusionTakesTheGoalBack(t *testing.T) {
+	for name, st := range map[string]*study.State{
+		"one":     limited(t, func(c *study.Config) { c.Budget.Goal = number(1) }),
+		"several": two(t, func(c *study.Config) { c.Metrics[0].Goal = number(1) }),
+	} {
+		for _, loss := range []float64{2, 0.5, 3} {
+			n := len(st.Trials) + 1
+			apply(t, st, study.Proposed{Trial: n, Told: n - 1, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(float64(n)/100, 3)})
+			apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": loss, "gain": 1, "size": 1, "speed": 3}})
+		}
+		end := st.Ending(0)
+		if end == nil || end.Why != study.EndGoal {
+			t.Fatalf("%s: the goal is reached, and the end is %+v", name, end)
+		}
+		end.Doubtful = []int{2}
+		apply(t, st, *end)
+		if !st.Ended() {
+			t.Errorf("%s: a doubt has opened it", name)
+		}
+		apply(t, st, study.Excluded{Trial: 2})
+		if st.Ended() {
+			t.Errorf("%s: it has ended by a trial that is excluded", name)
+		}
+		apply(t, st, study.Included{Trial: 2})
+		if !st.Ended() {
+			t.Errorf("%s: its goal is reached again, and it goes on", name)
+		}
+		apply(t, st, study.Excluded{Trial: 2})
+		apply(t, st, study.Session{Number: 2})
+		if st.Closed != nil || st.Ending(0) != nil || st.Best().Number != 1 {
+			t.Errorf("%s: closed %+v in a new session; the end would be %+v", name, st.Closed, st.Ending(0))
+		}
+	}
+}
+
+// What is said at the end of the best and of the model's choice is of the trials that counted then.
+// The doubts about other trials stay.
+func TestOtherTrialsAfterTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		event study.Event
+		best  int
+	}{
+		"excluded": {study.Excluded{Trial: 2}, 3},
+		"included": {study.Included{Trial: 4}, 4},
+		"told":     {study.Finished{Trial: 5, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1.2, "size": 1, "speed": 3}}, 5},
+	} {
+		st := limited(t, func(*study.Config) {})
+		for _, loss := range []float64{1, 2, 3, 1.5} {
+			try(t, st, loss, 9, 3)
+		}
+		apply(t, st, study.Excluded{Trial: 4})
+		apply(t, st, study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3), Hand: true})
+		apply(t, st, study.Closed{Why: study.EndTime, Doubtful: []int{1}, Holds: number(0.99),
+			Recommended: &study.Recommended{Trial: 3, Gain: &study.Gain{Over: 2, By: 1}}})
+		apply(t, st, c.event)
+		if end := st.Closed; end == nil || end.Holds != nil || end.Recommended != nil || !st.Doubtful(st.Trials[0]) || st.Best().Number != c.best {
+			t.Errorf("%s: the best is trial %d, closed %+v", name, st.Best().Number, end)
+		}
+	}
+}
