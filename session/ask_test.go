@@ -110,6 +110,42 @@ func TestAskAtTheEnd(t *testing.T) {
 	}
 }
 
+// The failure guard ends a study only until somebody asks for another trial, or tells of one that
+// was handed out.
+func TestAskAfterTheGuard(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 4
+		c.Run.FailureGuard = 2
+		s := open(t, dir, &c, &fakeLauncher{})
+		next := func(err error, told study.Ending) {
+			t.Helper()
+			if end := s.State().Closed; err != nil || (end == nil) != (told == "") || end != nil && end.Why != told {
+				t.Errorf("%v, closed %+v, want %q", err, end, told)
+			}
+		}
+		ask := func() {
+			t.Helper()
+			_, err := s.Ask(t.Context())
+			next(err, "")
+		}
+		ask()
+		ask()
+		next(s.Fail(1, "oom"), "")
+		next(s.Fail(2, "oom"), study.EndGuard)
+		ask()
+		next(s.Fail(3, "oom"), study.EndGuard)
+		if got, want := s.State().Closed.Detail, "the first 3 trials all failed: oom"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		ask()
+		next(s.Tell(4, study.Metrics{"loss": 1}), study.EndTrials)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // Who is to be told cannot tell of what lbotune runs, and Run does not wait for people.
 func TestTellOfATrialThatRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

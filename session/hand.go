@@ -179,7 +179,7 @@ func (s *Study) end(trial int, judge func(*study.Finished, *study.Trial) error) 
 		return err
 	}
 	end := s.state.Ending(s.elapsed())
-	if end == nil || s.state.Closed != nil || len(s.state.Pending()) > 0 {
+	if end == nil || s.state.Ended() || len(s.state.Pending()) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(s.state.Trials, s.confirming) {

@@ -84,17 +84,17 @@ func (s *State) apply(r Record) error {
 		s.Sessions = e.Number
 		s.Place, s.Way = e.Dir, e.Way
 		s.inSession = nil
-		if s.reopens() {
-			s.Closed = nil // a person has started it again
-			s.findBest()
-		}
+		s.reopen() // a person has started it again
 	case SetupEnded:
 		s.SetUp = e.Failure == nil
 		s.Setups = e.Attempt
 	case Enqueued:
 		s.Queue = append(s.Queue, e.Values)
 	case Proposed:
-		return s.proposed(e, r.At)
+		if err := s.proposed(e, r.At); err != nil {
+			return err
+		}
+		s.reopen() // somebody has asked for more
 	case Started:
 		t.started(e, r.At)
 	case Measured:
@@ -323,6 +323,14 @@ func (s *State) confirmed(t *Trial, e Confirmed, at time.Time) error {
 		s.findBest() // it may break a limit on average, and not be on the front
 	}
 	return nil
+}
+
+// reopen has the study go on if it may.
+func (s *State) reopen() {
+	if s.reopens() {
+		s.Closed = nil
+		s.findBest()
+	}
 }
 
 // unsay drops what the optimizer has said at the end of its choice and of the best, since other trials

@@ -73,7 +73,7 @@ func (s *State) Trial(n int) (*Trial, error) {
 // Ended reports whether the study has come to an end that a new session does not open again.
 func (s *State) Ended() bool { return s.Closed != nil && !s.reopens() }
 
-// reopens reports whether a new session opens the study again.
+// reopens reports whether a new session, or who asks for a trial, opens the study again.
 func (s *State) reopens() bool {
 	if s.Closed == nil {
 		return false

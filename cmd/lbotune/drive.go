@@ -277,7 +277,7 @@ func (d *driver) status() driveAnswer {
 	if trials > 0 {
 		a.Trials = &trials
 	}
-	if st.Closed != nil {
+	if st.Ended() {
 		a.End = st.Closed.Detail
 	}
 	return a
