@@ -78,6 +78,32 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// A study that the failure guard has ended is followed as long as somebody works on it, who may go on.
+func TestFollowAfterTheGuard(t *testing.T) {
+	dir := t.TempDir()
+	rs := records(append(everyEvent()[:2], study.Closed{Why: study.EndGuard}))
+	j, err := journal.Create(study.Layout(dir).Journal(), rs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append(rs[1], rs[2]); err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	err = study.Follow(t.Context(), dir, nil, func(st *study.State) error {
+		switch looks++; looks {
+		case 3:
+			return j.Close()
+		case 20:
+			return errors.New("it is followed on")
+		}
+		return nil
+	})
+	if err != nil || looks != 3 {
+		t.Errorf("%d looks, %v", looks, err)
+	}
+}
+
 // Who has seen enough stops, and what makes no sense is damage at its line.
 func TestFollowStops(t *testing.T) {
 	for _, last := range []study.Event{study.Noted{Text: "enough"}, study.Excluded{Trial: 9}} {

@@ -203,7 +203,14 @@ func Follow(ctx context.Context, dir string, visit func(*State, Record) error, l
 				return err
 			}
 		}
-		if s.Ended() {
+		held := false // by who may go on with a study that may go on
+		if s.Closed != nil && !s.Ended() {
+			var err error
+			if held, err = journal.InUse(path); err != nil {
+				return err
+			}
+		}
+		if s.Closed != nil && !held {
 			return errEnded
 		}
 		select {

@@ -222,8 +222,8 @@ func watch(ctx context.Context, g *global, name string) error {
 		if err != nil {
 			return err
 		}
-		held = held && !st.Ended()
-		return p.show(st.Ended(), func(columns int) string {
+		held = held && st.Closed == nil
+		return p.show(st.Closed != nil, func(columns int) string {
 			return statusText(st, l, held, liveText(st, l, held, columns))
 		})
 	})
