@@ -95,6 +95,31 @@ func TestKeepFailures(t *testing.T) {
 	})
 }
 
+// Of the failures the last one stays beside the best, so that what has ended the study can be read.
+func TestKeepLastFailure(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials, cfg.Run.Keep, cfg.Run.FailureGuard = 40, 1, 1
+		s := open(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+			if trial := strings.Split(job.ID, "/")[1]; trial > "3" || len(trial) > 1 {
+				return ending{exit: runner.Exit{Code: 3}}
+			}
+			return worsening(job)
+		}})
+		err := s.Run(t.Context(), nil)
+		var guard *session.GuardError
+		if !errors.As(err, &guard) || guard.Trial < 9 {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if left := slices.Sorted(maps.Keys(dirs(t, dir))); !slices.Equal(left, []string{"000001", fmt.Sprintf("%06d", guard.Trial)}) {
+			t.Errorf("the directories %v are left; trial %d was the last to fail", left, guard.Trial)
+		}
+	})
+}
+
 // Of several objectives every trial of the front keeps its directory.
 func TestKeepFront(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -90,6 +91,12 @@ func (k *keeper) toDrop(last int) (drop []leftover) {
 		kept = append(kept, st.Front()...) // each of them is a best one
 	}
 	kept = append(kept, st.Best())
+	for _, t := range slices.Backward(k.left) { // whatever ends the study, it says why
+		if t.Status == optimizer.Failed && !t.Hand {
+			kept = append(kept, t)
+			break
+		}
+	}
 	k.left = slices.DeleteFunc(k.left, func(t *study.Trial) bool {
 		if k.study.running[t.Number] != nil || slices.Contains(kept, t) {
 			return false

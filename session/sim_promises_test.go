@@ -268,6 +268,12 @@ func (s *simulation) nothingLeft(st *study.State) {
 	}
 	kept := append(st.Ranked()[:min(st.Config.Run.Keep, len(st.Ranked()))], best)
 	kept = slices.Concat(kept, st.Front(), st.Unconfirmed(), st.Pending())
+	for _, n := range slices.Backward(st.Order) {
+		if st.Trials[n-1].Status == optimizer.Failed {
+			kept = append(kept, st.Trials[n-1]) // whose output says why
+			break
+		}
+	}
 	for name := range there {
 		if n, _ := strconv.Atoi(name); !slices.ContainsFunc(kept, func(t *study.Trial) bool { return t.Number == n || len(t.Confirms) > 0 }) {
 			s.fault("the directory of trial %d is kept", n)
