@@ -52,8 +52,9 @@ type Recommendation struct {
 	Mean  float64 // expected noiseless value there
 	SD    float64 // standard deviation of that expectation
 	// Gain ± 1.96 GainSD is by how much the trial is better than trial Over, that with today's
-	// values, without noise and with a probability of 95 %. Over is 0 where there is no such trial,
-	// where it is itself the recommended one, and where the noise has not shown itself.
+	// values or else the first, without noise and with a probability of 95 %. Over is 0 where there is
+	// no such trial, where it is itself the recommended one, and where it is not known how much of what the
+	// model takes for noise is.
 	Over         int
 	Gain, GainSD float64
 	// Holds is, where measured constraints are noisy, for each success the probability that

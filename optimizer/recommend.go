@@ -108,14 +108,17 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 		best = l.amongEqual(s, best)
 		told.Trial = l.past.trial[best]
 	}
-	if err != nil || s.exact || s.noise <= noiseless {
-		return told, nil // without a model, or without noise, the values speak for themselves
-	}
-	if !s.noisy() {
-		told.SD = unsureBy * s.noise * s.slope(s.z[best])
+	switch {
+	case err != nil:
 		return told, nil
+	case s.exact || s.noise <= noiseless:
+		return l.gained(told, 0), nil // without noise the values speak for themselves
+	case !s.noisy():
+		told.SD = unsureBy * s.noise * s.slope(s.z[best])
+		return told, nil // how much noise there is has not shown itself
 	}
-	if l.shown(s) {
+	shown := l.shown(s)
+	if shown {
 		ranks := s.limits.rank(s.model.Fitted(nil), s.rows)
 		order := orderBy(len(ranks), func(k int) float64 { return -ranks[k] })
 		k := slices.IndexFunc(order, func(k int) bool { return l.past.trial[s.rows[k]] > 0 })
@@ -132,25 +135,35 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 		return told, nil
 	}
 	r := Recommendation{Trial: l.past.trial[best], Mean: mean, SD: unsureBy * sd * s.slope(mu)}
-	if l.shown(s) {
-		r.Over, r.Gain, r.GainSD = l.gain(s, best, r.Mean, r.SD)
+	if over := l.reference(); shown && over != nil {
+		r = l.gained(r, unsureBy*s.noise*max(s.slope(s.best), s.slope(s.z[l.past.success(over.Trial)])))
 	}
 	return r, nil
 }
 
-// gain is by how much the success best, of which mean ± sd is expected, is better than the trial
-// with today's values as it was measured, with an error of unsureBy times the noise: what the model
-// expects of that trial, which mostly lies far from all others, is drawn towards them.
-func (l *lbo) gain(s *surrogate, best int, mean, sd float64) (over int, gain, gainSD float64) {
-	i := slices.IndexFunc(l.past.told, func(o Observation) bool { return o.Proposal.Origin == OriginDefault && o.Status == Succeeded })
-	if i < 0 || l.past.told[i].Trial == l.past.trial[best] {
-		return 0, 0, 0
+// reference is the success with today's values, or the first where there are none; nil if there is
+// neither.
+func (l *lbo) reference() *Observation {
+	i := slices.IndexFunc(l.past.told, func(o Observation) bool { return o.Trial > 0 && o.Proposal.Origin == OriginDefault })
+	if i < 0 {
+		i = slices.IndexFunc(l.past.told, func(o Observation) bool { return o.Trial > 0 && o.Status == Succeeded })
 	}
-	row := l.past.success(l.past.told[i].Trial)
-	gain = mean - l.past.told[i].Value()
-	gainSD = math.Hypot(sd, unsureBy*s.noise*max(s.slope(s.best), s.slope(s.z[row])))
-	if math.IsInf(gain, 0) || !(gainSD < math.Inf(1)) { // one of both is beyond what numbers hold
-		return 0, 0, 0
+	if i < 0 || l.past.told[i].Status != Succeeded {
+		return nil
 	}
-	return l.past.told[i].Trial, gain, gainSD
+	return &l.past.told[i]
+}
+
+// gained adds by how much the trial is better than the reference as that was measured, with such an
+// error: what the model expects of one that mostly lies far from all others is drawn towards them.
+func (l *lbo) gained(r Recommendation, measured float64) Recommendation {
+	over := l.reference()
+	if over == nil || over.Trial == r.Trial {
+		return r
+	}
+	gain, sd := r.Mean-over.Value(), math.Hypot(r.SD, measured)
+	if !math.IsInf(gain, 0) && sd < math.Inf(1) { // else one of both is beyond what numbers hold
+		r.Over, r.Gain, r.GainSD = over.Trial, gain, sd
+	}
+	return r
 }

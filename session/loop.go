@@ -234,16 +234,6 @@ func (w *wait) long(workers int) bool {
 	return workers > 0 && w.trial > 0 && float64(workers)*w.ask > longWait*w.trial
 }
 
-// remark warns once of what there is to say of the study's trials.
-func (l *loop) remark(of string, say func() string) {
-	if l.said[of] {
-		return
-	}
-	if text := say(); text != "" {
-		l.warn(of, text)
-	}
-}
-
 // warnOfContradictions says that an earlier study's results are not those of today's objective.
 func (l *loop) warnOfContradictions(n optimizer.Note) {
 	for _, k := range n.Contradicted {

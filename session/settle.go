@@ -47,9 +47,17 @@ func (l *loop) settle() error {
 		if readsAlong(&st.Config) && st.Trials[f.Trial-1].Burst() {
 			l.warn("burst", "all readings came at the end of the trial, too late to stop it early; have the program flush its output after each line", "trial", f.Trial)
 		}
-		l.remark("constant", st.Constant) // the metric may be another number
-		if len(st.Order)%max(st.Config.Run.SlotCount(), 16) == 0 {
-			l.remark("idle", st.Idle)
+		n := len(st.Order)
+		seldom := n%max(st.Config.Run.SlotCount(), 16) == 0
+		if seldom || n <= 64 {
+			for about, text := range st.Mistakes {
+				l.warn(about, text)
+			}
+		}
+		if seldom {
+			if text := st.Idle(); text != "" {
+				l.warn("idle", text)
+			}
 		}
 	}
 	return nil

@@ -147,7 +147,7 @@ type Run struct {
 	Repeats int `json:"repeats,omitempty"`
 	// Combine is how repeats become one value: mean (default) or median.
 	Combine string `json:"combine,omitempty"`
-	// Confirm repeats the best few at the end of the study this many times.
+	// Confirm repeats the best few, and today's values, at the end of the study this many times.
 	Confirm int `json:"confirm,omitempty"`
 	// FailedMeans names a metric with a limit that a trial which crashes or runs out of
 	// time must have broken.

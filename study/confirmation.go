@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/lbotune/lbotune/optimizer"
 )
 
 // Contenders is how many of the best trials are run again to confirm them.
@@ -84,7 +86,8 @@ func (s *State) enough(t *Trial) bool {
 
 // contenders are the trials that are run again: those of the front, or the best of those that
 // have held every limit, and the next ones down the ranking as long as the means of all of
-// them break one.
+// them break one. Beside these it is the trial with today's values: what is gained over them is not
+// known from one run.
 func (s *State) contenders() []*Trial {
 	if s.Config.Several() {
 		return s.Front()
@@ -98,5 +101,18 @@ func (s *State) contenders() []*Trial {
 	for n < len(held) && !slices.ContainsFunc(held[:n], func(t *Trial) bool { return !s.enough(t) || s.Feasible(t) && len(t.Confirms) > 0 }) {
 		n++
 	}
-	return held[:n]
+	held = held[:n]
+	if t := s.today(); t != nil && !slices.Contains(held, t) {
+		held = append(held, t)
+	}
+	return held
+}
+
+// today is the trial with today's values, nil if there is none or it has not succeeded.
+func (s *State) today() *Trial {
+	i := slices.IndexFunc(s.Trials, func(t *Trial) bool { return t.Origin == optimizer.OriginDefault && t.Succeeded() })
+	if i < 0 {
+		return nil
+	}
+	return s.Trials[i]
 }

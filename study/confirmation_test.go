@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -146,4 +147,27 @@ func TestBestBeyondTheConfirmed(t *testing.T) {
 	best("it was run again once", better)
 	confirm(better, 5)
 	best("it is confirmed", steady)
+}
+
+// Today's values are run again beside the best, be they ever so bad, since what is gained over them
+// cannot be known from one run; but not where they failed.
+func TestTodayIsConfirmed(t *testing.T) {
+	for status, want := range map[optimizer.Status][]int{optimizer.Succeeded: {2, 3, 4, 1}, optimizer.Failed: {2, 3, 4}} {
+		st := limited(t, func(c *study.Config) { c.Run.Confirm = 3 })
+		end := study.Finished{Trial: 1, Attempt: 1, Status: status, Metrics: study.Metrics{"loss": 9, "size": 1, "speed": 3}}
+		if status == optimizer.Failed {
+			end.Metrics, end.Failure = nil, &study.Failure{Kind: study.FailExit, Code: 1}
+		}
+		applyAll(t, st, study.Proposed{Trial: 1, Pending: []int{}, Origin: optimizer.OriginDefault, Values: values(0.5, 3)}, end)
+		for loss := range 4 {
+			try(t, st, float64(loss), 1, 3)
+		}
+		var got []int
+		for _, u := range st.Unconfirmed() {
+			got = append(got, u.Number)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v are run again; want %v", status, got, want)
+		}
+	}
 }

@@ -76,6 +76,9 @@ func (s *State) confirmTime() time.Duration {
 		return 0
 	}
 	best := Contenders
+	if s.today() != nil {
+		best++
+	}
 	if s.Config.Several() {
 		best = len(s.Front())
 	}

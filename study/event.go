@@ -234,9 +234,10 @@ type Recommended struct {
 	Gain  *Gain   `json:"gain,omitempty"`
 }
 
-// Gain is by how much a trial is better than that with today's values, without the noise.
+// Gain is by how much a trial is better than that with today's values, or the first where there is
+// none, without the noise.
 type Gain struct {
-	Over int     `json:"over"` // the trial with today's values
+	Over int     `json:"over"` // that trial
 	By   float64 `json:"by"`   // above 0 if it is better, whatever the direction
 	SD   float64 `json:"sd"`   // standard deviation of that
 }

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	leastEqual  = 5    // values that are all equal, before it is said
 	leastTied   = 3    // trials that share the best value
 	leastAtEdge = 10   // successes, before the best at the end of a range is said
 	leastSplit  = 5    // failures, and others, before it is said where failures begin
@@ -24,41 +23,18 @@ const (
 // table before them: values that are all equal, a stated constant that does not hold, what may be left to gain, a best value that several trials share, a best
 // trial at the end of a range, failures that begin at some value, and workers that are idle.
 func (s *State) Remarks() []string {
-	if text := s.Constant(); text != "" {
-		return []string{text}
-	}
 	var out []string
+	for about, text := range s.Mistakes {
+		if out = append(out, text); about == "constant" {
+			return out
+		}
+	}
 	for _, text := range []string{s.Refuted, s.leftOver(), s.tied(), s.atEdge(), s.failuresBegin(), s.Idle()} {
 		if text != "" {
 			out = append(out, text)
 		}
 	}
 	return out
-}
-
-// Constant says that all values so far are equal, if they are and there are enough of them.
-func (s *State) Constant() string {
-	var first *Trial
-	n, others := 0, false
-	for _, k := range s.Order {
-		t := s.Trials[k-1]
-		switch {
-		case !t.Succeeded():
-			continue
-		case first == nil:
-			first = t
-		case t.Value != first.Value:
-			return ""
-		case !t.Values.Equal(first.Values):
-			others = true
-		}
-		n++
-	}
-	if n < leastEqual || !others || s.Config.Several() {
-		return ""
-	}
-	name := s.Config.Objective().Name
-	return fmt.Sprintf("all %d values of %s are %v: is it the metric, and does the program use its parameters?", n, name, first.Value)
 }
 
 // equalBest lists the trials that share the best value and hold the limits as well, the best among
@@ -101,10 +77,7 @@ func (s *State) atEdge() string {
 	for _, p := range s.Config.Params {
 		v, ok := best.Values.Get(p.Name)
 		x, number := v.Number()
-		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource {
-			continue
-		}
-		if p.Kind != spaces.KindFloat && p.Kind != spaces.KindInt {
+		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource || !ranged(p) {
 			continue
 		}
 		switch x {
@@ -120,55 +93,52 @@ func (s *State) atEdge() string {
 // failuresBegin says where nearly all trials beyond a value of one parameter failed, and
 // nearly none of the others.
 func (s *State) failuresBegin() string {
-	type outcome struct {
-		x      float64
-		failed bool
-	}
-	if s.counts[optimizer.Failed] < leastSplit {
-		return ""
-	}
 	text, purest := "", 0
 	for _, p := range s.Config.Params {
-		if p.Kind != spaces.KindFloat && p.Kind != spaces.KindInt {
+		if s.counts[optimizer.Failed] < leastSplit || !ranged(p) {
 			continue
 		}
-		var all []outcome
+		at := func(t *Trial) float64 {
+			v, _ := t.Values.Get(p.Name)
+			x, _ := v.Number()
+			return x
+		}
+		var all []*Trial
 		total := 0 // of them that failed
 		for _, k := range s.Order {
 			t := s.Trials[k-1]
-			v, ok := t.Values.Get(p.Name)
-			if x, number := v.Number(); ok && number && !t.Excluded && !t.Outside {
-				all = append(all, outcome{x, t.Status == optimizer.Failed})
-				if t.Status == optimizer.Failed {
-					total++
-				}
+			if _, ok := t.Values.Get(p.Name); ok && t.Teaches() {
+				all = append(all, t)
+				total += failed(t)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b outcome) int { return cmp.Compare(a.x, b.x) })
+		slices.SortStableFunc(all, func(a, b *Trial) int { return cmp.Compare(at(a), at(b)) })
 		for _, side := range []string{">", "<"} {
 			if side == "<" {
 				slices.Reverse(all)
 			}
-			failed := 0 // up to and with i
-			for i, o := range all {
-				if o.failed {
-					failed++
-				}
-				if i+1 == len(all) || all[i+1].x == o.x {
+			some := 0 // failures up to and with i
+			for i, t := range all {
+				if some += failed(t); i+1 == len(all) || at(all[i+1]) == at(t) {
 					continue
 				}
-				here, there := i+1, len(all)-i-1
-				beyond := total - failed
-				if beyond < leastSplit || here-failed < leastSplit || float64(beyond) < splitPurity*float64(there) || float64(failed) > (1-splitPurity)*float64(here) {
-					continue
-				}
-				if right := beyond + here - failed; right > purest {
-					purest, text = right, fmt.Sprintf("%d of the %d trials with %s %s %.4g failed, and %d of the %d others", beyond, there, p.Name, side, o.x, failed, here)
+				here, there, beyond := i+1, len(all)-i-1, total-some
+				if right := beyond + here - some; beyond >= leastSplit && here-some >= leastSplit && float64(beyond) >= splitPurity*float64(there) && float64(some) <= (1-splitPurity)*float64(here) && right > purest {
+					purest, text = right, fmt.Sprintf("%d of the %d trials with %s %s %.4g failed, and %d of the %d others", beyond, there, p.Name, side, at(t), some, here)
 				}
 			}
 		}
 	}
 	return text
+}
+
+func ranged(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
+
+func failed(t *Trial) int {
+	if t.Status == optimizer.Failed {
+		return 1
+	}
+	return 0
 }
 
 const (
@@ -185,23 +155,19 @@ func (s *State) Idle() string {
 	if n := len(s.inSession); s.Closed != nil || n == 0 || s.Room() < slots || s.Config.Safety != nil {
 		return ""
 	}
-	end := s.Trials[s.inSession[len(s.inSession)-1]-1].Finished
-	from, ended, whole := end.Add(-idleWindow), 0, false
+	from, ended, whole := s.Trials[s.inSession[len(s.inSession)-1]-1].Finished.Add(-idleWindow), 0, false
 	var busy, took time.Duration
 	count := func(t *Trial) {
 		for _, a := range t.Attempts {
-			begun, done := a.Queued, a.Ended
+			begun, done := a.Queued, idleWindow
 			if begun.IsZero() {
 				begun = a.Started
 			}
-			if done.IsZero() || done.After(end) {
-				done = end
+			if !a.Ended.IsZero() {
+				done = min(done, a.Ended.Sub(from))
 			}
-			if begun.Before(from) {
-				begun = from
-			}
-			if !a.Started.IsZero() && done.After(begun) {
-				busy += done.Sub(begun)
+			if !a.Started.IsZero() {
+				busy += max(done-max(begun.Sub(from), 0), 0)
 			}
 		}
 	}

@@ -56,6 +56,11 @@ SPEC does not say how to find the metric, --smoke lists the candidates.`,
 			if cfg.Several() && cfg.Prune != nil {
 				fmt.Fprintln(g.err, "warning: with several objectives stopping trials early has found less than no stopping with the same work; leave [prune] out, or see docs/pruning.md")
 			}
+			for about, text := range (&study.State{Config: cfg}).Mistakes {
+				if about != "direction" || smoke == "" { // which the study of the smoke test says
+					fmt.Fprintln(g.err, "warning: "+oneLine(text))
+				}
+			}
 			if err := runnable(&cfg); err != nil {
 				return err
 			}

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -108,7 +110,8 @@ func beyondTime(c *study.Config) string {
 		more = append(more, fmt.Sprintf("each trial that has begun makes all of its %d repeats", n))
 	}
 	if n := c.Run.Confirm; n > 0 {
-		of := either(c.Several(), "trials on the front", fmt.Sprintf("%d best trials", study.Contenders))
+		of := either(c.Several(), "trials on the front", fmt.Sprintf("%d best trials", study.Contenders)+
+			when(slices.ContainsFunc(c.Params, func(p spaces.Param) bool { return p.Default.IsValid() }), ", and that with today's values,"))
 		more = append(more, fmt.Sprintf("each of the %s runs %s more", of, count(n, "time")))
 	}
 	if c.Budget.Time == 0 || c.Budget.TimeHard > 0 || len(more) == 0 {
@@ -164,7 +167,8 @@ func (p *progress) update(u study.Update) {
 	case study.Confirmed:
 		result := either(e.Metrics != nil, p.values(e.Metrics), "failed")
 		why := when(e.Failure != nil, ": %s", oneLine(e.Failure.String()))
-		p.line("%s  %10s again %5s  a repeat of one of the best%s", p.number(e.Trial), result, took(secondsOf(e.Seconds)), why)
+		of := either(u.Trial.Origin == optimizer.OriginDefault, "today's values", "one of the best")
+		p.line("%s  %10s again %5s  a repeat of %s%s", p.number(e.Trial), result, took(secondsOf(e.Seconds)), of, why)
 	case study.Finished:
 		p.trial(u.Trial)
 		p.leftovers(e.Trial, e.Leftovers)

@@ -47,32 +47,9 @@ type summaryJSON struct {
 	Remarks []string `json:"remarks,omitempty"`
 	// Recommended is the optimizer's choice where it is not the best.
 	Recommended *study.Recommended `json:"recommended,omitempty"`
-	// Gain is by how much the trial that the optimizer would choose is better than today's values.
-	Gain *gainJSON `json:"gain,omitempty"`
-}
-
-// gainJSON is by how much a trial is better than that with today's values, without the noise.
-type gainJSON struct {
-	Trial  int     `json:"trial"`
-	Over   int     `json:"over"`
-	By     float64 `json:"by"`
-	Margin float64 `json:"margin"` // of a 95 % interval
-	Sure   bool    `json:"sure"`   // the interval lies above 0
-}
-
-// gained is nil where there is nothing to compare, no noise, or repeats that know better.
-func gained(st *study.State) *gainJSON {
-	if st.Closed == nil || st.Closed.Recommended == nil || st.Closed.Recommended.Gain == nil || len(st.Confirmations()) > 0 {
-		return nil
-	}
-	r := st.Closed.Recommended
-	margin := 1.96 * r.Gain.SD
-	return &gainJSON{r.Trial, r.Gain.Over, r.Gain.By, margin, r.Gain.By > margin}
-}
-
-func (g *gainJSON) text() string {
-	beats := either(g.Sure, "beats today's values by", "can't be told apart from today's values:")
-	return fmt.Sprintf("trial %d %s %s ± %s (95 %% interval, without the noise)", g.Trial, beats, short(g.By), short(g.Margin))
+	// Gain is by how much the best, or the trial that the optimizer would choose, is better than today's
+	// values, or else than the first trial.
+	Gain *report.Gain `json:"gain,omitempty"`
 }
 
 type confirmedJSON struct {
@@ -94,7 +71,7 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
 		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
-		Holds: f.Holds, Gain: gained(st), Remarks: st.Remarks()}
+		Holds: f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks()}
 	if st.Closed != nil {
 		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
@@ -195,9 +172,9 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 		s.add("time:", "%s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
 			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1))
 	}
-	text := matters(ctx, st)
+	text, remarks := matters(ctx, st)
 	s.when(text != "", "matters:", "%s", text)
-	for _, text := range st.Remarks() {
+	for _, text := range remarks {
 		s.add("notice:", "%s", oneLine(text))
 	}
 	if f.Bounds != nil && f.Bounds.Excluded > 0 {
@@ -210,18 +187,19 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 // mattersUpTo is how many trials may end with what matters: of more that takes seconds.
 const mattersUpTo = 1000
 
-// matters names the parameters with the largest parts in the variance, or why that is not known.
-func matters(ctx context.Context, st *study.State) string {
+// matters names the parameters with the largest parts in the variance, or why that is not known, and
+// returns what is to be remarked, too.
+func matters(ctx context.Context, st *study.State) (text string, remarks []string) {
 	if len(st.Order) > mattersUpTo {
-		return ""
+		return "", st.Remarks()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a second's work where nothing else runs
 	defer cancel()
 	s := report.Of(ctx, report.Source{State: st})
 	if err := s.Unimportant(); ctx.Err() != nil {
-		return ""
+		return "", s.Remarks
 	} else if err != nil {
-		return "not known: " + err.Error()
+		return "not known: " + err.Error(), s.Remarks
 	}
 	im := s.Model.Importances()[0]
 	var parts []string
@@ -230,7 +208,7 @@ func matters(ctx context.Context, st *study.State) string {
 			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
 		}
 	}
-	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance()))
+	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks
 }
 
 func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) error {
@@ -257,8 +235,8 @@ func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) 
 		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
 			r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
 	}
-	if gain := gained(st); gain != nil {
-		s.add("gain:", "%s", gain.text())
+	if gain := report.GainOf(st); gain != nil && gain.Margin > 0 { // without noise what is gained is said at the end
+		s.add("gain:", "%s", gain.Text())
 	}
 	if c := st.Closed; c != nil && c.Why == "regret" {
 		s.add("left:", "%s", oneLine(c.Detail))

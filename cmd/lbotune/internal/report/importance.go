@@ -116,6 +116,22 @@ func (im *Importance) Idle() []string {
 	return out
 }
 
+// remark names the parameters that seem to change nothing: the length scales of the optimizer's model,
+// which is the sharper one where there is no noise, are many ranges, and little is likely of their parts.
+// The numbers were chosen on developing of truth_test.go.
+func (s *Study) remark() {
+	if s.Model == nil || s.Model.Importance == nil || s.state.Config.Several() || len(s.state.Config.AllLimits()) > 0 {
+		return
+	}
+	for i, r := range s.Model.Importance.Params {
+		if !r.Never && r.Total.High < 0.02 && r.Good.High < 0.1 && !slices.ContainsFunc(s.state.Search.Space.Coords(), func(c spaces.Coord) bool {
+			return c.Param == i && s.Model.Lengths[s.state.Search.Space.Offset(i)+c.Level] < 15
+		}) {
+			s.Remarks = append(s.Remarks, r.Param+" seems to change nothing, as far as the model can tell")
+		}
+	}
+}
+
 // Foremost says which parameter matters most, and how surely.
 func (im *Importance) Foremost() string {
 	rows := im.Ranked()
@@ -182,7 +198,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		im.End += f.of(m.features(m.best.Point)) / float64(len(m.draws))
 		main, total := f.sobol(settings, odds)
 		first[floats.MaxIdx(total)] += 1 / float64(len(m.draws))
-		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows)
+		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows, rng.Perm(len(rows))[:len(rows)/2])
 		for i := range d {
 			to := &drawn[i]
 			to.gain, to.main = append(to.gain, m.sd*gain[i]), append(to.main, main[i])

@@ -250,6 +250,9 @@ func (s *Study) words() []string {
 			}
 			out = append(out, fmt.Sprintf("With %s it was %s.", what, num(*first.Value)))
 		}
+		if g := GainOf(s.state); g != nil && g.Margin > 0 {
+			out = append(out, "T"+g.Text()[1:]+".")
+		}
 	} else if len(s.Trials) > 0 {
 		out = append(out, "No trial has succeeded.")
 	} else {

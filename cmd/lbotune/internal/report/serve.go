@@ -164,6 +164,7 @@ func (v *Server) deepen(ctx context.Context) {
 			s.live = live
 			if old != nil && running && len(s.Params) == len(old.Slices) && len(s.valued())*5 < old.values*6 {
 				s.Model = old
+				s.remark()
 			} else {
 				s.ask(ctx)
 			}

@@ -216,14 +216,16 @@ const (
 // how much is left, on average, of the variance among good configurations that agree in all
 // others. It is the total index of a distribution that is uniform where f is good, and asks
 // what PED-ANOVA does (Watanabe et al. 2023): which parameters matter still.
-func (f *surface) amongGood(points []spaces.Point, rows [][][]float64) []float64 {
+//
+// order are those of the points that are looked at. Each function is given others, so that its interval
+// holds also what so few points leave open.
+func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []int) []float64 {
 	values := make([]float64, len(rows))
-	order := make([]int, len(rows))
-	for t, row := range rows {
-		values[t], order[t] = f.of(row), t
+	for _, t := range order {
+		values[t] = f.of(rows[t])
 	}
 	slices.SortFunc(order, func(s, t int) int { return cmp.Compare(values[t], values[s]) })
-	order = order[:max(int(goodShare*float64(len(rows))), 2)]
+	order = order[:max(int(goodShare*float64(len(order))), 2)]
 	least := values[order[len(order)-1]]
 	var good []float64
 	for _, t := range order {

@@ -198,6 +198,7 @@ func (s *Study) ask(ctx context.Context) {
 	if s.Model, err = s.believe(ctx); err != nil {
 		s.Model, s.NoModel = nil, err.Error()
 	}
+	s.remark()
 }
 
 func (s *Study) trial(src Source, t *study.Trial) *Trial {
