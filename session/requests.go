@@ -121,9 +121,6 @@ func (l *loop) adapt(e study.Event) error {
 	case study.Rerun:
 		l.ending = nil
 		for _, n := range e.Trials {
-			if !l.study.state.SetUp {
-				break // takeUp finds them once the setup has ended
-			}
 			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
 		}
 		return l.relearn()

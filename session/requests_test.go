@@ -324,39 +324,3 @@ func TestWorkersOfASharer(t *testing.T) {
 		}
 	})
 }
-
-// A failure that is taken back while a changed setup runs waits for its end, and is run once.
-func TestRerunDuringSetup(t *testing.T) {
-	bubble(t, func(t *testing.T, dir string) {
-		cfg := config()
-		cfg.Budget.Trials, cfg.Run.Workers, cfg.Run.FailureGuard = 3, 3, -1
-		program := func(job runner.Job) ending {
-			switch {
-			case job.Shell != "":
-				_, err := study.Request{Action: study.ActionRerun, Rerun: []int{2}}.Submit(study.LayoutOf(dir))
-				if err != nil {
-					t.Error(err)
-				}
-				return ending{takes: 2 * time.Second}
-			case strings.Contains(job.Dir, "000002/a1"):
-				return ending{exit: runner.Exit{Code: 3}}
-			}
-			e := parabola(job)
-			e.takes = time.Minute // longer than the setup
-			return e
-		}
-		if _, err := finish(t, dir, &cfg, &fakeLauncher{program: program}); err != nil {
-			t.Fatal(err)
-		}
-		cfg.Setup, cfg.Budget.Trials = "another", 4
-		f := &fakeLauncher{program: program}
-		st, err := finish(t, dir, &cfg, f)
-		if err != nil || st.Count(optimizer.Succeeded) != 4 {
-			t.Errorf("%d trials have succeeded: %v", st.Count(optimizer.Succeeded), err)
-		}
-		if slices.Sort(f.launched); !slices.Equal(f.launched, slices.Compact(slices.Clone(f.launched))) {
-			t.Errorf("launched %v", f.launched)
-		}
-		noneWait(t, dir)
-	})
-}
