@@ -122,9 +122,11 @@ func TestSlugs(t *testing.T) {
 		"[lbo](lbo.md), explained":   "lbo-explained",
 		"A_b C-d":                    "a_b-c-d",
 	} {
-		if got := slugOf(title); got != want {
-			t.Errorf("slugOf(%q) = %q, want %q", title, got, want)
-		}
+		t.Run(title, func(t *testing.T) {
+			if got := slugOf(title); got != want {
+				t.Errorf("slugOf(%q) = %q, want %q", title, got, want)
+			}
+		})
 	}
 }
 

@@ -39,17 +39,19 @@ func TestSignedReleaseIsVerified(t *testing.T) {
 		"the signature is not there":  {"rm SHA256SUMS.minisig", false},
 		"the signature of other sums": {"cp SHA256SUMS was; echo >> SHA256SUMS; minisign -S -s key -m SHA256SUMS; cp was SHA256SUMS", false},
 	} {
-		dir := t.TempDir()
-		sh := func(text string) ([]byte, error) {
-			cmd := exec.Command("bash", "-ec", text)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "MINISIGN_KEY="+filepath.Join(dir, "key"))
-			return cmd.CombinedOutput()
-		}
-		if out, err := sh("echo a > a.tar.gz; echo b > b.tar.gz; minisign -G -W -p minisign.pub -s key; '" + script + "' .; " + c.change); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, out)
-		}
-		if out, err := sh(commands); (err == nil) != c.fine {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			sh := func(text string) ([]byte, error) {
+				cmd := exec.Command("bash", "-ec", text)
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "MINISIGN_KEY="+filepath.Join(dir, "key"))
+				return cmd.CombinedOutput()
+			}
+			if out, err := sh("echo a > a.tar.gz; echo b > b.tar.gz; minisign -G -W -p minisign.pub -s key; '" + script + "' .; " + c.change); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, out)
+			}
+			if out, err := sh(commands); (err == nil) != c.fine {
+				t.Errorf("%s: %v\n%s", name, err, out)
+			}
+		})
 	}
 }

@@ -99,20 +99,22 @@ func TestProgramsAreShort(t *testing.T) {
 		"session ExampleOpen":      20, // a study of a shell command
 		"session ExampleLoadModel": 12, // a prediction from a finished study
 	} {
-		dir, example, _ := strings.Cut(name, " ")
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, filepath.Join(dir, "example_test.go"), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := f.Scope.Lookup(example)
-		if found == nil {
-			t.Errorf("there is no %s", name)
-			continue
-		}
-		body := found.Decl.(*ast.FuncDecl)
-		if lines := files.Position(body.End()).Line - files.Position(body.Pos()).Line + 1; lines > most {
-			t.Errorf("%s has %d lines, and at most %d may be", name, lines, most)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir, example, _ := strings.Cut(name, " ")
+			files := token.NewFileSet()
+			f, err := parser.ParseFile(files, filepath.Join(dir, "example_test.go"), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := f.Scope.Lookup(example)
+			if found == nil {
+				t.Errorf("there is no %s", name)
+				return
+			}
+			body := found.Decl.(*ast.FuncDecl)
+			if lines := files.Position(body.End()).Line - files.Position(body.Pos()).Line + 1; lines > most {
+				t.Errorf("%s has %d lines, and at most %d may be", name, lines, most)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -84,19 +85,21 @@ func TestConstrainedImprovementIsAnIntegral(t *testing.T) {
 		return acquisition.LogEI(mu, sigma, best)
 	})}
 	for _, x := range [][]float64{{0.1, 0.9}, {0.35, 0.2}, {0.6, 0.6}, {0.95, 0.4}} {
-		mu, variance := f.Predictor().Predict(x)
-		nu, spread := g.Predictor().Predict(x)
-		sd, sdg := math.Sqrt(variance), math.Sqrt(spread+g.Hyper().Noise())
-		holds := simpson(func(z float64) float64 { return normalDensity(z, nu, sdg) }, limit, math.Max(nu, limit)+12*sdg)
-		want := simpson(func(y float64) float64 { return (y - best) * holds * normalDensity(y, mu, sd) }, best, math.Max(mu, best)+12*sd)
-		got := s.at(x, nil)
-		if want > 1e-12 && math.Abs(got-math.Log(want)) > 1e-5*(1+math.Abs(got)) {
-			t.Errorf("at %v: %v, and by quadrature %v", x, got, math.Log(want))
-		}
-		var out [1]float64
-		if s.batch([][]float64{x}, out[:]); math.Abs(out[0]-got) > 1e-9*(1+math.Abs(got)) {
-			t.Errorf("at %v: %v alone, and %v in a batch", x, got, out[0])
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			mu, variance := f.Predictor().Predict(x)
+			nu, spread := g.Predictor().Predict(x)
+			sd, sdg := math.Sqrt(variance), math.Sqrt(spread+g.Hyper().Noise())
+			holds := simpson(func(z float64) float64 { return normalDensity(z, nu, sdg) }, limit, math.Max(nu, limit)+12*sdg)
+			want := simpson(func(y float64) float64 { return (y - best) * holds * normalDensity(y, mu, sd) }, best, math.Max(mu, best)+12*sd)
+			got := s.at(x, nil)
+			if want > 1e-12 && math.Abs(got-math.Log(want)) > 1e-5*(1+math.Abs(got)) {
+				t.Errorf("at %v: %v, and by quadrature %v", x, got, math.Log(want))
+			}
+			var out [1]float64
+			if s.batch([][]float64{x}, out[:]); math.Abs(out[0]-got) > 1e-9*(1+math.Abs(got)) {
+				t.Errorf("at %v: %v alone, and %v in a batch", x, got, out[0])
+			}
+		})
 	}
 }
 
@@ -104,8 +107,10 @@ func TestConstrainedImprovementIsAnIntegral(t *testing.T) {
 func TestBetterIsFeasibleFirst(t *testing.T) {
 	h := &history{y: []float64{5, 1, 9, 2}, over: []float64{0, 0, 3, 1}}
 	for _, c := range [][2]int{{0, 1}, {1, 3}, {3, 2}, {0, 2}} {
-		if !h.better(c[0], c[1]) || h.better(c[1], c[0]) {
-			t.Errorf("success %d is not better than %d", c[0], c[1])
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if !h.better(c[0], c[1]) || h.better(c[1], c[0]) {
+				t.Errorf("success %d is not better than %d", c[0], c[1])
+			}
+		})
 	}
 }

@@ -269,9 +269,11 @@ func TestConstraintsThatCannotBe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][]float64{nil, {1}, {1, 2, 3}, {math.Inf(-1), 0}} {
-		if tell(2, c...) == nil {
-			t.Errorf("constraints %v were taken", c)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if tell(2, c...) == nil {
+				t.Errorf("constraints %v were taken", c)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package optimizer_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -109,21 +110,23 @@ func TestExplainsWhatItWasTold(t *testing.T) {
 
 func TestExplainsWhatItHasNotSeen(t *testing.T) {
 	for _, warp := range []string{"auto", "identity", "log", "asinh", "yeo-johnson"} {
-		e, _ := explainer(t, 12, optimizer.Settings{Warp: warp}, never)
-		points := somePoints(400)
-		held := 0
-		for i, b := range explain(t, e, 13, points).Beliefs {
-			if v := hill(points[i]); b.Low <= v && v <= b.High {
-				held++
+		t.Run(warp, func(t *testing.T) {
+			e, _ := explainer(t, 12, optimizer.Settings{Warp: warp}, never)
+			points := somePoints(400)
+			held := 0
+			for i, b := range explain(t, e, 13, points).Beliefs {
+				if v := hill(points[i]); b.Low <= v && v <= b.High {
+					held++
+				}
+				if !(b.Low <= b.Mean && b.Mean <= b.High && b.SD >= 0) {
+					t.Fatalf("%s: %+v is in no order", warp, b)
+				}
 			}
-			if !(b.Low <= b.Mean && b.Mean <= b.High && b.SD >= 0) {
-				t.Fatalf("%s: %+v is in no order", warp, b)
+			// The others were not chosen for these values: what they are sure of may be wrong.
+			if (warp == "auto" || warp == "identity") && held < 340 {
+				t.Errorf("%s: the intervals of 95 %% hold %d of 400 values", warp, held)
 			}
-		}
-		// The others were not chosen for these values: what they are sure of may be wrong.
-		if (warp == "auto" || warp == "identity") && held < 340 {
-			t.Errorf("%s: the intervals of 95 %% hold %d of 400 values", warp, held)
-		}
+		})
 	}
 }
 
@@ -265,20 +268,22 @@ func TestGapOfAStatedConstantIsACertificate(t *testing.T) {
 	const constant = 20.0 // the slope of hill is at most 12.7
 	const top = 5.0
 	for _, n := range []int{4, 12, 40, 120} {
-		e, _ := explainer(t, n, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
-		x := explain(t, e, n+1, nil)
-		if x.Lipschitz == nil || x.Lipschitz.Gap == nil || !x.Lipschitz.Stated {
-			t.Fatalf("%d trials: no certificate: %+v", n, x.Lipschitz)
-		}
-		gap := *x.Lipschitz.Gap
-		if gap < top-x.Best {
-			t.Errorf("%d trials: the gap is %v, but %v is left to gain", n, gap, top-x.Best)
-		}
-		for _, b := range explain(t, e, n+1, somePoints(2000)).Beliefs {
-			if b.Upper-x.Best > gap+1e-9 {
-				t.Fatalf("%d trials: the gap is %v, but a bound leaves %v", n, gap, b.Upper-x.Best)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			e, _ := explainer(t, n, optimizer.Settings{LipschitzConstant: constant, Noise: optimizer.Number(0)}, never)
+			x := explain(t, e, n+1, nil)
+			if x.Lipschitz == nil || x.Lipschitz.Gap == nil || !x.Lipschitz.Stated {
+				t.Fatalf("%d trials: no certificate: %+v", n, x.Lipschitz)
 			}
-		}
+			gap := *x.Lipschitz.Gap
+			if gap < top-x.Best {
+				t.Errorf("%d trials: the gap is %v, but %v is left to gain", n, gap, top-x.Best)
+			}
+			for _, b := range explain(t, e, n+1, somePoints(2000)).Beliefs {
+				if b.Upper-x.Best > gap+1e-9 {
+					t.Fatalf("%d trials: the gap is %v, but a bound leaves %v", n, gap, b.Upper-x.Best)
+				}
+			}
+		})
 	}
 }
 

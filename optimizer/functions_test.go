@@ -171,8 +171,10 @@ func TestFunctions(t *testing.T) {
 		{branin(), []float64{math.Pi, 2.275}}, {camel(), []float64{0.08984201, -0.7126564}}, {goldsteinPrice(), []float64{0, -1}},
 		{hartmann3(), hartmann3().minimizer}, {hartmann6(), hartmann6().minimizer}, {rosenbrock(5), slices.Repeat([]float64{1}, 5)},
 	} {
-		if r := c.f.regret(c.f.eval(c.x)); math.Abs(r) > 1e-10 {
-			t.Errorf("%s: %g above the minimum at %v", c.f.name, r, c.x)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if r := c.f.regret(c.f.eval(c.x)); math.Abs(r) > 1e-10 {
+				t.Errorf("%s: %g above the minimum at %v", c.f.name, r, c.x)
+			}
+		})
 	}
 }

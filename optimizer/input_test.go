@@ -1,6 +1,7 @@
 package optimizer_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -44,19 +45,23 @@ func TestFrontOfWhatCannotBeCompared(t *testing.T) {
 		t.Errorf("front %v, want 0, 4 and 5", got)
 	}
 	for _, pair := range [][2][]float64{{{1, 2}, {0}}, {{1}, {0, 0}}, {{1, nan}, {0, 0}}, {{1, 1}, {0, nan}}} {
-		if optimizer.Dominates(pair[0], pair[1]) || optimizer.Dominates(pair[1], pair[0]) {
-			t.Errorf("%v and %v: one dominates", pair[0], pair[1])
-		}
+		t.Run(fmt.Sprint(pair), func(t *testing.T) {
+			if optimizer.Dominates(pair[0], pair[1]) || optimizer.Dominates(pair[1], pair[0]) {
+				t.Errorf("%v and %v: one dominates", pair[0], pair[1])
+			}
+		})
 	}
 }
 
 func TestNewNeedsASpace(t *testing.T) {
 	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodGrid, optimizer.MethodLipschitz} {
-		for name, space := range map[string]*spaces.Space{"nil": nil, "empty": {}} {
-			if _, err := optimizer.New(space, 1, optimizer.Settings{Method: method}); err == nil || !strings.Contains(err.Error(), "at least one parameter") {
-				t.Errorf("%s, %s: %v", method, name, err)
+		t.Run(method, func(t *testing.T) {
+			for name, space := range map[string]*spaces.Space{"nil": nil, "empty": {}} {
+				if _, err := optimizer.New(space, 1, optimizer.Settings{Method: method}); err == nil || !strings.Contains(err.Error(), "at least one parameter") {
+					t.Errorf("%s, %s: %v", method, name, err)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -73,12 +78,14 @@ func TestEarlierResultsAreChecked(t *testing.T) {
 		{"infinite", good, []float64{1, math.Inf(1), 3}, "earlier study 1, result 2: the value is +Inf"},
 		{"values missing", good, []float64{1}, "earlier study 1: 3 points but 1 values"},
 	} {
-		for _, same := range []bool{false, true} {
-			_, err := optimizer.New(cube(2), 1, optimizer.Settings{}, optimizer.Earlier{Points: c.points, Values: c.values, Same: same})
-			if err == nil || err.Error() != c.want {
-				t.Errorf("%s, same %v: error %v, want %s", c.name, same, err, c.want)
+		t.Run(c.name, func(t *testing.T) {
+			for _, same := range []bool{false, true} {
+				_, err := optimizer.New(cube(2), 1, optimizer.Settings{}, optimizer.Earlier{Points: c.points, Values: c.values, Same: same})
+				if err == nil || err.Error() != c.want {
+					t.Errorf("%s, same %v: error %v, want %s", c.name, same, err, c.want)
+				}
 			}
-		}
+		})
 	}
 }
 

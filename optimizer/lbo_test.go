@@ -3,6 +3,7 @@ package optimizer_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -187,9 +188,11 @@ func TestExplorationNeverEnds(t *testing.T) {
 	space, f := objective(t, hartmann3())
 	told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{}), 64, f)
 	for k, where := range map[int]string{12: "uniform", 28: "largest", 44: "uniform", 60: "largest"} {
-		if p := told[k-1].Proposal; p.Origin != optimizer.OriginExplore || !strings.HasPrefix(p.Note.Why, where) {
-			t.Errorf("trial %d is of origin %s: %s", k, p.Origin, p.Note.Why)
-		}
+		t.Run(fmt.Sprint(k), func(t *testing.T) {
+			if p := told[k-1].Proposal; p.Origin != optimizer.OriginExplore || !strings.HasPrefix(p.Note.Why, where) {
+				t.Errorf("trial %d is of origin %s: %s", k, p.Origin, p.Note.Why)
+			}
+		})
 	}
 }
 
@@ -363,13 +366,15 @@ func TestRelationsAreFollowed(t *testing.T) {
 		return -math.Hypot(p[0]-0.8, p[1]-0.6)
 	}
 	for _, s := range []optimizer.Settings{{}, {Preset: optimizer.PresetPaper}, {Acquisition: "ts"}, {Acquisition: "ucb", Design: "sobol"}, {Maximizer: "direct"}} {
-		best := math.Inf(-1)
-		for _, o := range runStudy(t, newOptimizer(t, space, 1, s), 30, f) {
-			best = math.Max(best, o.Value())
-		}
-		if miss := -0.5 - best; miss > 1e-3 {
-			t.Errorf("%+v misses the optimum by %g", s, miss)
-		}
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			best := math.Inf(-1)
+			for _, o := range runStudy(t, newOptimizer(t, space, 1, s), 30, f) {
+				best = math.Max(best, o.Value())
+			}
+			if miss := -0.5 - best; miss > 1e-3 {
+				t.Errorf("%+v misses the optimum by %g", s, miss)
+			}
+		})
 	}
 }
 
@@ -389,18 +394,20 @@ func TestThinSpacesAreSearched(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodLipschitz} {
-		best := math.Inf(-1)
-		told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {
-			if !space.Allows(p) {
-				t.Errorf("%s proposed %v", method, p)
+		t.Run(method, func(t *testing.T) {
+			best := math.Inf(-1)
+			told := runStudy(t, newOptimizer(t, space, 1, optimizer.Settings{Method: method}), 12, func(p spaces.Point) float64 {
+				if !space.Allows(p) {
+					t.Errorf("%s proposed %v", method, p)
+				}
+				return -math.Abs(p[0] - 0.3)
+			})
+			for _, o := range told {
+				best = math.Max(best, o.Value())
 			}
-			return -math.Abs(p[0] - 0.3)
+			if len(told) < 12 || best < -0.1 {
+				t.Errorf("%s: %d proposals, the best misses by %g", method, len(told), -best)
+			}
 		})
-		for _, o := range told {
-			best = math.Max(best, o.Value())
-		}
-		if len(told) < 12 || best < -0.1 {
-			t.Errorf("%s: %d proposals, the best misses by %g", method, len(told), -best)
-		}
 	}
 }

@@ -36,28 +36,30 @@ func TestNumberOfObjectives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range []string{optimizer.MethodLBO, optimizer.MethodRandom, optimizer.MethodSobol, optimizer.MethodGrid, optimizer.MethodLipschitz} {
-		opt, err := optimizer.New(space, 1, optimizer.Settings{Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tell := func(trial int, values ...float64) error {
-			return opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: values})
-		}
-		if err := tell(1, 1, 2); method == optimizer.MethodLipschitz {
-			if err == nil || !strings.Contains(err.Error(), "one objective") {
-				t.Errorf("%s was told two values: %v", method, err)
+		t.Run(method, func(t *testing.T) {
+			opt, err := optimizer.New(space, 1, optimizer.Settings{Method: method})
+			if err != nil {
+				t.Fatal(err)
 			}
-			continue
-		} else if err != nil {
-			t.Errorf("%s: %v", method, err)
-		}
-		if tell(2, 1) == nil || tell(3, 1, 2, 3) == nil || tell(4, 1, math.NaN()) == nil {
-			t.Errorf("%s took other numbers of values", method)
-		}
+			p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tell := func(trial int, values ...float64) error {
+				return opt.Tell(optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: values})
+			}
+			if err := tell(1, 1, 2); method == optimizer.MethodLipschitz {
+				if err == nil || !strings.Contains(err.Error(), "one objective") {
+					t.Errorf("%s was told two values: %v", method, err)
+				}
+				return
+			} else if err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
+			if tell(2, 1) == nil || tell(3, 1, 2, 3) == nil || tell(4, 1, math.NaN()) == nil {
+				t.Errorf("%s took other numbers of values", method)
+			}
+		})
 	}
 }
 

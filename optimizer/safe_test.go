@@ -172,22 +172,24 @@ func TestSafetyEnds(t *testing.T) {
 func TestReachOfASafeTrial(t *testing.T) {
 	s := newSafety(Settings{SafetyConstant: 4})
 	for k, margin := range []float64{0.5, 1, 0, -1} {
-		x := float64(k) // far from each other
-		s.tell(Observation{Proposal: Proposal{Point: []float64{x, 0.5}}, Margin: margin})
-		if margin <= 0 {
-			if s.allows([]float64{x, 0.5}) {
-				t.Errorf("a trial with the margin %v is safe itself", margin)
+		t.Run(fmt.Sprint(margin), func(t *testing.T) {
+			x := float64(k) // far from each other
+			s.tell(Observation{Proposal: Proposal{Point: []float64{x, 0.5}}, Margin: margin})
+			if margin <= 0 {
+				if s.allows([]float64{x, 0.5}) {
+					t.Errorf("a trial with the margin %v is safe itself", margin)
+				}
+				return
 			}
-			continue
-		}
-		reach := margin / 4
-		if got := s.reach(k); got > reach || got < reach*(1-1e-8) {
-			t.Errorf("with the margin %v all is safe as far as %v; want %v", margin, got, reach)
-		}
-		for share, safe := range map[float64]bool{0: true, 0.999: true, 1.001: false} {
-			if got := s.allows([]float64{x - share*reach, 0.5}); got != safe {
-				t.Errorf("with the margin %v, at %v times the reach: safe %v", margin, share, got)
+			reach := margin / 4
+			if got := s.reach(k); got > reach || got < reach*(1-1e-8) {
+				t.Errorf("with the margin %v all is safe as far as %v; want %v", margin, got, reach)
 			}
-		}
+			for share, safe := range map[float64]bool{0: true, 0.999: true, 1.001: false} {
+				if got := s.allows([]float64{x - share*reach, 0.5}); got != safe {
+					t.Errorf("with the margin %v, at %v times the reach: safe %v", margin, share, got)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package optimizer_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -112,9 +113,11 @@ func TestWordOrNumberRefusesOtherTypes(t *testing.T) {
 
 func TestDesignLeavesTrialsToTheModel(t *testing.T) {
 	for d, want := range map[int]int{1: 4, 8: 9, 20: 21, 23: 24, 24: 24, 100: 24} {
-		if got := (optimizer.Settings{}).Resolved(d).DesignSize; got != want {
-			t.Errorf("a design of %d points for %d parameters, want %d", got, d, want)
-		}
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			if got := (optimizer.Settings{}).Resolved(d).DesignSize; got != want {
+				t.Errorf("a design of %d points for %d parameters, want %d", got, d, want)
+			}
+		})
 	}
 	if got := (optimizer.Settings{Preset: optimizer.PresetPaper}).Resolved(100).DesignSize; got != 300 {
 		t.Errorf("a design of %d points by the paper, want 300", got)

@@ -26,15 +26,17 @@ func TestTamed(t *testing.T) {
 		{"all huge", []float64{1e300, 1e308, 2e307, 1e305}, nil},
 		{"few", []float64{1, 2, 1e308}, nil},
 	} {
-		y, wild := tamed(c.y)
-		if !slices.Equal(wild, c.wild) {
-			t.Errorf("%s: %v are tamed, not %v", c.name, wild, c.wild)
-		}
-		for i, v := range c.y {
-			if tame := slices.Contains(c.wild, i); !tame && y[i] != v || tame && !(y[i] < 5 && y[i] > 4.9) {
-				t.Errorf("%s: %v became %v", c.name, v, y[i])
+		t.Run(c.name, func(t *testing.T) {
+			y, wild := tamed(c.y)
+			if !slices.Equal(wild, c.wild) {
+				t.Errorf("%s: %v are tamed, not %v", c.name, wild, c.wild)
 			}
-		}
+			for i, v := range c.y {
+				if tame := slices.Contains(c.wild, i); !tame && y[i] != v || tame && !(y[i] < 5 && y[i] > 4.9) {
+					t.Errorf("%s: %v became %v", c.name, v, y[i])
+				}
+			}
+		})
 	}
 }
 

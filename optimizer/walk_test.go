@@ -181,9 +181,11 @@ func TestWalkKnowsEveryKind(t *testing.T) {
 			}
 		}
 		for name, least := range map[string]int{"kind": 4, "level": 2, "n": 2, "rate": 2, "on": 2, "momentum": 2} {
-			if len(seen[name]) < least {
-				t.Errorf("seed %d: of %s the design has %v", seed, name, seen[name])
-			}
+			t.Run(name, func(t *testing.T) {
+				if len(seen[name]) < least {
+					t.Errorf("seed %d: of %s the design has %v", seed, name, seen[name])
+				}
+			})
 		}
 	}
 }
@@ -191,18 +193,20 @@ func TestWalkKnowsEveryKind(t *testing.T) {
 // However many parameters there are, each has taken its step when the walk ends.
 func TestWalkOfManyParameters(t *testing.T) {
 	for _, d := range []int{1, 12, 13, 50, 100} {
-		space := floatsOf(t, d)
-		w := newWalk(space, 1)
-		moved := make([]bool, d)
-		told := begun(t, space, Settings{Design: walking}, 1, w.most(), func(p spaces.Point) float64 { return -math.Abs(p[0] - 0.5) })
-		for _, o := range told {
-			for _, j := range changed(o.Proposal.Point, told[0].Proposal.Point) {
-				moved[j] = true
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			space := floatsOf(t, d)
+			w := newWalk(space, 1)
+			moved := make([]bool, d)
+			told := begun(t, space, Settings{Design: walking}, 1, w.most(), func(p spaces.Point) float64 { return -math.Abs(p[0] - 0.5) })
+			for _, o := range told {
+				for _, j := range changed(o.Proposal.Point, told[0].Proposal.Point) {
+					moved[j] = true
+				}
 			}
-		}
-		if w.most() > 25 || slices.Contains(moved, false) {
-			t.Errorf("%d parameters: of the %d trials of the walk none has moved %v", d, w.most(), moved)
-		}
+			if w.most() > 25 || slices.Contains(moved, false) {
+				t.Errorf("%d parameters: of the %d trials of the walk none has moved %v", d, w.most(), moved)
+			}
+		})
 	}
 }
 

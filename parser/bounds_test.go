@@ -103,22 +103,24 @@ func TestMetricAfterAFlood(t *testing.T) {
 		"accuracy=0.5\r" + flood:               "",
 		flood + "\n" + flood + "\nAccuracy: 1": `"Accuracy" on line 3`,
 	} {
-		collector := parser.NewCollector(pattern)
-		scanner := collector.Scanner(parser.Stdout, nil)
-		if _, err := io.Copy(scanner, strings.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := scanner.Close(); err != nil {
-			t.Fatal(err)
-		}
-		result, err := collector.Result(0)
-		var e *parser.NoValueError
-		switch {
-		case want == "" && (err != nil || result.Value != 0.5):
-			t.Errorf("...%q: got %v, %v", text[len(text)-20:], result.Value, err)
-		case want != "" && (!errors.As(err, &e) || !strings.Contains(e.Error(), want)):
-			t.Errorf("...%q: got %v, want %q", text[len(text)-20:], err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			collector := parser.NewCollector(pattern)
+			scanner := collector.Scanner(parser.Stdout, nil)
+			if _, err := io.Copy(scanner, strings.NewReader(text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := scanner.Close(); err != nil {
+				t.Fatal(err)
+			}
+			result, err := collector.Result(0)
+			var e *parser.NoValueError
+			switch {
+			case want == "" && (err != nil || result.Value != 0.5):
+				t.Errorf("...%q: got %v, %v", text[len(text)-20:], result.Value, err)
+			case want != "" && (!errors.As(err, &e) || !strings.Contains(e.Error(), want)):
+				t.Errorf("...%q: got %v, want %q", text[len(text)-20:], err, want)
+			}
+		})
 	}
 }
 
@@ -268,13 +270,15 @@ func TestReadingInTooLongJSON(t *testing.T) {
 		{parser.Rule{Metric: "loss"}, "loss=0.9\n" + strings.Repeat("noise ", long) + "\n", 0.9, 0},
 		{parser.Rule{JSON: "loss"}, lines, 0, 3},
 	} {
-		result, err := read(t, c.rule, parser.Stdout, c.log)
-		var e *parser.NoValueError
-		switch {
-		case c.line == 0 && (err != nil || result.Value != c.value):
-			t.Errorf("%+v: got %v, %v; want %v", c.rule, result.Value, err, c.value)
-		case c.line > 0 && (!errors.As(err, &e) || e.Reason != "incomplete" || !strings.Contains(e.Detail, fmt.Sprintf("on line %d of stdout is longer", c.line))):
-			t.Errorf("%+v: got %v, %v; want none", c.rule, result.Value, err)
-		}
+		t.Run(c.log, func(t *testing.T) {
+			result, err := read(t, c.rule, parser.Stdout, c.log)
+			var e *parser.NoValueError
+			switch {
+			case c.line == 0 && (err != nil || result.Value != c.value):
+				t.Errorf("%+v: got %v, %v; want %v", c.rule, result.Value, err, c.value)
+			case c.line > 0 && (!errors.As(err, &e) || e.Reason != "incomplete" || !strings.Contains(e.Detail, fmt.Sprintf("on line %d of stdout is longer", c.line))):
+				t.Errorf("%+v: got %v, %v; want none", c.rule, result.Value, err)
+			}
+		})
 	}
 }

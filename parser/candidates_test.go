@@ -24,21 +24,23 @@ func TestCandidates(t *testing.T) {
 		"weka":           {"Correctly Classified Instances: 1 144", "Incorrectly Classified Instances: 1 6", "statistic: 1 0.94", "error: 1 0.1586", "last number: 4 0.1586"},
 		"json-pretty":    {"metrics.accuracy: 1 0.8612", "metrics.auc: not finite", `metrics["val.loss"]: 1 0.4931`},
 	} {
-		var got []string
-		for _, c := range parser.Candidates([]byte(readLog(t, log))) {
-			what := c.Rule.Metric + c.Rule.JSON
-			if c.Rule.LastNumber {
-				what = "last number"
+		t.Run(log, func(t *testing.T) {
+			var got []string
+			for _, c := range parser.Candidates([]byte(readLog(t, log))) {
+				what := c.Rule.Metric + c.Rule.JSON
+				if c.Rule.LastNumber {
+					what = "last number"
+				}
+				if c.Problem != nil {
+					got = append(got, fmt.Sprintf("%s: %s", what, c.Problem.Reason))
+					continue
+				}
+				got = append(got, fmt.Sprintf("%s: %d %v", what, c.Result.Count, c.Result.Value))
 			}
-			if c.Problem != nil {
-				got = append(got, fmt.Sprintf("%s: %s", what, c.Problem.Reason))
-				continue
+			if !slices.Equal(got, want) {
+				t.Errorf("%s:\n got %s\nwant %s", log, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 			}
-			got = append(got, fmt.Sprintf("%s: %d %v", what, c.Result.Count, c.Result.Value))
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s:\n got %s\nwant %s", log, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
-		}
+		})
 	}
 }
 

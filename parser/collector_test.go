@@ -30,16 +30,20 @@ func TestManyMetricsInOnePass(t *testing.T) {
 		{`{"size": 3}`, collector.Scanner(parser.File, emit, 2)},
 		{`{"size": 4}`, collector.Scanner(parser.File, emit, 3)},
 	} {
-		feed(t, s.scanner, s.text, 5)
+		t.Run(s.text, func(t *testing.T) {
+			feed(t, s.scanner, s.text, 5)
+		})
 	}
 	if want := []string{"0: 0.5 at 1", "1: 0.5 at 1", "0: 0.75 at 2", "1: 0.75 at 2", "2: 3 at 0", "3: 4 at 0"}; !slices.Equal(seen, want) {
 		t.Errorf("emitted %q, want %q", seen, want)
 	}
 	for i, want := range []float64{0.75, 0.5, 3, 4} {
-		result, err := collector.Result(i)
-		if err != nil || result.Value != want || result.Reading.Metric != i {
-			t.Errorf("metric %d: got %+v, %v, want %v", i, result, err, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			result, err := collector.Result(i)
+			if err != nil || result.Value != want || result.Reading.Metric != i {
+				t.Errorf("metric %d: got %+v, %v, want %v", i, result, err, want)
+			}
+		})
 	}
 	var none *parser.NoValueError
 	if _, err := collector.Result(4); !errors.As(err, &none) || none.Reason != "no match" {

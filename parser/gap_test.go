@@ -98,13 +98,15 @@ func TestGapsInTwoStreams(t *testing.T) {
 		{"min", "loss=1\n", "loss=2\n", 1, ""},
 		{"min", "loss=1\n", "|\nloss=2\n", 0, "incomplete"},
 	} {
-		pattern, err := parser.Compile(parser.Rule{Metric: "loss", Pick: c.pick, Source: "both"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		collector := parser.NewCollector(pattern)
-		feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, 1000)
-		feed(t, collector.Scanner(parser.Stderr, nil), c.stderr, 1000)
-		checkResult(t, collector, c.value, c.reason)
+		t.Run(c.pick, func(t *testing.T) {
+			pattern, err := parser.Compile(parser.Rule{Metric: "loss", Pick: c.pick, Source: "both"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			collector := parser.NewCollector(pattern)
+			feed(t, collector.Scanner(parser.Stdout, nil), c.stdout, 1000)
+			feed(t, collector.Scanner(parser.Stderr, nil), c.stderr, 1000)
+			checkResult(t, collector, c.value, c.reason)
+		})
 	}
 }

@@ -16,8 +16,10 @@ func TestQuoteNonFinite(t *testing.T) {
 		`{"value": "NaN"}`:                         `{"value": "NaN"}`,
 		`"\`:                                       `"\`,
 	} {
-		if got := string(parser.QuoteNonFinite([]byte(text))); got != want {
-			t.Errorf("%s became %s; want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := string(parser.QuoteNonFinite([]byte(text))); got != want {
+				t.Errorf("%s became %s; want %s", text, got, want)
+			}
+		})
 	}
 }

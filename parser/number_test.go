@@ -92,9 +92,11 @@ func TestScanNumber(t *testing.T) {
 
 func TestScanNumberOfCutLine(t *testing.T) {
 	for text, want := range map[string]kind{"0.3": unreadable, "0.3 ": finite, "na": notNumeric, "nan": notNumeric, "nan ": nonFinite} {
-		if got := scanNumber([]byte(text), numberMode{cut: true}); got.kind != want {
-			t.Errorf("scanNumber(%q) of a cut line: kind %d, want %d", text, got.kind, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := scanNumber([]byte(text), numberMode{cut: true}); got.kind != want {
+				t.Errorf("scanNumber(%q) of a cut line: kind %d, want %d", text, got.kind, want)
+			}
+		})
 	}
 }
 
@@ -110,8 +112,10 @@ func TestStripANSI(t *testing.T) {
 		"end\x1b":         "end",
 		"end\x1b[3":       "end",
 	} {
-		if got := string(stripANSI(nil, []byte(text))); got != want {
-			t.Errorf("stripANSI(%q) = %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := string(stripANSI(nil, []byte(text))); got != want {
+				t.Errorf("stripANSI(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 }

@@ -51,16 +51,18 @@ func TestValuesBothWays(t *testing.T) {
 		"--":              none,
 		"nan":             none,
 	} {
-		for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}} {
-			got, err := read(t, rule, parser.Stdout, "loss: 7\nloss: "+text+"\n")
-			var no *parser.NoValueError
-			switch {
-			case want == none && !errors.As(err, &no):
-				t.Errorf("%+v of %q: %v, want none", rule, text, got.Value)
-			case want != none && (err != nil || got.Value != want):
-				t.Errorf("%+v of %q: %v, %v, want %v", rule, text, got.Value, err, want)
+		t.Run(text, func(t *testing.T) {
+			for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}} {
+				got, err := read(t, rule, parser.Stdout, "loss: 7\nloss: "+text+"\n")
+				var no *parser.NoValueError
+				switch {
+				case want == none && !errors.As(err, &no):
+					t.Errorf("%+v of %q: %v, want none", rule, text, got.Value)
+				case want != none && (err != nil || got.Value != want):
+					t.Errorf("%+v of %q: %v, %v, want %v", rule, text, got.Value, err, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -89,9 +91,11 @@ func TestMissingValues(t *testing.T) {
 		{parser.Rule{Metric: "loss", Pick: "first"}, "loss: N/A\nloss: 5\n", 5},
 		{parser.Rule{Regex: `loss.*?([\d.]+)`}, "loss=\u22124\n", none},
 	} {
-		got, err := read(t, c.rule, parser.Stdout, c.text)
-		if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
-			t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			got, err := read(t, c.rule, parser.Stdout, c.text)
+			if (err != nil) != (c.want == none) || err == nil && got.Value != c.want {
+				t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
+			}
+		})
 	}
 }

@@ -53,12 +53,14 @@ func TestScannerEmitsWhenTheLineEnds(t *testing.T) {
 		text string
 		want int
 	}{{"loss=0.", 0}, {"3", 0}, {"\r", 1}, {"\n", 1}, {"loss=0.2\nloss=0.1", 2}} {
-		if _, err := scanner.Write([]byte(step.text)); err != nil {
-			t.Fatal(err)
-		}
-		if count != step.want {
-			t.Fatalf("after %q there are %d readings, want %d", step.text, count, step.want)
-		}
+		t.Run(step.text, func(t *testing.T) {
+			if _, err := scanner.Write([]byte(step.text)); err != nil {
+				t.Fatal(err)
+			}
+			if count != step.want {
+				t.Fatalf("after %q there are %d readings, want %d", step.text, count, step.want)
+			}
+		})
 	}
 	if scanner.Lines() != 3 {
 		t.Errorf("Lines() = %d, want 3", scanner.Lines())
@@ -162,14 +164,16 @@ func TestLastNumber(t *testing.T) {
 		"elapsed 12:30 loss 0.3":          0.3,
 		"loss 0.3 after epoch3":           0.3,
 	} {
-		got, err := read(t, rule, parser.Stdout, text)
-		if math.IsNaN(want) {
-			if err == nil {
-				t.Errorf("%q: got %v, want an error", text, got.Value)
+		t.Run(text, func(t *testing.T) {
+			got, err := read(t, rule, parser.Stdout, text)
+			if math.IsNaN(want) {
+				if err == nil {
+					t.Errorf("%q: got %v, want an error", text, got.Value)
+				}
+			} else if err != nil || got.Value != want {
+				t.Errorf("%q: got %v, %v, want %v", text, got.Value, err, want)
 			}
-		} else if err != nil || got.Value != want {
-			t.Errorf("%q: got %v, %v, want %v", text, got.Value, err, want)
-		}
+		})
 	}
 	_, err := read(t, rule, parser.Stdout, "0.3\nbye\n")
 	var e *parser.NoValueError

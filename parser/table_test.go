@@ -29,15 +29,17 @@ func TestTablesAmongLines(t *testing.T) {
 		{"The final loss is as follows\n1 2 3 4 5 x\n", ""},
 		{"epoch loss:\n1 2\n", ""},
 	} {
-		var got []string
-		pattern, err := parser.Compile(parser.Rule{Metric: "loss"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) { got = append(got, r.Text) })
-		feed(t, scanner, strings.ReplaceAll(test.text, "|", "│"), 3)
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%q: got %q, want %q", test.text, got, test.want)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			var got []string
+			pattern, err := parser.Compile(parser.Rule{Metric: "loss"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			scanner := parser.NewCollector(pattern).Scanner(parser.Stdout, func(r parser.Reading) { got = append(got, r.Text) })
+			feed(t, scanner, strings.ReplaceAll(test.text, "|", "│"), 3)
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%q: got %q, want %q", test.text, got, test.want)
+			}
+		})
 	}
 }

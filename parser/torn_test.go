@@ -26,18 +26,20 @@ func TestCloseTorn(t *testing.T) {
 		{parser.Rule{JSON: "loss"}, "{\"loss\": 5}\n{\"loss\": 3", 5},
 		{parser.Rule{JSON: "loss"}, "{\n\"loss\": 5\n}", 5},
 	} {
-		collector := parser.NewCollector(compile([]parser.Rule{c.rule})...)
-		scanner := collector.Scanner(parser.Stdout, nil)
-		if _, err := scanner.Write([]byte(c.text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := scanner.CloseTorn(); err != nil {
-			t.Fatal(err)
-		}
-		got, err := collector.Result(0)
-		if (err == nil) != (c.want != 0) || got.Value != c.want {
-			t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			collector := parser.NewCollector(compile([]parser.Rule{c.rule})...)
+			scanner := collector.Scanner(parser.Stdout, nil)
+			if _, err := scanner.Write([]byte(c.text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := scanner.CloseTorn(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := collector.Result(0)
+			if (err == nil) != (c.want != 0) || got.Value != c.want {
+				t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
+			}
+		})
 	}
 }
 
@@ -62,15 +64,17 @@ func TestUnended(t *testing.T) {
 		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.31}`, false},
 		{parser.Rule{Dialect: "tune-metric", Metric: "loss"}, `[tune-metric]: {"loss": 0.3`, true},
 	} {
-		scanner := parser.NewCollector(compile([]parser.Rule{c.rule})...).Scanner(parser.Stdout, nil)
-		if _, err := scanner.Write([]byte(c.text)); err != nil {
-			t.Fatal(err)
-		}
-		if err := scanner.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := scanner.Unended(0); got != c.want {
-			t.Errorf("%+v of %q: %v, want %v", c.rule, c.text, got, c.want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			scanner := parser.NewCollector(compile([]parser.Rule{c.rule})...).Scanner(parser.Stdout, nil)
+			if _, err := scanner.Write([]byte(c.text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := scanner.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := scanner.Unended(0); got != c.want {
+				t.Errorf("%+v of %q: %v, want %v", c.rule, c.text, got, c.want)
+			}
+		})
 	}
 }

@@ -31,9 +31,11 @@ func TestOwnCgroup(t *testing.T) {
 		{"24 1 0:22 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n", "0::/\n", ""},
 		{"", "", ""},
 	} {
-		if got := ownCgroup(c.mounts, c.own); got != c.want {
-			t.Errorf("%q in %q is %q, want %q", c.own, c.mounts, got, c.want)
-		}
+		t.Run(c.mounts, func(t *testing.T) {
+			if got := ownCgroup(c.mounts, c.own); got != c.want {
+				t.Errorf("%q in %q is %q, want %q", c.own, c.mounts, got, c.want)
+			}
+		})
 	}
 }
 
@@ -138,9 +140,11 @@ func TestScribbledCgroup(t *testing.T) {
 	}
 	for dir, want := range map[string]cgroup{mine: cgroup(mine), other: "", parent: "", outside: "", "": "", "/": "",
 		strings.Replace(mine, "lbotune-1", "x/../lbotune-1", 1): ""} {
-		a := attempt{job: Job{ID: "mine"}, nonce: "1"}
-		if a.regroup(dir); a.cgroup != want {
-			t.Errorf("%s: took %q, want %q", dir, a.cgroup, want)
-		}
+		t.Run(dir, func(t *testing.T) {
+			a := attempt{job: Job{ID: "mine"}, nonce: "1"}
+			if a.regroup(dir); a.cgroup != want {
+				t.Errorf("%s: took %q, want %q", dir, a.cgroup, want)
+			}
+		})
 	}
 }

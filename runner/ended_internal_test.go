@@ -21,9 +21,11 @@ func TestEndedAt(t *testing.T) {
 		{"another clock", "3.00", 5, 5, 100 * time.Second},
 		{"no clock", "101.00", 5, 5, 0},
 	} {
-		a := attempt{started: begun, uptime: c.uptime, up: c.up}
-		if got := a.endedAt(at(c.seen)); got.Sub(at(c.want)).Abs() > time.Microsecond {
-			t.Errorf("%s: ended after %v; want %v s", c.name, got.Sub(begun), c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			a := attempt{started: begun, uptime: c.uptime, up: c.up}
+			if got := a.endedAt(at(c.seen)); got.Sub(at(c.want)).Abs() > time.Microsecond {
+				t.Errorf("%s: ended after %v; want %v s", c.name, got.Sub(begun), c.want)
+			}
+		})
 	}
 }

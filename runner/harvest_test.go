@@ -146,11 +146,13 @@ func TestPlaces(t *testing.T) {
 		"renamed host":                          {host.ReplaceAllString(running(record), `"host":"other/1"`), runner.ErrLost},
 		"another container":                     {strings.Replace(running(record), `"pids":"`, `"pids":"x`, 1), runner.ErrLost},
 	} {
-		rewrite(t, job, c.record)
-		exit, err := new(runner.Local).Attach(context.Background(), job)
-		if !errors.Is(err, c.want) || err == nil && exit.Code != 13 || c.want != runner.ErrCopied && errors.Is(err, runner.ErrCopied) {
-			t.Errorf("%s: %+v, %v", name, exit, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			rewrite(t, job, c.record)
+			exit, err := new(runner.Local).Attach(context.Background(), job)
+			if !errors.Is(err, c.want) || err == nil && exit.Code != 13 || c.want != runner.ErrCopied && errors.Is(err, runner.ErrCopied) {
+				t.Errorf("%s: %+v, %v", name, exit, err)
+			}
+		})
 	}
 	rewrite(t, job, record)
 	runner.NoteFullDisk(job.Dir + "x") // of no attempt

@@ -45,10 +45,12 @@ func TestValidate(t *testing.T) {
 		{file(StderrName), "needs itself"},
 		{file(recordName), "needs itself"},
 	} {
-		j := job(c.change)
-		if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%+v: %v; want %q", j, err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			j := job(c.change)
+			if err := j.Validate(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v: %v; want %q", j, err, c.want)
+			}
+		})
 	}
 	for limit, want := range map[int64]int64{-1: DefaultMaxLog, 0: DefaultMaxLog, 1: 1} {
 		if got := newBoundedLog(&Job{MaxLog: limit}).max; got != want {

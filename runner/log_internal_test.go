@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -64,9 +65,11 @@ func TestBoundedLog(t *testing.T) {
 			t.Fatalf("at %d: %d bytes kept", size, used)
 		}
 		for _, off := range []int64{0, min(size, limit/4) - 1, max(0, size-limit/2), size - 1} {
-			if !kept[off/holeUnit*holeUnit] {
-				t.Fatalf("at %d: offset %d was released", size, off)
-			}
+			t.Run(fmt.Sprint(off), func(t *testing.T) {
+				if !kept[off/holeUnit*holeUnit] {
+					t.Fatalf("at %d: offset %d was released", size, off)
+				}
+			})
 		}
 	}
 	if !b.truncated {
@@ -98,8 +101,10 @@ func TestBoundedLog(t *testing.T) {
 
 func TestCeil(t *testing.T) {
 	for n, want := range map[int64]int64{0: 0, 1: holeUnit, holeUnit: holeUnit, holeUnit + 1: 2 * holeUnit} {
-		if got := ceil(n, holeUnit); got != want {
-			t.Errorf("%d is rounded up to %d", n, got)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := ceil(n, holeUnit); got != want {
+				t.Errorf("%d is rounded up to %d", n, got)
+			}
+		})
 	}
 }

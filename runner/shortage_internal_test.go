@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,11 @@ func TestShortages(t *testing.T) {
 		unix.EAGAIN: true, unix.ENOMEM: true, unix.EMFILE: true, unix.ENFILE: true, unix.ETXTBSY: true,
 		unix.ENOENT: false, unix.EACCES: false, unix.ENOSPC: false, unix.EROFS: false, unix.E2BIG: false,
 	} {
-		start, disk := spawnError("start", errno), diskError("fill", errno)
-		if start.Temporary != temporary || disk.Temporary != temporary || start.Disk || disk.Disk == temporary {
-			t.Errorf("%v: %+v, %+v", errno, start, disk)
-		}
+		t.Run(fmt.Sprint(errno), func(t *testing.T) {
+			start, disk := spawnError("start", errno), diskError("fill", errno)
+			if start.Temporary != temporary || disk.Temporary != temporary || start.Disk || disk.Disk == temporary {
+				t.Errorf("%v: %+v, %+v", errno, start, disk)
+			}
+		})
 	}
 }

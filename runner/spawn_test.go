@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,12 +90,14 @@ func TestLookedUpInPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]int{"1:2:3:4": 5, "3:4": 5, "1:2": 126, "1": 127} {
-		job := newJob(t)
-		job.Argv = []string{"program"}
-		job.Env = []string{"PATH=" + dir + "/" + strings.ReplaceAll(path, ":", ":"+dir+"/")}
-		if exit, err := new(runner.Local).Launch(t.Context(), job); err != nil || exit.Code != want {
-			t.Errorf("in %s: %+v, %v; want code %d", path, exit, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			job := newJob(t)
+			job.Argv = []string{"program"}
+			job.Env = []string{"PATH=" + dir + "/" + strings.ReplaceAll(path, ":", ":"+dir+"/")}
+			if exit, err := new(runner.Local).Launch(t.Context(), job); err != nil || exit.Code != want {
+				t.Errorf("in %s: %+v, %v; want code %d", path, exit, err, want)
+			}
+		})
 	}
 }
 
@@ -211,19 +214,21 @@ func TestNoPlace(t *testing.T) {
 // Files that cannot be written are an error, and nothing is left of the attempt.
 func TestFilesInTheWay(t *testing.T) {
 	for _, names := range [][]string{{"a", "a/b"}, {"a/b", "a/b"}, {"b", "b"}, {"a/b", "a"}} {
-		job := newJob(t)
-		job.Shell = "true"
-		for _, name := range names {
-			job.Files = append(job.Files, runner.File{Name: name, Content: []byte("x")})
-		}
-		exit, err := new(runner.Local).Launch(t.Context(), job)
-		var spawn *runner.SpawnError
-		if !errors.As(err, &spawn) || !spawn.Disk {
-			t.Errorf("%q: %+v, %v", names, exit, err)
-		}
-		if _, err := os.Stat(job.Dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%q: the claim was not given back", names)
-		}
+		t.Run(fmt.Sprint(names), func(t *testing.T) {
+			job := newJob(t)
+			job.Shell = "true"
+			for _, name := range names {
+				job.Files = append(job.Files, runner.File{Name: name, Content: []byte("x")})
+			}
+			exit, err := new(runner.Local).Launch(t.Context(), job)
+			var spawn *runner.SpawnError
+			if !errors.As(err, &spawn) || !spawn.Disk {
+				t.Errorf("%q: %+v, %v", names, exit, err)
+			}
+			if _, err := os.Stat(job.Dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%q: the claim was not given back", names)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,9 +167,11 @@ func TestReadTail(t *testing.T) {
 	}
 	appendTo(t, f, "one\ntwo\x1b[31m\n")
 	for n, want := range map[int]string{0: "", 1: "\n", 100: "one\ntwo\n", 10: "\ntwo\n"} {
-		if got, err := runner.ReadTail(runner.At(path), n); err != nil || got != want {
-			t.Errorf("last %d bytes: %q, %v; want %q", n, got, err, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got, err := runner.ReadTail(runner.At(path), n); err != nil || got != want {
+				t.Errorf("last %d bytes: %q, %v; want %q", n, got, err, want)
+			}
+		})
 	}
 }
 

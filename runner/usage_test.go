@@ -20,9 +20,11 @@ func TestParseTimes(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"", "0m1s\n", "{\"exit\":0}\n", "0m1.5s 0m1.5s"} {
-		if got, ok := parseTimes([]byte(line)); ok {
-			t.Errorf("%q: %d", line, got)
-		}
+		t.Run(line, func(t *testing.T) {
+			if got, ok := parseTimes([]byte(line)); ok {
+				t.Errorf("%q: %d", line, got)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,37 +75,39 @@ func (o deafOptimizer) Ask(ctx context.Context, q optimizer.Query) (optimizer.Pr
 // follows asks another one.
 func TestStopDoesNotWaitForTheOptimizer(t *testing.T) {
 	for _, how := range []session.Stop{session.StopAsking, session.StopRunning, session.StopNow, session.StopHere} {
-		cfg := config()
-		release := make(chan struct{})
-		stop := make(chan session.Stop, 1)
-		asked := func() { stop <- how }
-		made := 0
-		s, err := session.Open(&cfg, session.Options{Dir: t.TempDir(), Launcher: &fakeLauncher{program: parabola},
-			Optimizer: func(space *spaces.Space, seed uint64, settings optimizer.Settings, earlier ...optimizer.Earlier) (optimizer.Optimizer, error) {
-				o, err := optimizer.New(space, seed, settings, earlier...)
-				if made++; made > 2 {
-					return o, err
-				}
-				return deafOptimizer{o, func() { asked() }, release}, err
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
-			t.Errorf("stop %d: %v", how, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		asked = cancel
-		if _, err := s.Ask(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("stop %d: asked, %v", how, err)
-		}
-		if trial, err := s.Ask(t.Context()); err != nil || trial.Number != 1 || made != 3 {
-			t.Errorf("stop %d: asked again of optimizer %d, %v", how, made, err)
-		}
-		close(release)
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(fmt.Sprint(how), func(t *testing.T) {
+			cfg := config()
+			release := make(chan struct{})
+			stop := make(chan session.Stop, 1)
+			asked := func() { stop <- how }
+			made := 0
+			s, err := session.Open(&cfg, session.Options{Dir: t.TempDir(), Launcher: &fakeLauncher{program: parabola},
+				Optimizer: func(space *spaces.Space, seed uint64, settings optimizer.Settings, earlier ...optimizer.Earlier) (optimizer.Optimizer, error) {
+					o, err := optimizer.New(space, seed, settings, earlier...)
+					if made++; made > 2 {
+						return o, err
+					}
+					return deafOptimizer{o, func() { asked() }, release}, err
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+				t.Errorf("stop %d: %v", how, err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			asked = cancel
+			if _, err := s.Ask(ctx); !errors.Is(err, context.Canceled) {
+				t.Errorf("stop %d: asked, %v", how, err)
+			}
+			if trial, err := s.Ask(t.Context()); err != nil || trial.Number != 1 || made != 3 {
+				t.Errorf("stop %d: asked again of optimizer %d, %v", how, made, err)
+			}
+			close(release)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -192,9 +195,11 @@ func TestMisuse(t *testing.T) {
 	_, asked := s.Ask(t.Context())
 	for what, err := range map[string]error{"asked": asked, "told": s.Tell(1, study.Metrics{"loss": 1}), "failed": s.Fail(1, "so"),
 		"ran": s.Run(t.Context(), nil), "served": s.Serve(), "enqueued": s.Enqueue(nil)} {
-		if !errors.Is(err, session.ErrClosed) {
-			t.Errorf("%s after Close: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			if !errors.Is(err, session.ErrClosed) {
+				t.Errorf("%s after Close: %v", what, err)
+			}
+		})
 	}
 	if len(s.State().Trials) != 1 || s.State().Trials[0].Done() {
 		t.Error("a closed study has changed")

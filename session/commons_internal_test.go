@@ -29,23 +29,25 @@ func TestCommons(t *testing.T) {
 			}
 		}, ""},
 	} {
-		dir := t.TempDir()
-		put(t, dir, "train.py", 0)
-		commons := &commons{apart: filepath.Join(dir, "s.study"), running: map[study.AttemptID]*span{}}
-		said := ""
-		id := func(trial int) study.AttemptID { return study.AttemptID{Trial: trial, Attempt: 1} }
-		commons.begin(id(1), dir)
-		for trial := 1; trial <= 40; trial++ { // two at a time
-			commons.begin(id(trial+1), dir)
-			c.write(t, dir, trial)
-			said += commons.end(id(trial))
-		}
-		if said != c.want {
-			t.Errorf("%s: said %q; want %q", name, said, c.want)
-		}
-		if c.want == "" && len(commons.ended) != commonsAttempts {
-			t.Errorf("%s: %d attempts were looked at", name, len(commons.ended))
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, "train.py", 0)
+			commons := &commons{apart: filepath.Join(dir, "s.study"), running: map[study.AttemptID]*span{}}
+			said := ""
+			id := func(trial int) study.AttemptID { return study.AttemptID{Trial: trial, Attempt: 1} }
+			commons.begin(id(1), dir)
+			for trial := 1; trial <= 40; trial++ { // two at a time
+				commons.begin(id(trial+1), dir)
+				c.write(t, dir, trial)
+				said += commons.end(id(trial))
+			}
+			if said != c.want {
+				t.Errorf("%s: said %q; want %q", name, said, c.want)
+			}
+			if c.want == "" && len(commons.ended) != commonsAttempts {
+				t.Errorf("%s: %d attempts were looked at", name, len(commons.ended))
+			}
+		})
 	}
 }
 

@@ -36,9 +36,11 @@ func TestToConfirm(t *testing.T) {
 		"while another is being":       {func(l *loop) { l.study.running = map[int]*running{2: {confirms: true}} }, 1},
 		"while it is being":            {func(l *loop) { l.study.running = map[int]*running{1: {confirms: true}} }, 0},
 	} {
-		l := &loop{study: &Study{state: st, running: map[int]*running{}}, ending: &study.Closed{Why: study.EndTrials}}
-		if c.change(l); len(l.toConfirm()) != c.want {
-			t.Errorf("%s: %v are to be confirmed; want %d", name, l.toConfirm(), c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			l := &loop{study: &Study{state: st, running: map[int]*running{}}, ending: &study.Closed{Why: study.EndTrials}}
+			if c.change(l); len(l.toConfirm()) != c.want {
+				t.Errorf("%s: %v are to be confirmed; want %d", name, l.toConfirm(), c.want)
+			}
+		})
 	}
 }

@@ -35,44 +35,46 @@ func TestForgedStudyRunsTheSpec(t *testing.T) {
 		},
 		"parameters": func(c *study.Config) { c.Params[0].Max = 9 },
 	} {
-		for _, trials := range []int{0, 1} {
-			bubble(t, func(t *testing.T, dir string) {
-				c, forged := config(), config()
-				forge(&forged)
-				print, err := c.Fingerprint()
-				if err != nil {
-					t.Fatal(err)
-				}
-				writeStudy(t, dir, study.Created{ID: "0123456789abcdef", Fingerprint: print, Config: forged}, trials)
-				f := &fakeLauncher{program: func(job runner.Job) ending {
-					if job.Shell != "" || !slices.Equal(job.Argv[:1], c.Command.Argv[:1]) || strings.Contains(strings.Join(job.Env, " "), "evil") {
-						t.Errorf("%s: %q %q is run in %v", name, job.Shell, job.Argv, job.Env)
+		t.Run(name, func(t *testing.T) {
+			for _, trials := range []int{0, 1} {
+				bubble(t, func(t *testing.T, dir string) {
+					c, forged := config(), config()
+					forge(&forged)
+					print, err := c.Fingerprint()
+					if err != nil {
+						t.Fatal(err)
 					}
-					return parabola(job)
-				}}
-				s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
-				var refused *study.ConfigError
-				if trials > 0 && errors.As(err, &refused) {
-					return // it says what differs
-				}
-				if err != nil {
-					t.Fatalf("%s, %d trials: %v", name, trials, err)
-				}
-				if got, want := asJSON(t, s.State().Config), asJSON(t, c); got != want {
-					t.Errorf("%s, %d trials: the study has\n%s\nand the spec\n%s", name, trials, got, want)
-				}
-				if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
-					t.Errorf("%s, %d trials: %v", name, trials, err)
-				}
-				before := len(lines(t, dir))
-				if err := open(t, dir, &c, f).Close(); err != nil {
-					t.Fatal(err)
-				}
-				if now := len(lines(t, dir)); now != before {
-					t.Errorf("%s, %d trials: the same spec is taken over again", name, trials)
-				}
-			})
-		}
+					writeStudy(t, dir, study.Created{ID: "0123456789abcdef", Fingerprint: print, Config: forged}, trials)
+					f := &fakeLauncher{program: func(job runner.Job) ending {
+						if job.Shell != "" || !slices.Equal(job.Argv[:1], c.Command.Argv[:1]) || strings.Contains(strings.Join(job.Env, " "), "evil") {
+							t.Errorf("%s: %q %q is run in %v", name, job.Shell, job.Argv, job.Env)
+						}
+						return parabola(job)
+					}}
+					s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer})
+					var refused *study.ConfigError
+					if trials > 0 && errors.As(err, &refused) {
+						return // it says what differs
+					}
+					if err != nil {
+						t.Fatalf("%s, %d trials: %v", name, trials, err)
+					}
+					if got, want := asJSON(t, s.State().Config), asJSON(t, c); got != want {
+						t.Errorf("%s, %d trials: the study has\n%s\nand the spec\n%s", name, trials, got, want)
+					}
+					if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
+						t.Errorf("%s, %d trials: %v", name, trials, err)
+					}
+					before := len(lines(t, dir))
+					if err := open(t, dir, &c, f).Close(); err != nil {
+						t.Fatal(err)
+					}
+					if now := len(lines(t, dir)); now != before {
+						t.Errorf("%s, %d trials: the same spec is taken over again", name, trials)
+					}
+				})
+			}
+		})
 	}
 }
 

@@ -130,24 +130,26 @@ func TestWorkersOverrun(t *testing.T) {
 		"patience": {study.Budget{Patience: 10}, parabola, lastImproved},
 		"guard":    {study.Budget{Trials: 100}, failing, func(*study.State) int { return 5 }},
 	} {
-		for _, workers := range []int{1, 8, 32} {
-			bubble(t, func(t *testing.T, dir string) {
-				cfg := config()
-				cfg.Run.Workers, cfg.Budget = workers, c.budget
-				st, _ := finish(t, dir, &cfg, &fakeLauncher{program: c.program})
-				if st.Closed == nil {
-					t.Fatal("the study has not ended")
-				}
-				over, most := len(st.Trials)-c.counted(st), workers-1
-				if name == "trials" {
-					most = 0
-				}
-				if over < 0 || over > most {
-					t.Errorf("%s, %d workers: %d trials, %d over; want at most %d", name, workers, len(st.Trials), over, most)
-				}
-				t.Logf("%s, %d workers: %d trials, %d over", name, workers, len(st.Trials), over)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			for _, workers := range []int{1, 8, 32} {
+				bubble(t, func(t *testing.T, dir string) {
+					cfg := config()
+					cfg.Run.Workers, cfg.Budget = workers, c.budget
+					st, _ := finish(t, dir, &cfg, &fakeLauncher{program: c.program})
+					if st.Closed == nil {
+						t.Fatal("the study has not ended")
+					}
+					over, most := len(st.Trials)-c.counted(st), workers-1
+					if name == "trials" {
+						most = 0
+					}
+					if over < 0 || over > most {
+						t.Errorf("%s, %d workers: %d trials, %d over; want at most %d", name, workers, len(st.Trials), over, most)
+					}
+					t.Logf("%s, %d workers: %d trials, %d over", name, workers, len(st.Trials), over)
+				})
+			}
+		})
 	}
 }
 

@@ -160,9 +160,11 @@ func TestErrorsSayWhatHappened(t *testing.T) {
 		{&session.UnsavedError{Err: disk, Finished: make([]study.Finished, 1)}, fmt.Sprint(disk, "; 1 result is not saved"), syscall.ENOSPC},
 		{&session.UnsavedError{Err: disk, Finished: make([]study.Finished, 3)}, fmt.Sprint(disk, "; 3 results are not saved"), syscall.ENOSPC},
 	} {
-		if c.err.Error() != c.want || c.is != nil && !errors.Is(c.err, c.is) {
-			t.Errorf("%v; want %s", c.err, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if c.err.Error() != c.want || c.is != nil && !errors.Is(c.err, c.is) {
+				t.Errorf("%v; want %s", c.err, c.want)
+			}
+		})
 	}
 }
 

@@ -75,32 +75,34 @@ func TestPasteIsWhatRan(t *testing.T) {
 			c.Prune = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}
 		},
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			change(&c)
-			c.Command.Argv = append(c.Command.Argv, "{seed}", "{trial_dir}")
-			ran := map[string]string{}
-			var mu sync.Mutex
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				mu.Lock()
-				defer mu.Unlock()
-				ran[job.Dir] = command.Command{Argv: job.Argv}.String()
-				if name == "retries" {
-					return flaky(job)
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				change(&c)
+				c.Command.Argv = append(c.Command.Argv, "{seed}", "{trial_dir}")
+				ran := map[string]string{}
+				var mu sync.Mutex
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					mu.Lock()
+					defer mu.Unlock()
+					ran[job.Dir] = command.Command{Argv: job.Argv}.String()
+					if name == "retries" {
+						return flaky(job)
+					}
+					return parabola(job)
+				}}
+				st, err := finish(t, dir, &c, f)
+				if err != nil {
+					t.Fatal(err)
 				}
-				return parabola(job)
-			}}
-			st, err := finish(t, dir, &c, f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, trial := range st.Trials {
-				b := study.LastBindings(study.Layout(dir), &st.Config, trial)
-				got, err := st.Config.Paste(b, st.Config.Dir)
-				if want := ran[b.TrialDir]; err != nil || got != want {
-					t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
+				for _, trial := range st.Trials {
+					b := study.LastBindings(study.Layout(dir), &st.Config, trial)
+					got, err := st.Config.Paste(b, st.Config.Dir)
+					if want := ran[b.TrialDir]; err != nil || got != want {
+						t.Errorf("%s: trial %d: got %s, %v\nwant %s", name, trial.Number, got, err, want)
+					}
 				}
-			}
+			})
 		})
 	}
 }

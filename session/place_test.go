@@ -35,52 +35,54 @@ func TestWhereTrialsRun(t *testing.T) {
 		"moved away, next to another p":  {"studies/s", "q/deep/s", "p", true, ".", "."},
 		"moved with the program's place": {"a/studies/s", "b/studies/s", "a/p", true, ".", "b/p"},
 	} {
-		root, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := func(path string) string { return filepath.Join(root, path) }
-		for _, dir := range []string{c.work, "q", filepath.Dir(c.to), strings.Replace(c.work, "a/", "b/", 1)} {
-			if err := os.MkdirAll(at(dir), 0o700); err != nil {
+		t.Run(name, func(t *testing.T) {
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		cfg := config()
-		cfg.Budget.Trials, cfg.Dir = 1, at(c.work)
-		f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n"} }}
-		if _, err := finish(t, at(c.study), &cfg, f); err != nil {
-			t.Fatal(err)
-		}
-		if c.study != c.to {
-			if err := os.Rename(at(c.study), at(c.to)); err != nil {
+			at := func(path string) string { return filepath.Join(root, path) }
+			for _, dir := range []string{c.work, "q", filepath.Dir(c.to), strings.Replace(c.work, "a/", "b/", 1)} {
+				if err := os.MkdirAll(at(dir), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cfg := config()
+			cfg.Budget.Trials, cfg.Dir = 1, at(c.work)
+			f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n"} }}
+			if _, err := finish(t, at(c.study), &cfg, f); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if c.gone {
-			if err := os.RemoveAll(at(c.work)); err != nil {
-				t.Fatal(err)
+			if c.study != c.to {
+				if err := os.Rename(at(c.study), at(c.to)); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		cfg.Budget.Trials, cfg.Dir = 2, at(c.here)
-		opts := session.Options{Dir: at(c.to), Launcher: f, Optimizer: newFakeOptimizer}
-		if c.want == "" {
-			_, err := session.Open(&cfg, opts)
-			var unclear *session.LayoutError
-			if !errors.As(err, &unclear) || !strings.Contains(err.Error(), "still run in "+at(c.work)+", or now in "+at("q")) {
-				t.Errorf("%s: %v", name, err)
+			if c.gone {
+				if err := os.RemoveAll(at(c.work)); err != nil {
+					t.Fatal(err)
+				}
 			}
-			opts.Launcher, c.want = nil, c.work // who runs nothing need not know
-		}
-		s, err := session.Open(&cfg, opts)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if got := s.State().Config.Dir; got != at(c.want) {
-			t.Errorf("%s: trials run in %s; want %s", name, got, at(c.want))
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+			cfg.Budget.Trials, cfg.Dir = 2, at(c.here)
+			opts := session.Options{Dir: at(c.to), Launcher: f, Optimizer: newFakeOptimizer}
+			if c.want == "" {
+				_, err := session.Open(&cfg, opts)
+				var unclear *session.LayoutError
+				if !errors.As(err, &unclear) || !strings.Contains(err.Error(), "still run in "+at(c.work)+", or now in "+at("q")) {
+					t.Errorf("%s: %v", name, err)
+				}
+				opts.Launcher, c.want = nil, c.work // who runs nothing need not know
+			}
+			s, err := session.Open(&cfg, opts)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := s.State().Config.Dir; got != at(c.want) {
+				t.Errorf("%s: trials run in %s; want %s", name, got, at(c.want))
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -157,15 +159,17 @@ func TestRefusedStudies(t *testing.T) {
 		"holds what a former study ran: ": {filepath.Join(dir, "former"), nil},
 		"file/journal.jsonl":              {file, nil},
 	} {
-		cfg := config()
-		if c.change != nil {
-			c.change(&cfg)
-		}
-		if c.dir == "" {
-			c.dir = filepath.Join(t.TempDir(), "s")
-		}
-		if _, err := session.Open(&cfg, session.Options{Dir: c.dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v; want %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			cfg := config()
+			if c.change != nil {
+				c.change(&cfg)
+			}
+			if c.dir == "" {
+				c.dir = filepath.Join(t.TempDir(), "s")
+			}
+			if _, err := session.Open(&cfg, session.Options{Dir: c.dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v; want %q", err, want)
+			}
+		})
 	}
 }

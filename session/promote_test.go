@@ -115,22 +115,24 @@ func TestReplayPromotions(t *testing.T) {
 // However small the budget, one trial has all epochs.
 func TestSmallBudgetsReachTheTop(t *testing.T) {
 	for trials, want := range map[int]string{1: "27", 2: "1 27", 4: "1 1 1 27", 5: "1 1 1 3 27", 6: "1 1 1 3 1 27"} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := climbing(trials)
-			st, err := finish(t, dir, &c, &fakeLauncher{program: climb})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, trial := range st.Trials {
-				got = append(got, fmt.Sprint(epochsOf(trial)))
-			}
-			if s := strings.Join(got, " "); s != want {
-				t.Errorf("%d trials have %s epochs, want %s", trials, s, want)
-			}
-			if last := st.Trials[trials-1]; trials > 1 && last.Continues == 0 {
-				t.Error("the last trial continues none")
-			}
+		t.Run(fmt.Sprint(trials), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := climbing(trials)
+				st, err := finish(t, dir, &c, &fakeLauncher{program: climb})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, trial := range st.Trials {
+					got = append(got, fmt.Sprint(epochsOf(trial)))
+				}
+				if s := strings.Join(got, " "); s != want {
+					t.Errorf("%d trials have %s epochs, want %s", trials, s, want)
+				}
+				if last := st.Trials[trials-1]; trials > 1 && last.Continues == 0 {
+					t.Error("the last trial continues none")
+				}
+			})
 		})
 	}
 }

@@ -25,9 +25,11 @@ func TestCopiesAreTold(t *testing.T) {
 		"longer in whole seconds": {trace{There: true, Size: 8, MTime: 5_000_000_000}, false},
 		"gone":                    {trace{}, false},
 	} {
-		if got := was.same(c.now, ""); got != c.want {
-			t.Errorf("%s: as it was: %v; want %v", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := was.same(c.now, ""); got != c.want {
+				t.Errorf("%s: as it was: %v; want %v", name, got, c.want)
+			}
+		})
 	}
 	if none := (trace{Copied: true}); none.same(trace{There: true}, "") {
 		t.Error("what was not there is as it was")

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,19 +153,21 @@ func TestFullDiskIsNoFailure(t *testing.T) {
 		{stdout: "loss=0.5", exit: runner.Exit{DiskFull: true}},
 		{stdout: strings.Repeat("loss=2.5\n", 4096), exit: runner.Exit{DiskFull: true}}, // whole blocks
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			c := config()
-			c.Budget.Trials = 1
-			f := &fakeLauncher{program: func(job runner.Job) ending {
-				if strings.HasSuffix(job.ID, "/1/1") {
-					return first
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				c := config()
+				c.Budget.Trials = 1
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					if strings.HasSuffix(job.ID, "/1/1") {
+						return first
+					}
+					return ending{stdout: "loss=1\n", exit: runner.Exit{DiskFull: true}}
+				}}
+				st, err := finish(t, dir, &c, f)
+				if trial := st.Trials[0]; err != nil || trial.Value != 1 || trial.Attempt != 2 || trial.Retries != 0 {
+					t.Errorf("%v: %+v", err, trial)
 				}
-				return ending{stdout: "loss=1\n", exit: runner.Exit{DiskFull: true}}
-			}}
-			st, err := finish(t, dir, &c, f)
-			if trial := st.Trials[0]; err != nil || trial.Value != 1 || trial.Attempt != 2 || trial.Retries != 0 {
-				t.Errorf("%v: %+v", err, trial)
-			}
+			})
 		})
 	}
 }

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,37 +28,39 @@ func TestStopSteps(t *testing.T) {
 		{[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}, time.Hour, 0, 2},
 		{[]session.Stop{session.StopNow}, time.Hour, 0, 2},
 	} {
-		bubble(t, func(t *testing.T, dir string) {
-			cfg := config()
-			cfg.Run.Workers = 2
-			slow := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n", takes: c.takes} }}
-			s := open(t, dir, &cfg, slow)
-			stop := make(chan session.Stop, len(c.steps))
-			go func() {
-				for _, step := range c.steps {
-					time.Sleep(time.Second)
-					stop <- step
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Run.Workers = 2
+				slow := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n", takes: c.takes} }}
+				s := open(t, dir, &cfg, slow)
+				stop := make(chan session.Stop, len(c.steps))
+				go func() {
+					for _, step := range c.steps {
+						time.Sleep(time.Second)
+						stop <- step
+					}
+				}()
+				if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
+					t.Errorf("%v: error %v", c.steps, err)
 				}
-			}()
-			if err := s.Run(t.Context(), stop); !errors.Is(err, session.ErrStopped) {
-				t.Errorf("%v: error %v", c.steps, err)
-			}
-			if st := s.State(); len(st.Order) != c.finished || len(st.Pending()) != c.pending || st.Closed != nil {
-				t.Errorf("%v: %d finished, %d pending", c.steps, len(st.Order), len(st.Pending()))
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			// The same command goes on: stopped trials run again with their values.
-			st, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola})
-			if err != nil || len(st.Order) != 12 {
-				t.Errorf("%v: afterwards %v, %d finished", c.steps, err, len(st.Order))
-			}
-			for _, trial := range st.Trials[:c.pending] {
-				if trial.Attempt != 2 {
-					t.Errorf("%v: trial %d ended with attempt %d", c.steps, trial.Number, trial.Attempt)
+				if st := s.State(); len(st.Order) != c.finished || len(st.Pending()) != c.pending || st.Closed != nil {
+					t.Errorf("%v: %d finished, %d pending", c.steps, len(st.Order), len(st.Pending()))
 				}
-			}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				// The same command goes on: stopped trials run again with their values.
+				st, err := finish(t, dir, &cfg, &fakeLauncher{program: parabola})
+				if err != nil || len(st.Order) != 12 {
+					t.Errorf("%v: afterwards %v, %d finished", c.steps, err, len(st.Order))
+				}
+				for _, trial := range st.Trials[:c.pending] {
+					if trial.Attempt != 2 {
+						t.Errorf("%v: trial %d ended with attempt %d", c.steps, trial.Number, trial.Attempt)
+					}
+				}
+			})
 		})
 	}
 }

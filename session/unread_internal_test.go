@@ -28,13 +28,15 @@ func TestUnread(t *testing.T) {
 		{parser.File, syscall.EACCES, false},
 		{parser.File, syscall.EISDIR, false},
 	} {
-		f := &follower{streams: []stream{{source: parser.Stderr}, {source: c.source}}, errs: []error{nil, c.err}}
-		if c.err != nil {
-			f.errs[1] = fmt.Errorf("read it: %w", c.err)
-		}
-		var left *ReadError
-		if err := f.unread(); errors.As(err, &left) != c.left || c.left && !errors.Is(err, c.err) {
-			t.Errorf("%s, %v: %v", c.source, c.err, err)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			f := &follower{streams: []stream{{source: parser.Stderr}, {source: c.source}}, errs: []error{nil, c.err}}
+			if c.err != nil {
+				f.errs[1] = fmt.Errorf("read it: %w", c.err)
+			}
+			var left *ReadError
+			if err := f.unread(); errors.As(err, &left) != c.left || c.left && !errors.Is(err, c.err) {
+				t.Errorf("%s, %v: %v", c.source, c.err, err)
+			}
+		})
 	}
 }

@@ -41,9 +41,11 @@ func TestCover(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"opt=sgd", "opt=adam", "opt=lbfgs", "nesterov=false", "nesterov=true", "deep=false", "deep=true", "fused=false", "fused=true"} {
-		if !seen[want] {
-			t.Errorf("%s is in none of %v", want, all)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !seen[want] {
+				t.Errorf("%s is in none of %v", want, all)
+			}
+		})
 	}
 	if len(all) > 7 {
 		t.Errorf("%d configurations: %v", len(all), all)

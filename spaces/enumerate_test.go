@@ -1,6 +1,7 @@
 package spaces_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -40,25 +41,27 @@ func TestEnumerateFormattedFloat(t *testing.T) {
 		{Min: 1e-3, Max: 10, Scale: spaces.Log, Format: ".1g"},
 		{Min: 0.5, Max: 20, Format: ".1e"},
 	} {
-		p.Name, p.Kind = "x", spaces.KindFloat
-		s, err := spaces.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []string
-		const steps = 200_000
-		for i := range steps + 1 {
-			v := s.Decode(spaces.Point{float64(i) / steps}).String()
-			if len(want) == 0 || want[len(want)-1] != v {
-				want = append(want, v)
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			p.Name, p.Kind = "x", spaces.KindFloat
+			s, err := spaces.New(p)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		var got []string
-		if !s.Enumerate(func(v spaces.Values) bool { got = append(got, v.String()); return true }) {
-			t.Errorf("%+v: the enumeration did not end by itself", p)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%+v: got %d values %v, want %d %v", p, len(got), got, len(want), want)
-		}
+			var want []string
+			const steps = 200_000
+			for i := range steps + 1 {
+				v := s.Decode(spaces.Point{float64(i) / steps}).String()
+				if len(want) == 0 || want[len(want)-1] != v {
+					want = append(want, v)
+				}
+			}
+			var got []string
+			if !s.Enumerate(func(v spaces.Values) bool { got = append(got, v.String()); return true }) {
+				t.Errorf("%+v: the enumeration did not end by itself", p)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: got %d values %v, want %d %v", p, len(got), got, len(want), want)
+			}
+		})
 	}
 }

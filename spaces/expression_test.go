@@ -52,14 +52,16 @@ func TestRelationHolds(t *testing.T) {
 		"batch != 48.5":                     true,
 		"n in [5, 6]":                       true,
 	} {
-		r, err := spaces.ParseRelation(text, relatedParams())
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if got := r.Holds(v); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			r, err := spaces.ParseRelation(text, relatedParams())
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
+			if got := r.Holds(v); got != want {
+				t.Errorf("%s: %v", text, got)
+			}
+		})
 	}
 }
 
@@ -86,22 +88,24 @@ func TestRelationErrors(t *testing.T) {
 		"len(opt) > 3":           {"len", "no parameter len", ""},
 		"":                       {"", "want a parameter", ""},
 	} {
-		_, err := spaces.ParseRelation(text, relatedParams())
-		var e *spaces.RelationError
-		if !errors.As(err, &e) {
-			t.Errorf("%q: %v", text, err)
-			continue
-		}
-		if !strings.Contains(e.Message, want.message) {
-			t.Errorf("%q: %s", text, e.Message)
-		}
-		end := min(e.Offset+e.Len, len(text))
-		if got := text[min(e.Offset, len(text)):end]; want.at != "" && got != want.at {
-			t.Errorf("%q: the place is %q, of %+v", text, got, e)
-		}
-		if want.near != "" && !strings.Contains(strings.Join(e.Allowed, " "), want.near) {
-			t.Errorf("%q: allowed are %q", text, e.Allowed)
-		}
+		t.Run(text, func(t *testing.T) {
+			_, err := spaces.ParseRelation(text, relatedParams())
+			var e *spaces.RelationError
+			if !errors.As(err, &e) {
+				t.Errorf("%q: %v", text, err)
+				return
+			}
+			if !strings.Contains(e.Message, want.message) {
+				t.Errorf("%q: %s", text, e.Message)
+			}
+			end := min(e.Offset+e.Len, len(text))
+			if got := text[min(e.Offset, len(text)):end]; want.at != "" && got != want.at {
+				t.Errorf("%q: the place is %q, of %+v", text, got, e)
+			}
+			if want.near != "" && !strings.Contains(strings.Join(e.Allowed, " "), want.near) {
+				t.Errorf("%q: allowed are %q", text, e.Allowed)
+			}
+		})
 	}
 }
 

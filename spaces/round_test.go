@@ -33,18 +33,20 @@ func TestRoundValues(t *testing.T) {
 		{float(1.0/3, 2.0/3, spaces.Linear), 0.5, "0.5"},
 		{float(1.0/3, 2.0/3, spaces.Linear), 0, "0.3333333333333333"},
 	} {
-		s, err := spaces.New(c.p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := s.Decode(spaces.Point{c.u})
-		if got := v[0].Value.Text(); got != c.want {
-			t.Errorf("%v of %v to %v (%s) is %s; want %s", c.u, c.p.Min, c.p.Max, c.p.Scale, got, c.want)
-		}
-		back, err := s.Encode(v)
-		if err != nil || math.Abs(back[0]-c.u) > 1e-14 {
-			t.Errorf("%v of %v to %v comes back as %v: %v", c.u, c.p.Min, c.p.Max, back, err)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			s, err := spaces.New(c.p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := s.Decode(spaces.Point{c.u})
+			if got := v[0].Value.Text(); got != c.want {
+				t.Errorf("%v of %v to %v (%s) is %s; want %s", c.u, c.p.Min, c.p.Max, c.p.Scale, got, c.want)
+			}
+			back, err := s.Encode(v)
+			if err != nil || math.Abs(back[0]-c.u) > 1e-14 {
+				t.Errorf("%v of %v to %v comes back as %v: %v", c.u, c.p.Min, c.p.Max, back, err)
+			}
+		})
 	}
 }
 
@@ -62,25 +64,27 @@ func TestFormats(t *testing.T) {
 		{Min: 0, Max: 1, Format: "g"},
 		{Min: 0, Max: 1e15, Format: ".20f"},
 	} {
-		p.Name, p.Kind = "x", spaces.KindFloat
-		s, err := spaces.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 20_000 {
-			v := s.Decode(spaces.Point{rng.Float64()})
-			x, _ := v[0].Value.Number()
-			if y, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)), 64); err != nil || x != y {
-				t.Fatalf("%s writes %v as %v", p.Format, x, y)
-			}
-			q, err := s.Encode(v)
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			p.Name, p.Kind = "x", spaces.KindFloat
+			s, err := spaces.New(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back := s.Decode(q); !back.Equal(v) {
-				t.Fatalf("%s: %v became %v", p.Format, v, back)
+			for range 20_000 {
+				v := s.Decode(spaces.Point{rng.Float64()})
+				x, _ := v[0].Value.Number()
+				if y, err := strconv.ParseFloat(strings.TrimSpace(fmt.Sprintf("%"+p.Format, x)), 64); err != nil || x != y {
+					t.Fatalf("%s writes %v as %v", p.Format, x, y)
+				}
+				q, err := s.Encode(v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if back := s.Decode(q); !back.Equal(v) {
+					t.Fatalf("%s: %v became %v", p.Format, v, back)
+				}
 			}
-		}
+		})
 	}
 	for want, p := range map[string]spaces.Param{
 		`".3f" writes the value 0.0001 of the range as 0.000`: {Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1, Format: ".3f"},

@@ -34,41 +34,43 @@ func TestChangeBoundsEveryStep(t *testing.T) {
 		"choice":         {spaces.Param{Kind: spaces.KindChoice, Choices: levels}, 1, "", 2, nil},
 		"bool":           {spaces.Param{Kind: spaces.KindBool}, 1, "", 2, nil},
 	} {
-		c.p.Name = "p"
-		change, err := c.p.Change(2, c.unit)
-		if got := c.p.Stretch(); err != nil || math.Abs(got-c.stretch) > 1e-9 || math.Abs(change-c.change) > 1e-9*c.change {
-			t.Errorf("%s: stretched by %v, want %v; changes by %v, want %v; %v", name, got, c.stretch, change, c.change, err)
-		}
-		space, err := spaces.New(c.p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.metric == nil {
-			continue
-		}
-		n, finite := c.p.Levels()
-		if !finite {
-			n = 1000
-		}
-		steepest, last, before := 0.0, spaces.Point(nil), 0.0
-		for k := range int(n) {
-			p := space.Snap(spaces.Point{(float64(k) + 0.5) / n})
-			if finite && c.p.Scale == spaces.Log {
-				p, err = space.Encode(spaces.Values{{Name: "p", Value: spaces.Int(int64(k) + 1)}})
-				if err != nil {
-					t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			c.p.Name = "p"
+			change, err := c.p.Change(2, c.unit)
+			if got := c.p.Stretch(); err != nil || math.Abs(got-c.stretch) > 1e-9 || math.Abs(change-c.change) > 1e-9*c.change {
+				t.Errorf("%s: stretched by %v, want %v; changes by %v, want %v; %v", name, got, c.stretch, change, c.change, err)
+			}
+			space, err := spaces.New(c.p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.metric == nil {
+				return
+			}
+			n, finite := c.p.Levels()
+			if !finite {
+				n = 1000
+			}
+			steepest, last, before := 0.0, spaces.Point(nil), 0.0
+			for k := range int(n) {
+				p := space.Snap(spaces.Point{(float64(k) + 0.5) / n})
+				if finite && c.p.Scale == spaces.Log {
+					p, err = space.Encode(spaces.Values{{Name: "p", Value: spaces.Int(int64(k) + 1)}})
+					if err != nil {
+						t.Fatal(err)
+					}
 				}
+				v, _ := space.Decode(p).Get("p")
+				now := c.metric(v, k)
+				if last != nil {
+					steepest = max(steepest, math.Abs(now-before)/spaces.Distance(p, last))
+				}
+				last, before = p, now
 			}
-			v, _ := space.Decode(p).Get("p")
-			now := c.metric(v, k)
-			if last != nil {
-				steepest = max(steepest, math.Abs(now-before)/spaces.Distance(p, last))
+			if bound := change * c.stretch; steepest > bound*(1+1e-9) || steepest < 0.99*bound {
+				t.Errorf("%s: the steepest step has %v in the cube; the bound is %v", name, steepest, bound)
 			}
-			last, before = p, now
-		}
-		if bound := change * c.stretch; steepest > bound*(1+1e-9) || steepest < 0.99*bound {
-			t.Errorf("%s: the steepest step has %v in the cube; the bound is %v", name, steepest, bound)
-		}
+		})
 	}
 }
 

@@ -83,16 +83,18 @@ func TestEndsAreExact(t *testing.T) {
 		{Name: "a", Kind: spaces.KindInt, Min: 1, Max: 1 << 40, Scale: spaces.Log},
 		{Name: "a", Kind: spaces.KindInt, Min: -(1 << 53), Max: 1 << 53},
 	} {
-		s, err := spaces.New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for u, want := range map[float64]float64{0: p.Min, 1: p.Max, -2: p.Min, 5: p.Max} {
-			v, _ := s.Decode(spaces.Point{u})[0].Value.Number()
-			if v != want {
-				t.Errorf("%+v at %v: got %v, want %v", p, u, v, want)
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			s, err := spaces.New(p)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			for u, want := range map[float64]float64{0: p.Min, 1: p.Max, -2: p.Min, 5: p.Max} {
+				v, _ := s.Decode(spaces.Point{u})[0].Value.Number()
+				if v != want {
+					t.Errorf("%+v at %v: got %v, want %v", p, u, v, want)
+				}
+			}
+		})
 	}
 }
 
@@ -107,9 +109,11 @@ func TestStepsAreWritten(t *testing.T) {
 		t.Errorf("%v, want %s", got, want)
 	}
 	for text, ok := range map[string]bool{"0.3": true, "0.30000000000000004": true, "0.35": false, "1.1": false} {
-		if _, err := s.Params()[0].Parse(text); (err == nil) != ok {
-			t.Errorf("%s: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := s.Params()[0].Parse(text); (err == nil) != ok {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
 	}
 }
 
@@ -127,12 +131,14 @@ func TestLogitIsSymmetric(t *testing.T) {
 		t.Errorf("the middle is %v", at(0.5))
 	}
 	for _, u := range []float64{0.01, 0.1, 0.25, 0.4} {
-		if a, b := at(u), at(1-u); math.Abs(a+b-1) > 1e-12 {
-			t.Errorf("at %v and %v: %v and %v", u, 1-u, a, b)
-		}
-		if a := at(u); math.Abs(math.Log(a/(1-a))-(1-2*u)*math.Log(1e-4/(1-1e-4))) > 1e-6 {
-			t.Errorf("at %v: %v", u, a)
-		}
+		t.Run(fmt.Sprint(u), func(t *testing.T) {
+			if a, b := at(u), at(1-u); math.Abs(a+b-1) > 1e-12 {
+				t.Errorf("at %v and %v: %v and %v", u, 1-u, a, b)
+			}
+			if a := at(u); math.Abs(math.Log(a/(1-a))-(1-2*u)*math.Log(1e-4/(1-1e-4))) > 1e-6 {
+				t.Errorf("at %v: %v", u, a)
+			}
+		})
 	}
 }
 
@@ -153,9 +159,11 @@ func TestNear(t *testing.T) {
 		{spaces.Param{Kind: spaces.KindChoice, Choices: list}, spaces.Int(64), 4, "[16 32 128]"},
 		{spaces.Param{Kind: spaces.KindBool}, spaces.Bool(true), 1, "[false]"},
 	} {
-		if got := fmt.Sprint(c.p.Near(c.v, c.reach)); got != c.want {
-			t.Errorf("%d places around %v of %s: %s, want %s", c.reach, c.v, c.p.Kind, got, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := fmt.Sprint(c.p.Near(c.v, c.reach)); got != c.want {
+				t.Errorf("%d places around %v of %s: %s, want %s", c.reach, c.v, c.p.Kind, got, c.want)
+			}
+		})
 	}
 }
 
@@ -256,9 +264,11 @@ func TestEncodeRefuses(t *testing.T) {
 		"found \"NaN\"":    {{"x", spaces.Float(math.NaN())}, {"b", spaces.Bool(true)}},
 		"found \"orange\"": {{"x", spaces.String("orange")}, {"b", spaces.Bool(true)}},
 	} {
-		if _, err := s.Encode(v); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: got %v, want an error with %q", v, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := s.Encode(v); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: got %v, want an error with %q", v, err, want)
+			}
+		})
 	}
 }
 
@@ -284,9 +294,11 @@ func TestNewReportsEverything(t *testing.T) {
 	}
 	for _, want := range []string{"is not a name", "needs min > 0", "must be smaller", "two parameters", "have a scale", "is there twice", "declared before", "finite",
 		"the nearest below is 96", "want a positive number", "needs max < 1", "found 2; want a number from 0.1 to 1", "have a step", "needs a larger one"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("no complaint with %q in:\n%v", want, err)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("no complaint with %q in:\n%v", want, err)
+			}
+		})
 	}
 	if _, err := spaces.New(); err == nil || err.Error() != "a study needs at least one parameter" {
 		t.Error(err)
@@ -312,14 +324,16 @@ func TestConditions(t *testing.T) {
 		"opt in ['adam', 'sgd']": true, "n in [1, 2]": false, "x > -1e3": true, "n == -1": false,
 		"n == 1 or x < 1": true, "b": true, "not b": false, "gone == true": false, "gone == true or b": false,
 	} {
-		s, err := with(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
-		}
-		if got := s.Exists(len(earlier), values); got != want {
-			t.Errorf("%s is %v, want %v", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			s, err := with(text)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				return
+			}
+			if got := s.Exists(len(earlier), values); got != want {
+				t.Errorf("%s is %v, want %v", text, got, want)
+			}
+		})
 	}
 	const (
 		signs    = "means nothing here; comparisons are == != < <= > >= and in"
@@ -365,9 +379,11 @@ func TestParseValues(t *testing.T) {
 		t.Errorf("got %v, %v", v, err)
 	}
 	for _, text := range []string{"", "x", "10", "1.5"} {
-		if _, err := p.Parse(text); err == nil || err.Error() != fmt.Sprintf("parameter n: found %q; want a whole number from 1 to 9", text) {
-			t.Errorf("%q: %v", text, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := p.Parse(text); err == nil || err.Error() != fmt.Sprintf("parameter n: found %q; want a whole number from 1 to 9", text) {
+				t.Errorf("%q: %v", text, err)
+			}
+		})
 	}
 }
 

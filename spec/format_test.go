@@ -18,7 +18,8 @@ func TestFormatOfAParameter(t *testing.T) {
 		`"x {lr:+08.3f}"`:                "+08.3f",
 		`"x {lr:.3g} {params_file}"`:     "",
 	} {
-		src := "command = " + command + `
+		t.Run(command, func(t *testing.T) {
+			src := "command = " + command + `
 			[objective]
 			metric = "loss"
 			[params.lr]
@@ -28,17 +29,18 @@ func TestFormatOfAParameter(t *testing.T) {
 			[budget]
 			trials = 3
 		`
-		cfg, err := spec.Parse("spec.toml", []byte(src), "/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := cfg.Params[0].Format; got != want {
-			t.Errorf("%s: format %q; want %q", command, got, want)
-		}
-		env, err := spec.Parse("spec.toml", []byte(strings.TrimSpace(src)+"\n[run]\nenv = { LR = \"{lr}\" }\n"), "/")
-		if err != nil || env.Params[0].Format != "" {
-			t.Errorf("%s: with the exact value in the environment: %q, %v", command, env.Params[0].Format, err)
-		}
+			cfg, err := spec.Parse("spec.toml", []byte(src), "/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := cfg.Params[0].Format; got != want {
+				t.Errorf("%s: format %q; want %q", command, got, want)
+			}
+			env, err := spec.Parse("spec.toml", []byte(strings.TrimSpace(src)+"\n[run]\nenv = { LR = \"{lr}\" }\n"), "/")
+			if err != nil || env.Params[0].Format != "" {
+				t.Errorf("%s: with the exact value in the environment: %q, %v", command, env.Params[0].Format, err)
+			}
+		})
 	}
 }
 

@@ -35,9 +35,11 @@ func TestCommandsAreExtended(t *testing.T) {
 		{"[train --lr {lr}]", "[train --lr {lr} --wd {wd} {flag:bn}]", true},
 		{"[train --lr {lr}]", "train --lr {lr} --wd {wd} {flag:bn}", false},
 	} {
-		if got := commandExtends(config(c.was), config(c.now, wd, bn)); got != c.want {
-			t.Errorf("%s to %s: %v", c.was, c.now, got)
-		}
+		t.Run(c.was, func(t *testing.T) {
+			if got := commandExtends(config(c.was), config(c.now, wd, bn)); got != c.want {
+				t.Errorf("%s to %s: %v", c.was, c.now, got)
+			}
+		})
 	}
 	if commandExtends(config("a {lr}"), config("a {lr}")) {
 		t.Error("a command without more parameters extends another")

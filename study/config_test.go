@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -33,15 +34,17 @@ func TestInvalidConfigs(t *testing.T) {
 		"parameter n: min: min = 9 must be":                      func(c *study.Config) { c.Params[1].Min, c.Where = 9, []string{"x <= 1"} },
 		`relation "x <= unknown": there is no parameter unknown`: func(c *study.Config) { c.Where = []string{"x <= unknown"} },
 	} {
-		c := config()
-		change(&c)
-		err := new(study.State).Apply(study.Record{Event: study.Created{ID: "id", Config: c}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v; want %q", err, want)
-		}
-		if err := begun(t, config()).Apply(study.Record{Event: study.ConfigChanged{Config: c}}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("a change: got %v; want %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			c := config()
+			change(&c)
+			err := new(study.State).Apply(study.Record{Event: study.Created{ID: "id", Config: c}})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v; want %q", err, want)
+			}
+			if err := begun(t, config()).Apply(study.Record{Event: study.ConfigChanged{Config: c}}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("a change: got %v; want %q", err, want)
+			}
+		})
 	}
 	if err := new(study.State).Apply(study.Record{Event: study.Created{Config: config()}}); err == nil || !strings.Contains(err.Error(), "no id") {
 		t.Errorf("without an id: %v", err)
@@ -119,12 +122,14 @@ func TestEnqueuedOnRungs(t *testing.T) {
 	c := config()
 	halves(&c)
 	for n, want := range map[int64]int64{1: 2, 2: 2, 3: 4, 8: 8} {
-		st := begun(t, c)
-		apply(t, st, study.Enqueued{Values: values(0.25, n)})
-		apply(t, st, study.Excluded{Trial: 1}) // which would be continued
-		if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginGiven || !p.Values.Equal(values(0.25, want)) {
-			t.Errorf("n=%d runs with %v; want n=%d", n, p.Values, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			st := begun(t, c)
+			apply(t, st, study.Enqueued{Values: values(0.25, n)})
+			apply(t, st, study.Excluded{Trial: 1}) // which would be continued
+			if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginGiven || !p.Values.Equal(values(0.25, want)) {
+				t.Errorf("n=%d runs with %v; want n=%d", n, p.Values, want)
+			}
+		})
 	}
 }
 
@@ -142,9 +147,11 @@ func TestSlotCount(t *testing.T) {
 		{study.Run{Slots: two, Workers: 3}, 2},
 		{study.Run{Slots: two, Workers: 1, GPUs: "auto"}, 2},
 	} {
-		if got := c.run.SlotCount(); got != c.want {
-			t.Errorf("%+v: %d trials at a time; want %d", c.run, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := c.run.SlotCount(); got != c.want {
+				t.Errorf("%+v: %d trials at a time; want %d", c.run, got, c.want)
+			}
+		})
 	}
 }
 
@@ -162,11 +169,13 @@ func TestSharedResult(t *testing.T) {
 		"out-{x}.txt":           {"", true}, // two trials may have one x
 		"{checkpoint_dir}/loss": {"", false},
 	} {
-		cfg := config()
-		cfg.Run.Cwd, cfg.Metrics[0].File = c.cwd, file
-		if m, shared := cfg.SharedResult(); shared != c.shared || shared && m.Name != "loss" {
-			t.Errorf("%s in %q: shared by %q, %v", file, c.cwd, m.Name, shared)
-		}
+		t.Run(file, func(t *testing.T) {
+			cfg := config()
+			cfg.Run.Cwd, cfg.Metrics[0].File = c.cwd, file
+			if m, shared := cfg.SharedResult(); shared != c.shared || shared && m.Name != "loss" {
+				t.Errorf("%s in %q: shared by %q, %v", file, c.cwd, m.Name, shared)
+			}
+		})
 	}
 }
 
@@ -181,9 +190,11 @@ func TestReservedNames(t *testing.T) {
 	c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Dialect: "results-file"}})
 	got := c.Reserved()
 	for _, name := range []string{study.ParamsName, study.SourcesName, study.BeforeName, study.ResultName, study.SlotName} {
-		if !slices.Contains(got, name) {
-			t.Errorf("%s is not reserved: %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !slices.Contains(got, name) {
+				t.Errorf("%s is not reserved: %v", name, got)
+			}
+		})
 	}
 }
 

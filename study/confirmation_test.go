@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,9 +46,11 @@ func TestTied(t *testing.T) {
 		{confirmation(t, 0, 2, 2), confirmation(t, 0, 2, 2, 2), true}, // of none
 		{confirmation(t, 0, 2, 2), confirmation(t, 0.25, 2, 2), false},
 	} {
-		if c.a.Tied(c.b, 2) != c.tied || c.b.Tied(c.a, 2) != c.tied {
-			t.Errorf("%+v and %+v: tied %v", c.a, c.b, !c.tied)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if c.a.Tied(c.b, 2) != c.tied || c.b.Tied(c.a, 2) != c.tied {
+				t.Errorf("%+v and %+v: tied %v", c.a, c.b, !c.tied)
+			}
+		})
 	}
 }
 

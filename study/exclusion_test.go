@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -57,7 +58,9 @@ func TestOtherTrialsAfterTheEnd(t *testing.T) {
 	} {
 		st := limited(t, func(*study.Config) {})
 		for _, loss := range []float64{1, 2, 3, 1.5} {
-			try(t, st, loss, 9, 3)
+			t.Run(fmt.Sprint(loss), func(t *testing.T) {
+				try(t, st, loss, 9, 3)
+			})
 		}
 		apply(t, st, study.Excluded{Trial: 4})
 		apply(t, st, study.Proposed{Trial: 5, Told: 4, Pending: []int{}, Origin: optimizer.OriginGiven, Values: values(0.5, 3), Hand: true})

@@ -69,18 +69,20 @@ func TestGuardOfASpentBudget(t *testing.T) {
 		"one":       {1, 5, "the first trial failed: exit code 1"},
 		"not asked": {3, -1, "all 3 trials are finished"},
 	} {
-		st, cfg := &study.State{}, config()
-		cfg.Budget.Trials, cfg.Run.FailureGuard = c.trials, c.guard
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
-		for n := range c.trials {
-			if end := st.Ending(0); end != nil {
-				t.Fatalf("%s: %+v after %d", name, end, n)
+		t.Run(name, func(t *testing.T) {
+			st, cfg := &study.State{}, config()
+			cfg.Budget.Trials, cfg.Run.FailureGuard = c.trials, c.guard
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+			for n := range c.trials {
+				if end := st.Ending(0); end != nil {
+					t.Fatalf("%s: %+v after %d", name, end, n)
+				}
+				fail(t, st, &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"})
 			}
-			fail(t, st, &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"})
-		}
-		if end := st.Ending(0); end == nil || end.Detail != c.detail {
-			t.Errorf("%s: %+v", name, end)
-		}
+			if end := st.Ending(0); end == nil || end.Detail != c.detail {
+				t.Errorf("%s: %+v", name, end)
+			}
+		})
 	}
 }
 
@@ -103,40 +105,42 @@ func TestGuardLater(t *testing.T) {
 		"in another session": {nil, 0, 15},
 		"for two reasons":    {nil, 0, 0},
 	} {
-		st, cfg := &study.State{}, config()
-		cfg.Run.FailureGuard, cfg.Budget.Trials = 2, 500
-		if c.change != nil {
-			c.change(&cfg)
-		}
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
-		for i := range 20 {
-			n := len(st.Trials) + 1
-			apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginInitial, Values: values(0.5, 3)})
-			apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": float64(i)}})
-			if i < c.before {
-				fail(t, st, exit(9))
+		t.Run(name, func(t *testing.T) {
+			st, cfg := &study.State{}, config()
+			cfg.Run.FailureGuard, cfg.Budget.Trials = 2, 500
+			if c.change != nil {
+				c.change(&cfg)
 			}
-		}
-		ended := 0
-		for n := 1; n <= 100 && ended == 0; n++ {
-			if name == "in another session" && n == 6 {
-				apply(t, st, study.Session{Number: 2})
-			}
-			code := 3
-			if name == "for two reasons" {
-				code += n / 5 % 2
-			}
-			fail(t, st, exit(code))
-			if end := st.Ending(0); end != nil {
-				ended = n
-				if end.Why != study.EndGuard || !strings.HasSuffix(end.Detail, "trials all failed: exit code 3") {
-					t.Errorf("%s: ended by %+v", name, end)
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+			for i := range 20 {
+				n := len(st.Trials) + 1
+				apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: optimizer.OriginInitial, Values: values(0.5, 3)})
+				apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": float64(i)}})
+				if i < c.before {
+					fail(t, st, exit(9))
 				}
 			}
-		}
-		if ended != c.ends {
-			t.Errorf("%s: ended at failure %d; want %d", name, ended, c.ends)
-		}
+			ended := 0
+			for n := 1; n <= 100 && ended == 0; n++ {
+				if name == "in another session" && n == 6 {
+					apply(t, st, study.Session{Number: 2})
+				}
+				code := 3
+				if name == "for two reasons" {
+					code += n / 5 % 2
+				}
+				fail(t, st, exit(code))
+				if end := st.Ending(0); end != nil {
+					ended = n
+					if end.Why != study.EndGuard || !strings.HasSuffix(end.Detail, "trials all failed: exit code 3") {
+						t.Errorf("%s: ended by %+v", name, end)
+					}
+				}
+			}
+			if ended != c.ends {
+				t.Errorf("%s: ended at failure %d; want %d", name, ended, c.ends)
+			}
+		})
 	}
 }
 

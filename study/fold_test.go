@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -39,11 +40,13 @@ func TestBurst(t *testing.T) {
 		steps       int
 		want        bool
 	}{{2, 1.8, 3, true}, {2, 1.7, 3, false}, {2, 1.8, 2, false}, {1.9, 1.8, 3, false}, {10, 9.5, 9, true}, {10, 5, 9, false}} {
-		trial := study.Trial{Took: time.Duration(c.took * float64(time.Second)), Measurements: make([]study.Measurement, c.steps)}
-		trial.Measurements[0].Seconds = c.first
-		if got := trial.Burst(); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			trial := study.Trial{Took: time.Duration(c.took * float64(time.Second)), Measurements: make([]study.Measurement, c.steps)}
+			trial.Measurements[0].Seconds = c.first
+			if got := trial.Burst(); got != c.want {
+				t.Errorf("%+v: %v", c, got)
+			}
+		})
 	}
 }
 
@@ -97,18 +100,20 @@ func TestEndsWithoutValues(t *testing.T) {
 		"beyond it, and ends":    {optimizer.Succeeded, cut, nil, 0, true},
 		"stopped for its values": {optimizer.Pruned, &study.Cut{Trial: 1, Attempt: 1}, nil, 0, true},
 	} {
-		st := two(t, func(*study.Config) {})
-		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
-		if c.cut != nil {
-			apply(t, st, *c.cut)
-		}
-		err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 1, Status: c.status, Metrics: c.metrics, Seconds: 2}})
-		if (err != nil) != c.fails || c.fails && !strings.Contains(err.Error(), "without a value") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if one := st.Trials[0]; !c.fails && (one.Took != 2*time.Second || one.Value != c.want && !(math.IsNaN(one.Value) && math.IsNaN(c.want))) {
-			t.Errorf("%s: %v after %v", name, one.Value, one.Took)
-		}
+		t.Run(name, func(t *testing.T) {
+			st := two(t, func(*study.Config) {})
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+			if c.cut != nil {
+				apply(t, st, *c.cut)
+			}
+			err := st.Apply(study.Record{Event: study.Finished{Trial: 1, Attempt: 1, Status: c.status, Metrics: c.metrics, Seconds: 2}})
+			if (err != nil) != c.fails || c.fails && !strings.Contains(err.Error(), "without a value") {
+				t.Errorf("%s: %v", name, err)
+			}
+			if one := st.Trials[0]; !c.fails && (one.Took != 2*time.Second || one.Value != c.want && !(math.IsNaN(one.Value) && math.IsNaN(c.want))) {
+				t.Errorf("%s: %v after %v", name, one.Value, one.Took)
+			}
+		})
 	}
 }
 
@@ -129,29 +134,31 @@ func TestRetriesAreCounted(t *testing.T) {
 		"a second run":     {"median", []study.Ended{{Metrics: value}, {Failure: exit}}, 1, 0},
 		"nothing is known": {"median", []study.Ended{{}}, 0, 1},
 	} {
-		cfg := config()
-		if c.method != "" {
-			cfg.Prune = &study.Prune{Method: c.method}
-		}
-		st := &study.State{}
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
-		if !st.SetUp || cfg.Prunes() != (c.method != "") {
-			t.Errorf("%s: set up %v, prunes %v", name, st.SetUp, cfg.Prunes())
-		}
-		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
-		for i, e := range c.ends {
-			e.Trial, e.Attempt = 1, i+1
-			apply(t, st, e)
-		}
-		forgets := 0
-		for _, w := range st.Watched {
-			if w.Forget == 1 {
-				forgets++
+		t.Run(name, func(t *testing.T) {
+			cfg := config()
+			if c.method != "" {
+				cfg.Prune = &study.Prune{Method: c.method}
 			}
-		}
-		if st.Trials[0].Retries != c.retries || forgets != c.forgets {
-			t.Errorf("%s: %d retries, forgotten %d times", name, st.Trials[0].Retries, forgets)
-		}
+			st := &study.State{}
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+			if !st.SetUp || cfg.Prunes() != (c.method != "") {
+				t.Errorf("%s: set up %v, prunes %v", name, st.SetUp, cfg.Prunes())
+			}
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+			for i, e := range c.ends {
+				e.Trial, e.Attempt = 1, i+1
+				apply(t, st, e)
+			}
+			forgets := 0
+			for _, w := range st.Watched {
+				if w.Forget == 1 {
+					forgets++
+				}
+			}
+			if st.Trials[0].Retries != c.retries || forgets != c.forgets {
+				t.Errorf("%s: %d retries, forgotten %d times", name, st.Trials[0].Retries, forgets)
+			}
+		})
 	}
 	c := config()
 	halves(&c)

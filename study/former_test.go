@@ -17,26 +17,28 @@ import (
 // was written then. They read as they did, but for the first, which says what it is.
 func TestFormerJournals(t *testing.T) {
 	for n, want := range []int{0, 25, 28, 33, 34, 35} {
-		name := fmt.Sprintf("testdata/former/%d.jsonl", n+1)
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		if err := os.WriteFile(study.Layout(dir).Journal(), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		seen := 0
-		st, err := study.Load(dir, func(*study.State, study.Record) error { seen++; return nil })
-		if want == 0 {
-			if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), `record 1 of lbotune "v0.1.0"`) || !strings.Contains(err.Error(), `the key "objective"`) {
-				t.Errorf("%s: %v", name, err)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			name := fmt.Sprintf("testdata/former/%d.jsonl", n+1)
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if err != nil || seen != want || st.Best().Number != 1 || st.Count("failed") != 1 {
-			t.Errorf("%s: %d records, %v", name, seen, err)
-		}
+			dir := t.TempDir()
+			if err := os.WriteFile(study.Layout(dir).Journal(), text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			st, err := study.Load(dir, func(*study.State, study.Record) error { seen++; return nil })
+			if want == 0 {
+				if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), `record 1 of lbotune "v0.1.0"`) || !strings.Contains(err.Error(), `the key "objective"`) {
+					t.Errorf("%s: %v", name, err)
+				}
+				return
+			}
+			if err != nil || seen != want || st.Best().Number != 1 || st.Count("failed") != 1 {
+				t.Errorf("%s: %d records, %v", name, seen, err)
+			}
+		})
 	}
 }
 

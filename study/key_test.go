@@ -24,17 +24,19 @@ func TestCommitted(t *testing.T) {
 		"to be stopped":  {study.Cut{Trial: 1, Attempt: 1, Reading: study.Reading{Step: 1, Value: 2}}, true},
 		"a failed trial": {study.Finished{Trial: 1, Attempt: 1, Status: "failed", Failure: failure}, false},
 	} {
-		st := &study.State{}
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
-		apply(t, st, pending)
-		apply(t, st, c.event)
-		now := config()
-		now.Command.Argv = []string{"other", "{x}", "{n}"}
-		_, err := st.Reconfigured(now)
-		var refused *study.ConfigError
-		if errors.As(err, &refused) != c.committed {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			st := &study.State{}
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
+			apply(t, st, pending)
+			apply(t, st, c.event)
+			now := config()
+			now.Command.Argv = []string{"other", "{x}", "{n}"}
+			_, err := st.Reconfigured(now)
+			var refused *study.ConfigError
+			if errors.As(err, &refused) != c.committed {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -77,19 +79,21 @@ func TestIncludeOfAnEarlierCommand(t *testing.T) {
 		"range":       {func(c *study.Config) { c.Params[0].Max = 0.75 }, false},
 		"environment": {func(c *study.Config) { c.Run.Env = []string{"A=1"} }, false},
 	} {
-		st, now := begun(t, config()), config()
-		apply(t, st, study.Excluded{Trial: 1})
-		c.change(&now)
-		change, err := st.Reconfigured(now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		apply(t, st, *change)
-		change.Config.Budget.Trials++ // a change that matters for nothing
-		apply(t, st, *change)
-		_, err = st.Event(study.Request{Action: study.ActionInclude, Trial: 1})
-		if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "trial 1 was excluded before the command") {
-			t.Errorf("another %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			st, now := begun(t, config()), config()
+			apply(t, st, study.Excluded{Trial: 1})
+			c.change(&now)
+			change, err := st.Reconfigured(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(t, st, *change)
+			change.Config.Budget.Trials++ // a change that matters for nothing
+			apply(t, st, *change)
+			_, err = st.Event(study.Request{Action: study.ActionInclude, Trial: 1})
+			if (err != nil) != c.refused || err != nil && !strings.Contains(err.Error(), "trial 1 was excluded before the command") {
+				t.Errorf("another %s: %v", name, err)
+			}
+		})
 	}
 }

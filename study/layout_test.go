@@ -21,9 +21,11 @@ func TestLayout(t *testing.T) {
 		l.Attempt(study.AttemptID{Trial: 17, Attempt: 1}):     dir + "/trials/000017/a1",
 		string(study.LayoutOf(filepath.Join(dir, "x", ".."))): dir,
 	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		t.Run(got, func(t *testing.T) {
+			if got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
 	}
 }
 

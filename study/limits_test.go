@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -234,9 +235,11 @@ func TestStopsEarly(t *testing.T) {
 		{study.Metric{Max: number(1), Stop: true, Measure: study.Seconds}, false},
 		{study.Metric{Max: number(1), Stop: true, Rule: parser.Rule{Source: parser.File}}, false},
 	} {
-		if got := c.metric.StopsEarly(); got != c.want {
-			t.Errorf("%+v stops early: %v", c.metric, got)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := c.metric.StopsEarly(); got != c.want {
+				t.Errorf("%+v stops early: %v", c.metric, got)
+			}
+		})
 	}
 }
 

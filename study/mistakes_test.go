@@ -95,9 +95,11 @@ func TestMistakes(t *testing.T) {
 		"adds up":            {named("perf"), 30, spread, bowl, func(k, step int) float64 { return float64(k * step * step) }, ""},
 		"rises, as loss may": {named("loss"), 30, spread, bowl, func(k, step int) float64 { return float64(k) - math.Exp(-float64(step)) }, ""},
 	} {
-		if got := mistaken(t, c.edit, c.n, c.at, c.what, c.course); got != c.want {
-			t.Errorf("%s: %q; want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := mistaken(t, c.edit, c.n, c.at, c.what, c.course); got != c.want {
+				t.Errorf("%s: %q; want %q", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -108,8 +110,10 @@ func TestMeant(t *testing.T) {
 		"loss": study.Minimize, "trainLoss": study.Minimize, "test.RMSE": study.Minimize, "brier_score": "", "docking_score": "",
 		"neg_log_loss": "", "-loss": "", "1-acc": "", "accuracy_loss": "", "error_reduction": "", "closs": "", "x": "", "": "",
 	} {
-		if got := study.Meant(name); got != want {
-			t.Errorf("%q speaks of %q; want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := study.Meant(name); got != want {
+				t.Errorf("%q speaks of %q; want %q", name, got, want)
+			}
+		})
 	}
 }

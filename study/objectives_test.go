@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -65,17 +66,19 @@ func TestFrontTrialByTrial(t *testing.T) {
 		{9, 3, 1, []int{6, 2, 8}, 23.5, 6, study.EndPatience},
 		{2, 5, 10, []int{12}, 8 * 5, 12, study.EndGoal},
 	} {
-		tryTwo(t, st, c.loss, c.gain, c.size)
-		if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
-			t.Errorf("after trial %d: front %v with %v, best %d; want %v with %v, best %d", i+1, got, st.Hypervolume(), st.Best().Number, c.front, c.volume, c.best)
-		}
-		var end study.Ending
-		if e := st.Ending(0); e != nil {
-			end = e.Why
-		}
-		if end != c.end {
-			t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			tryTwo(t, st, c.loss, c.gain, c.size)
+			if got := frontOf(st); !slices.Equal(got, c.front) || st.Hypervolume() != c.volume || st.Best().Number != c.best {
+				t.Errorf("after trial %d: front %v with %v, best %d; want %v with %v, best %d", i+1, got, st.Hypervolume(), st.Best().Number, c.front, c.volume, c.best)
+			}
+			var end study.Ending
+			if e := st.Ending(0); e != nil {
+				end = e.Why
+			}
+			if end != c.end {
+				t.Errorf("after trial %d the study ends for %q, want %q", i+1, end, c.end)
+			}
+		})
 	}
 	if got, want := st.Hypervolumes(), []float64{0, 20, 23, 23, 23, 23.5, 23.5, 23.5, 23.5, 23.5, 23.5, 40}; !slices.Equal(got, want) {
 		t.Errorf("volumes %v, want %v", got, want)
@@ -185,9 +188,11 @@ func TestPreferred(t *testing.T) {
 		2: {Weights: map[string]float64{"gain": 1, "loss": 1}},
 		3: {Weights: map[string]float64{"gain": 1}, Bounds: []study.Limit{{Metric: "loss", At: 6}}},
 	} {
-		if got := st.Preferred(p); got == nil || got.Number != want {
-			t.Errorf("%+v prefers %v, want trial %d", p, got, want)
-		}
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			if got := st.Preferred(p); got == nil || got.Number != want {
+				t.Errorf("%+v prefers %v, want trial %d", p, got, want)
+			}
+		})
 	}
 	if got := st.Preferred(study.Preference{Bounds: []study.Limit{{Metric: "gain", At: 11, Least: true}}}); got != nil {
 		t.Errorf("nothing keeps the bound, but trial %d is preferred", got.Number)

@@ -50,9 +50,11 @@ func TestOptunaOfEveryEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"lbotune:failure":"no \"luck\" `, `"lbotune:status":"pruned"`, `"lbotune:status":"excluded"`, `"intermediate_values":{"1":4.5,"2":NaN}`} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%s is missing in\n%s", want, &text)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s is missing in\n%s", want, &text)
+			}
+		})
 	}
 }
 

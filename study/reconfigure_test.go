@@ -169,18 +169,20 @@ func TestReconfiguredParams(t *testing.T) {
 		"a range before any trial":  {empty, narrow, 99},
 		"one more before any trial": {empty, more, 99},
 	} {
-		now := config()
-		now.Budget.Trials = 99
-		c.change(&now)
-		change, err := c.st.ReconfiguredParams(now)
-		if err != nil || (change == nil) != (c.budget == 0) {
-			t.Errorf("%s: %+v, %v", name, change, err)
-			continue
-		}
-		if change != nil && (change.Config.Budget.Trials != c.budget || len(change.Config.Command.Argv) != len(now.Command.Argv) ||
-			!slices.Equal(change.Config.Where, now.Where) || change.Config.Params[0].Max != now.Params[0].Max) {
-			t.Errorf("%s: taken over %+v", name, change.Config)
-		}
+		t.Run(name, func(t *testing.T) {
+			now := config()
+			now.Budget.Trials = 99
+			c.change(&now)
+			change, err := c.st.ReconfiguredParams(now)
+			if err != nil || (change == nil) != (c.budget == 0) {
+				t.Errorf("%s: %+v, %v", name, change, err)
+				return
+			}
+			if change != nil && (change.Config.Budget.Trials != c.budget || len(change.Config.Command.Argv) != len(now.Command.Argv) ||
+				!slices.Equal(change.Config.Where, now.Where) || change.Config.Params[0].Max != now.Params[0].Max) {
+				t.Errorf("%s: taken over %+v", name, change.Config)
+			}
+		})
 	}
 }
 

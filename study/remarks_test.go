@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -57,9 +58,11 @@ func TestRemarks(t *testing.T) {
 		"few failures":  {19, spread, func(x float64) (float64, bool) { return (x + 0.33) * (x + 0.33), x < 0.55 }, nil, ""},
 		"mixed through": {19, spread, func(x float64) (float64, bool) { v, _ := square(x); return v, int(10*x+20)%2 == 0 }, nil, ""},
 	} {
-		if got := remarked(t, c.n, c.at, c.value, c.end); got != c.want {
-			t.Errorf("%s: %q; want %q", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := remarked(t, c.n, c.at, c.value, c.end); got != c.want {
+				t.Errorf("%s: %q; want %q", name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -68,8 +71,10 @@ func TestTies(t *testing.T) {
 	st := &study.State{}
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: config()})
 	for k, v := range []float64{3, 1, 2, 1, 1} {
-		applyAll(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/10, 3)},
-			study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			applyAll(t, st, study.Proposed{Trial: k + 1, Told: k, Pending: []int{}, Values: values(float64(k)/10, 3)},
+				study.Finished{Trial: k + 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": v}})
+		})
 	}
 	var tied []int
 	for _, x := range study.EqualBest(st) {

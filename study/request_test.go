@@ -26,19 +26,23 @@ func TestRequestsWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, age := range map[string]time.Duration{"1-1-f.json.new": 0, "1-1-0.json.new": 2 * time.Hour, "old.json.new": 2 * time.Hour, "package.json": 2 * time.Hour} {
-		path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			path, then := filepath.Join(l.Requests(), name), time.Now().Add(-age)
+			if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.Chtimes(path, then, then)); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	rs, err := study.ReadRequests(l)
 	if err != nil || len(rs) != 2 || rs[0].Unreadable != nil || rs[1].Unreadable != nil || rs[0].Text != "a <b> & é" || rs[1].Time != study.Duration(time.Minute) {
 		t.Fatalf("requests %+v: %v", rs, err)
 	}
 	for name, stays := range map[string]bool{"1-1-f.json.new": true, "1-1-0.json.new": false, "old.json.new": true, "package.json": true} {
-		if _, err := os.Lstat(filepath.Join(l.Requests(), name)); (err == nil) != stays {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Lstat(filepath.Join(l.Requests(), name)); (err == nil) != stays {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 	if err := errors.Join(rs[0].Remove(l), first.Remove(l)); err != nil || first.Waits(l) || !second.Waits(l) {
 		t.Errorf("removed twice: %v", err)
@@ -115,22 +119,24 @@ func TestAdjusted(t *testing.T) {
 		"time_hard, 1h0m0s, ends the study before 2h0m0s":           {Time: study.Duration(2 * time.Hour)},
 		"": {Trials: 20, Workers: 2, Time: study.Duration(time.Hour)},
 	} {
-		r.Action, r.ID = study.ActionAdjust, "7"
-		e, err := st.Event(r)
-		if want != "" {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%+v: %v; want %q", r, err, want)
+		t.Run(want, func(t *testing.T) {
+			r.Action, r.ID = study.ActionAdjust, "7"
+			e, err := st.Event(r)
+			if want != "" {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%+v: %v; want %q", r, err, want)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		apply(t, st, e)
-		why, known := st.Answered("7")
-		if b := st.Config.Budget; !known || why != "" || b.Trials != 20 || b.Time != r.Time || st.Config.Run.Workers != 2 {
-			t.Errorf("adjusted to %+v, answered %v %q", b, known, why)
-		}
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(t, st, e)
+			why, known := st.Answered("7")
+			if b := st.Config.Budget; !known || why != "" || b.Trials != 20 || b.Time != r.Time || st.Config.Run.Workers != 2 {
+				t.Errorf("adjusted to %+v, answered %v %q", b, known, why)
+			}
+		})
 	}
 	for _, r := range []study.Request{{Trials: 30}, {Time: study.Duration(time.Minute)}, {Workers: 1}} {
 		r.Action = study.ActionAdjust

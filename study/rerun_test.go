@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -50,9 +51,11 @@ func TestRerun(t *testing.T) {
 		t.Errorf("the best is %v", best)
 	}
 	for _, again := range [][]int{{1}, {3}, {7}, {2, 2}} {
-		if err := st.Apply(study.Record{At: time.Now(), Event: study.Rerun{Trials: again}}); err == nil {
-			t.Errorf("%v has not failed", again)
-		}
+		t.Run(fmt.Sprint(again), func(t *testing.T) {
+			if err := st.Apply(study.Record{At: time.Now(), Event: study.Rerun{Trials: again}}); err == nil {
+				t.Errorf("%v has not failed", again)
+			}
+		})
 	}
 	// What was known at a proposal before is not made up of what is known now.
 	if knew := st.Knew(st.Trials[2]); len(knew) != 1 || knew[0].Number != 2 {
@@ -91,13 +94,15 @@ func TestMended(t *testing.T) {
 			c.Setup, c.Params[0].Max = "true", 0.3
 		}), []int{1, 2}, nil},
 	} {
-		var got study.Rerun
-		if r := st.Mended(c.change); r != nil {
-			got = *r
-		}
-		if !slices.Equal(got.Trials, c.trials) || !slices.Equal(got.Read, c.read) {
-			t.Errorf("%s: %+v; want %v, of which %v are read", name, got, c.trials, c.read)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got study.Rerun
+			if r := st.Mended(c.change); r != nil {
+				got = *r
+			}
+			if !slices.Equal(got.Trials, c.trials) || !slices.Equal(got.Read, c.read) {
+				t.Errorf("%s: %+v; want %v, of which %v are read", name, got, c.trials, c.read)
+			}
+		})
 	}
 	apply(t, st, study.Excluded{Trial: 2})
 	if r := st.Mended(rule); r == nil || !slices.Equal(r.Trials, []int{1, 3}) {

@@ -24,8 +24,10 @@ func TestParseCell(t *testing.T) {
 		{flag, "True", spaces.Bool(true)},
 		{choice, "SGD", spaces.String("SGD")},
 	} {
-		if v, err := parseCell(c.p, c.text); (err == nil) != c.want.IsValid() || err == nil && v != c.want {
-			t.Errorf("%s of %s is %v, %v", c.text, c.p.Name, v, err)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if v, err := parseCell(c.p, c.text); (err == nil) != c.want.IsValid() || err == nil && v != c.want {
+				t.Errorf("%s of %s is %v, %v", c.text, c.p.Name, v, err)
+			}
+		})
 	}
 }

@@ -339,10 +339,12 @@ func TestUnreadableRecords(t *testing.T) {
 		`{"seq":3,"type":"note","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":"one"}`:  "note record: json: cannot unmarshal string",
 		`{"type":"readings","at":"2026-01-02T03:04:05.000Z","elapsed":1,"readings":["low"]}`: "readings record: reading: json",
 	} {
-		var r study.Record
-		if err := json.Unmarshal([]byte(line), &r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %q", line, err, want)
-		}
+		t.Run(line, func(t *testing.T) {
+			var r study.Record
+			if err := json.Unmarshal([]byte(line), &r); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q", line, err, want)
+			}
+		})
 	}
 	dir := t.TempDir()
 	j, err := journal.Create(study.Layout(dir).Journal(), records(everyEvent())[0])

@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -77,9 +78,11 @@ func TestHasValue(t *testing.T) {
 		{"", 1, false}, {optimizer.Failed, 1, false}, {optimizer.Succeeded, 1, true},
 		{optimizer.Pruned, 1, true}, {optimizer.Pruned, math.NaN(), false},
 	} {
-		if got := (&study.Trial{Status: c.status, Value: c.value}).HasValue(); got != c.want {
-			t.Errorf("%+v: %v", c, got)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := (&study.Trial{Status: c.status, Value: c.value}).HasValue(); got != c.want {
+				t.Errorf("%+v: %v", c, got)
+			}
+		})
 	}
 }
 
@@ -110,15 +113,17 @@ func TestMargins(t *testing.T) {
 		{study.Safety{Metric: "size", At: 5}, optimizer.Pruned, study.Metrics{"loss": 1, "size": 3}, 0},
 		{study.Safety{Metric: "loss", At: 5}, optimizer.Failed, nil, 0},
 	} {
-		cfg := config()
-		cfg.Safety = &c.safety
-		st := &study.State{}
-		apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
-		apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
-		apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: c.status, Metrics: c.size})
-		if o := st.Observation(st.Trials[0]); o.Margin != c.want {
-			t.Errorf("%+v: margin %v", c, o.Margin)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			cfg := config()
+			cfg.Safety = &c.safety
+			st := &study.State{}
+			apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+			apply(t, st, study.Proposed{Trial: 1, Pending: []int{}, Values: values(0, 1)})
+			apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: c.status, Metrics: c.size})
+			if o := st.Observation(st.Trials[0]); o.Margin != c.want {
+				t.Errorf("%+v: margin %v", c, o.Margin)
+			}
+		})
 	}
 }
 

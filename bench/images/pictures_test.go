@@ -21,26 +21,28 @@ func TestDrawsPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"steps.svg", "bounds.svg", "regret.svg", "gains.svg"} {
-		file, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		paths := 0
-		for d := xml.NewDecoder(file); ; {
-			token, err := d.Token()
-			if errors.Is(err, io.EOF) {
-				break
-			}
+		t.Run(name, func(t *testing.T) {
+			file, err := os.Open(filepath.Join(dir, name))
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatal(err)
 			}
-			if e, ok := token.(xml.StartElement); ok && e.Name.Local == "path" {
-				paths++
+			defer file.Close()
+			paths := 0
+			for d := xml.NewDecoder(file); ; {
+				token, err := d.Token()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if e, ok := token.(xml.StartElement); ok && e.Name.Local == "path" {
+					paths++
+				}
 			}
-		}
-		if paths < 20 {
-			t.Errorf("%s: %d strokes", name, paths)
-		}
+			if paths < 20 {
+				t.Errorf("%s: %d strokes", name, paths)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -19,9 +20,11 @@ func TestSignedRank(t *testing.T) {
 		{[]float64{1, 2, 3, 4, 5}, 2.0 / 32}, {[]float64{1, 2, 3, 4, -5}, 20.0 / 32}, {[]float64{-2, -2, 0, -2}, 2.0 / 8},
 		{[]float64{1, 1, -1}, 1}, {nil, 1}, {[]float64{0, 0}, 1},
 	} {
-		if got := signedRank(c.d); !near(got, c.want) {
-			t.Errorf("%v: p = %v, want %v", c.d, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := signedRank(c.d); !near(got, c.want) {
+				t.Errorf("%v: p = %v, want %v", c.d, got, c.want)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -38,18 +39,22 @@ func TestQuantile(t *testing.T) {
 		xs   []float64
 		q, v float64
 	}{{[]float64{3, 1}, 0.5, 2}, {[]float64{1, 2, inf, inf, 0}, 0.5, 2}, {[]float64{1, inf}, 0.5, inf}, {[]float64{inf, inf}, 0.5, inf}, {[]float64{7}, 0.9, 7}} {
-		if v := quantile(c.xs, c.q); v != c.v {
-			t.Errorf("quantile %v of %v: %v; want %v", c.q, c.xs, v, c.v)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if v := quantile(c.xs, c.q); v != c.v {
+				t.Errorf("quantile %v of %v: %v; want %v", c.q, c.xs, v, c.v)
+			}
+		})
 	}
 }
 
 func TestRanksShareTies(t *testing.T) {
 	got := ranks(map[string]float64{"a": 1, "b": 3, "c": 1, "d": 9})
 	for name, want := range map[string]float64{"a": 1.5, "c": 1.5, "b": 3, "d": 4} {
-		if got[name] != want {
-			t.Errorf("rank of %s is %v, want %v", name, got[name], want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got[name] != want {
+				t.Errorf("rank of %s is %v, want %v", name, got[name], want)
+			}
+		})
 	}
 }
 
@@ -96,9 +101,11 @@ func TestRecordedPeers(t *testing.T) {
 		{"optuna_gp_det", "hartmann6", 1.4e-4}, {"dlib", "rosenbrock4", 6.2}, {"optuna_tpe", "michalewicz10", 5.5},
 		{"dlib", "branin2", floor},
 	} {
-		if got := median(r.of(c.peer, c.function)); math.Abs(got/c.want-1) > 0.05 {
-			t.Errorf("median of %s on %s is %v, want about %v", c.peer, c.function, got, c.want)
-		}
+		t.Run(c.peer, func(t *testing.T) {
+			if got := median(r.of(c.peer, c.function)); math.Abs(got/c.want-1) > 0.05 {
+				t.Errorf("median of %s on %s is %v, want about %v", c.peer, c.function, got, c.want)
+			}
+		})
 	}
 	if n := len(r.everywhere()); n != 11 {
 		t.Errorf("%d peers have every function, want 11", n)
@@ -178,34 +185,36 @@ func TestStoreGoesOn(t *testing.T) {
 // Every part of the reproduction runs, on one problem and a few evaluations.
 func TestReproductionSmoke(t *testing.T) {
 	for _, part := range []string{"main", "tasks", "product", "kappa", "beta", "essentials"} {
-		dir := t.TempDir()
-		cmd := reproduceCommand()
-		var out strings.Builder
-		cmd.SetOut(&out)
-		cmd.SetErr(io.Discard)
-		args := []string{"--part", part, "--only", "branin2", "--seeds", "1", "--evals", "9", "--out", filepath.Join(dir, "r.csv")}
-		figures := part == "main" || part == "product"
-		if figures {
-			args = append(args, "--figures", filepath.Join(dir, "figures"))
-		}
-		cmd.SetArgs(args)
-		if err := cmd.Execute(); err != nil {
-			t.Fatalf("%s: %v", part, err)
-		}
-		if !strings.Contains(out.String(), "branin2") {
-			t.Errorf("%s prints no table:\n%s", part, out.String())
-		}
-		again := reproduceCommand()
-		var second strings.Builder
-		again.SetOut(&second)
-		again.SetErr(io.Discard)
-		again.SetArgs(args)
-		if err := again.Execute(); err != nil || second.String() != out.String() {
-			t.Errorf("%s does not go on from its own file: %v", part, err)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "figures", "branin2-log.png")); figures && err != nil {
-			t.Errorf("%s: %v", part, err)
-		}
+		t.Run(part, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := reproduceCommand()
+			var out strings.Builder
+			cmd.SetOut(&out)
+			cmd.SetErr(io.Discard)
+			args := []string{"--part", part, "--only", "branin2", "--seeds", "1", "--evals", "9", "--out", filepath.Join(dir, "r.csv")}
+			figures := part == "main" || part == "product"
+			if figures {
+				args = append(args, "--figures", filepath.Join(dir, "figures"))
+			}
+			cmd.SetArgs(args)
+			if err := cmd.Execute(); err != nil {
+				t.Fatalf("%s: %v", part, err)
+			}
+			if !strings.Contains(out.String(), "branin2") {
+				t.Errorf("%s prints no table:\n%s", part, out.String())
+			}
+			again := reproduceCommand()
+			var second strings.Builder
+			again.SetOut(&second)
+			again.SetErr(io.Discard)
+			again.SetArgs(args)
+			if err := again.Execute(); err != nil || second.String() != out.String() {
+				t.Errorf("%s does not go on from its own file: %v", part, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "figures", "branin2-log.png")); figures && err != nil {
+				t.Errorf("%s: %v", part, err)
+			}
+		})
 	}
 }
 
@@ -237,8 +246,10 @@ func TestVariantsAreChecked(t *testing.T) {
 		t.Errorf("got %+v, %v", v, err)
 	}
 	for _, bad := range []string{`a={"kapa":3}`, `a={"kappa":-3}`, `a={`, "b", "Random"} {
-		if _, err := parseVariants([]string{bad}); err == nil {
-			t.Errorf("%s was accepted", bad)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if _, err := parseVariants([]string{bad}); err == nil {
+				t.Errorf("%s was accepted", bad)
+			}
+		})
 	}
 }

@@ -25,8 +25,10 @@ func TestSuiteRanks(t *testing.T) {
 	for _, want := range []string{"### After 10 evaluations", "### After 12 evaluations", "| function | sobol | random |", "| levy4 | ",
 		"| below, of the range, equal | random |", "| 0.1 | ", "| 1e-08 | ",
 		"Functions on which sobol is better / alike / worse"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("no %q in\n%s", want, out.String())
+			}
+		})
 	}
 }

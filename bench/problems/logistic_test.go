@@ -1,6 +1,7 @@
 package problems
 
 import (
+	"fmt"
 	"math"
 	"os/exec"
 	"strings"
@@ -86,9 +87,11 @@ func TestLogisticTableMinimum(t *testing.T) {
 
 func TestLogisticTableRefusesDamage(t *testing.T) {
 	for _, text := range []string{"", "2 1 2\n2 1 2\n1\n0.5\n", "2 1 2\n2 1 2\n1\n1\n1\n1\nx\n", "2 1 2\n2 1 2\n2\n1\n1\n1\n1\n", "a\nb\nc\n"} {
-		if _, err := parseLogisticTable(text); err == nil {
-			t.Errorf("%q was accepted", text)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, err := parseLogisticTable(text); err == nil {
+				t.Errorf("%q was accepted", text)
+			}
+		})
 	}
 }
 
@@ -97,13 +100,15 @@ func TestSpline(t *testing.T) {
 	y := func(k int) float64 { return float64(k*k) - 3*float64(k) }
 	for k := range 5 {
 		for _, u := range []float64{0, 0.25, 0.5, 1} {
-			x := float64(k) + u
-			want := x*x - 3*x
-			got := spline(y, k, u, 6)
-			inner := k > 0 && k < 4
-			if inner && math.Abs(got-want) > 1e-12 || (u == 0 || u == 1) && got != want {
-				t.Errorf("at %v: %v, want %v", x, got, want)
-			}
+			t.Run(fmt.Sprint(u), func(t *testing.T) {
+				x := float64(k) + u
+				want := x*x - 3*x
+				got := spline(y, k, u, 6)
+				inner := k > 0 && k < 4
+				if inner && math.Abs(got-want) > 1e-12 || (u == 0 || u == 1) && got != want {
+					t.Errorf("at %v: %v, want %v", x, got, want)
+				}
+			})
 		}
 	}
 }

@@ -156,9 +156,11 @@ func TestNetworkRewardsItsCouplings(t *testing.T) {
 		{"lr", spaces.Float(0.1)}, {"momentum", spaces.Float(0.5)}, {"layers", spaces.Int(8)},
 		{"units", spaces.Int(16)}, {"dropout", spaces.Float(0.6)}, {"batchnorm", spaces.Bool(false)},
 	} {
-		if y := o.Eval(set(c.name, c.value)); y < o.Min+0.03 {
-			t.Errorf("%s = %v costs only %v", c.name, c.value, y-o.Min)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if y := o.Eval(set(c.name, c.value)); y < o.Min+0.03 {
+				t.Errorf("%s = %v costs only %v", c.name, c.value, y-o.Min)
+			}
+		})
 	}
 	if y := o.Eval(set("lr", spaces.Float(1))); y < 2 {
 		t.Errorf("a far too large learning rate gives %v", y)

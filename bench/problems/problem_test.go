@@ -2,6 +2,7 @@ package problems
 
 import (
 	"bufio"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -99,9 +100,11 @@ func TestStandardFunctionsAtKnownPoints(t *testing.T) {
 		{"shekel without the nearest well", Shekel().Eval([]float64{4, 4, 4, 4}) + 10, -0.5362836},
 		{"steps", at(Steps(4, 3), 0.14), 4},
 	} {
-		if math.Abs(c.got-c.want) > 1e-6*max(1, math.Abs(c.want)) {
-			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			if math.Abs(c.got-c.want) > 1e-6*max(1, math.Abs(c.want)) {
+				t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
+			}
+		})
 	}
 }
 
@@ -119,15 +122,17 @@ func TestSchwefelIsThePublishedFunction(t *testing.T) {
 	p := Schwefel(1, 5)
 	best := p.Minimizers[0][0]
 	for _, off := range []float64{-100, -20, 30, 60} {
-		z := 420.968746359982 + off
-		want := 418.9828872724339 - z*math.Sin(math.Sqrt(z))
-		x := best + off
-		if best < 0 {
-			x = best - off
-		}
-		if got := p.Eval([]float64{x}); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v from the optimum: %v, want %v", off, got, want)
-		}
+		t.Run(fmt.Sprint(off), func(t *testing.T) {
+			z := 420.968746359982 + off
+			want := 418.9828872724339 - z*math.Sin(math.Sqrt(z))
+			x := best + off
+			if best < 0 {
+				x = best - off
+			}
+			if got := p.Eval([]float64{x}); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%v from the optimum: %v, want %v", off, got, want)
+			}
+		})
 	}
 }
 

@@ -47,11 +47,13 @@ func TestPrometheusReadsTheMetrics(t *testing.T) {
 	for name, kind := range map[string]string{
 		"lbotune_trials": "GAUGE", "lbotune_running": "GAUGE", "lbotune_seconds": "COUNTER", "lbotune_best": "GAUGE",
 	} {
-		f := families[name]
-		if f == nil || f.GetHelp() == "" || f.GetType().String() != kind {
-			t.Errorf("%s is %v; want a %s with help", name, f, kind)
-		}
-		delete(families, name)
+		t.Run(name, func(t *testing.T) {
+			f := families[name]
+			if f == nil || f.GetHelp() == "" || f.GetType().String() != kind {
+				t.Errorf("%s is %v; want a %s with help", name, f, kind)
+			}
+			delete(families, name)
+		})
 	}
 	if len(families) > 0 {
 		t.Errorf("not known: %v", families)

@@ -145,21 +145,23 @@ func TestLostReadings(t *testing.T) {
 		pick string
 		want float64
 	}{{"max", 1000}, {"min", 0.25}, {"last", 0.25}, {"first", 1}} {
-		l := newLab(t)
-		l.spec("spec.toml", as("count", strconv.Itoa(scaled(200_000, 2_000_000)))+"; : {x}", 2, 1, `max_log = "1MiB"`)
-		l.write("spec.toml", strings.Replace(l.read("spec.toml"), `metric = "loss"`, `metric = "loss"`+"\npick = "+strconv.Quote(c.pick), 1))
-		res := l.start("run", "spec.toml").end()
-		if res.code != 0 && res.code != 5 || res.code == 5 && c.pick != "max" && c.pick != "min" {
-			t.Errorf("pick %s: exit code %d", c.pick, res.code)
-		}
-		for _, trial := range l.load().Trials {
-			switch {
-			case trial.Failure == nil && trial.Value != c.want:
-				t.Errorf("pick %s: value %v; want %v", c.pick, trial.Value, c.want)
-			case trial.Failure != nil && !strings.Contains(trial.Failure.Text, "too long to keep whole"):
-				t.Errorf("pick %s: %+v", c.pick, trial.Failure)
+		t.Run(c.pick, func(t *testing.T) {
+			l := newLab(t)
+			l.spec("spec.toml", as("count", strconv.Itoa(scaled(200_000, 2_000_000)))+"; : {x}", 2, 1, `max_log = "1MiB"`)
+			l.write("spec.toml", strings.Replace(l.read("spec.toml"), `metric = "loss"`, `metric = "loss"`+"\npick = "+strconv.Quote(c.pick), 1))
+			res := l.start("run", "spec.toml").end()
+			if res.code != 0 && res.code != 5 || res.code == 5 && c.pick != "max" && c.pick != "min" {
+				t.Errorf("pick %s: exit code %d", c.pick, res.code)
 			}
-		}
+			for _, trial := range l.load().Trials {
+				switch {
+				case trial.Failure == nil && trial.Value != c.want:
+					t.Errorf("pick %s: value %v; want %v", c.pick, trial.Value, c.want)
+				case trial.Failure != nil && !strings.Contains(trial.Failure.Text, "too long to keep whole"):
+					t.Errorf("pick %s: %+v", c.pick, trial.Failure)
+				}
+			}
+		})
 	}
 }
 

@@ -180,16 +180,20 @@ func TestSecretEnv(t *testing.T) {
 		res := l.run(c.code, c.args...)
 		said = append(said, res.out+res.err)
 		for _, word := range []string{secret, secret[:len(secret)*2/3], secret[len(secret)/3:], "key-in-spec"} {
-			if strings.Contains(res.out+res.err, word) {
-				t.Errorf("%q shows %s:\n%s%s", c.args, word, res.out, res.err)
-			}
+			t.Run(word, func(t *testing.T) {
+				if strings.Contains(res.out+res.err, word) {
+					t.Errorf("%q shows %s:\n%s%s", c.args, word, res.out, res.err)
+				}
+			})
 		}
 	}
 	all := strings.Join(said, "")
 	for _, word := range []string{"[MY_TOKEN]", `export API_KEY="${API_KEY:?is a secret}"`, `export MY_TOKEN="${MY_TOKEN:?is a secret}"`, "export PLAIN=shown", "left processes running"} {
-		if !strings.Contains(all, word) {
-			t.Errorf("nothing shows %s", word)
-		}
+		t.Run(word, func(t *testing.T) {
+			if !strings.Contains(all, word) {
+				t.Errorf("nothing shows %s", word)
+			}
+		})
 	}
 	for _, name := range []string{"spec", "value", "setup"} {
 		if strings.Contains(l.read(name+".study/journal.jsonl"), secret) {

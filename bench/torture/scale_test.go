@@ -43,9 +43,11 @@ func TestLargeStudy(t *testing.T) {
 		{"journal verify", "journal verify spec.study"},
 		{"resume, and one trial more", fmt.Sprintf("resume -n %d spec.study", trials+1)},
 	} {
-		if mib := l.cost(fmt.Sprintf("%s at %d trials", c.what, trials), strings.Fields(c.args)...); mib > 200 {
-			t.Errorf("%s took %d MiB", c.what, mib)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			if mib := l.cost(fmt.Sprintf("%s at %d trials", c.what, trials), strings.Fields(c.args)...); mib > 200 {
+				t.Errorf("%s took %d MiB", c.what, mib)
+			}
+		})
 	}
 }
 

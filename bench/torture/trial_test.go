@@ -122,8 +122,10 @@ func TestDiary(t *testing.T) {
 		"start 1 a 10\nstart 1 a 20\n":                           1,
 		"end 1 a 20\n":                                           1,
 	} {
-		if _, overlaps := diary(text); len(overlaps) != bad {
-			t.Errorf("%q: overlaps %q; want %d", text, overlaps, bad)
-		}
+		t.Run(text, func(t *testing.T) {
+			if _, overlaps := diary(text); len(overlaps) != bad {
+				t.Errorf("%q: overlaps %q; want %d", text, overlaps, bad)
+			}
+		})
 	}
 }

@@ -117,20 +117,22 @@ func TestDamaged(t *testing.T) {
 		{`"p", "q"`, `"p", "q", "r"`, "kind has no code for r"},
 		{`"lower": 0.01`, `"lower": "0.01"`, "config_space.json"},
 	} {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS("testdata/demo")); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, "config_space.json")
-		src, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(src), c.old, c.change, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err = demo.objectives(dir, Judging, 1); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("with %s: %v; want %q", c.change, err, c.want)
-		}
+		t.Run(c.old, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("testdata/demo")); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "config_space.json")
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(strings.Replace(string(src), c.old, c.change, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err = demo.objectives(dir, Judging, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("with %s: %v; want %q", c.change, err, c.want)
+			}
+		})
 	}
 }

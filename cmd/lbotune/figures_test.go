@@ -195,9 +195,11 @@ func TestFiguresAgree(t *testing.T) {
 	}
 	for name, least := range map[string]int{"best": 5, "trial": 6, "failed": 5, "pruned": 5, "infeasible": 4, "unfinished": 4, "excluded": 3, "ruled out": 4,
 		"left to gain": 3, "holds": 2, "time": 3, "no trial holds the limits": 3, "hypervolume": 4} {
-		if said[name] < least {
-			t.Errorf("%s is said in %d places; it was in %d", name, said[name], least)
-		}
+		t.Run(name, func(t *testing.T) {
+			if said[name] < least {
+				t.Errorf("%s is said in %d places; it was in %d", name, said[name], least)
+			}
+		})
 	}
 }
 

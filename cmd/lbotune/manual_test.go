@@ -34,16 +34,18 @@ func TestManualPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	output(t, "manual", dir)
 	for _, name := range []string{"lbotune", "lbotune-run", "lbotune-journal-verify", "lbotune-completion", "lbotune-manual"} {
-		text, err := os.ReadFile(filepath.Join(dir, name+".1"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, section := range []string{".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH EXIT STATUS", ".SH SEE ALSO"} {
-			if !bytes.Contains(text, []byte(section)) {
-				t.Errorf("%s has no %s", name, section)
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(dir, name+".1"))
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		}
+			for _, section := range []string{".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH EXIT STATUS", ".SH SEE ALSO"} {
+				if !bytes.Contains(text, []byte(section)) {
+					t.Errorf("%s has no %s", name, section)
+				}
+			}
+		})
 	}
 	groff, err := exec.LookPath("groff")
 	if err != nil {

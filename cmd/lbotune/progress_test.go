@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -34,10 +35,12 @@ func TestFolded(t *testing.T) {
 		{"12  0.5  ééééé ééééé", 9, 33, "12  0.5  ééééé ééééé"},
 		{"12  0.5", 9, 3, "12  0.5"},
 	} {
-		got := folded(c.text, c.indent, c.width)
-		if got != c.want {
-			t.Errorf("%q in %d columns:\n%s\nwant\n%s", c.text, c.width, got, c.want)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			got := folded(c.text, c.indent, c.width)
+			if got != c.want {
+				t.Errorf("%q in %d columns:\n%s\nwant\n%s", c.text, c.width, got, c.want)
+			}
+		})
 	}
 }
 
@@ -47,9 +50,11 @@ func TestFitted(t *testing.T) {
 		0.25: "0.25", 1.95028123: "1.95028", 6.19794e+114: "6.198e+114", -6.19794e-114: "-6.2e-114", 123456789: "123456789",
 		1234567890123: "1.2346e+12", math.MaxFloat64: "1.798e+308", -1e-300: "-1e-300",
 	} {
-		if got := fitted(x); got != want || len(got) > valueWidth {
-			t.Errorf("%v is shown as %q; want %q", x, got, want)
-		}
+		t.Run(fmt.Sprint(x), func(t *testing.T) {
+			if got := fitted(x); got != want || len(got) > valueWidth {
+				t.Errorf("%v is shown as %q; want %q", x, got, want)
+			}
+		})
 	}
 }
 

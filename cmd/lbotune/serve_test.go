@@ -101,11 +101,13 @@ func TestServeAPI(t *testing.T) {
 		{`{"action": "note"}`, `{"error":"the note has no text"}`},
 		{`{"action": "stop"}`, `{"done":"the study is stopped; lbotune resume goes on"}`},
 	} {
-		fits("order", c.order)
-		answer := strings.TrimSpace(ask("POST", "/study/sub/a.study/api/v1/requests", c.order))
-		if fits("answer", answer); answer != c.want {
-			t.Errorf("%s: %s; want %s", c.order, answer, c.want)
-		}
+		t.Run(c.order, func(t *testing.T) {
+			fits("order", c.order)
+			answer := strings.TrimSpace(ask("POST", "/study/sub/a.study/api/v1/requests", c.order))
+			if fits("answer", answer); answer != c.want {
+				t.Errorf("%s: %s; want %s", c.order, answer, c.want)
+			}
+		})
 	}
 	st, err := study.Load(string(l))
 	if err != nil {

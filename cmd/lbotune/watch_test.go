@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,9 +23,11 @@ func TestSparkline(t *testing.T) {
 		{[]float64{2, 2}, 10, "00"},
 		{[]float64{7, 6, 5, 4, 3, 2, 1, 0}, 4, "6420"}, // the last of those that share one
 	} {
-		if got := sparkline(c.values, c.width, levels); got != c.want {
-			t.Errorf("%v in %d: %s, want %s", c.values, c.width, got, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := sparkline(c.values, c.width, levels); got != c.want {
+				t.Errorf("%v in %d: %s, want %s", c.values, c.width, got, c.want)
+			}
+		})
 	}
 }
 
@@ -39,9 +42,11 @@ func TestWindow(t *testing.T) {
 		{6, 24, "first|secon|üüüüü|fourt"},
 		{80, 3, "first line|second|           2 more"},
 	} {
-		if got := strings.Join(window(text, c.columns, c.rows), "|"); got != c.want {
-			t.Errorf("in %d × %d: %q, want %q", c.columns, c.rows, got, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := strings.Join(window(text, c.columns, c.rows), "|"); got != c.want {
+				t.Errorf("in %d × %d: %q, want %q", c.columns, c.rows, got, c.want)
+			}
+		})
 	}
 }
 
@@ -54,9 +59,11 @@ func TestTableInPieces(t *testing.T) {
 		12: "trial  value\n1      0.5\n\ntrial  üüüü\n1      x\n\ntrial  b\n1      a long one\n",
 		3:  "trial  value\n1      0.5\n\ntrial  üüüü\n1      x\n\ntrial  b\n1      a long one\n",
 	} {
-		if got := inPieces(rows, columns); got != want {
-			t.Errorf("in %d columns:\n%swant\n%s", columns, got, want)
-		}
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			if got := inPieces(rows, columns); got != want {
+				t.Errorf("in %d columns:\n%swant\n%s", columns, got, want)
+			}
+		})
 	}
 }
 
@@ -122,15 +129,17 @@ func TestLiveText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for columns, bar := range map[int]int{0: 40, 10: 20, 80: 40, 120: 60, 200: 80} {
-		got := liveText(st, l, false, columns)
-		for _, want := range []string{
-			"progress   " + strings.Repeat("#", bar*2/5) + strings.Repeat(".", bar-bar*2/5) + " 40 % of 5 trials\n",
-			"course     #_ from 0.5 to 0.25\n", "trials     2 finished: 2 succeeded, ", "best       loss = 0.25, trial 2\n",
-		} {
-			if !strings.Contains(got, want) {
-				t.Errorf("in %d columns:\n%swant %s", columns, got, want)
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			got := liveText(st, l, false, columns)
+			for _, want := range []string{
+				"progress   " + strings.Repeat("#", bar*2/5) + strings.Repeat(".", bar-bar*2/5) + " 40 % of 5 trials\n",
+				"course     #_ from 0.5 to 0.25\n", "trials     2 finished: 2 succeeded, ", "best       loss = 0.25, trial 2\n",
+			} {
+				if !strings.Contains(got, want) {
+					t.Errorf("in %d columns:\n%swant %s", columns, got, want)
+				}
 			}
-		}
+		})
 	}
 	// Of the trials that run those are counted that have no room.
 	busy := *st

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -39,9 +40,11 @@ func TestRunRefusesBadArguments(t *testing.T) {
 		{"--lr=0"}, {"--lr=NaN"}, {"--l2=-1"}, {"--epochs=0"},
 		{"--n=-1"}, {"--n=1"}, {"stray"}, {"--data=" + t.TempDir()},
 	} {
-		if err := run(append([]string{"--n=50"}, args...), io.Discard, io.Discard); err == nil {
-			t.Errorf("%v was accepted", args)
-		}
+		t.Run(fmt.Sprint(args), func(t *testing.T) {
+			if err := run(append([]string{"--n=50"}, args...), io.Discard, io.Discard); err == nil {
+				t.Errorf("%v was accepted", args)
+			}
+		})
 	}
 }
 

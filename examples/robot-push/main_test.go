@@ -46,9 +46,11 @@ func TestNoiseNeedsItsFlag(t *testing.T) {
 
 func TestRefusesBadArguments(t *testing.T) {
 	for _, args := range []string{"--mode=5", "--rx=NaN", "--t=1e9", "--theta=1", "stray", "draw -o push.png"} {
-		if err := run(strings.Fields(args), io.Discard, io.Discard); err == nil {
-			t.Errorf("%s was accepted", args)
-		}
+		t.Run(args, func(t *testing.T) {
+			if err := run(strings.Fields(args), io.Discard, io.Discard); err == nil {
+				t.Errorf("%s was accepted", args)
+			}
+		})
 	}
 }
 

@@ -39,12 +39,14 @@ func TestSequence(t *testing.T) {
 		"\x1b\nx":            {1, false},
 		"\x1bé":              {1, false},
 	} {
-		size, moves := ansi.Sequence(text)
-		if size != want.size || moves != want.moves {
-			t.Errorf("Sequence(%q) = %d, %v, want %+v", text, size, moves, want)
-		}
-		if same, _ := ansi.Sequence([]byte(text)); same != size {
-			t.Errorf("Sequence of the bytes %q = %d, of the string %d", text, same, size)
-		}
+		t.Run(text, func(t *testing.T) {
+			size, moves := ansi.Sequence(text)
+			if size != want.size || moves != want.moves {
+				t.Errorf("Sequence(%q) = %d, %v, want %+v", text, size, moves, want)
+			}
+			if same, _ := ansi.Sequence([]byte(text)); same != size {
+				t.Errorf("Sequence of the bytes %q = %d, of the string %d", text, same, size)
+			}
+		})
 	}
 }

@@ -31,9 +31,11 @@ func TestSanitize(t *testing.T) {
 		"\x1b\x1b[31mb":                  "b",
 		"\xff\xfe":                       "\ufffd\ufffd",
 	} {
-		if got := ansi.Sanitize(in); got != want {
-			t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := ansi.Sanitize(in); got != want {
+				t.Errorf("Sanitize(%q) = %q, want %q", in, got, want)
+			}
+		})
 	}
 }
 

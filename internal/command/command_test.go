@@ -54,10 +54,12 @@ func TestRenderShell(t *testing.T) {
 		{"x {params_json}", `x '{"lr":0.0123456,"n":5,"use_bn":true,"opt":"adam w","nesterov":false}'`},
 		{"awk '{ print $3 }' '{{lr}}' ${lr} {other}", "awk '{ print $3 }' '{lr}' ${lr} {other}"},
 	} {
-		got, err := command.Command{Shell: c.in}.Render(b)
-		if err != nil || got.Shell != c.want {
-			t.Errorf("%q:\n got %q, %v\nwant %q", c.in, got.Shell, err, c.want)
-		}
+		t.Run(c.in, func(t *testing.T) {
+			got, err := command.Command{Shell: c.in}.Render(b)
+			if err != nil || got.Shell != c.want {
+				t.Errorf("%q:\n got %q, %v\nwant %q", c.in, got.Shell, err, c.want)
+			}
+		})
 	}
 	for in, want := range map[string]string{
 		"x '{lr}'": "at byte 3: {lr} stands inside single quotes",
@@ -99,16 +101,18 @@ func TestRenderWords(t *testing.T) {
 		{"x {flag:b=--b=1|--b=}", "plain", false, "x --b=", []string{"x", "--b="}},
 		{"x {lr:yaml} {opt:json} {b:toml}", "fast", true, `x 1.0e-05 '"fast"' true`, []string{"x", "1.0e-05", `"fast"`, "true"}},
 	} {
-		b := &command.Bindings{Params: params, Values: spaces.Values{
-			{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)}}}
-		got, err := command.Command{Shell: c.text}.Render(b)
-		if err != nil || got.Shell != c.want {
-			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Shell, err, c.want)
-		}
-		got, err = command.Command{Argv: strings.Fields(c.text)}.Render(b)
-		if err != nil || !slices.Equal(got.Argv, c.argv) {
-			t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Argv, err, c.argv)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			b := &command.Bindings{Params: params, Values: spaces.Values{
+				{Name: "b", Value: spaces.Bool(c.b)}, {Name: "opt", Value: spaces.String(c.opt)}, {Name: "lr", Value: spaces.Float(1e-5)}}}
+			got, err := command.Command{Shell: c.text}.Render(b)
+			if err != nil || got.Shell != c.want {
+				t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Shell, err, c.want)
+			}
+			got, err = command.Command{Argv: strings.Fields(c.text)}.Render(b)
+			if err != nil || !slices.Equal(got.Argv, c.argv) {
+				t.Errorf("%q with %s, %v: got %q, %v; want %q", c.text, c.opt, c.b, got.Argv, err, c.argv)
+			}
+		})
 	}
 }
 
@@ -152,23 +156,25 @@ func TestHostileValues(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{"printf %s {v}", "printf %s --v={v}", "printf %s pre{v}post", "printf %s \"$(printf %s. {v})\""} {
-			for _, h := range hostile {
-				b := bindings(t)
-				b.Params = []spaces.Param{{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}}}
-				b.Values = spaces.Values{{Name: "v", Value: spaces.String(h)}}
-				c, err := command.Command{Shell: text}.Render(b)
-				if err != nil {
-					t.Fatal(err)
+			t.Run(text, func(t *testing.T) {
+				for _, h := range hostile {
+					b := bindings(t)
+					b.Params = []spaces.Param{{Name: "v", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(h), spaces.String("other")}}}
+					b.Values = spaces.Values{{Name: "v", Value: spaces.String(h)}}
+					c, err := command.Command{Shell: text}.Render(b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := map[string]string{"printf %s {v}": h, "printf %s --v={v}": "--v=" + h, "printf %s pre{v}post": "pre" + h + "post"}[text]
+					if strings.Contains(text, "$(") {
+						want = h + "."
+					}
+					out, err := exec.Command(shell, "-c", c.Shell).Output()
+					if err != nil || string(out) != want {
+						t.Errorf("%s: %q with %q as %s: got %q, %v", shell, text, h, c.Shell, out, err)
+					}
 				}
-				want := map[string]string{"printf %s {v}": h, "printf %s --v={v}": "--v=" + h, "printf %s pre{v}post": "pre" + h + "post"}[text]
-				if strings.Contains(text, "$(") {
-					want = h + "."
-				}
-				out, err := exec.Command(shell, "-c", c.Shell).Output()
-				if err != nil || string(out) != want {
-					t.Errorf("%s: %q with %q as %s: got %q, %v", shell, text, h, c.Shell, out, err)
-				}
-			}
+			})
 		}
 	}
 }

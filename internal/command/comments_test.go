@@ -39,12 +39,14 @@ func TestAlike(t *testing.T) {
 		{"a {x} \\\n", "a {x} \\", false},
 		{"a {x} 'unclosed # c", "a {x} 'unclosed", false},
 	} {
-		if got := (command.Command{Shell: c.a}).Alike(command.Command{Shell: c.b}); got != c.want {
-			t.Errorf("%q and %q: got %v", c.a, c.b, got)
-		}
-		if got := (command.Command{Shell: c.b}).Alike(command.Command{Shell: c.a}); got != c.want {
-			t.Errorf("%q and %q: got %v", c.b, c.a, got)
-		}
+		t.Run(c.a, func(t *testing.T) {
+			if got := (command.Command{Shell: c.a}).Alike(command.Command{Shell: c.b}); got != c.want {
+				t.Errorf("%q and %q: got %v", c.a, c.b, got)
+			}
+			if got := (command.Command{Shell: c.b}).Alike(command.Command{Shell: c.a}); got != c.want {
+				t.Errorf("%q and %q: got %v", c.b, c.a, got)
+			}
+		})
 	}
 	argv := command.Command{Argv: []string{"a", "{x}"}}
 	if !argv.Alike(argv) || argv.Alike(command.Command{Shell: "a {x}"}) || argv.Alike(command.Command{Argv: []string{"a", "{x}", "# c"}}) {

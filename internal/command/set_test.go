@@ -141,14 +141,16 @@ func TestSetErrors(t *testing.T) {
 	for name, text := range bases {
 		f := command.File{From: name, Text: text}
 		for path, missing := range map[string]string{"modle.lr": "modle", "model.lrr": "lrr", "model.lr.x": "x", "paths.2": "2", "zoo.9.x": "9"} {
-			err := f.CheckSet(command.Setting{Path: path, Value: spaces.Int(1)})
-			var pe *command.PathError
-			if !errors.As(err, &pe) || pe.Missing != missing {
-				t.Errorf("%s: %s: got %v", name, path, err)
-			}
-			if path == "model.lrr" && (pe == nil || !slices.Contains(pe.Allowed, "lr")) {
-				t.Errorf("%s: %s: %+v", name, path, pe)
-			}
+			t.Run(path, func(t *testing.T) {
+				err := f.CheckSet(command.Setting{Path: path, Value: spaces.Int(1)})
+				var pe *command.PathError
+				if !errors.As(err, &pe) || pe.Missing != missing {
+					t.Errorf("%s: %s: got %v", name, path, err)
+				}
+				if path == "model.lrr" && (pe == nil || !slices.Contains(pe.Allowed, "lr")) {
+					t.Errorf("%s: %s: %+v", name, path, pe)
+				}
+			})
 		}
 		if err := f.CheckSet(command.Setting{Path: "model", Value: spaces.Int(1)}); err == nil {
 			t.Errorf("%s: a table was set", name)

@@ -46,9 +46,11 @@ func TestParseTemplate(t *testing.T) {
 		{"{ä}{a b}{9a}", "{ä}{a b}{9a}"},
 		{"{user:root}", "<user root>"},
 	} {
-		if got := show(command.Parse(c.in)); got != c.want {
-			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
-		}
+		t.Run(c.in, func(t *testing.T) {
+			if got := show(command.Parse(c.in)); got != c.want {
+				t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+			}
+		})
 	}
 }
 
@@ -98,22 +100,24 @@ func TestShellContext(t *testing.T) {
 		{"cat <<<{p}", command.InWord},
 		{"x '{{p}}' {p}", command.InWord},
 	} {
-		parts, err := command.ParseShell(c.in)
-		if err != nil {
-			t.Errorf("%q: %v", c.in, err)
-		}
-		n := 0
-		for _, p := range parts {
-			if p.IsPlaceholder() {
-				n++
-				if p.Context != c.want {
-					t.Errorf("%q: the placeholder stands %q; want %q", c.in, p.Context, c.want)
+		t.Run(c.in, func(t *testing.T) {
+			parts, err := command.ParseShell(c.in)
+			if err != nil {
+				t.Errorf("%q: %v", c.in, err)
+			}
+			n := 0
+			for _, p := range parts {
+				if p.IsPlaceholder() {
+					n++
+					if p.Context != c.want {
+						t.Errorf("%q: the placeholder stands %q; want %q", c.in, p.Context, c.want)
+					}
 				}
 			}
-		}
-		if n != 1 {
-			t.Errorf("%q: %d placeholders", c.in, n)
-		}
+			if n != 1 {
+				t.Errorf("%q: %d placeholders", c.in, n)
+			}
+		})
 	}
 }
 
@@ -121,10 +125,12 @@ func TestShellUnclosed(t *testing.T) {
 	for in, at := range map[string]int{
 		"x 'a": 2, `x "a`: 2, "x $(a": 2, "x `a": 2, "x ${a": 2, `a "b $(c "d`: 9,
 	} {
-		_, err := command.ParseShell(in)
-		var te *command.SyntaxError
-		if !errors.As(err, &te) || te.Start != at {
-			t.Errorf("%q: got %v, want an error at byte %d", in, err, at)
-		}
+		t.Run(in, func(t *testing.T) {
+			_, err := command.ParseShell(in)
+			var te *command.SyntaxError
+			if !errors.As(err, &te) || te.Start != at {
+				t.Errorf("%q: got %v, want an error at byte %d", in, err, at)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package door_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,9 +43,11 @@ func TestModes(t *testing.T) {
 		made.Close()
 		again.Close()
 		for name, want := range map[string]fs.FileMode{"a": 0o700, "a/b/c": 0o700, "a/b/file": 0o600, "x": 0o700, "x/y": 0o700} {
-			if info, err := d.Stat(name); err != nil || info.Mode.Perm() != want {
-				t.Errorf("umask %o: %s has mode %v, %v", umask, name, info.Mode, err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if info, err := d.Stat(name); err != nil || info.Mode.Perm() != want {
+					t.Errorf("umask %o: %s has mode %v, %v", umask, name, info.Mode, err)
+				}
+			})
 		}
 		if text, err := d.Read("a/b/file", 4); err != nil || string(text) != "text" {
 			t.Errorf("read %q, %v", text, err)
@@ -67,21 +70,27 @@ func TestRefusals(t *testing.T) {
 	}
 	d := open(t, dir)
 	for _, flags := range []int{os.O_RDONLY, os.O_WRONLY, os.O_RDWR | os.O_APPEND, os.O_WRONLY | os.O_CREATE} {
-		for name, want := range map[string]string{"link": "symbolic link", "nothing": "symbolic link", "pipe": "pipe", "directory": "directory", "away/file": "symbolic link", "file/below": "a file"} {
-			f, err := d.OpenFile(name, flags)
-			first, _, _ := strings.Cut(name, "/")
-			if f != nil || err == nil || !strings.Contains(err.Error(), filepath.Join(dir, first)) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v; want %q", name, err, want)
+		t.Run(fmt.Sprint(flags), func(t *testing.T) {
+			for name, want := range map[string]string{"link": "symbolic link", "nothing": "symbolic link", "pipe": "pipe", "directory": "directory", "away/file": "symbolic link", "file/below": "a file"} {
+				f, err := d.OpenFile(name, flags)
+				first, _, _ := strings.Cut(name, "/")
+				if f != nil || err == nil || !strings.Contains(err.Error(), filepath.Join(dir, first)) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v; want %q", name, err, want)
+				}
 			}
-		}
+		})
 	}
 	for _, err := range []error{d.Write("away/file", nil), d.Remove("away/file"), d.Touch("away/file", time.Time{}), d.Symlink("x", "away/new")} {
-		mustSay(t, err, "away: it is a symbolic link")
+		t.Run(fmt.Sprint(err), func(t *testing.T) {
+			mustSay(t, err, "away: it is a symbolic link")
+		})
 	}
 	for _, name := range []string{"", ".", "..", "../x", "a/../../x", "/"} {
-		if _, err := d.OpenFile(name, os.O_RDONLY); err == nil {
-			t.Errorf("%q was opened", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := d.OpenFile(name, os.O_RDONLY); err == nil {
+				t.Errorf("%q was opened", name)
+			}
+		})
 	}
 	if got := left(t, filepath.Join(dir, "outside")); !slices.Equal(got, []string{"file"}) {
 		t.Errorf("outside are %v", got)

@@ -133,26 +133,28 @@ func use(fsys journal.FS) (acked int, err error) {
 // Whatever fails that only looks, and whenever: it is told, and no record is lost.
 func TestLooksThatFail(t *testing.T) {
 	for _, name := range []string{"resolve", "stat", "open", "read", "nothing read", "half written", "file stat", "lock", "close"} {
-		for n := 1; ; n++ {
-			base := faultfs.New()
-			broken := &brokenFS{FS: base, name: name, n: n}
-			acked, err := use(broken)
-			if !broken.fired() {
-				check(t, err)
-				if n == 1 {
-					t.Errorf("%s never happens", name)
+		t.Run(name, func(t *testing.T) {
+			for n := 1; ; n++ {
+				base := faultfs.New()
+				broken := &brokenFS{FS: base, name: name, n: n}
+				acked, err := use(broken)
+				if !broken.fired() {
+					check(t, err)
+					if n == 1 {
+						t.Errorf("%s never happens", name)
+					}
+					break
 				}
-				break
+				harmless := slices.Contains([]string{"half written", "close", "file stat", "nothing read"}, name)
+				if err == nil && !harmless { // to the holder's note, to a file that was only read, or read again
+					t.Errorf("%s %d: nothing was said", name, n)
+				}
+				left, _ := journal.Read("/journal.jsonl", ignore, journal.WithFS(base.Kill()))
+				if int(left.Records) < acked {
+					t.Errorf("%s %d: %d records, %d were acknowledged (%v)", name, n, left.Records, acked, err)
+				}
 			}
-			harmless := slices.Contains([]string{"half written", "close", "file stat", "nothing read"}, name)
-			if err == nil && !harmless { // to the holder's note, to a file that was only read, or read again
-				t.Errorf("%s %d: nothing was said", name, n)
-			}
-			left, _ := journal.Read("/journal.jsonl", ignore, journal.WithFS(base.Kill()))
-			if int(left.Records) < acked {
-				t.Errorf("%s %d: %d records, %d were acknowledged (%v)", name, n, left.Records, acked, err)
-			}
-		}
+		})
 	}
 }
 

@@ -24,9 +24,11 @@ func TestCutAtEveryByte(t *testing.T) {
 					}
 				}
 				for _, tail := range []string{"", "\x00", string(make([]byte, 5000)), "\x00x", "x"} {
-					if cut%7 == 0 || tail == "" {
-						checkCut(t, append(content[:cut:cut], tail...), lines[:whole])
-					}
+					t.Run(tail, func(t *testing.T) {
+						if cut%7 == 0 || tail == "" {
+							checkCut(t, append(content[:cut:cut], tail...), lines[:whole])
+						}
+					})
 				}
 			}
 		})

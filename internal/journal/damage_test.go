@@ -142,20 +142,22 @@ func TestTornIsDescribed(t *testing.T) {
 
 func TestOtherVersions(t *testing.T) {
 	for _, v := range []string{"2", "0", "10", "01", `"1"`, "1.0"} {
-		content := []byte(sealed(`{"seq":1,"format":"lbotune-journal","version":` + v + `,"x":1`))
-		fsys := faultfs.New()
-		fsys.Put("/journal.jsonl", content)
-		_, _, openErr := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
-		_, readErr := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys))
-		_, repairErr := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(fsys))
-		for _, err := range []error{openErr, readErr, repairErr} {
-			if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "format version "+v+",") {
-				t.Errorf("version %s: %v", v, err)
+		t.Run(v, func(t *testing.T) {
+			content := []byte(sealed(`{"seq":1,"format":"lbotune-journal","version":` + v + `,"x":1`))
+			fsys := faultfs.New()
+			fsys.Put("/journal.jsonl", content)
+			_, _, openErr := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+			_, readErr := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys))
+			_, repairErr := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(fsys))
+			for _, err := range []error{openErr, readErr, repairErr} {
+				if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "format version "+v+",") {
+					t.Errorf("version %s: %v", v, err)
+				}
 			}
-		}
-		if !bytes.Equal(fsys.Content("/journal.jsonl"), content) || fsys.Content("/new.jsonl") != nil {
-			t.Error("a journal of an unknown version was touched")
-		}
+			if !bytes.Equal(fsys.Content("/journal.jsonl"), content) || fsys.Content("/new.jsonl") != nil {
+				t.Error("a journal of an unknown version was touched")
+			}
+		})
 	}
 }
 
@@ -189,16 +191,18 @@ func TestNotAFile(t *testing.T) {
 // Verify looks into lines that only another program can have written.
 func TestVerifyChecksJSON(t *testing.T) {
 	for _, body := range []string{`"x":"` + "\xff" + `"`, `"x":`, `"x":"` + "\x01" + `"`, `"x":1}{"y":2`} {
-		content := sealed(`{"seq":1,"format":"lbotune-journal","version":1,` + body)
-		fsys := faultfs.New()
-		fsys.Put("/journal.jsonl", []byte(content))
-		if _, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys)); err != nil {
-			t.Errorf("Read of %q: %v", body, err)
-		}
-		_, err := journal.Verify("/journal.jsonl", journal.WithFS(fsys))
-		if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || !strings.Contains(corrupt.Reason, "not valid JSON") {
-			t.Errorf("Verify of %q: %v", body, err)
-		}
+		t.Run(body, func(t *testing.T) {
+			content := sealed(`{"seq":1,"format":"lbotune-journal","version":1,` + body)
+			fsys := faultfs.New()
+			fsys.Put("/journal.jsonl", []byte(content))
+			if _, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys)); err != nil {
+				t.Errorf("Read of %q: %v", body, err)
+			}
+			_, err := journal.Verify("/journal.jsonl", journal.WithFS(fsys))
+			if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || !strings.Contains(corrupt.Reason, "not valid JSON") {
+				t.Errorf("Verify of %q: %v", body, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 
@@ -22,32 +23,34 @@ func TestFollow(t *testing.T) {
 	check(t, err)
 
 	for _, chunk := range []int{1, 7, 100, len(text)} {
-		path := newPath(t)
-		at := 1 + len(text)/6 // the first line is always whole
-		for text[at-1] != '\n' {
-			at++
-		}
-		check(t, os.WriteFile(path, text[:at], 0o600))
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		check(t, err)
-		over := errors.New("over")
-		var seen []uint64
-		err = journal.Follow(path, func(r journal.Record) error {
-			seen = append(seen, r.Seq)
-			return nil
-		}, func() error {
-			if at == len(text) {
-				return over
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
+			path := newPath(t)
+			at := 1 + len(text)/6 // the first line is always whole
+			for text[at-1] != '\n' {
+				at++
 			}
-			next := min(at+chunk, len(text))
-			_, err := f.Write(text[at:next])
-			at = next
-			return err
+			check(t, os.WriteFile(path, text[:at], 0o600))
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			check(t, err)
+			over := errors.New("over")
+			var seen []uint64
+			err = journal.Follow(path, func(r journal.Record) error {
+				seen = append(seen, r.Seq)
+				return nil
+			}, func() error {
+				if at == len(text) {
+					return over
+				}
+				next := min(at+chunk, len(text))
+				_, err := f.Write(text[at:next])
+				at = next
+				return err
+			})
+			check(t, f.Close())
+			if !errors.Is(err, over) || len(seen) != 6 || seen[5] != 6 {
+				t.Errorf("in chunks of %d: saw %v, %v", chunk, seen, err)
+			}
 		})
-		check(t, f.Close())
-		if !errors.Is(err, over) || len(seen) != 6 || seen[5] != 6 {
-			t.Errorf("in chunks of %d: saw %v, %v", chunk, seen, err)
-		}
 	}
 }
 

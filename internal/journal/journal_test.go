@@ -168,9 +168,11 @@ func TestUnencodableValues(t *testing.T) {
 	path := newPath(t)
 	for _, bad := range []any{nil, 3, []int{1}, "x", func() {}, map[string]int{"seq": 1}, map[string]int{"crc": 1},
 		map[string]int{"format": 1}, map[string]int{"version": 1}} {
-		if _, err := journal.Create(path, bad); err == nil {
-			t.Fatalf("Create accepted the header %v", bad)
-		}
+		t.Run(fmt.Sprint(bad), func(t *testing.T) {
+			if _, err := journal.Create(path, bad); err == nil {
+				t.Fatalf("Create accepted the header %v", bad)
+			}
+		})
 	}
 	j, err := journal.Create(path, map[string]any{"nested": map[string]int{"seq": 1, "crc": 2, "format": 3}})
 	check(t, err)
@@ -178,11 +180,13 @@ func TestUnencodableValues(t *testing.T) {
 	for _, bad := range []any{nil, 3, math.NaN(), []int{1}, make(chan int), json.RawMessage("{"), json.RawMessage("[]"),
 		map[string]any{"x": math.Inf(1)}, map[string]int{"seq": 1}, json.RawMessage(`{"a":1, "crc" : "0"}`),
 		map[string]string{"x": strings.Repeat("y", journal.MaxLine)}} {
-		if _, err := j.Append(good, bad); err == nil || errors.As(err, new(*journal.WriteError)) {
-			t.Errorf("Append of a %T: %v", bad, err)
-		}
-		_, err := j.Append(good)
-		check(t, err)
+		t.Run(fmt.Sprint(bad), func(t *testing.T) {
+			if _, err := j.Append(good, bad); err == nil || errors.As(err, new(*journal.WriteError)) {
+				t.Errorf("Append of a %T: %v", bad, err)
+			}
+			_, err := j.Append(good)
+			check(t, err)
+		})
 	}
 	check(t, j.Close())
 	sum, err := journal.Verify(path)
@@ -223,13 +227,15 @@ func TestFloat(t *testing.T) {
 	type record struct{ V journal.Float }
 	for _, v := range []float64{0, math.Copysign(0, -1), 0.1, 1.0 / 3, 1e21, 1e-7, math.MaxFloat64, math.SmallestNonzeroFloat64,
 		math.Nextafter(1, 2), -math.Pi, 1 << 53, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		data, err := json.Marshal(record{journal.Float(v)})
-		check(t, err)
-		var got record
-		check(t, json.Unmarshal(data, &got))
-		if math.Float64bits(float64(got.V)) != math.Float64bits(v) && !(math.IsNaN(v) && math.IsNaN(float64(got.V))) {
-			t.Errorf("%v was written as %s and read as %v", v, data, got.V)
-		}
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			data, err := json.Marshal(record{journal.Float(v)})
+			check(t, err)
+			var got record
+			check(t, json.Unmarshal(data, &got))
+			if math.Float64bits(float64(got.V)) != math.Float64bits(v) && !(math.IsNaN(v) && math.IsNaN(float64(got.V))) {
+				t.Errorf("%v was written as %s and read as %v", v, data, got.V)
+			}
+		})
 	}
 	got := record{3}
 	check(t, json.Unmarshal([]byte(`{"V":null}`), &got))
@@ -237,9 +243,11 @@ func TestFloat(t *testing.T) {
 		t.Errorf("null changed the value to %v", got.V)
 	}
 	for _, bad := range []string{`"1"`, `"nan"`, `"inf"`, `true`, `{}`, `[1]`, `""`, `1e999`} {
-		if err := json.Unmarshal([]byte(`{"V":`+bad+`}`), &got); err == nil {
-			t.Errorf("%s was read as %v", bad, got.V)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if err := json.Unmarshal([]byte(`{"V":`+bad+`}`), &got); err == nil {
+				t.Errorf("%s was read as %v", bad, got.V)
+			}
+		})
 	}
 }
 

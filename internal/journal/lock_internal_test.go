@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,17 +30,19 @@ func TestPatience(t *testing.T) {
 		{orphanPatience, 0, nil, true, orphanPatience},
 		{orphanPatience + 1, 0, nil, false, orphanPatience},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			ok, err := patiently(func() (bool, error) {
-				if time.Since(began) < c.free {
-					return false, nil
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				ok, err := patiently(func() (bool, error) {
+					if time.Since(began) < c.free {
+						return false, nil
+					}
+					return c.err == nil, c.err
+				}, func() bool { return time.Since(began) >= c.dead })
+				if took := time.Since(began); ok != c.ok || err != c.err || took != c.takes {
+					t.Errorf("free after %v, dead after %v: %v, %v after %v", c.free, c.dead, ok, err, took)
 				}
-				return c.err == nil, c.err
-			}, func() bool { return time.Since(began) >= c.dead })
-			if took := time.Since(began); ok != c.ok || err != c.err || took != c.takes {
-				t.Errorf("free after %v, dead after %v: %v, %v after %v", c.free, c.dead, ok, err, took)
-			}
+			})
 		})
 	}
 }

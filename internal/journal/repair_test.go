@@ -173,10 +173,12 @@ func TestRepairNeedsAFirstLine(t *testing.T) {
 		"first line cut":     string(good[:30]),
 		"another file":       "hello\n",
 	} {
-		got, _, err := repair(t, []byte(content))
-		if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || got != nil {
-			t.Errorf("%s: %v, file %q", name, err, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, _, err := repair(t, []byte(content))
+			if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || got != nil {
+				t.Errorf("%s: %v, file %q", name, err, got)
+			}
+		})
 	}
 }
 

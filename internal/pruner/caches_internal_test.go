@@ -15,53 +15,55 @@ func TestWhatIsKeptDecidesAsAnew(t *testing.T) {
 		"reachable":  {Method: Reachable, MaxStep: 12, Factor: 0.4},
 		"stated":     {Method: Reachable, MaxStep: 12, Slope: 0.2},
 	} {
-		stops := 0
-		for seed := range uint64(20) {
-			rng := rand.New(rand.NewPCG(seed, 1))
-			kept, anew := fresh(t, settings), fresh(t, settings)
-			next := map[int]float64{}
-			for turn := range 3000 {
-				trial := 1 + max(turn/30+rng.IntN(8)-4, 0)
-				switch x := rng.IntN(40); {
-				case x == 0:
-					kept.Forget(trial)
-					anew.Forget(trial)
-					delete(next, trial)
-				case x < 3 || next[trial] >= 12 && x < 20:
-					value := rng.NormFloat64()
-					if rng.IntN(2) == 0 {
-						value = math.NaN()
-					}
-					kept.Finish(trial, value)
-					anew.Finish(trial, value)
-				default:
-					next[trial]++
-					r := Reading{Trial: trial, Step: next[trial], Value: rng.NormFloat64() + next[trial]/10}
-					if rng.IntN(30) == 0 {
-						r.Value = math.Inf(1)
-					}
-					if rng.IntN(60) == 0 {
-						r.Step += rng.Float64()
-					}
-					switch rule := anew.rule.(type) {
-					case *curves:
-						clear(rule.bars)
-					case *reaching:
-						rule.recount()
-					}
-					a, b := kept.Read(r), anew.Read(r)
-					if a != b {
-						t.Fatalf("%s, seed %d, turn %d: %+v; anew %+v", name, seed, turn, a, b)
-					}
-					if a.Stop {
-						stops++
+		t.Run(name, func(t *testing.T) {
+			stops := 0
+			for seed := range uint64(20) {
+				rng := rand.New(rand.NewPCG(seed, 1))
+				kept, anew := fresh(t, settings), fresh(t, settings)
+				next := map[int]float64{}
+				for turn := range 3000 {
+					trial := 1 + max(turn/30+rng.IntN(8)-4, 0)
+					switch x := rng.IntN(40); {
+					case x == 0:
+						kept.Forget(trial)
+						anew.Forget(trial)
+						delete(next, trial)
+					case x < 3 || next[trial] >= 12 && x < 20:
+						value := rng.NormFloat64()
+						if rng.IntN(2) == 0 {
+							value = math.NaN()
+						}
+						kept.Finish(trial, value)
+						anew.Finish(trial, value)
+					default:
+						next[trial]++
+						r := Reading{Trial: trial, Step: next[trial], Value: rng.NormFloat64() + next[trial]/10}
+						if rng.IntN(30) == 0 {
+							r.Value = math.Inf(1)
+						}
+						if rng.IntN(60) == 0 {
+							r.Step += rng.Float64()
+						}
+						switch rule := anew.rule.(type) {
+						case *curves:
+							clear(rule.bars)
+						case *reaching:
+							rule.recount()
+						}
+						a, b := kept.Read(r), anew.Read(r)
+						if a != b {
+							t.Fatalf("%s, seed %d, turn %d: %+v; anew %+v", name, seed, turn, a, b)
+						}
+						if a.Stop {
+							stops++
+						}
 					}
 				}
 			}
-		}
-		if stops < 5 {
-			t.Errorf("%s: only %d decisions to stop", name, stops)
-		}
+			if stops < 5 {
+				t.Errorf("%s: only %d decisions to stop", name, stops)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package pruner_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -26,10 +27,12 @@ func TestRungs(t *testing.T) {
 		{1, 16, 1, 2, []int{1, 2, 4, 8, 16}},
 		{1, 4, 1, 1.1, []int{1, 2, 3, 4}},
 	} {
-		got, err := pruner.Settings{MinResource: c.minResource, Reduction: c.reduction}.Rungs(c.least, c.most)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%+v: %v, %v", c, got, err)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			got, err := pruner.Settings{MinResource: c.minResource, Reduction: c.reduction}.Rungs(c.least, c.most)
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%+v: %v, %v", c, got, err)
+			}
+		})
 	}
 	for want, c := range map[string]struct {
 		least, most            int
@@ -41,10 +44,12 @@ func TestRungs(t *testing.T) {
 		"resource: found the range 0 to 5":        {0, 5, 1, 3},
 		"resource: found the range 5 to 5":        {5, 5, 1, 3},
 	} {
-		_, err := pruner.Settings{MinResource: c.minResource, Reduction: c.reduction}.Rungs(c.least, c.most)
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%+v: error %v, want %q", c, err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			_, err := pruner.Settings{MinResource: c.minResource, Reduction: c.reduction}.Rungs(c.least, c.most)
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%+v: error %v, want %q", c, err, want)
+			}
+		})
 	}
 }
 

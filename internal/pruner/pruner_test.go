@@ -1,6 +1,7 @@
 package pruner_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -83,10 +84,12 @@ func TestASHAByHand(t *testing.T) {
 		value float64
 		stop  bool
 	}{{5, false}, {1, false}, {4, true}, {6, false}, {5.5, true}, {5.5, false}, {5, true}} {
-		d := p.Read(pruner.Reading{Trial: trial, Step: 1, Value: c.value})
-		if d.Stop != c.stop || !d.Keep {
-			t.Errorf("trial %d: %+v, want stop %v", trial, d, c.stop)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			d := p.Read(pruner.Reading{Trial: trial, Step: 1, Value: c.value})
+			if d.Stop != c.stop || !d.Keep {
+				t.Errorf("trial %d: %+v, want stop %v", trial, d, c.stop)
+			}
+		})
 	}
 	d := p.Read(pruner.Reading{Trial: 9, Step: 1, Value: 5.1})
 	if want := "at step 1: 5.1, rank 4 of 8; only the best 2 continue"; d.Why != want {
@@ -100,21 +103,23 @@ func TestASHAByHand(t *testing.T) {
 // Rungs lie at 1, 3, 9, 27, 81, 243: the logarithm of no power is rounded down.
 func TestASHARungs(t *testing.T) {
 	for _, eta := range []float64{1.1, 2, 2.5, 3, 4, 10} {
-		for _, least := range []float64{0.001, 1, 7} {
-			p := start(t, pruner.Settings{Method: pruner.ASHA, MinResource: least, Reduction: eta})
-			if d := p.Read(pruner.Reading{Step: 0.99 * least}); d.Keep {
-				t.Errorf("min_resource %v: kept a reading below it", least)
-			}
-			for k := range 12 {
-				step := least * math.Pow(eta, float64(k))
-				if d := p.Read(pruner.Reading{Step: step}); !d.Keep {
-					t.Errorf("min_resource %v, reduction %v: no rung at %v", least, eta, step)
+		t.Run(fmt.Sprint(eta), func(t *testing.T) {
+			for _, least := range []float64{0.001, 1, 7} {
+				p := start(t, pruner.Settings{Method: pruner.ASHA, MinResource: least, Reduction: eta})
+				if d := p.Read(pruner.Reading{Step: 0.99 * least}); d.Keep {
+					t.Errorf("min_resource %v: kept a reading below it", least)
 				}
-				if d := p.Read(pruner.Reading{Step: step * 1.05}); d.Keep {
-					t.Errorf("min_resource %v, reduction %v: a rung at %v", least, eta, step*1.05)
+				for k := range 12 {
+					step := least * math.Pow(eta, float64(k))
+					if d := p.Read(pruner.Reading{Step: step}); !d.Keep {
+						t.Errorf("min_resource %v, reduction %v: no rung at %v", least, eta, step)
+					}
+					if d := p.Read(pruner.Reading{Step: step * 1.05}); d.Keep {
+						t.Errorf("min_resource %v, reduction %v: a rung at %v", least, eta, step*1.05)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -305,9 +310,11 @@ func TestCounter(t *testing.T) {
 		known   bool
 		want    float64
 	}{{0, false, 1}, {0, false, 2}, {0, true, 0}, {-7.5, true, -7.5}, {math.NaN(), true, 5}, {math.Inf(1), true, 6}, {1e300, true, 7}} {
-		if got := c.Step(s.printed, s.known); got != s.want {
-			t.Errorf("Step(%v, %v) = %v, want %v", s.printed, s.known, got, s.want)
-		}
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			if got := c.Step(s.printed, s.known); got != s.want {
+				t.Errorf("Step(%v, %v) = %v, want %v", s.printed, s.known, got, s.want)
+			}
+		})
 	}
 }
 
@@ -326,8 +333,10 @@ func TestSettingsAreChecked(t *testing.T) {
 		"warmup: found nan":           {Method: pruner.Median, Warmup: math.NaN()},
 		"min_trials: found -1; want ": {Method: pruner.Median, MinTrials: -1},
 	} {
-		if _, err := pruner.New(s); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("error %q, want %q", err, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if _, err := pruner.New(s); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("error %q, want %q", err, want)
+			}
+		})
 	}
 }

@@ -302,11 +302,13 @@ func TestSimulation(t *testing.T) {
 		{"asha upside down", judged(t, asha, true), 0.5, false},
 		{"asha, resource, upside down", promoted(t, from3, -1), 0.5, false},
 	} {
-		t.Logf("%-27s %v", c.name, c.got)
-		good := middle(c.got.share) <= c.share && middle(c.got.lost) <= simTolerance && c.got.same() >= simSeeds*7/10
-		if good != c.good {
-			t.Errorf("%s: at most %v of the epochs and the same best in most seeds: %v, want %v", c.name, c.share, good, c.good)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Logf("%-27s %v", c.name, c.got)
+			good := middle(c.got.share) <= c.share && middle(c.got.lost) <= simTolerance && c.got.same() >= simSeeds*7/10
+			if good != c.good {
+				t.Errorf("%s: at most %v of the epochs and the same best in most seeds: %v, want %v", c.name, c.share, good, c.good)
+			}
+		})
 	}
 }
 

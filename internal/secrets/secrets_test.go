@@ -47,8 +47,10 @@ func TestHide(t *testing.T) {
 		`{"loss": "a\"b\\c-5f1\u003c9d77"}`:       `{"loss": "[ODD]"}`,
 		repeated(t, "1 of "+long):                 `the last line is "1 of [LONG]..."`,
 	} {
-		if got := s.Hide(text); got != want {
-			t.Errorf("%q became %q; want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := s.Hide(text); got != want {
+				t.Errorf("%q became %q; want %q", text, got, want)
+			}
+		})
 	}
 }

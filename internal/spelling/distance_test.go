@@ -22,19 +22,23 @@ func TestDistance(t *testing.T) {
 		{"ca", "abc", 3}, // no letter is moved twice
 		{"é", "e", 2},    // bytes
 	} {
-		if got := spelling.Distance(c.a, c.b); got != c.want {
-			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-		if got := spelling.Distance(c.b, c.a); got != c.want {
-			t.Errorf("Distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
-		}
+		t.Run(c.a, func(t *testing.T) {
+			if got := spelling.Distance(c.a, c.b); got != c.want {
+				t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+			}
+			if got := spelling.Distance(c.b, c.a); got != c.want {
+				t.Errorf("Distance(%q, %q) = %d, want %d", c.b, c.a, got, c.want)
+			}
+		})
 	}
 }
 
 func TestNearestCommand(t *testing.T) {
 	for name, want := range map[string]string{"trails": "trials", "trial": "trials", "bets": "best", "wrokers": "workers", "work": "workers", "zzz": ""} {
-		if got, ok := spelling.Nearest(name, []string{"best", "trials", "workers"}); got != want || ok != (want != "") {
-			t.Errorf("nearest to %q is %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, ok := spelling.Nearest(name, []string{"best", "trials", "workers"}); got != want || ok != (want != "") {
+				t.Errorf("nearest to %q is %q", name, got)
+			}
+		})
 	}
 }

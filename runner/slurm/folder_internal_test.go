@@ -28,9 +28,11 @@ func TestFolderFollowsNothing(t *testing.T) {
 		func(path string) error { return os.Link(pipe, path) },
 	} {
 		for _, name := range []string{stopName, submittedName, beatName, lostName} {
-			if err := put(f.path(name)); err != nil {
-				t.Fatal(err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := put(f.path(name)); err != nil {
+					t.Fatal(err)
+				}
+			})
 		}
 		if why, n := f.stopped(), f.submitted(); why != "" || n != 0 {
 			t.Errorf("asked to stop by %q, %d submissions", why, n)
@@ -48,9 +50,11 @@ func TestFolderFollowsNothing(t *testing.T) {
 			t.Fatalf("the file behind the link is now %q, %v", text, err)
 		}
 		for _, name := range []string{stopName, submittedName, beatName, lostName} {
-			if err := os.Remove(f.path(name)); err != nil {
-				t.Fatal(err)
-			}
+			t.Run(name, func(t *testing.T) {
+				if err := os.Remove(f.path(name)); err != nil {
+					t.Fatal(err)
+				}
+			})
 		}
 	}
 }
@@ -108,12 +112,14 @@ func TestLossesInARow(t *testing.T) {
 // A timeout that was raised holds for what a job has ended by the one that it knew.
 func TestRaisedTimeout(t *testing.T) {
 	for now, lost := range map[time.Duration]bool{0: true, time.Hour: true, 3 * time.Second: false, time.Second: false} {
-		f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
-		w := &watch{Launcher: new(Launcher), folder: f, intent: &intent{Job: order{Timeout: 3 * time.Second}}, job: runner.Job{Timeout: now}}
-		exit, done, err := w.ended(&ending{Exit: &runner.Exit{Code: 143, TimedOut: true}})
-		if !done || errors.Is(err, runner.ErrLost) != lost || exit.TimedOut == lost {
-			t.Errorf("the timeout is %v now: %+v, %v, %v", now, exit, done, err)
-		}
+		t.Run(fmt.Sprint(now), func(t *testing.T) {
+			f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+			w := &watch{Launcher: new(Launcher), folder: f, intent: &intent{Job: order{Timeout: 3 * time.Second}}, job: runner.Job{Timeout: now}}
+			exit, done, err := w.ended(&ending{Exit: &runner.Exit{Code: 143, TimedOut: true}})
+			if !done || errors.Is(err, runner.ErrLost) != lost || exit.TimedOut == lost {
+				t.Errorf("the timeout is %v now: %+v, %v, %v", now, exit, done, err)
+			}
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package faultfs_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -100,9 +101,11 @@ func TestFaults(t *testing.T) {
 	fsys.Inject(faultfs.Fault{N: 1, Forever: true, Err: errDisk})
 	_, err := fsys.OpenFile("/new", os.O_CREATE, 0o600)
 	for i, err := range []error{err, f.Sync(), f.Truncate(0), f.Chmod(0), fsys.Rename("/f", "/g"), fsys.Remove("/f"), fsys.SyncDir("/")} {
-		if !errors.Is(err, errDisk) {
-			t.Errorf("operation %d: %v", i, err)
-		}
+		t.Run(fmt.Sprint(err), func(t *testing.T) {
+			if !errors.Is(err, errDisk) {
+				t.Errorf("operation %d: %v", i, err)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package acquisition_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,9 +53,11 @@ func TestNormalFunctions(t *testing.T) {
 	for _, c := range []struct{ z, want float64 }{
 		{0, -0.918938533205}, {3, 1.09873966533}, {-5, -16.7443011627}, {-40, -808.298568357},
 	} {
-		if got := acquisition.LogH(c.z); relErr(got, c.want) > 1e-11 {
-			t.Errorf("LogH(%v) = %.13g, want %.13g", c.z, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := acquisition.LogH(c.z); relErr(got, c.want) > 1e-11 {
+				t.Errorf("LogH(%v) = %.13g, want %.13g", c.z, got, c.want)
+			}
+		})
 	}
 	for z := -8.0; z < 8; z += 0.01 {
 		if e := relErr(acquisition.LogCDF(z), math.Log(acquisition.CDF(z))); e > 1e-12 && z < 0 {
@@ -93,23 +96,25 @@ func TestTruncatedVectors(t *testing.T) {
 		{0.5, 1e-9, 0.2, -1, 1, 1, 0.3, 0.5, 0.5, true},
 		{0.3, 0.2, -0.5, 0.0, 0.8, 0.926983133405, 0.763984365759, 0.7, 0.7, true},
 	} {
-		if got := acquisition.TPI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.tpi) > 1e-11 {
-			t.Errorf("vector %d: TPI = %.13g, want %.13g", i+1, got, c.tpi)
-		}
-		if got := acquisition.TEI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.tei) > 1e-11 {
-			t.Errorf("vector %d: TEI = %.13g, want %.13g", i+1, got, c.tei)
-		}
-		ucb := acquisition.UCB(c.mu, c.sigma, 4)
-		if relErr(ucb.F, c.ucb) > 1e-8 {
-			t.Errorf("vector %d: UCB = %v, want %v", i+1, ucb.F, c.ucb)
-		}
-		if got := acquisition.TUCB(c.mu, c.sigma, 4, c.up).F; relErr(got, c.tucb) > 1e-8 {
-			t.Errorf("vector %d: TUCB = %v, want %v", i+1, got, c.tucb)
-		}
-		ar := acquisition.AcceptReject(ucb, c.lo, c.up)
-		if c.accepted != (ar.F == ucb.F) || c.accepted == math.IsInf(ar.F, -1) {
-			t.Errorf("vector %d: AR-UCB = %v", i+1, ar.F)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := acquisition.TPI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.tpi) > 1e-11 {
+				t.Errorf("vector %d: TPI = %.13g, want %.13g", i+1, got, c.tpi)
+			}
+			if got := acquisition.TEI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.tei) > 1e-11 {
+				t.Errorf("vector %d: TEI = %.13g, want %.13g", i+1, got, c.tei)
+			}
+			ucb := acquisition.UCB(c.mu, c.sigma, 4)
+			if relErr(ucb.F, c.ucb) > 1e-8 {
+				t.Errorf("vector %d: UCB = %v, want %v", i+1, ucb.F, c.ucb)
+			}
+			if got := acquisition.TUCB(c.mu, c.sigma, 4, c.up).F; relErr(got, c.tucb) > 1e-8 {
+				t.Errorf("vector %d: TUCB = %v, want %v", i+1, got, c.tucb)
+			}
+			ar := acquisition.AcceptReject(ucb, c.lo, c.up)
+			if c.accepted != (ar.F == ucb.F) || c.accepted == math.IsInf(ar.F, -1) {
+				t.Errorf("vector %d: AR-UCB = %v", i+1, ar.F)
+			}
+		})
 	}
 	for _, c := range []struct{ mu, sigma, best, lo, up, want float64 }{
 		{0.2, 0.5, 0.6, -0.4, 1.1, -3.35238820504},
@@ -118,18 +123,22 @@ func TestTruncatedVectors(t *testing.T) {
 		{0, 0.1, 2, -5, 5, -209.220423602},
 		{0, 0.01, 1, -1, 1.001, -5014.73524557},
 	} {
-		if got := acquisition.LogTEI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.want) > 1e-11 {
-			t.Errorf("LogTEI%v = %.13g, want %.13g", c, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := acquisition.LogTEI(c.mu, c.sigma, c.best, c.lo, c.up).F; relErr(got, c.want) > 1e-11 {
+				t.Errorf("LogTEI%v = %.13g, want %.13g", c, got, c.want)
+			}
+		})
 	}
 	v := acquisition.TEI(0.2, 0.5, 0.6, -0.4, 1.1)
 	for _, c := range []struct {
 		name      string
 		got, want float64
 	}{{"mu", v.Mu, 0.0969749212}, {"sigma", v.Sigma, 0.0686311095}, {"up", v.Up, 0.0789501582}, {"lo", v.Lo, 0}} {
-		if math.Abs(c.got-c.want) > 2e-10 {
-			t.Errorf("vector 1: dTEI/d%s = %.10f, want %.10f", c.name, c.got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if math.Abs(c.got-c.want) > 2e-10 {
+				t.Errorf("vector 1: dTEI/d%s = %.10f, want %.10f", c.name, c.got, c.want)
+			}
+		})
 	}
 }
 

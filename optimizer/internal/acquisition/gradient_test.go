@@ -1,6 +1,7 @@
 package acquisition_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -81,13 +82,15 @@ func TestBranchesMeet(t *testing.T) {
 	for _, fn := range functions()[2:5] {
 		for a := -20.0; a <= 20; a += 0.25 {
 			for _, w := range []float64{0.5, 1, 1 / math.Max(1, math.Abs(a)), 1 / math.Max(1, math.Abs(a)+1)} {
-				below := fn.f(inputs{mu: -a, sigma: 1, best: 0, lo: 0.3, up: 0.3 + w*(1-1e-12)})
-				above := fn.f(inputs{mu: -a, sigma: 1, best: 0, lo: 0.3, up: 0.3 + w*(1+1e-12)})
-				for _, d := range [][2]float64{{below.F, above.F}, {below.Mu, above.Mu}, {below.Sigma, above.Sigma}, {below.Lo, above.Lo}, {below.Up, above.Up}} {
-					if math.Abs(d[0]-d[1]) > 1e-9*math.Max(1, math.Abs(d[0])) {
-						t.Fatalf("%s, a=%v, w=%v: %+v and %+v", fn.name, a, w, below, above)
+				t.Run(fmt.Sprint(w), func(t *testing.T) {
+					below := fn.f(inputs{mu: -a, sigma: 1, best: 0, lo: 0.3, up: 0.3 + w*(1-1e-12)})
+					above := fn.f(inputs{mu: -a, sigma: 1, best: 0, lo: 0.3, up: 0.3 + w*(1+1e-12)})
+					for _, d := range [][2]float64{{below.F, above.F}, {below.Mu, above.Mu}, {below.Sigma, above.Sigma}, {below.Lo, above.Lo}, {below.Up, above.Up}} {
+						if math.Abs(d[0]-d[1]) > 1e-9*math.Max(1, math.Abs(d[0])) {
+							t.Fatalf("%s, a=%v, w=%v: %+v and %+v", fn.name, a, w, below, above)
+						}
 					}
-				}
+				})
 			}
 		}
 	}
@@ -118,22 +121,24 @@ func TestRejectedRegionLeadsOut(t *testing.T) {
 
 func TestVanishingSigma(t *testing.T) {
 	for _, sigma := range []float64{0, 1e-300, 1e-12, 1e-9} {
-		if got := acquisition.TEI(0.5, sigma, 0.2, -1, 1).F; math.Abs(got-0.3) > 1e-9 {
-			t.Errorf("sigma %v: TEI = %v, want 0.3", sigma, got)
-		}
-		if got := acquisition.TPI(1.5, sigma, 0.2, -1, 1).F; got != 0 {
-			t.Errorf("sigma %v: TPI of a mean above up = %v, want 0", sigma, got)
-		}
-		for _, fn := range functions() {
-			for _, mu := range []float64{-1, 0.2, 0.5, 1, 1.5} {
-				v := fn.f(inputs{mu: mu, sigma: sigma, best: 0.2, lo: -1, up: 1})
-				for _, x := range []float64{v.F, v.Mu, v.Sigma, v.Lo, v.Up} {
-					if math.IsNaN(x) || math.IsInf(x, 0) {
-						t.Errorf("%s at mu=%v sigma=%v: %+v", fn.name, mu, sigma, v)
+		t.Run(fmt.Sprint(sigma), func(t *testing.T) {
+			if got := acquisition.TEI(0.5, sigma, 0.2, -1, 1).F; math.Abs(got-0.3) > 1e-9 {
+				t.Errorf("sigma %v: TEI = %v, want 0.3", sigma, got)
+			}
+			if got := acquisition.TPI(1.5, sigma, 0.2, -1, 1).F; got != 0 {
+				t.Errorf("sigma %v: TPI of a mean above up = %v, want 0", sigma, got)
+			}
+			for _, fn := range functions() {
+				for _, mu := range []float64{-1, 0.2, 0.5, 1, 1.5} {
+					v := fn.f(inputs{mu: mu, sigma: sigma, best: 0.2, lo: -1, up: 1})
+					for _, x := range []float64{v.F, v.Mu, v.Sigma, v.Lo, v.Up} {
+						if math.IsNaN(x) || math.IsInf(x, 0) {
+							t.Errorf("%s at mu=%v sigma=%v: %+v", fn.name, mu, sigma, v)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -168,9 +173,11 @@ func TestBeta(t *testing.T) {
 		{"kandasamy", 3, 20, 8.482}, {"dragonfly", 3, 20, 2.682}, {"group", 3, 20, 1.696},
 		{"kandasamy", 6, 50, 13.855}, {"dragonfly", 6, 50, 4.381}, {"group", 6, 50, 2.771},
 	} {
-		if got := acquisition.Beta(c.rule, c.d, c.t); math.Abs(math.Sqrt(got)-c.want) > 6e-4 {
-			t.Errorf("%s(%d, %d): √beta = %v, want %v", c.rule, c.d, c.t, math.Sqrt(got), c.want)
-		}
+		t.Run(c.rule, func(t *testing.T) {
+			if got := acquisition.Beta(c.rule, c.d, c.t); math.Abs(math.Sqrt(got)-c.want) > 6e-4 {
+				t.Errorf("%s(%d, %d): √beta = %v, want %v", c.rule, c.d, c.t, math.Sqrt(got), c.want)
+			}
+		})
 	}
 	for _, rule := range acquisition.BetaRules() {
 		if !(acquisition.Beta(rule, 1, 1) > 0) {

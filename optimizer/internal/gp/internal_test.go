@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -35,52 +36,54 @@ func TestCholeskyVectors(t *testing.T) {
 func TestFactorisationReproducesTheMatrix(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 33, 70} {
-		a, ld := randomDefinite(n, rng), padded(n)
-		u := stored(a, n)
-		if !cholesky(u, n) {
-			t.Fatalf("n = %d: not positive definite", n)
-		}
-		rows := lower(u, n)
-		w, strip, inv := newSquare(n), make([]float64, 4*ld), make([]float64, n*n)
-		inverse(w, upper(rows), n)
-		for i := range n {
-			if i%4 == 0 {
-				inverseRows(strip, w, n, i)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			a, ld := randomDefinite(n, rng), padded(n)
+			u := stored(a, n)
+			if !cholesky(u, n) {
+				t.Fatalf("n = %d: not positive definite", n)
 			}
-			for k := i; k < n; k++ {
-				inv[i*n+k], inv[k*n+i] = -strip[i%4*ld+k], -strip[i%4*ld+k]
-			}
-		}
-		b := make([]float64, n)
-		for i := range n {
-			for j := range n {
-				var product, identity float64
-				for k := range min(i, j) + 1 {
-					product += rows[i][k] * rows[j][k]
+			rows := lower(u, n)
+			w, strip, inv := newSquare(n), make([]float64, 4*ld), make([]float64, n*n)
+			inverse(w, upper(rows), n)
+			for i := range n {
+				if i%4 == 0 {
+					inverseRows(strip, w, n, i)
 				}
-				for k := range n {
-					identity += a[i*n+k] * inv[k*n+j]
-				}
-				if i == j {
-					identity--
-				}
-				if math.Abs(product-a[i*n+j]) > 1e-11 || math.Abs(identity) > 1e-9 {
-					t.Fatalf("n = %d: (LLᵀ−A)[%d,%d] = %g, (AA⁻¹−I) = %g", n, i, j, product-a[i*n+j], identity)
+				for k := i; k < n; k++ {
+					inv[i*n+k], inv[k*n+i] = -strip[i%4*ld+k], -strip[i%4*ld+k]
 				}
 			}
-			b[i] = a[i*n] // A e_0: the solution is e_0
-		}
-		forward(rows, b)
-		backward(rows, b)
-		for i, v := range b {
-			want := 0.0
-			if i == 0 {
-				want = 1
+			b := make([]float64, n)
+			for i := range n {
+				for j := range n {
+					var product, identity float64
+					for k := range min(i, j) + 1 {
+						product += rows[i][k] * rows[j][k]
+					}
+					for k := range n {
+						identity += a[i*n+k] * inv[k*n+j]
+					}
+					if i == j {
+						identity--
+					}
+					if math.Abs(product-a[i*n+j]) > 1e-11 || math.Abs(identity) > 1e-9 {
+						t.Fatalf("n = %d: (LLᵀ−A)[%d,%d] = %g, (AA⁻¹−I) = %g", n, i, j, product-a[i*n+j], identity)
+					}
+				}
+				b[i] = a[i*n] // A e_0: the solution is e_0
 			}
-			if math.Abs(v-want) > 1e-9 {
-				t.Fatalf("n = %d: solve gives %v at %d, want %v", n, v, i, want)
+			forward(rows, b)
+			backward(rows, b)
+			for i, v := range b {
+				want := 0.0
+				if i == 0 {
+					want = 1
+				}
+				if math.Abs(v-want) > 1e-9 {
+					t.Fatalf("n = %d: solve gives %v at %d, want %v", n, v, i, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -112,12 +115,14 @@ func randomDefinite(n int, rng *rand.Rand) []float64 {
 
 func TestCholeskyRefusesIndefinite(t *testing.T) {
 	for _, a := range [][]float64{{0}, {-1}, {math.NaN()}, {1, 2, 2, 1}, {1, 1, 1, 1}} {
-		n := 1
-		if len(a) == 4 {
-			n = 2
-		}
-		if cholesky(stored(a, n), n) {
-			t.Errorf("%v was factorised", a)
-		}
+		t.Run(fmt.Sprint(a), func(t *testing.T) {
+			n := 1
+			if len(a) == 4 {
+				n = 2
+			}
+			if cholesky(stored(a, n), n) {
+				t.Errorf("%v was factorised", a)
+			}
+		})
 	}
 }

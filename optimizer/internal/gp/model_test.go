@@ -301,9 +301,11 @@ func TestBadInputIsRefused(t *testing.T) {
 		"infinite noise":     {[][]float64{{1}}, []float64{1}, gp.Hyper{LogLengths: []float64{0}, LogNoise: inf}},
 		"mean not a number":  {[][]float64{{1}}, []float64{1}, gp.Hyper{LogLengths: []float64{0}, Mean: math.NaN()}},
 	} {
-		if _, err := gp.New(c.x, c.y, c.h); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := gp.New(c.x, c.y, c.h); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		})
 	}
 	m := newModel(t, [][]float64{{0.5}}, []float64{1}, good)
 	if _, err := m.Append([]float64{0.1, 0.2}, 1); err == nil {

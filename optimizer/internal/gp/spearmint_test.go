@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -80,32 +81,34 @@ func TestSampleHyperAgreesWithQuadrature(t *testing.T) {
 		fixed     float64
 		spearmint bool
 	}{{0, false}, {0.01, false}, {0, true}, {0.01, true}} {
-		fixed := c.fixed
-		want := hyperMoments(x, y, fixed)
-		samples, err := SampleHyper(t.Context(), x, y, SampleStart(1),
-			SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed, Spearmint: c.spearmint}, rand.New(rand.NewPCG(4, 4)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, f := range []func(Hyper) float64{
-			func(h Hyper) float64 { return math.Exp(h.LogLengths[0]) },
-			func(h Hyper) float64 { return h.LogSignal },
-			func(h Hyper) float64 { return h.LogNoise },
-			func(h Hyper) float64 { return h.Mean },
-		} {
-			if fixed > 0 && i == 2 {
-				continue
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			fixed := c.fixed
+			want := hyperMoments(x, y, fixed)
+			samples, err := SampleHyper(t.Context(), x, y, SampleStart(1),
+				SampleSettings{BurnIn: 200, Samples: 15_000, FixedNoise: fixed, Spearmint: c.spearmint}, rand.New(rand.NewPCG(4, 4)))
+			if err != nil {
+				t.Fatal(err)
 			}
-			states := make([]float64, len(samples))
-			for k, h := range samples {
-				states[k] = f(h)
+			for i, f := range []func(Hyper) float64{
+				func(h Hyper) float64 { return math.Exp(h.LogLengths[0]) },
+				func(h Hyper) float64 { return h.LogSignal },
+				func(h Hyper) float64 { return h.LogNoise },
+				func(h Hyper) float64 { return h.Mean },
+			} {
+				if fixed > 0 && i == 2 {
+					continue
+				}
+				states := make([]float64, len(samples))
+				for k, h := range samples {
+					states[k] = f(h)
+				}
+				mean, stderr := average(states, identity)
+				// The grid itself is good to about a hundredth.
+				if math.Abs(mean-want[i]) > 4*stderr+0.01*math.Abs(want[i]) {
+					t.Errorf("%+v, moment %d: %v ± %v, by quadrature %v", c, i, mean, stderr, want[i])
+				}
 			}
-			mean, stderr := average(states, identity)
-			// The grid itself is good to about a hundredth.
-			if math.Abs(mean-want[i]) > 4*stderr+0.01*math.Abs(want[i]) {
-				t.Errorf("%+v, moment %d: %v ± %v, by quadrature %v", c, i, mean, stderr, want[i])
-			}
-		}
+		})
 	}
 }
 
@@ -168,13 +171,15 @@ func TestSampleHyperMixes(t *testing.T) {
 		"ln ℓ_2": func(h Hyper) float64 { return h.LogLengths[1] },
 		"c":      func(h Hyper) float64 { return h.Mean },
 	} {
-		states := make([]float64, len(samples))
-		for i, h := range samples {
-			states[i] = f(h)
-		}
-		if tau := autocorrelation(states); tau > 20 {
-			t.Errorf("%s: %.0f sweeps for one independent draw", name, tau)
-		}
+		t.Run(name, func(t *testing.T) {
+			states := make([]float64, len(samples))
+			for i, h := range samples {
+				states[i] = f(h)
+			}
+			if tau := autocorrelation(states); tau > 20 {
+				t.Errorf("%s: %.0f sweeps for one independent draw", name, tau)
+			}
+		})
 	}
 }
 
@@ -227,9 +232,11 @@ func TestSampleHyperRefusesNonsense(t *testing.T) {
 			return SampleHyper(t.Context(), x, []float64{1e200}, SampleStart(1), NewSampleSettings(false), rng)
 		},
 	} {
-		if _, err := f(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := f(); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		})
 	}
 }
 
@@ -240,8 +247,10 @@ func TestHorseshoe(t *testing.T) {
 		{1e-150, math.Log(math.Log(0.03) + 300*math.Ln10)},
 		{1e-12, math.Log(math.Log(3) + 22*math.Ln10)},
 	} {
-		if got := logHorseshoe(c.v); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("ln p(%v) = %v, want %v", c.v, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := logHorseshoe(c.v); math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("ln p(%v) = %v, want %v", c.v, got, c.want)
+			}
+		})
 	}
 }

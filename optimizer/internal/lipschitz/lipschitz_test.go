@@ -99,19 +99,21 @@ func TestBoundsOfManyAreThoseOfTheFormulas(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 10))
 	const l, delta = 3, 0.1
 	for _, n := range []int{63, 64, 65, 200} {
-		x, y := randomData(n, 2, rng)
-		b := lipschitz.NewBounds(x, y, nil, l, delta)
-		at, _ := randomData(100, 2, rng)
-		for _, p := range at {
-			lo, up := math.Inf(-1), math.Inf(1)
-			for i := range x {
-				r := delta + l*math.Hypot(p[0]-x[i][0], p[1]-x[i][1])
-				lo, up = math.Max(lo, y[i]-r), math.Min(up, y[i]+r)
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			x, y := randomData(n, 2, rng)
+			b := lipschitz.NewBounds(x, y, nil, l, delta)
+			at, _ := randomData(100, 2, rng)
+			for _, p := range at {
+				lo, up := math.Inf(-1), math.Inf(1)
+				for i := range x {
+					r := delta + l*math.Hypot(p[0]-x[i][0], p[1]-x[i][1])
+					lo, up = math.Max(lo, y[i]-r), math.Min(up, y[i]+r)
+				}
+				if gotLo, gotUp := b.Lower(p), b.Upper(p); math.Abs(gotLo-lo) > 1e-9 || math.Abs(gotUp-up) > 1e-9 {
+					t.Fatalf("of %d: bounds %v and %v; want %v and %v", n, gotLo, gotUp, lo, up)
+				}
 			}
-			if gotLo, gotUp := b.Lower(p), b.Upper(p); math.Abs(gotLo-lo) > 1e-9 || math.Abs(gotUp-up) > 1e-9 {
-				t.Fatalf("of %d: bounds %v and %v; want %v and %v", n, gotLo, gotUp, lo, up)
-			}
-		}
+		})
 	}
 }
 
@@ -327,11 +329,13 @@ func TestNoiseCorrection(t *testing.T) {
 		{50, true, 0.1, 30, 0.3, 1.2},
 		{200, true, 0.1, 100, 0.3, 1.5},
 	} {
-		plain, corrected := ratio(c.n, c.clustered, c.noise, false), ratio(c.n, c.clustered, c.noise, true)
-		t.Logf("n=%d clustered=%v noise=%v: plain %.3g, corrected %.3g times the constant", c.n, c.clustered, c.noise, plain, corrected)
-		if plain < c.plainAtLeast || corrected < c.lowest || corrected > c.greatest {
-			t.Errorf("out of range")
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			plain, corrected := ratio(c.n, c.clustered, c.noise, false), ratio(c.n, c.clustered, c.noise, true)
+			t.Logf("n=%d clustered=%v noise=%v: plain %.3g, corrected %.3g times the constant", c.n, c.clustered, c.noise, plain, corrected)
+			if plain < c.plainAtLeast || corrected < c.lowest || corrected > c.greatest {
+				t.Errorf("out of range")
+			}
+		})
 	}
 }
 

@@ -22,9 +22,11 @@ func TestSchedules(t *testing.T) {
 		{"root", 1.5, 160, 2, 1.5 * math.Sqrt(8)},
 		{"root", 1, 60 * 64, 6, 2},
 	} {
-		if got := lipschitz.Multiplier(c.schedule, c.kappa, c.t, c.d); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%s: %v, want %v", c.schedule, got, c.want)
-		}
+		t.Run(c.schedule, func(t *testing.T) {
+			if got := lipschitz.Multiplier(c.schedule, c.kappa, c.t, c.d); math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("%s: %v, want %v", c.schedule, got, c.want)
+			}
+		})
 	}
 }
 

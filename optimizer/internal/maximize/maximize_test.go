@@ -209,10 +209,12 @@ func TestDegenerateFunctions(t *testing.T) {
 		{"linear", func(x, g []float64) float64 { fill(g, 1); return x[0] + x[1] }, []float64{1, 1}},
 		{"steep", func(x, g []float64) float64 { fill(g, -1e140); return -1e140 * (x[0] + x[1]) }, []float64{0, 0}},
 	} {
-		r := maximize.New(lo, up, maximize.Settings{}).Maximize(t.Context(), c.f, start)
-		if r.X[0] != c.want[0] || r.X[1] != c.want[1] || math.IsNaN(r.F) || r.Evaluations > 200 {
-			t.Errorf("%s: %+v, want %v", c.name, r, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			r := maximize.New(lo, up, maximize.Settings{}).Maximize(t.Context(), c.f, start)
+			if r.X[0] != c.want[0] || r.X[1] != c.want[1] || math.IsNaN(r.F) || r.Evaluations > 200 {
+				t.Errorf("%s: %+v, want %v", c.name, r, c.want)
+			}
+		})
 	}
 }
 

@@ -382,24 +382,26 @@ func TestIllConditionedClouds(t *testing.T) {
 		"nested":     nested(3, rng),
 		"plane":      plane(14, rng),
 	} {
-		q := concave(3, rng)
-		y := values(q.at, points)
-		k := argmax(y)
-		m, err := quadratic.Fit(points, y, k)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		lo, up := cube(3)
-		x, gain := m.Maximize(t.Context(), 0.05, lo, up)
-		if math.IsNaN(gain) || math.IsInf(gain, 0) || gain > 10 {
-			t.Errorf("%s: %v, gain %v", name, x, gain)
-		}
-		for i, p := range points {
-			if got := m.At(p); math.Abs(got-y[i]) > 1e-3 && near(p, points[k], m.Far) {
-				t.Errorf("%s: Q is %v at a point of value %v", name, got, y[i])
+		t.Run(name, func(t *testing.T) {
+			q := concave(3, rng)
+			y := values(q.at, points)
+			k := argmax(y)
+			m, err := quadratic.Fit(points, y, k)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				return
 			}
-		}
+			lo, up := cube(3)
+			x, gain := m.Maximize(t.Context(), 0.05, lo, up)
+			if math.IsNaN(gain) || math.IsInf(gain, 0) || gain > 10 {
+				t.Errorf("%s: %v, gain %v", name, x, gain)
+			}
+			for i, p := range points {
+				if got := m.At(p); math.Abs(got-y[i]) > 1e-3 && near(p, points[k], m.Far) {
+					t.Errorf("%s: Q is %v at a point of value %v", name, got, y[i])
+				}
+			}
+		})
 	}
 }
 

@@ -30,9 +30,11 @@ func TestRegion(t *testing.T) {
 		{"failed", math.NaN(), 0.04},
 		{"broken off", math.Inf(-1), 0.04},
 	} {
-		if got := r.Judged(1, c.gain); got.Radius != c.want {
-			t.Errorf("%s: %+v, want %v", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := r.Judged(1, c.gain); got.Radius != c.want {
+				t.Errorf("%s: %+v, want %v", c.name, got, c.want)
+			}
+		})
 	}
 	if got := (quadratic.Region{Radius: 0.9}).Judged(1, 1); got.Radius != quadratic.MaxRadius {
 		t.Errorf("radius %v exceeds the limit", got.Radius)

@@ -42,9 +42,11 @@ func TestTable(t *testing.T) {
 	}
 	// φ(2^s - 1)/s primitive polynomials exist of degree s.
 	for s, want := range map[int]int{1: 1, 2: 1, 3: 2, 4: 2, 5: 6, 6: 6, 7: 18, 8: 16} {
-		if degrees[s] != want {
-			t.Errorf("%d polynomials of degree %d, want %d", degrees[s], s, want)
-		}
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			if degrees[s] != want {
+				t.Errorf("%d polynomials of degree %d, want %d", degrees[s], s, want)
+			}
+		})
 	}
 }
 

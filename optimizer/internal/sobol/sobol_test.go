@@ -101,31 +101,33 @@ func TestNoDuplicatesAndOpenInterval(t *testing.T) {
 func TestScrambledPointsAreUniform(t *testing.T) {
 	const seeds, digits = 4000, 10
 	for _, i := range []uint32{0, 1, 5, 1000} {
-		var ones [3][digits]int
-		var both [digits]int
-		x := make([]float64, 3)
-		for seed := range uint64(seeds) {
-			sobol.Scrambled(3, seed).At(i, x)
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			var ones [3][digits]int
+			var both [digits]int
+			x := make([]float64, 3)
+			for seed := range uint64(seeds) {
+				sobol.Scrambled(3, seed).At(i, x)
+				for k := range digits {
+					var bit [3]int
+					for j, v := range x {
+						bit[j] = int(v*float64(int(2)<<k)) & 1
+						ones[j][k] += bit[j]
+					}
+					both[k] += bit[0] ^ bit[1]
+				}
+			}
+			limit := 4.5 * math.Sqrt(seeds) / 2
 			for k := range digits {
-				var bit [3]int
-				for j, v := range x {
-					bit[j] = int(v*float64(int(2)<<k)) & 1
-					ones[j][k] += bit[j]
+				for j := range ones {
+					if d := math.Abs(float64(ones[j][k]) - seeds/2); d > limit {
+						t.Errorf("point %d, dimension %d, digit %d: %d ones of %d", i, j, k+1, ones[j][k], seeds)
+					}
 				}
-				both[k] += bit[0] ^ bit[1]
-			}
-		}
-		limit := 4.5 * math.Sqrt(seeds) / 2
-		for k := range digits {
-			for j := range ones {
-				if d := math.Abs(float64(ones[j][k]) - seeds/2); d > limit {
-					t.Errorf("point %d, dimension %d, digit %d: %d ones of %d", i, j, k+1, ones[j][k], seeds)
+				if d := math.Abs(float64(both[k]) - seeds/2); d > limit {
+					t.Errorf("point %d, digit %d: dimensions 1 and 2 differ %d times of %d", i, k+1, both[k], seeds)
 				}
 			}
-			if d := math.Abs(float64(both[k]) - seeds/2); d > limit {
-				t.Errorf("point %d, digit %d: dimensions 1 and 2 differ %d times of %d", i, k+1, both[k], seeds)
-			}
-		}
+		})
 	}
 }
 
@@ -163,13 +165,15 @@ func TestIntegrationError(t *testing.T) {
 func TestPaddedGroupsAreNotCorrelated(t *testing.T) {
 	points := sobol.Scrambled(130, 3).Points(0, 1024)
 	for _, pair := range [][2]int{{0, 64}, {5, 69}, {1, 65}, {64, 128}, {0, 65}} {
-		var sum float64
-		for _, p := range points {
-			sum += (p[pair[0]] - 0.5) * (p[pair[1]] - 0.5) * 12 / 1024
-		}
-		if math.Abs(sum) > 0.15 {
-			t.Errorf("dimensions %v: correlation %.3f", pair, sum)
-		}
+		t.Run(fmt.Sprint(pair), func(t *testing.T) {
+			var sum float64
+			for _, p := range points {
+				sum += (p[pair[0]] - 0.5) * (p[pair[1]] - 0.5) * 12 / 1024
+			}
+			if math.Abs(sum) > 0.15 {
+				t.Errorf("dimensions %v: correlation %.3f", pair, sum)
+			}
+		})
 	}
 }
 
@@ -188,17 +192,19 @@ func TestSeedsDiffer(t *testing.T) {
 
 func TestMaximinLatinHypercube(t *testing.T) {
 	for _, c := range []struct{ n, dim int }{{1, 1}, {5, 2}, {12, 7}, {40, 3}} {
-		points := sobol.Maximin(c.n, c.dim, 20, nil, rand.New(rand.NewPCG(1, 1)))
-		for j := range c.dim {
-			seen := make([]bool, c.n)
-			for _, p := range points {
-				cell := int(p[j] * float64(c.n))
-				if seen[cell] {
-					t.Fatalf("%v: two points in interval %d of dimension %d", c, cell, j)
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			points := sobol.Maximin(c.n, c.dim, 20, nil, rand.New(rand.NewPCG(1, 1)))
+			for j := range c.dim {
+				seen := make([]bool, c.n)
+				for _, p := range points {
+					cell := int(p[j] * float64(c.n))
+					if seen[cell] {
+						t.Fatalf("%v: two points in interval %d of dimension %d", c, cell, j)
+					}
+					seen[cell] = true
 				}
-				seen[cell] = true
 			}
-		}
+		})
 	}
 	center := [][]float64{{0.5, 0.5}}
 	distance := func(points [][]float64) float64 {

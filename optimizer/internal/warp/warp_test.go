@@ -2,6 +2,7 @@ package warp_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -96,10 +97,12 @@ func TestShapesFollowTheirFormulas(t *testing.T) {
 		{warp.Asinh, 4, 0},
 		{warp.Asinh, 7, math.Asinh(1)},
 	} {
-		w := fit(t, c.kind, ys, warp.Options{})
-		if got := raw(w, c.y); !alike(got, c.want, 1e-14) {
-			t.Errorf("%s(%v) = %v, want %v", c.kind, c.y, got, c.want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			w := fit(t, c.kind, ys, warp.Options{})
+			if got := raw(w, c.y); !alike(got, c.want, 1e-14) {
+				t.Errorf("%s(%v) = %v, want %v", c.kind, c.y, got, c.want)
+			}
+		})
 	}
 }
 
@@ -132,21 +135,23 @@ func TestDegenerateValues(t *testing.T) {
 		"large":             {1e300, -1e300, 3},
 		"tiny":              {1e-300, 2e-300, 3e-300},
 	} {
-		for _, kind := range warp.Kinds() {
-			w := fit(t, kind, ys, warp.Options{})
-			for _, y := range ys {
-				z := w.Apply(y)
-				if math.IsNaN(z) || math.Abs(z) > 10 {
-					t.Errorf("%s of %s: Apply(%v) = %v", kind, name, y, z)
+		t.Run(name, func(t *testing.T) {
+			for _, kind := range warp.Kinds() {
+				w := fit(t, kind, ys, warp.Options{})
+				for _, y := range ys {
+					z := w.Apply(y)
+					if math.IsNaN(z) || math.Abs(z) > 10 {
+						t.Errorf("%s of %s: Apply(%v) = %v", kind, name, y, z)
+					}
+					if j := w.LogJacobian(y); math.IsNaN(j) || math.IsInf(j, 0) {
+						t.Errorf("%s of %s: LogJacobian(%v) = %v", kind, name, y, j)
+					}
 				}
-				if j := w.LogJacobian(y); math.IsNaN(j) || math.IsInf(j, 0) {
-					t.Errorf("%s of %s: LogJacobian(%v) = %v", kind, name, y, j)
+				if name == "constant" && w.Apply(0.1) != 0 {
+					t.Errorf("%s of a constant is %v, want 0", kind, w.Apply(0.1))
 				}
 			}
-			if name == "constant" && w.Apply(0.1) != 0 {
-				t.Errorf("%s of a constant is %v, want 0", kind, w.Apply(0.1))
-			}
-		}
+		})
 	}
 }
 
@@ -161,9 +166,11 @@ func TestBadInput(t *testing.T) {
 		},
 		"unknown kind": func() error { _, err := warp.Fit("cubic", []float64{1}, warp.Options{}); return err },
 	} {
-		if f() == nil {
-			t.Errorf("%s: no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if f() == nil {
+				t.Errorf("%s: no error", name)
+			}
+		})
 	}
 }
 
@@ -201,9 +208,11 @@ func TestYeoJohnsonLambda(t *testing.T) {
 	}
 	at := likelihood(w.Lambda)
 	for _, step := range []float64{-0.5, -0.01, 0.01, 0.5} {
-		if likelihood(w.Lambda+step) >= at {
-			t.Errorf("λ = %v is more likely than %v", w.Lambda+step, w.Lambda)
-		}
+		t.Run(fmt.Sprint(step), func(t *testing.T) {
+			if likelihood(w.Lambda+step) >= at {
+				t.Errorf("λ = %v is more likely than %v", w.Lambda+step, w.Lambda)
+			}
+		})
 	}
 }
 
@@ -215,9 +224,11 @@ func TestYeoJohnsonBoundedInverse(t *testing.T) {
 	for _, lambda := range []float64{0, 1e-12, 2, 2 - 1e-12, 1} {
 		w.Lambda = lambda
 		for _, y := range []float64{-3, -1e-9, 0, 1e-9, 3} {
-			if back := w.Inverse(w.Apply(y)); !alike(back, y, 1e-12) {
-				t.Errorf("λ = %v: %v came back as %v", lambda, y, back)
-			}
+			t.Run(fmt.Sprint(y), func(t *testing.T) {
+				if back := w.Inverse(w.Apply(y)); !alike(back, y, 1e-12) {
+					t.Errorf("λ = %v: %v came back as %v", lambda, y, back)
+				}
+			})
 		}
 	}
 }

@@ -73,9 +73,11 @@ func TestDatabaseOfOptunaIsRead(t *testing.T) {
 func TestDamagedDatabase(t *testing.T) {
 	text, rng := database(t), rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{16, 99, 100, 5000, len(text) / 2, len(text) - 1} {
-		if _, err := optuna.ReadDatabase(text[:n]); err == nil {
-			t.Errorf("%d bytes of %d are a database", n, len(text))
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if _, err := optuna.ReadDatabase(text[:n]); err == nil {
+				t.Errorf("%d bytes of %d are a database", n, len(text))
+			}
+		})
 	}
 	for range 100 {
 		bad := bytes.Clone(text)

@@ -3,6 +3,7 @@ package optuna
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -14,27 +15,29 @@ import (
 func TestRowsThatOverflow(t *testing.T) {
 	const size = 512
 	for length, here := range map[int]int{476: 476, 477: 477, 478: 39, 546: 39, 547: 39, 548: 40, 985: 477, 986: 39, 1493: 477, 1494: 39} {
-		row := make([]byte, length)
-		for i := range row {
-			row[i] = byte(i % 251)
-		}
-		d := &database{text: make([]byte, size), size: size, usable: size}
-		page := func(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
-		cell := bytes.Clone(row[:here])
-		if here < length {
-			cell = append(cell, page(2)...)
-		}
-		for rest := row[here:]; len(rest) > 0; {
-			n := min(size-4, len(rest))
-			next := append(page(len(d.text)/size+2), rest[:n]...)
-			d.text = append(d.text, append(next, make([]byte, size-len(next))...)...)
-			rest = rest[n:]
-		}
-		cell = append(cell, "the next cell"...)
-		d.text = append(d.text, make([]byte, 2*size)...) // no row is longer than its file
-		if got, err := d.payload(cell, int64(length)); err != nil || !bytes.Equal(got, row) {
-			t.Errorf("of %d bytes %d in the cell: read %d, %v", length, here, len(got), err)
-		}
+		t.Run(fmt.Sprint(length), func(t *testing.T) {
+			row := make([]byte, length)
+			for i := range row {
+				row[i] = byte(i % 251)
+			}
+			d := &database{text: make([]byte, size), size: size, usable: size}
+			page := func(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
+			cell := bytes.Clone(row[:here])
+			if here < length {
+				cell = append(cell, page(2)...)
+			}
+			for rest := row[here:]; len(rest) > 0; {
+				n := min(size-4, len(rest))
+				next := append(page(len(d.text)/size+2), rest[:n]...)
+				d.text = append(d.text, append(next, make([]byte, size-len(next))...)...)
+				rest = rest[n:]
+			}
+			cell = append(cell, "the next cell"...)
+			d.text = append(d.text, make([]byte, 2*size)...) // no row is longer than its file
+			if got, err := d.payload(cell, int64(length)); err != nil || !bytes.Equal(got, row) {
+				t.Errorf("of %d bytes %d in the cell: read %d, %v", length, here, len(got), err)
+			}
+		})
 	}
 }
 
@@ -53,10 +56,12 @@ func TestStoredNumbers(t *testing.T) {
 		{6, "\x80\x00\x00\x00\x00\x00\x00\x00", int64(math.MinInt64)}, {7, "\xbf\xf8\x00\x00\x00\x00\x00\x00", -1.5},
 		{13, "", ""}, {17, "ab", "ab"},
 	} {
-		got, err := valuesOf(append([]byte{2, c.kind}, c.data...))
-		if err != nil || !reflect.DeepEqual(got, []any{c.want}) {
-			t.Errorf("type %d, %x: %v, %v; want %v", c.kind, c.data, got, err, c.want)
-		}
+		t.Run(c.data, func(t *testing.T) {
+			got, err := valuesOf(append([]byte{2, c.kind}, c.data...))
+			if err != nil || !reflect.DeepEqual(got, []any{c.want}) {
+				t.Errorf("type %d, %x: %v, %v; want %v", c.kind, c.data, got, err, c.want)
+			}
+		})
 	}
 }
 
@@ -64,8 +69,10 @@ func TestStoredNumbers(t *testing.T) {
 func TestChoiceOfNone(t *testing.T) {
 	const two = `{"name": "CategoricalDistribution", "attributes": {"choices": ["sgd", "adam"]}}`
 	for _, at := range []float64{-1, 2, 1e300, math.Inf(1), math.NaN()} {
-		if err := new(Trial).set(&Study{}, "opt", two, at); err == nil || !strings.Contains(err.Error(), "parameter opt has choice") {
-			t.Errorf("choice %v: %v", at, err)
-		}
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			if err := new(Trial).set(&Study{}, "opt", two, at); err == nil || !strings.Contains(err.Error(), "parameter opt has choice") {
+				t.Errorf("choice %v: %v", at, err)
+			}
+		})
 	}
 }

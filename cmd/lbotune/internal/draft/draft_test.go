@@ -74,9 +74,11 @@ func TestHelpCommand(t *testing.T) {
 		"bash -c ./train":                    "",
 		"python3 -c print(1)":                "",
 	} {
-		if got := strings.Join(draft.HelpCommand(strings.Fields(argv)), " "); got != want {
-			t.Errorf("%s: %s, want %s", argv, got, want)
-		}
+		t.Run(argv, func(t *testing.T) {
+			if got := strings.Join(draft.HelpCommand(strings.Fields(argv)), " "); got != want {
+				t.Errorf("%s: %s, want %s", argv, got, want)
+			}
+		})
 	}
 	for line, want := range map[string]string{"A=1 ./train --lr 1 | tail -n 1": "A=1 ./train --help", "cd x && ./train --lr 1": "", "$TRAIN --lr 1": ""} {
 		if got := strings.Join(draft.HelpCommand([]string{line}), " "); got != want {
@@ -107,15 +109,17 @@ func TestDraftRanges(t *testing.T) {
 		"--C=1":                  "float 0.01 100 log",
 		"+trainer.clip_val=0.05": "float 0.005 0.5 log",
 	} {
-		argv := append([]string{"./train"}, strings.Fields(option)...)
-		cfg, src := drafted(t, draft.Program{Argv: argv})
-		p := cfg.Params[0]
-		if got := fmt.Sprint(p.Kind, " ", p.Min, " ", p.Max, " ", p.Scale); got != want && got != want+"linear" {
-			t.Errorf("%s: %s, want %s", option, got, want)
-		}
-		if !p.Default.IsValid() {
-			t.Errorf("%s: today's value is not the default in\n%s", option, src)
-		}
+		t.Run(option, func(t *testing.T) {
+			argv := append([]string{"./train"}, strings.Fields(option)...)
+			cfg, src := drafted(t, draft.Program{Argv: argv})
+			p := cfg.Params[0]
+			if got := fmt.Sprint(p.Kind, " ", p.Min, " ", p.Max, " ", p.Scale); got != want && got != want+"linear" {
+				t.Errorf("%s: %s, want %s", option, got, want)
+			}
+			if !p.Default.IsValid() {
+				t.Errorf("%s: today's value is not the default in\n%s", option, src)
+			}
+		})
 	}
 }
 
@@ -128,10 +132,12 @@ func TestDraftOfWrappedPrograms(t *testing.T) {
 		"/usr/bin/timeout -s KILL 1.5h ./train lr=3": "/usr/bin/timeout -s KILL 1.5h ./train lr={lr}",
 		"taskset 0x3 stdbuf -oL ./train 7":           "taskset 0x3 stdbuf -oL ./train {arg1}",
 	} {
-		cfg, _ := drafted(t, draft.Program{Argv: strings.Fields(argv)})
-		if got := strings.Join(cfg.Command.Argv, " "); got != want {
-			t.Errorf("%s became %s", argv, got)
-		}
+		t.Run(argv, func(t *testing.T) {
+			cfg, _ := drafted(t, draft.Program{Argv: strings.Fields(argv)})
+			if got := strings.Join(cfg.Command.Argv, " "); got != want {
+				t.Errorf("%s became %s", argv, got)
+			}
+		})
 	}
 	cfg, _ := drafted(t, draft.Program{Argv: []string{"SEED=1 LEVEL=6 bash bench.sh | tee log"}})
 	if got := cfg.Command.Shell; got != "SEED=1 LEVEL={LEVEL} bash bench.sh | tee log" {
@@ -158,7 +164,9 @@ func TestDraftOfPositionalNumbers(t *testing.T) {
 func TestDraftLeavesAlone(t *testing.T) {
 	for _, option := range []string{"--epochs 10", "--max_iter 100", "--seed 0", "--port 8080", "--gpu 1", "--log-interval 10", "--n-jobs 4",
 		"--threshold 0", "--data a.csv", "--num-workers=4", "trainer.max_steps=1000"} {
-		nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+		t.Run(option, func(t *testing.T) {
+			nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+		})
 	}
 }
 
@@ -193,7 +201,9 @@ func TestDraftOfAShellsScript(t *testing.T) {
 	nothingToVary(t, []string{"bash", "-c", "source ve/bin/activate && python many.py"})
 	nothingToVary(t, []string{"sh", "-c", "python many.py", "--lr", "0.1"}) // the script's own argument
 	for _, option := range []string{"--nproc_per_node 4", "--num_processes 4", "-thread 1", "--limit 100", "--subset=50", "--keep-last 3", "--max-len 128", "--vocab-size 1000", "--nnodes 2", "--num-machines 2"} {
-		nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+		t.Run(option, func(t *testing.T) {
+			nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
+		})
 	}
 }
 
@@ -264,10 +274,12 @@ func TestDraftOffersTheWordsThatHelpLists(t *testing.T) {
 		"click short":    {clickHelp, "-k rbf", "[rbf linear]"},
 		"absl":           {abslHelp, "--optimizer=adam", "[sgd adam]"},
 	} {
-		cfg, src := drafted(t, draft.Program{Argv: append([]string{"./train"}, strings.Fields(c.option)...), Help: c.help})
-		if p := cfg.Params[0]; p.Kind != spaces.KindChoice || fmt.Sprint(p.Choices) != c.want {
-			t.Errorf("%s: %v of %s\n%s", name, p.Choices, p.Kind, src)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg, src := drafted(t, draft.Program{Argv: append([]string{"./train"}, strings.Fields(c.option)...), Help: c.help})
+			if p := cfg.Params[0]; p.Kind != spaces.KindChoice || fmt.Sprint(p.Choices) != c.want {
+				t.Errorf("%s: %v of %s\n%s", name, p.Choices, p.Kind, src)
+			}
+		})
 	}
 	cfg, _ := drafted(t, draft.Program{Argv: []string{"./train", "--optimizer", "lion", "--lr", "0.1"}, Help: argparseHelp})
 	if len(cfg.Params) != 1 || cfg.Params[0].Name != "lr" {

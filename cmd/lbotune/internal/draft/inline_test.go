@@ -67,10 +67,12 @@ func TestBadFlags(t *testing.T) {
 		"d=choice:a,b,a":   "is there twice",
 		"lr=float:NaN:Inf": "finite",
 	} {
-		in := draft.Inline{Params: []string{text}, Command: []string{"./train"}, Trials: 1}
-		if _, err := in.TOML(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want an error with %q", text, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			in := draft.Inline{Params: []string{text}, Command: []string{"./train"}, Trials: 1}
+			if _, err := in.TOML(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want an error with %q", text, err, want)
+			}
+		})
 	}
 	want := "there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}\n" +
 		"there is no parameter: add -p NAME=KIND:..., for example -p lr=log:1e-5:1\n" +
@@ -91,10 +93,12 @@ func TestProgramName(t *testing.T) {
 		"a-b":      {{"./{a}-{b}/a b", "x"}},
 		"study":    {{"./-"}, {""}},
 	} {
-		for _, argv := range commands {
-			if got := draft.ProgramName(argv); got != want {
-				t.Errorf("%q is called %q; want %q", argv, got, want)
+		t.Run(want, func(t *testing.T) {
+			for _, argv := range commands {
+				if got := draft.ProgramName(argv); got != want {
+					t.Errorf("%q is called %q; want %q", argv, got, want)
+				}
 			}
-		}
+		})
 	}
 }

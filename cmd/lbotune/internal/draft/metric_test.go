@@ -23,27 +23,29 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"loss min":           "elapsed 3.1\nloss 0.1\nspeed 5\n",
 		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
-		d := draft.Program{Argv: []string{"./train", "--width=0.1"}}
-		if !d.TakeMetric(draft.Output{Text: []byte(log)}) {
-			t.Errorf("nothing found in %q", log)
-			continue
-		}
-		got := d.Rule.Metric + d.Rule.JSON
-		if d.Rule.LastNumber {
-			got = "last number"
-		}
-		if d.Maximize {
-			got += " max"
-		} else {
-			got += " min"
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", log, got, want)
-		}
-		d.Argv = []string{"./train", "--lr", "0.1"}
-		if _, src := drafted(t, d); !strings.Contains(src, "The command was run once") {
-			t.Errorf("the draft does not say where the metric is from:\n%s", src)
-		}
+		t.Run(want, func(t *testing.T) {
+			d := draft.Program{Argv: []string{"./train", "--width=0.1"}}
+			if !d.TakeMetric(draft.Output{Text: []byte(log)}) {
+				t.Errorf("nothing found in %q", log)
+				return
+			}
+			got := d.Rule.Metric + d.Rule.JSON
+			if d.Rule.LastNumber {
+				got = "last number"
+			}
+			if d.Maximize {
+				got += " max"
+			} else {
+				got += " min"
+			}
+			if got != want {
+				t.Errorf("%q: %s, want %s", log, got, want)
+			}
+			d.Argv = []string{"./train", "--lr", "0.1"}
+			if _, src := drafted(t, d); !strings.Contains(src, "The command was run once") {
+				t.Errorf("the draft does not say where the metric is from:\n%s", src)
+			}
+		})
 	}
 	var d draft.Program
 	if d.TakeMetric(draft.Output{Text: []byte("nothing here\n")}) {

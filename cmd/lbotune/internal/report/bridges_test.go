@@ -16,12 +16,14 @@ func TestBridges(t *testing.T) {
 		"[[[0 0.5] [3 1]]]":             {0.5, no, no, 1},
 		"[[[0 1] [2 1]] [[2 1] [4 0]]]": {1, no, 1, no, 0},
 	} {
-		var places [][2]float64
-		for i, y := range at {
-			places = append(places, [2]float64{float64(i), y})
-		}
-		if got := fmt.Sprint(bridges(places)); got != want {
-			t.Errorf("over %v: %s; want %s", at, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			var places [][2]float64
+			for i, y := range at {
+				places = append(places, [2]float64{float64(i), y})
+			}
+			if got := fmt.Sprint(bridges(places)); got != want {
+				t.Errorf("over %v: %s; want %s", at, got, want)
+			}
+		})
 	}
 }

@@ -126,12 +126,14 @@ func TestGainSaysHowSureItIs(t *testing.T) {
 		"trial 7 can't be told apart from the first trial: -0.5 ± 0.392 (95 % interval, without the noise)": {Over: 1, By: -0.5, SD: 0.2},
 		"trial 7 beats the first trial by 0.5 ± 0 (95 % interval, without the noise)":                       {Over: 1, By: 0.5},
 	} {
-		h := begin(t, float("x"))
-		h.trial(0.5)
-		h.st.Closed = &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &g}}
-		if got := GainOf(&h.st).Text(); got != want {
-			t.Errorf("%+v: %q; want %q", g, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			h := begin(t, float("x"))
+			h.trial(0.5)
+			h.st.Closed = &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &g}}
+			if got := GainOf(&h.st).Text(); got != want {
+				t.Errorf("%+v: %q; want %q", g, got, want)
+			}
+		})
 	}
 	for name, st := range map[string]*study.State{
 		"a study that goes on":     {},
@@ -139,8 +141,10 @@ func TestGainSaysHowSureItIs(t *testing.T) {
 		"one without noise so far": {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7}}},
 		"one that lies":            {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &study.Gain{Over: 9}}}},
 	} {
-		if g := GainOf(st); g != nil {
-			t.Errorf("%s: %+v", name, g)
-		}
+		t.Run(name, func(t *testing.T) {
+			if g := GainOf(st); g != nil {
+				t.Errorf("%s: %+v", name, g)
+			}
+		})
 	}
 }

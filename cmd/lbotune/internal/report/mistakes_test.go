@@ -285,31 +285,33 @@ func TestMistakesAreNoticed(t *testing.T) {
 			t.Errorf("%d of %d sound studies hear of a mistake", wrong, soundOnes)
 		}
 		for _, mistake := range []string{"constant", "direction by name", "direction by course", "duration, side by side", "unused, grid", "unused, float"} {
-			var after []int
-			atEnd := 0
-			for k := range each {
-				seed := 5000 + k
-				if judged {
-					seed += 1000
+			t.Run(mistake, func(t *testing.T) {
+				var after []int
+				atEnd := 0
+				for k := range each {
+					seed := 5000 + k
+					if judged {
+						seed += 1000
+					}
+					a := mistaken(mistake, k, judged, rand.New(rand.NewPCG(seed, 6)))
+					said, texts, h := a.play(t, seed)
+					about, _, _ := strings.Cut(strings.Fields(mistake)[0], ",")
+					if n, ok := said[about]; ok && strings.Contains(texts[about], a.without) {
+						after = append(after, n)
+					} else if about == "unused" && strings.Contains(strings.Join(h.nothings(), " "), a.without) {
+						atEnd++
+					}
 				}
-				a := mistaken(mistake, k, judged, rand.New(rand.NewPCG(seed, 6)))
-				said, texts, h := a.play(t, seed)
-				about, _, _ := strings.Cut(strings.Fields(mistake)[0], ",")
-				if n, ok := said[about]; ok && strings.Contains(texts[about], a.without) {
-					after = append(after, n)
-				} else if about == "unused" && strings.Contains(strings.Join(h.nothings(), " "), a.without) {
-					atEnd++
+				slices.Sort(after)
+				median := 0
+				if len(after) > 0 {
+					median = after[len(after)/2]
 				}
-			}
-			slices.Sort(after)
-			median := 0
-			if len(after) > 0 {
-				median = after[len(after)/2]
-			}
-			t.Logf("judged %v: %s is noticed in %d of %d, in the median after %d trials, and in %d more by the model", judged, mistake, len(after), each, median, atEnd)
-			if found := len(after) + atEnd; effort.Long() && float64(found) < 0.7*float64(each) {
-				t.Errorf("%s is noticed in %d of %d", mistake, found, each)
-			}
+				t.Logf("judged %v: %s is noticed in %d of %d, in the median after %d trials, and in %d more by the model", judged, mistake, len(after), each, median, atEnd)
+				if found := len(after) + atEnd; effort.Long() && float64(found) < 0.7*float64(each) {
+					t.Errorf("%s is noticed in %d of %d", mistake, found, each)
+				}
+			})
 		}
 	}
 }

@@ -186,9 +186,11 @@ func TestPagesOfAllKindsOfStudies(t *testing.T) {
 				t.Errorf("%d scripts; want that of the page alone", n)
 			}
 			for _, bad := range []string{"<img", "\x1b", "\x00", "ZgotmplZ", "NaN", "Inf"} {
-				if strings.Contains(page, bad) {
-					t.Errorf("the page has %q: ...%s", bad, page[max(strings.Index(page, bad)-100, 0):][:200])
-				}
+				t.Run(bad, func(t *testing.T) {
+					if strings.Contains(page, bad) {
+						t.Errorf("the page has %q: ...%s", bad, page[max(strings.Index(page, bad)-100, 0):][:200])
+					}
+				})
 			}
 			for _, link := range regexp.MustCompile(`<[a-z][^<>]* (?:src|href|action)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 				if !strings.HasPrefix(link[1], "#") && !strings.HasPrefix(link[1], "data:") {
@@ -248,15 +250,17 @@ func TestWhatIsShown(t *testing.T) {
 		"all failed":    {"history", "timeline", "origins"},
 		"one parameter": {"history", "importance", "good", "ablation", "slice", "parallel", "timeline", "curves", "metrics", "distribution", "lipschitz", "predicted", "origins"},
 	} {
-		var got []string
-		for _, p := range plots {
-			if len(p.pictures(of[name])) > 0 {
-				got = append(got, p.name)
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range plots {
+				if len(p.pictures(of[name])) > 0 {
+					got = append(got, p.name)
+				}
 			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %s has %v; want %v", name, of[name].NoModel, got, want)
-		}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %s has %v; want %v", name, of[name].NoModel, got, want)
+			}
+		})
 	}
 	if s := of["finished"]; len(s.Failures) != 1 || s.Failures[0].Trials[0] != 20 || s.Trials[s.Best-1].class() != "d best" {
 		t.Errorf("failures %+v, best %d", s.Failures, s.Best)
@@ -515,9 +519,11 @@ func TestManyParameters(t *testing.T) {
 	}
 	for _, want := range []string{" of 3000 trials are drawn: the best, the last, and an even sample of the others", "20 of 100 parameters are drawn: the first",
 		`id="t3000"`, fmt.Sprintf(`id="t%d"`, s.ranked[0].Number)} {
-		if !strings.Contains(page.String(), want) {
-			t.Errorf("%s is missing on the page", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("%s is missing on the page", want)
+			}
+		})
 	}
 	links, places := regexp.MustCompile(`href="#(t\d+)"`), regexp.MustCompile(`id="(t\d+)"`)
 	known := map[string]bool{}
@@ -542,12 +548,14 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"after 9 trials", "One seed of each setting", `id="a0-head"`, `id="ta0-1"`, `href="#tb1-1"`} {
-		if want == `id="ta0-1"` {
-			want = `id="ta0-1" data-tip`
-		}
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the page lacks %q", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if want == `id="ta0-1"` {
+				want = `id="ta0-1" data-tip`
+			}
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("the page lacks %q", want)
+			}
+		})
 	}
 	seed := func(n uint64, losses ...float64) *Study {
 		h := beginAs(t, func(c *study.Config) { c.Seed = n }, float("x"), float("y"))
@@ -563,9 +571,11 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 	picture := b.String()[strings.Index(b.String(), `id="compare"`):]
 	picture = picture[:strings.Index(picture, "</svg>")]
 	for text, want := range map[string]int{`class="seed s0"`: 2, `class="band s0"`: 1, `class="series s0"`: 1, "bowl, 2 seeds": 1, `class="seed s1"`: 1, `class="band s1"`: 0, `class="series s1"`: 1} {
-		if n := strings.Count(picture, text); n != want {
-			t.Errorf("the histories have %q %d times; want %d", text, n, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if n := strings.Count(picture, text); n != want {
+				t.Errorf("the histories have %q %d times; want %d", text, n, want)
+			}
+		})
 	}
 	if n := strings.Count(b.String(), `<details class="one">`); n != 3 {
 		t.Errorf("%d pages are folded; want 3", n)

@@ -90,40 +90,42 @@ func TestServerRefuses(t *testing.T) {
 		{"folder GET", "/study/a/b.study/", "evil.example", "", 421},
 		{"folder POST", "/study/a/b.study/api/v1/requests", "127.0.0.1:8765", "", 405},
 	} {
-		of, method := "", c.method
-		for name := range handlers {
-			if after, is := strings.CutPrefix(c.method, name); is && name != "" {
-				of, method = name, after
+		t.Run(c.method, func(t *testing.T) {
+			of, method := "", c.method
+			for name := range handlers {
+				if after, is := strings.CutPrefix(c.method, name); is && name != "" {
+					of, method = name, after
+				}
 			}
-		}
-		method, as, _ := strings.Cut(method, " ")
-		r := httptest.NewRequest(method, "http://"+c.host+"/", strings.NewReader(`{"action":"note","text":"x"}`))
-		r.URL.Path, r.URL.RawQuery, _ = strings.Cut(c.path, "?")
-		switch as {
-		case "":
-			r.Header.Set("Authorization", "Bearer secret")
-		case "wrong":
-			r.Header.Set("Authorization", "Bearer wrong")
-		case "cookie":
-			r.AddCookie(&http.Cookie{Name: "lbotune-8765", Value: "secret"})
-		case "of another port":
-			r.AddCookie(&http.Cookie{Name: "lbotune-8766", Value: "secret"})
-		}
-		r.Host = c.host
-		if c.origin != "" {
-			r.Header.Set("Origin", c.origin)
-		}
-		w := httptest.NewRecorder()
-		handlers[of].ServeHTTP(w, r)
-		if w.Code != c.want && !(c.want == 404 && w.Code == http.StatusTemporaryRedirect) {
-			t.Errorf("%s %s of %s from %q: %d; want %d", c.method, c.path, c.host, c.origin, w.Code, c.want)
-		}
-		if c.want != 404 && (obeyed > 0) != (c.method == "control POST cookie" && c.want == 200 || strings.HasPrefix(c.method, "folder")) {
-			t.Errorf("after %s %s of %s from %q: %d orders are obeyed", c.method, c.path, c.host, c.origin, obeyed)
-		}
-		if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
-			t.Errorf("%s: the policy is %q", c.path, csp)
-		}
+			method, as, _ := strings.Cut(method, " ")
+			r := httptest.NewRequest(method, "http://"+c.host+"/", strings.NewReader(`{"action":"note","text":"x"}`))
+			r.URL.Path, r.URL.RawQuery, _ = strings.Cut(c.path, "?")
+			switch as {
+			case "":
+				r.Header.Set("Authorization", "Bearer secret")
+			case "wrong":
+				r.Header.Set("Authorization", "Bearer wrong")
+			case "cookie":
+				r.AddCookie(&http.Cookie{Name: "lbotune-8765", Value: "secret"})
+			case "of another port":
+				r.AddCookie(&http.Cookie{Name: "lbotune-8766", Value: "secret"})
+			}
+			r.Host = c.host
+			if c.origin != "" {
+				r.Header.Set("Origin", c.origin)
+			}
+			w := httptest.NewRecorder()
+			handlers[of].ServeHTTP(w, r)
+			if w.Code != c.want && !(c.want == 404 && w.Code == http.StatusTemporaryRedirect) {
+				t.Errorf("%s %s of %s from %q: %d; want %d", c.method, c.path, c.host, c.origin, w.Code, c.want)
+			}
+			if c.want != 404 && (obeyed > 0) != (c.method == "control POST cookie" && c.want == 200 || strings.HasPrefix(c.method, "folder")) {
+				t.Errorf("after %s %s of %s from %q: %d orders are obeyed", c.method, c.path, c.host, c.origin, obeyed)
+			}
+			if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+				t.Errorf("%s: the policy is %q", c.path, csp)
+			}
+		})
 	}
 }
 
@@ -204,19 +206,21 @@ func TestTextsAreShared(t *testing.T) {
 		return w.at
 	}
 	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
-		first := get(path)
-		for at := range get(path) {
-			delete(first, at)
-		}
-		if most := map[bool]int{true: 1}[path == "/events"]; len(first) > most { // that is the id
-			t.Errorf("%s: %d texts are made for one reader", path, len(first))
-		}
-		before := get(path)
-		v.draw(s.src, true)
-		v.put([]part{{"history", "cards", path}})
-		if after := get(path); maps.Equal(before, after) {
-			t.Errorf("%s: an old text is sent", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			first := get(path)
+			for at := range get(path) {
+				delete(first, at)
+			}
+			if most := map[bool]int{true: 1}[path == "/events"]; len(first) > most { // that is the id
+				t.Errorf("%s: %d texts are made for one reader", path, len(first))
+			}
+			before := get(path)
+			v.draw(s.src, true)
+			v.put([]part{{"history", "cards", path}})
+			if after := get(path); maps.Equal(before, after) {
+				t.Errorf("%s: an old text is sent", path)
+			}
+		})
 	}
 }
 
@@ -280,23 +284,25 @@ func TestChangesAreSmall(t *testing.T) {
 func TestReaderWhoDoesNotRead(t *testing.T) {
 	v := showing(studies(t)["finished"])
 	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
-		synctest.Test(t, func(t *testing.T) {
-			here, there := net.Pipe()
-			ln := &lone{conn: there, closed: make(chan struct{})}
-			over := make(chan time.Time, 1)
-			handler := v.Handler("secret", "example.com")
-			server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				handler.ServeHTTP(w, r)
-				over <- time.Now()
-			})}
-			go server.Serve(ln)
-			begun := time.Now()
-			fmt.Fprintf(here, "GET %s HTTP/1.1\r\nHost: example.com\r\nAuthorization: Bearer secret\r\n\r\n", path)
-			if took := (<-over).Sub(begun); path != "/metrics" && took != patience { // which fits into a buffer
-				t.Errorf("%s: waited %v; want %v", path, took, patience)
-			}
-			server.Close()
-			here.Close()
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				here, there := net.Pipe()
+				ln := &lone{conn: there, closed: make(chan struct{})}
+				over := make(chan time.Time, 1)
+				handler := v.Handler("secret", "example.com")
+				server := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					handler.ServeHTTP(w, r)
+					over <- time.Now()
+				})}
+				go server.Serve(ln)
+				begun := time.Now()
+				fmt.Fprintf(here, "GET %s HTTP/1.1\r\nHost: example.com\r\nAuthorization: Bearer secret\r\n\r\n", path)
+				if took := (<-over).Sub(begun); path != "/metrics" && took != patience { // which fits into a buffer
+					t.Errorf("%s: waited %v; want %v", path, took, patience)
+				}
+				server.Close()
+				here.Close()
+			})
 		})
 	}
 }
@@ -351,13 +357,15 @@ func TestOrders(t *testing.T) {
 		`{"action": "enqueue", "values": {"x": "0.5"}}`: 200, `{"action": "adjust", "trial": 3}`: 400, `{"action": "note", "path": "/etc"}`: 400,
 		`{"action": "note", "text": "` + strings.Repeat("x", mostOrdered) + `"}`: 400, "": 400,
 	} {
-		r := httptest.NewRequest("POST", "/api/v1/requests", strings.NewReader(body))
-		r.Header.Set("Authorization", "Bearer secret")
-		w := httptest.NewRecorder()
-		v.Handler("secret", "example.com").ServeHTTP(w, r)
-		if w.Code != want || strings.Contains(w.Body.String(), `\u001b`) || !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%.50s: %d %s; want %d", body, w.Code, w.Body, want)
-		}
+		t.Run(body, func(t *testing.T) {
+			r := httptest.NewRequest("POST", "/api/v1/requests", strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer secret")
+			w := httptest.NewRecorder()
+			v.Handler("secret", "example.com").ServeHTTP(w, r)
+			if w.Code != want || strings.Contains(w.Body.String(), `\u001b`) || !json.Valid(w.Body.Bytes()) {
+				t.Errorf("%.50s: %d %s; want %d", body, w.Code, w.Body, want)
+			}
+		})
 	}
 	if want := []Order{{Action: "enqueue", Values: map[string]string{"x": "0.5"}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("obeyed %v; want %v", got, want)
