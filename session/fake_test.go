@@ -189,7 +189,11 @@ func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Pro
 		return optimizer.Proposal{}, optimizer.ErrExhausted
 	}
 	h := fnv.New64a()
-	fmt.Fprint(h, f.seed, f.told, q)
+	fmt.Fprint(h, f.seed, f.told, struct {
+		trial      int
+		pending    []optimizer.Pending
+		thresholds []float64
+	}{q.Trial, q.Pending, q.Thresholds})
 	if f.space.Related() {
 		return optimizer.Proposal{Point: f.space.Draw(rand.New(rand.NewPCG(h.Sum64(), 0))), Origin: optimizer.OriginModel}, nil
 	}

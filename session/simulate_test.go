@@ -344,7 +344,7 @@ func (s *simulation) judge(err error, failed bool, step simStep) {
 	case failed && errors.As(err, &we):
 	case failed && err != nil:
 		s.fault("%v: the journal could not be written, and the error is %v", step, err)
-	case err == nil, errors.Is(err, session.ErrStopped), errors.Is(err, session.ErrNoSuccess), errors.Is(err, session.ErrAwaited):
+	case err == nil, errors.Is(err, session.ErrStopped), errors.Is(err, session.ErrNoSuccess), errors.Is(err, session.ErrAwaited), step.kind == "full" && errors.Is(err, syscall.ENOSPC):
 		s.machine.mu.Lock()
 		if n := s.machine.living(); n > 0 && step.kind != "leave" && step.kind != "kill" && step.kind != "power" {
 			s.fault("%v: the session ended with %v and has left %d attempts running", step, err, n)
