@@ -77,6 +77,9 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err := errors.Join(findGPUs(&one), checkSecrets(&one)); err != nil {
 		return nil, "", err
 	}
+	if all && cfg.Safety != nil {
+		return nil, "", hinted(usagef("--smoke=all tries other values than today's, and with [safety] those may do harm"), "--smoke runs today's values alone")
+	}
 	_, elsewhere := can[kinds.Locator](cfg, "")
 	dir, err = os.MkdirTemp(either(elsewhere, base, ""), "lbotune-smoke-") // base is where the nodes see it
 	if err != nil {
@@ -97,7 +100,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		tried = nil
 		doing = "running one trial with today's values"
 	}
-	one.Budget = study.Budget{}
+	one.Budget, one.Hooks = study.Budget{}, nil
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
 	switch {
 	case all:
@@ -127,7 +130,9 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		return nil, dir, err
 	}
 	defer func() { err = errors.Join(err, closeLog()) }()
-	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Program: programVersion(), Log: log})
+	say := func(text string) { fmt.Fprintln(g.err, text) }
+	sharer := sharer{say: say}
+	s, err = session.Open(&one, session.Options{Dir: dir, Launcher: &l, Share: sharer.share, Program: programVersion(), Log: log})
 	if err != nil {
 		return nil, dir, err
 	}
@@ -136,9 +141,12 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 			return nil, dir, errors.Join(err, s.Close())
 		}
 	}
-	fmt.Fprintln(g.err, doing)
-	stop := newStopper(g, func(text string) { fmt.Fprintln(g.err, text) }, &l)
+	say(doing)
+	stop := newStopper(g, say, &l)
 	runErr := s.Run(ctx, stop.steps)
+	if errors.Is(runErr, session.ErrInfeasible) {
+		runErr = nil // a study learns where the limits hold
+	}
 	runErr = errors.Join(interrupted(stop.stop(), runErr), l.release(context.WithoutCancel(ctx)))
 	if err := s.Close(); err != nil {
 		return nil, dir, errors.Join(runErr, err)
@@ -192,7 +200,8 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(whole))
 	}
 	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
-	text += when(out.Budget != "", "  %s\n", out.Budget)
+	broken := cfg.Broken(t.Metrics)
+	text += when(len(broken) > 0, "  over a limit: %s\n", oneLine(strings.Join(broken, "; "))) + when(out.Budget != "", "  %s\n", out.Budget)
 	if ts := s.State().Trials; len(ts) > 1 && ts[1].Succeeded() && t.Value == ts[1].Value {
 		var names []string
 		for _, a := range ts[1].Values {
