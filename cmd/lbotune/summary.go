@@ -135,15 +135,18 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	if b == nil || st.Closed == nil || len(st.Order) < 5 {
 		return ""
 	}
-	var today, first *study.Trial
+	var today, first *study.Trial // of what holds the limits
 	designed, busy := 0, time.Duration(0)
 	for _, t := range st.Trials {
+		holds := t.Succeeded() && st.Feasible(t)
 		switch t.Origin {
 		case optimizer.OriginDefault:
-			today = t
+			if holds {
+				today = t
+			}
 		case optimizer.OriginInitial:
 			designed++
-			if t.Succeeded() && (first == nil || st.Compare(t, first) < 0) {
+			if holds && (first == nil || st.Compare(t, first) < 0) {
 				first = t
 			}
 		}
@@ -154,7 +157,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 		}
 	}
 	var from []string
-	if today != nil && today.Succeeded() && today != b {
+	if today != nil && today != b {
 		from = append(from, short(today.Value)+" with today's values")
 	}
 	if first != nil && first != b {
@@ -165,7 +168,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 		all := st.Hypervolumes()
 		designed = min(designed, len(all))
 		s.add("gained:", "hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial"))
-	} else if len(from) > 0 {
+	} else if len(from) > 0 && f.Feasible && f.Runs == 0 { // a mean of repeats is not to be compared with one value
 		s.add("gained:", "%s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and "))
 	}
 	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
