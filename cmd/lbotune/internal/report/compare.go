@@ -34,7 +34,9 @@ func comparison(studies []*Study) []card {
 			best = Short(*s.Trials[s.Best-1].Value)
 		}
 		if course := s.course(); budget > 0 {
-			same = Short(course[budget-1])
+			if v := course[budget-1]; finite(v) {
+				same = Short(v)
+			}
 			name := s.setting()
 			if groups[name] == nil {
 				names = append(names, name)
@@ -58,13 +60,14 @@ func comparison(studies []*Study) []card {
 	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(bodies + rows.String() + render("words", seeds(ends))), Wide: true}}
 }
 
-// course is the best value after each trial that has one.
+// course is the best value that counts and holds the limits after each trial that has one, NaN before the first.
 func (s *Study) course() (out []float64) {
-	for i, v := range s.values() {
-		if i > 0 && s.good(v) <= s.good(out[i-1]) {
-			v = out[i-1]
+	best := math.NaN()
+	for _, t := range s.valued() {
+		if t.Succeeded() && s.state.Feasible(t.Trial) && !(s.good(t.y()) <= s.good(best)) {
+			best = t.y()
 		}
-		out = append(out, v)
+		out = append(out, best)
 	}
 	return out
 }
@@ -87,7 +90,7 @@ func overlay(names []string, groups map[string][]*Study) string {
 	c.frame()
 	steps := func(values []float64) (out [][2]float64) {
 		for i, v := range values {
-			if i == 0 || i == len(values)-1 || v != values[i-1] {
+			if finite(v) && (i == 0 || i == len(values)-1 || v != values[i-1]) {
 				if n := len(out); n > 0 {
 					out = append(out, [2]float64{c.x.at(float64(i + 1)), out[n-1][1]})
 				}
@@ -115,13 +118,16 @@ func overlay(names []string, groups map[string][]*Study) string {
 				quartiles[q] = append(quartiles[q], stat.Quantile(float64(q+1)/4, stat.LinInterp, values, nil))
 			}
 		}
+		line := steps(quartiles[1])
+		if len(line) == 0 {
+			continue // not all of them have a value that holds the limits
+		}
 		if len(group) > 1 {
 			label = fmt.Sprintf("%s, %d seeds", clean(label, 14), len(group))
 			band := steps(quartiles[2])
 			slices.Reverse(band)
 			c.path("band"+class, append(steps(quartiles[0]), band...))
 		}
-		line := steps(quartiles[1])
 		c.path("series"+class, line)
 		y := c.py(line[len(line)-1][1])
 		for slices.ContainsFunc(taken, func(at float64) bool { return math.Abs(at-y) < 13 }) {
@@ -153,6 +159,10 @@ func seeds(groups [][]float64) []string {
 		values := slices.Sorted(slices.Values(group))
 		n := len(values)
 		if n < 2 {
+			continue
+		}
+		if math.IsNaN(values[0]) {
+			out = append(out, fmt.Sprintf("Setting %d, %d seeds: not all of them have a value that holds the limits.", i+1, n))
 			continue
 		}
 		below := distuv.Binomial{N: float64(n), P: 0.5}

@@ -592,3 +592,30 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 		}
 	}
 }
+
+// What breaks a limit or was stopped early is no best at the same budget.
+func TestComparisonTakesWhatCounts(t *testing.T) {
+	limited := func(seed uint64, losses ...float64) *Study {
+		least := 0.2
+		h := beginAs(t, func(c *study.Config) {
+			c.Seed = seed
+			c.Metrics[0].Min = &least
+		}, float("x"), float("y"))
+		for _, loss := range losses {
+			h.trialOf([]float64{0.5, 0.5}, loss)
+		}
+		return h.of(false)
+	}
+	a, none := limited(1, 0.1, 0.8, 0.9), limited(2, 0.1, 0.15, 0.12)
+	if got := a.course(); len(got) != 3 || !math.IsNaN(got[0]) || got[1] != 0.8 || got[2] != 0.8 {
+		t.Errorf("the best so far is %v", got)
+	}
+	for want, of := range map[string][]*Study{
+		"median 0.65, between 0.5 and 0.8":                   {a, limited(2, 0.5, 0.1, 0.7)},
+		"not all of them have a value that holds the limits": {a, none},
+	} {
+		if got := string(comparison(of)[0].Body); !strings.Contains(got, want) || strings.Contains(got, "NaN") {
+			t.Errorf("want %s in %s", want, got)
+		}
+	}
+}
