@@ -62,10 +62,11 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 		r.Value = ifFinite(t.Value)
 	}
 	_, err := study.Load(dir, func(before *study.State, rec study.Record) error {
-		if p, ok := rec.Event.(study.Proposed); !ok || p.Trial != t.Number {
+		p, ok := rec.Event.(study.Proposed)
+		if !ok || p.Trial != t.Number {
 			return nil
 		}
-		if err := r.believe(ctx, before, t); err != nil {
+		if err := r.believe(ctx, before, t, p.Values); err != nil {
 			r.NoModel = err.Error()
 		}
 		return errFound
@@ -76,8 +77,8 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 	return r, err
 }
 
-// believe fills in what was believed when the trial was proposed.
-func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (err error) {
+// believe fills in what was believed when the trial was proposed with these values, before others were added.
+func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, values spaces.Values) (err error) {
 	defer caught(&err)
 	s := &Study{Direction: st.Config.Objective().Direction, state: st}
 	var observations []optimizer.Observation
@@ -94,7 +95,7 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial) (
 	for _, n := range t.Pending {
 		q.Pending = append(q.Pending, optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point})
 	}
-	point, err := st.Search.Encode(t.Values)
+	point, err := st.Search.Encode(values)
 	if err != nil {
 		return err
 	}
