@@ -43,7 +43,7 @@ type Study struct {
 	Seconds   float64         `json:"seconds"`
 	Best      int             `json:"best,omitempty"` // the number of the best trial
 	// Hypervolumes are, of several objectives, those of the front after each trial that finished.
-	Hypervolumes []float64      `json:"hypervolumes,omitempty"`
+	Hypervolumes Numbers        `json:"hypervolumes,omitempty"`
 	Params       []spaces.Param `json:"params"`
 	Metrics      []string       `json:"metrics"`
 	Trials       []*Trial       `json:"trials"`
