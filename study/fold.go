@@ -183,7 +183,11 @@ func (s *State) configChanged(e ConfigChanged) error {
 	if !sameJSON(e.Config.Safety, s.Config.Safety) {
 		s.before = len(s.Trials)
 	}
-	s.Config, s.Space, s.Search, s.Closed, s.ran = e.Config, space, search, nil, &configurations{}
+	as := e.Config
+	if as.Run.Workers = s.Config.Run.Workers; !sameJSON(as, s.Config) {
+		s.Closed = nil // what has ended it may not hold any more
+	}
+	s.Config, s.Space, s.Search, s.ran = e.Config, space, search, &configurations{}
 	for _, t := range s.Trials {
 		if !t.Done() {
 			t.by = s.provenance

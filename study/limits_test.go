@@ -52,6 +52,10 @@ func TestDoubtful(t *testing.T) {
 		t.Errorf("with both in doubt the best is trial %d", st.Best().Number)
 	}
 	more := st.Config
+	more.Run.Workers++
+	if apply(t, st, study.ConfigChanged{Config: more}); !st.Ended() || st.Feasible(lucky) || st.Config.Run.Workers != more.Run.Workers {
+		t.Errorf("nothing that has ended it is another, and it goes on: %s", st.Standing(false))
+	}
 	more.Budget.Trials++
 	apply(t, st, study.ConfigChanged{Config: more})
 	if st.Best() != lucky || !st.Feasible(lucky) {
