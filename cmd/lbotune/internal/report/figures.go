@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,8 +104,17 @@ func (f *Figures) bound(st *study.State) {
 	turn := st.Config.Objective().Direction.Maximized
 	then := math.Inf(-1) // the best value that the bounds were made of
 	for _, n := range st.Order[:min(at.Told, len(st.Order))] {
-		if t := st.Trials[n-1]; t.Succeeded() && st.Config.Violation(t.Metrics) == 0 {
+		t := st.Trials[n-1]
+		if t.Excluded {
+			return // they may be made of a value that does not count
+		}
+		if t.Succeeded() && st.Config.Violation(t.Metrics) == 0 {
 			then = math.Max(then, turn(t.Value))
+		}
+	}
+	for _, e := range st.Inherited() {
+		if e.Same {
+			then = slices.MaxFunc(append(e.Values, then), cmp.Compare[float64])
 		}
 	}
 	if left := *gain + then - turn(f.Best.Value); left >= 0 && f.Feasible { // else the best disproves them

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -37,5 +38,28 @@ func TestRefutedBounds(t *testing.T) {
 	h.trialOf([]float64{0.51}, 0.6)
 	if f := FiguresOf(&h.st, false); f.Bounds == nil || f.Bounds.Gap != nil || h.st.Refuted == "" {
 		t.Errorf("disproved by %q, the bounds leave %+v", h.st.Refuted, f.Bounds)
+	}
+}
+
+// They leave more beside a better result that the study began with, and nothing certain once one
+// that they are made of does not count.
+func TestBoundsOfOtherResults(t *testing.T) {
+	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "excluded": math.NaN()} {
+		h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
+		if better := 0.2; name == "begun" {
+			h.record(study.Earlier{Same: true, Trials: []study.EarlierResult{{Values: h.st.Space.Decode(h.st.Space.Center()), Value: &better}}})
+		}
+		h.trialOf([]float64{0.3}, 0.5)
+		h.trialOf([]float64{0.5}, 0.54)
+		if name == "excluded" {
+			h.record(study.Excluded{Trial: 1})
+		}
+		got := math.NaN()
+		if gap := FiguresOf(&h.st, false).Bounds.Gap; gap != nil {
+			got = *gap
+		}
+		if !(math.Abs(got-want) < 1e-9) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("%s: %v is left; want %v", name, got, want)
+		}
 	}
 }
