@@ -238,13 +238,14 @@ type Preference struct {
 
 // Preferred returns the trial of the front that keeps the bounds and has the largest
 // weighted sum of the objectives, each from 0 for the worst of the front to 1 for its
-// best; nil if none keeps them. Without weights the first objective alone counts.
+// best; nil if none keeps them. Without weights the first objective alone counts. Of what was run
+// again its means do.
 func (s *State) Preferred(p Preference) *Trial {
 	front, objectives := s.Front(), s.Config.Objectives()
 	values := make(map[*Trial][]float64, len(front))
 	low, high := slices.Repeat([]float64{math.Inf(1)}, len(objectives)), slices.Repeat([]float64{math.Inf(-1)}, len(objectives))
 	for _, t := range front {
-		values[t] = s.Config.maximized(t.Metrics)
+		values[t] = s.Config.maximized(s.Means(t))
 		for j, v := range values[t] {
 			low[j], high[j] = math.Min(low[j], v), math.Max(high[j], v)
 		}
@@ -263,7 +264,7 @@ func (s *State) Preferred(p Preference) *Trial {
 		return sum
 	}
 	kept := slices.DeleteFunc(front, func(t *Trial) bool {
-		return slices.ContainsFunc(p.Bounds, func(l Limit) bool { return !(l.Over(t.Metrics) <= 0) })
+		return slices.ContainsFunc(p.Bounds, func(l Limit) bool { return !(l.Over(s.Means(t)) <= 0) })
 	})
 	if len(kept) == 0 {
 		return nil

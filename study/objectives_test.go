@@ -199,6 +199,21 @@ func TestPreferred(t *testing.T) {
 	}
 }
 
+// What was run again is preferred by its means.
+func TestPreferredByMeans(t *testing.T) {
+	st := two(t, func(c *study.Config) { c.Run.Confirm = 2 })
+	tryTwo(t, st, 1, 1, 1)
+	tryTwo(t, st, 2, 8, 1)
+	for range 2 {
+		apply(t, st, study.Confirmed{Trial: 1, Attempt: st.Trials[0].NextAttempt(), Metrics: study.Metrics{"loss": 5, "gain": 1, "size": 1}})
+	}
+	for name, p := range map[string]study.Preference{"weights": {}, "bounds": {Weights: map[string]float64{"loss": 1}, Bounds: []study.Limit{{Metric: "loss", At: 3}}}} {
+		if got := st.Preferred(p); got == nil || got.Number != 2 {
+			t.Errorf("by its %s %v is preferred, and the mean of trial 1 is 5", name, got)
+		}
+	}
+}
+
 // A trial that dominates all others by its first run, and whose means break the limit, leaves the
 // front to those that it dominated, which are run again in turn.
 func TestFrontAfterConfirmation(t *testing.T) {
