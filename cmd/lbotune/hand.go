@@ -235,7 +235,7 @@ func ask(ctx context.Context, g *global, arg string, number int) (err error) {
 		case errors.Is(err, none):
 			return hinted(none, then)
 		case errors.Is(err, session.ErrSpent):
-			return hinted(err, "raise the budget to ask for more")
+			return hinted(err, "change its budget to ask for more")
 		case err != nil:
 			return err
 		}

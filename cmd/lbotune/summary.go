@@ -265,16 +265,16 @@ func valueLines(values spaces.Values) []string {
 func describeConfirmed(s *rows, st *study.State) {
 	cs := st.Confirmations()
 	for i, c := range cs {
+		broken := oneLine(strings.Join(st.Config.Broken(c.Metrics), "; "))
 		if st.Config.Several() {
 			means := mapped(st.Config.Objectives(), func(o study.Metric) string {
 				v, _ := c.Metrics.Get(o.Name)
 				return oneLine(o.Name) + " = " + short(v)
 			})
-			s.add("repeats:", "trial %d: means of %d runs %s", c.Trial.Number, c.N, strings.Join(means, ", "))
+			s.add("repeats:", "trial %d: means of %d runs %s%s", c.Trial.Number, c.N, strings.Join(means, ", "), when(broken != "", ", which break a limit: mean %s", broken))
 			continue
 		}
-		broken := st.Config.Broken(c.Metrics)
-		more := when(len(broken) > 0, ", which breaks a limit: mean %s", oneLine(strings.Join(broken, "; "))) +
+		more := when(broken != "", ", which breaks a limit: mean %s", broken) +
 			when(i > 0 && c.Tied(cs[0], len(cs)), ", which can't be told apart from trial %d", cs[0].Trial.Number)
 		s.add("repeats:", "trial %d: mean %s ± %s (95 %% interval of %d runs)%s", c.Trial.Number, short(c.Mean), short(c.Margin), c.N, more)
 	}
