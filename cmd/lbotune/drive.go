@@ -30,7 +30,7 @@ func newDrive(g *global) *cobra.Command {
 		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
 with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
 {"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be
-a spec whose study has not begun: its command is then never run. If an earlier drive
+a spec whose study has not begun: drive never runs its command. If an earlier drive
 handed out trials and was not told their results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
 		Args:    cobra.ExactArgs(1),

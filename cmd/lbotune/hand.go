@@ -186,8 +186,9 @@ func newAsk(g *global) *cobra.Command {
 		Use:   "ask STUDY",
 		Short: "Hand out the next trial, for you to run yourself",
 		Long: `Ask prints the number and the values of the next trial. Run it as you like and
-report its value with lbotune tell. STUDY may be a spec whose study has not begun;
-its command is then never run.`,
+report its value with lbotune tell. STUDY may be a spec whose study has not begun.
+Its command is run by lbotune run alone: for other trials, and with confirm in [run]
+for the best ones, also where you have told their values.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if number < 1 {
