@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -107,7 +108,11 @@ func (m *simModel) record(e study.Event) {
 	case study.Created:
 		m.config = e.Config
 	case study.ConfigChanged:
-		m.config, m.closed = e.Config, nil
+		as := e.Config
+		if as.Run.Workers = m.config.Run.Workers; !reflect.DeepEqual(as, m.config) {
+			m.closed = nil // another number of workers opens nothing
+		}
+		m.config = e.Config
 	case study.Session:
 		if m.closed != nil && m.closed.Why == study.EndGuard {
 			m.closed = nil
