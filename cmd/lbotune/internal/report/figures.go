@@ -105,12 +105,13 @@ func (f *Figures) bound(st *study.State) {
 	then := math.Inf(-1) // the best value that the bounds were made of
 	for _, n := range st.Order[:min(at.Told, len(st.Order))] {
 		t := st.Trials[n-1]
-		if t.Excluded {
-			return // they may be made of a value that does not count
+		if t.Status != optimizer.Succeeded || t.Outside || st.Config.Violation(t.Metrics) > 0 {
+			continue
 		}
-		if t.Succeeded() && st.Config.Violation(t.Metrics) == 0 {
-			then = math.Max(then, turn(t.Value))
+		if t.Excluded && turn(t.Value) > turn(f.Best.Value) {
+			return // the gap may be over a value that does not count any more
 		}
+		then = math.Max(then, turn(t.Value))
 	}
 	for _, e := range st.Inherited() {
 		if e.Same {

@@ -41,8 +41,8 @@ func TestRefutedBounds(t *testing.T) {
 	}
 }
 
-// They leave more beside a better result that the study began with, and nothing certain once one
-// that they are made of does not count.
+// They leave more beside a better result that the study began with, and nothing certain once a
+// better one does not count.
 func TestBoundsOfOtherResults(t *testing.T) {
 	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "excluded": math.NaN()} {
 		h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
