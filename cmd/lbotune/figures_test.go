@@ -258,7 +258,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 		if b := listing("", st, false).Best; b != nil {
 			at("best")["ls"] = fmt.Sprint(*b)
 		}
-		if len(summary.Confirmed) > 0 {
+		if len(summary.Confirmed) > 0 && summary.Confirmed[0].Trial == summary.Best.Trial { // else a better one awaits that
 			at("best")["JSON"] = fmt.Sprint(summary.Confirmed[0].Mean)
 			at("margin")["JSON"] = fmt.Sprint(summary.Confirmed[0].Margin)
 		} else if summary.Best != nil {
