@@ -36,11 +36,11 @@ type aftermath struct {
 	dir    string // in which hooks run
 	update study.Update
 	env    []string // of hooks
-	drop   []leftover
+	drop   []*leftover
 }
 
 func newHooks(s *Study) *hooks {
-	h := &hooks{study: s, keep: keeper{study: s, swept: map[int]bool{}}}
+	h := &hooks{study: s, keep: keeper{study: s, swept: map[int]*leftover{}}}
 	h.life, h.kill = context.WithCancel(context.Background())
 	h.feed = newFeed(h.do, func(p any) { s.opts.Log.Error("what follows a record was not done", "error", panicked("a hook", p)) })
 	return h
@@ -68,7 +68,11 @@ func (h *hooks) follow(u study.Update) {
 			a.update.Trial = *b
 		}
 		a.drop = h.keep.toDrop(0)
-	case study.Excluded, study.Included, study.Rerun, study.ConfigChanged, study.Confirmed, study.Session:
+	case study.Rerun:
+		h.keep.spare(e.Trials)
+		h.keep.ranked = false
+		return
+	case study.Excluded, study.Included, study.ConfigChanged, study.Confirmed, study.Session:
 		h.keep.ranked = false
 		return
 	default:
@@ -94,9 +98,7 @@ func (h *hooks) do(a aftermath) {
 		h.run("end", a.config.End, a)
 	}
 	for _, d := range a.drop {
-		if err := h.keep.trials.Clear(d.trial, d.names); err != nil {
-			h.keep.warn(err)
-		}
+		h.keep.clear(d)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/optimizer"
@@ -15,9 +16,9 @@ import (
 // keeper removes the directories of trials that the study need not keep.
 type keeper struct {
 	study  *Study
-	trials *door.Dir    // the directory that they lie in, once it is open
-	failed bool         // it could not be opened, as was said
-	swept  map[int]bool // trials whose directories are removed
+	trials *door.Dir         // the directory that they lie in, once it is open
+	failed bool              // it could not be opened, as was said
+	swept  map[int]*leftover // of trials whose directories are removed
 
 	ranked bool           // best and left are those of the records so far
 	best   []*study.Trial // as many as are kept, the best first
@@ -26,8 +27,34 @@ type keeper struct {
 
 // leftover is what goes of a trial.
 type leftover struct {
-	trial string   // its directory, among those of the trials
-	names []string // what lies in it
+	trial string     // its directory, among those of the trials
+	mu    sync.Mutex // of names, while it goes
+	names []string   // what lies in it
+}
+
+// spare lets what is left of trials stay, if it has not gone: they run again.
+func (k *keeper) spare(trials []int) {
+	for _, n := range trials {
+		if d := k.swept[n]; d != nil {
+			d.mu.Lock()
+			d.names = nil
+			d.mu.Unlock()
+			delete(k.swept, n)
+		}
+	}
+}
+
+// clear removes what is left of a trial.
+func (k *keeper) clear(d *leftover) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.names) == 0 {
+		return
+	}
+	if err := k.trials.Clear(d.trial, d.names); err != nil {
+		k.warn(err)
+	}
+	d.names = nil
 }
 
 // open opens the directory of the trials, if there is one. When a session begins it may be a
@@ -59,7 +86,7 @@ func (k *keeper) close() {
 // as a whole, for which last is 0: what lies in the directories of trials now, for whatever
 // comes later is that of another attempt. The state may be ahead of the records whose hooks
 // are queued, so that only the trials that finished up to the last one are looked at.
-func (k *keeper) toDrop(last int) (drop []leftover) {
+func (k *keeper) toDrop(last int) (drop []*leftover) {
 	st := k.study.state
 	most := st.Config.Run.Keep
 	if most == 0 || st.Incumbent() == nil {
@@ -98,14 +125,27 @@ func (k *keeper) toDrop(last int) (drop []leftover) {
 		}
 	}
 	k.left = slices.DeleteFunc(k.left, func(t *study.Trial) bool {
-		if k.study.running[t.Number] != nil || slices.Contains(kept, t) {
+		if k.study.running[t.Number] != nil || slices.Contains(kept, t) || last > 0 && k.mayBeBest(t) {
 			return false
 		}
-		k.swept[t.Number] = true
-		drop = append(drop, k.leftovers(t.Number)...)
+		d := k.leftover(t.Number)
+		k.swept[t.Number] = d
+		if len(d.names) > 0 {
+			drop = append(drop, d)
+		}
 		return true
 	})
 	return drop
+}
+
+// mayBeBest reports whether a trial may be the best at the study's end, though others rank before
+// it now: one of equal values, where the model chooses; one that holds the limits, which others are
+// found to break; and the one with today's values, if it is confirmed.
+func (k *keeper) mayBeBest(t *study.Trial) bool {
+	st := k.study.state
+	return t.Succeeded() && (st.Compare(t, st.Incumbent()) == 0 ||
+		len(st.Config.AllLimits()) > 0 && st.Config.Violation(t.Metrics) == 0 ||
+		st.Config.Run.Confirm > 0 && t.Origin == optimizer.OriginDefault)
 }
 
 // enter ranks a trial that has finished among the best.
@@ -130,7 +170,7 @@ func (k *keeper) rank(last, most int) {
 	k.best = k.best[:min(most, len(k.best))]
 	k.left = nil
 	for _, n := range st.Order {
-		if !k.swept[n] {
+		if k.swept[n] == nil {
 			k.left = append(k.left, st.Trials[n-1])
 		}
 		if n == last {
@@ -140,17 +180,14 @@ func (k *keeper) rank(last, most int) {
 	k.ranked = last > 0
 }
 
-// leftovers lists what lies in a trial's directory, if it is there and not empty.
-func (k *keeper) leftovers(trial int) []leftover {
-	name := filepath.Base(k.study.layout.Trial(trial))
-	names, err := k.trials.List(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have gone already
+// leftover lists what lies in a trial's directory.
+func (k *keeper) leftover(trial int) *leftover {
+	d := &leftover{trial: filepath.Base(k.study.layout.Trial(trial))}
+	var err error
+	if d.names, err = k.trials.List(d.trial); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have gone already
 		k.warn(err)
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	return []leftover{{name, names}}
+	return d
 }
 
 func (k *keeper) warn(err error) {

@@ -14,8 +14,11 @@ import (
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/testing/faultfs"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -149,4 +152,103 @@ func TestHooksComeBeforeRemoval(t *testing.T) {
 			t.Errorf("the directories %v are left; want the first one's", left)
 		}
 	})
+}
+
+// The best at the study's end has its directory, also where another trial ranked before it until then.
+func TestKeepTheBestOfTheEnd(t *testing.T) {
+	number := func(job runner.Job) (n, attempt int) {
+		if _, err := fmt.Sscanf(job.ID[strings.Index(job.ID, "/"):], "/%d/%d", &n, &attempt); err != nil {
+			t.Fatal(err)
+		}
+		return n, attempt
+	}
+	limit := 5.0
+	limited := func(c *study.Config) {
+		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &limit})
+	}
+	for name, c := range map[string]struct {
+		config  func(*study.Config)
+		program func(n, attempt int) string
+		says    optimizer.Recommendation
+		best    int
+	}{
+		"equal values": {func(*study.Config) {}, func(int, int) string { return "loss=1" }, optimizer.Recommendation{Trial: 5}, 5},
+		"doubtful": {limited, func(n, _ int) string { return fmt.Sprintf("loss=%d size=4", n) },
+			optimizer.Recommendation{Trial: 4, Doubtful: []int{1, 2, 3}}, 4},
+		"confirmed": {func(c *study.Config) { limited(c); c.Run.Confirm = 2 }, func(n, attempt int) string {
+			if n < 5 && attempt > 1 {
+				return fmt.Sprintf("loss=%d size=6", n)
+			}
+			return fmt.Sprintf("loss=%d size=4", n)
+		}, optimizer.Recommendation{Trial: 1}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials, cfg.Run.Keep = 8, 1
+				c.config(&cfg)
+				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: func(job runner.Job) ending { return ending{stdout: c.program(number(job)) + "\n"} }},
+					Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+						o, err := newFakeOptimizer(sp, seed, set)
+						return advising{o, func() (optimizer.Recommendation, error) { return c.says, nil }}, err
+					}})
+				if st.Best().Number != c.best {
+					t.Fatalf("the best is trial %d; want %d", st.Best().Number, c.best)
+				}
+				mustBe(t, true, filepath.Join(study.Layout(dir).Trial(c.best), "a1", runner.StdoutName))
+				if left := dirs(t, dir); len(left) > 2 {
+					t.Errorf("the directories %v are left", left)
+				}
+			})
+		})
+	}
+}
+
+// A failure whose removal waits for a hook keeps its files when it is run again.
+func TestKeepSparesWhatRunsAgain(t *testing.T) {
+	dir, meanwhile := filepath.Join(t.TempDir(), "s"), t.TempDir()
+	checkpoint, seen := filepath.Join(study.Layout(dir).Trial(2), "checkpoint"), make(chan error, 1)
+	cfg := config()
+	cfg.Budget.Trials, cfg.Run.Keep, cfg.Dir = 4, 1, t.TempDir()
+	cfg.Hooks = &study.Hooks{Timeout: study.Duration(time.Hour), Trial: fmt.Sprintf(
+		`if [ $LBOTUNE_TRIAL = 3 ]; then touch %[1]s/listed; until [ -e %[1]s/again ]; do sleep 0.01; done; elif [ $LBOTUNE_TRIAL = 4 ]; then touch %[1]s/removed; fi`, meanwhile)}
+	await := func(name string) {
+		for _, err := os.Stat(filepath.Join(meanwhile, name)); err != nil; _, err = os.Stat(filepath.Join(meanwhile, name)) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	program := func(job runner.Job) ending {
+		switch job.ID[strings.Index(job.ID, "/"):] {
+		case "/2/1", "/3/1":
+			if err := os.WriteFile(filepath.Join(filepath.Dir(job.Dir), "checkpoint"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			return ending{exit: runner.Exit{Code: 3}}
+		case "/4/1":
+			await("listed")
+			if _, err := (study.Request{Action: study.ActionRerun, Rerun: []int{2}}).Submit(study.Layout(dir)); err != nil {
+				t.Error(err)
+			}
+		case "/2/2":
+			if err := os.WriteFile(filepath.Join(meanwhile, "again"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+			await("removed")
+			_, err := os.Stat(checkpoint)
+			seen <- err
+		}
+		return worsening(job)
+	}
+	cfg.Run.Workers = 2
+	s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: program}, Optimizer: newFakeOptimizer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Run(t.Context(), nil), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-seen; err != nil {
+		t.Error(err)
+	}
+	mustBe(t, false, study.Layout(dir).Trial(2))
 }
