@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/lbotune/lbotune/study"
@@ -11,19 +12,30 @@ import (
 // rewatch makes a pruner that knows what was kept.
 func (l *loop) rewatch() (err error) {
 	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner != nil {
-		l.watched = 0
-		l.watchOn(true)
+		l.watch(l.study.state.Watched, true)
 	}
 	return err
 }
 
-// watchOn tells the pruner of the endings that were committed since, and, if it is new, of the
-// readings, which it otherwise knows already.
-func (l *loop) watchOn(readings bool) {
-	if l.pruner == nil {
-		return
+// watchOn tells the pruner of the endings that were committed since. It knows the readings.
+func (l *loop) watchOn() {
+	if l.pruner != nil {
+		l.watch(l.study.state.Watched[l.watched:], false)
 	}
-	for _, w := range l.study.state.Watched[l.watched:] {
+}
+
+// watchAgain tells the pruner what was kept of a trial that counts again.
+func (l *loop) watchAgain(trial int) {
+	if l.pruner != nil {
+		l.watch(slices.DeleteFunc(slices.Clone(l.study.state.Watched), func(w study.Watched) bool {
+			return w.Reading.Trial != trial && w.Finish != trial && w.Forget != trial
+		}), true)
+	}
+}
+
+// watch tells the pruner of some calls, after which it knows all that there are.
+func (l *loop) watch(calls []study.Watched, readings bool) {
+	for _, w := range calls {
 		if readings && w.Reading.Trial > 0 {
 			l.pruner.Restore(w.Reading)
 		}

@@ -374,3 +374,52 @@ func TestPrunerForgetsWhileATrialRuns(t *testing.T) {
 		})
 	}
 }
+
+// A change of what counts leaves what the pruner knows of the trials that run: the row without a
+// better reading, and the best reading of reachable between marks.
+func TestPrunerKnowsWhatRuns(t *testing.T) {
+	exclude, include := study.Request{Action: study.ActionExclude, Trial: 1}, study.Request{Action: study.ActionInclude, Trial: 1}
+	again := study.Request{Action: study.ActionRerun, Rerun: []int{2}}
+	for name, c := range map[string]struct {
+		prune       study.Prune
+		whole, last string
+		want        string
+	}{
+		"patience":  {study.Prune{Method: "patience", Patience: 3}, "epoch=1 loss=5\n", "epoch=1 loss=3\nepoch=2 loss=4\nepoch=3 loss=4\nepoch=4 loss=4\nepoch=5 loss=1\n", "4"},
+		"reachable": {study.Prune{Method: "reachable", Slope: 0.01, MaxStep: 1100}, "epoch=1000 loss=5\nepoch=1100 loss=5\n", "epoch=1000 loss=5.5\nepoch=1001 loss=4\nepoch=1050 loss=8\nepoch=1100 loss=9\n", "9"},
+	} {
+		for i, requests := range [][]study.Request{{}, {exclude}, {exclude, include}, {again}} {
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				bubble(t, func(t *testing.T, dir string) {
+					cfg := config()
+					cfg.Budget.Trials, cfg.Prune = 4, &c.prune
+					cfg.Metrics[0].Rule.Step = "epoch"
+					st, err := finish(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+						switch {
+						case strings.HasSuffix(job.ID, "/2/1"):
+							return ending{exit: runner.Exit{Code: 3}}
+						case !strings.HasSuffix(job.ID, "/4/1"):
+							return ending{stdout: c.whole, every: time.Minute}
+						}
+						time.AfterFunc(150*time.Second, func() { // after its second reading
+							for _, r := range requests {
+								if _, err := r.Submit(study.LayoutOf(dir)); err != nil {
+									t.Error(err)
+								}
+								time.Sleep(time.Microsecond)
+							}
+						})
+						return ending{stdout: c.last, every: time.Minute}
+					}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					noneWait(t, dir)
+					if got := fmt.Sprint(st.Trials[3].Value); got != c.want || st.Trials[3].Status != optimizer.Succeeded {
+						t.Errorf("trial 4 has ended with %s, %s; want %s", got, st.Trials[3].Status, c.want)
+					}
+				})
+			})
+		}
+	}
+}

@@ -47,6 +47,7 @@ func (l *loop) serve() error {
 	if err != nil {
 		return nil // awaitRequests has told of it; the trials go on
 	}
+	l.watchOn()
 	return l.study.fulfil(requests, l.admit, l.adapt)
 }
 
@@ -115,8 +116,13 @@ func (l *loop) admit(e study.Event) error {
 // adapt makes the session follow a change of the study.
 func (l *loop) adapt(e study.Event) error {
 	switch e := e.(type) {
-	case study.Excluded, study.Included:
+	case study.Excluded:
 		l.ending = nil // the trial may have been the reason
+		l.watchOn()
+		return l.relearn()
+	case study.Included:
+		l.ending = nil
+		l.watchAgain(e.Trial)
 		return l.relearn()
 	case study.Rerun:
 		l.ending = nil
@@ -132,14 +138,11 @@ func (l *loop) adapt(e study.Event) error {
 	return nil
 }
 
-// relearn begins with a new optimizer and a new pruner, which learn all that counts.
+// relearn begins with a new optimizer, which learns all that counts. The pruner stays: of the trials
+// that run it knows more than was kept.
 func (l *loop) relearn() error {
 	l.study.opt = nil
-	err := l.study.teach()
-	if err == nil {
-		err = l.rewatch()
-	}
-	if err != nil {
+	if err := l.study.teach(); err != nil {
 		return fmt.Errorf("begin anew without what counts no more: %w", err)
 	}
 	return nil

@@ -115,7 +115,7 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 		if l.stop == StopHere {
 			return l.fatal
 		}
-		l.watchOn(false)
+		l.watchOn()
 	}
 }
 
