@@ -51,10 +51,13 @@ func (s *Study) Do(r study.Request) error {
 	}
 	defer s.unlock()
 	e, err := s.state.Event(r)
+	if err == nil {
+		err = s.commit(e)
+	}
 	if err != nil {
 		return err
 	}
-	return s.commit(e)
+	return s.unlearn(e)
 }
 
 // Enqueue puts values before the optimizer's next proposals. Parameters that they do
@@ -96,7 +99,7 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 	if s.state.Room() == 0 {
 		return p, fmt.Errorf("%w: all %d trials are handed out", ErrSpent, s.state.Config.Budget.Trials)
 	}
-	if err := s.teach(); err != nil {
+	if err := errors.Join(s.goOn(), s.teach()); err != nil {
 		return p, err
 	}
 	q := newQuestion(s.state, s.told)

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -27,6 +29,70 @@ func (n noted) Tell(o optimizer.Observation) error {
 // byHand changes a study that does not run.
 func byHand(s *session.Study, action study.Action, trial int, text string) error {
 	return s.Do(study.Request{Action: action, Trial: trial, Text: text})
+}
+
+// What Do changes between two methods of an open study is known to the next one: the optimizer learns
+// what counts, and a study that was found at its end goes on.
+func TestDoInAnOpenStudy(t *testing.T) {
+	fails := func(job runner.Job) ending {
+		if strings.HasSuffix(job.ID, "/2/1") {
+			return ending{exit: runner.Exit{Code: 3}}
+		}
+		return parabola(job)
+	}
+	ask := func(t *testing.T, s *session.Study) error {
+		trial, err := s.Ask(t.Context())
+		if err == nil {
+			err = s.Tell(trial.Number, study.Metrics{"loss": 1})
+		}
+		return err
+	}
+	run := func(t *testing.T, s *session.Study) error { return s.Run(t.Context(), nil) }
+	exclude, rerun := study.Request{Action: study.ActionExclude, Trial: 1}, study.Request{Action: study.ActionRerun, Rerun: []int{2}}
+	adjust := study.Request{Action: study.ActionAdjust, Trials: 6}
+	for name, c := range map[string]struct {
+		anew bool // the study is opened at its end
+		do   []study.Request
+		next func(*testing.T, *session.Study) error
+	}{
+		"exclude, ask":    {false, []study.Request{adjust, exclude}, ask},
+		"rerun, run":      {false, []study.Request{adjust, rerun}, run},
+		"rerun, ask":      {false, []study.Request{adjust, rerun}, ask},
+		"adjust, ask":     {false, []study.Request{adjust}, ask},
+		"opened, adjust":  {true, []study.Request{adjust}, run},
+		"opened, rerun":   {true, []study.Request{adjust, rerun}, run},
+		"opened, and ask": {true, []study.Request{adjust}, ask},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := config()
+				cfg.Budget.Trials = 4
+				f := &fakeLauncher{program: fails}
+				s := open(t, dir, &cfg, f)
+				if err := run(t, s); err != nil {
+					t.Fatal(err)
+				}
+				if c.anew {
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+					s = open(t, dir, &cfg, f)
+				}
+				for _, r := range c.do {
+					if err := s.Do(r); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := errors.Join(c.next(t, s), s.Close()); err != nil {
+					t.Fatal(err)
+				}
+				rep, err := session.Replay(t.Context(), dir, newFakeOptimizer)
+				if err != nil || len(rep.Differences) > 0 || rep.Asked < 5 {
+					t.Errorf("replay %+v: %v", rep, err)
+				}
+			})
+		})
+	}
 }
 
 // The optimizer is never told of an excluded trial: it proposes what it would if

@@ -168,8 +168,23 @@ func (s *Study) begin(config *study.Config, torn string) error {
 	}
 	mended := s.state.Mended(change)
 	if s.state.Ended() && len(events) == 0 {
-		return nil // nothing will happen that a record should precede
+		if err := s.serve(); err != nil || s.state.Ended() {
+			return err // nothing will happen that a record should precede
+		}
 	}
+	return s.start(torn, change, mended, events...)
+}
+
+// goOn is start for a study that was found at its end, if it has been opened again since.
+func (s *Study) goOn() error {
+	if s.begun || s.state.Ended() {
+		return nil
+	}
+	return s.start("", nil, nil)
+}
+
+// start begins a session, after events that come first.
+func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Rerun, events ...study.Event) (err error) {
 	s.host, _ = os.Hostname() // for people only
 	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn, Kernel: optimizer.Kernel()}
 	begun.Dir, begun.Way = s.place(change)
@@ -190,7 +205,9 @@ func (s *Study) begin(config *study.Config, torn string) error {
 		return err
 	}
 	s.opts.Log.Info("session begins", "study", s.layout, "session", begun.Number, "trials", len(s.state.Order), "dir", s.state.Config.Dir)
-	return s.prepare()
+	err = s.prepare()
+	s.begun = err == nil
+	return err
 }
 
 // prepare makes what the config asks for, and teaches the optimizer what is known.

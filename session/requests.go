@@ -67,13 +67,16 @@ func (s *Study) serve() error {
 	if err != nil {
 		return err
 	}
-	return s.fulfil(requests, func(study.Event) error { return nil }, func(e study.Event) error {
-		switch e.(type) {
-		case study.Excluded, study.Included, study.Rerun:
-			s.opt = nil
-		}
-		return nil
-	})
+	return s.fulfil(requests, func(study.Event) error { return nil }, s.unlearn)
+}
+
+// unlearn has a new optimizer made after a change of what counts.
+func (s *Study) unlearn(e study.Event) error {
+	switch e.(type) {
+	case study.Excluded, study.Included, study.Rerun:
+		s.opt = nil
+	}
+	return nil
 }
 
 // fulfil records the effect of each request, or why it is not admitted, then

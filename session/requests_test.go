@@ -280,6 +280,32 @@ func TestRequestsLeftBehind(t *testing.T) {
 	})
 }
 
+// What was left while nobody worked on a study that has ended is served by the next session,
+// which goes on if it says so.
+func TestRequestsLeftAtTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		f := &fakeLauncher{program: parabola}
+		if _, err := finish(t, dir, &cfg, f); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []study.Request{{Action: study.ActionNote, Text: "odd"}, {Action: study.ActionAdjust, Trials: 14}} {
+			if _, err := r.Submit(study.LayoutOf(dir)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Microsecond)
+			st, err := finish(t, dir, nil, f)
+			if want := max(r.Trials, 12); err != nil || len(st.Notes) != 1 || len(st.Order) != want {
+				t.Errorf("%d trials, want %d; notes %v: %v", len(st.Order), want, st.Notes, err)
+			}
+			noneWait(t, dir)
+		}
+		if rep, err := session.Replay(t.Context(), dir, newFakeOptimizer); err != nil || len(rep.Differences) > 0 || rep.Asked != 14 {
+			t.Errorf("replay %+v: %v", rep, err)
+		}
+	})
+}
+
 // Who hands out trials forgets at once what a request excludes.
 func TestExcludedWhileHandedOut(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

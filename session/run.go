@@ -30,6 +30,9 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	s.hooks.begin(ctx)
 	defer s.hooks.end(stop, s.serve)
 	defer s.feed.flush()
+	if err := s.goOn(); err != nil {
+		return err
+	}
 	if s.state.Closed == nil {
 		l, err := newLoop(s)
 		if err == nil {

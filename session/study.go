@@ -65,6 +65,7 @@ type Study struct {
 	host     string              // that we run on, for people only
 	sharer   Sharer              // nil if there is none
 	began    time.Time           // of this session, with a monotonic reading
+	begun    bool                // the session: not of a study that was found at its end
 	before   time.Duration       // Elapsed when the session began
 	stdbuf   []string            // environment in which C programs write line by line
 	feed     *feed[study.Update]
