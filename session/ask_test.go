@@ -257,3 +257,101 @@ func (o cautious) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposa
 	}
 	return o.Optimizer.Ask(ctx, q)
 }
+
+// satisfied is a fakeOptimizer that leaves nothing to gain from its third proposal on.
+type satisfied struct{ optimizer.Optimizer }
+
+func (c satisfied) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	p, err := c.Optimizer.Ask(ctx, q)
+	if q.Trial >= 3 {
+		p.Note.Lipschitz = &optimizer.LipschitzNote{Stated: true, Gap: new(float64)}
+	}
+	return p, err
+}
+
+// What leaves too little to gain ends what is handed out, once all is told, as it ends a Run.
+func TestAskWithNothingToGain(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Gap, c.Optimizer.LipschitzConstant = 0.5, 1000
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return satisfied{o}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := s.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = s.Tell(1, study.Metrics{"loss": 1})
+		if _, more := s.Ask(t.Context()); err != nil || !errors.Is(more, session.ErrSpent) || s.State().Closed != nil {
+			t.Errorf("with a trial awaited: %v, %v, closed %+v", err, more, s.State().Closed)
+		}
+		err = s.Tell(2, study.Metrics{"loss": 2})
+		if _, more := s.Ask(t.Context()); err != nil || !errors.Is(more, session.ErrSpent) {
+			t.Errorf("at last: %v, %v", err, more)
+		}
+		if end := s.State().Closed; end == nil || end.Why != study.EndGap {
+			t.Errorf("closed %+v", end)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A study that is told of its trials ends with the optimizer's choice and doubts, too.
+func TestRecommendationByHand(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 2
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return advising{o, func() (optimizer.Recommendation, error) {
+				return optimizer.Recommendation{Trial: 2, Mean: -1, Doubtful: []int{1}}, nil
+			}}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2 {
+			if _, err := s.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Tell(n+1, study.Metrics{"loss": 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if end := s.State().Closed; end == nil || end.Recommended == nil || end.Recommended.Trial != 2 || !slices.Equal(end.Doubtful, []int{1}) {
+			t.Errorf("closed %+v", end)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Where a session has run the other trials, the last one that is told leaves the end to the session
+// that confirms the best.
+func TestToldLastAndConfirmed(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Confirm = 4, 2
+		s := open(t, dir, &c, &fakeLauncher{program: parabola})
+		if _, err := s.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrAwaited) {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Tell(1, study.Metrics{"loss": 99}), s.Run(t.Context(), nil), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(s.State().Confirmations()); n != study.Contenders || s.State().Closed == nil {
+			t.Errorf("%d trials are confirmed, closed %+v", n, s.State().Closed)
+		}
+	})
+}

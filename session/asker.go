@@ -140,6 +140,13 @@ func (s *Study) put(ctx context.Context, q question) <-chan asked {
 	return answered
 }
 
+// putForBest is put for a recommendation.
+func (s *Study) putForBest(ctx context.Context, rec optimizer.Recommender) <-chan asked {
+	q := newQuestion(s.state, s.told)
+	q.best = rec
+	return s.put(ctx, q)
+}
+
 // ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
 func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
 	a := asked{}
@@ -164,32 +171,32 @@ func (s *Study) doubt(err error) {
 
 // recommend completes the end of a study by the optimizer's choice, and by its doubts about what
 // holds the limits. Without an answer there is neither: the study has ended well all the same.
-func (l *loop) recommend(end *study.Closed) {
-	if l.asking || l.late || l.study.state.Incumbent() == nil || l.study.state.Config.Several() {
+func (s *Study) recommend(end *study.Closed, ask func(optimizer.Recommender) (optimizer.Recommendation, error)) {
+	if s.state.Incumbent() == nil || s.state.Config.Several() {
 		return
 	}
-	err := l.study.teach() // a new one, if the end has cut short what the optimizer was asked
-	rec, ok := l.study.opt.(optimizer.Recommender)
+	err := s.teach() // a new one, if the end has cut short what the optimizer was asked
+	rec, ok := s.opt.(optimizer.Recommender)
 	if err == nil && !ok {
 		return
 	}
 	var a optimizer.Recommendation
 	if err == nil {
-		a, err = l.askForBest(rec)
+		a, err = ask(rec)
 	}
 	if err != nil {
-		l.study.opts.Log.Warn("the optimizer recommends no trial", "error", err)
+		s.opts.Log.Warn("the optimizer recommends no trial", "error", err)
 		return
 	}
 	end.Doubtful = a.Doubtful
-	if best := l.study.state.BestAt(end); a.Holds != nil {
+	if best := s.state.BestAt(end); a.Holds != nil {
 		p := a.Holds[best.Number]
 		end.Holds = &p
 	}
-	if t := l.study.state.Trials[a.Trial-1]; !t.Succeeded() || !l.study.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
+	if t := s.state.Trials[a.Trial-1]; !t.Succeeded() || !s.state.Feasible(t) || slices.Contains(a.Doubtful, t.Number) {
 		return // it had only a part of the resource, or broke a limit
 	}
-	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: l.study.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
+	end.Recommended = &study.Recommended{Trial: a.Trial, Mean: s.state.Config.Objective().Direction.Maximized(a.Mean), SD: a.SD}
 	if a.Over > 0 {
 		end.Recommended.Gain = &study.Gain{Over: a.Over, By: a.Gain, SD: a.GainSD}
 	}
@@ -199,9 +206,7 @@ func (l *loop) recommend(end *study.Closed) {
 func (l *loop) askForBest(rec optimizer.Recommender) (best optimizer.Recommendation, err error) {
 	ctx, cancel := context.WithCancel(l.life)
 	defer cancel()
-	q := newQuestion(l.study.state, l.study.told)
-	q.best = rec
-	answered := l.study.put(ctx, q)
+	answered := l.study.putForBest(ctx, rec)
 	defer func() { l.study.doubt(err) }()
 	for l.stop < StopRunning {
 		select {

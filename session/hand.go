@@ -112,6 +112,9 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 	if err != nil {
 		return p, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
 	}
+	if end := s.state.GapEnding(a.Note); end != nil {
+		return p, errors.Join(fmt.Errorf("%w: %s", ErrSpent, end.Detail), s.close(end))
+	}
 	p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
 	return p, nil
 }
@@ -181,13 +184,25 @@ func (s *Study) end(trial int, judge func(*study.Finished, *study.Trial) error) 
 	if err := s.commit(f); err != nil {
 		return err
 	}
-	end := s.state.Ending(s.elapsed())
+	return s.close(s.state.Ending(s.elapsed()))
+}
+
+// close ends the study so, unless trials are awaited, or a session is to confirm the best ones.
+func (s *Study) close(end *study.Closed) error {
 	if end == nil || s.state.Ended() || len(s.state.Pending()) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(s.state.Trials, s.confirming) {
 		return nil // a session was killed as it confirmed; the next one takes that up
 	}
+	if ran := func(t *study.Trial) bool { return !t.Hand }; end.Why != study.EndUnsafe && len(s.state.Unconfirmed()) > 0 && slices.ContainsFunc(s.state.Trials, ran) {
+		return nil // the next session confirms them
+	}
+	s.recommend(end, func(rec optimizer.Recommender) (optimizer.Recommendation, error) {
+		a := <-s.putForBest(context.Background(), rec)
+		s.doubt(a.err)
+		return a.best, a.err
+	})
 	return s.commit(*end)
 }
 

@@ -184,7 +184,9 @@ func (l *loop) close() error {
 	if l.ending == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
 		return nil
 	}
-	l.recommend(l.ending)
+	if !l.asking && !l.late {
+		l.study.recommend(l.ending, l.askForBest)
+	}
 	if l.stop == StopHere {
 		return nil
 	}
