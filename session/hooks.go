@@ -65,7 +65,10 @@ func (h *hooks) follow(u study.Update) {
 		a.drop = h.keep.toDrop(e.Trial)
 	case study.Closed:
 		if b := st.Best(); b != nil {
-			a.update.Trial = *b
+			end := *b
+			end.Metrics = st.Means(b) // its own values have made it one of the best, perhaps by luck
+			end.Value, _ = end.Metrics.Get(st.Config.Objective().Name)
+			a.update.Trial, a.update.Best = end, end
 		}
 		a.drop = h.keep.toDrop(0)
 	case study.Rerun:

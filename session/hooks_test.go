@@ -182,6 +182,22 @@ end 3 succeeded 0.5 well best 3 of 3 all 3 trials are finished
 	}
 }
 
+// At the end the best trial is that of the confirming runs, with its means.
+func TestHookOfAConfirmedEnd(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	cfg := config()
+	cfg.Budget.Trials, cfg.Run.Confirm, cfg.Dir = 3, 2, filepath.Dir(dir)
+	cfg.Hooks = &study.Hooks{End: `echo $LBOTUNE_TRIAL $LBOTUNE_VALUE $LBOTUNE_METRIC_LOSS $LBOTUNE_BEST_TRIAL $LBOTUNE_BEST_VALUE`, Timeout: study.Duration(time.Hour)}
+	if _, err := finish(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+		return ending{stdout: "loss=" + map[string]string{"1/1": "1", "1/2": "9", "1/3": "9", "2/1": "2", "2/2": "3", "2/3": "4", "3/1": "5", "3/2": "5", "3/3": "5"}[strings.SplitN(job.ID, "/", 2)[1]] + "\n"}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(study.Layout(dir).HookLog()); err != nil || string(got) != "2 3.5 3.5 2 3.5\n" {
+		t.Errorf("the hook was told %q: %v", got, err)
+	}
+}
+
 // A hook that hangs is killed after its time, or together with the trials, with all that it
 // has started.
 func TestHooksAreKilled(t *testing.T) {
