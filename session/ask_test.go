@@ -355,3 +355,27 @@ func TestToldLastAndConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// A space of which all is tried, and one trial is not told yet, is no end.
+func TestAwaitedInASmallSpace(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Command.Argv, c.Params = []string{"parabola", "0", "{n}"}, []spaces.Param{{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 3}}
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Ask(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), nil); !errors.Is(err, session.ErrAwaited) || s.State().Closed != nil || len(s.State().Order) != 2 {
+			t.Errorf("with a trial awaited: %v, closed %+v", err, s.State().Closed)
+		}
+		if err := errors.Join(s.Tell(1, study.Metrics{"loss": 9}), s.Run(t.Context(), nil), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if end := s.State().Closed; end == nil || end.Detail != "all configurations of the space were tried" || len(s.State().Order) != 3 {
+			t.Errorf("closed %+v", end)
+		}
+	})
+}

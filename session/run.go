@@ -222,12 +222,12 @@ func (l *loop) onAnswer(a asked) {
 	switch {
 	case l.over():
 	case l.study.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
-	case errors.Is(a.err, optimizer.ErrNothingSafe) && len(l.study.state.Pending()) > 0:
+	case (errors.Is(a.err, optimizer.ErrNothingSafe) || errors.Is(a.err, optimizer.ErrExhausted)) && len(l.study.state.Pending()) > 0:
 		l.waitsFor = a.question.told + 1
 	case errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case errors.Is(a.err, optimizer.ErrExhausted):
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: fmt.Sprintf("all %d configurations of the space were tried", len(l.study.state.Trials))}
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	default:
@@ -310,7 +310,7 @@ func (l *loop) mayAsk() bool {
 	if l.over() || l.asking || !l.study.state.SetUp || l.study.state.Room() == 0 {
 		return false
 	}
-	return len(l.study.state.Order) >= l.waitsFor // until then nothing is known to be safe
+	return len(l.study.state.Order) >= l.waitsFor // until then there is nothing else to try
 }
 
 // take makes a trial that the optimizer need not be asked for.
