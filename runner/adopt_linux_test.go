@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +75,45 @@ func TestStray(t *testing.T) {
 	}
 	if running(t, pidFile) {
 		t.Error("the stray lives on")
+	}
+}
+
+// TestHookIsNoStray: what a hook has left running, which no attempt has started, stays.
+func TestHookIsNoStray(t *testing.T) {
+	local := adopter(t)
+	local.WithoutCgroups()
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	job := newJob(t)
+	job.Shell = `until [ -e "$PID.go" ]; do sleep 0.01; done`
+	job.Env = []string{"PID=" + pidFile}
+	job.Started = func(int) {
+		time.Sleep(20 * time.Millisecond) // ages are counted in hundredths of a second
+		hook := exec.Command("/bin/sh", "-c", `setsid sh -c 'echo $$ >"$PID"; exec sleep 1000 >/dev/null 2>&1' & until [ -s "$PID" ]; do sleep 0.01; done; touch "$PID.go"`)
+		hook.Env = append(os.Environ(), "LBOTUNE_EVENT=trial", "PID="+pidFile)
+		if err := hook.Run(); err != nil {
+			t.Error(err)
+		}
+	}
+	exit, err := local.Launch(context.Background(), job)
+	if err != nil || exit.Code != 0 || exit.Leftovers != nil {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if !running(t, pidFile) {
+		t.Fatal("what a hook has started was ended")
+	}
+	text, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err == nil {
+		err = unix.Kill(pid, unix.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Wait4(pid, nil, 0, nil); err != nil {
+		t.Error(err)
 	}
 }
 

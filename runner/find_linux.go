@@ -128,8 +128,8 @@ func (l *Local) tree(a *attempt) tree {
 }
 
 // strays returns the orphans that a has left behind: those that carry its marker, and those
-// that no other living attempt is old enough to have started. The first process of a
-// container gets the orphans of all others too, and only the marker counts.
+// that no other living attempt is old enough to have started, and no hook. The first process of
+// a container gets the orphans of all others too, and only the marker counts.
 func (l *Local) strays(a *attempt, seen func(process)) []process {
 	orphans := l.orphans()
 	l.mu.Lock()
@@ -140,7 +140,7 @@ func (l *Local) strays(a *attempt, seen func(process)) []process {
 		for _, other := range l.live {
 			mine = mine && (other == a || p.start < int64(other.uptime/tick))
 		}
-		if mine || p.marked(a.marker()) {
+		if mine && !p.hooked() || p.marked(a.marker()) {
 			strays = append(strays, p)
 			seen(p)
 		}

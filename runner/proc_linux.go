@@ -118,13 +118,25 @@ func (p process) command() string {
 
 // marked reports whether p has the marker of an attempt in its environment, at whatever depth.
 func (p process) marked(marker string) bool {
+	value, _ := p.getenv(markerName)
+	return slices.Contains(strings.Fields(value), marker)
+}
+
+// hooked reports whether p was started by a hook of a study, which sets this and no marker.
+func (p process) hooked() bool {
+	_, hooked := p.getenv("LBOTUNE_EVENT")
+	value, _ := p.getenv(markerName)
+	return hooked && value == os.Getenv(markerName)
+}
+
+func (p process) getenv(name string) (value string, ok bool) {
 	env, _ := os.ReadFile(procPath(p.pid, "environ"))
 	for kv := range bytes.SplitSeq(env, []byte{0}) {
-		if value, ok := bytes.CutPrefix(kv, []byte(markerName+"=")); ok {
-			return slices.Contains(strings.Fields(string(value)), marker)
+		if value, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {
+			return string(value), true
 		}
 	}
-	return false
+	return "", false
 }
 
 // holds reports whether p has that record open, by the descriptor that is locked: a reader has another.
