@@ -32,6 +32,7 @@ type simModel struct {
 	config study.Config
 	trials []*simTrial
 	closed *study.Closed
+	opened bool // a result for which it was closed may have been taken out
 	// succeeded: a trial has a value, so that no failure is taken back unasked.
 	succeeded bool
 	ends      map[string]string // results in the journal, by attempt
@@ -100,11 +101,13 @@ func (m *simModel) record(e study.Event) {
 			m.closed = nil
 			break
 		}
-		if m.closed != nil && m.closed.Why != study.EndGuard {
+		if m.closed != nil && m.closed.Why != study.EndGuard && !m.opened {
 			m.fault("%T after the study was closed", e)
 		}
 	}
 	switch e := e.(type) {
+	case study.Excluded:
+		m.opened = m.closed != nil && (m.closed.Why == study.EndGoal || m.closed.Why == study.EndUnsafe)
 	case study.Created:
 		m.config = e.Config
 	case study.ConfigChanged:
@@ -163,7 +166,7 @@ func (m *simModel) record(e study.Event) {
 				m.fault("the study is closed, and trial %d is not finished", i+1)
 			}
 		}
-		m.closed = &e
+		m.closed, m.opened = &e, false
 	}
 }
 
