@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -33,9 +34,9 @@ type simModel struct {
 	trials []*simTrial
 	closed *study.Closed
 	opened bool // a result for which it was closed may have been taken out
-	// succeeded: a trial has a value, so that no failure is taken back unasked.
-	succeeded bool
-	ends      map[string]string // results in the journal, by attempt
+	// counts says of each trial that has a value whether it counts: then no failure is taken back unasked.
+	counts map[int]bool
+	ends   map[string]string // results in the journal, by attempt
 }
 
 // check compares the journal with what has happened.
@@ -48,7 +49,7 @@ func (s *simulation) check() {
 		s.fault("%v", err)
 		return
 	}
-	m := &simModel{simulation: s, ends: map[string]string{}}
+	m := &simModel{simulation: s, ends: map[string]string{}, counts: map[int]bool{}}
 	st, err := study.Load(s.dir, func(before *study.State, r study.Record) error {
 		m.record(r.Event)
 		m.certain(before, r.Event)
@@ -107,7 +108,10 @@ func (m *simModel) record(e study.Event) {
 	}
 	switch e := e.(type) {
 	case study.Excluded:
+		m.count(e.Trial, false)
 		m.opened = m.closed != nil && (m.closed.Why == study.EndGoal || m.closed.Why == study.EndUnsafe)
+	case study.Included:
+		m.count(e.Trial, true)
 	case study.Created:
 		m.config = e.Config
 	case study.ConfigChanged:
@@ -152,8 +156,8 @@ func (m *simModel) record(e study.Event) {
 			if t == nil {
 				return
 			}
-			if !t.done || t.hand || m.succeeded && !m.wanted(e) {
-				m.fault("trial %d is run again: finished %v, by hand %v, and something has succeeded: %v", n, t.done, t.hand, m.succeeded)
+			if !t.done || t.hand || m.succeeded() && !m.wanted(e) {
+				m.fault("trial %d is run again: finished %v, by hand %v, and something has succeeded: %v", n, t.done, t.hand, m.succeeded())
 			}
 			t.done, t.retries, t.cut = false, 0, nil
 			if slices.Contains(e.Read, n) {
@@ -174,6 +178,17 @@ func (m *simModel) record(e study.Event) {
 // trials unfinished: with more time they run again.
 func (m *simModel) overdue(e study.Closed) bool {
 	return m.config.Budget.TimeHard > 0 && e.Detail == fmt.Sprintf("time_hard, %v, is over", m.config.Budget.TimeHard)
+}
+
+// count notes that a trial with a value is taken out, or counts again.
+func (m *simModel) count(trial int, counts bool) {
+	if _, valued := m.counts[trial]; valued {
+		m.counts[trial] = counts
+	}
+}
+
+func (m *simModel) succeeded() bool {
+	return slices.Contains(slices.Collect(maps.Values(m.counts)), true)
 }
 
 // wanted reports whether somebody has asked for all of it.
@@ -270,7 +285,9 @@ func (m *simModel) finished(e study.Finished) {
 		return
 	}
 	t.done = true
-	m.succeeded = m.succeeded || e.Status != optimizer.Failed
+	if e.Status != optimizer.Failed {
+		m.counts[e.Trial] = true
+	}
 	r := m.machine.runs[study.Layout(m.dir).Attempt(study.AttemptID{Trial: e.Trial, Attempt: e.Attempt})]
 	switch {
 	case e.Status == optimizer.Failed:
