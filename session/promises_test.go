@@ -62,7 +62,7 @@ func TestPromises(t *testing.T) {
 				studies = append(studies, func() { run(names, uint64(i+1)) })
 			}
 		}
-		for seed := range uint64(effort.Of(10, 40, 1500)) {
+		for seed := range uint64(effort.Of(10, 40, 600)) {
 			studies = append(studies, func() { run(drawnSettings(seed), seed) })
 		}
 	}
