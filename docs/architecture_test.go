@@ -64,7 +64,6 @@ var floors = map[string]place{
 	"cmd/lbotune/internal/report": {5, []string{"study", "optimizer", "spaces"}},
 	"cmd/lbotune":                 {5, []string{"internal/kinds", "internal/secrets", "session/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 
-	"docs/images/terminal":       {0, nil},
 	"internal/testing/effort":    {0, nil},
 	"internal/testing/faultfs":   {0, []string{"internal/journal"}},
 	"internal/testing/slurmtest": {0, []string{"runner/slurm", "internal/testing/effort", "internal/testing/tempdir"}},

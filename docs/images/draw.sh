@@ -7,7 +7,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 command='lbotune run examples/mnist-logreg/spec.toml'
 go build -o "$tmp/lbotune" ./cmd/lbotune
-go build -o "$tmp/terminal" ./docs/images/terminal
+go -C bench build -o "$tmp/terminal" ./images/terminal
 {
 	echo "\$ $command"
 	"$tmp/lbotune" run examples/mnist-logreg/spec.toml --study "$tmp/spec.study" 2>&1

@@ -1,7 +1,7 @@
 // Terminal draws what a program printed as a picture of a terminal: it reads
 // text and writes SVG.
 //
-//	lbotune run spec.toml 2>&1 | go run ./docs/images/terminal -first 10 -last 12 > run.svg
+//	lbotune run spec.toml 2>&1 | go -C bench run ./images/terminal -first 10 -last 12 > run.svg
 package main
 
 import (
