@@ -57,12 +57,9 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 	return cmd
 }
 
-// missed returns errMissed if the best value, or the mean of its repeats, is worse than goal.
+// missed returns errMissed if the value that is shown of the best is worse than goal.
 func missed(st *study.State, goal float64) error {
-	value, objective := st.Best().Value, st.Config.Objective()
-	if cs := st.Confirmations(); len(cs) > 0 {
-		value = cs[0].Mean
-	}
+	value, objective := report.FiguresOf(st, false).Value, st.Config.Objective()
 	if objective.Direction.Maximized(value) >= objective.Direction.Maximized(goal) {
 		return nil
 	}
@@ -107,8 +104,8 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 			return p, hinted(usagef("--prefer: there is no objective %q", name), meant(name, names, "", "objectives are "+strings.Join(names, ", ")))
 		}
 		bound := op == '<' || op == '>'
-		if !ok || !bound && x < 0 {
-			return p, usagef("--prefer: found %q; want a number, and for a weight none below 0", word[at+1:])
+		if !ok || math.IsNaN(x) || !bound && (x < 0 || math.IsInf(x, 0)) {
+			return p, usagef("--prefer: found %q; want a number, and for a weight a finite one, none below 0", word[at+1:])
 		}
 		if bound {
 			p.Bounds = append(p.Bounds, study.Limit{Metric: name, At: x, Least: op == '>'})
