@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -32,7 +33,8 @@ func newJournal(g *global) *cobra.Command {
 		Short: "Write a new journal from the records that can be trusted",
 		Long: `Repair writes NEWFILE with every record of a damaged journal that an unbroken
 chain of checksums vouches for, and lists what it dropped. It leaves the damaged
-journal as it is: to continue, move NEWFILE into its place.`,
+journal as it is: to continue, move NEWFILE into its place. It refuses while an
+lbotune works on the study, whose next records NEWFILE would not have.`,
 		Args: cobra.ExactArgs(2),
 		RunE: inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) }),
 	}, &cobra.Command{
@@ -130,6 +132,13 @@ type repairedJSON struct {
 
 func repair(g *global, dir, to string) error {
 	from := study.LayoutOf(dir).Journal()
+	held, err := journal.InUse(from)
+	switch {
+	case err != nil:
+		return err
+	case held:
+		return hinted(fmt.Errorf("%s: %w", from, journal.ErrLocked), "lbotune stop "+shell.Word(dir)+" ends who works on the study; what is recorded meanwhile would be missing")
+	}
 	rep, err := journal.Repair(from, to)
 	if errors.Is(err, fs.ErrExist) {
 		return hinted(err, "repair never overwrites: name a new file")
@@ -147,7 +156,7 @@ func repair(g *global, dir, to string) error {
 		fmt.Fprintf(&s, "dropped line %d (%d bytes at %d): %s\n", f.Line, f.Length, f.Offset, oneLine(f.Reason))
 	}
 	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", oneLine(to), count(int(rep.Kept), "record"),
-		len(out.Mended), len(out.Dropped), oneLine(to), oneLine(from))
+		len(out.Mended), len(out.Dropped), shell.Word(oneLine(to)), shell.Word(oneLine(from)))
 	return g.show(out, s.String())
 }
 
