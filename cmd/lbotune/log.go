@@ -38,7 +38,7 @@ prints, until that attempt ends.`,
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				if follow && !t.Done() {
+				if follow {
 					awaitEnd(ctx, l, id)
 				}
 			}()
@@ -69,8 +69,9 @@ func awaitEnd(ctx context.Context, l study.Layout, id study.AttemptID) {
 	_ = study.Follow(ctx, string(l), nil, func(st *study.State) error {
 		t, unknown := st.Trial(id.Trial)
 		ended := func(a study.Attempt) bool { return a.Number == id.Attempt && !a.Ended.IsZero() }
+		repeated := func() bool { return t.Confirming() && id.Attempt == t.NextAttempt() }
 		seen, unseen := runner.Look(l.Attempt(id))
-		if unknown == nil && (t.Done() || slices.ContainsFunc(t.Attempts, ended)) || unseen == nil && seen.Ended {
+		if unknown == nil && (t.Done() && !repeated() || slices.ContainsFunc(t.Attempts, ended)) || unseen == nil && seen.Ended {
 			return over
 		}
 		return nil
