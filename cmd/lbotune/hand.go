@@ -20,7 +20,8 @@ import (
 
 // specOf is the config of an argument that names a spec, nil for others.
 func specOf(arg string) (*study.Config, error) {
-	if info, err := os.Stat(arg); err == nil && !info.Mode().IsRegular() || isJournal(arg) || err != nil && !strings.HasSuffix(arg, ".toml") {
+	switch info, err := os.Stat(arg); {
+	case err == nil && (!info.Mode().IsRegular() || saysJournal(arg)), isJournal(arg), err != nil && !strings.HasSuffix(arg, ".toml"):
 		return nil, nil
 	}
 	cfg, err := spec.Load(arg)
@@ -312,6 +313,9 @@ func told(words []string, failed string) (value float64, metrics study.Metrics, 
 		v, ok := parser.ParseNumber(word[at+1:])
 		if at < 1 || !ok {
 			return 0, nil, usagef("found %q; want the name of a metric and a number, such as size=12.5", word)
+		}
+		if _, twice := metrics[word[:at]]; twice {
+			return 0, nil, usagef("found two values for %s", word[:at])
 		}
 		metrics[word[:at]] = v
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,18 +52,29 @@ func saysJournal(path string) bool {
 }
 
 // restored is the directory of the study whose journal lies alone, under another name: beside it,
-// with a copy of the journal, which is there as a whole or not at all.
+// with a copy of the journal, which is there as a whole or not at all, and may have gone on.
 func restored(path string) (string, error) {
 	dir := path + ".study"
-	if begun(dir) {
-		return dir, nil
-	}
+	l := study.Layout(dir)
 	text, err := os.ReadFile(path)
+	if err == nil && begun(dir) {
+		whole := text[:bytes.LastIndexByte(text, '\n')+1] // who goes on cuts off what is torn
+		f, err := l.OpenFile(l.Journal(), os.O_RDONLY)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		copied, err := io.ReadAll(io.LimitReader(f, int64(len(whole))))
+		if err == nil && !bytes.Equal(copied, whole) {
+			err = hinted(usagef("%s has another journal than %s", dir, path),
+				"it may be an earlier copy: remove that directory to have the journal copied again, or name the directory as the study")
+		}
+		return dir, err
+	}
 	if err == nil {
 		err = journal.MakeDir(dir, 0o700)
 	}
 	if err == nil {
-		l := study.Layout(dir)
 		err = l.In(l.Journal(), func(d *door.Dir, name string) error { return d.Write(name, text) })
 	}
 	if err != nil {

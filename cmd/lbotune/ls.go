@@ -69,15 +69,21 @@ type seen struct {
 func (l *lister) list() (found []report.Listed, err error) {
 	name := filepath.Base(study.Layout("").Journal())
 	now := map[string]seen{}
-	err = filepath.WalkDir(l.folder, func(path string, e fs.DirEntry, err error) error {
+	root := l.folder
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		root += string(filepath.Separator) // so that a link to a folder is one, too
+	}
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		top := path == root
+		path = filepath.Clean(path)
 		switch {
-		case err != nil && path == l.folder:
+		case err != nil && top:
 			return err
 		case err != nil: // not ours to read
 			return fs.SkipDir
 		case !e.IsDir():
 			return nil
-		case strings.HasPrefix(e.Name(), ".") && path != l.folder:
+		case strings.HasPrefix(e.Name(), ".") && !top:
 			return fs.SkipDir
 		}
 		info, err := os.Stat(filepath.Join(path, name))

@@ -40,6 +40,44 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout
 	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
 		return err
 	}
+	if err := deserted(ctx, st, l); err != nil {
+		return err
+	}
+	if !yes {
+		fmt.Fprintf(g.err, "remove %s and the results of %s? [y/N] ", oneLine(string(l)), count(len(st.Trials), "trial"))
+		answer, _ := bufio.NewReader(g.in).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			fmt.Fprintln(g.err)
+			return usagef("nothing was removed")
+		}
+		now, err := study.Load(string(l)) // somebody may have gone on with it since
+		if err == nil {
+			err = deserted(ctx, now, l)
+		}
+		if err == nil && !now.Updated.Equal(st.Updated) {
+			err = usagef("nothing was removed: the study has gone on meanwhile")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	parent, err := door.Open(filepath.Dir(string(l)))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
+		return usage(fmt.Errorf("remove the study: %w", err))
+	}
+	if d, err := l.Open(); err == nil {
+		d.Close()
+		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
+	}
+	return nil
+}
+
+// deserted says who or what still works on a study.
+func deserted(ctx context.Context, st *study.State, l study.Layout) error {
 	held, err := journal.InUse(l.Journal())
 	switch {
 	case err != nil:
@@ -65,26 +103,6 @@ func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout
 	}
 	if len(jobs) > 0 {
 		return hinted(usagef("%s still has jobs in the batch system: %s", l, strings.Join(jobs, ", ")), "lbotune stop "+string(l)+" cancels them")
-	}
-	if !yes {
-		fmt.Fprintf(g.err, "remove %s and the results of %s? [y/N] ", oneLine(string(l)), count(len(st.Trials), "trial"))
-		answer, _ := bufio.NewReader(g.in).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			fmt.Fprintln(g.err)
-			return usagef("nothing was removed")
-		}
-	}
-	parent, err := door.Open(filepath.Dir(string(l)))
-	if err != nil {
-		return err
-	}
-	defer parent.Close()
-	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
-		return usage(fmt.Errorf("remove the study: %w", err))
-	}
-	if d, err := l.Open(); err == nil {
-		d.Close()
-		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
 	}
 	return nil
 }

@@ -106,6 +106,10 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 			return err
 		}
 	}
+	if st.Ended() {
+		fmt.Fprintf(g.err, "study %s has ended: %s\n", l, oneLine(st.Closed.Detail))
+		return nil
+	}
 	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
 	return nil
 }
