@@ -204,7 +204,7 @@ func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err er
 }
 
 func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
-	for len(d.again) > 0 {
+	for len(d.again) > 0 && d.State().Unsafe() == "" {
 		t := d.again[0]
 		d.again = d.again[1:]
 		if !t.Done() {
