@@ -218,9 +218,9 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	}
 	check(summarize(g, st, l, nil))
 	g.out = &status
-	check(printStatus(g, st, l))
+	check(printStatus(g, st, l, false))
 	g.out, g.json = &statusJSON, true
-	check(printStatus(g, st, l))
+	check(printStatus(g, st, l, false))
 	r := report.Of(t.Context(), report.Source{State: st, Dir: string(l)})
 	check(r.Markdown(&markdown))
 	check(report.HTML(&page, []*report.Study{r}, ""))

@@ -73,3 +73,13 @@ func TestByVariety(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What cannot be drawn in proportion, such as a hypervolume beyond all numbers, is drawn all the same.
+func TestSparklineOfAnInfiniteSpan(t *testing.T) {
+	levels := []rune("_.-:=+*#")
+	for _, values := range [][]float64{{math.MaxFloat64, -math.MaxFloat64}, {0, math.Inf(1)}, {1, math.Inf(1), math.Inf(1)}} {
+		if got := sparkline(values, 10, levels); len(got) != len(values) {
+			t.Errorf("%v is drawn as %q; want %d letters", values, got, len(values))
+		}
+	}
+}

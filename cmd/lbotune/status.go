@@ -62,18 +62,26 @@ func newStatus(g *global) *cobra.Command {
 			if live {
 				return watch(cmd.Context(), g, args[0])
 			}
-			return g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error { return printStatus(g, st, l) })(cmd, args)
+			dir, err := studyDir(args[0])
+			if err != nil {
+				return err
+			}
+			held, err := journal.InUse(study.LayoutOf(dir).Journal()) // before it is read: what ends meanwhile has not stopped
+			if err != nil {
+				return err
+			}
+			st, l, err := g.load(args[0])
+			if err != nil {
+				return err
+			}
+			return printStatus(g, st, l, held)
 		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
 }
 
-func printStatus(g *global, st *study.State, l study.Layout) error {
-	held, err := journal.InUse(l.Journal())
-	if err != nil {
-		return err
-	}
+func printStatus(g *global, st *study.State, l study.Layout, held bool) error {
 	if g.json {
 		var volumes []float64
 		if st.Config.Several() {
@@ -208,7 +216,7 @@ func resting(st *study.State, l study.Layout, held bool) string {
 
 // watch draws a study's status in the same place until the study, or the person, ends it.
 func watch(ctx context.Context, g *global, name string) error {
-	if _, _, ok := sizeOf(g.out); !ok || g.json {
+	if !isTerminal(g.out) || g.json {
 		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
 	}
 	dir, err := studyDir(name)
@@ -301,7 +309,7 @@ func sparkline(values []float64, width int, levels []rune) string {
 	out := make([]rune, n)
 	for i := range out {
 		v := values[(i+1)*len(values)/n-1]
-		out[i] = levels[min(int((at(v)-low)/span*float64(len(levels))), len(levels)-1)]
+		out[i] = levels[min(max(int((at(v)-low)/span*float64(len(levels))), 0), len(levels)-1)] // of an infinite span nothing is known
 	}
 	return string(out)
 }
