@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +45,7 @@ go on.`,
 			if write == nil {
 				return usagef("--format: found %q; allowed are csv, jsonl, optuna", format)
 			}
-			if _, err := os.Stat(out); out != "-" && format == "optuna" && !errors.Is(err, fs.ErrNotExist) {
+			if info, err := os.Stat(out); err == nil && out != "-" && format == "optuna" && info.Mode().IsRegular() {
 				return usagef("-o: %s exists, and may hold other studies of Optuna; remove it first", out)
 			}
 			for _, t := range st.Trials {
