@@ -273,7 +273,12 @@ func (d *driver) best() driveAnswer {
 func (d *driver) status() driveAnswer {
 	st := d.State()
 	finished, trials := len(st.Order), st.Config.Budget.Trials
-	a := driveAnswer{Finished: &finished, Unfinished: mapped(st.Pending(), func(t *study.Trial) int { return t.Number })}
+	a := driveAnswer{Finished: &finished}
+	for _, t := range st.Pending() {
+		if t.Hand { // and not what a run has left
+			a.Unfinished = append(a.Unfinished, t.Number)
+		}
+	}
 	if trials > 0 {
 		a.Trials = &trials
 	}

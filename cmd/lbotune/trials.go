@@ -168,6 +168,9 @@ func writeFiles(st *study.State, l study.Layout, t *study.Trial, dir string) err
 
 func trialNumber(st *study.State, text string) (int, error) {
 	n, err := strconv.Atoi(text)
+	if len(st.Trials) == 0 {
+		return 0, usagef("found %q; the study has no trials yet", text)
+	}
 	if err != nil || n < 1 || n > len(st.Trials) {
 		return 0, usagef("found %q; want the number of a trial, from 1 to %d", text, len(st.Trials))
 	}
