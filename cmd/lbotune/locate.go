@@ -136,17 +136,13 @@ func (g *global) onStudy(run func(cmd *cobra.Command, st *study.State, l study.L
 
 // onTrial runs a command on the trial that its two arguments name.
 func (g *global) onTrial(run func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		st, l, err := g.load(args[0])
-		if err != nil {
-			return err
-		}
-		n, err := trialNumber(st, args[1])
+	return g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
+		n, err := trialNumber(st, cmd.Flags().Arg(1))
 		if err != nil {
 			return err
 		}
 		return run(cmd.Context(), st, l, st.Trials[n-1])
-	}
+	})
 }
 
 // loadSpec reads the spec that an argument names; - is standard input.

@@ -269,8 +269,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	for _, text := range othersOnGPUs(&s.State().Config) {
 		ui.say(text)
 	}
-	stop := newStopper(g, ui.say, &o.launcher)
-	go stop.heed(s.Layout())
+	stop := newStopper(g, ui.say, &o.launcher, s.Layout())
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
 		complain(g.err, err)

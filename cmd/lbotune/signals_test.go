@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/study"
 )
 
 // A press that bounces or repeats is one press, and only Ctrl-C and Ctrl-\ kill.
@@ -33,11 +34,12 @@ func TestStepsOfStopping(t *testing.T) {
 			[]session.Stop{session.StopAsking, session.StopRunning, session.StopNow}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			l := study.Layout(t.TempDir())
 			synctest.Test(t, func(t *testing.T) {
 				said := 0
 				s := &stopper{steps: make(chan session.Stop, 3), say: func(string) { said++ },
 					signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
-				go s.listen()
+				go s.listen(l)
 				for i, sig := range c.signals {
 					s.signals <- sig
 					time.Sleep(c.pauses[i])
@@ -65,13 +67,18 @@ func TestStoppedFromElsewhere(t *testing.T) {
 		code   int
 	}{"alone": {nil, 143}, "after Ctrl-C": {[]os.Signal{syscall.SIGINT}, 130}} {
 		t.Run(name, func(t *testing.T) {
-			s := &stopper{steps: make(chan session.Stop, 3), say: func(string) {}, asked: make(chan struct{}),
+			s := &stopper{steps: make(chan session.Stop), say: func(string) {},
 				signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
-			go s.listen()
+			l := study.Layout(t.TempDir())
+			go s.listen(l)
 			for _, sig := range c.before {
 				s.signals <- sig
+				<-s.steps
 			}
-			s.asked <- struct{}{}
+			if err := askToStop(l); err != nil {
+				t.Fatal(err)
+			}
+			<-s.steps
 			if got := codeOf(interrupted(s.stop(), session.ErrStopped)); got != c.code {
 				t.Errorf("exit code %d; want %d", got, c.code)
 			}

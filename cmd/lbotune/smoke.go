@@ -142,7 +142,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		}
 	}
 	say(doing)
-	stop := newStopper(g, say, &l)
+	stop := newStopper(g, say, &l, s.Layout())
 	runErr := s.Run(ctx, stop.steps)
 	if errors.Is(runErr, session.ErrInfeasible) {
 		runErr = nil // a study learns where the limits hold

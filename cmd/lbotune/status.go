@@ -66,12 +66,9 @@ func newStatus(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			held, err := journal.InUse(study.LayoutOf(dir).Journal()) // before it is read: what ends meanwhile has not stopped
-			if err != nil {
-				return err
-			}
+			held, errHeld := journal.InUse(study.LayoutOf(dir).Journal()) // before it is read: what ends meanwhile has not stopped
 			st, l, err := g.load(args[0])
-			if err != nil {
+			if err := cmp.Or(err, errHeld); err != nil {
 				return err
 			}
 			return printStatus(g, st, l, held)

@@ -207,50 +207,36 @@ type stopper struct {
 	say     func(string)
 	first   os.Signal // that stopped the study, or byStop; nil if nothing did
 	signals chan os.Signal
-	asked   chan struct{} // by lbotune stop
 	done    chan struct{} // closed when it listens no more
 	ended   func()        // is called then
 }
 
-// newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP until its stop is
-// called. A signal that was ignored when lbotune began, as under nohup, stays ignored. Where trials
+// newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP, and for lbotune stop on
+// whatever host, until its stop is called. A signal that was ignored when lbotune began, as under nohup, stays ignored. Where trials
 // go on by themselves, all but repeated Ctrl-C and Ctrl-\ leaves them.
-func newStopper(g *global, say func(string), l *launcher) *stopper {
-	_, leaves := l.Rejoiner.(kinds.Canceller)
+func newStopper(g *global, say func(string), of *launcher, l study.Layout) *stopper {
+	_, leaves := of.Rejoiner.(kinds.Canceller)
 	g.trialsRun.Store(true)
-	s := &stopper{leaves: leaves, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), asked: make(chan struct{}), done: make(chan struct{})}
+	s := &stopper{leaves: leaves, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
 			signal.Notify(s.signals, sig)
 		}
 	}
-	go s.listen()
+	go s.listen(l)
 	return s
 }
 
 const stopLook = time.Second
 
-// heed lets lbotune stop, on whatever host, stop the study, while it listens.
-func (s *stopper) heed(l study.Layout) {
-	for !stopAsked(l) {
-		select {
-		case <-s.done:
-			return
-		case <-time.After(stopLook):
-		}
-	}
-	select {
-	case <-s.done:
-	case s.asked <- struct{}{}:
-	}
-}
-
 // samePress is how soon after a Ctrl-C another one is taken for the same: a key
 // that is held down repeats, and timeout(1) sends its signal twice.
 const samePress = 100 * time.Millisecond
 
-func (s *stopper) listen() {
+func (s *stopper) listen(l study.Layout) {
 	defer close(s.done)
+	look := time.NewTicker(stopLook)
+	defer look.Stop()
 	step := session.Stop(0)
 	var pressed time.Time
 	var leave <-chan time.Time
@@ -258,7 +244,10 @@ func (s *stopper) listen() {
 		var sig os.Signal
 		select {
 		case sig = <-s.signals:
-		case <-s.asked:
+		case <-look.C:
+			if !stopAsked(l) {
+				continue
+			}
 			sig = byStop{}
 		case <-leave:
 			s.steps <- session.StopHere

@@ -169,7 +169,7 @@ func window(text string, columns, rows int) []string {
 	return lines
 }
 
-// sizeOf is terminalSize of what a command writes to.
+// sizeOf returns the size of a terminal, 0 where it is not known, and whether w is one.
 func sizeOf(w io.Writer) (columns, rows int, ok bool) {
 	if c, checked := w.(*checkedWriter); checked {
 		w = c.w
@@ -178,11 +178,6 @@ func sizeOf(w io.Writer) (columns, rows int, ok bool) {
 	if !isFile {
 		return 0, 0, false
 	}
-	return terminalSize(f)
-}
-
-// terminalSize returns the size of a terminal, 0 where it is not known, and whether f is one.
-func terminalSize(f *os.File) (columns, rows int, ok bool) {
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0, false

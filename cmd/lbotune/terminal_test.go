@@ -15,7 +15,7 @@ func TestTerminalSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		if columns, rows, ok := terminalSize(f); ok {
+		if columns, rows, ok := sizeOf(f); ok {
 			t.Errorf("%s is taken for a terminal of %d columns and %d rows", name, columns, rows)
 		}
 	}
@@ -27,7 +27,7 @@ func TestTerminalSize(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 91, Row: 17}); err != nil {
 		t.Skip(err)
 	}
-	if columns, rows, ok := terminalSize(f); columns != 91 || rows != 17 || !ok {
+	if columns, rows, ok := sizeOf(f); columns != 91 || rows != 17 || !ok {
 		t.Errorf("%d columns and %d rows, %v; want 91 and 17", columns, rows, ok)
 	}
 }
