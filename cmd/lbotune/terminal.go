@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -143,7 +143,7 @@ func (p *pane) wiped() string {
 	up := -1
 	for _, line := range p.lines {
 		up++
-		if n := utf8.RuneCountInString(line); columns > 0 && n > 0 {
+		if n := widthOf(line); columns > 0 && n > 0 {
 			up += (n - 1) / columns
 		}
 	}
@@ -162,11 +162,36 @@ func window(text string, columns, rows int) []string {
 		lines = append(lines[:rows-1], fmt.Sprintf("%10s %d more", "", more+1))
 	}
 	for i, line := range lines {
-		if letters := []rune(line); columns > 1 && len(letters) >= columns {
-			lines[i] = string(letters[:columns-1])
+		for at, r := range line {
+			if columns > 1 && widthOf(line[:at])+columnsOf(r) >= columns {
+				lines[i] = line[:at]
+				break
+			}
 		}
 	}
 	return lines
+}
+
+// widthOf is how many columns of a terminal a printable text takes, columnsOf a letter: about what
+// wcwidth(3) says.
+func widthOf(text string) (n int) {
+	for _, r := range text {
+		n += columnsOf(r)
+	}
+	return n
+}
+
+func columnsOf(r rune) int {
+	switch {
+	case r < 0x300 || 0xff61 <= r && r <= 0xffdc: // halfwidth forms
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana),
+		0x3000 <= r && r <= 0x303e, 0xff01 <= r && r <= 0xffe6, 0x1f300 <= r && r <= 0x1faff:
+		return 2
+	}
+	return 1
 }
 
 // sizeOf returns the size of a terminal, 0 where it is not known, and whether w is one.

@@ -150,14 +150,14 @@ func tableText(rows [][]string) string {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
+			width[i] = max(width[i], widthOf(cell))
 		}
 	}
 	var s strings.Builder
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			line += fmt.Sprintf("%-*s  ", width[i], cell)
+			line += cell + strings.Repeat(" ", width[i]-widthOf(cell)+2)
 		}
 		s.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

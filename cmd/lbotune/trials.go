@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +61,7 @@ func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial
 // with the first of its own; 0 is without end.
 func inPieces(rows [][]string, columns int) string {
 	text, n := tableText(rows), len(rows[0])
-	wide := func(line string) bool { return utf8.RuneCountInString(line) > columns }
+	wide := func(line string) bool { return widthOf(line) > columns }
 	for columns > 0 && n > 2 && slices.ContainsFunc(strings.Split(text, "\n"), wide) {
 		n--
 		text = tableText(mapped(rows, func(row []string) []string { return row[:n] }))
