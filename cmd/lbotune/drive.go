@@ -63,12 +63,13 @@ type driver struct {
 }
 
 type driveRequest struct {
-	Do      string          `json:"do"`
-	ID      json.RawMessage `json:"id,omitempty"` // comes back with the answer
-	Trial   int             `json:"trial"`
-	Value   *journal.Float  `json:"value"`
-	Metrics study.Metrics   `json:"metrics"`
-	Failed  string          `json:"failed"`
+	Do    string          `json:"do"`
+	ID    json.RawMessage `json:"id,omitempty"` // comes back with the answer
+	Trial int             `json:"trial"`
+	Value *journal.Float  `json:"value"`
+	// Metrics is nil for a null, which is no number.
+	Metrics map[string]*journal.Float `json:"metrics"`
+	Failed  string                    `json:"failed"`
 }
 
 // driveAnswer is a line of standard output. OK is false if there is an Error.
@@ -237,17 +238,21 @@ func (d *driver) handed(t *study.Trial) driveAnswer {
 func (d *driver) tell(r driveRequest) (driveAnswer, error) {
 	objective := d.State().Config.Objective().Name
 	if v, told := r.Metrics[objective]; told && r.Value == nil && r.Failed == "" {
-		r.Value = (*journal.Float)(&v)
+		r.Value = v
 		delete(r.Metrics, objective)
 	}
 	if (r.Value == nil) == (r.Failed == "") {
 		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
 	}
-	if r.Metrics == nil {
-		r.Metrics = study.Metrics{}
+	others := study.Metrics{}
+	for name, v := range r.Metrics {
+		if v == nil {
+			return driveAnswer{}, usagef("found null for %s; want a number", name)
+		}
+		others[name] = float64(*v)
 	}
 	value := float64(*cmp.Or(r.Value, new(journal.Float)))
-	if err := tell(d.Study, r.Trial, value, r.Metrics, r.Failed); err != nil {
+	if err := tell(d.Study, r.Trial, value, others, r.Failed); err != nil {
 		return driveAnswer{}, asRefusal(err)
 	}
 	t := d.State().Trials[r.Trial-1]

@@ -213,7 +213,8 @@ func newAdjust(g *global) *cobra.Command {
 		Long: `Adjust changes how many trials a study runs, for how long, and how many at a time.
 If an lbotune works on the study, on whatever host, it follows at once; with fewer
 workers the running trials come to their end. If none does, resume continues with
-the change, while run takes what its spec and its flags say.`,
+the change, while run takes what its spec and its flags say. So do ask and drive if
+they are given a spec.`,
 		Example: "  lbotune adjust spec.study --trials 100 --workers 4",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
