@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -117,7 +118,15 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	case !errors.Is(err, study.ErrNoStudy) || config == nil:
 		return "", err
 	}
-	return "", s.create(*config)
+	if err = s.create(*config); !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	s.state, s.earlier = &study.State{}, nil // another process has begun the study since
+	torn, again := s.openJournal(nil)
+	if errors.Is(again, study.ErrNoStudy) { // what is there leads nowhere
+		again = err
+	}
+	return torn, again
 }
 
 func (s *Study) create(config study.Config) error {
@@ -138,8 +147,9 @@ func (s *Study) create(config study.Config) error {
 	if err := s.state.Apply(first); err != nil {
 		return fmt.Errorf("invalid study: %w", err)
 	}
-	s.feed.show(study.Update{Record: first, Past: true})
-	s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...)
+	if s.journal, err = journal.Create(s.layout.Journal(), first, s.opts.Journal...); err == nil {
+		s.feed.show(study.Update{Record: first, Past: true})
+	}
 	return err
 }
 
