@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ prints, until that attempt ends.`,
 			if errors.Is(err, fs.ErrNotExist) {
 				return usagef("there is no output: %v", err)
 			}
-			return errors.Join(err, safe.flush())
+			return cmp.Or(err, safe.flush())
 		}),
 	}
 	f := cmd.Flags()
@@ -87,7 +88,7 @@ func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name str
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is printed yet
 	}
-	return errors.Join(err, to.flush())
+	return cmp.Or(err, to.flush())
 }
 
 // sanitizer makes text safe for a terminal line by line. A line longer than

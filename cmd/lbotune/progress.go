@@ -27,8 +27,6 @@ type progress struct {
 	mu      sync.Mutex
 	w       io.Writer
 	pane    *pane // nil where nothing on the terminal can change
-	best    study.Trial
-	better  bool // the last trial to finish is the best, or on the front
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
@@ -63,9 +61,6 @@ func (p *progress) begin(s *session.Study) {
 	p.cfg = &cfg
 	p.ended = st.Closed != nil
 	p.layout = s.Layout()
-	if b := st.Best(); b != nil {
-		p.best = *b
-	}
 	dir := oneLine(string(s.Layout()))
 	switch {
 	case st.Closed != nil:
@@ -149,7 +144,6 @@ func (p *progress) update(u study.Update) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.best, p.better = u.Best, u.Better
 	switch e := u.Record.Event.(type) {
 	case study.Started:
 		if e.Rejoined {
@@ -170,7 +164,7 @@ func (p *progress) update(u study.Update) {
 		of := either(u.Trial.Origin == optimizer.OriginDefault, "today's values", "one of the best")
 		p.line("%s  %10s again %5s  a repeat of %s%s", p.number(e.Trial), result, took(secondsOf(e.Seconds)), of, why)
 	case study.Finished:
-		p.trial(u.Trial)
+		p.trial(u)
 		p.leftovers(e.Trial, e.Leftovers)
 	case study.Enqueued:
 		p.line("enqueued %s", shortValues(e.Values))

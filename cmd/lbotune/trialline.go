@@ -29,8 +29,9 @@ func fitted(x float64) string {
 	return text
 }
 
-// trial prints the line of a finished trial.
-func (p *progress) trial(t study.Trial) {
+// trial prints the line of the trial that has finished.
+func (p *progress) trial(u study.Update) {
+	t := u.Trial
 	value, mark, colour, why := p.values(t.Metrics), "", "", oneLine(t.Failure.String())
 	switch broken := p.cfg.Broken(t.Metrics); {
 	case t.Status == optimizer.Failed:
@@ -41,9 +42,9 @@ func (p *progress) trial(t study.Trial) {
 		mark = "cut"
 	case t.Succeeded() && len(broken) > 0:
 		mark, why = "over", oneLine(strings.Join(broken, "; "))
-	case p.cfg.Several() && p.better && t.Succeeded():
+	case p.cfg.Several() && u.Better && t.Succeeded():
 		mark, colour = "good", green
-	case t.Number == p.best.Number && !p.cfg.Several():
+	case t.Number == u.Best.Number && !p.cfg.Several():
 		mark, colour = "best", green
 	}
 	head := fmt.Sprintf("%s  %*s %-4s %6s  ", p.number(t.Number), valueWidth, value, mark, took(t.Took))
