@@ -277,7 +277,7 @@ Metrics that have a limit must be told.`,
 				switch {
 				case err != nil && again:
 					return hinted(usage(err), fmt.Sprintf("lbotune exclude %s %d takes its result out; to have another value "+
-						"counted for it, raise the budget, and enqueue, ask and tell its values again", args[0], n))
+						"counted for it, raise the budget, and enqueue, ask and tell its values again", word(args[0]), n))
 				case err != nil:
 					return usage(err)
 				case g.json:

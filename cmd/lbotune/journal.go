@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/internal/journal"
-	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
@@ -90,7 +89,7 @@ func hintDamage(err error) error {
 // hintStudy is hintDamage, and tells how the study of a spec is begun.
 func hintStudy(arg string, err error) error {
 	if errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml") {
-		return hinted(err, "lbotune run "+arg+" begins it")
+		return hinted(err, "lbotune run "+word(arg)+" begins it")
 	}
 	return hintDamage(err)
 }
@@ -137,7 +136,7 @@ func repair(g *global, dir, to string) error {
 	case err != nil:
 		return err
 	case held:
-		return hinted(fmt.Errorf("%s: %w", from, journal.ErrLocked), "lbotune stop "+shell.Word(dir)+" ends who works on the study; what is recorded meanwhile would be missing")
+		return hinted(fmt.Errorf("%s: %w", from, journal.ErrLocked), "lbotune stop "+word(dir)+" ends who works on the study; what is recorded meanwhile would be missing")
 	}
 	rep, err := journal.Repair(from, to)
 	if errors.Is(err, fs.ErrExist) {
@@ -156,7 +155,7 @@ func repair(g *global, dir, to string) error {
 		fmt.Fprintf(&s, "dropped line %d (%d bytes at %d): %s\n", f.Line, f.Length, f.Offset, oneLine(f.Reason))
 	}
 	fmt.Fprintf(&s, "%s: %s, %d mended, %d dropped\nto go on with it: mv %s %s\n", oneLine(to), count(int(rep.Kept), "record"),
-		len(out.Mended), len(out.Dropped), shell.Word(oneLine(to)), shell.Word(oneLine(from)))
+		len(out.Mended), len(out.Dropped), word(to), word(from))
 	return g.show(out, s.String())
 }
 

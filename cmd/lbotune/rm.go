@@ -83,7 +83,7 @@ func deserted(ctx context.Context, st *study.State, l study.Layout) error {
 	case err != nil:
 		return err
 	case held:
-		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+string(l)+" ends it")
+		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+word(l)+" ends it")
 	}
 	if err := orphaned(st, l); err != nil {
 		return err
@@ -102,7 +102,7 @@ func deserted(ctx context.Context, st *study.State, l study.Layout) error {
 		}
 	}
 	if len(jobs) > 0 {
-		return hinted(usagef("%s still has jobs in the batch system: %s", l, strings.Join(jobs, ", ")), "lbotune stop "+string(l)+" cancels them")
+		return hinted(usagef("%s still has jobs in the batch system: %s", l, strings.Join(jobs, ", ")), "lbotune stop "+word(l)+" cancels them")
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func asUsage(err error) error {
 		beside, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.toml"))
 		hint := meant(path, beside, "", "lbotune init -- COMMAND writes one for the command that you run by hand")
 		if dir := study.DirFor(path); begun(dir) && dir != path {
-			hint = "its study is there: lbotune resume " + dir + " goes on without it"
+			hint = "its study is there: lbotune resume " + word(dir) + " goes on without it"
 		}
 		return hinted(usagef("there is no spec %s", path), hint)
 	}
@@ -337,13 +337,13 @@ func explain(s *session.Study, err error) error {
 		return hinted(quoteOutput(err, s.Layout(), setup.Dir, &s.State().Config), "its output is in "+setup.Dir)
 	case errors.As(err, &guard):
 		return explainTrial(s, err, guard.Trial, "fix the program or the spec and run the same command again"+
-			when(s.State().Best() != nil, "; lbotune rerun %s --failed has what failed run again, too", s.Layout()))
+			when(s.State().Best() != nil, "; lbotune rerun %s --failed has what failed run again, too", word(s.Layout())))
 	case errors.As(err, &unsaved):
 		return hinted(listUnsaved(s, unsaved), "nothing more was started, and what is running keeps running; when the journal can be written again, "+again)
 	case isA[signalled](err):
 		if n := len(left(s.State(), s.Layout())); n > 0 {
 			again = fmt.Sprintf("the jobs of %s go on; run the same command to continue from here, or lbotune stop %s to cancel them",
-				count(n, "trial"), s.Layout())
+				count(n, "trial"), word(s.Layout()))
 		}
 		return hinted(err, again)
 	case errors.Is(err, session.ErrAwaited):

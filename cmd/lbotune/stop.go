@@ -110,14 +110,14 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 		fmt.Fprintf(g.err, "study %s has ended: %s\n", l, oneLine(st.Closed.Detail))
 		return nil
 	}
-	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, l)
+	fmt.Fprintf(g.err, "study %s is stopped; lbotune resume %s goes on\n", l, word(l))
 	return nil
 }
 
 // orphaned says what still runs of a study on which no lbotune works.
 func orphaned(st *study.State, l study.Layout) error {
 	if on := attemptsUnderWay(st, l, false, 1); len(on) > 0 {
-		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+string(l)+" awaits it, or ends it when you press Ctrl-C")
+		return hinted(usagef("%s still runs: %s", l, on[0].line()), "lbotune resume "+word(l)+" awaits it, or ends it when you press Ctrl-C")
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -183,7 +182,7 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	if f.Bounds != nil && f.Bounds.Excluded > 0 {
 		s.add("bounds:", "rule out %.0f %% of the space", 100*f.Bounds.Excluded)
 	}
-	s.add("next:", "lbotune report %s writes an HTML report", shell.Word(oneLine(string(l))))
+	s.add("next:", "lbotune report %s writes an HTML report", word(l))
 	return s.String()
 }
 

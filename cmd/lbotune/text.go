@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/shell"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -35,6 +36,9 @@ func printable(s string) string {
 func oneLine(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(printable(s), "\n", `\n`), "\t", `\t`)
 }
+
+// word is a path as a word of a command that people paste.
+func word[T ~string](path T) string { return shell.Word(oneLine(string(path))) }
 
 func shortened(s string, most int) string {
 	if r := []rune(s); len(r) > most {
