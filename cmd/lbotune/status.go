@@ -66,19 +66,26 @@ func newStatus(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			held, errHeld := journal.InUse(study.LayoutOf(dir).Journal()) // before it is read: what ends meanwhile has not stopped
+			before, errBefore := journal.InUse(study.LayoutOf(dir).Journal())
 			st, l, err := g.load(args[0])
-			if err := cmp.Or(err, errHeld); err != nil {
+			if err := cmp.Or(err, errBefore); err != nil {
 				return err
 			}
-			return printStatus(g, st, l, held)
+			return printStatus(g, st, l, before)
 		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
 }
 
-func printStatus(g *global, st *study.State, l study.Layout, held bool) error {
+// printStatus says how a study stands that was in use before it was read, or not: what has ended
+// since was running, as it was read.
+func printStatus(g *global, st *study.State, l study.Layout, before bool) error {
+	held, err := journal.InUse(l.Journal())
+	if err != nil {
+		return err
+	}
+	held = held || before && st.Closed == nil
 	if g.json {
 		var volumes []float64
 		if st.Config.Several() {
