@@ -124,7 +124,7 @@ The lbotune that works on the study does this, or the next one that is started.`
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if failed == (len(args) > 1) {
-				return usagef("found %d trials; want the numbers of failed trials, or --failed for all", len(args)-1)
+				return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
 			}
 			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
 				r := study.Request{Action: study.ActionRerun}

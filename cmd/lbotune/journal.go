@@ -139,10 +139,12 @@ func repair(g *global, dir, to string) error {
 		return hinted(fmt.Errorf("%s: %w", from, journal.ErrLocked), "lbotune stop "+word(dir)+" ends who works on the study; what is recorded meanwhile would be missing")
 	}
 	rep, err := journal.Repair(from, to)
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return hinted(err, "repair never overwrites: name a new file")
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(err)
+	case err != nil:
 		return err
 	}
 	none := []journal.Finding{} // null is no list
