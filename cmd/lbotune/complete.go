@@ -23,27 +23,23 @@ func completeArgs(root *cobra.Command) {
 		"tell": trialsOf(func(t *study.Trial) bool { return t.Hand && !t.Done() }), "enqueue": valuesOf,
 		"plot": cobra.FixedCompletions(report.Texts(), cobra.ShellCompDirectiveNoFileComp),
 	}
+	anyFile := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
+	firsts := map[string]completion{
+		"SPEC":     cobra.FixedCompletions([]cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt),
+		"[FOLDER]": cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		"STUDY":    anyFile, "[STUDY": anyFile,
+	}
 	for _, cmd := range root.Commands() {
+		first, known := firsts[strings.Fields(cmd.Use + " -")[1]]
+		if !known {
+			continue
+		}
 		next, known := after[cmd.Name()]
 		if !known {
 			next = cobra.NoFileCompletions
 		}
-		var files []cobra.Completion
-		directive := cobra.ShellCompDirectiveDefault
-		switch strings.Fields(cmd.Use + " -")[1] { // the first argument
-		case "SPEC":
-			files, directive = []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
-		case "[FOLDER]":
-			directive = cobra.ShellCompDirectiveFilterDirs
-		case "STUDY", "[STUDY":
-		default:
-			continue
-		}
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return files, directive
-			}
-			return next(cmd, args, word)
+			return either(len(args) == 0, first, next)(cmd, args, word)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
-	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -289,7 +288,7 @@ func bestSoFar(st *study.State) []float64 {
 	turn := st.Config.Objective().Direction.Maximized
 	for _, n := range st.Order {
 		t := st.Trials[n-1]
-		if t.Status != optimizer.Succeeded || !t.Succeeded() || !st.Feasible(t) {
+		if !t.Succeeded() || !st.Feasible(t) {
 			continue
 		}
 		best := turn(t.Value)

@@ -108,8 +108,8 @@ func when(holds bool, format string, args ...any) string {
 	return ""
 }
 
-// either is the first of two texts if that holds, and else the second.
-func either[T ~string](holds bool, first, second T) T {
+// either is the first of two if that holds, and else the second.
+func either[T any](holds bool, first, second T) T {
 	if holds {
 		return first
 	}
