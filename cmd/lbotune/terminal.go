@@ -29,7 +29,7 @@ type meter struct {
 // meter begins a meter on standard error, which shows nothing where that is no terminal.
 func (g *global) meter(what string) *meter {
 	m := &meter{what: what}
-	if !isTerminal(g.err) {
+	if !isTerminal(g.err) || inBackground(g.err) {
 		return m
 	}
 	stop := make(chan struct{})
@@ -123,10 +123,11 @@ func (p *pane) show(now bool, compose func(columns int) string) error {
 	return p.draw("")
 }
 
-// draw prints a text, and the pane below it unless it has just been drawn.
+// draw prints a text, and the pane below it unless it has just been drawn, or another job has the
+// terminal.
 func (p *pane) draw(above string) error {
 	text := p.wiped() + above
-	if now := time.Now(); above == "" || now.Sub(p.drawn) >= paneRest {
+	if now := time.Now(); (above == "" || now.Sub(p.drawn) >= paneRest) && !inBackground(p.w) {
 		p.lines, p.drawn = p.text, now
 		text += strings.Join(p.lines, "\n")
 	}
@@ -134,9 +135,11 @@ func (p *pane) draw(above string) error {
 	return err
 }
 
-// wiped takes the pane away, whose lines stand on several in a terminal become narrower.
+// wiped takes the pane away, whose lines stand on several in a terminal become narrower, unless another
+// job has the terminal and writes below it.
 func (p *pane) wiped() string {
-	if p.lines == nil {
+	if p.lines == nil || inBackground(p.w) {
+		p.lines = nil
 		return ""
 	}
 	columns, _ := p.size()
@@ -196,18 +199,29 @@ func columnsOf(r rune) int {
 
 // sizeOf returns the size of a terminal, 0 where it is not known, and whether w is one.
 func sizeOf(w io.Writer) (columns, rows int, ok bool) {
-	if c, checked := w.(*checkedWriter); checked {
-		w = c.w
-	}
-	f, isFile := w.(*os.File)
-	if !isFile {
-		return 0, 0, false
-	}
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	size, err := unix.IoctlGetWinsize(descriptor(w), unix.TIOCGWINSZ)
 	if err != nil {
 		return 0, 0, false
 	}
 	return int(size.Col), int(size.Row), true
+}
+
+// inBackground reports whether another job than this one has the terminal: what is erased there may
+// be somebody else's.
+func inBackground(w io.Writer) bool {
+	job, err := unix.IoctlGetInt(descriptor(w), unix.TIOCGPGRP)
+	return err == nil && job != unix.Getpgrp()
+}
+
+// descriptor is that of a file, -1 of what is none.
+func descriptor(w io.Writer) int {
+	if c, checked := w.(*checkedWriter); checked {
+		w = c.w
+	}
+	if f, isFile := w.(*os.File); isFile {
+		return int(f.Fd())
+	}
+	return -1
 }
 
 // unicodeLocale reports whether the terminal takes more than ASCII.
