@@ -210,7 +210,7 @@ func sizeOf(w io.Writer) (columns, rows int, ok bool) {
 // be somebody else's.
 func inBackground(w io.Writer) bool {
 	job, err := unix.IoctlGetInt(descriptor(w), unix.TIOCGPGRP)
-	return err == nil && job != unix.Getpgrp()
+	return err == nil && job > 0 && job != unix.Getpgrp() // 0 is a job that cannot be seen from here
 }
 
 // descriptor is that of a file, -1 of what is none.
