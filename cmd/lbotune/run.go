@@ -82,6 +82,9 @@ to continue.`,
 			if isStream(args[0]) && o.dir == "" {
 				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
 			}
+			if begun(args[0]) {
+				return hinted(usagef("%s is a study, and no spec", args[0]), "lbotune resume "+word(args[0])+" goes on with it")
+			}
 			cfg, err := loadSpec(g, args[0])
 			if err != nil {
 				return asUsage(err)
