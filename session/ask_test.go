@@ -11,6 +11,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -376,6 +377,41 @@ func TestAwaitedInASmallSpace(t *testing.T) {
 		}
 		if end := s.State().Closed; end == nil || end.Detail != "all configurations of the space were tried" || len(s.State().Order) != 3 {
 			t.Errorf("closed %+v", end)
+		}
+	})
+}
+
+// learning takes its time, and knows something else that is safe once it is told of a trial.
+type learning struct {
+	optimizer.Optimizer
+	told bool
+}
+
+func (o *learning) Tell(x optimizer.Observation) error {
+	o.told = true
+	return o.Optimizer.Tell(x)
+}
+
+func (o *learning) Ask(ctx context.Context, q optimizer.Query) (optimizer.Proposal, error) {
+	time.Sleep(10 * time.Second)
+	if q.Trial > 1 && !o.told {
+		return optimizer.Proposal{}, optimizer.ErrNothingSafe
+	}
+	return o.Optimizer.Ask(ctx, q)
+}
+
+// An optimizer that knew nothing else is asked again if a trial has ended while it was thinking.
+func TestNothingSafeBeforeTheNewestResult(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Budget.Trials = 2, 3
+		f := &fakeLauncher{program: func(runner.Job) ending { return ending{stdout: "loss=1\n", takes: 5 * time.Second} }}
+		st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return &learning{Optimizer: o}, err
+		}})
+		if len(st.Order) != 3 || st.Closed.Why != study.EndTrials {
+			t.Errorf("%d trials, ended by %+v", len(st.Order), st.Closed)
 		}
 	})
 }

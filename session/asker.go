@@ -161,10 +161,14 @@ func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error)
 	return a.proposal, a.err
 }
 
-// doubt gives up the optimizer after an error, unless that says that there is nothing to
-// propose: it may still be thinking, and nobody knows what it has learnt.
+// nothingElse reports whether the optimizer's error says that there is nothing to propose.
+func nothingElse(err error) bool {
+	return errors.Is(err, optimizer.ErrExhausted) || errors.Is(err, optimizer.ErrNothingSafe)
+}
+
+// doubt gives up the optimizer after an error, unless that is nothingElse: it may still be thinking, and nobody knows what it has learnt.
 func (s *Study) doubt(err error) {
-	if err != nil && !errors.Is(err, optimizer.ErrExhausted) && !errors.Is(err, optimizer.ErrNothingSafe) {
+	if err != nil && !nothingElse(err) {
 		s.opt = nil
 	}
 }

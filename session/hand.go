@@ -109,6 +109,12 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 		return p, nil
 	}
 	a, err := s.ask(ctx, q)
+	if errors.Is(err, optimizer.ErrExhausted) && len(q.query.Pending) == 0 {
+		if w, ok := s.state.Whole(); ok {
+			p.Origin, p.Values, p.Continues = w.Origin, w.Values, w.Continues
+			return p, nil
+		}
+	}
 	if err != nil {
 		return p, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
 	}

@@ -205,7 +205,7 @@ func TestFewConfigurationsClimb(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Run(t.Context(), nil); err == nil || s.State().Closed == nil || s.State().Closed.Why != study.EndExhausted {
+		if err := s.Run(t.Context(), nil); err != nil || s.State().Closed == nil || s.State().Closed.Why != study.EndExhausted {
 			t.Errorf("%v, %+v", err, s.State().Closed)
 		}
 		if err := s.Close(); err != nil {
@@ -277,6 +277,70 @@ func TestRepeatsHaveTheirOwnCheckpoints(t *testing.T) {
 		// Three configurations, each twice, and two runs that confirm the best.
 		if len(seeds) != 8 || len(f.launched) != 12 {
 			t.Errorf("%d checkpoints in %d runs", len(seeds), len(f.launched))
+		}
+	})
+}
+
+// finite is a study of six configurations, which are fewer than promotions to the top take.
+func finite() study.Config {
+	c := climbing(60)
+	c.Params[0] = spaces.Param{Name: "x", Kind: spaces.KindInt, Min: 1, Max: 6}
+	return c
+}
+
+// Once all configurations of a small space have begun, the best one gets all epochs, whatever its
+// rank on its rung. If that fails, another one does.
+func TestSmallSpacesReachTheTop(t *testing.T) {
+	for name, c := range map[string]struct {
+		workers int
+		fails   string // an x with all epochs
+		best    string
+	}{
+		"one worker":    {1, "", "1"},
+		"three workers": {3, "", "1"},
+		"a failure":     {1, "1", "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				cfg := finite()
+				cfg.Run.Workers = c.workers
+				f := &fakeLauncher{program: func(job runner.Job) ending {
+					if job.Argv[1] == c.fails && job.Argv[2] == "27" {
+						return ending{exit: runner.Exit{Code: 1}}
+					}
+					return climb(job)
+				}}
+				st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: f})
+				b := st.Best()
+				if b == nil || epochsOf(b) != 27 || b.Values[0].Value.Text() != c.best || st.Count(optimizer.Succeeded) != 1 || st.Closed.Why != study.EndExhausted {
+					t.Errorf("%d trials, ended by %+v, the best is %+v", len(st.Trials), st.Closed, b)
+				}
+				rep, err := session.Replay(t.Context(), dir, nil)
+				if err != nil || rep.Asked != 6 || len(rep.Differences) != 0 {
+					t.Errorf("replay: %v, %+v", err, rep)
+				}
+			})
+		})
+	}
+}
+
+// The same holds where somebody else runs the trials.
+func TestSmallSpacesReachTheTopByHand(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := finite()
+		s, err := session.Open(&cfg, session.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+			x, _ := trial.Values.Get("x")
+			return study.Metrics{"loss": float64(x.Any().(int64)) + 1/float64(epochsOf(&trial))}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if b := s.State().Best(); b == nil || epochsOf(b) != 27 {
+			t.Errorf("of %d trials the best is %+v", len(s.State().Trials), b)
 		}
 	})
 }

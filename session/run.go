@@ -222,12 +222,8 @@ func (l *loop) onAnswer(a asked) {
 	switch {
 	case l.over():
 	case l.study.state.Config.Safety != nil && slices.ContainsFunc(l.events, isFinished): // it may say that the answer is not safe: ask again
-	case (errors.Is(a.err, optimizer.ErrNothingSafe) || errors.Is(a.err, optimizer.ErrExhausted)) && len(l.study.state.Pending()) > 0:
-		l.waitsFor = a.question.told + 1
-	case errors.Is(a.err, optimizer.ErrNothingSafe):
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
-	case errors.Is(a.err, optimizer.ErrExhausted):
-		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
+	case nothingElse(a.err):
+		l.onNothingElse(a)
 	case a.err != nil:
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	default:
@@ -250,6 +246,23 @@ func (l *loop) onAnswer(a asked) {
 			l.propose(e)
 		}
 		l.wait.asked(a.took)
+	}
+}
+
+// onNothingElse waits for what runs to end, asks again if something has ended since the question, has
+// one trial run with all of the resource, or ends the study.
+func (l *loop) onNothingElse(a asked) {
+	whole, owed := l.study.state.Whole()
+	switch {
+	case len(l.study.state.Pending()) > 0 || a.question.told < len(l.study.state.Order):
+		l.waitsFor = a.question.told + 1
+	case errors.Is(a.err, optimizer.ErrNothingSafe):
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
+	case owed:
+		whole.Trial, whole.Told, whole.Pending = a.question.query.Trial, a.question.told, numbers(a.question.query.Pending)
+		l.propose(whole)
+	default:
+		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
 	}
 }
 

@@ -174,12 +174,12 @@ func (s *State) lastRun() bool {
 }
 
 // owed returns the trial that should be continued now and on which rung, nil if
-// there is none: the highest rung with such a trial comes first.
-func (s *State) owed() (from *Trial, rung int) {
+// there is none: the highest rung with such a trial comes first. The last run is continued with all
+// of the resource, however few others it was compared with.
+func (s *State) owed(last bool) (from *Trial, rung int) {
 	if s.Search.resource == "" {
 		return nil, 0
 	}
-	last := s.lastRun()
 	for k := s.Search.top() - 1; k >= 0; k-- {
 		reduction := s.Config.Prune.Reduction
 		if last {
@@ -234,11 +234,29 @@ func (s *State) climb(t *Trial) {
 // originContinued is the origin of trials that continue others.
 const originContinued optimizer.Origin = "continued"
 
+// continued is the next trial if it continues another.
+func (s *State) continued(last bool) (Proposed, bool) {
+	from, rung := s.owed(last)
+	if from == nil {
+		return Proposed{}, false
+	}
+	return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+}
+
+// Whole is the next trial of a study in which nothing runs and no configuration is left to begin, if
+// none has succeeded with all of the resource yet: the best one gets it.
+func (s *State) Whole() (Proposed, bool) {
+	if slices.ContainsFunc(s.Trials, func(t *Trial) bool { return t.Succeeded() && s.Search.rung(t.Values) == s.Search.top() }) {
+		return Proposed{}, false
+	}
+	return s.continued(true)
+}
+
 // Unasked is the next trial if the optimizer need not be asked for it: one that
 // continues another, today's values, or values that a person enqueued.
 func (s *State) Unasked() (Proposed, bool) {
-	if from, rung := s.owed(); from != nil {
-		return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+	if p, ok := s.continued(s.lastRun()); ok {
+		return p, true
 	}
 	if len(s.Trials) == 0 {
 		if v, known := s.Search.Default(s.Space); known {
