@@ -56,7 +56,7 @@ var floors = map[string]place{
 	"study":                 {3, []string{"internal/command", "internal/pruner", "internal/door", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "internal/journal"}},
 	"study/internal/optuna": {3, []string{"spaces", "internal/journal"}},
 
-	"session":         {4, []string{"internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"session":         {4, []string{"internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 	"session/sharing": {4, []string{"internal/door"}},
 	"spec":            {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lbotune/lbotune/internal/kinds"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -105,14 +106,22 @@ func (l *loop) itsSlot(id study.AttemptID) int {
 	return -1
 }
 
-// readSlot reads the number of its slot from an attempt's directory. One without it was
-// started, if at all, where there was one slot alone.
+// readSlot reads the number of its slot from an attempt's directory, or, of one that waits without
+// one, from what the launcher keeps. One without it was started, if at all, where there was one slot
+// alone.
 func (l *loop) readSlot(id study.AttemptID) (slot int, known bool) {
 	dir := l.study.layout.Attempt(id)
 	text, err := l.study.layout.Read(filepath.Join(dir, study.SlotName), 16)
 	if errors.Is(err, fs.ErrNotExist) {
-		_, err := l.study.layout.Stat(dir)
-		return 0, err == nil
+		_, err = l.study.layout.Stat(dir)
+		if keeper, ok := l.study.opts.Launcher.(kinds.Keeper); ok && errors.Is(err, fs.ErrNotExist) {
+			if text, known = keeper.Kept(dir, study.SlotName); known {
+				err = nil
+			}
+		}
+		if text == nil {
+			return 0, err == nil
+		}
 	}
 	slot, wrong := strconv.Atoi(strings.TrimSpace(string(text)))
 	return slot, err == nil && wrong == nil && 0 <= slot && slot < mostSlots

@@ -127,6 +127,64 @@ func TestSlotsOfUnrecordedStarts(t *testing.T) {
 	})
 }
 
+// queueing has every attempt but the first wait in a queue, without a directory.
+type queueing struct {
+	*rejoiner
+	mu   sync.Mutex
+	kept map[string][]runner.File // by directory
+}
+
+func (l *queueing) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	if strings.HasSuffix(job.ID, "/1/1") {
+		return l.rejoiner.Launch(ctx, job)
+	}
+	l.mu.Lock()
+	l.kept[job.Dir] = job.Files
+	l.mu.Unlock()
+	time.Sleep(time.Hour)
+	return runner.Exit{}, runner.ErrLost
+}
+
+func (l *queueing) Kept(dir, name string) (content []byte, kept bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.kept[dir] {
+		if f.Name == name {
+			content = f.Content
+		}
+	}
+	return content, l.kept[dir] != nil
+}
+
+// An attempt keeps its slot also while it waits elsewhere, and has neither a directory nor a record
+// of its start.
+func TestSlotsOfWhatWaits(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Run.Workers, cfg.Budget.Trials = 2, 3
+		l := &queueing{rejoiner: &rejoiner{fakeLauncher: &fakeLauncher{program: func(runner.Job) ending {
+			return ending{takes: time.Second, stdout: "loss=1\n"}
+		}}}, kept: map[string][]runner.File{}}
+		leave := make(chan session.Stop, 1)
+		time.AfterFunc(3*time.Second, func() { leave <- session.StopHere })
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: l, Optimizer: newFakeOptimizer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Run(t.Context(), leave); !errors.Is(err, session.ErrStopped) {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: l, Optimizer: newFakeOptimizer})
+		if got := slotsOf(st, 3); !slices.Equal(got, []int{0, 1, 0}) || l.attached.Load() != 2 {
+			t.Errorf("trials ran in the slots %v, want 0, 1 and 0 again; %d rejoined", got, l.attached.Load())
+		}
+		time.Sleep(2 * time.Hour)
+	})
+}
+
 // unfinished has an attempt that lives on for a minute, and knows of no other.
 type unfinished struct {
 	*fakeLauncher

@@ -24,6 +24,8 @@ type launcher struct {
 	log *slog.Logger
 }
 
+var _ kinds.Keeper = (*launcher)(nil) // which is the session's
+
 // choose makes the launcher that cfg asks for, for the study in l.
 func (l *launcher) choose(cfg *study.Config, at study.Layout) (err error) {
 	if cfg.Launcher == nil {
@@ -43,6 +45,14 @@ func (l *launcher) choose(cfg *study.Config, at study.Layout) (err error) {
 	}
 	l.Rejoiner, err = kind.New(cfg.Launcher.Settings, site)
 	return err
+}
+
+// Kept implements kinds.Keeper.
+func (l *launcher) Kept(dir, name string) (content []byte, kept bool) {
+	if k, ok := l.Rejoiner.(kinds.Keeper); ok {
+		return k.Kept(dir, name)
+	}
+	return nil, false
 }
 
 // able returns the launcher that cfg asks for as one that can do what T says, if it can.

@@ -69,6 +69,12 @@ type Locator interface {
 	Where(dir string) (where string, alive bool)
 }
 
+// A Keeper lets attempts wait that have no directory yet. Kept is what a file of the attempt in dir is
+// to hold, nil for a file that it is not given, and kept says whether the attempt is known.
+type Keeper interface {
+	Kept(dir, name string) (content []byte, kept bool)
+}
+
 // A Canceller runs attempts that go on when nobody waits for them, so that one can leave.
 type Canceller interface {
 	// Left reports whether the attempt in dir was launched, and neither has ended nor is to end.

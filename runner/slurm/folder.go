@@ -148,6 +148,20 @@ func (l *Launcher) Where(dir string) (job string, alive bool) {
 	return strings.TrimSpace(string(text)), time.Since(f.beat()) < 6*in.Beat
 }
 
+// Kept implements kinds.Keeper.
+func (l *Launcher) Kept(dir, name string) (content []byte, kept bool) {
+	in := new(intent)
+	if there, err := folderOf(dir).readJSON(intentName, in); err != nil || !there {
+		return nil, false
+	}
+	for _, f := range in.Job.Files {
+		if string(f.Name) == name {
+			content = []byte(f.Content)
+		}
+	}
+	return content, true
+}
+
 // submitted counts the jobs that were submitted for the attempt.
 func (f folder) submitted() int {
 	text, _ := f.read(submittedName) // absent: none is known

@@ -14,6 +14,25 @@ import (
 	"github.com/lbotune/lbotune/runner"
 )
 
+// What an attempt that waits is to hold is known from its folder, without a directory of its own.
+func TestKept(t *testing.T) {
+	l, dir := &Launcher{}, filepath.Join(t.TempDir(), "a1")
+	f := folderOf(dir)
+	if _, kept := l.Kept(dir, "slot"); kept {
+		t.Error("an attempt is kept that nobody has launched")
+	}
+	in := intent{Version: intentVersion, Job: orderOf(runner.Job{Files: []runner.File{{Name: "params.json"}, {Name: "slot", Content: []byte("1\n")}}})}
+	if err := errors.Join(os.Mkdir(string(f), 0o700), f.writeJSON(intentName, in)); err != nil {
+		t.Fatal(err)
+	}
+	if text, kept := l.Kept(dir, "slot"); !kept || string(text) != "1\n" {
+		t.Errorf("the slot is %q, %v", text, kept)
+	}
+	if text, kept := l.Kept(dir, "other"); !kept || text != nil {
+		t.Errorf("a file that there is not to be holds %q, %v", text, kept)
+	}
+}
+
 // What a trial puts in the place of a file of its job's folder is not followed or waited for.
 func TestFolderFollowsNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -38,6 +38,7 @@ var _ interface {
 	kinds.Rejoiner
 	kinds.Previewer
 	kinds.Locator
+	kinds.Keeper
 	kinds.Canceller
 	kinds.Releaser
 	kinds.Detacher
