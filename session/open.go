@@ -198,6 +198,16 @@ func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Re
 	s.host, _ = os.Hostname() // for people only
 	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn, Kernel: optimizer.Kernel()}
 	begun.Dir, begun.Way = s.place(change)
+	if s.opts.Share != nil {
+		c := s.state.Config
+		if change != nil {
+			c = change.Config
+		}
+		if s.sharer, err = s.opts.Share(&c); err != nil {
+			return err
+		}
+	}
+	begun.Shares = s.sharer != nil
 	if s.earlier == nil { // a crash may have come before they were all recorded
 		if s.earlier, err = s.state.Config.ReadEarlier(len(s.state.Earlier)); err != nil {
 			return err
@@ -241,11 +251,7 @@ func (s *Study) prepare() error {
 	if readsAlong(&c) { // the C library is left alone where nobody reads along
 		s.stdbuf = askStdbuf()
 	}
-	if s.opts.Share == nil {
-		return nil
-	}
-	s.sharer, err = s.opts.Share(&c)
-	return err
+	return nil
 }
 
 // patternsOf finds the metrics in what trials print. One that is measured, or whose rule is wrong,

@@ -54,7 +54,7 @@ func (l *loop) settle() error {
 				l.warn(about, text)
 			}
 		}
-		if seldom && l.study.sharer == nil { // else they may wait for slots
+		if seldom {
 			if text := st.Idle(); text != "" {
 				l.warn("idle", text)
 			}

@@ -61,6 +61,8 @@ type Session struct {
 	Way string `json:"way,omitempty"`
 	// Kernel is the kind of processor, as optimizer.Kernel names it.
 	Kernel string `json:"kernel,omitempty"`
+	// Shares says that other studies may have the slots in which this one's attempts run.
+	Shares bool `json:"shares,omitempty"`
 }
 
 // SetupEnded says how the setup command ended. It is run again at the next

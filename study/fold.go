@@ -83,7 +83,7 @@ func (s *State) apply(r Record) error {
 	case Session:
 		s.Sessions = e.Number
 		s.Place, s.Way = e.Dir, e.Way
-		s.inSession = nil
+		s.inSession, s.shares = nil, e.Shares
 		s.reopen() // a person has started it again
 	case SetupEnded:
 		s.SetUp = e.Failure == nil

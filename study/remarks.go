@@ -152,7 +152,7 @@ const (
 // slots wait for something else, too.
 func (s *State) Idle() string {
 	slots := s.Config.Run.SlotCount()
-	if n := len(s.inSession); s.Closed != nil || n == 0 || s.Room() < slots || s.Config.Safety != nil {
+	if n := len(s.inSession); s.Closed != nil || n == 0 || s.Room() < slots || s.Config.Safety != nil || s.shares {
 		return ""
 	}
 	from, ended, whole := s.Trials[s.inSession[len(s.inSession)-1]-1].Finished.Add(-idleWindow), 0, false

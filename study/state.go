@@ -59,6 +59,7 @@ type State struct {
 	before     int           // the trials up to this one were proposed under another safety limit
 	counts     map[optimizer.Status]int
 	inSession  []int             // the trials that finished in this session
+	shares     bool              // the slots of this session with other studies
 	answered   map[string]string // requests by id, with the reason of those that were refused
 }
 
