@@ -2,11 +2,13 @@ package session_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -71,6 +73,24 @@ func TestTimeHardHoldsTheConfirmation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// It fits also where another study has most of the slots.
+func TestTimeHardHoldsTheConfirmationInSharedSlots(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Run.Confirm = 8, 3
+		c.Budget = study.Budget{TimeHard: study.Duration(300 * time.Second)}
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			e := parabola(job)
+			e.takes = 7 * time.Second
+			return e
+		}}
+		st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Share: sharers(t, filepath.Join(t.TempDir(), "shared"), 1)})
+		if st.Closed == nil || st.Closed.Why != study.EndTime || st.Elapsed > 299*time.Second || len(st.Unconfirmed()) > 0 || len(st.Confirmations()) < 3 || st.Elapsed < 150*time.Second {
+			t.Errorf("closed %+v after %v, %d are confirmed and %d are not", st.Closed, st.Elapsed, len(st.Confirmations()), len(st.Unconfirmed()))
+		}
+	})
 }
 
 // A confirmation that the hard limit ends leaves the study to be confirmed with more time.

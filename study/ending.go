@@ -82,9 +82,32 @@ func (s *State) confirmTime() time.Duration {
 	if s.Config.Several() {
 		best = len(s.Front())
 	}
-	slots := max(run.SlotCount(), 1)
+	slots := s.atOnce()
 	runs := max(run.Repeats, 1) + (best+slots-1)/slots*run.Confirm
 	return time.Duration(runs) * s.longest * 21 / 20
+}
+
+// lately is how many trials tell how many of the slots that others may have a study gets.
+const lately = 16
+
+// atOnce is how many runs a study has at a time: one for each of its slots, or, where it shares them
+// with others, as many as its last trials had on average.
+func (s *State) atOnce() int {
+	slots := max(s.Config.Run.SlotCount(), 1)
+	if !s.shares || len(s.inSession) == 0 {
+		return slots
+	}
+	last := s.inSession[max(len(s.inSession)-lately, 0):]
+	end := s.Trials[last[len(last)-1]-1].Finished
+	begin, took := end, time.Duration(0)
+	for _, n := range last {
+		t := s.Trials[n-1]
+		took += t.Took
+		if b := t.Finished.Add(-t.Took); b.Before(begin) {
+			begin = b
+		}
+	}
+	return min(max(int(took/max(end.Sub(begin), 1)), 1), slots)
 }
 
 // guard ends a study in which nothing has ever succeeded once the first trials
