@@ -63,12 +63,13 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 // the attempts whose readings say so (cutShort), takes and gives back slots of a shared
 // machine (share), waits for something to happen, and writes down what is decided (settle)
 // before it acts on that.
-func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
+func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 	var die context.CancelFunc
 	l.base = context.WithoutCancel(ctx)
 	l.life, die = context.WithCancel(l.base)
 	l.helpers.Go(l.awaitRequests)
 	defer func() {
+		l.noteFullDisk(err)
 		die()
 		l.helpers.Wait()
 		l.unshare()
@@ -112,7 +113,6 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 			l.deadline = l.timer()
 		}
 		if err := l.settle(); err != nil {
-			l.noteFullDisk(err)
 			return err
 		}
 		if l.stop == StopHere {
@@ -122,10 +122,10 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) error {
 	}
 }
 
-// noteFullDisk writes down with the running attempts, which are left alone, that the disk
-// has no room: what they lack for that reason is then no failure of theirs.
+// noteFullDisk writes down with the running attempts, which are left alone, if the journal could not
+// be written for want of room: what they lack for that reason is then no failure of theirs.
 func (l *loop) noteFullDisk(err error) {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !errors.As(err, new(*UnsavedError)) || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
 		return
 	}
 	l.awaitStarts()

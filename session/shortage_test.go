@@ -186,3 +186,31 @@ func TestFullDiskEndsTheSession(t *testing.T) {
 		}
 	})
 }
+
+// What runs is told of a full disk also if the record that found no room is another one: of what a
+// person has requested.
+func TestFullDiskAtARequest(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		disk := faultfs.New()
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(100*time.Millisecond, func() {
+			disk.Inject(faultfs.Fault{N: 1, Forever: true, Err: syscall.ENOSPC})
+			if _, err := wish(0.5).Submit(study.LayoutOf(dir)); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := s.Run(t.Context(), nil); !errors.Is(err, syscall.ENOSPC) {
+			t.Error(err)
+		}
+		record := filepath.Join(study.Layout(dir).Attempt(study.AttemptID{Trial: 1, Attempt: 1}), "attempt.jsonl")
+		if text, err := os.ReadFile(record); err != nil || !strings.Contains(string(text), `"full":true`) {
+			t.Errorf("%q, %v", text, err)
+		}
+		_ = s.Close()
+		time.Sleep(2 * time.Hour) // until nothing lives
+	})
+}
