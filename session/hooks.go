@@ -133,7 +133,7 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 	if log != nil {
 		cmd.Stdout, cmd.Stderr = log, log
 	}
-	cmd.Env = slices.Concat(os.Environ(), a.env, []string{"LBOTUNE_EVENT=" + event})
+	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), toldRE.MatchString), a.env, []string{"LBOTUNE_EVENT=" + event})
 	// A group of its own, which Ctrl-C does not reach; no session of its own, by which
 	// the runner knows what trials have left behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -175,6 +175,10 @@ func (h *hooks) end(stop <-chan Stop, serve func() error) {
 		}
 	}
 }
+
+// toldRE matches what hookEnv may say. What lbotune was told itself, as a hook of another study or in a
+// trial of one, is not true of this study.
+var toldRE = regexp.MustCompile(`^LBOTUNE_(STUDY|NAME|FINISHED|BEST_TRIAL|BEST_VALUE|WHY|TRIAL|STATUS|SECONDS|TRIAL_DIR|REASON|VALUE|METRIC|METRIC_\w*|PARAM_\w*)=`)
 
 var noNameRE = regexp.MustCompile(`[^A-Za-z0-9_]`)
 

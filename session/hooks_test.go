@@ -161,6 +161,9 @@ func hooked(t *testing.T, hooks study.Hooks, stop <-chan session.Stop) (dir, log
 // Hooks are told of each end, of a new best and of the study's end; what they print is kept,
 // and one that fails harms nothing.
 func TestHooks(t *testing.T) {
+	for _, name := range []string{"TRIAL", "STATUS", "VALUE", "REASON", "WHY"} { // lbotune itself is run by a hook of another study
+		t.Setenv("LBOTUNE_"+name, "another")
+	}
 	tell := `echo $LBOTUNE_EVENT $LBOTUNE_TRIAL $LBOTUNE_STATUS "$LBOTUNE_VALUE" ${LBOTUNE_REASON:-well} best $LBOTUNE_BEST_TRIAL of $LBOTUNE_FINISHED $LBOTUNE_WHY`
 	dir, log, err := hooked(t, study.Hooks{Trial: tell, Best: tell + `; exit 3`, End: tell + `; pwd`}, nil)
 	if err != nil {
