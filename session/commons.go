@@ -53,9 +53,7 @@ func (s span) holds(look int) bool { return s.first < look && look <= s.last }
 
 // commonDir is the directory in which trials of a config run beside each other, if there is one.
 func commonDir(c *study.Config) string {
-	texts := append(append([]string{c.Command.String()}, c.Run.Env...), c.Run.Cwd)
-	slotted := len(c.Run.Slots) > 0 || strings.Contains(strings.Join(texts, " "), "{slot}")
-	if strings.Contains(c.Run.Cwd, "{") || c.Dir == "/" || slotted { // of the whole machine nothing is known
+	if strings.Contains(c.Run.Cwd, "{") || c.Dir == "/" || c.TellSlots() { // of the whole machine nothing is known
 		return ""
 	}
 	return absolute(c.Dir, c.Run.Cwd)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -48,6 +50,28 @@ func TestCommons(t *testing.T) {
 				t.Errorf("%s: %d attempts were looked at", name, len(commons.ended))
 			}
 		})
+	}
+}
+
+// Nothing is watched where trials are told their slot, by whatever way: a file of a slot's own looks
+// like one that they share.
+func TestCommonsOfSlots(t *testing.T) {
+	for name, told := range map[string]func(*study.Config){
+		"command":  func(c *study.Config) { c.Command.Shell = "train --out={slot}" },
+		"variable": func(c *study.Config) { c.Run.Env = []string{"OUT={slot}"} },
+		"file":     func(c *study.Config) { c.Files = []command.File{{To: "config", Text: "out = {slot}"}} },
+		"setting": func(c *study.Config) {
+			c.Files = []command.File{{To: "config.json", Text: `{"out": 0}`, Set: []command.Setting{{Path: "out", Value: spaces.String("{slot}")}}}}
+		},
+		"slots": func(c *study.Config) { c.Run.Slots = make([]study.Slot, 2) },
+	} {
+		c := study.Config{Dir: "/home/me"}
+		if dir := commonDir(&c); dir != c.Dir {
+			t.Fatalf("%q is watched", dir)
+		}
+		if told(&c); commonDir(&c) != "" {
+			t.Errorf("%s: %q is watched", name, commonDir(&c))
+		}
 	}
 }
 
