@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -412,6 +413,38 @@ func TestNothingSafeBeforeTheNewestResult(t *testing.T) {
 		}})
 		if len(st.Order) != 3 || st.Closed.Why != study.EndTrials {
 			t.Errorf("%d trials, ended by %+v", len(st.Order), st.Closed)
+		}
+	})
+}
+
+// Who tries when nothing else is known to be safe waits for what the others are told.
+func TestTryWaitsForWhatIsSafe(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 5
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return &learning{Optimizer: o}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var by [2]int // how many trials each has run
+		var all sync.WaitGroup
+		for i := range by {
+			all.Go(func() {
+				if err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) {
+					by[i]++
+					time.Sleep(time.Minute)
+					return study.Metrics{"loss": 1}, nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if err := s.Close(); err != nil || by[0]+by[1] != 5 || by[0] == 0 || by[1] == 0 {
+			t.Errorf("%v: trials %v", err, by)
 		}
 	})
 }

@@ -161,10 +161,8 @@ func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error)
 	return a.proposal, a.err
 }
 
-// nothingElse reports whether the optimizer's error says that there is nothing to propose.
-func nothingElse(err error) bool {
-	return errors.Is(err, optimizer.ErrExhausted) || errors.Is(err, optimizer.ErrNothingSafe)
-}
+// nothingElse reports whether the optimizer's error says that there is nothing else to propose, or nothing that is safe.
+func nothingElse(err error) bool { return errors.Is(err, optimizer.ErrExhausted) }
 
 // doubt gives up the optimizer after an error, unless that is nothingElse: it may still be thinking, and nobody knows what it has learnt.
 func (s *Study) doubt(err error) {

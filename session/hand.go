@@ -69,8 +69,15 @@ func (s *Study) Enqueue(v spaces.Values) error {
 // Ask hands out a trial that somebody else runs and tells of. Values that were enqueued come
 // first. The end of ctx is its error, however long the optimizer goes on thinking.
 func (s *Study) Ask(ctx context.Context) (study.Trial, error) {
+	t, _, err := s.handOut(ctx, false)
+	return t, err
+}
+
+// handOut is Ask, and, for trying, notes who has the trial. Where there is nothing else to try before
+// one of these has ended, later is closed then.
+func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later <-chan struct{}, err error) {
 	if err := s.lock(ctx); err != nil {
-		return study.Trial{}, err
+		return t, nil, err
 	}
 	defer s.unlock()
 	p, err := s.next(ctx)
@@ -78,11 +85,17 @@ func (s *Study) Ask(ctx context.Context) (study.Trial, error) {
 		err = s.commit(p)
 	}
 	if err != nil {
-		return study.Trial{}, err
+		if nothingElse(err) && s.trying > 0 {
+			later = s.tried
+		}
+		return t, later, err
 	}
-	t := *s.state.Trials[p.Trial-1] // the caller may change it
+	if trying {
+		s.trying++
+	}
+	t = *s.state.Trials[p.Trial-1] // the caller may change it
 	t.Values, t.Point, t.Pending = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending)
-	return t, nil
+	return t, nil, nil
 }
 
 // next is the trial that is handed out next.
@@ -128,29 +141,47 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 // Try runs a study by calls of f: it asks for one trial after the other, and tells what f
 // returns of it, or, if that is an error, that the trial has failed. It returns when there are
 // no more trials to hand out, or at the end of ctx; nothing is told of the trial that this cuts
-// short. Several goroutines may call it, so that as many trials run at a time.
+// short. Several goroutines may call it, so that as many trials run at a time; one for which there is
+// nothing to try before another's trial has ended waits for that.
 func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, error)) error {
 	for {
-		t, err := s.Ask(ctx)
-		if errors.Is(err, ErrSpent) || errors.Is(err, optimizer.ErrExhausted) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		metrics, failed := f(t)
+		t, later, err := s.handOut(ctx, true)
 		switch {
-		case failed == nil:
-			err = s.Tell(t.Number, metrics)
-		case ctx.Err() != nil:
-			return ctx.Err()
-		default:
-			err = s.Fail(t.Number, failed.Error())
+		case later != nil:
+			select {
+			case <-later:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			continue
+		case errors.Is(err, ErrSpent) || nothingElse(err):
+			return nil
+		case err == nil:
+			err = s.try(ctx, t, f)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// try is Try for one trial.
+func (s *Study) try(ctx context.Context, t study.Trial, f func(study.Trial) (study.Metrics, error)) error {
+	defer func() {
+		s.turn <- struct{}{}
+		s.trying--
+		close(s.tried)
+		s.tried = make(chan struct{})
+		s.unlock()
+	}()
+	metrics, failed := f(t)
+	switch {
+	case failed == nil:
+		return s.Tell(t.Number, metrics)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return s.Fail(t.Number, failed.Error())
 }
 
 // Tell ends a trial that was handed out with its metrics by their names: the objectives, what

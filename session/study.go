@@ -52,7 +52,9 @@ type Options struct {
 type Study struct {
 	turn     chan struct{} // holds one element while a method is under way
 	closed   bool
-	lost     error // the journal could not be written: the state is ahead of it
+	trying   int           // trials that calls of Try have
+	tried    chan struct{} // closed when there is one less of them
+	lost     error         // the journal could not be written: the state is ahead of it
 	opts     Options
 	layout   study.Layout
 	state    *study.State
