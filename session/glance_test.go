@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
@@ -50,6 +51,54 @@ func TestGlance(t *testing.T) {
 						t.Error("a trial that is not there was seen")
 					}
 					return ending{stdout: "\nloss=1\n"}
+				}})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// What stands in a result file is looked at only once the trial itself has written it, and in the place
+// of the trial's own slot.
+func TestGlanceAtFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		file    string
+		workers int
+		trial   int // that has written nothing yet
+		want    string
+	}{
+		"of the trial before": {"out", 1, 2, "map[]"},
+		"of another slot":     {"out-{slot}", 2, 0, "map[size:2]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, dir string) {
+				work := t.TempDir()
+				cfg := config()
+				cfg.Budget.Trials, cfg.Run.Workers, cfg.Dir = 2, c.workers, work
+				cfg.Metrics = append(cfg.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size", Source: parser.File}, File: c.file})
+				_, err := finish(t, dir, &cfg, &fakeLauncher{program: func(job runner.Job) ending {
+					trial := 1
+					if strings.HasSuffix(job.ID, "/2/1") {
+						trial = 2
+					}
+					time.Sleep(5 * time.Second) // later than what stands there, and once the start is recorded
+					if trial != c.trial {
+						put(t, filepath.Join(work, strings.ReplaceAll(c.file, "{slot}", fmt.Sprint(trial-1))), fmt.Sprintf("size=%d\n", trial))
+					}
+					if trial == 2 {
+						time.Sleep(time.Second)
+						st, err := study.Load(dir)
+						if err != nil {
+							t.Error(err)
+							return ending{}
+						}
+						if _, metrics, err := session.Glance(st, study.LayoutOf(dir), study.AttemptID{Trial: 2, Attempt: 1}); err != nil || fmt.Sprint(metrics) != c.want {
+							t.Errorf("%v, %v; want %s", metrics, err, c.want)
+						}
+					}
+					return ending{stdout: "\nloss=1\n", takes: 10 * time.Second}
 				}})
 				if err != nil {
 					t.Error(err)

@@ -231,6 +231,9 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	s := &Study{state: st, layout: l}
 	s.patterns, _ = patternsOf(st.Config.Metrics)
 	a := &attempt{study: s, config: st.Config, id: id, trial: *t}
+	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Number == id.Attempt {
+		a.slot = t.Attempts[n-1].Slot
+	}
 	collector := parser.NewCollector(s.patterns...)
 	step, metrics = math.NaN(), study.Metrics{}
 	emit := func(r parser.Reading) {
@@ -240,6 +243,9 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 		}
 	}
 	for _, stream := range a.streams() {
+		if stream.source == parser.File && a.unwritten(stream.metrics[0]) != "" {
+			continue // it is another trial's
+		}
 		// The scanner is not closed: the last line may be half written.
 		scanner := collector.Scanner(stream.source, emit, stream.metrics...)
 		if err := readForGlance(scanner, stream); err != nil && !os.IsNotExist(err) {
