@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -219,12 +220,13 @@ type turn struct {
 	said string
 }
 
-const turnPrefix = "turn-"
+// turnRE is the form of their names. Whatever else lies in the folder is left alone.
+var turnRE = regexp.MustCompile(`^turn-\d{20}-\d+$`)
 
 // enter goes to the end of the line.
 func (f *Folder) enter() (*turn, error) {
 	for {
-		file, err := os.CreateTemp(f.path, fmt.Sprintf("%s%020d-*", turnPrefix, time.Now().UnixNano()))
+		file, err := os.CreateTemp(f.path, fmt.Sprintf("turn-%020d-*", time.Now().UnixNano()))
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +269,7 @@ func (f *Folder) ahead(t *turn) ([][]string, error) {
 	}
 	var out [][]string
 	for _, e := range entries { // sorted by name
-		if !strings.HasPrefix(e.Name(), turnPrefix) || e.Name() >= filepath.Base(t.file.Name()) {
+		if !turnRE.MatchString(e.Name()) || e.Name() >= filepath.Base(t.file.Name()) {
 			continue
 		}
 		if names, waits := reservedBy(filepath.Join(f.path, e.Name())); waits {

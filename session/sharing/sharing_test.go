@@ -225,6 +225,20 @@ func TestDeadInLine(t *testing.T) {
 	}
 }
 
+// Whoever names a folder of his own keeps what lies in it, whatever its name begins with.
+func TestFilesOfOthersStay(t *testing.T) {
+	f, dir := folder(t)
+	theirs := filepath.Join(dir, "turn-0.log")
+	if err := os.WriteFile(theirs, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, held := take(t, f, slots(1))
+	held.Release()
+	if _, err := os.Stat(theirs); err != nil {
+		t.Error(err)
+	}
+}
+
 // A lock whose file somebody has removed does not count.
 func TestRemovedFile(t *testing.T) {
 	f, dir := folder(t)
