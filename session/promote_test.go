@@ -1,12 +1,15 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -341,6 +344,43 @@ func TestSmallSpacesReachTheTopByHand(t *testing.T) {
 		}
 		if b := s.State().Best(); b == nil || epochsOf(b) != 27 {
 			t.Errorf("of %d trials the best is %+v", len(s.State().Trials), b)
+		}
+	})
+}
+
+// hasty has attempts fail by themselves in the moment in which they are asked to end.
+type hasty struct{ *fakeLauncher }
+
+func (l hasty) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+	exit, err := l.fakeLauncher.Launch(ctx, job)
+	if exit.Cancelled {
+		exit.Cancelled, exit.Code = false, 1
+	}
+	return exit, err
+}
+
+// A limit that an attempt breaks, which then fails by itself before it can be stopped, says nothing of
+// the next attempt, which holds it: that one teaches the optimizer, and may be continued.
+func TestLimitOfAFormerAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c, limit := climbing(4), 5.0
+		c.Run.Retries = 1
+		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Max: &limit, Stop: true})
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/1/1") {
+				return ending{every: time.Minute, stdout: "size=9\nsize=9\nsize=9\n"}
+			}
+			e := climb(job)
+			e.stdout = "size=1\n" + e.stdout
+			return e
+		}}
+		st := conclude(t, &c, session.Options{Dir: dir, Launcher: hasty{f}, Optimizer: newFakeOptimizer})
+		first := st.Trials[0]
+		if first.Cut == nil || first.Attempt != 2 || first.Status != optimizer.Pruned {
+			t.Fatalf("%+v", first)
+		}
+		if o := st.Observation(first); o.Status != optimizer.Succeeded || o.Constraints[0] > 0 {
+			t.Errorf("the optimizer is told %+v", o)
 		}
 	})
 }

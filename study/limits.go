@@ -180,6 +180,9 @@ func (s *State) constraints(t *Trial) []float64 {
 
 func (c *Cut) limited() bool { return c != nil && c.Metric != "" }
 
+// limited reports whether the finished trial was stopped for a limit that its last attempt broke.
+func (t *Trial) limited() bool { return t.Cut.limited() && t.Cut.Attempt == t.Attempt }
+
 // broken is what the optimizer is told of a trial that was stopped at a limit: by how much
 // the reading breaks it. Nothing else of it is final.
 func (s *State) broken(c *Cut) []float64 {

@@ -212,7 +212,7 @@ func (s *State) layRungs() {
 // rungOf is the rung on which a trial has a result, -1 if it has none. One whose
 // continuation failed has none.
 func (s *State) rungOf(t *Trial) int {
-	if s.Search.resource == "" || !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.Cut.limited() ||
+	if s.Search.resource == "" || !t.Done() || t.Status == optimizer.Failed || !t.Teaches() || t.limited() ||
 		t.next > 0 && s.Trials[t.next-1].Status == optimizer.Failed {
 		return -1
 	}

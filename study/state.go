@@ -182,7 +182,7 @@ func (s *State) Observation(t *Trial) optimizer.Observation {
 		Proposal: optimizer.Proposal{Point: t.Point, Origin: t.Origin, Note: t.Note},
 		Status:   t.Status,
 	}
-	if t.Status == optimizer.Pruned && t.Cut.limited() {
+	if t.Status == optimizer.Pruned && t.limited() {
 		o.Status, o.Constraints = optimizer.Failed, s.broken(t.Cut)
 		return o
 	}
