@@ -448,3 +448,28 @@ func TestTryWaitsForWhatIsSafe(t *testing.T) {
 		}
 	})
 }
+
+// Values that are enqueued are tried also while the optimizer has nothing else to propose.
+func TestEnqueuedWhereNothingElseIsSafe(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Workers, c.Budget.Trials = 2, 3
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/1/1") {
+				time.AfterFunc(20*time.Second, func() {
+					if _, err := wish(0.5).Submit(study.LayoutOf(dir)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			return ending{stdout: "loss=1\n", takes: time.Minute}
+		}}
+		st := conclude(t, &c, session.Options{Dir: dir, Launcher: f, Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+			o, err := newFakeOptimizer(sp, seed, set)
+			return cautious{o, true}, err
+		}})
+		if times(st, 0.5) != 1 || f.most != 2 {
+			t.Errorf("%d trials, %d at a time", len(st.Trials), f.most)
+		}
+	})
+}

@@ -169,7 +169,7 @@ func (l *loop) idle() bool {
 	if l.halted() {
 		return true
 	}
-	onlyAwaited := len(l.ready) == 0 && (l.study.state.Awaited() || len(l.study.state.Order) < l.waitsFor)
+	onlyAwaited := len(l.ready) == 0 && (l.study.state.Awaited() || l.exhausted())
 	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
 }
 
@@ -323,7 +323,12 @@ func (l *loop) mayAsk() bool {
 	if l.over() || l.asking || !l.study.state.SetUp || l.study.state.Room() == 0 {
 		return false
 	}
-	return len(l.study.state.Order) >= l.waitsFor // until then there is nothing else to try
+	return !l.exhausted()
+}
+
+// exhausted reports whether there is nothing to try before another trial has ended.
+func (l *loop) exhausted() bool {
+	return len(l.study.state.Order) < l.waitsFor && len(l.study.state.Queue) == 0
 }
 
 // take makes a trial that the optimizer need not be asked for.
