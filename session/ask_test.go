@@ -206,6 +206,28 @@ func TestTellMetrics(t *testing.T) {
 	})
 }
 
+// Whichever objective is no number, the trial is a failure.
+func TestTellObjectivesThatAreNoNumbers(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 2
+		c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: "size"}, Direction: study.Minimize})
+		s := open(t, dir, &c, &fakeLauncher{})
+		for n, metrics := range []study.Metrics{{"loss": math.NaN(), "size": 1}, {"loss": 1, "size": math.NaN()}} {
+			if _, err := s.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			err := s.Tell(n+1, metrics)
+			if f := s.State().Trials[n].Failure; err != nil || f == nil || f.Kind != study.FailNotFinite {
+				t.Errorf("told %v: %v, %v", metrics, err, f)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // Where nothing else is safe until a trial that was handed out is told, Run says so; and a stop is a
 // stop, also where such a trial is left beside others.
 func TestRunBesideWhatWasHandedOut(t *testing.T) {

@@ -247,12 +247,19 @@ func (s *Study) close(end *study.Closed) error {
 func (s *Study) judge(f *study.Finished, t *study.Trial, told study.Metrics) error {
 	c := &s.state.Config
 	objective := c.Objective().Name
-	value, ok := told[objective]
-	if !ok {
+	if _, ok := told[objective]; !ok {
 		return fmt.Errorf("%s, the objective, must be told", objective)
 	}
-	if !finite(value) {
-		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailNotFinite, Text: fmt.Sprintf("its value is %v", value)}
+	for _, o := range c.Objectives() {
+		value, ok := told[o.Name]
+		if !ok || finite(value) {
+			continue
+		}
+		text := fmt.Sprintf("its value is %v", value)
+		if o.Name != objective {
+			text = fmt.Sprintf("its %s is %v", o.Name, value)
+		}
+		f.Status, f.Failure = optimizer.Failed, &study.Failure{Kind: study.FailNotFinite, Text: text}
 		return nil
 	}
 	for name, v := range told {
