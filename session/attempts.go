@@ -253,6 +253,7 @@ func (s *Study) confirming(t *study.Trial) bool {
 }
 
 func (l *loop) confirmed(r *running, o outcome) {
+	l.countFull(o.failure)
 	e := study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
 	if o.failure == nil {
 		e.Metrics = o.metrics

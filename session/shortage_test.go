@@ -214,3 +214,30 @@ func TestFullDiskAtARequest(t *testing.T) {
 		time.Sleep(2 * time.Hour) // until nothing lives
 	})
 }
+
+// Such a disk ends also the session that confirms the best.
+func TestFullDiskWhileConfirming(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Run.Confirm = 1, 2
+		f := &fakeLauncher{}
+		f.program = func(job runner.Job) ending {
+			if strings.HasSuffix(job.ID, "/1/1") {
+				return parabola(job)
+			}
+			if len(f.launched) > 20 {
+				return ending{takes: time.Hour}
+			}
+			return ending{takes: time.Second, exit: runner.Exit{Code: 1, DiskFull: true}}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s := open(t, dir, &c, f)
+		if err := errors.Join(s.Run(ctx, nil), s.Close()); !errors.Is(err, syscall.ENOSPC) || len(f.launched) != 9 {
+			t.Errorf("%d attempts: %v", len(f.launched), err)
+		}
+		if st, err := finish(t, dir, &c, &fakeLauncher{program: parabola}); err != nil || len(st.Confirmations()) != 1 {
+			t.Errorf("with room again: %v", err)
+		}
+	})
+}
