@@ -2,7 +2,6 @@ package pruner
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"maps"
 	"math"
@@ -24,12 +23,10 @@ import (
 type halving struct {
 	settings Settings
 	rungs    map[int]map[int][]float64 // rung, trial, values of the objectives
-	sorted   map[int][]float64         // of a rung, the values of the first objective
-	highest  map[int]int               // of a trial
 }
 
 func newHalving(s Settings) *halving {
-	return &halving{settings: s, rungs: map[int]map[int][]float64{}, sorted: map[int][]float64{}, highest: map[int]int{}}
+	return &halving{s, map[int]map[int][]float64{}}
 }
 
 func (h *halving) read(r Reading, decide bool) Decision {
@@ -37,24 +34,27 @@ func (h *halving) read(r Reading, decide bool) Decision {
 		return Decision{}
 	}
 	k := h.rung(r.Step)
-	if before, any := h.highest[r.Trial]; any && k <= before {
-		return Decision{}
+	for at, rung := range h.rungs {
+		if rung[r.Trial] != nil && at >= k {
+			return Decision{}
+		}
 	}
-	h.highest[r.Trial] = k
 	if h.rungs[k] == nil {
 		h.rungs[k] = map[int][]float64{}
 	}
 	h.rungs[k][r.Trial] = append([]float64{r.Value}, r.Others...)
-	at, _ := slices.BinarySearch(h.sorted[k], r.Value)
-	h.sorted[k] = slices.Insert(h.sorted[k], at, r.Value)
 	d := Decision{Keep: true}
 	n := len(h.rungs[k])
 	keep := int(float64(n) / h.settings.Reduction)
 	if !decide || r.Step < h.settings.Warmup || n-1 < h.settings.MinTrials || keep == 0 {
 		return d
 	}
-	beaten, _ := slices.BinarySearch(h.sorted[k], math.Nextafter(r.Value, math.Inf(1)))
-	better := n - beaten
+	better := 0
+	for _, v := range h.rungs[k] {
+		if v[0] > r.Value {
+			better++
+		}
+	}
 	if r.Others != nil {
 		better = ahead(h.rungs[k], r.Trial)
 	}
@@ -81,14 +81,9 @@ func (h *halving) rung(step float64) int {
 func (h *halving) finish(int, float64) {}
 
 func (h *halving) forget(trial int) {
-	for k, rung := range h.rungs {
-		if v, there := rung[trial]; there {
-			at, _ := slices.BinarySearch(h.sorted[k], v[0])
-			h.sorted[k] = slices.Delete(h.sorted[k], at, at+1)
-			delete(rung, trial)
-		}
+	for _, rung := range h.rungs {
+		delete(rung, trial)
 	}
-	delete(h.highest, trial)
 }
 
 // ahead is how many trials of a rung are strictly better than one of them, with several
@@ -145,69 +140,49 @@ func crowding(rung map[int][]float64, front []int) map[int]float64 {
 	return room
 }
 
-// Result is what a trial has achieved on one rung. Larger values are better.
+// Result is what a trial has achieved on one rung. Larger values are better, and of equal ones that of
+// the trial with the lower number.
 type Result struct {
 	Trial int
 	Value float64
 }
 
-// before reports whether r is better; of equal ones the trial with the lower number is.
-func (r Result) before(other Result) bool {
-	return r.Value > other.Value || r.Value == other.Value && r.Trial < other.Trial
-}
+// Rung holds the results of one rung, the best first.
+type Rung []placed
 
-// Rung holds the results of one rung.
-type Rung struct {
-	open     results // a heap, the best first
-	promoted []Result
+type placed struct {
+	Result
+	promoted bool
 }
 
 // Add takes a result that was not promoted.
-func (r *Rung) Add(x Result) { heap.Push(&r.open, x) }
+func (r *Rung) Add(x Result) {
+	at, _ := slices.BinarySearchFunc(*r, x, func(p placed, x Result) int {
+		return cmp.Or(cmp.Compare(x.Value, p.Value), cmp.Compare(p.Trial, x.Trial))
+	})
+	*r = slices.Insert(*r, at, placed{Result: x})
+}
 
 // Promote notes that a trial was continued on the next rung.
-func (r *Rung) Promote(trial int) {
-	if i := slices.IndexFunc(r.open, func(x Result) bool { return x.Trial == trial }); i >= 0 { // the first, but for a person's will
-		r.promoted = append(r.promoted, heap.Remove(&r.open, i).(Result))
+func (r Rung) Promote(trial int) {
+	if i := slices.IndexFunc(r, func(p placed) bool { return p.Trial == trial }); i >= 0 {
+		r[i].promoted = true
 	}
 }
 
 // Remove takes out the result of a trial that was promoted.
 func (r *Rung) Remove(trial int) {
-	r.promoted = slices.DeleteFunc(r.promoted, func(x Result) bool { return x.Trial == trial })
+	*r = slices.DeleteFunc(*r, func(p placed) bool { return p.Trial == trial && p.promoted })
 }
 
 // Promotable returns the best trial that was not promoted yet, if it is among the ⌊n/η⌋ best of the
 // rung's n (Li et al. 2020, algorithm 2, get_job), and 0 if there is none.
-func (r *Rung) Promotable(reduction float64) (trial int) {
-	if len(r.open) == 0 {
-		return 0
-	}
-	best, rank := r.open[0], 0
-	for _, x := range r.promoted {
-		if x.before(best) {
-			rank++
-		}
-	}
-	if rank < int(float64(len(r.open)+len(r.promoted))/reduction) {
-		return best.Trial
+func (r Rung) Promotable(reduction float64) (trial int) {
+	rank := slices.IndexFunc(r, func(p placed) bool { return !p.promoted })
+	if rank >= 0 && rank < int(float64(len(r))/reduction) {
+		return r[rank].Trial
 	}
 	return 0
-}
-
-// results is a heap.Interface.
-type results []Result
-
-func (rs results) Len() int           { return len(rs) }
-func (rs results) Less(i, j int) bool { return rs[i].before(rs[j]) }
-func (rs results) Swap(i, j int)      { rs[i], rs[j] = rs[j], rs[i] }
-func (rs *results) Push(x any)        { *rs = append(*rs, x.(Result)) }
-
-func (rs *results) Pop() any {
-	last := len(*rs) - 1
-	x := (*rs)[last]
-	*rs = (*rs)[:last]
-	return x
 }
 
 // Rungs returns how much of a resource that ranges from least to most the trials on each rung

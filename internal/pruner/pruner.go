@@ -119,13 +119,8 @@ func cleaned(r Reading) Reading {
 	return r
 }
 
-// Restore takes a stored reading, in place of Read. For the rules that look at a trial's own readings
-// only, nothing is stored and it does nothing.
-func (p *Pruner) Restore(r Reading) {
-	if p.settings.Method != Patience && p.settings.Method != Threshold {
-		p.rule.read(cleaned(r), false)
-	}
-}
+// Restore takes a stored reading, in place of Read.
+func (p *Pruner) Restore(r Reading) { p.rule.read(cleaned(r), false) }
 
 // Finish says that a trial has ended well, with a value that is maximized as readings are, or
 // was stopped by a decision, and has NaN. Its readings stay and others are compared with them.
@@ -164,7 +159,10 @@ type record struct {
 
 func newWaiting(s Settings) *waiting { return &waiting{s, map[int]*record{}} }
 
-func (w *waiting) read(r Reading, _ bool) Decision {
+func (w *waiting) read(r Reading, decide bool) Decision {
+	if !decide { // nothing of it is stored for others
+		return Decision{}
+	}
 	own := w.trials[r.Trial]
 	if own == nil {
 		own = &record{best: math.Inf(-1)}
