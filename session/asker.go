@@ -52,10 +52,6 @@ func numbers(pending []optimizer.Pending) []int {
 	return out
 }
 
-// message is what arrives in the loop's inbox: asked, slotGranted, attemptStarted,
-// readings, attemptEnded or requestsCame.
-type message any
-
 // asked is the answer: a proposal, and those that were made with it, or a recommendation.
 type asked struct {
 	question question

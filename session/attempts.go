@@ -15,16 +15,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-type attemptStarted struct {
-	id       study.AttemptID
-	rejoined bool // an earlier session has started it
-}
-
-type attemptEnded struct {
-	id      study.AttemptID
-	outcome outcome
-}
-
 // launch starts an attempt in the slot that there is for it.
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
@@ -35,7 +25,7 @@ func (l *loop) launch(id study.AttemptID) {
 	l.study.running[id.Trial] = r
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
-	a.started = func(rejoined bool) { l.send(attemptStarted{id, rejoined}) }
+	a.started = func(rejoined bool) { l.send(func() { l.onStart(id, rejoined) }) }
 	a.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
 		a.trial = *l.study.state.Trials[id.Trial-1]
@@ -55,18 +45,21 @@ func (l *loop) launch(id study.AttemptID) {
 	if l.stop >= StopRunning {
 		r.end(errStopped)
 	}
-	go func() { l.send(attemptEnded{id, a.outcomeOf(ctx, resumed)}) }()
+	go func() {
+		o := a.outcomeOf(ctx, resumed)
+		l.send(func() { l.onEnd(id, o) })
+	}()
 }
 
-func (l *loop) onStart(m attemptStarted) {
-	r := l.study.running[m.id.Trial]
-	if r == nil || r.id != m.id {
+func (l *loop) onStart(id study.AttemptID, rejoined bool) {
+	r := l.study.running[id.Trial]
+	if r == nil || r.id != id {
 		return // it has ended
 	}
 	r.started = true
-	if m.id.Trial > 0 {
-		e := study.Started{Trial: m.id.Trial, Attempt: m.id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: m.rejoined}
-		if !m.rejoined {
+	if id.Trial > 0 {
+		e := study.Started{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
+		if !rejoined {
 			e.Waited = seconds(time.Since(r.queued))
 		}
 		l.events = append(l.events, e)
@@ -84,14 +77,14 @@ func (l *loop) newBox(a *attempt) *readingBox {
 			b.limits[i] = slices.DeleteFunc(a.config.Limits(), func(l study.Limit) bool { return l.Metric != m.Name })
 		}
 	}
-	b.notify = func() { l.send(readings{id: a.id, box: b}) }
+	b.notify = func() { l.send(func() { l.collect(a.id, b, false) }) }
 	return b
 }
 
 // onEnd decides what follows from the end of an attempt.
-func (l *loop) onEnd(m attemptEnded) {
-	r := l.study.running[m.id.Trial]
-	delete(l.study.running, m.id.Trial)
+func (l *loop) onEnd(id study.AttemptID, o outcome) {
+	r := l.study.running[id.Trial]
+	delete(l.study.running, id.Trial)
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it
 		batch, _ := l.recordCourse(r.id, r.box)
 		l.judge(r, batch, false)
@@ -101,25 +94,24 @@ func (l *loop) onEnd(m attemptEnded) {
 	if r.started {
 		l.freed++
 	}
-	o := m.outcome
 	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
 		o.failure = &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()} // by what stopped lbotune
 	}
-	l.study.opts.Log.Debug("ended", "trial", m.id.Trial, "attempt", m.id.Attempt, "metrics", o.metrics, "failure", o.failure, "error", o.err)
+	l.study.opts.Log.Debug("ended", "trial", id.Trial, "attempt", id.Attempt, "metrics", o.metrics, "failure", o.failure, "error", o.err)
 	switch {
 	case o.unstarted && r.confirms: // its time may be yet to come
 	case o.unstarted, runner.IsShortage(o.err) && l.mayPass(r):
-		l.ready = slices.Insert(l.ready, 0, m.id)
+		l.ready = slices.Insert(l.ready, 0, id)
 	case o.err != nil:
 		if l.fatal == nil {
 			l.fatal = o.err
 		}
-	case m.id.Trial == 0:
-		l.setupEnded(m.id, o)
+	case id.Trial == 0:
+		l.setupEnded(id, o)
 	case r.confirms:
 		l.confirmed(r, o)
 	default:
-		l.trialEnded(l.study.state.Trials[m.id.Trial-1], r, o)
+		l.trialEnded(l.study.state.Trials[id.Trial-1], r, o)
 	}
 }
 

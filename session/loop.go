@@ -14,8 +14,8 @@ import (
 
 // loop is one session of a study. Its fields belong to the goroutine of run.
 type loop struct {
-	study       *Study // which owns the state, the journal and the optimizer
-	inbox       chan message
+	study       *Study             // which owns the state, the journal and the optimizer
+	inbox       chan func()        // what has happened, as its effect on the loop
 	base        context.Context    // of the attempts, which may outlive the loop
 	life        context.Context    // of everything that speaks to the inbox
 	asking      bool               // a question is with the asker
@@ -54,7 +54,7 @@ type loop struct {
 func newLoop(s *Study) (*loop, error) {
 	l := &loop{
 		study:   s,
-		inbox:   make(chan message, 64),
+		inbox:   make(chan func(), 64),
 		stopAsk: func() {},
 		resumed: map[int]bool{},
 		left:    map[study.AttemptID]int{},
@@ -119,7 +119,7 @@ var (
 )
 
 // send puts a message into the inbox unless the loop is gone.
-func (l *loop) send(m message) {
+func (l *loop) send(m func()) {
 	select {
 	case l.inbox <- m:
 	case <-l.life.Done():

@@ -50,16 +50,16 @@ func (l *loop) watch(calls []study.Watched, readings bool) {
 }
 
 // collect takes what a running attempt has printed since, and decides. A broken limit
-// always waits: a program may print all it has as it ends.
-func (l *loop) collect(m readings) {
-	r := l.study.running[m.id.Trial]
-	if r == nil || r.id != m.id {
+// always waits: a program may print all it has as it ends. Settled says that it has waited.
+func (l *loop) collect(id study.AttemptID, box *readingBox, settled bool) {
+	r := l.study.running[id.Trial]
+	if r == nil || r.id != id {
 		return // it has ended
 	}
-	batch, breach := l.recordCourse(m.id, m.box)
-	if (len(batch) > 1 || breach != nil) && !m.settled {
-		m.box.putBack(batch, breach)
-		time.AfterFunc(m.box.settling(), func() { l.send(readings{id: m.id, box: m.box, settled: true}) })
+	batch, breach := l.recordCourse(id, box)
+	if (len(batch) > 1 || breach != nil) && !settled {
+		box.putBack(batch, breach)
+		time.AfterFunc(box.settling(), func() { l.send(func() { l.collect(id, box, true) }) })
 		return
 	}
 	l.judge(r, batch, true)

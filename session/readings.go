@@ -11,21 +11,14 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// readings tells the loop that an attempt has printed more readings. They wait
-// in the box: however fast they come, one message is under way.
-type readings struct {
-	id      study.AttemptID
-	box     *readingBox
-	settled bool // they have waited, and the attempt still runs
-}
-
 // denseReadings is how many readings of an attempt the pruner sees one by one.
 // Then it sees every second, and with each doubling half as many of them, so
 // that a million readings make some ten thousand.
 const denseReadings = 2048
 
 // readingBox collects what one attempt reports until the loop takes it: readings of the
-// objective, if there is a pruner, and the attempt's course.
+// objective, if there is a pruner, and the attempt's course. However fast they come, the loop is
+// told once.
 type readingBox struct {
 	notify func() // the loop, once there is something to take
 	// objectives are the metrics of which the pruner wants readings, if any.

@@ -8,9 +8,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// requestsCame tells the loop that requests wait in the study's directory.
-type requestsCame struct{}
-
 const requestLook = 250 * time.Millisecond
 
 // awaitRequests tells the loop of requests, until it is gone. What prevents a look, such as
@@ -30,7 +27,7 @@ func (l *loop) awaitRequests() {
 		}
 		failing = err != nil
 		if len(rs) > 0 {
-			l.send(requestsCame{})
+			l.send(func() { l.requested = true })
 		}
 	}
 }

@@ -99,10 +99,10 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 			continue
 		}
 		select {
-		case m := <-l.inbox:
-			l.handle(m)
+		case happen := <-l.inbox:
+			happen()
 			for len(l.inbox) > 0 {
-				l.handle(<-l.inbox)
+				(<-l.inbox)()
 			}
 		case step, open := <-l.steps:
 			l.heed(step, open)
@@ -152,8 +152,8 @@ func (l *loop) awaitStarts() {
 	}
 	for starting() {
 		select {
-		case m := <-l.inbox:
-			l.handle(m) // what that decides is not written: directories tell the next session of it
+		case happen := <-l.inbox:
+			happen() // what that decides is not written: directories tell the next session of it
 		case <-late:
 			return
 		}
@@ -194,24 +194,6 @@ func (l *loop) close() error {
 		return unsaved(err, nil)
 	}
 	return nil
-}
-
-// handle turns one message into events and next steps.
-func (l *loop) handle(m message) {
-	switch m := m.(type) {
-	case asked:
-		l.onAnswer(m)
-	case attemptStarted:
-		l.onStart(m)
-	case slotGranted:
-		l.onSlot(m)
-	case readings:
-		l.collect(m)
-	case attemptEnded:
-		l.onEnd(m)
-	case requestsCame:
-		l.requested = true
-	}
 }
 
 // onAnswer makes a trial of the optimizer's answer.
@@ -352,5 +334,8 @@ func (l *loop) ask() {
 	var ctx context.Context
 	ctx, l.stopAsk = context.WithCancel(l.life)
 	answered := l.study.put(ctx, q)
-	go func() { l.send(<-answered) }()
+	go func() {
+		a := <-answered
+		l.send(func() { l.onAnswer(a) })
+	}()
 }

@@ -80,8 +80,8 @@ func (l *loop) askAndWait() {
 	late := time.After(askPatience)
 	for l.asking {
 		select {
-		case m := <-l.inbox:
-			l.handle(m)
+		case happen := <-l.inbox:
+			happen()
 		case <-late:
 			return
 		}

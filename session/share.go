@@ -30,12 +30,6 @@ type slot struct {
 	hold    []*os.File
 }
 
-type slotGranted struct {
-	slot int
-	hold []*os.File
-	err  error
-}
-
 func release(hold []*os.File) {
 	for _, f := range hold {
 		f.Close()
@@ -48,6 +42,7 @@ type sharing struct {
 	asked  bool // a slot is asked for
 	cancel context.CancelFunc
 	done   sync.WaitGroup
+	unused []*os.File // of a slot that was granted and that the loop has not heard of
 
 	vacant atomic.Pointer[[]int] // slots that nothing of this study uses
 }
@@ -191,7 +186,7 @@ func (l *loop) share() {
 	}
 }
 
-// askForSlot asks the sharer for a slot. The answer comes as slotGranted.
+// askForSlot asks the sharer for a slot. The answer goes to onSlot.
 func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
 	l.sharing.asked, l.sharing.cancel = true, cancel
@@ -200,38 +195,31 @@ func (l *loop) askForSlot() {
 		if err != nil && ctx.Err() != nil {
 			err = context.Canceled
 		}
-		select {
-		case l.inbox <- slotGranted{slot: i, hold: hold, err: err}:
-		case <-l.life.Done():
-			release(hold)
-		}
+		l.sharing.unused = hold
+		l.send(func() { l.onSlot(i, hold, err) })
 	})
 }
 
 // onSlot keeps a slot for what is started next.
-func (l *loop) onSlot(g slotGranted) {
-	l.sharing.asked = false
+func (l *loop) onSlot(i int, hold []*os.File, err error) {
+	l.sharing.asked, l.sharing.unused = false, nil
 	l.sharing.cancel()
 	switch {
-	case errors.Is(g.err, context.Canceled):
-	case g.err != nil && l.fatal == nil:
-		l.fatal = fmt.Errorf("wait for a slot: %w", g.err)
-	case g.err != nil:
-	case l.slots[g.slot].taken > 0, g.slot >= l.open: // meanwhile, by an attempt that was found running
-		release(g.hold)
+	case errors.Is(err, context.Canceled):
+	case err != nil && l.fatal == nil:
+		l.fatal = fmt.Errorf("wait for a slot: %w", err)
+	case err != nil:
+	case l.slots[i].taken > 0, i >= l.open: // meanwhile, by an attempt that was found running
+		release(hold)
 	default:
-		l.slots[g.slot] = slot{granted: true, hold: g.hold}
+		l.slots[i] = slot{granted: true, hold: hold}
 	}
 }
 
 // unshare returns what no attempt uses, when the loop has ended.
 func (l *loop) unshare() {
 	l.sharing.done.Wait()
-	for len(l.inbox) > 0 {
-		if g, ok := (<-l.inbox).(slotGranted); ok {
-			release(g.hold)
-		}
-	}
+	release(l.sharing.unused)
 	for i, s := range l.slots {
 		if s.taken == 0 {
 			l.giveBack(i)
