@@ -136,13 +136,6 @@ func (s *Study) put(ctx context.Context, q question) <-chan asked {
 	return answered
 }
 
-// putForBest is put for a recommendation.
-func (s *Study) putForBest(ctx context.Context, rec optimizer.Recommender) <-chan asked {
-	q := newQuestion(s.state, s.told)
-	q.best = rec
-	return s.put(ctx, q)
-}
-
 // ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
 func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
 	a := asked{}
@@ -168,8 +161,9 @@ func (s *Study) doubt(err error) {
 }
 
 // recommend completes the end of a study by the optimizer's choice, and by its doubts about what
-// holds the limits. Without an answer there is neither: the study has ended well all the same.
-func (s *Study) recommend(end *study.Closed, ask func(optimizer.Recommender) (optimizer.Recommendation, error)) {
+// holds the limits. Without an answer, for which wait waits, there is neither: the study has ended well
+// all the same.
+func (s *Study) recommend(end *study.Closed, wait func(<-chan asked) asked) {
 	if s.state.Incumbent() == nil || s.state.Config.Several() {
 		return
 	}
@@ -180,7 +174,13 @@ func (s *Study) recommend(end *study.Closed, ask func(optimizer.Recommender) (op
 	}
 	var a optimizer.Recommendation
 	if err == nil {
-		a, err = ask(rec)
+		q := newQuestion(s.state, s.told)
+		q.best = rec
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		answer := wait(s.put(ctx, q))
+		s.doubt(answer.err)
+		a, err = answer.best, answer.err
 	}
 	if err != nil {
 		s.opts.Log.Warn("the optimizer recommends no trial", "error", err)
@@ -200,16 +200,12 @@ func (s *Study) recommend(end *study.Closed, ask func(optimizer.Recommender) (op
 	}
 }
 
-// askForBest has the optimizer recommend a trial. A stop is heeded meanwhile.
-func (l *loop) askForBest(rec optimizer.Recommender) (best optimizer.Recommendation, err error) {
-	ctx, cancel := context.WithCancel(l.life)
-	defer cancel()
-	answered := l.study.putForBest(ctx, rec)
-	defer func() { l.study.doubt(err) }()
+// awaitBest waits for the optimizer's choice. A stop is heeded meanwhile.
+func (l *loop) awaitBest(answered <-chan asked) asked {
 	for l.stop < StopRunning {
 		select {
 		case a := <-answered:
-			return a.best, a.err
+			return a
 		case step, open := <-l.steps:
 			l.heed(step, open)
 		case <-l.interrupted:
@@ -217,5 +213,5 @@ func (l *loop) askForBest(rec optimizer.Recommender) (best optimizer.Recommendat
 			l.stopAt(StopRunning)
 		}
 	}
-	return best, errStopped
+	return asked{err: errStopped}
 }

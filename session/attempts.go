@@ -20,25 +20,22 @@ func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
 	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted()
 	l.occupy(slot)
-	ctx, cancel := context.WithCancelCause(l.base)
-	r := &running{id: id, slot: slot, cancel: cancel, freed: l.freed, queued: time.Now()}
-	l.study.running[id.Trial] = r
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
 	a.started = func(rejoined bool) { l.send(func() { l.onStart(id, rejoined) }) }
+	ctx, cancel := context.WithCancelCause(l.base)
+	r := &running{attempt: a, cancel: cancel, freed: l.freed, queued: time.Now()}
+	l.study.running[id.Trial] = r
 	a.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
 		a.trial = *l.study.state.Trials[id.Trial-1]
-		r.confirms = a.trial.Done()
-		a.unsafe = !r.confirms && !l.study.state.MayRun(&a.trial)
 		a.key = l.study.state.Key(&a.trial)
+		if r.confirms = a.trial.Done(); !r.confirms {
+			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), l.newBox(a)
+		}
 	}
 	resumed := l.resumed[id.Trial]
 	delete(l.resumed, id.Trial)
-	if id.Trial > 0 && !r.confirms {
-		a.box = l.newBox(a)
-		r.box = a.box
-	}
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
 	}
@@ -56,7 +53,7 @@ func (l *loop) onStart(id study.AttemptID, rejoined bool) {
 	if r == nil || r.id != id {
 		return // it has ended
 	}
-	r.started = true
+	r.begun = true
 	if id.Trial > 0 {
 		e := study.Started{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
 		if !rejoined {
@@ -91,7 +88,7 @@ func (l *loop) onEnd(id study.AttemptID, o outcome) {
 	}
 	l.giveBack(r.slot)
 	r.cancel(nil)
-	if r.started {
+	if r.begun {
 		l.freed++
 	}
 	if o.failure != nil && (l.stop > 0 && o.byOthers || l.stop >= StopRunning && byProgram(o.failure.Kind)) {
@@ -121,7 +118,7 @@ func (l *loop) onEnd(id study.AttemptID, o outcome) {
 // for the same, and then all would wait for each other.
 func (l *loop) mayPass(r *running) bool {
 	for _, other := range l.study.running {
-		if other.started {
+		if other.begun {
 			return true
 		}
 	}

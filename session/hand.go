@@ -235,11 +235,7 @@ func (s *Study) close(end *study.Closed) error {
 	if ran := func(t *study.Trial) bool { return !t.Hand }; end.Why != study.EndUnsafe && len(s.state.Unconfirmed()) > 0 && slices.ContainsFunc(s.state.Trials, ran) {
 		return nil // the next session confirms them
 	}
-	s.recommend(end, func(rec optimizer.Recommender) (optimizer.Recommendation, error) {
-		a := <-s.putForBest(context.Background(), rec)
-		s.doubt(a.err)
-		return a.best, a.err
-	})
+	s.recommend(end, func(answered <-chan asked) asked { return <-answered })
 	return s.commit(*end)
 }
 

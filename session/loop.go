@@ -99,17 +99,15 @@ func (l *loop) takeUp() {
 
 // running is an attempt under way.
 type running struct {
-	id      study.AttemptID
-	slot    int
+	*attempt
 	cancel  context.CancelCauseFunc
 	stopped error // why lbotune asked it to end, nil if it did not
-	started bool  // its command runs
+	begun   bool  // its command runs
 	freed   int   // the loop's when it was launched
 	queued  time.Time
 
-	confirms bool        // it repeats a finished trial
-	cut      bool        // the pruner has decided to stop it
-	box      *readingBox // nil if nobody wants its readings
+	confirms bool // it repeats a finished trial
+	cut      bool // the pruner has decided to stop it
 }
 
 // Reasons for which lbotune asks an attempt to end.

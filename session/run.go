@@ -144,7 +144,7 @@ func (l *loop) awaitStarts() {
 	late := time.After(startPatience)
 	starting := func() bool {
 		for _, r := range l.study.running {
-			if !r.started {
+			if !r.begun {
 				return true
 			}
 		}
@@ -185,7 +185,7 @@ func (l *loop) close() error {
 		return nil
 	}
 	if !l.asking && !l.late {
-		l.study.recommend(l.ending, l.askForBest)
+		l.study.recommend(l.ending, l.awaitBest)
 	}
 	if l.stop == StopHere {
 		return nil
