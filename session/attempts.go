@@ -34,8 +34,8 @@ func (l *loop) launch(id study.AttemptID) {
 			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), l.newBox(a)
 		}
 	}
-	resumed := l.resumed[id.Trial]
-	delete(l.resumed, id.Trial)
+	_, left := l.left[id.Trial]
+	delete(l.left, id.Trial)
 	if cut := a.trial.Cut; cut != nil && cut.Attempt == id.Attempt {
 		r.cut = true // decided by an earlier session
 	}
@@ -43,7 +43,7 @@ func (l *loop) launch(id study.AttemptID) {
 		r.end(errStopped)
 	}
 	go func() {
-		o := a.outcomeOf(ctx, resumed)
+		o := a.outcomeOf(ctx, left)
 		l.send(func() { l.onEnd(id, o) })
 	}()
 }

@@ -34,13 +34,12 @@ type loop struct {
 	slots    []slot
 	open     int // of them, in which attempts are started
 	sharing  sharing
-	ready    []study.AttemptID       // what waits for a slot
-	resumed  map[int]bool            // trials that an earlier session may have left running
-	left     map[study.AttemptID]int // slots of these, as their directories have them
-	freed    int                     // attempts that ran and have ended
-	full     int                     // of them, the last ones in a row while a disk was full
-	kill     chan struct{}           // closed to kill every attempt
-	said     map[any]bool            // what was warned of
+	ready    []study.AttemptID // what waits for a slot
+	left     map[int]int       // slots of trials that an earlier session may have left running; -1 if not known
+	freed    int               // attempts that ran and have ended
+	full     int               // of them, the last ones in a row while a disk was full
+	kill     chan struct{}     // closed to kill every attempt
+	said     map[any]bool      // what was warned of
 
 	// Why the session comes to its end. While an attempt runs it does not, but for StopHere.
 	stop   Stop          // somebody wants it to; 0 while nobody does
@@ -56,8 +55,7 @@ func newLoop(s *Study) (*loop, error) {
 		study:   s,
 		inbox:   make(chan func(), 64),
 		stopAsk: func() {},
-		resumed: map[int]bool{},
-		left:    map[study.AttemptID]int{},
+		left:    map[int]int{},
 		said:    map[any]bool{},
 		kill:    make(chan struct{}),
 	}
@@ -69,7 +67,7 @@ func newLoop(s *Study) (*loop, error) {
 	}
 	if !s.state.SetUp {
 		l.ready = append(l.ready, study.AttemptID{Trial: 0, Attempt: s.state.Setups + 1})
-		l.resumed[0] = true
+		l.left[0] = -1
 		return l, nil
 	}
 	l.takeUp()
@@ -90,10 +88,7 @@ func (l *loop) takeUp() {
 		}
 		id := study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
 		l.ready = append(l.ready, id)
-		l.resumed[t.Number] = true
-		if slot, known := l.readSlot(id); known {
-			l.left[id] = slot
-		}
+		l.left[t.Number] = l.readSlot(id)
 	}
 }
 

@@ -269,7 +269,8 @@ func (l *loop) plan() error {
 	for {
 		i := slices.IndexFunc(l.ready, func(id study.AttemptID) bool {
 			// One that may still be running is rejoined even after a stop, so that the stop reaches it.
-			return (!l.halted() || l.fatal == nil && l.resumed[id.Trial]) && l.slotFor(id) >= 0
+			_, left := l.left[id.Trial]
+			return (!l.halted() || l.fatal == nil && left) && l.slotFor(id) >= 0
 		})
 		if i < 0 {
 			break

@@ -70,11 +70,12 @@ func (l *loop) freeSlots() int {
 // may be running goes on in its own slot, or in any that is not taken if that is not known, and needs
 // no grant. No other gets a slot in which such a one may be running (claimed).
 func (l *loop) slotFor(id study.AttemptID) int {
-	if i := l.itsSlot(id); i >= 0 {
-		return i
+	its, left := l.left[id.Trial]
+	if left && its >= 0 {
+		return its
 	}
 	for i, s := range l.slots {
-		if (l.usable(i) || l.resumed[id.Trial] && s.taken == 0) && !l.claimed(i) {
+		if (l.usable(i) || left && s.taken == 0) && !l.claimed(i) {
 			return i
 		}
 	}
@@ -84,47 +85,41 @@ func (l *loop) slotFor(id study.AttemptID) int {
 // mostSlots bounds what is believed of a journal.
 const mostSlots = 1 << 16
 
-// itsSlot is the slot in which an earlier session has started the attempt, -1 if that is
-// not known: as it was recorded, or, where that session was killed before that, as it stands in
-// the attempt's directory.
-func (l *loop) itsSlot(id study.AttemptID) int {
-	if id.Trial == 0 || !l.resumed[id.Trial] {
-		return -1
-	}
+// readSlot is the slot in which an earlier session has started the attempt, -1 if that is not known: as
+// it was recorded, or, where that session was killed before that, as it stands in the attempt's
+// directory, or, of an attempt that waits without one, in what the launcher keeps. One without it was
+// started, if at all, where there was one slot alone.
+func (l *loop) readSlot(id study.AttemptID) int {
 	as := l.study.state.Trials[id.Trial-1].Attempts
 	if n := len(as); n > 0 && as[n-1].Number == id.Attempt && 0 <= as[n-1].Slot && as[n-1].Slot < mostSlots {
 		return as[n-1].Slot
 	}
-	if slot, known := l.left[id]; known {
-		return slot
-	}
-	return -1
-}
-
-// readSlot reads the number of its slot from an attempt's directory, or, of one that waits without
-// one, from what the launcher keeps. One without it was started, if at all, where there was one slot
-// alone.
-func (l *loop) readSlot(id study.AttemptID) (slot int, known bool) {
 	dir := l.study.layout.Attempt(id)
 	text, err := l.study.layout.Read(filepath.Join(dir, study.SlotName), 16)
 	if errors.Is(err, fs.ErrNotExist) {
+		text = []byte("0")
 		_, err = l.study.layout.Stat(dir)
-		if keeper, ok := l.study.opts.Launcher.(kinds.Keeper); ok && errors.Is(err, fs.ErrNotExist) {
-			if text, known = keeper.Kept(dir, study.SlotName); known {
-				err = nil
-			}
-		}
-		if text == nil {
-			return 0, err == nil
+	}
+	if keeper, ok := l.study.opts.Launcher.(kinds.Keeper); ok && errors.Is(err, fs.ErrNotExist) {
+		if content, kept := keeper.Kept(dir, study.SlotName); kept && content != nil {
+			text, err = content, nil
+		} else if kept {
+			err = nil
 		}
 	}
 	slot, wrong := strconv.Atoi(strings.TrimSpace(string(text)))
-	return slot, err == nil && wrong == nil && 0 <= slot && slot < mostSlots
+	if err != nil || wrong != nil || slot < 0 || slot >= mostSlots {
+		return -1
+	}
+	return slot
 }
 
 // claimed reports whether another attempt that waits may be running in the slot.
 func (l *loop) claimed(slot int) bool {
-	return slices.ContainsFunc(l.ready, func(id study.AttemptID) bool { return l.itsSlot(id) == slot })
+	return slices.ContainsFunc(l.ready, func(id study.AttemptID) bool {
+		its, left := l.left[id.Trial]
+		return left && its == slot
+	})
 }
 
 // occupy takes the slot for an attempt. There may have been more of them before.
