@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -22,7 +23,7 @@ func TestAnswerBesideAnEnd(t *testing.T) {
 		}
 		l := &loop{study: &Study{state: st, running: map[int]*running{}, opts: Options{Log: slog.New(slog.DiscardHandler)}}, stopAsk: func() {}, asking: true, events: []study.Event{study.Finished{Trial: 1}}}
 		a := asked{}
-		a.question.query.Trial, a.proposal.Point = 2, spaces.Point{0.5}
+		a.question.query.Trial, a.proposals = 2, []optimizer.Proposal{{Point: spaces.Point{0.5}}}
 		l.onAnswer(a)
 		if followed := len(l.events) == 2; followed != (safety == nil) || l.asking {
 			t.Errorf("with %+v: followed %v", safety, followed)

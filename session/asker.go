@@ -54,25 +54,19 @@ func numbers(pending []optimizer.Pending) []int {
 
 // asked is the answer: a proposal, and those that were made with it, or a recommendation.
 type asked struct {
-	question question
-	best     optimizer.Recommendation
-	proposal optimizer.Proposal
-	with     []optimizer.Proposal
-	took     time.Duration
-	err      error
+	question  question
+	best      optimizer.Recommendation
+	proposals []optimizer.Proposal
+	took      time.Duration
+	err       error
 }
 
 // levelTrace is below slog.LevelDebug.
 const levelTrace = slog.LevelDebug - 4
 
-// proposals are all that there are, the first first.
-func (a asked) proposals() []optimizer.Proposal {
-	return append([]optimizer.Proposal{a.proposal}, a.with...)
-}
-
 // log says how the proposals were made; those made together took their time together.
 func (a asked) log(to *slog.Logger) {
-	for i, p := range a.proposals() {
+	for i, p := range a.proposals {
 		to.Debug("proposal", "trial", a.question.query.Trial+i, "rule", p.Origin, "why", p.Note.Why, "ms", a.took.Milliseconds(), "fitted", p.Note.Fitted)
 	}
 }
@@ -105,20 +99,22 @@ func answer(ctx context.Context, opt optimizer.Optimizer, q question) (a asked) 
 		return a
 	}
 	query := q.query
-	for {
-		a.proposal, a.err = opt.Ask(ctx, query)
-		if a.err != nil || q.known == nil || !q.known(a.proposal.Point) {
-			break
-		}
-		query.Pending = append(slices.Clip(query.Pending), optimizer.Pending{Trial: query.Trial, Point: a.proposal.Point})
+	first, err := opt.Ask(ctx, query)
+	for err == nil && q.known != nil && q.known(first.Point) {
+		query.Pending = append(slices.Clip(query.Pending), optimizer.Pending{Trial: query.Trial, Point: first.Point})
+		first, err = opt.Ask(ctx, query)
 	}
+	if a.err = err; err != nil {
+		return a
+	}
+	a.proposals = []optimizer.Proposal{first}
 	b, ok := opt.(optimizer.Batcher)
-	for ok && a.err == nil && len(a.with) < q.more {
-		p, err := b.More(ctx, query.Trial+len(a.with)+1)
+	for ok && len(a.proposals) <= q.more {
+		p, err := b.More(ctx, query.Trial+len(a.proposals))
 		if err != nil { // the next Ask says what it is, unless it is ErrNoMore
 			break
 		}
-		a.with = append(a.with, p)
+		a.proposals = append(a.proposals, p)
 	}
 	return a
 }
@@ -137,23 +133,26 @@ func (s *Study) put(ctx context.Context, q question) <-chan asked {
 }
 
 // ask asks the optimizer. It does not wait for one that goes on thinking after the end of ctx.
-func (s *Study) ask(ctx context.Context, q question) (optimizer.Proposal, error) {
+func (s *Study) ask(ctx context.Context, q question) (p optimizer.Proposal, err error) {
 	a := asked{}
 	select {
 	case a = <-s.put(ctx, q):
 	case <-ctx.Done():
 		a.err = ctx.Err()
 	}
-	if s.doubt(a.err); a.err == nil {
-		a.log(s.opts.Log)
+	if s.doubt(a.err); a.err != nil {
+		return p, a.err
 	}
-	return a.proposal, a.err
+	a.log(s.opts.Log)
+	return a.proposals[0], nil
 }
 
-// nothingElse reports whether the optimizer's error says that there is nothing else to propose, or nothing that is safe.
+// nothingElse reports whether the optimizer's error says that there is nothing else to propose, or
+// nothing that is safe.
 func nothingElse(err error) bool { return errors.Is(err, optimizer.ErrExhausted) }
 
-// doubt gives up the optimizer after an error, unless that is nothingElse: it may still be thinking, and nobody knows what it has learnt.
+// doubt gives up the optimizer after an error, unless that is nothingElse: it may still be thinking,
+// and nobody knows what it has learnt.
 func (s *Study) doubt(err error) {
 	if err != nil && !nothingElse(err) {
 		s.opt = nil

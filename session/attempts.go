@@ -192,17 +192,8 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 	}
 }
 
-// confirm runs the best trials again once the study has come to its end and all
-// trials are finished.
-func (l *loop) confirm() {
-	for _, id := range l.toConfirm() {
-		if l.slotFor(id) >= 0 {
-			l.launch(id)
-		}
-	}
-}
-
-// toConfirm lists the attempts that confirm the best trials and can be made now.
+// toConfirm lists the attempts that confirm the best trials and can be made now: once the study has
+// come to its end and all trials are finished.
 func (l *loop) toConfirm() []study.AttemptID {
 	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() {
 		return nil

@@ -35,12 +35,10 @@ func (f *feed[T]) drain() {
 	f.wake.L.Lock()
 	defer f.wake.L.Unlock()
 	for len(f.queue) > 0 {
-		batch := f.queue
-		f.queue = nil
+		next := f.queue[0]
+		f.queue = f.queue[1:]
 		f.wake.L.Unlock()
-		for _, u := range batch {
-			f.show(u)
-		}
+		f.show(next)
 		f.wake.L.Lock()
 	}
 	f.busy = false

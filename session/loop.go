@@ -167,20 +167,19 @@ func (l *loop) stopAt(step Stop) {
 	if step <= l.stop {
 		return
 	}
+	l.stop = step
 	if step == StopHere {
-		l.stop = step
 		return
 	}
-	if step >= StopRunning && l.stop < StopRunning {
+	if step >= StopRunning {
 		for _, r := range l.study.running {
-			r.end(errStopped)
+			r.end(errStopped) // unless it was asked before
 		}
 	}
 	if step >= StopNow {
 		close(l.kill)
 		l.study.hooks.kill()
 	}
-	l.stop = step
 }
 
 // timer fires when the next limit of the study's time is reached, soft or hard.

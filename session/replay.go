@@ -99,7 +99,7 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	if a.err != nil {
 		return fmt.Errorf("replay trial %d: %w", e.Trial, a.err)
 	}
-	r.compare(e, a.proposal)
+	r.compare(e, a.proposals[0])
 	return nil
 }
 

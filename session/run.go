@@ -210,14 +210,14 @@ func (l *loop) onAnswer(a asked) {
 		l.fatal = fmt.Errorf("ask for trial %d: %w", a.question.query.Trial, a.err)
 	default:
 		if a.question.told == len(l.study.state.Order) && !slices.ContainsFunc(l.events, isFinished) { // else a result that came meanwhile may say otherwise
-			if l.ending = l.study.state.GapEnding(a.proposal.Note); l.ending != nil {
+			if l.ending = l.study.state.GapEnding(a.proposals[0].Note); l.ending != nil {
 				return
 			}
 		}
 		a.log(l.study.opts.Log)
-		l.warnOfContradictions(a.proposal.Note)
+		l.warnOfContradictions(a.proposals[0].Note)
 		first := study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending)}
-		for i, p := range a.proposals() {
+		for i, p := range a.proposals {
 			e := first
 			if i > 0 {
 				e.Trial, e.With = first.Trial+i, first.Trial
@@ -282,7 +282,11 @@ func (l *loop) plan() error {
 	if l.halted() {
 		return nil
 	}
-	l.confirm()
+	for _, id := range l.toConfirm() {
+		if l.slotFor(id) >= 0 {
+			l.launch(id)
+		}
+	}
 	if !l.wantsTrial() {
 		return nil
 	}

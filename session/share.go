@@ -38,9 +38,8 @@ func release(hold []*os.File) {
 
 // sharing is what a loop has to do with the sharer.
 type sharing struct {
-	slots  int  // for which it can be asked
-	asked  bool // a slot is asked for
-	cancel context.CancelFunc
+	slots  int                // for which it can be asked
+	cancel context.CancelFunc // of the slot that is asked for; nil if none is
 	done   sync.WaitGroup
 	unused []*os.File // of a slot that was granted and that the loop has not heard of
 
@@ -167,9 +166,9 @@ func (l *loop) share() {
 	l.sharing.vacant.Store(&vacant)
 	waits := l.waits()
 	switch {
-	case waits && !l.sharing.asked && len(vacant) > 0:
+	case waits && l.sharing.cancel == nil && len(vacant) > 0:
 		l.askForSlot()
-	case !waits && l.sharing.asked:
+	case !waits && l.sharing.cancel != nil:
 		l.sharing.cancel()
 	}
 	if !l.asking && !waits {
@@ -184,7 +183,7 @@ func (l *loop) share() {
 // askForSlot asks the sharer for a slot. The answer goes to onSlot.
 func (l *loop) askForSlot() {
 	ctx, cancel := context.WithCancel(l.life)
-	l.sharing.asked, l.sharing.cancel = true, cancel
+	l.sharing.cancel = cancel
 	l.sharing.done.Go(func() {
 		i, hold, err := l.study.sharer.Take(ctx, func() []int { return *l.sharing.vacant.Load() })
 		if err != nil && ctx.Err() != nil {
@@ -197,8 +196,8 @@ func (l *loop) askForSlot() {
 
 // onSlot keeps a slot for what is started next.
 func (l *loop) onSlot(i int, hold []*os.File, err error) {
-	l.sharing.asked, l.sharing.unused = false, nil
 	l.sharing.cancel()
+	l.sharing.cancel, l.sharing.unused = nil, nil
 	switch {
 	case errors.Is(err, context.Canceled):
 	case err != nil && l.fatal == nil:
