@@ -201,7 +201,7 @@ func (s *State) layRungs() {
 	s.rungs = make([]pruner.Rung, len(s.Search.rungs))
 	for _, t := range s.Trials {
 		if k := s.rungOf(t); k >= 0 {
-			s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+			s.rungs[k].Add(t.Number, s.worth(t.Value))
 			if t.next > 0 {
 				s.rungs[k].Promote(t.Number)
 			}
@@ -222,7 +222,7 @@ func (s *State) rungOf(t *Trial) int {
 // climb lays the result of a trial that has finished on its rung.
 func (s *State) climb(t *Trial) {
 	if k := s.rungOf(t); k >= 0 {
-		s.rungs[k].Add(pruner.Result{Trial: t.Number, Value: s.worth(t.Value)})
+		s.rungs[k].Add(t.Number, s.worth(t.Value))
 	}
 	if t.Continues > 0 && t.Status == optimizer.Failed {
 		if k := s.Search.rung(s.Trials[t.Continues-1].Values); k >= 0 {

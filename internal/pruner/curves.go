@@ -28,7 +28,6 @@ import (
 //     out of averages; a trial without any other has average -Inf.
 type curves struct {
 	settings Settings
-	quantile float64
 	trials   map[int]*curve
 	// bars are, by step, the sorted averages of the ended trials that came as far.
 	bars map[float64][]float64
@@ -36,14 +35,6 @@ type curves struct {
 
 // mostSteps is for how many steps something is kept; with more of them all begin anew.
 const mostSteps = 512
-
-func newCurves(s Settings) *curves {
-	c := &curves{settings: s, quantile: 0.5, trials: map[int]*curve{}, bars: map[float64][]float64{}}
-	if s.Method == Percentile {
-		c.quantile = 1 - s.Percentile/100
-	}
-	return c
-}
 
 func (c *curves) read(r Reading, decide bool) Decision {
 	own := c.trials[r.Trial]
@@ -69,7 +60,7 @@ func (c *curves) read(r Reading, decide bool) Decision {
 	if len(others) < max(c.settings.MinTrials, 1) {
 		return d
 	}
-	if bar := quantile(others, c.quantile); own.best < bar {
+	if bar := quantile(others, 1-c.settings.Percentile/100); own.best < bar {
 		d.Stop, d.Why = true, c.why(own.best, bar, len(others))
 	}
 	return d

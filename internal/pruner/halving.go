@@ -25,10 +25,6 @@ type halving struct {
 	rungs    map[int]map[int][]float64 // rung, trial, values of the objectives
 }
 
-func newHalving(s Settings) *halving {
-	return &halving{s, map[int]map[int][]float64{}}
-}
-
 func (h *halving) read(r Reading, decide bool) Decision {
 	if r.Step < h.settings.MinResource {
 		return Decision{}
@@ -140,47 +136,43 @@ func crowding(rung map[int][]float64, front []int) map[int]float64 {
 	return room
 }
 
-// Result is what a trial has achieved on one rung. Larger values are better, and of equal ones that of
-// the trial with the lower number.
-type Result struct {
-	Trial int
-	Value float64
-}
+// Rung holds what trials have achieved on one rung, the best first. Larger values are better, and of
+// equal ones that of the trial with the lower number.
+type Rung []result
 
-// Rung holds the results of one rung, the best first.
-type Rung []placed
-
-type placed struct {
-	Result
+type result struct {
+	trial    int
+	value    float64
 	promoted bool
 }
 
-// Add takes a result that was not promoted.
-func (r *Rung) Add(x Result) {
-	at, _ := slices.BinarySearchFunc(*r, x, func(p placed, x Result) int {
-		return cmp.Or(cmp.Compare(x.Value, p.Value), cmp.Compare(p.Trial, x.Trial))
+// Add takes the result of a trial that was not promoted.
+func (r *Rung) Add(trial int, value float64) {
+	x := result{trial: trial, value: value}
+	at, _ := slices.BinarySearchFunc(*r, x, func(a, b result) int {
+		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.trial, b.trial))
 	})
-	*r = slices.Insert(*r, at, placed{Result: x})
+	*r = slices.Insert(*r, at, x)
 }
 
 // Promote notes that a trial was continued on the next rung.
 func (r Rung) Promote(trial int) {
-	if i := slices.IndexFunc(r, func(p placed) bool { return p.Trial == trial }); i >= 0 {
+	if i := slices.IndexFunc(r, func(x result) bool { return x.trial == trial }); i >= 0 {
 		r[i].promoted = true
 	}
 }
 
 // Remove takes out the result of a trial that was promoted.
 func (r *Rung) Remove(trial int) {
-	*r = slices.DeleteFunc(*r, func(p placed) bool { return p.Trial == trial && p.promoted })
+	*r = slices.DeleteFunc(*r, func(x result) bool { return x.trial == trial && x.promoted })
 }
 
 // Promotable returns the best trial that was not promoted yet, if it is among the ⌊n/η⌋ best of the
 // rung's n (Li et al. 2020, algorithm 2, get_job), and 0 if there is none.
 func (r Rung) Promotable(reduction float64) (trial int) {
-	rank := slices.IndexFunc(r, func(p placed) bool { return !p.promoted })
+	rank := slices.IndexFunc(r, func(x result) bool { return !x.promoted })
 	if rank >= 0 && rank < int(float64(len(r))/reduction) {
-		return r[rank].Trial
+		return r[rank].trial
 	}
 	return 0
 }

@@ -78,7 +78,7 @@ func TestPromotableByHand(t *testing.T) {
 		if rung > 0 {
 			got = append(got, [2]int{trial, rung})
 		}
-		rungs[rung].Add(pruner.Result{Trial: trial, Value: values[trial-1]})
+		rungs[rung].Add(trial, values[trial-1])
 	}
 	want := [][2]int{
 		{1, 1}, // of 3 1 2 the 3
@@ -119,7 +119,7 @@ func TestPromotable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var r pruner.Rung
 			for _, x := range c.rung {
-				r.Add(pruner.Result{Trial: x.trial, Value: x.value})
+				r.Add(x.trial, x.value)
 				if x.promoted {
 					r.Promote(x.trial)
 				}
@@ -141,7 +141,7 @@ func TestRungAgainstItsDefinition(t *testing.T) {
 		reduction := 1 + 3*random.Float64()
 		for trial := 1; trial <= 60; trial++ {
 			values[trial] = math.Floor(10 * random.Float64()) // many are equal
-			rung.Add(pruner.Result{Trial: trial, Value: values[trial]})
+			rung.Add(trial, values[trial])
 			best := slices.SortedFunc(maps.Keys(values), func(a, b int) int { return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b)) })
 			want := 0
 			for _, n := range best[:int(float64(len(best))/reduction)] {

@@ -74,16 +74,19 @@ func New(s Settings) (*Pruner, error) {
 	}
 	p := &Pruner{settings: s}
 	switch s.Method {
-	case Median, Percentile:
-		p.rule = newCurves(s)
+	case Median:
+		s.Percentile = 50
+		fallthrough
+	case Percentile:
+		p.rule = &curves{s, map[int]*curve{}, map[float64][]float64{}}
 	case ASHA:
-		p.rule = newHalving(s)
+		p.rule = &halving{s, map[int]map[int][]float64{}}
 	case Patience:
-		p.rule = newWaiting(s)
+		p.rule = &waiting{s, map[int]*record{}}
 	case Threshold:
 		p.rule = bound{s}
 	case Reachable:
-		p.rule = newReaching(s)
+		p.rule = &reaching{settings: s, trials: map[int]*climb{}, bar: math.Inf(-1), climbs: map[float64]float64{}}
 	default:
 		return nil, fmt.Errorf("method: found %q; want %s, %s, %s, %s, %s or %s",
 			s.Method, Median, Percentile, ASHA, Patience, Threshold, Reachable)
@@ -156,8 +159,6 @@ type record struct {
 	best, at float64
 	since    int // readings after it
 }
-
-func newWaiting(s Settings) *waiting { return &waiting{s, map[int]*record{}} }
 
 func (w *waiting) read(r Reading, decide bool) Decision {
 	if !decide { // nothing of it is stored for others

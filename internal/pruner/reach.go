@@ -41,10 +41,6 @@ type climb struct {
 	ended bool
 }
 
-func newReaching(s Settings) *reaching {
-	return &reaching{settings: s, trials: map[int]*climb{}, bar: math.Inf(-1), climbs: map[float64]float64{}}
-}
-
 func (c *reaching) read(r Reading, decide bool) Decision {
 	own := c.trials[r.Trial]
 	if own == nil {

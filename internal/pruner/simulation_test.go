@@ -206,7 +206,7 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Settings, sign float
 		at[p.trial] = p.end
 		v := p.program.measured(p.end)
 		rung := slices.Index(resources, p.end)
-		rungs[rung].Add(pruner.Result{Trial: p.trial, Value: sign * v})
+		rungs[rung].Add(p.trial, sign*v)
 		if p.end == maxEpochs {
 			s.complete(p.program, v)
 		}
