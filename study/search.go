@@ -173,29 +173,6 @@ func (s *State) lastRun() bool {
 		!slices.ContainsFunc(s.Trials, func(t *Trial) bool { return s.Search.rung(t.Values) == s.Search.top() })
 }
 
-// owed returns the trial that should be continued now and on which rung, nil if
-// there is none: the highest rung with such a trial comes first. The last run is continued with all
-// of the resource, however few others it was compared with.
-func (s *State) owed(last bool) (from *Trial, rung int) {
-	if s.Search.resource == "" {
-		return nil, 0
-	}
-	for k := s.Search.top() - 1; k >= 0; k-- {
-		reduction := s.Config.Prune.Reduction
-		if last {
-			reduction = 1
-		}
-		n := s.rungs[k].Promotable(reduction)
-		switch {
-		case n > 0 && last:
-			return s.Trials[n-1], s.Search.top()
-		case n > 0:
-			return s.Trials[n-1], k + 1
-		}
-	}
-	return nil, 0
-}
-
 // layRungs lays the results of all trials on their rungs.
 func (s *State) layRungs() {
 	s.rungs = make([]pruner.Rung, len(s.Search.rungs))
@@ -234,13 +211,19 @@ func (s *State) climb(t *Trial) {
 // originContinued is the origin of trials that continue others.
 const originContinued optimizer.Origin = "continued"
 
-// continued is the next trial if it continues another.
+// continued is the next trial if one should be continued now: from the highest rung with such a trial. The
+// last run gets all of the resource, however few others its trial was compared with.
 func (s *State) continued(last bool) (Proposed, bool) {
-	from, rung := s.owed(last)
-	if from == nil {
-		return Proposed{}, false
+	for k := s.Search.top() - 1; k >= 0; k-- {
+		reduction, rung := s.Config.Prune.Reduction, k+1
+		if last {
+			reduction, rung = 1, s.Search.top()
+		}
+		if n := s.rungs[k].Promotable(reduction); n > 0 {
+			return Proposed{Origin: originContinued, Values: s.Search.on(rung, s.Trials[n-1].Values), Continues: n}, true
+		}
 	}
-	return Proposed{Origin: originContinued, Values: s.Search.on(rung, from.Values), Continues: from.Number}, true
+	return Proposed{}, false
 }
 
 // Whole is the next trial of a study in which nothing runs and no configuration is left to begin, if
