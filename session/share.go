@@ -123,9 +123,7 @@ func (l *loop) claimed(slot int) bool {
 
 // occupy takes the slot for an attempt. There may have been more of them before.
 func (l *loop) occupy(i int) {
-	for len(l.slots) <= i {
-		l.slots = append(l.slots, slot{})
-	}
+	l.slots = append(l.slots, make([]slot, max(i+1-len(l.slots), 0))...)
 	l.slots[i].taken++
 }
 
@@ -144,8 +142,13 @@ func (l *loop) giveBack(i int) {
 func (l *loop) resize(n int) {
 	l.open = n
 	l.slots = append(l.slots, make([]slot, max(n-len(l.slots), 0))...)
+	l.giveBackUnused(n)
+}
+
+// giveBackUnused frees the slots that no attempt uses, from the n-th on.
+func (l *loop) giveBackUnused(n int) {
 	for i := n; i < len(l.slots); i++ {
-		if s := l.slots[i]; s.taken == 0 && s.granted {
+		if l.slots[i].taken == 0 {
 			l.giveBack(i)
 		}
 	}
@@ -172,11 +175,7 @@ func (l *loop) share() {
 		l.sharing.cancel()
 	}
 	if !l.asking && !waits {
-		for i, s := range l.slots {
-			if s.taken == 0 && s.granted {
-				l.giveBack(i)
-			}
-		}
+		l.giveBackUnused(0)
 	}
 }
 
@@ -214,11 +213,7 @@ func (l *loop) onSlot(i int, hold []*os.File, err error) {
 func (l *loop) unshare() {
 	l.sharing.done.Wait()
 	release(l.sharing.unused)
-	for i, s := range l.slots {
-		if s.taken == 0 {
-			l.giveBack(i)
-		}
-	}
+	l.giveBackUnused(0)
 }
 
 // waits reports whether something could be started if there were another slot.
