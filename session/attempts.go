@@ -234,9 +234,5 @@ func (s *Study) confirming(t *study.Trial) bool {
 
 func (l *loop) confirmed(r *running, o outcome) {
 	l.countFull(o.failure)
-	e := study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Failure: o.failure, Seconds: o.seconds}
-	if o.failure == nil {
-		e.Metrics = o.metrics
-	}
-	l.events = append(l.events, e)
+	l.events = append(l.events, study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Metrics: o.metrics, Failure: o.failure, Seconds: o.seconds})
 }

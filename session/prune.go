@@ -114,15 +114,6 @@ func (l *loop) recordCourse(id study.AttemptID, b *readingBox) ([]study.Reading,
 	return readings, breach
 }
 
-// cutShort ends the attempts that are to be stopped, once that is recorded.
-func (l *loop) cutShort() {
-	for _, r := range l.study.running {
-		if r.cut {
-			r.end(errPruned)
-		}
-	}
-}
-
 // prunedOutcome is that of an attempt that was stopped early: what it has reported. If
 // more was to be expected of it, what it was judged by has its last reading.
 func prunedOutcome(config *study.Config, c *study.Cut, o outcome) outcome {

@@ -60,7 +60,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 // attempts then go on without lbotune, and the next session rejoins them.
 //
 // In each turn it does what people have requested (serve), starts what may start (plan), ends
-// the attempts whose readings say so (cutShort), takes and gives back slots of a shared
+// the attempts whose readings have said so, takes and gives back slots of a shared
 // machine (share), waits for something to happen, and writes down what is decided (settle)
 // before it acts on that.
 func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
@@ -86,7 +86,11 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 		if err := l.plan(); err != nil {
 			return err
 		}
-		l.cutShort()
+		for _, r := range l.study.running {
+			if r.cut {
+				r.end(errPruned)
+			}
+		}
 		l.share()
 		if l.idle() {
 			l.requested = true // perhaps: a last look
@@ -142,20 +146,14 @@ const startPatience = 2 * time.Second
 // start behind the back of a loop that has ended.
 func (l *loop) awaitStarts() {
 	late := time.After(startPatience)
-	starting := func() bool {
-		for _, r := range l.study.running {
-			if !r.begun {
-				return true
+	for _, r := range l.study.running {
+		for !r.begun && l.study.running[r.id.Trial] == r {
+			select {
+			case happen := <-l.inbox:
+				happen() // what that decides is not written: directories tell the next session of it
+			case <-late:
+				return
 			}
-		}
-		return false
-	}
-	for starting() {
-		select {
-		case happen := <-l.inbox:
-			happen() // what that decides is not written: directories tell the next session of it
-		case <-late:
-			return
 		}
 	}
 }
