@@ -44,12 +44,13 @@ func newQuestion(s *study.State, told int) question {
 	return q
 }
 
-func numbers(pending []optimizer.Pending) []int {
-	out := make([]int, len(pending))
-	for i, p := range pending {
-		out[i] = p.Trial
+// noted is the trial that is proposed in answer, with what was known when it was asked for.
+func (q question) noted(p study.Proposed) study.Proposed {
+	p.Trial, p.Told, p.Pending = q.query.Trial, q.told, make([]int, len(q.query.Pending))
+	for i, other := range q.query.Pending {
+		p.Pending[i] = other.Trial
 	}
-	return out
+	return p
 }
 
 // asked is the answer: a proposal, and those that were made with it, or a recommendation.

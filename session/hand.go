@@ -81,7 +81,7 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 	}
 	defer s.unlock()
 	p, err := s.next(ctx)
-	if err == nil {
+	if p.Hand = true; err == nil {
 		err = s.commit(p)
 	}
 	if err != nil {
@@ -116,26 +116,22 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 		return p, err
 	}
 	q := newQuestion(s.state, s.told)
-	p, ok := s.state.Unasked()
-	p.Trial, p.Told, p.Pending, p.Hand = q.query.Trial, q.told, numbers(q.query.Pending), true
-	if ok {
-		return p, nil
+	if p, ok := s.state.Unasked(); ok {
+		return q.noted(p), nil
 	}
 	a, err := s.ask(ctx, q)
 	if errors.Is(err, optimizer.ErrExhausted) && len(q.query.Pending) == 0 {
-		if w, ok := s.state.Whole(); ok {
-			p.Origin, p.Values, p.Continues = w.Origin, w.Values, w.Continues
-			return p, nil
+		if whole, owed := s.state.Whole(); owed {
+			return q.noted(whole), nil
 		}
 	}
 	if err != nil {
-		return p, fmt.Errorf("ask for trial %d: %w", p.Trial, err)
+		return p, fmt.Errorf("ask for trial %d: %w", q.query.Trial, err)
 	}
 	if end := s.state.GapEnding(a.Note); end != nil {
 		return p, errors.Join(fmt.Errorf("%w: %s", ErrSpent, end.Detail), s.close(end))
 	}
-	p.Origin, p.Values, p.Note = a.Origin, s.state.Fresh(s.state.Search.Decode(a.Point)), a.Note
-	return p, nil
+	return q.noted(study.Proposed{Origin: a.Origin, Values: s.state.Fresh(s.state.Search.Decode(a.Point)), Note: a.Note}), nil
 }
 
 // Try runs a study by calls of f: it asks for one trial after the other, and tells what f

@@ -214,7 +214,7 @@ func (l *loop) onAnswer(a asked) {
 		}
 		a.log(l.study.opts.Log)
 		l.warnOfContradictions(a.proposals[0].Note)
-		first := study.Proposed{Trial: a.question.query.Trial, Told: a.question.told, Pending: numbers(a.question.query.Pending)}
+		first := a.question.noted(study.Proposed{})
 		for i, p := range a.proposals {
 			e := first
 			if i > 0 {
@@ -239,8 +239,7 @@ func (l *loop) onNothingElse(a asked) {
 	case errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case owed:
-		whole.Trial, whole.Told, whole.Pending = a.question.query.Trial, a.question.told, numbers(a.question.query.Pending)
-		l.propose(whole)
+		l.propose(a.question.noted(whole))
 	default:
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
 	}
@@ -318,9 +317,7 @@ func (l *loop) exhausted() bool {
 
 // take makes a trial that the optimizer need not be asked for.
 func (l *loop) take(p study.Proposed) error {
-	q := newQuestion(l.study.state, l.study.told)
-	p.Trial, p.Told, p.Pending = q.query.Trial, q.told, numbers(q.query.Pending)
-	l.propose(p)
+	l.propose(newQuestion(l.study.state, l.study.told).noted(p))
 	if err := l.settle(); err != nil {
 		return err
 	}
