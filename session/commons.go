@@ -53,7 +53,15 @@ func (s span) holds(look int) bool { return s.first < look && look <= s.last }
 
 // commonDir is the directory in which trials of a config run beside each other, if there is one.
 func commonDir(c *study.Config) string {
-	if strings.Contains(c.Run.Cwd, "{") || c.Dir == "/" || c.TellSlots() { // of the whole machine nothing is known
+	texts := append(append([]string{c.Command.String()}, c.Run.Env...), c.Run.Cwd)
+	for _, f := range c.Files {
+		texts = append(texts, f.Text)
+		for _, s := range f.Set {
+			texts = append(texts, s.Value.Text())
+		}
+	}
+	slotted := len(c.Run.Slots) > 0 || strings.Contains(strings.Join(texts, " "), "{slot}")
+	if strings.Contains(c.Run.Cwd, "{") || c.Dir == "/" || slotted { // of the whole machine nothing is known
 		return ""
 	}
 	return absolute(c.Dir, c.Run.Cwd)

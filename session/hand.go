@@ -116,12 +116,12 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 		return p, err
 	}
 	q := newQuestion(s.state, s.told)
-	if p, ok := s.state.Unasked(); ok {
+	if p, ok := s.state.Unasked(false); ok {
 		return q.noted(p), nil
 	}
 	a, err := s.ask(ctx, q)
 	if errors.Is(err, optimizer.ErrExhausted) && len(q.query.Pending) == 0 {
-		if whole, owed := s.state.Whole(); owed {
+		if whole, owed := s.state.Unasked(true); owed {
 			return q.noted(whole), nil
 		}
 	}

@@ -14,14 +14,14 @@ import (
 type Replayed struct {
 	Asked       int          `json:"asked"`
 	Given       int          `json:"given"` // by hand, today's values, or continued: nobody was asked for them
-	Differences []Difference `json:"differences"`
+	Differences []difference `json:"differences"`
 	// Elsewhere are the kinds of processors, other than this one, that proposals were made on
 	// which differ: there the last digits of the model are others.
 	Elsewhere []string `json:"elsewhere,omitempty"`
 }
 
-// Difference is a proposal that came out otherwise.
-type Difference struct {
+// difference is a proposal that came out otherwise.
+type difference struct {
 	Trial   int           `json:"trial"`
 	Journal spaces.Values `json:"journal"`
 	Replay  spaces.Values `json:"replay"`
@@ -36,7 +36,7 @@ func Replay(ctx context.Context, dir string, newOptimizer func(*spaces.Space, ui
 	if newOptimizer == nil {
 		newOptimizer = optimizer.New
 	}
-	r := replay{make: newOptimizer, out: Replayed{Differences: []Difference{}}}
+	r := replay{make: newOptimizer, out: Replayed{Differences: []difference{}}}
 	_, err := study.Load(dir, append(visits, func(before *study.State, rec study.Record) error {
 		r.state = before
 		return r.before(ctx, rec.Event)
@@ -120,7 +120,7 @@ func (r *replay) more(ctx context.Context, e study.Proposed) error {
 func (r *replay) compare(e study.Proposed, p optimizer.Proposal) {
 	r.out.Asked++
 	if got := r.state.Fresh(r.state.Search.Decode(p.Point)); !got.Equal(e.Values) {
-		r.out.Differences = append(r.out.Differences, Difference{e.Trial, e.Values, got})
+		r.out.Differences = append(r.out.Differences, difference{e.Trial, e.Values, got})
 		if here := optimizer.Kernel(); r.where != "" && r.where != here && !slices.Contains(r.out.Elsewhere, r.where) {
 			r.out.Elsewhere = append(r.out.Elsewhere, r.where)
 		}

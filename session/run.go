@@ -232,14 +232,14 @@ func (l *loop) onAnswer(a asked) {
 // onNothingElse waits for what runs to end, asks again if something has ended since the question, has
 // one trial run with all of the resource, or ends the study.
 func (l *loop) onNothingElse(a asked) {
-	whole, owed := l.study.state.Whole()
+	next, owed := l.study.state.Unasked(true)
 	switch {
 	case len(l.study.state.Pending()) > 0 || a.question.told < len(l.study.state.Order):
 		l.waitsFor = a.question.told + 1
 	case errors.Is(a.err, optimizer.ErrNothingSafe):
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "nothing else is known to be safe"}
 	case owed:
-		l.propose(a.question.noted(whole))
+		l.propose(a.question.noted(next))
 	default:
 		l.ending = &study.Closed{Why: study.EndExhausted, Detail: "all configurations of the space were tried"}
 	}
@@ -287,7 +287,7 @@ func (l *loop) plan() error {
 	if !l.wantsTrial() {
 		return nil
 	}
-	if p, ok := l.study.state.Unasked(); ok {
+	if p, ok := l.study.state.Unasked(false); ok {
 		return l.take(p)
 	}
 	l.ask()

@@ -73,7 +73,7 @@ func (l *loop) askAndWait() {
 	if !l.wantsTrial() || l.study.state.Ending(l.study.elapsed()) != nil {
 		return
 	}
-	if _, ok := l.study.state.Unasked(); ok {
+	if _, ok := l.study.state.Unasked(false); ok {
 		return
 	}
 	l.ask()

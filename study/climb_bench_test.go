@@ -54,7 +54,7 @@ func climb(tb testing.TB, n int) *study.State {
 	}
 	apply(study.Created{ID: "id", Config: c})
 	for k := 1; k <= n; k++ {
-		p, ok := st.Unasked()
+		p, ok := st.Unasked(false)
 		if !ok {
 			point := spaces.Point{math.Mod(float64(k)*math.Phi, 1), 0}
 			if st.Known()(point) {

@@ -126,7 +126,7 @@ func TestEnqueuedOnRungs(t *testing.T) {
 			st := begun(t, c)
 			apply(t, st, study.Enqueued{Values: values(0.25, n)})
 			apply(t, st, study.Excluded{Trial: 1}) // which would be continued
-			if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginGiven || !p.Values.Equal(values(0.25, want)) {
+			if p, ok := st.Unasked(false); !ok || p.Origin != optimizer.OriginGiven || !p.Values.Equal(values(0.25, want)) {
 				t.Errorf("n=%d runs with %v; want n=%d", n, p.Values, want)
 			}
 		})

@@ -127,14 +127,7 @@ func (c *Config) templates() []template {
 
 // Checkpoints reports whether trials have a directory for checkpoints.
 func (c *Config) Checkpoints() bool {
-	return c.Resource() != "" || c.mentions("{checkpoint_dir}")
-}
-
-// TellSlots reports whether trials are told the slots in which they run.
-func (c *Config) TellSlots() bool { return len(c.Run.Slots) > 0 || c.mentions("{slot}") }
-
-func (c *Config) mentions(placeholder string) bool {
-	return slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, placeholder) })
+	return c.Resource() != "" || slices.ContainsFunc(c.templates(), func(t template) bool { return strings.Contains(t.text, "{checkpoint_dir}") })
 }
 
 // names lists what the template's placeholders may name.

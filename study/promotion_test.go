@@ -20,7 +20,7 @@ func TestContinued(t *testing.T) {
 	// next checks which trial is continued on what; it is 0 if none is.
 	next := func(from int, n int64) {
 		t.Helper()
-		p, ok := st.Unasked()
+		p, ok := st.Unasked(false)
 		if from == 0 {
 			if ok {
 				t.Fatalf("after %d trials: %+v", len(st.Trials), p)
@@ -82,16 +82,16 @@ func TestLastRunOfTheBudget(t *testing.T) {
 	st := begun(t, c)
 	apply(t, st, study.Proposed{Trial: 2, Told: 1, Pending: []int{}, Values: values(0.25, 2)})
 	apply(t, st, study.Finished{Trial: 2, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 1}})
-	p, ok := st.Unasked()
+	p, ok := st.Unasked(false)
 	if !ok || p.Continues != 1 || !p.Values.Equal(values(0.5, 8)) {
 		t.Errorf("with the last of the budget: %+v", p)
 	}
 	apply(t, st, study.Excluded{Trial: 1})
-	if p, ok = st.Unasked(); !ok || p.Continues != 2 || !p.Values.Equal(values(0.25, 8)) {
+	if p, ok = st.Unasked(false); !ok || p.Continues != 2 || !p.Values.Equal(values(0.25, 8)) {
 		t.Errorf("with one trial less: %+v", p)
 	}
 	apply(t, st, study.Excluded{Trial: 2})
-	if p, ok = st.Unasked(); ok || !st.Fresh(values(0, 2)).Equal(values(0, 8)) {
+	if p, ok = st.Unasked(false); ok || !st.Fresh(values(0, 2)).Equal(values(0, 8)) {
 		t.Errorf("without any: %+v", p)
 	}
 }
@@ -102,10 +102,10 @@ func TestTodaysValuesComeFirst(t *testing.T) {
 	c.Params[0].Default, c.Params[1].Default = spaces.Float(0.25), spaces.Int(3)
 	st := &study.State{}
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
-	if p, ok := st.Unasked(); !ok || p.Origin != optimizer.OriginDefault || !p.Values.Equal(values(0.25, 3)) {
+	if p, ok := st.Unasked(false); !ok || p.Origin != optimizer.OriginDefault || !p.Values.Equal(values(0.25, 3)) {
 		t.Errorf("first runs %+v", p)
 	}
-	if p, ok := begun(t, c).Unasked(); ok {
+	if p, ok := begun(t, c).Unasked(false); ok {
 		t.Errorf("then runs %+v", p)
 	}
 }
@@ -118,7 +118,7 @@ func TestBeyondTheLastRung(t *testing.T) {
 	st := &study.State{}
 	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: c})
 	st.Queue = append(st.Queue, values(0, 99))
-	if p, ok := st.Unasked(); !ok || !p.Values.Equal(values(0, 9)) {
+	if p, ok := st.Unasked(false); !ok || !p.Values.Equal(values(0, 9)) {
 		t.Errorf("runs %+v", p)
 	}
 	if st.Known() == nil || begun(t, config()).Known() != nil {

@@ -226,19 +226,13 @@ func (s *State) continued(last bool) (Proposed, bool) {
 	return Proposed{}, false
 }
 
-// Whole is the next trial of a study in which nothing runs and no configuration is left to begin, if
-// none has succeeded with all of the resource yet: the best one gets it.
-func (s *State) Whole() (Proposed, bool) {
-	if slices.ContainsFunc(s.Trials, func(t *Trial) bool { return t.Succeeded() && s.Search.rung(t.Values) == s.Search.top() }) {
-		return Proposed{}, false
-	}
-	return s.continued(true)
-}
-
 // Unasked is the next trial if the optimizer need not be asked for it: one that
-// continues another, today's values, or values that a person enqueued.
-func (s *State) Unasked() (Proposed, bool) {
-	if p, ok := s.continued(s.lastRun()); ok {
+// continues another, today's values, or values that a person enqueued. If the optimizer has nothing
+// else to propose and nothing runs (exhausted), it is the best trial with all of the resource, unless one
+// has succeeded with that.
+func (s *State) Unasked(exhausted bool) (Proposed, bool) {
+	whole := func(t *Trial) bool { return t.Succeeded() && s.Search.rung(t.Values) == s.Search.top() }
+	if p, ok := s.continued(s.lastRun() || exhausted && !slices.ContainsFunc(s.Trials, whole)); ok {
 		return p, true
 	}
 	if len(s.Trials) == 0 {
