@@ -112,11 +112,11 @@ var operators = map[string]operator{
 	">":   {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) && !equal(a, b)) }},
 	"<=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) || equal(a, b)) }},
 	">=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) || equal(a, b)) }},
-	"+":   arithmetic(5, func(x, y float64) float64 { return x + y }),
-	"-":   arithmetic(5, func(x, y float64) float64 { return x - y }),
+	"+":   arithmetic(5, sum),
+	"-":   arithmetic(5, func(x, y float64) float64 { return sum(x, -y) }),
 	"*":   arithmetic(6, func(x, y float64) float64 { return x * y }),
 	"/":   arithmetic(6, func(x, y float64) float64 { return x / y }),
-	"%":   arithmetic(6, math.Mod),
+	"%":   arithmetic(6, remainder),
 	"**":  arithmetic(bindsPower, math.Pow),
 }
 
@@ -132,7 +132,7 @@ func arithmetic(binds int, f func(x, y float64) float64) operator {
 
 // functions are of one number, but min and max.
 var functions = map[string]func(float64) float64{
-	"abs": math.Abs, "ceil": math.Ceil, "floor": math.Floor, "round": math.Round,
+	"abs": math.Abs, "ceil": whole(math.Ceil), "floor": whole(math.Floor), "round": math.Round,
 	"sqrt": math.Sqrt, "exp": math.Exp, "log": math.Log, "log2": math.Log2, "log10": math.Log10,
 	"min": nil, "max": nil,
 }
@@ -155,4 +155,37 @@ func equal(a, b Value) bool {
 		return x == y || math.Abs(x-y) <= rounding*math.Max(math.Abs(x), math.Abs(y))
 	}
 	return a == b
+}
+
+// little reports whether a difference from x is rounding alone.
+func little(difference, x float64) bool { return math.Abs(difference) < rounding*math.Abs(x) }
+
+// sum is 0 where nothing but rounding is left of the two: 0.1 + 0.2 - 0.3 == 0.
+func sum(x, y float64) float64 {
+	if little(x+y, x) {
+		return 0
+	}
+	return x + y
+}
+
+// remainder of a division has the sign of x. It is 0 where y goes into x up to rounding, as 0.1
+// into 0.3, and exact for whole numbers.
+func remainder(x, y float64) float64 {
+	if (x != math.Trunc(x) || y != math.Trunc(y)) && little(x-math.Round(x/y)*y, x) {
+		return 0
+	}
+	return math.Mod(x, y)
+}
+
+// mostFraction is how large a number may be for its fraction to be told from rounding.
+const mostFraction = 1e9
+
+// whole is f but for numbers that are whole up to rounding, as 0.3/0.1 is, which stay so.
+func whole(f func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if n := math.Round(x); math.Abs(x) < mostFraction && little(x-n, x) {
+			return n
+		}
+		return f(x)
+	}
 }

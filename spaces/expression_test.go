@@ -51,6 +51,18 @@ func TestRelationHolds(t *testing.T) {
 		"0.1 + 0.2 > 0.3 or x > 1":          false,
 		"batch != 48.5":                     true,
 		"n in [5, 6]":                       true,
+		"0.1 + 0.2 - 0.3 <= 0 and x < 1":    true,
+		"0.1 - 0.3 + 0.2 == 0 and x < 1":    true,
+		"0.1 + 0.2 - 0.3001 == 0 or x > 1":  false,
+		"1/(n - 6) - 1/(n - 6) == 0":        false, // has no value
+		"0.3 % 0.1 == 0 and x < 1":          true,
+		"0.35 % 0.1 == 0 or x > 1":          false,
+		"0.7 % 0 == 0 or x > 1":             false,
+		"(0 - 7) % 3 == -1 and x < 1":       true,
+		"9007199254740991 % 2 == 1 and on":  true,
+		"floor(0.3 / 0.1) == 3 and x < 1":   true,
+		"ceil(0.1 * 3 / 0.3) == 1 and on":   true,
+		"floor(0.25 / 0.1) == 2 and on":     true,
 	} {
 		t.Run(text, func(t *testing.T) {
 			r, err := spaces.ParseRelation(text, relatedParams())
