@@ -106,12 +106,12 @@ type operator struct {
 var operators = map[string]operator{
 	"or":  {1, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) || isTrue(b)) }},
 	"and": {2, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) && isTrue(b)) }},
-	"==":  {4, mixed, truth, func(a, b Value) Value { return Bool(equal(a, b)) }},
-	"!=":  {4, mixed, truth, func(a, b Value) Value { return Bool(!equal(a, b)) }},
-	"<":   {4, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) && !equal(a, b)) }},
-	">":   {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) && !equal(a, b)) }},
-	"<=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) || equal(a, b)) }},
-	">=":  {4, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) || equal(a, b)) }},
+	"==":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(equal(a, b)) }},
+	"!=":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(!equal(a, b)) }},
+	"<":   {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) && !equal(a, b)) }},
+	">":   {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) && !equal(a, b)) }},
+	"<=":  {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) || equal(a, b)) }},
+	">=":  {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) || equal(a, b)) }},
 	"+":   arithmetic(5, sum),
 	"-":   arithmetic(5, func(x, y float64) float64 { return sum(x, -y) }),
 	"*":   arithmetic(6, func(x, y float64) float64 { return x * y }),
@@ -121,9 +121,10 @@ var operators = map[string]operator{
 }
 
 const (
-	bindsNot   = 3 // not a == b is not (a == b)
-	bindsMinus = 7 // -a ** b is -(a ** b)
-	bindsPower = 8
+	bindsNot        = 3 // not a == b is not (a == b)
+	bindsComparison = 4
+	bindsMinus      = 7 // -a ** b is -(a ** b)
+	bindsPower      = 8
 )
 
 func arithmetic(binds int, f func(x, y float64) float64) operator {

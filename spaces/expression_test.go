@@ -97,6 +97,11 @@ func TestRelationErrors(t *testing.T) {
 		"opt == 'sdg'":           {"'sdg'", "opt is never 'sdg'", "sgd"},
 		"opt in ['sgd', 'adan']": {"", "opt is never 'adan'", "adam"},
 		"1 < 2":                  {"1 < 2", "names no parameter", ""},
+		"0 < x < 1":              {"0 < x", "0 < x is true or false; x < y < z is written", ""},
+		"x == y == 1":            {"x == y", "x == y is true or false", ""},
+		"(x + y) * 2 < 'a'":      {"'a'", "'a' is a text", ""},
+		"opt < (x) + abs(y) > x": {"opt", "opt is a text", ""},
+		"(x) + abs(y) or on":     {"(x) + abs(y)", "(x) + abs(y) is a number", ""},
 		"len(opt) > 3":           {"len", "no parameter len", ""},
 		"":                       {"", "want a parameter", ""},
 	} {

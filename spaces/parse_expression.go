@@ -28,6 +28,7 @@ type parser struct {
 	used      []string // parameters
 	literals  []Value
 	tok       token // the next one
+	end       int   // of the one before it
 	depth     int   // of expressions within others
 }
 
@@ -55,8 +56,8 @@ func (p *parser) relation() (Relation, error) {
 
 // advance goes on to the next token.
 func (p *parser) advance() error {
-	at := p.tok.at + len(p.tok.text)
-	at += len(blanksRE.FindString(p.text[at:]))
+	p.end = p.tok.at + len(p.tok.text)
+	at := p.end + len(blanksRE.FindString(p.text[p.end:]))
 	p.tok = token{tokenRE.FindString(p.text[at:]), at}
 	if rest := p.text[at:]; p.tok.text == "" && rest != "" {
 		if rest[0] == '\'' || rest[0] == '"' {
@@ -66,6 +67,9 @@ func (p *parser) advance() error {
 	}
 	return nil
 }
+
+// since is the text from a token to the last one that was read.
+func (p *parser) since(t token) token { return token{p.text[t.at:p.end], t.at} }
 
 // expect steps over the token.
 func (p *parser) expect(text, want string) error {
@@ -132,6 +136,9 @@ func (p *parser) expression(binds int) (expression, error) {
 }
 
 func (p *parser) join(op operator, a, b expression) (expression, error) {
+	if op.binds == bindsComparison && a.kind == truth && a.of == nil && b.kind != truth {
+		return a, p.fail(a.from, "%s is true or false; x < y < z is written x < y and y < z", a.from.text)
+	}
 	if err := p.want(op.takes, a, b); err != nil {
 		return a, err
 	}
@@ -140,7 +147,7 @@ func (p *parser) join(op operator, a, b expression) (expression, error) {
 			return a, err
 		}
 	}
-	return expression{kind: op.gives, from: a.from, eval: func(v Values) Value {
+	return expression{kind: op.gives, from: p.since(a.from), eval: func(v Values) Value {
 		return op.apply(a.eval(v), b.eval(v))
 	}}, nil
 }
@@ -177,7 +184,7 @@ func (p *parser) comparable(a, b expression) error {
 // in reads the list of values that a may have.
 func (p *parser) in(a expression) (expression, error) {
 	list, err := p.list("[", "]", func(e expression) error { return p.comparable(a, e) })
-	return expression{kind: truth, from: a.from, eval: func(v Values) Value {
+	return expression{kind: truth, from: p.since(a.from), eval: func(v Values) Value {
 		return Bool(slices.ContainsFunc(list, func(e expression) bool { return equal(a.eval(v), e.eval(v)) }))
 	}}, err
 }
@@ -217,6 +224,7 @@ func (p *parser) operand() (expression, error) {
 		if err == nil {
 			err = p.expect(")", "an operator, or )")
 		}
+		e.from = p.since(t)
 		return e, err
 	}
 	if v, ok := literal(t.text); ok {
@@ -267,8 +275,7 @@ func (p *parser) sign(t token, binds int, k kind, f func(Value) Value) (expressi
 		return a, err
 	}
 	err = p.want(k, a)
-	from := token{p.text[t.at : a.from.at+len(a.from.text)], t.at}
-	return expression{kind: k, from: from, literal: a.literal, eval: func(v Values) Value { return f(a.eval(v)) }}, err
+	return expression{kind: k, from: p.since(t), literal: a.literal, eval: func(v Values) Value { return f(a.eval(v)) }}, err
 }
 
 // call reads the arguments of a function.
@@ -277,7 +284,7 @@ func (p *parser) call(name token, f func(float64) float64) (expression, error) {
 	if err == nil && f != nil && len(args) > 1 {
 		err = p.fail(args[1].from, "%s takes one number", name.text)
 	}
-	return expression{kind: number, from: name, eval: func(v Values) Value {
+	return expression{kind: number, from: p.since(name), eval: func(v Values) Value {
 		x := make([]float64, len(args))
 		for i, a := range args {
 			x[i] = num(a.eval(v))
