@@ -158,7 +158,7 @@ func (s *Space) Default() (Values, bool) {
 
 // Complete returns the configuration that has the values of vs, and for parameters
 // that these do not name their default, or the middle of their range; where relations
-// forbid that, values near it.
+// forbid that, values near it, of which the defaults stay as they are if they can.
 func (s *Space) Complete(vs Values) (Values, error) {
 	if err := s.checkNames(vs); err != nil {
 		return nil, err
@@ -169,13 +169,14 @@ func (s *Space) Complete(vs Values) (Values, error) {
 // complete is Complete of values whose names are right, with or without today's values.
 func (s *Space) complete(vs Values, today bool) (Values, error) {
 	middle := s.FromUniform(s.middle())
-	out := slices.Clone(vs)
+	out, defaults := slices.Clone(vs), slices.Clone(vs)
 	for i, par := range s.params {
 		_, given := vs.Get(par.Name)
 		switch {
 		case given || !s.Exists(i, out):
 		case today && par.Default.IsValid():
-			out = append(out, Assignment{par.Name, par.Default})
+			a := Assignment{par.Name, par.Default}
+			out, defaults = append(out, a), append(defaults, a)
 		default:
 			out = append(out, Assignment{par.Name, par.decode(middle[s.offset[i]:])})
 		}
@@ -184,7 +185,11 @@ func (s *Space) complete(vs Values, today bool) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.nearby(s.Decode(p), vs)
+	v := s.Decode(p)
+	if kept, err := s.nearby(v, defaults); err == nil {
+		return kept, nil
+	}
+	return s.nearby(v, vs)
 }
 
 func cell(u float64, n int) int {

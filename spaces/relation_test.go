@@ -2,6 +2,7 @@ package spaces_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -108,6 +109,38 @@ func TestCompletionsObey(t *testing.T) {
 	}
 	if n := len(s.Cover()); n != 3 {
 		t.Errorf("%d configurations cover three choices", n)
+	}
+}
+
+// A default stays what it is where other parameters can make room for it.
+func TestDefaultsStay(t *testing.T) {
+	for _, c := range []struct{ x, y, wantX, wantY any }{
+		{0.9, nil, 0.9, nil}, {nil, 0.9, nil, 0.9}, {0.7, 0.2, 0.7, 0.2}, {0.9, 0.8, nil, nil},
+	} {
+		t.Run(fmt.Sprint(c.x, c.y), func(t *testing.T) {
+			x, y := spaces.NewFloat("x", 0, 1), spaces.NewFloat("y", 0, 1)
+			if c.x != nil {
+				x = x.Today(c.x)
+			}
+			if c.y != nil {
+				y = y.Today(c.y)
+			}
+			s, err := spaces.New(x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rule, err := spaces.ParseRelation("x + y <= 1", s.Params())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, err = s.Where(rule); err != nil {
+				t.Fatal(err)
+			}
+			v, ok := s.Default()
+			if _, err := s.Encode(v); !ok || err != nil || c.wantX != nil && v.Float("x") != c.wantX || c.wantY != nil && v.Float("y") != c.wantY {
+				t.Errorf("found %v, %v", v, err)
+			}
+		})
 	}
 }
 
