@@ -250,8 +250,8 @@ func (t *table) checkWhere(cfg *study.Config) {
 	}
 	var empty *spaces.EmptyError
 	related, err := space.Where(relations...)
-	if err == nil && cfg.Safety != nil {
-		t.checkToday(space, related)
+	if err == nil {
+		t.checkToday(cfg, space, related)
 	}
 	if !errors.As(err, &empty) {
 		return
@@ -265,15 +265,31 @@ func (t *table) checkWhere(cfg *study.Config) {
 	t.Wrong("where", hint, "together they leave nothing of the space: %s", empty)
 }
 
-// checkToday complains of defaults that break a relation: what would be tried in their place
-// is nothing that anybody has called safe.
-func (t *table) checkToday(space, related *spaces.Space) {
+// checkToday complains of defaults that break a relation, whatever stands beside them: what
+// would be tried in their place is nothing that anybody uses, or has called safe.
+func (t *table) checkToday(cfg *study.Config, space, related *spaces.Space) {
 	today, known := space.Default()
+	tried, _ := related.Default()
 	var broken *spaces.BrokenError
-	if _, err := related.Encode(today); known && errors.As(err, &broken) {
-		t.inText("where", broken.Relation, 0, len(broken.Relation), "change the relation, or the defaults to other values that are known to be safe",
-			"[safety] begins with the defaults, and %s break %q", today, broken.Relation)
+	if _, err := related.Encode(today); !known || !errors.As(err, &broken) {
+		return
 	}
+	var stated spaces.Values
+	kept := true
+	for _, p := range cfg.Params {
+		v, exists := today.Get(p.Name)
+		if other, _ := tried.Get(p.Name); exists && p.Default.IsValid() {
+			stated, kept = append(stated, spaces.Assignment{Name: p.Name, Value: v}), kept && v == other
+		}
+	}
+	if kept {
+		return
+	}
+	begins, hint := "the first trial has the defaults", "change the relation, or the defaults"
+	if cfg.Safety != nil {
+		begins, hint = "[safety] begins with the defaults", hint+" to other values that are known to be safe"
+	}
+	t.inText("where", broken.Relation, 0, len(broken.Relation), hint, "%s, and %s break %q", begins, stated, broken.Relation)
 }
 
 // relationProblem points at what is wrong with the relation that is key k's value.
