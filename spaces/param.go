@@ -129,13 +129,21 @@ func (p Param) Check() []Problem {
 	}
 	if p.Default.IsValid() && len(out) == 0 {
 		if _, err := p.Normalize(p.Default); err != nil {
-			bad("default", "found %s; want %s", p.Default, p.Describe())
+			bad("default", "found %s; want %s", quoted(p.Default), p.Describe())
 		}
 	}
 	if p.Inactive.IsValid() && p.When == "" {
 		bad("inactive", "needs when: a parameter without a condition is always active")
 	}
 	return out
+}
+
+// quoted is a value as people read it, a text in quotes: "true" is not true.
+func quoted(v Value) string {
+	if text, ok := v.v.(string); ok {
+		return strconv.Quote(text)
+	}
+	return v.Text()
 }
 
 func (p Param) checkRange(bad func(field, format string, args ...any)) {
