@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"path/filepath"
@@ -268,8 +269,11 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 	if err := dec.Decode(&doc); err != nil {
 		return nil, fmt.Errorf("read the base file: %w", err)
 	}
-	if dec.Decode(&more) == nil {
+	switch err := dec.Decode(&more); {
+	case err == nil:
 		return nil, errors.New("the base file has several documents; values are set in files of one")
+	case err != io.EOF:
+		return nil, fmt.Errorf("read the base file: %w", err)
 	}
 	if v.IsValid() {
 		if err := yaml.Unmarshal([]byte(Literal(v)), &value); err != nil {
@@ -279,10 +283,14 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 	keys := strings.Split(path, ".")
 	node := doc.Content[0]
 	for i, key := range keys {
-		at, allowed := child(node, key)
-		switch {
-		case at < 0:
+		places, allowed := children(node, key)
+		if len(places) == 0 {
 			return nil, &PathError{Path: path, Missing: key, Allowed: allowed}
+		}
+		at := places[0]
+		switch {
+		case len(places) > 1: // most readers take the last, some the first
+			return nil, fmt.Errorf("the file has %s twice", strings.Join(keys[:i+1], "."))
 		case i < len(keys)-1:
 			node = node.Content[at]
 			continue
@@ -291,7 +299,9 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 			if node.Kind == yaml.MappingNode {
 				from = at - 1
 			}
-			node.Content = append(node.Content[:from], node.Content[at+1:]...)
+			gone := node.Content[at]
+			node.Content = slices.Delete(node.Content, from, at+1)
+			bequeath(&doc, gone)
 			continue
 		}
 		old, set := node.Content[at], value.Content[0]
@@ -313,15 +323,29 @@ func setYAML(text []byte, path string, v spaces.Value) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// child is the place of a key's value or a list's element in a node, or -1 and the keys there.
-func child(node *yaml.Node, key string) (at int, keys []string) {
+// bequeath puts a value that was taken out where the first alias of it stands.
+func bequeath(node, gone *yaml.Node) bool {
+	for i, n := range node.Content {
+		if n.Kind == yaml.AliasNode && n.Alias == gone {
+			node.Content[i] = gone
+			return true
+		}
+		if bequeath(n, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// children are the places of a key's values, or of a list's element, in a node, and all keys there.
+func children(node *yaml.Node, key string) (places []int, keys []string) {
 	step, first := 1, 0
 	switch node.Kind {
 	case yaml.MappingNode:
 		step, first = 2, 1
 	case yaml.SequenceNode:
 	default:
-		return -1, nil
+		return nil, nil
 	}
 	for i := first; i < len(node.Content); i += step {
 		name := strconv.Itoa(i)
@@ -329,11 +353,11 @@ func child(node *yaml.Node, key string) (at int, keys []string) {
 			name = node.Content[i-1].Value
 		}
 		if name == key {
-			return i, nil
+			places = append(places, i)
 		}
 		keys = append(keys, name)
 	}
-	return -1, keys
+	return places, keys
 }
 
 // setTOML keeps no comments.

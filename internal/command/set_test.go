@@ -137,6 +137,36 @@ func TestAbsentElements(t *testing.T) {
 	}
 }
 
+// A value that others are aliases of leaves it to the first of them when it vanishes.
+func TestAbsentAnchor(t *testing.T) {
+	f := command.File{From: "a.yaml", Text: "a: &rate 3\nb: {c: *rate, d: *rate}\n", Set: []command.Setting{{Path: "a", Value: spaces.String("{off}")}}}
+	if got, err := f.Render(setBindings()); err != nil || got != "b: {c: &rate 3, d: *rate}\n" {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
+
+// No value is set in vain: readers of YAML take one of two values of a key, mostly the last.
+func TestUnclearBases(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: 1\na: 2\n":               "the file has a twice",
+		"b: {a: 1}\nm: {b: 1, b: 2}": "",
+		"b:\n  a: 1\nb:\n  a: 2\n":   "the file has b twice",
+		"a: 1\n---\na: 2\n":          "several documents",
+		"a: 1\n---\n{b: \n":          "read the base file",
+	} {
+		t.Run(text, func(t *testing.T) {
+			path := "a"
+			if strings.HasPrefix(text, "b") {
+				path = "b.a"
+			}
+			err := command.File{From: "x.yaml", Text: text}.CheckSet(command.Setting{Path: path, Value: spaces.Int(1)})
+			if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("found %v, want %q", err, want)
+			}
+		})
+	}
+}
+
 func TestSetErrors(t *testing.T) {
 	for name, text := range bases {
 		f := command.File{From: name, Text: text}
