@@ -61,6 +61,7 @@ func (t *table) setting(f *command.File, prefix string) {
 			continue
 		}
 		s := command.Setting{Path: path, Value: t.value(k)}
+		t.when(slices.ContainsFunc(f.Set, func(other command.Setting) bool { return other.Path == path }), k, "keep one of them", "%s is set twice", path)
 		f.Set = append(f.Set, s)
 		if !f.Settable() || f.Text == "" {
 			continue

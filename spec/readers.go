@@ -2,6 +2,7 @@ package spec
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -178,13 +179,14 @@ func parseBytes(s string) (int64, bool) {
 			continue
 		}
 		x, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
-		if err != nil || x <= 0 || x*u.size > math.MaxInt64/2 {
-			return 0, false
-		}
-		return int64(x * u.size), true
+		n := x * u.size
+		return int64(n), err == nil && n >= 1 && n <= math.MaxInt64/2
 	}
 	return 0, false
 }
+
+// ownVariableRE matches the environment variables that every trial finds.
+var ownVariableRE = regexp.MustCompile(`^LBOTUNE_(?:TRIAL|SEED|STUDY|TRIAL_DIR|CHECKPOINT_DIR|PARAM_.*)$`)
 
 // pairs reads a table of strings as NAME=value in file order.
 func (t *table) pairs(k string) []string {
@@ -195,6 +197,7 @@ func (t *table) pairs(k string) []string {
 			sub.Wrong(name, "", "%q is not the name of an environment variable", name)
 			continue
 		}
+		sub.when(ownVariableRE.MatchString(name), name, "choose another name", "lbotune itself sets %s for each trial", name)
 		out = append(out, name+"="+sub.str(name, ""))
 	}
 	return out

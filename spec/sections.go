@@ -21,6 +21,7 @@ const (
 	defaultMaxLog       = 100 << 20
 	defaultFailureGuard = 5
 	maxWorkers          = 1024
+	minReduction        = 1.1 // as the pruner has it
 )
 
 // command reads what one trial runs.
@@ -133,7 +134,7 @@ func (t *table) hooks() *study.Hooks {
 		return nil
 	}
 	h := &study.Hooks{Trial: s.Text("trial"), Best: s.Text("best"), End: s.Text("end"), Timeout: study.Duration(s.Duration("timeout", defaultHookTimeout))}
-	s.when(h.Timeout <= 0 && s.has("timeout"), "timeout", "", "found %v; want a positive duration", h.Timeout)
+	s.when(s.has("timeout") && h.Trial+h.Best+h.End == "", "timeout", `for example end = "mail -s done me"`, "says how long a hook may take, and there is none")
 	s.done()
 	return h
 }
@@ -208,6 +209,9 @@ func (t *table) prune() *study.Prune {
 	p.Percentile = s.within("percentile", 25, 0, 100)
 	p.MinResource = s.within("min_resource", 1, 0, math.Inf(1))
 	p.Reduction = s.within("reduction", 3, 1, math.Inf(1))
+	if p.Reduction < minReduction {
+		s.Wrong("reduction", "", "found %v; want at least %v", p.Reduction, minReduction)
+	}
 	p.Slope = s.within("slope", 0, 0, math.Inf(1))
 	if factor := s.within("factor", 2, 0, math.Inf(1)); p.Method == "reachable" {
 		p.Factor = factor
@@ -222,6 +226,11 @@ func (t *table) prune() *study.Prune {
 		s.Missing("max_step", "add max_step = ...", "method reachable needs the last step, max_step")
 	case p.Slope > 0 && s.has("factor"):
 		s.Wrong("factor", "leave it out", "is for a slope that is not stated")
+	}
+	if p.MaxStep > 0 && p.Resource == "" {
+		const never = "no trial could be stopped: one that has reached max_step, %v, is complete"
+		s.when(p.Warmup >= p.MaxStep, "warmup", "", never, p.MaxStep)
+		s.when(p.Method == "asha" && p.MinResource >= p.MaxStep, "min_resource", "", never, p.MaxStep)
 	}
 	for _, k := range []struct{ key, method string }{
 		{"percentile", "percentile"}, {"patience", "patience"}, {"threshold", "threshold"},

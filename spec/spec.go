@@ -6,6 +6,7 @@ package spec
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,6 +108,16 @@ func (d *document) config(cfg *study.Config, path string) {
 	}
 	t.checkWhere(cfg)
 	t.checkDirectories(*cfg)
+	var wrong study.InvalidError
+	if len(d.problems) == 0 && errors.As(cfg.Validate(), &wrong) { // what can be said of a config that is right in itself
+		for _, p := range wrong {
+			if len(p.Key) > 0 {
+				t.place(cfg, p)
+			} else {
+				t.self(p.Hint, "%s", p.Message)
+			}
+		}
+	}
 }
 
 // checkDirectories finds directories that are named and not there, unless setup may make them.

@@ -46,8 +46,11 @@ func Nearest(name string, candidates []string) (string, bool) {
 	return best, best != ""
 }
 
-// DidYouMean is a hint for a misspelt name, or a list of what is allowed.
+// DidYouMean is a hint for a misspelt name, or a list of what is allowed, if anything is.
 func DidYouMean(name string, candidates []string) string {
+	if len(candidates) == 0 {
+		return ""
+	}
 	if c, ok := Nearest(name, candidates); ok {
 		return fmt.Sprintf("did you mean %s?", c)
 	}
