@@ -98,8 +98,8 @@ func (d *document) locate(path toml.Key, element int, atKey bool) place {
 	for above := len(path) - 1; line == 0 && above > 0; above-- {
 		line = d.valueLine(path[:above]) // it stands in an inline table
 	}
-	if line == 0 {
-		line = d.headerLine(path) // a table that only tables below it name
+	for above := len(path); line == 0 && above > 0; above-- {
+		line = d.headerLine(path[:above]) // a table that only tables or keys below it name
 	}
 	if line == 0 {
 		return place{}
@@ -107,13 +107,13 @@ func (d *document) locate(path toml.Key, element int, atKey bool) place {
 	return d.within(line, path[len(path)-1], atKey)
 }
 
-// headerLine finds the first header of a table at path or below it.
+// headerLine finds the first header of a table at path or below it, or the first dotted key.
 func (d *document) headerLine(path toml.Key) int {
 	var keys []string
 	for _, k := range path {
 		keys = append(keys, `["']?`+regexp.QuoteMeta(k)+`["']?`)
 	}
-	header := regexp.MustCompile(`^\s*\[+\s*` + strings.Join(keys, `\s*\.\s*`) + `\s*[.\]]`)
+	header := regexp.MustCompile(`^\s*\[*\s*` + strings.Join(keys, `\s*\.\s*`) + `\s*[.\]]`)
 	return 1 + slices.IndexFunc(d.lines, header.MatchString)
 }
 
