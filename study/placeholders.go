@@ -57,6 +57,9 @@ func (c *check) placeholders() {
 		return // nothing is run, or it may have used everything
 	}
 	for _, p := range cfg.Params {
+		if uses := used[p.Name]; len(p.Words) > 0 && len(uses) > 0 && !slices.ContainsFunc(uses, func(u use) bool { return !u.part.Flag && u.part.Format == "" }) {
+			c.at("write {"+p.Name+"}", fmt.Sprintf("the command is given words for {%s} alone, and has %s", p.Name, uses[0].part.Text), "params", p.Name, "words")
+		}
 		if used[p.Name] == nil && !ReservedName(p.Name) && identifierRE.MatchString(p.Name) {
 			c.at(fmt.Sprintf("write {%s} where the program takes it; if it reads $LBOTUNE_PARAM_%s by itself, set params_from_env = true in [run]",
 				p.Name, strings.ToUpper(p.Name)), "the command never uses this parameter", "params", p.Name)
