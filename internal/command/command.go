@@ -171,9 +171,11 @@ func lonePlaceholder(element string) (Part, bool) {
 	return parts[0], true
 }
 
-// isOption reports whether a word is an option whose value is the next word.
+// isOption reports whether a word may be an option whose value is the next word: it is no negative
+// number, nor the end of all options.
 func isOption(word string) bool {
-	return len(word) > 1 && word[0] == '-' && !strings.Contains(word, "=")
+	_, err := strconv.ParseFloat(word, 64)
+	return len(word) > 1 && word[0] == '-' && !strings.Contains(word, "=") && err != nil && word != "--"
 }
 
 // keywordRE matches the reserved words of shells.

@@ -43,6 +43,7 @@ func TestRenderShell(t *testing.T) {
 		{"x --m={momentum} y", "x y"},
 		{"x --m {momentum} y", "x y"},
 		{"x --m=\"a b\"{momentum} y", "x y"},
+		{"x -0.5 {momentum} -- {momentum} y", "x -0.5 -- y"},
 		{"x --keep --m={momentum}", "x --keep"},
 		{"x 2 {flag:nesterov}>y", "x 2 >y"},
 		{"x keep {momentum}; y", "x keep ; y"},
