@@ -50,7 +50,7 @@ const (
 	surveyDraws = 10_000
 	surveyLeast = 32
 	surveyMost  = 100_000
-	kept        = 1000 // of those that are allowed
+	kept        = 1000 // of those that are allowed, where they are in a random order
 	// wideShare is the share from which allowed points are found by drawing until one is.
 	wideShare = 0.01
 	// walkSteps of a random walk separate a draw from one of those that are known.
@@ -103,7 +103,7 @@ func (s *Space) survey(relations []Relation) error {
 			obeyed[i] = obeyed[i] || r.obeyed(v)
 		}
 		if s.broken(v) == nil {
-			if allowed++; allowed <= kept {
+			if allowed++; all || allowed <= kept {
 				in.some = append(in.some, u)
 			}
 		}

@@ -112,6 +112,24 @@ func TestCompletionsObey(t *testing.T) {
 	}
 }
 
+// Of a space that is looked at whole, the middle is next to that of all that is allowed.
+func TestMiddleOfAll(t *testing.T) {
+	s, err := spaces.New(spaces.NewInt("a", 1, 21), spaces.NewInt("b", 1, 21), spaces.NewInt("c", 1, 21))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule, err := spaces.ParseRelation("c >= 12", s.Params())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = s.Where(rule); err != nil {
+		t.Fatal(err)
+	}
+	if v := s.Decode(s.Center()); v.String() != "a=11 b=11 c=12" {
+		t.Errorf("the middle is %s", v)
+	}
+}
+
 // A default stays what it is where other parameters can make room for it.
 func TestDefaultsStay(t *testing.T) {
 	for _, c := range []struct{ x, y, wantX, wantY any }{
