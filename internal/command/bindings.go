@@ -42,12 +42,29 @@ func (b *Bindings) expand(text string, write func(p Part, bare string) string) (
 		}
 		return write(p, strings.Join(words, " "))
 	})
-	return out, absent
+	return out, absent || b.idle(text)
 }
 
-// words returns the words that replace a placeholder: one, unless the spec has it otherwise. It is
-// absent where a flag gives nothing, or a parameter is inactive without a stated value for that;
-// known is false for text in braces that means nothing here.
+// idleRE matches what has no meaning before nothing: --opts=, a key of a file, the mark of an
+// element of a list, the sign of a redirection.
+var idleRE = regexp.MustCompile(`(?:^\s*(?:-\s+|[0-9]*[<>|&]+\s*)?|=\s*|:\s+)$`)
+
+// idle reports whether flags that give nothing are all of the value that stands in a text.
+func (b *Bindings) idle(text string) bool {
+	rest, idle := "", false
+	for _, p := range Parse(text) {
+		if words, _, known := b.words(p); p.Flag && known && len(words) == 0 {
+			idle = true
+		} else {
+			rest += p.Text
+		}
+	}
+	return idle && idleRE.MatchString(rest)
+}
+
+// words returns the words that replace a placeholder: one, unless the spec has it otherwise, and
+// none of a flag that gives nothing. It is absent where a parameter is inactive without a stated
+// value for that; known is false for text in braces that means nothing here.
 func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 	builtin := b.builtin(p.Name)
 	switch {
@@ -68,7 +85,10 @@ func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 		if on, _ := v.Any().(bool); on {
 			text = p.On
 		}
-		return []string{text}, !active || text == "", true
+		if text == "" {
+			return nil, !active, true
+		}
+		return []string{text}, !active, true
 	case !active:
 		return nil, true, true
 	case LiteralFormat(p.Format):

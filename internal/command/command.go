@@ -94,7 +94,7 @@ func renderShell(text string, b *Bindings) (string, error) {
 		switch {
 		case known && p.Context != InWord:
 			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
-		case absent:
+		case absent, p.Flag && b.idle(text[p.word.start:p.word.end]):
 			word := p.word
 			if p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
 				word.start = p.before.start

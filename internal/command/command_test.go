@@ -39,6 +39,9 @@ func TestRenderShell(t *testing.T) {
 		{"x {lr:.2g} --n={n:03d} --n={n:.1f}", "x 0.012 --n=005 --n=5.0"},
 		{"x {flag:use_bn} {use_bn}", "x --use-bn true"},
 		{"x {flag:nesterov} y", "x y"},
+		{"A=-O2{flag:nesterov} x --o={flag:nesterov} --o=a,{flag:nesterov}b > y{flag:nesterov}", "A=-O2'' x --o=a,''b > y''"},
+		{"{flag:use_bn}{flag:nesterov} > {flag:nesterov} $y{flag:nesterov}z", "'--use-bn''' $y''z"},
+		{"x {flag:nesterov}{flag:nesterov} --o={flag:nesterov}{flag:nesterov} z", "x z"},
 		{"x --nesterov={nesterov}", "x --nesterov=false"},
 		{"x --m={momentum} y", "x y"},
 		{"x --m {momentum} y", "x y"},
@@ -126,6 +129,25 @@ func TestRenderFile(t *testing.T) {
 	want := "lr: 1.0e-05\nrates: [1.0e-05,1.0e-05]\nout: run-1e-05.txt\nc: 1e-5\nc: \"1e-5\"\ndir: \"/t/it's\"\nn: 3\n"
 	if got, err := (command.File{Text: text}).Render(b); err != nil || got != want {
 		t.Errorf("got %v\n%s\nwant\n%s", err, got, want)
+	}
+}
+
+// A flag that gives nothing takes away what has no meaning without it, and nothing else.
+func TestIdleFlags(t *testing.T) {
+	b := bindings(t)
+	got, err := command.Command{Argv: []string{"x", "CFLAGS=-O2{flag:nesterov}", "--o={flag:nesterov}", "{flag:nesterov}{flag:use_bn}", "{flag:nesterov}{flag:nesterov}"}}.Render(b)
+	if want := []string{"x", "CFLAGS=-O2", "--use-bn"}; err != nil || !slices.Equal(got.Argv, want) {
+		t.Errorf("got %q, %v\nwant %q", got.Argv, err, want)
+	}
+	text := "opts = -v {flag:nesterov} {flag:use_bn}\nmore: {flag:nesterov}\n- {flag:nesterov}\n{flag:nesterov}\nk={flag:nesterov} \nm = {momentum} x\n"
+	if got, err := (command.File{Text: text}).Render(b); err != nil || got != "opts = -v  --use-bn\n" {
+		t.Errorf("got %v\n%q", err, got)
+	}
+	if got, absent := b.Expand("{flag:nesterov} x"); absent || got != " x" {
+		t.Errorf("got %q, %v", got, absent)
+	}
+	if _, absent := b.Expand("{flag:nesterov}"); !absent {
+		t.Error("a variable that is a flag has a value")
 	}
 }
 
