@@ -43,6 +43,7 @@ func (t *table) objectives(ok *[]int) []study.Metric {
 		direction := s.direction()
 		threshold, goal := s.limit("threshold"), s.limit("goal")
 		if codes := s.exitCodes("ok_exit"); codes != nil {
+			s.when(*ok != nil && !slices.Equal(*ok, codes), "ok_exit", "say it once for all", "another objective has the exit codes %v", *ok)
 			*ok = codes
 		}
 		m := s.watched(name, nil)

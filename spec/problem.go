@@ -151,6 +151,20 @@ func (t *table) place(cfg *study.Config, p study.Problem) {
 	}
 }
 
+// placeByName hands on what names its key itself: "prune: min_resource: found 100".
+func (t *table) placeByName(p study.Problem) {
+	key, rest, _ := strings.Cut(p.Message, ": ")
+	switch _, isTable := t.data[key].(map[string]any); {
+	case isTable:
+		p.Message = rest
+		t.sub(key).placeByName(p)
+	case t.has(key):
+		t.Wrong(key, p.Hint, "%s", rest)
+	default:
+		t.self(p.Hint, "%s", p.Message)
+	}
+}
+
 // metricTable is the table that says where a metric is found.
 func (t *table) metricTable(cfg *study.Config, name string) *table {
 	for _, section := range []string{"objectives", "metrics", "constraints"} {

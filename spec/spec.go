@@ -114,7 +114,7 @@ func (d *document) config(cfg *study.Config, path string) {
 			if len(p.Key) > 0 {
 				t.place(cfg, p)
 			} else {
-				t.self(p.Hint, "%s", p.Message)
+				t.placeByName(p)
 			}
 		}
 	}

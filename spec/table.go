@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/lbotune/lbotune/internal/spelling"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // table reads one TOML table key by key. Every key that was asked for is
@@ -126,10 +128,18 @@ func describe(v any) string {
 			x = string(runes[:40]) + "..."
 		}
 		return fmt.Sprintf("the string %q", x)
-	case int64, float64:
-		return fmt.Sprintf("the number %v", x)
+	case int64:
+		return fmt.Sprintf("the number %d", x)
+	case float64: // 3.0 is not 3
+		text, err := spaces.Float(x).MarshalJSON()
+		if err != nil {
+			return fmt.Sprintf("the number %v", x)
+		}
+		return "the number " + string(text)
 	case bool:
 		return fmt.Sprintf("%v", x)
+	case time.Time:
+		return "a date or a time"
 	case []any:
 		return "an array"
 	case map[string]any:
