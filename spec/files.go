@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -124,5 +125,7 @@ func (t *table) template(base, from string) string {
 		text, err = os.ReadFile(path)
 	}
 	t.when(err != nil, "from", "", "cannot read the template: %v", err)
+	at := invalidUTF8(text)
+	t.when(at >= 0, "from", "convert it, with iconv for example", "%s is not UTF-8 text, by which the journal keeps it: see its line %d", path, 1+bytes.Count(text[:max(at, 0)], []byte("\n")))
 	return string(text)
 }
