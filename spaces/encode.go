@@ -333,7 +333,11 @@ func (p Param) stepped(x float64) float64 {
 	case p.Kind == KindInt:
 		return p.Min + k*step
 	}
-	return p.rounded(p.Min + k*step) // 0.3, not 0.30000000000000004
+	at := p.Min + k*step
+	if round := p.rounded(at); math.Abs(round-at) < step/10 {
+		return round // 0.3, not 0.30000000000000004
+	}
+	return at // far from 0, where the digits of a step are uncertain
 }
 
 func logit(x float64) float64 { return math.Log(x) - math.Log1p(-x) }

@@ -117,6 +117,33 @@ func TestStepsAreWritten(t *testing.T) {
 	}
 }
 
+// Small steps far from 0 are as many different values as anywhere.
+func TestStepsFarFromZero(t *testing.T) {
+	for _, p := range []spaces.Param{
+		{Min: 1.7e9, Max: 1.7e9 + 1, Step: 0.001}, {Min: -1e12, Max: -1e12 + 5, Step: 0.5}, {Min: 1e6, Max: 1e6 + 0x1p-10, Step: 0x1p-20},
+	} {
+		t.Run(fmt.Sprint(p.Min), func(t *testing.T) {
+			p.Name, p.Kind = "x", spaces.KindFloat
+			s, err := spaces.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, last := 0, math.Inf(-1)
+			s.Enumerate(func(v spaces.Values) bool {
+				q, err := s.Encode(v)
+				if x := v.Float("x"); err != nil || x <= last || !s.Decode(q).Equal(v) {
+					t.Errorf("%v after %v: %v, %v", x, last, s.Decode(q), err)
+				}
+				n, last = n+1, v.Float("x")
+				return true
+			})
+			if levels, _ := p.Levels(); float64(n) != levels {
+				t.Errorf("%d values of %v", n, levels)
+			}
+		})
+	}
+}
+
 // Half of a logit scale lies above ½, and as much below.
 func TestLogitIsSymmetric(t *testing.T) {
 	s, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1 - 1e-4, Scale: spaces.Logit})
