@@ -13,6 +13,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -128,15 +129,37 @@ func (t *table) run() study.Run {
 
 const defaultHookTimeout = time.Minute
 
-func (t *table) hooks() *study.Hooks {
+func (t *table) hooks(params []spaces.Param) *study.Hooks {
 	s := t.sub("hooks")
 	if s.data == nil {
 		return nil
 	}
 	h := &study.Hooks{Trial: s.Text("trial"), Best: s.Text("best"), End: s.Text("end"), Timeout: study.Duration(s.Duration("timeout", defaultHookTimeout))}
+	for key, text := range map[string]string{"trial": h.Trial, "best": h.Best, "end": h.End} {
+		s.noPlaceholders(key, text, params)
+	}
 	s.when(s.has("timeout") && h.Trial+h.Best+h.End == "", "timeout", `for example end = "mail -s done me"`, "says how long a hook may take, and there is none")
 	s.done()
 	return h
+}
+
+// noPlaceholders complains of placeholders in a hook, which has variables instead. In quotes they
+// may belong to a script in another language.
+func (t *table) noPlaceholders(key, text string, params []spaces.Param) {
+	parts, _ := command.ParseShell(text)
+	for _, p := range parts {
+		variable := ""
+		switch {
+		case !p.IsPlaceholder() || p.Context != command.InWord:
+		case slices.ContainsFunc(params, func(q spaces.Param) bool { return q.Name == p.Name }):
+			variable = "PARAM_" + strings.ToUpper(p.Name)
+		case slices.Contains([]string{"trial", "trial_dir", "study"}, p.Name):
+			variable = strings.ToUpper(p.Name)
+		}
+		if variable != "" {
+			t.inText(key, text, p.Start, len(p.Text), "write \"$LBOTUNE_"+variable+"\"", "placeholders are not replaced in hooks")
+		}
+	}
 }
 
 // keep reads how many of the best trials keep their directories.

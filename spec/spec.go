@@ -99,7 +99,7 @@ func (d *document) config(cfg *study.Config, path string) {
 	t.optimizer(&cfg.Optimizer)
 	cfg.Prune = t.prune()
 	cfg.Safety = t.safety(*cfg)
-	cfg.Hooks = t.hooks()
+	cfg.Hooks = t.hooks(cfg.Params)
 	cfg.Files = t.files(filepath.Dir(path), cfg.Reserved())
 	cfg.Launcher = t.launcher(cfg.Run)
 	t.done()
