@@ -48,12 +48,8 @@ func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 // saysMore reports whether a complaint about a parameter's condition may be about
 // more than parameters that are wrong themselves.
 func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
-	for _, p := range params {
-		if p.Name == name {
-			return !slices.ContainsFunc(namesRE.FindAllString(p.When, -1), func(n string) bool { ok, known := sound[n]; return known && !ok })
-		}
-	}
-	return true
+	i := slices.IndexFunc(params, func(p spaces.Param) bool { return p.Name == name })
+	return !slices.ContainsFunc(namesRE.FindAllString(params[i].When, -1), func(n string) bool { ok, known := sound[n]; return known && !ok })
 }
 
 // paramProblem hands on a complaint about the parameter of this table, at its key if it is there.

@@ -134,18 +134,26 @@ func (t *table) array(k, want string) []any {
 	return list
 }
 
-// Texts reads an array of strings.
-func (t *table) Texts(k string) []string {
-	var out []string
-	for i, e := range t.array(k, "an array of strings") {
-		s, ok := e.(string)
-		if !ok || strings.ContainsRune(s, 0) {
-			t.Wrong(k, "", "element %d is %s; want a string", i+1, describe(e))
+// elements reads an array of what take takes, and want says; it is empty if there is anything else.
+func elements[T any](t *table, k, array, want string, take func(any) (T, bool)) []T {
+	var out []T
+	for i, e := range t.array(k, array) {
+		x, ok := take(e)
+		if !ok {
+			t.Wrong(k, "", "element %d is %s; want %s", i+1, describe(e), want)
 			return nil
 		}
-		out = append(out, s)
+		out = append(out, x)
 	}
 	return out
+}
+
+// Texts reads an array of strings.
+func (t *table) Texts(k string) []string {
+	return elements(t, k, "an array of strings", "a string", func(e any) (string, bool) {
+		s, ok := e.(string)
+		return s, ok && !strings.ContainsRune(s, 0)
+	})
 }
 
 // bytes reads a size: a number of bytes, or text such as "10MB" or "1GiB".
@@ -204,16 +212,7 @@ func (t *table) pairs(k string) []string {
 }
 
 func (t *table) values(k string) []spaces.Value {
-	var out []spaces.Value
-	for i, e := range t.array(k, `an array such as ["sgd", "adam"]`) {
-		val, ok := asValue(e)
-		if !ok {
-			t.Wrong(k, "", "element %d is %s; want a string, a number, true or false", i+1, describe(e))
-			return nil
-		}
-		out = append(out, val)
-	}
-	return out
+	return elements(t, k, `an array such as ["sgd", "adam"]`, "a string, a number, true or false", asValue)
 }
 
 // value reads one parameter value; the zero Value means that there is none.

@@ -70,8 +70,8 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are.
 func invalidUTF8(src []byte) int {
-	for i := range string(src) {
-		if r, n := utf8.DecodeRune(src[i:]); r == utf8.RuneError && n == 1 {
+	for i, r := range string(src) {
+		if r == utf8.RuneError && !bytes.HasPrefix(src[i:], []byte(string(utf8.RuneError))) {
 			return i
 		}
 	}

@@ -165,26 +165,13 @@ func (t *table) inElement(k string) *table {
 
 // subs reads an array of tables, written with [[...]] or inline.
 func (t *table) subs(k string) []*table {
-	v, ok := t.get(k)
+	v, _ := t.get(k)
+	maps, ok := v.([]map[string]any)
 	if !ok {
-		return nil
-	}
-	var maps []map[string]any
-	switch x := v.(type) {
-	case []map[string]any:
-		maps = x
-	case []any:
-		for i, e := range x {
+		maps = elements(t, k, "an array of tables", "a table", func(e any) (map[string]any, bool) {
 			m, ok := e.(map[string]any)
-			if !ok {
-				t.Wrong(k, "", "element %d is %s; want a table", i+1, describe(e))
-				return nil
-			}
-			maps = append(maps, m)
-		}
-	default:
-		t.wrongType(k, v, "an array of tables")
-		return nil
+			return m, ok
+		})
 	}
 	var out []*table
 	for i, m := range maps {
