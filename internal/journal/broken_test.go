@@ -50,11 +50,11 @@ func (b *brokenFS) Stat(path string) (journal.Info, error) {
 	return b.FS.Stat(path)
 }
 
-func (b *brokenFS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
+func (b *brokenFS) OpenFile(path string, flag int) (journal.File, error) {
 	if err := b.fails("open"); err != nil {
 		return nil, err
 	}
-	f, err := b.FS.OpenFile(path, flag, perm)
+	f, err := b.FS.OpenFile(path, flag)
 	if err != nil {
 		return nil, err
 	}

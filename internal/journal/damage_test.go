@@ -218,8 +218,8 @@ type changingFile struct {
 	old []byte
 }
 
-func (f changingFS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
-	file, err := f.FS.OpenFile(path, flag, perm)
+func (f changingFS) OpenFile(path string, flag int) (journal.File, error) {
+	file, err := f.FS.OpenFile(path, flag)
 	return &changingFile{file, f.old}, err
 }
 

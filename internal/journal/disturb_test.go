@@ -1,7 +1,6 @@
 package journal_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,8 +87,8 @@ type hookFile struct {
 	hook func(op string) error
 }
 
-func (f *hookFS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
-	file, err := f.FS.OpenFile(path, flag, perm)
+func (f *hookFS) OpenFile(path string, flag int) (journal.File, error) {
+	file, err := f.FS.OpenFile(path, flag)
 	if err != nil || path != f.path {
 		return file, err
 	}
@@ -149,7 +148,7 @@ func TestForeignBytesAreNotCut(t *testing.T) {
 	foreign := strings.Repeat("foreign ", 100)
 	fsys.hook = func(op string) error {
 		if op == "write" {
-			f, err := fsys.FS.OpenFile(fsys.path, os.O_RDWR, 0)
+			f, err := fsys.FS.OpenFile(fsys.path, os.O_RDWR)
 			check(t, err)
 			_, err = f.Write([]byte(foreign))
 			check(t, err)

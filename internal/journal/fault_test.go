@@ -293,7 +293,7 @@ func TestFailedWriteLengthensNothing(t *testing.T) {
 	check(t, err)
 	_, err = j.AppendLazy(struct{}{})
 	check(t, err)
-	f, err := fsys.OpenFile("/journal.jsonl", os.O_RDWR, 0)
+	f, err := fsys.OpenFile("/journal.jsonl", os.O_RDWR)
 	check(t, err)
 	check(t, f.Truncate(10))
 	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: named("sync")})
@@ -309,8 +309,8 @@ type unclosable struct{ journal.FS }
 
 type unclosableFile struct{ journal.File }
 
-func (u unclosable) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
-	f, err := u.FS.OpenFile(path, flag, perm)
+func (u unclosable) OpenFile(path string, flag int) (journal.File, error) {
+	f, err := u.FS.OpenFile(path, flag)
 	return unclosableFile{f}, err
 }
 

@@ -15,8 +15,9 @@ import (
 type FS interface {
 	// Resolve returns the absolute path of an existing file or directory, without links.
 	Resolve(path string) (string, error)
-	// OpenFile is os.OpenFile for a last element that is no link, and for no child process.
-	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
+	// OpenFile is os.OpenFile for a last element that is no link, and for no child process. What it
+	// makes is for the owner alone, whatever the umask.
+	OpenFile(path string, flag int) (File, error)
 	// Stat describes what is at path, and does not follow a symbolic link.
 	Stat(path string) (Info, error)
 	Rename(from, to string) error
@@ -33,7 +34,6 @@ type File interface {
 	// Forget drops what is cached of the file, so that what is on disk is read from then on.
 	Forget()
 	Truncate(size int64) error
-	Chmod(mode fs.FileMode) error
 	Stat() (Info, error)
 	// TryLock takes the exclusive lock of the file, by whatever name, until Close, if it can.
 	TryLock() (bool, error)
@@ -73,7 +73,7 @@ func (osFS) Resolve(path string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-func (osFS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+func (osFS) OpenFile(path string, flag int) (File, error) {
 	f, err := door.OpenFile(path, flag)
 	if err != nil {
 		return nil, err

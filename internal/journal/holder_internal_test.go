@@ -14,7 +14,7 @@ import (
 
 func TestHolderFromAListOfLocks(t *testing.T) {
 	dir := t.TempDir()
-	file, err := osFS{}.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := osFS{}.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		t.Fatal(err)
 	}

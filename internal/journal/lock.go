@@ -32,15 +32,11 @@ func LockPath(path string) string { return strings.TrimSuffix(path, ".jsonl") + 
 // acquire takes the lock beside the journal at path and writes down who holds it.
 func acquire(fsys FS, path string) (File, error) {
 	name := LockPath(path)
-	lock, err := fsys.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case err == nil:
-		err = lock.Chmod(0o600) // whatever the umask left
-	case errors.Is(err, os.ErrExist):
-		lock, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	lock, err := newFile(fsys, name)
+	if errors.Is(err, os.ErrExist) {
+		lock, err = fsys.OpenFile(name, os.O_RDWR|os.O_APPEND)
 	}
 	if err != nil {
-		_ = closeFile(lock)
 		return nil, &WriteError{path, "lock", err}
 	}
 	if err := tryLock(path, lock, func() bool { return orphaned(lock) }); err != nil {

@@ -69,7 +69,7 @@ func Open(path string, visit func(Record) error, opts ...Option) (*Journal, Summ
 
 func (j *Journal) open(visit func(Record) error) (Summary, error) {
 	var err error
-	if j.file, err = j.fs.OpenFile(j.path, os.O_RDWR|os.O_APPEND, 0); err != nil {
+	if j.file, err = j.fs.OpenFile(j.path, os.O_RDWR|os.O_APPEND); err != nil {
 		return Summary{}, &WriteError{j.path, "open", err}
 	}
 	// The lock of the file itself meets those who came by another name of it.
@@ -201,14 +201,7 @@ func publish(fsys FS, path string, fill func(File) error) (File, error) {
 	return f, nil
 }
 
-// newFile makes a file for the owner alone, whatever the umask.
+// newFile makes a file.
 func newFile(fsys FS, path string) (File, error) {
-	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Chmod(0o600); err != nil {
-		return nil, errors.Join(err, f.Close(), fsys.Remove(path))
-	}
-	return f, nil
+	return fsys.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
 }

@@ -10,7 +10,7 @@ import (
 
 // What is on disk is there when all that was cached is forgotten.
 func TestForget(t *testing.T) {
-	f, err := osFS{}.OpenFile(t.TempDir()+"/f", os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := osFS{}.OpenFile(t.TempDir()+"/f", os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +40,10 @@ func TestSystemErrors(t *testing.T) {
 	if err := fsys.SyncDir(dir); err == nil {
 		t.Error("a directory that is gone was synced")
 	}
-	if _, err := fsys.OpenFile(os.DevNull, os.O_RDONLY, 0); err == nil {
+	if _, err := fsys.OpenFile(os.DevNull, os.O_RDONLY); err == nil {
 		t.Error("a device was opened")
 	}
-	f, err := fsys.OpenFile(filepath.Join(t.TempDir(), "file"), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := fsys.OpenFile(filepath.Join(t.TempDir(), "file"), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		t.Fatal(err)
 	}

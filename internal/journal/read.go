@@ -72,7 +72,7 @@ func read(path string, visit func(Record) error, wait func() error, opts []Optio
 	if err != nil {
 		return Summary{}, err
 	}
-	file, err := fsys.OpenFile(path, os.O_RDONLY, 0)
+	file, err := fsys.OpenFile(path, os.O_RDONLY)
 	if err != nil {
 		return Summary{}, fmt.Errorf("open journal: %w", err)
 	}

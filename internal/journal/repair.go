@@ -43,7 +43,7 @@ func Repair(src, dst string, opts ...Option) (Repaired, error) {
 	if err != nil {
 		return Repaired{}, err
 	}
-	file, err := fsys.OpenFile(src, os.O_RDONLY, 0)
+	file, err := fsys.OpenFile(src, os.O_RDONLY)
 	if err != nil {
 		return Repaired{}, fmt.Errorf("open journal: %w", err)
 	}

@@ -182,7 +182,7 @@ func (f *FS) newInode(mode fs.FileMode) *inode {
 func (f *FS) Resolve(path string) (string, error) { return filepath.Clean(path), nil }
 
 // OpenFile implements journal.FS.
-func (f *FS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
+func (f *FS) OpenFile(path string, flag int) (journal.File, error) {
 	defer f.lock()()
 	node := f.live[path]
 	switch {
@@ -194,8 +194,11 @@ func (f *FS) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, er
 		if err := f.failure("create", path); err != nil {
 			return nil, err
 		}
-		node = f.newInode(perm)
+		node = f.newInode(0o600)
 		f.live[path] = node
+		if err := f.failure("chmod", path); err != nil { // of the mode that the umask has left
+			return nil, err
+		}
 	}
 	return &file{fs: f, path: path, node: node}, nil
 }
@@ -320,15 +323,6 @@ func (f *file) Forget() {
 	if len(f.node.pending) == 0 { // what is dirty stays
 		f.node.live = resize(f.node.disk, len(f.node.live))
 	}
-}
-
-func (f *file) Chmod(mode fs.FileMode) error {
-	defer f.fs.lock()()
-	err := f.fs.failure("chmod", f.path)
-	if err == nil {
-		f.node.mode = mode
-	}
-	return err
 }
 
 func (f *file) Stat() (journal.Info, error) {
