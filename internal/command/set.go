@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,14 +68,10 @@ func (f File) Numbers() (list []Setting) {
 				walk(prefix+"."+k, node[k])
 			}
 			return
-		case []map[string]any:
-			for i, n := range node {
-				walk(prefix+"."+strconv.Itoa(i), n)
-			}
-			return
-		case []any:
-			for i, n := range node {
-				walk(prefix+"."+strconv.Itoa(i), n)
+		case []map[string]any, []any:
+			elements := reflect.ValueOf(node)
+			for i := range elements.Len() {
+				walk(prefix+"."+strconv.Itoa(i), elements.Index(i).Interface())
 			}
 			return
 		case float64:
@@ -386,13 +383,13 @@ func setAny(node any, path string, keys []string, v spaces.Value) (any, error) {
 		return v.Any(), nil
 	}
 	missing := &PathError{Path: path, Missing: keys[0]}
+	i, err := strconv.Atoi(keys[0])
+	among := func(n int) bool { return err == nil && 0 <= i && i < n }
 	switch node := node.(type) {
 	case map[string]any:
 		old, ok := node[keys[0]]
 		if !ok {
-			for k := range node {
-				missing.Allowed = append(missing.Allowed, k)
-			}
+			missing.Allowed = slices.Collect(maps.Keys(node))
 			return nil, missing
 		}
 		set, err := setAny(old, path, keys[1:], v)
@@ -401,22 +398,18 @@ func setAny(node any, path string, keys []string, v spaces.Value) (any, error) {
 		}
 		return node, err
 	case []map[string]any:
-		i, err := strconv.Atoi(keys[0])
-		if err != nil || i < 0 || i >= len(node) {
-			return nil, missing
+		if among(len(node)) {
+			_, err := setAny(node[i], path, keys[1:], v)
+			return node, err
 		}
-		_, err = setAny(node[i], path, keys[1:], v)
-		return node, err
 	case []any:
-		i, err := strconv.Atoi(keys[0])
-		if err != nil || i < 0 || i >= len(node) {
-			return nil, missing
+		if among(len(node)) {
+			set, err := setAny(node[i], path, keys[1:], v)
+			if node[i] = set; set == nil {
+				node = slices.Delete(node, i, i+1)
+			}
+			return node, err
 		}
-		set, err := setAny(node[i], path, keys[1:], v)
-		if node[i] = set; set == nil {
-			return append(node[:i:i], node[i+1:]...), err
-		}
-		return node, err
 	}
 	return nil, missing
 }
