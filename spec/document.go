@@ -26,7 +26,7 @@ type document struct {
 
 // parseDocument reads TOML. A syntax error is the document's only problem.
 func parseDocument(src string) *document {
-	d := &document{lines: strings.Split(strings.ReplaceAll(src, "\r\n", "\n"), "\n"), tables: map[string]map[string]toml.Primitive{}, known: map[string][]string{}, keys: map[string][]string{}}
+	d := &document{lines: strings.Split(src, "\n"), tables: map[string]map[string]toml.Primitive{}, known: map[string][]string{}, keys: map[string][]string{}}
 	md, err := toml.Decode(src, &d.root)
 	if err == nil {
 		_, err = toml.Decode(src, &d.prims)

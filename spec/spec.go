@@ -52,7 +52,8 @@ func Parse(path string, src []byte, dir string) (study.Config, error) {
 			Line: line, Col: at - bytes.LastIndexByte(src[:at], '\n'), Message: "the file is not UTF-8 text",
 		}}}
 	}
-	d := parseDocument(string(src))
+	// No shell takes a carriage return for the end of a line.
+	d := parseDocument(strings.ReplaceAll(string(src), "\r\n", "\n"))
 	cfg := study.Config{Dir: dir}
 	if len(d.problems) == 0 {
 		d.config(&cfg, path)

@@ -130,6 +130,23 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
+// The lines of a spec may end as on Windows; a command of several has none of that.
+func TestCarriageReturns(t *testing.T) {
+	src, err := os.ReadFile("testdata/good/full.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unix := append(src, "\n[[files]]\nto = 'many'\ntext = '''\na {lr}\nb\n'''\n"...)
+	want, err := spec.Parse("testdata/good/full.toml", unix, "/start")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := spec.Parse("testdata/good/full.toml", bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n")), "/start")
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("found %+v, %v", got.Files, err)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	paths, _ := filepath.Glob("testdata/*/*.toml")
 	for _, p := range paths {
