@@ -53,7 +53,7 @@ func faultAt(t *testing.T, op string, forever bool, n int, want string) (fired b
 			}})
 			f := &fakeLauncher{program: parabola}
 			launched := -1
-			s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+			s, err := session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk}})
 			if err == nil {
 				err = s.Run(t.Context(), nil)
 				launched = len(f.launched)
@@ -75,7 +75,7 @@ func faultAt(t *testing.T, op string, forever bool, n int, want string) (fired b
 			f.mu.Lock()
 			before := len(f.launched)
 			f.mu.Unlock()
-			s, err = session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+			s, err = session.Open(&c, session.Options{Dir: dir, Launcher: f, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -138,7 +138,7 @@ func TestHooksComeBeforeRemoval(t *testing.T) {
 			e.takes = time.Until(time.Now().Truncate(time.Second).Add(time.Second))
 			return e
 		}
-		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: together}, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+		s, err := session.Open(&cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: together}, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk}})
 		if err != nil {
 			t.Fatal(err)
 		}

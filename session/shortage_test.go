@@ -125,7 +125,7 @@ func TestFullDiskWhileStarting(t *testing.T) {
 		c := config()
 		c.Run.Workers = 3
 		disk := faultfs.New()
-		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk}})
 		if err != nil {
 			t.Fatal(err)
 		}

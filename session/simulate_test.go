@@ -204,7 +204,7 @@ func (s *simulation) run() {
 
 func (s *simulation) options(l *simLauncher) session.Options {
 	o := session.Options{Dir: s.dir, Launcher: l, Optimizer: s.plan.optimizer(), Observe: s.observe,
-		Journal: []journal.Option{journal.WithFS(s.disk)}}
+		Journal: []journal.FS{s.disk}}
 	if s.plan.shares && l != nil {
 		o.Share = func(*study.Config) (session.Sharer, error) {
 			return simSharer{rand.New(rand.NewPCG(s.plan.seed, uint64(l.life)))}, nil

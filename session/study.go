@@ -35,7 +35,7 @@ type Options struct {
 	// Adjust changes the config of the journal when Open is given none.
 	Adjust func(*study.Config) error
 	// Journal are options of the journal, with which lbotune's own tests make its disk fail.
-	Journal []journal.Option
+	Journal []journal.FS
 	// Share makes what grants the slots of a study that shares the machine with others. It
 	// returns nil for a study that has them to itself, as nil does.
 	Share func(*study.Config) (Sharer, error)

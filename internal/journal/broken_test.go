@@ -104,8 +104,7 @@ func (f *brokenFile) Close() error {
 // use does everything that can be done with a journal, and returns how many of its records
 // were told to be on disk.
 func use(fsys journal.FS) (acked int, err error) {
-	on := journal.WithFS(fsys)
-	j, err := journal.Create("/journal.jsonl", map[string]int{"n": 1}, on)
+	j, err := journal.Create("/journal.jsonl", map[string]int{"n": 1}, fsys)
 	if err != nil {
 		return 0, err
 	}
@@ -117,13 +116,13 @@ func use(fsys journal.FS) (acked int, err error) {
 	if err := j.Close(); err != nil {
 		return acked, err
 	}
-	if _, err := journal.Verify("/journal.jsonl", on); err != nil {
+	if _, err := journal.Verify("/journal.jsonl", fsys); err != nil {
 		return acked, err
 	}
-	if _, err := journal.Repair("/journal.jsonl", "/repaired.jsonl", on); err != nil {
+	if _, err := journal.Repair("/journal.jsonl", "/repaired.jsonl", fsys); err != nil {
 		return acked, err
 	}
-	j, _, err = journal.Open("/journal.jsonl", ignore, on)
+	j, _, err = journal.Open("/journal.jsonl", ignore, fsys)
 	if err != nil {
 		return acked, err
 	}
@@ -149,7 +148,7 @@ func TestLooksThatFail(t *testing.T) {
 				if err == nil && !harmless { // to the holder's note, to a file that was only read, or read again
 					t.Errorf("%s %d: nothing was said", name, n)
 				}
-				left, _ := journal.Read("/journal.jsonl", ignore, journal.WithFS(base.Kill()))
+				left, _ := journal.Read("/journal.jsonl", ignore, base.Kill())
 				if int(left.Records) < acked {
 					t.Errorf("%s %d: %d records, %d were acknowledged (%v)", name, n, left.Records, acked, err)
 				}
@@ -169,7 +168,7 @@ func TestRepairCannotReadAgain(t *testing.T) {
 			base := faultfs.New()
 			base.Put("/journal.jsonl", content)
 			broken := &brokenFS{FS: base, name: "read", n: n}
-			_, err := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(broken))
+			_, err := journal.Repair("/journal.jsonl", "/new.jsonl", broken)
 			if !broken.fired() {
 				break
 			}
@@ -196,7 +195,7 @@ func TestRepairIntoAMissingDirectory(t *testing.T) {
 // A flipped bit in a line that is too long to be searched is not looked for.
 func TestRepairOfALongLine(t *testing.T) {
 	fsys := faultfs.New()
-	j, err := journal.Create("/journal.jsonl", header{"s", 1}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", header{"s", 1}, fsys)
 	check(t, err)
 	_, err = j.Append(map[string]string{"text": strings.Repeat("x", 17<<10)})
 	check(t, err)
@@ -215,13 +214,13 @@ func TestLineWithoutEnd(t *testing.T) {
 		fsys := faultfs.New()
 		fsys.Put("/journal.jsonl", content)
 		ended := content[len(content)-1] == '\n'
-		sum, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys))
+		sum, err := journal.Read("/journal.jsonl", ignore, fsys)
 		if sum.Records != 3 || ended != (err != nil) || !ended && sum.Torn == nil {
 			t.Errorf("%+v, %v", sum, err)
 		}
 		for n := 1; ; n += 1 + n/4 { // of some thousand reads
 			broken := &brokenFS{FS: fsys, name: "read", n: n}
-			_, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(broken))
+			_, err := journal.Read("/journal.jsonl", ignore, broken)
 			if !broken.fired() {
 				break
 			}
@@ -251,13 +250,13 @@ func TestMakeDir(t *testing.T) {
 	}
 	fsys := faultfs.New()
 	fsys.Inject(faultfs.Fault{N: 4, Err: syscall.EIO})
-	if err := journal.MakeDir(dir+"/a/b/c", 0o700, journal.WithFS(fsys)); err != nil || fsys.Fired() {
+	if err := journal.MakeDir(dir+"/a/b/c", 0o700, fsys); err != nil || fsys.Fired() {
 		t.Error(err)
 	}
 	for n := 1; n <= 3; n++ { // a, b and c are names in three directories
 		fsys.Inject(faultfs.Fault{N: n, Err: syscall.EIO})
 		path := fmt.Sprintf("%s/%d/b/c", dir, n)
-		if err := journal.MakeDir(path, 0o700, journal.WithFS(fsys)); !errors.Is(err, syscall.EIO) {
+		if err := journal.MakeDir(path, 0o700, fsys); !errors.Is(err, syscall.EIO) {
 			t.Errorf("sync %d: %v", n, err)
 		}
 	}

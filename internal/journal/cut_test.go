@@ -42,7 +42,7 @@ func checkCut(t *testing.T, content []byte, want []string) {
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", content)
 	var c collector
-	j, sum, err := journal.Open("/journal.jsonl", c.visit, journal.WithFS(fsys))
+	j, sum, err := journal.Open("/journal.jsonl", c.visit, fsys)
 	if len(want) == 0 {
 		if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 {
 			t.Fatalf("%d bytes: %v", len(content), err)
@@ -108,7 +108,7 @@ func TestTornBytesAreNeverOverwritten(t *testing.T) {
 	fsys.Put("/journal.jsonl", build(t, "s1", 3))
 	for _, torn := range []string{"one", "two", "three"} {
 		fsys.Put("/journal.jsonl", append(fsys.Content("/journal.jsonl"), torn...))
-		j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+		j, sum, err := journal.Open("/journal.jsonl", ignore, fsys)
 		check(t, err)
 		check(t, j.Close())
 		if got := string(fsys.Content(sum.Torn.Kept)); got != torn {

@@ -90,7 +90,7 @@ func TestTornEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fsys := faultfs.New()
 			fsys.Put("/journal.jsonl", []byte(good+tail))
-			j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+			j, sum, err := journal.Open("/journal.jsonl", ignore, fsys)
 			check(t, err)
 			check(t, j.Close())
 			want := journal.Torn{Line: 6, Offset: int64(len(good)), Length: int64(len(tail)), Kept: "/journal.jsonl.torn-1"}
@@ -146,9 +146,9 @@ func TestOtherVersions(t *testing.T) {
 			content := []byte(sealed(`{"seq":1,"format":"lbotune-journal","version":` + v + `,"x":1`))
 			fsys := faultfs.New()
 			fsys.Put("/journal.jsonl", content)
-			_, _, openErr := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
-			_, readErr := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys))
-			_, repairErr := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(fsys))
+			_, _, openErr := journal.Open("/journal.jsonl", ignore, fsys)
+			_, readErr := journal.Read("/journal.jsonl", ignore, fsys)
+			_, repairErr := journal.Repair("/journal.jsonl", "/new.jsonl", fsys)
 			for _, err := range []error{openErr, readErr, repairErr} {
 				if !errors.Is(err, journal.ErrVersion) || !strings.Contains(err.Error(), "format version "+v+",") {
 					t.Errorf("version %s: %v", v, err)
@@ -195,10 +195,10 @@ func TestVerifyChecksJSON(t *testing.T) {
 			content := sealed(`{"seq":1,"format":"lbotune-journal","version":1,` + body)
 			fsys := faultfs.New()
 			fsys.Put("/journal.jsonl", []byte(content))
-			if _, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(fsys)); err != nil {
+			if _, err := journal.Read("/journal.jsonl", ignore, fsys); err != nil {
 				t.Errorf("Read of %q: %v", body, err)
 			}
-			_, err := journal.Verify("/journal.jsonl", journal.WithFS(fsys))
+			_, err := journal.Verify("/journal.jsonl", fsys)
 			if corrupt := is[*journal.CorruptError](t, err); corrupt.Line != 1 || !strings.Contains(corrupt.Reason, "not valid JSON") {
 				t.Errorf("Verify of %q: %v", body, err)
 			}
@@ -236,7 +236,7 @@ func TestRepairMeanwhileIsNoDamage(t *testing.T) {
 	torn := append(bytes.Clone(before), "{\"seq\":11,\"was torn"...)
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", after)
-	sum, err := journal.Read("/journal.jsonl", ignore, journal.WithFS(changingFS{fsys, torn}))
+	sum, err := journal.Read("/journal.jsonl", ignore, changingFS{fsys, torn})
 	check(t, err)
 	if sum.Records != 12 {
 		t.Errorf("%d records, want 12", sum.Records)

@@ -113,7 +113,7 @@ func openHooked(t *testing.T) (*journal.Journal, *hookFS) {
 	t.Helper()
 	fsys := &hookFS{FS: faultfs.New(), path: "/journal.jsonl", hook: func(string) error { return nil }}
 	fsys.Put("/journal.jsonl", build(t, "s1", 3))
-	j, _, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	j, _, err := journal.Open("/journal.jsonl", ignore, fsys)
 	check(t, err)
 	return j, fsys
 }
@@ -136,7 +136,7 @@ func TestDisturbedWhileSyncing(t *testing.T) {
 	_, fsys = openHooked(t)
 	fsys.FS = fsys.Kill()
 	fsys.hook = remove
-	_, _, err = journal.Open(fsys.path, ignore, journal.WithFS(fsys))
+	_, _, err = journal.Open(fsys.path, ignore, fsys)
 	if werr := is[*journal.WriteError](t, err); !strings.Contains(werr.Err.Error(), "moved or removed") {
 		t.Error(err)
 	}

@@ -58,7 +58,7 @@ func (h *history) values(n int) []any {
 // write makes a journal and appends to it until the first error, which it returns.
 func (h *history) write(fsys journal.FS) error {
 	h.tried = []string{"header"}
-	j, err := journal.Create("/journal.jsonl", map[string]string{"v": "header"}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", map[string]string{"v": "header"}, fsys)
 	if err != nil {
 		return err
 	}
@@ -99,9 +99,9 @@ func (h *history) verify(t *testing.T, fsys *faultfs.FS) {
 		found = append(found, record.V)
 		return nil
 	}
-	j, _, err := journal.Open("/journal.jsonl", visit, journal.WithFS(fsys))
+	j, _, err := journal.Open("/journal.jsonl", visit, fsys)
 	if errors.Is(err, fs.ErrNotExist) && h.acked == 0 {
-		j, err = journal.Create("/journal.jsonl", map[string]string{"v": "header"}, journal.WithFS(fsys))
+		j, err = journal.Create("/journal.jsonl", map[string]string{"v": "header"}, fsys)
 		found = []string{"header"}
 	}
 	check(t, err)
@@ -113,7 +113,7 @@ func (h *history) verify(t *testing.T, fsys *faultfs.FS) {
 	check(t, j.Close())
 	kept := found
 	found = nil
-	_, err = journal.Read("/journal.jsonl", visit, journal.WithFS(fsys))
+	_, err = journal.Read("/journal.jsonl", visit, fsys)
 	check(t, err)
 	if want := append(kept, "after"); !slices.Equal(found, want) {
 		t.Fatalf("going on, found %q, want %q", found, want)
@@ -173,13 +173,13 @@ func TestPowerCutWhileWriting(t *testing.T) {
 // had synced it.
 func TestOpenSyncsWhatItShows(t *testing.T) {
 	fsys := faultfs.New()
-	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
 	_, err = j.AppendLazy(sample("s1", 1), sample("s1", 2))
 	check(t, err)
 	fsys = fsys.Kill()
 	var c collector
-	j, _, err = journal.Open("/journal.jsonl", c.visit, journal.WithFS(fsys))
+	j, _, err = journal.Open("/journal.jsonl", c.visit, fsys)
 	check(t, err)
 	if len(c.lines) != 3 {
 		t.Fatalf("Open shows %q", c.lines)
@@ -197,10 +197,10 @@ func TestOpenSyncsWhatItShows(t *testing.T) {
 func TestOpenSyncsTheName(t *testing.T) {
 	fsys := faultfs.New()
 	fsys.Inject(faultfs.Fault{N: 1, Forever: true, Dead: true, Err: syscall.EIO, Only: named("syncdir")})
-	_, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	_, err := journal.Create("/journal.jsonl", header{}, fsys)
 	is[*journal.WriteError](t, err)
 	fsys = fsys.Kill()
-	j, _, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	j, _, err := journal.Open("/journal.jsonl", ignore, fsys)
 	check(t, err)
 	for state := range fsys.PowerCuts(notLock) {
 		if len(state.Content("/journal.jsonl")) == 0 {
@@ -215,7 +215,7 @@ func TestTornEndsAreNumbered(t *testing.T) {
 	fsys := faultfs.New()
 	for i := range 3 {
 		fsys.Put("/journal.jsonl", append(build(t, "s1", 2), "torn"...))
-		j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+		j, sum, err := journal.Open("/journal.jsonl", ignore, fsys)
 		check(t, err)
 		check(t, j.Close())
 		if want := fmt.Sprintf("/journal.jsonl.torn-%d", i+1); sum.Torn == nil || sum.Torn.Kept != want {
@@ -228,7 +228,7 @@ func TestTornEndsAreNumbered(t *testing.T) {
 // the system goes on showing it. The next to open the journal does not build on it.
 func TestNothingStandsOnAFailedSync(t *testing.T) {
 	fsys := faultfs.New()
-	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
 	_, err = j.Append(sample("s1", 1))
 	check(t, err)
@@ -236,10 +236,10 @@ func TestNothingStandsOnAFailedSync(t *testing.T) {
 	check(t, err)
 	fsys = fsys.Kill()
 	fsys.Inject(faultfs.Fault{N: 1, Err: syscall.EIO, Only: func(op faultfs.Op) bool { return op.Name == "sync" && notLock(op.Path) }})
-	_, _, err = journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	_, _, err = journal.Open("/journal.jsonl", ignore, fsys)
 	is[*journal.WriteError](t, err)
 	fsys = fsys.Kill()
-	j, sum, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	j, sum, err := journal.Open("/journal.jsonl", ignore, fsys)
 	check(t, err)
 	if sum.Records != 2 {
 		t.Errorf("found %d records, the last of which may not be on disk", sum.Records)
@@ -259,7 +259,7 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 	for _, op := range []string{"write", "sync"} {
 		for _, last := range []string{"Create", "Append", "Open"} {
 			fsys := faultfs.New()
-			j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+			j, err := journal.Create("/journal.jsonl", header{}, fsys)
 			check(t, err)
 			if last != "Create" {
 				_, err = j.Append(struct{}{})
@@ -267,7 +267,7 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 			}
 			if last == "Open" {
 				check(t, j.Close())
-				j, _, err = journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+				j, _, err = journal.Open("/journal.jsonl", ignore, fsys)
 				check(t, err)
 			}
 			before := fsys.Content("/journal.jsonl")
@@ -289,7 +289,7 @@ func TestFailedWriteIsTakenBack(t *testing.T) {
 // What another program has cut off meanwhile is not replaced by zero bytes.
 func TestFailedWriteLengthensNothing(t *testing.T) {
 	fsys := faultfs.New()
-	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", header{}, fsys)
 	check(t, err)
 	_, err = j.AppendLazy(struct{}{})
 	check(t, err)
@@ -317,7 +317,7 @@ func (u unclosable) OpenFile(path string, flag int) (journal.File, error) {
 func (u unclosableFile) Close() error { return errors.Join(syscall.EIO, u.File.Close()) }
 
 func TestCloseFails(t *testing.T) {
-	j, err := journal.Create("/journal.jsonl", header{}, journal.WithFS(unclosable{faultfs.New()}))
+	j, err := journal.Create("/journal.jsonl", header{}, unclosable{faultfs.New()})
 	check(t, err)
 	err = j.Close()
 	is[*journal.WriteError](t, err)
@@ -342,7 +342,7 @@ func TestFaultsWhileRepairing(t *testing.T) {
 					fsys := faultfs.New()
 					fsys.Put("/journal.jsonl", []byte(start))
 					fsys.Inject(fault)
-					j, _, err := journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+					j, _, err := journal.Open("/journal.jsonl", ignore, fsys)
 					if err == nil {
 						check(t, j.Close())
 					} else {
@@ -365,7 +365,7 @@ func TestFaultsWhileRepairing(t *testing.T) {
 func checkRepaired(t *testing.T, fsys *faultfs.FS, lines []string, torn string) {
 	t.Helper()
 	var c collector
-	j, _, err := journal.Open("/journal.jsonl", c.visit, journal.WithFS(fsys))
+	j, _, err := journal.Open("/journal.jsonl", c.visit, fsys)
 	check(t, err)
 	check(t, j.Close())
 	if !slices.Equal(c.lines, lines) {

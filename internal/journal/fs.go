@@ -10,8 +10,8 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// An FS is the part of a file system that journals stand on, by default the operating system's. Paths
-// given to methods other than Resolve have been through Resolve.
+// An FS is the part of a file system that journals stand on: the operating system's, unless another is
+// given. Paths given to methods other than Resolve have been through Resolve.
 type FS interface {
 	// Resolve returns the absolute path of an existing file or directory, without links.
 	Resolve(path string) (string, error)
@@ -49,18 +49,12 @@ type Info struct {
 
 func (i Info) sameFile(other Info) bool { return i.Dev == other.Dev && i.Ino == other.Ino }
 
-// An Option changes how a journal is created, opened or read.
-type Option func(*FS)
-
-// WithFS makes the journal live on fsys instead of the operating system's files.
-func WithFS(fsys FS) Option { return func(on *FS) { *on = fsys } }
-
-func fileSystem(opts []Option) (fsys FS) {
-	fsys = osFS{}
-	for _, opt := range opts {
-		opt(&fsys)
+// fileSystem is the one that was given, or else the operating system's.
+func fileSystem(on []FS) FS {
+	if len(on) == 0 {
+		return osFS{}
 	}
-	return fsys
+	return on[0]
 }
 
 type osFS struct{}
@@ -139,8 +133,8 @@ func infoOf(st fs.FileInfo, err error) (Info, error) {
 
 // MakeDir is os.MkdirAll, and returns when the directory's name is on disk, also that of one which a
 // process has made that died before that. Another file system is only asked to sync it.
-func MakeDir(path string, perm fs.FileMode, opts ...Option) error {
-	fsys := fileSystem(opts)
+func MakeDir(path string, perm fs.FileMode, on ...FS) error {
+	fsys := fileSystem(on)
 	parents := []string{filepath.Dir(path)}
 	for dir := parents[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); err == nil {

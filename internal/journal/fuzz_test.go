@@ -71,7 +71,7 @@ func FuzzText(f *testing.F) {
 			More []byte `json:"more"`
 		}
 		fsys := faultfs.New()
-		j, err := journal.Create("/journal.jsonl", record{text, more}, journal.WithFS(fsys))
+		j, err := journal.Create("/journal.jsonl", record{text, more}, fsys)
 		check(t, err)
 		_, err = j.Append(record{text, more}, map[string]string{"t": text})
 		check(t, err)

@@ -19,7 +19,7 @@ func TestVersion1Opens(t *testing.T) {
 		fsys := faultfs.New()
 		fsys.Put("/journal.jsonl", content)
 		var c collector
-		j, sum, err := journal.Open("/journal.jsonl", c.visit, journal.WithFS(fsys))
+		j, sum, err := journal.Open("/journal.jsonl", c.visit, fsys)
 		check(t, err)
 		if sum.Version != 1 || sum.Records != 9 || sum.CRC != 0x0bbd34e8 || (sum.Torn != nil) != torn {
 			t.Errorf("%s: %+v", name, sum)
@@ -28,7 +28,7 @@ func TestVersion1Opens(t *testing.T) {
 		_, err = j.Append(struct{}{})
 		check(t, err)
 		check(t, j.Close())
-		sum, err = journal.Verify("/journal.jsonl", journal.WithFS(fsys))
+		sum, err = journal.Verify("/journal.jsonl", fsys)
 		check(t, err)
 		if sum.Records != 10 || sum.Torn != nil {
 			t.Errorf("%s, one record later: %+v", name, sum)

@@ -123,7 +123,7 @@ func sample(study string, i int) event {
 func build(t testing.TB, study string, n int) []byte {
 	t.Helper()
 	fsys := faultfs.New()
-	j, err := journal.Create("/journal.jsonl", header{study, 1}, journal.WithFS(fsys))
+	j, err := journal.Create("/journal.jsonl", header{study, 1}, fsys)
 	check(t, err)
 	for i := range n - 1 {
 		_, err := j.Append(sample(study, i))
@@ -138,7 +138,7 @@ func read(content []byte) ([]string, journal.Summary, error) {
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", content)
 	var c collector
-	sum, err := journal.Read("/journal.jsonl", c.visit, journal.WithFS(fsys))
+	sum, err := journal.Read("/journal.jsonl", c.visit, fsys)
 	return c.lines, sum, err
 }
 

@@ -41,7 +41,7 @@ func checkDamage(t *testing.T, original, mutated []byte, what string) {
 	}
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", mutated)
-	_, _, err = journal.Open("/journal.jsonl", ignore, journal.WithFS(fsys))
+	_, _, err = journal.Open("/journal.jsonl", ignore, fsys)
 	is[*journal.CorruptError](t, err)
 	if !bytes.Equal(fsys.Content("/journal.jsonl"), mutated) {
 		t.Fatalf("%s: Open refused the file and changed it", what)

@@ -14,8 +14,8 @@ import (
 // "format", "version" and "crc". When it returns, file and first line are on disk; a crash on the way
 // leaves no file at path. An error wraps fs.ErrExist when there is one already, ErrLocked when another
 // process is about to make it, and else is a *WriteError.
-func Create(path string, header any, opts ...Option) (*Journal, error) {
-	j := &Journal{fs: fileSystem(opts)}
+func Create(path string, header any, on ...FS) (*Journal, error) {
+	j := &Journal{fs: fileSystem(on)}
 	var err error
 	if j.buf, err = j.link.encode(nil, []any{header}); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func Create(path string, header any, opts ...Option) (*Journal, error) {
 //
 // The error wraps ErrLocked or ErrVersion, or is a *CorruptError, a *WriteError or
 // that of visit, unwrapped; the file is then as it was.
-func Open(path string, visit func(Record) error, opts ...Option) (*Journal, Summary, error) {
-	j := &Journal{fs: fileSystem(opts)}
+func Open(path string, visit func(Record) error, on ...FS) (*Journal, Summary, error) {
+	j := &Journal{fs: fileSystem(on)}
 	var err error
 	if j.path, err = resolve(j.fs, path); err != nil {
 		return nil, Summary{}, err

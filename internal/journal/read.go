@@ -56,18 +56,18 @@ func (t *Torn) String() string {
 // Read verifies the journal at path and hands each record to visit, the first line
 // included. It takes no lock and changes nothing, so that it can be used while
 // another process writes. An error of visit ends the reading and is returned as it is.
-func Read(path string, visit func(Record) error, opts ...Option) (Summary, error) {
-	return read(path, visit, nil, opts)
+func Read(path string, visit func(Record) error, on ...FS) (Summary, error) {
+	return read(path, visit, nil, on)
 }
 
 // Follow is Read that goes on behind the end of the file, after wait, whose error ends it.
-func Follow(path string, visit func(Record) error, wait func() error, opts ...Option) error {
-	_, err := read(path, visit, wait, opts)
+func Follow(path string, visit func(Record) error, wait func() error, on ...FS) error {
+	_, err := read(path, visit, wait, on)
 	return err
 }
 
-func read(path string, visit func(Record) error, wait func() error, opts []Option) (Summary, error) {
-	fsys := fileSystem(opts)
+func read(path string, visit func(Record) error, wait func() error, on []FS) (Summary, error) {
+	fsys := fileSystem(on)
 	path, err := resolve(fsys, path)
 	if err != nil {
 		return Summary{}, err
@@ -81,14 +81,14 @@ func read(path string, visit func(Record) error, wait func() error, opts []Optio
 }
 
 // Verify reads the journal at path as Read does, and checks that each line is JSON in valid UTF-8.
-func Verify(path string, opts ...Option) (Summary, error) {
+func Verify(path string, on ...FS) (Summary, error) {
 	return Read(path, func(r Record) error {
 		if json.Valid(r.Raw) && utf8.Valid(r.Raw) {
 			return nil
 		}
 		return &CorruptError{Path: path, Line: int(r.Seq), Offset: r.Offset,
 			Reason: "its checksum is right, but it is not valid JSON: another program wrote it"}
-	}, opts...)
+	}, on...)
 }
 
 // resolve returns the true path of an existing journal.

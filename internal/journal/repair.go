@@ -37,8 +37,8 @@ const mendable = 16 << 10
 // foreign, with a byte order mark or CR LF cost nothing, and one is also taken when a single bit, flipped
 // back, makes it the one that belongs there. Where the chain ends, all that is left over is dropped.
 // Without a first line nothing can be trusted: that is a *CorruptError.
-func Repair(src, dst string, opts ...Option) (Repaired, error) {
-	fsys := fileSystem(opts)
+func Repair(src, dst string, on ...FS) (Repaired, error) {
+	fsys := fileSystem(on)
 	src, err := resolve(fsys, src)
 	if err != nil {
 		return Repaired{}, err

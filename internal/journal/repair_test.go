@@ -22,7 +22,7 @@ func repair(t *testing.T, content []byte) ([]byte, journal.Repaired, error) {
 	t.Helper()
 	fsys := faultfs.New()
 	fsys.Put("/journal.jsonl", content)
-	result, err := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(fsys))
+	result, err := journal.Repair("/journal.jsonl", "/new.jsonl", fsys)
 	if !bytes.Equal(fsys.Content("/journal.jsonl"), content) {
 		t.Fatal("Repair changed its source")
 	}
@@ -215,7 +215,7 @@ func TestRepairReplacesNothing(t *testing.T) {
 	fsys.Put("/journal.jsonl", build(t, "s1", 3))
 	fsys.Put("/mine.jsonl", []byte("mine"))
 	for _, dst := range []string{"/mine.jsonl", "/journal.jsonl"} {
-		if _, err := journal.Repair("/journal.jsonl", dst, journal.WithFS(fsys)); !errors.Is(err, fs.ErrExist) {
+		if _, err := journal.Repair("/journal.jsonl", dst, fsys); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("Repair into %s: %v", dst, err)
 		}
 	}
@@ -233,7 +233,7 @@ func TestFaultsWhileWritingARepair(t *testing.T) {
 				fsys := faultfs.New()
 				fsys.Put("/journal.jsonl", content)
 				fsys.Inject(fault)
-				_, err := journal.Repair("/journal.jsonl", "/new.jsonl", journal.WithFS(fsys))
+				_, err := journal.Repair("/journal.jsonl", "/new.jsonl", fsys)
 				if got := fsys.Content("/new.jsonl"); got != nil && !bytes.Equal(got, content) {
 					t.Fatalf("half a journal: %q", got)
 				}
