@@ -2,6 +2,8 @@ package spaces_test
 
 import (
 	"fmt"
+	"strings"
+	"testing"
 
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -21,4 +23,16 @@ func ExampleNewFloat() {
 	v := space.Decode(space.Center())
 	fmt.Println(v.Float("lr"), v.Int("layers"), v.Text("kind"), v.Bool("augment"))
 	// Output: 0.01 5 sgd false
+}
+
+// What no value is made of is named as it was given.
+func TestTodayIsRefused(t *testing.T) {
+	for want, p := range map[string]spaces.Param{
+		"found 2 of type int32; want a whole number from 1 to 9": spaces.NewInt("n", 1, 9).Today(int32(2)),
+		`found "3"; want a whole number from 1 to 9`:             spaces.NewInt("n", 1, 9).Today("3"),
+	} {
+		if _, err := spaces.New(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, want %s", err, want)
+		}
+	}
 }

@@ -140,10 +140,13 @@ func (p Param) Check() []Problem {
 
 // quoted is a value as people read it, a text in quotes: "true" is not true.
 func quoted(v Value) string {
-	if text, ok := v.v.(string); ok {
-		return strconv.Quote(text)
+	switch x := v.v.(type) {
+	case string:
+		return strconv.Quote(x)
+	case float64, int64, bool:
+		return v.Text()
 	}
-	return v.Text()
+	return fmt.Sprintf("%v of type %[1]T", v.v) // which Today was given
 }
 
 func (p Param) checkRange(bad func(field, format string, args ...any)) {
