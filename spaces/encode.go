@@ -325,16 +325,17 @@ func (p Param) steppedEnds() (lo, hi float64) {
 
 // stepped returns the value nearest to x, the larger of two.
 func (p Param) stepped(x float64) float64 {
-	step := p.step()
-	k := clamp(math.Floor((x-p.Min)/step+0.5), 0, p.steps())
-	switch {
-	case k == p.steps():
+	k := clamp(math.Floor((x-p.Min)/p.step()+0.5), 0, p.steps())
+	if k == p.steps() {
 		return p.Max
-	case p.Kind == KindInt:
-		return p.Min + k*step
 	}
-	at := p.Min + k*step
-	if round := p.rounded(at); math.Abs(round-at) < step/10 {
+	return p.after(k)
+}
+
+// after is the value so many steps from Min.
+func (p Param) after(k float64) float64 {
+	at := p.Min + k*p.step()
+	if round := p.rounded(at); p.Kind == KindFloat && math.Abs(round-at) < p.step()/10 {
 		return round // 0.3, not 0.30000000000000004
 	}
 	return at // far from 0, where the digits of a step are uncertain

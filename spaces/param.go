@@ -227,9 +227,8 @@ func (p Param) checkStep(bad func(field, format string, args ...any)) {
 	case p.steps() > maxSteps:
 		bad("step", "step = %s makes more than 1e9 values; leave it out", formatFloat(p.Step))
 	case math.Abs(p.Min+p.steps()*p.Step-p.Max) > 1e-6*p.Step:
-		last := p.Min + math.Floor((p.Max-p.Min)/p.Step)*p.Step
 		bad("max", "max = %s is no whole number of steps of %s from min = %s; the nearest below is %s",
-			formatFloat(p.Max), formatFloat(p.Step), formatFloat(p.Min), formatFloat(p.rounded(last)))
+			formatFloat(p.Max), formatFloat(p.Step), formatFloat(p.Min), formatFloat(p.after(math.Floor((p.Max-p.Min)/p.Step))))
 	}
 }
 

@@ -144,6 +144,13 @@ func TestStepsFarFromZero(t *testing.T) {
 	}
 }
 
+func TestNearestStepIsNamed(t *testing.T) {
+	_, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 1.7e9, Max: 1.7e9 + 0.01, Step: 0.003})
+	if want := "the nearest below is 1700000000.009"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("found %v, want %s", err, want)
+	}
+}
+
 // Half of a logit scale lies above ½, and as much below.
 func TestLogitIsSymmetric(t *testing.T) {
 	s, err := spaces.New(spaces.Param{Name: "x", Kind: spaces.KindFloat, Min: 1e-4, Max: 1 - 1e-4, Scale: spaces.Logit})
