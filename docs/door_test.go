@@ -85,9 +85,8 @@ var otherPaths = map[string]string{
 	"session/sharing ahead":           "the folder of slots, which lies beside studies",
 	"session/sharing enter":           "a turn in that folder, made with O_EXCL",
 	"session/sharing openOrMake":      "a lock in that folder, made with O_EXCL",
-	"spec Load":                       "the spec",
 	"spec checkDirectories":           "the directory of the sources",
-	"spec template":                   "a template",
+	"spec readSmall":                  "the spec, or a template",
 	"study nearest":                   "names beside a file that the user has named",
 	"study readSheet":                 "earlier results, which the user names",
 }

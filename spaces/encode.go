@@ -126,10 +126,11 @@ func (s *Space) FromUniform(u []float64) Point {
 // its scale, and the first level of every choice. Where relations forbid that, it is
 // an allowed point near it.
 func (s *Space) Center() Point {
+	u := s.middle()
 	if s.inside != nil {
-		return s.FromUniform(s.inside.center)
+		u = s.inside.center
 	}
-	return s.FromUniform(s.middle())
+	return s.FromUniform(u)
 }
 
 func (s *Space) middle() []float64 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +13,6 @@ import (
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/internal/spelling"
 )
-
-// maxTemplate bounds a template file, which is kept in the journal.
-const maxTemplate = 1 << 20
 
 // files reads [[files]] and the templates that they name. The reserved names are
 // taken in every attempt's directory.
@@ -115,15 +111,8 @@ func (t *table) template(base, from string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(base, path)
 	}
-	info, err := os.Stat(path)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTemplate) {
-		t.Wrong("from", "", "%s is not a regular file of at most 1 MiB", path)
-		return ""
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(path)
-	}
+	text, fits, err := readSmall(path)
+	t.when(err == nil && !fits, "from", "", "%s is not a regular file of at most 1 MiB", path)
 	t.when(err != nil, "from", "", "cannot read the template: %v", err)
 	at := invalidUTF8(text)
 	t.when(at >= 0, "from", "convert it, with iconv for example", "%s is not UTF-8 text, by which the journal keeps it: see its line %d", path, 1+bytes.Count(text[:max(at, 0)], []byte("\n")))

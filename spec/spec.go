@@ -18,22 +18,29 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// maxSize bounds a spec file: a larger one is surely some other file.
+// maxSize bounds a spec and a template, which are kept in the journal: what is larger is surely
+// some other file.
 const maxSize = 1 << 20
+
+// readSmall reads a file, if it is a regular one of at most maxSize.
+func readSmall(path string) (text []byte, fits bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSize {
+		return nil, false, err
+	}
+	text, err = os.ReadFile(path)
+	return text, true, err
+}
 
 // Load reads and checks the spec at path. Complaints about its content come
 // back as an *Error; if it is OnlyRule, with the configuration.
 func Load(path string) (study.Config, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	src, fits, err := readSmall(path)
+	switch {
+	case err != nil:
 		return study.Config{}, fmt.Errorf("read spec: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSize {
+	case !fits:
 		return study.Config{}, fmt.Errorf("read spec: %s is not a TOML file of at most 1 MiB", path)
-	}
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return study.Config{}, fmt.Errorf("read spec: %w", err)
 	}
 	dir, err := os.Getwd()
 	if err != nil {

@@ -100,20 +100,14 @@ func (t *table) done() {
 	}
 }
 
-// keysOf lists the keys of a table in the order of the file.
+// keysOf lists the keys of a table in the order of the file. Those of inline tables inside arrays
+// are not listed by the decoder; they are sorted.
 func (d *document) keysOf(t *table) []string {
-	var out []string
-	for _, k := range d.keys[t.path.String()] {
-		if _, ok := t.data[k]; ok {
-			out = append(out, k)
-		}
+	listed := slices.DeleteFunc(slices.Clone(d.keys[t.path.String()]), func(k string) bool { return !t.has(k) })
+	if len(listed) == len(t.data) {
+		return listed
 	}
-	if len(out) == len(t.data) {
-		return out
-	}
-	// Keys of inline tables inside arrays are not listed by the decoder.
-	unlisted := slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return slices.Contains(out, k) })
-	return append(out, unlisted...)
+	return append(listed, slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return slices.Contains(listed, k) })...)
 }
 
 // wrongType complains that key k holds v instead of what is wanted.
