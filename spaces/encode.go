@@ -13,9 +13,12 @@ const level = math.Sqrt2 / 2
 
 // Decode returns the configuration at p, a point of this space: another number of coordinates
 // panics, here and in Snap. Coordinates outside [0,1] count as the nearer end. Parameters whose condition does not hold are absent.
-func (s *Space) Decode(p Point) Values {
-	out := make(Values, 0, len(s.params))
-	for i, par := range s.params {
+func (s *Space) Decode(p Point) Values { return s.decode(p, len(s.params)) }
+
+// decode returns the values of the first n parameters.
+func (s *Space) decode(p Point, n int) Values {
+	out := make(Values, 0, n)
+	for i, par := range s.params[:n] {
 		if s.Exists(i, out) {
 			out = append(out, Assignment{par.Name, par.decode(p[s.offset[i]:])})
 		}
@@ -109,7 +112,10 @@ func (s *Space) pointOf(v Values) Point {
 // FromUniform maps u in [0,1]^Len, which must have one number per parameter, to a snapped
 // point, such that uniform u makes every level equally likely and floats
 // uniform on their scale.
-func (s *Space) FromUniform(u []float64) Point {
+func (s *Space) FromUniform(u []float64) Point { return s.Snap(s.spread(u)) }
+
+// spread is FromUniform without the snapping, which changes no value.
+func (s *Space) spread(u []float64) Point {
 	p := make(Point, len(s.coords))
 	for i, par := range s.params {
 		c := p[s.offset[i]:]
@@ -119,7 +125,7 @@ func (s *Space) FromUniform(u []float64) Point {
 		}
 		c[0] = u[i]
 	}
-	return s.Snap(p)
+	return p
 }
 
 // Center returns the snapped middle of the space: the middle of every range on

@@ -39,6 +39,7 @@ func (e *EmptyError) Error() string {
 // inside is what a space knows of the part that its relations leave.
 type inside struct {
 	after  [][]Relation // those that can be asked once so many parameters are known, less 1
+	first  int          // so many parameters they look at
 	share  float64
 	center []float64
 	some   [][]float64 // some that are allowed, uniform, with one number for each parameter
@@ -85,6 +86,7 @@ func (s *Space) Where(relations ...Relation) (*Space, error) {
 			return nil, fmt.Errorf("relation %q: there is no function", r.Text)
 		}
 		out.inside.after[last] = append(out.inside.after[last], r)
+		out.inside.first = max(out.inside.first, last+1)
 	}
 	if err := out.survey(relations); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (s *Space) survey(relations []Relation) error {
 	obeyed := make([]bool, len(relations))
 	tried, allowed, all := 0, 0, false
 	look := func(u []float64) {
-		v := s.Decode(s.FromUniform(u))
+		v := s.decode(s.spread(u), in.first)
 		for i, r := range relations {
 			obeyed[i] = obeyed[i] || r.obeyed(v)
 		}
@@ -124,7 +126,7 @@ func (s *Space) survey(relations []Relation) error {
 		return &EmptyError{slices.Index(obeyed, false), tried, all}
 	}
 	in.center = whole.middle()
-	if middle := in.center; s.broken(s.Decode(s.FromUniform(middle))) != nil {
+	if middle := in.center; !s.Allows(s.spread(middle)) {
 		in.center = slices.MinFunc(in.some, func(a, b []float64) int { return cmp.Compare(Distance(a, middle), Distance(b, middle)) })
 	}
 	return nil
@@ -165,7 +167,9 @@ func (s *Space) brokenAfter(i int, v Values) *Relation {
 func (s *Space) Related() bool { return s.inside != nil }
 
 // Allows reports whether the configuration at p breaks no relation.
-func (s *Space) Allows(p Point) bool { return s.inside == nil || s.broken(s.Decode(p)) == nil }
+func (s *Space) Allows(p Point) bool {
+	return s.inside == nil || s.broken(s.decode(p, s.inside.first)) == nil
+}
 
 // Share estimates which part of the space is allowed, with a standard error of about
 // √(share/10000); of a small finite space it is exact.
@@ -181,20 +185,20 @@ func (s *Space) Share() float64 {
 // a random walk from a point that was drawn so: Metropolis with symmetric steps, which
 // leaves the uniform distribution as it is.
 func (s *Space) Draw(rng *rand.Rand) Point {
-	p := s.FromUniform(s.random(rng))
+	p := s.spread(s.random(rng))
 	if s.Allows(p) {
-		return p
+		return s.Snap(p)
 	}
 	if s.inside.share >= wideShare {
 		for range int(10 / wideShare) {
-			if p = s.FromUniform(s.random(rng)); s.Allows(p) {
-				return p
+			if p = s.spread(s.random(rng)); s.Allows(p) {
+				return s.Snap(p)
 			}
 		}
 	}
 	u := s.inside.some[rng.IntN(len(s.inside.some))]
 	for range walkSteps {
-		if q := s.step(u, rng); s.Allows(s.FromUniform(q)) {
+		if q := s.step(u, rng); s.Allows(s.spread(q)) {
 			u = q
 		}
 	}
@@ -244,23 +248,31 @@ func (s *Space) nearby(v, fixed Values) (Values, error) {
 		return v, nil
 	}
 	start := s.uniformOf(s.pointOf(v))
+	var stay []int
+	for i, par := range s.params {
+		if _, ok := fixed.Get(par.Name); ok {
+			stay = append(stay, i)
+		}
+	}
 	rng := rand.New(rand.NewPCG(0, 1))
 	var best Values
 	least := math.Inf(1)
 	for range surveyDraws {
 		u := s.random(rng)
-		for i, par := range s.params {
-			if _, ok := fixed.Get(par.Name); ok {
-				u[i] = start[i]
-			}
+		for _, i := range stay {
+			u[i] = start[i]
 		}
-		w := s.Decode(s.FromUniform(u))
+		d, p := Distance(u, start), s.spread(u)
+		if d >= least || !s.Allows(p) {
+			continue
+		}
+		w := s.Decode(p)
 		differs := func(a Assignment) bool {
 			_, ok := fixed.Get(a.Name)
 			x, _ := w.Get(a.Name)
 			return ok && x != a.Value
 		}
-		if d := Distance(u, start); d < least && s.broken(w) == nil && !slices.ContainsFunc(v, differs) {
+		if !slices.ContainsFunc(v, differs) {
 			best, least = w, d
 		}
 	}
