@@ -186,7 +186,11 @@ func (p *preview) text() string {
 		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when(par.When != "", "when %s", par.When))})
 	}
 	s.WriteString(tableText(rows))
-	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.2g %% of the space\n", 100*p.Allowed))
+	digits := 2
+	if p.Allowed >= 0.995 { // 100, not 1e+02
+		digits = 3
+	}
+	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.*g %% of the space\n", digits, 100*p.Allowed))
 	for _, r := range p.Where {
 		s.WriteString("  " + oneLine(r) + "\n")
 	}
