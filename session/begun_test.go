@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"io/fs"
 	"path/filepath"
 	"testing"
 
@@ -17,12 +16,12 @@ type overtaken struct {
 	first  func()
 }
 
-func (o *overtaken) OpenFile(path string, flag int, perm fs.FileMode) (journal.File, error) {
+func (o *overtaken) OpenFile(path string, flag int) (journal.File, error) {
 	if do := o.first; o.missed && do != nil {
 		o.first = nil
 		do()
 	}
-	return o.FS.OpenFile(path, flag, perm)
+	return o.FS.OpenFile(path, flag)
 }
 
 func (o *overtaken) Stat(path string) (journal.Info, error) {
@@ -37,7 +36,7 @@ func TestStudyBegunMeanwhile(t *testing.T) {
 	disk := faultfs.New()
 	begin := func(on journal.FS) *session.Study {
 		t.Helper()
-		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(on)}})
+		s, err := session.Open(&c, session.Options{Dir: dir, Optimizer: newFakeOptimizer, Journal: []journal.FS{on}})
 		if err != nil {
 			t.Fatal(err)
 		}

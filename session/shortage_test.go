@@ -193,7 +193,7 @@ func TestFullDiskAtARequest(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {
 		c := config()
 		disk := faultfs.New()
-		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.Option{journal.WithFS(disk)}})
+		s, err := session.Open(&c, session.Options{Dir: dir, Launcher: slowLauncher{}, Optimizer: newFakeOptimizer, Journal: []journal.FS{disk}})
 		if err != nil {
 			t.Fatal(err)
 		}
