@@ -76,11 +76,13 @@
 //	    job.sh            the script of all pilots
 //	    wait-TIME-NAME    launcher: a link to the folder of an attempt that waits
 //	    released          launcher: no more will come for a while; who is idle may go
+//	    leaves-JOB        pilot: it takes no more, and runs so many attempts
 //	    ARRAY_TASK.out    Slurm: output of a pilot's script
 //
 // The links are only a list: one that is lost is made again; one that leads to an attempt
-// that is claimed is removed by the pilot that has claimed it or finds it. There are to be as
-// many pilots that wait or run, according to squeue, as attempts; what is missing is submitted.
+// that is claimed is removed by the pilot that has claimed it or finds it. The pilots that wait
+// or run, according to squeue, are to have as many seats as there are attempts; what is missing
+// is submitted. A pilot keeps all its seats as long as one is taken, or says that it leaves.
 //
 // # What this cannot do
 //

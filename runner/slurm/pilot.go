@@ -31,6 +31,8 @@ type pilot struct {
 	mu      sync.Mutex
 	tried   map[string]bool // of the pool's entries
 	begun   int             // attempts
+	busy    int             // seats that have one
+	free    time.Time       // since when none has, if none has
 	longest time.Duration   // of those that have ended
 	leaves  bool            // it takes no more
 }
@@ -40,7 +42,8 @@ func (pool folder) fly() error {
 	if n := os.Getenv("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		return nil // requeued: what it ran before it did not end, and its watcher must see that
 	}
-	p := &pilot{pool: pool, name: os.Getenv("SLURM_JOB_NAME") + "." + jobID(), local: runner.Local{Adopt: true}, tried: make(map[string]bool)}
+	p := &pilot{pool: pool, name: os.Getenv("SLURM_JOB_NAME") + "." + jobID(), local: runner.Local{Adopt: true},
+		tried: make(map[string]bool), free: time.Now()}
 	if err := pool.await(crewName, &p.crew); err != nil {
 		return err
 	}
@@ -62,66 +65,102 @@ func (pool folder) fly() error {
 func (p *pilot) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaves = true
+	p.noMore()
 }
 
-// work takes attempts and runs them. It ends after one that was ended by a signal, since
-// only with the end of the job does Slurm tell why, and after one that could not run,
-// since another job may be better off.
+// noMore has the pilot take no more, and tells the launcher how many seats it has then.
+func (p *pilot) noMore() {
+	p.leaves = true
+	if p.seats() > 1 {
+		_ = p.pool.writeJSON(leavesPrefix+p.name, p.busy) // else new pilots come when this one has ended
+	}
+}
+
+// work takes attempts and runs them.
 func (p *pilot) work() {
 	for {
 		f, in, first := p.next()
 		if in == nil {
 			return
 		}
-		began := time.Now()
-		mark := takenPrefix + p.name
-		switch err := f.writeJSON(mark, taken{First: first}); {
-		case errors.Is(err, fs.ErrNotExist):
-			continue // its launcher has taken it back
-		case err != nil:
-			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
-			p.leave()
-			return
-		}
-		// What is claimed is off the list at once: nobody may begin it again, even if it is deleted.
-		e, err := f.run(&p.local, in, func() { p.pool.strike(in.entry()) })
-		switch {
-		case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
-			f.strike(mark)
-			continue
-		case err != nil:
-			fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
-			p.leave()
-		case e.Signal != "", terminated(*e.Exit):
-			p.leave()
-		}
+		p.run(f, in, first)
 		p.mu.Lock()
-		p.longest = max(p.longest, time.Since(began))
+		if p.busy--; p.busy == 0 {
+			p.free = time.Now()
+		}
+		if p.leaves {
+			p.noMore()
+		}
 		p.mu.Unlock()
 	}
+}
+
+// run runs an attempt. The pilot takes no more after one that was ended by a signal, since
+// only with the end of the job does Slurm tell why, and after one that could not run, since
+// another job may be better off.
+func (p *pilot) run(f folder, in *intent, first bool) {
+	began := time.Now()
+	mark := takenPrefix + p.name
+	switch err := f.writeJSON(mark, taken{First: first}); {
+	case errors.Is(err, fs.ErrNotExist):
+		return // its launcher has taken it back
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
+		p.leave()
+		return
+	}
+	// What is claimed is off the list at once: nobody may begin it again, even if it is deleted.
+	e, err := f.run(&p.local, in, func() { p.pool.strike(in.entry()) })
+	switch {
+	case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
+		f.strike(mark)
+		return
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
+		p.leave()
+	case e.Signal != "", terminated(*e.Exit):
+		p.leave()
+	}
+	p.mu.Lock()
+	p.longest = max(p.longest, time.Since(began))
+	p.mu.Unlock()
 }
 
 // next waits for the newest attempt that nobody has begun, nil if there will be none for this pilot;
 // first says that it has the whole time of the job.
 func (p *pilot) next() (f folder, in *intent, first bool) {
-	idle := time.Now()
 	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
 		// Asked before the look: what is there now is taken. Without the crew's file the study is gone.
-		over := time.Since(idle) > p.Idle || p.pool.has(releasedName) || !p.pool.has(crewName)
+		over := p.pool.has(releasedName) || !p.pool.has(crewName) || p.idle() > p.Idle
 		for _, name := range p.pool.waiting() {
 			if f, in, first := p.take(name); in != nil {
 				return f, in, first
 			}
 		}
-		p.mu.Lock()
-		over = over || p.leaves
-		p.mu.Unlock()
-		if over {
+		if p.done(over) {
 			return "", nil, false
 		}
 		time.Sleep(pause)
 	}
+}
+
+// idle is how long the pilot has had nothing to do.
+func (p *pilot) idle() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.busy > 0 {
+		return 0
+	}
+	return time.Since(p.free)
+}
+
+// done reports whether a seat that has found nothing is given up. For want of work all are at the same
+// time: as long as one is taken the job keeps what it has, and the launcher counts on it.
+func (p *pilot) done(over bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaves = p.leaves || over && p.busy == 0
+	return p.leaves
 }
 
 // take decides whether the attempt of an entry is for this pilot, and as next what that is.
@@ -145,11 +184,12 @@ func (p *pilot) take(name string) (f folder, in *intent, first bool) {
 	case p.leaves, p.tried[name]:
 		return f, nil, false
 	case !p.fits(in):
-		p.leaves = true
+		p.noMore()
 		return f, nil, false
 	}
 	p.tried[name] = true
 	p.begun++
+	p.busy++
 	return f, in, p.begun <= p.seats() && p.longest == 0
 }
 
@@ -165,6 +205,7 @@ const (
 	crewName     = "crew.json" // launcher: what pilots must know
 	releasedName = "released"  // launcher: no more attempts will come for a while
 	entryPrefix  = "wait-"     // launcher: an attempt that waits, the newest one last
+	leavesPrefix = "leaves-"   // pilot: begins the name of a file; it takes no more, and runs so many attempts
 )
 
 // waiting lists the entries of a pool, the newest one first.

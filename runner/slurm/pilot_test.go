@@ -187,6 +187,37 @@ func TestPilotHasSeats(t *testing.T) {
 	}
 }
 
+// A pilot keeps its other seats as long as one of its attempts runs.
+func TestPilotKeepsItsSeats(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.PerJob, f.l.Settings.Poll = 2, 20*time.Millisecond
+	f.launch(1, f.waits())
+	f.launch(2, "exit 4")
+	f.wantCode(2)
+	f.hold()                    // no other pilot
+	time.Sleep(2 * time.Second) // many times as long as a pilot waits for work
+	f.launch(3, "exit 4")
+	f.wantCode(3)
+	f.letGo()
+	f.wantCode(1)
+}
+
+// A pilot that takes no more has no seats but those in which something runs.
+func TestPilotLeavesWhileItWorks(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.PerJob, f.l.Settings.Time = 2, time.Minute
+	f.launch(1, f.waits())
+	f.launch(2, "exit 4")
+	f.wantCode(2)
+	f.launch(3, "exit 4") // for which the pilot has not enough time left
+	f.wantCode(3)
+	f.letGo()
+	f.wantCode(1)
+	if jobs := slurmtest.Jobs(); len(jobs) != 2 {
+		t.Errorf("%d pilots", len(jobs))
+	}
+}
+
 // A pilot that is asked to run an attempt which was withdrawn meanwhile goes on to others,
 // and the attempt leaves nothing behind.
 func TestPilotWithdrawn(t *testing.T) {

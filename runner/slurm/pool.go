@@ -115,10 +115,10 @@ func (p *pool) tend(w *watch) error {
 		return nil // another attempt does it
 	}
 	defer p.mu.Unlock()
-	alive, known := p.count()
-	need := p.crew.pilots(int(p.watched.Load()))
+	seats, known := p.count()
+	need := int(p.watched.Load())
 	switch {
-	case !known, alive >= need, time.Now().Before(p.tries.at):
+	case !known, seats >= need, time.Now().Before(p.tries.at):
 		return nil
 	case p.failedAt.After(w.since):
 		return w.blame(notBegun(p.failed, p.output(p.failed)))
@@ -130,8 +130,8 @@ func (p *pool) tend(w *watch) error {
 	if err := p.enlist(w.folder, w.intent); err != nil {
 		return diskError(err)
 	}
-	full := p.crew.pilots(max(p.launcher.Workers, int(p.watched.Load())))
-	return p.submit(min(full-alive, maxArray), w.folder.avoid())
+	missing := p.crew.pilots(max(p.launcher.Workers, need) - seats)
+	return p.submit(min(missing, maxArray), w.folder.avoid())
 }
 
 func (c *crew) seats() int { return max(c.Seats, 1) }
@@ -139,16 +139,29 @@ func (c *crew) seats() int { return max(c.Seats, 1) }
 // pilots is how many are needed for so many attempts at the same time.
 func (c *crew) pilots(attempts int) int { return (attempts + c.seats() - 1) / c.seats() }
 
-// count counts the pilots that wait or run, and forgets the arrays of which none does.
-func (p *pool) count() (alive int, known bool) {
+// count counts the seats of pilots that wait or run, and forgets the arrays of which none does.
+func (p *pool) count() (seats int, known bool) {
+	leave := p.leaving()
 	for _, name := range slices.Clone(p.crew.Names) {
 		jobs, known := p.launcher.queue.of(name, p.since)
 		if !known {
 			return 0, false
 		}
-		living := len(slices.DeleteFunc(slices.Clone(jobs), queued.over))
-		if alive += living; living > 0 {
+		living := slices.DeleteFunc(slices.Clone(jobs), queued.over)
+		for _, j := range living {
+			n, leaves := leave[j.name+"."+j.id]
+			if !leaves {
+				n = p.crew.seats()
+			}
+			seats += n
+		}
+		if len(living) > 0 {
 			continue
+		}
+		for pilot := range leave {
+			if strings.HasPrefix(pilot, name+".") {
+				p.folder.strike(leavesPrefix + pilot)
+			}
 		}
 		if _, fruitful := p.fruitful.LoadAndDelete(name); !fruitful {
 			if p.failed = final(jobs); failedItself(p.failed.state) {
@@ -161,7 +174,20 @@ func (p *pool) count() (alive int, known bool) {
 		delete(p.unwatch, name)
 		p.crew.Names = slices.DeleteFunc(p.crew.Names, func(n string) bool { return n == name })
 	}
-	return alive, true
+	return seats, true
+}
+
+// leaving are the pilots that take no more, and how many attempts each of them runs.
+func (p *pool) leaving() map[string]int {
+	leave := make(map[string]int)
+	for _, name := range p.folder.names() {
+		if pilot, ok := strings.CutPrefix(name, leavesPrefix); ok {
+			runs := 0
+			_, _ = p.folder.readJSON(name, &runs)
+			leave[pilot] = runs
+		}
+	}
+	return leave
 }
 
 // began notes that a pilot of an array has taken an attempt.
