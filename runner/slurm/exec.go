@@ -98,13 +98,13 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 	case errors.Is(err, runner.ErrClaimed):
 		return e, errDuplicate
 	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
-		return e, err
+		return e, errAsked
 	}
 	e = ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
 	if err != nil {
 		e.Exit, e.Refusal = nil, refusalOf(err)
 	} else {
-		e.Outputs = f.lengths()
+		e.Outputs, e.Files = f.lengths(), f.files()
 	}
 	// If this fails, the attempt's record still has the status.
 	return e, errors.Join(err, f.writeJSON(endingName, e))

@@ -291,38 +291,61 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// lengths are those of the attempt's outputs. Opening a file makes a network file system ask
-// the server, which a look at it alone may not.
+// lengths are those of the attempt's outputs.
 func (f folder) lengths() runner.Lengths {
-	length := func(name string) int64 {
-		w, err := door.OpenFile(filepath.Join(f.attempt(), name), os.O_RDONLY)
-		if err != nil {
-			return 0 // the command has removed it
-		}
-		defer w.Close()
-		info, err := w.Stat()
-		if err != nil {
-			return 0
-		}
-		return info.Size()
+	return runner.Lengths{Stdout: f.length(runner.StdoutName), Stderr: f.length(runner.StderrName)}
+}
+
+// length is that of a file of the attempt, 0 if it is not there. Opening a file makes a network file
+// system ask the server, which a look at it alone may not.
+func (f folder) length(name string) int64 {
+	w, err := door.OpenFile(filepath.Join(f.attempt(), name), os.O_RDONLY)
+	if err != nil {
+		return 0
 	}
-	return runner.Lengths{Stdout: length(runner.StdoutName), Stderr: length(runner.StderrName)}
+	defer w.Close()
+	info, err := w.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// mostFiles is how many files of an attempt are waited for.
+const mostFiles = 1000
+
+// files are the lengths of what the command has left in the attempt's directory, its results perhaps.
+func (f folder) files() map[string]int64 {
+	of := make(map[string]int64)
+	_ = folder(f.attempt()).in(func(d *door.Dir) error {
+		names, err := d.List(".")
+		for _, name := range names[:min(len(names), mostFiles)] {
+			if length := f.length(name); length > 0 { // of one that can be read
+				of[name] = length
+			}
+		}
+		return err
+	})
+	return of
 }
 
 // ending is how an attempt ended, as the job saw it.
 type ending struct {
-	Job     string         `json:"job"` // id
-	Node    string         `json:"node"`
-	Exit    *runner.Exit   `json:"exit,omitempty"`
-	Refusal *refusal       `json:"refusal,omitempty"` // it could not run
-	Signal  string         `json:"signal,omitempty"`  // that asked the job to end
-	Outputs runner.Lengths `json:"outputs"`           // when nothing of it was left
+	Job     string       `json:"job"` // id
+	Node    string       `json:"node"`
+	Exit    *runner.Exit `json:"exit,omitempty"`
+	Refusal *refusal     `json:"refusal,omitempty"` // it could not run
+	Signal  string       `json:"signal,omitempty"`  // that asked the job to end
+	// The lengths of the outputs and of other files in the attempt's directory, when nothing of it was left.
+	Outputs runner.Lengths   `json:"outputs"`
+	Files   map[string]int64 `json:"files,omitempty"`
 }
 
 // refusal is the error of a launch.
 type refusal struct {
 	Text      string `json:"text"`
-	Op        string `json:"op,omitempty"` // of a runner.SpawnError
+	Lost      bool   `json:"lost,omitempty"` // it ran, and its exit status is not known
+	Op        string `json:"op,omitempty"`   // of a runner.SpawnError
 	Temporary bool   `json:"temporary,omitempty"`
 	Disk      bool   `json:"disk,omitempty"`
 }
@@ -332,7 +355,7 @@ func refusalOf(err error) *refusal {
 	if errors.As(err, &spawn) {
 		return &refusal{Text: spawn.Err.Error(), Op: spawn.Op, Temporary: spawn.Temporary, Disk: spawn.Disk}
 	}
-	return &refusal{Text: err.Error()}
+	return &refusal{Text: err.Error(), Lost: errors.Is(err, runner.ErrLost)}
 }
 
 func (r *refusal) err(node string) error {

@@ -1,12 +1,14 @@
 package slurm
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -125,6 +127,51 @@ func TestLossesInARow(t *testing.T) {
 	}
 	if got := fmt.Sprint(at(13).losses()); got != "[11 12]" {
 		t.Errorf("losses %s", got)
+	}
+}
+
+// An attempt that ran on a node which cannot tell how it ended is lost, and no node refuses it.
+func TestLostOnItsNode(t *testing.T) {
+	f := folder(filepath.Join(t.TempDir(), "a1"+suffix))
+	if err := os.Mkdir(string(f), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var e ending
+	written := ending{Node: "n1", Refusal: refusalOf(fmt.Errorf("attempt x: %w", runner.ErrLost))}
+	if text, err := json.Marshal(written); err != nil || json.Unmarshal(text, &e) != nil {
+		t.Fatal(err)
+	}
+	w := &watch{Launcher: new(Launcher), folder: f, intent: new(intent)}
+	if _, done, err := w.ended(&e); !done || !errors.Is(err, runner.ErrLost) {
+		t.Errorf("%v, %v", done, err)
+	}
+	if got := fmt.Sprint(folderOf(filepath.Join(filepath.Dir(string(f)), "a2")).losses()); got != "[a missing exit status on node n1]" {
+		t.Errorf("losses %s", got)
+	}
+}
+
+// An attempt that is killed while its start fails for the moment was never begun.
+func TestKilledBeforeItBegan(t *testing.T) {
+	dir := t.TempDir()
+	f := folder(filepath.Join(dir, "a1"+suffix))
+	program := filepath.Join(dir, "program")
+	if err := errors.Join(os.Mkdir(string(f), 0o700), f.writeJSON(intentName, intent{}),
+		os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	busy, err := os.OpenFile(program, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	asked := sync.OnceFunc(func() {
+		if err := f.write(stopName, []byte(stopKill)); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err = f.run(new(runner.Local), &intent{Beat: time.Minute, Job: order{ID: "a", Argv: []text{text(program)}}}, asked)
+	if !errors.Is(err, errAsked) || f.has(endingName) || f.claimed() {
+		t.Errorf("%v; %v", err, f.names())
 	}
 }
 

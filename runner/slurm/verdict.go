@@ -15,7 +15,14 @@ import (
 
 // ended makes an Exit of what the job has written; why Slurm has sent a signal is the queue's to say.
 func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
-	if e.Refusal != nil {
+	switch {
+	case e.Refusal == nil:
+	case e.Refusal.Lost:
+		if err := w.folder.writeJSON(lostName, loss{State: "a missing exit status", Node: e.Node}); err != nil {
+			w.log("cannot note which node has lost an attempt", err)
+		}
+		return exit, true, fmt.Errorf("%w (on node %s)", runner.ErrLost, e.Node)
+	default:
 		w.discard()
 		return exit, true, e.Refusal.err(e.Node)
 	}
@@ -47,8 +54,8 @@ func (w *watch) raised() bool {
 	return w.job.Timeout <= 0 || w.intent.Job.Timeout < w.job.Timeout
 }
 
-// arrived reports whether all of the outputs can be read here: a network file system may show a file
-// before the end of another one. What is there beyond was written by somebody else: it does not count.
+// arrived reports whether all that the command has written can be read here: a network file system may show
+// a file before another one. What is there beyond of an output was written by somebody else: it does not count.
 func (w *watch) arrived(e *ending) bool {
 	if w.tail.IsZero() {
 		w.tail = time.Now()
@@ -57,7 +64,11 @@ func (w *watch) arrived(e *ending) bool {
 		}
 	}
 	now, all := w.folder.lengths(), e.Outputs
-	if (now.Stdout < all.Stdout || now.Stderr < all.Stderr) && !w.patient() {
+	late := now.Stdout < all.Stdout || now.Stderr < all.Stderr
+	for name, length := range e.Files {
+		late = late || w.folder.length(name) < length
+	}
+	if late && !w.patient() {
 		return false
 	}
 	if e.Exit.Counted == nil && (now.Stdout > all.Stdout || now.Stderr > all.Stderr) {
