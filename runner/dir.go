@@ -217,6 +217,7 @@ type Sight struct {
 	PID     int       // of its supervisor, 0 if that is not known
 	Started time.Time // zero if it is not known
 	Ended   bool      // its command has
+	Alive   bool      // a process of it lives on this machine
 }
 
 // Look says what is known of the attempt in a directory.
@@ -237,6 +238,8 @@ func Look(dir string) (s Sight, err error) {
 	}
 	if self, no := identify(file); no == nil && self.inode == rec.Inode {
 		s.PID = rec.PID // and not that of what a copy was made of
+		a := &attempt{job: Job{ID: rec.ID}, nonce: rec.Nonce, dir: fd, child: child{pid: rec.PID}}
+		s.Alive = rec.PID != 0 && rec.here(thisPlace()) && (a.supervising() || a.locked())
 	}
 	s.Ended = rec.Exit != nil
 	return s, err

@@ -54,14 +54,14 @@ func TestLook(t *testing.T) {
 		for ; seen.PID == 0 && err == nil; seen, err = runner.Look(job.Dir) {
 			time.Sleep(time.Millisecond) // until the supervisor has written its number
 		}
-		if err != nil || seen.Ended || seen.PID != pid || seen.Started.IsZero() {
+		if err != nil || seen.Ended || !seen.Alive || seen.PID != pid || seen.Started.IsZero() {
 			t.Errorf("while %d runs it: %+v, %v", pid, seen, err)
 		}
 		copied := filepath.Join(t.TempDir(), "copy")
 		if err := os.CopyFS(copied, os.DirFS(job.Dir)); err != nil {
 			t.Error(err)
 		}
-		if seen, err := runner.Look(copied); err != nil || seen.PID != 0 || seen.Started.IsZero() {
+		if seen, err := runner.Look(copied); err != nil || seen.PID != 0 || seen.Alive || seen.Started.IsZero() {
 			t.Errorf("of a copy: %+v, %v", seen, err) // nobody is to end the original's process
 		}
 		if err := os.WriteFile(over, nil, 0o600); err != nil {
@@ -76,6 +76,15 @@ func TestLook(t *testing.T) {
 	}
 	if exit, err := runner.Harvest(job); err != nil || exit.Code != 13 {
 		t.Errorf("harvested %+v, %v", exit, err)
+	}
+	text, err := os.ReadFile(filepath.Join(job.Dir, "attempt.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := strings.Replace(string(text), fmt.Sprintf(`{"pid":%d}`, supervisor), fmt.Sprintf(`{"pid":%d}`, os.Getpid()), 1)
+	rewrite(t, job, exitLine.ReplaceAllString(mine, ""))
+	if seen, err := runner.Look(job.Dir); err != nil || seen.Ended || seen.Alive || seen.PID != os.Getpid() {
+		t.Errorf("when its number has become another's: %+v, %v", seen, err)
 	}
 	none := runner.Job{Dir: job.Dir + "x", ID: job.ID}
 	if seen, err := runner.Look(none.Dir); !errors.Is(err, os.ErrNotExist) || seen != (runner.Sight{}) {

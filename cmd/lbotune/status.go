@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -149,7 +148,6 @@ func standingText(st *study.State, l study.Layout, held bool, most int) string {
 // attemptsUnderWay lists attempts that run, or may still run where no lbotune works, most at most.
 func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []attemptJSON {
 	out := []attemptJSON{}
-	host, _ := os.Hostname()
 	for _, t := range st.Trials {
 		if len(out) == most {
 			break
@@ -164,8 +162,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		id := study.AttemptID{Trial: t.Number, Attempt: at.Number}
 		seen, err := runner.Look(l.Attempt(id))
 		job, alive := where(&st.Config, l, id)
-		here := job == "" && at.Host == host && seen.PID != 0 && syscall.Kill(seen.PID, 0) != syscall.ESRCH // EPERM is another user's
-		if !held && (err != nil || seen.Ended || !alive && !here) {
+		if !held && (err != nil || seen.Ended || !alive && (job != "" || !seen.Alive)) {
 			continue
 		}
 		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: seen.PID, Job: job,
