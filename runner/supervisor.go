@@ -39,7 +39,9 @@ const (
 //   - What the children have used is written down before the status, because the status
 //     is the end. A failure of times, a special builtin, must not end the shell.
 //   - What has ended without an orchestrator may have to outlast a power cut until the next
-//     one comes. It is written to disk.
+//     one comes. It is written to disk: to that of its directory and to that in which the
+//     command works, since a sync of all waits for network disks that hang. Where sync cannot
+//     choose it does all.
 //   - The first trap on EXIT is reached only when it could not fork. The second writes the
 //     status, whether or not it can.
 //   - Its own stderr is /dev/null. Some shells write "Killed" to the command's stderr
@@ -53,7 +55,7 @@ trap 'echo "{\"exit\":$s,\"up\":\"$u\",\"printed\":{\"stdout\":$o,\"stderr\":$e}
 read -r u k </proc/uptime || :
 read -r _ o </proc/self/fdinfo/1 && read -r _ e </proc/self/fdinfo/4 || o=-1 e=-1
 command times >&3 || :%s
-kill -0 "$PPID" || ! sync || d=true
+kill -0 "$PPID" || ! { sync -f /dev/fd/4 . || sync; } || d=true
 exit "$s"`
 
 // accounting is added where there is a control group, which may be gone when somebody looks later.
