@@ -175,6 +175,25 @@ func TestKilledBeforeItBegan(t *testing.T) {
 	}
 }
 
+// What one seat of a pilot runs tells how long an attempt in another one may take.
+func TestFitsBesideAnother(t *testing.T) {
+	for _, c := range []struct {
+		age, left time.Duration
+		fits      bool
+	}{
+		{time.Second, 10 * time.Minute, true}, // it has just begun: nothing is known
+		{time.Hour, 30 * time.Minute, false},
+		{time.Hour, 2 * time.Hour, true},
+	} {
+		since := time.Now().Add(-c.age)
+		p := &pilot{crew: crew{Seats: 2, Idle: time.Minute}, began: since, ends: time.Now().Add(c.left),
+			begun: 1, runs: map[string]time.Time{"wait-1": since}}
+		if got := p.fits(new(intent)); got != c.fits {
+			t.Errorf("%v left, beside one that has run for %v: fits %v", c.left, c.age, got)
+		}
+	}
+}
+
 // A timeout that was raised holds for what a job has ended by the one that it knew.
 func TestRaisedTimeout(t *testing.T) {
 	for now, lost := range map[time.Duration]bool{0: true, time.Hour: true, 3 * time.Second: false, time.Second: false} {
@@ -234,7 +253,8 @@ func TestLateInAPilot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &pilot{crew: crew{Seats: 2}, pool: pool, ends: time.Now().Add(time.Hour), begun: 1, longest: c.longest, tried: make(map[string]bool)}
+		p := &pilot{crew: crew{Seats: 2, Idle: time.Minute}, pool: pool, began: time.Now(), ends: time.Now().Add(time.Hour),
+			begun: 1, longest: c.longest, tried: make(map[string]bool), runs: make(map[string]time.Time)}
 		if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
 			t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)
 		}

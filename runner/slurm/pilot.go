@@ -24,17 +24,18 @@ const pilotMargin = time.Minute
 type pilot struct {
 	crew
 	pool  folder
-	name  string    // of the job and its id, by which watchers find it
+	name  string // of the job and its id, by which watchers find it
+	began time.Time
 	ends  time.Time // when Slurm will end it; zero if that is not known
 	local runner.Local
 
 	mu      sync.Mutex
-	tried   map[string]bool // of the pool's entries
-	begun   int             // attempts
-	busy    int             // seats that have one
-	free    time.Time       // since when none has, if none has
-	longest time.Duration   // of those that have ended
-	leaves  bool            // it takes no more
+	tried   map[string]bool      // of the pool's entries
+	begun   int                  // attempts
+	runs    map[string]time.Time // those that have not ended, by their entries, and since when
+	free    time.Time            // since when there are none, if there are none
+	longest time.Duration        // of those that have ended
+	leaves  bool                 // it takes no more
 }
 
 // fly runs what waits in the pool until that is empty, or the job's time is up.
@@ -43,7 +44,7 @@ func (pool folder) fly() error {
 		return nil // requeued: what it ran before it did not end, and its watcher must see that
 	}
 	p := &pilot{pool: pool, name: os.Getenv("SLURM_JOB_NAME") + "." + jobID(), local: runner.Local{Adopt: true},
-		tried: make(map[string]bool), free: time.Now()}
+		tried: make(map[string]bool), runs: make(map[string]time.Time), began: time.Now(), free: time.Now()}
 	if err := pool.await(crewName, &p.crew); err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (p *pilot) leave() {
 func (p *pilot) noMore() {
 	p.leaves = true
 	if p.seats() > 1 {
-		_ = p.pool.writeJSON(leavesPrefix+p.name, p.busy) // else new pilots come when this one has ended
+		_ = p.pool.writeJSON(leavesPrefix+p.name, len(p.runs)) // else new pilots come when this one has ended
 	}
 }
 
@@ -85,7 +86,7 @@ func (p *pilot) work() {
 		}
 		p.run(f, in, first)
 		p.mu.Lock()
-		if p.busy--; p.busy == 0 {
+		if delete(p.runs, in.entry()); len(p.runs) == 0 {
 			p.free = time.Now()
 		}
 		if p.leaves {
@@ -148,7 +149,7 @@ func (p *pilot) next() (f folder, in *intent, first bool) {
 func (p *pilot) idle() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.busy > 0 {
+	if len(p.runs) > 0 {
 		return 0
 	}
 	return time.Since(p.free)
@@ -159,7 +160,7 @@ func (p *pilot) idle() time.Duration {
 func (p *pilot) done(over bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaves = p.leaves || over && p.busy == 0
+	p.leaves = p.leaves || over && len(p.runs) == 0
 	return p.leaves
 }
 
@@ -187,17 +188,27 @@ func (p *pilot) take(name string) (f folder, in *intent, first bool) {
 		p.noMore()
 		return f, nil, false
 	}
+	first = p.fresh()
 	p.tried[name] = true
 	p.begun++
-	p.busy++
-	return f, in, p.begun <= p.seats() && p.longest == 0
+	p.runs[in.entry()] = time.Now()
+	return f, in, first
 }
 
 // fits reports whether the attempt is likely to end in time: by its timeout, or as the
-// longest one so far did. What does not fit into a fresh pilot fits nowhere.
+// longest one so far. What does not fit into a fresh pilot fits nowhere.
 func (p *pilot) fits(in *intent) bool {
-	need := cmp.Or(in.Job.Timeout, p.longest)
-	return p.ends.IsZero() || p.begun < p.seats() && p.longest == 0 || time.Until(p.ends) > need+in.Job.Grace+pilotMargin
+	longest := p.longest
+	for _, since := range p.runs {
+		longest = max(longest, time.Since(since))
+	}
+	need := cmp.Or(in.Job.Timeout, longest)
+	return p.ends.IsZero() || p.fresh() || time.Until(p.ends) > need+in.Job.Grace+pilotMargin
+}
+
+// fresh reports whether an attempt that begins now has the pilot's whole time.
+func (p *pilot) fresh() bool {
+	return p.begun == 0 || p.begun < p.seats() && p.longest == 0 && time.Since(p.began) <= p.Idle
 }
 
 // Names in a pool.
