@@ -51,8 +51,8 @@ func escape(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 // sbatch submits a script, if possible to other nodes than those to avoid, and returns the job's id.
 func sbatch(ctx context.Context, args, avoid []string, script string) (id string, err error) {
 	with := slices.Clone(args)
-	if len(avoid) > 0 {
-		with = append(with, "--exclude="+strings.Join(avoid, ","))
+	if len(avoid) > 0 { // of two such options Slurm heeds the last
+		with = append(with, "--exclude="+strings.Join(append(excluded(args), avoid...), ","))
 	}
 	out, err := run(ctx, "sbatch", append(with, script)...)
 	if err != nil && len(avoid) > 0 && !passes(err) {
@@ -60,6 +60,20 @@ func sbatch(ctx context.Context, args, avoid []string, script string) (id string
 	}
 	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // then comes the cluster's name
 	return id, err
+}
+
+// excluded is what arguments of sbatch exclude, as they say it last.
+func excluded(args []string) (nodes []string) {
+	for i, arg := range args {
+		if list, ok := strings.CutPrefix(arg, "--exclude="); ok {
+			nodes = []string{list}
+		} else if list, ok := strings.CutPrefix(arg, "-x"); ok && list != "" {
+			nodes = []string{list}
+		} else if i > 0 && (args[i-1] == "-x" || args[i-1] == "--exclude") {
+			nodes = []string{arg}
+		}
+	}
+	return nodes
 }
 
 // avoid lists the nodes that have lost an attempt of this trial.
