@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -92,6 +93,9 @@ var passing = []string{
 	"maxjobcount", "try again",
 }
 
+// limitRE finds the name of a limit that a job exceeds.
+var limitRE = regexp.MustCompile(`\b(qos|assoc)\w*limit\b`)
+
 // passes reports whether an error of a command may pass by itself.
 func passes(err error) bool {
 	var e *commandError
@@ -99,6 +103,9 @@ func passes(err error) bool {
 		return false
 	}
 	text := strings.ToLower(e.text)
+	if limit := limitRE.FindString(text); limit != "" { // the words that follow name every kind
+		return strings.Contains(limit, "submitjob")
+	}
 	return slices.ContainsFunc(passing, func(p string) bool { return strings.Contains(text, p) }) ||
 		e.text == "" && !errors.Is(e.err, exec.ErrNotFound) // killed, or ended without a word
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -212,12 +213,15 @@ func terminated(exit runner.Exit) bool {
 	return (exit.Signal == "SIGTERM" || exit.Signal == "SIGKILL") && !exit.Killed && !exit.Cancelled && !exit.TimedOut
 }
 
+// exceededRE matches what slurmstepd says when it ends a job for its memory.
+var exceededRE = regexp.MustCompile(`(?i)\bexceeded .*memory limit`)
+
 // explain gives the end of an attempt its cause if Slurm was it; a vanished one has no other.
 func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Exit, bool, error) {
 	asked := exit.Cancelled // and not by us
 	exit.Cancelled = false
 	switch state := last.state; {
-	case state == "OUT_OF_MEMORY", strings.Contains(w.output(), "memory limit"):
+	case state == "OUT_OF_MEMORY", exceededRE.MatchString(w.output()):
 		exit.Cause = "out of memory: it took more than its Slurm job may have (memory in [launcher])"
 	case timeUp(state) && !w.shared():
 		exit.TimedOut = true
