@@ -84,7 +84,8 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 		begun()
 		go passOn(warned, pid, over)
 		// The launcher may have withdrawn the attempt between our look and our claim.
-		if f.names(); !f.has(intentName) {
+		f.refresh()
+		if _, err := f.stat(intentName); errors.Is(err, fs.ErrNotExist) {
 			r.withdrawn.Store(true)
 		}
 	}

@@ -99,6 +99,9 @@ func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err erro
 	w.folder.refresh()
 	var e ending
 	there, err := w.folder.readJSON(endingName, &e)
+	if err == nil && there && e.Exit == nil && e.Refusal == nil {
+		err = fmt.Errorf("%s does not say how the attempt ended", w.folder.path(endingName))
+	}
 	if err != nil {
 		return exit, false, err
 	}
