@@ -76,6 +76,22 @@ func TestProgramThatSaysItIsBusy(t *testing.T) {
 	}
 }
 
+// Without PATH a program is looked up where the C library does, and not where the trial works.
+func TestLookedUpWithoutPath(t *testing.T) {
+	t.Setenv("PATH", "") // for it to be set again
+	if err := os.Unsetenv("PATH"); err != nil {
+		t.Fatal(err)
+	}
+	job := newJob(t)
+	job.Argv, job.Cwd = []string{"true"}, t.TempDir()
+	if err := os.WriteFile(filepath.Join(job.Cwd, "true"), []byte("#!/bin/sh\nexit 5\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := new(runner.Local).Launch(t.Context(), job); err != nil || exit.Code != 0 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
 // A program is looked up as a shell does it: no directory, and one that may be executed
 // rather than one that may not.
 func TestLookedUpInPath(t *testing.T) {

@@ -110,6 +110,7 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 	}
 	dirs := []string{""}
 	if !strings.Contains(name, "/") {
+		dirs = []string{"/bin", "/usr/bin"}
 		for _, kv := range env {
 			if list, ok := strings.CutPrefix(kv, "PATH="); ok {
 				dirs = filepath.SplitList(list)
