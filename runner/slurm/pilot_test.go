@@ -202,6 +202,25 @@ func TestPilotKeepsItsSeats(t *testing.T) {
 	f.wantCode(1)
 }
 
+// Pilots that fail before they begin anything may have met a sick node: others tell.
+func TestPilotsOnASickNode(t *testing.T) {
+	for _, ill := range []int{1, 2} {
+		f := newFleet(t)
+		f.l.Settings.Setup = []string{fmt.Sprintf("if mkdir %[1]s/ill%[2]d || mkdir %[1]s/ill1; then echo no such module; exit 1; fi", f.dir, ill)}
+		f.launch(1, "exit 4")
+		exit, err := f.ended(1)
+		switch {
+		case ill == 1 && (err != nil || exit.Code != 4):
+			t.Errorf("after one sick node: %+v, %v", exit, err)
+		case ill == 2 && (!errors.Is(err, runner.ErrNotBegun) || !strings.Contains(err.Error(), "no such module")):
+			t.Errorf("after two: %+v, %v", exit, err)
+		}
+		if jobs := slurmtest.Jobs(); len(jobs) != 2 || jobs[1].Option("exclude") != "fake1" {
+			t.Errorf("%d jobs; the last one avoids %q", len(jobs), jobs[len(jobs)-1].Option("exclude"))
+		}
+	}
+}
+
 // A pilot that takes no more has no seats but those in which something runs.
 func TestPilotLeavesWhileItWorks(t *testing.T) {
 	f := newFleet(t)

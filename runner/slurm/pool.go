@@ -45,10 +45,12 @@ type pool struct {
 	since    time.Time         // an answer of squeue must be younger than this
 	tries    tries
 	failed   queued    // of the last array that has begun nothing
-	failedAt time.Time // if that was its own doing
+	failedAt time.Time // if that was its own doing, and another one would do the same
+	sick     []string  // the node on which a pilot has failed by itself, for the next one to avoid
 
 	fruitful sync.Map     // arrays that have begun an attempt
 	barren   atomic.Int32 // arrays in a row that were lost before they began one
+	failures atomic.Int32 // and that failed by themselves
 }
 
 // thePool opens the pool when it is needed first.
@@ -131,7 +133,7 @@ func (p *pool) tend(w *watch) error {
 		return diskError(err)
 	}
 	missing := p.crew.pilots(max(p.launcher.Workers, need) - seats)
-	return p.submit(min(missing, maxArray), w.folder.avoid())
+	return p.submit(min(missing, maxArray), append(w.folder.avoid(), p.sick...))
 }
 
 func (c *crew) seats() int { return max(c.Seats, 1) }
@@ -164,11 +166,7 @@ func (p *pool) count() (seats int, known bool) {
 			}
 		}
 		if _, fruitful := p.fruitful.LoadAndDelete(name); !fruitful {
-			if p.failed = final(jobs); failedItself(p.failed.state) {
-				p.failedAt = time.Now()
-			} else {
-				p.barren.Add(1)
-			}
+			p.fruitless(jobs)
 		}
 		p.unwatch[name]()
 		delete(p.unwatch, name)
@@ -190,10 +188,26 @@ func (p *pool) leaving() map[string]int {
 	return leave
 }
 
+// fruitless notes how the pilots of an array have ended that have begun nothing.
+func (p *pool) fruitless(jobs []queued) {
+	p.failed = final(jobs)
+	switch {
+	case !failedItself(p.failed.state):
+		p.barren.Add(1)
+	case p.failed.state == "FAILED" && int(p.failures.Add(1)) <= p.launcher.Settings.second(p.output(p.failed)):
+		if p.failed.node != "" {
+			p.sick = []string{p.failed.node}
+		}
+	default:
+		p.failedAt = time.Now()
+	}
+}
+
 // began notes that a pilot of an array has taken an attempt.
 func (p *pool) began(name string) {
 	p.fruitful.Store(name, true)
 	p.barren.Store(0)
+	p.failures.Store(0)
 }
 
 // submit submits an array of n pilots.
@@ -210,7 +224,7 @@ func (p *pool) submit(n int, avoid []string) error {
 	_, err := sbatch(context.Background(), args, avoid, p.folder.path(scriptName))
 	p.since = time.Now()
 	if err == nil {
-		p.tries.pause = 0
+		p.tries.pause, p.sick = 0, nil
 		return nil
 	}
 	p.fruitful.Store(name, true) // whether there is such an array is not known

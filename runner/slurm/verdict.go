@@ -137,13 +137,7 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 
 // neverBegun decides what follows from the end of jobs of which none has begun the attempt, now ours.
 func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
-	// A job that fails by itself says why, and may have met a sick node: a second one tells.
-	// One without a word had no room for it, on a disk that may have room by now.
-	tries := w.Settings.Retries
-	if w.output() != "" {
-		tries = min(tries, 1)
-	}
-	again := last.state == "FAILED" && w.submitted <= tries
+	again := last.state == "FAILED" && w.submitted <= w.Settings.second(w.output())
 	switch {
 	case !again && failedItself(last.state), last.state == "COMPLETED":
 		err = w.blame(notBegun(last, w.output()))
@@ -162,6 +156,15 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 	}
 	w.discard()
 	return exit, true, err
+}
+
+// second is how many more jobs follow one that has failed by itself. It says why, and may have met a sick
+// node: a second one tells. One without a word had no room for it, on a disk that may have room by now.
+func (s Settings) second(words string) int {
+	if words != "" {
+		return min(s.Retries, 1)
+	}
+	return s.Retries
 }
 
 // failedItself reports whether a job that ends in this state, with nothing begun, would do so again.
