@@ -202,6 +202,30 @@ func TestPilotKeepsItsSeats(t *testing.T) {
 	f.wantCode(1)
 }
 
+// Of pilots that have not begun none is left in the queue.
+func TestPilotsReleased(t *testing.T) {
+	f := newFleet(t)
+	f.hold()
+	for n := 1; n <= 2; n++ {
+		f.launch(n, "exit 4")
+		theJob(t, n) // an array for each
+	}
+	for n := 1; n <= 2; n++ {
+		f.stops[n]()
+		if exit, err := f.ended(n); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v, %v", exit, err)
+		}
+	}
+	if err := f.l.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, j := range slurmtest.Jobs() {
+		if j.State != "CANCELLED" {
+			t.Errorf("job %d is %s", j.ID, j.State)
+		}
+	}
+}
+
 // Pilots that fail before they begin anything may have met a sick node: others tell.
 func TestPilotsOnASickNode(t *testing.T) {
 	for _, ill := range []int{1, 2} {

@@ -266,8 +266,8 @@ func (l *Launcher) Release(ctx context.Context) error {
 			return nil
 		}
 	}
-	if len(c.Names) == 0 {
-		return nil
+	for _, name := range c.Names { // scancel takes one
+		err = errors.Join(err, scancel(ctx, "--state=PENDING", "--name="+name))
 	}
-	return scancel(ctx, "--state=PENDING", "--name="+strings.Join(c.Names, ","))
+	return err
 }

@@ -1,6 +1,7 @@
 package slurmtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -266,6 +267,9 @@ func squeue(args []string) int {
 		return 1
 	}
 	noteAsked("squeue")
+	if option(args, "sort") != "i" { // by state, as Slurm does
+		slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(rank(a.State), rank(b.State)) })
+	}
 	for _, j := range jobs {
 		if slices.Contains(names, j.Name) && j.State != "FORGOTTEN" {
 			fmt.Printf("%s|%s|%s|None|%s\n", j.Shown(), j.State, j.Node, j.Name)
@@ -274,11 +278,15 @@ func squeue(args []string) int {
 	return 0
 }
 
+// rank is where jobs of a state stand among those of others.
+func rank(state string) int {
+	return slices.Index([]string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED"}, state)
+}
+
 func scancel(args []string) int {
 	last := args[len(args)-1]
 	for _, j := range Jobs() {
-		ours := slices.Contains(strings.Split(option(args, "name"), ","), j.Name)
-		if only := option(args, "state"); !ours || only != "" && only != j.State || last[0] != '-' && last != j.Shown() {
+		if only := option(args, "state"); option(args, "name") != j.Name || only != "" && only != j.State || last[0] != '-' && last != j.Shown() {
 			continue
 		}
 		switch {
