@@ -183,9 +183,9 @@ func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 }
 
 // list asks squeue for the jobs of these names, also for those that have ended and are not yet
-// forgotten. A controller that has lost its state gives the same ids again: only names are known.
+// forgotten, the last one last. A controller that has lost its state gives the same ids again: only names are known.
 func list(ctx context.Context, names []string) (map[string][]queued, error) {
-	out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array",
+	out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array", "--sort=i",
 		"--name="+strings.Join(names, ","), "--format=%i|%T|%N|%r|%j")
 	if err != nil {
 		return nil, err

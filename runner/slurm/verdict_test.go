@@ -197,6 +197,20 @@ func TestFailedOnANode(t *testing.T) {
 	}
 }
 
+// What counts is the job that was submitted last, and not the one that Slurm shows last.
+func TestSecondJobTimesOut(t *testing.T) {
+	job, errs, exits := heldTrial(t, 100*time.Millisecond)
+	theJob(t, 1)
+	becomes(t, 1, "NODE_FAIL", "fake1")
+	theJob(t, 2)
+	becomes(t, 2, "RUNNING", "fake2")
+	claim(t, job)
+	becomes(t, 2, "TIMEOUT", "fake2")
+	if exit, err := <-exits, <-errs; err != nil || !exit.TimedOut {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
 // An attempt that is deleted, as with its study, ends, and only then counts as lost.
 func TestDeleted(t *testing.T) {
 	slurmtest.Imitate(t)
