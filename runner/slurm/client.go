@@ -114,7 +114,7 @@ func passes(err error) bool {
 const pollMin = time.Second
 
 // queued is a job as squeue shows it.
-type queued struct{ id, name, state, node, reason string }
+type queued struct{ id, name, state, node string }
 
 // snapshot is one answer of squeue.
 type snapshot struct {
@@ -185,20 +185,25 @@ func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 // list asks squeue for the jobs of these names, also for those that have ended and are not yet
 // forgotten, the last one last. A controller that has lost its state gives the same ids again: only names are known.
 func list(ctx context.Context, names []string) (map[string][]queued, error) {
-	out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array", "--sort=i",
-		"--name="+strings.Join(names, ","), "--format=%i|%T|%N|%r|%j")
-	if err != nil {
-		return nil, err
-	}
 	jobs := make(map[string][]queued)
-	for line := range strings.Lines(out) {
-		f := strings.SplitN(strings.TrimSpace(line), "|", 5)
-		if len(f) == 5 {
-			jobs[f[4]] = append(jobs[f[4]], queued{id: f[0], name: f[4], state: f[1], node: f[2], reason: f[3]})
+	for some := range slices.Chunk(names, mostNames) {
+		out, err := run(ctx, "squeue", "--noheader", "--states=all", "--array", "--sort=i",
+			"--name="+strings.Join(some, ","), "--format=%i|%T|%N|%j")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(out) {
+			f := strings.SplitN(strings.TrimSpace(line), "|", 4)
+			if len(f) == 4 {
+				jobs[f[3]] = append(jobs[f[3]], queued{id: f[0], name: f[3], state: f[1], node: f[2]})
+			}
 		}
 	}
 	return jobs, nil
 }
+
+// mostNames is how many one squeue is asked for: an argument may have 128 kB.
+const mostNames = 1000
 
 // over lists the states of jobs that have ended.
 var over = []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL",

@@ -44,6 +44,24 @@ func TestAvoidsBesideTheUsers(t *testing.T) {
 	}
 }
 
+// Slurm's queue is seen also of more jobs than one command can name.
+func TestManyJobs(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\nfor arg; do case $arg in --name=*) printf '%s\\n' \"${arg#--name=}\" | tr , '\\n' | sed 's/^/1|RUNNING|n1|/';; esac; done\n"
+	if err := os.WriteFile(filepath.Join(dir, "squeue"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	var names []string
+	for range 3000 {
+		names = append(names, jobName("a-study-of-some-length/123456/1"))
+	}
+	jobs, err := list(t.Context(), names)
+	if err != nil || len(jobs) != len(names) {
+		t.Errorf("%d jobs of %d, %v", len(jobs), len(names), err)
+	}
+}
+
 // A limit on how many jobs one may submit passes; one on what a job may ask for does not.
 func TestWhatPasses(t *testing.T) {
 	const policy = "\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"

@@ -272,7 +272,7 @@ func squeue(args []string) int {
 	}
 	for _, j := range jobs {
 		if slices.Contains(names, j.Name) && j.State != "FORGOTTEN" {
-			fmt.Printf("%s|%s|%s|None|%s\n", j.Shown(), j.State, j.Node, j.Name)
+			fmt.Printf("%s|%s|%s|%s\n", j.Shown(), j.State, j.Node, j.Name)
 		}
 	}
 	return 0
