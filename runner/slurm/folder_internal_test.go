@@ -186,7 +186,7 @@ func TestFitsBesideAnother(t *testing.T) {
 		{time.Hour, 2 * time.Hour, true},
 	} {
 		since := time.Now().Add(-c.age)
-		p := &pilot{crew: crew{Seats: 2, Idle: time.Minute}, began: since, ends: time.Now().Add(c.left),
+		p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, began: since, ends: time.Now().Add(c.left),
 			begun: 1, runs: map[string]time.Time{"wait-1": since}}
 		if got := p.fits(new(intent)); got != c.fits {
 			t.Errorf("%v left, beside one that has run for %v: fits %v", c.left, c.age, got)
@@ -253,7 +253,7 @@ func TestLateInAPilot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &pilot{crew: crew{Seats: 2, Idle: time.Minute}, pool: pool, began: time.Now(), ends: time.Now().Add(time.Hour),
+		p := &pilot{crew: crew{Idle: time.Minute}, seats: 2, pool: pool, began: time.Now(), ends: time.Now().Add(time.Hour),
 			begun: 1, longest: c.longest, tried: make(map[string]bool), runs: make(map[string]time.Time)}
 		if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
 			t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)

@@ -25,6 +25,7 @@ type pilot struct {
 	crew
 	pool  folder
 	name  string // of the job and its id, by which watchers find it
+	seats int
 	began time.Time
 	ends  time.Time // when Slurm will end it; zero if that is not known
 	local runner.Local
@@ -48,6 +49,7 @@ func (pool folder) fly() error {
 	if err := pool.await(crewName, &p.crew); err != nil {
 		return err
 	}
+	p.seats = p.crew.seats(os.Getenv("SLURM_JOB_NAME"))
 	if end, err := strconv.ParseInt(os.Getenv("SLURM_JOB_END_TIME"), 10, 64); err == nil && end > 0 {
 		p.ends = time.Unix(end, 0)
 	} else if p.Time > 0 {
@@ -56,7 +58,7 @@ func (pool folder) fly() error {
 	terms := notify(syscall.SIGTERM)
 	go func() { <-terms; p.leave() }()
 	var seats sync.WaitGroup
-	for range p.seats() {
+	for range p.seats {
 		seats.Go(p.work)
 	}
 	seats.Wait()
@@ -72,7 +74,7 @@ func (p *pilot) leave() {
 // noMore has the pilot take no more, and tells the launcher how many seats it has then.
 func (p *pilot) noMore() {
 	p.leaves = true
-	if p.seats() > 1 {
+	if p.seats > 1 {
 		_ = p.pool.writeJSON(leavesPrefix+p.name, len(p.runs)) // else new pilots come when this one has ended
 	}
 }
@@ -208,7 +210,7 @@ func (p *pilot) fits(in *intent) bool {
 
 // fresh reports whether an attempt that begins now has the pilot's whole time.
 func (p *pilot) fresh() bool {
-	return p.begun == 0 || p.begun < p.seats() && p.longest == 0 && time.Since(p.began) <= p.Idle
+	return p.begun == 0 || p.begun < p.seats && p.longest == 0 && time.Since(p.began) <= p.Idle
 }
 
 // Names in a pool.

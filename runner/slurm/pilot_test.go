@@ -355,6 +355,26 @@ func TestPilotsOutliveTheirLauncher(t *testing.T) {
 	}
 }
 
+// The pilots of an earlier session have as many seats as that one gave them.
+func TestPilotsOfFewerSeats(t *testing.T) {
+	f := newFleet(t)
+	f.launch(1, f.waits())
+	f.until("it to begin", func() bool { return f.diary() != "" })
+	second := slurmtest.Launcher(t)
+	second.Settings, second.Workers, second.Pool = f.l.Settings, 2, f.l.Pool
+	second.Settings.PerJob = 2
+	end := make(chan result, 1)
+	go func() {
+		exit, err := second.Attach(context.Background(), f.job(1, ""))
+		end <- result{exit, err}
+	}()
+	f.ends[1], f.l = end, second
+	f.launch(2, "exit 4")
+	f.wantCode(2)
+	f.letGo()
+	f.wantCode(1)
+}
+
 // The pilots of a study have nothing to do with a copy of it.
 func TestPilotsOfCopiedStudy(t *testing.T) {
 	f := newFleet(t)

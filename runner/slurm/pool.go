@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,12 +24,13 @@ const maxArray = 1000
 // crew is the state of a pool: what pilots must know, and the arrays in which some may live, whose
 // names are written before sbatch is called.
 type crew struct {
-	Version int           `json:"version"`
-	Inode   uint64        `json:"inode,omitempty"` // of the pool, to notice that it is a copy
-	Names   []string      `json:"names"`
-	Seats   int           `json:"seats,omitempty"` // attempts that a pilot runs at the same time
-	Idle    time.Duration `json:"idle"`            // how long a pilot waits for work
-	Time    time.Duration `json:"time,omitempty"`  // of a pilot
+	Version int            `json:"version"`
+	Inode   uint64         `json:"inode,omitempty"` // of the pool, to notice that it is a copy
+	Names   []string       `json:"names"`
+	Seats   int            `json:"seats,omitempty"`  // attempts that a pilot runs at the same time
+	Offers  map[string]int `json:"offers,omitempty"` // the same by the name of its array, if it is known
+	Idle    time.Duration  `json:"idle"`             // how long a pilot waits for work
+	Time    time.Duration  `json:"time,omitempty"`   // of a pilot
 }
 
 const crewVersion = 1
@@ -82,8 +84,12 @@ func (l *Launcher) thePool() (*pool, error) {
 			p.folder.strike(name)
 		}
 	}
+	offers := make(map[string]int)
+	for _, name := range p.crew.Names {
+		offers[name] = p.crew.seats(name)
+	}
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
-		Seats: l.Settings.PerJob, Idle: l.Settings.settle(), Time: l.Settings.Time}
+		Seats: l.Settings.PerJob, Offers: offers, Idle: l.Settings.settle(), Time: l.Settings.Time}
 	for _, name := range p.crew.Names {
 		p.unwatch[name] = l.queue.watch(name, l.Settings.poll())
 		p.fruitful.Store(name, true) // for all that is known
@@ -136,10 +142,14 @@ func (p *pool) tend(w *watch) error {
 	return p.submit(min(missing, maxArray), append(w.folder.avoid(), p.sick...))
 }
 
-func (c *crew) seats() int { return max(c.Seats, 1) }
+// seats are those of a pilot of an array.
+func (c *crew) seats(array string) int { return max(cmp.Or(c.Offers[array], c.Seats), 1) }
 
-// pilots is how many are needed for so many attempts at the same time.
-func (c *crew) pilots(attempts int) int { return (attempts + c.seats() - 1) / c.seats() }
+// pilots is how many new ones are needed for so many attempts at the same time.
+func (c *crew) pilots(attempts int) int {
+	seats := max(c.Seats, 1)
+	return (attempts + seats - 1) / seats
+}
 
 // count counts the seats of pilots that wait or run, and forgets the arrays of which none does.
 func (p *pool) count() (seats int, known bool) {
@@ -153,7 +163,7 @@ func (p *pool) count() (seats int, known bool) {
 		for _, j := range living {
 			n, leaves := leave[j.name+"."+j.id]
 			if !leaves {
-				n = p.crew.seats()
+				n = p.crew.seats(name)
 			}
 			seats += n
 		}
@@ -170,6 +180,7 @@ func (p *pool) count() (seats int, known bool) {
 		}
 		p.unwatch[name]()
 		delete(p.unwatch, name)
+		delete(p.crew.Offers, name)
 		p.crew.Names = slices.DeleteFunc(p.crew.Names, func(n string) bool { return n == name })
 	}
 	return seats, true
@@ -215,6 +226,7 @@ func (p *pool) submit(n int, avoid []string) error {
 	name := jobName(filepath.Base(filepath.Dir(string(p.folder))) + "-pilots")
 	with := p.crew
 	with.Names = append(slices.Clone(p.crew.Names), name)
+	p.crew.Offers[name] = p.crew.Seats
 	if err := p.folder.writeJSON(crewName, with); err != nil {
 		return diskError(err)
 	}
