@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -58,7 +59,7 @@ func prepare(job Job) (*attempt, error) {
 		return nil, diskError("create the attempt's directory", err)
 	}
 	a := newAttempt(job, dir)
-	a.nonce = newNonce()
+	a.nonce = rand.Text() // which no other attempt has
 	a.record, err = createAt(a.dir, recordName)
 	if err == nil {
 		a.out.fd, err = createAt(a.dir, StdoutName)

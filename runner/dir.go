@@ -1,8 +1,6 @@
 package runner
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -70,13 +68,6 @@ func writeFiles(dir string, files []File) error {
 // A study's directory can be copied, moved, restored from a backup, and seen under other names by a
 // bind mount. What runs belongs to the directory that it was started in: the nonce tells equal
 // attempts of two copies apart, and a record says which file it is, so a copy knows that it is one.
-
-// newNonce makes the part of an attempt's marker that no other attempt has.
-func newNonce() string {
-	var nonce [8]byte
-	rand.Read(nonce[:])
-	return hex.EncodeToString(nonce[:])
-}
 
 // marker is the word in the environment of every process of the attempt.
 func (a *attempt) marker() string { return a.job.ID + "/" + a.nonce }

@@ -134,7 +134,7 @@ func (p *pilot) run(f folder, in *intent, first bool) {
 func (p *pilot) next() (f folder, in *intent, first bool) {
 	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
 		// Asked before the look: what is there now is taken. Without the crew's file the study is gone.
-		over := p.pool.has(releasedName) || !p.pool.has(crewName) || p.idle() > p.Idle
+		over := p.pool.has(releasedName) || !p.pool.has(crewName)
 		for _, name := range p.pool.waiting() {
 			if f, in, first := p.take(name); in != nil {
 				return f, in, first
@@ -147,22 +147,12 @@ func (p *pilot) next() (f folder, in *intent, first bool) {
 	}
 }
 
-// idle is how long the pilot has had nothing to do.
-func (p *pilot) idle() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.runs) > 0 {
-		return 0
-	}
-	return time.Since(p.free)
-}
-
 // done reports whether a seat that has found nothing is given up. For want of work all are at the same
 // time: as long as one is taken the job keeps what it has, and the launcher counts on it.
 func (p *pilot) done(over bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.leaves = p.leaves || over && len(p.runs) == 0
+	p.leaves = p.leaves || len(p.runs) == 0 && (over || time.Since(p.free) > p.Idle)
 	return p.leaves
 }
 

@@ -51,8 +51,7 @@ type pool struct {
 	sick     []string  // the node on which a pilot has failed by itself, for the next one to avoid
 
 	fruitful sync.Map     // arrays that have begun an attempt
-	barren   atomic.Int32 // arrays in a row that were lost before they began one
-	failures atomic.Int32 // and that failed by themselves
+	barren   atomic.Int32 // arrays in a row that have not begun one
 }
 
 // thePool opens the pool when it is needed first.
@@ -202,15 +201,14 @@ func (p *pool) leaving() map[string]int {
 // fruitless notes how the pilots of an array have ended that have begun nothing.
 func (p *pool) fruitless(jobs []queued) {
 	p.failed = final(jobs)
+	again := int(p.barren.Add(1)) <= p.launcher.Settings.second(p.output(p.failed))
 	switch {
-	case !failedItself(p.failed.state):
-		p.barren.Add(1)
-	case p.failed.state == "FAILED" && int(p.failures.Add(1)) <= p.launcher.Settings.second(p.output(p.failed)):
-		if p.failed.node != "" {
-			p.sick = []string{p.failed.node}
-		}
-	default:
+	case !failedItself(p.failed.state): // it was lost
+	case p.failed.state != "FAILED" || !again:
 		p.failedAt = time.Now()
+		p.barren.Store(0) // those that come later try again
+	case p.failed.node != "":
+		p.sick = []string{p.failed.node}
 	}
 }
 
@@ -218,7 +216,6 @@ func (p *pool) fruitless(jobs []queued) {
 func (p *pool) began(name string) {
 	p.fruitful.Store(name, true)
 	p.barren.Store(0)
-	p.failures.Store(0)
 }
 
 // submit submits an array of n pilots.
