@@ -90,10 +90,12 @@ func (a *attempt) worthless(rec record, from origin, here place, outdated bool) 
 	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot: // also of a copy that was made before the boot
 		return fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
 	case a.cutShort(rec):
-		return fmt.Errorf("%w: a part of its output is gone", ErrLost)
+		return errCutShort
 	}
 	return nil
 }
+
+var errCutShort = fmt.Errorf("%w: a part of its output is gone", ErrLost)
 
 // origin says where an attempt was started, seen from its directory and this machine.
 type origin int

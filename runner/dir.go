@@ -178,6 +178,9 @@ func Harvest(job Job) (Exit, error) {
 		return Exit{}, err
 	}
 	defer a.close()
+	if a.cutShort(rec) {
+		return Exit{}, errCutShort
+	}
 	a.counted = a.countAt(rec)
 	return a.harvest(rec)
 }

@@ -98,6 +98,20 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestHarvestOfARest: what a machine has not lived to write of an output is not passed over.
+func TestHarvestOfARest(t *testing.T) {
+	job, _ := ended(t)
+	if exit, err := runner.Harvest(job); err != nil || exit.Code != 13 {
+		t.Errorf("all of it: %+v, %v", exit, err)
+	}
+	if err := os.Truncate(filepath.Join(job.Dir, runner.StdoutName), 1); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := runner.Harvest(job); !errors.Is(err, runner.ErrLost) {
+		t.Errorf("a part: %+v, %v", exit, err)
+	}
+}
+
 // TestTornRecord: a record that was cut anywhere never gives a wrong status.
 func TestTornRecord(t *testing.T) {
 	job, record := ended(t)
