@@ -320,7 +320,7 @@ func (f folder) files() map[string]int64 {
 	_ = folder(f.attempt()).in(func(d *door.Dir) error {
 		names, err := d.List(".")
 		for _, name := range names[:min(len(names), mostFiles)] {
-			if length := f.length(name); length > 0 { // of one that can be read
+			if length := f.length(name); length > 0 && !strings.HasPrefix(name, ".nfs") { // of one that can be read, and was not removed
 				of[name] = length
 			}
 		}

@@ -19,16 +19,18 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 	switch {
 	case e.Refusal == nil:
 	case e.Refusal.Lost:
-		if err := w.folder.writeJSON(lostName, loss{State: "a missing exit status", Node: e.Node}); err != nil {
-			w.log("cannot note which node has lost an attempt", err)
-		}
+		w.note(loss{State: "a missing exit status", Node: e.Node})
 		return exit, true, fmt.Errorf("%w (on node %s)", runner.ErrLost, e.Node)
 	default:
 		w.discard()
 		return exit, true, e.Refusal.err(e.Node)
 	}
-	if !w.arrived(e) {
+	switch output, all := w.arrived(e); {
+	case !all && !w.patient():
 		return exit, false, nil
+	case !output && w.reason == "":
+		w.note(loss{State: "a missing output", Node: e.Node})
+		return exit, true, fmt.Errorf("%w: a part of its output is gone (on node %s)", runner.ErrLost, e.Node)
 	}
 	if e.Exit.Counted != nil {
 		w.settle()
@@ -55,27 +57,26 @@ func (w *watch) raised() bool {
 	return w.job.Timeout <= 0 || w.intent.Job.Timeout < w.job.Timeout
 }
 
-// arrived reports whether all that the command has written can be read here: a network file system may show
-// a file before another one. What is there beyond of an output was written by somebody else: it does not count.
-func (w *watch) arrived(e *ending) bool {
+// arrived reports whether the outputs, and all that the command has written, can be read here: a network file
+// system may show a file before another one. What is there beyond of an output was written by somebody else: it
+// does not count.
+func (w *watch) arrived(e *ending) (output, all bool) {
 	if w.tail.IsZero() {
 		w.tail = time.Now()
 		if w.pilots != nil {
 			w.takers() // to note that they work
 		}
 	}
-	now, all := w.folder.lengths(), e.Outputs
-	late := now.Stdout < all.Stdout || now.Stderr < all.Stderr
+	now, then := w.folder.lengths(), e.Outputs
+	if e.Exit.Counted == nil && (now.Stdout > then.Stdout || now.Stderr > then.Stderr) {
+		e.Exit.Counted = &then
+	}
+	output = now.Stdout >= then.Stdout && now.Stderr >= then.Stderr
+	all = output
 	for name, length := range e.Files {
-		late = late || w.folder.length(name) < length
+		all = all && w.folder.length(name) >= length
 	}
-	if late && !w.patient() {
-		return false
-	}
-	if e.Exit.Counted == nil && (now.Stdout > all.Stdout || now.Stderr > all.Stderr) {
-		e.Exit.Counted = &all
-	}
-	return true
+	return output, all
 }
 
 // patient reports whether we have waited long enough for the rest of a known end.
@@ -150,7 +151,7 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 		}
 		w.submitting, w.tries.at = true, time.Time{}
 		if last.node != "" {
-			_ = w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node})
+			w.note(loss{State: last.state, Node: last.node})
 		}
 		return exit, false, nil
 	}
@@ -273,11 +274,16 @@ func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 		last.node = "" // which is as good as others
 	}
 	if last.state != "PREEMPTED" {
-		if err := w.folder.writeJSON(lostName, loss{State: last.state, Node: last.node}); err != nil {
-			w.log("cannot note which node has lost an attempt", err)
-		}
+		w.note(loss{State: last.state, Node: last.node})
 	}
 	return runner.Exit{}, true, fmt.Errorf("%w: %s", runner.ErrLost, what)
+}
+
+// note notes where the cluster has lost the attempt.
+func (w *watch) note(l loss) {
+	if err := w.folder.writeJSON(lostName, l); err != nil {
+		w.log("cannot note which node has lost an attempt", err)
+	}
 }
 
 // mayLive reports whether a job runs the attempt or will. If that has begun, one that waits will not.

@@ -124,6 +124,24 @@ func TestResultComesLate(t *testing.T) {
 	}
 }
 
+// Output that does not come at all was lost with its node: what is there of it is no result.
+func TestOutputNeverComes(t *testing.T) {
+	job, errs, exits := heldTrial(t, 100*time.Millisecond)
+	claim(t, job)
+	becomes(t, 1, "COMPLETED", "fake1")
+	if err := os.WriteFile(filepath.Join(job.Dir, runner.StdoutName), []byte("loss=2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"job":"1","node":"fake1","exit":{"code":0,"started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:01Z"},"outputs":{"stdout":14}}`
+	whole := job.Dir + ".slurm/whole"
+	if err := errors.Join(os.WriteFile(whole, []byte(text), 0o600), os.Rename(whole, job.Dir+".slurm/ending.json")); err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := <-exits, <-errs; !errors.Is(err, runner.ErrLost) || !strings.Contains(err.Error(), "a part of its output is gone (on node fake1)") {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
 // Silence of squeue is no job's death.
 func TestSilence(t *testing.T) {
 	job, errs, exits := heldTrial(t, 100*time.Millisecond)
