@@ -46,7 +46,7 @@ const defaultPoll = 30 * time.Second
 func (s Settings) args() []string {
 	var args []string
 	add := func(name, value string) {
-		if value != "" {
+		if value != "" && value != "0" {
 			args = append(args, "--"+name+"="+value)
 		}
 	}
@@ -54,9 +54,11 @@ func (s Settings) args() []string {
 	add("account", s.Account)
 	add("qos", s.QOS)
 	add("constraint", s.Constraint)
-	add("nodes", positive(s.Nodes))
-	add("cpus-per-task", positive(s.CPUs))
-	add("mem", s.Memory)
+	add("nodes", strconv.Itoa(s.Nodes))
+	add("cpus-per-task", strconv.Itoa(s.CPUs))
+	if s.Memory != "" { // "0" is all that a node has
+		args = append(args, "--mem="+s.Memory)
+	}
 	if s.GPUs > 0 {
 		kind := "gpu:"
 		if s.GPUType != "" {
@@ -64,19 +66,13 @@ func (s Settings) args() []string {
 		}
 		add("gres", kind+strconv.Itoa(s.GPUs))
 	}
-	add("time", positive(limit(s.Time)))
+	add("time", limit(s.Time))
 	return append(args, s.Extra...)
 }
 
 // limit is a duration as sbatch --time takes it, in whole minutes, as Slurm counts.
-func limit(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }
-
-// positive is a number, or nothing for 0.
-func positive(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
+func limit(d time.Duration) string {
+	return strconv.Itoa(int((d + time.Minute - 1) / time.Minute))
 }
 
 func (s Settings) poll() time.Duration { return cmp.Or(max(s.Poll, 0), defaultPoll) }
