@@ -202,6 +202,19 @@ func TestPilotKeepsItsSeats(t *testing.T) {
 	f.wantCode(1)
 }
 
+// What a signal has killed does not wait for the end of others in the same pilot, to learn of their job's.
+func TestPilotKilledBesideAnother(t *testing.T) {
+	f := newFleet(t)
+	f.l.Settings.PerJob = 2
+	f.launch(1, f.waits())
+	f.launch(2, "kill -9 $$")
+	if exit, err := f.ended(2); err != nil || exit.Signal != "SIGKILL" || exit.Cause != "" {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	f.letGo()
+	f.wantCode(1)
+}
+
 // Of pilots that have not begun none is left in the queue.
 func TestPilotsReleased(t *testing.T) {
 	f := newFleet(t)

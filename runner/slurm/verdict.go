@@ -44,6 +44,9 @@ func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
 		return runner.Exit{}, true, fmt.Errorf("%w: it was begun with a timeout of %v, which is another by now", runner.ErrLost, w.intent.Job.Timeout)
 	case e.Signal != "", terminated(exit):
 		jobs, known := w.jobs(w.tail)
+		if mayLive(jobs, true) && w.pilots != nil && w.Settings.PerJob > 1 && e.Signal == "" && w.patient() {
+			return exit, true, nil // others may run in this job for hours
+		}
 		if mayLive(jobs, true) || !known && (!w.patient() || time.Since(w.tail) < time.Minute) { // squeue may be slow
 			return exit, false, nil
 		}
