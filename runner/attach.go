@@ -25,17 +25,14 @@ import (
 // host stays ErrElsewhere, and a bereft copy ErrCopied. Where a part
 // of the output is gone, what would be harvested is ErrLost, and ErrCopied in a copy. Of a copy whose
 // original runs on although its directory has been removed (bereft) the processes are ended.
-func (l *Local) Attach(ctx context.Context, job Job) (Exit, error) {
+func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
+	defer func() {
+		if err != nil {
+			exit, err = Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
+		}
+	}()
 	l.adopt()
 	reserveThreads()
-	exit, err := l.attach(ctx, job)
-	if err != nil {
-		return Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
-	}
-	return exit, nil
-}
-
-func (l *Local) attach(ctx context.Context, job Job) (Exit, error) {
 	a, rec, err := reopen(job)
 	if err != nil {
 		return Exit{}, err

@@ -120,11 +120,9 @@ func insist(ctx context.Context, kill <-chan struct{}, start func() error) error
 		if !IsShortage(err) || time.Since(begun) > spawnPatience {
 			return err
 		}
-		select {
+		select { // whatever it is, the next turn says so
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		case <-kill:
-			return context.Canceled
 		case <-time.After(pause):
 		}
 	}

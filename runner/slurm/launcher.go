@@ -60,43 +60,30 @@ func jobName(id string) string {
 }
 
 // Launch implements runner.Launcher.
-func (l *Launcher) Launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
-	exit, err := l.launch(ctx, job)
-	return of(job, exit, err)
-}
-
-// of says in an error which attempt it is about.
-func of(job runner.Job, exit runner.Exit, err error) (runner.Exit, error) {
-	if err != nil {
-		return runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, err)
-	}
-	return exit, nil
-}
-
-func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, error) {
+func (l *Launcher) Launch(ctx context.Context, job runner.Job) (exit runner.Exit, err error) {
+	defer about(job, &exit, &err)
 	if err := job.Validate(); err != nil {
-		return runner.Exit{}, err
+		return exit, err
 	}
 	if ctx.Err() != nil {
-		return runner.Exit{}, context.Cause(ctx)
+		return exit, context.Cause(ctx)
 	}
 	if err := absolute(&job); err != nil {
-		return runner.Exit{}, err
+		return exit, err
 	}
 	f := folderOf(job.Dir)
 	if f.claimed() {
-		return runner.Exit{}, fmt.Errorf("%s: %w", job.Dir, runner.ErrClaimed)
+		return exit, fmt.Errorf("%s: %w", job.Dir, runner.ErrClaimed)
 	}
 	if lost := f.losses(); len(lost) > l.Settings.Retries {
 		last := lost[len(lost)-1]
-		return runner.Exit{}, fmt.Errorf("%w: the cluster has lost this trial %d times in a row, the last time by %s", runner.ErrNotBegun, len(lost), last)
+		return exit, fmt.Errorf("%w: the cluster has lost this trial %d times in a row, the last time by %s", runner.ErrNotBegun, len(lost), last)
 	}
 	if err := runner.Claim(string(f)); err != nil {
-		return runner.Exit{}, diskError(err)
+		return exit, diskError(err)
 	}
 	in := &intent{Version: intentVersion, Name: jobName(job.ID), Inode: f.inode(), Beat: l.Settings.beat(), Job: orderOf(job)}
 	w := &watch{Launcher: l, folder: f, intent: in, job: job, seen: true, submitting: !l.Settings.Pilot}
-	var err error
 	if l.Settings.Pilot {
 		in.Piloted, in.Asked = true, time.Now()
 	} else if err = f.write(scriptName, []byte(l.script(f))); err == nil {
@@ -107,9 +94,16 @@ func (l *Launcher) launch(ctx context.Context, job runner.Job) (runner.Exit, err
 	}
 	if err != nil {
 		f.remove()
-		return runner.Exit{}, diskError(err)
+		return exit, diskError(err)
 	}
 	return w.see(ctx)
+}
+
+// about says in an error which attempt it is about, of which there is no Exit then.
+func about(job runner.Job, exit *runner.Exit, err *error) {
+	if *err != nil {
+		*exit, *err = runner.Exit{}, fmt.Errorf("attempt %s: %w", job.ID, *err)
+	}
 }
 
 func diskError(err error) error {
@@ -145,14 +139,10 @@ func absolute(job *runner.Job) (err error) {
 // Attach implements runner.Attacher. An attempt of which Slurm knows no job although it
 // was to be submitted is submitted then: the orchestrator died around its sbatch, and if
 // there is such a job after all, the claim lets only one of them run.
-func (l *Launcher) Attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
-	exit, err := l.attach(ctx, job)
-	return of(job, exit, err)
-}
-
-func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, error) {
+func (l *Launcher) Attach(ctx context.Context, job runner.Job) (exit runner.Exit, err error) {
+	defer about(job, &exit, &err)
 	if err := absolute(&job); err != nil {
-		return runner.Exit{}, err
+		return exit, err
 	}
 	f := folderOf(job.Dir)
 	f.refresh()
@@ -160,16 +150,16 @@ func (l *Launcher) attach(ctx context.Context, job runner.Job) (runner.Exit, err
 	there, err := f.readJSON(intentName, in)
 	switch {
 	case err != nil:
-		return runner.Exit{}, err
+		return exit, err
 	case there && in.Version > intentVersion:
-		return runner.Exit{}, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
+		return exit, fmt.Errorf("%s has version %d; this program reads versions up to %d", intentName, in.Version, intentVersion)
 	case there:
 		return l.rejoin(ctx, &watch{Launcher: l, folder: f, intent: in, job: job, doubt: !in.Piloted})
 	case f.claimed(): // a study that was begun without Slurm
 		return new(runner.Local).Attach(ctx, job)
 	}
 	f.remove() // nothing was submitted before the intent was there
-	return runner.Exit{}, runner.ErrNeverStarted
+	return exit, runner.ErrNeverStarted
 }
 
 // rejoin takes up an attempt whose intent is known.
