@@ -90,10 +90,11 @@ func (d *discovery) read(log []byte) {
 		if len(l.text) > maxLine {
 			l.text, l.cut = l.text[:maxLine], true
 		}
-		known, pending := len(d.list), len(texts.text) > 0
+		known, visited, pending := len(d.list), texts.searches[0].visited, len(texts.text) > 0
 		texts.match(l, nil)
-		if pending || len(texts.text) > 0 || len(d.list) > known || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{")) {
-			continue // JSON
+		all := texts.searches[0].visited > visited && bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{"))
+		if pending || len(texts.text) > 0 || len(d.list) > known || all {
+			continue // JSON, which a dictionary that Python prints is not
 		}
 		d.columns(l.text)
 		for _, pair := range pairPattern.FindAllSubmatchIndex(l.text, -1) {

@@ -44,6 +44,17 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// A dictionary as Python prints it looks like JSON and is none.
+func TestCandidatesInADictionaryOfPython(t *testing.T) {
+	var got []string
+	for _, c := range parser.Candidates([]byte("{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n{\"f1\": 0.5}\n")) {
+		got = append(got, c.Rule.Metric+c.Rule.JSON)
+	}
+	if want := []string{"loss", "epoch", "eval_loss", "f1", ""}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // FuzzCandidates tries each candidate alone.
 func FuzzCandidates(f *testing.F) {
 	for _, text := range hostile() {
