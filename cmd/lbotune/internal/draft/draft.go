@@ -78,10 +78,11 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 	if len(g.found) == 0 {
 		g.variables(env)
 	}
+	written := d.Source
 	for i, word := range line { // each trial writes a file of its own
-		if d.Source != "" && len(line) > 1 && (word == d.Source || strings.HasSuffix(word, "="+d.Source)) {
-			own := "{trial_dir}/" + filepath.Base(d.Source)
-			line[i], d.Source = strings.TrimSuffix(word, d.Source)+own, own
+		if written != "" && len(line) > 1 && (word == written || strings.HasSuffix(word, "="+written)) {
+			d.Source = "{trial_dir}/" + filepath.Base(written)
+			line[i] = strings.TrimSuffix(word, written) + d.Source
 		}
 	}
 	w := &writer{}

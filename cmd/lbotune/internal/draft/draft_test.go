@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/draft"
+	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
@@ -42,7 +46,7 @@ func TestDraftOfACommand(t *testing.T) {
 
 func TestDraftOfAShellCommand(t *testing.T) {
 	cfg, _ := drafted(t, draft.Program{Argv: []string{"A=1 python3 train.py --lr 0.01 --n=-3.5 -c 1 --rounds 1e2 --seed 4 --lr 5 model.dropout=0.3 x3 'y=4' | tail -n 1"}})
-	want := "A=1 python3 train.py --lr {lr} --n={n} -c {c} --rounds {rounds} --seed 4 --lr 5 model.dropout={model_dropout} x3 'y=4' | tail -n 1"
+	want := "A=1 python3 train.py --lr 0.01 --n={n} -c {c} --rounds {rounds} --seed 4 --lr {lr} model.dropout={model_dropout} x3 'y=4' | tail -n 1"
 	if cfg.Command.Shell != want || cfg.Name != "train" {
 		t.Errorf("%s: %s\nwant %s", cfg.Name, cfg.Command.Shell, want)
 	}
@@ -51,7 +55,7 @@ func TestDraftOfAShellCommand(t *testing.T) {
 		kinds = append(kinds, p.Kind)
 	}
 	// A cost of 1 may be 0.3; rounds of 1e2 may not be 99.5.
-	if want := []spaces.Kind{spaces.KindFloat, spaces.KindFloat, spaces.KindInt, spaces.KindFloat}; !slices.Equal(kinds[:2], want[:2]) || kinds[2] != spaces.KindFloat || kinds[3] != spaces.KindInt {
+	if want := []spaces.Kind{spaces.KindFloat, spaces.KindFloat, spaces.KindInt, spaces.KindFloat, spaces.KindFloat}; !slices.Equal(kinds, want) {
 		t.Errorf("kinds %v", kinds)
 	}
 }
@@ -61,6 +65,62 @@ func TestDraftOfQuotedWords(t *testing.T) {
 	cfg, _ := drafted(t, draft.Program{Argv: []string{`cd "$DIR" && python3 train.py --data "$DATA" --lr 0.1 --out='a b' --layers 3 > log 2>&1; tail -n 1 log`}})
 	if want := `cd "$DIR" && python3 train.py --data "$DATA" --lr {lr} --out='a b' --layers {layers} > log 2>&1; tail -n 1 log`; cfg.Command.Shell != want {
 		t.Errorf("%s\nwant %s", cfg.Command.Shell, want)
+	}
+	for line, want := range map[string]string{
+		// What only looks like an option is a text, a comment, a document or arithmetic.
+		`./train --note "tried --wd 0.5 before" --lr 0.1`: `./train --note "tried --wd 0.5 before" --lr {lr}`,
+		"./train --lr 0.1 # --x 3":                        "./train --lr {lr} # --x 3",
+		"cat <<E\n--lr 0.1\nE\n./train --wd 0.1":          "cat <<E\n--lr 0.1\nE\n./train --wd {wd}",
+		"N=3; ./train -n $((N*2)) --wd 0.1":               "N=3; ./train -n $((N*2)) --wd {wd}",
+		"./train --lr 0.1 --n `f --x 3`":                  "./train --lr {lr} --n `f --x 3`",
+		// A command may go on in the next line, and have others around it.
+		"./train --lr 0.1 \\\n\t--wd 0.2":             "./train --lr {lr} \\\n\t--wd {wd}",
+		"if ! ./train --lr 0.1; then echo --x 3; fi":  "if ! ./train --lr {lr}; then echo --x 3; fi",
+		"v=$(./train --lr 0.1 --wd $(f --x 3)); g $v": "v=$(./train --lr {lr} --wd $(f --x {x})); g $v",
+		"a --size 8 && b --size 16 --lr 0.1":          "a --size {size} && b --size 16 --lr {lr}",
+	} {
+		if cfg, _ := drafted(t, draft.Program{Argv: []string{line}}); cfg.Command.Shell != want {
+			t.Errorf("%s\nbecame %s\nwant   %s", line, cfg.Command.Shell, want)
+		}
+		if cfg, _ := drafted(t, draft.Program{Argv: []string{"bash", "-euo", "pipefail", "-c", line}}); cfg.Command.Argv[4] != want {
+			t.Errorf("with bash -c, %s\nbecame %s\nwant   %s", line, cfg.Command.Argv[4], want)
+		}
+	}
+}
+
+// Of an option that is given twice the last counts for most programs.
+func TestDraftOfRepeatedOptions(t *testing.T) {
+	for argv, want := range map[string]string{
+		"./train --lr 0.1 --wd=1e-3 --wd=1e-4 --lr 0.2": "./train --lr 0.1 --wd=1e-3 --wd={wd} --lr {lr}",
+		"./train --lr=0.1 --lr 0.2":                     "./train --lr=0.1 --lr {lr}",
+		"gcc --param=a=1 --param=b=2 x.c":               "gcc --param=a={a} --param=b={b} x.c",
+	} {
+		if cfg, src := drafted(t, draft.Program{Argv: strings.Fields(argv)}); strings.Join(cfg.Command.Argv, " ") != want {
+			t.Errorf("%s became %s\n%s", argv, strings.Join(cfg.Command.Argv, " "), src)
+		}
+	}
+	_, left := draft.Program{Argv: strings.Fields("./train --lr 0.1 --l-r 3 --lr 0.2 --l_r 4")}.TOML()
+	if want := []string{"--lr 0.1: given again further on, where it may count alone", "--l_r 4: another parameter has its name"}; !slices.Equal(left, want) {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A configuration file that is named twice is one, and so is a file of results.
+func TestDraftOfFilesNamedTwice(t *testing.T) {
+	dir := t.TempDir()
+	files := map[string]command.File{}
+	for _, name := range []string{"run.yaml", "other/run.yaml"} {
+		at := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("rate: 0.1\n"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		files[name] = command.File{From: at, Text: "rate: 0.1\n"}
+	}
+	d := draft.Program{Argv: strings.Fields("./train -c run.yaml --check=run.yaml other/run.yaml -o out.csv --also=out.csv"), Files: files, Source: "out.csv", Rule: parser.Rule{Metric: "loss"}}
+	cfg, src := drafted(t, d)
+	want := "./train -c {trial_dir}/run.yaml --check={trial_dir}/run.yaml other/run.yaml -o {trial_dir}/out.csv --also={trial_dir}/out.csv"
+	if got := strings.Join(cfg.Command.Argv, " "); got != want || len(cfg.Files) != 1 || cfg.Objective().File != "{trial_dir}/out.csv" {
+		t.Errorf("%s\nwant %s\n%s", got, want, src)
 	}
 }
 
@@ -72,6 +132,9 @@ func TestHelpCommand(t *testing.T) {
 		"fasttext supervised -input a.txt":   "fasttext supervised --help",
 		"./train data.csv lr=3":              "./train --help",
 		"bash -c ./train":                    "",
+		"mpirun -n 4 ./train --lr 0.1":       "mpirun -n 4 ./train --help",
+		"sudo -u me ./train --lr 0.1":        "",
+		"/usr/bin/srun -n 4 ./train":         "",
 		"python3 -c print(1)":                "",
 	} {
 		t.Run(argv, func(t *testing.T) {
@@ -131,6 +194,10 @@ func TestDraftOfWrappedPrograms(t *testing.T) {
 		"env OMP_NUM_THREADS=2 LEVEL=6 sh bench.sh":  "env OMP_NUM_THREADS=2 LEVEL={LEVEL} sh bench.sh",
 		"/usr/bin/timeout -s KILL 1.5h ./train lr=3": "/usr/bin/timeout -s KILL 1.5h ./train lr={lr}",
 		"taskset 0x3 stdbuf -oL ./train 7":           "taskset 0x3 stdbuf -oL ./train {arg1}",
+		"mpirun -np 4 -H a,b ./train --lr 0.1":       "mpirun -np 4 -H a,b ./train --lr {lr}",
+		"srun -n 4 -c 2 --mem=8 ./train --lr 0.1":    "srun -n 4 -c 2 --mem=8 ./train --lr {lr}",
+		"taskset -c 0-3 ./train 7 -- 8":              "taskset -c 0-3 ./train {arg1} -- {arg2}",
+		"./train -0.5 7":                             "./train {arg1} {arg2}",
 	} {
 		t.Run(argv, func(t *testing.T) {
 			cfg, _ := drafted(t, draft.Program{Argv: strings.Fields(argv)})
@@ -163,7 +230,9 @@ func TestDraftOfPositionalNumbers(t *testing.T) {
 
 func TestDraftLeavesAlone(t *testing.T) {
 	for _, option := range []string{"--epochs 10", "--max_iter 100", "--seed 0", "--port 8080", "--gpu 1", "--log-interval 10", "--n-jobs 4",
-		"--threshold 0", "--data a.csv", "--num-workers=4", "trainer.max_steps=1000"} {
+		"--threshold 0", "--data a.csv", "--num-workers=4", "trainer.max_steps=1000", "--cpus 4", "--gpus-per-node=2", "--mem 16", "--parallel 3", "--concurrency 8",
+		"--walltime 60", "--time 60", "--max-seconds 5", "--repeats 5", "--max_evals 500", "--timesteps 1000", "--rng 4", "--date 20240101", "--run 3", "--subject 007",
+		"--width 1_000", "--width 0x1p3", "--width 10k", "--rate inf"} {
 		t.Run(option, func(t *testing.T) {
 			nothingToVary(t, append([]string{"./train"}, strings.Fields(option)...))
 		})

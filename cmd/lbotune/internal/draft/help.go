@@ -19,6 +19,7 @@ type helped struct {
 	lo, hi   float64     // the numbers that it takes; infinite where nothing is said
 	code     bool        // its numbers stand for something
 	whole    bool        // it takes whole numbers, and all of its range is searched
+	typed    bool        // it is a number in a file, in which 16 is another type than 16.0
 }
 
 // aNumber is one in a range.

@@ -13,8 +13,10 @@ import (
 // The names of metrics tell what they measure and in which direction they are better.
 var (
 	lossNames  = regexp.MustCompile(`(?i)(^|[^a-z])(loss|err|error|rmse|mse|mae|mape|nll|bpd|bpc|perplexity|ppl|log_?loss|deviance|regret|wer|cer|fid)([^a-z]|$)`)
-	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|throughput|fps|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|\w*flops|\w+/s|\w+/sec|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
+	gainNames  = regexp.MustCompile(`(?i)(^|[^a-z])(acc|accuracy|auc|auroc|f1|f1[-_]score|score|r2|precision|recall|map|iou|miou|dice|bleu|rouge|reward|return|psnr|ssim|kappa|mcc|ndcg|elbo|likelihood|silhouette|modularity|ari|nmi|ess|hypervolume|ll|top[-_]?\d+|\w+@\d+)([^a-z]|$)`)
 	costNames  = regexp.MustCompile(`(?i)(^|[^a-z])(cost|objective|makespan|energy|residual|gap|seconds|time|runtime|elapsed|latency|size|bytes)([^a-z]|$)`) // where nothing else is printed
+	speedNames = regexp.MustCompile(`(?i)(^|[^a-z])(throughput|fps|\w*flops|\w+/s|\w+/sec)([^a-z]|$)`)                                                       // and here, too
+	spread     = regexp.MustCompile(`(?i)(^|[^a-z])(std|stddev|stdev|sd|sem|var|variance)([^a-z]|$)`)
 	heldOut    = regexp.MustCompile(`(?i)(^|[^a-z])(val|valid|validation|dev|eval|test|cv|holdout|oob)([^a-z]|$)`)
 	whole      = regexp.MustCompile(`(?i)(^|[^a-z])(total|best|final|overall|cpu|wall|real)([^a-z]|$)`)
 	inTraining = regexp.MustCompile(`(?i)(^|[^a-z])(train|training|tr|parse|parsing|load|loading|read|reading|setup|simplification|init|input|original|before|initial)([^a-z]|$)`)
@@ -117,15 +119,15 @@ const (
 func weigh(c parser.Candidate, before string) chosen {
 	m := chosen{Candidate: c, name: cmp.Or(c.Rule.Metric, c.Rule.JSON)}
 	name := cmp.Or(m.name, before) // the last number has no name
-	loss, gain := lossNames.MatchString(name), gainNames.MatchString(name)
-	m.maximize = gain && !loss
+	loss, gain, speed := lossNames.MatchString(name), gainNames.MatchString(name), speedNames.MatchString(name)
+	m.maximize = (gain || speed) && !loss
 	switch no := noMetrics.MatchString(name); {
 	case c.Rule.LastNumber:
 		m.weight = 1
 		return m
 	case loss || gain:
 		m.weight = 8
-	case costNames.MatchString(name) && (!no || whole.MatchString(name)):
+	case speed, costNames.MatchString(name) && (!no || whole.MatchString(name)):
 		m.weight = strong
 	case no, strings.HasPrefix(name, "("):
 		return m
@@ -135,7 +137,7 @@ func weigh(c parser.Candidate, before string) chosen {
 	for _, by := range []struct {
 		words *regexp.Regexp
 		more  int
-	}{{heldOut, 4}, {whole, 1}, {inTraining, -3}} {
+	}{{heldOut, 4}, {whole, 1}, {inTraining, -3}, {spread, -5}} {
 		if by.words.MatchString(name) || m.weight >= strong && by.words.MatchString(before) {
 			m.weight += by.more
 		}

@@ -21,6 +21,9 @@ func TestDraftTakesTheMetric(t *testing.T) {
 		"MSE min":            "fold 1/2: mse 0.5\nfold 2/2: mse 0.4\nCV MSE: 0.45 (+/- 0.05)\n",
 		"Elapsed min":        "Elapsed: 0.0046 s (check 0)\n",
 		"loss min":           "elapsed 3.1\nloss 0.1\nspeed 5\n",
+		"mean_reward max":    "| time/fps | 812 |\nstd_reward=3.2 mean_reward=187.1\n",
+		"images/sec max":     "images/sec: 81.2 batch 3\n",
+		"eval_loss min":      "{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n",
 		"last number min":    "width 0.1\nFitted after 12 steps\n     spread\n0.25\n",
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -15,14 +15,14 @@ var fixedOptions = []struct {
 	names, help *regexp.Regexp
 	why         string
 }{
-	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
+	{regexp.MustCompile(`(?i)(^|_)(cv|k?folds?|n_splits|split|num_classes|n_classes|classes|num_features|input_dim|output_dim|limit|subset|max_len(gth)?|vocab(ulary)?_size|year|start|end|date|(val|valid|validation|test|train|holdout)_(fraction|frac|size|split|ratio))$`),
 		regexp.MustCompile(`(?i)\bfolds?\b|cross.?valid`), "part of the task"},
-	{regexp.MustCompile(`(?i)(^|_)(seed|random_state|random_seed)$`), regexp.MustCompile(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
-	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(steps|iters?|iterations|updates|timesteps)|iters?|iterations|steps|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time)$`),
+	{regexp.MustCompile(`(?i)(^|_)([a-z]*seeds?|random_state|rng)$`), regexp.MustCompile(`(?i)\bseed\b.*\brandom|\brandom.*\bseed\b|\brng\b`), "chance"},
+	{regexp.MustCompile(`(?i)(^|_)(epochs?|(max|num|n|total|train|training)_?(updates|generations|seconds|minutes|hours|duration)|(max|n)?_?(steps|timesteps|iters?|iterations|evals|evaluations)|repeats|repetitions|n?_?runs|(time|cpu|mem)_?lim(it)?|tm_?lim|timeout|budget|max_?time|wall_?time)$|^(time|seconds|minutes|hours|duration)$`),
 		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
-	{regexp.MustCompile(`(?i)(^|_)(gpus?|device|devices|cuda|port|host|local_rank|node_rank|world_size|workers|num_workers|n_workers|n?threads?|(num_)?threads?(_count)?|n?procs?(_per_\w+)?|(num_|n_)?processes|(num_|n_)?machines|nnodes|n_jobs|num_jobs|jobs|j|np|cores|nodes|memory)$`),
+	{regexp.MustCompile(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
 		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
-	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$`),
+	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$|^(run|exp|experiment)$`),
 		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
 }
 
@@ -46,6 +46,9 @@ func (h *helped) spelt(name string) string {
 	return camelRE.ReplaceAllString(name, "${1}_$2")
 }
 
+// isDigits reports whether a word has nothing but digits.
+func isDigits(word string) bool { return strings.Trim(word, "0123456789") == "" }
+
 // leftAlone says why an option is not varied; empty if it may be.
 func leftAlone(flag, value string, h *helped) string {
 	name := h.spelt(nameOf(flag))
@@ -55,6 +58,8 @@ func leftAlone(flag, value string, h *helped) string {
 		return "a number that seems to stand for something: make it a choice"
 	case dataPaths.MatchString(flag):
 		return "part of the task"
+	case len(value) > 1 && value[0] == '0' && isDigits(value):
+		return "a number with a zero before it seems to be a name"
 	case err == nil && n > 1 && name == "v" && h.text == "":
 		return "may be a number of folds, or how much is printed"
 	}
@@ -90,7 +95,7 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	whole := !strings.ContainsAny(text, ".eE") && !strings.HasPrefix(text, "+")
 	factors := strings.ContainsAny(text, "eE") || x > 0 && x < 0.05
 	share := shareNames.MatchString(name)
-	integer := whole && !realNames.MatchString(name) || wholeNames.MatchString(name) && !strings.Contains(text, ".")
+	integer := whole && (!realNames.MatchString(name) || h.typed && x >= 2) || wholeNames.MatchString(name) && !strings.Contains(text, ".")
 	if h.kind != "" {
 		integer = h.kind == spaces.KindInt
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -131,11 +132,17 @@ func (g *guesser) words(words []string) {
 			if m := settingRE.FindStringSubmatch(value); m != nil {
 				of, flag, value = m[1], flag+"="+m[1], m[2]
 			}
-			if name, ok := g.option(of, value); ok {
+			if again(flag, words[i+1:]) {
+				g.leave(a, givenAgain)
+			} else if name, ok := g.option(of, value); ok {
 				words[i] = flag + "={" + name + "}"
 			}
 		case strings.HasPrefix(a, "-") && next != "" && !settingRE.MatchString(next):
 			g.as += " " + next
+			if again(a, words[i+1:]) {
+				g.leave(g.as, givenAgain)
+				continue
+			}
 			name, ok := g.option(a, next)
 			for n := 2; ok; n++ { // --betas 0.9 0.999
 				i++
@@ -158,17 +165,33 @@ func (g *guesser) words(words []string) {
 	}
 }
 
+const givenAgain = "given again further on, where it may count alone"
+
+// again reports whether an option is among words.
+func again(flag string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return w == flag || strings.HasPrefix(w, flag+"=") })
+}
+
 // settings makes parameters of the numbers in a configuration file, and reports whether there are
 // any: then each trial has a file with its own.
 func (g *guesser) settings(name string) bool {
 	f := g.files[name]
+	for _, r := range g.rendered {
+		if r.From == f.From {
+			return true
+		}
+		if path.Base(r.From) == path.Base(f.From) {
+			g.leave(name, "a file of this name is among those of a trial already")
+			return false
+		}
+	}
 	numbers := f.Numbers()
 	if len(numbers) > mostNumbers {
 		g.leave(name, fmt.Sprintf("%d numbers are more likely data than settings", len(numbers)))
 		return false
 	}
 	for _, s := range numbers {
-		if param, ok := g.option(s.Path, command.Literal(s.Value)); ok {
+		if param, ok := g.known(s.Path, command.Literal(s.Value), &helped{lo: math.Inf(-1), hi: math.Inf(1), typed: true}); ok {
 			f.Set = append(f.Set, command.Setting{Path: s.Path, Value: spaces.String("{" + param + "}")})
 		}
 	}
@@ -220,8 +243,8 @@ func (g *guesser) variables(words []string) {
 // positional makes parameters of the numbers that stand alone, as in ./train 0.01 3.
 func (g *guesser) positional(argv []string) {
 	for i := 1; i < len(argv); i++ {
-		if strings.HasPrefix(argv[i-1], "-") || !isNumber(argv[i]) {
-			continue // its value, which was left alone
+		if before := argv[i-1]; !isNumber(argv[i]) || before != "--" && strings.HasPrefix(before, "-") && !isNumber(before) {
+			continue // an option's value, which was left alone
 		}
 		if name, ok := g.option(fmt.Sprintf("arg%d", len(g.found)+1), argv[i]); ok {
 			argv[i] = "{" + name + "}"
@@ -252,13 +275,17 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	if study.ReservedName(name) {
 		name += "_value"
 	}
-	if name == "" || strings.ContainsAny(value, "{}'\"`$\\\n") || g.taken[strings.ToUpper(name)] || slices.Contains(g.without, name) {
+	if name == "" || strings.ContainsAny(value, "{}'\"`$\\\n") {
 		return "", false
 	}
 	p := spaces.Param{Name: name}
-	x, err := strconv.ParseFloat(value, 64)
+	x, number := numberOf(value)
 	switch {
-	case err == nil && !math.IsInf(x, 0) && !math.IsNaN(x):
+	case number && slices.Contains(g.without, name):
+		why = "no value can stand in its place"
+	case number && g.taken[strings.ToUpper(name)]:
+		why = "another parameter has its name"
+	case number:
 		if why == "" && !guessRange(&p, x, value, h) {
 			why = "no range can be told from this value"
 		}
@@ -299,10 +326,15 @@ func (g *guesser) add(p spaces.Param, remark string) bool {
 // leave notes what stays as it is, and why.
 func (g *guesser) leave(what, why string) { g.left = append(g.left, comment(what)+": "+why) }
 
-// isNumber reports whether a word is a finite number.
+// numberOf reads a word that is a finite number, by the rules for what programs print.
+func numberOf(word string) (x float64, ok bool) {
+	x, ok = parser.ParseNumber(word)
+	return x, ok && !math.IsInf(x, 0) && !math.IsNaN(x)
+}
+
 func isNumber(word string) bool {
-	x, err := strconv.ParseFloat(word, 64)
-	return err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
+	_, ok := numberOf(word)
+	return ok
 }
 
 // example is an option with a value that --help lists, and what it says, or one that many programs have.

@@ -5,11 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // wrappers run the command that follows them; the options named take a value.
 var wrappers = map[string]string{"env": "uCS", "exec": "a", "timeout": "ks", "nice": "n", "ionice": "cnp", "nohup": "", "time": "fo",
-	"stdbuf": "ioe", "setsid": "", "taskset": "", "chrt": ""}
+	"stdbuf": "ioe", "setsid": "", "taskset": "c", "chrt": "", "numactl": "NmCipP", "sudo": "ugpC", "xvfb-run": "nsfelp",
+	"mpirun": "ncNH", "mpiexec": "ncNH", "srun": "nNcptJAGwx"}
 
 // ofWrapperRE are what a wrapper has before its command: variables, and numbers such as 60s.
 var ofWrapperRE = regexp.MustCompile(`^(-.*|[A-Za-z_]\w*=.*|[\d.]+[smhd]?|0x[\da-fA-F]+)$`)
@@ -39,15 +42,16 @@ func scriptOf(argv []string) int {
 		return 0
 	}
 	for i := program + 1; i+1 < len(argv) && strings.HasPrefix(argv[i], "-"); i++ {
-		if strings.HasSuffix(argv[i], "c") && !strings.HasPrefix(argv[i], "--") {
+		switch a := argv[i]; {
+		case strings.HasPrefix(a, "--"):
+		case strings.HasSuffix(a, "c"):
 			return i + 1
+		case strings.HasSuffix(a, "o"): // -o pipefail
+			i++
 		}
 	}
 	return 0
 }
-
-// shellWordRE are the words of a shell command, and what stands between its commands.
-var shellWordRE = regexp.MustCompile(`[^\s;|&()<>]+|[;|&()<>\n]+`)
 
 // simpleRE are words in which nothing is quoted, expanded or replaced.
 var simpleRE = regexp.MustCompile(`^[\w.,:=@%+/~-]+$`)
@@ -55,66 +59,102 @@ var simpleRE = regexp.MustCompile(`^[\w.,:=@%+/~-]+$`)
 // asideRE are programs that prepare, or that filter what another prints: their options are their own.
 var asideRE = regexp.MustCompile(`^(\.|\[|awk|cat|cd|cp|cut|echo|egrep|export|fgrep|grep|head|ln|ls|mkdir|mv|printf|rm|sed|set|sleep|source|tail|tee|test|touch|tr|ulimit|uniq|wc|xargs)$`)
 
+// call is a simple command in a line of shell: the places of its words, variables before it among them.
+type call [][2]int
+
+// words are the words of a call as they are written in its line.
+func (c call) words(line string) []string {
+	out := make([]string, len(c))
+	for i, at := range c {
+		out[i] = line[at[0]:at[1]]
+	}
+	return out
+}
+
+// callsOf are the commands in a line of shell that may have parameters, in their order. What is in backquotes
+// is none, since no value can be quoted there, and neither is anything in a line that no shell understands.
+func callsOf(line string) (calls []call) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		var c call
+		add := func(n syntax.Node) { c = append(c, [2]int{int(n.Pos().Offset()), int(n.End().Offset())}) }
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			return !n.Backquotes
+		case *syntax.CallExpr:
+			for _, a := range n.Assigns {
+				add(a)
+			}
+			for _, a := range n.Args {
+				add(a)
+			}
+			if words := c.words(line); !asideRE.MatchString(words[min(programOf(words), len(words)-1)]) {
+				calls = append(calls, c)
+			}
+		}
+		return true
+	})
+	return calls
+}
+
 // shell returns a shell command with placeholders for what was guessed.
 func (g *guesser) shell(line string) string {
 	line = g.placeholders(line)
-	at := shellWordRE.FindAllStringIndex(line, -1)
-	words := make([]string, len(at))
-	for i, a := range at {
-		words[i] = line[a[0]:a[1]]
-	}
-	of := commandsOf(words)
-	for _, c := range of {
-		g.words(c)
+	calls := callsOf(line)
+	words := make([][]string, len(calls))
+	for i, c := range calls {
+		words[i] = c.words(line)
+		g.words(words[i])
 	}
 	if len(g.found) == 0 {
-		for _, c := range of {
-			g.variables(c[:min(programOf(c), len(c))])
+		for _, w := range words {
+			g.variables(w[:programOf(w)])
 		}
 	}
-	var out strings.Builder
-	end := 0
-	for i, a := range at {
-		out.WriteString(line[end:a[0]] + words[i])
-		end = a[1]
+	type edit struct {
+		at  [2]int
+		new string
 	}
-	return out.String() + line[end:]
+	var edits []edit // of words in which no command is: these do not overlap
+	for i, c := range calls {
+		for k, at := range c {
+			if words[i][k] != line[at[0]:at[1]] {
+				edits = append(edits, edit{at, words[i][k]})
+			}
+		}
+	}
+	slices.SortFunc(edits, func(a, b edit) int { return b.at[0] - a.at[0] })
+	for _, e := range edits {
+		line = line[:e.at[0]] + e.new + line[e.at[1]:]
+	}
+	return line
 }
 
-// commandsOf are the words of each command that may have parameters: up to what separates it from the next.
-func commandsOf(words []string) (list [][]string) {
-	from := 0
-	for i := 0; i <= len(words); i++ {
-		if i < len(words) && strings.Trim(words[i], ";|&()<>\n") != "" {
-			continue
-		}
-		if c := words[from:i]; len(c) > 0 && !asideRE.MatchString(c[min(programOf(c), len(c)-1)]) {
-			list = append(list, c)
-		}
-		from = i + 1
-	}
-	return list
-}
+// dearRE are programs that ask for a password or a cluster's time before they run another.
+var dearRE = regexp.MustCompile(`(^|/)(sudo|srun)$`)
 
 // HelpCommand is what prints a program's help: the words before its first option or file, and --help.
 // It is empty where no program can be told.
 func HelpCommand(argv []string) []string {
-	if words := helpWords(argv); len(words) > 0 {
-		return append(slices.Clone(words), "--help")
+	words := helpWords(argv)
+	if len(words) == 0 || slices.ContainsFunc(words, dearRE.MatchString) {
+		return nil
 	}
-	return nil
+	return append(slices.Clone(words), "--help")
 }
 
 var subcommandRE = regexp.MustCompile(`^[a-z][a-z_-]*$`)
 
 func helpWords(argv []string) []string {
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
-		argv = shellWordRE.FindAllString(argv[0], -1)
-		of := commandsOf(argv)
-		if len(of) == 0 || &of[0][0] != &argv[0] { // something comes before the program
+		calls := callsOf(argv[0])
+		if len(calls) == 0 || calls[0][0][0] != 0 { // something comes before the program
 			return nil
 		}
-		argv = of[0]
+		argv = calls[0].words(argv[0])
 	}
 	program := programOf(argv)
 	if program >= len(argv) || scriptOf(argv) > 0 || !simpleRE.MatchString(argv[program]) {
