@@ -51,7 +51,9 @@ Read the spec through and correct the guesses.`,
 					return hinted(usagef("%s exists already", file), "remove it, or write to another file with -o FILE")
 				}
 				d.Files = configFiles(d.Argv, file)
-				tryOut(cmd.Context(), g, &d)
+				if err := tryOut(cmd.Context(), g, &d); err != nil {
+					return err
+				}
 			default:
 				d.Files = configFiles(d.Argv, file)
 			}

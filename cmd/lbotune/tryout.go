@@ -23,21 +23,38 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-const helpPatience = 10 * time.Second
+// helpPatience is how long a program may take for --help, and endPatience for its end when it is asked for.
+const helpPatience, endPatience = 10 * time.Second, 5 * time.Second
 
 // maxTryout is how much of each output of a program that is tried out is kept.
 const maxTryout = 4 << 20
 
-// tryOut completes a draft by what --help says, and the metrics that one run prints or writes.
-func tryOut(ctx context.Context, g *global, d *draft.Program) {
+// tryOut completes a draft by what --help says, and the metrics that one run prints or writes. Ctrl-C
+// ends that run alone: what was printed counts. Any other signal ends lbotune with what it has started.
+func tryOut(ctx context.Context, g *global, d *draft.Program) error {
+	signals := make(chan os.Signal, 8)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	g.trialsRun.Store(true)
+	defer func() { signal.Stop(signals); g.trialsRun.Store(false) }()
 	argv := d.Argv
 	if env, rest := command.Assignments(argv); len(env) > 0 {
 		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)
 	}
-	d.Help = ansi.Sanitize(helpOf(ctx, argv))
+	help, sig := helpOf(ctx, signals, argv)
+	if sig != nil {
+		return signalledBy(sig)
+	}
+	d.Help = ansi.Sanitize(help)
 	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
 	before := resultFiles(argv)
-	stdout, stderr, err := runOnce(ctx, g.err, argv)
+	stdout, stderr, sig, err := runOnce(ctx, signals, g.err, argv)
+	if sig != nil && sig != syscall.SIGINT {
+		return signalledBy(sig)
+	}
 	outputs := []draft.Output{{Text: stdout}}
 	if err == nil {
 		outputs = append(outputs, draft.Output{Source: "stderr", Text: stderr}) // a failure's is no metric: line 12
@@ -64,6 +81,11 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) {
 	if !found {
 		fmt.Fprintln(g.err, `it printed no number that looks like a result: write the metric's name in place of "loss"`)
 	}
+	return nil
+}
+
+func signalledBy(sig os.Signal) error {
+	return &marked{fmt.Errorf("stopped (%v), and no spec was written", sig), signalled{sig}}
 }
 
 // wordsOf are the words of a command, and the values of those with an equals sign.
@@ -128,42 +150,63 @@ func resultFiles(argv []string) map[string]os.FileInfo {
 }
 
 // runOnce runs a command as its person does, shows its output as it comes, and returns
-// the beginning of it. Ctrl-C ends the command alone: what it has printed counts.
-func runOnce(ctx context.Context, show io.Writer, argv []string) (stdout, stderr []byte, err error) {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
+// the beginning of it.
+func runOnce(ctx context.Context, signals <-chan os.Signal, show io.Writer, argv []string) (stdout, stderr []byte, sig os.Signal, err error) {
 	if len(argv) == 1 {
 		argv = []string{"/bin/sh", "-c", argv[0]}
 	}
 	var out, errs beginning
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout, cmd.Stderr = io.MultiWriter(show, &out), io.MultiWriter(show, &errs)
-	cmd.WaitDelay = time.Second
-	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
+	if sig, err = runGroup(ctx, signals, io.MultiWriter(show, &out), io.MultiWriter(show, &errs), argv); errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it has left something behind that holds its output, which run warns of
 	}
-	return out.Bytes(), errs.Bytes(), err
+	return out.Bytes(), errs.Bytes(), sig, err
 }
 
-// helpOf returns what a program prints for --help, if it ends in time.
-func helpOf(ctx context.Context, argv []string) string {
+// helpOf returns what a program prints for --help, if it ends in time, or the signal that has ended it.
+func helpOf(ctx context.Context, signals <-chan os.Signal, argv []string) (string, os.Signal) {
 	argv = draft.HelpCommand(argv)
 	if len(argv) == 0 {
-		return ""
+		return "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, helpPatience)
 	defer cancel()
 	var out beginning
-	cmd := exec.CommandContext(ctx, "/usr/bin/env", argv...) // variables may come first
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) || ctx.Err() != nil {
-		return ""
+	sig, err := runGroup(ctx, signals, &out, &out, slices.Insert(argv, 0, "/usr/bin/env")) // variables may come first
+	if err != nil && !errors.As(err, new(*exec.ExitError)) || ctx.Err() != nil {
+		return "", sig
 	}
-	return out.String()
+	return out.String(), sig
+}
+
+// runGroup runs a command and hands signals on to all its processes, which have a group of their own:
+// whatever ends lbotune ends them. It returns the last one.
+func runGroup(ctx context.Context, signals <-chan os.Signal, stdout, stderr io.Writer, argv []string) (last os.Signal, err error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = kill
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			return last, err
+		case <-late:
+			_ = kill()
+		case last = <-signals:
+			if last == syscall.SIGQUIT {
+				_ = kill()
+			} else if _ = syscall.Kill(-cmd.Process.Pid, last.(syscall.Signal)); last != syscall.SIGINT {
+				late = time.After(endPatience)
+			}
+		}
+	}
 }
 
 // beginning keeps the first bytes of what is written.
