@@ -50,6 +50,9 @@ Read the spec through and correct the guesses.`,
 				if _, err := os.Lstat(file); err == nil { // said before the command runs for an hour
 					return hinted(usagef("%s exists already", file), "remove it, or write to another file with -o FILE")
 				}
+				if _, err := os.Stat(filepath.Dir(file)); err != nil {
+					return usage(err)
+				}
 				d.Files = configFiles(d.Argv, file)
 				if err := tryOut(cmd.Context(), g, &d); err != nil {
 					return err

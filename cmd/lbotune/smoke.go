@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,12 +57,15 @@ func smokeTest(ctx context.Context, g *global, cfg *study.Config, base string, a
 		}
 	}
 	failed := slices.IndexFunc(st.Trials, func(t *study.Trial) bool { return !t.Succeeded() })
-	if failed == 1 && !all && cfg.Run.SlotCount() == 1 { // other values may fail: a study learns where
+	if failed == 1 && !all && cfg.Run.SlotCount() == 1 && st.Trials[1].Failure != nil { // other values may fail: a study learns where
 		fmt.Fprintf(g.err, "another trial, with %s, failed: %s\n", oneLine(st.Trials[1].Values.String()), oneLine(st.Trials[1].Failure.Text))
 		failed = -1
 	}
 	switch {
 	case isA[signalled](runErr):
+		if !all && failed > 0 { // what the first has shown
+			runErr = errors.Join(runErr, printSmoke(g, cfg, s, st.Trials[0]))
+		}
 		return errors.Join(runErr, door.RemoveAll(dir))
 	case failed >= 0 || runErr != nil:
 		fmt.Fprintf(g.err, "kept for you to look at: rm -r %s removes it\n", shell.Word(dir))
@@ -101,7 +108,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		doing = "running one trial with today's values"
 	}
 	one.Budget, one.Hooks = study.Budget{}, nil
-	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard = 0, 1, 0, -1
+	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Run.Keep = 0, 1, 0, -1, 0
 	switch {
 	case all:
 		trials -= len(tried)
@@ -154,8 +161,13 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	return s, dir, runErr
 }
 
-// listMetrics runs one trial of a spec without a way to find the metric, and lists what there is.
+// listMetrics runs one trial of a spec without a way to find the metric, and lists what there is where
+// the spec says that it is, or else in stdout or, if nothing is there, in stderr.
 func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string) error {
+	var sought study.Metric
+	if len(cfg.Metrics) > 0 {
+		sought = cfg.Metrics[0]
+	}
 	cfg.Metrics = []study.Metric{{Name: "value", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} // any will do
 	s, dir, err := smokeRun(ctx, g, cfg, base, false)
 	if s == nil {
@@ -165,15 +177,45 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 	if len(trials) == 0 || !trials[0].Succeeded() && trials[0].Failure.Kind != study.FailNoMetric && trials[0].Failure.Kind != study.FailNotFinite {
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
-	log, err := s.Layout().Output(filepath.Join(s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), runner.StdoutName))()
+	attempt, advice := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
+	var log []byte
+	switch sought.Rule.Source {
+	case parser.File:
+		file := strings.ReplaceAll(sought.File, "{trial_dir}", attempt)
+		for _, in := range []string{cfg.Run.Cwd, cfg.Dir} {
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(in, file)
+			}
+		}
+		if log, err = door.ReadFile(file, maxTryout); errors.Is(err, fs.ErrNotExist) {
+			err = &marked{fmt.Errorf("the trial has written no %s", sought.File), errNoValue}
+		}
+	case parser.Stderr:
+		log, err = readOutput(s.Layout(), attempt, runner.StderrName)
+	default:
+		log, err = readOutput(s.Layout(), attempt, runner.StdoutName)
+		if err == nil && len(parser.Candidates(log)) == 0 {
+			if other, e := readOutput(s.Layout(), attempt, runner.StderrName); e == nil && len(parser.Candidates(other)) > 0 {
+				log, advice = other, advice+` and source = "stderr"`
+			}
+		}
+	}
+	if err := errors.Join(err, door.RemoveAll(dir)); err != nil {
+		return err
+	}
+	if err := listCandidates(g, bytes.NewReader(log)); err != nil {
+		return err
+	}
+	return hinted(usagef("the spec does not say how to find the metric"), "write it into [objective], for example "+advice)
+}
+
+func readOutput(l study.Layout, attempt, name string) ([]byte, error) {
+	f, err := l.Output(filepath.Join(attempt, name))()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer log.Close()
-	if err := errors.Join(listCandidates(g, log), door.RemoveAll(dir)); err != nil {
-		return err
-	}
-	return hinted(usagef("the spec does not say how to find the metric"), `write it into [objective], for example metric = "NAME"`)
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // smokeFailed says what went wrong, with the output of the first trial that failed.
@@ -196,8 +238,9 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 	out := smokeJSON{Value: t.Value, Params: t.Values, Seconds: t.Took.Seconds(), Command: commandLine(s.State(), s.Layout(), t), Wrote: s.Wrote()}
 	if n := cfg.Budget.Trials; n > 0 {
 		workers := cfg.Run.SlotCount()
-		whole := t.Took * ((time.Duration(n*max(cfg.Run.Repeats, 1)) + time.Duration(workers) - 1) / time.Duration(workers))
-		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(whole))
+		rounds := math.Ceil(float64(n) * float64(max(cfg.Run.Repeats, 1)) / float64(workers))
+		whole := math.Min(float64(t.Took)*rounds, math.MaxInt64/2) // of 292 years
+		out.Budget = fmt.Sprintf("%s with %s at this pace: about %s", count(n, "trial"), count(workers, "worker"), took(time.Duration(whole)))
 	}
 	text := fmt.Sprintf("\nsmoke test\n  %s\n  %s = %s in %s\n", printable(out.Command), oneLine(cfg.Objective().Name), exact(t.Value), took(t.Took))
 	broken := cfg.Broken(t.Metrics)
