@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDocument is how long a JSON text may be that goes over several lines.
@@ -97,16 +98,15 @@ func (s *jsonShape) take(c byte) bool {
 }
 
 func isWordByte(c byte) bool {
-	return isDigit(c) || isLetter(c) || c == '+' || c == '-' || c == '.'
+	return isDigit(c) || isLetter(c) || c == '+' || c == '-' || c == '.' || c == '_' || c >= utf8.RuneSelf
 }
 
-// decodeJSON decodes the JSON text that starts text. NaN, Infinity and
-// -Infinity, which are no JSON but what Python and JavaScript libraries write,
-// come as strings; numbers come as json.Number.
+// decodeJSON decodes the JSON text that starts text. Words that are no JSON, such as NaN and
+// -inf, come as strings; numbers come as json.Number.
 func decodeJSON(text []byte) (any, bool) {
 	value, err := decodeStrict(text)
-	if err != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))) {
-		value, err = decodeStrict(QuoteNonFinite(text))
+	if err != nil {
+		value, err = decodeStrict(quoteWords(text, func(word []byte) bool { return !json.Valid(word) }))
 	}
 	return value, err == nil
 }
@@ -119,14 +119,17 @@ func decodeStrict(text []byte) (any, error) {
 	return value, err
 }
 
-// wordRE finds what is not JSON, and strings, in which it may stand.
-var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|-?(?:NaN|Infinity)`)
+// wordRE finds strings, and the words outside of them.
+var wordRE = regexp.MustCompile(`"(?:[^"\\]|\\(?s:.))*"|[\pL\d_.+∞-]+`)
 
-// QuoteNonFinite makes JSON of what Python and JavaScript write for it: it puts quotes
-// around NaN, Infinity and -Infinity outside of strings.
-func QuoteNonFinite(text []byte) []byte {
+// QuoteNonFinite makes JSON of what programs write for it: it puts quotes around NaN, -Infinity, inf
+// and their like outside of strings.
+func QuoteNonFinite(text []byte) []byte { return quoteWords(text, isNonFinite) }
+
+// quoteWords puts quotes around some of the words outside of strings.
+func quoteWords(text []byte, some func(word []byte) bool) []byte {
 	return wordRE.ReplaceAllFunc(text, func(word []byte) []byte {
-		if word[0] == '"' {
+		if word[0] == '"' || !some(word) {
 			return word
 		}
 		return slices.Concat([]byte{'"'}, word, []byte{'"'})

@@ -15,6 +15,8 @@ func TestQuoteNonFinite(t *testing.T) {
 		`{"failed": "a \" NaN"}`:                   `{"failed": "a \" NaN"}`,
 		`{"value": "NaN"}`:                         `{"value": "NaN"}`,
 		`"\`:                                       `"\`,
+		`{"value": -nan, "a": [inf, .5, 0x1, 2]}`:  `{"value": "-nan", "a": ["inf", .5, 0x1, 2]}`,
+		`{"value": null, "a": True}`:               `{"value": null, "a": True}`,
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := string(parser.QuoteNonFinite([]byte(text))); got != want {

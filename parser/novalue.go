@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -88,7 +89,7 @@ func (m *metric) noValue(picked record) *NoValueError {
 	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, p.rule.Source))
 	e.Detail, e.Hint = fmt.Sprintf(why.detail, p.what(), e.Text, where, picked.status), why.hint
 	switch {
-	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(picked.text):
+	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(bytes.TrimSuffix(plainMinus(picked.text), []byte("."))):
 		e.Detail += ", beyond the range of a float64"
 	case picked.part != "":
 		e.Detail = fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s", p.rule.Regex, picked.part, e.Text, where)

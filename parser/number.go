@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -61,7 +62,7 @@ func scanNumber(text []byte, mode numberMode) number {
 }
 
 func scanNonFinite(text []byte, mode numberMode) number {
-	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 && minusSize(text) == 0 {
+	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 && minusSize(text) == 0 && !bytes.HasPrefix(text, []byte(infinity)) {
 		return number{}
 	}
 	const longest = len("\u2212infinity") + len("..")
@@ -143,7 +144,8 @@ func parseNumber(token []byte) (float64, kind) {
 		}
 		return value, finite
 	case len(token) <= len("-infinity") && isNonFinite(token):
-		value, _ := strconv.ParseFloat(string(bytes.TrimLeft(token, "+-")), 64) // which knows all those names
+		name := strings.Replace(string(bytes.TrimLeft(token, "+-")), infinity, "inf", 1)
+		value, _ := strconv.ParseFloat(name, 64) // which knows all those names
 		if token[0] == '-' {
 			value = -value
 		}
@@ -152,12 +154,15 @@ func parseNumber(token []byte) (float64, kind) {
 	return 0, unreadable
 }
 
-// isNonFinite tells nan, inf and infinity in any case and with any sign.
+// infinity is what .NET, Java and R print in some locales.
+const infinity = "\u221e"
+
+// isNonFinite tells nan, inf, infinity and its sign in any case and with any sign.
 func isNonFinite(token []byte) bool {
 	if len(token) > 0 && (token[0] == '+' || token[0] == '-') {
 		token = token[1:]
 	}
-	for _, name := range []string{"nan", "inf", "infinity"} {
+	for _, name := range []string{"nan", "inf", "infinity", infinity} {
 		if len(token) == len(name) && bytes.EqualFold(token, []byte(name)) {
 			return true
 		}

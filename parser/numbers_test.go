@@ -50,6 +50,11 @@ func TestValuesBothWays(t *testing.T) {
 		"NA":              none,
 		"--":              none,
 		"nan":             none,
+		"\u221e":          none,
+		"-\u221e.":        none,
+		"\u2212\u221e":    none,
+		"***":             none,
+		"********":        none,
 	} {
 		t.Run(text, func(t *testing.T) {
 			for _, rule := range []parser.Rule{{Metric: "loss"}, {LastNumber: true}} {
@@ -97,5 +102,33 @@ func TestMissingValues(t *testing.T) {
 				t.Errorf("%+v of %q: %v, %v, want %v", c.rule, c.text, got.Value, err, c.want)
 			}
 		})
+	}
+}
+
+// JSON has no word for what is not finite, and programs write one all the same.
+func TestWordsThatAreNoJSON(t *testing.T) {
+	const none = 1e9
+	for word, want := range map[string]float64{
+		"nan": none, "-nan": none, "inf": none, "-inf": none, "INF": none, "None": none, "1_000": none, "0x10": none, "\u221e": none, "-\u221e": none,
+		".5": 0.5, "+0.5": 0.5, "5.": 5, "007": 7,
+	} {
+		t.Run(word, func(t *testing.T) {
+			got, err := read(t, parser.Rule{JSON: "loss"}, parser.Stdout, `{"loss": 0.25}`+"\n"+`{"loss": `+word+`, "done": True}`+"\n")
+			if want == none && !errors.As(err, new(*parser.NoValueError)) || want != none && (err != nil || got.Value != want) {
+				t.Errorf("%s: %v, %v; want %v", word, got.Value, err, want)
+			}
+		})
+	}
+}
+
+// Only a number that is too large is beyond the range of a float64.
+func TestNotFiniteIsSaid(t *testing.T) {
+	for text, want := range map[string]string{
+		"inf.": `metric "loss" is inf. on line 1 of stdout`, "\u2212inf": "metric \"loss\" is \u2212inf on line 1 of stdout",
+		"1e999": `metric "loss" is 1e999 on line 1 of stdout, beyond the range of a float64`,
+	} {
+		if _, err := read(t, parser.Rule{Metric: "loss"}, parser.Stdout, "loss="+text+"\n"); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }
