@@ -120,6 +120,7 @@ type header struct {
 	row     *row    // that line, nil if it does not fit
 	first   float64 // the first cell of the last row; nan if it was no number
 	doubt   bool    // the last row was followed by what may be another header
+	sure    bool    // and by what is one, with the name of a column
 	over    bool    // it was one
 }
 
@@ -181,7 +182,8 @@ func (h *header) index(name string) int {
 
 // take reads a line as a row, once for all columns that are sought, or finds that the
 // table is over. Words in as many columns may be the header of another table, or may be
-// prose: the table goes on if its first column does, which holds epochs or steps.
+// prose: the table goes on if its first column does, which holds epochs or steps, and none of the
+// words is a name of the table's.
 func (h *header) take(text []byte, line int) *row {
 	if h.line == line {
 		return h.row
@@ -192,14 +194,15 @@ func (h *header) take(text []byte, line int) *row {
 	}
 	r := h.read(text)
 	if r == nil {
-		h.doubt = h.doubt || h.namedBy(text)
+		named, shared := h.namedBy(text)
+		h.doubt, h.sure = h.doubt || named, h.sure || shared
 		return nil
 	}
 	first := math.NaN()
 	if n := r.cells[0].step(); n.kind == finite {
 		first = n.value
 	}
-	h.over = h.over || h.doubt && !(first >= h.first) // also where either is no number
+	h.over = h.over || h.sure || h.doubt && !(first >= h.first) // also where either is no number
 	h.doubt, h.first = false, first
 	if !h.over {
 		h.row = r
@@ -210,16 +213,18 @@ func (h *header) take(text []byte, line int) *row {
 // step is the cell's number as one of an epoch or a step.
 func (c cell) step() number { return scanNumber([]byte(c.text), numberMode{ratio: true}) }
 
-// namedBy reports whether text may hold names of columns too.
-func (h *header) namedBy(text []byte) bool {
+// namedBy reports whether text may hold names of columns too, and whether one of them is a name in h,
+// which in prose a word may be.
+func (h *header) namedBy(text []byte) (named, shared bool) {
 	const several = 3
 	other := &header{layout: h.layout, columns: split(text, h.layout)}
 	if len(other.columns) > maxColumns || !other.tidy() {
-		return false
+		return false, false
 	}
 	size := len(other.columns)
-	return (size == len(h.columns) || h.layout == wide && size >= several) &&
+	named = (size == len(h.columns) || h.layout == wide && size >= several) &&
 		!slices.ContainsFunc(other.columns, func(c cell) bool { return isNumeric(c.text) || isMissing(c.text) && c.text != "" })
+	return named, named && h.layout != narrow && slices.ContainsFunc(other.columns, func(c cell) bool { return c.text != "" && h.index(c.text) >= 0 })
 }
 
 func (h *header) read(text []byte) *row {
