@@ -23,6 +23,7 @@ func TestDialects(t *testing.T) {
 	}{
 		{parser.Rule{Dialect: "cost-status"}, "cost=0.5", want{value: 0.5}},
 		{parser.Rule{Dialect: "cost-status"}, "cost = 0.5 ; status = SUCCESS ", want{value: 0.5}},
+		{parser.Rule{Dialect: "cost-status"}, "cost=1.5D-01; runtime=1", want{value: 0.15}},
 		{parser.Rule{Dialect: "cost-status"}, "total cost=9\ncost=0.5; runtime=1\nbye", want{value: 0.5}},
 		{parser.Rule{Dialect: "cost-status"}, "status=TIMEOUT", want{0, "failed", "timed out"}},
 		{parser.Rule{Dialect: "cost-status"}, "cost=0.5; status=MEMORYOUT", want{0, "failed", "ran out of memory"}},

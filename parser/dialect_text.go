@@ -56,7 +56,7 @@ func costStatus(l line, found []occurrence) []occurrence {
 // readField reads a field that is a number and nothing else.
 func readField(o occurrence, field []byte) occurrence {
 	o.printed = strings.TrimSpace(string(field))
-	o.value, o.kind = parseNumber([]byte(o.printed))
+	o.value, o.kind = wholeNumber([]byte(o.printed))
 	return o
 }
 

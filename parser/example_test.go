@@ -71,7 +71,7 @@ func ExampleCompile() {
 	}
 	// Output:
 	// has no group, so that it does not say which part of the match is the number
-	// put the number in parentheses, as in loss is ([-+.\deE]+)
+	// put the number in parentheses, as in loss is ([-+.\w]+)
 }
 
 // A rule can be tried on a saved log.

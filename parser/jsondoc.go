@@ -148,9 +148,7 @@ func jsonOccurrence(value any) occurrence {
 		o.value, o.kind = parseNumber([]byte(v))
 	case string:
 		o.printed = v
-		if n := scanNumber([]byte(v), numberMode{}); n.size == len(v) && n.kind != notNumeric {
-			o.value, o.kind = n.value, n.kind
-		}
+		o.value, o.kind = wholeNumber([]byte(v))
 	case bool:
 		o.printed = fmt.Sprint(v)
 	case []any:

@@ -93,7 +93,7 @@ func (m *metric) noValue(picked record) *NoValueError {
 		e.Detail += ", beyond the range of a float64"
 	case picked.part != "":
 		e.Detail = fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s", p.rule.Regex, picked.part, e.Text, where)
-		e.Hint = `let the group take the whole number, as ([-+.\deE]+) does, and make a .* before it lazy: .*?`
+		e.Hint = `let the group take the whole number, as ([-+.\w]+) does, and make a .* before it lazy: .*?`
 	case picked.kind == severalColumns:
 		e.Hint = fmt.Sprintf("write metric = \"%s COLUMN\" with the name at the column's head, or find the number by regex", p.rule.Metric)
 	case picked.kind == unreadable:
@@ -158,7 +158,7 @@ func (p *Pattern) mend(token string) string {
 	case strings.Contains(token, ",") && strings.Trim(token, "0123456789+-.,") == "":
 		return "numbers need a decimal point and no separators: run the program with LC_ALL=C, or print one plain number"
 	case r.Regex != "":
-		return `let the group capture the number and nothing else, as ([-+.\deE]+) does`
+		return `let the group capture the number and nothing else, as ([-+.\w]+) does`
 	case named && withUnit.MatchString(token):
 		return unitHint(r.Metric, withUnit.FindStringSubmatch(token)[1])
 	case named:
@@ -178,7 +178,7 @@ func unitHint(name, unit string) string {
 	if strings.ContainsAny(unit, "0123456789") {
 		return "it has units: let the program print one plain number, such as seconds (in bash TIMEFORMAT=%R)"
 	}
-	return fmt.Sprintf("it has a unit: if the program always prints the same one, write regex = '%s\\W+([-+.\\deE]+)%s', else let it print one plain number",
+	return fmt.Sprintf("it has a unit: if the program always prints the same one, write regex = '%s\\W+([-+.\\w]+)%s', else let it print one plain number",
 		regexp.QuoteMeta(name), unit)
 }
 

@@ -61,6 +61,15 @@ func scanNumber(text []byte, mode numberMode) number {
 	return number{value: value, size: size, kind: k}
 }
 
+// wholeNumber reads a text that is one number and nothing else; its kind is unreadable if it is none.
+func wholeNumber(text []byte) (float64, kind) {
+	n := scanNumber(text, numberMode{})
+	if n.size != len(text) || n.kind == notNumeric {
+		return 0, unreadable
+	}
+	return n.value, n.kind
+}
+
 func scanNonFinite(text []byte, mode numberMode) number {
 	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 && minusSize(text) == 0 && !bytes.HasPrefix(text, []byte(infinity)) {
 		return number{}

@@ -31,7 +31,7 @@ func newRegexMatcher(field, expr string) (*regexMatcher, error) {
 	}
 	err = first(
 		fault{groups == 0, RuleError{field, expr, 0, "has no group, so that it does not say which part of the match is the number",
-			`put the number in parentheses, as in loss is ([-+.\deE]+)`}},
+			`put the number in parentheses, as in loss is ([-+.\w]+)`}},
 		fault{!named && (m.step > 0 || groups > 1) && !(m.step > 0 && groups == 2), RuleError{field, expr, 0,
 			"has several groups, and does not say which one is the number", "write (?P<value>...) for the number's group, or (?:...) for those that only group"}},
 		fault{bytes.ContainsAny(m.literal, "\r\n"), RuleError{field, expr, 0, "asks for a line break, but a rule sees one line at a time", "match within one line"}},
@@ -83,11 +83,21 @@ func (m *regexMatcher) read(l line, start, end int) occurrence {
 	if l.cut && end == len(l.text) {
 		return o
 	}
-	bare := bytes.TrimSuffix(token, []byte("%"))
-	if value, k := parseNumber(bare); k != unreadable {
-		o.value, o.kind = value, k
+	if i := m.groupsDigits(l.text, end); i > 0 && bytes.IndexByte(token, '.') < 0 && isDecimal(token) {
+		o.end, o.part = i, string(token)
+		return o
 	}
+	o.value, o.kind = wholeNumber(token)
 	return o
+}
+
+// groupsDigits reports where the digits end that follow what is captured behind a sign that some
+// locales and languages put between digits, 0 for none. An expression that has the sign itself knows of it.
+func (m *regexMatcher) groupsDigits(text []byte, end int) int {
+	if end+1 >= len(text) || strings.IndexByte(",'_", text[end]) < 0 || !isDigit(text[end+1]) || strings.IndexByte(m.re.String(), text[end]) >= 0 {
+		return 0
+	}
+	return skipDigits(text, end+1)
 }
 
 // wholeNumberAround looks for a longer number of another value of which

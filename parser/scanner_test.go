@@ -120,6 +120,12 @@ func TestRegex(t *testing.T) {
 		{`took ([\d.]+)s`, "took 12.5s", 12.5},
 		{`is (\d+)`, "the answer is 5.", 5},
 		{`a=(\d+)|b=(?:x)`, "a=1 b=x", 1},
+		{`^(\d+),`, "12,34", 12},
+		{`([^,]+)$`, "12,34", 34},
+		{`a=(\d+)`, "a=12,b=34", 12},
+		{`a=(\S+)`, "a=1.5D-03", 0.0015},
+		{`a=(\S+)`, "a=0.93+0.01", 0.93},
+		{`a=([-+.\w]+)s`, "a=1.5e-3s", 0.0015},
 	}
 	for _, test := range tests {
 		got, err := read(t, parser.Rule{Regex: test.regex}, parser.Stdout, test.text)
@@ -139,6 +145,10 @@ func TestRegexExplained(t *testing.T) {
 		{`loss.*([\d.]+)`, "loss = 0.31", "not a number", `captures only "1" of the number "0.31"`},
 		{`loss=-?([\d.]+)`, "loss=-0.3", "not a number", `captures only "0.3" of the number "-0.3"`},
 		{`loss=(\d+)`, "loss=0.31", "not a number", `captures only "0" of the number "0.31"`},
+		{`loss=([\d.]+)`, "loss=0,31", "not a number", `captures only "0" of the number "0,31"`},
+		{`loss=([\d.]+)`, "loss=1_000", "not a number", `captures only "1" of the number "1_000"`},
+		{`loss=([-+.\w]+)`, "loss=0.3\nloss=nan", "not finite", `nan on line 2`},
+		{`took ([-+.\w]+)s`, "took 3s\ntook 5ms", "not a number", `"5m" on line 2`},
 		{`loss=(.*)`, "loss=0.3 acc=0.9", "not a number", `"0.3 acc=0.9" on line 1`},
 		{`loss=(\S+)`, "loss=0,3", "not a number", `"0,3"`},
 		{`loss=(\S+)`, "loss=NaN", "not finite", `NaN on line 1`},

@@ -83,8 +83,8 @@ func isRule(text []byte) bool {
 
 // isNumber tells cells that hold one number and nothing else.
 func isNumber(text string) bool {
-	n := scanNumber([]byte(text), numberMode{})
-	return n.size == len(text) && (n.kind == finite || n.kind == nonFinite)
+	_, k := wholeNumber([]byte(text))
+	return k != unreadable
 }
 
 // isPair tells cells that hold a name with its number: "loss: 0.3".
