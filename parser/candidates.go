@@ -92,8 +92,8 @@ func (d *discovery) read(log []byte) {
 		}
 		known, visited, pending := len(d.list), texts.searches[0].visited, len(texts.text) > 0
 		texts.match(l, nil)
-		all := texts.searches[0].visited > visited && bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{"))
-		if pending || len(texts.text) > 0 || len(d.list) > known || all {
+		begins := pending || bytes.HasPrefix(bytes.TrimSpace(l.text), []byte("{"))
+		if found := texts.searches[0].visited > visited || len(texts.text) > 0; len(d.list) > known || found && begins {
 			continue // JSON, which a dictionary that Python prints is not
 		}
 		d.columns(l.text)

@@ -44,14 +44,20 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A dictionary as Python prints it looks like JSON and is none.
-func TestCandidatesInADictionaryOfPython(t *testing.T) {
-	var got []string
-	for _, c := range parser.Candidates([]byte("{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n{\"f1\": 0.5}\n")) {
-		got = append(got, c.Rule.Metric+c.Rule.JSON)
-	}
-	if want := []string{"loss", "epoch", "eval_loss", "f1", ""}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+// A dictionary as Python prints it, and a brace at a line's end, look like JSON and are none.
+func TestCandidatesBesideJSON(t *testing.T) {
+	for log, want := range map[string][]string{
+		"{'loss': 1.21, 'epoch': 2.9}\n{'eval_loss': 1.302, 'epoch': 3.0}\n{\"f1\": 0.5}\n": {"loss", "epoch", "eval_loss", "f1", ""},
+		"epoch 1 {\nloss=0.5\n}\n":          {"epoch", "loss"},
+		"acc=0.5 {\n\"loss\": 0.5\n} x=3\n": {"acc", "loss", ""},
+	} {
+		var got []string
+		for _, c := range parser.Candidates([]byte(log)) {
+			got = append(got, c.Rule.Metric+c.Rule.JSON)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", log, got, want)
+		}
 	}
 }
 

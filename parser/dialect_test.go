@@ -23,6 +23,9 @@ func TestDialects(t *testing.T) {
 	}{
 		{parser.Rule{Dialect: "cost-status"}, "cost=0.5", want{value: 0.5}},
 		{parser.Rule{Dialect: "cost-status"}, "cost = 0.5 ; status = SUCCESS ", want{value: 0.5}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: SAT, 2,5, 100, 0,31, 42", want{reason: "not a number"}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: SAT, 2.5, 100, 0.31, 42, a,b", want{value: 0.31}},
+		{parser.Rule{Dialect: "result-line"}, "Result for SMAC: SAT,2.5,100,0.31,42,a, b", want{value: 0.31}},
 		{parser.Rule{Dialect: "cost-status"}, "cost=1.5D-01; runtime=1", want{value: 0.15}},
 		{parser.Rule{Dialect: "cost-status"}, "total cost=9\ncost=0.5; runtime=1\nbye", want{value: 0.5}},
 		{parser.Rule{Dialect: "cost-status"}, "status=TIMEOUT", want{0, "failed", "timed out"}},

@@ -81,6 +81,11 @@ var statuses = map[string]string{"SUCCESS": "", "SAT": "", "UNSAT": "", "CRASHED
 var resultLinePattern = regexp.MustCompile(
 	`^\s*(?:[Ff]inal\s+)?[Rr]esult\s+(?:[Ff]or|[Oo]f)\s+(?:HAL|ParamILS|SMAC|[Tt]his\s+[Ww]rapper|(?:[Tt]his\s+)?[Aa]lgorithm\s+[Rr]un)\s*:`)
 
+// spacedRE separates the fields of most programs, and resultFields are how many there are without further text.
+var spacedRE = regexp.MustCompile(`,\s+`)
+
+const resultFields = 5
+
 // resultLineMatcher reads Result for SMAC: status, runtime, run length,
 // quality, seed, and the same as a JSON object.
 type resultLineMatcher struct {
@@ -104,6 +109,11 @@ func (m resultLineMatcher) match(l line, found []occurrence) []occurrence {
 		}
 	}
 	fields := bytes.Split(rest, []byte(","))
+	if apart := spacedRE.Split(string(rest), -1); len(fields) > resultFields && len(apart) >= resultFields { // a comma may be a decimal one
+		for i, field := range apart {
+			fields[i] = []byte(field)
+		}
+	}
 	if status := readStatus(o, fields[0]); status.kind == failed {
 		return append(found, status)
 	}

@@ -37,20 +37,20 @@ type jsonSearch struct {
 }
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
+	at := 0
 	if len(m.text) > 0 {
 		size, complete, valid := m.shape.feed(l.text)
-		switch {
-		case complete:
-			found = m.decode(append(m.text, l.text[:size]...), m.start, 0, found)
-			m.text = m.text[:0]
-			return found
-		case valid:
+		if valid && !complete {
 			m.hold(l, l.text)
 			return found
 		}
-		m.text = m.text[:0] // it was no JSON after all; this line may be
+		if complete {
+			found = m.decode(append(m.text, l.text[:size]...), m.start, 0, found)
+			at = size
+		}
+		m.text = m.text[:0] // if it was no JSON after all, this line may be
 	}
-	first := skipBlanks(l.text, 0)
+	first := skipBlanks(l.text, at)
 	if first < len(l.text) && l.text[first] == m.open {
 		m.shape = jsonShape{stack: m.shape.stack[:0]}
 		if _, complete, valid := m.shape.feed(l.text[first:]); valid && !complete {
@@ -59,7 +59,14 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 			return found
 		}
 	}
-	return m.inLine(l, found)
+	found = m.inLine(l, at, found)
+	if ink := trimBlanks(l.text); !l.cut && len(ink) > 0 && ink[len(ink)-1] == m.open { // behind something else
+		m.shape = jsonShape{stack: m.shape.stack[:0]}
+		m.shape.feed(ink[len(ink)-1:])
+		m.start = l.number
+		m.hold(l, ink[len(ink)-1:])
+	}
+	return found
 }
 
 // hold keeps a line of a text over several lines, or gives the text up if it is
@@ -72,13 +79,13 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 	}
 }
 
-// inLine finds the texts that begin and end in the line.
-func (m *jsonMatcher) inLine(l line, found []occurrence) []occurrence {
+// inLine finds the texts that begin and end in the line, from a place on.
+func (m *jsonMatcher) inLine(l line, at int, found []occurrence) []occurrence {
 	if !slices.ContainsFunc(m.searches, func(s *jsonSearch) bool { return s.worthwhile(l.text) }) {
 		return found
 	}
 	const attempts = 16 // braces that open no JSON
-	text, at := l.text, 0
+	text := l.text
 	for range attempts {
 		i := bytes.IndexByte(text[at:], m.open)
 		if i < 0 {

@@ -1,0 +1,32 @@
+package parser_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lbotune/lbotune/parser"
+)
+
+// A JSON text may begin where another has ended, as in a file to which a program appends, or at the
+// end of a line.
+func TestJSONTextsInARow(t *testing.T) {
+	for log, want := range map[string]string{
+		"{\n\"loss\": 0.5\n}{\n\"loss\": 0.7\n}\n":                 "0.5 0.7",
+		"{\"a\": 1,\n\"loss\": 0.5} {\"loss\": 0.7}\n":             "0.5 0.7",
+		"{\"loss\": 0.5}{\n\"loss\": 0.7\n}{\n\"loss\": 0.8\n}":    "0.5 0.7 0.8",
+		"result: {\n\"loss\": 0.5\n}\nresult: {\n\"loss\": 0.7}\n": "0.5 0.7",
+		"main() {\n{\"loss\": 0.5}\n}\n{\"loss\": 0.7}\n":          "0.5 0.7",
+		"{\"msg\": \"{\",\n\"loss\": 0.5}\n":                       "0.5",
+		"{\"loss\": 0.5}\n{\"loss\": 0.7 {\n{\"loss\": 0.8}\n":     "0.5 0.8",
+	} {
+		t.Run(log, func(t *testing.T) {
+			var got []string
+			for _, r := range readings(t, parser.Rule{JSON: "loss"}, log) {
+				got = append(got, r.Text)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%q: got %q, want %q", log, got, want)
+			}
+		})
+	}
+}
