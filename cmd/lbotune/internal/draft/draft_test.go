@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -377,5 +379,72 @@ func TestDraftIsAlwaysAccepted(t *testing.T) {
 		if err != nil && !(strings.Contains(string(src), draft.NothingToVary) && strings.Contains(err.Error(), "there is no parameter to tune")) {
 			t.Fatalf("%q: %v\n%s", argv, err, src)
 		}
+	}
+}
+
+// With today's values the command of a draft is what was typed, but for how its numbers are written.
+func TestDraftRunsWhatWasTyped(t *testing.T) {
+	numberRE := regexp.MustCompile(`[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?`)
+	plain := func(text string) string {
+		text = strings.ReplaceAll(text, "'", "") // that a value has in a shell's command
+		return numberRE.ReplaceAllStringFunc(strings.ReplaceAll(text, "DIR/conf.yaml", "conf.yaml"), func(n string) string {
+			x, _ := strconv.ParseFloat(n, 64)
+			return fmt.Sprint(" ", x)
+		})
+	}
+	pieces := []string{"python3", "train.py", "./fit", "bash", "-c", "timeout 60", "env", "A=1", "RATE=0.5", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'--lr 3'", `"--d 4"`,
+		`"a $(f --lr 3) b"`, "{", "}", "{{", "{}", "}}", "${HOME}", "$((1+2))", "`date --lr 3`", "|", "> out.txt", "2>&1", "&&", ";", "# --lr 3", "--dropout=0.5", "--\u00e9=3", "-1", "--", "\\\n",
+		"\n", "\t", "--trial=7", "0", "-O2", "-n4", "--lr=0.1", "--b 0.9 0.99", "--bs 0.9 0.99", "<<E\n--lr 3\nE\n", "--n=007", "1_000", "0x10", "+3", "5.", ".5", "--\u2212x", "\u22123", "50%", "conf.yaml", "--c=conf.yaml"}
+	rng := rand.New(rand.NewPCG(5, 5))
+	dir := t.TempDir()
+	file := command.File{From: filepath.Join(dir, "conf.yaml"), Text: "rate: 0.1\n"}
+	if err := os.WriteFile(file.From, []byte(file.Text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	varied := 0
+	for range 600 {
+		argv := make([]string, 1+rng.IntN(7))
+		for i := range argv {
+			argv[i] = pieces[rng.IntN(len(pieces))]
+		}
+		if rng.IntN(2) == 0 {
+			argv = []string{strings.Join(argv, " ")}
+		}
+		src, _ := draft.Program{Argv: argv, Files: map[string]command.File{"conf.yaml": file}}.TOML()
+		cfg, err := spec.Parse("spec.toml", src, "/")
+		if err != nil {
+			continue // there is nothing to vary
+		}
+		b := &command.Bindings{Params: cfg.Params, TrialDir: "DIR"}
+		for _, p := range cfg.Params {
+			b.Values = append(b.Values, spaces.Assignment{Name: p.Name, Value: p.Default})
+		}
+		got, err := cfg.Command.Render(b)
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, src)
+		}
+		words := got.Argv
+		if got.Shell != "" {
+			words = []string{got.Shell}
+		}
+		for _, e := range cfg.Run.Env {
+			text, _ := b.Expand(e)
+			words = slices.Insert(words, 0, text)
+		}
+		want := slices.Clone(argv)
+		for i := range want {
+			want[i] = plain(want[i])
+		}
+		for i := range words {
+			words[i] = plain(words[i])
+		}
+		slices.Sort(want)
+		slices.Sort(words) // env is in another order
+		if varied++; strings.Join(words, "|") != strings.Join(want, "|") {
+			t.Fatalf("%q\n   would be run as %q,\nwant %q\n%s", argv, words, want, src)
+		}
+	}
+	if varied < 100 {
+		t.Errorf("only %d of the commands have parameters", varied)
 	}
 }

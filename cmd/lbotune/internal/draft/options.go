@@ -82,8 +82,8 @@ func (g *guesser) arguments(argv []string) []string {
 	if len(g.found) == 0 {
 		g.positional(out[program:])
 	}
-	if len(g.found) == 0 {
-		out = slices.Insert(out, len(helpWords(argv)), g.fromHelp()...)
+	if n := len(helpWords(argv)); n > 0 && len(g.found) == 0 {
+		out = slices.Insert(out, n, g.fromHelp()...)
 	}
 	if len(g.found) == 0 {
 		g.variables(out[:program])
