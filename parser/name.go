@@ -11,20 +11,19 @@ import (
 // nameMatcher finds metrics by their names: the name as a whole word, a separator
 // and a number, or the name at the head of a column.
 type nameMatcher struct {
-	names  []*soughtName
-	byWord map[string][]*column // by the word that the name begins with, empty where no word does
-	first  [256]bool            // the bytes that names begin with
-	lines  int                  // looked at
-	rows   bool                 // the next line may be a row of a table
+	names   []*soughtName
+	columns []*column // where tables may have them
+	next    []int     // scratch: see places
+	lines   int       // looked at
+	rows    bool      // the next line may be a row of a table
 }
 
 // soughtName is the name of a metric, or of several that differ otherwise.
 type soughtName struct {
 	text    []byte
 	targets []target
-	columns []*column // where a table may have it
-	from    int       // where on the line the next occurrence may start
-	found   bool      // on the line
+	from    int  // where on the line the next occurrence may start
+	found   bool // on the line
 }
 
 type target struct {
@@ -45,10 +44,7 @@ func (m *nameMatcher) add(t target, name string) {
 			continue
 		}
 		c := &column{sought: n, name: n.text[i+1:], label: name[:max(i, 0)]}
-		word := string(c.name[:wordSize(c.name)])
-		m.byWord[word] = append(m.byWord[word], c)
-		m.first[c.name[0]] = true
-		n.columns = append(n.columns, c)
+		m.columns = append(m.columns, c)
 	}
 	m.names = append(m.names, n)
 }
@@ -67,13 +63,11 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 		heads = headersOf(l.text)
 	}
 	m.rows = false
-	for _, n := range m.names {
-		for _, c := range n.columns {
-			if row := c.advance(l.text, m.lines, heads); row != nil && !n.found {
-				found = c.read(row, l, found)
-			}
-			m.rows = m.rows || c.table != nil || c.next != nil
+	for _, c := range m.columns {
+		if row := c.advance(l.text, m.lines, heads); row != nil && !c.sought.found {
+			found = c.read(row, l, found)
 		}
+		m.rows = m.rows || c.table != nil || c.next != nil
 	}
 	return found
 }
@@ -285,46 +279,25 @@ func missingAfter(text []byte, end int) int {
 	return size
 }
 
-// places gives the places where a name stands as a whole word, in the order of
-// the text: what findName gives for each name, in one walk over the words.
+// places gives the places where a name stands as a whole word, in the order of the text.
 func (m *nameMatcher) places(text []byte) iter.Seq2[int, *column] {
 	return func(yield func(int, *column) bool) {
-		for at := 0; at < len(text); {
-			size := wordSize(text[at:])
-			if m.first[text[at]] {
-				for _, c := range m.with(text[at:], size) {
-					if bytes.HasPrefix(text[at:], c.name) && wordEnds(text, at+len(c.name)) && !yield(at, c) {
-						return
-					}
+		next := m.next[:0] // of each name, -1 for none
+		for _, c := range m.columns {
+			next = append(next, findName(text, c.name, 0))
+		}
+		m.next = next
+		for {
+			first := -1
+			for i, at := range next {
+				if at >= 0 && (first < 0 || at < next[first]) {
+					first = i
 				}
 			}
-			at += max(size, 1)
+			if first < 0 || !yield(next[first], m.columns[first]) {
+				return
+			}
+			next[first] = findName(text, m.columns[first].name, next[first]+1)
 		}
 	}
-}
-
-// with lists the names that may begin with the word of this size that starts text. The dash
-// of an arrow does not belong to the word.
-func (m *nameMatcher) with(text []byte, size int) []*column {
-	names := m.byWord[string(text[:size])]
-	if size > 1 && text[size-1] == '-' && bytes.HasPrefix(text[size:], []byte(">")) {
-		return slices.Concat(names, m.byWord[string(text[:size-1])])
-	}
-	return names
-}
-
-// wordSize measures the word that starts text.
-func wordSize(text []byte) int {
-	for i := 0; i < len(text); {
-		if c := text[i]; isDigit(c) || isLetter(c) || c == '_' {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(text[i:])
-		if !isNameRune(r) {
-			return i
-		}
-		i += size
-	}
-	return len(text)
 }

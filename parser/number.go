@@ -237,10 +237,7 @@ func isBlank(c byte) bool { return c <= ' ' || c == 0x7f }
 
 // trimBlanks cuts off the blanks that end text.
 func trimBlanks(text []byte) []byte {
-	for len(text) > 0 && isBlank(text[len(text)-1]) {
-		text = text[:len(text)-1]
-	}
-	return text
+	return bytes.TrimRightFunc(text, func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) })
 }
 
 func skipBlanks(text []byte, i int) int {

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -102,15 +103,10 @@ func ownerBefore(text []byte) qualifier {
 
 // qualifierNamed knows the words for the parts of the data, and the best of all epochs.
 func qualifierNamed(word []byte) qualifier {
-	var buffer [len("validation") + 1]byte
-	if len(word) >= len(buffer) {
+	if len(word) > len("validation") {
 		return unqualified
 	}
-	lower := buffer[:0]
-	for _, c := range word {
-		lower = append(lower, c|0x20)
-	}
-	switch string(lower) {
+	switch strings.ToLower(string(word)) {
 	case "train", "training", "trn":
 		return "train"
 	case "val", "valid", "validation", "dev":

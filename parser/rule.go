@@ -173,7 +173,7 @@ func (p *Pattern) compileKind() error {
 			return err
 		}
 		p.join = func(m *matchers, metric int) {
-			sharedMatcher(m, "names", &nameMatcher{byWord: map[string][]*column{}}, false).add(target{metric, p.rule.Step}, p.rule.Metric)
+			sharedMatcher(m, "names", &nameMatcher{}, false).add(target{metric, p.rule.Step}, p.rule.Metric)
 		}
 	}
 	return nil

@@ -187,22 +187,10 @@ func (s *Scanner) look(text []byte, cut bool) {
 	}
 }
 
-// lineEnd gives the index of the first LF or CR, or the length of p. It does not look far at
-// once: many lines may end at CR before the first LF.
+// lineEnd gives the index of the first LF or CR, or the length of p.
 func lineEnd(p []byte) int {
-	const reach = 256
-	for at := 0; at < len(p); at += reach {
-		piece := p[at:min(at+reach, len(p))]
-		lf := bytes.IndexByte(piece, '\n')
-		if lf >= 0 {
-			piece = piece[:lf]
-		}
-		if cr := bytes.IndexByte(piece, '\r'); cr >= 0 {
-			return at + cr
-		}
-		if lf >= 0 {
-			return at + lf
-		}
+	if i := bytes.IndexAny(p, "\r\n"); i >= 0 {
+		return i
 	}
 	return len(p)
 }
