@@ -71,9 +71,6 @@ func wholeNumber(text []byte) (float64, kind) {
 }
 
 func scanNonFinite(text []byte, mode numberMode) number {
-	if len(text) == 0 || bytes.IndexByte([]byte("+-iInN"), text[0]) < 0 && minusSize(text) == 0 && !bytes.HasPrefix(text, []byte(infinity)) {
-		return number{}
-	}
 	const longest = len("\u2212infinity") + len("..")
 	mode.cut = mode.cut && len(text) <= longest
 	size := endOfToken(text[:min(len(text), longest)], mode)
@@ -260,13 +257,7 @@ func minusSize(text []byte) int {
 }
 
 // isMinus knows the minus, two hyphens, the dash, and the small and the wide one.
-func isMinus(r rune) bool {
-	switch r {
-	case '\u2212', '\u2010', '\u2011', '\u2013', '\ufe63', '\uff0d':
-		return true
-	}
-	return false
-}
+func isMinus(r rune) bool { return strings.ContainsRune("\u2212\u2010\u2011\u2013\ufe63\uff0d", r) }
 
 // plainMinus writes the minus signs of a token as "-".
 func plainMinus(token []byte) []byte {

@@ -169,15 +169,12 @@ func (h *header) tidy() bool {
 
 // index gives the place of the only column with a name, or -1.
 func (h *header) index(name string) int {
-	found := -1
-	for i, c := range h.columns {
-		if c.text == name && found >= 0 {
-			return -1
-		} else if c.text == name {
-			found = i
-		}
+	is := func(c cell) bool { return c.text == name }
+	i := slices.IndexFunc(h.columns, is)
+	if slices.ContainsFunc(h.columns[i+1:], is) {
+		return -1
 	}
-	return found
+	return i
 }
 
 // take reads a line as a row, once for all columns that are sought, or finds that the
