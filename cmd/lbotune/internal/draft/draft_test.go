@@ -358,6 +358,33 @@ func TestDraftOffersTheWordsThatHelpLists(t *testing.T) {
 	}
 }
 
+// What is only in --help is taken over as it is: a default that is not read right, or an option that
+// deletes, would be given to a program that was run without.
+func TestDraftOfOptionsInHelp(t *testing.T) {
+	const help = `Options:
+  --rate R        how fast (default: 0.1)
+  --k {1,2,4}     (default: 2)
+  --depth <N>     [default: 3] [possible values: 1, 3, 9]
+  --width N       (default: 1,000)
+  --share N       default 5%
+  --pair N        in [1, 2] (default: 1)
+  --delete-old N  delete outputs older than N days (default: 7)
+  --trash N       remove so many (default: 7)
+  --color {always,never,auto}  (default: auto)
+`
+	cfg, src := drafted(t, draft.Program{Argv: []string{"./train", "x.csv"}, Help: help})
+	if got, want := strings.Join(cfg.Command.Argv, " "), "./train --rate={rate} --k={k} --depth={depth} --pair={pair} x.csv"; got != want {
+		t.Errorf("%s\nwant %s\n%s", got, want, src)
+	}
+	var got []string
+	for _, p := range cfg.Params {
+		got = append(got, fmt.Sprint(p.Kind, p.Choices, p.Default))
+	}
+	if want := []string{"float[] 0.1", "choice[1 2 4] 2", "choice[1 3 9] 3", "int[] 1"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Whatever the command line, its draft is a valid spec.
 func TestDraftIsAlwaysAccepted(t *testing.T) {
 	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",

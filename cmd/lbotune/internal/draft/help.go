@@ -14,6 +14,7 @@ type helped struct {
 	flags    []string
 	text     string      // all that stands behind them
 	choices  []string    // the words that it takes
+	exact    bool        // and nothing else: they are no ends of a range
 	standard string      // its default
 	kind     spaces.Kind // of a number; empty if it is not said
 	lo, hi   float64     // the numbers that it takes; infinite where nothing is said
@@ -40,7 +41,7 @@ var (
 	flagRE     = regexp.MustCompile(`^\s*(-[\w\[\]-]+)(?:[ =](?:[{\[<(][^}\]>)]*.|[^\s,:]+))?((?:,\s+-[\w-]+)*)`)
 	longRE     = regexp.MustCompile(`--?[A-Za-z][\w-]*`)
 	wordRE     = regexp.MustCompile(`^[\w.+-]+$`)
-	defaultRE  = regexp.MustCompile(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)`)
+	defaultRE  = regexp.MustCompile(`(?i)\bdefaults?(?: to| value)?(?: is)?\s*[:=]?\s*['"]?([-\w.+]*\w)([,:'/]\d|%)?`) // no 1,000 and no 5%
 	trailingRE = regexp.MustCompile(`\[([\w.+-]+)\]\s*$`)
 	realRE     = regexp.MustCompile(`^\S*?[\s=<\[(:]*(FLOAT|float|double|DOUBLE|real|REAL)\b|\(a[\w -]* number\b`)
 	integerRE  = regexp.MustCompile(`^\S*?[\s=<\[(:]*(INT|INTEGER|int|int32|int64|integer|uint)\b|\(an? [\w -]*integer\b`)
@@ -71,7 +72,8 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 			o, depth = &helped{flags: longRE.FindAllString(head, -1), text: strings.TrimLeft(line[m[3]:], " "), lo: math.Inf(-1), hi: math.Inf(1)}, indent
 			// In the line of the option itself the words may stand in its place for a value; further
 			// down only if the line says what they are.
-			if o.takes(listedRE.FindStringSubmatch(line)); len(o.flags) > 0 {
+			listed := listedRE.FindStringSubmatch(line)
+			if o.takes(listed, listed != nil && (listed[0][0] == '{' || strings.Contains(listed[0], "|"))); len(o.flags) > 0 {
 				list = append(list, o)
 			}
 		case o == nil || line == "":
@@ -82,7 +84,7 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 		default:
 			o.text += "\n" + line
 		}
-		o.takes(possibleRE.FindStringSubmatch(line))
+		o.takes(possibleRE.FindStringSubmatch(line), true)
 	}
 	for _, o := range list {
 		o.understand()
@@ -95,18 +97,19 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 	return list, of
 }
 
-func (o *helped) takes(list []string) {
+func (o *helped) takes(list []string, exact bool) {
 	if list != nil && o.choices == nil {
 		o.choices = words(list[1])
+		o.exact = exact
 	}
 }
 
 // understand reads an option's text, which is whole.
 func (o *helped) understand() {
-	for _, re := range []*regexp.Regexp{defaultRE, trailingRE} {
-		if m := re.FindStringSubmatch(o.text); m != nil && o.standard == "" {
-			o.standard = m[1]
-		}
+	if m := defaultRE.FindStringSubmatch(o.text); m != nil && m[2] == "" {
+		o.standard = m[1]
+	} else if m := trailingRE.FindStringSubmatch(o.text); m != nil {
+		o.standard = m[1]
 	}
 	switch x, err := strconv.ParseFloat(o.standard, 64); {
 	case err == nil && x == math.Trunc(x) && countRE.MatchString(o.text):

@@ -22,8 +22,9 @@ var fixedOptions = []struct {
 		regexp.MustCompile(`(?i)\b(number|maximum|max) (number )?(of )?(training )?(iterations|iters|epochs|steps|generations|evaluations)\b|time ?limit`), "how long it runs; more is rarely worse and costs time"},
 	{regexp.MustCompile(`(?i)(^|_)(n?(cpus?|gpus?|cores|threads?|procs?|processes|machines|nodes|workers|jobs)(_(per_\w+|count))?|devices?|cuda|port|host|local_rank|node_rank|world_size|j|np|parallel|parallelism|concurrency|memory|mem|ram)$`),
 		regexp.MustCompile(`(?i)\b(threads|processes|processors|goroutines|cores|cache memory|cache size)\b`), "of the machine"},
-	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id)$|^(run|exp|experiment)$`),
+	{regexp.MustCompile(`(?i)(^|_)(verb|verbose|verbosity|v|debug|log\w*|print\w*|save\w*|checkpoint\w*|(eval|val|test|report|display|summary)_(every|interval|steps|freq)|keep_last|\w+_(interval|every)|every|version|id|colou?r)$|^(run|experiment)$`),
 		regexp.MustCompile(`(?i)\bverbos|\bquiet\b|\bprint|\bprogress\b|\blogging\b`), "changes no result"},
+	{regexp.MustCompile(`(?i)(^|_)(delete|remove|rm|clean|cleanup|purge|erase|wipe|overwrite|expire)(_|$)`), regexp.MustCompile(`(?i)^\S*\s+(delete|remove|erase|overwrite)s?\b`), "may delete something"},
 }
 
 var (

@@ -285,7 +285,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 		why = "no value can stand in its place"
 	case number && g.taken[strings.ToUpper(name)]:
 		why = "another parameter has its name"
-	case number:
+	case number && !(h.exact && slices.Contains(h.choices, value)):
 		if why == "" && !guessRange(&p, x, value, h) {
 			why = "no range can be told from this value"
 		}
@@ -295,9 +295,9 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	case slices.Contains(h.choices, value) && why == "" && !wordNames.MatchString(name):
 		p.Kind = spaces.KindChoice
 		for _, word := range h.choices {
-			p.Choices = append(p.Choices, spaces.String(word))
+			p.Choices = append(p.Choices, choiceValue(word))
 		}
-		p.Default = spaces.String(value)
+		p.Default = choiceValue(value)
 	case g.files[value].From != "" || g.origin != "":
 		return "", false
 	case fileRE.MatchString(value):
