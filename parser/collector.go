@@ -30,7 +30,7 @@ func (c *Collector) Scanner(source Source, emit func(Reading), metrics ...int) *
 			metrics = append(metrics, metric)
 		}
 	}
-	s := &stream{source: source, emit: emit, metrics: make([]*searched, len(c.patterns)), missing: len(metrics)}
+	s := &stream{source: source, emit: emit, metrics: make([]*searched, len(c.patterns))}
 	s.scanner = newScanner(newMatchers(c.patterns, metrics), s.add)
 	s.scanner.sample = &sample{}
 	for _, metric := range metrics {
@@ -53,7 +53,6 @@ type stream struct {
 	scanner *Scanner
 	emit    func(Reading)
 	metrics []*searched // nil for those that are not searched
-	missing int         // metrics without a reading
 }
 
 // searched is a stream that is searched for a metric, and what was found.
@@ -98,15 +97,11 @@ func (m *searched) known(q qualifier) *fold {
 func (s *stream) add(l line, o occurrence) {
 	m := s.metrics[o.metric]
 	o.gaps = s.scanner.gaps
-	first := !m.any()
 	m.fold(o.qualifier).add(o, l.text)
 	if o.kind != finite && o.kind != nonFinite {
 		return
 	}
-	if first {
-		s.missing--
-	}
-	if s.missing == 0 {
+	if s.scanner.sample != nil && !slices.ContainsFunc(s.metrics, func(m *searched) bool { return m != nil && !m.any() }) {
 		s.scanner.sample = nil
 	}
 	if s.emit != nil && m.read && m.meant(o.qualifier) {

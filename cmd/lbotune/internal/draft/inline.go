@@ -118,7 +118,9 @@ func parseParam(text string) (spaces.Param, error) {
 			p.Choices = append(p.Choices, choiceValue(c))
 		}
 	case "bool":
-		p.Kind = spaces.KindBool
+		if p.Kind = spaces.KindBool; rest != "" {
+			return p, fmt.Errorf("parameter %q: found %q after bool, which takes nothing", text, rest)
+		}
 	default:
 		hint := ""
 		if c, ok := spelling.Nearest(kind, []string{"float", "log", "int", "logint", "choice", "bool"}); ok {

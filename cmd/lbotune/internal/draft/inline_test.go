@@ -59,6 +59,7 @@ func TestBadFlags(t *testing.T) {
 		"lr=lgo:1:2":       "did you mean log?",
 		"lr=log:0:1":       "needs min > 0",
 		"lr=float:1":       "two numbers",
+		"b=bool:1":         `found "1" after bool`,
 		"n=int:1.5:3":      "whole number",
 		"c=choice:one":     "at least two",
 		"2x=float:0:1":     "is not a name",
