@@ -179,11 +179,12 @@ func helpOf(ctx context.Context, signals <-chan os.Signal, argv []string) (strin
 }
 
 // runGroup runs a command and hands signals on to all its processes, which have a group of their own:
-// whatever ends lbotune ends them. It returns the last one.
+// whatever ends lbotune ends them. It returns the last one. As in a trial there is no terminal, for which a
+// process in the background would wait for ever.
 func runGroup(ctx context.Context, signals <-chan os.Signal, stdout, stderr io.Writer, argv []string) (last os.Signal, err error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel = kill
 	cmd.WaitDelay = time.Second
