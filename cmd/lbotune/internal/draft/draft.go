@@ -15,7 +15,6 @@ import (
 	"github.com/lbotune/lbotune/internal/command"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -46,24 +45,10 @@ type Program struct {
 }
 
 // TOML writes a commented spec: every option whose value looks like a hyperparameter
-// becomes a parameter, with a range around today's value. Parse accepts it, unless there is
+// becomes a parameter, with a range around today's value. spec.Parse accepts it, unless there is
 // none: then NothingToVary stands in it. What is left as it is comes with the reason.
 func (d Program) TOML() (text []byte, left []string) {
-	var without []string
-	for {
-		text, left, names := d.write(without)
-		if _, err := spec.Parse(filepath.Join(d.Dir, "draft"), text, "/"); err == nil || len(names) == 0 {
-			return text, left
-		}
-		// Something in the command does not suit a placeholder, such as quotes
-		// around it. Leave parameters out, the last first.
-		without = append(without, names[len(names)-1])
-	}
-}
-
-// write writes the spec without some parameters, and names those that are in it.
-func (d Program) write(without []string) (text []byte, left, names []string) {
-	g := guesser{help: d.Help, files: d.Files, without: without, taken: map[string]bool{}}
+	g := guesser{help: d.Help, files: d.Files, taken: map[string]bool{}}
 	g.listed, g.helped = readHelp(d.Help)
 	env, argv := command.Assignments(d.Argv)
 	var line []string
@@ -73,7 +58,7 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 		line = g.arguments(argv)
 	}
 	for i, e := range env {
-		env[i] = g.placeholders(e)
+		env[i] = g.placeholders(e, command.Parse(e))
 	}
 	if len(g.found) == 0 {
 		g.variables(env)
@@ -88,9 +73,6 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 	w := &writer{}
 	w.line("# Written by lbotune init. Read it through, correct the guesses, and look at what\n"+
 		"# would run: lbotune check, then lbotune check --smoke.\n\nname    = %s", quote(ProgramName(d.Argv)))
-	for _, f := range g.found {
-		names = append(names, f.param.Name)
-	}
 	w.command(line)
 	if len(g.found) == 0 {
 		flag, of := g.example()
@@ -114,7 +96,7 @@ func (d Program) write(without []string) (text []byte, left, names []string) {
 	w.line("workers = 1")
 	w.line("# timeout = \"30m\"")
 	w.env(env)
-	return []byte(w.b.String()), g.left, names
+	return []byte(w.b.String()), g.left
 }
 
 func (d Program) objective(w *writer) {
@@ -241,7 +223,7 @@ func number(x float64, kind spaces.Kind) string {
 func (w *writer) param(p spaces.Param, remark string) {
 	w.line("\n[params.%s]", p.Name)
 	if remark != "" {
-		w.line("# %s", remark)
+		w.line("# %s", comment(remark))
 	}
 	keys := [][2]string{{"type", quote(string(p.Kind))}}
 	switch p.Kind {

@@ -298,6 +298,17 @@ func TestDraftKeepsPlaceholders(t *testing.T) {
 	if len(cfg.Params) != 2 || cfg.Params[0].Name != "x" || cfg.Params[1].Kind != spaces.KindBool {
 		t.Errorf("parameters %+v", cfg.Params)
 	}
+	cfg, _ = drafted(t, draft.Program{Argv: []string{"./fit-{kind}", "--wd", "0.1"}})
+	if got := strings.Join(cfg.Command.Argv, " "); got != "./fit-{kind} --wd {wd}" || len(cfg.Params) != 2 {
+		t.Error(got)
+	}
+	// Where no value can stand, braces are text.
+	cfg, _ = drafted(t, draft.Program{Argv: []string{`./fit "{x}" '{lr}' --wd {wd} # {y}`}})
+	if got := cfg.Command.Shell; got != `./fit "{{x}}" '{{lr}}' --wd {wd} # {{y}}` || len(cfg.Params) != 1 {
+		t.Error(got)
+	}
+	// Where shells do not agree, nothing is varied.
+	nothingToVary(t, []string{"./fit --wd 0.1 \r\n\"$A\" --lr 0.2"})
 }
 
 const argparseHelp = `usage: train.py [-h] [--optimizer {sgd,adam,rmsprop}] [--alpha ALPHA]
@@ -388,9 +399,9 @@ func TestDraftOfOptionsInHelp(t *testing.T) {
 // Whatever the command line, its draft is a valid spec.
 func TestDraftIsAlwaysAccepted(t *testing.T) {
 	pieces := []string{"python3", "train.py", "--lr", "0.1", "1e-4", "-x", "5", "--x=3", "a.b=0.1", "'quoted --lr 3'", `"--d 4"`, "{lr}", "{", "}", "$HOME", "$(date)",
-		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "<<EOF", "--a\x1bb=3", "--c\nd 4", "-z\n", "--file=\xff"}
+		"`date`", "|", "tee", ">", "out.txt", "&&", "#", "--dropout=0.5", "--é=3", "awk '{print $1}'", "-1", "=", "--", "\\", "\n", "\t", "--trial=7", "0", "--m 0", "--beta 0.9999999", "--huge 1e308", "--tiny 1e-320", "{flag:x}", "\"{x}\"", "\r", "<<'E F'\nE F\n", "<<E+{lr}", "[[ -z {x} ]]", "<<EOF", "--a\x1bb=3", "--c\nd 4", "-z\n", "--file=\xff"}
 	rng := rand.New(rand.NewPCG(3, 3))
-	for range 1000 {
+	for range 2000 {
 		argv := make([]string, 1+rng.IntN(6))
 		for i := range argv {
 			argv[i] = pieces[rng.IntN(len(pieces))]

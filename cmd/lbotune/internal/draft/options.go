@@ -28,7 +28,6 @@ type guesser struct {
 	listed   []*helped          // what --help says
 	helped   map[string]*helped // the same, by option
 	files    map[string]command.File
-	without  []string // parameters not to make
 	found    []guess
 	rendered []command.File // the files that have values set
 	left     []string       // what was left alone, and why
@@ -37,11 +36,12 @@ type guesser struct {
 	origin   string // where it is from if not
 }
 
-// placeholders makes parameters of the placeholders that a text has, or else plain text.
-func (g *guesser) placeholders(text string) string {
+// placeholders makes parameters of the placeholders among the parts of a text where a value may stand, and
+// plain text of the others.
+func (g *guesser) placeholders(text string, parts []command.Part) string {
 	var out strings.Builder
 	at := 0
-	for _, part := range command.Parse(text) {
+	for _, part := range parts {
 		if !part.IsPlaceholder() || !part.Flag && study.ReservedName(part.Name) {
 			continue
 		}
@@ -51,8 +51,11 @@ func (g *guesser) placeholders(text string) string {
 		if part.Flag {
 			p = spaces.Param{Name: part.Name, Kind: spaces.KindBool}
 		}
-		g.add(p, "named in the command: give it its range")
-		if g.taken[strings.ToUpper(p.Name)] {
+		if part.Context == command.InWord {
+			g.add(p, "named in the command: give it its range")
+		}
+		made := slices.ContainsFunc(g.found, func(f guess) bool { return f.param.Name == p.Name && f.param.Kind == p.Kind })
+		if part.Context == command.InWord && made {
 			out.WriteString(part.Text)
 		} else {
 			out.WriteString("{" + part.Text + "}")
@@ -69,8 +72,8 @@ func (g *guesser) arguments(argv []string) []string {
 	out := slices.Clone(argv)
 	script := scriptOf(argv)
 	for i, a := range argv {
-		if i != script {
-			out[i] = g.placeholders(a)
+		if script == 0 || i != script {
+			out[i] = g.placeholders(a, command.Parse(a))
 		}
 	}
 	if script > 0 {
@@ -281,8 +284,6 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 	p := spaces.Param{Name: name}
 	x, number := numberOf(value)
 	switch {
-	case number && slices.Contains(g.without, name):
-		why = "no value can stand in its place"
 	case number && g.taken[strings.ToUpper(name)]:
 		why = "another parameter has its name"
 	case number && !(h.exact && slices.Contains(h.choices, value)):
@@ -315,7 +316,7 @@ func (g *guesser) known(flag, value string, h *helped) (string, bool) {
 // add makes a parameter, unless there is one of its name.
 func (g *guesser) add(p spaces.Param, remark string) bool {
 	name := strings.ToUpper(p.Name)
-	if g.taken[name] || slices.Contains(g.without, p.Name) || len(p.Check()) > 0 {
+	if g.taken[name] || len(p.Check()) > 0 {
 		return false
 	}
 	g.taken[name] = true

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/lbotune/lbotune/internal/command"
 )
 
 // wrappers run the command that follows them; the options named take a value.
@@ -102,7 +104,9 @@ func callsOf(line string) (calls []call) {
 
 // shell returns a shell command with placeholders for what was guessed.
 func (g *guesser) shell(line string) string {
-	line = g.placeholders(line)
+	parts, _ := command.ParseShell(line)
+	line = g.placeholders(line, parts)
+	found, rendered, left := g.found, g.rendered, g.left
 	calls := callsOf(line)
 	words := make([][]string, len(calls))
 	for i, c := range calls {
@@ -127,9 +131,21 @@ func (g *guesser) shell(line string) string {
 		}
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return b.at[0] - a.at[0] })
+	edited := line
 	for _, e := range edits {
-		line = line[:e.at[0]] + e.new + line[e.at[1]:]
+		edited = edited[:e.at[0]] + e.new + edited[e.at[1]:]
 	}
+	parts, _ = command.ParseShell(edited)
+	if !slices.ContainsFunc(parts, func(p command.Part) bool {
+		return p.IsPlaceholder() && p.Context != command.InWord && g.taken[strings.ToUpper(p.Name)]
+	}) {
+		return edited
+	}
+	// Shells do not agree on this line: it stays as it is.
+	for _, f := range g.found[len(found):] {
+		delete(g.taken, strings.ToUpper(f.param.Name))
+	}
+	g.found, g.rendered, g.left = found, rendered, left
 	return line
 }
 
