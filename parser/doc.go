@@ -34,17 +34,5 @@
 // is bounded, whatever is printed, and the way in which the bytes are cut into
 // chunks makes no difference.
 //
-// # Numbers
-//
-// A number is read whole or not at all. 1e-3, .5, 5. and +3 are numbers; inf,
-// nan, -Infinity and their like are recognized as readings that are not finite;
-// "0,5", "1_000", "0x1p-2" and "0.5abc" are not numbers. 93.1% is 93.1: the
-// number as printed. The "0.93+0.01" of cross-validations, the "±" and the
-// "+/-" give the mean, which stands first. A full stop that ends a sentence
-// does not belong to the number.
-//
-// # Names
-//
-// "train loss" and "test loss" are two metrics. Whoever asks for the loss means the one without
-// such a word, or the only one there is; among several the result is ambiguous.
+// What is a number and a name, docs/metrics.md of this module says for all rules.
 package parser

@@ -73,11 +73,9 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 }
 
 // worthwhile reports whether a line may hold something: a row of a table, or a name. The head of
-// a column may have no more than the last word of a name that begins with a row's label. Where
-// the names are many, looking at every line takes less time than looking for each of them.
+// a column may have no more than the last word of a name that begins with a row's label.
 func (m *nameMatcher) worthwhile(text []byte) bool {
-	const many = 8
-	return m.rows || len(m.names) > many || slices.ContainsFunc(m.names, func(n *soughtName) bool {
+	return m.rows || slices.ContainsFunc(m.names, func(n *soughtName) bool {
 		return bytes.Contains(text, n.text[bytes.LastIndexByte(n.text, ' ')+1:])
 	})
 }
