@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/lbotune/lbotune/spaces"
@@ -70,13 +71,18 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 			}
 			values[i] = m.objective.Direction.Maximized(v)
 		}
+		_, size := math.Frexp(floats.Norm(values, math.Inf(1)))
+		for i := range values {
+			values[i] = math.Ldexp(values[i], -size) // else their squares may be no numbers
+		}
 		mean, sd := stat.PopMeanStdDev(values, nil)
 		if !(sd > 1e-12*math.Abs(mean)) {
-			m.poor, sd = "all values are equal", 1
+			m.poor, sd = "all values are equal", math.Ldexp(1, -size)
 		}
 		for i := range values {
 			values[i] = (values[i] - mean) / sd
 		}
+		mean, sd = math.Ldexp(mean, size), math.Ldexp(sd, size)
 		told := m.tell(points, values)
 		drawn, err := m.sample(ctx, told, rng)
 		if err != nil {
@@ -102,13 +108,13 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	return m, nil
 }
 
-// value is what a number of the model's is in the objective's units.
+// value is what a number of the model's is in the objective's units, as far as there are numbers.
 func (m *fitted) value(f float64) float64 {
 	v := m.objective.Direction.Maximized(m.mean + m.sd*f)
 	if m.log {
 		v = math.Exp(v)
 	}
-	return v
+	return math.Min(math.Max(v, -math.MaxFloat64), math.MaxFloat64)
 }
 
 // way is how much better the value to is than from, where the model is additive: of logarithms
@@ -166,7 +172,7 @@ func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) (ou
 		slices.Sort(all)
 		mean, sd := stat.PopMeanStdDev(all, nil)
 		low, high := m.value(stat.Quantile(0.025, stat.LinInterp, all, nil)), m.value(stat.Quantile(0.975, stat.LinInterp, all, nil))
-		out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)-m.value(mean-sd))/2)
+		out.mean, out.sd = append(out.mean, m.value(mean)), append(out.sd, math.Abs(m.value(mean+sd)/2-m.value(mean-sd)/2))
 		out.low, out.high = append(out.low, math.Min(low, high)), append(out.high, math.Max(low, high))
 	}
 	return out

@@ -87,7 +87,7 @@ func TestSobolIndicesOfIshigami(t *testing.T) {
 }
 
 func TestRanks(t *testing.T) {
-	if got := ranks([]float64{3, 1, 2, 1}); !slices.Equal(got, []float64{3, 0, 2, 1}) {
+	if got := ranks([]float64{3, 1, 2, 1}); !slices.Equal(got, []float64{3, 0.5, 2, 0.5}) {
 		t.Errorf("ranks %v", got)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -257,12 +255,16 @@ func (s *Study) maps(ctx context.Context, m *Model, fits []*fitted, model optimi
 	return nil
 }
 
-// ranks are the ranks of values, ties in the order of their places.
+// ranks are the ranks of values; those that are equal share the middle one of theirs.
 func ranks(values []float64) []float64 {
-	order, out := make([]int, len(values)), make([]float64, len(values))
-	floats.ArgsortStable(slices.Clone(values), order)
-	for rank, i := range order {
-		out[i] = float64(rank)
+	sorted, out := slices.Sorted(slices.Values(values)), make([]float64, len(values))
+	for i, v := range values {
+		first, _ := slices.BinarySearch(sorted, v)
+		last := first
+		for last+1 < len(sorted) && sorted[last+1] == v {
+			last++
+		}
+		out[i] = float64(first+last) / 2
 	}
 	return out
 }

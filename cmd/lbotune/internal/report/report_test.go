@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -88,7 +89,7 @@ func (h *history) trialAt(point spaces.Point, loss float64) {
 }
 
 func metrics(loss float64) study.Metrics {
-	return study.Metrics{"loss": loss, "size": 10 * loss}
+	return study.Metrics{"loss": loss, "size": math.Min(10*loss, math.MaxFloat64)}
 }
 
 func (h *history) failure(text string) {
@@ -237,6 +238,41 @@ func wellFormed(svg string) error {
 		case xml.EndElement:
 			depth--
 		}
+	}
+}
+
+// Values whose squares are no numbers are looked at like others: all is drawn, and nothing is said of
+// them that is not so.
+func TestValuesOfAnySize(t *testing.T) {
+	for name, of := range map[string]func(k int, x float64) float64{
+		"one that diverged": func(k int, x float64) float64 { return map[bool]float64{true: 1e300, false: 1 + x}[k == 5] },
+		"the largest":       func(k int, x float64) float64 { return map[bool]float64{true: 1.6e308, false: 1 + x}[k == 5] },
+		"large":             func(_ int, x float64) float64 { return 1e300 * (1 + x) },
+		"small":             func(_ int, x float64) float64 { return 1e-200 * (1 + x) },
+		"of all sizes":      func(_ int, x float64) float64 { return math.Pow(10, 600*x-300) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := begin(t, float("x"), float("y"))
+			rng := rand.New(rand.NewPCG(1, 1))
+			for k := range 20 {
+				u, v := rng.Float64(), rng.Float64()
+				h.trialOf([]float64{u, v}, of(k, (u+v*v)/2))
+			}
+			s := h.of(false)
+			var page bytes.Buffer
+			if err := HTML(&page, []*Study{s}, ""); err != nil {
+				t.Fatal(err)
+			}
+			if bad := regexp.MustCompile(`.{0,80}(NaN|Inf\b|are equal|beginning).{0,20}`).FindString(page.String()); bad != "" {
+				t.Errorf("the page has %s", bad)
+			}
+			if _, err := json.Marshal(s); err != nil {
+				t.Error(err)
+			}
+			if known := s.Model != nil && s.Model.Importance != nil; known != (name == "large" || name == "small" || name == "of all sizes") {
+				t.Errorf("what matters is known: %v, %s", known, s.words())
+			}
+		})
 	}
 }
 

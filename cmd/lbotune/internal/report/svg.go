@@ -58,7 +58,7 @@ func (a axis) at(v float64) float64 {
 	if a.log {
 		lo, hi, v = math.Log(lo), math.Log(hi), math.Log(math.Max(v, lo))
 	}
-	return math.Min(math.Max((v-lo)/(hi-lo), 0), 1)
+	return math.Min(math.Max((v/2-lo/2)/(hi/2-lo/2), 0), 1) // hi-lo may be no number
 }
 
 func (a axis) marks() []tick {
@@ -121,7 +121,7 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 	a.lo, a.hi = sorted[0], sorted[len(sorted)-1]
 	if a.lo > 0 && a.hi/a.lo > 100 {
 		a.log, a.scale = true, logScale
-		a.lo, a.hi = a.lo/1.2, a.hi*1.2
+		a.lo, a.hi = a.lo/1.2, math.Min(a.hi*1.2, math.MaxFloat64)
 		return a
 	}
 	if n := len(sorted); n >= 10 && worst != nil {
