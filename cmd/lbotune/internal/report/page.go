@@ -243,7 +243,7 @@ func (s *Study) words() []string {
 		if !s.figures.Feasible {
 			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
 		}
-		if first := s.Trials[0]; first.Value != nil && first != best {
+		if first := s.Trials[0]; first.Succeeded() && first != best {
 			what := "the first trial"
 			if first.Origin == optimizer.OriginDefault {
 				what = "today's values"
@@ -262,8 +262,8 @@ func (s *Study) words() []string {
 	if m == nil {
 		return append(out, "Nothing is said of the model: "+s.NoModel+".")
 	}
-	if m.Told < len(s.valued()) {
-		out = append(out, fmt.Sprintf("The model knows %d of %d trials, those that represent the space.", m.Told, len(s.valued())))
+	if m.Told < m.values {
+		out = append(out, fmt.Sprintf("The model knows %d of %d trials, those that represent the space.", m.Told, m.values))
 	}
 	if m.Poor == "" {
 		out = append(out, fmt.Sprintf("Cross-validation: values that are left out one by one are predicted with a rank correlation of %.2f, and %.0f %% of them lie within their 95 %% interval.", m.Rank, 100*m.Within))

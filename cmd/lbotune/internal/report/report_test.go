@@ -276,6 +276,20 @@ func TestValuesOfAnySize(t *testing.T) {
 	}
 }
 
+// Of a trial that was stopped early the last reading is no value: neither is it that of today's values,
+// nor is the trial missing to the model.
+func TestStoppedTrialsHaveNoValue(t *testing.T) {
+	h := begin(t, float("x"))
+	for n := 1; n <= 16; n++ {
+		status := []optimizer.Status{optimizer.Succeeded, optimizer.Pruned}[n%2]
+		h.record(study.Proposed{Trial: n, Told: len(h.st.Order), Origin: optimizer.OriginDefault, Values: h.st.Space.Decode(spaces.Point{float64(n) / 16})},
+			study.Started{Trial: n, Attempt: 1}, study.Finished{Trial: n, Attempt: 1, Status: status, Metrics: metrics(float64(n))})
+	}
+	if text := strings.Join(h.of(false).words(), " "); strings.Contains(text, "today's values") || strings.Contains(text, "of 16 trials") {
+		t.Errorf("the page says: %s", text)
+	}
+}
+
 // What is shown follows from what a study is like.
 func TestWhatIsShown(t *testing.T) {
 	of := studies(t)

@@ -162,7 +162,7 @@ func (v *Server) deepen(ctx context.Context) {
 			live, running := s.live, s.Running
 			s = of(src)
 			s.live = live
-			if old != nil && running && len(s.Params) == len(old.Slices) && len(s.valued())*5 < old.values*6 {
+			if old != nil && running && len(s.Params) == len(old.Slices) && len(s.ranked)*5 < old.values*6 {
 				s.Model = old
 				s.remark()
 			} else {
