@@ -116,20 +116,21 @@ func (im *Importance) Idle() []string {
 	return out
 }
 
-// remark names the parameters that seem to change nothing: the length scales of the optimizer's model,
+// remarks name the parameters that seem to change nothing: the length scales of the optimizer's model,
 // which is the sharper one where there is no noise, are many ranges, and little is likely of their parts.
 // The numbers were chosen on developing of truth_test.go.
-func (s *Study) remark() {
-	if s.Model == nil || s.Model.Importance == nil || s.state.Config.Several() || len(s.state.Config.AllLimits()) > 0 {
-		return
+func (s *Study) remarks(m *Model) (out []string) {
+	if m.Importance == nil || s.state.Config.Several() || len(s.state.Config.AllLimits()) > 0 {
+		return nil
 	}
-	for i, r := range s.Model.Importance.Params {
+	for i, r := range m.Importance.Params {
 		if !r.Never && r.Total.High < 0.02 && r.Good.High < 0.1 && !slices.ContainsFunc(s.state.Search.Space.Coords(), func(c spaces.Coord) bool {
-			return c.Param == i && s.Model.Lengths[s.state.Search.Space.Offset(i)+c.Level] < 15
+			return c.Param == i && m.Lengths[s.state.Search.Space.Offset(i)+c.Level] < 15
 		}) {
-			s.Remarks = append(s.Remarks, r.Param+" seems to change nothing, as far as the model can tell")
+			out = append(out, r.Param+" seems to change nothing, as far as the model can tell")
 		}
 	}
+	return out
 }
 
 // Foremost says which parameter matters most, and how surely.

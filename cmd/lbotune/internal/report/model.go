@@ -36,8 +36,10 @@ type Model struct {
 	// Others are, of several objectives, what is believed of the second and those after it.
 	Others []Beliefs `json:"others,omitempty"`
 
-	values int       // that counted
-	at     time.Time // when it was made
+	values  int       // that counted
+	at      time.Time // when it was made
+	params  []spaces.Param
+	remarks []string
 }
 
 // Beliefs are those of one of several objectives, with nothing of what is ruled out.
@@ -164,7 +166,7 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{values: len(s.ranked), at: time.Now(), Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
+	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
 		Rank: f.rank, Within: f.within, Poor: f.poor}
 	for i, p := range s.Params {
 		from, to := i*(sliceSteps+1), (i+1)*(sliceSteps+1)

@@ -161,7 +161,7 @@ func drawings() []drawing {
 // record, the panels of the trials included, and the other cards.
 func (s *Study) parts(quick, others bool) (out []part) {
 	if quick {
-		out = append(out, part{s.key + "head", "top", render("head", head{s, s.key, s.live.Home, s.tiles()})})
+		out = append(out, s.head())
 	}
 	for _, d := range drawings() {
 		if d.quick && quick || !d.quick && others {
@@ -180,6 +180,11 @@ func (s *Study) parts(quick, others bool) (out []part) {
 		}
 	}
 	return out
+}
+
+// head is the part that stands above the cards.
+func (s *Study) head() part {
+	return part{s.key + "head", "top", render("head", head{s, s.key, s.live.Home, s.tiles()})}
 }
 
 // card draws one, which is hidden while there is nothing to show.

@@ -38,7 +38,7 @@ type Follow func(ctx context.Context, look func(changed bool, take func() (Sourc
 // NewServer returns a server of the study whose journal is the file at that path. Load reads it
 // for whoever keeps it.
 func NewServer(journal string, load func() (Source, error), follow Follow) *Server {
-	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: "it is being asked"}
+	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked}
 }
 
 const (
@@ -47,6 +47,9 @@ const (
 	mostRest  = 700 * time.Millisecond // unless that is as long
 	sentRate  = 100 << 10              // bytes a second that the rest of the page may take
 )
+
+// unasked is why there is no model yet.
+const unasked = "it is being asked"
 
 var errReplaced = errors.New("another journal is in its place")
 
@@ -90,7 +93,13 @@ func (v *Server) Run(ctx context.Context) error {
 		if err != nil && v.study == nil {
 			return err
 		}
-		for again := changed; !again; { // it has ended, and may go on
+		replaced := errors.Is(err, errReplaced)
+		if err != nil && !replaced {
+			src := v.study.src
+			src.Running, src.Lost = false, err
+			v.draw(src, false)
+		}
+		for again := replaced || changed && err == nil; !again; { // it has ended, and may go on
 			select {
 			case <-ctx.Done():
 				return nil
@@ -110,10 +119,13 @@ func (v *Server) draw(src Source, changed bool) {
 	v.mu.Unlock()
 	s := after(src, old)
 	s.live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
-	s.Model, s.NoModel = model, none
+	s.take(model, none)
 	parts := s.parts(true, false)
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if old != nil && old.ID != s.ID { // another study is in its place
+		v.cards, v.model, v.noModel = map[string]part{}, nil, unasked
+	}
 	if v.study, v.panels = s, nil; changed {
 		v.changes++
 	}
@@ -162,10 +174,7 @@ func (v *Server) deepen(ctx context.Context) {
 			live, running := s.live, s.Running
 			s = of(src)
 			s.live = live
-			if old != nil && running && len(s.Params) == len(old.Slices) && len(s.ranked)*5 < old.values*6 {
-				s.Model = old
-				s.remark()
-			} else {
+			if !running || old == nil || len(s.ranked)*5 >= old.values*6 || !s.take(old, "") {
 				s.ask(ctx)
 			}
 			if ctx.Err() != nil {
@@ -173,8 +182,12 @@ func (v *Server) deepen(ctx context.Context) {
 			}
 			parts := s.parts(false, true)
 			v.mu.Lock()
-			v.model, v.noModel = s.Model, s.NoModel
-			sent = v.put(parts)
+			if now := *v.study; now.ID == s.ID {
+				now.state = s.state // its own is changed meanwhile
+				now.take(s.Model, s.NoModel)
+				v.model, v.noModel = s.Model, s.NoModel
+				sent = v.put(append(parts, now.head()))
+			}
 			v.mu.Unlock()
 		}
 		rest := max(time.Duration(idleness*v.pace.Load())*(spent()-begun), time.Second*time.Duration(sent)/sentRate, leastPause)
@@ -212,8 +225,9 @@ func (v *Server) mux() *http.ServeMux {
 			}
 			s := of(src)
 			v.mu.Lock()
-			s.Model, s.NoModel = v.model, v.noModel
+			model, none := v.model, v.noModel
 			v.mu.Unlock()
+			s.take(model, none)
 			return json.NewEncoder(b).Encode(s.Complete())
 		})
 	})

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -137,6 +139,112 @@ func showing(s *Study) *Server {
 	v.draw(s.src, true)
 	v.put(s.parts(false, true))
 	return v
+}
+
+// A study that can't be read any more is looked at again when its journal changes, and not without a
+// pause. Its page says that it is old.
+func TestStudyThatIsLost(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trial(0.4)
+	file := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(file, []byte("a journal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		defer end()
+		load := func() (Source, error) { return Source{State: &h.st, Running: true}, nil }
+		asked := 0
+		v := NewServer(file, load, func(_ context.Context, look func(bool, func() (Source, error)) error) error {
+			switch asked++; asked {
+			case 1:
+				return look(true, load)
+			case 1000:
+				end()
+			}
+			return errors.New("a record is damaged")
+		})
+		if err := v.Run(ctx); err != nil || asked > 3 {
+			t.Errorf("it was read %d times in a minute, %v", asked, err)
+		}
+		w := httptest.NewRecorder()
+		v.mux().ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		if page := w.Body.String(); !strings.Contains(page, "this is how it was: a record is damaged") || strings.Contains(page, "running, ") {
+			t.Errorf("the page is %.3000s", page)
+		}
+	})
+}
+
+// What another study's model says is not said of the one in its place, nor that of other ranges.
+func TestModelOfAnotherStudy(t *testing.T) {
+	of := func(id string, highest float64, n int) Source {
+		x := float("x")
+		x.Max = highest
+		h := &history{t: t}
+		c := begin(t, x).st.Config
+		h.record(study.Created{ID: id, Fingerprint: "f", Config: c}, study.Session{Number: 1})
+		for k := range n {
+			h.trial(float64(k) / float64(n))
+		}
+		return Source{State: &h.st, Running: true}
+	}
+	first := of("1", 1, 20)
+	v := showing(Of(t.Context(), first))
+	card := func() string { return v.cards["model"].HTML }
+	if !strings.Contains(card(), "x matters most") {
+		t.Fatalf("nothing is said of the first: %s", card())
+	}
+	v.draw(of("2", 1, 4), true)
+	if v.model != nil || strings.Contains(card(), "matters") {
+		t.Errorf("of another study it is said: %s", card())
+	}
+	v = showing(Of(t.Context(), first))
+	for highest, want := range map[float64]bool{1: true, 2: false} {
+		v.draw(of("1", highest, 20), true)
+		if took := v.study.Model != nil; took != want {
+			t.Errorf("up to %g the model is taken: %v", highest, took)
+		}
+	}
+}
+
+// The page that is served says what the model has to say of the study, as that of report does.
+func TestServedRemarks(t *testing.T) {
+	h := begin(t, float("x"), float("y"))
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 40 {
+		u := rng.Float64()
+		h.trialOf([]float64{u, rng.Float64()}, u)
+	}
+	src := Source{State: &h.st}
+	want := "y seems to change nothing"
+	if s := Of(t.Context(), src); !strings.Contains(s.head().HTML, want) {
+		t.Fatalf("report says %q", s.Remarks)
+	}
+	load := func() (Source, error) { return src, nil }
+	v := NewServer("", load, looking(load))
+	ctx, end := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- v.Run(ctx) }()
+	for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		v.mu.Lock()
+		head, asked := v.cards["head"].HTML, v.model != nil
+		v.mu.Unlock()
+		if asked || time.Now().After(deadline) {
+			if !strings.Contains(head, want) {
+				t.Errorf("the page says %s", head)
+			}
+			break
+		}
+	}
+	w := httptest.NewRecorder()
+	v.mux().ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/study", nil))
+	if !strings.Contains(w.Body.String(), want) {
+		t.Error("the API does not say it")
+	}
+	end()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }
 
 // looking follows what load reads.

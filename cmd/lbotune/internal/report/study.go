@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 type Source struct {
 	State   *study.State
 	Dir     string
-	Running bool // a process works on it
+	Running bool  // a process works on it
+	Lost    error // why it can't be read any more, if it was
 	// Command is the command line of a trial, Output the end of what it printed. Both
 	// have the study's secrets hidden.
 	Command, Output func(*study.Trial) string
@@ -63,7 +65,8 @@ type Study struct {
 	ranked, shown []*Trial
 	axes          []axis // of the parameters
 	live          served
-	cells         *Cells // to draw pictures in characters
+	cells         *Cells   // to draw pictures in characters
+	own           []string // remarks without those of the model
 	read          time.Time
 	key           string // parts the trials of several studies on one page
 }
@@ -151,7 +154,11 @@ func after(src Source, older *Study) *Study {
 	for i := range c.Params {
 		s.axes = append(s.axes, paramAxis(st.Space, i))
 	}
-	s.Remarks = st.Remarks()
+	s.own = st.Remarks()
+	if src.Lost != nil {
+		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
+	}
+	s.Remarks = s.own
 	for _, n := range st.Notes {
 		s.Notes = append(s.Notes, n.Text)
 	}
@@ -194,11 +201,24 @@ func after(src Source, older *Study) *Study {
 
 // ask asks the model.
 func (s *Study) ask(ctx context.Context) {
-	var err error
-	if s.Model, err = s.believe(ctx); err != nil {
-		s.Model, s.NoModel = nil, err.Error()
+	m, err := s.believe(ctx)
+	if err != nil {
+		s.take(nil, err.Error())
+		return
 	}
-	s.remark()
+	m.remarks = s.remarks(m)
+	s.take(m, "")
+}
+
+// take has the study believe a model, if it is one of its parameters as they are now; otherwise none
+// is why there is no model.
+func (s *Study) take(m *Model, none string) bool {
+	s.Model, s.NoModel, s.Remarks = nil, cmp.Or(none, unasked), s.own
+	if m == nil || !reflect.DeepEqual(m.params, s.Params) {
+		return false
+	}
+	s.Model, s.NoModel, s.Remarks = m, "", append(slices.Clip(s.own), m.remarks...)
+	return true
 }
 
 func (s *Study) trial(src Source, t *study.Trial) *Trial {

@@ -581,9 +581,7 @@ func judge(t *testing.T, p problem, method string, n int, noise float64, peer fu
 			}
 		}
 	}
-	s.Model, s.Remarks = &Model{Lengths: p.slices(t, s, m, &out), Importance: &Importances{Importance: *im}}, nil
-	s.remark()
-	for _, text := range s.Remarks {
+	for _, text := range s.remarks(&Model{Lengths: p.slices(t, s, m, &out), Importance: &Importances{Importance: *im}}) {
 		i := slices.IndexFunc(im.Params, func(r ParamRow) bool { return strings.HasPrefix(text, r.Param+" ") })
 		if total[i] < 0.005 {
 			out.unused++
