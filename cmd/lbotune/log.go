@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
@@ -33,7 +34,7 @@ prints, until that attempt ends.`,
 		Args: cobra.ExactArgs(2),
 		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
 			if attempt == 0 {
-				attempt = resultAttempt(t)
+				attempt = report.ResultAttempt(t)
 			}
 			id := study.AttemptID{Trial: t.Number, Attempt: attempt}
 			ended := make(chan struct{})

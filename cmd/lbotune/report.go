@@ -127,8 +127,8 @@ func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 			}
 			return ""
 		},
-		Log: func(ctx context.Context, t *study.Trial, stderr bool, w io.Writer, ended <-chan struct{}) error {
-			return followLog(ctx, l, study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}, either(stderr, runner.StderrName, runner.StdoutName), &sanitizer{w: w, secrets: hidden}, ended)
+		Log: func(ctx context.Context, id study.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error {
+			return followLog(ctx, l, id, either(stderr, runner.StderrName, runner.StdoutName), &sanitizer{w: w, secrets: hidden}, ended)
 		},
 	}, err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
@@ -106,16 +107,8 @@ func sideMetrics(c *study.Config, t *study.Trial, number func(float64) string) [
 	return out
 }
 
-// resultAttempt is the attempt that a trial has its result from, or its last, 1 if none began.
-func resultAttempt(t *study.Trial) int {
-	if n := len(t.Attempts); n > 0 && !t.Done() {
-		return t.Attempts[n-1].Number
-	}
-	return max(t.Attempt, 1)
-}
-
 func outputFile(l study.Layout, t *study.Trial) string {
-	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: resultAttempt(t)}), runner.StdoutName)
+	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)}), runner.StdoutName)
 }
 
 // commandLine is what a person can paste to run the trial again.

@@ -23,12 +23,12 @@ type board struct {
 }
 
 func newBoard(pace *atomic.Int32) board {
-	return board{shown: &shown{newer: make(chan struct{})}, pace: pace}
+	return board{shown: &shown{version: int(time.Now().UnixMilli()), newer: make(chan struct{})}, pace: pace}
 }
 
 // shown is what a page shows, and does not change: all who look share it.
 type shown struct {
-	version int           // counts what has been shown
+	version int           // counts what has been shown, from where no earlier server has come
 	parts   []versioned   // those that have gone are the last
 	newer   chan struct{} // closed when something newer is shown
 }
@@ -188,8 +188,8 @@ func (b *board) current() *shown {
 // feed is where a page that has what is shown now learns of more.
 func (s *shown) feed() string { return "events?since=" + strconv.Itoa(s.version) }
 
-// events sends the parts that have changed since a version, and goes on with it. A version
-// that there has not been yet is that of an earlier server: then everything is new.
+// events sends the parts that have changed since a version, and goes on with it. Since that of an
+// earlier server everything has, and since one that there has not been.
 func (b *board) events(w http.ResponseWriter, r *http.Request) {
 	since, err := strconv.Atoi(r.Header.Get("Last-Event-ID"))
 	if err != nil {

@@ -417,7 +417,7 @@ func TestFolderInABrowser(t *testing.T) {
 	}, func(string) *Server {
 		load := func() (Source, error) {
 			st := h.st
-			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
+			return Source{State: &st, Running: true, Dir: "/b.study", Log: func(ctx context.Context, _ study.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
 				fmt.Fprintln(w, evil, strings.Repeat("x", 1<<20))
 				for {
 					select {

@@ -144,7 +144,7 @@ func (f *Folder) server(dir string) http.Handler {
 
 func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
 	now := f.current()
-	if now.version == 0 { // nothing has been looked for yet
+	if now.parts == nil { // nothing has been looked for yet
 		select {
 		case <-now.newer:
 			now = f.current()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/lbotune/lbotune/study"
 )
 
 // log answers with the end of what a trial has printed, and goes on while it runs.
@@ -17,10 +19,10 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	t, follow := s.Trials[n-1], s.src.Log
-	attempt := len(t.Attempts)
+	begun, follow := s.Trials[n-1].seen, s.src.Log // the trial itself is changed meanwhile
 	over := func(s *Study) bool {
-		return s.Trials[n-1].Done() || len(s.Trials[n-1].Attempts) > attempt || !s.Running
+		now := s.Trials[n-1].seen
+		return now.done || now.attempts > begun.attempts || !s.Running
 	}
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
@@ -41,7 +43,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 	}()
 	out := &longLines{w: w}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err := follow(ctx, t.Trial, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
+	if err := follow(ctx, study.AttemptID{Trial: n, Attempt: begun.result}, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
 		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
 	}
 }
@@ -59,15 +61,15 @@ func (l *longLines) Write(p []byte) (int, error) {
 	out := make([]byte, 0, len(p))
 	for line := range bytes.Lines(p) {
 		text, whole := bytes.CutSuffix(line, []byte{'\n'})
-		if room := longest - l.have; room >= 0 && len(line) > room {
-			for room > 0 && !utf8.RuneStart(line[room]) {
+		if room := longest - l.have; room >= 0 && len(text) > room {
+			for room > 0 && !utf8.RuneStart(text[room]) {
 				room--
 			}
-			out = append(append(out, line[:room]...), " ..."...)
+			out = append(append(out, text[:room]...), " ..."...)
 			l.have = longest + 1
 		} else if room >= 0 {
 			out = append(out, text...)
-			l.have += len(line)
+			l.have += len(text)
 		}
 		if whole {
 			out = append(out, '\n')

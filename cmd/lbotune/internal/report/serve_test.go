@@ -16,11 +16,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -332,6 +335,59 @@ func TestTextsAreShared(t *testing.T) {
 	}
 }
 
+// A page of an earlier server gets all that its successor has, however long each of them runs.
+func TestPageOfAnEarlierServer(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trial(0.5)
+	synctest.Test(t, func(t *testing.T) {
+		first := NewServer("", nil, nil)
+		for range 20 {
+			first.draw(Source{State: &h.st}, true)
+			h.trial(0.5)
+		}
+		time.Sleep(time.Minute)
+		next := NewServer("", nil, nil)
+		for range 40 {
+			next.draw(Source{State: &h.st}, true)
+			h.trial(0.5)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		end()
+		r := httptest.NewRequest("GET", "/events", nil).WithContext(ctx)
+		r.Header.Set("Last-Event-ID", strconv.Itoa(first.shown.version))
+		w := httptest.NewRecorder()
+		next.events(w, r)
+		if !strings.Contains(w.Body.String(), `"id":"t1"`) {
+			t.Errorf("a trial is not sent: %.200s", w.Body)
+		}
+	})
+}
+
+// While the study goes on, what a trial prints can be looked at.
+func TestLogOfATrialThatGoesOn(t *testing.T) {
+	h := begin(t, float("x"))
+	h.record(study.Proposed{Trial: 1, Origin: optimizer.OriginInitial, Values: h.st.Space.Decode(spaces.Point{0.5})})
+	v := NewServer("", nil, nil)
+	src := Source{State: &h.st, Running: true, Log: func(_ context.Context, id study.AttemptID, _ bool, w io.Writer, ended <-chan struct{}) error {
+		<-ended
+		_, err := fmt.Fprint(w, id)
+		return err
+	}}
+	v.draw(src, true)
+	w, over := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(over)
+		v.mux().ServeHTTP(w, known("/log/1"))
+	}()
+	h.record(study.Started{Trial: 1, Attempt: 1})
+	time.Sleep(2 * leastPause) // in which it looks
+	h.record(study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: metrics(1)})
+	v.draw(src, true)
+	if <-over; w.Body.String() != "trial 1, attempt 1" {
+		t.Errorf("it has %s", w.Body)
+	}
+}
+
 // Who is connected gets a card as a whole once, and then what is new of it; who was not gets it
 // as a whole.
 func TestChangesAreSmall(t *testing.T) {
@@ -483,9 +539,10 @@ func TestOrders(t *testing.T) {
 // A line of a megabyte does not reach the browser, and the lines around it do.
 func TestLogOfLongLines(t *testing.T) {
 	v, src := showing(studies(t)["finished"]), studies(t)["finished"].src
-	src.Log = func(_ context.Context, t *study.Trial, stderr bool, w io.Writer, _ <-chan struct{}) error {
-		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n"} {
-			if _, err := io.WriteString(w, text); err != nil || t.Number != 3 || !stderr {
+	whole := strings.Repeat("x", longest)
+	src.Log = func(_ context.Context, id study.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
+		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n" + whole + "\n"} {
+			if _, err := io.WriteString(w, text); err != nil || id != (study.AttemptID{Trial: 3, Attempt: 1}) || !stderr {
 				return err
 			}
 		}
@@ -495,7 +552,7 @@ func TestLogOfLongLines(t *testing.T) {
 	w := httptest.NewRecorder()
 	v.Handler("secret", "example.com").ServeHTTP(w, known("/log/3?stderr"))
 	lines := strings.Split(w.Body.String(), "\n")
-	if len(lines) != 4 || lines[0] != "one" || !strings.HasPrefix(lines[1], "two éé") || !strings.HasSuffix(lines[1], "é ...") ||
+	if len(lines) != 5 || lines[3] != whole || lines[0] != "one" || !strings.HasPrefix(lines[1], "two éé") || !strings.HasSuffix(lines[1], "é ...") ||
 		len(lines[1]) > longest+4 || len(lines[1]) < longest || lines[2] != "three <b>" {
 		t.Errorf("%d lines: %.40q ...", len(lines), lines)
 	}

@@ -24,9 +24,9 @@ type Source struct {
 	// Command is the command line of a trial, Output the end of what it printed. Both
 	// have the study's secrets hidden.
 	Command, Output func(*study.Trial) string
-	// Log copies the end of what a trial has printed, and what it prints until ended is
+	// Log copies the end of what an attempt has printed, and what it prints until ended is
 	// closed, without secrets and without anything that could command a terminal.
-	Log func(ctx context.Context, t *study.Trial, stderr bool, w io.Writer, ended <-chan struct{}) error
+	Log func(ctx context.Context, id study.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error
 }
 
 // Study is all that is shown of a study. It is also what --format json and the API have.
@@ -97,6 +97,8 @@ type seen struct {
 	standing                                       string
 	value                                          uint64 // its bits
 	attempts, retries, repeats, confirms, readings int
+	result                                         int // see ResultAttempt
+	done                                           bool
 }
 
 // y is the value, NaN if there is none.
@@ -233,8 +235,16 @@ func (s *Study) trial(src Source, t *study.Trial) *Trial {
 		v := s.good(*e)
 		out.Expected = &v
 	}
-	out.seen = seen{out.Standing, math.Float64bits(t.Value), len(t.Attempts), t.Retries, len(t.Repeats), len(t.Confirms), len(t.Measurements)}
+	out.seen = seen{out.Standing, math.Float64bits(t.Value), len(t.Attempts), t.Retries, len(t.Repeats), len(t.Confirms), len(t.Measurements), ResultAttempt(t), t.Done()}
 	return out
+}
+
+// ResultAttempt is the attempt that a trial has its result from, or its last, 1 if none began.
+func ResultAttempt(t *study.Trial) int {
+	if n := len(t.Attempts); n > 0 && !t.Done() {
+		return t.Attempts[n-1].Number
+	}
+	return max(t.Attempt, 1)
 }
 
 // describe adds what takes the most room.
