@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"net"
 	"net/http"
@@ -28,7 +29,7 @@ func guard(inner http.Handler, changes bool, token string, hosts []string) http.
 		origin := r.Header.Get("Origin")
 		post := r.Method == http.MethodPost
 		switch {
-		case !slices.Contains(hosts, r.Host):
+		case !slices.Contains(hosts, strings.ToLower(r.Host)):
 			refuse(w, "this is not the host that you look for", http.StatusMisdirectedRequest)
 		case origin != "" && origin != "http://"+r.Host:
 			refuse(w, "not for other sites", http.StatusForbidden)
@@ -91,13 +92,16 @@ func remember(w http.ResponseWriter, r *http.Request, token string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// Hosts are the names under which a listener is reached honestly, and the address that a
-// person opens.
+// Hosts are the names under which a listener is reached honestly, as browsers write them, and the
+// address that a person opens.
 func Hosts(a net.Addr, asked string) (hosts []string, url string) {
-	_, port, _ := net.SplitHostPort(a.String())
-	hosts = []string{a.String(), net.JoinHostPort(asked, port)}
-	for _, name := range []string{"localhost", "127.0.0.1", "::1"} {
-		hosts = append(hosts, net.JoinHostPort(name, port))
+	own, port, _ := net.SplitHostPort(a.String())
+	asked = strings.ToLower(cmp.Or(asked, "localhost"))
+	for _, name := range []string{own, asked, "localhost", "127.0.0.1", "::1"} {
+		host := net.JoinHostPort(name, port)
+		if hosts = append(hosts, host); port == "80" {
+			hosts = append(hosts, strings.TrimSuffix(host, ":80"))
+		}
 	}
-	return hosts, "http://" + hosts[1] + "/"
+	return hosts, "http://" + net.JoinHostPort(asked, port) + "/"
 }

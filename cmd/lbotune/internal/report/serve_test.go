@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -131,6 +132,22 @@ func TestServerRefuses(t *testing.T) {
 				t.Errorf("%s: the policy is %q", c.path, csp)
 			}
 		})
+	}
+}
+
+// A browser writes a host in small letters, and leaves out the port 80.
+func TestHostsAsBrowsersWriteThem(t *testing.T) {
+	for _, c := range []struct{ asked, at, host, url string }{
+		{"127.0.0.1", "127.0.0.1:8765", "127.0.0.1:8765", "http://127.0.0.1:8765/"},
+		{"Node7", "192.0.2.7:8765", "node7:8765", "http://node7:8765/"},
+		{"127.0.0.1", "127.0.0.1:80", "127.0.0.1", "http://127.0.0.1:80/"},
+		{"::1", "[::1]:80", "[::1]", "http://[::1]:80/"},
+		{"", "[::]:8765", "localhost:8765", "http://localhost:8765/"},
+	} {
+		hosts, url := Hosts(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.at)), c.asked)
+		if !slices.Contains(hosts, c.host) || url != c.url {
+			t.Errorf("%s at %s: %v, %s; want %s and %s", c.asked, c.at, hosts, url, c.host, c.url)
+		}
 	}
 }
 
