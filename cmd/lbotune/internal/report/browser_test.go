@@ -379,6 +379,35 @@ func TestWorkingWithAPage(t *testing.T) {
 	b.quiet(url)
 }
 
+// Columns and parameters of one name are told apart, texts that begin like numbers are sorted as texts, and
+// Enter in the filter is no order.
+func TestNamesOnAPage(t *testing.T) {
+	b := openBrowser(t)
+	long := strings.Repeat("a_long_name_", 5)
+	h := begin(t, float("took"), float(long+"1"), float(long+"2"), spaces.Param{Name: "day", Kind: spaces.KindChoice,
+		Choices: []spaces.Value{spaces.String("2020-06-01"), spaces.String("2020-01-01"), spaces.String("12345e67")}})
+	for _, at := range [][]float64{{0.5, 0.1, 0.9, 0.1}, {0.9, 0.5, 0.5, 0.5}, {0.1, 0.9, 0.1, 0.9}} {
+		h.trialOf(at, at[0])
+	}
+	v := showing(h.of(false))
+	v.Control = func(context.Context, string, Order) (string, error) { return "", nil }
+	v.draw(v.study.src, true)
+	url := serving(t, func(ctx context.Context) error { <-ctx.Done(); return nil }, v.Handler)
+	b.open(url + "/?token=secret")
+	order := `[...document.querySelectorAll('#all tbody tr:not(.gone)')].map(r => r.cells[0].textContent).join(' ')`
+	b.await(order, "3 1 2")
+	for column, want := range map[int]string{6: "3 1 2", 7: "1 2 3", 8: "3 2 1", 9: "3 2 1"} {
+		b.mark(fmt.Sprintf("#all th:nth-child(%d)", column), "click")
+		b.await(order+` + document.querySelectorAll('#all th[aria-sort=ascending]').length`, want+"1")
+	}
+	b.await(`[...document.querySelectorAll('#all td:nth-child(9)')].map(c => c.textContent).join()`, "12345e67,2020-01-01,2020-06-01")
+	b.eval(`(() => { const e = document.querySelector('.tools input'); e.value = 'took < 0.3, ` + long + `1 > 0.8'; e.oninput(); e.focus() })()`)
+	b.await(order, "3")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.await(order, "3")
+	b.quiet(url)
+}
+
 // serving lets a handler answer on a port of this machine.
 func serving(t *testing.T, run func(context.Context) error, handler func(token string, hosts ...string) http.Handler) (url string) {
 	t.Helper()

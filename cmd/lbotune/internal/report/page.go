@@ -302,7 +302,7 @@ func (s *Study) Anchor(trial int) string { return "t" + s.key + strconv.Itoa(tri
 
 func (s *Study) panel(t *Trial) panel {
 	p := panel{Live: s.live, Number: t.Number, State: t.Standing, Done: t.Done(), Excluded: t.Excluded, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
-	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 60), clean(text, 400)}) }
+	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 200), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
 		p.Value = strconv.FormatFloat(*t.Value, 'g', -1, 64)
@@ -320,7 +320,7 @@ func (s *Study) panel(t *Trial) panel {
 	}
 	for _, name := range s.Metrics {
 		if v, ok := t.Metrics.Get(name); ok && name != s.Metric {
-			add(name, num(v))
+			add(name, strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
 	for i, a := range t.Values {

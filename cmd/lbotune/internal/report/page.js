@@ -49,8 +49,8 @@
   const facts = new WeakMap(); // of trials, by their panels
   const factsOf = panel => {
     if (!facts.has(panel)) {
-      const of = new Map([['state', panel.dataset.state]]);
-      for (const row of panel.querySelectorAll('tr')) of.set(row.cells[0].textContent, row.cells[1].textContent);
+      const of = new Map(), rows = [...panel.querySelectorAll('tr')].map(row => [row.cells[0].textContent, row.cells[1].textContent]);
+      for (const [name, text] of [...rows, ['state', panel.dataset.state]]) if (!of.has(name)) of.set(name, text); // a parameter may be called took
       facts.set(panel, {of, text: (panel.dataset.tip + [...of.values()].join('\n')).toLowerCase()});
     }
     return facts.get(panel);
@@ -68,7 +68,11 @@
     return f => all.every(ok => ok(f));
   };
   const pointsOf = path => (path.getAttribute('d').match(/[-\d.]+ [-\d.]+/g) || []).map(p => p.split(' ').map(Number));
-  const linesOf = svg => [...svg.querySelectorAll('line.axis')].map(l => ({x: +l.getAttribute('x1'), top: +l.getAttribute('y2'), low: +l.getAttribute('y1')}));
+  const namesOf = texts => texts.map((t, i) => t + '\n'.repeat(texts.slice(0, i).filter(u => u === t).length)); // each by itself
+  const linesOf = svg => {
+    const names = namesOf([...svg.querySelectorAll('text.label')].map(t => t.textContent));
+    return [...svg.querySelectorAll('line.axis')].map((l, i) => ({name: names[i], x: +l.getAttribute('x1'), top: +l.getAttribute('y2'), low: +l.getAttribute('y1')}));
+  };
 
   const work = cards => {
     const key = cards.id.slice(0, -5), el = id => document.getElementById(key + id);
@@ -87,7 +91,7 @@
     const columns = add(bar, 'details');
     add(columns, 'summary', {textContent: 'Columns'});
     const names = add(columns, 'div'), count = add(bar, 'output');
-    bar.addEventListener('submit', e => e.preventDefault());
+    bar.addEventListener('submit', e => { e.preventDefault(); e.stopPropagation(); });
     filter.oninput = state.onchange = best.onchange = () => { select(); apply(document); };
     log.onchange = () => { chosen.log = log.checked; redraw(cards); };
 
@@ -139,7 +143,10 @@
       const axes = linesOf(svg), within = new Set();
       for (const a of svg.querySelectorAll('a')) {
         const points = [...a.querySelectorAll('path:not(.bridge)')].flatMap(pointsOf);
-        if ([...chosen.brush].every(([i, [from, to]]) => points.some(p => Math.abs(p[0] - axes[i].x) < 0.2 && p[1] >= from && p[1] <= to))) within.add(a.getAttribute('href'));
+        if (axes.every(({name, x}) => {
+          const range = chosen.brush.get(name);
+          return !range || points.some(p => Math.abs(p[0] - x) < 0.2 && p[1] >= range[0] && p[1] <= range[1]);
+        })) within.add(a.getAttribute('href'));
       }
       return within;
     };
@@ -151,9 +158,9 @@
         at(x, y, w, h);
         return {r, at};
       };
-      linesOf(svg).forEach((axis, i) => {
+      linesOf(svg).forEach(axis => {
         const range = make(axis.x - 6, axis.top, 12, 0, 'range'), show = () => {
-          const [from, to] = chosen.brush.get(i) || [0, 0];
+          const [from, to] = chosen.brush.get(axis.name) || [0, 0];
           range.at(axis.x - 6, from, 12, to - from);
         };
         const hold = make(axis.x - 12, axis.top - 8, 24, axis.low - axis.top + 16, 'hold').r;
@@ -163,13 +170,13 @@
           const from = y(e);
           hold.setPointerCapture(e.pointerId);
           hold.onpointermove = e => {
-            chosen.brush.set(i, [from, y(e)].sort((a, b) => a - b));
+            chosen.brush.set(axis.name, [from, y(e)].sort((a, b) => a - b));
             show();
           };
           hold.onpointerup = hold.onpointercancel = e => {
             hold.onpointermove = null;
-            const [low, high] = chosen.brush.get(i) || [0, 0];
-            if (Math.abs(y(e) - from) < 3 || high - low < 3) chosen.brush.delete(i);
+            const [low, high] = chosen.brush.get(axis.name) || [0, 0];
+            if (Math.abs(y(e) - from) < 3 || high - low < 3) chosen.brush.delete(axis.name);
             show();
             select();
             apply(document);
@@ -195,8 +202,8 @@
         const at = heads.findIndex(h => h.dataset.name === chosen.sort);
         heads.forEach((h, i) => h.setAttribute('aria-sort', i !== at ? 'none' : chosen.down ? 'descending' : 'ascending'));
         const of = row => {
-          const cell = row.cells[at], text = cell.title || cell.textContent, n = parseFloat(text);
-          return text === '-' ? null : Number.isFinite(n) ? n : text;
+          const cell = row.cells[at], text = cell.title || cell.textContent, n = +text.replace(/ s$/, '');
+          return text === '-' ? null : text && Number.isFinite(n) ? n : text;
         };
         const rows = [...body.rows].map(row => ({row, v: at < 0 ? +row.dataset.at : of(row)}));
         const sign = chosen.down && at >= 0 ? -1 : 1;
@@ -208,8 +215,9 @@
         for (const row of [heads[0].parentNode, ...body.rows]) heads.forEach((h, i) => { row.cells[i].hidden = chosen.hide.has(h.dataset.name); });
       };
       [...body.rows].forEach((row, i) => { row.dataset.at = i; });
+      const called = namesOf(heads.map(h => h.title || h.textContent));
       heads.forEach((h, i) => {
-        h.dataset.name = h.textContent;
+        h.dataset.name = called[i];
         h.dataset.focus = 'c' + i;
         h.tabIndex = 0;
         h.onclick = () => {
@@ -222,11 +230,12 @@
       });
       order();
       if (chosen.hide.size || all) hide();
-      if (names.childElementCount !== heads.length) {
+      if (names.dataset.of !== called.join()) {
+        names.dataset.of = called.join();
         names.replaceChildren();
         for (const h of heads) {
           const one = add(names, 'label'), box = add(one, 'input', {type: 'checkbox', checked: !chosen.hide.has(h.dataset.name)});
-          one.append(' ' + h.dataset.name);
+          one.append(' ' + h.textContent);
           box.onchange = () => {
             box.checked ? chosen.hide.delete(h.dataset.name) : chosen.hide.add(h.dataset.name);
             table(document, true);

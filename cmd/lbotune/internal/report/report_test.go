@@ -448,6 +448,18 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// The name of a metric is no language of the Markdown.
+func TestMarkdownOfAStrangeName(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trial(0.5)
+	s := h.of(false)
+	s.Metric = "<img src=x>"
+	var b bytes.Buffer
+	if err := s.Markdown(&b); err != nil || strings.Contains(b.String(), "<img") || !strings.Contains(b.String(), "best &lt;img src=x&gt;, trial 1: 0.54") {
+		t.Errorf("%v:\n%s", err, b.String())
+	}
+}
+
 // A study without a trial shows no empty tables, one without a value no numbers of an axis;
 // of several objectives all are named.
 func TestNothingToShow(t *testing.T) {

@@ -285,6 +285,9 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 	v.mu.Unlock()
 	text, err := made()
 	if err != nil {
+		v.mu.Lock()
+		delete(v.made, kind) // it may go better the next time
+		v.mu.Unlock()
 		http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
 		return
 	}

@@ -405,6 +405,20 @@ func TestLogOfATrialThatGoesOn(t *testing.T) {
 	}
 }
 
+// What could not be read once is read when somebody asks again.
+func TestErrorsAreNotKept(t *testing.T) {
+	v, load := showing(studies(t)["finished"]), error(nil)
+	src := v.study.src
+	v.load = func() (Source, error) { return src, load }
+	for _, load = range []error{errors.New("too many open files"), nil} {
+		w := httptest.NewRecorder()
+		v.mux().ServeHTTP(w, known("/api/v1/study"))
+		if ok := w.Code == http.StatusOK; ok != (load == nil) {
+			t.Errorf("%v: %d, %.80s", load, w.Code, w.Body)
+		}
+	}
+}
+
 // Who is connected gets a card as a whole once, and then what is new of it; who was not gets it
 // as a whole.
 func TestChangesAreSmall(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/lbotune/lbotune/spaces"
 )
 
 // table is one of the page, of which each row is a line: what changes is sent by lines.
@@ -26,35 +28,45 @@ func (t *table) add(id string, cells ...string) {
 func (t *table) String() string {
 	head := ""
 	for _, name := range t.head {
-		head += "<th>" + html.EscapeString(clean(name, 40)) + "</th>"
+		head += told("th", name, clean(name, 40))
 	}
 	return `<div class="scroll"><table><thead><tr>` + head + "</tr></thead><tbody>\n" + strings.Join(t.rows, "") + "</tbody></table></div>"
 }
 
-func plain(text string) string { return "<td>" + html.EscapeString(text) + "</td>" }
+// told is a cell that says less than the whole, which who points there is shown.
+func told(kind, whole, less string) string {
+	title := ""
+	if less != whole {
+		title = ` title="` + html.EscapeString(clean(whole, 400)) + `"`
+	}
+	return "<" + kind + title + ">" + html.EscapeString(less) + "</" + kind + ">"
+}
+
+func plain(text string) string { return told("td", text, text) }
 
 func link(to, text string) string {
 	return `<td><a href="#` + to + `">` + html.EscapeString(text) + "</a></td>"
 }
 
-// short is a number as people compare it, or a text that is not too long; who points there is shown
-// the whole of it.
-func short(text string) string {
+// value is the cell of a number as people compare it, or a text that is not too long.
+func value(v spaces.Value) string {
+	text := v.Text()
 	less := clean(text, 24)
-	if x, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
+	if x, number := v.Number(); number && len(text) > 7 {
 		less = Short(x)
 	}
-	if less == text {
-		return plain(text)
-	}
-	return `<td title="` + html.EscapeString(clean(text, 400)) + `">` + html.EscapeString(less) + "</td>"
+	return told("td", text, less)
 }
 
 func number(x *float64) string {
 	if x == nil {
 		return plain("-")
 	}
-	return short(strconv.FormatFloat(*x, 'g', -1, 64))
+	text := strconv.FormatFloat(*x, 'g', -1, 64)
+	if len(text) > 7 {
+		return told("td", text, Short(*x))
+	}
+	return plain(text)
 }
 
 // mostListed is how many trials a table has.
@@ -69,11 +81,11 @@ func (s *Study) tableOf(trials []*Trial, head []string, prefix string, cells fun
 	for _, t := range trials[:min(len(trials), mostListed)] {
 		row := append([]string{link(s.Anchor(t.Number), strconv.Itoa(t.Number))}, cells(t)...)
 		for _, i := range drawn {
-			text := "-"
+			at := plain("-")
 			if v, ok := t.Values.Get(s.Params[i].Name); ok {
-				text = v.Text()
+				at = value(v)
 			}
-			row = append(row, short(text))
+			row = append(row, at)
 		}
 		id := ""
 		if prefix != "" {
@@ -104,7 +116,7 @@ func (s *Study) list() string {
 		}
 	}
 	text := s.tableOf(list, []string{"trial", s.Metric, "status", "took", "origin"}, "r", func(t *Trial) []string {
-		return []string{number(t.Value), plain(t.Standing), fmt.Sprintf(`<td title="%.3f s">%s</td>`, t.Took.Seconds(), Took(t.Took)), plain(string(t.Origin))}
+		return []string{number(t.Value), plain(t.Standing), told("td", fmt.Sprintf("%.3f s", t.Took.Seconds()), Took(t.Took)), plain(string(t.Origin))}
 	})
 	if text == "" {
 		return ""
