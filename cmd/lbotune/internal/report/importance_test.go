@@ -1,12 +1,14 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/combin"
 
@@ -83,6 +85,33 @@ func TestSobolIndicesOfIshigami(t *testing.T) {
 		if math.Abs(main[i]-want[0]) > 0.03 || math.Abs(total[i]-want[1]) > 0.03 {
 			t.Errorf("parameter %d: %.4f and %.4f; want %v", i, main[i], total[i], want)
 		}
+	}
+}
+
+// Of a chain of conditions that has more coalitions than anybody can look at, the parts add up all the same.
+func TestShapleyOfALongChain(t *testing.T) {
+	params := []spaces.Param{yesno("b0")}
+	for i := 1; i < 26; i++ {
+		params = append(params, when(yesno(fmt.Sprint("b", i)), fmt.Sprintf("b%d", i-1)))
+	}
+	h := begin(t, params...)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 30 {
+		u := make([]float64, len(params))
+		for i := range u {
+			u[i] = math.Min(rng.Float64()+0.3, 1)
+		}
+		h.trialOf(u, float64(len(h.st.Space.Decode(h.st.Space.FromUniform(u))))+u[0])
+	}
+	s := of(Source{State: &h.st})
+	m, err := s.fit(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, from, to := m.draws[0], h.st.Trials[0].Point, h.st.Trials[1].Point
+	parts := f.shapley(from, to)
+	if way := f.of(m.features(to)) - f.of(m.features(from)); math.Abs(floats.Sum(parts)-way) > 1e-9*(1+math.Abs(way)) {
+		t.Errorf("the parts add up to %g of %g", floats.Sum(parts), way)
 	}
 }
 

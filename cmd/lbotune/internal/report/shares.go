@@ -210,6 +210,9 @@ func (f *surface) switched(j int, settings []setting, odds []float64, q [][]floa
 const (
 	goodShare = 0.1 // of the space
 	lines     = 64  // places along a float
+
+	mostPlayers = 9  // of a game whose coalitions are all looked at
+	someOrders  = 64 // of the players, where they are more
 )
 
 // amongGood are the shares of the variance in the best tenth of the space: of each parameter
@@ -284,7 +287,8 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 //	φ_i = Σ_{S∌i} |S|! (d−|S|−1)! / d! · (v(S∪i) − v(S)),
 //
 // where v(S) has the parameters of S from to. The values of a sum are sums of those of its
-// terms, and a term is a game of its one or two parameters, and their switches, alone.
+// terms, and a term is a game of its one or two parameters, and their switches, alone. Where
+// these are many, as in a long chain of conditions, some random orders stand for all coalitions.
 func (f *surface) shapley(from, to spaces.Point) []float64 {
 	d := len(f.main)
 	raw := [2][][]float64{}
@@ -308,24 +312,40 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 		}
 		return exist[string(key)]
 	}
-	side := map[bool]int{true: 1}
+	side, rng := map[bool]int{true: 1}, rand.New(rand.NewPCG(17, 6))
 	term := func(i, j int, value func(a, b [][]float64) float64) {
 		switches := slices.Concat(f.a.switches[i], f.a.switches[j])
 		players := slices.Concat(switches, []int{i, j})
 		slices.Sort(players)
 		players = slices.Compact(players)
 		in := make([]bool, d)
+		worth := func() float64 {
+			if len(switches) > 0 {
+				if on := there(switches, in); !on[i] || !on[j] {
+					return 0
+				}
+			}
+			return value(raw[side[in[i]]], raw[side[in[j]]])
+		}
+		if len(players) > mostPlayers {
+			for range someOrders {
+				clear(in)
+				last := worth()
+				for _, k := range rng.Perm(len(players)) {
+					in[players[k]] = true
+					next := worth()
+					out[players[k]] += (next - last) / someOrders
+					last = next
+				}
+			}
+			return
+		}
 		v := make([]float64, 1<<len(players))
 		for mask := range v {
 			for k, p := range players {
 				in[p] = mask>>k&1 == 1
 			}
-			if len(switches) > 0 {
-				if on := there(switches, in); !on[i] || !on[j] {
-					continue
-				}
-			}
-			v[mask] = value(raw[side[in[i]]], raw[side[in[j]]])
+			v[mask] = worth()
 		}
 		for k, g := range game(v, len(players)) {
 			out[players[k]] += g
