@@ -49,7 +49,7 @@ type ParamRow struct {
 	Good Interval `json:"good"`
 	// First is how likely the parameter has the largest total of all.
 	First float64 `json:"first"`
-	// Never says that all trials had one value of it, so that nothing is known of it.
+	// Never says that all trials that have it had one value of it, so that nothing is known of it.
 	Never bool `json:"never_varied,omitempty"`
 }
 
@@ -227,15 +227,18 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 	return im, nil
 }
 
-// neverVaried tells of each parameter whether all trials that the model knows had one value
-// of it.
+// neverVaried tells of each parameter whether all trials that the model knows, and that have it, had one
+// value of it.
 func (s *Study) neverVaried() []bool {
 	never := make([]bool, len(s.Params))
 	for i, p := range s.Params {
-		first, _ := s.ranked[0].Values.Get(p.Name)
+		var first spaces.Value
 		never[i] = !slices.ContainsFunc(s.ranked, func(t *Trial) bool {
-			v, _ := t.Values.Get(p.Name)
-			return v != first
+			v, has := t.Values.Get(p.Name)
+			if has && !first.IsValid() {
+				first = v
+			}
+			return has && v != first
 		})
 	}
 	return never

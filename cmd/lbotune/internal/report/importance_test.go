@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -112,6 +113,19 @@ func TestShapleyOfALongChain(t *testing.T) {
 	parts := f.shapley(from, to)
 	if way := f.of(m.features(to)) - f.of(m.features(from)); math.Abs(floats.Sum(parts)-way) > 1e-9*(1+math.Abs(way)) {
 		t.Errorf("the parts add up to %g of %g", floats.Sum(parts), way)
+	}
+}
+
+// A parameter that has one value wherever it exists is not said to matter.
+func TestConditionalThatNeverVaried(t *testing.T) {
+	h := begin(t, float("x"), choice("kind", 2), when(ints("n", 1, 64), `kind == "b"`))
+	rng := rand.New(rand.NewPCG(1, 1))
+	for k := range 30 {
+		u := rng.Float64()
+		h.trialOf([]float64{u, float64(k%2)*0.9 + 0.05, 0.5}, 0.1*u+float64(k%2))
+	}
+	if im := h.of(false).Model.Importance; !im.Params[2].Never || !strings.HasPrefix(im.Foremost(), "kind matters most") {
+		t.Errorf("%s %+v", im.Foremost(), im.Params)
 	}
 }
 
