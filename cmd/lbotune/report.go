@@ -41,7 +41,7 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end := strings.TrimPrefix(filepath.Ext(out), ".")
-			format = cmp.Or(format, when(g.json, "json"), when(plot != "", "svg"), when(slices.Contains(formats, end), "%s", end), "html")
+			format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
 			switch {
 			case format == "csv" || end == "csv":
 				return hinted(usagef("a report is not written as csv"), "lbotune export writes the trials as csv")
@@ -51,6 +51,8 @@ as md the page's text; as json all data of the page. Export writes the trials as
 				return usagef("-o %s: found .%s; allowed are .%s, or --format beside it", out, end, strings.Join(formats, ", ."))
 			case !slices.Contains(formats, format):
 				return usagef("--format: found %q; allowed are %s", format, strings.Join(formats, ", "))
+			case plot != "" && format != "svg":
+				return usagef("--plot draws an svg; found %s", format)
 			case len(args) > 1 && format != "html":
 				return usagef("--format %s is for one study; found %d", format, len(args))
 			}
