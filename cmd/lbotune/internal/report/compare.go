@@ -31,7 +31,7 @@ func comparison(studies []*Study) []card {
 	for _, s := range studies {
 		best, same := "-", "-"
 		if s.Best > 0 {
-			best = Short(*s.Trials[s.Best-1].Value)
+			best = s.figures.BestText()
 		}
 		if course := s.course(); budget > 0 {
 			if v := course[budget-1]; finite(v) {

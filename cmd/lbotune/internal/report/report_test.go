@@ -657,6 +657,15 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 
 // What breaks a limit or was stopped early is no best at the same budget.
 func TestComparisonTakesWhatCounts(t *testing.T) {
+	lucky := beginAs(t, func(c *study.Config) { c.Run.Confirm = 2 }, float("x"))
+	lucky.trialOf([]float64{0.5}, 0.1)
+	for k, loss := range []float64{0.3, 0.5} {
+		lucky.record(study.Confirmed{Trial: 1, Attempt: k + 2, Metrics: metrics(loss)})
+	}
+	s := lucky.of(false)
+	if got := string(comparison([]*Study{s, s})[0].Body); !strings.Contains(got, "<td>0.4 ± ") {
+		t.Errorf("a value that was lucky is the best of a study: %s", got)
+	}
 	limited := func(seed uint64, losses ...float64) *Study {
 		least := 0.2
 		h := beginAs(t, func(c *study.Config) {
