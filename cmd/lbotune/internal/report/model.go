@@ -75,7 +75,6 @@ const (
 	mostTold    = 300 // a fit takes time that grows as the cube of it
 	sliceSteps  = 48
 	mapSize     = 40
-	mostMaps    = 3
 	leastRank   = 0.3
 	leastForAny = 8
 )
@@ -151,110 +150,94 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	space := s.state.Search.Space
-	var points []spaces.Point
-	for i := range s.Params {
-		for k := range sliceSteps + 1 {
-			points = append(points, moved(space, best.Point, i, float64(k)/sliceSteps))
-		}
-	}
-	e, err := model.Explain(ctx, q, points)
-	if err != nil {
-		return nil, err
-	}
-	f, err := s.fit(ctx, 0)
-	if err != nil {
-		return nil, err
-	}
-	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: f.told, Warp: e.Warp, Noise: e.Noise, Lengths: e.Lengths, Lipschitz: s.figures.Bounds,
-		Rank: f.rank, Within: f.within, Poor: f.poor}
-	for i, p := range s.Params {
-		from, to := i*(sliceSteps+1), (i+1)*(sliceSteps+1)
-		b := f.beliefs(best.Point, points[from:to], i)
-		slice := Slice{Param: p.Name, Mean: b.mean, Low: b.low, High: b.high}
-		for k, bound := range e.Beliefs[from:to] {
-			slice.Places, slice.Ruled = append(slice.Places, float64(k)/sliceSteps), append(slice.Ruled, bound.Upper < e.Best)
-		}
-		m.Slices = append(m.Slices, slice)
-	}
-	fits := []*fitted{f}
-	for k, o := range s.state.Config.Objectives() {
-		of := f
-		if k > 0 {
-			if of, err = s.fit(ctx, k); err != nil {
-				return nil, err
-			}
-			fits = append(fits, of)
-			other := Beliefs{Objective: o.Name}
-			for i, first := range m.Slices {
-				b := of.beliefs(best.Point, points[i*(sliceSteps+1):(i+1)*(sliceSteps+1)], i)
-				other.Slices = append(other.Slices, Slice{Param: first.Param, Places: first.Places, Mean: b.mean, Low: b.low, High: b.high, Ruled: []bool{}})
-			}
-			m.Others = append(m.Others, other)
-		}
-		if of.poor != "" {
-			continue
-		}
-		im, err := s.importance(ctx, of)
+	var fits []*fitted
+	var known []Importance
+	for k := range s.state.Config.Objectives() {
+		f, err := s.fit(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		if m.Importance == nil {
-			m.Importance = &Importances{Importance: *im}
-		} else {
-			m.Importance.Others = append(m.Importance.Others, *im)
+		if fits = append(fits, f); f.poor != "" {
+			continue
 		}
+		im, err := s.importance(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, *im)
 	}
-	return m, s.maps(ctx, m, fits, model, q)
-}
-
-// maps adds maps of the parameters that matter most, by pairs, through the best trial.
-func (s *Study) maps(ctx context.Context, m *Model, fits []*fitted, model optimizer.Explainer, q optimizer.Query) error {
+	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: fits[0].told, Lipschitz: s.figures.Bounds,
+		Rank: fits[0].rank, Within: fits[0].within, Poor: fits[0].poor}
 	var order []int
-	if m.Importance != nil {
-		order = m.Importance.order()
-	} else {
-		for i := range s.Params {
-			order = append(order, i)
-		}
+	for i := range s.Params {
+		order = append(order, i)
 	}
-	order = order[:min(3, len(order))]
-	space, best := s.state.Search.Space, s.state.Incumbent()
-	var points []spaces.Point
+	if len(known) > 0 {
+		m.Importance = &Importances{known[0], known[1:]}
+		order = known[0].order()
+	}
+	order = order[:min(3, len(order))] // of them there are maps, by pairs
+
+	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.
+	type picture struct {
+		points []spaces.Point
+		free   []int
+	}
+	var pictures []picture
+	var all []spaces.Point
+	draw := func(p picture) { pictures, all = append(pictures, p), append(all, p.points...) }
+	space := s.state.Search.Space
+	for i := range s.Params {
+		p := picture{free: []int{i}}
+		for k := range sliceSteps + 1 {
+			p.points = append(p.points, moved(space, best.Point, i, float64(k)/sliceSteps))
+		}
+		draw(p)
+	}
 	for i, x := range order {
 		for _, y := range order[i+1:] {
-			if len(m.Maps) == mostMaps {
-				break
-			}
-			m.Maps = append(m.Maps, Map{X: s.Params[x].Name, Y: s.Params[y].Name, Size: mapSize, x: x, y: y})
+			p := picture{free: []int{x, y}}
 			for k := range mapSize * mapSize {
-				p := moved(space, best.Point, x, (float64(k%mapSize)+0.5)/mapSize)
-				points = append(points, moved(space, p, y, (float64(k/mapSize)+0.5)/mapSize))
+				q := moved(space, best.Point, x, (float64(k%mapSize)+0.5)/mapSize)
+				p.points = append(p.points, moved(space, q, y, (float64(k/mapSize)+0.5)/mapSize))
 			}
+			draw(p)
 		}
 	}
-	e, err := model.Explain(ctx, q, points)
+	e, err := model.Explain(ctx, q, all)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	others := m.Others
-	for k := range m.Maps {
-		m, from, to := &m.Maps[k], k*mapSize*mapSize, (k+1)*mapSize*mapSize
-		of := func(f *fitted) Map {
-			b, out := f.beliefs(best.Point, points[from:to], m.x, m.y), *m
-			out.Mean, out.SD, out.Ruled = b.mean, b.sd, make([]bool, to-from)
-			return out
+	m.Warp, m.Noise, m.Lengths = e.Warp, e.Noise, e.Lengths
+	for k, f := range fits {
+		of, bounds := Beliefs{Objective: f.objective.Name}, e.Beliefs
+		for _, p := range pictures {
+			b, ruled := f.beliefs(best.Point, p.points, p.free...), make([]bool, len(p.points))
+			for i := range ruled {
+				ruled[i] = k == 0 && bounds[i].Upper < e.Best
+			}
+			bounds = bounds[len(ruled):]
+			name := func(i int) string { return s.Params[p.free[i]].Name }
+			if len(p.free) == 2 {
+				of.Maps = append(of.Maps, Map{X: name(0), Y: name(1), Size: mapSize, Mean: b.mean, SD: b.sd, Ruled: ruled, x: p.free[0], y: p.free[1]})
+				continue
+			}
+			slice := Slice{Param: name(0), Mean: b.mean, Low: b.low, High: b.high, Ruled: ruled}
+			for i := range ruled {
+				slice.Places = append(slice.Places, float64(i)/sliceSteps)
+			}
+			if k > 0 {
+				slice.Ruled = []bool{} // nothing is known of it
+			}
+			of.Slices = append(of.Slices, slice)
 		}
-		for i, f := range fits[1:] {
-			others[i].Maps = append(others[i].Maps, of(f))
-		}
-		*m = of(fits[0])
-		m.Ruled = nil
-		for _, bound := range e.Beliefs[from:to] {
-			m.Ruled = append(m.Ruled, bound.Upper < e.Best)
+		if k == 0 {
+			m.Slices, m.Maps = of.Slices, of.Maps
+		} else {
+			m.Others = append(m.Others, of)
 		}
 	}
-	return nil
+	return m, nil
 }
 
 // ranks are the ranks of values; those that are equal share the middle one of theirs.
