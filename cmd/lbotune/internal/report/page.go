@@ -136,40 +136,19 @@ func render(name string, data any) string {
 	return b.String()
 }
 
-// drawing is a card and how it is drawn.
-type drawing struct {
-	id, title, note string
-	wide            bool
-	draw            func(*Study) []string
-	quick           bool // it is drawn with each record
-}
-
-// drawings are the cards in the order of the page.
-func drawings() []drawing {
-	out := []drawing{{"running", "Running", "", true, one((*Study).now), true}}
-	for _, p := range plots {
-		out = append(out, drawing{p.name, p.title, p.note, p.wide, p.pictures, p.name == "history"})
-		if p.name == "history" {
-			out = append(out, drawing{"model", "In words", "", true, one(func(s *Study) string { return render("words", s.words()) }), false})
-		}
-	}
-	return append(out, drawing{"failures", "Failures", "by their reason, each with the end of what the last one printed", true, one(func(s *Study) string { return render("failures", s) }), false},
-		drawing{"all", "Trials", "the best first", true, one((*Study).list), true})
-}
-
 // parts are pieces of the study's page by themselves, in their order: what is drawn with each
 // record, the panels of the trials included, and the other cards.
-func (s *Study) parts(quick, others bool) (out []part) {
-	if quick {
+func (s *Study) parts(often, others bool) (out []part) {
+	if often {
 		out = append(out, s.head())
 	}
-	for _, d := range drawings() {
-		if d.quick && quick || !d.quick && others {
-			out = append(out, part{s.key + d.id, "cards", render("card", s.card(d))})
+	for _, p := range cards {
+		if now := p.is&quick != 0; now && often || !now && others {
+			out = append(out, part{s.key + p.name, "cards", render("card", s.card(p))})
 		}
 	}
 	for _, t := range s.shown {
-		if text := t.drawn; quick {
+		if text := t.drawn; often {
 			if text == "" {
 				text = render("trial", s.panel(t))
 			}
@@ -188,15 +167,15 @@ func (s *Study) head() part {
 }
 
 // card draws one, which is hidden while there is nothing to show.
-func (s *Study) card(d drawing) card {
-	pictures := d.draw(s)
-	c := card{ID: s.key + d.id, Title: d.title, Note: d.note, Wide: d.wide || len(pictures) > 1, Body: template.HTML(strings.Join(pictures, ""))}
+func (s *Study) card(p plot) card {
+	pictures := p.pictures(s)
+	c := card{ID: s.key + p.name, Title: p.title, Note: p.note, Wide: p.is&wide != 0 || len(pictures) > 1, Body: template.HTML(strings.Join(pictures, ""))}
 	if len(pictures) > 1 {
 		c.Body = `<div class="many">` + c.Body + `</div>`
 	}
-	if m := s.Model; s.Running && s.live.On && m != nil && (slices.Contains(modelled, d.id)) {
+	if m := s.Model; s.Running && s.live.On && m != nil && p.is&modelled != 0 {
 		c.Age, c.At = fmt.Sprintf("model of %d trials", m.values), m.at
-	} else if s.Running && s.live.On && !d.quick {
+	} else if s.Running && s.live.On && p.is&quick == 0 {
 		c.Age, c.At = fmt.Sprintf("%d trials", len(s.Trials)), s.read
 	}
 	return c

@@ -12,35 +12,48 @@ import (
 	"github.com/lbotune/lbotune/optimizer"
 )
 
-// plot is one kind of picture of a study: several where there is one for each parameter.
+// plot is one kind of picture of a study, several where there is one for each parameter, or a text.
 type plot struct {
 	name, title, note string
-	wide              bool
+	is                kind
 	draw              func(*Study) []string
 }
 
-// plots are all kinds, in the order of the page.
-var plots = []plot{
-	{"history", "History", "each trial's value, and the best so far", true, one((*Study).history)},
-	{"front", "Front", "of several objectives; green: trials that no other dominates", false, (*Study).fronts},
-	{"hypervolume", "Hypervolume", "of the front as the trials finished, with those that moved it; green: still on the front", false, one((*Study).hypervolume)},
-	{"importance", "What matters", "bars: shares of the variance over the whole space, pale with interactions; lines: 90 % intervals", false, (*Study).sensitivity},
-	{"good", "What matters among the good", "shares of the variance in the best tenth of the space; lines: 90 % intervals", false, (*Study).amongGood},
-	{"ablation", "Contribution to the gain", "what each parameter contributes on the way to the best trial (Shapley values); lines: 90 % intervals", false, (*Study).ablation},
-	{"slice", "Parameters", "dots: trials; line and band: the model through the best trial and its 95 % interval; orange: ruled out by the Lipschitz bounds", true, (*Study).slices},
-	{"map", "The model", "dark is better, pale is uncertain, hatched is ruled out by the Lipschitz bounds; all other parameters as in the best trial", true, (*Study).maps2D},
-	{"parallel", "Parallel coordinates", "one line for each trial; the best tenth stands out", true, one((*Study).parallel)},
-	{"timeline", "Timeline", "what ran in which slot, and waiting before it", true, one((*Study).timeline)},
-	{"curves", "Learning curves", "readings of the objective while trials ran", false, one((*Study).curves)},
-	{"metrics", "Metrics beside each other", "", false, (*Study).metricPairs},
-	{"distribution", "Distribution of values", "the share of trials at least as good", false, one((*Study).distribution)},
-	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", true, (*Study).lipschitz},
-	{"predicted", "Calibration", "what the model predicted of each trial, and what came out: the same on the line", false, one((*Study).predicted)},
-	{"origins", "Proposal types", "the rule that made each trial", false, one((*Study).origins)},
+type kind int
+
+const (
+	wide     kind = 1 << iota
+	modelled      // it shows the model
+	quick         // it is drawn with each record
+	text          // it is on the page alone
+)
+
+// cards are all kinds, in the order of the page.
+var cards = []plot{
+	{"running", "Running", "", wide | quick | text, one((*Study).now)},
+	{"history", "History", "each trial's value, and the best so far", wide | quick, one((*Study).history)},
+	{"model", "In words", "", wide | modelled | text, one(func(s *Study) string { return render("words", s.words()) })},
+	{"front", "Front", "of several objectives; green: trials that no other dominates", 0, (*Study).fronts},
+	{"hypervolume", "Hypervolume", "of the front as the trials finished, with those that moved it; green: still on the front", 0, one((*Study).hypervolume)},
+	{"importance", "What matters", "bars: shares of the variance over the whole space, pale with interactions; lines: 90 % intervals", modelled, (*Study).sensitivity},
+	{"good", "What matters among the good", "shares of the variance in the best tenth of the space; lines: 90 % intervals", modelled, (*Study).amongGood},
+	{"ablation", "Contribution to the gain", "what each parameter contributes on the way to the best trial (Shapley values); lines: 90 % intervals", modelled, (*Study).ablation},
+	{"slice", "Parameters", "dots: trials; line and band: the model through the best trial and its 95 % interval; orange: ruled out by the Lipschitz bounds", wide | modelled, (*Study).slices},
+	{"map", "The model", "dark is better, pale is uncertain, hatched is ruled out by the Lipschitz bounds; all other parameters as in the best trial", wide | modelled, (*Study).maps2D},
+	{"parallel", "Parallel coordinates", "one line for each trial; the best tenth stands out", wide, one((*Study).parallel)},
+	{"timeline", "Timeline", "what ran in which slot, and waiting before it", wide, one((*Study).timeline)},
+	{"curves", "Learning curves", "readings of the objective while trials ran", 0, one((*Study).curves)},
+	{"metrics", "Metrics beside each other", "", 0, (*Study).metricPairs},
+	{"distribution", "Distribution of values", "the share of trials at least as good", 0, one((*Study).distribution)},
+	{"lipschitz", "Lipschitz bounds", "as the data came in: the share of the space that they rule out, what they leave to gain if their constant is stated, and the constant in the model's units", wide, (*Study).lipschitz},
+	{"predicted", "Calibration", "what the model predicted of each trial, and what came out: the same on the line", 0, one((*Study).predicted)},
+	{"origins", "Proposal types", "the rule that made each trial", 0, one((*Study).origins)},
+	{"failures", "Failures", "by their reason, each with the end of what the last one printed", wide | text, one(func(s *Study) string { return render("failures", s) })},
+	{"all", "Trials", "the best first", wide | quick | text, one((*Study).list)},
 }
 
-// modelled are the cards that show the model.
-var modelled = []string{"model", "importance", "good", "ablation", "slice", "map"}
+// plots are the pictures.
+var plots = slices.DeleteFunc(slices.Clone(cards), func(p plot) bool { return p.is&text != 0 })
 
 // one makes a plot of a single picture.
 func one(draw func(*Study) string) func(*Study) []string {

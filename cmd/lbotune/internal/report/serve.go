@@ -142,10 +142,10 @@ func (v *Server) put(parts []part) (bytes int) {
 			v.cards[p.ID] = p
 		}
 	}
-	for _, c := range append([]drawing{{id: "head"}}, drawings()...) {
-		p, drawn := v.cards[c.id]
+	for _, c := range append([]plot{{name: "head"}}, cards...) {
+		p, drawn := v.cards[c.name]
 		if !drawn {
-			p = part{c.id, "cards", render("card", card{ID: c.id})}
+			p = part{c.name, "cards", render("card", card{ID: c.name})}
 		}
 		all = append(all, p)
 	}
