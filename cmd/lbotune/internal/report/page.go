@@ -57,13 +57,6 @@ type whole struct {
 	Head, Rows          template.HTML // of a list of studies
 }
 
-// head is what stands above the cards.
-type head struct {
-	*Study
-	Key, Home string
-	Tiles     [][2]string
-}
-
 // body is a study as the page has it, of parts that can be replaced.
 type body struct {
 	Key, Name                    string
@@ -163,7 +156,7 @@ func (s *Study) parts(often, others bool) (out []part) {
 
 // head is the part that stands above the cards.
 func (s *Study) head() part {
-	return part{s.key + "head", "top", render("head", head{s, s.key, s.live.Home, s.tiles()})}
+	return part{s.key + "head", "top", render("head", map[string]any{"Key": s.key, "Home": s.live.Home, "Study": s, "Tiles": s.tiles()})}
 }
 
 // card draws one, which is hidden while there is nothing to show.
