@@ -60,7 +60,7 @@ func (v *Server) obey(w http.ResponseWriter, r *http.Request) {
 		Answer{Error: clean("there is no action "+o.Action, 80) + "; allowed are " + strings.Join(Actions, ", ")}.send(w, http.StatusBadRequest)
 		return
 	}
-	s := v.now(r)
+	s := v.now(w, r)
 	if s == nil {
 		return
 	}

@@ -13,9 +13,12 @@ import (
 
 // log answers with the end of what a trial has printed, and goes on while it runs.
 func (v *Server) log(w http.ResponseWriter, r *http.Request) {
-	s := v.now(r)
+	s := v.now(w, r)
+	if s == nil {
+		return
+	}
 	n, err := strconv.Atoi(r.PathValue("trial"))
-	if s == nil || s.src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
+	if s.src.Log == nil || err != nil || n < 1 || n > len(s.Trials) {
 		http.NotFound(w, r)
 		return
 	}
@@ -34,7 +37,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 			case <-ctx.Done():
 				return
 			case <-time.After(leastPause):
-				s = v.now(r)
+				s = v.now(w, r)
 			}
 			if s == nil || n > len(s.Trials) {
 				return

@@ -25,6 +25,7 @@ type Server struct {
 	model   *Model // the newest, which may be older than the study
 	noModel string
 	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
+	over    chan struct{}                     // closed when nothing more will be shown
 
 	// Control, if there is one, lets people change the study; nil only shows it.
 	Control Control
@@ -38,7 +39,7 @@ type Follow func(ctx context.Context, look func(changed bool, take func() (Sourc
 // NewServer returns a server of the study whose journal is the file at that path. Load reads it
 // for whoever keeps it.
 func NewServer(journal string, load func() (Source, error), follow Follow) *Server {
-	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked}
+	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked, over: make(chan struct{})}
 }
 
 const (
@@ -57,6 +58,7 @@ var errReplaced = errors.New("another journal is in its place")
 // record; what takes longer beside it, when it can.
 func (v *Server) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
+	defer close(v.over)
 	v.pace.Add(1)
 	defer v.pace.Add(-1)
 	var beside sync.WaitGroup
@@ -246,8 +248,8 @@ func (v *Server) running() bool {
 	return v.study.Running
 }
 
-// now is the study as it is now, once it has been read; nil if the request ends before.
-func (v *Server) now(r *http.Request) *Study {
+// now is the study as it is now, once it has been read; nil, and an answer that says so, if it is not.
+func (v *Server) now(w http.ResponseWriter, r *http.Request) *Study {
 	for {
 		v.mu.Lock()
 		s, newer := v.study, v.shown.newer
@@ -259,13 +261,16 @@ func (v *Server) now(r *http.Request) *Study {
 		case <-newer:
 		case <-r.Context().Done():
 			return nil
+		case <-v.over:
+			http.Error(w, "the study can't be read", http.StatusServiceUnavailable)
+			return nil
 		}
 	}
 }
 
 // answer writes what is made of what is shown now, once for all who ask.
 func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, *shown) error) {
-	if v.now(r) == nil {
+	if v.now(w, r) == nil {
 		return
 	}
 	v.mu.Lock()

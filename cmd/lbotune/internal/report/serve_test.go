@@ -419,6 +419,23 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
+// Who asks a folder for a study that can't be read, though its list has it, is told so and does not wait.
+func TestStudyOfAFolderThatIsLost(t *testing.T) {
+	follow := func(context.Context, func(bool, func() (Source, error)) error) error { return errors.New("no") }
+	f := NewFolder("f", nil, func(string) *Server { return NewServer("", nil, follow) }, nil)
+	f.life = t.Context()
+	f.tell([]Listed{{Dir: "a.study", State: "stopped"}})
+	for _, path := range []string{"", "metrics", "api/v1/study", "log/1"} {
+		ctx, end := context.WithTimeout(t.Context(), 5*time.Minute)
+		w := httptest.NewRecorder()
+		f.Handler("secret", "example.com").ServeHTTP(w, known("/study/a.study/"+path).WithContext(ctx))
+		if ctx.Err() != nil || w.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d, %s, after %v", path, w.Code, w.Body, ctx.Err())
+		}
+		end()
+	}
+}
+
 // Who is connected gets a card as a whole once, and then what is new of it; who was not gets it
 // as a whole.
 func TestChangesAreSmall(t *testing.T) {
