@@ -19,11 +19,12 @@ import (
 type board struct {
 	mu    sync.Mutex
 	shown *shown
+	over  chan struct{} // closed when nothing more will be shown
 	pace  *atomic.Int32 // how many boards share the processor's hundredths
 }
 
 func newBoard(pace *atomic.Int32) board {
-	return board{shown: &shown{version: int(time.Now().UnixMilli()), newer: make(chan struct{})}, pace: pace}
+	return board{shown: &shown{version: int(time.Now().UnixMilli()), newer: make(chan struct{})}, over: make(chan struct{}), pace: pace}
 }
 
 // shown is what a page shows, and does not change: all who look share it.
@@ -183,6 +184,24 @@ func (b *board) current() *shown {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.shown
+}
+
+// first is what is shown, once there is something; nil, and an answer that says so, if there is not.
+func (b *board) first(w http.ResponseWriter, r *http.Request) *shown {
+	for {
+		now := b.current()
+		if now.parts != nil {
+			return now
+		}
+		select {
+		case <-now.newer:
+		case <-r.Context().Done():
+			return nil
+		case <-b.over:
+			http.Error(w, "the study can't be read", http.StatusServiceUnavailable)
+			return nil
+		}
+	}
 }
 
 // feed is where a page that has what is shown now learns of more.

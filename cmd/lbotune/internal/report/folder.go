@@ -143,14 +143,9 @@ func (f *Folder) server(dir string) http.Handler {
 }
 
 func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
-	now := f.current()
-	if now.parts == nil { // nothing has been looked for yet
-		select {
-		case <-now.newer:
-			now = f.current()
-		case <-r.Context().Done():
-			return
-		}
+	now := f.first(w, r)
+	if now == nil {
+		return
 	}
 	page := frame("lbotune: "+clean(f.name, 80), now.feed())
 	page.Head = template.HTML(now.parts[0].HTML)

@@ -25,7 +25,6 @@ type Server struct {
 	model   *Model // the newest, which may be older than the study
 	noModel string
 	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
-	over    chan struct{}                     // closed when nothing more will be shown
 
 	// Control, if there is one, lets people change the study; nil only shows it.
 	Control Control
@@ -39,7 +38,7 @@ type Follow func(ctx context.Context, look func(changed bool, take func() (Sourc
 // NewServer returns a server of the study whose journal is the file at that path. Load reads it
 // for whoever keeps it.
 func NewServer(journal string, load func() (Source, error), follow Follow) *Server {
-	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked, over: make(chan struct{})}
+	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked}
 }
 
 const (
@@ -250,22 +249,12 @@ func (v *Server) running() bool {
 
 // now is the study as it is now, once it has been read; nil, and an answer that says so, if it is not.
 func (v *Server) now(w http.ResponseWriter, r *http.Request) *Study {
-	for {
-		v.mu.Lock()
-		s, newer := v.study, v.shown.newer
-		v.mu.Unlock()
-		if s != nil {
-			return s
-		}
-		select {
-		case <-newer:
-		case <-r.Context().Done():
-			return nil
-		case <-v.over:
-			http.Error(w, "the study can't be read", http.StatusServiceUnavailable)
-			return nil
-		}
+	if v.first(w, r) == nil {
+		return nil
 	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.study
 }
 
 // answer writes what is made of what is shown now, once for all who ask.
