@@ -254,10 +254,15 @@ const (
 	atOnce   = 64 << 10         // bytes that somebody must read within it
 )
 
+// attend gives a reader time for what is written next.
+func attend(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // tests record, and have none
+}
+
 // deliver writes a text that others share, unless its reader does not read.
 func deliver(w http.ResponseWriter, text []byte) error {
 	for piece := range slices.Chunk(text, atOnce) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience)) // tests record, and have none
+		attend(w)
 		if _, err := w.Write(piece); err != nil {
 			return err
 		}

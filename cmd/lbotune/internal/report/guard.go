@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 )
 
 // guard lets requests through of those who know the token, to one of the hosts: those by which the
@@ -25,7 +24,7 @@ func guard(inner http.Handler, changes bool, token string, hosts []string) http.
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience))
+		attend(w)
 		origin := r.Header.Get("Origin")
 		post := r.Method == http.MethodPost
 		switch {

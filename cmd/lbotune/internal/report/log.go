@@ -49,6 +49,7 @@ func (v *Server) log(w http.ResponseWriter, r *http.Request) {
 	if err := follow(ctx, study.AttemptID{Trial: n, Attempt: begun.result}, r.URL.Query().Has("stderr"), out, ended); err != nil && ctx.Err() == nil {
 		_, _ = out.Write([]byte("\n" + clean(err.Error(), 500) + "\n"))
 	}
+	attend(w) // the server writes the end
 }
 
 // longest is how much of a line is shown.

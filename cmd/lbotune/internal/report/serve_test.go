@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -517,6 +518,33 @@ func TestReaderWhoDoesNotRead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a trial prints comes to its end, however long nothing was printed before that.
+func TestLogThatIsSilentAtItsEnd(t *testing.T) {
+	h := begin(t, float("x"))
+	h.trial(0.5)
+	synctest.Test(t, func(t *testing.T) {
+		v := NewServer("", nil, nil)
+		v.draw(Source{State: &h.st, Log: func(_ context.Context, _ study.AttemptID, _ bool, w io.Writer, _ <-chan struct{}) error {
+			_, err := io.WriteString(w, "begun\n")
+			time.Sleep(time.Hour)
+			return err
+		}}, true)
+		here, there := net.Pipe()
+		server := http.Server{Handler: v.Handler("secret", "example.com")}
+		go server.Serve(&lone{conn: there, closed: make(chan struct{})})
+		fmt.Fprint(here, "GET /log/1 HTTP/1.1\r\nHost: example.com\r\nAuthorization: Bearer secret\r\n\r\n")
+		answer, err := http.ReadResponse(bufio.NewReader(here), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "begun\n" {
+			t.Errorf("%q, %v", text, err)
+		}
+		server.Close()
+		here.Close()
+	})
 }
 
 // lone is a listener to which one connection comes.
