@@ -27,10 +27,12 @@ func (s *Study) timeline() string {
 		unit, name = 60, "minutes"
 	}
 	y := axis{hi: 1, ticks: []tick{}}
-	for k := range slots {
-		if slots <= 16 || k%(slots/8) == 0 {
-			y.ticks = append(y.ticks, tick{1 - (float64(k)+0.5)/float64(slots), "slot " + strconv.Itoa(k)})
-		}
+	step := 1
+	if slots > 16 {
+		step = slots / 8
+	}
+	for k := 0; k < slots; k += step {
+		y.ticks = append(y.ticks, tick{1 - (float64(k)+0.5)/float64(slots), "slot " + strconv.Itoa(k)})
 	}
 	c := s.chart("Timeline", 900, 50+math.Min(24*float64(slots), 300), axis{hi: total / unit, label: name + " since the study began"}, y)
 	c.frame()

@@ -290,6 +290,16 @@ func TestStoppedTrialsHaveNoValue(t *testing.T) {
 	}
 }
 
+// A journal, which may be anybody's, can name any slot.
+func TestTimelineOfAnySlot(t *testing.T) {
+	h := begin(t, float("x"))
+	h.record(study.Proposed{Trial: 1, Origin: optimizer.OriginInitial, Values: h.st.Space.Decode(spaces.Point{0.5})},
+		study.Started{Trial: 1, Attempt: 1, Slot: 1 << 40})
+	if picture := h.of(false).timeline(); strings.Count(picture, ">slot ") != 9 {
+		t.Errorf("the slots are %s", picture)
+	}
+}
+
 // What is shown follows from what a study is like.
 func TestWhatIsShown(t *testing.T) {
 	of := studies(t)
