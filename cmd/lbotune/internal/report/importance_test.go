@@ -129,6 +129,19 @@ func TestConditionalThatNeverVaried(t *testing.T) {
 	}
 }
 
+// That a parameter changes nothing is said once, by pairs of trials or else by the model.
+func TestNothingIsSaidTwice(t *testing.T) {
+	h := begin(t, float("x"), float("y"))
+	for k := range 40 {
+		x := float64(k/2) / 20
+		h.trialOf([]float64{x, float64(k%2)*0.8 + 0.1}, x)
+	}
+	s := h.of(false)
+	if n := strings.Count(strings.Join(s.Remarks, "\n"), "y seems to change nothing"); n != 1 || len(s.Model.remarks) != 1 {
+		t.Errorf("it is said %d times: %q, and by the model %q", n, s.Remarks, s.Model.remarks)
+	}
+}
+
 func TestRanks(t *testing.T) {
 	if got := ranks([]float64{3, 1, 2, 1}); !slices.Equal(got, []float64{3, 0.5, 2, 0.5}) {
 		t.Errorf("ranks %v", got)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -219,7 +220,13 @@ func (s *Study) take(m *Model, none string) bool {
 	if m == nil || !reflect.DeepEqual(m.params, s.Params) {
 		return false
 	}
-	s.Model, s.NoModel, s.Remarks = m, "", append(slices.Clip(s.own), m.remarks...)
+	s.Model, s.NoModel, s.Remarks = m, "", slices.Clip(s.own)
+	for _, text := range m.remarks {
+		what, _, _ := strings.Cut(text, ",")
+		if !slices.ContainsFunc(s.own, func(said string) bool { return strings.HasPrefix(said, what) }) {
+			s.Remarks = append(s.Remarks, text)
+		}
+	}
 	return true
 }
 
