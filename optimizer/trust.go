@@ -100,10 +100,11 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 	}
 	improved := last >= 0 && t.improves(h, last)
 	t.judge(h, o, m.Step, improved)
-	if improved {
-		t.basin.moveTo(last)
-	} else {
+	switch {
+	case !improved:
 		t.basin.miss(h, o, m.Step)
+	case t.improves(h, last): // also on the centre of the next basin
+		t.basin.moveTo(last)
 	}
 	if t.basin.centre >= 0 && t.basin.spent(h.space.Len()) {
 		t.finish(h, t.basin.centre)

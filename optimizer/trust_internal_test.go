@@ -159,3 +159,18 @@ func TestSizesOfTheRegions(t *testing.T) {
 		t.Errorf("the box is %v after %d successes", trust.basin.box, boxSuccesses)
 	}
 }
+
+// A step may gain too little for its region, and yet something: then the next basin is elsewhere.
+func TestStepThatGainsAndCollapsesItsRegion(t *testing.T) {
+	h := told(t, [2]float64{0.5, 3}, [2]float64{0.8, 2}, [2]float64{0.1, 1})
+	trust := newTrust()
+	trust.basin.moveTo(0)
+	o := result(4, OriginLocal, Succeeded, 0.5+1e-7, 3.1)
+	if err := h.add(o); err != nil {
+		t.Fatal(err)
+	}
+	trust.tell(h, o, memory{Step: &trustStep{Centre: 1, Radius: 1.5e-7, Gain: 1, Told: 3}})
+	if len(trust.finished) != 1 || trust.basin.centre != 1 || trust.settled {
+		t.Errorf("finished %v, and goes on around success %d, settled %v", trust.finished, trust.basin.centre, trust.settled)
+	}
+}
