@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -41,6 +42,26 @@ func TestExclusionTakesTheGoalBack(t *testing.T) {
 		apply(t, st, study.Session{Number: 2})
 		if st.Closed != nil || st.Ending(0) != nil || st.Best().Number != 1 {
 			t.Errorf("%s: closed %+v in a new session; the end would be %+v", name, st.Closed, st.Ending(0))
+		}
+	}
+}
+
+// So does one that has ended for what was left to gain, which followed from all results.
+func TestExclusionTakesWhatWasLeftBack(t *testing.T) {
+	for _, why := range []study.Ending{study.EndGap, "regret", study.EndTrials} {
+		st := limited(t, func(*study.Config) {})
+		for _, loss := range []float64{1, 2, 3} {
+			try(t, st, loss, 9, 3)
+		}
+		apply(t, st, study.Excluded{Trial: 1})
+		apply(t, st, study.Closed{Why: why})
+		ended := []bool{st.Ended()}
+		apply(t, st, study.Excluded{Trial: 3})
+		ended = append(ended, st.Ended())
+		apply(t, st, study.Included{Trial: 3})
+		ended = append(ended, st.Ended())
+		if want := []bool{true, why == study.EndTrials, true}; !slices.Equal(ended, want) {
+			t.Errorf("by %s, and without a result, and with it, the study has ended: %v; want %v", why, ended, want)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (s *State) apply(r Record) error {
 	case Confirmed:
 		return s.confirmed(t, e, r.At)
 	case Excluded:
-		t.Excluded = true
+		t.Excluded, t.taken = true, int32(len(s.Trials))
 		s.watch(Watched{Forget: t.Number, excluded: true})
 		s.unsay()
 		s.findBest()
@@ -135,7 +135,7 @@ func (s *State) apply(r Record) error {
 	case ConfigChanged:
 		return s.configChanged(e)
 	case Closed:
-		s.Closed = &e
+		s.Closed, s.without = &e, s.excluded()
 		if len(e.Doubtful) > 0 {
 			s.findBest()
 		}
@@ -186,6 +186,9 @@ func (s *State) configChanged(e ConfigChanged) error {
 	as := e.Config
 	if as.Run.Workers = s.Config.Run.Workers; !sameJSON(as, s.Config) {
 		s.Closed = nil // what has ended it may not hold any more
+	}
+	if moved || another {
+		s.elsewhere = len(s.Trials)
 	}
 	s.Config, s.Space, s.Search, s.ran = e.Config, space, search, &configurations{}
 	for _, t := range s.Trials {

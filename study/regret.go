@@ -58,7 +58,7 @@ func (s *State) agreed(n optimizer.Note) (most float64, ok bool) {
 		switch {
 		case t.Told == told || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault:
 			continue
-		case t.Note.Left == nil || *t.Note.Left > s.tolerated():
+		case t.Note.Left == nil || *t.Note.Left > s.tolerated() || t.Number > 0 && !s.Holds(t):
 			return 0, false
 		}
 		told, most, count = t.Told, math.Max(most, *t.Note.Left), count+1

@@ -18,7 +18,7 @@ func TestRegretEnding(t *testing.T) {
 		}
 		return optimizer.Note{Left: &left}
 	}
-	given := -1.0
+	given, taken := -1.0, -2.0
 	for name, c := range map[string]struct {
 		regret, share float64
 		lefts         []float64 // those of the proposals, 0 where nothing is known; the last one is not made
@@ -33,6 +33,8 @@ func TestRegretEnding(t *testing.T) {
 		"before":                 {regret: 0.5, lefts: []float64{0, 0.25, 0.125, 0.125}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
 		"beside an enqueued one": {regret: 0.5, lefts: []float64{0.25, 0.25, given, 0.25}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
 		"one has explored":       {regret: 0.5, lefts: []float64{0.25, 0.25, 0.25, 0.25}},
+		"one was taken out":      {regret: 0.5, lefts: []float64{0.25, 0.25, taken, 0.25, 0.25}},
+		"and three since":        {regret: 0.5, lefts: []float64{0.5, 0.25, taken, 0.25, 0.25, 0.25}, want: "at most 0.25 (25 %) is left to gain by the model, with 95 %"},
 		"nobody asks":            {lefts: []float64{0.25, 0.25, 0.25}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +58,10 @@ func TestRegretEnding(t *testing.T) {
 			}
 			for _, left := range c.lefts[:len(c.lefts)-1] {
 				origin := optimizer.OriginModel
+				if left == taken {
+					apply(t, st, study.Excluded{Trial: 2})
+					continue
+				}
 				if left == given {
 					origin, left = optimizer.OriginGiven, 0
 				}

@@ -57,6 +57,8 @@ type State struct {
 	gained     *float64      // what gain says, nil if a trial has finished since
 	shown      shown         // what the trials say of the safety limit
 	before     int           // the trials up to this one were proposed under another safety limit
+	elsewhere  int           // the same in other ranges, by another optimizer, or of other values
+	without    []int         // trials that did not count when the study was closed
 	counts     map[optimizer.Status]int
 	inSession  []int             // the trials that finished in this session
 	shares     bool              // the slots of this session with other studies
@@ -88,8 +90,29 @@ func (s *State) reopens() bool {
 		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
 			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
 		})
+	case EndGap, endRegret: // which rest on all results
+		return slices.ContainsFunc(s.excluded(), func(n int) bool { return !slices.Contains(s.without, n) })
 	}
 	return false
+}
+
+// excluded are the trials that a person has taken out.
+func (s *State) excluded() (numbers []int) {
+	for _, t := range s.Trials {
+		if t.Excluded {
+			numbers = append(numbers, t.Number)
+		}
+	}
+	return numbers
+}
+
+// Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
+// nothing that it knew has been taken out since, and the ranges and the optimizer are the same.
+func (s *State) Holds(t *Trial) bool {
+	return t.Number > s.elsewhere && !slices.ContainsFunc(s.Order[:min(t.Told, len(s.Order))], func(n int) bool {
+		u := s.Trials[n-1]
+		return u.Excluded && int(u.taken) >= t.Number
+	})
 }
 
 // Standing says in words whether the study goes on; running says whether a process works on it.

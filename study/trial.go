@@ -65,6 +65,7 @@ type Trial struct {
 	Finished time.Time     `json:"finished,omitzero"`
 	Excluded bool          `json:"excluded,omitempty"`
 	former   bool          // excluded, and what gives values has changed since
+	taken    int32         // the trials that there were when it was excluded
 	// Outside says that the values lie outside the space as it is now.
 	Outside bool  `json:"outside,omitempty"`
 	last    int32 // the last attempt that ended, also of those that confirm

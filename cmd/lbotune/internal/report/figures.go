@@ -92,8 +92,8 @@ func (f *Figures) bound(st *study.State) {
 			at = t
 		}
 	}
-	if at == nil {
-		return
+	if at == nil || !st.Holds(at) {
+		return // until the next proposal
 	}
 	bounds := *at.Note.Lipschitz
 	gain := leftToGain(&bounds)
@@ -105,13 +105,9 @@ func (f *Figures) bound(st *study.State) {
 	then := math.Inf(-1) // the best value that the bounds were made of
 	for _, n := range st.Order[:min(at.Told, len(st.Order))] {
 		t := st.Trials[n-1]
-		if t.Status != optimizer.Succeeded || t.Outside || st.Config.Violation(t.Metrics) > 0 {
-			continue
+		if t.Succeeded() && st.Config.Violation(&t.Metrics) == 0 {
+			then = math.Max(then, turn(t.Value))
 		}
-		if t.Excluded && turn(t.Value) > turn(f.Best.Value) {
-			return // the gap may be over a value that does not count any more
-		}
-		then = math.Max(then, turn(t.Value))
 	}
 	for _, e := range st.Inherited() {
 		if e.Same {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -41,22 +42,43 @@ func TestRefutedBounds(t *testing.T) {
 	}
 }
 
-// They leave more beside a better result that the study began with, and nothing certain once a
-// better one does not count.
+// They leave more beside a better result that the study began with. They say nothing once a result
+// that they are made of, however bad, does not count, or once they are of other ranges; and what
+// the next proposal says does not depend on what was taken out before.
 func TestBoundsOfOtherResults(t *testing.T) {
-	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "excluded": math.NaN()} {
+	wider := float("x")
+	wider.Max++
+	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "the best": math.NaN(), "a bad one": math.NaN(), "and back": 0.1,
+		"a later one": 0.1, "another proposal": 0.1, "wider ranges": math.NaN()} {
 		h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
 		if better := 0.2; name == "begun" {
 			h.record(study.Earlier{Same: true, Trials: []study.EarlierResult{{Values: h.st.Space.Decode(h.st.Space.Center()), Value: &better}}})
 		}
+		h.trialOf([]float64{0.4}, 0.55)
 		h.trialOf([]float64{0.3}, 0.5)
 		h.trialOf([]float64{0.5}, 0.54)
-		if name == "excluded" {
+		switch name {
+		case "the best":
+			h.record(study.Excluded{Trial: 2})
+		case "a bad one":
 			h.record(study.Excluded{Trial: 1})
+		case "and back":
+			h.record(study.Excluded{Trial: 1}, study.Included{Trial: 1})
+		case "a later one":
+			h.record(study.Excluded{Trial: 3})
+		case "another proposal":
+			h.record(study.Excluded{Trial: 1})
+			h.trialOf([]float64{0.6}, 0.6)
+		case "wider ranges":
+			c := h.st.Config
+			c.Params = []spaces.Param{wider}
+			h.record(study.ConfigChanged{Config: c})
 		}
 		got := math.NaN()
-		if gap := FiguresOf(&h.st, false).Bounds.Gap; gap != nil {
-			got = *gap
+		if b := FiguresOf(&h.st, false).Bounds; b != nil && b.Gap != nil {
+			got = *b.Gap
+		} else if b != nil {
+			t.Errorf("%s: %v %% are ruled out", name, 100*b.Excluded)
 		}
 		if !(math.Abs(got-want) < 1e-9) && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Errorf("%s: %v is left; want %v", name, got, want)
