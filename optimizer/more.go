@@ -39,6 +39,7 @@ type pool struct {
 	joint  [][]float64 // posterior covariances
 	lo, up []float64   // Lipschitz bounds
 	other  []float64   // logarithm of what else the acquisition is multiplied by
+	rule   rule        // also beside more pending trials than Ask would use it
 	value  pointwise
 	target float64
 }
@@ -75,13 +76,14 @@ func (l *lbo) More(ctx context.Context, trial int) (Proposal, error) {
 
 // pooling keeps what More needs of an ask that was answered.
 func (a *ask) pooling(p Proposal) *pool {
+	rule := a.rule()
 	if a.view == nil || !a.view.holds || a.lbo.finite != nil || // nothing is to be improved upon yet, or little is left
-		len(a.view.models) != 1 || a.rule().value == nil || a.lbo.printed != nil || a.past.safe != nil {
+		len(a.view.models) != 1 || a.lbo.parts != nil || rule.value == nil || a.lbo.printed != nil || a.past.safe != nil {
 		return nil
 	}
 	known := len(a.pending)
 	a.pending = append(slices.Clip(a.pending), p.Point)
-	return &pool{ask: a, known: known, target: a.view.target}
+	return &pool{ask: a, known: known, rule: rule, target: a.view.target}
 }
 
 // fill looks at the points, and reports whether there are any.
@@ -96,7 +98,7 @@ func (b *pool) fill(ctx context.Context) bool {
 		b.target = math.Max(b.target, model.Predictor().Mean(p))
 	}
 	a.view.models[0] = model
-	score, err := a.rule().score(a, b.target, a.view.surrogate.bounds, a.set.Lipschitz)
+	score, err := b.rule.score(a, b.target, a.view.surrogate.bounds, a.set.Lipschitz)
 	if err != nil {
 		return false
 	}
@@ -116,7 +118,7 @@ func (b *pool) fill(ctx context.Context) bool {
 			b.points, b.other = append(b.points, a.past.space.Snap(x)), append(b.other, values[i])
 		}
 	}
-	b.value, b.joint = a.rule().value(a, b.target, a.set.Lipschitz), model.Joint(b.points)
+	b.value, b.joint = b.rule.value(a, b.target, a.set.Lipschitz), model.Joint(b.points)
 	for i, x := range b.points {
 		lo, up := a.view.surrogate.bounds.at(x)
 		b.mean, b.lo, b.up = append(b.mean, model.Predictor().Mean(x)), append(b.lo, lo), append(b.up, up)
@@ -153,7 +155,7 @@ func (b *pool) propose(i int) Proposal {
 	}
 	if b.mean[i] > b.target {
 		b.target = b.mean[i]
-		b.value = a.rule().value(a, b.target, a.set.Lipschitz)
+		b.value = b.rule.value(a, b.target, a.set.Lipschitz)
 	}
 	a.note = Note{}
 	return a.described(spaces.Point(b.points[i]), OriginModel, "largest acquisition beside those of one ask")

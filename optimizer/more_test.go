@@ -159,3 +159,48 @@ func TestNoMore(t *testing.T) {
 	tellAll(t, opt, evaluated(13, p, f))
 	refused("after its trial was told of")
 }
+
+// Beside hundreds of pending trials More goes on as the Ask before it.
+func TestMoreBesideMany(t *testing.T) {
+	space, f := objective(t, hartmann6())
+	for _, pending := range []int{250, 256} {
+		opt := newOptimizer(t, space, 5, optimizer.Settings{})
+		runStudy(t, opt, 24, f)
+		q := optimizer.Query{Trial: 25 + pending}
+		for k := range pending {
+			x := make(spaces.Point, space.Dim())
+			for j := range x {
+				x[j] = math.Mod(float64(k+1)*math.Sqrt(float64(j+2)), 1)
+			}
+			q.Pending = append(q.Pending, optimizer.Pending{Trial: 25 + k, Point: x})
+		}
+		if _, err := opt.Ask(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		for k := range 30 {
+			if _, err := opt.(optimizer.Batcher).More(t.Context(), q.Trial+1+k); err != nil {
+				t.Errorf("%d further proposals beside %d pending trials, and then: %v", k, pending, err)
+				break
+			}
+		}
+	}
+}
+
+// Of several objectives More, which knows the model of one, proposes nothing.
+func TestNoMoreOfSeveral(t *testing.T) {
+	space, _ := objective(t, hartmann6())
+	opt := newOptimizer(t, space, 5, optimizer.Settings{})
+	for trial := 1; trial < 25; trial++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: trial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tellAll(t, opt, optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{p.Point[0], p.Point[1] - p.Point[0]}})
+	}
+	if p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 25}); err != nil || p.Origin != optimizer.OriginModel {
+		t.Fatal(p, err)
+	}
+	if p, err := opt.(optimizer.Batcher).More(t.Context(), 26); !errors.Is(err, optimizer.ErrNoMore) {
+		t.Errorf("%v, %v", p.Point, err)
+	}
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -103,18 +104,20 @@ func (r *replay) ask(ctx context.Context, e study.Proposed) error {
 	return nil
 }
 
-// more asks for a proposal that was made with that of another trial, the last that was asked for.
+// more asks for a proposal that was made with that of another trial, the last that was asked for; alone
+// where today's optimizer makes none so.
 func (r *replay) more(ctx context.Context, e study.Proposed) error {
-	b, ok := r.opt.(optimizer.Batcher)
-	if !ok {
-		return fmt.Errorf("replay trial %d: it was asked for with trial %d, and is not", e.Trial, e.With)
+	if b, ok := r.opt.(optimizer.Batcher); ok {
+		p, err := b.More(ctx, e.Trial)
+		if err == nil {
+			r.compare(e, p)
+			return nil
+		}
+		if !errors.Is(err, optimizer.ErrNoMore) {
+			return fmt.Errorf("replay trial %d: %w", e.Trial, err)
+		}
 	}
-	p, err := b.More(ctx, e.Trial)
-	if err != nil {
-		return fmt.Errorf("replay trial %d: %w", e.Trial, err)
-	}
-	r.compare(e, p)
-	return nil
+	return r.ask(ctx, e)
 }
 
 func (r *replay) compare(e study.Proposed, p optimizer.Proposal) {

@@ -289,6 +289,17 @@ func TestReplay(t *testing.T) {
 		if err != nil || len(rep.Differences) != 19 || !slices.Equal(rep.Elsewhere, []string{"abacus"}) {
 			t.Errorf("on another kind of processor: %v, %d differences, on %q", err, len(rep.Differences), rep.Elsewhere)
 		}
+		together := altered(t, dir, func(e study.Event) study.Event {
+			if p, is := e.(study.Proposed); is && p.Trial == 5 {
+				p.With = 4
+				return p
+			}
+			return e
+		})
+		rep, err = session.Replay(t.Context(), together, nil)
+		if err != nil || rep.Asked != 19 || len(rep.Differences) != 19 {
+			t.Errorf("an optimizer that makes no two together: %v, %d of %d are different", err, len(rep.Differences), rep.Asked)
+		}
 	})
 }
 
@@ -321,13 +332,22 @@ func TestAnotherOptimizerGoesOn(t *testing.T) {
 // elsewhere is a copy of a study whose sessions ran on another kind of processor.
 func elsewhere(t *testing.T, dir, kernel string) string {
 	t.Helper()
+	return altered(t, dir, func(e study.Event) study.Event {
+		if s, is := e.(study.Session); is {
+			s.Kernel = kernel
+			return s
+		}
+		return e
+	})
+}
+
+// altered is a copy of a study with other events.
+func altered(t *testing.T, dir string, alter func(study.Event) study.Event) string {
+	t.Helper()
 	to := study.LayoutOf(t.TempDir())
 	var j *journal.Journal
 	_, err := study.Load(dir, func(_ *study.State, r study.Record) (err error) {
-		if e, is := r.Event.(study.Session); is {
-			e.Kernel = kernel
-			r.Event = e
-		}
+		r.Event = alter(r.Event)
 		if j == nil {
 			j, err = journal.Create(to.Journal(), r)
 			return err
