@@ -231,7 +231,7 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 		return fmt.Errorf("trial %d: %w", e.Trial, err)
 	}
 	t := &Trial{Number: e.Trial, Origin: e.Origin, Values: e.Values, Point: p,
-		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, by: s.provenance, Proposed: at}
+		Note: e.Note, Hand: e.Hand, Told: e.Told, Pending: e.Pending, with: e.With > 0, by: s.provenance, Proposed: at}
 	if e.Continues > 0 {
 		f, err := s.Trial(e.Continues)
 		switch {

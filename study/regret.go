@@ -56,7 +56,7 @@ func (s *State) agreed(n optimizer.Note) (most float64, ok bool) {
 	told, count := -1, 0
 	for _, t := range slices.Backward(append(slices.Clip(s.Trials), &Trial{Note: n, Told: len(s.Order)})) {
 		switch {
-		case t.Told == told || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault:
+		case t.with || t.Told == told || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault:
 			continue
 		case t.Note.Left == nil || *t.Note.Left > s.tolerated() || t.Number > 0 && !s.Holds(t):
 			return 0, false

@@ -18,7 +18,8 @@ func TestRegretEnding(t *testing.T) {
 		}
 		return optimizer.Note{Left: &left}
 	}
-	given, taken := -1.0, -2.0
+	const together optimizer.Origin = "together"
+	given, taken, with := -1.0, -2.0, -3.0
 	for name, c := range map[string]struct {
 		regret, share float64
 		lefts         []float64 // those of the proposals, 0 where nothing is known; the last one is not made
@@ -33,6 +34,7 @@ func TestRegretEnding(t *testing.T) {
 		"before":                 {regret: 0.5, lefts: []float64{0, 0.25, 0.125, 0.125}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
 		"beside an enqueued one": {regret: 0.5, lefts: []float64{0.25, 0.25, given, 0.25}, want: "at most 0.25 (12 %) is left to gain by the model, with 95 %"},
 		"one has explored":       {regret: 0.5, lefts: []float64{0.25, 0.25, 0.25, 0.25}},
+		"made with others":       {regret: 0.5, lefts: []float64{0.25, with, 0.125, with, 0.5}, want: "at most 0.5 (25 %) is left to gain by the model, with 95 %"},
 		"one was taken out":      {regret: 0.5, lefts: []float64{0.25, 0.25, taken, 0.25, 0.25}},
 		"and three since":        {regret: 0.5, lefts: []float64{0.5, 0.25, taken, 0.25, 0.25, 0.25}, want: "at most 0.25 (25 %) is left to gain by the model, with 95 %"},
 		"nobody asks":            {lefts: []float64{0.25, 0.25, 0.25}},
@@ -46,7 +48,11 @@ func TestRegretEnding(t *testing.T) {
 			}
 			propose := func(origin optimizer.Origin, note optimizer.Note) int {
 				n := len(st.Trials) + 1
-				apply(t, st, study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(float64(n)/100, 3), Note: note})
+				p := study.Proposed{Trial: n, Told: len(st.Order), Pending: []int{}, Origin: origin, Values: values(float64(n)/100, 3), Note: note}
+				if origin == together {
+					p.Origin, p.With, p.Told = optimizer.OriginModel, n-1, len(st.Order)-1
+				}
+				apply(t, st, p)
 				return n
 			}
 			for _, loss := range []float64{9, 3} { // with that of begun and what explores, 3 is typical
@@ -61,6 +67,9 @@ func TestRegretEnding(t *testing.T) {
 				if left == taken {
 					apply(t, st, study.Excluded{Trial: 2})
 					continue
+				}
+				if left == with {
+					origin, left = together, 0
 				}
 				if left == given {
 					origin, left = optimizer.OriginGiven, 0

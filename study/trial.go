@@ -24,6 +24,7 @@ type Trial struct {
 	// Seen says that readings of the attempt under way are in the journal.
 	Seen bool  `json:"-"`
 	next int32 // the trial that continues this one, 0 for none
+	with bool  // the proposal was made with another, of which alone it was asked what is left to gain
 	// Told and Pending are what the optimizer knew when it was asked.
 	Told    int   `json:"-"`
 	Pending []int `json:"-"`
