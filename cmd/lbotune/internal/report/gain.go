@@ -27,14 +27,15 @@ const (
 )
 
 // GainOf is that of the optimizer's choice, or of the best trial where it and today's values were
-// confirmed. It is nil as long as the study goes on, and where it is not known how noisy the metric is.
+// confirmed. It is nil as long as the study goes on, and where it is not known how noisy the metric is, or
+// today's values break a limit: who gives up a little for it has gained.
 func GainOf(st *study.State) *Gain {
 	if st.Closed == nil || st.Closed.Recommended == nil || st.Closed.Recommended.Gain == nil {
 		return nil
 	}
 	r := *st.Closed.Recommended
 	over, err := st.Trial(r.Gain.Over)
-	if err != nil || st.Search.Partial(over.Values) != "" { // which had only a part of the resource
+	if err != nil || st.Search.Partial(over.Values) != "" || !st.Feasible(over) { // it had a part of the resource, or breaks a limit
 		return nil
 	}
 	g, sd := &Gain{Trial: r.Trial, Over: over.Number, By: r.Gain.By, today: over.Origin == optimizer.OriginDefault}, r.Gain.SD

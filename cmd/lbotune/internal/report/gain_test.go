@@ -135,11 +135,15 @@ func TestGainSaysHowSureItIs(t *testing.T) {
 			}
 		})
 	}
+	limited := beginAs(t, func(c *study.Config) { c.Metrics[1].Max = new(float64) }, float("x"))
+	limited.trial(0.5)
+	limited.st.Closed = &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &study.Gain{Over: 1, By: 0.5, SD: 0.2}}}
 	for name, st := range map[string]*study.State{
-		"a study that goes on":     {},
-		"one without a choice":     {Closed: &study.Closed{}},
-		"one without noise so far": {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7}}},
-		"one that lies":            {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &study.Gain{Over: 9}}}},
+		"one whose first breaks a limit": &limited.st,
+		"a study that goes on":           {},
+		"one without a choice":           {Closed: &study.Closed{}},
+		"one without noise so far":       {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7}}},
+		"one that lies":                  {Closed: &study.Closed{Recommended: &study.Recommended{Trial: 7, Gain: &study.Gain{Over: 9}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if g := GainOf(st); g != nil {
