@@ -31,7 +31,7 @@ const (
 // if the model does not know.
 func (a *ask) left(enough float64) *float64 {
 	s, rng, most := a.view.surrogate, a.rng("left"), 0.0
-	if s.prior != nil || a.view.limits != nil || a.past.safe != nil || len(a.past.pruned) > 0 {
+	if a.lbo.parts != nil || s.prior != nil || a.view.limits != nil || a.past.safe != nil || len(a.past.pruned) > 0 {
 		return nil
 	}
 	if ends := a.promising(s.model, rng); len(ends) == 0 || s.value(ends[0].v)-s.value(s.best) > enough { // which takes a moment, and not a second

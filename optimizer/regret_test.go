@@ -51,3 +51,16 @@ func TestLeft(t *testing.T) {
 		t.Errorf("told at once %v is left; before %v", a.Note.Left, left)
 	}
 }
+
+// Of several objectives nothing is said: what is left of the first is not what is left.
+func TestNothingLeftOfSeveral(t *testing.T) {
+	space, _ := objective(t, branin())
+	opt := newOptimizer(t, space, 5, optimizer.Settings{})
+	for trial := 1; trial < 8; trial++ {
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: trial, Enough: 1e9})
+		if err != nil || p.Note.Left != nil {
+			t.Fatalf("trial %d: %v, %v", trial, p.Note.Left, err)
+		}
+		tellAll(t, opt, optimizer.Observation{Trial: trial, Proposal: p, Status: optimizer.Succeeded, Values: []float64{p.Point[0], p.Point[1] - p.Point[0]}})
+	}
+}
