@@ -117,6 +117,24 @@ func TestDesignOfRungs(t *testing.T) {
 	}
 }
 
+// A walk would be broken off by the first trial that another one continues, and is for one objective.
+func TestWalkIsForOneValue(t *testing.T) {
+	for want, with := range map[string]func(*study.Config){
+		"walk": func(*study.Config) {},
+		"":     halves,
+		" ": func(c *study.Config) {
+			c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: c.Metrics[0].Rule, Direction: study.Minimize})
+		},
+	} {
+		c := config()
+		c.Optimizer.Design = "walk"
+		with(&c)
+		if s, err := c.Search(); err != nil || s.Settings.Design != strings.TrimSpace(want) {
+			t.Errorf("the design is %q, %v; want %q", s.Settings.Design, err, want)
+		}
+	}
+}
+
 // Values that a person enqueues run with the rung that has what they say, or more.
 func TestEnqueuedOnRungs(t *testing.T) {
 	c := config()

@@ -73,6 +73,9 @@ func (c *Config) Search() (*Search, error) {
 	if o := &s.Settings; s.resource != "" && o.DesignSize == 0 && o.Preset != optimizer.PresetPaper {
 		o.DesignSize = int(math.Ceil(c.Prune.Reduction * float64(o.Resolved(len(params)).DesignSize)))
 	}
+	if o := &s.Settings; o.Design == "walk" && (s.resource != "" || c.Several()) {
+		o.Design = "" // a walk follows one value, and trials that continue others would break it off
+	}
 	return s, nil
 }
 
