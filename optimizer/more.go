@@ -52,7 +52,7 @@ func (l *lbo) More(ctx context.Context, trial int) (Proposal, error) {
 	a := l.pool.ask
 	a.ctx, a.trial = ctx, trial
 	if a.exploreTurn() { // which these trials would otherwise pass over for ever
-		a.note = Note{}
+		a.note = Note{Fitted: a.note.Fitted}
 		p, err := a.explore()
 		if err != nil {
 			l.pool = nil
@@ -157,7 +157,7 @@ func (b *pool) propose(i int) Proposal {
 		b.target = b.mean[i]
 		b.value = b.rule.value(a, b.target, a.set.Lipschitz)
 	}
-	a.note = Note{}
+	a.note = Note{Fitted: a.note.Fitted}
 	return a.described(spaces.Point(b.points[i]), OriginModel, "largest acquisition beside those of one ask")
 }
 

@@ -48,6 +48,9 @@ func TestMore(t *testing.T) {
 					t.Fatalf("trial %d: %v, and then %v", trial, p.Point, again.Point)
 				}
 			}
+			if p.Note.Fitted == 0 {
+				t.Errorf("trial %d: no model is said to be behind %q", trial, p.Note.Why)
+			}
 			if s := c.space.Snap(p.Point); !c.space.Allows(s) || spaces.Distance(s, p.Point) > 0 {
 				t.Errorf("trial %d: %v is not of the space", trial, p.Point)
 			}
