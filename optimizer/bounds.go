@@ -107,10 +107,7 @@ func (b *bounds) at(x []float64) (lo, up float64) {
 		return math.Inf(-1), math.Inf(1)
 	}
 	lo, up = b.own(x)
-	if b.through != nil {
-		return b.carry(lo), b.carry(up)
-	}
-	return lo, up
+	return b.carry(lo), b.carry(up)
 }
 
 // own is at in the units of the values that the bounds were made of.
@@ -128,23 +125,21 @@ func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
 		return math.Inf(-1), math.Inf(1)
 	}
 	lo, up, _ = b.cones.At(x, dlo, dup)
-	if b.through == nil {
-		return lo, up
-	}
 	b.carryGrad(lo, dlo)
 	b.carryGrad(up, dup)
 	return b.carry(lo), b.carry(up)
 }
 
+// carry returns a bound in model units.
 func (b *bounds) carry(y float64) float64 {
-	if math.IsInf(y, 0) {
+	if b.through == nil || math.IsInf(y, 0) {
 		return y
 	}
 	return b.through.Apply(y)
 }
 
 func (b *bounds) carryGrad(y float64, g []float64) {
-	if math.IsInf(y, 0) {
+	if b.through == nil || math.IsInf(y, 0) {
 		return
 	}
 	slope := math.Exp(b.through.LogJacobian(y))

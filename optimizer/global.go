@@ -98,8 +98,7 @@ func (a *ask) maximize(f score) []found {
 
 // divide searches by DIRECT, with one coordinate for each parameter.
 func (a *ask) divide(f score, point func(u []float64) spaces.Point, evaluations int) found {
-	one := wholeCube(a.past.space.Len())
-	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(point(u), nil) }, one.lo, one.up, evaluations)
+	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(point(u), nil) }, a.past.space.Len(), evaluations)
 	return found{point(r.X), r.F}
 }
 

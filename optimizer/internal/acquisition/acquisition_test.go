@@ -107,7 +107,7 @@ func TestTruncatedVectors(t *testing.T) {
 			if relErr(ucb.F, c.ucb) > 1e-8 {
 				t.Errorf("vector %d: UCB = %v, want %v", i+1, ucb.F, c.ucb)
 			}
-			if got := acquisition.TUCB(c.mu, c.sigma, 4, c.up).F; relErr(got, c.tucb) > 1e-8 {
+			if got := acquisition.Clip(acquisition.UCB(c.mu, c.sigma, 4), math.Inf(-1), c.up).F; relErr(got, c.tucb) > 1e-8 {
 				t.Errorf("vector %d: TUCB = %v, want %v", i+1, got, c.tucb)
 			}
 			ar := acquisition.AcceptReject(ucb, c.lo, c.up)

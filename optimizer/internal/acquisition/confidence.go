@@ -8,13 +8,6 @@ func UCB(mu, sigma, beta float64) Value {
 	return Value{F: mu + c*sigma, Mu: 1, Sigma: c}
 }
 
-// TUCB returns the truncated upper confidence bound min(mu + √beta sigma, up).
-// It keeps what the accept-reject rule would reject above up, which the regret
-// proof needs: TUCB(x) >= f(x) wherever UCB(x) and up are bounds.
-func TUCB(mu, sigma, beta, up float64) Value {
-	return Clip(UCB(mu, sigma, beta), math.Inf(-1), up)
-}
-
 // AcceptReject applies the accept-reject rule to v, a value on the scale of f (UCB, a
 // posterior sample, the mean): v itself where lo <= v.F <= up, minus infinity elsewhere. When every candidate is rejected
 // (bounds that are too tight, a huge beta) rank the candidates by [Clip] instead.
@@ -25,8 +18,10 @@ func AcceptReject(v Value, lo, up float64) Value {
 	return Value{F: math.Inf(-1)}
 }
 
-// Clip returns min(max(v, lo), up) with its derivatives: what to maximize when
-// the accept-reject rule leaves nothing.
+// Clip returns min(max(v, lo), up) with its derivatives: what to maximize when the accept-reject
+// rule leaves nothing. Of UCB and no lower bound it is the truncated upper confidence bound, which keeps
+// what that rule would reject above up, as the regret proof needs: it is no less than f(x) wherever UCB(x)
+// and up are bounds.
 func Clip(v Value, lo, up float64) Value {
 	switch {
 	case v.F > up || lo > up:

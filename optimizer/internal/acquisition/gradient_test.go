@@ -29,12 +29,14 @@ func functions() []function {
 			return acquisition.LogCEI(c.mu, c.sigma, c.best, c.lo, c.up)
 		}},
 		{"UCB", func(c inputs) acquisition.Value { return acquisition.UCB(c.mu, c.sigma, beta) }},
-		{"TUCB", func(c inputs) acquisition.Value { return acquisition.TUCB(c.mu, c.sigma, beta, c.up) }},
+		{"TUCB", func(c inputs) acquisition.Value {
+			return acquisition.Clip(acquisition.UCB(c.mu, c.sigma, beta), math.Inf(-1), c.up)
+		}},
 		{"Clip", func(c inputs) acquisition.Value {
 			return acquisition.Clip(acquisition.UCB(c.mu, c.sigma, beta), c.lo, c.up)
 		}},
 		{"LogSoftplus", func(c inputs) acquisition.Value {
-			return acquisition.LogSoftplus(acquisition.TUCB(c.mu, c.sigma, beta, c.up))
+			return acquisition.LogSoftplus(acquisition.Clip(acquisition.UCB(c.mu, c.sigma, beta), math.Inf(-1), c.up))
 		}},
 	}
 }

@@ -9,14 +9,14 @@ import (
 
 const (
 	leastGain    = 1e-4 // that a rectangle must promise to be divided, relative to |f|
-	shortestSide = 1e-9 // in parts of the box's: below it rectangles are not divided
+	shortestSide = 1e-9 // below it rectangles are not divided
 )
 
-// Direct maximizes f over the box [lo, up] by dividing rectangles (Jones, Perttunen
+// Direct maximizes f over the unit cube by dividing rectangles (Jones, Perttunen
 // and Stuckman 1993, Lipschitzian optimization without the Lipschitz constant), in
 // the locally biased variant (DIRECT-L, Gablonsky and Kelley 2001), which measures a
 // rectangle by its longest side and divides one rectangle of a size at a time. It
-// needs no gradient and no random numbers. Coordinates with lo = up are fixed.
+// needs no gradient and no random numbers.
 //
 // It ends after so many evaluations, those of a division under way included, or returns
 // what it has when ctx ends.
@@ -24,17 +24,12 @@ const (
 // Minus infinity and NaN mark infeasible points. Where rectangles are compared they
 // count as twice as far below the best value as the worst finite one, so that they
 // are divided late, but not never.
-func Direct(ctx context.Context, f func(x []float64) float64, lo, up []float64, evaluations int) Result {
-	d := &direct{f: f, lo: lo, up: up, x: slices.Clone(lo), bestF: math.Inf(-1), worst: math.Inf(1)}
-	for i := range lo {
-		if lo[i] < up[i] {
-			d.dims = append(d.dims, i)
-		}
-	}
-	half := slices.Repeat([]float64{0.5}, len(d.dims))
-	d.add(half, make([]uint8, len(d.dims)), d.eval(half))
+func Direct(ctx context.Context, f func(x []float64) float64, dims, evaluations int) Result {
+	d := &direct{f: f, bestF: math.Inf(-1), worst: math.Inf(1)}
+	half := slices.Repeat([]float64{0.5}, dims)
+	d.add(half, make([]uint8, dims), d.eval(half))
 	iterations := 0
-	for len(d.dims) > 0 && d.evals < evaluations && ctx.Err() == nil {
+	for d.evals < evaluations && ctx.Err() == nil {
 		chosen := d.potentiallyOptimal()
 		if len(chosen) == 0 {
 			break
@@ -50,14 +45,10 @@ func Direct(ctx context.Context, f func(x []float64) float64, lo, up []float64, 
 	return Result{X: d.bestX, F: d.bestF, Iterations: iterations, Evaluations: d.evals}
 }
 
-// direct is the state of one search. Rectangles live in the unit cube of the
-// coordinates that are not fixed; a side of level k is 3^-k long.
+// direct is the state of one search. A side of level k is 3^-k long.
 type direct struct {
 	f       func(x []float64) float64
-	lo, up  []float64
-	dims    []int // coordinates that are not fixed
 	evals   int
-	x       []float64 // point handed to f
 	bestX   []float64
 	bestF   float64
 	worst   float64 // the worst finite value
@@ -71,17 +62,14 @@ type rect struct {
 	f      float64
 }
 
-func (d *direct) eval(u []float64) float64 {
-	for k, i := range d.dims {
-		d.x[i] = d.lo[i] + u[k]*(d.up[i]-d.lo[i])
-	}
+func (d *direct) eval(x []float64) float64 {
 	d.evals++
-	f := d.f(d.x)
+	f := d.f(x)
 	if math.IsNaN(f) {
 		f = math.Inf(-1)
 	}
 	if f > d.bestF || d.bestX == nil {
-		d.bestF, d.bestX = f, slices.Clone(d.x)
+		d.bestF, d.bestX = f, x
 	}
 	if !math.IsInf(f, -1) {
 		d.worst = math.Min(d.worst, f)
@@ -96,11 +84,7 @@ func (d *direct) add(center []float64, levels []uint8, f float64) {
 
 // push files a rectangle under the size of its longest side.
 func (d *direct) push(k int) {
-	levels := d.rects[k].levels
-	if len(levels) == 0 {
-		return
-	}
-	least := slices.Min(levels)
+	least := slices.Min(d.rects[k].levels)
 	for len(d.classes) <= int(least) {
 		d.classes = append(d.classes, nil)
 	}
