@@ -318,7 +318,7 @@ func TestAskWithNothingToGain(t *testing.T) {
 		if _, more := s.Ask(t.Context()); err != nil || !errors.Is(more, session.ErrSpent) {
 			t.Errorf("at last: %v, %v", err, more)
 		}
-		if end := s.State().Closed; end == nil || end.Why != study.EndGap {
+		if end := s.State().Closed; end == nil || end.Why != "gap" {
 			t.Errorf("closed %+v", end)
 		}
 		if err := s.Close(); err != nil {

@@ -64,7 +64,7 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 			}
 		}
 	case study.Closed:
-		if e.Why != study.EndGap {
+		if e.Why != "gap" {
 			return
 		}
 		m.plan.tally.add("ended by a certificate")

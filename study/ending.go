@@ -179,7 +179,7 @@ func (s *State) GapEnding(n optimizer.Note) *Closed {
 	if begun {
 		also = ", and the results that it began with are its own"
 	}
-	return &Closed{Why: EndGap, Detail: fmt.Sprintf("at most %.3g is left to gain if the objective has no noise and the stated Lipschitz constant %v%s",
+	return &Closed{Why: endGap, Detail: fmt.Sprintf("at most %.3g is left to gain if the objective has no noise and the stated Lipschitz constant %v%s",
 		left, s.Config.Optimizer.LipschitzConstant, also)}
 }
 

@@ -253,7 +253,7 @@ const (
 	EndTime      Ending = "time"      // the time is spent
 	EndGoal      Ending = "goal"      // the goal is reached
 	EndPatience  Ending = "patience"  // no better trial for too long
-	EndGap       Ending = "gap"       // nothing worth having is left to gain
+	endGap       Ending = "gap"       // nothing worth having is left to gain
 	endRegret    Ending = "regret"    // the same, by the model
 	EndExhausted Ending = "exhausted" // every configuration was tried
 	EndGuard     Ending = "guard"     // the first trials all failed, or the last ones in a row

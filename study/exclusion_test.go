@@ -48,7 +48,7 @@ func TestExclusionTakesTheGoalBack(t *testing.T) {
 
 // So does one that has ended for what was left to gain, which followed from all results.
 func TestExclusionTakesWhatWasLeftBack(t *testing.T) {
-	for _, why := range []study.Ending{study.EndGap, "regret", study.EndTrials} {
+	for _, why := range []study.Ending{"gap", "regret", study.EndTrials} {
 		st := limited(t, func(*study.Config) {})
 		for _, loss := range []float64{1, 2, 3} {
 			try(t, st, loss, 9, 3)

@@ -286,7 +286,7 @@ func TestGapEnding(t *testing.T) {
 		"": note(0.51, true),
 	} {
 		end := st.GapEnding(n)
-		if (end == nil) != (want == "") || end != nil && (end.Why != study.EndGap || !strings.HasPrefix(end.Detail, want)) {
+		if (end == nil) != (want == "") || end != nil && (end.Why != "gap" || !strings.HasPrefix(end.Detail, want)) {
 			t.Errorf("ended by %+v; want %q", end, want)
 		}
 	}

@@ -90,7 +90,7 @@ func (s *State) reopens() bool {
 		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
 			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
 		})
-	case EndGap, endRegret: // which rest on all results
+	case endGap, endRegret: // which rest on all results
 		return slices.ContainsFunc(s.excluded(), func(n int) bool { return !slices.Contains(s.without, n) })
 	}
 	return false
