@@ -96,10 +96,10 @@ func (s *State) reopens() bool {
 	return false
 }
 
-// excluded are the trials that a person has taken out.
+// excluded are the trials with a value that a person has taken out.
 func (s *State) excluded() (numbers []int) {
 	for _, t := range s.Trials {
-		if t.Excluded {
+		if t.Excluded && t.HasValue() {
 			numbers = append(numbers, t.Number)
 		}
 	}
@@ -107,11 +107,11 @@ func (s *State) excluded() (numbers []int) {
 }
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
-// nothing that it knew has been taken out since, and the ranges and the optimizer are the same.
+// no value that it knew has been taken out since, and the ranges and the optimizer are the same.
 func (s *State) Holds(t *Trial) bool {
 	return t.Number > s.elsewhere && !slices.ContainsFunc(s.Order[:min(t.Told, len(s.Order))], func(n int) bool {
 		u := s.Trials[n-1]
-		return u.Excluded && int(u.taken) >= t.Number
+		return u.Excluded && u.HasValue() && int(u.taken) >= t.Number
 	})
 }
 

@@ -49,7 +49,7 @@ func TestBoundsOfOtherResults(t *testing.T) {
 	wider := float("x")
 	wider.Max++
 	for name, want := range map[string]float64{"own": 0.1, "begun": 0.4, "the best": math.NaN(), "a bad one": math.NaN(), "and back": 0.1,
-		"a later one": 0.1, "another proposal": 0.1, "wider ranges": math.NaN()} {
+		"a later one": 0.1, "another proposal": 0.1, "a failure": 0.1, "wider ranges": math.NaN()} {
 		h := beginAs(t, func(c *study.Config) { c.Optimizer.LipschitzConstant = 3 }, float("x"))
 		if better := 0.2; name == "begun" {
 			h.record(study.Earlier{Same: true, Trials: []study.EarlierResult{{Values: h.st.Space.Decode(h.st.Space.Center()), Value: &better}}})
@@ -69,6 +69,10 @@ func TestBoundsOfOtherResults(t *testing.T) {
 		case "another proposal":
 			h.record(study.Excluded{Trial: 1})
 			h.trialOf([]float64{0.6}, 0.6)
+		case "a failure":
+			h.failure("no")
+			h.trialOf([]float64{0.6}, 0.6)
+			h.record(study.Excluded{Trial: 4})
 		case "wider ranges":
 			c := h.st.Config
 			c.Params = []spaces.Param{wider}
