@@ -17,21 +17,23 @@ func (a *ask) basin() (basin, bool) {
 	if a.lbo.finite != nil || b.centre < 0 {
 		return b, false
 	}
+	s := a.view.surrogate
+	values := a.view.limits.rank(s.values(), s.rows) // those that break a limit come last
 	if a.lbo.trust.settled {
-		if a.view.surrogate.noisy() {
+		if s.noisy() {
 			top := math.Inf(-1)
 			b.centre = -1
-			for k, v := range a.z() {
-				if i := a.view.surrogate.rows[k]; v > top && !a.lbo.trust.inFinished(a.past.x[i]) {
+			for k, v := range values {
+				if i := s.rows[k]; v > top && !a.lbo.trust.inFinished(a.past.x[i]) {
 					b.centre, top = i, v
 				}
 			}
 		}
 		return b, b.centre >= 0
 	}
-	values, tried := a.z(), 0
+	tried := 0
 	for _, k := range orderBy(len(values), func(k int) float64 { return -values[k] }) {
-		i := a.view.surrogate.rows[k]
+		i := s.rows[k]
 		if a.lbo.trust.inFinished(a.past.x[i]) {
 			continue
 		}
@@ -46,17 +48,6 @@ func (a *ask) basin() (basin, bool) {
 		}
 	}
 	return b, false
-}
-
-// z returns the values of the view's rows in model units, under noise their
-// posterior means. Rows that break a limit come last.
-func (a *ask) z() []float64 {
-	s := a.view.surrogate
-	values := pick(s.z, s.rows)
-	if s.noisy() {
-		values = s.model.Fitted(nil)
-	}
-	return a.view.limits.rank(values, s.rows)
 }
 
 // climbsElsewhere follows the gradient of the posterior mean from x in short

@@ -147,7 +147,7 @@ func (a *ask) neighbourhood(c int) *neighbourhood {
 	}
 	var means []float64
 	if s.noisy() {
-		means = s.model.Fitted(nil)
+		means = s.model.Fitted()
 	}
 	for k, i := range s.rows {
 		if !a.dom.alike(a.past.x[i], a.past.x[c]) {

@@ -119,7 +119,7 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 	}
 	shown := l.shown(s)
 	if shown {
-		ranks := s.limits.rank(s.model.Fitted(nil), s.rows)
+		ranks := s.limits.rank(s.values(), s.rows)
 		order := orderBy(len(ranks), func(k int) float64 { return -ranks[k] })
 		k := slices.IndexFunc(order, func(k int) bool { return l.past.trial[s.rows[k]] > 0 })
 		if k < 0 {

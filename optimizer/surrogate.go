@@ -269,10 +269,7 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 // chooseBest sets the incumbent: the largest value, or under noise the largest
 // posterior mean of a success, among those that hold every limit if there are any.
 func (s *surrogate) chooseBest() {
-	values := pick(s.z, s.rows)
-	if s.noisy() {
-		s.model.Fitted(values)
-	}
+	values := s.values()
 	k, ranks := 0, s.limits.rank(values, s.rows)
 	for i, v := range ranks {
 		if v > ranks[k] {
@@ -281,6 +278,14 @@ func (s *surrogate) chooseBest() {
 	}
 	s.best, s.bestRow = values[k], s.rows[k]
 	s.holds = s.limits.hold(s.bestRow)
+}
+
+// values are those of the rows in model units, under noise their posterior means.
+func (s *surrogate) values() []float64 {
+	if s.noisy() {
+		return s.model.Fitted()
+	}
+	return pick(s.z, s.rows)
 }
 
 func (s *surrogate) noisy() bool { return s.noise > noisySD && !s.exact }

@@ -155,13 +155,13 @@ func TestWeightDrawMoments(t *testing.T) {
 func TestDrawFromASharedModelLeavesIt(t *testing.T) {
 	x, y, h := sample(3, 12, 2)
 	m := newModel(t, x, y, h)
-	before := m.Fitted(nil)
+	before := m.Fitted()
 	rng := rand.New(rand.NewPCG(1, 1))
 	f, err := m.DrawPath(32, rng)
 	drawn(t, f, err)
 	f, err = m.DrawWeights(32, rng)
 	drawn(t, f, err)
-	if !reflect.DeepEqual(before, m.Fitted(nil)) {
+	if !reflect.DeepEqual(before, m.Fitted()) {
 		t.Error("a draw changed the model")
 	}
 }

@@ -51,7 +51,7 @@ func TestProcessAroundAFunction(t *testing.T) {
 		if m, err = m.Append(more, 0.5+wave{}.Value(more)); err != nil {
 			t.Fatal(err)
 		}
-		fitted, want := m.Fitted(nil), plain.Fitted(nil)
+		fitted, want := m.Fitted(), plain.Fitted()
 		for i, p := range append(x, more) {
 			near(t, "Fitted", fitted[i], want[i]+wave{}.Value(p), 1e-9)
 		}

@@ -158,14 +158,11 @@ func (m *Model) Dim() int { return len(m.inv) }
 // Hyper returns a copy of the hyper-parameters.
 func (m *Model) Hyper() Hyper { return m.hyper.Clone() }
 
-// Fitted sets dst[i] = μ(x_i), the posterior mean at observation i, and
-// returns dst. dst has length n; nil allocates it.
-func (m *Model) Fitted(dst []float64) []float64 {
-	if dst == nil {
-		dst = make([]float64, m.Len())
-	}
+// Fitted returns μ(x_i), the posterior mean at each observation i.
+func (m *Model) Fitted() []float64 {
+	out := make([]float64, m.Len())
 	for i, a := range m.alpha {
-		dst[i] = m.y[i] - m.noise*a // K α = y − c − m(X)
+		out[i] = m.y[i] - m.noise*a // K α = y − c − m(X)
 	}
-	return dst
+	return out
 }

@@ -126,7 +126,7 @@ func TestFittedIsTheMeanAtTheData(t *testing.T) {
 	x, y, h := sample(8, 25, 3)
 	m := newModel(t, x, y, h)
 	p := m.Predictor()
-	for i, v := range m.Fitted(nil) {
+	for i, v := range m.Fitted() {
 		near(t, "fitted", v, p.Mean(x[i]), 1e-10)
 	}
 }
@@ -137,7 +137,7 @@ func TestAppendEqualsRefit(t *testing.T) {
 		x, y, h := sample(seed, 30, d)
 		start := 1 + int(seed)
 		m := newModel(t, x[:start], y[:start], h)
-		before := m.Fitted(nil)
+		before := m.Fitted()
 		sibling, err := m.Append(point(rand.New(rand.NewPCG(1, 1)), d), 3)
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestAppendEqualsRefit(t *testing.T) {
 		whole := newModel(t, x, y, h)
 		near(t, "LogLikelihood", grown.LogLikelihood(), whole.LogLikelihood(), 1e-10)
 		near(t, "LOO", grown.LeaveOneOutLogDensity(), whole.LeaveOneOutLogDensity(), 1e-9)
-		nearAll(t, "fitted", grown.Fitted(nil), whole.Fitted(nil), 1e-9)
+		nearAll(t, "fitted", grown.Fitted(), whole.Fitted(), 1e-9)
 		a, b := grown.Predictor(), whole.Predictor()
 		rng := rand.New(rand.NewPCG(seed, 2))
 		ga, gb, va, vb := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
@@ -164,7 +164,7 @@ func TestAppendEqualsRefit(t *testing.T) {
 			nearAll(t, "dmean", ga, gb, 1e-8)
 			nearAll(t, "dvariance", va, vb, 1e-8)
 		}
-		if !reflect.DeepEqual(before, m.Fitted(nil)) || m.Len() != start {
+		if !reflect.DeepEqual(before, m.Fitted()) || m.Len() != start {
 			t.Error("Append changed the model it was called on")
 		}
 		if sibling.Len() != start+1 || grown.Len() != len(x) {
