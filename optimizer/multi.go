@@ -246,7 +246,12 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 		front = pareto.Front(all)
 	}
 	points := pick(all, front)
-	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), a.set)
+	set := a.set
+	set.LipschitzConstant = 0 // which is in the objectives' units, as noise is
+	if sd, _ := set.Noise.Number(); sd > 0 {
+		set.Noise = Word(auto)
+	}
+	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), set)
 	i := 0
 	for _, o := range a.past.told {
 		o.Proposal = Proposal{Point: o.Proposal.Point, Origin: OriginGiven}

@@ -182,6 +182,32 @@ func TestSeveralFollowFromWhatWasTold(t *testing.T) {
 
 // Tell the values of several objectives, each to be maximized, and take the front at the
 // end: here as near as can be to 0 and to 1.
+// A constant that was stated in the objectives' units says nothing of their scalar, nor does their noise.
+func TestScalarHasUnitsOfItsOwn(t *testing.T) {
+	space, _ := objective(t, hartmann6())
+	var got []optimizer.Proposal
+	for _, set := range []optimizer.Settings{{}, {LipschitzConstant: 1e-6}, {LipschitzConstant: 0.3}} {
+		opt := newOptimizer(t, space, 5, set)
+		for trial := 1; trial < 25; trial++ {
+			x := make(spaces.Point, space.Dim())
+			for j := range x {
+				x[j] = math.Mod(float64(trial)*math.Sqrt(float64(j+2)), 1)
+			}
+			tellAll(t, opt, optimizer.Observation{Trial: trial, Proposal: optimizer.Proposal{Point: x, Origin: optimizer.OriginGiven}, Status: optimizer.Succeeded, Values: []float64{x[0], x[1] - x[0], x[2] * x[0], -x[3]}})
+		}
+		p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p)
+	}
+	for _, p := range got[1:] {
+		if !slices.Equal(got[0].Point, p.Point) {
+			t.Errorf("%v is proposed, and with a constant %v: %s", got[0].Point, p.Point, p.Note.Why)
+		}
+	}
+}
+
 func ExampleFront() {
 	space := line()
 	opt, err := optimizer.New(space, 1, optimizer.Settings{})
