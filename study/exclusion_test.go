@@ -3,6 +3,7 @@ package study_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
@@ -54,12 +55,17 @@ func TestExclusionTakesWhatWasLeftBack(t *testing.T) {
 			try(t, st, loss, 9, 3)
 		}
 		apply(t, st, study.Excluded{Trial: 1})
-		apply(t, st, study.Closed{Why: why})
+		apply(t, st, study.Closed{Why: why, Detail: "at most 1"})
 		ended := []bool{st.Ended()}
 		apply(t, st, study.Excluded{Trial: 3})
 		ended = append(ended, st.Ended())
+		if said := strings.Contains(st.Standing(false), "at most 1"); said != (why == study.EndTrials) {
+			t.Errorf("by %s, and without a result: %s", why, st.Standing(false))
+		}
 		apply(t, st, study.Included{Trial: 3})
-		ended = append(ended, st.Ended())
+		if ended = append(ended, st.Ended()); st.Standing(false) != "ended: at most 1" {
+			t.Errorf("by %s, and with all results: %s", why, st.Standing(false))
+		}
 		if want := []bool{true, why == study.EndTrials, true}; !slices.Equal(ended, want) {
 			t.Errorf("by %s, and without a result, and with it, the study has ended: %v; want %v", why, ended, want)
 		}

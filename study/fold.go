@@ -135,7 +135,7 @@ func (s *State) apply(r Record) error {
 	case ConfigChanged:
 		return s.configChanged(e)
 	case Closed:
-		s.Closed, s.without = &e, s.excluded()
+		s.Closed, s.said, s.without = &e, e.Detail, s.excluded()
 		if len(e.Doubtful) > 0 {
 			s.findBest()
 		}
@@ -341,11 +341,16 @@ func (s *State) reopen() {
 }
 
 // unsay drops what the optimizer has said at the end of its choice and of the best, since other trials
-// count now. Its doubts stay, each of one trial.
+// count now, and of what was left to gain as long as one that counted does not. Its doubts stay, each of one
+// trial.
 func (s *State) unsay() {
 	if s.Closed != nil {
 		c := *s.Closed
-		c.Recommended, c.Holds, s.Closed = nil, nil, &c
+		c.Recommended, c.Holds, c.Detail = nil, nil, s.said
+		if (c.Why == endGap || c.Why == endRegret) && s.reopens() {
+			c.Detail = "what is left to gain is not known without the results that were taken out, and the next run goes on"
+		}
+		s.Closed = &c
 	}
 }
 

@@ -59,6 +59,7 @@ type State struct {
 	before     int           // the trials up to this one were proposed under another safety limit
 	elsewhere  int           // the same in other ranges, by another optimizer, or of other values
 	without    []int         // trials that did not count when the study was closed
+	said       string        // why it was
 	counts     map[optimizer.Status]int
 	inSession  []int             // the trials that finished in this session
 	shares     bool              // the slots of this session with other studies
