@@ -253,7 +253,7 @@ func (l *loop) propose(p study.Proposed) {
 // plan starts what can be started: attempts that wait for a slot, then new
 // trials for the slots that are left.
 func (l *loop) plan() error {
-	if l.ending == nil && l.study.state.SetUp {
+	if l.study.state.SetUp && (l.ending == nil || l.endingMayPass() && !l.asking) {
 		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
 	if end := l.study.state.Config.Overdue(l.study.elapsed()); end != nil && !l.late {
@@ -294,6 +294,12 @@ func (l *loop) plan() error {
 	return nil
 }
 
+// endingMayPass reports whether a trial that still runs may take the reason for the end away: by its
+// success, or as the best.
+func (l *loop) endingMayPass() bool {
+	return l.ending.Why == study.EndGuard || l.ending.Why == study.EndPatience
+}
+
 // wantsTrial reports whether another trial should be asked for now.
 func (l *loop) wantsTrial() bool {
 	if l.requested { // which may change what is asked
@@ -326,6 +332,10 @@ func (l *loop) take(p study.Proposed) error {
 
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
+	if err := l.study.teach(); err != nil { // a new one, if an end that has passed has cut short what the optimizer was asked
+		l.fatal = fmt.Errorf("begin anew after a question that was cut short: %w", err)
+		return
+	}
 	q := newQuestion(l.study.state, l.study.told)
 	if free := l.freeSlots() - len(l.ready) - 1; q.known == nil && l.wait.long(free) {
 		q.more = min(free, l.study.state.Room()-1, mostWith)
