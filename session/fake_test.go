@@ -31,7 +31,7 @@ import (
 type ending struct {
 	stdout string
 	every  time.Duration // print one line of stdout after the other, so far apart
-	takes  time.Duration
+	takes  time.Duration // or after the last of these lines
 	rest   string // printed as it is asked to end
 	exit   runner.Exit
 	err    error
@@ -131,7 +131,11 @@ func (e ending) print(w *os.File, all chan<- struct{}, ended <-chan struct{}) {
 			return
 		}
 	}
-	close(all)
+	select {
+	case <-time.After(e.takes):
+		close(all)
+	case <-ended:
+	}
 }
 
 func (f *fakeLauncher) Attach(_ context.Context, job runner.Job) (exit runner.Exit, err error) {
@@ -193,7 +197,8 @@ func (f *fakeOptimizer) Ask(_ context.Context, q optimizer.Query) (optimizer.Pro
 		trial      int
 		pending    []optimizer.Pending
 		thresholds []float64
-	}{q.Trial, q.Pending, q.Thresholds})
+		enough     float64
+	}{q.Trial, q.Pending, q.Thresholds, q.Enough})
 	if f.space.Related() {
 		return optimizer.Proposal{Point: f.space.Draw(rand.New(rand.NewPCG(h.Sum64(), 0))), Origin: optimizer.OriginModel}, nil
 	}
