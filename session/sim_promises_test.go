@@ -68,13 +68,13 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 			return
 		}
 		m.plan.tally.add("ended by a certificate")
-		best := before.Best()
+		over := before.Trials[e.Over-1]
 		left := math.Inf(1)
 		for i := range 1001 {
 			x := c.Params[0].Min + float64(i)/1000*(c.Params[0].Max-c.Params[0].Min)
 			left = min(left, math.Abs(x-m.plan.target()))
 		}
-		if gain := math.Abs(best.Value) - left; gain > c.Budget.Gap+1e-9 {
+		if gain := math.Abs(over.Value) - left; gain > c.Budget.Gap+1e-9 {
 			m.fault("the study ends with %q, and %v is left to gain", e.Detail, gain)
 		}
 	}

@@ -179,8 +179,8 @@ func (s *State) GapEnding(n optimizer.Note) *Closed {
 	if begun {
 		also = ", and the results that it began with are its own"
 	}
-	return &Closed{Why: endGap, Detail: fmt.Sprintf("at most %.3g is left to gain if the objective has no noise and the stated Lipschitz constant %v%s",
-		left, s.Config.Optimizer.LipschitzConstant, also)}
+	return &Closed{Why: endGap, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g is left to gain over trial %d if the objective has no noise and the stated Lipschitz constant %v%s",
+		left, s.best.Number, s.Config.Optimizer.LipschitzConstant, also)}
 }
 
 // lead is by how much the best result of the same objective that the study began with is better

@@ -72,6 +72,28 @@ func TestExclusionTakesWhatWasLeftBack(t *testing.T) {
 	}
 }
 
+// So does one that has ended by the gap over a trial which is taken out.
+func TestExclusionTakesTheGapBack(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Budget.Gap, c.Optimizer.LipschitzConstant = 0.5, 2 })
+	try(t, st, 3, 1, 3)
+	try(t, st, 1, 1, 3)
+	apply(t, st, study.Excluded{Trial: 1})
+	gap := 0.25
+	end := st.GapEnding(optimizer.Note{Lipschitz: &optimizer.LipschitzNote{Gap: &gap, Stated: true}})
+	if end == nil || end.Over != 2 {
+		t.Fatalf("ended by %+v", end)
+	}
+	if apply(t, st, *end); !st.Ended() {
+		t.Error("what was taken out before opens it")
+	}
+	if apply(t, st, study.Excluded{Trial: 2}); st.Ended() {
+		t.Error("it has ended by a trial that is excluded")
+	}
+	if apply(t, st, study.Included{Trial: 2}); !st.Ended() {
+		t.Error("the trial counts again, and it goes on")
+	}
+}
+
 // What is said at the end of the best and of the model's choice is of the trials that counted then.
 // The doubts about other trials stay.
 func TestOtherTrialsAfterTheEnd(t *testing.T) {

@@ -282,7 +282,7 @@ func TestGapEnding(t *testing.T) {
 	}
 	try(t, st, 1, 1, 3)
 	for want, n := range map[string]optimizer.Note{
-		"at most 0.25 is left to gain if the objective has no noise and the stated Lipschitz constant 2": note(0.25, true),
+		"at most 0.25 is left to gain over trial 2 if the objective has no noise and the stated Lipschitz constant 2": note(0.25, true),
 		"": note(0.51, true),
 	} {
 		end := st.GapEnding(n)
@@ -314,10 +314,10 @@ func TestGapBesideEarlierResults(t *testing.T) {
 		same   bool
 		want   string
 	}{
-		{0.25, true, "at most 0.375 is left to gain if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
-		{-1, true, "at most 0.125 is left to gain if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
+		{0.25, true, "at most 0.375 is left to gain over trial 1 if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
+		{-1, true, "at most 0.125 is left to gain over trial 1 if the objective has no noise and the stated Lipschitz constant 2, and the results that it began with are its own"},
 		{1, true, ""},
-		{1, false, "at most 0.125 is left to gain if the objective has no noise and the stated Lipschitz constant 2"},
+		{1, false, "at most 0.125 is left to gain over trial 1 if the objective has no noise and the stated Lipschitz constant 2"},
 	} {
 		value := best.Value + st.Config.Objective().Direction.Maximized(c.better)
 		st.Earlier = []study.Earlier{{Same: c.same, Trials: []study.EarlierResult{{Values: best.Values, Value: &value}, {Values: best.Values}}}}
