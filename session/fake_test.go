@@ -32,7 +32,7 @@ type ending struct {
 	stdout string
 	every  time.Duration // print one line of stdout after the other, so far apart
 	takes  time.Duration // or after the last of these lines
-	rest   string // printed as it is asked to end
+	rest   string        // printed as it is asked to end
 	exit   runner.Exit
 	err    error
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
@@ -111,9 +112,14 @@ func outputFile(l study.Layout, t *study.Trial) string {
 	return filepath.Join(l.Attempt(study.AttemptID{Trial: t.Number, Attempt: report.ResultAttempt(t)}), runner.StdoutName)
 }
 
-// commandLine is what a person can paste to run the trial again.
+// commandLine is what a person can paste to run the trial again. There is none as long as lbotune runs
+// one that writes into a directory of its own: the result would be taken for the trial's.
 func commandLine(st *study.State, l study.Layout, t *study.Trial) string {
-	line, _ := st.Config.Paste(study.LastBindings(l, &st.Config, t), here(&st.Config))
+	b := study.LastBindings(l, &st.Config, t)
+	line, _ := st.Config.Paste(b, here(&st.Config))
+	if !t.Done() && !t.Hand && (strings.Contains(line, b.TrialDir) || strings.Contains(line, b.CheckpointDir)) {
+		return ""
+	}
 	return line
 }
 

@@ -216,7 +216,7 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 		job, _ := where(c, l, study.AttemptID{Trial: t.Number, Attempt: a.Number})
 		s.add("", "%s", attemptLine(a, job))
 	}
-	s.add("command", "%s", printable(j.Command))
+	s.when(j.Command != "", "command", "%s", printable(j.Command))
 	s.when(j.Output != "", "output", "%s", oneLine(j.Output))
 	return g.print("%s", s.String())
 }
