@@ -97,3 +97,21 @@ func TestMoreTimeAfterAQuestionWasCutShort(t *testing.T) {
 		}
 	})
 }
+
+// A study whose trials are handed out ends for what the model leaves to gain, too.
+func TestTryEndsForItsRegret(t *testing.T) {
+	c := smooth(80)
+	c.Budget.RegretShare, c.Seed = 0.05, 3
+	s, err := session.Open(&c, session.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+		v, _ := trial.Values.Get(c.Params[0].Name)
+		x, _ := v.Number()
+		return study.Metrics{c.Objective().Name: (x - 0.3) * (x - 0.3)}, nil
+	})
+	if end := s.State().Closed; errors.Join(err, s.Close()) != nil || end == nil || end.Why != "regret" || len(s.State().Order) >= 80 {
+		t.Errorf("after %d trials: %+v, %v", len(s.State().Order), end, err)
+	}
+}

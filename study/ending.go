@@ -165,7 +165,7 @@ func (s *State) breakdown(least int) *Closed {
 // asks for it, see agreed.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
 	if most, ok := s.agreed(n); ok {
-		return &Closed{Why: endRegret, Detail: fmt.Sprintf("at most %.3g (%.2g %%) is left to gain by the model, with 95 %%", most, 100*most/s.progress())}
+		return &Closed{Why: endRegret, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g (%.2g %%) is left to gain by the model, with 95 %%", most, 100*most/s.progress())}
 	}
 	l := n.Lipschitz
 	if s.Config.Budget.Gap <= 0 || s.best == nil || s.Refuted != "" || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {

@@ -216,8 +216,8 @@ type Refused struct {
 type Closed struct {
 	Why    Ending `json:"why"`
 	Detail string `json:"detail,omitempty"`
-	// Over is the trial over which no more than the gap is left to gain, where that is why. It may not be
-	// the best for long: its runs that confirm it may fail.
+	// Over is the best trial when no more was left to gain, where that is why. It may not be the best for
+	// long: its runs that confirm it may fail.
 	Over int `json:"over,omitempty"`
 	// Recommended is the optimizer's choice, if it has one.
 	Recommended *Recommended `json:"recommended,omitempty"`
