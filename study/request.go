@@ -224,6 +224,9 @@ func (s *State) Event(r Request) (Event, error) {
 		trials := slices.Clone(r.Rerun)
 		slices.Sort(trials)
 		trials = slices.Compact(trials)
+		if len(trials) == 0 {
+			return nil, errors.New("no trial is named")
+		}
 		return Rerun{Trials: trials, Request: r.ID}, s.mayRerunAll(trials)
 	case ActionNote:
 		if r.Trial == 0 {

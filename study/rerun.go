@@ -90,41 +90,33 @@ func (s *State) Failed() []int {
 }
 
 // Mended is what a session begins with before which nothing has ever succeeded: the failures that a
-// change of the config may have mended, or without one those for which the guard has ended the
-// study, once. A change is not part of the state yet. It is nil if there are none.
+// change of the config, nil if there is none, may have mended, and those for which the guard has ended
+// the study, once. The change is not part of the state yet. It is nil if there are none.
 func (s *State) Mended(change *ConfigChanged) *Rerun {
 	if s.committed() {
 		return nil
 	}
+	was, now := &s.Config, &s.Config
+	if change != nil {
+		now = &change.Config
+	}
+	space, err := now.Space()
+	if err != nil {
+		return nil
+	}
 	var out Rerun
-	if change == nil {
-		if !s.Stuck() {
-			return nil
+	sameProgram, sameRules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
+	for _, n := range s.Order {
+		t := s.Trials[n-1]
+		asChanged := *t
+		asChanged.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
+		mended := !sameProgram || !sameRules || change != nil && now.endsWell(t.Failure)
+		if s.mayRerun(&asChanged) != nil || !mended && !(s.Stuck() && t.again == 0) {
+			continue
 		}
-		for _, n := range s.Failed() {
-			if s.Trials[n-1].again == 0 { // not taken back before
-				out.Trials = append(out.Trials, n)
-			}
-		}
-	} else {
-		was, now := &s.Config, &change.Config
-		space, err := now.Space()
-		sameProgram, sameRules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
-		if err != nil {
-			return nil
-		}
-		for _, n := range s.Order {
-			t := s.Trials[n-1]
-			asChanged := *t
-			asChanged.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
-			nowOK := now.endsWell(t.Failure)
-			if s.mayRerun(&asChanged) != nil || sameProgram && sameRules && !nowOK { // nothing could have mended it
-				continue
-			}
-			out.Trials = append(out.Trials, n)
-			if sameProgram && (nowOK || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
-				out.Read = append(out.Read, n)
-			}
+		out.Trials = append(out.Trials, n)
+		if mended && sameProgram && (now.endsWell(t.Failure) || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
+			out.Read = append(out.Read, n)
 		}
 	}
 	if len(out.Trials) == 0 {
@@ -151,7 +143,7 @@ func (c *Config) endsWell(f *Failure) bool {
 func (s *State) Knew(t *Trial) []*Trial {
 	var out []*Trial
 	for _, n := range s.Order[:min(t.Told, len(s.Order))] {
-		if x := s.Trials[n-1]; x.Number < t.Number && x.again < t.Number {
+		if x := s.Trials[n-1]; x.Number < t.Number && x.again < t.Number && !slices.Contains(t.Pending, n) {
 			out = append(out, x)
 		}
 	}

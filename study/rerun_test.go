@@ -63,6 +63,23 @@ func TestRerun(t *testing.T) {
 	}
 }
 
+// A trial that ran beside the one proposed was not known to it, though one that is run again has made
+// room in the order.
+func TestKnewBesideOthers(t *testing.T) {
+	st := failing(t)
+	applyAll(t, st, study.Proposed{Trial: 4, Told: 3, Pending: []int{}, Values: values(0.8, 3)},
+		study.Proposed{Trial: 5, Told: 3, Pending: []int{4}, Values: values(0.9, 3)},
+		study.Finished{Trial: 4, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 0.5}},
+		study.Rerun{Trials: []int{2}})
+	var got []int
+	for _, k := range st.Knew(st.Trials[4]) {
+		got = append(got, k.Number)
+	}
+	if !slices.Equal(got, []int{1, 3}) {
+		t.Errorf("trial 5 was proposed when %v were known", got)
+	}
+}
+
 // A change that may have mended failures takes them back, and one of a rule alone, or of the
 // exit codes that count as success, has outputs read; nothing does once there is a value.
 func TestMended(t *testing.T) {
@@ -109,6 +126,14 @@ func TestMended(t *testing.T) {
 		t.Errorf("an excluded trial: %+v", r)
 	}
 	apply(t, st, study.Closed{Why: study.EndGuard})
+	for name, r := range map[string]*study.Rerun{
+		"more workers": st.Mended(change(func(c *study.Config) { c.Run.Workers = 2 })),
+		"a range":      st.Mended(change(func(c *study.Config) { c.Params[0].Max = 0.3 })),
+	} {
+		if want := map[string][]int{"more workers": {1, 3}, "a range": {1}}[name]; r == nil || !slices.Equal(r.Trials, want) || r.Read != nil {
+			t.Errorf("the guard's, and %s: %+v; want %v", name, r, want)
+		}
+	}
 	guarded := st.Mended(nil)
 	if guarded == nil || !slices.Equal(guarded.Trials, []int{1, 3}) {
 		t.Fatalf("the guard's: %+v", guarded)
@@ -134,6 +159,9 @@ func TestRerunRequest(t *testing.T) {
 	e, err := st.Event(study.Request{Action: study.ActionRerun, Rerun: []int{3, 1, 3}})
 	if r, is := e.(study.Rerun); err != nil || !is || !slices.Equal(r.Trials, []int{1, 3}) {
 		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := st.Event(study.Request{Action: study.ActionRerun}); err == nil {
+		t.Errorf("a request that names none: %+v", e)
 	}
 	if _, err := st.Event(study.Request{Action: study.ActionRerun, Rerun: []int{1, 9}}); err == nil || !strings.Contains(err.Error(), "9") {
 		t.Errorf("trial 9: %v", err)
