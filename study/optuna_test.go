@@ -58,6 +58,23 @@ func TestOptunaOfEveryEvent(t *testing.T) {
 	}
 }
 
+// A course of which some steps are no whole numbers is written whole, and numbered.
+func TestOptunaOfHalfSteps(t *testing.T) {
+	st := begun(t, config())
+	var course []study.Measurement
+	for k := range 4 {
+		course = append(course, study.Measurement{Step: 0.5 * float64(k+1), Metrics: study.Metrics{"loss": float64(5 - k)}})
+	}
+	apply(t, st, study.Measured{Trial: 1, Attempt: 1, Measurements: course})
+	var text bytes.Buffer
+	if err := st.WriteOptuna(&text); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"intermediate_values":{"0":5,"1":4,"2":3,"3":2}`; !strings.Contains(text.String(), want) {
+		t.Errorf("%s is missing in\n%s", want, &text)
+	}
+}
+
 // inUse is how much of the heap is in use.
 func inUse() int {
 	var m runtime.MemStats

@@ -114,8 +114,9 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 			u.System["constraints"] = over
 		}
 	}
+	number := slices.ContainsFunc(t.Measurements, func(m Measurement) bool { return m.Step != math.Trunc(m.Step) })
 	for i, m := range t.Measurements {
-		if m.Step != math.Trunc(m.Step) {
+		if number {
 			m.Step = float64(i)
 		}
 		if v, ok := m.Metrics[metrics[0]]; ok && len(metrics) == 1 {

@@ -118,6 +118,14 @@ func incomparable(was, now Config) []string {
 	}
 	fixed("file of the metric", a.File, b.File)
 	fixed("measure", a.Measure, b.Measure)
+	for _, m := range now.Metrics { // trials are judged by these, too
+		i := slices.IndexFunc(was.Metrics, func(w Metric) bool { return w.Name == m.Name })
+		if i >= 0 && m.Direction == "" && (m.Limited() || now.Safety != nil && now.Safety.Metric == m.Name) {
+			fixed("metric "+m.Name, withDefaults(was.Metrics[i].Rule), withDefaults(m.Rule))
+			fixed("file of "+m.Name, was.Metrics[i].File, m.File)
+			fixed("measure of "+m.Name, was.Metrics[i].Measure, m.Measure)
+		}
+	}
 	if !filesExtend(was, now) {
 		fixed("files", contents(was.Files), contents(now.Files))
 	}

@@ -48,6 +48,11 @@ func TestChangesOfABegunStudy(t *testing.T) {
 				Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}, Words: map[string][]string{"a": {a}}})
 		}
 	}
+	sized := func(word string, limit *float64) func(*study.Config) {
+		return func(c *study.Config) {
+			c.Metrics = append(c.Metrics, study.Metric{Name: "size", Rule: parser.Rule{Metric: word}, Max: limit})
+		}
+	}
 	const when = "x == 0.5"
 	fresh := spaces.Param{Name: "new", Kind: spaces.KindFloat, Min: 0, Max: 1}
 	for name, c := range map[string]struct {
@@ -91,14 +96,21 @@ func TestChangesOfABegunStudy(t *testing.T) {
 		"another metric and name": {nil, func(c *study.Config) {
 			c.Metrics[0].Rule, c.Metrics[0].Name = parser.Rule{Metric: "error"}, "error"
 		}, []string{`metric: was {"metric":"loss","source":"stdout","pick":"last"}, is {"metric":"error"`, "name of the metric: was loss, is error"}},
-		"another file":               {with("a"), with("b"), []string{`files: was [{"text":"a","to":"conf"}], is [{"text":"b","to":"conf"}]`}},
-		"a long file":                {with("a"), with(strings.Repeat("é", 200)), []string{`is [{"text":"` + strings.Repeat("é", 110) + "..."}},
-		"another file of the metric": {nil, func(c *study.Config) { c.Metrics[0].File = "b.txt" }, []string{`file of the metric: was none, is "b.txt"`}},
-		"measured":                   {nil, func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }, []string{`measure: was none, is "seconds"`}},
-		"the median":                 {nil, func(c *study.Config) { c.Run.Combine = "median" }, []string{`combine: was "mean", is "median"`}},
-		"another directory":          {nil, func(c *study.Config) { c.Run.Cwd = "/tmp" }, []string{`cwd: was ".", is "/tmp"`}},
-		"other sources":              {nil, func(c *study.Config) { c.Run.Sources = &study.Sources{From: "src", Mode: "copy"} }, []string{"sources: was none, is "}},
-		"another setup":              {nil, func(c *study.Config) { c.Setup = "make" }, []string{`setup: was none, is "make"`}},
+		"another file":                  {with("a"), with("b"), []string{`files: was [{"text":"a","to":"conf"}], is [{"text":"b","to":"conf"}]`}},
+		"a long file":                   {with("a"), with(strings.Repeat("é", 200)), []string{`is [{"text":"` + strings.Repeat("é", 110) + "..."}},
+		"another file of the metric":    {nil, func(c *study.Config) { c.Metrics[0].File = "b.txt" }, []string{`file of the metric: was none, is "b.txt"`}},
+		"another rule of a limit":       {sized("size", nil), sized("bytes", number(9)), []string{`metric size: was {"metric":"size"`}},
+		"the rule of what is looked at": {sized("size", number(9)), sized("bytes", nil), nil},
+		"a limit":                       {sized("size", nil), sized("size", number(8)), nil},
+		"the rule of what is safe": {sized("size", nil), func(c *study.Config) {
+			sized("bytes", nil)(c)
+			c.Safety = &study.Safety{Metric: "size", At: 9, Constant: 1}
+		}, []string{`metric size: was {"metric":"size"`}},
+		"measured":          {nil, func(c *study.Config) { c.Metrics[0].Measure = study.Seconds }, []string{`measure: was none, is "seconds"`}},
+		"the median":        {nil, func(c *study.Config) { c.Run.Combine = "median" }, []string{`combine: was "mean", is "median"`}},
+		"another directory": {nil, func(c *study.Config) { c.Run.Cwd = "/tmp" }, []string{`cwd: was ".", is "/tmp"`}},
+		"other sources":     {nil, func(c *study.Config) { c.Run.Sources = &study.Sources{From: "src", Mode: "copy"} }, []string{"sources: was none, is "}},
+		"another setup":     {nil, func(c *study.Config) { c.Setup = "make" }, []string{`setup: was none, is "make"`}},
 		"the same directory and mean written out": {nil, func(c *study.Config) { c.Run.Cwd, c.Run.Combine = ".", "mean" }, nil},
 		"other words": {option("1"), option("103"), []string{`words of o = a: was ["1"], is ["103"]`}},
 		"fewer and more choices with words": {option("1"), func(c *study.Config) {
