@@ -165,7 +165,7 @@ func (s *State) breakdown(least int) *Closed {
 // asks for it, see agreed.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
 	if most, ok := s.agreed(n); ok {
-		return &Closed{Why: endRegret, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g (%.2g %%) is left to gain by the model, with 95 %%", most, 100*most/s.progress())}
+		return &Closed{Why: endRegret, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g (%.3g %%) is left to gain by the model, with 95 %%", upwards(most), upwards(100*most/s.progress()))}
 	}
 	l := n.Lipschitz
 	if s.Config.Budget.Gap <= 0 || s.best == nil || s.Refuted != "" || !s.Feasible(s.best) || l == nil || !l.Stated || l.Gap == nil {
@@ -180,7 +180,7 @@ func (s *State) GapEnding(n optimizer.Note) *Closed {
 		also = ", and the results that it began with are its own"
 	}
 	return &Closed{Why: endGap, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g is left to gain over trial %d if the objective has no noise and the stated Lipschitz constant %v%s",
-		left, s.best.Number, s.Config.Optimizer.LipschitzConstant, also)}
+		upwards(left), s.best.Number, s.Config.Optimizer.LipschitzConstant, also)}
 }
 
 // lead is by how much the best result of the same objective that the study began with is better

@@ -66,9 +66,21 @@ func (l Limit) Broken(m outcomes) string {
 	}
 	limit := strconv.FormatFloat(l.At, 'g', -1, 64)
 	if v, ok := m.Get(l.Metric); ok {
-		return fmt.Sprintf("%s = %.6g, %s %s", l.Metric, v, side, limit)
+		breaks := func(v float64) bool { return !(l.Over(Metrics{l.Metric: v}) <= 0) }
+		return fmt.Sprintf("%s = %s, %s %s", l.Metric, shortest(v, 6, breaks), side, limit)
 	}
 	return fmt.Sprintf("%s is not known, its limit is %s", l.Metric, limit)
+}
+
+// shortest writes a number with so many digits, or as many more as it takes to be as it must.
+func shortest(v float64, digits int, must func(float64) bool) string {
+	for ; digits < 17; digits++ {
+		text := strconv.FormatFloat(v, 'g', digits, 64)
+		if short, err := strconv.ParseFloat(text, 64); err == nil && must(short) {
+			return text
+		}
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // Violation is the sum of what a trial's metrics are over each limit; 0 if they hold all.

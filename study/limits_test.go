@@ -210,6 +210,7 @@ func TestBrokenLimits(t *testing.T) {
 	}{
 		{study.Metrics{"size": 10, "speed": 2}, nil},
 		{study.Metrics{"size": 10.25, "speed": 1e-7}, []string{"size = 10.25, above 10", "speed = 1e-07, below 2"}},
+		{study.Metrics{"size": 10.0000001, "speed": 1.9999999}, []string{"size = 10.0000001, above 10", "speed = 1.9999999, below 2"}},
 		{study.Metrics{"size": -0.125}, []string{"size = -0.125, below 0", "speed is not known, its limit is 2"}},
 	} {
 		if got := st.Config.Broken(c.metrics); !slices.Equal(got, c.want) {
@@ -282,6 +283,7 @@ func TestGapEnding(t *testing.T) {
 	}
 	try(t, st, 1, 1, 3)
 	for want, n := range map[string]optimizer.Note{
+		"at most 0.124 is left to gain": note(0.12345, true),
 		"at most 0.25 is left to gain over trial 2 if the objective has no noise and the stated Lipschitz constant 2": note(0.25, true),
 		"": note(0.51, true),
 	} {

@@ -124,7 +124,11 @@ func (s *State) failuresBegin() string {
 				}
 				here, there, beyond := i+1, len(all)-i-1, total-some
 				if right := beyond + here - some; beyond >= leastSplit && here-some >= leastSplit && float64(beyond) >= splitPurity*float64(there) && float64(some) <= (1-splitPurity)*float64(here) && right > purest {
-					purest, text = right, fmt.Sprintf("%d of the %d trials with %s %s %.4g failed, and %d of the %d others", beyond, there, p.Name, side, at(t), some, here)
+					between := func(x float64) bool { // where the side begins, but for the last digits
+						share := (x - at(t)) / (at(all[i+1]) - at(t))
+						return -1e-9 < share && share < 1
+					}
+					purest, text = right, fmt.Sprintf("%d of the %d trials with %s %s %s failed, and %d of the %d others", beyond, there, p.Name, side, shortest(at(t), 4, between), some, here)
 				}
 			}
 		}

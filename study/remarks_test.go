@@ -54,6 +54,7 @@ func TestRemarks(t *testing.T) {
 		"upper edge":    {19, func(k int) float64 { return spread(k) + 0.1 }, func(x float64) (float64, bool) { return -x, true }, nil, "the best has x = 1, the upper end of its range: better values may lie above"},
 		"near an edge":  {19, spread, func(x float64) (float64, bool) { return x, true }, nil, ""},
 		"failures":      {19, spread, func(x float64) (float64, bool) { return (x + 0.33) * (x + 0.33), x < 0.25 }, nil, "7 of the 7 trials with x > 0.2 failed, and 0 of the 12 others"},
+		"in no digits":  {19, func(k int) float64 { return 0.3 + spread(k)/1e5 }, func(x float64) (float64, bool) { return (x + 0.33) * (x + 0.33), x < 0.3000025 }, nil, "7 of the 7 trials with x > 0.300002 failed, and 0 of the 12 others"},
 		"below":         {19, spread, func(x float64) (float64, bool) { return (x - 0.33) * (x - 0.33), x > -0.25 }, nil, "7 of the 7 trials with x < -0.2 failed, and 0 of the 12 others"},
 		"few failures":  {19, spread, func(x float64) (float64, bool) { return (x + 0.33) * (x + 0.33), x < 0.55 }, nil, ""},
 		"mixed through": {19, spread, func(x float64) (float64, bool) { v, _ := square(x); return v, int(10*x+20)%2 == 0 }, nil, ""},
