@@ -52,7 +52,7 @@ func (c *Config) rules() string {
 func (s *State) committed() bool {
 	for _, t := range s.Trials {
 		switch {
-		case len(t.Repeats) > 0 || !t.Done() && t.Cut != nil:
+		case !t.Done() && (len(t.Repeats) > 0 || t.Cut != nil):
 			return true
 		case !t.Excluded && (t.Status == optimizer.Succeeded || t.Status == optimizer.Pruned):
 			return true

@@ -33,7 +33,9 @@ func (s *State) rerun(e Rerun) error {
 		t.Status, t.Failure, t.Value, t.Metrics, t.Cut, t.Seen, t.Retries = "", nil, 0, nil, nil, false, 0
 		t.Finished, t.Took, t.again = time.Time{}, 0, len(s.Trials)
 		if !slices.Contains(e.Read, n) {
-			t.by = s.provenance
+			if t.by != s.provenance {
+				t.by, t.Repeats = s.provenance, nil
+			}
 			continue
 		}
 		t.last-- // its last attempt has not ended
@@ -115,7 +117,7 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 			continue
 		}
 		out.Trials = append(out.Trials, n)
-		if mended && sameProgram && (now.endsWell(t.Failure) || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
+		if mended && sameProgram && len(t.Repeats) == 0 && (now.endsWell(t.Failure) || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
 			out.Read = append(out.Read, n)
 		}
 	}

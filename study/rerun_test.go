@@ -63,6 +63,55 @@ func TestRerun(t *testing.T) {
 	}
 }
 
+// Of trials that failed in a later one of their repeats none has a value, so that the command may be
+// mended. What the former one has measured is not mixed with what the present one does.
+func TestRepeatsOfFailures(t *testing.T) {
+	cfg := config()
+	cfg.Run.Repeats = 3
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Fingerprint: "f", Config: cfg})
+	for n := 1; n <= 2; n++ {
+		applyAll(t, st, study.Proposed{Trial: n, Told: n - 1, Pending: []int{}, Values: values(0.25*float64(n), 3)},
+			study.Ended{Trial: n, Attempt: 1, Metrics: study.Metrics{"loss": 7}},
+			study.Finished{Trial: n, Attempt: 2, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailNoMetric, Text: "no"}})
+	}
+	apply(t, st, study.Closed{Why: study.EndGuard})
+	if r := st.Mended(nil); r == nil || len(r.Trials) != 2 || r.Read != nil {
+		t.Errorf("taken back: %+v", r)
+	}
+	apply(t, st, study.Rerun{Trials: []int{1}})
+	if n := len(st.Trials[0].Repeats); n != 1 {
+		t.Errorf("of the same command %d values are left", n)
+	}
+	if _, err := st.Reconfigured(cfg); err != nil {
+		t.Error(err)
+	}
+	apply(t, st, study.Finished{Trial: 1, Attempt: 3, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Text: "no"}})
+	for _, edit := range []func(*study.Config){
+		func(c *study.Config) { c.Metrics = []study.Metric{{Name: "loss", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} },
+		func(c *study.Config) { c.Command.Argv = slices.Concat(c.Command.Argv, []string{"--mended"}) },
+	} {
+		now := st.Config
+		edit(&now)
+		change, err := st.Reconfigured(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := st.Mended(change)
+		if r == nil || len(r.Trials) != 2 || r.Read != nil {
+			t.Fatalf("taken back: %+v", r)
+		}
+		applyAll(t, st, *change, *r)
+		for _, trial := range st.Trials {
+			if len(trial.Repeats) > 0 {
+				t.Errorf("trial %d begins with %v", trial.Number, trial.Repeats)
+			}
+			apply(t, st, study.Ended{Trial: trial.Number, Attempt: trial.NextAttempt(), Metrics: study.Metrics{"loss": 8}})
+			apply(t, st, study.Finished{Trial: trial.Number, Attempt: trial.NextAttempt(), Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailNoMetric, Text: "no"}})
+		}
+	}
+}
+
 // A trial that ran beside the one proposed was not known to it, though one that is run again has made
 // room in the order.
 func TestKnewBesideOthers(t *testing.T) {
