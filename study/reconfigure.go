@@ -129,7 +129,7 @@ func incomparable(was, now Config) []string {
 	if !filesExtend(was, now) {
 		fixed("files", contents(was.Files), contents(now.Files))
 	}
-	fixed("repeats", was.Run.Repeats, now.Run.Repeats)
+	fixed("repeats", max(was.Run.Repeats, 1), max(now.Run.Repeats, 1))
 	fixed("combine", cmp.Or(was.Run.Combine, "mean"), cmp.Or(now.Run.Combine, "mean"))
 	fixed("cwd", filepath.Clean(was.Run.Cwd), filepath.Clean(now.Run.Cwd))
 	fixed("sources", was.Run.Sources, now.Run.Sources)

@@ -119,7 +119,8 @@ func TestChangesOfABegunStudy(t *testing.T) {
 			c.Params[2].Words = map[string][]string{"b": {"b"}, "d": {"7"}}
 		}, nil},
 		"while it is inactive": {option("1"), func(c *study.Config) { option("1")(c); c.Params[2].Inactive = spaces.String("b") }, []string{`inactive of o: was none, is "b"`}},
-		"repeats":              {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 0, is 3"}},
+		"repeats":              {nil, func(c *study.Config) { c.Run.Repeats = 3 }, []string{"repeats: was 1, is 3"}},
+		"no repeats":           {nil, func(c *study.Config) { c.Run.Repeats = 1 }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			was, now := config(), config()
