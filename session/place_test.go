@@ -157,6 +157,7 @@ func TestRefusedStudies(t *testing.T) {
 		"run.confirm: found 1":            {"", func(c *study.Config) { c.Run.Confirm = 1 }},
 		"budget.enqueued: found 0":        {"", func(c *study.Config) { c.Budget.Enqueued, c.Budget.Trials = new(float64), 0 }},
 		"metrics.loss: ":                  {"", func(c *study.Config) { c.Metrics[0].Rule.Regex = "(" }},
+		"prune: threshold: found none":    {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "threshold"} }},
 		"prune: ":                         {"", func(c *study.Config) { c.Prune = &study.Prune{Method: "luck"} }},
 		"holds what a former study ran: ": {filepath.Join(dir, "former"), nil},
 		"file/journal.jsonl":              {file, nil},

@@ -215,11 +215,10 @@ func (c *Config) Pruner() (*pruner.Pruner, error) {
 	}
 	s, direction := *c.Prune, c.Objective().Direction
 	s.Negated = direction == Minimize
-	threshold := 0.0
 	if s.Threshold != nil {
-		threshold = direction.Maximized(*s.Threshold)
+		threshold := direction.Maximized(*s.Threshold)
+		s.Threshold = &threshold
 	}
-	s.Threshold = &threshold
 	p, err := pruner.New(s)
 	if err != nil {
 		return nil, fmt.Errorf("prune: %w", err)
