@@ -183,17 +183,13 @@ func firstAt(st *study.State, v float64) int {
 	return 0
 }
 
-// lastImproved is how many trials had finished when patience had run out: the first ten in a row
-// without a better value.
+// lastImproved is how many trials had finished when patience had run out: ten after the best.
 func lastImproved(st *study.State) int {
 	best := 0
 	for i, n := range st.Order {
-		if i == 0 || st.Trials[n-1].Value < st.Trials[st.Order[best]-1].Value {
+		if st.Trials[n-1].Value < st.Trials[st.Order[best]-1].Value {
 			best = i
 		}
-		if i-best == 10 {
-			return i + 1
-		}
 	}
-	return 0
+	return best + 1 + 10
 }

@@ -37,16 +37,25 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return s.Config.Overdue(elapsed)
 	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
-	case b.Patience > 0 && s.best != nil && s.sinceBest >= b.Patience:
-		what := "no better trial"
-		if s.Config.Several() {
-			what = "no trial on the front"
-		}
-		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("%s in %d", what, s.sinceBest)}
-	case b.Patience > 0 && s.Config.Several() && s.gain() < leastGain:
-		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("the last %d trials have added less than %g %% to the hypervolume", b.Patience, 100*leastGain)}
+	case s.impatient() != nil:
+		return s.impatient()
 	}
 	return guard
+}
+
+// impatient ends a study which has not become better for too long.
+func (s *State) impatient() *Closed {
+	patience, several := s.Config.Budget.Patience, s.Config.Several()
+	switch {
+	case patience == 0:
+	case s.best != nil && s.sinceBest >= patience && several:
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("no trial on the front in %d", s.sinceBest)}
+	case s.best != nil && s.sinceBest >= patience:
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("no better trial in %d", s.sinceBest)}
+	case several && s.gain() < leastGain:
+		return &Closed{Why: EndPatience, Detail: fmt.Sprintf("the last %d trials have added less than %g %% to the hypervolume", patience, 100*leastGain)}
+	}
+	return nil
 }
 
 func (s *State) spent() bool {

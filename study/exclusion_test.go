@@ -94,6 +94,41 @@ func TestExclusionTakesTheGapBack(t *testing.T) {
 	}
 }
 
+// So does one whose patience has ended with the result that was so hard to beat, and one that has tried
+// all there is.
+func TestExclusionTakesTheEndBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		end    study.Closed
+		losses []float64
+	}{
+		"patience":  {study.Closed{Why: study.EndPatience}, []float64{3, 0, 2, 1}},
+		"exhausted": {study.Closed{Why: study.EndExhausted}, []float64{3, 0, 1, 2}},
+		"trials":    {study.Closed{Why: study.EndTrials}, []float64{3, 0, 2, 1}},
+	} {
+		st := limited(t, func(c *study.Config) { c.Budget.Patience = 2 })
+		apply(t, st, study.Excluded{Trial: try(t, st, 4, 1, 3).Number})
+		for _, loss := range c.losses {
+			try(t, st, loss, 1, 3)
+		}
+		if end := st.Ending(0); end == nil || end.Why != study.EndPatience {
+			t.Fatalf("%s: %+v", name, end)
+		}
+		if apply(t, st, c.end); !st.Ended() {
+			t.Errorf("%s: what was taken out before opens it", name)
+		}
+		if apply(t, st, study.Excluded{Trial: 3}); st.Ended() != (name == "trials") {
+			t.Errorf("%s: ended is %v without the best", name, st.Ended())
+		}
+		if apply(t, st, study.Included{Trial: 3}); !st.Ended() {
+			t.Errorf("%s: the best counts again, and it goes on", name)
+		}
+		apply(t, st, study.Excluded{Trial: 3})
+		if apply(t, st, study.Session{Number: 2}); (st.Closed != nil) != (name == "trials") {
+			t.Errorf("%s: closed %+v in a new session", name, st.Closed)
+		}
+	}
+}
+
 // What is said at the end of the best and of the model's choice is of the trials that counted then.
 // The doubts about other trials stay.
 func TestOtherTrialsAfterTheEnd(t *testing.T) {

@@ -88,7 +88,9 @@ func TestRepeatsOfFailures(t *testing.T) {
 	}
 	apply(t, st, study.Finished{Trial: 1, Attempt: 3, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Text: "no"}})
 	for _, edit := range []func(*study.Config){
-		func(c *study.Config) { c.Metrics = []study.Metric{{Name: "loss", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} },
+		func(c *study.Config) {
+			c.Metrics = []study.Metric{{Name: "loss", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}}
+		},
 		func(c *study.Config) { c.Command.Argv = slices.Concat(c.Command.Argv, []string{"--mended"}) },
 	} {
 		now := st.Config

@@ -85,27 +85,34 @@ func (s *State) reopens() bool {
 	switch s.Closed.Why {
 	case EndGuard:
 		return true
+	case EndPatience:
+		return s.impatient() == nil // without what was taken out since
+	case EndExhausted: // what was taken out since may be proposed again
+		return slices.ContainsFunc(s.excluded(), s.outSince)
 	case EndUnsafe:
 		return s.Unsafe() == ""
 	case EndGoal: // by a result that was taken out since
 		return !slices.ContainsFunc(s.Trials, func(t *Trial) bool {
 			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
 		})
-	case endGap, endRegret: // which rest on all results
-		return slices.ContainsFunc(s.excluded(), func(n int) bool { return !slices.Contains(s.without, n) })
+	case endGap, endRegret: // which rest on all values
+		return slices.ContainsFunc(s.excluded(), func(n int) bool { return s.outSince(n) && s.Trials[n-1].HasValue() })
 	}
 	return false
 }
 
-// excluded are the trials with a value that a person has taken out.
+// excluded are the trials that a person has taken out.
 func (s *State) excluded() (numbers []int) {
 	for _, t := range s.Trials {
-		if t.Excluded && t.HasValue() {
+		if t.Excluded {
 			numbers = append(numbers, t.Number)
 		}
 	}
 	return numbers
 }
+
+// outSince reports whether an excluded trial still counted when the study was closed.
+func (s *State) outSince(n int) bool { return !slices.Contains(s.without, n) }
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
 // no value that it knew has been taken out since, and the ranges and the optimizer are the same.
