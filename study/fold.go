@@ -369,16 +369,13 @@ func (s *State) contend(t *Trial) {
 	s.gained = nil
 	s.watchSafety(t)
 	s.refute(t)
-	switch {
-	case !t.Succeeded():
-	case s.Config.Several():
-		if s.joins(t) {
-			s.best, s.sinceBest = s.firstOf(s.best, t), 0
-		}
-		if s.goal == nil && s.reached(t) && s.Feasible(t) {
-			s.goal = t
-		}
-	case s.best == nil || s.Compare(t, s.best) < 0:
-		s.best, s.sinceBest = t, 0
+	if !t.Succeeded() {
+		return
+	}
+	if s.joins(t) {
+		s.best, s.sinceBest = s.rivals.first(), 0
+	}
+	if s.Config.Several() && s.goal == nil && s.reached(t) && s.Feasible(t) {
+		s.goal = t
 	}
 }

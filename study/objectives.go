@@ -83,9 +83,6 @@ func (s *State) Query(trial int) optimizer.Query {
 // Front lists the trials with a value that no other dominates, the best in the first objective
 // first: of those that hold every limit, or if there are none of the least violating.
 func (s *State) Front() []*Trial {
-	if s.best != nil && !s.Config.Several() {
-		return []*Trial{s.best}
-	}
 	var out []*Trial
 	for _, r := range s.rivals.front {
 		out = append(out, r.trial)
@@ -99,9 +96,6 @@ func (s *State) Front() []*Trial {
 // trial that holds every limit. It is 0 while none does.
 func (s *State) Hypervolume() float64 {
 	values, _, reference := s.attained()
-	if len(values) == 0 {
-		return 0
-	}
 	return optimizer.Hypervolume(values, reference)
 }
 
@@ -192,14 +186,9 @@ func (s *State) joins(t *Trial) bool {
 	return true
 }
 
-// firstOf is the one of two trials that joined the front, of which the first may be nil,
-// that stands for it: the better one in the first objective that is on it still.
-func (s *State) firstOf(was, t *Trial) *Trial {
-	if was == nil || s.Compare(t, was) < 0 ||
-		s.violation(t) == s.violation(was) && noBetter(s.Config.maximized(was.Metrics), s.Config.maximized(t.Metrics)) {
-		return t
-	}
-	return was
+// first is the one on the front that stands for it: the best in the first objective.
+func (r *rivals) first() *Trial {
+	return slices.MaxFunc(r.front, func(a, b rival) int { return cmp.Compare(a.values[0], b.values[0]) }).trial
 }
 
 func noBetter(a, b []float64) bool {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/spaces"
 )
 
 const (
@@ -77,7 +76,7 @@ func (s *State) atEdge() string {
 	for _, p := range s.Config.Params {
 		v, ok := best.Values.Get(p.Name)
 		x, number := v.Number()
-		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource || !ranged(p) {
+		if levels, finite := p.Levels(); !ok || !number || finite && levels <= fewLevels || p.Name == s.Search.resource || !numeric(p) {
 			continue
 		}
 		switch x {
@@ -95,7 +94,7 @@ func (s *State) atEdge() string {
 func (s *State) failuresBegin() string {
 	text, purest := "", 0
 	for _, p := range s.Config.Params {
-		if s.counts[optimizer.Failed] < leastSplit || !ranged(p) {
+		if s.counts[optimizer.Failed] < leastSplit || !numeric(p) {
 			continue
 		}
 		at := func(t *Trial) float64 {
@@ -135,8 +134,6 @@ func (s *State) failuresBegin() string {
 	}
 	return text
 }
-
-func ranged(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
 
 func failed(t *Trial) int {
 	if t.Status == optimizer.Failed {
