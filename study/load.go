@@ -102,7 +102,6 @@ type loader struct {
 	visits []func(*State, Record) error
 	fill   *batch
 	queue  []*batch // being decoded
-	spare  []*batch // to be filled again
 }
 
 type batch struct {
@@ -138,9 +137,6 @@ func (l *loader) send() {
 	l.queue = append(l.queue, b)
 	go b.decode()
 	l.fill = &batch{}
-	if n := len(l.spare); n > 0 {
-		l.fill, l.spare = l.spare[n-1], l.spare[:n-1]
-	}
 }
 
 func (b *batch) decode() {
@@ -169,7 +165,6 @@ func (l *loader) take() error {
 			return contradiction(b.lines[i], err)
 		}
 	}
-	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0]})
 	return b.err
 }
 

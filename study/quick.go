@@ -172,10 +172,6 @@ func (c *cutter) digits() {
 
 func (c *cutter) integer() int {
 	text, _ := c.number()
-	return c.intOf(text)
-}
-
-func (c *cutter) intOf(text []byte) int {
 	n, err := strconv.Atoi(string(text))
 	c.lost = c.lost || err != nil
 	return n
@@ -183,10 +179,6 @@ func (c *cutter) intOf(text []byte) int {
 
 func (c *cutter) float() float64 {
 	text, _ := c.number()
-	return c.floatOf(text)
-}
-
-func (c *cutter) floatOf(text []byte) float64 {
 	x, err := strconv.ParseFloat(string(text), 64)
 	c.lost = c.lost || err != nil
 	return x
@@ -213,11 +205,12 @@ func (c *cutter) value() spaces.Value {
 	case len(c.rest) > 0 && c.rest[0] == '"':
 		return spaces.String(c.text())
 	}
-	text, whole := c.number()
-	if whole {
-		return spaces.Int(int64(c.intOf(text)))
+	before := c.rest
+	_, whole := c.number()
+	if c.rest = before; whole {
+		return spaces.Int(int64(c.integer()))
 	}
-	return spaces.Float(c.floatOf(text))
+	return spaces.Float(c.float())
 }
 
 // text is plain as a string.
