@@ -152,6 +152,29 @@ func TestBestBeyondTheConfirmed(t *testing.T) {
 	best("it is confirmed", steady)
 }
 
+// What holds the limits and has run again once only, since the other time it failed, is the best where the
+// means of all others break one.
+func TestBestOfOneConfirmation(t *testing.T) {
+	st := limited(t, func(c *study.Config) { c.Run.Confirm = 2 })
+	lucky, moody := try(t, st, 1, 1, 3), try(t, st, 2, 1, 3)
+	confirm := func(trial *study.Trial, size float64) {
+		apply(t, st, study.Confirmed{Trial: trial.Number, Attempt: trial.NextAttempt(), Metrics: study.Metrics{"loss": 1, "size": size, "speed": 3}})
+	}
+	confirm(lucky, 20)
+	confirm(lucky, 20)
+	confirm(moody, 1)
+	apply(t, st, study.Confirmed{Trial: moody.Number, Attempt: moody.NextAttempt(), Failure: &study.Failure{Kind: study.FailExit}})
+	if got := st.Best(); got != moody {
+		t.Errorf("trial %d is the best", got.Number)
+	}
+	steady := try(t, st, 3, 1, 3)
+	confirm(steady, 1)
+	confirm(steady, 1)
+	if got := st.Best(); got != steady {
+		t.Errorf("trial %d is the best, and not the one that is confirmed", got.Number)
+	}
+}
+
 // Today's values are run again beside the best, be they ever so bad, since what is gained over them
 // cannot be known from one run; but not where they failed.
 func TestTodayIsConfirmed(t *testing.T) {

@@ -217,6 +217,9 @@ func (s *State) refute(t *Trial) {
 	noise, _ := s.Config.Optimizer.Noise.Number()
 	for _, n := range s.Order {
 		u := s.Trials[n-1]
+		if u == t {
+			return
+		}
 		apart := math.Abs(u.Value-t.Value) - 4*noise - printed*(math.Abs(u.Value)+math.Abs(t.Value))
 		if u.Succeeded() && apart > stated*(1+1e-9)*spaces.Distance(u.Point, t.Point) {
 			s.Refuted = fmt.Sprintf("lipschitz_constant = %v does not hold: %s is %.6g in trial %d and %.6g in trial %d, %.3g apart; nothing is certain of what is left to gain",

@@ -136,9 +136,7 @@ func (s *State) apply(r Record) error {
 		return s.configChanged(e)
 	case Closed:
 		s.Closed, s.said, s.without = &e, e.Detail, s.excluded()
-		if len(e.Doubtful) > 0 {
-			s.findBest()
-		}
+		s.findBest() // its doubts count
 	}
 	return nil
 }

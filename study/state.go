@@ -152,17 +152,21 @@ func (s *State) Best() *Trial {
 }
 
 // newcomer returns the best trial that holds the limits, as far as is known, if it is still to be confirmed:
-// then it is better than those that were, as where a budget is raised.
-func (s *State) newcomer() (best *Trial) {
-	for _, t := range s.Trials {
-		if t.Succeeded() && s.Feasible(t) && (len(t.Confirms) > 1 || !s.enough(t)) && (best == nil || s.Compare(t, best) < 0) {
-			best = t
+// then it is better than those that were, as where a budget is raised. Where none of these holds them, it is
+// one that was run again once, and failed when it was run once more.
+func (s *State) newcomer() (once *Trial) {
+	for _, t := range s.Ranked() {
+		switch {
+		case !s.Feasible(t):
+		case len(t.Confirms) > 1:
+			return nil
+		case !s.enough(t):
+			return t
+		case len(t.Confirms) == 1:
+			once = cmp.Or(once, t)
 		}
 	}
-	if best != nil && len(best.Confirms) > 1 {
-		return nil
-	}
-	return best
+	return once
 }
 
 // Incumbent returns the trial with the best value, as Best does without confirmations.
