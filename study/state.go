@@ -128,7 +128,7 @@ func (s *State) Standing(running bool) string {
 	switch {
 	case running:
 		return "running"
-	case s.Closed != nil:
+	case s.Ended() || s.Closed != nil && s.Closed.Why == EndGuard:
 		return "ended: " + s.Closed.Detail
 	}
 	return "stopped"
