@@ -71,14 +71,42 @@ func (c *cutter) event(t kind) (ev Event) {
 		}
 		e.Rejoined = c.may(`,"rejoined":true`)
 		ev = e
+	case Measured{}.kind():
+		e := Measured{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Measurements: []Measurement{}}
+		c.must(`,"measurements":[`)
+		for c.more("]", len(e.Measurements)) {
+			c.must(`{"step":`)
+			m := Measurement{Step: c.float()}
+			if c.may(`,"seconds":`) {
+				m.Seconds = c.float()
+			}
+			c.must(`,"metrics":{`)
+			m.Metrics = c.metrics()
+			c.must("}")
+			e.Measurements = append(e.Measurements, m)
+		}
+		ev = e
+	case Readings{}.kind():
+		e := Readings{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Readings: []Reading{}}
+		c.must(`,"readings":[`)
+		for c.more("]", len(e.Readings)) {
+			c.must("[")
+			r := Reading{Step: float64(c.reading())}
+			c.must(",")
+			r.Value = float64(c.reading())
+			for c.may(",") {
+				r.Others = append(r.Others, float64(c.reading()))
+			}
+			c.must("]")
+			e.Readings = append(e.Readings, r)
+		}
+		ev = e
 	case Finished{}.kind():
 		e := Finished{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
 		c.must(`,"status":`)
 		e.Status = optimizer.Status(c.text())
 		if c.may(`,"metrics":{`) {
-			for e.Metrics = make(Metrics); c.more("}", len(e.Metrics)); {
-				e.Metrics[c.name()] = float64(c.reading())
-			}
+			e.Metrics = c.metrics()
 		}
 		if c.may(`,"failure":`) {
 			c.object(&e.Failure)
@@ -96,6 +124,15 @@ func (c *cutter) event(t kind) (ev Event) {
 		return nil
 	}
 	return ev
+}
+
+// metrics reads what is left of metrics after the brace.
+func (c *cutter) metrics() Metrics {
+	m := Metrics{}
+	for c.more("}", len(m)) {
+		m[c.name()] = float64(c.reading())
+	}
+	return m
 }
 
 // note reads a note, of which in large studies hardly any says more than why.

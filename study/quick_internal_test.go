@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -51,12 +52,32 @@ func quickAgrees(t *testing.T, line []byte) bool {
 	return true
 }
 
-// withoutNaN replaces NaN, which equals nothing, in an event's metrics.
+// withoutNaN replaces NaN, which equals nothing, in an event's numbers.
 func withoutNaN(e Event) Event {
-	if f, ok := e.(Finished); ok {
-		for name, v := range f.Metrics {
-			if math.IsNaN(float64(v)) {
-				f.Metrics[name] = math.Pi
+	known := func(v *float64) {
+		if math.IsNaN(*v) {
+			*v = math.Pi
+		}
+	}
+	all := func(m Metrics) {
+		for name, v := range m {
+			known(&v)
+			m[name] = v
+		}
+	}
+	switch e := e.(type) {
+	case Finished:
+		all(e.Metrics)
+	case Measured:
+		for _, m := range e.Measurements {
+			all(m.Metrics)
+		}
+	case Readings:
+		for i := range e.Readings {
+			known(&e.Readings[i].Step)
+			known(&e.Readings[i].Value)
+			for j := range e.Readings[i].Others {
+				known(&e.Readings[i].Others[j])
 			}
 		}
 	}
@@ -106,6 +127,13 @@ var quickLines = []struct {
 	{`{"seq":7,"type":"proposed","at":"","elapsed":0,"trial":1,"told":0,"pending":[1 ,2],"origin":"model","values":{},"note":{}` + quickTail, false},
 	{`{"seq":7,"type":"proposed","at":"","elapsed":0,"trial":1,"told":0,"pending":[],"origin":"model","values":{"a":9223372036854775808},"note":{}` + quickTail, false},
 	{`{"seq":7,"type":"proposed","at":"","elapsed":0,"trial":1,"told":0,"pending":[],"origin":"model","values":{"a":null},"note":{}` + quickTail, false},
+	{`{"seq":7,"type":"measured","at":"","elapsed":0,"trial":1,"attempt":1,"measurements":[{"step":1,"seconds":0.5,"metrics":{"a":4.5,"b":12}},{"step":2.5,"metrics":{"a":"NaN"}},{"step":3,"metrics":{}}]` + quickTail, true},
+	{`{"seq":7,"type":"measured","at":"","elapsed":0,"trial":1,"attempt":1,"measurements":[]` + quickTail, true},
+	{`{"seq":7,"type":"measured","at":"","elapsed":0,"trial":1,"attempt":1,"measurements":null` + quickTail, false},
+	{`{"seq":7,"type":"measured","at":"","elapsed":0,"trial":1,"attempt":1,"measurements":[{"step":"NaN","metrics":{}}]` + quickTail, false},
+	{`{"seq":7,"type":"readings","at":"","elapsed":0,"trial":1,"attempt":1,"readings":[[1,4.5],[2,"NaN"],[3,1,"Infinity",-2]]` + quickTail, true},
+	{`{"seq":7,"type":"readings","at":"","elapsed":0,"trial":1,"attempt":1,"readings":[]` + quickTail, true},
+	{`{"seq":7,"type":"readings","at":"","elapsed":0,"trial":1,"attempt":1,"readings":[[1]]` + quickTail, false},
 	{`{"seq":7,"type":"session","at":"","elapsed":0,"session":1` + quickTail, false},
 }
 
@@ -116,11 +144,11 @@ func TestQuick(t *testing.T) {
 		e := (&cutter{rest: line}).envelope()
 		if quickAgrees(t, line) {
 			read[e.Type]++
-		} else if e.Type == "proposed" || e.Type == "started" || e.Type == "finished" {
+		} else if slices.Contains([]kind{"proposed", "started", "measured", "readings", "finished"}, e.Type) {
 			t.Errorf("not read by hand: %s", line)
 		}
 	}
-	if len(read) != 3 {
+	if len(read) != 5 {
 		t.Errorf("read by hand: %v", read)
 	}
 	for _, c := range quickLines {
