@@ -146,13 +146,7 @@ func (s *State) violation(t *Trial) float64 {
 
 // Infeasible is how many trials have succeeded and break a limit.
 func (s *State) Infeasible() int {
-	n := 0
-	for _, t := range s.Trials {
-		if t.Succeeded() && !s.Feasible(t) {
-			n++
-		}
-	}
-	return n
+	return s.howMany(func(t *Trial) bool { return t.Succeeded() && !s.Feasible(t) })
 }
 
 // Ranked lists the trials with a value, the best first.

@@ -35,12 +35,8 @@ const (
 
 // tolerated is how much may be left to gain, 0 as long as nobody asks.
 func (s *State) tolerated() float64 {
-	b, explored := s.Config.Budget, 0
-	for _, t := range s.Trials {
-		if t.Done() && t.Origin == optimizer.OriginExplore {
-			explored++
-		}
-	}
+	b := s.Config.Budget
+	explored := s.howMany(func(t *Trial) bool { return t.Done() && t.Origin == optimizer.OriginExplore })
 	switch {
 	case explored < max(exploring, len(s.Config.Params)) || s.progress() <= 0: // all are equal
 		return 0

@@ -123,6 +123,16 @@ func (s *State) Holds(t *Trial) bool {
 	})
 }
 
+// howMany counts the trials of which something is so.
+func (s *State) howMany(so func(*Trial) bool) (n int) {
+	for _, t := range s.Trials {
+		if so(t) {
+			n++
+		}
+	}
+	return n
+}
+
 // Standing says in words whether the study goes on; running says whether a process works on it.
 func (s *State) Standing(running bool) string {
 	switch {
