@@ -82,13 +82,14 @@ func (s *State) reopens() bool {
 	if s.Closed == nil {
 		return false
 	}
+	fewer := slices.ContainsFunc(s.excluded(), s.outSince)
 	switch s.Closed.Why {
 	case EndGuard:
 		return true
 	case EndPatience:
-		return s.impatient() == nil // without what was taken out since
-	case EndExhausted: // what was taken out since may be proposed again
-		return slices.ContainsFunc(s.excluded(), s.outSince)
+		return fewer && s.impatient() == nil
+	case EndExhausted:
+		return fewer // and what was taken out may be proposed again
 	case EndUnsafe:
 		return s.Unsafe() == ""
 	case EndGoal: // by a result that was taken out since
