@@ -109,7 +109,7 @@ func (m *simModel) record(e study.Event) {
 	switch e := e.(type) {
 	case study.Excluded:
 		m.count(e.Trial, false)
-		m.opened = m.closed != nil && (m.closed.Why == study.EndGoal || m.closed.Why == study.EndUnsafe)
+		m.opened = m.opened || m.closed != nil && !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why)
 	case study.Included:
 		m.count(e.Trial, true)
 	case study.Created:
