@@ -340,8 +340,10 @@ func afterPowerCut(disk *faultfs.FS, pick uint64) *faultfs.FS {
 // judge looks at the end of a session.
 func (s *simulation) judge(err error, failed bool, step simStep) {
 	var we *journal.WriteError
+	var unsafe *session.UnsafeError
 	switch {
 	case failed && errors.As(err, &we):
+	case errors.As(err, &unsafe) && unsafe.Detail == "no trial holds the safety limit" && len(s.enqueued) > 0: // which a person has chosen
 	case failed && err != nil:
 		s.fault("%v: the journal could not be written, and the error is %v", step, err)
 	case err == nil, errors.Is(err, session.ErrStopped), errors.Is(err, session.ErrNoSuccess), errors.Is(err, session.ErrAwaited), step.kind == "full" && errors.Is(err, syscall.ENOSPC):
