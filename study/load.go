@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/journal"
@@ -29,38 +30,19 @@ func load(path string, visits ...func(before *State, r Record) error) (*State, e
 	return s, err
 }
 
-// mostWords is how many different texts of a journal are known at a time.
-const mostWords = 4096
-
 // Fold folds the lines of the journal at path, which read hands to line, into the state.
 // Each visit is called with every record before that one is folded.
 func (s *State) Fold(path string, read func(line func(journal.Record) error) (journal.Summary, error),
 	visits ...func(before *State, r Record) error) (journal.Summary, error) {
-	words := map[string]string{}
-	summary, err := read(func(line journal.Record) error {
-		if len(words) > mostWords {
-			clear(words)
-		}
-		r, err := decode(line, words)
-		if err != nil {
-			return err
-		}
-		for _, visit := range visits {
-			if err := visit(s, r); err != nil {
-				return err
-			}
-		}
-		return s.fold(line, r)
-	})
-	return summary, named(err, path)
-}
-
-// fold folds the record of a line.
-func (s *State) fold(line journal.Record, r Record) error {
-	if err := s.Apply(r); err != nil {
-		return contradiction(line, err)
+	in := &loader{state: s, visits: visits, fill: &batch{}}
+	summary, err := read(in.line)
+	if err == nil {
+		in.send()
 	}
-	return nil
+	for err == nil && len(in.queue) > 0 {
+		err = in.take()
+	}
+	return summary, named(err, path)
 }
 
 // named says which study an error is about.
@@ -113,6 +95,84 @@ func contradiction(line journal.Record, err error) error {
 	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error(), Sealed: true}
 }
 
+// loader folds the lines of a journal into a state. Decoding takes most of the
+// time, so that batches of lines are decoded side by side and folded in order.
+type loader struct {
+	state  *State
+	visits []func(*State, Record) error
+	fill   *batch
+	queue  []*batch // being decoded
+	spare  []*batch // to be filled again
+}
+
+type batch struct {
+	lines   []journal.Record
+	text    []byte   // what the lines' Raw are slices of
+	records []Record // of the lines, up to the first that holds none
+	err     error    // what is wrong with that one
+	done    chan struct{}
+}
+
+// How many lines a batch has, and about how many bytes at most.
+const batchLines, batchBytes = 512, 128 << 10
+
+func (l *loader) line(line journal.Record) error {
+	b := l.fill
+	start := len(b.text)
+	b.text = append(b.text, line.Raw...)
+	line.Raw = b.text[start:len(b.text):len(b.text)] // stays valid when text moves
+	b.lines = append(b.lines, line)
+	if len(b.lines) < batchLines && len(b.text) < batchBytes {
+		return nil
+	}
+	l.send()
+	if len(l.queue) <= 2*runtime.GOMAXPROCS(0) {
+		return nil
+	}
+	return l.take()
+}
+
+func (l *loader) send() {
+	b := l.fill
+	b.done = make(chan struct{})
+	l.queue = append(l.queue, b)
+	go b.decode()
+	l.fill = &batch{}
+	if n := len(l.spare); n > 0 {
+		l.fill, l.spare = l.spare[n-1], l.spare[:n-1]
+	}
+}
+
+func (b *batch) decode() {
+	defer close(b.done)
+	words := make(map[string]string)
+	for _, line := range b.lines {
+		r, err := decode(line, words)
+		if b.err = err; err != nil {
+			return
+		}
+		b.records = append(b.records, r)
+	}
+}
+
+func (l *loader) take() error {
+	b := l.queue[0]
+	l.queue = l.queue[1:]
+	<-b.done
+	for i, r := range b.records {
+		for _, visit := range l.visits {
+			if err := visit(l.state, r); err != nil {
+				return err
+			}
+		}
+		if err := l.state.Apply(r); err != nil {
+			return contradiction(b.lines[i], err)
+		}
+	}
+	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0]})
+	return b.err
+}
+
 // followPause is how often a journal is looked at for new records.
 const followPause = 200 * time.Millisecond
 
@@ -130,8 +190,11 @@ func Follow(ctx context.Context, dir string, visit func(*State, Record) error, l
 		if err != nil {
 			return err
 		}
-		if err := s.fold(line, r); err != nil || visit == nil {
-			return err
+		if err := s.Apply(r); err != nil {
+			return contradiction(line, err)
+		}
+		if visit == nil {
+			return nil
 		}
 		return visit(s, r)
 	}, func() error {
