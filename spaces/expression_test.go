@@ -92,7 +92,7 @@ func TestRelationErrors(t *testing.T) {
 		"x and on":               {"x", "x is a number", ""},
 		"batch == 17":            {"17", "batch is never 17", "16"},
 		"x = y":                  {"=", "means nothing", ""},
-		"opt == sgd":             {"sgd", "no parameter sgd", ""},
+		"opt == sgd":             {"sgd", "sgd is a choice of opt: write it in quotes, 'sgd'", ""},
 		"sqrt(x, y) < 1":         {"y", "one number", ""},
 		"opt == 'sdg'":           {"'sdg'", "opt is never 'sdg'", "sgd"},
 		"opt in ['sgd', 'adan']": {"", "opt is never 'adan'", "adam"},

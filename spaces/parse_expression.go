@@ -245,6 +245,11 @@ func (p *parser) operand() (expression, error) {
 		return expression{}, p.unexpected("a parameter, a number or a text in quotes")
 	}
 	names := slices.Sorted(maps.Keys(p.params))
+	for _, name := range names {
+		if slices.Contains(p.params[name].Choices, String(t.text)) {
+			return expression{}, p.fail(t, "%[1]s is a choice of %[2]s: write it in quotes, '%[1]s'", t.text, name)
+		}
+	}
 	err := p.fail(t, "%q is not a parameter declared before this one", t.text)
 	if !p.condition {
 		names = append(names, slices.Sorted(maps.Keys(functions))...)

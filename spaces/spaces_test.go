@@ -382,7 +382,7 @@ func TestConditions(t *testing.T) {
 		"§ == 1":        `"§" ` + signs,
 		"n == 'a":       "this ' is never closed",
 		`opt in ["sgd]`: `this " is never closed`,
-		"opt == sgd":    `"sgd" ` + unknown,
+		"opt == sgd":    "sgd is a choice of opt: write it in quotes, 'sgd'",
 		"last == true":  `"last" ` + unknown,
 		"missing == 1":  `"missing" ` + unknown,
 		"opt == 'lion'": notOfOpt,

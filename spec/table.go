@@ -146,7 +146,11 @@ func describe(v any) string {
 
 // sub reads a table; a missing one reads as empty.
 func (t *table) sub(k string) *table {
-	data, _ := read[map[string]any](t, k, nil, "a table")
+	want := "a table"
+	if len(t.path) == 0 && slices.Contains([]string{"params", "objectives", "metrics", "constraints"}, k) {
+		want = fmt.Sprintf("a table [%s.NAME] for each", k)
+	}
+	data, _ := read[map[string]any](t, k, nil, want)
 	return &table{doc: t.doc, path: t.key(k), element: -1, data: data}
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 )
 
 //go:embed chart.css
@@ -208,6 +209,19 @@ func (s *Study) tiles() [][2]string {
 	return out
 }
 
+// rounded are values as people read them; exact ones stand in the table and with the command.
+func rounded(vs spaces.Values) string {
+	var words []string
+	for _, a := range vs {
+		text := a.Value.Text()
+		if x, ok := a.Value.Any().(float64); ok {
+			text = Short(x)
+		}
+		words = append(words, a.Name+"="+text)
+	}
+	return strings.Join(words, " ")
+}
+
 // words say what the pictures show, for those who read.
 func (s *Study) words() []string {
 	var out []string
@@ -216,7 +230,7 @@ func (s *Study) words() []string {
 	}
 	if s.Best > 0 {
 		best := s.Trials[s.Best-1]
-		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, s.figures.BestText(), best.Number, clean(best.Values.String(), 600)))
+		out = append(out, fmt.Sprintf("The best %s is %s, of trial %d: %s.", s.Metric, s.figures.BestText(), best.Number, clean(rounded(best.Values), 600)))
 		if !s.figures.Feasible {
 			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
 		}
