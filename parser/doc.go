@@ -34,5 +34,5 @@
 // is bounded, whatever is printed, and the way in which the bytes are cut into
 // chunks makes no difference.
 //
-// What is a number and a name, docs/metrics.md of this module says for all rules.
+// docs/metrics.md says what counts as a number and as a name, for all rules.
 package parser

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/combin"
 
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -91,6 +92,9 @@ func TestSobolIndicesOfIshigami(t *testing.T) {
 
 // Of a chain of conditions that has more coalitions than anybody can look at, the parts add up all the same.
 func TestShapleyOfALongChain(t *testing.T) {
+	if effort.Raced {
+		t.Skip("runs in one goroutine")
+	}
 	params := []spaces.Param{yesno("b0")}
 	for i := 1; i < 26; i++ {
 		params = append(params, when(yesno(fmt.Sprint("b", i)), fmt.Sprintf("b%d", i-1)))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
@@ -176,6 +177,9 @@ func makeStudies(t *testing.T) map[string]*Study {
 // Whatever a study is like, its page is whole, nothing on it comes from elsewhere, and no
 // text of the study becomes a part of the page's language.
 func TestPagesOfAllKindsOfStudies(t *testing.T) {
+	if effort.Raced {
+		t.Skip("runs in one goroutine")
+	}
 	for name, s := range studies(t) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
@@ -244,6 +248,9 @@ func wellFormed(svg string) error {
 // Values whose squares are no numbers are looked at like others: all is drawn, and nothing is said of
 // them that is not so.
 func TestValuesOfAnySize(t *testing.T) {
+	if effort.Raced {
+		t.Skip("runs in one goroutine")
+	}
 	for name, of := range map[string]func(k int, x float64) float64{
 		"one that diverged": func(k int, x float64) float64 { return map[bool]float64{true: 1e300, false: 1 + x}[k == 5] },
 		"the largest":       func(k int, x float64) float64 { return map[bool]float64{true: 1.6e308, false: 1 + x}[k == 5] },
