@@ -127,6 +127,10 @@ func (v *Server) draw(src Source, changed bool) {
 	if old != nil && old.ID != s.ID { // another study is in its place
 		v.cards, v.model, v.noModel = map[string]part{}, nil, unasked
 	}
+	if v.model != model || v.noModel != none { // since we looked
+		s.take(v.model, v.noModel)
+		parts = s.parts(true, false)
+	}
 	if v.study, v.panels = s, nil; changed {
 		v.changes++
 	}
