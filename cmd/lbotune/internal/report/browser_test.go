@@ -396,8 +396,8 @@ func TestNamesOnAPage(t *testing.T) {
 	b.open(url + "/?token=secret")
 	order := `[...document.querySelectorAll('#all tbody tr:not(.gone)')].map(r => r.cells[0].textContent).join(' ')`
 	b.await(order, "3 1 2")
-	for column, want := range map[int]string{6: "3 1 2", 7: "1 2 3", 8: "3 2 1", 9: "3 2 1"} {
-		b.mark(fmt.Sprintf("#all th:nth-child(%d)", column), "click")
+	for i, want := range []string{"3 1 2", "1 2 3", "3 2 1", "3 2 1"} { // in this order: the last one stays
+		b.mark(fmt.Sprintf("#all th:nth-child(%d)", 6+i), "click")
 		b.await(order+` + document.querySelectorAll('#all th[aria-sort=ascending]').length`, want+"1")
 	}
 	b.await(`[...document.querySelectorAll('#all td:nth-child(9)')].map(c => c.textContent).join()`, "12345e67,2020-01-01,2020-06-01")
