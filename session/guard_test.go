@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,10 +49,11 @@ func TestPatienceIsRefuted(t *testing.T) {
 		c := config()
 		c.Run.Workers, c.Budget.Patience = 2, 4
 		st, err := finish(t, dir, &c, &fakeLauncher{program: func(job runner.Job) ending {
-			if strings.Split(job.ID, "/")[1] == "2" {
+			n, _ := strconv.Atoi(strings.Split(job.ID, "/")[1])
+			if n == 2 {
 				return ending{stdout: "loss=0\n", takes: time.Minute}
 			}
-			return ending{stdout: "loss=1\n", takes: time.Second}
+			return ending{stdout: "loss=1\n", takes: time.Second + time.Duration(n*n)*time.Millisecond} // no two end at once
 		}})
 		if err != nil || st.Closed.Detail != "no better trial in 5" || len(st.Order) != 11 || st.Best().Number != 2 {
 			t.Errorf("after %d trials: %+v, %v", len(st.Order), st.Closed, err)
