@@ -45,11 +45,8 @@ prints, until that attempt ends.`,
 				}
 			}()
 			safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
-			to := io.Writer(safe)
-			if raw {
-				to = g.out
-			}
-			err := runner.Tail(ctx, l.Output(filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))), to, ended)
+			output := filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))
+			err := runner.Tail(ctx, l.Output(output), either[io.Writer](raw, g.out, safe), ended)
 			if errors.Is(err, fs.ErrNotExist) {
 				return usagef("there is no output: %v", err)
 			}
@@ -124,11 +121,11 @@ func (s *sanitizer) flush() error {
 
 // quoteOutput adds the end of an attempt's stderr, or stdout, to an error, without secrets.
 func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
-	name, text := endOfOutput(l, dir, c, runner.StderrName, runner.StdoutName)
+	name, text := endOfOutput(l, dir, c, 4<<10, runner.StderrName, runner.StdoutName)
 	if text == "" {
 		return fmt.Errorf("%w\nit printed nothing", err)
 	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	lines = lines[max(len(lines)-10, 0):]
 	text = strings.Join(lines, "\n  | ")
 	for _, c := range cures {
@@ -140,11 +137,11 @@ func quoteOutput(err error, l study.Layout, dir string, c *study.Config) error {
 	return fmt.Errorf("%w\nthe end of its %s:\n  | %s", err, name, text)
 }
 
-// endOfOutput is the end of the first output with any text, without the study's secrets.
-func endOfOutput(l study.Layout, dir string, c *study.Config, outputs ...string) (name, text string) {
+// endOfOutput is the end of the first output with any text, of most bytes, without the study's secrets.
+func endOfOutput(l study.Layout, dir string, c *study.Config, most int, outputs ...string) (name, text string) {
 	for _, name := range outputs {
-		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 4<<10)
-		if text = strings.TrimRight(text, "\n"); err == nil && strings.TrimSpace(text) != "" {
+		text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), most)
+		if err == nil && strings.TrimSpace(text) != "" {
 			return name, secrets.Of(c.Run.SecretEnv).Hide(text)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/lbotune/lbotune/optimizer"
-	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -180,9 +179,8 @@ func (p *progress) update(u study.Update) {
 	case study.SetupEnded:
 		if e.Failure == nil {
 			// The last line of its stderr says such as what it did without.
-			_, said := endOfOutput(p.layout, p.layout.Attempt(study.AttemptID{Attempt: e.Attempt}), p.cfg, runner.StderrName)
-			last := oneLine(said[strings.LastIndexByte(said, '\n')+1:])
-			p.line("setup took %s%s", took(secondsOf(e.Seconds)), when(said != "", ": %s", last))
+			last := lastLine(p.layout, study.AttemptID{Attempt: e.Attempt}, p.cfg)
+			p.line("setup took %s%s", took(secondsOf(e.Seconds)), when(last != "", ": %s", last))
 		}
 	}
 }

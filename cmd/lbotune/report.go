@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/internal/ansi"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/internal/secrets"
 	"github.com/lbotune/lbotune/runner"
@@ -122,12 +121,8 @@ func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
 		Command: func(t *study.Trial) string { return hidden.Hide(commandLine(st, l, t)) },
 		Output: func(t *study.Trial) string {
 			dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: max(t.Attempt, 1)})
-			for _, name := range []string{runner.StderrName, runner.StdoutName} {
-				if text, err := runner.ReadTail(l.Output(filepath.Join(dir, name)), 2<<10); err == nil && strings.TrimSpace(text) != "" {
-					return hidden.Hide(ansi.Sanitize(text))
-				}
-			}
-			return ""
+			_, text := endOfOutput(l, dir, &st.Config, 2<<10, runner.StderrName, runner.StdoutName)
+			return text
 		},
 		Log: func(ctx context.Context, id study.AttemptID, stderr bool, w io.Writer, ended <-chan struct{}) error {
 			return followLog(ctx, l, id, either(stderr, runner.StderrName, runner.StdoutName), &sanitizer{w: w, secrets: hidden}, ended)

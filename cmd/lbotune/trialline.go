@@ -116,8 +116,12 @@ func lastWords(l study.Layout, c *study.Config, t *study.Trial) string {
 	if t.Failure == nil || t.Hand || t.Failure.Kind != study.FailExit && t.Failure.Kind != study.FailSignal {
 		return ""
 	}
-	dir := l.Attempt(study.AttemptID{Trial: t.Number, Attempt: t.Attempt})
-	_, text := endOfOutput(l, dir, c, runner.StderrName)
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return shortened(oneLine(strings.TrimSpace(lines[len(lines)-1])), 120)
+	return shortened(lastLine(l, study.AttemptID{Trial: t.Number, Attempt: t.Attempt}, c), 120)
+}
+
+// lastLine is the last line that an attempt has printed on standard error.
+func lastLine(l study.Layout, id study.AttemptID, c *study.Config) string {
+	_, text := endOfOutput(l, l.Attempt(id), c, 4<<10, runner.StderrName)
+	text = strings.TrimSpace(text)
+	return oneLine(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 }
