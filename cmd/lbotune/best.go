@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -114,4 +118,288 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 		}
 	}
 	return p, nil
+}
+
+// summaryJSON is what run and best print with --json.
+type summaryJSON struct {
+	Study     string `json:"study"`
+	ID        string `json:"id"`
+	Dir       string `json:"dir"`
+	Metric    string `json:"metric"`
+	Direction string `json:"direction"`
+	Proposed  int    `json:"proposed"`
+	Finished  int    `json:"finished"`
+	// Ran is how many trials have finished in this run.
+	Ran       *int `json:"ran,omitempty"`
+	Succeeded int  `json:"succeeded"`
+	Failed    int  `json:"failed"`
+	Pruned    int  `json:"pruned"`
+	// Infeasible are those of the succeeded that break a limit.
+	Infeasible int        `json:"infeasible,omitempty"`
+	Seconds    float64    `json:"seconds"`
+	Ended      string     `json:"ended,omitempty"`
+	Why        string     `json:"why,omitempty"`
+	Best       *trialJSON `json:"best"`
+	// Front are, of several objectives, the trials that no other dominates, and
+	// Hypervolume is how far they have come.
+	Front       []trialJSON    `json:"front,omitempty"`
+	Hypervolume *report.Number `json:"hypervolume,omitempty"`
+	// Confirmed are the best trials that were repeated, the best mean first.
+	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
+	// Holds is, where the metrics with limits are noisy, the probability that without noise
+	// the best trial holds them all.
+	Holds *float64 `json:"holds,omitempty"`
+	// Remarks are what a person should know of the study, in words.
+	Remarks []string `json:"remarks,omitempty"`
+	// Recommended is the optimizer's choice where it is not the best.
+	Recommended *study.Recommended `json:"recommended,omitempty"`
+	// Gain is by how much the best, or the trial that the optimizer would choose, is better than today's
+	// values, or else than the first trial.
+	Gain *report.Gain `json:"gain,omitempty"`
+}
+
+type confirmedJSON struct {
+	Trial  int           `json:"trial"`
+	N      int           `json:"n"`
+	Mean   report.Number `json:"mean"`
+	Margin report.Number `json:"margin"` // of a 95 % confidence interval
+	// Tied says that the best one cannot be told apart from this one.
+	Tied bool `json:"tied"`
+	// Means are, of several objectives or beside limits, those of all metrics.
+	Means study.Metrics `json:"means,omitempty"`
+	// Feasible says, beside limits, whether the means hold them all.
+	Feasible *bool `json:"feasible,omitempty"`
+}
+
+func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJSON {
+	c := &st.Config
+	several, limited := c.Several(), len(c.AllLimits()) > 0
+	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
+		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
+		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
+		Holds: f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks()}
+	if st.Closed != nil {
+		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
+	}
+	if f.Best != nil {
+		t := newTrialJSON(st, l, f.Best)
+		out.Best = &t
+	}
+	if several {
+		out.Hypervolume = (*report.Number)(&f.Hypervolume)
+		out.Front = mapped(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) })
+	}
+	if r := recommended(st); r != nil {
+		out.Recommended = &study.Recommended{Trial: r.Trial, Mean: r.Mean, SD: r.SD}
+	}
+	cs := st.Confirmations()
+	for _, c := range cs {
+		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: report.Number(c.Mean), Margin: report.Number(c.Margin), Tied: c.Tied(cs[0], len(cs))}
+		if several || limited {
+			one.Means = c.Metrics
+		}
+		if limited {
+			feasible := st.Feasible(c.Trial)
+			one.Feasible = &feasible
+		}
+		out.Confirmed = append(out.Confirmed, one)
+	}
+	return out
+}
+
+// summarize prints the result of a study; ran is how many trials it ran, nil where none was to.
+func summarize(g *global, st *study.State, l study.Layout, ran *int) error {
+	f := report.FiguresOf(st, false)
+	switch {
+	case g.json:
+		out := newSummaryJSON(st, l, f)
+		out.Ran = ran
+		return printJSON(g.out, out)
+	case f.Best == nil:
+		return g.print("no trial succeeded: %s\n", tally(f))
+	case st.Config.Several():
+		return summarizeFront(g, st, l, f)
+	}
+	return describeBest(g, st, l, f)
+}
+
+func summarizeFront(g *global, st *study.State, l study.Layout, f report.Figures) error {
+	s := rows{width: 8}
+	s.WriteString(when(!f.Feasible, "no trial holds every limit; these break them least:\n"))
+	fmt.Fprintf(&s, "front: %d of %s; hypervolume %s\n", len(f.Front), tally(f), short(f.Hypervolume))
+	s.WriteString(tableText(trialsTable(st, l, f.Front)))
+	describeConfirmed(&s, st)
+	objectives := st.Config.Objectives()
+	fmt.Fprintf(&s, "lbotune best STUDY --prefer %s=1 prints one of them with its command\n", oneLine(objectives[len(objectives)-1].Name))
+	return g.print("%s", s.String())
+}
+
+// closing says what a study that has just ended was worth, and what to look at next.
+func closing(ctx context.Context, st *study.State, l study.Layout) string {
+	f := report.FiguresOf(st, false)
+	b := f.Best
+	if b == nil || st.Closed == nil || len(st.Order) < 5 {
+		return ""
+	}
+	var today, first *study.Trial // of what holds the limits
+	designed, busy := 0, time.Duration(0)
+	for _, t := range st.Trials {
+		holds := t.Succeeded() && st.Feasible(t)
+		switch t.Origin {
+		case optimizer.OriginDefault:
+			if holds {
+				today = t
+			}
+		case optimizer.OriginInitial:
+			designed++
+			if holds && (first == nil || st.Compare(t, first) < 0) {
+				first = t
+			}
+		}
+		for _, a := range t.Attempts {
+			if !a.Started.IsZero() && a.Ended.After(a.Started) {
+				busy += a.Ended.Sub(a.Started)
+			}
+		}
+	}
+	var from []string
+	if today != nil && today != b {
+		from = append(from, short(today.Value)+" with today's values")
+	}
+	if first != nil && first != b {
+		from = append(from, fmt.Sprintf("%s after %s", short(first.Value), count(designed, "initial trial")))
+	}
+	s := rows{width: 8}
+	if st.Config.Several() && designed > 0 {
+		all := st.Hypervolumes()
+		designed = min(designed, len(all))
+		s.add("gained:", "hypervolume %s, from %s after the first %s", short(all[len(all)-1]), short(all[designed-1]), count(designed, "trial"))
+	} else if len(from) > 0 && f.Feasible && f.Runs == 0 { // a mean of repeats is not to be compared with one value
+		s.add("gained:", "%s %s, from %s", oneLine(st.Config.Objective().Name), f.BestText(), strings.Join(from, " and "))
+	}
+	if slots := st.Elapsed * time.Duration(st.Config.Run.SlotCount()); busy > 0 && slots > 0 {
+		s.add("time:", "%s with %s at a time, %.0f %% of it in trials and the rest waiting and proposing",
+			took(st.Elapsed), count(st.Config.Run.SlotCount(), "trial"), 100*min(float64(busy)/float64(slots), 1))
+	}
+	text, remarks := matters(ctx, st)
+	s.when(text != "", "matters:", "%s", text)
+	for _, text := range remarks {
+		s.add("notice:", "%s", oneLine(text))
+	}
+	if f.Bounds != nil && f.Bounds.Excluded > 0 {
+		s.add("bounds:", "rule out %.0f %% of the space", 100*f.Bounds.Excluded)
+	}
+	s.add("next:", "lbotune report %s writes an HTML report", word(l))
+	return s.String()
+}
+
+// mattersUpTo is how many trials may end with what matters: of more that takes seconds.
+const mattersUpTo = 1000
+
+// matters names the parameters with the largest parts in the variance, or why that is not known, and
+// returns what is to be remarked, too.
+func matters(ctx context.Context, st *study.State) (text string, remarks []string) {
+	if len(st.Order) > mattersUpTo {
+		return "", st.Remarks()
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a second's work where nothing else runs
+	defer cancel()
+	s := report.Of(ctx, report.Source{State: st})
+	if err := s.Unimportant(); ctx.Err() != nil {
+		return "", s.Remarks
+	} else if err != nil {
+		return "not known: " + err.Error(), s.Remarks
+	}
+	im := s.Model.Importances()[0]
+	var parts []string
+	for _, r := range im.Ranked() {
+		if len(parts) < 3 && (len(parts) == 0 || r.Total.Value >= 0.1) {
+			parts = append(parts, fmt.Sprintf("%s (%.0f %%, %.0f to %.0f)", oneLine(r.Param), 100*r.Total.Value, 100*r.Total.Low, 100*r.Total.High))
+		}
+	}
+	return fmt.Sprintf("%s of %s", strings.Join(parts, ", "), oneLine(im.Variance())), s.Remarks
+}
+
+func describeBest(g *global, st *study.State, l study.Layout, f report.Figures) error {
+	b, best := f.Best, either(st.Config.Several(), "preferred", "best")
+	s := rows{width: 8}
+	s.WriteString(when(!f.Feasible, "no trial holds every limit; this one breaks them least:\n"))
+	fmt.Fprintf(&s, "%s %s = %s, trial %d of %s\n", best, oneLine(st.Config.Objective().Name), f.BestText(), b.Number, tally(f))
+	for _, line := range valueLines(b.Values) {
+		s.WriteString("  " + line + "\n")
+	}
+	means := *b
+	means.Metrics = st.Means(b)
+	side := sideMetrics(&st.Config, &means, short)
+	s.when(len(side) > 0, "metrics:", "%s", strings.Join(side, ", "))
+	s.when(len(f.Broken) > 0, "limits:", "%s", oneLine(strings.Join(f.Broken, "; ")))
+	if f.Holds != nil {
+		n := len(st.Closed.Doubtful)
+		lucky := when(n > 0, "; %s held by values that are likely luck", count(n, "trial"))
+		s.add("limits:", "held with a probability of %s without their noise%s; confirm in [run] settles it", percent(*f.Holds), lucky)
+	}
+	describeConfirmed(&s, st)
+	if r := recommended(st); r != nil {
+		t := st.Trials[r.Trial-1]
+		fmt.Fprintf(&s, "the best value may be partly luck; the model rates trial %d highest, %s ± %s (95 %% interval)\n  %s\n  command: %s\n",
+			r.Trial, short(r.Mean), short(1.96*r.SD), oneLine(t.Values.String()), printable(commandLine(st, l, t)))
+	}
+	if gain := report.GainOf(st); gain != nil && gain.Margin > 0 { // without noise what is gained is said at the end
+		s.add("gain:", "%s", gain.Text())
+	}
+	if c := st.Closed; c != nil && c.Why == "regret" {
+		s.add("left:", "%s", oneLine(c.Detail))
+	}
+	s.when(!b.Hand, "output:", "%s", oneLine(outputFile(l, b)))
+	s.add("command:", "%s", printable(commandLine(st, l, b)))
+	return g.print("%s", s.String())
+}
+
+// percent is a probability for people: no more certain than it is.
+func percent(p float64) string { return fmt.Sprintf("%.0f %%", math.Min(math.Max(100*p, 1), 99)) }
+
+// valueLines are the values of a trial, one a line, with their equals signs aligned.
+func valueLines(values spaces.Values) []string {
+	width := 0
+	for _, v := range values {
+		width = max(width, len(v.Name))
+	}
+	return mapped(values, func(v spaces.Assignment) string { return fmt.Sprintf("%-*s = %s", width, v.Name, valueText(v.Value)) })
+}
+
+// describeConfirmed says what the repeats of the best trials have shown.
+func describeConfirmed(s *rows, st *study.State) {
+	cs := st.Confirmations()
+	for i, c := range cs {
+		broken := oneLine(strings.Join(st.Config.Broken(c.Metrics), "; "))
+		if st.Config.Several() {
+			means := mapped(st.Config.Objectives(), func(o study.Metric) string {
+				v, _ := c.Metrics.Get(o.Name)
+				return oneLine(o.Name) + " = " + short(v)
+			})
+			s.add("repeats:", "trial %d: means of %d runs %s%s", c.Trial.Number, c.N, strings.Join(means, ", "), when(broken != "", ", which break a limit: mean %s", broken))
+			continue
+		}
+		more := when(broken != "", ", which breaks a limit: mean %s", broken) +
+			when(i > 0 && c.Tied(cs[0], len(cs)), ", which can't be told apart from trial %d", cs[0].Trial.Number)
+		s.add("repeats:", "trial %d: mean %s ± %s (95 %% interval of %d runs)%s", c.Trial.Number, short(c.Mean), short(c.Margin), c.N, more)
+	}
+}
+
+// recommended is the optimizer's choice if it is not the best and no repeats have settled it.
+func recommended(st *study.State) *study.Recommended {
+	if st.Closed == nil || st.Closed.Recommended == nil || len(st.Confirmations()) > 0 {
+		return nil
+	}
+	r := st.Closed.Recommended
+	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial < 1 || r.Trial > len(st.Trials) {
+		return nil
+	}
+	return r
+}
+
+func tally(f report.Figures) string {
+	text := count(f.Proposed, "trial")
+	text += when(len(f.Unfinished) > 0, ", %d unfinished", len(f.Unfinished)) + when(f.Failed > 0, ", %d failed", f.Failed)
+	return text + when(f.Infeasible > 0, ", %d over a limit", f.Infeasible) + when(f.Pruned > 0, ", %d stopped early", f.Pruned)
 }
