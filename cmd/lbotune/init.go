@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -49,7 +48,7 @@ Read the spec through and correct the guesses.`,
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 				return hinted(usagef("found %q before --", args[0]), "write the command after --: lbotune init -- python train.py --lr 0.01")
 			}
-			d := draft.Program{Argv: args, Rule: parser.Rule{Metric: metric}}
+			d := draft.Program{Argv: args, Rule: parser.Rule{Metric: metric}, Files: configFiles(args, file)}
 			switch {
 			case len(args) == 0:
 				d.Argv = []string{"./train", "--lr", "0.01", "--layers", "3"}
@@ -63,12 +62,9 @@ Read the spec through and correct the guesses.`,
 				if _, err := os.Stat(filepath.Dir(file)); err != nil {
 					return usage(err)
 				}
-				d.Files = configFiles(d.Argv, file)
 				if err := tryOut(cmd.Context(), g, &d); err != nil {
 					return err
 				}
-			default:
-				d.Files = configFiles(d.Argv, file)
 			}
 			if file != "-" {
 				d.Dir = filepath.Dir(file)
@@ -204,14 +200,8 @@ const maxTryout = 4 << 20
 // tryOut completes a draft by what --help says, and the metrics that one run prints or writes. Ctrl-C
 // ends that run alone: what was printed counts. Any other signal ends lbotune with what it has started.
 func tryOut(ctx context.Context, g *global, d *draft.Program) error {
-	signals := make(chan os.Signal, 8)
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signal.Notify(signals, sig)
-		}
-	}
-	g.trialsRun.Store(true)
-	defer func() { signal.Stop(signals); g.trialsRun.Store(false) }()
+	signals, deaf := g.hear()
+	defer deaf()
 	argv := d.Argv
 	if env, rest := command.Assignments(argv); len(env) > 0 {
 		argv = slices.Concat([]string{"/usr/bin/env"}, env, rest)

@@ -238,24 +238,18 @@ const mostLinks = 40
 // no path is made shorter by its text alone.
 func destination(path string) string {
 	dir, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	for range mostLinks {
+	for links := 0; err == nil && links < mostLinks; links++ {
 		if !filepath.IsAbs(path) {
 			path = dir + string(filepath.Separator) + path
 		}
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return real
-		}
 		above, name := filepath.Split(path)
 		if dir, err = filepath.EvalSymlinks(above); err != nil {
-			return path // nothing can be written there
+			break // nothing can be written there
 		}
 		path = filepath.Join(dir, name)
 		to, err := os.Readlink(path)
 		if err != nil {
-			return path
+			break
 		}
 		path = to
 	}

@@ -302,15 +302,8 @@ func folded(text string, indent, width int) string {
 		return text
 	}
 	var lines []string
-	for runes := []rune(text); len(runes) > 0; {
-		room, first := width, indent // first is where the line may be broken, at the earliest
-		if len(lines) > 0 {
-			room, first = width-indent, 0
-		}
-		if len(runes) <= room {
-			lines = append(lines, string(runes))
-			break
-		}
+	runes, room, first := []rune(text), width, indent // first is where the line may be broken, at the earliest
+	for len(runes) > room {
 		end := room
 		for end > first && runes[end] != ' ' {
 			end--
@@ -319,9 +312,9 @@ func folded(text string, indent, width int) string {
 			end = room
 		}
 		lines = append(lines, strings.TrimRight(string(runes[:end]), " "))
-		runes = []rune(strings.TrimLeft(string(runes[end:]), " "))
+		runes, room, first = []rune(strings.TrimLeft(string(runes[end:]), " ")), width-indent, 0
 	}
-	return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+	return strings.Join(append(lines, string(runes)), "\n"+strings.Repeat(" ", indent))
 }
 
 // lastWords is the last line that a trial which ended badly by itself has printed on

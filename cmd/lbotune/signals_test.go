@@ -38,7 +38,7 @@ func TestStepsOfStopping(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				said := 0
 				s := &stopper{steps: make(chan session.Stop, 3), say: func(string) { said++ },
-					signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
+					signals: make(chan os.Signal), done: make(chan struct{}), deaf: func() {}}
 				go s.listen(l)
 				for i, sig := range c.signals {
 					s.signals <- sig
@@ -68,7 +68,7 @@ func TestStoppedFromElsewhere(t *testing.T) {
 	}{"alone": {nil, 143}, "after Ctrl-C": {[]os.Signal{syscall.SIGINT}, 130}} {
 		t.Run(name, func(t *testing.T) {
 			s := &stopper{steps: make(chan session.Stop), say: func(string) {},
-				signals: make(chan os.Signal), done: make(chan struct{}), ended: func() {}}
+				signals: make(chan os.Signal), done: make(chan struct{}), deaf: func() {}}
 			l := study.Layout(t.TempDir())
 			go s.listen(l)
 			for _, sig := range c.before {

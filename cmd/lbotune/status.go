@@ -56,13 +56,9 @@ func newStatus(g *global) *cobra.Command {
 		Use:   "status STUDY",
 		Short: "Show how far along a study is",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
 			if live {
-				return watch(cmd.Context(), g, args[0])
-			}
-			dir, err := studyDir(args[0])
-			if err != nil {
-				return err
+				return hintStudy(args[0], watch(ctx, g, dir))
 			}
 			before, errBefore := journal.InUse(study.LayoutOf(dir).Journal())
 			st, l, err := g.load(args[0])
@@ -70,7 +66,7 @@ func newStatus(g *global) *cobra.Command {
 				return err
 			}
 			return printStatus(g, st, l, before)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
@@ -215,17 +211,13 @@ func resting(st *study.State, l study.Layout, held bool) string {
 }
 
 // watch draws a study's status in the same place until the study, or the person, ends it.
-func watch(ctx context.Context, g *global, name string) error {
+func watch(ctx context.Context, g *global, dir string) error {
 	if !isTerminal(g.out) || g.json {
 		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
 	}
-	dir, err := studyDir(name)
-	if err != nil {
-		return err
-	}
 	l := study.LayoutOf(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
-	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
+	err := study.Follow(ctx, dir, nil, func(st *study.State) error {
 		held, err := journal.InUse(l.Journal())
 		if err != nil {
 			return err
@@ -243,7 +235,7 @@ func watch(ctx context.Context, g *global, name string) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return hintStudy(name, err)
+	return err
 }
 
 // liveText is what run and status --watch draw: how much of the budget is spent, the best value
@@ -280,19 +272,17 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 const mostRunning = 8
 
 // bestSoFar is the best value after each trial that succeeded, infeasible ones left out.
-func bestSoFar(st *study.State) []float64 {
-	var out []float64
-	turn := st.Config.Objective().Direction.Maximized
+func bestSoFar(st *study.State) (out []float64) {
+	worth := st.Config.Objective().Direction.Maximized
 	for _, n := range st.Order {
-		t := st.Trials[n-1]
-		if !t.Succeeded() || !st.Feasible(t) {
-			continue
+		t, last := st.Trials[n-1], len(out)-1
+		switch {
+		case !t.Succeeded() || !st.Feasible(t):
+		case last >= 0 && worth(out[last]) > worth(t.Value):
+			out = append(out, out[last])
+		default:
+			out = append(out, t.Value)
 		}
-		best := turn(t.Value)
-		if len(out) > 0 {
-			best = math.Max(best, turn(out[len(out)-1]))
-		}
-		out = append(out, turn(best))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,24 +212,31 @@ type stopper struct {
 	say     func(string)
 	first   os.Signal // that stopped the study, or byStop; nil if nothing did
 	signals chan os.Signal
+	deaf    func()        // nothing is sent to signals after it
 	done    chan struct{} // closed when it listens no more
-	ended   func()        // is called then
 }
 
-// newStopper listens for Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP, and for lbotune stop on
-// whatever host, until its stop is called. A signal that was ignored when lbotune began, as under nohup, stays ignored. Where trials
-// go on by themselves, all but repeated Ctrl-C and Ctrl-\ leaves them.
+// newStopper listens for signals, and for lbotune stop on whatever host, until its stop is called. Where
+// trials go on by themselves, all but repeated Ctrl-C and Ctrl-\ leaves them.
 func newStopper(g *global, say func(string), of *launcher, l study.Layout) *stopper {
 	_, leaves := of.Rejoiner.(kinds.Canceller)
-	g.trialsRun.Store(true)
-	s := &stopper{leaves: leaves, ended: func() { g.trialsRun.Store(false) }, steps: make(chan session.Stop, 4), say: say, signals: make(chan os.Signal, 8), done: make(chan struct{})}
-	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signal.Notify(s.signals, sig)
-		}
-	}
+	s := &stopper{leaves: leaves, steps: make(chan session.Stop, 4), say: say, done: make(chan struct{})}
+	s.signals, s.deaf = g.hear()
 	go s.listen(l)
 	return s
+}
+
+// hear has Ctrl-C (SIGINT), Ctrl-\ (SIGQUIT), SIGTERM and SIGHUP sent to signals, instead of ending lbotune,
+// until deaf is called. What was ignored when lbotune began, as under nohup, stays ignored.
+func (g *global) hear() (signals chan os.Signal, deaf func()) {
+	g.trialsRun.Store(true)
+	signals = make(chan os.Signal, 8)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	return signals, func() { signal.Stop(signals); g.trialsRun.Store(false) }
 }
 
 const stopLook = time.Second
@@ -261,9 +269,7 @@ func (s *stopper) listen(l study.Layout) {
 		if sig == nil {
 			return // closed
 		}
-		if s.first == nil {
-			s.first = sig
-		}
+		s.first = cmp.Or(s.first, sig)
 		next, why := session.StopRunning, "stopping: "
 		switch sig {
 		case byStop{}:
@@ -311,10 +317,9 @@ var announcements = map[session.Stop]string{
 
 // stop ends listening and returns the first signal, or byStop; nil if there was none.
 func (s *stopper) stop() os.Signal {
-	signal.Stop(s.signals)
+	s.deaf()
 	close(s.signals)
 	<-s.done
-	s.ended()
 	return s.first
 }
 
