@@ -33,7 +33,6 @@ out slower trials, and --prefer 'latency<=20,error=1' takes the one with the lea
 of the rest.
 
 With --goal VALUE the exit code tells a script whether the best is as good as VALUE.`,
-		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			wanted := cmd.Flags().Changed("goal")
 			if wanted && (st.Config.Several() || math.IsNaN(goal)) {

@@ -35,7 +35,6 @@ trial with other values runs beside it if there are several workers, or after it
 was short; check names parameters that seem to change nothing. With --smoke=all it runs
 as many trials as it takes to try every choice and both positions of every switch. If
 SPEC does not say how to find the metric, --smoke lists the candidates.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadSpec(g, args[0])
 			layout := study.LayoutOf(study.DirFor(either(isStream(args[0]), "stdin", args[0])))

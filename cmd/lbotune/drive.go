@@ -33,7 +33,6 @@ with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 
 a spec whose study has not begun: drive never runs its command. If an earlier drive
 handed out trials and was not told their results, drive hands these out again first.`,
 		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			s, err := openByHand(args[0], dir)
 			if err != nil {

@@ -28,7 +28,6 @@ go on.`,
 		Example: `  lbotune export spec.study > trials.csv
   lbotune export spec.study -o trials.jsonl
   lbotune export spec.study -o optuna.log`,
-		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
 			if end := filepath.Ext(out); format == "" && end != "" {
 				if format = map[string]string{".csv": "csv", ".jsonl": "jsonl", ".log": "optuna"}[end]; format == "" {

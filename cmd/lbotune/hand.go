@@ -39,7 +39,6 @@ func newEnqueue(g *global) *cobra.Command {
 are not named get their default, or the middle of their range. STUDY may be a spec
 whose study has not begun.`,
 		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
-		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := specOf(args[0])
 			if err != nil {
@@ -100,7 +99,6 @@ func newExclude(g *global) *cobra.Command {
 		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
 and from then on the optimizer does not see it. Its records stay, and it still
 counts towards the budget. With --undo the result counts again.`,
-		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
 				n, err := trialNumber(st, args[1])
@@ -121,7 +119,6 @@ func newRerun(g *global) *cobra.Command {
 optimizer nothing, and the trials run again as new attempts, with the same values.
 The lbotune that works on the study does this, or the next one that is started.`,
 		Example: "  lbotune rerun spec.study --failed",
-		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if failed == (len(args) > 1) {
 				return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
@@ -155,7 +152,6 @@ func newNote(g *global) *cobra.Command {
 		Short: "Attach a remark to a study or a trial",
 		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
 spec whose study has not begun.`,
-		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			note := func(*study.State) (study.Request, error) {
 				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
@@ -190,7 +186,6 @@ func newAsk(g *global) *cobra.Command {
 report its value with lbotune tell. STUDY may be a spec whose study has not begun.
 Its command is run by lbotune run alone: for other trials, and with confirm in [run]
 for the best ones, also where you have told their values.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if number < 1 {
 				return usagef("-n: found %d; want at least 1", number)
@@ -256,7 +251,6 @@ func newTell(g *global) *cobra.Command {
 		Short: "Report the value of a trial that ask handed out",
 		Long: `Tell ends a trial that ask handed out, with its value and those of other metrics.
 Metrics that have a limit must be told.`,
-		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			value, metrics, err := told(args[2:], failed)
 			if err != nil {

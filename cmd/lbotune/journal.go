@@ -25,7 +25,6 @@ func newJournal(g *global) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use:   "verify STUDY",
 		Short: "Check every line of a journal and whether its records make sense",
-		Args:  cobra.ExactArgs(1),
 		RunE:  inDir(func(_ context.Context, dir string, _ []string) error { return verify(g, dir) }),
 	}, &cobra.Command{
 		Use:   "repair STUDY NEWFILE",
@@ -34,21 +33,18 @@ func newJournal(g *global) *cobra.Command {
 chain of checksums vouches for, and lists what it dropped. It leaves the damaged
 journal as it is: to continue, move NEWFILE into its place. It refuses while an
 lbotune works on the study, whose next records NEWFILE would not have.`,
-		Args: cobra.ExactArgs(2),
 		RunE: inDir(func(_ context.Context, dir string, args []string) error { return repair(g, dir, args[1]) }),
 	}, &cobra.Command{
 		Use:   "replay STUDY",
 		Short: "Compute every proposal again and compare it with the journal",
 		Long: `Replay tells a new optimizer what the study's optimizer knew at each proposal, asks
 again, and compares the answers. On the machine that ran the study they are all the same.`,
-		Args: cobra.ExactArgs(1),
 		RunE: inDir(func(ctx context.Context, dir string, _ []string) error { return replay(ctx, g, dir) }),
 	}, &cobra.Command{
 		Use:   "follow STUDY",
 		Short: "Print the records of a study as they are written",
 		Long: `Follow prints every record of a study's journal as JSON, one per line, and then those
 that another process writes, until the study has ended.`,
-		Args: cobra.ExactArgs(1),
 		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
 			err := study.Follow(ctx, dir, func(_ *study.State, r study.Record) error { return printLine(g.out, r) }, nil)
 			return hintStudy(args[0], err)

@@ -121,7 +121,6 @@ func newInside() (out []*cobra.Command) {
 				Use:    name + " FOLDER",
 				Short:  "Run one attempt inside a job",
 				Hidden: true,
-				Args:   cobra.ExactArgs(1),
 				RunE:   func(_ *cobra.Command, args []string) error { return run(args[0]) },
 			})
 		}

@@ -31,7 +31,6 @@ func newLog(g *global) *cobra.Command {
 		Long: `Log prints the standard output of trial N's last attempt, without anything that
 could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`,
-		Args: cobra.ExactArgs(2),
 		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
 			if attempt == 0 {
 				attempt = report.ResultAttempt(t)

@@ -24,7 +24,6 @@ func newLs(g *global) *cobra.Command {
 		Short:   "List the studies below a folder",
 		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
 how far along it is, and its best value. It skips hidden folders.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder := append(args, ".")[0]
 			found, err := (&lister{folder: folder}).list()

@@ -43,7 +43,6 @@ func newManual(g *global) *cobra.Command {
 ~/.local/share/man/man1. With --markdown it prints one page with all commands
 instead.`,
 		Example: "  lbotune manual ~/.local/share/man/man1",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			commands := documented(cmd.Root())
 			switch {

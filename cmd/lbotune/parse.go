@@ -24,7 +24,6 @@ func newParse(g *global) *cobra.Command {
 match of the rule with its line, and says which value the trial would get. Without a
 rule it lists the candidates.`,
 		Example: "  lbotune parse --metric loss train.log",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == "-" {
 				return parseLog(g, rule, g.in)

@@ -38,7 +38,6 @@ as md the page's text; as json all data of the page. Export writes the trials as
 		Example: `  lbotune report spec.study                    writes spec.html
   lbotune report spec.study -o history.svg --plot history
   lbotune report a.study b.study -o both.html`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			end := strings.TrimPrefix(filepath.Ext(out), ".")
 			format = cmp.Or(format, when(g.json, "json"), when(slices.Contains(formats, end), "%s", end), when(plot != "", "svg"), "html")
@@ -141,7 +140,6 @@ func newPlot(g *global) *cobra.Command {
 A green @ or full circle is the best trial, x a failed one, a point one of the initial design. Without a
 UTF-8 locale, or with --ascii, it uses only ASCII.`,
 		Example: "  lbotune plot spec.study history",
-		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := report.Cells{Columns: width, Plain: plain || !unicodeLocale()}
 			if columns, _, ok := sizeOf(g.out); ok {
@@ -180,7 +178,6 @@ share of the variance that is left in the best tenth of the space: a parameter t
 none can be left as it is. GAIN is its share of the way from today's values, or the first
 trial, to the best one (Shapley values). Each has a 90 % interval. If the model cannot
 tell, importance says so instead, and the exit code is 5.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := g.look(cmd.Context(), args[0])
 			if err != nil {
@@ -224,7 +221,6 @@ func newExplain(g *global) *cobra.Command {
 		Short: "Show why a trial was proposed and how surprising its result was",
 		Long: `Explain shows what the model predicted for trial N when it was proposed: mean and deviation,
 the Lipschitz bounds, the probability of success, the acquisition. --json adds the model's state: length scales, noise, L.`,
-		Args: cobra.ExactArgs(2),
 		RunE: g.onTrial(func(ctx context.Context, _ *study.State, l study.Layout, t *study.Trial) error {
 			r, err := report.Explain(ctx, string(l), t)
 			if err != nil {

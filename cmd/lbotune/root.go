@@ -165,7 +165,7 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
 	root.AddCommand(newInside()...)
-	asUsageErrors(root)
+	complete(root)
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())
 	return root
@@ -235,23 +235,35 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return hinted(usage(err), hint)
 }
 
-// asUsageErrors makes cobra's complaints usage errors, and adds the exit codes to every help.
-func asUsageErrors(cmd *cobra.Command) {
+// optionalRE finds the arguments in a usage that may be missing.
+var optionalRE = regexp.MustCompile(`\[[^]]*\]`)
+
+// checkArgs refuses what a command's usage has no place for.
+func checkArgs(cmd *cobra.Command, args []string) error {
+	var needed []int // by each form
+	for form := range strings.SplitSeq(optionalRE.ReplaceAllString(cmd.Use, ""), " | ") {
+		form, _, _ = strings.Cut(strings.ReplaceAll(form, "...", ""), " --") // what follows are flags
+		needed = append(needed, len(strings.Fields(form))-1)
+	}
+	most := slices.Max(needed) + len(optionalRE.FindAllString(cmd.Use, -1))
+	if n := len(args); n < slices.Min(needed) || n > most && !strings.Contains(cmd.Use, "...") {
+		return hinted(usagef("found %s", count(len(args), "argument")), "usage: "+cmd.UseLine())
+	}
+	return nil
+}
+
+// complete adds to every command the check of its arguments, unless it has its own or takes a command
+// line, and the exit codes to its help.
+func complete(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
-		if args := c.Args; args != nil {
-			c.Args = func(cmd *cobra.Command, a []string) error {
-				err := args(cmd, a)
-				if err == nil || errors.Is(err, errUsage) {
-					return err
-				}
-				return hinted(usagef("found %s", count(len(a), "argument")), "usage: "+cmd.UseLine())
-			}
+		if c.Args == nil && !strings.Contains(c.Use, "-- COMMAND") {
+			c.Args = checkArgs
 		}
 		if c.Long == "" {
 			c.Long = c.Short + "."
 		}
 		c.Long += "\n\n" + exitHelp()
-		asUsageErrors(c)
+		complete(c)
 	}
 }
 

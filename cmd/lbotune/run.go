@@ -115,7 +115,6 @@ func newResume(g *global) *cobra.Command {
 		Use:   "resume STUDY",
 		Short: "Continue a study from its journal alone",
 		Long:  "Resume continues a study without its spec: the journal holds everything.",
-		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.dir, err = studyDir(args[0]); err != nil {
 				return err

@@ -49,7 +49,6 @@ with --control also enqueue, exclude, note and stop. The browser keeps the token
 programs send it in a header, "Authorization: Bearer TOKEN". The token is new each time,
 or is the value of LBOTUNE_TOKEN, which is not printed. Serve listens only to this
 machine unless --listen says otherwise.`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arg := append(args, ".")[0]
 			var c report.Control

@@ -55,7 +55,6 @@ func newStatus(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status STUDY",
 		Short: "Show how far along a study is",
-		Args:  cobra.ExactArgs(1),
 		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
 			if live {
 				return hintStudy(args[0], watch(ctx, g, dir))

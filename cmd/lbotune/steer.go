@@ -216,7 +216,6 @@ workers the running trials come to their end. If none does, resume continues wit
 the change, while run takes what its spec and its flags say. So do ask and drive if
 they are given a spec.`,
 		Example: "  lbotune adjust spec.study --trials 100 --workers 4",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !a.given() {
 				return hinted(usagef("there is nothing to change"), "usage: lbotune adjust STUDY [--trials N] [--time DURATION] [--workers N]")

@@ -37,7 +37,6 @@ SIGTERM, and SIGKILL after their grace period. It removes the job of a detached 
 cancels jobs of trials that an earlier lbotune left behind. Of one that was killed, a
 trial on this machine may still run: stop names it and exits with 2, and resume takes it
 up. Nothing is lost: run and resume continue from there.`,
-		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			return stopStudy(cmd.Context(), g, st, l)
 		}),
@@ -340,7 +339,6 @@ func newRm(g *global) *cobra.Command {
 question on standard error with y. It refuses while an lbotune works on the study, one
 of its trials still runs, or a batch system still has jobs of it. The spec stays, and so does what lbotune did not put there:
 other files in the study's directory, and directories that links lead to.`,
-		Args: cobra.ExactArgs(1),
 		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
 			return removeStudy(cmd.Context(), g, st, l, yes)
 		}),

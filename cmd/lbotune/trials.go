@@ -28,7 +28,6 @@ func newTrials(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
-		Args:  cobra.ExactArgs(1),
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
 			list := st.Trials
 			if byValue {
@@ -128,7 +127,6 @@ func newShow(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show STUDY N",
 		Short: "Show one trial: values, result, command, and where its output is",
-		Args:  cobra.ExactArgs(2),
 		RunE: g.onTrial(func(_ context.Context, st *study.State, l study.Layout, t *study.Trial) error {
 			if dir != "" {
 				return writeFiles(st, l, t, dir)

@@ -31,7 +31,6 @@ func newVersion(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if licenses {
 				_, err := g.out.Write(notices)

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// A command takes as many arguments as its usage names.
+func TestArgumentsFollowTheUsage(t *testing.T) {
+	for use, c := range map[string]struct{ least, most int }{
+		"version": {0, 0}, "best STUDY": {1, 1}, "plot STUDY PICTURE": {2, 2}, "ls [FOLDER]": {0, 1}, "serve [STUDY | FOLDER]": {0, 1},
+		"report STUDY...": {1, math.MaxInt}, "enqueue STUDY NAME=VALUE ...": {2, math.MaxInt},
+		"rerun STUDY N ... | rerun STUDY --failed":                             {1, math.MaxInt},
+		"tell STUDY N VALUE [METRIC=VALUE ...] | tell STUDY N --failed REASON": {2, math.MaxInt},
+	} {
+		t.Run(use, func(t *testing.T) {
+			for n := range 6 {
+				want := c.least <= n && n <= c.most
+				if err := checkArgs(&cobra.Command{Use: use}, make([]string, n)); (err == nil) != want {
+					t.Errorf("%d arguments: %v", n, err)
+				}
+			}
+		})
+	}
+}
