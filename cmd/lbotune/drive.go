@@ -149,14 +149,11 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			case len(bytes.TrimSpace(line.text)) == 0:
 				continue
 			}
-			a := driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}
-			if !line.tooLong {
-				var err error
-				if a, err = d.answer(ctx, line.text); err != nil {
-					return err
-				}
+			a, err := d.answer(ctx, line.text, line.tooLong)
+			if err == nil {
+				err = printLine(out, a)
 			}
-			if err := printLine(out, a); err != nil {
+			if err != nil {
 				return err
 			}
 		case <-look.C:
@@ -173,7 +170,10 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 const driveLook = 250 * time.Millisecond
 
 // answer answers one line. The error is one of lbotune's own, which ends it.
-func (d *driver) answer(ctx context.Context, line []byte) (a driveAnswer, err error) {
+func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a driveAnswer, err error) {
+	if tooLong {
+		return driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}, nil
+	}
 	var r driveRequest
 	in := json.NewDecoder(bytes.NewReader(parser.QuoteNonFinite(line)))
 	in.DisallowUnknownFields()
@@ -263,13 +263,11 @@ func (d *driver) best() driveAnswer {
 	if t == nil {
 		return driveAnswer{}
 	}
-	a, st := d.handed(t), d.State()
-	a.Value = &t.Value
-	shown := func(t *study.Trial) trialJSON { return newTrialJSON(st, d.Layout(), t) }
-	j := shown(t)
-	a.Feasible, a.Broken = j.Feasible, j.Broken
-	if st.Config.Several() {
-		a.Front = mapped(st.Front(), shown)
+	shown := func(t *study.Trial) trialJSON { return newTrialJSON(d.State(), d.Layout(), t) }
+	a, j := d.handed(t), shown(t)
+	a.Value, a.Feasible, a.Broken = &t.Value, j.Feasible, j.Broken
+	if d.State().Config.Several() {
+		a.Front = mapped(d.State().Front(), shown)
 	}
 	return a
 }

@@ -151,7 +151,16 @@ func listCandidates(g *global, in io.Reader) error {
 			"if a number is there nevertheless, find it by --regex"), errNoValue}
 	}
 	if g.json {
-		return printLines(g.out, candidates, newCandidateJSON)
+		return printLines(g.out, candidates, func(c parser.Candidate) any {
+			out := candidateJSON{Metric: c.Rule.Metric, JSON: c.Rule.JSON, LastNumber: c.Rule.LastNumber,
+				Readings: c.Result.Count, Line: c.Result.Reading.Line}
+			if c.Problem != nil {
+				out.Problem = c.Problem.Detail
+			} else {
+				out.Value = &c.Result.Value
+			}
+			return out
+		})
 	}
 	rows := [][]string{{"how to find it", "readings", "last", "line"}}
 	for _, c := range candidates {
@@ -175,15 +184,4 @@ func ruleFlag(r parser.Rule) string {
 		return "--last-number"
 	}
 	return "--metric " + shell.Word(r.Metric)
-}
-
-func newCandidateJSON(c parser.Candidate) any {
-	out := candidateJSON{Metric: c.Rule.Metric, JSON: c.Rule.JSON, LastNumber: c.Rule.LastNumber,
-		Readings: c.Result.Count, Line: c.Result.Reading.Line}
-	if c.Problem != nil {
-		out.Problem = c.Problem.Detail
-	} else {
-		out.Value = &c.Result.Value
-	}
-	return out
 }

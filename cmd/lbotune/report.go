@@ -186,14 +186,8 @@ tell, importance says so instead, and the exit code is 5.`,
 			if err := s.Unimportant(); err != nil {
 				return hinted(&marked{fmt.Errorf("what matters is not known: %w", err), errNoValue}, "more trials that succeed help")
 			}
-			if g.json {
-				return printJSON(g.out, s.Model.Importance)
-			}
-			text := ""
-			for _, im := range s.Model.Importances() {
-				text += importanceText(&im)
-			}
-			return g.print("%s", text)
+			texts := mapped(s.Model.Importances(), func(im report.Importance) string { return importanceText(&im) })
+			return g.show(s.Model.Importance, strings.Join(texts, ""))
 		},
 	}
 }

@@ -43,14 +43,14 @@ func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 	}
 	s.needs = make([]sharing.Need, cfg.Run.SlotCount())
 	s.what = fmt.Sprintf("the studies that share this machine have all %s", count(s.most, "slot"))
+	var names map[string]string
 	if len(devices) > 0 {
-		s.what = "other studies have the GPUs" + when(s.most > 0, " or the shared slots")
-		names := uuids()
-		for i := range s.needs {
-			s.needs[i] = needOf(devices, i, names)
-		}
+		s.what, names = "other studies have the GPUs"+when(s.most > 0, " or the shared slots"), uuids()
 	}
 	for i := range s.needs {
+		if len(devices) > 0 {
+			s.needs[i] = needOf(devices, i, names)
+		}
 		if s.most > 0 {
 			s.needs[i] = append(s.needs[i], placesOf("slot", s.most))
 		}
@@ -86,21 +86,18 @@ func (s *sharer) Take(ctx context.Context, vacant func() []int) (int, []*os.File
 
 // devicesOf lists the GPUs that each slot names; nothing if none does.
 func devicesOf(run *study.Run) [][]string {
-	out := mapped(run.Slots, devicesIn)
+	out := mapped(run.Slots, func(s study.Slot) (devices []string) {
+		for _, e := range s.Env {
+			if list, ok := strings.CutPrefix(e, visibleDevices+"="); ok && !strings.Contains(list, "{") {
+				devices = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+			}
+		}
+		return devices
+	})
 	if len(slices.Concat(out...)) == 0 {
 		return nil
 	}
 	return out[:min(len(out), run.SlotCount())]
-}
-
-func devicesIn(s study.Slot) []string {
-	var devices []string
-	for _, e := range s.Env {
-		if list, ok := strings.CutPrefix(e, visibleDevices+"="); ok && !strings.Contains(list, "{") {
-			devices = strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
-		}
-	}
-	return devices
 }
 
 // needOf is what slot i needs: each of its GPUs alone, or, where slots of this study share

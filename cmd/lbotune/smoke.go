@@ -101,12 +101,11 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if err != nil {
 		return nil, dir, err
 	}
-	tried, trials := []spaces.Values{space.Decode(space.Center())}, 1
-	doing := "running one trial at the middle of the space"
+	tried, doing := []spaces.Values{space.Decode(space.Center())}, "running one trial at the middle of the space"
 	if _, known := space.Default(); known { // every study begins with it
-		tried = nil
-		doing = "running one trial with today's values"
+		tried, doing = nil, "running one trial with today's values"
 	}
+	trials := 1
 	one.Budget, one.Hooks = study.Budget{}, nil
 	one.Run.Retries, one.Run.Repeats, one.Run.Confirm, one.Run.FailureGuard, one.Run.Keep = 0, 1, 0, -1, 0
 	switch {
@@ -178,24 +177,27 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
 	attempt, advice := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
+	output := func(name string) (text []byte, err error) {
+		f, err := s.Layout().Output(filepath.Join(attempt, name))()
+		if err == nil {
+			defer f.Close()
+			text, err = io.ReadAll(f)
+		}
+		return text, err
+	}
 	var log []byte
 	switch sought.Rule.Source {
 	case parser.File:
-		file := strings.ReplaceAll(sought.File, "{trial_dir}", attempt)
-		for _, in := range []string{cfg.Run.Cwd, cfg.Dir} {
-			if !filepath.IsAbs(file) {
-				file = filepath.Join(in, file)
-			}
-		}
+		file := inside(cfg.Dir, inside(cfg.Run.Cwd, strings.ReplaceAll(sought.File, "{trial_dir}", attempt)))
 		if log, err = door.ReadFile(file, maxTryout); errors.Is(err, fs.ErrNotExist) {
 			err = &marked{fmt.Errorf("the trial has written no %s", sought.File), errNoValue}
 		}
 	case parser.Stderr:
-		log, err = readOutput(s.Layout(), attempt, runner.StderrName)
+		log, err = output(runner.StderrName)
 	default:
-		log, err = readOutput(s.Layout(), attempt, runner.StdoutName)
+		log, err = output(runner.StdoutName)
 		if err == nil && len(parser.Candidates(log)) == 0 {
-			if other, e := readOutput(s.Layout(), attempt, runner.StderrName); e == nil && len(parser.Candidates(other)) > 0 {
+			if other, e := output(runner.StderrName); e == nil && len(parser.Candidates(other)) > 0 {
 				log, advice = other, advice+` and source = "stderr"`
 			}
 		}
@@ -207,15 +209,6 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		return err
 	}
 	return hinted(usagef("the spec does not say how to find the metric"), "write it into [objective], for example "+advice)
-}
-
-func readOutput(l study.Layout, attempt, name string) ([]byte, error) {
-	f, err := l.Output(filepath.Join(attempt, name))()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // smokeFailed says what went wrong, with the output of the first trial that failed.
