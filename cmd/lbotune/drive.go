@@ -102,14 +102,10 @@ const driveLine = 1 << 20
 
 // readLine reads the next line, of which only the beginning is returned if it is too long.
 func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
-	line, err = in.ReadSlice('\n')
+	line, tooLong, err = in.ReadLine()
 	line = bytes.Clone(line)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		tooLong = true
-		_, err = in.ReadSlice('\n')
-	}
-	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil
+	for more := tooLong; more; {
+		_, more, _ = in.ReadLine() // an error comes again
 	}
 	return line, tooLong, err
 }

@@ -213,13 +213,18 @@ func tryOut(ctx context.Context, g *global, d *draft.Program) error {
 	d.Help = ansi.Sanitize(help)
 	fmt.Fprintln(g.err, "running the command once to see what it prints; Ctrl-C ends it, --no-run avoids it")
 	before := resultFiles(argv)
-	stdout, stderr, sig, err := runOnce(ctx, signals, g.err, argv)
+	asTyped := either(len(argv) == 1, []string{"/bin/sh", "-c", argv[0]}, argv)
+	var stdout, stderr beginning
+	sig, err := runGroup(ctx, signals, io.MultiWriter(g.err, &stdout), io.MultiWriter(g.err, &stderr), asTyped)
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has left something behind that holds its output, which run warns of
+	}
 	if sig != nil && sig != syscall.SIGINT {
 		return signalledBy(sig)
 	}
-	outputs := []draft.Output{{Text: stdout}}
+	outputs := []draft.Output{{Text: stdout.Bytes()}}
 	if err == nil {
-		outputs = append(outputs, draft.Output{Source: "stderr", Text: stderr}) // a failure's is no metric: line 12
+		outputs = append(outputs, draft.Output{Source: "stderr", Text: stderr.Bytes()}) // a failure's is no metric: line 12
 	}
 	after := resultFiles(argv)
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -309,19 +314,6 @@ func resultFiles(argv []string) map[string]os.FileInfo {
 		}
 	}
 	return out
-}
-
-// runOnce runs a command as its person does, shows its output as it comes, and returns
-// the beginning of it.
-func runOnce(ctx context.Context, signals <-chan os.Signal, show io.Writer, argv []string) (stdout, stderr []byte, sig os.Signal, err error) {
-	if len(argv) == 1 {
-		argv = []string{"/bin/sh", "-c", argv[0]}
-	}
-	var out, errs beginning
-	if sig, err = runGroup(ctx, signals, io.MultiWriter(show, &out), io.MultiWriter(show, &errs), argv); errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it has left something behind that holds its output, which run warns of
-	}
-	return out.Bytes(), errs.Bytes(), sig, err
 }
 
 // helpOf returns what a program prints for --help, if it ends in time, or the signal that has ended it.

@@ -295,10 +295,8 @@ func openLog(path string, l study.Layout) (*os.File, error) {
 			return nil, usagef("--log-file: %s is the study's %s", path, what)
 		}
 	}
-	if !sameFile(studyAbove(path), string(l)) {
-		if err := outsideStudies("--log-file", path); err != nil {
-			return nil, err
-		}
+	if err := outsideStudies("--log-file", path); err != nil && !sameFile(studyAbove(path), string(l)) {
+		return nil, err
 	}
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	var f *os.File

@@ -100,9 +100,7 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 		s.Control = c
 		return st.Config.Name, s, nil
 	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return "", nil, err
-	}
+	dir = string(study.LayoutOf(dir))
 	studies := lister{folder: dir}
 	list := func() ([]report.Listed, error) {
 		found, err := studies.list()
