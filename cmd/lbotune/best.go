@@ -192,17 +192,10 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 		out.Recommended = &study.Recommended{Trial: r.Trial, Mean: r.Mean, SD: r.SD}
 	}
 	cs := st.Confirmations()
-	for _, c := range cs {
-		one := confirmedJSON{Trial: c.Trial.Number, N: c.N, Mean: report.Number(c.Mean), Margin: report.Number(c.Margin), Tied: c.Tied(cs[0], len(cs))}
-		if several || limited {
-			one.Means = c.Metrics
-		}
-		if limited {
-			feasible := st.Feasible(c.Trial)
-			one.Feasible = &feasible
-		}
-		out.Confirmed = append(out.Confirmed, one)
-	}
+	out.Confirmed = mapped(cs, func(c study.Confirmation) confirmedJSON {
+		return confirmedJSON{c.Trial.Number, c.N, report.Number(c.Mean), report.Number(c.Margin), c.Tied(cs[0], len(cs)),
+			either(several || limited, c.Metrics, nil), maybe(limited, st.Feasible(c.Trial))}
+	})
 	return out
 }
 

@@ -119,11 +119,8 @@ const previewed, previewedLines = 3, 40 // commands, and lines of a file
 func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*preview, error) {
 	p := &preview{Study: cfg.Name, Dir: string(l), Setup: cfg.RenderSetup(l), Safety: cfg.Safety}
 	for _, param := range cfg.Params {
-		j := paramJSON{Param: param}
-		if param.Kind == spaces.KindFloat || param.Kind == spaces.KindInt {
-			j.Min, j.Max = &param.Min, &param.Max
-		}
-		p.Params = append(p.Params, j)
+		ranged := param.Kind == spaces.KindFloat || param.Kind == spaces.KindInt
+		p.Params = append(p.Params, paramJSON{param, maybe(ranged, param.Min), maybe(ranged, param.Max)})
 	}
 	search, errSearch := cfg.Search()
 	space, errSpace := cfg.Space()
@@ -227,10 +224,7 @@ func earlierText(e study.Earlier) string {
 // previewText is a command of one line indented, and one of several as it is.
 func previewText(command string) string {
 	command = printable(strings.TrimRight(command, "\n"))
-	if strings.Contains(command, "\n") {
-		return command + "\n\n"
-	}
-	return "  " + command + "\n"
+	return either(strings.Contains(command, "\n"), command+"\n", "  "+command) + "\n"
 }
 
 func rangeOf(p spaces.Param) string {
@@ -263,10 +257,7 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 		}
 		dir = inside(dir, cwd)
 	}
-	words := cfg.Command.Argv
-	if cfg.Command.Shell != "" {
-		words = strings.Fields(cfg.Command.Shell)
-	}
+	words := either(cfg.Command.Shell != "", strings.Fields(cfg.Command.Shell), cfg.Command.Argv)
 	in := func(dir, word string) bool {
 		_, err := os.Stat(inside(dir, word))
 		return !errors.Is(err, fs.ErrNotExist)
@@ -285,8 +276,5 @@ func warnOfAbsent(g *global, cfg *study.Config, spec string) {
 
 // inside is a path that is read in a directory.
 func inside(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
+	return either(filepath.IsAbs(path), path, filepath.Join(dir, path))
 }

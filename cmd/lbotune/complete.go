@@ -61,10 +61,7 @@ func trialsOf(fits func(*study.Trial) bool) completion {
 			if !fits(t) {
 				continue
 			}
-			about := st.StandingOf(t)
-			if t.Succeeded() {
-				about = short(t.Value)
-			}
+			about := either(t.Succeeded(), short(t.Value), st.StandingOf(t))
 			out = append(out, cobra.CompletionWithDesc(strconv.Itoa(t.Number), about+" "+shortValues(t.Values)))
 		}
 		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -43,11 +43,7 @@ handed out trials and was not told their results, drive hands these out again fi
 				return err
 			}
 			d := &driver{Study: s}
-			for _, t := range s.State().Pending() {
-				if t.Hand {
-					d.again = append(d.again, t)
-				}
-			}
+			d.again = handedOut(s.State())
 			return d.serve(cmd.Context(), g.in, g.out)
 		},
 	}
@@ -213,7 +209,7 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 	none := errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
 	pending := d.State().Pending()
 	switch {
-	case none && slices.ContainsFunc(pending, func(t *study.Trial) bool { return t.Hand }) && !d.State().Ended():
+	case none && len(handedOut(d.State())) > 0 && !d.State().Ended():
 		return driveAnswer{Wait: err.Error()}, nil
 	case none && len(pending) > 0 && !d.State().Ended():
 		return driveAnswer{End: fmt.Sprintf("%v; lbotune resume finishes trial %d, which a run has left", err, pending[0].Number)}, nil
@@ -223,6 +219,11 @@ func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
 		return driveAnswer{}, err
 	}
 	return d.handed(&t), nil
+}
+
+// handedOut are the trials that are still to be told, and not what a run has left.
+func handedOut(st *study.State) []*study.Trial {
+	return slices.DeleteFunc(st.Pending(), func(t *study.Trial) bool { return !t.Hand })
 }
 
 func (d *driver) handed(t *study.Trial) driveAnswer {
@@ -270,16 +271,9 @@ func (d *driver) best() driveAnswer {
 
 func (d *driver) status() driveAnswer {
 	st := d.State()
-	finished, trials := len(st.Order), st.Config.Budget.Trials
-	a := driveAnswer{Finished: &finished}
-	for _, t := range st.Pending() {
-		if t.Hand { // and not what a run has left
-			a.Unfinished = append(a.Unfinished, t.Number)
-		}
-	}
-	if trials > 0 {
-		a.Trials = &trials
-	}
+	trials := st.Config.Budget.Trials
+	a := driveAnswer{Finished: maybe(true, len(st.Order)), Trials: maybe(trials > 0, trials),
+		Unfinished: mapped(handedOut(st), func(t *study.Trial) int { return t.Number })}
 	if st.Ended() {
 		a.End = st.Closed.Detail
 	}

@@ -66,9 +66,7 @@ Read the spec through and correct the guesses.`,
 					return err
 				}
 			}
-			if file != "-" {
-				d.Dir = filepath.Dir(file)
-			}
+			d.Dir = either(file != "-", filepath.Dir(file), "")
 			text, left := d.TOML()
 			if file == "-" {
 				if _, err := g.out.Write(text); err != nil {

@@ -32,10 +32,7 @@ func newLog(g *global) *cobra.Command {
 could control the terminal. With --follow it continues with what a running trial
 prints, until that attempt ends.`,
 		RunE: g.onTrial(func(ctx context.Context, st *study.State, l study.Layout, t *study.Trial) error {
-			if attempt == 0 {
-				attempt = report.ResultAttempt(t)
-			}
-			id := study.AttemptID{Trial: t.Number, Attempt: attempt}
+			id := study.AttemptID{Trial: t.Number, Attempt: cmp.Or(attempt, report.ResultAttempt(t))}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)

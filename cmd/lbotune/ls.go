@@ -112,11 +112,7 @@ func listed(dir string, held bool, err error) report.Listed {
 
 func listing(dir string, st *study.State, held bool) report.Listed {
 	f := report.FiguresOf(st, held)
-	out := report.Listed{Dir: dir, Study: st.Config.Name, Finished: f.Finished, Trials: st.Config.Budget.Trials, Failed: f.Failed,
-		Metric: st.Config.Objective().Name, Updated: st.Updated}
-	out.State, _, _ = strings.Cut(st.Standing(held), ":")
-	if f.Best != nil {
-		out.Best = &f.Value
-	}
-	return out
+	standing, _, _ := strings.Cut(st.Standing(held), ":")
+	return report.Listed{Dir: dir, Study: st.Config.Name, State: standing, Finished: f.Finished, Trials: st.Config.Budget.Trials,
+		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil, f.Value), Updated: st.Updated}
 }

@@ -115,17 +115,9 @@ func wrongRule(r parser.Rule, err error) error {
 
 func showMatch(g *global, m parser.Match) error {
 	r, text := m.Reading, fmt.Sprintf("line %d: %s", m.Reading.Line, oneLine(m.Reading.Text))
-	out := matchJSON{Line: r.Line, Column: r.Column, Text: r.Text, Problem: m.Problem}
-	if r.HasStep {
-		out.Step = &r.Step
-		text += " at step " + exact(r.Step)
-	}
-	if m.Problem == "" {
-		out.Value = &r.Value
-	} else {
-		text += " (" + m.Problem + ")"
-	}
-	return g.showLine(out, text+"    "+oneLine(m.Excerpt))
+	text += when(r.HasStep, " at step %s", exact(r.Step)) + when(m.Problem != "", " (%s)", m.Problem)
+	return g.showLine(matchJSON{r.Line, r.Column, r.Text, maybe(m.Problem == "", r.Value), maybe(r.HasStep, r.Step), m.Problem},
+		text+"    "+oneLine(m.Excerpt))
 }
 
 // candidateJSON is one candidate, a line of its own with --json.
@@ -153,11 +145,9 @@ func listCandidates(g *global, in io.Reader) error {
 	if g.json {
 		return printLines(g.out, candidates, func(c parser.Candidate) any {
 			out := candidateJSON{Metric: c.Rule.Metric, JSON: c.Rule.JSON, LastNumber: c.Rule.LastNumber,
-				Readings: c.Result.Count, Line: c.Result.Reading.Line}
+				Readings: c.Result.Count, Line: c.Result.Reading.Line, Value: maybe(c.Problem == nil, c.Result.Value)}
 			if c.Problem != nil {
 				out.Problem = c.Problem.Detail
-			} else {
-				out.Value = &c.Result.Value
 			}
 			return out
 		})

@@ -267,10 +267,7 @@ func (p *progress) trial(u study.Update) {
 		values = byVariety(p.cfg.Params, values)
 		width, _ = p.pane.size()
 	}
-	text := head + shortValues(values) + when(why != "", ": %s", why)
-	if width > 0 {
-		text = folded(text, utf8.RuneCountInString(head), width)
-	}
+	text := folded(head+shortValues(values)+when(why != "", ": %s", why), utf8.RuneCountInString(head), width)
 	if p.colours && colour != "" {
 		marked := fmt.Sprintf("%*s %-4s", valueWidth, value, mark)
 		text = strings.Replace(text, marked, "\x1b["+colour+"m"+marked+"\x1b[0m", 1)

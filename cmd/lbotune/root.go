@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,9 +228,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if cmd.Name() == "run" {
-			hint = "the command to run stands after --; lbotune run --help lists the flags"
-		}
+		hint = when(cmd.Name() == "run", "the command to run stands after --; ") + hint
 		hint = meant(unknown.GetSpecifiedName(), names, "--", hint)
 	}
 	return hinted(usage(err), hint)
@@ -259,10 +258,7 @@ func complete(cmd *cobra.Command) {
 		if c.Args == nil && !strings.Contains(c.Use, "-- COMMAND") {
 			c.Args = checkArgs
 		}
-		if c.Long == "" {
-			c.Long = c.Short + "."
-		}
-		c.Long += "\n\n" + exitHelp()
+		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + exitHelp()
 		complete(c)
 	}
 }

@@ -89,9 +89,7 @@ to continue.`,
 			if err != nil {
 				return asUsage(err)
 			}
-			if o.dir == "" {
-				o.dir = study.DirFor(args[0])
-			}
+			o.dir = cmp.Or(o.dir, study.DirFor(args[0]))
 			if !begun(o.dir) {
 				warnOfAbsent(g, &cfg, args[0])
 			}
@@ -159,14 +157,10 @@ func (o *runOptions) override(cfg *study.Config) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.workers != 0 {
-		cfg.Run.Workers = o.workers.of(&cfg.Run)
-	}
+	cfg.Run.Workers = either(o.workers != 0, o.workers.of(&cfg.Run), cfg.Run.Workers)
 	cfg.Budget.Trials = cmp.Or(o.trials, cfg.Budget.Trials)
 	cfg.Budget.Time = cmp.Or(o.time, cfg.Budget.Time)
-	if o.changed("seed") {
-		cfg.Seed = o.seed
-	}
+	cfg.Seed = either(o.changed("seed"), o.seed, cfg.Seed)
 	if o.changed("share") && o.sharer.most < 1 {
 		return usagef("--share: found %d; want at least 1", o.sharer.most)
 	}

@@ -163,10 +163,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 // listMetrics runs one trial of a spec without a way to find the metric, and lists what there is where
 // the spec says that it is, or else in stdout or, if nothing is there, in stderr.
 func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string) error {
-	var sought study.Metric
-	if len(cfg.Metrics) > 0 {
-		sought = cfg.Metrics[0]
-	}
+	sought := append(cfg.Metrics, study.Metric{})[0]
 	cfg.Metrics = []study.Metric{{Name: "value", Rule: parser.Rule{LastNumber: true}, Direction: study.Minimize}} // any will do
 	s, dir, err := smokeRun(ctx, g, cfg, base, false)
 	if s == nil {

@@ -163,10 +163,7 @@ func attemptsUnderWay(st *study.State, l study.Layout, held bool, most int) []at
 		a := attemptJSON{Trial: t.Number, Attempt: at.Number, Slot: at.Slot, Host: at.Host, PID: seen.PID, Job: job,
 			Seconds: max(time.Since(at.Started), 0).Seconds(), Params: t.Values}
 		if step, metrics, err := session.Glance(st, l, id); err == nil && len(metrics) > 0 {
-			a.Metrics = metrics
-			if !math.IsNaN(step) {
-				a.Step = &step
-			}
+			a.Metrics, a.Step = metrics, maybe(!math.IsNaN(step), step)
 		}
 		out = append(out, a)
 	}
@@ -257,10 +254,7 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 		done := int(share * float64(width))
 		s.add("progress", "%s%s %.0f %% of %s", strings.Repeat(full, done), strings.Repeat(empty, width-done), math.Floor(100*share), of)
 	}
-	course := bestSoFar(st)
-	if st.Config.Several() {
-		course = st.Hypervolumes()
-	}
+	course := either(st.Config.Several(), (*study.State).Hypervolumes, bestSoFar)(st)
 	if n := len(course); n > 1 {
 		s.add("course", "%s from %s to %s", sparkline(course, width, levels), short(course[0]), short(course[n-1]))
 	}
@@ -289,10 +283,8 @@ func bestSoFar(st *study.State) (out []float64) {
 // sparkline draws values in at most width characters, of positive ones far apart the logarithms.
 func sparkline(values []float64, width int, levels []rune) string {
 	first, last := values[0], values[len(values)-1]
-	at := func(v float64) float64 { return v }
-	if math.Min(first, last) > 0 && math.Max(first, last) > 100*math.Min(first, last) {
-		at = math.Log
-	}
+	far := math.Min(first, last) > 0 && math.Max(first, last) > 100*math.Min(first, last)
+	at := either(far, math.Log, func(v float64) float64 { return v })
 	low, span := math.Min(at(first), at(last)), cmp.Or(math.Abs(at(first)-at(last)), 1)
 	n := min(len(values), width)
 	out := make([]rune, n)

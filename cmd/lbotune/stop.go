@@ -283,9 +283,7 @@ func (s *stopper) listen(l study.Layout) {
 			}
 			next = min(step+1, session.StopNow)
 		default:
-			if s.leaves {
-				next = session.StopHere
-			}
+			next = either(s.leaves, session.StopHere, next)
 		}
 		if next <= step {
 			continue

@@ -68,10 +68,7 @@ func (m *meter) at(done, all int) {
 // read is a visit of study.Load.
 func (m *meter) read(before *study.State, _ study.Record) error {
 	n, all := len(before.Trials), before.Config.Budget.Trials
-	if all < n {
-		all = 0
-	}
-	m.at(n, all)
+	m.at(n, either(all >= n, all, 0))
 	return nil
 }
 

@@ -116,6 +116,14 @@ func either[T any](holds bool, first, second T) T {
 	return second
 }
 
+// maybe is a value for JSON, or nothing unless that holds.
+func maybe[T any](holds bool, v T) *T {
+	if holds {
+		return &v
+	}
+	return nil
+}
+
 // mapped is what is made of each value of a list.
 func mapped[T, U any](list []T, of func(T) U) (out []U) {
 	for _, v := range list {

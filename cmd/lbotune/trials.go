@@ -29,10 +29,7 @@ func newTrials(g *global) *cobra.Command {
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
-			list := st.Trials
-			if byValue {
-				list = st.Ranked()
-			}
+			list := either(byValue, st.Ranked(), st.Trials)
 			if byValue && len(list) > 0 {
 				first := []*study.Trial{st.Best()} // whose mean may be the best, and not its value
 				if st.Config.Several() {
@@ -91,15 +88,10 @@ func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]strin
 		}
 	}
 	for _, t := range list {
-		row := []string{strconv.Itoa(t.Number), "-", st.StandingOf(t), took(t.Took)}
+		leads := slices.Contains(best, t) && st.Feasible(t)
+		row := []string{strconv.Itoa(t.Number), either(t.HasValue(), short(t.Value), "-"), either(leads, word, st.StandingOf(t)), took(t.Took)}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(secondsOf(a.Seconds))
-		}
-		if t.HasValue() {
-			row[1] = short(t.Value)
-		}
-		if slices.Contains(best, t) && st.Feasible(t) {
-			row[2] = word
 		}
 		rows = append(rows, append(row, cells(t, side, st.Config.Params, "-", short, shortValue)...))
 	}
@@ -283,10 +275,7 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	out := trialJSON{Trial: t.Number, Status: cmp.Or(string(t.Status), "unfinished"), Values: t.Values, Origin: t.Origin, Why: t.Note.Why,
 		Proposed: t.Proposed, Runs: t.Attempts, Continues: t.Continues, Failure: t.Failure,
 		Seconds: t.Took.Seconds(), Attempts: t.Attempt, Repeats: mapped(t.Repeats, objective), Confirms: mapped(t.Confirms, objective), Excluded: t.Excluded, Outside: t.Outside,
-		Command: commandLine(st, l, t)}
-	if max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand {
-		out.Output = outputFile(l, t)
-	}
+		Output: when(max(t.Attempt, len(t.Attempts)) > 0 && !t.Hand, "%s", outputFile(l, t)), Command: commandLine(st, l, t)}
 	if !t.Done() {
 		return out
 	}
@@ -294,19 +283,14 @@ func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
 	if t.Status == optimizer.Failed {
 		return out
 	}
-	if t.HasValue() && !math.IsInf(t.Value, 0) {
-		out.Value = &t.Value
-	}
+	out.Value = maybe(t.HasValue() && !math.IsInf(t.Value, 0), t.Value)
 	out.Metrics = map[string]*journal.Float{}
 	for _, m := range st.Config.Metrics {
-		out.Metrics[m.Name] = nil
-		if v, ok := t.Metrics.Get(m.Name); ok {
-			out.Metrics[m.Name] = (*journal.Float)(&v)
-		}
+		v, there := t.Metrics.Get(m.Name)
+		out.Metrics[m.Name] = maybe(there, journal.Float(v))
 	}
 	if len(st.Config.AllLimits()) > 0 {
-		feasible := st.Feasible(t)
-		out.Feasible, out.Broken, out.Doubtful = &feasible, st.Config.Broken(st.Means(t)), st.Doubtful(t)
+		out.Feasible, out.Broken, out.Doubtful = maybe(true, st.Feasible(t)), st.Config.Broken(st.Means(t)), st.Doubtful(t)
 	}
 	return out
 }
