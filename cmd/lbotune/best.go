@@ -52,21 +52,16 @@ With --goal VALUE the exit code tells a script whether the best is as good as VA
 			case err != nil || !wanted:
 				return err
 			}
-			return missed(st, goal)
+			value, objective := report.FiguresOf(st, false).Value, st.Config.Objective() // as it is shown
+			if objective.Direction.Maximized(value) >= objective.Direction.Maximized(goal) {
+				return nil
+			}
+			return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(goal)), errMissed}
 		}),
 	}
 	cmd.Flags().Float64Var(&goal, "goal", 0, "exit with 8 unless the best is at least as good as `VALUE`")
 	cmd.Flags().StringSliceVar(&prefer, "prefer", nil, "with several objectives, print the trial preferred by `NAME=WEIGHT` or NAME<=BOUND")
 	return cmd
-}
-
-// missed returns errMissed if the value that is shown of the best is worse than goal.
-func missed(st *study.State, goal float64) error {
-	value, objective := report.FiguresOf(st, false).Value, st.Config.Objective()
-	if objective.Direction.Maximized(value) >= objective.Direction.Maximized(goal) {
-		return nil
-	}
-	return &marked{fmt.Errorf("the best %s is %s, and the goal %s", objective.Name, exact(value), exact(goal)), errMissed}
 }
 
 // preferred prints the trial of the front that a person prefers.
@@ -236,17 +231,13 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	var today, first *study.Trial // of what holds the limits
 	designed, busy := 0, time.Duration(0)
 	for _, t := range st.Trials {
-		holds := t.Succeeded() && st.Feasible(t)
-		switch t.Origin {
-		case optimizer.OriginDefault:
-			if holds {
-				today = t
-			}
-		case optimizer.OriginInitial:
-			designed++
-			if holds && (first == nil || st.Compare(t, first) < 0) {
-				first = t
-			}
+		holds, initial := t.Succeeded() && st.Feasible(t), t.Origin == optimizer.OriginInitial
+		designed += either(initial, 1, 0)
+		switch {
+		case holds && t.Origin == optimizer.OriginDefault:
+			today = t
+		case holds && initial && (first == nil || st.Compare(t, first) < 0):
+			first = t
 		}
 		for _, a := range t.Attempts {
 			if !a.Started.IsZero() && a.Ended.After(a.Started) {

@@ -124,15 +124,13 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	}
 	search, errSearch := cfg.Search()
 	space, errSpace := cfg.Space()
-	if err := cmp.Or(errSearch, errSpace); err != nil {
+	earlier, errEarlier := cfg.ReadEarlier(0)
+	if err := cmp.Or(errSearch, errSpace, errEarlier); err != nil {
 		return nil, err
 	}
+	p.Earlier = earlier
 	if space.Related() {
 		p.Where, p.Allowed = cfg.Where, space.Share()
-	}
-	var err error
-	if p.Earlier, err = cfg.ReadEarlier(0); err != nil {
-		return nil, err
 	}
 	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, cfg.Inherited(search, p.Earlier)...)
 	if err != nil {
@@ -177,27 +175,19 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 func (p *preview) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "study %s, kept in %s\n\nparameters\n", oneLine(p.Study), oneLine(p.Dir))
-	var rows [][]string
-	for _, par := range p.Params {
-		rows = append(rows, []string{"  " + par.Name, string(par.Kind), oneLine(rangeOf(par.Param)), oneLine(when(par.When != "", "when %s", par.When))})
-	}
-	s.WriteString(tableText(rows))
-	digits := 2
-	if p.Allowed >= 0.995 { // 100, not 1e+02
-		digits = 3
-	}
+	s.WriteString(tableText(mapped(p.Params, func(p paramJSON) []string {
+		return []string{"  " + p.Name, string(p.Kind), oneLine(rangeOf(p.Param)), oneLine(when(p.When != "", "when %s", p.When))}
+	})))
+	digits := either(p.Allowed >= 0.995, 3, 2) // 100, not 1e+02
+	line := func(text string) string { return "  " + oneLine(text) + "\n" }
 	s.WriteString(when(p.Where != nil, "\nwhere, which allows about %.*g %% of the space\n", digits, 100*p.Allowed))
-	for _, r := range p.Where {
-		s.WriteString("  " + oneLine(r) + "\n")
-	}
+	s.WriteString(strings.Join(mapped(p.Where, line), ""))
 	if c := p.Safety; c != nil {
 		side := either(c.Least, "at least", "at most")
 		fmt.Fprintf(&s, "\nsafety: %s %s %s, changing by at most %s per unit of the cube\n", oneLine(c.Metric), side, exact(c.At), short(c.Constant))
 	}
 	s.WriteString(when(p.Earlier != nil, "\nwarm start\n"))
-	for _, e := range p.Earlier {
-		s.WriteString("  " + oneLine(earlierText(e)) + "\n")
-	}
+	s.WriteString(strings.Join(mapped(mapped(p.Earlier, earlierText), line), ""))
 	s.WriteString(when(p.Setup != "", "\nsetup\n%s", previewText(p.Setup)))
 	s.WriteString("\nfirst commands\n" + strings.Join(mapped(p.Commands, previewText), ""))
 	s.WriteString(when(p.Script != "", "\njob\n%s", printable(p.Script)))

@@ -1,175 +1,27 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
-	"github.com/lbotune/lbotune/spec"
 	"github.com/lbotune/lbotune/study"
 )
-
-// specOf is the config of an argument that names a spec, nil for others.
-func specOf(arg string) (*study.Config, error) {
-	switch info, err := os.Stat(arg); {
-	case err == nil && (!info.Mode().IsRegular() || saysJournal(arg)), isJournal(arg), err != nil && !strings.HasSuffix(arg, ".toml"):
-		return nil, nil
-	}
-	cfg, err := spec.Load(arg)
-	if err != nil {
-		return nil, asUsage(err)
-	}
-	return &cfg, nil
-}
-
-func newEnqueue(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "enqueue STUDY NAME=VALUE ...",
-		Short: "Queue values to be tried next",
-		Long: `Enqueue puts a configuration before the optimizer's next proposals. Parameters that
-are not named get their default, or the middle of their range. STUDY may be a spec
-whose study has not begun.`,
-		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, err := specOf(args[0])
-			if err != nil {
-				return err
-			}
-			return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
-		},
-	}
-}
-
-// enqueueing asks for a trial of the values in NAME=VALUE words.
-func enqueueing(words []string) func(*study.State) (study.Request, error) {
-	return func(st *study.State) (study.Request, error) {
-		v, err := parseValues(st.Space, words)
-		if err == nil {
-			v, err = st.Complete(v)
-		}
-		return study.Request{Action: study.ActionEnqueue, Values: v}, asRefusal(err)
-	}
-}
-
-func parseValues(space *spaces.Space, words []string) (out spaces.Values, err error) {
-	var errs []error
-	given := map[string]spaces.Value{}
-	for _, w := range words {
-		name, text, ok := strings.Cut(w, "=")
-		p, known := space.Lookup(name)
-		_, twice := given[name]
-		switch {
-		case twice:
-			err = fmt.Errorf("found two values for %s", name)
-		case !ok:
-			err = fmt.Errorf("found %q; want NAME=VALUE", w)
-		case !known:
-			names := mapped(space.Params(), func(p spaces.Param) string { return p.Name })
-			err = fmt.Errorf("there is no parameter %q; %s", name, meant(name, names, "", "the parameters are "+strings.Join(names, ", ")))
-		default:
-			var v spaces.Value
-			if v, err = p.Parse(text); err == nil {
-				given[name] = v
-			}
-		}
-		errs = append(errs, err)
-	}
-	for _, p := range space.Params() {
-		if v, ok := given[p.Name]; ok {
-			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
-		}
-	}
-	return out, errors.Join(errs...)
-}
-
-func newExclude(g *global) *cobra.Command {
-	var undo bool
-	cmd := &cobra.Command{
-		Use:   "exclude STUDY N",
-		Short: "Take a trial's result out of the study",
-		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
-and from then on the optimizer does not see it. Its records stay, and it still
-counts towards the budget. With --undo the result counts again.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
-				n, err := trialNumber(st, args[1])
-				return study.Request{Action: either(undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&undo, "undo", false, "undo the exclusion")
-	return cmd
-}
-
-func newRerun(g *global) *cobra.Command {
-	var failed bool
-	cmd := &cobra.Command{
-		Use:   "rerun STUDY N ... | rerun STUDY --failed",
-		Short: "Run failed trials again with the same values",
-		Long: `Rerun takes back the failures of trials: they count in no budget and teach the
-optimizer nothing, and the trials run again as new attempts, with the same values.
-The lbotune that works on the study does this, or the next one that is started.`,
-		Example: "  lbotune rerun spec.study --failed",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if failed == (len(args) > 1) {
-				return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
-			}
-			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
-				r := study.Request{Action: study.ActionRerun}
-				if failed {
-					if r.Rerun = st.Failed(); len(r.Rerun) == 0 {
-						return r, usagef("no trial has failed that could be run again")
-					}
-				}
-				for _, arg := range args[1:] {
-					n, err := trialNumber(st, arg)
-					if err != nil {
-						return r, err
-					}
-					r.Rerun = append(r.Rerun, n)
-				}
-				return r, nil
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&failed, "failed", false, "rerun every failed trial that may be run again")
-	return cmd
-}
-
-func newNote(g *global) *cobra.Command {
-	var trial int
-	cmd := &cobra.Command{
-		Use:   "note STUDY TEXT ...",
-		Short: "Attach a remark to a study or a trial",
-		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
-spec whose study has not begun.`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			note := func(*study.State) (study.Request, error) {
-				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
-			}
-			err := steer(cmd.Context(), g, nil, args[0], note)
-			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
-				return err
-			}
-			cfg, specErr := specOf(args[0])
-			if cfg == nil || specErr != nil {
-				return cmp.Or(specErr, err)
-			}
-			return steer(cmd.Context(), g, cfg, args[0], note)
-		},
-	}
-	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
-	return cmd
-}
 
 type askJSON struct {
 	Trial  int           `json:"trial"`
@@ -327,4 +179,262 @@ func tell(s *session.Study, trial int, value float64, others study.Metrics, fail
 	}
 	others[objective] = value
 	return s.Tell(trial, others)
+}
+
+func newDrive(g *global) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "drive STUDY",
+		Short: "Let a program ask and tell over one pipe",
+		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
+with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
+{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be
+a spec whose study has not begun: drive never runs its command. If an earlier drive
+handed out trials and was not told their results, drive hands these out again first.`,
+		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			s, err := openByHand(args[0], dir)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			if err := forgetStop(s.Layout()); err != nil {
+				return err
+			}
+			d := &driver{Study: s}
+			d.again = handedOut(s.State())
+			return d.serve(cmd.Context(), g.in, g.out)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	return cmd
+}
+
+// driver answers a program's requests about one study.
+type driver struct {
+	*session.Study
+	again []*study.Trial // that an earlier driver has handed out
+}
+
+type driveRequest struct {
+	Do    string          `json:"do"`
+	ID    json.RawMessage `json:"id,omitempty"` // comes back with the answer
+	Trial int             `json:"trial"`
+	Value *journal.Float  `json:"value"`
+	// Metrics is nil for a null, which is no number.
+	Metrics map[string]*journal.Float `json:"metrics"`
+	Failed  string                    `json:"failed"`
+}
+
+// driveAnswer is a line of standard output. OK is false if there is an Error.
+type driveAnswer struct {
+	OK    bool            `json:"ok"`
+	ID    json.RawMessage `json:"id,omitempty"`
+	Error string          `json:"error,omitempty"`
+
+	Trial  int            `json:"trial,omitempty"`
+	Params *spaces.Values `json:"params,omitempty"`
+	Seed   *uint64        `json:"seed,omitempty"`
+	Again  bool           `json:"again,omitempty"` // the trial was handed out before
+	Status string         `json:"status,omitempty"`
+	Reason string         `json:"reason,omitempty"` // of a failure
+	Value  *float64       `json:"value,omitempty"`
+	Front  []trialJSON    `json:"front,omitempty"` // of several objectives
+	// Feasible and Broken are those of a trial as JSON.
+	Feasible *bool    `json:"feasible,omitempty"`
+	Broken   []string `json:"broken,omitempty"`
+
+	// End says why there is no trial any more, Wait why there is none until another is told.
+	End  string `json:"end,omitempty"`
+	Wait string `json:"wait,omitempty"`
+
+	Trials     *int  `json:"trials,omitempty"` // of the budget
+	Finished   *int  `json:"finished,omitempty"`
+	Unfinished []int `json:"unfinished,omitempty"`
+}
+
+const driveLine = 1 << 20
+
+// readLine reads the next line, of which only the beginning is returned if it is too long.
+func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+	line, tooLong, err = in.ReadLine()
+	line = bytes.Clone(line)
+	for more := tooLong; more; {
+		_, more, _ = in.ReadLine() // an error comes again
+	}
+	return line, tooLong, err
+}
+
+// serve answers until the end of the input, and takes meanwhile what others ask of the study.
+func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	type input struct {
+		text    []byte
+		tooLong bool
+		err     error
+	}
+	lines := make(chan input)
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go func() {
+		for from := bufio.NewReaderSize(in, driveLine); ; {
+			text, tooLong, err := readLine(from)
+			select {
+			case lines <- input{text, tooLong, err}:
+			case <-ctx.Done():
+			}
+			if err != nil || ctx.Err() != nil {
+				return
+			}
+		}
+	}()
+	look := time.NewTicker(driveLook)
+	defer look.Stop()
+	for {
+		select {
+		case line := <-lines:
+			switch {
+			case errors.Is(line.err, io.EOF):
+				return nil
+			case line.err != nil:
+				return usagef("standard input: %w", line.err)
+			case len(bytes.TrimSpace(line.text)) == 0:
+				continue
+			}
+			a, err := d.answer(ctx, line.text, line.tooLong)
+			if err == nil {
+				err = printLine(out, a)
+			}
+			if err != nil {
+				return err
+			}
+		case <-look.C:
+			if stopAsked(d.Layout()) {
+				return interrupted(byStop{}, session.ErrStopped)
+			}
+			if err := d.Serve(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const driveLook = 250 * time.Millisecond
+
+// answer answers one line. The error is one of lbotune's own, which ends it.
+func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a driveAnswer, err error) {
+	if tooLong {
+		return driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}, nil
+	}
+	var r driveRequest
+	in := json.NewDecoder(bytes.NewReader(parser.QuoteNonFinite(line)))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&r); err != nil {
+		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil
+	}
+	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return driveAnswer{ID: r.ID, Error: "the line has more than one request, and none was taken"}, nil
+	}
+	switch r.Do {
+	case "ask":
+		a, err = d.ask(ctx)
+	case "tell":
+		a, err = d.tell(r)
+	case "best":
+		a = d.best()
+	case "status":
+		a = d.status()
+	default:
+		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
+	}
+	a.ID, a.OK = r.ID, err == nil
+	if errors.Is(err, errUsage) {
+		a.Error, err = err.Error(), nil
+	}
+	return a, err
+}
+
+func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
+	for len(d.again) > 0 && d.State().Unsafe() == "" {
+		t := d.again[0]
+		d.again = d.again[1:]
+		if !t.Done() {
+			a := d.handed(t)
+			a.Again = true
+			return a, nil
+		}
+	}
+	t, err := d.Ask(ctx)
+	none := errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
+	pending := d.State().Pending()
+	switch {
+	case none && len(handedOut(d.State())) > 0 && !d.State().Ended():
+		return driveAnswer{Wait: err.Error()}, nil
+	case none && len(pending) > 0 && !d.State().Ended():
+		return driveAnswer{End: fmt.Sprintf("%v; lbotune resume finishes trial %d, which a run has left", err, pending[0].Number)}, nil
+	case none:
+		return driveAnswer{End: err.Error()}, nil
+	case err != nil:
+		return driveAnswer{}, err
+	}
+	return d.handed(&t), nil
+}
+
+// handedOut are the trials that are still to be told, and not what a run has left.
+func handedOut(st *study.State) []*study.Trial {
+	return slices.DeleteFunc(st.Pending(), func(t *study.Trial) bool { return !t.Hand })
+}
+
+func (d *driver) handed(t *study.Trial) driveAnswer {
+	seed := d.State().Config.TrialSeed(t.Number, 0)
+	return driveAnswer{Trial: t.Number, Params: &t.Values, Seed: &seed}
+}
+
+func (d *driver) tell(r driveRequest) (driveAnswer, error) {
+	objective := d.State().Config.Objective().Name
+	if v, told := r.Metrics[objective]; told && r.Value == nil && r.Failed == "" {
+		r.Value = v
+		delete(r.Metrics, objective)
+	}
+	if (r.Value == nil) == (r.Failed == "") {
+		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
+	}
+	others := study.Metrics{}
+	for name, v := range r.Metrics {
+		if v == nil {
+			return driveAnswer{}, usagef("found null for %s; want a number", name)
+		}
+		others[name] = float64(*v)
+	}
+	value := float64(*cmp.Or(r.Value, new(journal.Float)))
+	if err := tell(d.Study, r.Trial, value, others, r.Failed); err != nil {
+		return driveAnswer{}, asRefusal(err)
+	}
+	t := d.State().Trials[r.Trial-1]
+	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}, nil
+}
+
+func (d *driver) best() driveAnswer {
+	t := d.State().Best()
+	if t == nil {
+		return driveAnswer{}
+	}
+	shown := func(t *study.Trial) trialJSON { return newTrialJSON(d.State(), d.Layout(), t) }
+	a, j := d.handed(t), shown(t)
+	a.Value, a.Feasible, a.Broken = &t.Value, j.Feasible, j.Broken
+	if d.State().Config.Several() {
+		a.Front = mapped(d.State().Front(), shown)
+	}
+	return a
+}
+
+func (d *driver) status() driveAnswer {
+	st := d.State()
+	trials := st.Config.Budget.Trials
+	a := driveAnswer{Finished: maybe(true, len(st.Order)), Trials: maybe(trials > 0, trials),
+		Unfinished: mapped(handedOut(st), func(t *study.Trial) int { return t.Number })}
+	if st.Ended() {
+		a.End = st.Closed.Detail
+	}
+	return a
 }

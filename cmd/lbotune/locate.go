@@ -171,6 +171,19 @@ func loadSpec(g *global, arg string) (study.Config, error) {
 	return spec.Parse("stdin", text, dir)
 }
 
+// specOf is the config of an argument that names a spec, nil for others.
+func specOf(arg string) (*study.Config, error) {
+	switch info, err := os.Stat(arg); {
+	case err == nil && (!info.Mode().IsRegular() || saysJournal(arg)), isJournal(arg), err != nil && !strings.HasSuffix(arg, ".toml"):
+		return nil, nil
+	}
+	cfg, err := spec.Load(arg)
+	if err != nil {
+		return nil, asUsage(err)
+	}
+	return &cfg, nil
+}
+
 // isStream reports whether a spec is read from where no study can lie beside it.
 func isStream(spec string) bool { return spec == "-" || strings.HasPrefix(spec, "/dev/") }
 

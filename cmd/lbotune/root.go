@@ -287,7 +287,8 @@ func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 // are given, and to write among those of another study.
 func openLog(path string, l study.Layout) (*os.File, error) {
 	for what, own := range map[string]string{"journal": l.Journal(), "lock": journal.LockPath(l.Journal())} {
-		if samePlace(path, own) {
+		named := sameFile(filepath.Dir(path), filepath.Dir(own)) && filepath.Base(path) == filepath.Base(own) // be it there or not
+		if named || sameFile(path, own) {
 			return nil, usagef("--log-file: %s is the study's %s", path, what)
 		}
 	}
@@ -308,11 +309,6 @@ func openLog(path string, l study.Layout) (*os.File, error) {
 	return f, nil
 }
 
-// samePlace reports whether two paths lead to the same file, be it there or not.
-func samePlace(a, b string) bool {
-	return sameFile(a, b) || sameFile(filepath.Dir(a), filepath.Dir(b)) && filepath.Base(a) == filepath.Base(b)
-}
-
 // sameFile reports whether two paths lead to one file or directory that is there.
 func sameFile(a, b string) bool {
 	x, errA := os.Stat(a)
@@ -320,7 +316,7 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// logHandler writes what the library logs as hclog does.
+// logHandler is a slog.Handler that writes what the library logs as hclog does.
 type logHandler struct{ to hclog.Logger }
 
 // hclogLevel is the same level of hclog: those of slog are four apart, from Debug = -4 to Error = 8.
@@ -328,12 +324,10 @@ func hclogLevel(level slog.Level) hclog.Level {
 	return min(max(hclog.Info+hclog.Level(level>>2), hclog.Trace), hclog.Error)
 }
 
-// Enabled implements slog.Handler.
 func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return hclogLevel(level) >= h.to.GetLevel()
 }
 
-// Handle implements slog.Handler.
 func (h logHandler) Handle(_ context.Context, r slog.Record) error {
 	var pairs []any
 	r.Attrs(func(a slog.Attr) bool { pairs = append(pairs, a.Key, a.Value.Any()); return true })
@@ -341,7 +335,6 @@ func (h logHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs implements slog.Handler.
 func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	var pairs []any
 	for _, a := range attrs {
@@ -350,5 +343,4 @@ func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return logHandler{h.to.With(pairs...)}
 }
 
-// WithGroup implements slog.Handler.
 func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.to.Named(name)} }

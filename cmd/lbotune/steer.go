@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -267,4 +269,144 @@ func (v workersValue) of(run *study.Run) int {
 		return 0 // the slots decide
 	}
 	return max(1, runtime.GOMAXPROCS(0)/2)
+}
+
+func newEnqueue(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "enqueue STUDY NAME=VALUE ...",
+		Short: "Queue values to be tried next",
+		Long: `Enqueue puts a configuration before the optimizer's next proposals. Parameters that
+are not named get their default, or the middle of their range. STUDY may be a spec
+whose study has not begun.`,
+		Example: "  lbotune enqueue spec.study lr=0.01 depth=3",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := specOf(args[0])
+			if err != nil {
+				return err
+			}
+			return steer(cmd.Context(), g, cfg, args[0], enqueueing(args[1:]))
+		},
+	}
+}
+
+// enqueueing asks for a trial of the values in NAME=VALUE words.
+func enqueueing(words []string) func(*study.State) (study.Request, error) {
+	return func(st *study.State) (study.Request, error) {
+		v, err := parseValues(st.Space, words)
+		if err == nil {
+			v, err = st.Complete(v)
+		}
+		return study.Request{Action: study.ActionEnqueue, Values: v}, asRefusal(err)
+	}
+}
+
+func parseValues(space *spaces.Space, words []string) (out spaces.Values, err error) {
+	var errs []error
+	given := map[string]spaces.Value{}
+	for _, w := range words {
+		name, text, ok := strings.Cut(w, "=")
+		p, known := space.Lookup(name)
+		_, twice := given[name]
+		switch {
+		case twice:
+			err = fmt.Errorf("found two values for %s", name)
+		case !ok:
+			err = fmt.Errorf("found %q; want NAME=VALUE", w)
+		case !known:
+			names := mapped(space.Params(), func(p spaces.Param) string { return p.Name })
+			err = fmt.Errorf("there is no parameter %q; %s", name, meant(name, names, "", "the parameters are "+strings.Join(names, ", ")))
+		default:
+			var v spaces.Value
+			if v, err = p.Parse(text); err == nil {
+				given[name] = v
+			}
+		}
+		errs = append(errs, err)
+	}
+	for _, p := range space.Params() {
+		if v, ok := given[p.Name]; ok {
+			out = append(out, spaces.Assignment{Name: p.Name, Value: v})
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func newExclude(g *global) *cobra.Command {
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "exclude STUDY N",
+		Short: "Take a trial's result out of the study",
+		Long: `Exclude takes the result of trial N out of the study: it can no longer be the best,
+and from then on the optimizer does not see it. Its records stay, and it still
+counts towards the budget. With --undo the result counts again.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+				n, err := trialNumber(st, args[1])
+				return study.Request{Action: either(undo, study.ActionInclude, study.ActionExclude), Trial: n}, err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "undo the exclusion")
+	return cmd
+}
+
+func newRerun(g *global) *cobra.Command {
+	var failed bool
+	cmd := &cobra.Command{
+		Use:   "rerun STUDY N ... | rerun STUDY --failed",
+		Short: "Run failed trials again with the same values",
+		Long: `Rerun takes back the failures of trials: they count in no budget and teach the
+optimizer nothing, and the trials run again as new attempts, with the same values.
+The lbotune that works on the study does this, or the next one that is started.`,
+		Example: "  lbotune rerun spec.study --failed",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if failed == (len(args) > 1) {
+				return usagef("found %s; want the numbers of failed trials, or --failed for all", count(len(args)-1, "trial"))
+			}
+			return steer(cmd.Context(), g, nil, args[0], func(st *study.State) (study.Request, error) {
+				r := study.Request{Action: study.ActionRerun}
+				if failed {
+					if r.Rerun = st.Failed(); len(r.Rerun) == 0 {
+						return r, usagef("no trial has failed that could be run again")
+					}
+				}
+				for _, arg := range args[1:] {
+					n, err := trialNumber(st, arg)
+					if err != nil {
+						return r, err
+					}
+					r.Rerun = append(r.Rerun, n)
+				}
+				return r, nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&failed, "failed", false, "rerun every failed trial that may be run again")
+	return cmd
+}
+
+func newNote(g *global) *cobra.Command {
+	var trial int
+	cmd := &cobra.Command{
+		Use:   "note STUDY TEXT ...",
+		Short: "Attach a remark to a study or a trial",
+		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
+spec whose study has not begun.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			note := func(*study.State) (study.Request, error) {
+				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
+			}
+			err := steer(cmd.Context(), g, nil, args[0], note)
+			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
+				return err
+			}
+			cfg, specErr := specOf(args[0])
+			if cfg == nil || specErr != nil {
+				return cmp.Or(specErr, err)
+			}
+			return steer(cmd.Context(), g, cfg, args[0], note)
+		},
+	}
+	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
+	return cmd
 }

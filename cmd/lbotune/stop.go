@@ -95,8 +95,18 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if st, err = study.Load(string(l)); err != nil { // as it has been left
 		return err
 	}
-	cancelled, err := cancelLeft(ctx, st, l)
-	if err != nil {
+	var of launcher
+	if err := of.choose(&st.Config, l); err != nil {
+		return err
+	}
+	canceller, cancels := of.Rejoiner.(kinds.Canceller)
+	cancelled := 0
+	for _, dir := range left(st, l) { // by an lbotune that has gone
+		did, failed := canceller.Cancel(ctx, dir)
+		cancelled += either(did, 1, 0)
+		err = errors.Join(err, failed)
+	}
+	if err := errors.Join(err, of.release(ctx)); err != nil {
 		return err
 	}
 	if cancelled > 0 {
@@ -105,7 +115,7 @@ func stopStudy(ctx context.Context, g *global, st *study.State, l study.Layout) 
 	if err := forgetStop(l); err != nil {
 		return err
 	}
-	if _, cancels := can[kinds.Canceller](&st.Config, l); !cancels { // what it has cancelled takes its time to end
+	if !cancels { // what it has cancelled takes its time to end
 		if err := orphaned(st, l); err != nil {
 			return err
 		}
@@ -157,24 +167,6 @@ func forgetStop(l study.Layout) error {
 		return fmt.Errorf("take back the request to stop: %w", err)
 	}
 	return nil
-}
-
-// cancelLeft cancels the jobs of trials that an lbotune that has gone has left.
-func cancelLeft(ctx context.Context, st *study.State, l study.Layout) (n int, err error) {
-	var of launcher
-	if err := of.choose(&st.Config, l); err != nil {
-		return 0, err
-	}
-	if c, ok := of.Rejoiner.(kinds.Canceller); ok {
-		for _, dir := range left(st, l) {
-			did, e := c.Cancel(ctx, dir)
-			if did {
-				n++
-			}
-			err = errors.Join(err, e)
-		}
-	}
-	return n, errors.Join(err, of.release(ctx))
 }
 
 // quitQuietly lets Ctrl-\ end this process without a trace, but while trials run.
