@@ -171,20 +171,15 @@ func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJS
 	out := summaryJSON{Study: c.Name, ID: st.ID, Dir: string(l), Metric: c.Objective().Name,
 		Direction: string(c.Objective().Direction), Proposed: f.Proposed, Finished: f.Finished,
 		Succeeded: f.Succeeded, Failed: f.Failed, Pruned: f.Pruned, Infeasible: f.Infeasible, Seconds: st.Elapsed.Seconds(),
-		Holds: f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks()}
+		Front:       mapped(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) }),
+		Hypervolume: maybe(several, report.Number(f.Hypervolume)),
+		Holds:       f.Holds, Gain: report.GainOf(st), Remarks: st.Remarks(), Recommended: recommended(st)}
 	if st.Closed != nil {
 		out.Ended, out.Why = string(st.Closed.Why), st.Closed.Detail
 	}
 	if f.Best != nil {
 		t := newTrialJSON(st, l, f.Best)
 		out.Best = &t
-	}
-	if several {
-		out.Hypervolume = (*report.Number)(&f.Hypervolume)
-		out.Front = mapped(f.Front, func(t *study.Trial) trialJSON { return newTrialJSON(st, l, t) })
-	}
-	if r := recommended(st); r != nil {
-		out.Recommended = &study.Recommended{Trial: r.Trial, Mean: r.Mean, SD: r.SD}
 	}
 	cs := st.Confirmations()
 	out.Confirmed = mapped(cs, func(c study.Confirmation) confirmedJSON {
@@ -378,7 +373,7 @@ func recommended(st *study.State) *study.Recommended {
 	if b := st.Best(); b == nil || r.Trial == b.Number || r.Trial < 1 || r.Trial > len(st.Trials) {
 		return nil
 	}
-	return r
+	return &study.Recommended{Trial: r.Trial, Mean: r.Mean, SD: r.SD} // its gain is shown by itself
 }
 
 func tally(f report.Figures) string {

@@ -201,8 +201,7 @@ handed out trials and was not told their results, drive hands these out again fi
 			if err := forgetStop(s.Layout()); err != nil {
 				return err
 			}
-			d := &driver{Study: s}
-			d.again = handedOut(s.State())
+			d := &driver{s, handedOut(s.State())}
 			return d.serve(cmd.Context(), g.in, g.out)
 		},
 	}

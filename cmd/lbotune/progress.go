@@ -50,10 +50,9 @@ func newProgress(w io.Writer) *progress {
 func howFar(st *study.State) string {
 	done, pending := len(st.Order), len(st.Trials)-len(st.Order)
 	running := either(pending > 0, fmt.Sprintf("%d unfinished", pending), "none running")
-	if all := st.Config.Budget.Trials; all >= done && all > 0 {
-		return fmt.Sprintf("%d of %s finished, %s", done, count(all, "trial"), running)
-	}
-	return fmt.Sprintf("%s finished, %s", count(done, "trial"), running)
+	all := st.Config.Budget.Trials
+	of := either(all >= done && all > 0, fmt.Sprintf("%d of %s", done, count(all, "trial")), count(done, "trial"))
+	return of + " finished, " + running
 }
 
 func (p *progress) begin(s *session.Study) {

@@ -73,13 +73,8 @@ func (m *meter) read(before *study.State, _ study.Record) error {
 }
 
 func (m *meter) text() string {
-	switch done, all := int(m.done.Load()), int(m.all.Load()); {
-	case all > 0:
-		return fmt.Sprintf("%s: %d of %s", m.what, done, count(all, "trial"))
-	case done > 0:
-		return fmt.Sprintf("%s: %s", m.what, count(done, "trial"))
-	}
-	return m.what
+	done, all := int(m.done.Load()), int(m.all.Load())
+	return m.what + when(all > 0, ": %d of %s", done, count(all, "trial")) + when(all == 0 && done > 0, ": %s", count(done, "trial"))
 }
 
 func (m *meter) end() {
@@ -148,10 +143,7 @@ func (p *pane) wiped() string {
 		}
 	}
 	p.lines = nil
-	if up > 0 {
-		return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
-	}
-	return "\r\x1b[J"
+	return "\r" + when(up > 0, "\x1b[%dA", up) + "\x1b[J"
 }
 
 // window is what of a text has room in so many columns, less one for the cursor, and rows; the last

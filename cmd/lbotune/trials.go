@@ -217,26 +217,17 @@ func printTrial(g *global, st *study.State, l study.Layout, t *study.Trial) erro
 // originOf says which rule made a trial, and why.
 func originOf(t *study.Trial) string {
 	origin, why := oneLine(string(t.Origin)), oneLine(t.Note.Why)
-	switch {
-	case why == "":
-		return origin
-	case strings.HasPrefix(why, origin):
-		return why
-	}
-	return origin + ": " + why
+	return either(strings.HasPrefix(why, origin), why, origin+when(why != "", ": %s", why))
 }
 
 // attemptLine says when and where an attempt ran.
 func attemptLine(a study.Attempt, job string) string {
 	line := fmt.Sprintf("%d in slot %d", a.Number, a.Slot)
 	line += when(job != "", ", job %s", oneLine(job)) + when(job == "" && a.Host != "", " on %s", oneLine(a.Host))
-	for _, at := range []struct {
-		what string
-		time time.Time
-	}{{"queued", a.Queued}, {"started", a.Started}, {"ended", a.Ended}} {
-		line += when(!at.time.IsZero(), ", %s %s", at.what, at.time.Local().Format(time.TimeOnly))
+	at := func(what string, t time.Time) string {
+		return when(!t.IsZero(), ", %s %s", what, t.Local().Format(time.TimeOnly))
 	}
-	return line
+	return line + at("queued", a.Queued) + at("started", a.Started) + at("ended", a.Ended)
 }
 
 type trialJSON struct {
