@@ -31,10 +31,7 @@ func newTrials(g *global) *cobra.Command {
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
 			list := either(byValue, st.Ranked(), st.Trials)
 			if byValue && len(list) > 0 {
-				first := []*study.Trial{st.Best()} // whose mean may be the best, and not its value
-				if st.Config.Several() {
-					first = st.Front()
-				}
+				first := foremost(st) // whose mean may be the best, and not its value
 				list = append(first, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(first, t) })...)
 			}
 			if limit > 0 && len(list) > limit {
@@ -46,6 +43,11 @@ func newTrials(g *global) *cobra.Command {
 	cmd.Flags().BoolVar(&byValue, "by-value", false, "list the best, or the front, first; leave out trials without a value")
 	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
 	return cmd
+}
+
+// foremost is the best trial, or the front.
+func foremost(st *study.State) []*study.Trial {
+	return either(st.Config.Several(), st.Front(), []*study.Trial{st.Best()})
 }
 
 func printTrials(g *global, st *study.State, l study.Layout, list []*study.Trial) error {
@@ -77,10 +79,7 @@ func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]strin
 	side := slices.DeleteFunc(slices.Clone(st.Config.Metrics), func(m study.Metric) bool { return m.Name == st.Config.Objective().Name })
 	rows[0] = append(rows[0], mapped(side, func(m study.Metric) string { return oneLine(m.Name) })...)
 	rows[0] = append(rows[0], mapped(st.Config.Params, func(p spaces.Param) string { return p.Name })...)
-	best, word := []*study.Trial{st.Best()}, "best"
-	if st.Config.Several() {
-		best, word = st.Front(), "front"
-	}
+	best, word := foremost(st), either(st.Config.Several(), "front", "best")
 	runs := map[int]attemptJSON{}
 	if held, err := journal.InUse(l.Journal()); err == nil && len(st.Pending()) > 0 {
 		for _, a := range attemptsUnderWay(st, l, held, len(st.Trials)) {
