@@ -116,53 +116,45 @@ func preferenceOf(c *study.Config, words []string) (study.Preference, error) {
 
 // summaryJSON is what run and best print with --json.
 type summaryJSON struct {
-	Study     string `json:"study"`
-	ID        string `json:"id"`
-	Dir       string `json:"dir"`
-	Metric    string `json:"metric"`
-	Direction string `json:"direction"`
-	Proposed  int    `json:"proposed"`
-	Finished  int    `json:"finished"`
-	// Ran is how many trials have finished in this run.
-	Ran       *int `json:"ran,omitempty"`
-	Succeeded int  `json:"succeeded"`
-	Failed    int  `json:"failed"`
-	Pruned    int  `json:"pruned"`
-	// Infeasible are those of the succeeded that break a limit.
-	Infeasible int        `json:"infeasible,omitempty"`
+	Study      string     `json:"study"`
+	ID         string     `json:"id"`
+	Dir        string     `json:"dir"`
+	Metric     string     `json:"metric"`
+	Direction  string     `json:"direction"`
+	Proposed   int        `json:"proposed"`
+	Finished   int        `json:"finished"`
+	Ran        *int       `json:"ran,omitempty"` // how many trials have finished in this run
+	Succeeded  int        `json:"succeeded"`
+	Failed     int        `json:"failed"`
+	Pruned     int        `json:"pruned"`
+	Infeasible int        `json:"infeasible,omitempty"` // of the succeeded: they break a limit
 	Seconds    float64    `json:"seconds"`
 	Ended      string     `json:"ended,omitempty"`
 	Why        string     `json:"why,omitempty"`
 	Best       *trialJSON `json:"best"`
 	// Front are, of several objectives, the trials that no other dominates, and
 	// Hypervolume is how far they have come.
-	Front       []trialJSON    `json:"front,omitempty"`
-	Hypervolume *report.Number `json:"hypervolume,omitempty"`
-	// Confirmed are the best trials that were repeated, the best mean first.
-	Confirmed []confirmedJSON `json:"confirmed,omitempty"`
+	Front       []trialJSON     `json:"front,omitempty"`
+	Hypervolume *report.Number  `json:"hypervolume,omitempty"`
+	Confirmed   []confirmedJSON `json:"confirmed,omitempty"` // the best trials that were repeated, the best mean first
 	// Holds is, where the metrics with limits are noisy, the probability that without noise
 	// the best trial holds them all.
-	Holds *float64 `json:"holds,omitempty"`
-	// Remarks are what a person should know of the study, in words.
-	Remarks []string `json:"remarks,omitempty"`
-	// Recommended is the optimizer's choice where it is not the best.
-	Recommended *study.Recommended `json:"recommended,omitempty"`
+	Holds       *float64           `json:"holds,omitempty"`
+	Remarks     []string           `json:"remarks,omitempty"`     // what a person should know of the study, in words
+	Recommended *study.Recommended `json:"recommended,omitempty"` // the optimizer's choice where it is not the best
 	// Gain is by how much the best, or the trial that the optimizer would choose, is better than today's
 	// values, or else than the first trial.
 	Gain *report.Gain `json:"gain,omitempty"`
 }
 
 type confirmedJSON struct {
-	Trial  int           `json:"trial"`
-	N      int           `json:"n"`
-	Mean   report.Number `json:"mean"`
-	Margin report.Number `json:"margin"` // of a 95 % confidence interval
-	// Tied says that the best one cannot be told apart from this one.
-	Tied bool `json:"tied"`
-	// Means are, of several objectives or beside limits, those of all metrics.
-	Means study.Metrics `json:"means,omitempty"`
-	// Feasible says, beside limits, whether the means hold them all.
-	Feasible *bool `json:"feasible,omitempty"`
+	Trial    int           `json:"trial"`
+	N        int           `json:"n"`
+	Mean     report.Number `json:"mean"`
+	Margin   report.Number `json:"margin"`             // of a 95 % confidence interval
+	Tied     bool          `json:"tied"`               // the best one cannot be told apart from this one
+	Means    study.Metrics `json:"means,omitempty"`    // of several objectives or beside limits, those of all metrics
+	Feasible *bool         `json:"feasible,omitempty"` // beside limits: the means hold them all
 }
 
 func newSummaryJSON(st *study.State, l study.Layout, f report.Figures) summaryJSON {

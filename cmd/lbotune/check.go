@@ -89,17 +89,15 @@ type preview struct {
 	Dir    string      `json:"dir"`
 	Params []paramJSON `json:"params"`
 	// Where are the relations between them, and Allowed is about what share they leave.
-	Where    []string      `json:"where,omitempty"`
-	Allowed  float64       `json:"allowed,omitempty"`
-	Setup    string        `json:"setup,omitempty"`
-	Commands []string      `json:"commands"`
-	Files    []previewFile `json:"files,omitempty"`
-	Script   string        `json:"script,omitempty"` // of the first trial's job, or the pilots'
-	// Safety has the constant as it is in the cube.
-	Safety *study.Safety `json:"safety,omitempty"`
-	// Earlier is what the study would begin with.
-	Earlier []study.Earlier `json:"earlier,omitempty"`
-	refused error           // why the batch system would not take it
+	Where    []string        `json:"where,omitempty"`
+	Allowed  float64         `json:"allowed,omitempty"`
+	Setup    string          `json:"setup,omitempty"`
+	Commands []string        `json:"commands"`
+	Files    []previewFile   `json:"files,omitempty"`
+	Script   string          `json:"script,omitempty"`  // of the first trial's job, or the pilots'
+	Safety   *study.Safety   `json:"safety,omitempty"`  // with the constant as it is in the cube
+	Earlier  []study.Earlier `json:"earlier,omitempty"` // what the study would begin with
+	refused  error           // why the batch system would not take it
 }
 
 // paramJSON is a parameter with its bounds, of which one may be 0.

@@ -123,11 +123,10 @@ func hintOf(err error) string {
 
 // errorJSON is an error as --json prints it, on standard error.
 type errorJSON struct {
-	Error string `json:"error"`
-	Hint  string `json:"hint,omitempty"`
-	Code  int    `json:"code"` // with which lbotune exits
-	// Problems are those of a spec.
-	Problems []spec.Problem `json:"problems,omitempty"`
+	Error    string         `json:"error"`
+	Hint     string         `json:"hint,omitempty"`
+	Code     int            `json:"code"`               // with which lbotune exits
+	Problems []spec.Problem `json:"problems,omitempty"` // of a spec
 }
 
 // complain prints an error, for people or for programs.

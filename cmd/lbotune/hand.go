@@ -216,12 +216,11 @@ type driver struct {
 }
 
 type driveRequest struct {
-	Do    string          `json:"do"`
-	ID    json.RawMessage `json:"id,omitempty"` // comes back with the answer
-	Trial int             `json:"trial"`
-	Value *journal.Float  `json:"value"`
-	// Metrics is nil for a null, which is no number.
-	Metrics map[string]*journal.Float `json:"metrics"`
+	Do      string                    `json:"do"`
+	ID      json.RawMessage           `json:"id,omitempty"` // comes back with the answer
+	Trial   int                       `json:"trial"`
+	Value   *journal.Float            `json:"value"`
+	Metrics map[string]*journal.Float `json:"metrics"` // nil for a null, which is no number
 	Failed  string                    `json:"failed"`
 }
 

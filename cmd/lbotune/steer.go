@@ -36,8 +36,7 @@ type changeJSON struct {
 	Seconds float64       `json:"seconds,omitempty"`
 	Workers int           `json:"workers,omitempty"`
 	Rerun   []int         `json:"rerun,omitempty"`
-	// Live says that a running lbotune has taken it.
-	Live bool `json:"live"`
+	Live    bool          `json:"live"` // a running lbotune has taken it
 }
 
 // steer has a request, which follows from the study's state, fulfilled by whoever works on the

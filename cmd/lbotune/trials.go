@@ -237,27 +237,25 @@ type trialJSON struct {
 	Metrics map[string]*journal.Float `json:"metrics,omitempty"`
 	// Feasible says whether the trial holds every limit, in a study that has some, and
 	// Broken which ones it breaks.
-	Feasible *bool    `json:"feasible,omitempty"`
-	Broken   []string `json:"broken,omitempty"`
-	// Doubtful says that it holds them by values that are likely luck.
-	Doubtful bool             `json:"doubtful,omitempty"`
-	Values   spaces.Values    `json:"params"`
-	Origin   optimizer.Origin `json:"origin"`
-	Why      string           `json:"why,omitempty"` // it was proposed
-	// Continues is the trial that this one continued with more of the resource.
-	Continues int             `json:"continues,omitempty"`
-	Failure   *study.Failure  `json:"failure,omitempty"`
-	Seconds   float64         `json:"seconds"`
-	Attempts  int             `json:"attempts"`
-	Repeats   []float64       `json:"repeats,omitempty"`
-	Confirms  []float64       `json:"confirms,omitempty"`
-	Proposed  time.Time       `json:"proposed"`
-	Runs      []study.Attempt `json:"runs,omitempty"`
-	Finished  *time.Time      `json:"finished,omitempty"`
-	Excluded  bool            `json:"excluded,omitempty"`
-	Outside   bool            `json:"outside,omitempty"` // of the ranges as they are now
-	Output    string          `json:"output,omitempty"`
-	Command   string          `json:"command,omitempty"`
+	Feasible  *bool            `json:"feasible,omitempty"`
+	Broken    []string         `json:"broken,omitempty"`
+	Doubtful  bool             `json:"doubtful,omitempty"` // it holds them by values that are likely luck
+	Values    spaces.Values    `json:"params"`
+	Origin    optimizer.Origin `json:"origin"`
+	Why       string           `json:"why,omitempty"`       // it was proposed
+	Continues int              `json:"continues,omitempty"` // the trial that this one continued with more of the resource
+	Failure   *study.Failure   `json:"failure,omitempty"`
+	Seconds   float64          `json:"seconds"`
+	Attempts  int              `json:"attempts"`
+	Repeats   []float64        `json:"repeats,omitempty"`
+	Confirms  []float64        `json:"confirms,omitempty"`
+	Proposed  time.Time        `json:"proposed"`
+	Runs      []study.Attempt  `json:"runs,omitempty"`
+	Finished  *time.Time       `json:"finished,omitempty"`
+	Excluded  bool             `json:"excluded,omitempty"`
+	Outside   bool             `json:"outside,omitempty"` // of the ranges as they are now
+	Output    string           `json:"output,omitempty"`
+	Command   string           `json:"command,omitempty"`
 }
 
 func newTrialJSON(st *study.State, l study.Layout, t *study.Trial) trialJSON {
