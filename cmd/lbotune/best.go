@@ -263,13 +263,10 @@ func closing(ctx context.Context, st *study.State, l study.Layout) string {
 	return s.String()
 }
 
-// mattersUpTo is how many trials may end with what matters: of more that takes seconds.
-const mattersUpTo = 1000
-
 // matters names the parameters with the largest parts in the variance, or why that is not known, and
 // returns what is to be remarked, too.
 func matters(ctx context.Context, st *study.State) (text string, remarks []string) {
-	if len(st.Order) > mattersUpTo {
+	if len(st.Order) > 1000 { // of so many it takes seconds
 		return "", st.Remarks()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // a second's work where nothing else runs

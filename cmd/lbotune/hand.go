@@ -251,7 +251,8 @@ type driveAnswer struct {
 	Unfinished []int `json:"unfinished,omitempty"`
 }
 
-const driveLine = 1 << 20
+// driveLine is how many bytes a request may have, driveLook the pause between two looks at what others ask.
+const driveLine, driveLook = 1 << 20, 250 * time.Millisecond
 
 // readLine reads the next line, of which only the beginning is returned if it is too long.
 func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
@@ -315,8 +316,6 @@ func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		}
 	}
 }
-
-const driveLook = 250 * time.Millisecond
 
 // answer answers one line. The error is one of lbotune's own, which ends it.
 func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a driveAnswer, err error) {

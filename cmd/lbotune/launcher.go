@@ -203,9 +203,6 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	return nil
 }
 
-// nextPause is how long to wait before Slurm is asked again to take the next job.
-const nextPause = time.Minute
-
 // runDetached works on a study inside a job of its relay.
 func runDetached(ctx context.Context, g *global, o runOptions) error {
 	st, l, err := load(o.dir)
@@ -231,7 +228,7 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 			}
 			select {
 			case <-asking.Done():
-			case <-time.After(nextPause):
+			case <-time.After(time.Minute): // before Slurm is asked again to take the next job
 			}
 		}
 	}()

@@ -94,16 +94,14 @@ func (g *global) load(arg string) (*study.State, study.Layout, error) {
 	return load(arg, m.read)
 }
 
-// muchRead is how much memory a large study takes when it has been read.
-const muchRead = 32 << 20
-
 // thrifty has garbage collected before there is as much of it as of what lives, until its end is
 // called; of a large study nearly all that was read lives on.
 func thrifty() (end func()) {
+	const large = 32 << 20 // bytes that a study takes
 	before := debug.SetGCPercent(18)
 	return func() {
 		var m runtime.MemStats
-		if runtime.ReadMemStats(&m); m.HeapAlloc < muchRead {
+		if runtime.ReadMemStats(&m); m.HeapAlloc < large {
 			debug.SetGCPercent(before)
 		}
 	}
@@ -244,12 +242,11 @@ func studyAbove(path string) string {
 	}
 }
 
-const mostLinks = 40
-
 // destination is where a file is written that is opened at path: behind all links, also
 // behind one that leads to nothing yet. What stands before ".." may be a link, so that
 // no path is made shorter by its text alone.
 func destination(path string) string {
+	const mostLinks = 40
 	dir, err := os.Getwd()
 	for links := 0; err == nil && links < mostLinks; links++ {
 		if !filepath.IsAbs(path) {

@@ -285,13 +285,10 @@ func byVariety(params []spaces.Param, values spaces.Values) spaces.Values {
 	return out
 }
 
-// narrow is how much room folded text needs beside its indentation.
-const narrow = 24
-
 // folded breaks text between words into lines of the width; those after the first are
 // indented. What has no blank is broken where the line ends.
 func folded(text string, indent, width int) string {
-	if width-indent < narrow {
+	if width-indent < 24 { // too narrow to read
 		indent = 4
 	}
 	if width <= indent {

@@ -141,14 +141,10 @@ A green @ or full circle is the best trial, x a failed one, a point one of the i
 UTF-8 locale, or with --ascii, it uses only ASCII.`,
 		Example: "  lbotune plot spec.study history",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := report.Cells{Columns: width, Plain: plain || !unicodeLocale()}
-			if columns, _, ok := sizeOf(g.out); ok {
-				c.Colours = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-				if width == 0 && columns > 0 {
-					c.Columns = min(max(columns, 60), 200)
-				}
-			}
-			if c.Columns = cmp.Or(c.Columns, 80); c.Columns < 60 || c.Columns > 200 {
+			columns, _, _ := sizeOf(g.out)
+			c := report.Cells{Columns: cmp.Or(width, min(max(cmp.Or(columns, 80), 60), 200)), Plain: plain || !unicodeLocale(),
+				Colours: isTerminal(g.out) && os.Getenv("NO_COLOR") == ""}
+			if c.Columns < 60 || c.Columns > 200 {
 				return usagef("--width: found %d; want 60 to 200", width)
 			}
 			s, err := g.look(cmd.Context(), args[0])

@@ -27,9 +27,6 @@ import (
 // The values of --smoke.
 const smokeMiddle, smokeAll = "middle", "all"
 
-// smokeAgain is how soon a trial must have ended for another with other values to follow it.
-const smokeAgain = study.Duration(10 * time.Second)
-
 type smokeJSON struct {
 	Value   float64       `json:"value"`
 	Params  spaces.Values `json:"params"`
@@ -119,7 +116,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 		trials = 2
 		doing += ", and another beside it"
 	default:
-		trials, one.Budget.Time, one.Run.FailureGuard = 2, smokeAgain, 1
+		trials, one.Budget.Time, one.Run.FailureGuard = 2, study.Duration(10*time.Second), 1
 		doing += ", and another with other values if that does not take long"
 	}
 	one.Budget.Trials, one.WarmStart = trials, nil

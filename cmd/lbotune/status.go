@@ -258,11 +258,9 @@ func liveText(st *study.State, l study.Layout, held bool, columns int) string {
 	if n := len(course); n > 1 {
 		s.add("course", "%s from %s to %s", sparkline(course, width, levels), short(course[0]), short(course[n-1]))
 	}
+	const mostRunning = 8 // are drawn, each with what it has printed
 	return s.String() + standingText(st, l, held, mostRunning)
 }
-
-// mostRunning is how many of the trials that run are drawn, each with what it has printed.
-const mostRunning = 8
 
 // bestSoFar is the best value after each trial that succeeded, infeasible ones left out.
 func bestSoFar(st *study.State) (out []float64) {

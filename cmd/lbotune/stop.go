@@ -24,8 +24,9 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// stopPatience is how long stop waits beyond the trials' grace for lbotune to end.
-const stopPatience = time.Minute
+// stopPatience is how long stop waits beyond the trials' grace for lbotune to end, stopLook the pause
+// between two looks.
+const stopPatience, stopLook = time.Minute, time.Second
 
 func newStop(g *global) *cobra.Command {
 	return &cobra.Command{
@@ -230,8 +231,6 @@ func (g *global) hear() (signals chan os.Signal, deaf func()) {
 	return signals, func() { signal.Stop(signals); g.trialsRun.Store(false) }
 }
 
-const stopLook = time.Second
-
 // samePress is how soon after a Ctrl-C another one is taken for the same: a key
 // that is held down repeats, and timeout(1) sends its signal twice.
 const samePress = 100 * time.Millisecond
@@ -283,7 +282,7 @@ func (s *stopper) listen(l study.Layout) {
 		step, leave = next, nil
 		if s.leaves && step == session.StopAsking {
 			leave = time.After(leavePause)
-			s.say(leaving)
+			s.say("stopping: no new trials are started, and lbotune leaves the jobs to themselves in 5 seconds; Ctrl-C again cancels them")
 		} else {
 			s.say(why + announcements[step])
 		}
@@ -293,8 +292,6 @@ func (s *stopper) listen(l study.Layout) {
 
 // leavePause is the time for a second Ctrl-C, which cancels what the first one would leave.
 const leavePause = 5 * time.Second
-
-const leaving = "stopping: no new trials are started, and lbotune leaves the jobs to themselves in 5 seconds; Ctrl-C again cancels them"
 
 // announcements say what a step does and what the next one would do.
 var announcements = map[session.Stop]string{
@@ -338,10 +335,7 @@ other files in the study's directory, and directories that links lead to.`,
 }
 
 func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout, yes bool) error {
-	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
-	if err := deserted(ctx, st, l); err != nil {
+	if err := cmp.Or(session.CheckOwner(l, slog.New(slog.DiscardHandler)), deserted(ctx, st, l)); err != nil {
 		return err
 	}
 	if !yes {
