@@ -150,8 +150,6 @@ func complain(w io.Writer, err error) {
 		fmt.Fprintln(w, printable(strings.TrimRight(specErr.Error(), "\n")))
 		return
 	}
-	fmt.Fprintf(w, "lbotune: %s\n", printable(err.Error()))
-	if advice := hintOf(err); advice != "" {
-		fmt.Fprintf(w, "hint: %s\n", printable(advice))
-	}
+	advice := hintOf(err)
+	fmt.Fprintf(w, "lbotune: %s\n%s", printable(err.Error()), when(advice != "", "hint: %s\n", printable(advice)))
 }

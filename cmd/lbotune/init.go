@@ -75,12 +75,7 @@ Read the spec through and correct the guesses.`,
 			} else if err := writeNew("-o", file, text); err != nil {
 				return err
 			}
-			if len(left) > 0 {
-				fmt.Fprintf(g.err, "left as they are:\n")
-			}
-			for _, l := range left {
-				fmt.Fprintf(g.err, "  %s\n", oneLine(l))
-			}
+			fmt.Fprint(g.err, when(len(left) > 0, "left as they are:\n  %s\n", strings.Join(mapped(left, oneLine), "\n  ")))
 			named := oneLine(file)
 			if bytes.Contains(text, []byte(draft.NothingToVary)) {
 				return hinted(usagef("wrote %s, which is no study yet: no option with a value to vary was found", named),

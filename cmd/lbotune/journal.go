@@ -64,10 +64,13 @@ func inDir(run func(ctx context.Context, dir string, args []string) error) func(
 	}
 }
 
-// hintDamage tells what to do about a journal or a spec that a study cannot go on with.
-func hintDamage(err error) error {
+// hintStudy tells what to do about a journal or a spec that a study cannot go on with, or how the study of
+// a spec is begun.
+func hintStudy(arg string, err error) error {
 	var damage *journal.CorruptError
 	switch {
+	case errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml"):
+		return hinted(err, "lbotune run "+word(arg)+" begins it")
 	case errors.As(err, &damage) && damage.Sealed:
 		return hinted(err, "the line is as it was written, so that there is nothing to repair: another version of lbotune, or another program, wrote it")
 	case damage != nil:
@@ -80,14 +83,6 @@ func hintDamage(err error) error {
 		return hinted(err, "change it back, or keep a new study in another directory: --study DIR, or --name NAME without a spec")
 	}
 	return err
-}
-
-// hintStudy is hintDamage, and tells how the study of a spec is begun.
-func hintStudy(arg string, err error) error {
-	if errors.Is(err, study.ErrNoStudy) && strings.HasSuffix(arg, ".toml") {
-		return hinted(err, "lbotune run "+word(arg)+" begins it")
-	}
-	return hintDamage(err)
 }
 
 type verifiedJSON struct {
@@ -107,7 +102,7 @@ func verify(g *global, dir string) error {
 	}
 	m.end()
 	if err != nil {
-		return hintDamage(err)
+		return hintStudy(dir, err)
 	}
 	torn, note := "", ""
 	if sum.Torn != nil {
@@ -164,7 +159,7 @@ func replay(ctx context.Context, g *global, dir string) error {
 	rep, err := session.Replay(ctx, dir, nil, m.read)
 	m.end()
 	if err != nil {
-		return hintDamage(err)
+		return hintStudy(dir, err)
 	}
 	var s strings.Builder
 	for _, d := range rep.Differences {

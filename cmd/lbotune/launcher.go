@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -181,7 +182,7 @@ func detach(ctx context.Context, g *global, o runOptions, cfg *study.Config) err
 	}
 	s, err := session.Open(cfg, session.Options{Dir: o.dir, Launcher: &o.launcher, Program: programVersion()})
 	if err != nil {
-		return hintDamage(err)
+		return hintStudy(o.dir, err)
 	}
 	ended := s.State().Ended()
 	if err := s.Close(); err != nil {
@@ -217,9 +218,8 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 		return usagef("--detached is for the job of a detached study")
 	}
 	asking, done := context.WithCancel(ctx)
-	submitted := make(chan struct{})
-	go func() {
-		defer close(submitted)
+	var submitting sync.WaitGroup
+	submitting.Go(func() {
 		for asking.Err() == nil && !stopAsked(l) {
 			if err := r.Next(asking); err == nil {
 				return
@@ -231,17 +231,17 @@ func runDetached(ctx context.Context, g *global, o runOptions) error {
 			case <-time.After(time.Minute): // before Slurm is asked again to take the next job
 			}
 		}
-	}()
+	})
 	err = interrupted(byStop{}, session.ErrStopped)
 	if !stopAsked(l) {
 		err = runStudy(ctx, g, o, nil)
 	}
 	if isA[signalled](err) && !errors.Is(err, signalled{byStop{}}) || errors.Is(err, journal.ErrLocked) {
-		<-submitted // the next job goes on
+		submitting.Wait() // the next job goes on
 		done()
 		return err
 	}
 	done()
-	<-submitted
+	submitting.Wait()
 	return errors.Join(err, r.End(ctx))
 }

@@ -134,11 +134,8 @@ func ownFlags(c *cobra.Command) []manFlag {
 		if value != "" && f.NoOptDefVal != "" {
 			name, value = name+"[="+value+"]", ""
 		}
-		switch f.DefValue {
-		case "", "0", "0s", "false", "[]":
-		default:
-			text += " (default " + f.DefValue + ")"
-		}
+		given := !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue)
+		text += when(given, " (default %s)", f.DefValue)
 		out = append(out, manFlag{f.Shorthand, name, value, strings.Join(strings.Fields(text), " ")})
 	})
 	return out

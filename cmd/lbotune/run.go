@@ -73,11 +73,9 @@ to continue.`,
 				return runStudy(cmd.Context(), g, o, cfg)
 			}
 			if len(args) != 1 {
-				hint := "usage: lbotune " + cmd.Use
-				if _, err := os.Stat("spec.toml"); err == nil && len(args) == 0 {
-					hint += "; did you mean lbotune run spec.toml?"
-				}
-				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")), hint)
+				_, none := os.Stat("spec.toml")
+				return hinted(usagef("found %s; want one SPEC, or -p flags and a command after --", count(len(args), "argument")),
+					"usage: lbotune "+cmd.Use+when(none == nil && len(args) == 0, "; did you mean lbotune run spec.toml?"))
 			}
 			if isStream(args[0]) && o.dir == "" {
 				return hinted(usagef("%s has no place beside it for a study", args[0]), "--study DIR says where to keep it")
@@ -215,20 +213,13 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	if !o.quiet {
 		opening = g.meter("taking up the study")
 	}
-	opts := session.Options{
-		Dir:      o.dir,
-		Launcher: &o.launcher,
-		Share:    o.sharer.share,
-		Observe: func(u study.Update) {
-			if p, ok := u.Record.Event.(study.Proposed); ok && u.Past {
-				opening.at(p.Trial, 0)
-			}
-			ui.update(u)
-		},
-		Program:    programVersion(),
-		Log:        log,
-		Adjust:     o.override,
-		AssumeLost: o.assumeLost,
+	opts := session.Options{Dir: o.dir, Launcher: &o.launcher, Share: o.sharer.share, Program: programVersion(),
+		Log: log, Adjust: o.override, AssumeLost: o.assumeLost}
+	opts.Observe = func(u study.Update) {
+		if p, ok := u.Record.Event.(study.Proposed); ok && u.Past {
+			opening.at(p.Trial, 0)
+		}
+		ui.update(u)
 	}
 	s, err := session.Open(cfg, opts)
 	opening.end()
@@ -246,7 +237,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		return hinted(err, "--study DIR keeps the study elsewhere")
 	}
 	if err != nil {
-		return hintDamage(err)
+		return hintStudy(o.dir, err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if !o.detached {

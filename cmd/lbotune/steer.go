@@ -85,8 +85,7 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 	if err != nil {
 		return c, err
 	}
-	opts := session.Options{Dir: dir, Program: programVersion()}
-	err = session.Edit(cfg, opts, func(s *session.Study) error {
+	err = session.Edit(cfg, session.Options{Dir: dir, Program: programVersion()}, func(s *session.Study) error {
 		c.state = s.State()
 		if c.Request, err = ask(c.state); err != nil {
 			return err

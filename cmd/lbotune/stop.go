@@ -144,14 +144,12 @@ func askToStop(l study.Layout) error {
 		err = f.Close()
 	}
 	switch {
-	case errors.Is(err, os.ErrExist) && stopAsked(l):
+	case err == nil, errors.Is(err, os.ErrExist) && stopAsked(l):
 		return nil
 	case errors.Is(err, os.ErrExist):
 		return usage(fmt.Errorf("%s is no regular file, and links are not followed; remove it, and ask again", l.StopRequest()))
-	case err != nil:
-		return fmt.Errorf("ask the study to stop: %w", err)
 	}
-	return nil
+	return fmt.Errorf("ask the study to stop: %w", err)
 }
 
 // stopAsked reports whether somebody wants the study to stop. A link is nobody's wish.
@@ -161,11 +159,10 @@ func stopAsked(l study.Layout) bool {
 }
 
 func forgetStop(l study.Layout) error {
-	if !stopAsked(l) {
-		return nil
-	}
-	if err := l.In(l.StopRequest(), (*door.Dir).Remove); err != nil {
-		return fmt.Errorf("take back the request to stop: %w", err)
+	if stopAsked(l) {
+		if err := l.In(l.StopRequest(), (*door.Dir).Remove); err != nil {
+			return fmt.Errorf("take back the request to stop: %w", err)
+		}
 	}
 	return nil
 }
@@ -335,7 +332,10 @@ other files in the study's directory, and directories that links lead to.`,
 }
 
 func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout, yes bool) error {
-	if err := cmp.Or(session.CheckOwner(l, slog.New(slog.DiscardHandler)), deserted(ctx, st, l)); err != nil {
+	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	if err := deserted(ctx, st, l); err != nil {
 		return err
 	}
 	if !yes {
