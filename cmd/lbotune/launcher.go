@@ -56,7 +56,8 @@ func (l *launcher) Kept(dir, name string) (content []byte, kept bool) {
 	return nil, false
 }
 
-// able returns the launcher that cfg asks for as one that can do what T says, if it can.
+// able returns the launcher that cfg asks for as one that can do what T says, if it can: one that cannot be
+// made can do nothing.
 func able[T any](cfg *study.Config, at study.Layout) (t T, ok bool, err error) {
 	var l launcher
 	if err = l.choose(cfg, at); err == nil {
@@ -65,15 +66,9 @@ func able[T any](cfg *study.Config, at study.Layout) (t T, ok bool, err error) {
 	return t, ok, err
 }
 
-// can is able where what cannot be made can do nothing.
-func can[T any](cfg *study.Config, at study.Layout) (T, bool) {
-	t, ok, _ := able[T](cfg, at)
-	return t, ok
-}
-
 // left lists the directories of attempts that go on while no lbotune works on the study.
 func left(st *study.State, l study.Layout) (dirs []string) {
-	c, ok := can[kinds.Canceller](&st.Config, l)
+	c, ok, _ := able[kinds.Canceller](&st.Config, l)
 	for _, t := range st.Trials {
 		if !ok || t.Done() && st.Config.Run.Confirm == 0 {
 			continue
@@ -87,7 +82,7 @@ func left(st *study.State, l study.Layout) (dirs []string) {
 
 // where says where an attempt runs or ran, "" if not elsewhere, and whether it seems alive.
 func where(cfg *study.Config, l study.Layout, id study.AttemptID) (text string, alive bool) {
-	if at, ok := can[kinds.Locator](cfg, l); ok {
+	if at, ok, _ := able[kinds.Locator](cfg, l); ok {
 		return at.Where(l.Attempt(id))
 	}
 	return "", false

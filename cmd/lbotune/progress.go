@@ -60,10 +60,8 @@ func (p *progress) begin(s *session.Study) {
 	defer p.mu.Unlock()
 	st := s.State()
 	cfg := st.Config
-	p.cfg = &cfg
-	p.ended = st.Closed != nil
-	p.layout = s.Layout()
-	dir := oneLine(string(s.Layout()))
+	p.cfg, p.layout, p.ended = &cfg, s.Layout(), st.Closed != nil
+	dir := oneLine(string(p.layout))
 	switch {
 	case st.Closed != nil:
 		final := st.Closed.Why == study.EndExhausted || st.Closed.Why == study.EndUnsafe

@@ -38,7 +38,7 @@ type sharer struct {
 // share finds out what the study has to share with others: GPUs in any case.
 func (s *sharer) share(cfg *study.Config) (_ session.Sharer, err error) {
 	devices := devicesOf(&cfg.Run)
-	if _, elsewhere := can[kinds.Locator](cfg, ""); elsewhere || s.most == 0 && len(devices) == 0 {
+	if _, elsewhere, _ := able[kinds.Locator](cfg, ""); elsewhere || s.most == 0 && len(devices) == 0 {
 		return nil, nil
 	}
 	s.needs = make([]sharing.Need, cfg.Run.SlotCount())

@@ -84,7 +84,7 @@ func smokeRun(ctx context.Context, g *global, cfg *study.Config, base string, al
 	if all && cfg.Safety != nil {
 		return nil, "", hinted(usagef("--smoke=all tries other values than today's, and with [safety] those may do harm"), "--smoke runs today's values alone")
 	}
-	_, elsewhere := can[kinds.Locator](cfg, "")
+	_, elsewhere, _ := able[kinds.Locator](cfg, "")
 	dir, err = os.MkdirTemp(either(elsewhere, base, ""), "lbotune-smoke-") // base is where the nodes see it
 	if err != nil {
 		return nil, "", fmt.Errorf("make a temporary study: %w", err)
