@@ -243,12 +243,8 @@ func printSmoke(g *global, cfg *study.Config, s *session.Study, t *study.Trial) 
 			oneLine(strings.Join(names, ", ")), when(cfg.Run.SlotCount() > 1, ", or both write to one file"))
 	}
 	if n := len(out.Wrote); n > 0 {
-		const most = 3
-		names := slices.Clone(out.Wrote[:min(n, most)])
-		if n > most {
-			names = append(names, fmt.Sprintf("and %d more", n-most))
-		}
-		text += "  wrote " + oneLine(strings.Join(names, ", ")) + " where all trials run" +
+		names := strings.Join(out.Wrote[:min(n, 3)], ", ") + when(n > 3, ", and %d more", n-3)
+		text += "  wrote " + oneLine(names) + " where all trials run" +
 			when(cfg.Run.SlotCount() > 1, ": if the names are the same for each, set isolate = true in [run], or write below {trial_dir}") + "\n"
 	}
 	return g.show(out, text)

@@ -129,16 +129,13 @@ const answerLook, answerPatience = 50 * time.Millisecond, 2 * time.Minute
 func awaitAnswer(ctx context.Context, l study.Layout, r study.Request) (st *study.State, live bool, err error) {
 	live = true
 	for begun := time.Now(); r.Waits(l); {
-		if held, err := journal.InUse(l.Journal()); err != nil {
-			return nil, live, err
-		} else if !held {
-			err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
-			if live = err != nil; live && !errors.Is(err, journal.ErrLocked) {
-				return nil, live, err
-			}
+		err := session.Edit(nil, session.Options{Dir: string(l), Program: programVersion()}, func(*session.Study) error { return nil })
+		switch live = err != nil; {
+		case !live:
 			continue
-		}
-		if time.Since(begun) > answerPatience {
+		case !errors.Is(err, journal.ErrLocked):
+			return nil, live, err
+		case time.Since(begun) > answerPatience:
 			return nil, live, hinted(&marked{fmt.Errorf("the lbotune that works on the study has not answered for %v", answerPatience), journal.ErrLocked},
 				"the request stays in "+l.Requests()+", and it or the next run takes it")
 		}
