@@ -104,11 +104,11 @@ func verify(g *global, dir string) error {
 	if err != nil {
 		return hintStudy(dir, err)
 	}
-	torn, note := "", ""
+	torn := ""
 	if sum.Torn != nil {
 		torn = sum.Torn.String()
-		note = "\nnote: " + torn + "; the next run cuts it off"
 	}
+	note := when(torn != "", "\nnote: %s; the next run cuts it off", torn)
 	return g.show(verifiedJSON{path, sum.Records, sum.Size, fmt.Sprintf("%08x", sum.CRC), torn},
 		fmt.Sprintf("%s: %s, %d bytes, all intact (crc %08x)%s\n", oneLine(path), count(int(sum.Records), "record"), sum.Size, sum.CRC, note))
 }

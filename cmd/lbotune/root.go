@@ -287,8 +287,8 @@ func (g *global) logger(dir string) (*slog.Logger, func() error, error) {
 // are given, and to write among those of another study.
 func openLog(path string, l study.Layout) (*os.File, error) {
 	for what, own := range map[string]string{"journal": l.Journal(), "lock": journal.LockPath(l.Journal())} {
-		named := sameFile(filepath.Dir(path), filepath.Dir(own)) && filepath.Base(path) == filepath.Base(own) // be it there or not
-		if named || sameFile(path, own) {
+		// They may lead to one file, be it there or not.
+		if sameFile(path, own) || sameFile(filepath.Dir(path), filepath.Dir(own)) && filepath.Base(path) == filepath.Base(own) {
 			return nil, usagef("--log-file: %s is the study's %s", path, what)
 		}
 	}

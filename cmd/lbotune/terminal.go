@@ -74,7 +74,8 @@ func (m *meter) read(before *study.State, _ study.Record) error {
 
 func (m *meter) text() string {
 	done, all := int(m.done.Load()), int(m.all.Load())
-	return m.what + when(all > 0, ": %d of %s", done, count(all, "trial")) + when(all == 0 && done > 0, ": %s", count(done, "trial"))
+	far := when(all > 0, ": %d of %s", done, count(all, "trial"))
+	return m.what + far + when(all == 0 && done > 0, ": %s", count(done, "trial"))
 }
 
 func (m *meter) end() {

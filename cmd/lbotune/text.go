@@ -232,14 +232,12 @@ func writeJSON(w io.Writer, v any, indent string) error {
 // changes the direction of writing. In JSON they can only stand in strings.
 func escapeJSON(text []byte) []byte {
 	out := make([]byte, 0, len(text))
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
+	for _, r := range string(text) {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			out = fmt.Appendf(out, `\u%04x`, r)
 		} else {
-			out = append(out, text[:n]...)
+			out = utf8.AppendRune(out, r)
 		}
-		text = text[n:]
 	}
 	return out
 }

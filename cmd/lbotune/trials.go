@@ -88,7 +88,8 @@ func trialsTable(st *study.State, l study.Layout, list []*study.Trial) [][]strin
 	}
 	for _, t := range list {
 		leads := slices.Contains(best, t) && st.Feasible(t)
-		row := []string{strconv.Itoa(t.Number), either(t.HasValue(), short(t.Value), "-"), either(leads, word, st.StandingOf(t)), took(t.Took)}
+		value, standing := either(t.HasValue(), short(t.Value), "-"), either(leads, word, st.StandingOf(t))
+		row := []string{strconv.Itoa(t.Number), value, standing, took(t.Took)}
 		if a, runs := runs[t.Number]; runs && !t.Done() {
 			row[2], row[3] = "running", took(secondsOf(a.Seconds))
 		}
