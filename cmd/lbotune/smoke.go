@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -171,13 +171,10 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 		return smokeFailed(s, min(len(trials)-1, 0), err)
 	}
 	attempt, advice := s.Layout().Attempt(study.AttemptID{Trial: 1, Attempt: 1}), `metric = "NAME"`
-	output := func(name string) (text []byte, err error) {
-		f, err := s.Layout().Output(filepath.Join(attempt, name))()
-		if err == nil {
-			defer f.Close()
-			text, err = io.ReadAll(f)
-		}
-		return text, err
+	output := func(name string) ([]byte, error) {
+		var text bytes.Buffer
+		err := runner.Read(ctx, s.Layout().Output(filepath.Join(attempt, name)), &text, math.MaxInt64)
+		return text.Bytes(), err
 	}
 	var log []byte
 	switch sought.Rule.Source {
@@ -196,13 +193,10 @@ func listMetrics(ctx context.Context, g *global, cfg *study.Config, base string)
 			}
 		}
 	}
-	if err := errors.Join(err, door.RemoveAll(dir)); err != nil {
-		return err
+	if err = errors.Join(err, door.RemoveAll(dir)); err == nil {
+		err = listCandidates(g, bytes.NewReader(log))
 	}
-	if err := listCandidates(g, bytes.NewReader(log)); err != nil {
-		return err
-	}
-	return hinted(usagef("the spec does not say how to find the metric"), "write it into [objective], for example "+advice)
+	return cmp.Or(err, hinted(usagef("the spec does not say how to find the metric"), "write it into [objective], for example "+advice))
 }
 
 // smokeFailed says what went wrong, with the output of the first trial that failed.

@@ -105,10 +105,9 @@ func request(ctx context.Context, cfg *study.Config, arg string, ask func(*study
 	if _, err := st.Event(c.Request); err != nil {
 		return c, usage(err)
 	}
-	if c.Request, err = c.Submit(l); err != nil {
-		return c, err
+	if c.Request, err = c.Submit(l); err == nil {
+		c.state, c.live, err = awaitAnswer(ctx, l, c.Request)
 	}
-	c.state, c.live, err = awaitAnswer(ctx, l, c.Request)
 	return c, err
 }
 
