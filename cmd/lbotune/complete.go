@@ -91,9 +91,7 @@ func valuesOf(_ *cobra.Command, args []string, word string) (out []cobra.Complet
 			if p.Kind == spaces.KindBool {
 				p.Choices = []spaces.Value{spaces.Bool(true), spaces.Bool(false)}
 			}
-			for _, v := range p.Choices {
-				out = append(out, p.Name+"="+v.Text())
-			}
+			out = mapped(p.Choices, func(v spaces.Value) cobra.Completion { return p.Name + "=" + v.Text() })
 		}
 	}
 	return out, directive

@@ -288,12 +288,8 @@ var resultRE = regexp.MustCompile(`(?i)\.(csv|tsv|jsonl?|ya?ml|toml|txt|log)$`)
 func resultFiles(argv []string) map[string]os.FileInfo {
 	out := map[string]os.FileInfo{}
 	known := map[string]bool{}
-	var shown []os.FileInfo // what is shown may go to a file, too
-	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if info, err := f.Stat(); err == nil {
-			shown = append(shown, info)
-		}
-	}
+	stdout, _ := os.Stdout.Stat() // what is shown may go to a file, too
+	stderr, _ := os.Stderr.Stat()
 	here, _ := filepath.Glob("*")
 	below, _ := filepath.Glob("*/*")
 	for _, name := range slices.Concat(wordsOf(argv), here, below) {
@@ -302,7 +298,7 @@ func resultFiles(argv []string) map[string]os.FileInfo {
 		}
 		known[filepath.Clean(name)] = true
 		info, err := os.Stat(name)
-		if err == nil && info.Mode().IsRegular() && !slices.ContainsFunc(shown, func(s os.FileInfo) bool { return os.SameFile(s, info) }) {
+		if err == nil && info.Mode().IsRegular() && !os.SameFile(info, stdout) && !os.SameFile(info, stderr) {
 			out[name] = info
 		}
 	}

@@ -189,12 +189,8 @@ func findGPUs(cfg *study.Config) error {
 	if err != nil {
 		return hinted(usagef("gpus = \"auto\": %v", err), "name the slots instead: slots = [{ env = { CUDA_VISIBLE_DEVICES = \"0\" } }]")
 	}
-	cfg.Run.Slots = nil
-	for range max(cfg.Run.PerGPU, 1) {
-		for _, gpu := range gpus {
-			cfg.Run.Slots = append(cfg.Run.Slots, study.Slot{Env: []string{visibleDevices + "=" + gpu}})
-		}
-	}
+	slots := mapped(gpus, func(gpu string) study.Slot { return study.Slot{Env: []string{visibleDevices + "=" + gpu}} })
+	cfg.Run.Slots = slices.Repeat(slots, max(cfg.Run.PerGPU, 1))
 	return nil
 }
 
@@ -206,9 +202,7 @@ func listGPUs() ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("list the GPUs by nvidia-smi: %w", err)
 		}
-		for _, row := range rows {
-			list += row[0] + ","
-		}
+		list = strings.Join(mapped(rows, func(row []string) string { return row[0] }), ",")
 	}
 	gpus := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '\n' || r == ' ' || r == '\r' })
 	// To CUDA, a device that there is none of hides itself and those after it.
@@ -234,10 +228,7 @@ func nvidiaSMI(query string) (rows [][]string, err error) {
 	columns := strings.Count(query, ",") + 1
 	for line := range strings.Lines(string(out)) {
 		row := strings.SplitN(line, ",", columns) // a program's name may have commas
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		rows = append(rows, row)
+		rows = append(rows, mapped(row, strings.TrimSpace))
 	}
 	return rows, nil
 }
