@@ -155,11 +155,10 @@ func window(text string, columns, rows int) []string {
 		lines = append(lines[:rows-1], fmt.Sprintf("%10s %d more", "", more+1))
 	}
 	for i, line := range lines {
-		for at, r := range line {
-			if columns > 1 && widthOf(line[:at])+columnsOf(r) >= columns {
-				lines[i] = line[:at]
-				break
-			}
+		width := 0
+		full := func(r rune) bool { width += columnsOf(r); return columns > 1 && width >= columns }
+		if at := strings.IndexFunc(line, full); at >= 0 {
+			lines[i] = line[:at]
 		}
 	}
 	return lines
