@@ -166,7 +166,7 @@ STUDY is such a directory, its journal, or the spec it came from.`) + "\n\n" + e
 		newJournal(g), newParse(g), newManual(g), newVersion(g),
 	)
 	root.AddCommand(newInside()...)
-	complete(root)
+	uniform(root)
 	completeArgs(root)
 	root.SetHelpCommand(newHelp())
 	return root
@@ -251,15 +251,15 @@ func checkArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// complete adds to every command the check of its arguments, unless it has its own or takes a command
+// uniform adds to every command the check of its arguments, unless it has its own or takes a command
 // line, and the exit codes to its help.
-func complete(cmd *cobra.Command) {
+func uniform(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		if c.Args == nil && !strings.Contains(c.Use, "-- COMMAND") {
 			c.Args = checkArgs
 		}
 		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + exitHelp()
-		complete(c)
+		uniform(c)
 	}
 }
 
