@@ -188,8 +188,7 @@ func (p *progress) update(u study.Update) {
 
 func (p *progress) number(trial int) string {
 	if n := p.cfg.Budget.Trials; n > 0 && trial <= n {
-		width := len(fmt.Sprint(n))
-		return fmt.Sprintf("%*d/%d", width, trial, n)
+		return fmt.Sprintf("%*d/%d", len(fmt.Sprint(n)), trial, n)
 	}
 	return fmt.Sprintf("%4d", trial)
 }
