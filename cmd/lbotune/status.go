@@ -58,9 +58,13 @@ func newStatus(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status STUDY",
 		Short: "Show how far along a study is",
-		RunE: inDir(func(ctx context.Context, dir string, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if live {
-				return hintStudy(args[0], watch(ctx, g, dir))
+				return watch(cmd.Context(), g, args[0])
+			}
+			dir, err := studyDir(args[0])
+			if err != nil {
+				return err
 			}
 			before, errBefore := journal.InUse(study.LayoutOf(dir).Journal())
 			st, l, err := g.load(args[0])
@@ -68,7 +72,7 @@ func newStatus(g *global) *cobra.Command {
 				return err
 			}
 			return printStatus(g, st, l, before)
-		}),
+		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
@@ -210,13 +214,17 @@ func resting(st *study.State, l study.Layout, held bool) string {
 }
 
 // watch draws a study's status in the same place until the study, or the person, ends it.
-func watch(ctx context.Context, g *global, dir string) error {
+func watch(ctx context.Context, g *global, name string) error {
 	if !isTerminal(g.out) || g.json {
 		return usagef("--watch draws on a terminal; for a program there is lbotune journal follow")
 	}
+	dir, err := studyDir(name)
+	if err != nil {
+		return err
+	}
 	l := study.LayoutOf(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
-	err := study.Follow(ctx, dir, nil, func(st *study.State) error {
+	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
 		held, err := journal.InUse(l.Journal())
 		if err != nil {
 			return err
@@ -234,7 +242,7 @@ func watch(ctx context.Context, g *global, dir string) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return err
+	return hintStudy(name, err)
 }
 
 // liveText is what run and status --watch draw: how much of the budget is spent, the best value
