@@ -34,14 +34,15 @@ func (b *Bindings) Expand(text string) (out string, absent bool) {
 
 // expand is Expand for values that are written in a way of their own.
 func (b *Bindings) expand(text string, write func(p Part, bare string) string) (out string, absent bool) {
-	out = assemble(Parse(text), nil, func(p Part) string {
+	for _, p := range Parse(text) {
 		words, gone, known := b.words(p)
 		absent = absent || gone
-		if !known {
-			return p.Text
+		if known {
+			out += write(p, strings.Join(words, " "))
+		} else {
+			out += p.Text
 		}
-		return write(p, strings.Join(words, " "))
-	})
+	}
 	return out, absent || b.idle(text)
 }
 
@@ -66,55 +67,42 @@ func (b *Bindings) idle(text string) bool {
 // none of a flag that gives nothing. It is absent where a parameter is inactive without a stated
 // value for that; known is false for text in braces that means nothing here.
 func (b *Bindings) words(p Part) (words []string, absent, known bool) {
-	builtin := b.builtin(p.Name)
+	v, par, known := b.value(p)
+	own, renamed := par.Words[v.Text()]
 	switch {
-	case !builtin.IsValid() || p.Flag:
-	case p.Format == "":
-		return []string{builtin.Text()}, false, true
-	case LiteralFormat(p.Format):
-		return []string{Literal(builtin)}, false, true
-	}
-	par, ok := b.param(p.Name)
-	if !ok || p.Format != "" && !ValidFormat(p.Format) {
-		return nil, false, false
-	}
-	v, active := b.Given(par)
-	switch own, has := par.Words[v.Text()]; {
-	case p.Flag:
+	case p.Flag && known:
 		text := p.Off
 		if on, _ := v.Any().(bool); on {
 			text = p.On
 		}
-		if text == "" {
-			return nil, !active, true
+		if text != "" {
+			words = []string{text}
 		}
-		return []string{text}, !active, true
-	case !active:
-		return nil, true, true
+		return words, !v.IsValid(), true
+	case !v.IsValid():
+		return nil, known, known
 	case LiteralFormat(p.Format):
 		return []string{Literal(v)}, false, true
 	case p.Format != "":
 		return []string{formatNumber(p.Format, v)}, false, true
-	case has:
+	case renamed:
 		return own, false, true
 	}
 	return []string{v.Text()}, false, true
 }
 
-func (b *Bindings) param(name string) (spaces.Param, bool) {
-	i := slices.IndexFunc(b.Params, func(p spaces.Param) bool { return p.Name == name })
-	if i < 0 {
-		return spaces.Param{}, false
+// value returns what a placeholder stands for, none if that is absent, and its parameter unless it is built in.
+func (b *Bindings) value(p Part) (v spaces.Value, par spaces.Param, known bool) {
+	v = b.builtin(p.Name)
+	if v.IsValid() && !p.Flag && (p.Format == "" || LiteralFormat(p.Format)) {
+		return v, par, true
 	}
-	return b.Params[i], true
-}
-
-// isNumber reports whether a placeholder stands for a number.
-func (b *Bindings) isNumber(p Part) bool {
-	par, ok := b.param(p.Name)
-	v, active := b.Given(par)
-	_, number := v.Number()
-	return ok && active && number
+	i := slices.IndexFunc(b.Params, func(par spaces.Param) bool { return par.Name == p.Name })
+	if i < 0 || p.Format != "" && !ValidFormat(p.Format) {
+		return spaces.Value{}, par, false
+	}
+	v, _ = b.Given(b.Params[i])
+	return v, b.Params[i], true
 }
 
 // Given returns what a program is given for a parameter: its value, or one stated for when it is inactive.

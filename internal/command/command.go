@@ -7,6 +7,7 @@
 package command
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -85,42 +86,38 @@ func renderShell(text string, b *Bindings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var gone []span
+	plain := filled(text, parts)
+	var edits []edit
 	for _, p := range parts {
-		if !p.IsPlaceholder() {
-			continue
-		}
 		words, absent, known := b.words(p)
 		switch {
-		case known && p.Context != InWord:
-			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
-		case absent, p.Flag && b.idle(text[p.word.start:p.word.end]):
-			word := p.word
-			if p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
-				word.start = p.before.start
-			}
-			gone = append(gone, withBlanks(text, word))
-		case known && len(words) == 0 && p.alone() && p.listed:
-			gone = append(gone, withBlanks(text, p.word))
-		}
-	}
-	plain := filled(text, parts)
-	quoted := func(p Part, t string) string {
-		if canStandBare(plain, p, t) {
-			return shell.Word(t)
-		}
-		return shell.Quote(t)
-	}
-	return assemble(parts, gone, func(p Part) string {
-		words, _, known := b.words(p)
-		switch {
 		case !known:
-			return p.Text
-		case !p.alone() || !p.listed:
+			if p.Text != text[p.Start:p.End] { // {{name}}
+				edits = append(edits, edit{span{p.Start, p.End}, p.Text})
+			}
+			continue
+		case p.Context != InWord:
+			return "", &SyntaxError{p.Start, p.End, p.Text + " stands " + string(p.Context)}
+		case absent, p.Flag && b.idle(text[p.word.start:p.word.end]), len(words) == 0 && p.alone() && p.listed:
+			gone := p.word
+			if absent && p.alone() && !p.Flag && isOption(text[p.before.start:p.before.end]) {
+				gone.start = p.before.start
+			}
+			edits = append(edits, edit{withBlanks(text, gone), ""})
+			continue
+		}
+		if !p.alone() || !p.listed {
 			words = []string{strings.Join(words, " ")}
 		}
-		return joined(words, func(t string) string { return quoted(p, t) })
-	}), nil
+		quoted := func(t string) string {
+			if canStandBare(plain, p, t) {
+				return shell.Word(t)
+			}
+			return shell.Quote(t)
+		}
+		edits = append(edits, edit{span{p.Start, p.End}, joined(words, quoted)})
+	}
+	return edited(text, edits), nil
 }
 
 // withBlanks is the span of a word and of the blanks before it, if blanks or the
@@ -140,26 +137,24 @@ func withBlanks(text string, word span) span {
 	return word
 }
 
-// assemble joins the parts but for the gone spans. Literal text is replaced by itself.
-func assemble(parts []Part, gone []span, replace func(Part) string) string {
-	var out strings.Builder
-	for _, p := range parts {
-		switch {
-		case !p.IsPlaceholder() && len(p.Text) == p.End-p.Start: // else it is {{name}}
-			for i := range len(p.Text) {
-				if !inSpans(p.Start+i, gone) {
-					out.WriteByte(p.Text[i])
-				}
-			}
-		case !inSpans(p.Start, gone):
-			out.WriteString(replace(p))
-		}
-	}
-	return out.String()
+// edit puts a text in the place of a span of another.
+type edit struct {
+	span
+	text string
 }
 
-func inSpans(at int, spans []span) bool {
-	return slices.ContainsFunc(spans, func(s span) bool { return at >= s.start && at < s.end })
+// edited makes edits, but for those within the span of a longer one.
+func edited(text string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	var out strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.start >= at {
+			out.WriteString(text[at:e.start] + e.text)
+		}
+		at = max(at, e.end)
+	}
+	return out.String() + text[at:]
 }
 
 // lonePlaceholder returns the placeholder that is all of an element.
@@ -224,29 +219,20 @@ func withoutComments(text string) (out string, ok bool) {
 	if !ok1 || !ok2 || !slices.Equal(posix, bash) {
 		return "", false
 	}
-	var b strings.Builder
 	from := 0
 	for _, c := range posix {
-		before := text[from:c.start]
-		for strings.HasSuffix(before, " ") || strings.HasSuffix(before, "\t") {
-			if strings.HasSuffix(before[:len(before)-1], `\`) {
-				return "", false // a blank that belongs to a word
-			}
-			before = before[:len(before)-1]
+		before := strings.TrimRight(text[from:c.start], " \t")
+		blanks := c.start - from - len(before)
+		out += before
+		if strings.HasSuffix(before, `\`) && blanks > 0 || strings.HasSuffix(out, "\\\n") {
+			return "", false // a blank that belongs to a word, or a line that was continued
 		}
-		b.WriteString(before)
 		from = c.end
-		if written := b.String(); strings.HasSuffix(written, "\n") || written == "" { // nothing else stood on the line
-			if strings.HasSuffix(written, "\\\n") {
-				return "", false // it ended a line that was continued
-			}
-			if strings.HasPrefix(text[from:], "\n") {
-				from++
-			}
+		if (out == "" || strings.HasSuffix(out, "\n")) && strings.HasPrefix(text[from:], "\n") {
+			from++ // nothing else stood on the line
 		}
 	}
-	b.WriteString(text[from:])
-	out = strings.Trim(b.String(), "\n")
+	out = strings.Trim(out+text[from:], "\n")
 	return out, !strings.HasSuffix(out, `\`)
 }
 

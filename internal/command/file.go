@@ -36,8 +36,11 @@ func (f File) Render(b *Bindings) (string, error) {
 // renderLine expands a line so that no reader takes a number for a string.
 func renderLine(line string, b *Bindings) (out string, absent bool) {
 	return b.expand(line, func(p Part, bare string) string {
-		if numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) && b.isNumber(p) {
-			return pointed(bare)
+		if numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) {
+			v, _, _ := b.value(p)
+			if _, number := v.Number(); number {
+				return pointed(bare)
+			}
 		}
 		return bare
 	})

@@ -133,30 +133,21 @@ func (b *Bindings) typed(v spaces.Value) spaces.Value {
 		return v
 	}
 	p, alone := lonePlaceholder(template)
-	par, isParam := b.param(p.Name)
-	words, absent, known := b.words(p)
-	given, _ := b.Given(par)
+	given, par, known := b.value(p)
 	_, renamed := par.Words[given.Text()]
+	_, isText := given.Any().(string)
+	quoted := par.Name == "" && isText && p.Format != "" // a built-in one, as a literal
 	switch {
-	case !alone || !known || p.Flag:
+	case !alone || !known || p.Flag || p.Format == "" && renamed || quoted:
 		text, absent := b.Expand(template)
 		if absent {
 			return spaces.Value{}
 		}
 		return spaces.String(text)
-	case absent:
-		return spaces.Value{}
-	case !isParam:
-		if v := b.builtin(p.Name); v.Text() == words[0] {
-			return v
-		}
-		return spaces.String(words[0])
-	case LiteralFormat(p.Format) || p.Format == "" && !renamed:
+	case !given.IsValid() || p.Format == "" || LiteralFormat(p.Format):
 		return given
-	case p.Format == "":
-		return spaces.String(strings.Join(words, " "))
 	}
-	x, err := strconv.ParseFloat(words[0], 64)
+	x, err := strconv.ParseFloat(formatNumber(p.Format, given), 64)
 	switch {
 	case err != nil:
 		return given
