@@ -206,7 +206,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 
 // gone waits until no process is left, of an attempt that could then run again.
 func (a *attempt) gone(ctx context.Context) error {
-	for a.locked() || a.cgroup.populated() || len(a.find(ignore)) > 0 {
+	for a.locked() || a.cgroup.populated() || len(a.find(nil, ignore)) > 0 {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("a process of it cannot be ended: %w", context.Cause(ctx))
@@ -230,14 +230,13 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 	case rec.Exit == nil:
 		return Exit{}, ErrLost
 	}
-	a.reason = stopReason(rec.Stop)
-	exit := a.exit()
-	exit.Ended, exit.Killed, exit.DiskFull, exit.Counted = a.endedAlone(rec), rec.Killed, rec.Full, a.counted
-	if exit.Ended.Before(exit.Started) { // file systems read a coarser clock
-		exit.Ended = exit.Started
+	a.reason, a.killed = stopReason(rec.Stop), rec.Killed
+	ended := a.endedAlone(rec)
+	if ended.Before(a.started) { // file systems read a coarser clock
+		ended = a.started
 	}
-	exit.setCode(*rec.Exit)
-	exit.setUsage(a.usage(rec, usage{}))
+	exit := a.exit(*rec.Exit, a.usage(rec, usage{}), ended)
+	exit.DiskFull = rec.Full
 	return exit, nil
 }
 
@@ -263,7 +262,7 @@ func (a *attempt) over() bool {
 		a.pid = rec.PID // it was about to start when we looked first
 	}
 	if a.pid == 0 || a.foreign {
-		return !a.locked() && !a.cgroup.populated() && len(a.find(ignore)) == 0
+		return !a.locked() && !a.cgroup.populated() && len(a.find(nil, ignore)) == 0
 	}
 	return !a.supervising()
 }

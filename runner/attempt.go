@@ -30,8 +30,6 @@ type attempt struct {
 	cgroup    cgroup        // that everything of it was born in, if any
 	started   time.Time
 	uptime    time.Duration // the machine's, at the start
-	up        string        // the same in seconds, when the command ended; empty if it is not known
-	full      bool          // somebody has noted that the disk was full
 	announced bool          // Started has been called
 	reason    stopReason    // why it is asked to end
 	counted   *Lengths      // how much of the outputs counts, if not all does
@@ -117,9 +115,7 @@ func (a *attempt) refuse(err error) (Exit, error) {
 	_, _ = unix.Write(a.err.fd, []byte(supervisorName+": "+why+"\n"))
 	_ = a.head()
 	_ = appendEntry(a.record, entry{Exit: &code})
-	exit := a.exit()
-	exit.setCode(code)
-	return exit, nil
+	return a.exit(code, usage{}, time.Now()), nil
 }
 
 func (a *attempt) announce() {
@@ -129,24 +125,20 @@ func (a *attempt) announce() {
 	}
 }
 
-// exit returns what is known when the supervisor has just ended.
-func (a *attempt) exit() Exit {
-	a.out.trim()
-	a.err.trim()
+// exit is how an attempt ended of which nothing lives.
+func (a *attempt) exit(code int, used usage, ended time.Time) Exit {
+	_, _ = a.trimLogs()
 	return Exit{
-		Started: a.started, Ended: time.Now(),
+		Code:    code,
+		Signal:  unix.SignalName(unix.Signal(code - 128)), // "" if it is none
+		Started: a.started, Ended: ended,
+		CPU: time.Duration(used.CPU) * time.Microsecond, PeakMemory: used.Peak,
 		TimedOut:  a.reason == stopTimeout,
 		Cancelled: a.reason == stopCancel || a.reason == stopKill,
 		Flooded:   a.reason == stopFlood,
 		Killed:    a.killed,
 		Truncated: a.out.truncated || a.err.truncated,
-	}
-}
-
-func (e *Exit) setCode(code int) {
-	e.Code = code
-	if code > 128 {
-		e.Signal = unix.SignalName(unix.Signal(code - 128))
+		Counted:   a.counted,
 	}
 }
 

@@ -22,8 +22,8 @@ func TestEndedAt(t *testing.T) {
 		{"no clock", "101.00", 5, 5, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := attempt{started: begun, uptime: c.uptime, up: c.up}
-			if got := a.endedAt(at(c.seen)); got.Sub(at(c.want)).Abs() > time.Microsecond {
+			a := attempt{started: begun, uptime: c.uptime}
+			if got := a.endedAt(c.up, at(c.seen)); got.Sub(at(c.want)).Abs() > time.Microsecond {
 				t.Errorf("%s: ended after %v; want %v s", c.name, got.Sub(begun), c.want)
 			}
 		})

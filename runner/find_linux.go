@@ -14,9 +14,9 @@ import (
 const findPatience = 200 * time.Millisecond
 
 // find returns the living processes of the attempt, the supervisor included: those in its session, with
-// its marker in the environment, with its lock, in its control group, or descended from one of these.
-// All but the last kind are also told to seen at once.
-func (a *attempt) find(seen func(process)) []process {
+// its marker in the environment, with its lock, in its control group, among the strays, or descended from
+// one of these. All but the last kind are also told to seen at once.
+func (a *attempt) find(strays []process, seen func(process)) []process {
 	for deadline := time.Now().Add(findPatience); ; {
 		var lock *fileID
 		if a.locked() {
@@ -24,7 +24,7 @@ func (a *attempt) find(seen func(process)) []process {
 				lock = &id
 			}
 		}
-		found := a.scan(lock, seen)
+		found := a.scan(lock, strays, seen)
 		if len(found) > 0 || lock == nil || time.Now().After(deadline) {
 			return found
 		}
@@ -34,7 +34,7 @@ func (a *attempt) find(seen func(process)) []process {
 // scan looks at every process once; lock is the record if some of them hold it. Nothing
 // is forked meanwhile: between its fork and its exec the supervisor of another attempt
 // has copies of all our descriptors, among them perhaps this attempt's lock.
-func (a *attempt) scan(lock *fileID, seen func(process)) []process {
+func (a *attempt) scan(lock *fileID, strays []process, seen func(process)) []process {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	var all []process
@@ -44,6 +44,9 @@ func (a *attempt) scan(lock *fileID, seen func(process)) []process {
 	member := make(map[int]bool)
 	for _, pid := range a.cgroup.pids() {
 		member[pid] = true
+	}
+	for _, p := range strays {
+		member[p.pid] = p.alive()
 	}
 	for p := range processes {
 		all = append(all, p)
@@ -64,7 +67,7 @@ func (a *attempt) bereft(rec record) bool {
 	removed := func(st *unix.Stat_t) bool {
 		return st.Nlink == 0 && fileIDOf(st) == fileID{rec.Device, rec.Inode}
 	}
-	return slices.ContainsFunc(a.find(ignore), func(p process) bool { return p.holds(removed) })
+	return slices.ContainsFunc(a.find(nil, ignore), func(p process) bool { return p.holds(removed) })
 }
 
 // supervising reports whether the supervisor of a, no child of ours, lives.
@@ -106,31 +109,13 @@ func (l *Local) deserted(a *attempt) bool {
 	return l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked() && !a.cgroup.populated()
 }
 
-// tree returns the processes of a, for them to be ended.
-func (l *Local) tree(a *attempt) tree {
-	if !l.adopting || a.ended == nil {
-		return tree{group: a.group(), cgroup: a.cgroup, find: a.find}
-	}
-	find := func(seen func(process)) []process {
-		found, strays := a.find(seen), l.strays(a, seen)
-		if len(strays) == 0 {
-			return found
-		}
-		member := make(map[int]bool)
-		for _, p := range strays {
-			member[p.pid] = true
-		}
-		all := slices.Collect(processes)
-		return append(append(found, strays...), closure(all, member)...)
-	}
-	quick := func(seen func(process)) []process { return l.strays(a, seen) }
-	return tree{group: a.group(), cgroup: a.cgroup, find: find, quick: quick}
-}
-
 // strays returns the orphans that a has left behind: those that carry its marker, and those
 // that no other living attempt is old enough to have started, and no hook. The first process of
 // a container gets the orphans of all others too, and only the marker counts.
-func (l *Local) strays(a *attempt, seen func(process)) []process {
+func (l *Local) strays(a *attempt) []process {
+	if a.ended == nil {
+		return nil
+	}
 	orphans := l.orphans()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +127,6 @@ func (l *Local) strays(a *attempt, seen func(process)) []process {
 		}
 		if mine && !p.hooked() || p.marked(a.marker()) {
 			strays = append(strays, p)
-			seen(p)
 		}
 	}
 	return strays

@@ -131,20 +131,18 @@ func insist(ctx context.Context, kill <-chan struct{}, start func() error) error
 // run sees the attempt to its end.
 func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 	l.watch(ctx, a)
-	exit := a.exit()
-	exit.Leftovers = l.sweep(a, exit.Ended)
-	exit.Counted = a.counted
-	code, used, err := l.reap(a)
+	seen := time.Now()
+	left := l.sweep(a, seen)
+	code, rec, err := l.reap(a)
 	if err != nil {
 		return Exit{}, err
 	}
-	exit.Ended = a.endedAt(exit.Ended)
-	exit.setCode(code)
-	exit.setUsage(used)
-	if used != (usage{}) {
-		_ = appendEntry(a.record, entry{usage: used, Ended: &exit.Ended})
+	exit := a.exit(code, rec.usage, a.endedAt(rec.Up, seen))
+	if rec.usage != (usage{}) {
+		_ = appendEntry(a.record, entry{usage: rec.usage, Ended: &exit.Ended})
 	}
-	exit.DiskFull = a.noteFullDisk(code) || a.full
+	exit.Leftovers = left
+	exit.DiskFull = a.noteFullDisk(code) || rec.Full
 	return exit, nil
 }
 
@@ -152,8 +150,8 @@ func (l *Local) run(ctx context.Context, a *attempt) (Exit, error) {
 const lateness = 100 * time.Millisecond
 
 // endedAt is when the command ended whose end we may have seen late, stopped by Ctrl-Z ourselves.
-func (a *attempt) endedAt(seen time.Time) time.Time {
-	if ended, ok := a.endedBy(a.up); ok && seen.Sub(ended) >= lateness {
+func (a *attempt) endedAt(up string, seen time.Time) time.Time {
+	if ended, ok := a.endedBy(up); ok && seen.Sub(ended) >= lateness {
 		return ended
 	}
 	return seen
@@ -230,35 +228,35 @@ func (l *Local) spawn(a *attempt) error {
 }
 
 // reap takes the exit status of the supervisor, which has ended (or will never), and frees its number.
-func (l *Local) reap(a *attempt) (code int, used usage, err error) {
+func (l *Local) reap(a *attempt) (code int, rec record, err error) {
 	if len(a.immortal) > 0 && !a.dead() {
-		return 128 + int(unix.SIGKILL), a.cgroup.usage(), nil // it hangs in the kernel, and so shall not we
+		rec.usage = a.cgroup.usage()
+		return 128 + int(unix.SIGKILL), rec, nil // it hangs in the kernel, and so shall not we
 	}
 	<-a.ended
 	l.mu.Lock()
 	status, used, err := a.takeStatus()
 	delete(l.live, a.pid)
 	l.mu.Unlock()
-	rec, _ := readRecord(a.record, a.headed) // unreadable is as good as empty
-	used = a.usage(rec, used)
-	a.up, a.full = rec.Up, rec.Full
+	rec, _ = readRecord(a.record, a.headed) // unreadable is as good as empty
+	rec.usage = a.usage(rec, used)
 	switch {
 	case rec.Exit != nil && err == nil && status.Exited() && *rec.Exit != status.ExitStatus():
-		return status.ExitStatus(), used, nil // a line that is not the supervisor's
+		return status.ExitStatus(), rec, nil // a line that is not the supervisor's
 	case rec.Exit != nil:
-		return *rec.Exit, used, a.busy(*rec.Exit)
+		return *rec.Exit, rec, a.busy(*rec.Exit)
 	case rec.Fork != nil:
-		return 0, used, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
+		return 0, rec, &SpawnError{Op: "fork the command", Err: unix.EAGAIN, Temporary: true}
 	case err != nil:
-		return 0, used, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)
+		return 0, rec, fmt.Errorf("take the exit status of process %d: %w: %w", a.pid, err, ErrLost)
 	case status.Exited(): // the record could not be written
-		return status.ExitStatus(), used, nil
+		return status.ExitStatus(), rec, nil
 	}
 	// The supervisor was killed, by us or with its whole group.
 	code = 128 + int(status.Signal())
 	printed := a.lengths()
 	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed, Printed: &printed})
-	return code, used, nil
+	return code, rec, nil
 }
 
 // spareThreads are enough for what a session waits for at once.

@@ -28,7 +28,7 @@ func (p process) signal(sig unix.Signal) { _ = unix.Kill(p.pid, sig) }
 
 func (p process) command() string { return "a process group" }
 
-func (a *attempt) find(seen func(process)) []process {
+func (a *attempt) find(_ []process, seen func(process)) []process {
 	if p := (process{pid: -a.pid, group: a.pid}); a.pid > 1 && p.alive() {
 		seen(p)
 		return []process{p}
@@ -39,6 +39,8 @@ func (a *attempt) find(seen func(process)) []process {
 func (l *Local) adopt() {}
 
 func (l *Local) orphans() []process { return nil }
+
+func (l *Local) strays(*attempt) []process { return nil }
 
 // cgroup stands for a control group where there are none.
 type cgroup string
@@ -54,10 +56,6 @@ func (a *attempt) regroup(string) {}
 func (a *attempt) release() {}
 
 func (l *Local) deserted(*attempt) bool { return false }
-
-func (l *Local) tree(a *attempt) tree {
-	return tree{group: a.group(), cgroup: a.cgroup, find: a.find}
-}
 
 func (a *attempt) bereft(record) bool { return false }
 

@@ -179,10 +179,6 @@ func (a *attempt) usage(rec record, supervisor usage) usage {
 	return a.cgroup.usage().or(rec.usage).or(supervisor).or(usage{CPU: rec.times})
 }
 
-func (e *Exit) setUsage(u usage) {
-	e.CPU, e.PeakMemory = time.Duration(u.CPU)*time.Microsecond, u.Peak
-}
-
 // usageOf reads the kernel's account of a process that was reaped.
 func usageOf(ru *unix.Rusage) usage {
 	return usage{

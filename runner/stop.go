@@ -47,7 +47,7 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 // and what it starts after one would know nothing of it.
 func (a *attempt) awaitCommand(t *tree) {
 	for a.group() > 0 && a.age() < commandPatience && !isClosed(a.job.Kill) {
-		found := t.look()
+		found := t.look(ignore)
 		supervisor := process{pid: a.pid}.command() // not before: it may have been in its exec
 		if len(found) == 0 || slices.ContainsFunc(found, func(p process) bool { return p.pid != a.pid && p.command() != supervisor }) {
 			return
@@ -87,21 +87,23 @@ func (a *attempt) drained(t *tree, grace time.Duration) bool {
 // empty reports whether nothing of t is left, by a look and by the lock and the control group, from
 // which what forks and exits all the time cannot hide.
 func (a *attempt) empty(t *tree) bool {
-	return len(t.alive()) == 0 && len(t.look()) == 0 && !a.locked() && !a.cgroup.populated()
+	return len(t.alive()) == 0 && len(t.look(ignore)) == 0 && !a.locked() && !a.cgroup.populated()
 }
 
 // tree is a set of processes that are to end.
 type tree struct {
-	group  int       // a process group that belongs to it as a whole, or 0
-	cgroup cgroup    // and a control group, if it has one
-	find   finder    // finds its processes
-	quick  finder    // if not nil, finds some of them much faster
-	known  []process // those found so far, also if nothing ties them to it any more
-	first  *Process  // the first that was found, which may be gone
+	group  int                                // a process group that belongs to it as a whole, or 0
+	cgroup cgroup                             // and a control group, if it has one
+	find   func(seen func(process)) []process // finds those that live, and tells seen of each as soon as it has it
+	known  []process                          // those found so far, also if nothing ties them to it any more
+	first  *Process                           // the first that was found, which may be gone
 }
 
-// finder returns processes that live, and may tell seen of each as soon as it has it.
-type finder func(seen func(process)) []process
+// tree is what belongs to a, for it to be ended.
+func (l *Local) tree(a *attempt) tree {
+	find := func(seen func(process)) []process { return a.find(l.strays(a), seen) }
+	return tree{group: a.group(), cgroup: a.cgroup, find: find}
+}
 
 func ignore(process) {}
 
@@ -118,14 +120,12 @@ func (t *tree) alive() []process {
 }
 
 // look looks for processes and returns all that live, or did when they were found.
-func (t *tree) look() []process { return t.lookBy(t.find, ignore) }
-
-func (t *tree) lookBy(find finder, seen func(process)) []process {
+func (t *tree) look(seen func(process)) []process {
 	known := make(map[process]bool)
 	for _, p := range t.alive() {
 		known[p.identity()] = true
 	}
-	for _, p := range find(seen) {
+	for _, p := range t.find(seen) {
 		if id := p.identity(); !known[id] {
 			known[id] = true
 			t.known = append(t.known, p)
@@ -139,7 +139,7 @@ func (t *tree) lookBy(find finder, seen func(process)) []process {
 
 // terminate sends one SIGTERM to each process, which may take a second one for impatience, and SIGCONT.
 func (t *tree) terminate() {
-	found := t.look()
+	found := t.look(ignore)
 	if t.group > 0 {
 		_ = unix.Kill(-t.group, unix.SIGTERM)
 		_ = unix.Kill(-t.group, unix.SIGCONT)
@@ -167,10 +167,7 @@ func (a *attempt) kill(t *tree) []process {
 		for _, p := range t.alive() {
 			kill(p)
 		}
-		if t.quick != nil {
-			t.lookBy(t.quick, kill)
-		}
-		found := t.lookBy(t.find, kill)
+		found := t.look(kill)
 		if vain++; len(found) > 0 {
 			vain = 0
 		}
@@ -197,7 +194,7 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 			return nil
 		}
 		a.settle(ended)
-		if found := t.look(); len(found) > 0 {
+		if found := t.look(ignore); len(found) > 0 {
 			swept = describe(found)
 		}
 	}

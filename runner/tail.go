@@ -69,6 +69,7 @@ func (t *tail) follow(ctx context.Context, open func() (*os.File, error), n int6
 	if err != nil {
 		return err
 	}
+	t.buf = make([]byte, tailChunk)
 	t.fd, t.offset = int(f.Fd()), max(0, info.Size()-n)
 	for pause := tailMin; ; {
 		last := isClosed(ended) // asked before reading: what is there now is all
@@ -122,11 +123,6 @@ func (t *tail) copy(ctx context.Context) (int64, error) {
 	for t.offset < st.Size {
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
-		}
-		if t.buf == nil {
-			t.buf = make([]byte, min(tailChunk, max(512, st.Size)))
-		} else if st.Size-t.offset > int64(len(t.buf)) && len(t.buf) < tailChunk {
-			t.buf = make([]byte, tailChunk)
 		}
 		n, err := unix.Pread(t.fd, t.buf, t.offset)
 		switch {
