@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -187,21 +186,18 @@ func usageOf(ru *unix.Rusage) usage {
 	}
 }
 
-// timesLine is a line of the shell's times: user and system time, of itself or of its children.
-var timesLine = regexp.MustCompile(`^(\d+)m(\d+(?:[.,]\d+)?)s (\d+)m(\d+(?:[.,]\d+)?)s\n$`)
-
-// parseTimes gives the sum on such a line in microseconds.
+// parseTimes gives the sum in microseconds on a line of the shell's times, such as "0m0.01s 0m0.02s": user
+// and system time, of itself or of its children.
 func parseTimes(line []byte) (sum int64, ok bool) {
-	groups := timesLine.FindSubmatch(line)
-	if groups == nil {
-		return 0, false
+	fields := strings.Fields(strings.ReplaceAll(string(line), ",", "."))
+	for _, f := range fields {
+		d, err := time.ParseDuration(f)
+		if err != nil {
+			return 0, false
+		}
+		sum += d.Microseconds()
 	}
-	for i := 1; i < len(groups); i += 2 {
-		minutes, _ := strconv.ParseFloat(string(groups[i]), 64)
-		seconds, _ := strconv.ParseFloat(strings.Replace(string(groups[i+1]), ",", ".", 1), 64)
-		sum += int64((60*minutes + seconds) * 1e6)
-	}
-	return sum, true
+	return sum, len(fields) == 2 && bytes.HasSuffix(line, []byte("\n"))
 }
 
 // usage reads the accounts of a control group; the peak needs the memory controller.

@@ -124,35 +124,33 @@ func (b *Bindings) All() spaces.Values {
 	return out
 }
 
+// builtins are the placeholders that are no parameters.
+var builtins = map[string]func(*Bindings) spaces.Value{
+	"study":          func(b *Bindings) spaces.Value { return spaces.String(b.Study) },
+	"seed":           (*Bindings).seed,
+	"trial":          func(b *Bindings) spaces.Value { return spaces.Int(int64(b.Trial)) },
+	"attempt":        func(b *Bindings) spaces.Value { return spaces.Int(int64(b.Attempt)) },
+	"slot":           func(b *Bindings) spaces.Value { return spaces.Int(int64(b.Slot)) },
+	"trial_dir":      func(b *Bindings) spaces.Value { return spaces.String(b.TrialDir) },
+	"checkpoint_dir": func(b *Bindings) spaces.Value { return spaces.String(b.CheckpointDir) },
+	"params_file":    func(b *Bindings) spaces.Value { return spaces.String(b.ParamsFile) },
+	"params_json":    func(b *Bindings) spaces.Value { return spaces.String(string(b.ParamsJSON())) },
+}
+
 // builtin is the value of a built-in placeholder, none if the name is not one.
 func (b *Bindings) builtin(name string) (v spaces.Value) {
-	switch {
-	case name == "study":
-		return spaces.String(b.Study)
-	case name == "seed" && b.Seed > math.MaxInt64:
-		return spaces.String(strconv.FormatUint(b.Seed, 10))
-	case name == "seed":
-		return spaces.Int(int64(b.Seed))
-	case b.Params == nil:
+	value := builtins[name]
+	if value == nil || b.Params == nil && name != "study" && name != "seed" {
 		return v
 	}
-	switch name {
-	case "trial":
-		v = spaces.Int(int64(b.Trial))
-	case "attempt":
-		v = spaces.Int(int64(b.Attempt))
-	case "slot":
-		v = spaces.Int(int64(b.Slot))
-	case "trial_dir":
-		v = spaces.String(b.TrialDir)
-	case "checkpoint_dir":
-		v = spaces.String(b.CheckpointDir)
-	case "params_file":
-		v = spaces.String(b.ParamsFile)
-	case "params_json":
-		v = spaces.String(string(b.ParamsJSON()))
+	return value(b)
+}
+
+func (b *Bindings) seed() spaces.Value {
+	if b.Seed > math.MaxInt64 {
+		return spaces.String(strconv.FormatUint(b.Seed, 10))
 	}
-	return v
+	return spaces.Int(int64(b.Seed))
 }
 
 // ParamsJSON writes the parameters as one JSON object.

@@ -63,6 +63,11 @@ func scancel(ctx context.Context, args ...string) error {
 	return err
 }
 
+// signalJobs gives the scripts of running jobs of a name notice that there is something for them in the folder.
+func signalJobs(ctx context.Context, name string) error {
+	return scancel(ctx, "--batch", "--signal=TERM", "--state=RUNNING", "--name="+name)
+}
+
 // cleanEnv drops what would change the meaning of Slurm's commands, or reach our jobs as if it were
 // theirs: lbotune may itself run in an allocation. SLURM_CONF says where the cluster is, and stays.
 func cleanEnv(env []string) []string {

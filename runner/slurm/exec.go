@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -71,29 +70,31 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 	defer die()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	kill := make(chan struct{})
-	r := &request{folder: f, cancel: cancel, kill: sync.OnceFunc(func() { close(kill) })}
-	r.signals = notify(syscall.SIGTERM)
-	defer signal.Stop(r.signals)
-	go r.listen(over, in.Beat)
+	killed := make(chan struct{})
+	kill := sync.OnceFunc(func() { close(killed) })
+	terms := notify(syscall.SIGTERM)
+	defer signal.Stop(terms)
+	go f.listen(terms, in.Beat, cancel, kill, over)
 	warned := notify(warnings...)
 	defer signal.Stop(warned)
 
 	job := in.Job.job(f.attempt())
-	job.Kill, job.Started = kill, func(pid int) {
+	withdrawn := false
+	job.Kill, job.Started = killed, func(pid int) {
 		begun()
 		go passOn(warned, pid, over)
 		// The launcher may have withdrawn the attempt between our look and our claim.
 		f.refresh()
 		if _, err := f.stat(intentName); errors.Is(err, fs.ErrNotExist) {
-			r.withdrawn.Store(true)
+			withdrawn = true
+			kill()
 		}
 	}
 	job.Settled = func() { _ = f.write(settledName, nil) }
 	exit, err := local.Launch(ctx, job)
 	die() // nothing is written after the ending
 	switch {
-	case r.withdrawn.Load():
+	case withdrawn:
 		_ = door.RemoveAll(job.Dir)
 		return e, errDuplicate
 	case errors.Is(err, runner.ErrClaimed):
@@ -101,7 +102,10 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 	case errors.Is(err, errAsked), errors.Is(err, context.Canceled): // before it began
 		return e, errAsked
 	}
-	e = ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit, Signal: r.slurms()}
+	e = ending{Job: os.Getenv("SLURM_JOB_ID"), Node: nodeName(), Exit: &exit}
+	if context.Cause(ctx) == errSignalled || len(terms) > 0 && f.stopped() == "" {
+		e.Signal = "SIGTERM"
+	}
 	if err != nil {
 		e.Exit, e.Refusal = nil, refusalOf(err)
 	} else {
@@ -182,55 +186,38 @@ func (f folder) live(every time.Duration) (die func()) {
 	return sync.OnceFunc(func() { close(over); <-dead })
 }
 
-// errAsked ends an attempt that was asked to end.
-var errAsked = errors.New("asked to end")
+// errAsked ends an attempt that was asked to end, errSignalled one that Slurm has asked by itself.
+var (
+	errAsked     = errors.New("asked to end")
+	errSignalled = fmt.Errorf("%w by a signal", errAsked)
+)
 
-// request is how the attempt is asked to end: by a file of the folder, of which a SIGTERM
-// gives notice. SIGTERM without that file is Slurm's own doing.
-type request struct {
-	folder  folder
-	cancel  context.CancelCauseFunc
-	kill    func() // at once
-	signals chan os.Signal
-	asked   atomic.Bool // by a signal of Slurm's own
-	// withdrawn says that nobody waits for the attempt any more.
-	withdrawn atomic.Bool
-}
-
-func (r *request) listen(done <-chan struct{}, beat time.Duration) {
+// listen ends the attempt when it is asked to, by a file of the folder, of which a SIGTERM gives notice.
+// SIGTERM without that file is Slurm's own doing.
+func (f folder) listen(terms <-chan os.Signal, beat time.Duration, end context.CancelCauseFunc, kill func(), over <-chan struct{}) {
 	look := time.NewTicker(stopPause)
 	defer look.Stop()
 	for seen := time.Now(); ; {
 		signalled := false
 		select {
-		case <-done:
+		case <-over:
 			return
-		case <-r.signals:
+		case <-terms:
 			signalled = true
 		case <-look.C:
 		}
-		r.folder.refresh()
-		if _, err := os.Lstat(string(r.folder)); !errors.Is(err, fs.ErrNotExist) {
+		f.refresh()
+		if _, err := os.Lstat(string(f)); !errors.Is(err, fs.ErrNotExist) {
 			seen = time.Now()
 		}
 		deleted := time.Since(seen) > 3*beat // with its study, and not for a moment of a network's
-		switch reason := r.folder.stopped(); {
-		case reason == stopKill, reason == stopLost, deleted, r.withdrawn.Load():
-			r.kill()
+		switch reason := f.stopped(); {
+		case reason == stopKill, reason == stopLost, deleted:
+			kill()
 		case reason != "":
-			r.cancel(errAsked)
+			end(errAsked)
 		case signalled:
-			r.asked.Store(true)
-			r.cancel(errAsked)
+			end(errSignalled)
 		}
 	}
-}
-
-// slurms returns the signal by which Slurm has asked the attempt to end, if it did.
-func (r *request) slurms() string {
-	unseen := len(r.signals) > 0 && r.folder.stopped() == ""
-	if unseen || r.asked.Load() {
-		return "SIGTERM"
-	}
-	return ""
 }

@@ -113,9 +113,6 @@ func (in *intent) entry() string {
 	return fmt.Sprintf("%s%020d-%s", entryPrefix, in.Asked.UnixNano(), in.Name)
 }
 
-// strike takes an attempt off the list.
-func (p *pool) strike(in *intent) { p.folder.strike(in.entry()) }
-
 // tend sees to it that there are pilots for every attempt; its error says why there will be none.
 func (p *pool) tend(w *watch) error {
 	if !p.mu.TryLock() {

@@ -219,13 +219,12 @@ func (l *Launcher) Cancel(ctx context.Context, dir string) (bool, error) {
 	if _, err := f.readJSON(intentName, in); err != nil || !l.Left(dir) {
 		return false, err
 	}
-	err := f.write(stopName, []byte(stopCancel))
-	if err != nil {
+	if err := f.write(stopName, []byte(stopCancel)); err != nil {
 		return false, err
 	}
-	if err := scancel(ctx, "--state=PENDING", "--name="+in.Name); err != nil {
-		return true, err
+	err := scancel(ctx, "--state=PENDING", "--name="+in.Name)
+	if err == nil {
+		err = signalJobs(ctx, in.Name)
 	}
-	err = scancel(ctx, "--batch", "--signal=TERM", "--state=RUNNING", "--name="+in.Name)
 	return true, err
 }

@@ -227,7 +227,7 @@ func (w *watch) release() { _ = door.Rmdir(w.folder.attempt()) }
 // discard removes everything of an attempt that has not begun.
 func (w *watch) discard() {
 	if w.pilots != nil {
-		w.pilots.strike(w.intent)
+		w.pilots.folder.strike(w.intent.entry())
 	}
 	w.folder.remove()
 	w.release()
@@ -284,8 +284,7 @@ func (w *watch) notify() {
 	if w.pilots != nil {
 		return // a pilot could have gone on to another attempt; it looks each second
 	}
-	err := scancel(context.Background(), "--batch", "--signal=TERM", "--state=RUNNING", "--name="+w.intent.Name)
-	if err != nil {
+	if err := signalJobs(context.Background(), w.intent.Name); err != nil {
 		w.log("cannot signal a job; it will see by itself that it is to end", err)
 	}
 }
@@ -318,7 +317,7 @@ func (w *watch) join() (leave func(), err error) {
 	w.pilots.watched.Add(1)
 	leave = func() {
 		w.pilots.watched.Add(-1)
-		w.pilots.strike(w.intent)
+		w.pilots.folder.strike(w.intent.entry())
 		for _, unwatch := range w.unwatch {
 			unwatch()
 		}

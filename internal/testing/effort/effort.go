@@ -5,8 +5,16 @@ package effort
 
 import (
 	"os"
+	"runtime/debug"
+	"slices"
 	"testing"
 )
+
+// Raced says that the race detector watches.
+var Raced = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}()
 
 // Long reports whether tests may take minutes.
 func Long() bool { return os.Getenv("LBOTUNE_LONG_TESTS") != "" && !testing.Short() }

@@ -1,6 +1,0 @@
-//go:build !race
-
-package effort
-
-// Raced says that the race detector watches.
-const Raced = false
