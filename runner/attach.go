@@ -14,11 +14,11 @@ import (
 // Attach implements Attacher. What becomes of the attempt depends on where it was started,
 // which its directory and its record tell (see doc.go), and on whether an end is recorded:
 //
-//	            no end recorded               an end recorded
-//	mayLive     waited for, then harvested    leftovers ended, then harvested
-//	beforeBoot  ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
-//	otherHost   ErrElsewhere                  harvested
-//	copied      ErrCopied                     harvested
+//	              no end recorded               an end recorded
+//	here          waited for, then harvested    leftovers ended, then harvested
+//	before boot   ErrNeverStarted or ErrLost    harvested; ErrLost if a boot may have cost output
+//	another host  ErrElsewhere                  harvested
+//	a copy of it  ErrCopied                     harvested
 //
 // Where no end is recorded, but that it was made to end, harvest records a SIGKILL. What was started for
 // another Job.Key is ErrOutdated, and ended first if it lives here; an unfinished one of another
@@ -38,10 +38,8 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 		return Exit{}, err
 	}
 	defer a.close()
-	here := thisPlace()
-	a.foreign = rec.PIDs != here.pids
-	from := a.origin(rec, here)
-	if from == copied { // perhaps for want of the lock, which its last process may have let go of since rec was read: rec may lack its end
+	native := a.native(rec)
+	if !native { // perhaps for want of the lock, which its last process may have let go of since rec was read: rec may lack its end
 		if rec, err = readRecord(a.record, 0); err != nil {
 			return Exit{}, err
 		}
@@ -54,21 +52,22 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 			recordName, rec.Version, recordVersion)
 	}
 	outdated := job.Key != "" && rec.Key != job.Key
-	bereft := from == copied && rec.here(here) && a.bereft(rec)
-	if from == mayLive || bereft {
+	mayLive := native && rec.here()
+	bereft := !native && rec.here() && a.bereft(rec)
+	if mayLive || bereft {
 		a.regroup(rec.Cgroup)
 	}
 	switch {
 	case bereft:
 		return Exit{}, l.end(ctx, a, ErrCopied)
-	case from == mayLive && outdated:
+	case mayLive && outdated:
 		return Exit{}, l.end(ctx, a, ErrOutdated)
-	case from == mayLive:
+	case mayLive:
 		return l.rejoin(ctx, a, rec)
 	}
 	// No process survives a boot, and those of another machine, or of a copy's original, are not ours:
 	// what is left is a record.
-	if err := a.worthless(rec, from, here, outdated); err != nil {
+	if err := a.worthless(rec, native, outdated); err != nil {
 		return Exit{}, err
 	}
 	a.counted = a.countAt(rec)
@@ -76,13 +75,14 @@ func (l *Local) Attach(ctx context.Context, job Job) (exit Exit, err error) {
 }
 
 // worthless says why nothing can be made of the record of an attempt that cannot live here, if so.
-func (a *attempt) worthless(rec record, from origin, here place, outdated bool) error {
+func (a *attempt) worthless(rec record, native, outdated bool) error {
+	here := thisPlace()
 	switch {
-	case from == otherHost && rec.Exit == nil:
+	case native && rec.Host != here.host && rec.Exit == nil:
 		return fmt.Errorf("%w (%s)", ErrElsewhere, rec.Host)
 	case outdated:
 		return ErrOutdated
-	case from == copied && (rec.Exit == nil || a.cutShort(rec)):
+	case !native && (rec.Exit == nil || a.cutShort(rec)):
 		return ErrCopied
 	case rec.Exit != nil && !rec.Synced && rec.Host == here.host && rec.Boot != here.boot: // also of a copy that was made before the boot
 		return fmt.Errorf("%w: the machine has booted since, and its output may not have been on disk", ErrLost)
@@ -94,31 +94,9 @@ func (a *attempt) worthless(rec record, from origin, here place, outdated bool) 
 
 var errCutShort = fmt.Errorf("%w: a part of its output is gone", ErrLost)
 
-// origin says where an attempt was started, seen from its directory and this machine.
-type origin int
-
-const (
-	mayLive    origin = iota // here, since the last boot
-	beforeBoot               // here, before the last boot
-	otherHost                // in this directory, by another machine
-	copied                   // in another directory, of which this one is a copy
-)
-
-func (a *attempt) origin(rec record, here place) origin {
-	same := rec.here(here)
-	switch {
-	case !a.native(rec, same):
-		return copied
-	case same:
-		return mayLive
-	case rec.Host != here.host:
-		return otherHost
-	}
-	return beforeBoot
-}
-
 // here reports whether the kernel that the record names is this one, as it was booted last.
-func (rec record) here(here place) bool {
+func (rec record) here() bool {
+	here := thisPlace()
 	return rec.Boot == here.boot && (rec.Boot != "" || rec.Host == here.host)
 }
 
@@ -261,7 +239,7 @@ func (a *attempt) over() bool {
 	if a.pid == 0 {
 		a.pid = rec.PID // it was about to start when we looked first
 	}
-	if a.pid == 0 || a.foreign {
+	if a.pid == 0 || rec.PIDs != thisPlace().pids { // else it counts in our name space
 		return !a.locked() && !a.cgroup.populated() && len(a.find(nil, ignore)) == 0
 	}
 	return !a.supervising()

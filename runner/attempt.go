@@ -26,7 +26,6 @@ type attempt struct {
 
 	child                   // the supervisor, perhaps not ours
 	ended     chan struct{} // closed when the supervisor, our child, has ended; nil if it is no child
-	foreign   bool          // pid counts in another name space of process ids
 	cgroup    cgroup        // that everything of it was born in, if any
 	started   time.Time
 	uptime    time.Duration // the machine's, at the start
@@ -49,14 +48,19 @@ const (
 
 // prepare claims the attempt's directory and fills it.
 func prepare(job Job) (*attempt, error) {
-	dir, err := claim(job.Dir)
+	err := Claim(job.Dir)
 	if errors.Is(err, ErrClaimed) {
 		return nil, err
+	}
+	a := newAttempt(job, -1)
+	if err == nil {
+		if a.dir, err = openDir(job.Dir); err != nil {
+			_ = door.Rmdir(job.Dir)
+		}
 	}
 	if err != nil {
 		return nil, diskError("create the attempt's directory", err)
 	}
-	a := newAttempt(job, dir)
 	a.nonce = rand.Text() // which no other attempt has
 	a.record, err = createAt(a.dir, recordName)
 	if err == nil {

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -27,7 +28,7 @@ func testFlood(t *testing.T, newLauncher func(*testing.T) runner.Launcher) {
 	<-started
 	var heard counter
 	tailed := make(chan error, 1)
-	go func() { tailed <- runner.Tail(context.Background(), runner.At(path), &heard, ended) }()
+	go func() { tailed <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &heard, ended) }()
 	exit := await(t, done)
 	close(ended)
 	if err := <-tailed; err != nil {

@@ -12,22 +12,6 @@ import (
 	"github.com/lbotune/lbotune/internal/door"
 )
 
-// claim creates the attempt's directory, for one claimant alone, and returns a descriptor of it.
-func claim(dir string) (int, error) {
-	err := door.Mkdir(dir)
-	if errors.Is(err, unix.EEXIST) {
-		return -1, fmt.Errorf("%s: %w", dir, ErrClaimed)
-	}
-	if err != nil {
-		return -1, err
-	}
-	fd, err := openDir(dir)
-	if err != nil {
-		_ = door.Rmdir(dir)
-	}
-	return fd, err
-}
-
 func openDir(dir string) (int, error) { return door.OpenDirAt(unix.AT_FDCWD, dir) }
 
 // createAt creates the file name, of mode 0600, in the directory of descriptor dir.
@@ -86,9 +70,9 @@ func identify(fd int) (fileID, error) {
 
 // native reports whether the attempt was started in this directory, wherever that is now. A device's
 // number outlives no boot and, on a network, no mount: who holds the record's lock proves as much.
-func (a *attempt) native(rec record, sameKernel bool) bool {
+func (a *attempt) native(rec record) bool {
 	self, err := identify(a.record)
-	return err == nil && self.inode == rec.Inode && (self.device == rec.Device || !sameKernel) || a.locked()
+	return err == nil && self.inode == rec.Inode && (self.device == rec.Device || !rec.here()) || a.locked()
 }
 
 // openLock returns a new descriptor of the record, locked. All that the supervisor starts inherits it,
@@ -162,11 +146,11 @@ func full(dir int) bool {
 // Claim creates a directory, and missing parents, with the owner's rights alone. Of
 // several claimants exactly one succeeds; the others get ErrClaimed.
 func Claim(dir string) error {
-	fd, err := claim(dir)
-	if err != nil {
-		return err
+	err := door.Mkdir(dir)
+	if errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("%s: %w", dir, ErrClaimed)
 	}
-	return unix.Close(fd)
+	return err
 }
 
 // Harvest returns the Exit of an attempt of which nothing lives any more, as its record
@@ -233,7 +217,7 @@ func Look(dir string) (s Sight, err error) {
 	if self, no := identify(file); no == nil && self.inode == rec.Inode {
 		s.PID = rec.PID // and not that of what a copy was made of
 		a := &attempt{job: Job{ID: rec.ID}, nonce: rec.Nonce, dir: fd, child: child{pid: rec.PID}}
-		s.Alive = rec.PID != 0 && rec.here(thisPlace()) && (a.supervising() || a.locked())
+		s.Alive = rec.PID != 0 && rec.here() && (a.supervising() || a.locked())
 	}
 	s.Ended = rec.Exit != nil
 	return s, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -253,7 +254,7 @@ func TestReplacedFiles(t *testing.T) {
 				t.Errorf("%s for %s: read %q", name, file, text)
 			}
 			var heard strings.Builder
-			if err := runner.Tail(context.Background(), runner.At(path), &heard, never); err == nil {
+			if err := runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &heard, never); err == nil {
 				t.Errorf("%s for %s: followed, %q", name, file, &heard)
 			}
 			exit, err := new(runner.Local).Attach(context.Background(), job)

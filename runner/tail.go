@@ -28,18 +28,14 @@ func At(path string) func() (*os.File, error) {
 	return func() (*os.File, error) { return door.OpenFile(path, os.O_RDONLY) }
 }
 
-// Tail copies the file that open opens to w as it grows, until ended is closed and all of it has been
-// copied. A part that has become a hole before Tail came to it (see Job.MaxLog) is copied as one newline,
-// or told to w's method Gap() if it has one. A file that has been cut short is read again.
+// Tail copies the file that open opens to w as it grows, from at most n bytes before its present end on,
+// until ended is closed and all of it has been copied. A part that has become a hole before Tail came to it
+// (see Job.MaxLog) is copied as one newline, or told to w's method Gap() if it has one. A file that has been
+// cut short is read again.
 //
 // It returns the first error of w, the cause of ctx when that is done, or an error of
 // reading; a file that is not there is an error.
-func Tail(ctx context.Context, open func() (*os.File, error), w io.Writer, ended <-chan struct{}) error {
-	return TailEnd(ctx, open, math.MaxInt64, w, ended)
-}
-
-// TailEnd copies a file as Tail does, but only what stands at most n bytes before its present end.
-func TailEnd(ctx context.Context, open func() (*os.File, error), n int64, w io.Writer, ended <-chan struct{}) error {
+func Tail(ctx context.Context, open func() (*os.File, error), n int64, w io.Writer, ended <-chan struct{}) error {
 	t := tail{w: w, limit: math.MaxInt64}
 	return t.follow(ctx, open, n, "follow", ended)
 }

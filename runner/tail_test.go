@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,7 @@ func TestTail(t *testing.T) {
 	f, path := logFile(t)
 	var l listener
 	ended, done := make(chan struct{}), make(chan error)
-	go func() { done <- runner.Tail(context.Background(), runner.At(path), &l, ended) }()
+	go func() { done <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &l, ended) }()
 
 	want := ""
 	long := strings.Repeat("x", 1<<20)
@@ -91,7 +92,7 @@ func TestTailTruncation(t *testing.T) {
 	appendTo(t, f, "first run\n")
 	var l listener
 	ended, done := make(chan struct{}), make(chan error)
-	go func() { done <- runner.Tail(context.Background(), runner.At(path), &l, ended) }()
+	go func() { done <- runner.Tail(context.Background(), runner.At(path), math.MaxInt64, &l, ended) }()
 	l.await(t, "first run\n")
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
@@ -109,16 +110,16 @@ func TestTailErrors(t *testing.T) {
 	appendTo(t, f, "text")
 	never := make(chan struct{})
 	broken := errors.New("broken")
-	err := runner.Tail(context.Background(), runner.At(path), writer(func([]byte) (int, error) { return 0, broken }), never)
+	err := runner.Tail(context.Background(), runner.At(path), math.MaxInt64, writer(func([]byte) (int, error) { return 0, broken }), never)
 	if !errors.Is(err, broken) {
 		t.Errorf("broken writer: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(broken)
-	if err := runner.Tail(ctx, runner.At(path), new(listener), never); !errors.Is(err, broken) {
+	if err := runner.Tail(ctx, runner.At(path), math.MaxInt64, new(listener), never); !errors.Is(err, broken) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := runner.Tail(context.Background(), runner.At(path+"x"), new(listener), never); !errors.Is(err, os.ErrNotExist) {
+	if err := runner.Tail(context.Background(), runner.At(path+"x"), math.MaxInt64, new(listener), never); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
 }
@@ -131,11 +132,11 @@ func TestTailFileAndRead(t *testing.T) {
 	close(over)
 	for n, want := range map[int64]string{4: "last", 100: "first\nlast"} {
 		var l listener
-		if err := runner.TailEnd(t.Context(), runner.At(path), n, &l, over); err != nil || l.heard() != want {
+		if err := runner.Tail(t.Context(), runner.At(path), n, &l, over); err != nil || l.heard() != want {
 			t.Errorf("the last %d bytes: %q, %v", n, l.heard(), err)
 		}
 	}
-	if err := runner.TailEnd(t.Context(), runner.At(filepath.Dir(path)), 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if err := runner.Tail(t.Context(), runner.At(filepath.Dir(path)), 4, new(listener), over); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a directory: %v", err)
 	}
 	var l listener
@@ -195,7 +196,7 @@ func TestTailOfHole(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	var heard bytes.Buffer
-	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), &heard, ended); err != nil {
+	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), math.MaxInt64, &heard, ended); err != nil {
 		t.Fatal(err)
 	}
 	text := heard.String()
@@ -204,7 +205,7 @@ func TestTailOfHole(t *testing.T) {
 		t.Errorf("heard %d bytes with %d newlines: %.20q ... %q", heard.Len(), strings.Count(text, "\n"), text, text[len(text)-20:])
 	}
 	var gaps gapWriter
-	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), &gaps, ended); err != nil {
+	if err := runner.Tail(context.Background(), runner.At(filepath.Join(job.Dir, runner.StdoutName)), math.MaxInt64, &gaps, ended); err != nil {
 		t.Fatal(err)
 	}
 	before, after, _ := strings.Cut(text[len("first\n"):], "\n")

@@ -97,7 +97,7 @@ func (f *follower) start() {
 				continue // it may not be there yet
 			}
 			f.tails.Go(func() {
-				f.errs[i] = runner.Tail(context.Background(), s.open, filler{f.attempt.box, f.scanners[i]}, f.ended)
+				f.errs[i] = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{f.attempt.box, f.scanners[i]}, f.ended)
 			})
 		}
 	})

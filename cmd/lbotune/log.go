@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -42,7 +43,7 @@ prints, until that attempt ends.`,
 			}()
 			safe := &sanitizer{w: g.out, secrets: secrets.Of(st.Config.Run.SecretEnv)}
 			output := filepath.Join(l.Attempt(id), either(stderr, runner.StderrName, runner.StdoutName))
-			err := runner.Tail(ctx, l.Output(output), either[io.Writer](raw, g.out, safe), ended)
+			err := runner.Tail(ctx, l.Output(output), math.MaxInt64, either[io.Writer](raw, g.out, safe), ended)
 			if errors.Is(err, fs.ErrNotExist) {
 				return usagef("there is no output: %v", err)
 			}
@@ -78,7 +79,7 @@ const logEnd = 256 << 10
 
 // followLog copies the end of a log as it grows until ended is closed.
 func followLog(ctx context.Context, l study.Layout, id study.AttemptID, name string, to *sanitizer, ended <-chan struct{}) error {
-	err := runner.TailEnd(ctx, l.Output(filepath.Join(l.Attempt(id), name)), logEnd, to, ended)
+	err := runner.Tail(ctx, l.Output(filepath.Join(l.Attempt(id), name)), logEnd, to, ended)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is printed yet
 	}

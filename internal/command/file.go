@@ -26,24 +26,19 @@ func (f File) Render(b *Bindings) (string, error) {
 	}
 	var out strings.Builder
 	for line := range strings.Lines(f.Text) {
-		if t, absent := renderLine(line, b); !absent {
+		t, absent := b.expand(line, func(p Part, bare string) string {
+			v, _, _ := b.value(p)
+			_, number := v.Number()
+			if number && numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) {
+				return pointed(bare) // no reader takes it for a string
+			}
+			return bare
+		})
+		if !absent {
 			out.WriteString(t)
 		}
 	}
 	return out.String(), nil
-}
-
-// renderLine expands a line so that no reader takes a number for a string.
-func renderLine(line string, b *Bindings) (out string, absent bool) {
-	return b.expand(line, func(p Part, bare string) string {
-		if numberBeforeRE.MatchString(line[:p.Start]) && numberAfterRE.MatchString(line[p.End:]) {
-			v, _, _ := b.value(p)
-			if _, number := v.Number(); number {
-				return pointed(bare)
-			}
-		}
-		return bare
-	})
 }
 
 // These match what stands beside a number that is a value by itself.

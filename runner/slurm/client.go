@@ -124,36 +124,33 @@ type queued struct{ id, name, state, node string }
 // snapshot is one answer of squeue.
 type snapshot struct {
 	asked time.Time           // before squeue was called
-	jobs  map[string][]queued // by name
+	jobs  map[string][]queued // by name, of all that were asked for
 }
 
 // queue looks at Slurm's queue for all attempts of a launcher with one squeue.
 type queue struct {
-	mu      sync.Mutex
-	names   map[string]int // those that are watched
-	last    snapshot
-	looking bool
+	mu       sync.Mutex
+	watchers int
+	looking  bool
+	wanted   map[string]time.Time // names of jobs, and when each was last asked for
+	last     snapshot
 }
 
-// watch asks for name to be looked for, with pauses of that length at most, until the function
-// that it returns is called.
-func (q *queue) watch(name string, longest time.Duration) (unwatch func()) {
+// interest is how long a name stays wanted that nobody asks for any more.
+const interest = 10 * time.Second
+
+// join has looks taken, with pauses of that length at most, until all who have joined have left.
+func (q *queue) join(longest time.Duration) (leave func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.names == nil {
-		q.names = make(map[string]int)
-	}
-	q.names[name]++
-	if !q.looking {
-		q.looking = true
+	if q.watchers++; !q.looking {
+		q.looking, q.wanted = true, make(map[string]time.Time)
 		go q.look(longest)
 	}
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if q.names[name]--; q.names[name] == 0 {
-			delete(q.names, name)
-		}
+		q.watchers--
 	}
 }
 
@@ -161,10 +158,12 @@ func (q *queue) watch(name string, longest time.Duration) (unwatch func()) {
 func (q *queue) look(longest time.Duration) {
 	for pause := min(pollMin, longest); ; pause = min(2*pause, longest) {
 		q.mu.Lock()
-		names := slices.Sorted(maps.Keys(q.names))
-		q.looking = len(names) > 0
+		maps.DeleteFunc(q.wanted, func(_ string, asked time.Time) bool { return time.Since(asked) > interest })
+		names := slices.Sorted(maps.Keys(q.wanted))
+		looking := q.watchers > 0
+		q.looking = looking
 		q.mu.Unlock()
-		if len(names) == 0 {
+		if !looking {
 			return
 		}
 		asked := time.Now()
@@ -177,14 +176,15 @@ func (q *queue) look(longest time.Duration) {
 	}
 }
 
-// of returns the jobs called name in an answer to a question put after since, if there is one.
+// of returns the jobs called name in an answer to a question for them put after since, if there is one.
 func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.last.asked.After(since) {
+	q.wanted[name] = time.Now()
+	if jobs, known = q.last.jobs[name]; !known || !q.last.asked.After(since) {
 		return nil, false
 	}
-	return q.last.jobs[name], true
+	return jobs, true
 }
 
 // list asks squeue for the jobs of these names, also for those that have ended and are not yet
@@ -196,6 +196,9 @@ func list(ctx context.Context, names []string) (map[string][]queued, error) {
 			"--name="+strings.Join(some, ","), "--format=%i|%T|%N|%j")
 		if err != nil {
 			return nil, err
+		}
+		for _, name := range some {
+			jobs[name] = nil // it is known that there are none
 		}
 		for line := range strings.Lines(out) {
 			f := strings.SplitN(strings.TrimSpace(line), "|", 4)
@@ -210,13 +213,12 @@ func list(ctx context.Context, names []string) (map[string][]queued, error) {
 // mostNames is how many one squeue is asked for: an argument may have 128 kB.
 const mostNames = 1000
 
-// over lists the states of jobs that have ended.
-var over = []string{"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LAUNCH_FAILED", "NODE_FAIL",
-	"OUT_OF_MEMORY", "PREEMPTED", "RECONFIG_FAIL", "REVOKED", "TIMEOUT"}
-
 // waits reports whether the job is in the queue, perhaps again.
 func (j queued) waits() bool {
 	return j.state == "PENDING" || j.state == "SPECIAL_EXIT" || strings.HasPrefix(j.state, "REQUEUE")
 }
 
-func (j queued) over() bool { return slices.Contains(over, j.state) }
+// over reports whether the job has ended.
+func (j queued) over() bool {
+	return j.state == "COMPLETED" || failedItself(j.state) || slices.Contains(lossy, j.state)
+}

@@ -87,7 +87,7 @@ func (f folder) run(local *runner.Local, in *intent, begun func()) (e ending, er
 		f.refresh()
 		if _, err := f.stat(intentName); errors.Is(err, fs.ErrNotExist) {
 			withdrawn = true
-			kill()
+			time.AfterFunc(stopPause, kill) // as with the next look at a file stop
 		}
 	}
 	job.Settled = func() { _ = f.write(settledName, nil) }

@@ -173,14 +173,11 @@ type taken struct {
 	First bool `json:"first"` // the attempt has the whole time of the pilot
 }
 
-// submission is a line of submitted.jsonl.
-type submission struct {
-	ID string    `json:"id"`
-	At time.Time `json:"at"`
-}
-
 func (f folder) addSubmission(id string) error {
-	line, _ := json.Marshal(submission{ID: id, At: time.Now()}) // plain fields: cannot fail
+	line, _ := json.Marshal(struct { // plain fields: cannot fail
+		ID string    `json:"id"`
+		At time.Time `json:"at"`
+	}{id, time.Now()})
 	return f.in(func(d *door.Dir) error {
 		w, err := d.OpenFile(submittedName, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 		if err != nil {
@@ -268,24 +265,20 @@ func texts[T, F ~string](from []F) []T {
 // text is a string that JSON keeps byte for byte; if it is not UTF-8, as {"bytes": BASE64}.
 type text string
 
-type rawText struct {
-	Bytes []byte `json:"bytes"`
-}
-
 // MarshalJSON implements json.Marshaler.
 func (t text) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(t)) {
 		return json.Marshal(string(t))
 	}
-	return json.Marshal(rawText{[]byte(t)})
+	return json.Marshal(map[string][]byte{"bytes": []byte(t)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *text) UnmarshalJSON(b []byte) error {
 	if bytes.HasPrefix(b, []byte("{")) {
-		var raw rawText
+		var raw map[string][]byte
 		err := json.Unmarshal(b, &raw)
-		*t = text(raw.Bytes)
+		*t = text(raw["bytes"])
 		return err
 	}
 	return json.Unmarshal(b, (*string)(t))

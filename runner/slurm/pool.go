@@ -43,8 +43,7 @@ type pool struct {
 
 	mu       sync.Mutex
 	crew     crew
-	unwatch  map[string]func() // by the name of an array
-	since    time.Time         // an answer of squeue must be younger than this
+	since    time.Time // an answer of squeue must be younger than this
 	tries    tries
 	failed   queued    // of the last array that has begun nothing
 	failedAt time.Time // if that was its own doing, and another one would do the same
@@ -70,7 +69,7 @@ func (l *Launcher) thePool() (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{launcher: l, folder: folder(dir), unwatch: make(map[string]func())}
+	p := &pool{launcher: l, folder: folder(dir)}
 	if _, err := p.folder.readJSON(crewName, &p.crew); err != nil {
 		return nil, err
 	}
@@ -90,7 +89,6 @@ func (l *Launcher) thePool() (*pool, error) {
 	p.crew = crew{Version: crewVersion, Inode: p.folder.inode(), Names: p.crew.Names,
 		Seats: l.Settings.PerJob, Offers: offers, Idle: l.Settings.settle(), Time: l.Settings.Time}
 	for _, name := range p.crew.Names {
-		p.unwatch[name] = l.queue.watch(name, l.Settings.poll())
 		p.fruitful.Store(name, true) // for all that is known
 	}
 	p.since = time.Now()
@@ -149,11 +147,12 @@ func (c *crew) pilots(attempts int) int {
 
 // count counts the seats of pilots that wait or run, and forgets the arrays of which none does.
 func (p *pool) count() (seats int, known bool) {
+	known = true
 	leave := p.leaving()
 	for _, name := range slices.Clone(p.crew.Names) {
-		jobs, known := p.launcher.queue.of(name, p.since)
-		if !known {
-			return 0, false
+		jobs, ok := p.launcher.queue.of(name, p.since)
+		if known = known && ok; !ok {
+			continue
 		}
 		living := slices.DeleteFunc(slices.Clone(jobs), queued.over)
 		for _, j := range living {
@@ -174,12 +173,10 @@ func (p *pool) count() (seats int, known bool) {
 		if _, fruitful := p.fruitful.LoadAndDelete(name); !fruitful {
 			p.fruitless(jobs)
 		}
-		p.unwatch[name]()
-		delete(p.unwatch, name)
 		delete(p.crew.Offers, name)
 		p.crew.Names = slices.DeleteFunc(p.crew.Names, func(n string) bool { return n == name })
 	}
-	return seats, true
+	return seats, known
 }
 
 // leaving are the pilots that take no more, and how many attempts each of them runs.
@@ -225,7 +222,6 @@ func (p *pool) submit(n int, avoid []string) error {
 		return diskError(err)
 	}
 	p.crew = with
-	p.unwatch[name] = p.launcher.queue.watch(name, p.launcher.Settings.poll())
 	args := p.launcher.pilotArgs(p.folder, name, n)
 	_, err := sbatch(context.Background(), args, avoid, p.folder.path(scriptName))
 	p.since = time.Now()

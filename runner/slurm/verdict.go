@@ -15,44 +15,44 @@ import (
 )
 
 // ended makes an Exit of what the job has written; why Slurm has sent a signal is the queue's to say.
-func (w *watch) ended(e *ending) (exit runner.Exit, done bool, err error) {
+func (w *watch) ended(e *ending) (*runner.Exit, error) {
 	switch {
 	case e.Refusal == nil:
 	case e.Refusal.Lost:
 		w.note(loss{State: "a missing exit status", Node: e.Node})
-		return exit, true, fmt.Errorf("%w (on node %s)", runner.ErrLost, e.Node)
+		return nil, fmt.Errorf("%w (on node %s)", runner.ErrLost, e.Node)
 	default:
 		w.discard()
-		return exit, true, e.Refusal.err(e.Node)
+		return nil, e.Refusal.err(e.Node)
 	}
 	switch output, all := w.arrived(e); {
 	case !all && !w.patient():
-		return exit, false, nil
+		return nil, nil
 	case !output && w.reason == "":
 		w.note(loss{State: "a missing output", Node: e.Node})
-		return exit, true, fmt.Errorf("%w: a part of its output is gone (on node %s)", runner.ErrLost, e.Node)
+		return nil, fmt.Errorf("%w: a part of its output is gone (on node %s)", runner.ErrLost, e.Node)
 	}
 	if e.Exit.Counted != nil {
 		w.settle()
 	}
-	exit = *e.Exit
+	exit := *e.Exit
 	switch {
 	case w.reason == stopTimeout && exit.Cancelled:
 		exit.Cancelled, exit.TimedOut = false, true
 	case w.reason != "":
 	case exit.TimedOut && w.raised():
-		return runner.Exit{}, true, fmt.Errorf("%w: it was begun with a timeout of %v, which is another by now", runner.ErrLost, w.intent.Job.Timeout)
+		return nil, fmt.Errorf("%w: it was begun with a timeout of %v, which is another by now", runner.ErrLost, w.intent.Job.Timeout)
 	case e.Signal != "", terminated(exit):
 		jobs, known := w.jobs(w.tail)
 		if mayLive(jobs, true) && w.pilots != nil && w.Settings.PerJob > 1 && e.Signal == "" && w.patient() {
-			return exit, true, nil // others may run in this job for hours
+			return &exit, nil // others may run in this job for hours
 		}
 		if mayLive(jobs, true) || !known && (!w.patient() || time.Since(w.tail) < time.Minute) { // squeue may be slow
-			return exit, false, nil
+			return nil, nil
 		}
 		return w.explain(exit, final(jobs), false)
 	}
-	return exit, true, nil
+	return &exit, nil
 }
 
 // raised reports whether the attempt may run for longer than its job knows.
@@ -86,7 +86,7 @@ func (w *watch) arrived(e *ending) (output, all bool) {
 func (w *watch) patient() bool { return time.Since(w.tail) > w.Settings.settle() }
 
 // judge decides about an attempt of which there is no end yet.
-func (w *watch) judge() (exit runner.Exit, done bool, err error) {
+func (w *watch) judge() (*runner.Exit, error) {
 	if beat := w.folder.beat(); !beat.Equal(w.beat) {
 		w.beat, w.quiet = beat, time.Time{}
 	}
@@ -97,30 +97,30 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	jobs, known := w.jobs(w.since)
 	switch {
 	case !known:
-		return exit, false, nil
+		return nil, nil
 	case mayLive(jobs, claimed):
 		w.quiet = time.Time{}
-		return exit, false, nil
+		return nil, nil
 	case w.pilots == nil && !claimed && w.withdraw():
 		return w.neverBegun(final(jobs))
 	case w.quiet.IsZero():
 		w.quiet = time.Now()
-		return exit, false, nil
+		return nil, nil
 	case time.Since(w.quiet) < w.Settings.settle():
-		return exit, false, nil
+		return nil, nil
 	}
 	if jobs, known = w.jobs(w.quiet); !known || mayLive(jobs, true) {
-		return exit, false, nil
+		return nil, nil
 	}
-	exit, err = runner.Harvest(w.job)
+	exit, err := runner.Harvest(w.job)
 	if err == nil { // the record beats whatever Slurm says
 		if w.reason == "" && terminated(exit) {
 			return w.explain(exit, final(jobs), false)
 		}
-		return exit, true, nil
+		return &exit, nil
 	}
 	if !errors.Is(err, runner.ErrLost) && !errors.Is(err, runner.ErrNeverStarted) {
-		return exit, true, err
+		return nil, err
 	}
 	// Should it live after all, behind a network that is broken, it ends when it comes back.
 	if w.reason == "" {
@@ -134,13 +134,13 @@ func (w *watch) judge() (exit runner.Exit, done bool, err error) {
 	exit.TimedOut = w.reason == stopTimeout
 	exit.Cancelled = w.reason == stopCancel || w.reason == stopKill
 	if exit.TimedOut || exit.Cancelled {
-		return exit, true, nil
+		return &exit, nil
 	}
 	return w.explain(exit, final(jobs), true)
 }
 
 // neverBegun decides what follows from the end of jobs of which none has begun the attempt, now ours.
-func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error) {
+func (w *watch) neverBegun(last queued) (exit *runner.Exit, err error) {
 	again := last.state == "FAILED" && w.submitted <= w.Settings.second(w.output())
 	switch {
 	case !again && failedItself(last.state), last.state == "COMPLETED":
@@ -156,10 +156,10 @@ func (w *watch) neverBegun(last queued) (exit runner.Exit, done bool, err error)
 		if last.node != "" {
 			w.note(loss{State: last.state, Node: last.node})
 		}
-		return exit, false, nil
+		return nil, nil
 	}
 	w.discard()
-	return exit, true, err
+	return nil, err
 }
 
 // second is how many more jobs follow one that has failed by itself. It says why, and may have met a sick
@@ -224,7 +224,7 @@ func terminated(exit runner.Exit) bool {
 var exceededRE = regexp.MustCompile(`(?i)\bexceeded .*memory limit`)
 
 // explain gives the end of an attempt its cause if Slurm was it; a vanished one has no other.
-func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Exit, bool, error) {
+func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (*runner.Exit, error) {
 	asked := exit.Cancelled // and not by us
 	exit.Cancelled = false
 	switch state := last.state; {
@@ -243,7 +243,7 @@ func (w *watch) explain(exit runner.Exit, last queued, vanished bool) (runner.Ex
 	if exit.Cause != "" && exit.Code == 0 {
 		exit.Code, exit.Signal = 128+int(unix.SIGTERM), "SIGTERM"
 	}
-	return exit, true, nil
+	return &exit, nil
 }
 
 // shared reports whether the attempt began when others had used up some of its job's time.
@@ -264,7 +264,7 @@ func (w *watch) shared() bool {
 func timeUp(state string) bool { return state == "TIMEOUT" || state == "DEADLINE" }
 
 // lost is the end of an attempt that the cluster is to blame for: it runs again.
-func (w *watch) lost(last queued) (runner.Exit, bool, error) {
+func (w *watch) lost(last queued) (*runner.Exit, error) {
 	what := "Slurm does not know its job any more"
 	switch {
 	case last.waits():
@@ -279,7 +279,7 @@ func (w *watch) lost(last queued) (runner.Exit, bool, error) {
 	if last.state != "PREEMPTED" {
 		w.note(loss{State: last.state, Node: last.node})
 	}
-	return runner.Exit{}, true, fmt.Errorf("%w: %s", runner.ErrLost, what)
+	return nil, fmt.Errorf("%w: %s", runner.ErrLost, what)
 }
 
 // note notes where the cluster has lost the attempt.

@@ -24,8 +24,7 @@ type watch struct {
 	intent *intent
 	job    runner.Job
 
-	pilots  *pool             // that run the attempt; nil if it has a job of its own
-	unwatch map[string]func() // by the name of an array of pilots that have tried to take it
+	pilots *pool // that run the attempt; nil if it has a job of its own
 
 	submitting bool // a job is to be submitted
 	tries      tries
@@ -48,11 +47,24 @@ type watch struct {
 
 // see sees an attempt to its end.
 func (w *watch) see(ctx context.Context) (runner.Exit, error) {
-	unwatch, err := w.join()
-	if err != nil {
-		return runner.Exit{}, diskError(err)
+	defer w.queue.join(w.Settings.poll())()
+	if w.intent.Piloted {
+		pool, err := w.thePool()
+		if err != nil {
+			return runner.Exit{}, diskError(err)
+		}
+		w.pilots = pool
+		pool.watched.Add(1)
+		defer func() {
+			pool.watched.Add(-1)
+			pool.folder.strike(w.intent.entry())
+		}()
+		if !w.folder.claimed() && w.folder.stopped() == "" {
+			if err := pool.enlist(w.folder, w.intent); err != nil {
+				return runner.Exit{}, diskError(err)
+			}
+		}
 	}
-	defer unwatch()
 	w.since = time.Now()
 	w.submitted = w.folder.submitted()
 	switch reason := w.folder.stopped(); reason {
@@ -68,12 +80,12 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 		w.notify()
 	}
 	for pause := lookMin; ; pause = min(pause*3/2, lookMax) {
-		exit, done, err := w.look(ctx)
-		if done || err != nil {
+		exit, err := w.look(ctx)
+		if exit != nil || err != nil {
 			if w.doubt || w.submitted > 1 {
 				w.removeJobs() // one of them has run, or none must
 			}
-			return exit, err
+			return *cmp.Or(exit, new(runner.Exit)), err
 		}
 		select {
 		case <-time.After(pause):
@@ -94,8 +106,8 @@ func (w *watch) news(ctx context.Context) <-chan struct{} {
 	return w.job.Kill
 }
 
-// look takes one look at everything that is known of the attempt.
-func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err error) {
+// look takes one look at everything that is known of the attempt; it has not ended if that gives neither.
+func (w *watch) look(ctx context.Context) (*runner.Exit, error) {
 	w.folder.refresh()
 	var e ending
 	there, err := w.folder.readJSON(endingName, &e)
@@ -103,7 +115,7 @@ func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err erro
 		err = fmt.Errorf("%s does not say how the attempt ended", w.folder.path(endingName))
 	}
 	if err != nil {
-		return exit, false, err
+		return nil, err
 	}
 	if !there || w.seen {
 		w.begun() // also when it has begun and ended since the last look
@@ -112,11 +124,11 @@ func (w *watch) look(ctx context.Context) (exit runner.Exit, done bool, err erro
 	if there {
 		return w.ended(&e)
 	}
-	if done, err := w.obey(ctx); done {
-		return exit, true, err
+	if err := w.obey(ctx); err != nil {
+		return nil, err
 	}
 	if w.submitting {
-		return exit, false, w.submit()
+		return nil, w.submit()
 	}
 	return w.judge()
 }
@@ -162,10 +174,10 @@ func (w *watch) begun() {
 // killSlack is how much later than the job itself we think that a grace is over.
 const killSlack = 5 * time.Second
 
-// obey asks the attempt to end if its time has come; it is done if that has not begun and never will.
-func (w *watch) obey(ctx context.Context) (done bool, err error) {
+// obey asks the attempt to end if its time has come; its error says that it has not begun and never will.
+func (w *watch) obey(ctx context.Context) error {
 	if w.killing {
-		return false, nil
+		return nil
 	}
 	w.killing = w.reason != "" && time.Since(w.asked) > w.job.Grace+w.slack()
 	select {
@@ -180,11 +192,11 @@ func (w *watch) obey(ctx context.Context) (done bool, err error) {
 	case w.reason == "" && w.late():
 		w.reason, w.asked = stopTimeout, time.Now()
 	default:
-		return false, nil
+		return nil
 	}
 	if w.withdraw() {
 		w.recall()
-		return true, cmp.Or(context.Cause(ctx), context.Canceled)
+		return cmp.Or(context.Cause(ctx), context.Canceled)
 	}
 	what := w.reason
 	if w.killing {
@@ -193,10 +205,10 @@ func (w *watch) obey(ctx context.Context) (done bool, err error) {
 	if err := w.folder.write(stopName, []byte(what)); err != nil {
 		w.log("cannot ask a job to end but by scancel", err)
 		w.removeJobs()
-		return false, nil
+		return nil
 	}
 	w.notify()
-	return false, nil
+	return nil
 }
 
 // slack is how much longer than its grace an attempt gets, which counts from when its job has heard of
@@ -305,32 +317,6 @@ func (w *watch) removeJobs() {
 	}
 }
 
-// join begins to watch what runs the attempt, until the function that it returns is called.
-func (w *watch) join() (leave func(), err error) {
-	if !w.intent.Piloted {
-		return w.queue.watch(w.intent.Name, w.Settings.poll()), nil
-	}
-	if w.pilots, err = w.thePool(); err != nil {
-		return nil, err
-	}
-	w.unwatch = make(map[string]func())
-	w.pilots.watched.Add(1)
-	leave = func() {
-		w.pilots.watched.Add(-1)
-		w.pilots.folder.strike(w.intent.entry())
-		for _, unwatch := range w.unwatch {
-			unwatch()
-		}
-	}
-	if !w.folder.claimed() && w.folder.stopped() == "" {
-		err = w.pilots.enlist(w.folder, w.intent)
-	}
-	if err != nil {
-		leave()
-	}
-	return leave, err
-}
-
 // takers are the pilots that have tried to take the attempt; if it is claimed, one of them has it.
 func (w *watch) takers() []queued {
 	var pilots []queued
@@ -349,16 +335,8 @@ func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
 	if w.pilots == nil {
 		return w.queue.of(w.intent.Name, since)
 	}
-	if since.Before(w.since) {
-		since = w.since
-	}
 	known = true
 	for _, t := range w.takers() {
-		if w.unwatch[t.name] == nil {
-			w.unwatch[t.name] = w.queue.watch(t.name, w.Settings.poll())
-			w.since = time.Now()
-			since = w.since
-		}
 		all, ok := w.queue.of(t.name, since)
 		known = known && ok
 		for _, j := range all {
@@ -371,16 +349,14 @@ func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
 }
 
 // await waits for a pilot to take the attempt.
-func (w *watch) await() (exit runner.Exit, done bool, err error) {
-	switch err = w.pilots.tend(w); {
-	case w.reason != "": // it was asked to end in the moment in which it began
+func (w *watch) await() (*runner.Exit, error) {
+	err := w.pilots.tend(w)
+	if w.reason != "" { // it was asked to end in the moment in which it began
 		err = context.Canceled
-	case err == nil:
-		return exit, false, nil
 	}
-	if !w.withdraw() {
-		return exit, false, nil // it has begun after all
+	if err == nil || !w.withdraw() { // it has begun after all
+		return nil, nil
 	}
 	w.discard()
-	return exit, true, err
+	return nil, err
 }

@@ -69,8 +69,6 @@ type change struct {
 // append writes behind their end, and only if no truncation has been there.
 func (c change) apply(content []byte) []byte {
 	switch {
-	case c.trunc && c.at <= len(content):
-		return slices.Clip(content[:c.at])
 	case c.trunc:
 		return resize(content, c.at)
 	case c.at == len(content):

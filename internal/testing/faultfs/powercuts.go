@@ -18,41 +18,36 @@ func (f *FS) PowerCuts(tear func(path string) bool) iter.Seq[*FS] {
 	return func(yield func(*FS) bool) {
 		for _, entries := range names {
 			for _, others := range []func(*inode) []byte{onDisk, synced} {
-				if !yield(f.reborn(entries, others)) || !f.torn(entries, tear, others, yield) {
+				if !yield(reborn(entries, others)) {
 					return
+				}
+				for path, torn := range entries {
+					if !tear(path) {
+						continue
+					}
+					for content := range torn.between() {
+						state := reborn(entries, func(n *inode) []byte {
+							if n == torn {
+								return content
+							}
+							return others(n)
+						})
+						if !yield(state) {
+							return
+						}
+					}
 				}
 			}
 		}
 	}
 }
 
-func (f *FS) reborn(entries map[string]*inode, content func(*inode) []byte) *FS {
+func reborn(entries map[string]*inode, content func(*inode) []byte) *FS {
 	after := New()
 	for path, node := range entries {
 		after.Put(path, content(node))
 	}
 	return after
-}
-
-// torn yields the states in which one file is torn.
-func (f *FS) torn(entries map[string]*inode, tear func(string) bool, others func(*inode) []byte, yield func(*FS) bool) bool {
-	for path, node := range entries {
-		if !tear(path) {
-			continue
-		}
-		for content := range node.between() {
-			state := f.reborn(entries, func(n *inode) []byte {
-				if n == node {
-					return content
-				}
-				return others(n)
-			})
-			if !yield(state) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // synced returns what a sync would put on disk.

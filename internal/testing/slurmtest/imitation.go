@@ -160,25 +160,27 @@ func (j *Job) Shown() string {
 }
 
 func sbatch(args []string) int {
+	defer Lock()()
 	tasks, array := strings.CutPrefix(option(args, "array"), "1-")
 	n, _ := strconv.Atoi(tasks)
-	base := 0
-	for task := 1; task <= max(n, 1); task++ {
-		j := &Job{Name: option(args, "job-name"), State: "PENDING", Script: args[len(args)-1], Args: args}
-		output := option(args, "output")
+	first := len(Jobs()) + 1
+	for i := range max(n, 1) {
+		j := &Job{ID: first + i, Name: option(args, "job-name"), State: "PENDING", Held: exists(filepath.Join(Dir(), "hold")),
+			Script: args[len(args)-1], Output: option(args, "output"), Args: args}
 		if array {
-			j.Array, j.Task = base, task
-			output = strings.NewReplacer("%x", j.Name, "%a", strconv.Itoa(task)).Replace(output)
+			j.Array, j.Task = first, i+1
+			j.Output = strings.NewReplacer("%x", j.Name, "%a", strconv.Itoa(j.Task)).Replace(j.Output)
 		}
-		j.Output = output
-		if code := submit(j, array); code != 0 {
-			return code
+		j.Save()
+		if j.Held {
+			continue
 		}
-		if base == 0 {
-			base = j.ID
+		if err := j.Begin(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
 	}
-	fmt.Println(base)
+	fmt.Println(first)
 	return 0
 }
 
@@ -192,30 +194,6 @@ func Lock() (unlock func()) {
 		panic(err)
 	}
 	return func() { f.Close() }
-}
-
-func submit(j *Job, array bool) int {
-	defer Lock()()
-	j.Held = exists(filepath.Join(Dir(), "hold"))
-	for j.ID = 1; ; j.ID++ {
-		f, err := os.OpenFile(j.path(), os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			f.Close()
-			break
-		}
-	}
-	if array && j.Array == 0 {
-		j.Array = j.ID
-	}
-	j.Save()
-	if j.Held {
-		return 0
-	}
-	if err := j.Begin(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
 }
 
 // Begin makes a node run the job.
