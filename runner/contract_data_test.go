@@ -136,6 +136,9 @@ func testEnvironment(t *testing.T, newLauncher func(*testing.T) runner.Launcher)
 	l := newLauncher(t)
 	t.Setenv("CONTRACT_INHERITED", "inherited")
 	t.Setenv("CONTRACT_CHANGED", "old")
+	for _, name := range []string{"STUDY", "TRIAL", "SEED", "TRIAL_DIR", "CHECKPOINT_DIR", "PARAM_OUTER"} {
+		t.Setenv("LBOTUNE_"+name, "of the trial as which lbotune itself may run")
+	}
 	awkward := map[string]string{ // what a shell in between loses
 		"BASH_FUNC_module%%": "() { echo module; }",
 		"dotted.name":        "1",
@@ -150,7 +153,7 @@ func testEnvironment(t *testing.T, newLauncher func(*testing.T) runner.Launcher)
 	}
 	job := argvJob(t, "env", "-0")
 	job.Cwd = cwd
-	job.Env = []string{"CONTRACT_CHANGED=first", "CONTRACT_CHANGED=new", "CONTRACT_EMPTY="}
+	job.Env = []string{"CONTRACT_CHANGED=first", "CONTRACT_CHANGED=new", "CONTRACT_EMPTY=", "LBOTUNE_TRIAL=7"}
 	for name, value := range awkward {
 		job.Env = append(job.Env, name+"="+value)
 	}
@@ -161,7 +164,7 @@ func testEnvironment(t *testing.T, newLauncher func(*testing.T) runner.Launcher)
 		got[name] = value
 	}
 	want := map[string]string{
-		"CONTRACT_INHERITED": "inherited", "CONTRACT_CHANGED": "new", "CONTRACT_EMPTY": "", "PWD": cwd,
+		"CONTRACT_INHERITED": "inherited", "CONTRACT_CHANGED": "new", "CONTRACT_EMPTY": "", "PWD": cwd, "LBOTUNE_TRIAL": "7",
 	}
 	for name, value := range awkward {
 		want[name] = value
@@ -169,6 +172,11 @@ func testEnvironment(t *testing.T, newLauncher func(*testing.T) runner.Launcher)
 	for name, value := range want {
 		if v, ok := got[name]; !ok || v != value {
 			t.Errorf("%s is %q, want %q", name, v, value)
+		}
+	}
+	for name := range got {
+		if strings.HasPrefix(name, "LBOTUNE_") && name != "LBOTUNE_ATTEMPT" && name != "LBOTUNE_TRIAL" {
+			t.Errorf("%s is inherited from another trial", name)
 		}
 	}
 	job = shellJob(t, "pwd; ls -a")

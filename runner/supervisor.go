@@ -144,14 +144,17 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 // markerName is the environment variable that marks a tree of processes.
 const markerName = "LBOTUNE_ATTEMPT"
 
-// environ returns the environment of the command: ours, PWD as for any program started in a directory,
-// the job's, the marker. The last value of a name counts. An attempt inside another has both markers.
+// ofTrialRE matches the variables of the trial as which we may run ourselves.
+var ofTrialRE = regexp.MustCompile(`^LBOTUNE_(STUDY|TRIAL|SEED|TRIAL_DIR|CHECKPOINT_DIR|PARAM_\w*)=`)
+
+// environ returns the environment of the command: ours, but for those of a trial, PWD as for any program
+// started in a directory, the job's, the marker. The last value of a name counts. An attempt inside another has both markers.
 func (j *Job) environ(marker string) []string {
 	marker = markerName + "=" + marker
 	if outer := os.Getenv(markerName); outer != "" {
 		marker += " " + outer
 	}
-	all := os.Environ()
+	all := slices.DeleteFunc(os.Environ(), ofTrialRE.MatchString)
 	if cwd, err := filepath.Abs(j.Cwd); err == nil {
 		all = append(all, "PWD="+cwd)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -307,17 +308,25 @@ func (f folder) length(name string) int64 {
 // mostFiles is how many files of an attempt are waited for.
 const mostFiles = 1000
 
-// files are the lengths of what the command has left in the attempt's directory, its results perhaps.
+// files are the lengths of what the command has left in the attempt's directory and below it, its results
+// perhaps, level by level.
 func (f folder) files() map[string]int64 {
 	of := make(map[string]int64)
 	_ = folder(f.attempt()).in(func(d *door.Dir) error {
-		names, err := d.List(".")
-		for _, name := range names[:min(len(names), mostFiles)] {
-			if length := f.length(name); length > 0 && !strings.HasPrefix(name, ".nfs") { // of one that can be read, and was not removed
-				of[name] = length
+		seen := 0
+		for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
+			names, _ := d.List(dirs[0])
+			for _, name := range names[:min(len(names), mostFiles-seen)] {
+				seen++
+				name = path.Join(dirs[0], name)
+				if info, err := d.Stat(name); err == nil && info.Mode.IsDir() {
+					dirs = append(dirs, name)
+				} else if length := f.length(name); length > 0 && !strings.HasPrefix(path.Base(name), ".nfs") { // of one that can be read, and was not removed
+					of[name] = length
+				}
 			}
 		}
-		return err
+		return nil
 	})
 	return of
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,5 +259,18 @@ func TestLateInAPilot(t *testing.T) {
 		if _, in, first := p.take(in.entry()); (in != nil) != c.takes || first != c.wholeTime {
 			t.Errorf("%+v: taken: %v, with the whole time: %v", c, in != nil, first)
 		}
+	}
+}
+
+// What a command has written is waited for wherever in the attempt's directory it is.
+func TestFilesBelow(t *testing.T) {
+	f := folderOf(filepath.Join(t.TempDir(), "a1"))
+	below := filepath.Join(f.attempt(), "out", "best")
+	if err := errors.Join(os.MkdirAll(below, 0o700), os.WriteFile(filepath.Join(f.attempt(), "top"), []byte("1"), 0o600),
+		os.WriteFile(filepath.Join(below, "result"), []byte("0.25\n"), 0o600), os.Symlink("/", filepath.Join(f.attempt(), "away"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.files(); !maps.Equal(got, map[string]int64{"top": 1, "out/best/result": 5}) {
+		t.Errorf("waits for %v", got)
 	}
 }
