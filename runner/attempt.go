@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -74,7 +73,6 @@ func prepare(job Job) (*attempt, error) {
 	}
 	if err != nil {
 		a.discard()
-		a.close()
 		return nil, diskError("fill the attempt's directory", err)
 	}
 	return a, nil
@@ -88,23 +86,18 @@ func newAttempt(job Job, dir int) *attempt {
 // close releases the descriptors and the control group.
 func (a *attempt) close() {
 	a.release()
-	for _, fd := range []int{a.dir, a.record, a.out.fd, a.err.fd} {
-		if fd >= 0 {
-			unix.Close(fd)
+	for _, fd := range []*int{&a.dir, &a.record, &a.out.fd, &a.err.fd} {
+		if *fd >= 0 {
+			unix.Close(*fd)
 		}
+		*fd = -1
 	}
 }
 
-// discard removes what fill has made: nothing was started, and the claim is given back.
+// discard removes an attempt of which nothing was started, and with it the claim.
 func (a *attempt) discard() {
-	for _, f := range a.job.Files {
-		top, _, _ := strings.Cut(f.Name, "/")
-		_ = door.RemoveAll(filepath.Join(a.job.Dir, top))
-	}
-	for _, name := range []string{StdoutName, StderrName, recordName} {
-		_ = unix.Unlinkat(a.dir, name, 0)
-	}
-	_ = door.Rmdir(a.job.Dir)
+	a.close() // which frees the descriptors that it takes
+	_ = door.RemoveAll(a.job.Dir)
 }
 
 // refuse ends an attempt whose command cannot be executed, as a shell would say it, or returns err.

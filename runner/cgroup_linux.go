@@ -139,8 +139,7 @@ func (c cgroup) populated() bool {
 	if c == "" {
 		return false
 	}
-	var buf [128]byte
-	text, err := readSmall(string(c)+"/cgroup.events", buf[:])
+	text, err := os.ReadFile(string(c) + "/cgroup.events")
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENODEV) {
 		return false
 	}

@@ -103,12 +103,6 @@ func (l *Local) adopt() {
 	}
 }
 
-// deserted reports that an attempt that has ended has certainly left nothing behind: whoever survived
-// its ancestors would be our child now, or below one that is.
-func (l *Local) deserted(a *attempt) bool {
-	return l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked() && !a.cgroup.populated()
-}
-
 // strays returns the orphans that a has left behind: those that carry its marker, and those
 // that no other living attempt is old enough to have started, and no hook. The first process of
 // a container gets the orphans of all others too, and only the marker counts.
@@ -160,13 +154,7 @@ func (l *Local) orphans() []process {
 // children returns our children that our main thread started or adopted; orphans go to the main thread.
 func children() []int {
 	self := os.Getpid()
-	path := procPath(self, "task/"+strconv.Itoa(self)+"/children")
-	var buf [2 << 10]byte
-	data, err := readSmall(path, buf[:])
-	if len(data) == len(buf) {
-		data, err = os.ReadFile(path)
-	}
-	if err == nil {
+	if data, err := os.ReadFile(procPath(self, "task/"+strconv.Itoa(self)+"/children")); err == nil {
 		return pidsIn(data)
 	}
 	var pids []int

@@ -100,7 +100,6 @@ func (l *Local) start(job Job, a *attempt, short bool) (*attempt, error) {
 	var spawn *SpawnError
 	if errors.As(err, &spawn) && a.pid == 0 {
 		a.discard()
-		a.close()
 		return nil, err
 	}
 	return a, err

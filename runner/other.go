@@ -55,8 +55,6 @@ func (a *attempt) regroup(string) {}
 
 func (a *attempt) release() {}
 
-func (l *Local) deserted(*attempt) bool { return false }
-
 func (a *attempt) bereft(record) bool { return false }
 
 // supervising reports whether the supervisor of a, no child of ours, lives.

@@ -31,16 +31,18 @@ const tick = 10 * time.Millisecond
 
 // readProcess returns process pid, and whether there is one.
 func readProcess(pid int) (process, bool) {
-	var buf [512]byte
-	data, err := readSmall(procPath(pid, "stat"), buf[:])
-	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice threads
-	// itrealvalue starttime; comm may hold anything, also ")".
-	end := bytes.LastIndexByte(data, ')')
-	if err != nil || end < 0 {
+	var data [512]byte
+	fd, err := unix.Open(procPath(pid, "stat"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
 		return process{}, false
 	}
-	f := bytes.Fields(data[end+1:])
-	if len(f) < 20 {
+	n, _ := unix.Read(fd, data[:]) // once: many processes are looked at
+	unix.Close(fd)
+	// pid (comm) state ppid pgrp session tty tpgid flags 4×faults 4×times priority nice threads
+	// itrealvalue starttime; comm may hold anything, also ")".
+	end := bytes.LastIndexByte(data[:max(n, 0)], ')')
+	f := bytes.Fields(data[end+1 : max(n, 0)])
+	if end < 0 || len(f) < 20 {
 		return process{}, false
 	}
 	num := func(i int) int64 {
@@ -170,17 +172,6 @@ func pidsIn(text []byte) (pids []int) {
 
 func procPath(pid int, name string) string {
 	return "/proc/" + strconv.Itoa(pid) + "/" + name
-}
-
-// readSmall reads what fits into buf of a file of /proc, in one read.
-func readSmall(path string, buf []byte) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf)
-	return buf[:max(n, 0)], err
 }
 
 // uptime is the time since the machine booted, sleep included.

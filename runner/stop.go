@@ -29,16 +29,16 @@ func (l *Local) stop(a *attempt, reason stopReason) {
 	if reason == stopFlood { // it fills the disk meanwhile
 		grace = min(grace, leftoverGrace)
 	}
-	t := l.tree(a)
+	t := l.treeOf(a)
 	if reason != stopKill {
-		a.awaitCommand(&t)
-		t.terminate()
-		if a.drained(&t, grace) {
+		a.awaitCommand(t)
+		a.terminate(t)
+		if a.drained(t, grace) {
 			return
 		}
 	}
 	a.killed = true
-	for _, p := range a.kill(&t) {
+	for _, p := range a.kill(t) {
 		a.immortal = append(a.immortal, Process{PID: p.pid, Command: p.command(), Alive: true})
 	}
 }
@@ -92,17 +92,14 @@ func (a *attempt) empty(t *tree) bool {
 
 // tree is a set of processes that are to end.
 type tree struct {
-	group  int                                // a process group that belongs to it as a whole, or 0
-	cgroup cgroup                             // and a control group, if it has one
-	find   func(seen func(process)) []process // finds those that live, and tells seen of each as soon as it has it
-	known  []process                          // those found so far, also if nothing ties them to it any more
-	first  *Process                           // the first that was found, which may be gone
+	find  func(seen func(process)) []process // finds those that live, and tells seen of each as soon as it has it
+	known []process                          // those found so far, also if nothing ties them to it any more
+	first *Process                           // the first that was found, which may be gone
 }
 
-// tree is what belongs to a, for it to be ended.
-func (l *Local) tree(a *attempt) tree {
-	find := func(seen func(process)) []process { return a.find(l.strays(a), seen) }
-	return tree{group: a.group(), cgroup: a.cgroup, find: find}
+// treeOf is all that belongs to a.
+func (l *Local) treeOf(a *attempt) *tree {
+	return &tree{find: func(seen func(process)) []process { return a.find(l.strays(a), seen) }}
 }
 
 func ignore(process) {}
@@ -138,14 +135,14 @@ func (t *tree) look(seen func(process)) []process {
 }
 
 // terminate sends one SIGTERM to each process, which may take a second one for impatience, and SIGCONT.
-func (t *tree) terminate() {
-	found := t.look(ignore)
-	if t.group > 0 {
-		_ = unix.Kill(-t.group, unix.SIGTERM)
-		_ = unix.Kill(-t.group, unix.SIGCONT)
+func (a *attempt) terminate(t *tree) {
+	found, group := t.look(ignore), a.group()
+	if group > 0 {
+		_ = unix.Kill(-group, unix.SIGTERM)
+		_ = unix.Kill(-group, unix.SIGCONT)
 	}
 	for _, p := range found {
-		if t.group == 0 || !p.in(t.group) { // asked now: it may have left meanwhile
+		if group == 0 || !p.in(group) { // asked now: it may have left meanwhile
 			p.signal(unix.SIGTERM)
 			p.signal(unix.SIGCONT)
 		}
@@ -160,9 +157,9 @@ func (a *attempt) kill(t *tree) []process {
 	kill := func(p process) { p.signal(unix.SIGKILL) }
 	vain := 0 // looks in a row
 	for pause := time.Millisecond; ; pause = min(2*pause, lookMax) {
-		t.cgroup.kill()
-		if t.group > 0 {
-			_ = unix.Kill(-t.group, unix.SIGKILL)
+		a.cgroup.kill()
+		if group := a.group(); group > 0 {
+			_ = unix.Kill(-group, unix.SIGKILL)
 		}
 		for _, p := range t.alive() {
 			kill(p)
@@ -180,17 +177,21 @@ func (a *attempt) kill(t *tree) []process {
 
 // sweep ends what a command has left behind, which may do so itself if the command did, and names it.
 func (l *Local) sweep(a *attempt, ended time.Time) []Process {
-	if len(a.immortal) > 0 || l.deserted(a) {
+	if len(a.immortal) > 0 {
 		return a.immortal
 	}
-	t := l.tree(a)
-	if a.empty(&t) {
+	// Whoever survived its ancestors would be our child now, or below one that is.
+	if l.adopting && a.ended != nil && len(l.orphans()) == 0 && !a.locked() && !a.cgroup.populated() {
+		return nil
+	}
+	t := l.treeOf(a)
+	if a.empty(t) {
 		return nil
 	}
 	swept := describe(t.known)
 	if a.reason == "" {
 		patience := min(leftoverPatience-time.Since(ended), leftoverPatience)
-		if a.drained(&t, patience) {
+		if a.drained(t, patience) {
 			return nil
 		}
 		a.settle(ended)
@@ -198,9 +199,9 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 			swept = describe(found)
 		}
 	}
-	t.terminate()
-	if !a.drained(&t, min(a.job.Grace, leftoverGrace)) {
-		for _, p := range a.kill(&t) {
+	a.terminate(t)
+	if !a.drained(t, min(a.job.Grace, leftoverGrace)) {
+		for _, p := range a.kill(t) {
 			for i := range swept {
 				swept[i].Alive = swept[i].Alive || swept[i].PID == p.pid
 			}

@@ -108,16 +108,16 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dirs := []string{""}
-	if !strings.Contains(name, "/") {
-		dirs = []string{"/bin", "/usr/bin"}
-		for _, kv := range env {
-			if list, ok := strings.CutPrefix(kv, "PATH="); ok {
-				dirs = filepath.SplitList(list)
-			}
+	dirs := []string{"/bin", "/usr/bin"}
+	for _, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			dirs = filepath.SplitList(list)
 		}
 	}
-	found := ""
+	if strings.Contains(name, "/") {
+		dirs = []string{""}
+	}
+	found, err := "", errNotFound
 	for _, dir := range dirs {
 		path := name // joined without cleaning: ".." behind a symbolic link must stay
 		if dir != "" {
@@ -130,15 +130,12 @@ func lookPath(name string, env []string, cwd string) (string, error) {
 		if unix.Stat(path, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
 			continue
 		}
+		found, err = path, nil
 		if unix.Access(path, unix.X_OK) == nil {
-			return path, nil
+			break
 		}
-		found = path
 	}
-	if found == "" {
-		return "", errNotFound
-	}
-	return found, nil
+	return found, err
 }
 
 // markerName is the environment variable that marks a tree of processes.

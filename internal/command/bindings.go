@@ -93,9 +93,12 @@ func (b *Bindings) words(p Part) (words []string, absent, known bool) {
 
 // value returns what a placeholder stands for, none if that is absent, and its parameter unless it is built in.
 func (b *Bindings) value(p Part) (v spaces.Value, par spaces.Param, known bool) {
-	v = b.builtin(p.Name)
-	if v.IsValid() && !p.Flag && (p.Format == "" || LiteralFormat(p.Format)) {
-		return v, par, true
+	builtin := builtins[p.Name]
+	if b.Params == nil && p.Name != "study" && p.Name != "seed" {
+		builtin = nil // there is no trial yet
+	}
+	if builtin != nil && !p.Flag && (p.Format == "" || LiteralFormat(p.Format)) {
+		return builtin(b), par, true
 	}
 	i := slices.IndexFunc(b.Params, func(par spaces.Param) bool { return par.Name == p.Name })
 	if i < 0 || p.Format != "" && !ValidFormat(p.Format) {
@@ -135,15 +138,6 @@ var builtins = map[string]func(*Bindings) spaces.Value{
 	"checkpoint_dir": func(b *Bindings) spaces.Value { return spaces.String(b.CheckpointDir) },
 	"params_file":    func(b *Bindings) spaces.Value { return spaces.String(b.ParamsFile) },
 	"params_json":    func(b *Bindings) spaces.Value { return spaces.String(string(b.ParamsJSON())) },
-}
-
-// builtin is the value of a built-in placeholder, none if the name is not one.
-func (b *Bindings) builtin(name string) (v spaces.Value) {
-	value := builtins[name]
-	if value == nil || b.Params == nil && name != "study" && name != "seed" {
-		return v
-	}
-	return value(b)
 }
 
 func (b *Bindings) seed() spaces.Value {

@@ -121,19 +121,15 @@ const pollMin = time.Second
 // queued is a job as squeue shows it.
 type queued struct{ id, name, state, node string }
 
-// snapshot is one answer of squeue.
-type snapshot struct {
-	asked time.Time           // before squeue was called
-	jobs  map[string][]queued // by name, of all that were asked for
-}
-
 // queue looks at Slurm's queue for all attempts of a launcher with one squeue.
 type queue struct {
 	mu       sync.Mutex
 	watchers int
 	looking  bool
 	wanted   map[string]time.Time // names of jobs, and when each was last asked for
-	last     snapshot
+	// The last answer, by name, of all that were asked for, and when squeue was called for it.
+	jobs  map[string][]queued
+	asked time.Time
 }
 
 // interest is how long a name stays wanted that nobody asks for any more.
@@ -160,16 +156,16 @@ func (q *queue) look(longest time.Duration) {
 		q.mu.Lock()
 		maps.DeleteFunc(q.wanted, func(_ string, asked time.Time) bool { return time.Since(asked) > interest })
 		names := slices.Sorted(maps.Keys(q.wanted))
-		looking := q.watchers > 0
-		q.looking = looking
+		q.looking = q.watchers > 0
+		over := !q.looking
 		q.mu.Unlock()
-		if !looking {
+		if over {
 			return
 		}
 		asked := time.Now()
 		if jobs, err := list(context.Background(), names); err == nil {
 			q.mu.Lock()
-			q.last = snapshot{asked, jobs}
+			q.jobs, q.asked = jobs, asked
 			q.mu.Unlock()
 		}
 		time.Sleep(pause)
@@ -181,7 +177,7 @@ func (q *queue) of(name string, since time.Time) (jobs []queued, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wanted[name] = time.Now()
-	if jobs, known = q.last.jobs[name]; !known || !q.last.asked.After(since) {
+	if jobs, known = q.jobs[name]; !known || !q.asked.After(since) {
 		return nil, false
 	}
 	return jobs, true

@@ -163,12 +163,6 @@ func (l *Launcher) Kept(dir, name string) (content []byte, kept bool) {
 	return content, true
 }
 
-// submitted counts the jobs that were submitted for the attempt.
-func (f folder) submitted() int {
-	text, _ := f.read(submittedName) // absent: none is known
-	return bytes.Count(text, []byte("\n"))
-}
-
 // taken is what the file of a pilot holds.
 type taken struct {
 	First bool `json:"first"` // the attempt has the whole time of the pilot

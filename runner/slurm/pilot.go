@@ -56,19 +56,18 @@ func (pool folder) fly() error {
 		p.ends = time.Now().Add(p.Time)
 	}
 	terms := notify(syscall.SIGTERM)
-	go func() { <-terms; p.leave() }()
+	go func() {
+		<-terms
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.noMore()
+	}()
 	var seats sync.WaitGroup
 	for range p.seats {
 		seats.Go(p.work)
 	}
 	seats.Wait()
 	return nil
-}
-
-func (p *pilot) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.noMore()
 }
 
 // noMore has the pilot take no more, and tells the launcher how many seats it has then.
@@ -86,47 +85,44 @@ func (p *pilot) work() {
 		if in == nil {
 			return
 		}
-		p.run(f, in, first)
+		ran, last := p.run(f, in, first)
 		p.mu.Lock()
+		if ran {
+			p.longest = max(p.longest, time.Since(p.runs[in.entry()]))
+		}
 		if delete(p.runs, in.entry()); len(p.runs) == 0 {
 			p.free = time.Now()
 		}
-		if p.leaves {
+		if p.leaves || last {
 			p.noMore()
 		}
 		p.mu.Unlock()
 	}
 }
 
-// run runs an attempt. The pilot takes no more after one that was ended by a signal, since
-// only with the end of the job does Slurm tell why, and after one that could not run, since
+// run runs an attempt, if nobody else does. The pilot takes no more after one that was ended by a signal,
+// since only with the end of the job does Slurm tell why, and after one that could not run, since
 // another job may be better off.
-func (p *pilot) run(f folder, in *intent, first bool) {
-	began := time.Now()
+func (p *pilot) run(f folder, in *intent, first bool) (ran, last bool) {
 	mark := takenPrefix + p.name
-	switch err := f.writeJSON(mark, taken{First: first}); {
-	case errors.Is(err, fs.ErrNotExist):
-		return // its launcher has taken it back
-	case err != nil:
-		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
-		p.leave()
-		return
+	err := f.writeJSON(mark, taken{First: first})
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false // its launcher has taken it back
 	}
-	// What is claimed is off the list at once: nobody may begin it again, even if it is deleted.
-	e, err := f.run(&p.local, in, func() { p.pool.strike(in.entry()) })
+	var e ending
+	if err == nil {
+		// What is claimed is off the list at once: nobody may begin it again, even if it is deleted.
+		e, err = f.run(&p.local, in, func() { p.pool.strike(in.entry()) })
+	}
 	switch {
 	case errors.Is(err, errDuplicate), errors.Is(err, errAsked):
 		f.strike(mark)
-		return
+		return false, false
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "%s: %v\n", f.attempt(), err)
-		p.leave()
-	case e.Signal != "", terminated(*e.Exit):
-		p.leave()
+		return true, true
 	}
-	p.mu.Lock()
-	p.longest = max(p.longest, time.Since(began))
-	p.mu.Unlock()
+	return true, e.Signal != "" || terminated(*e.Exit)
 }
 
 // next waits for the newest attempt that nobody has begun, nil if there will be none for this pilot;

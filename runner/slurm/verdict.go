@@ -40,7 +40,7 @@ func (w *watch) ended(e *ending) (*runner.Exit, error) {
 	case w.reason == stopTimeout && exit.Cancelled:
 		exit.Cancelled, exit.TimedOut = false, true
 	case w.reason != "":
-	case exit.TimedOut && w.raised():
+	case exit.TimedOut && (w.job.Timeout <= 0 || w.intent.Job.Timeout < w.job.Timeout): // it was raised
 		return nil, fmt.Errorf("%w: it was begun with a timeout of %v, which is another by now", runner.ErrLost, w.intent.Job.Timeout)
 	case e.Signal != "", terminated(exit):
 		jobs, known := w.jobs(w.tail)
@@ -53,11 +53,6 @@ func (w *watch) ended(e *ending) (*runner.Exit, error) {
 		return w.explain(exit, final(jobs), false)
 	}
 	return &exit, nil
-}
-
-// raised reports whether the attempt may run for longer than its job knows.
-func (w *watch) raised() bool {
-	return w.job.Timeout <= 0 || w.intent.Job.Timeout < w.job.Timeout
 }
 
 // arrived reports whether the outputs, and all that the command has written, can be read here: a network file
@@ -90,7 +85,7 @@ func (w *watch) judge() (*runner.Exit, error) {
 	if beat := w.folder.beat(); !beat.Equal(w.beat) {
 		w.beat, w.quiet = beat, time.Time{}
 	}
-	claimed := w.folder.claimed() || w.pid != 0 // if its directory is gone now, it was deleted
+	claimed := w.folder.claimed() || w.sight.PID != 0 // if its directory is gone now, it was deleted
 	if w.pilots != nil && !claimed {
 		return w.await()
 	}
@@ -127,9 +122,8 @@ func (w *watch) judge() (*runner.Exit, error) {
 		_ = w.folder.write(stopName, []byte(stopLost))
 	}
 	w.removeJobs()
-	seen, _ := runner.Look(w.job.Dir)
 	exit.Ended = time.Now()
-	exit.Started = cmp.Or(seen.Started, exit.Ended)
+	exit.Started = cmp.Or(w.sight.Started, exit.Ended)
 	exit.Code, exit.Signal, exit.Killed = 128+int(unix.SIGKILL), "SIGKILL", true
 	exit.TimedOut = w.reason == stopTimeout
 	exit.Cancelled = w.reason == stopCancel || w.reason == stopKill

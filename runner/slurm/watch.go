@@ -1,10 +1,12 @@
 package slurm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/door"
@@ -32,13 +34,13 @@ type watch struct {
 	doubt      bool      // there may be more
 	since      time.Time // of the last submission, or of the beginning
 
-	seen    bool      // it is ours, or there was a look at it
-	pid     int       // of the supervisor, once it has begun
-	settled bool      // Job.Settled was called
-	long    [2]bool   // Job.Long was called for this output
-	beat    time.Time // the last sign of life, by the file system's clock
-	quiet   time.Time // since when all jobs are gone and there is no sign of life; zero if not so
-	tail    time.Time // since when an end is known of which something is still missing
+	seen    bool         // it is ours, or there was a look at it
+	sight   runner.Sight // with the supervisor's id once it has begun
+	settled sync.Once    // Job.Settled is called
+	long    [2]bool      // Job.Long was called for this output
+	beat    time.Time    // the last sign of life, by the file system's clock
+	quiet   time.Time    // since when all jobs are gone and there is no sign of life; zero if not so
+	tail    time.Time    // since when an end is known of which something is still missing
 
 	reason  stopReason // why we ask it to end, "" if we do not
 	killing bool       // and now at once
@@ -66,7 +68,8 @@ func (w *watch) see(ctx context.Context) (runner.Exit, error) {
 		}
 	}
 	w.since = time.Now()
-	w.submitted = w.folder.submitted()
+	ids, _ := w.folder.read(submittedName) // absent: none is known
+	w.submitted = bytes.Count(ids, []byte("\n"))
 	switch reason := w.folder.stopped(); reason {
 	case "":
 	case stopLost:
@@ -135,21 +138,19 @@ func (w *watch) look(ctx context.Context) (*runner.Exit, error) {
 
 // settle tells the caller once that what is printed from now on does not count.
 func (w *watch) settle() {
-	if w.job.Settled != nil && !w.settled {
-		w.settled = true
-		w.job.Settled()
+	if w.job.Settled != nil {
+		w.settled.Do(w.job.Settled)
 	}
 }
 
 // begun tells the caller once that the command runs, and of long outputs.
 func (w *watch) begun() {
-	if w.pid == 0 {
-		seen, _ := runner.Look(w.job.Dir)
-		if w.pid = seen.PID; w.pid == 0 {
+	if w.sight.PID == 0 {
+		if w.sight, _ = runner.Look(w.job.Dir); w.sight.PID == 0 {
 			return
 		}
 		if w.job.Started != nil {
-			w.job.Started(w.pid)
+			w.job.Started(w.sight.PID)
 		}
 	}
 	if w.folder.has(settledName) {
@@ -171,7 +172,8 @@ func (w *watch) begun() {
 	}
 }
 
-// killSlack is how much later than the job itself we think that a grace is over.
+// killSlack is how much later than the job itself we think that a grace is over, which counts from when
+// the job has heard of it.
 const killSlack = 5 * time.Second
 
 // obey asks the attempt to end if its time has come; its error says that it has not begun and never will.
@@ -179,7 +181,11 @@ func (w *watch) obey(ctx context.Context) error {
 	if w.killing {
 		return nil
 	}
-	w.killing = w.reason != "" && time.Since(w.asked) > w.job.Grace+w.slack()
+	grace := w.job.Grace
+	if grace >= w.intent.Job.Grace { // else it is shorter than the one that the job knows, and counts here alone
+		grace += killSlack
+	}
+	w.killing = w.reason != "" && time.Since(w.asked) > grace
 	select {
 	case <-w.job.Kill:
 		w.killing = true
@@ -211,23 +217,13 @@ func (w *watch) obey(ctx context.Context) error {
 	return nil
 }
 
-// slack is how much longer than its grace an attempt gets, which counts from when its job has heard of
-// it. A grace that is shorter than the one that the job knows counts here alone.
-func (w *watch) slack() time.Duration {
-	if w.job.Grace < w.intent.Job.Grace {
-		return 0
-	}
-	return killSlack
-}
-
 // late reports whether an attempt has outlived a timeout that its job does not know and enforce itself.
 func (w *watch) late() bool {
 	known := w.intent.Job.Timeout
-	if w.pid == 0 || w.job.Timeout <= 0 || known > 0 && known <= w.job.Timeout {
+	if w.sight.PID == 0 || w.job.Timeout <= 0 || known > 0 && known <= w.job.Timeout {
 		return false
 	}
-	seen, _ := runner.Look(w.job.Dir)
-	return time.Since(seen.Started) > w.job.Timeout
+	return time.Since(w.sight.Started) > w.job.Timeout
 }
 
 // withdraw claims the attempt in place of the job, which has begun if it fails, and else never will.
@@ -303,22 +299,23 @@ func (w *watch) notify() {
 
 // removeJobs removes every job of the attempt.
 func (w *watch) removeJobs() {
-	remove := func(args ...string) {
+	for _, t := range w.takers() {
+		args := []string{"--name=" + t.name}
+		if t.id != "" {
+			args = append(args, t.id)
+		}
 		if err := scancel(context.Background(), args...); err != nil {
 			w.log("cannot remove a job; should it begin, it will find nothing to do", err)
 		}
 	}
-	if w.pilots == nil {
-		remove("--name=" + w.intent.Name)
-		return
-	}
-	for _, t := range w.takers() {
-		remove("--name="+t.name, t.id)
-	}
 }
 
-// takers are the pilots that have tried to take the attempt; if it is claimed, one of them has it.
+// takers are the pilots that have tried to take the attempt; if it is claimed, one of them has it. Without
+// pilots they are the attempt's own jobs, whatever their ids.
 func (w *watch) takers() []queued {
+	if w.pilots == nil {
+		return []queued{{name: w.intent.Name}}
+	}
 	var pilots []queued
 	for _, name := range w.folder.names() {
 		mark, ok := strings.CutPrefix(name, takenPrefix)
@@ -332,15 +329,12 @@ func (w *watch) takers() []queued {
 
 // jobs are those that may run the attempt, as squeue answers to a question put after since.
 func (w *watch) jobs(since time.Time) (jobs []queued, known bool) {
-	if w.pilots == nil {
-		return w.queue.of(w.intent.Name, since)
-	}
 	known = true
 	for _, t := range w.takers() {
 		all, ok := w.queue.of(t.name, since)
 		known = known && ok
 		for _, j := range all {
-			if j.id == t.id {
+			if t.id == "" || j.id == t.id {
 				jobs = append(jobs, j)
 			}
 		}
