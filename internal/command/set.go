@@ -198,42 +198,36 @@ func notAValue(path string) error {
 	return fmt.Errorf("%s is a table or a list; set the values in it", path)
 }
 
-// setRaw rewrites the objects and lists that the path leads through.
+// setRaw rewrites the objects and lists that the path leads through. What it is given is JSON.
 func setRaw(raw json.RawMessage, path string, keys []string, value json.RawMessage) (json.RawMessage, error) {
-	if len(keys) == 0 {
-		if raw[0] == '{' || raw[0] == '[' {
-			return nil, notAValue(path)
-		}
+	within := raw[0] == '{' || raw[0] == '['
+	switch {
+	case len(keys) == 0 && within:
+		return nil, notAValue(path)
+	case len(keys) == 0:
 		return value, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	opening, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
 	missing := &PathError{Path: path, Missing: keys[0]}
-	if opening != json.Delim('{') && opening != json.Delim('[') {
+	if !within {
 		return nil, missing
 	}
-	var members [][]byte
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = dec.Token()
+	var members []string
 	found := false
 	for i := 0; dec.More(); i++ {
-		key, name := strconv.Itoa(i), []byte(nil)
-		if opening == json.Delim('{') {
-			token, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
+		key, name := strconv.Itoa(i), ""
+		if raw[0] == '{' {
+			token, _ := dec.Token()
 			key, _ = token.(string)
-			name = append([]byte(Literal(spaces.String(key))), ':')
+			name = Literal(spaces.String(key)) + ":"
 		}
 		missing.Allowed = append(missing.Allowed, key)
 		var member json.RawMessage
-		if err := dec.Decode(&member); err != nil {
-			return nil, err
-		}
+		_ = dec.Decode(&member)
 		if key == keys[0] {
 			found = true
+			var err error
 			if member, err = setRaw(member, path, keys[1:], value); err != nil {
 				return nil, err
 			}
@@ -241,13 +235,12 @@ func setRaw(raw json.RawMessage, path string, keys []string, value json.RawMessa
 				continue
 			}
 		}
-		members = append(members, append(name, member...))
+		members = append(members, name+string(member))
 	}
 	if !found {
 		return nil, missing
 	}
-	closing, err := dec.Token()
-	return fmt.Appendf(nil, "%v%s%v", opening, bytes.Join(members, []byte(",")), closing), err
+	return fmt.Appendf(nil, "%c%s%c", raw[0], strings.Join(members, ","), raw[len(raw)-1]), nil
 }
 
 // setYAML keeps the order of keys, comments and anchors.

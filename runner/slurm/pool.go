@@ -206,12 +206,6 @@ func (p *pool) fruitless(jobs []queued) {
 	}
 }
 
-// began notes that a pilot of an array has taken an attempt.
-func (p *pool) began(name string) {
-	p.fruitful.Store(name, true)
-	p.barren.Store(0)
-}
-
 // submit submits an array of n pilots.
 func (p *pool) submit(n int, avoid []string) error {
 	name := jobName(filepath.Base(filepath.Dir(string(p.folder))) + "-pilots")

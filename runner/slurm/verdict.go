@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -142,7 +143,7 @@ func (w *watch) neverBegun(last queued) (exit *runner.Exit, err error) {
 	case w.submitted > w.Settings.Retries:
 		err = fmt.Errorf("%w: the cluster has lost %d jobs for it", runner.ErrNotBegun, w.submitted)
 	default: // lost, or it never came there
-		w.release()
+		_ = door.Rmdir(w.folder.attempt()) // which withdraw has claimed
 		if again {
 			_ = w.folder.write(outputName, nil) // the next one speaks for itself
 		}

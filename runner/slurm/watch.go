@@ -229,16 +229,13 @@ func (w *watch) late() bool {
 // withdraw claims the attempt in place of the job, which has begun if it fails, and else never will.
 func (w *watch) withdraw() bool { return runner.Claim(w.folder.attempt()) == nil }
 
-// release gives back what withdraw has claimed.
-func (w *watch) release() { _ = door.Rmdir(w.folder.attempt()) }
-
 // discard removes everything of an attempt that has not begun.
 func (w *watch) discard() {
 	if w.pilots != nil {
 		w.pilots.folder.strike(w.intent.entry())
 	}
 	w.folder.remove()
-	w.release()
+	_ = door.Rmdir(w.folder.attempt()) // which withdraw has claimed
 }
 
 // recall is discard for an attempt of which a job may wait.
@@ -321,7 +318,8 @@ func (w *watch) takers() []queued {
 		mark, ok := strings.CutPrefix(name, takenPrefix)
 		if dot := strings.LastIndexByte(mark, '.'); ok && dot > 0 {
 			pilots = append(pilots, queued{name: mark[:dot], id: mark[dot+1:]})
-			w.pilots.began(mark[:dot])
+			w.pilots.fruitful.Store(mark[:dot], true)
+			w.pilots.barren.Store(0)
 		}
 	}
 	return pilots
