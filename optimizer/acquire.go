@@ -37,59 +37,54 @@ func (a *ask) rule() rule {
 
 // score is what to maximize in order to improve upon target, over the view's models. The bounds
 // are nil in a box, where mode is off.
-func (r rule) score(a *ask, target float64, b *bounds, mode string) (score, error) {
+func (r rule) score(a *ask, target float64, b *bounds, mode string) (*score, error) {
 	if r.value == nil {
-		return thompson(a, target, b, mode)
+		p, err := thompson(a, target, b, mode)
+		return a.score(p), err
 	}
 	f := r.value(a, target, mode)
-	parts := []score{}
+	var parts []part
 	for _, m := range a.view.models {
-		parts = append(parts, newModelScore(m.Predictor(), m.Dim(), b, f))
+		parts = append(parts, newModelPart(m.Predictor(), m.Dim(), b, f))
 	}
-	if len(parts) > 1 {
-		return a.withFactors(&average{parts: parts}), nil
-	}
-	return a.withFactors(parts[0]), nil
+	return a.score(parts...), nil
 }
 
 // globalScore is what to maximize over the whole cube.
-func (a *ask) globalScore() (score, error) {
+func (a *ask) globalScore() (*score, error) {
 	return a.rule().score(a, a.view.target, a.view.surrogate.bounds, a.set.Lipschitz)
 }
 
 // relaxedScore is what decides where the bounds leave nothing of globalScore.
-func (a *ask) relaxedScore() (score, error) {
+func (a *ask) relaxedScore() (*score, error) {
 	if r := a.rule(); r.capped {
 		return r.score(a, a.view.target, a.view.surrogate.bounds, "clip")
 	}
 	return rules()[0].score(a, a.view.target, nil, off)
 }
 
-// withFactors multiplies into s what holds for every acquisition. As long as no point is
+// score multiplies what holds for every acquisition into one. As long as no point is
 // known that holds every limit there is nothing to improve upon: the chances alone count.
 // Relations are not weighed but obeyed.
-func (a *ask) withFactors(s score) score {
-	var factors []factor
+func (a *ask) score(parts ...part) *score {
+	s := &score{parts: parts}
 	if a.view.success != nil {
-		factors = append(factors, a.view.success)
+		s.factors = append(s.factors, a.view.success)
 	}
 	for _, c := range a.view.limits.chances() {
-		factors = append(factors, c)
+		s.factors = append(s.factors, c)
 	}
 	if a.lbo.guess != nil {
-		factors = append(factors, a.lbo.guess.after(len(a.past.y), a.set.DesignSize, a.past.x[a.past.best], a.lbo.guess.doubt(a)))
+		s.factors = append(s.factors, a.lbo.guess.after(len(a.past.y), a.set.DesignSize, a.past.x[a.past.best], a.lbo.guess.doubt(a)))
 	}
-	if len(factors) > 0 {
-		if !a.view.holds {
-			s = indifferent{}
-		}
-		s = &product{score: s, factors: factors}
+	if len(s.factors) > 0 && !a.view.holds {
+		s.parts = nil
 	}
 	if a.view.risky != nil {
-		s = &outside{s, a.view.risky}
+		s = s.outside(a.view.risky)
 	}
 	if a.dom.partial() {
-		s = &outside{s, func(p []float64) bool { return !a.dom.allows(p) }}
+		s = s.outside(func(p []float64) bool { return !a.dom.allows(p) })
 	}
 	return s
 }

@@ -3,6 +3,8 @@ package optimizer
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/optimizer/internal/lipschitz"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
@@ -83,7 +85,7 @@ func (l *lbo) survey(b *bounds, s *surrogate) {
 		b.excluded = lipschitz.Excluded(b.cones.Uppers(sample), s.warp.Inverse(s.best))
 		box := l.dom.box()
 		largest, _ := b.cones.MaxUpper(box.lo, box.up, certainty*b.cones.L(), splits)
-		b.largest = b.carry(largest)
+		b.largest = b.carry(largest, nil)
 		return
 	}
 	var ups []float64
@@ -101,51 +103,34 @@ func (l *lbo) cubeSample(told, n int) [][]float64 {
 	return sample
 }
 
-// at returns the lower and upper bound at x, −∞ and +∞ where bounds are off.
-func (b *bounds) at(x []float64) (lo, up float64) {
+// at returns the lower and upper bound at x, −∞ and +∞ where bounds are off, and writes their
+// gradients where those are wanted; it leaves them alone where bounds are off.
+func (b *bounds) at(x, dlo, dup []float64) (lo, up float64) {
 	if b == nil {
 		return math.Inf(-1), math.Inf(1)
 	}
-	lo, up = b.own(x)
-	return b.carry(lo), b.carry(up)
+	lo, up = b.own(x, dlo, dup)
+	return b.carry(lo, dlo), b.carry(up, dup)
 }
 
 // own is at in the units of the values that the bounds were made of.
-func (b *bounds) own(x []float64) (lo, up float64) {
-	if b.printed {
+func (b *bounds) own(x, dlo, dup []float64) (lo, up float64) {
+	if b.printed { // whatever is maximized then takes no gradients
 		return b.cones.Lower(x), b.cones.Upper(x)
 	}
-	lo, up, _ = b.cones.At(x, nil, nil)
+	lo, up, _ = b.cones.At(x, dlo, dup)
 	return lo, up
 }
 
-// grad is at with the gradients, which are left alone where bounds are off.
-func (b *bounds) grad(x, dlo, dup []float64) (lo, up float64) {
-	if b == nil {
-		return math.Inf(-1), math.Inf(1)
-	}
-	lo, up, _ = b.cones.At(x, dlo, dup)
-	b.carryGrad(lo, dlo)
-	b.carryGrad(up, dup)
-	return b.carry(lo), b.carry(up)
-}
-
-// carry returns a bound in model units.
-func (b *bounds) carry(y float64) float64 {
+// carry returns a bound in model units, and carries its gradient.
+func (b *bounds) carry(y float64, grad []float64) float64 {
 	if b.through == nil || math.IsInf(y, 0) {
 		return y
 	}
+	if grad != nil {
+		floats.Scale(math.Exp(b.through.LogJacobian(y)), grad)
+	}
 	return b.through.Apply(y)
-}
-
-func (b *bounds) carryGrad(y float64, g []float64) {
-	if b.through == nil || math.IsInf(y, 0) {
-		return
-	}
-	slope := math.Exp(b.through.LogJacobian(y))
-	for j := range g {
-		g[j] *= slope
-	}
 }
 
 // note describes the bounds.

@@ -81,9 +81,10 @@ func TestConstrainedImprovementIsAnIntegral(t *testing.T) {
 	f, g := wavy(t, 0), wavy(t, 2)
 	const best, limit = 0.8, 0.5
 	c := newChance(g, limit, 1)
-	s := &product{factors: []factor{c}, score: newModelScore(f.Predictor(), f.Dim(), nil, func(mu, sigma, _, _ float64) acquisition.Value {
+	s := modelScore(f.Predictor(), f.Dim(), nil, func(mu, sigma, _, _ float64) acquisition.Value {
 		return acquisition.LogEI(mu, sigma, best)
-	})}
+	})
+	s.factors = []factor{c}
 	for _, x := range [][]float64{{0.1, 0.9}, {0.35, 0.2}, {0.6, 0.6}, {0.95, 0.4}} {
 		t.Run(fmt.Sprint(x), func(t *testing.T) {
 			mu, variance := f.Predictor().Predict(x)

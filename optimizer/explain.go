@@ -124,7 +124,7 @@ func (a *ask) beliefs(points [][]float64) ([]Belief, error) {
 			Low: s.value(mu - bandBelow*sigma), High: s.value(mu + bandAbove*sigma), Lower: math.Inf(-1), Upper: math.Inf(1),
 			Success: a.view.success.probability(x), Feasible: a.view.limits.probability(x), Acquisition: worth[i]}
 		if s.bounds != nil {
-			lo, up := s.bounds.own(x)
+			lo, up := s.bounds.own(x, nil, nil)
 			best := s.best
 			if s.bounds.through != nil {
 				best = s.warp.Inverse(best)

@@ -50,7 +50,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		if nearestDistance(p, a.pending) < distance {
 			continue
 		}
-		_, up := b.at(p)
+		_, up := b.at(p, nil, nil)
 		v := up - a.view.target
 		if !a.view.holds {
 			v = 1 // where the limits hold comes first
@@ -87,7 +87,7 @@ func (a *ask) exploreRandom() (Proposal, error) {
 		if a.taken(p) || rng.Float64() > a.view.success.weight(p)*a.view.limits.probability(p) {
 			continue
 		}
-		if _, up := a.view.surrogate.bounds.at(p); a.view.holds && up < a.view.target {
+		if _, up := a.view.surrogate.bounds.at(p, nil, nil); a.view.holds && up < a.view.target {
 			continue
 		}
 		return a.described(p, OriginExplore, "uniform within the Lipschitz bounds"), nil

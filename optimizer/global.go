@@ -24,7 +24,7 @@ func (a *ask) global() (Proposal, error) {
 	if err != nil {
 		return a.anything(err.Error())
 	}
-	f = &repeated{score: f}
+	f.known = &known{}
 	ends, why := a.offPlateaus(f), "largest acquisition"
 	if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 		if f, err = a.relaxedScore(); err != nil {
@@ -39,7 +39,7 @@ func (a *ask) global() (Proposal, error) {
 		if a.view.success != nil {
 			return a.escape("the acquisition points where nothing is left to gain")
 		}
-		ends, why = a.offPlateaus(&outside{f, closed}), "largest acquisition where something may be left to gain"
+		ends, why = a.offPlateaus(f.outside(closed)), "largest acquisition where something may be left to gain"
 		if len(ends) == 0 || ends[0].v <= acquisition.Rejected {
 			return a.escape("the acquisition expects nothing elsewhere")
 		}
@@ -50,9 +50,9 @@ func (a *ask) global() (Proposal, error) {
 
 // offPlateaus maximizes f where the model's data does not say that a trial would repeat a
 // value, or, if nothing is left there, anywhere.
-func (a *ask) offPlateaus(f score) []found {
+func (a *ask) offPlateaus(f *score) []found {
 	if a.view.flat != nil {
-		if ends := a.maximize(&outside{f, a.view.flat.holds}); len(ends) > 0 && ends[0].v > acquisition.Rejected {
+		if ends := a.maximize(f.outside(a.view.flat.holds)); len(ends) > 0 && ends[0].v > acquisition.Rejected {
 			return ends
 		}
 	}
@@ -84,7 +84,7 @@ const directEvaluations = 2000
 
 // maximize searches the whole cube, or lists it where it is small, and returns
 // what it found, the best first.
-func (a *ask) maximize(f score) []found {
+func (a *ask) maximize(f *score) []found {
 	if a.lbo.finite != nil {
 		return a.list(f)
 	}
@@ -97,13 +97,13 @@ func (a *ask) maximize(f score) []found {
 }
 
 // divide searches by DIRECT, with one coordinate for each parameter.
-func (a *ask) divide(f score, point func(u []float64) spaces.Point, evaluations int) found {
+func (a *ask) divide(f *score, point func(u []float64) spaces.Point, evaluations int) found {
 	r := maximize.Direct(a.ctx, func(u []float64) float64 { return f.at(point(u), nil) }, a.past.space.Len(), evaluations)
 	return found{point(r.X), r.F}
 }
 
 // list evaluates all of a small space that is not taken.
-func (a *ask) list(f score) []found {
+func (a *ask) list(f *score) []found {
 	var left [][]float64
 	for _, p := range a.lbo.finite {
 		if !a.taken(p) {

@@ -86,6 +86,14 @@ func (g *guess) doubt(a *ask) float64 {
 
 func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }
 
+func (g *guess) logs(xs [][]float64) []float64 {
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		out[i] = g.addLog(x, nil)
+	}
+	return out
+}
+
 func (g *guess) log(x, grad []float64, power float64) float64 {
 	sum := 0.0
 	for j, w := range g.widths {

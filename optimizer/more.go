@@ -120,7 +120,7 @@ func (b *pool) fill(ctx context.Context) bool {
 	}
 	b.value, b.joint = b.rule.value(a, b.target, a.set.Lipschitz), model.Joint(b.points)
 	for i, x := range b.points {
-		lo, up := a.view.surrogate.bounds.at(x)
+		lo, up := a.view.surrogate.bounds.at(x, nil, nil)
 		b.mean, b.lo, b.up = append(b.mean, model.Predictor().Mean(x)), append(b.lo, lo), append(b.up, up)
 		b.other[i] -= b.acquisition(i)
 	}

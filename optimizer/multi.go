@@ -75,7 +75,7 @@ func (a *ask) several() (Proposal, error) {
 	case len(a.lbo.parts) > exactObjectives || len(a.pending) > manyOnFront:
 		return a.scalarized(f)
 	}
-	ends := a.maximize(a.withFactors(f))
+	ends := a.maximize(a.score(f))
 	if len(ends) == 0 {
 		return a.anything("every candidate was tried")
 	}
@@ -209,7 +209,7 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 			continue
 		}
 		for j, v := range f.views {
-			_, up[j] = v.surrogate.bounds.at(p)
+			_, up[j] = v.surrogate.bounds.at(p, nil, nil)
 		}
 		if v := pareto.Gain(f.boxes, up) * a.view.success.escapeWeight(p) * a.view.limits.probability(p); v > top {
 			best, top = p, v

@@ -33,7 +33,7 @@ func (l *lbo) ToTheLetter(rejected string, twice, raw bool) {
 const printedEvaluations = 500
 
 // direct is divide for a space of floats, whose points are those of the cube.
-func (a *ask) direct(f score) found {
+func (a *ask) direct(f *score) found {
 	return a.divide(f, func(u []float64) spaces.Point { return u }, printedEvaluations)
 }
 

@@ -7,7 +7,7 @@ import (
 
 // counted adds up the coordinates of points, and knows how many it has seen.
 type counted struct {
-	indifferent
+	part
 	seen int
 }
 
@@ -22,7 +22,7 @@ func (s *counted) batch(xs [][]float64, out []float64) {
 // looked at.
 func TestRepeatedCandidatesAreScoredOnce(t *testing.T) {
 	inner := &counted{}
-	s := &repeated{score: inner}
+	s := &score{parts: []part{inner}, known: &known{}}
 	first := [][]float64{{1, 2}, {3, 4}}
 	for _, c := range []struct {
 		xs   [][]float64

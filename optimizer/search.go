@@ -52,7 +52,7 @@ type searcher struct {
 // seeds, climbs from a few of the best by projected L-BFGS in the coordinates
 // that have gradients and then level by level in the others, and returns the
 // end points that are not taken, the best first.
-func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
+func (s *searcher) search(f *score, r region, rng *rand.Rand) []found {
 	points := s.candidates(r, rng)
 	values := evaluate(s.ctx, f, points)
 	var ends []found
@@ -76,7 +76,7 @@ func (s *searcher) search(f score, r region, rng *rand.Rand) []found {
 }
 
 // evaluate returns the values of a score, as far as it comes until ctx ends.
-func evaluate(ctx context.Context, f score, points [][]float64) []float64 {
+func evaluate(ctx context.Context, f *score, points [][]float64) []float64 {
 	const atOnce = 128
 	values := make([]float64, len(points))
 	for k := 0; k < len(points) && ctx.Err() == nil; k += atOnce {
@@ -134,7 +134,7 @@ func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 }
 
 // climb ascends from a candidate to an end point.
-func (s *searcher) climb(f score, r region, start []float64) found {
+func (s *searcher) climb(f *score, r region, start []float64) found {
 	x := s.ascend(f, r, start)
 	if s.dom.plain {
 		return x
@@ -199,7 +199,7 @@ func inside(p []float64, r region, d *domain) bool {
 }
 
 // ascend climbs in the coordinates that a gradient may move, and snaps.
-func (s *searcher) ascend(f score, r region, start []float64) found {
+func (s *searcher) ascend(f *score, r region, start []float64) found {
 	lo, up := slices.Clone(start), slices.Clone(start)
 	for _, j := range s.dom.free(start) {
 		lo[j], up[j] = r.lo[j], r.up[j]

@@ -24,7 +24,7 @@ func (d drawn) Batch(xs [][]float64, mean, _ []float64) {
 
 // thompson draws a function from the posterior of one of the models. It is maximized above best
 // and in logarithms, so that factors can be added to it.
-func thompson(a *ask, best float64, b *bounds, mode string) (score, error) {
+func thompson(a *ask, best float64, b *bounds, mode string) (part, error) {
 	rng := a.rng("thompson")
 	m := a.view.models[rng.IntN(len(a.view.models))]
 	var draw *gp.Draw
@@ -37,7 +37,7 @@ func thompson(a *ask, best float64, b *bounds, mode string) (score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("drawing from the posterior: %w", err)
 	}
-	return a.withFactors(newModelScore(drawn{draw}, m.Dim(), b, func(f, _, lo, up float64) acquisition.Value {
+	return newModelPart(drawn{draw}, m.Dim(), b, func(f, _, lo, up float64) acquisition.Value {
 		return above(acquisition.Value{F: f, Mu: 1}, best, mode, lo, up)
-	})), nil
+	}), nil
 }

@@ -56,7 +56,7 @@ func (a *ask) valleyStep() (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	ei := newModelScore(model.Predictor(), len(local.free), nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
+	ei := modelScore(model.Predictor(), len(local.free), nil, func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.LogEI(mu, sigma, best) })
 	p := a.searchFrame(ei, f, func(u []float64) []float64 { return a.dom.snap(local.lift(f.from(u), c)) })
 	if p == nil || a.view.flat.holds(p) || a.view.probability(p) < safeEnough {
 		return Proposal{}, false
@@ -92,7 +92,7 @@ func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, e
 
 // searchFrame maximizes a score in a frame around its middle, and returns the point to
 // propose, nil if there is none that is free.
-func (a *ask) searchFrame(score score, f *frame, point func(u []float64) []float64) []float64 {
+func (a *ask) searchFrame(score *score, f *frame, point func(u []float64) []float64) []float64 {
 	rng, d := a.rng("valley"), len(f.centre)
 	lo, up := slices.Repeat([]float64{0.5 - frameReach}, d), slices.Repeat([]float64{0.5 + frameReach}, d)
 	within := func(u, grad []float64) float64 {

@@ -11,7 +11,7 @@ import (
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
 
-// volumeScore is the logarithm of the expected hypervolume improvement of independent
+// volumeScore is the only part of a score: the logarithm of the expected hypervolume improvement of independent
 // posteriors, exact: over the boxes [l, u] of what the front leaves undominated
 //
 //	EHVI(x) = Σ Π_j E[max(0, min(f_j, u_j) − l_j)]
