@@ -71,7 +71,7 @@ func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 			labels[i] = -1
 		}
 	}
-	model, err := l.regress(ctx, &l.successFit, 0, 1, x, func(n int) []float64 { return labels[:n] }, successPrior(l.past.space.Len()), successNoise)
+	model, err := l.regress(ctx, &l.successFit, 0, 1, x, func(n int) []float64 { return labels[:n] }, successSettings(l.past.space.Len()))
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
@@ -79,15 +79,14 @@ func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 	return l.success, nil
 }
 
-// successPrior is the default prior with a smaller deviation of the lengths about the same
-// mode: labels say so little that otherwise the fit would explain a border across all
-// coordinates by one of them.
-func successPrior(d int) gp.Prior {
+// successSettings have a smaller deviation of the lengths about the same mode: labels say so
+// little that otherwise the fit would explain a border across all coordinates by one of them.
+func successSettings(d int) gp.Settings {
 	const sigma = 0.7
-	p := gp.DefaultPrior(d)
-	p.LengthMu += sigma*sigma - p.LengthSigma*p.LengthSigma
-	p.LengthSigma = sigma
-	return p
+	s := gp.NewSettings(d)
+	s.Lengths.Mu += sigma*sigma - s.Lengths.Sigma*s.Lengths.Sigma
+	s.Lengths.Sigma, s.LeastNoise = sigma, successNoise
+	return s
 }
 
 // regression is what is kept of a model of labels, or of amounts, from ask to ask.
@@ -100,14 +99,11 @@ type regression struct {
 // regress models what z says of the first trials, at their points, by the number-th of so many
 // models. Each has its fits at other trials than the rest, so that no ask has to make them
 // all, and they share the trials that they know.
-func (l *lbo) regress(ctx context.Context, kept *regression, number, models int, x [][]float64, z func(n int) []float64, prior gp.Prior, leastNoise float64) (*gp.Model, error) {
+func (l *lbo) regress(ctx context.Context, kept *regression, number, models int, x [][]float64, z func(n int) []float64, set gp.Settings) (*gp.Model, error) {
 	n, late := len(x), number*lessOften/models
 	// Hyper-parameters from a prefix whose length takes few values: any ask that
 	// knows the same trials fits the same.
 	if m := n - (n+late)%max(1, (n+late)/lessOften); m != kept.n {
-		set := gp.NewSettings(l.past.space.Dim())
-		set.Prior = prior
-		set.Bounds.Noise.Low = max(set.Bounds.Noise.Low, leastNoise)
 		known := z(m)
 		rows := gp.Subset(x[:m], known, min(successLimit, max(sharedLimit, 2*successLimit/models)), nil)
 		fit, err := gp.Fit(ctx, pick(x, rows), pick(known, rows), nil, set)

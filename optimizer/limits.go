@@ -76,7 +76,9 @@ func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 		z, mean, sd = transform(c[:n])
 		return z
 	}
-	model, err := l.regress(ctx, &l.limitFits[k], k, l.past.constraints, x, transformed, gp.DefaultPrior(l.past.space.Len()), gp.DeterministicNoise)
+	set := gp.NewSettings(l.past.space.Len())
+	set.LeastNoise = gp.DeterministicNoise
+	model, err := l.regress(ctx, &l.limitFits[k], k, l.past.constraints, x, transformed, set)
 	if err != nil {
 		return nil, err
 	}

@@ -198,13 +198,12 @@ func (l *lbo) sample(ctx context.Context, fit modelFit, base *modelFit, x [][]fl
 }
 
 func (l *lbo) gpSettings(w warp.Warp, values []float64, unit float64) gp.Settings {
-	s := gp.NewSettings(l.past.space.Dim())
-	s.Prior = gp.DefaultPrior(l.past.space.Len())
+	s := gp.NewSettings(l.past.space.Len())
 	s.Seed = mix(l.past.seed + uint64(len(values)))
 	if sd, ok := l.set.Noise.Number(); ok {
 		// A small error of the value is one of the warped value times the slope.
 		z := sd / unit * math.Exp(w.LogJacobian(warp.Median(values)))
-		s.FixedNoise = math.Min(math.Max(z*z, gp.DeterministicNoise), s.Bounds.Noise.High)
+		s.FixedNoise = math.Min(math.Max(z*z, gp.DeterministicNoise), gp.MostNoise)
 	}
 	return s
 }

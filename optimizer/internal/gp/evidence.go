@@ -97,20 +97,19 @@ func (w *evidence) logLikelihood(c float64) float64 {
 	return w.value()
 }
 
-// solveProfiled chooses the mean that maximizes likelihood × N(c; 0, sd²),
+// solveProfiled chooses the mean that maximizes likelihood × N(c; 0, 1),
 //
-//	c = 1ᵀK⁻¹y / (1ᵀK⁻¹1 + 1/sd²)
+//	c = 1ᵀK⁻¹y / (1ᵀK⁻¹1 + 1)
 //
-// sets alpha for it and returns c and the log marginal likelihood at it. An
-// infinite sd gives the generalised least squares mean.
-func (w *evidence) solveProfiled(sd float64) (c, logLikelihood float64) {
+// sets alpha for it and returns c and the log marginal likelihood at it.
+func (w *evidence) solveProfiled() (c, logLikelihood float64) {
 	copy(w.alpha, w.y)
 	w.solve(w.alpha)
 	for i := range w.ones {
 		w.ones[i] = 1
 	}
 	w.solve(w.ones)
-	c = floats.Dot(w.ones, w.alpha) / (floats.Dot(w.ones, w.ones) + 1/(sd*sd))
+	c = floats.Dot(w.ones, w.alpha) / (floats.Dot(w.ones, w.ones) + 1)
 	floats.AddScaled(w.alpha, -c, w.ones)
 	logLikelihood = w.value()
 	upperTimes(w.alpha, w.w, w.copied(w.alpha))

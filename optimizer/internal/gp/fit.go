@@ -13,8 +13,10 @@ import (
 // Settings say how Fit looks for hyper-parameters. NewSettings returns the
 // defaults.
 type Settings struct {
-	Prior  Prior
-	Bounds Bounds
+	// Lengths is what is believed of the length scales.
+	Lengths Lengths
+	// LeastNoise is the least noise variance σn².
+	LeastNoise float64
 	// FixedNoise, if positive, is the noise variance σn², which is then not
 	// fitted: DeterministicNoise for a declared deterministic objective, the
 	// declared variance in units of the standardized values otherwise.
@@ -36,12 +38,22 @@ type Settings struct {
 // deterministic, in units of the standardized values.
 const DeterministicNoise = 1e-6
 
-// NewSettings returns the default settings for d dimensions: DefaultPrior,
-// DefaultBounds, learned noise and one start beside the first.
+// The bounds of the hyper-parameters, which keep the fit away from degenerate processes.
+const (
+	shortest, longest       = 0.02, 100
+	leastSignal, mostSignal = 1e-3, 1e3
+	defaultLeastNoise       = 1e-7
+	// MostNoise is the largest noise variance.
+	MostNoise = 1.0
+)
+
+// NewSettings returns the default settings for d parameters: length scales
+// LogNormal(√2 + ln(d)/2, √3) as proposed by Hvarfner, Hellsten and Nardi (2024), learned noise
+// and one start beside the first.
 func NewSettings(d int) Settings {
 	return Settings{
-		Prior:          DefaultPrior(d),
-		Bounds:         DefaultBounds(),
+		Lengths:        Lengths{math.Sqrt2 + 0.5*math.Log(float64(d)), math.Sqrt(3)},
+		LeastNoise:     defaultLeastNoise,
 		Starts:         1,
 		MaxEvaluations: 60,
 		GradTolerance:  1e-2,
@@ -97,7 +109,7 @@ func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings)
 		f.w = newEvidence(f.x)
 	}
 	f.w.y = y
-	p := posterior{w: f.w, prior: s.Prior, noiseFixed: s.FixedNoise > 0, top: math.Inf(-1)}
+	p := posterior{w: f.w, set: s, top: math.Inf(-1)}
 	starts, evals := s.starts(d, start), 0
 	from := starts[0]
 	if len(starts) > 1 { // a few steps from each, and the first of the best goes on
@@ -136,7 +148,7 @@ func (s Settings) starts(d int, start *Hyper) [][]float64 {
 	}
 	rng := rand.New(rand.NewPCG(s.Seed, 0x6770666974)) // its own stream: "gpfit"
 	// With a noise variance of 1e-3 the noise finds its way both down and up.
-	mode := append(slices.Repeat([]float64{s.Prior.LengthMu - s.Prior.LengthSigma*s.Prior.LengthSigma}, d), s.Prior.SignalMu, math.Log(1e-3))
+	mode := append(slices.Repeat([]float64{s.Lengths.mode()}, d), 0, math.Log(1e-3))
 	for k := 0; len(list) < s.Starts+1; k++ {
 		theta := slices.Clone(mode)
 		if k > 0 { // length scales within a factor of about three, noise log-uniform between 1e-6 and 1e-1
@@ -158,12 +170,12 @@ const screenEvaluations = 12
 
 // box returns the bounds of θ.
 func (s Settings) box(d int) (low, high []float64) {
-	noise := s.Bounds.Noise
+	noise := [2]float64{s.LeastNoise, MostNoise}
 	if s.FixedNoise > 0 {
-		noise = Range{s.FixedNoise, s.FixedNoise}
+		noise = [2]float64{s.FixedNoise, s.FixedNoise}
 	}
-	for _, r := range append(slices.Repeat([]Range{s.Bounds.Length}, d), s.Bounds.Signal, noise) {
-		low, high = append(low, math.Log(r.Low)), append(high, math.Log(r.High))
+	for _, r := range append(slices.Repeat([][2]float64{{shortest, longest}}, d), [2]float64{leastSignal, mostSignal}, noise) {
+		low, high = append(low, math.Log(r[0])), append(high, math.Log(r[1]))
 	}
 	return low, high
 }
@@ -171,9 +183,8 @@ func (s Settings) box(d int) (low, high []float64) {
 // posterior is the log posterior of θ = (ln ℓ, ln σ0², ln σn²) with the mean
 // profiled out. By the envelope theorem its gradient needs no term for the mean.
 type posterior struct {
-	w          *evidence
-	prior      Prior
-	noiseFixed bool
+	w   *evidence
+	set Settings
 
 	// The largest value, where it was, and its gradient: the best of several starts is
 	// followed to the end from there.
@@ -193,11 +204,10 @@ func (p *posterior) value(theta, grad []float64) float64 {
 	if !p.w.factorise(theta[:d], math.Exp(theta[d]), noise) {
 		return math.Inf(-1)
 	}
-	c, value := p.w.solveProfiled(p.prior.MeanSigma)
+	c, value := p.w.solveProfiled()
 	p.w.gradient(grad, noise)
-	z := c / p.prior.MeanSigma
-	value += p.prior.addLog(theta, grad, p.noiseFixed) - 0.5*z*z
-	if p.noiseFixed {
+	value += p.set.addLogPrior(theta, grad) - 0.5*c*c
+	if p.set.FixedNoise > 0 {
 		grad[d+1] = 0
 	}
 	if math.IsNaN(value) {
@@ -214,7 +224,7 @@ func (p *posterior) hyper(theta []float64) Hyper {
 	d := p.w.d
 	h := Hyper{LogLengths: theta[:d], LogSignal: theta[d], LogNoise: theta[d+1]}.Clone()
 	if p.w.factorise(h.LogLengths, h.Signal(), h.Noise()) {
-		h.Mean, _ = p.w.solveProfiled(p.prior.MeanSigma)
+		h.Mean, _ = p.w.solveProfiled()
 	}
 	return h
 }
