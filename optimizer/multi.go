@@ -126,7 +126,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	}
 	f.ref = a.reference(f.views, all, points)
 	if len(a.lbo.parts) <= exactObjectives {
-		f.tile(a.ctx, points)
+		f.tile(points)
 	}
 	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
 	a.view = v

@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -37,8 +36,8 @@ type volumeScore struct {
 }
 
 // tile cuts up what lies above the reference point and no point dominates.
-func (f *volumeScore) tile(ctx context.Context, points [][]float64) {
-	f.boxes = pareto.Undominated(ctx, points, f.ref)
+func (f *volumeScore) tile(points [][]float64) {
+	f.boxes = pareto.Undominated(points, f.ref)
 	best := slices.Clone(f.ref)
 	for _, p := range points {
 		for j, v := range p {

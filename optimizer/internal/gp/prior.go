@@ -38,9 +38,9 @@ func (s Settings) addLogPrior(theta, grad []float64) float64 {
 	}
 	normal(d, 0, signalSD)
 	if s.FixedNoise <= 0 {
-		v := math.Exp(theta[d+1])
-		sum += (noiseShape-1)*theta[d+1] - noiseRate*v
-		grad[d+1] += noiseShape - 1 - noiseRate*v
+		v, shape := math.Exp(theta[d+1]), float64(noiseShape)
+		sum += (shape-1)*theta[d+1] - noiseRate*v
+		grad[d+1] += shape - 1 - noiseRate*v
 	}
 	return sum
 }

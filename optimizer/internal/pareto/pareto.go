@@ -2,15 +2,13 @@
 // which points no other dominates, the volume that points dominate above a reference
 // point, and boxes that tile what they leave undominated.
 //
-// Boxes are exact, by slicing along the last coordinate: between two neighbouring values of it
-// the points that reach above bound a region of one dimension less. For n points in m dimensions
-// that is O(n^(m-1)) slices. So is the volume from four dimensions on. In up to three both are a
-// sweep, and quick for thousands of points.
+// In up to three dimensions all is a sweep, and quick for thousands of points. From four on the
+// volume is found by slicing along the last coordinate: between two neighbouring values of it the
+// points that reach above bound a region of one dimension less, O(n^(m-2)) slices for n points.
 package pareto
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"sort"
@@ -187,64 +185,21 @@ func (s *staircase) add(x, y float64) float64 {
 // Box is an axis-parallel box, open above where Up is +∞.
 type Box struct{ Low, Up []float64 }
 
-// Undominated tiles what lies above ref and no point dominates: the boxes do not
-// overlap, and each has its lower corner on the boundary. A point y adds to the volume of
-// the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low). When ctx ends, the
-// tiling is left unfinished.
-func Undominated(ctx context.Context, points [][]float64, ref []float64) []Box {
+// Undominated tiles what lies above ref and no point dominates, in two or three dimensions: the
+// boxes do not overlap, and each has its lower corner on the boundary. A point y adds to the volume
+// of the points what it dominates of the boxes, Σ Π max(0, min(y, up) − low).
+//
+// It is a sweep from above along the third coordinate: each step of the staircase of the points so
+// far bounds one box, until a point is added there. In the plane the last steps are all.
+func Undominated(points [][]float64, ref []float64) []Box {
+	inf, last := math.Inf(1), len(ref)-1
 	points = above(points, ref)
-	last := len(ref) - 1
-	if last == 0 {
-		low := ref[0]
-		if len(points) > 0 {
-			low = highest(points, 0)
-		}
-		return []Box{{[]float64{low}, []float64{math.Inf(1)}}}
-	}
-	if last == 2 {
-		return undominated3(points, ref)
-	}
-	var out []Box
-	var below []int // boxes that end at the present level
-	levels := []float64{ref[last], math.Inf(1)}
-	for _, p := range points {
-		levels = append(levels, p[last])
-	}
-	slices.Sort(levels)
-	levels = slices.Compact(levels)
-	for i, top := range levels[1:] {
-		if ctx.Err() != nil {
-			break
-		}
-		var now []int
-		reaching := without(points, func(p []float64) bool { return p[last] < top })
-		for _, b := range Undominated(ctx, cut(reaching), ref[:last]) {
-			k := slices.IndexFunc(below, func(k int) bool {
-				return slices.Equal(out[k].Low[:last], b.Low) && slices.Equal(out[k].Up[:last], b.Up)
-			})
-			if k >= 0 { // the same box one slice lower: they are one
-				out[below[k]].Up[last] = top
-				now = append(now, below[k])
-				continue
-			}
-			now = append(now, len(out))
-			out = append(out, Box{append(b.Low, levels[i]), append(b.Up, top)})
-		}
-		below = now
-	}
-	return out
-}
-
-// undominated3 is Undominated of three dimensions, by a sweep from above: each step of the
-// staircase of the points so far bounds one box, until a point is added there.
-func undominated3(points [][]float64, ref []float64) []Box {
-	inf := math.Inf(1)
 	stairs := staircase{x: ref[0], y: ref[1]}
-	open := []Box{{slices.Clone(ref), []float64{inf, inf, inf}}} // above the steps, and the one above them all
+	open := []Box{{slices.Clone(ref), slices.Repeat([]float64{inf}, len(ref))}} // above the steps, and the one above them all
 	var out []Box
 	slices.SortStableFunc(points, fallingLast)
 	for _, p := range points {
-		x, y, z := p[0], p[1], p[2]
+		x, y := p[0], p[1]
 		if stairs.covers(x, y) {
 			continue
 		}
@@ -253,26 +208,23 @@ func undominated3(points [][]float64, ref []float64) []Box {
 		for to < len(stairs.xs) && stairs.ys[to] <= y {
 			to++
 		}
-		above := Box{[]float64{open[to].Low[0], y, ref[2]}, []float64{inf, open[to].Up[1], z}}
-		beside := Box{[]float64{x, open[from].Low[1], ref[2]}, []float64{inf, y, z}}
-		if open[to].Low[1] == y { // nothing of it is taken
-			above, to = Box{}, to-1
+		news := []Box{{append([]float64{x, open[from].Low[1]}, ref[2:]...), append([]float64{inf, y}, p[2:]...)}}
+		if open[to].Low[1] < y {
+			news = append(news, Box{append([]float64{open[to].Low[0], y}, ref[2:]...), append([]float64{inf, open[to].Up[1]}, p[2:]...)})
+		} else { // nothing of it is taken
+			to--
 		}
 		for _, b := range open[from : to+1] {
-			if b.Low[2] = z; b.Up[2] > z {
+			if copy(b.Low[2:], p[2:]); last == 2 && b.Up[2] > p[2] {
 				out = append(out, b)
 			}
-		}
-		news := []Box{beside}
-		if above.Low != nil {
-			news = append(news, above)
 		}
 		open = slices.Replace(open, from, to+1, news...)
 		stairs.add(x, y)
 	}
 	out = append(out, open...)
 	slices.SortFunc(out, func(a, b Box) int { // as slices from below would come
-		return cmp.Or(cmp.Compare(a.Low[2], b.Low[2]), cmp.Compare(a.Low[1], b.Low[1]))
+		return cmp.Or(cmp.Compare(a.Low[last], b.Low[last]), cmp.Compare(a.Low[1], b.Low[1]))
 	})
 	return out
 }
@@ -292,7 +244,7 @@ func Gain(boxes []Box, y []float64) float64 {
 
 // above returns the points that dominate something above ref.
 func above(points [][]float64, ref []float64) [][]float64 {
-	return without(points, func(p []float64) bool {
+	return slices.DeleteFunc(slices.Clone(points), func(p []float64) bool {
 		for j, r := range ref {
 			if !(p[j] > r) {
 				return true
@@ -300,11 +252,6 @@ func above(points [][]float64, ref []float64) [][]float64 {
 		}
 		return false
 	})
-}
-
-// without returns the other points.
-func without(points [][]float64, drop func(p []float64) bool) [][]float64 {
-	return slices.DeleteFunc(slices.Clone(points), drop)
 }
 
 // cut returns the points without their last coordinate.

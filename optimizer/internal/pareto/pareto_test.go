@@ -117,10 +117,10 @@ func benchmark(b *testing.B, f func(points [][]float64, ref []float64)) {
 // the space is in one box, unless it is dominated.
 func TestBoxesTileTheUndominated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for m := 1; m <= 4; m++ {
+	for m := 2; m <= 3; m++ {
 		for range 20 {
 			points, ref := cloud(rng, 8, m), slices.Repeat([]float64{0.1}, m)
-			boxes := pareto.Undominated(t.Context(), points, ref)
+			boxes := pareto.Undominated(points, ref)
 			for range 20 {
 				y := make([]float64, m)
 				for j := range y {
@@ -132,7 +132,7 @@ func TestBoxesTileTheUndominated(t *testing.T) {
 				}
 				inside := 0
 				for _, b := range boxes {
-					if !slices.ContainsFunc([]int{0, 1, 2, 3}[:m], func(j int) bool { return y[j] < b.Low[j] || y[j] >= b.Up[j] }) {
+					if !slices.ContainsFunc([]int{0, 1, 2}[:m], func(j int) bool { return y[j] < b.Low[j] || y[j] >= b.Up[j] }) {
 						inside++
 					}
 				}
@@ -154,9 +154,35 @@ func TestFront(t *testing.T) {
 		t.Errorf("front of nothing: %v", got)
 	}
 	// For two objectives there is a box more than points of the front.
-	if got := pareto.Undominated(t.Context(), points, []float64{-1, -1}); len(got) != 4 {
+	if got := pareto.Undominated(points, []float64{-1, -1}); len(got) != 4 {
 		t.Errorf("%d boxes", len(got))
 	}
+}
+
+// strips are the boxes of the plane, from below: in each slice between two points what lies beyond
+// those that reach above.
+func strips(points [][]float64, ref []float64) (out []pareto.Box) {
+	levels := []float64{ref[1], math.Inf(1)}
+	points = slices.DeleteFunc(slices.Clone(points), func(p []float64) bool { return !(p[0] > ref[0] && p[1] > ref[1]) })
+	for _, p := range points {
+		levels = append(levels, p[1])
+	}
+	slices.Sort(levels)
+	levels = slices.Compact(levels)
+	for i, top := range levels[1:] {
+		x := ref[0]
+		for _, p := range points {
+			if p[1] >= top {
+				x = max(x, p[0])
+			}
+		}
+		if n := len(out); n > 0 && out[n-1].Low[0] == x {
+			out[n-1].Up[1] = top
+			continue
+		}
+		out = append(out, pareto.Box{Low: []float64{x, levels[i]}, Up: []float64{math.Inf(1), top}})
+	}
+	return out
 }
 
 // The sweep of three dimensions finds, in their order, the boxes of slices from below: in each the
@@ -190,7 +216,7 @@ func TestBoxesOfThree(t *testing.T) {
 				}
 			}
 		plane:
-			for _, b := range pareto.Undominated(t.Context(), reaching, ref[:2]) {
+			for _, b := range strips(reaching, ref) {
 				for k, below := range want {
 					if below.Up[2] == levels[i] && slices.Equal(below.Low[:2], b.Low) && slices.Equal(below.Up[:2], b.Up) {
 						want[k].Up[2] = top
@@ -200,7 +226,7 @@ func TestBoxesOfThree(t *testing.T) {
 				want = append(want, pareto.Box{Low: append(b.Low, levels[i]), Up: append(b.Up, top)})
 			}
 		}
-		got := pareto.Undominated(t.Context(), points, ref)
+		got := pareto.Undominated(points, ref)
 		if len(got) != len(want) {
 			t.Fatalf("%d boxes, want %d", len(got), len(want))
 		}
