@@ -40,8 +40,8 @@ func LogCEI(mu, sigma, best, lo, up float64) Value {
 	return v.overSigma(sigma)
 }
 
-// tail integrals of an interval [a, a+w], all divided by e^logScale.
-type tail struct {
+// excesses are integrals of an interval [a, a+w], all divided by e^logScale.
+type excesses struct {
 	logScale float64
 	gain     float64 // ∫ Φ(-u) du, which is E[max(0, min(u, a+w) - a)]
 	prob     float64 // ∫ φ(u) du
@@ -53,10 +53,10 @@ type tail struct {
 
 // excess returns the tail integrals; w may be +Inf. The branches are those of
 // integrate.
-func excess(a, w float64) tail {
+func excess(a, w float64) excesses {
 	b := a + w
 	if a < 0 {
-		t := tail{prob: 1 - CDF(a) - CDF(-b), pdfLo: PDF(a), pdfUp: PDF(b), tailLo: CDF(-a), tailUp: CDF(-b)}
+		t := excesses{prob: 1 - CDF(a) - CDF(-b), pdfLo: PDF(a), pdfUp: PDF(b), tailLo: CDF(-a), tailUp: CDF(-b)}
 		switch {
 		case w <= 1:
 			t.gain, t.prob = excessNarrow(a, w)
@@ -72,7 +72,7 @@ func excess(a, w float64) tail {
 		return t
 	}
 	r, h := mills(a)
-	t := tail{logScale: LogPDF(a), gain: h, prob: r, pdfLo: 1, tailLo: r}
+	t := excesses{logScale: LogPDF(a), gain: h, prob: r, pdfLo: 1, tailLo: r}
 	e := math.Exp(-w * (a + 0.5*w))
 	if e == 0 {
 		return t

@@ -26,87 +26,60 @@ type moments struct {
 // closed forms would cancel and Gauss-Legendre quadrature is used instead; the
 // integrand's exponent then varies by at most 3/2, and 8 nodes are exact to
 // double precision.
-func integrate(a, w, g float64) moments {
+func integrate(a, w, g float64) (m moments) {
 	if !(w > 0) {
-		return moments{}
-	}
-	b := a + w
-	switch {
-	case a >= 0:
-		if w*math.Max(1, a) <= 1 {
-			return narrow(w, g, a, 1)
-		}
-		return upperTail(a, w, g)
-	case b <= 0:
-		if w*math.Max(1, -b) <= 1 {
-			return narrow(w, g, -b, -1)
-		}
-		return lowerTail(b, w, g)
-	case w <= 1:
-		return narrow(w, g, a, 1)
-	}
-	return middle(a, b, w, g)
-}
-
-// upperTail handles 0 <= a, scaled by φ(a).
-func upperTail(a, w, g float64) moments {
-	r, h := mills(a)
-	m := moments{
-		logScale:  LogPDF(a),
-		gain:      h + g*r,
-		gainMu:    r + g,
-		gainSigma: 1 + g*a,
-		prob:      r,
-		probMu:    1,
-		probSigma: a,
-		pdfLo:     1,
-		lower:     g,
-	}
-	e := math.Exp(-w * (a + 0.5*w))
-	if e == 0 {
 		return m
 	}
 	b := a + w
-	rb, hb := mills(b)
-	m.gain -= e * (hb + (g+w)*rb)
-	m.gainMu -= e * (rb + g + w)
-	m.gainSigma -= e * (1 + (g+w)*b)
-	m.prob -= e * rb
-	m.probMu -= e
-	m.probSigma -= e * b
-	m.pdfUp = e
-	m.upper = e * (g + w)
+	near, sign := a, 1.0 // the end nearer to 0, below it where 0 is inside
+	if b <= 0 {
+		near, sign = -b, -1
+	}
+	switch {
+	case w*math.Max(1, near) <= 1:
+		m = narrow(w, g, near, sign)
+	case near < 0:
+		m = middle(a, b, w, g)
+	case sign > 0:
+		m = tail(near, w, g, g+w, sign)
+	default:
+		m = tail(near, w, g+w, g, sign)
+		m.pdfLo, m.pdfUp = m.pdfUp, m.pdfLo
+	}
+	m.lower = g * m.pdfLo
+	if m.pdfUp > 0 { // else w may be infinite
+		m.upper = (g + w) * m.pdfUp
+	}
 	return m
 }
 
-// lowerTail handles b <= 0, scaled by φ(b).
-func lowerTail(b, w, g float64) moments {
-	v := -b
+// tail handles intervals on one side of 0, given by its sign, whose nearer end is v away from it,
+// where the offset is near, and far at the other end. It is scaled by φ(v), and takes the nearer end
+// for the lower one.
+func tail(v, w, near, far, sign float64) moments {
 	r, h := mills(v)
 	m := moments{
 		logScale:  LogPDF(v),
-		gain:      (g+w)*r - h,
-		gainMu:    r - (g + w),
-		gainSigma: (g+w)*v - 1,
+		gain:      float64(sign*h) + near*r,
+		gainMu:    r + sign*near,
+		gainSigma: sign + near*v,
 		prob:      r,
-		probMu:    -1,
+		probMu:    sign,
 		probSigma: v,
-		pdfUp:     1,
-		upper:     g + w,
+		pdfLo:     1,
 	}
 	e := math.Exp(-w * (v + 0.5*w))
 	if e == 0 {
 		return m
 	}
-	ra, ha := mills(v + w)
-	m.gain += e * (ha - g*ra)
-	m.gainMu += e * (g - ra)
-	m.gainSigma += e * (1 - g*(v+w))
-	m.prob -= e * ra
-	m.probMu += e
+	r, h = mills(v + w)
+	m.gain -= e * (float64(sign*h) + far*r)
+	m.gainMu -= e * (r + sign*far)
+	m.gainSigma -= e * (sign + far*(v+w))
+	m.prob -= e * r
+	m.probMu -= e * sign
 	m.probSigma -= e * (v + w)
-	m.pdfLo = e
-	m.lower = e * g
+	m.pdfUp = e
 	return m
 }
 
@@ -121,14 +94,14 @@ func middle(a, b, w, g float64) moments {
 		probSigma: a * pa,
 		pdfLo:     pa,
 		pdfUp:     pb,
-		lower:     g * pa,
 	}
-	m.gainMu = p + m.lower
-	m.gainSigma = pa + a*m.lower
+	lower := g * pa
+	m.gainMu = p + lower
+	m.gainSigma = pa + a*lower
 	if pb > 0 { // else w may be infinite
-		m.upper = (g + w) * pb
-		m.gainMu -= m.upper
-		m.gainSigma -= pb + b*m.upper
+		upper := (g + w) * pb
+		m.gainMu -= upper
+		m.gainSigma -= pb + b*upper
 		m.probSigma -= b * pb
 	}
 	return m
@@ -160,8 +133,6 @@ func narrow(w, g, v, sign float64) moments {
 	if sign < 0 {
 		m.pdfLo, m.pdfUp = e, 1
 	}
-	m.lower = g * m.pdfLo
-	m.upper = (g + w) * m.pdfUp
 	return m
 }
 

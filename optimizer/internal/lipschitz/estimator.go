@@ -29,15 +29,15 @@ const (
 //
 // n the number of different points. Without noise this is the paper's lower bound
 // of the Lipschitz constant. With noise, c_n √2 noise is about the largest of n² differences that
-// it makes alone; the plain estimate would diverge as points come close to each other. Adding a
-// point costs O(n d) without noise; with it c_n changes, and the next estimate costs O(n² d).
+// it makes alone; the plain estimate would diverge as points come close to each other. The next
+// estimate after a point costs O(n d) without noise; with it c_n changes, and it costs O(n² d).
 type Estimator struct {
 	scale []float64
 	noise float64
 	cells []cell
 	x, z  []float64 // unscaled and scaled coordinates, cell after cell
 	dim   int
-	stale bool // slopes must be computed anew
+	known int // cells whose slopes are known
 }
 
 // cell is one point with the mean of its values.
@@ -45,7 +45,6 @@ type cell struct {
 	y     float64
 	count int
 	slope float64 // the largest to an earlier cell
-	peer  int     // that cell, -1 for none
 }
 
 // NewEstimator returns an empty estimator in the metric given by scale (nil: 1) for
@@ -60,7 +59,7 @@ func (e *Estimator) Add(x []float64, y float64) {
 		c := &e.cells[k]
 		c.count++
 		c.y += (y - c.y) / float64(c.count)
-		e.updated(k)
+		e.known = min(e.known, k)
 		return
 	}
 	e.dim = len(x)
@@ -68,10 +67,8 @@ func (e *Estimator) Add(x []float64, y float64) {
 	e.x = append(e.x, x...)
 	e.z = append(e.z, scaled(x, e.scale)...)
 	if e.noise > 0 {
-		e.stale = true
-		return
+		e.known = 0
 	}
-	e.scan(len(e.cells) - 1)
 }
 
 // find returns the first cell at x, or -1.
@@ -99,7 +96,7 @@ func (e *Estimator) scan(k int) {
 		allowed = math.Max(3, math.Sqrt(4*math.Log(float64(len(e.cells))))) * math.Sqrt2 * e.noise
 	}
 	y, z := e.cells[k].y, row(e.z, e.dim, k)
-	peer, rise2, dist2 := -1, 0.0, 1.0
+	rise2, dist2 := 0.0, 1.0
 	for i := range e.cells[:k] {
 		rise := math.Abs(y-e.cells[i].y) - allowed
 		if rise <= 0 {
@@ -107,38 +104,16 @@ func (e *Estimator) scan(k int) {
 		}
 		// rise/dist > the largest so far, without roots and quotients
 		if d2 := distance2(row(e.z, e.dim, i), z); rise*rise*dist2 > rise2*d2 {
-			peer, rise2, dist2 = i, rise*rise, d2
+			rise2, dist2 = rise*rise, d2
 		}
 	}
-	e.cells[k].slope, e.cells[k].peer = math.Sqrt(rise2/dist2), peer
-}
-
-// updated renews the slopes after the value of cell k changed.
-func (e *Estimator) updated(k int) {
-	if e.noise > 0 {
-		e.stale = true
-		return
-	}
-	e.scan(k)
-	for j := k + 1; j < len(e.cells); j++ {
-		c := &e.cells[j]
-		rise := math.Abs(c.y - e.cells[k].y)
-		switch s := rise / math.Sqrt(distance2(row(e.z, e.dim, j), row(e.z, e.dim, k))); {
-		case c.peer == k && s < c.slope:
-			e.scan(j)
-		case s > c.slope:
-			c.slope, c.peer = s, k
-		}
-	}
+	e.cells[k].slope = math.Sqrt(rise2 / dist2)
 }
 
 // Slope returns the estimate L_lb, and 0 for less than two different points.
 func (e *Estimator) Slope() float64 {
-	if e.stale {
-		for k := range e.cells {
-			e.scan(k)
-		}
-		e.stale = false
+	for ; e.known < len(e.cells); e.known++ {
+		e.scan(e.known)
 	}
 	most := 0.0
 	for i := range e.cells {
