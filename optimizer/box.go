@@ -5,11 +5,7 @@ import "math"
 // boxStep maximizes the acquisition, without the Lipschitz bounds, in a box around the best point
 // that is not finished. The box is longer where the model varies less (Eriksson
 // et al. 2019).
-func (a *ask) boxStep() (Proposal, bool) {
-	basin, ok := a.basin()
-	if !ok {
-		return Proposal{}, false
-	}
+func (a *ask) boxStep(basin basin) (Proposal, bool) {
 	c := basin.centre
 	x, r := a.past.x[c], basin.box
 	region := wholeCube(len(x))

@@ -180,14 +180,6 @@ func (s *chance) weight(x []float64) float64 {
 // for a better one is largest there.
 const escapeCaution = 16
 
-// escapeWeight is the weight with at least that caution.
-func (s *chance) escapeWeight(x []float64) float64 {
-	if s == nil {
-		return 1
-	}
-	return math.Pow(s.probability(x), math.Max(s.caution, escapeCaution))
-}
-
 // logs returns addLog at many points.
 func (s *chance) logs(xs [][]float64) []float64 {
 	out, variance := make([]float64, len(xs)), make([]float64, len(xs))

@@ -3,6 +3,7 @@ package optimizer
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -95,27 +96,31 @@ func (d *domain) active(p []float64) []bool {
 	return active
 }
 
-// neighbours returns the snapped points that differ from the snapped point p
-// in one parameter that is searched level by level: every other level of a
-// choice, a bool or a few numbers, the next on either side of many numbers.
-func (d *domain) neighbours(p []float64) [][]float64 {
+// change is another value of one parameter.
+type change struct {
+	param int
+	to    spaces.Value
+}
+
+// changes lead from the snapped point p to its neighbours, which differ from it in one parameter
+// that is searched level by level: every other level of a choice, a bool or a few numbers, the next
+// on either side of many numbers.
+func (d *domain) changes(p []float64) (out []change) {
 	if d.plain {
 		return nil
 	}
-	var out [][]float64
 	active := d.active(p)
 	for i, par := range d.space.Params() {
-		if _, finite := par.Levels(); !active[i] || !finite {
-			continue
-		}
-		for _, v := range d.otherValues(i, p) {
-			out = append(out, d.with(p, i, v))
+		if _, finite := par.Levels(); active[i] && finite {
+			for _, v := range d.otherValues(i, p) {
+				out = append(out, change{i, v})
+			}
 		}
 	}
 	return out
 }
 
-// otherValues lists the values that neighbours gives parameter i.
+// otherValues lists the values that changes gives parameter i.
 func (d *domain) otherValues(i int, p []float64) []spaces.Value {
 	par := d.space.Params()[i]
 	levels, _ := par.Levels()
@@ -137,14 +142,14 @@ func (d *domain) part(i int, p []float64) []float64 {
 	return p[o : o+d.alone[i].Dim()]
 }
 
-// with returns the snapped point that sets parameter i to v.
-func (d *domain) with(p []float64, i int, v spaces.Value) []float64 {
-	q := append([]float64(nil), p...)
-	c, err := d.alone[i].Encode(spaces.Values{{Name: d.space.Params()[i].Name, Value: v}})
+// with returns the snapped point after a change.
+func (d *domain) with(p []float64, c change) []float64 {
+	q := slices.Clone(p)
+	at, err := d.alone[c.param].Encode(spaces.Values{{Name: d.space.Params()[c.param].Name, Value: c.to}})
 	if err != nil {
 		panic("optimizer: a parameter refuses its own value: " + err.Error())
 	}
-	copy(d.part(i, q), c)
+	copy(d.part(c.param, q), at)
 	return d.space.Snap(q)
 }
 
@@ -186,7 +191,7 @@ func (d *domain) allows(p []float64) bool { return d.space.Allows(p) && d.safe.a
 func (d *domain) partial() bool { return d.space.Related() || d.safe != nil }
 
 func (d *domain) move(p []float64, sd float64, rng *rand.Rand) []float64 {
-	q := append([]float64(nil), p...)
+	q := slices.Clone(p)
 	params := d.space.Params()
 	chance := math.Min(1, 2/float64(len(params)))
 	moved := rng.IntN(len(params)) // this one at least
@@ -204,7 +209,7 @@ func (d *domain) move(p []float64, sd float64, rng *rand.Rand) []float64 {
 			continue
 		}
 		if vs := d.otherValues(i, q); len(vs) > 0 {
-			copy(q, d.with(q, i, vs[rng.IntN(len(vs))]))
+			copy(q, d.with(q, change{i, vs[rng.IntN(len(vs))]}))
 		}
 	}
 	return d.snap(q)

@@ -30,11 +30,9 @@ func (a *ask) explore() (Proposal, error) {
 	return a.escape("explore turn")
 }
 
-// escape proposes the point with the largest Lipschitz upper bound, times the
-// probability of success and of holding the limits, among uniform ones: where, for all that is known, most
+// escape proposes a point with the largest Lipschitz upper bound, where, for all that is known, most
 // could be left to gain.
 func (a *ask) escape(reason string) (Proposal, error) {
-	rng := a.rng("escape")
 	b := a.view.surrogate.bounds
 	if b == nil {
 		return a.spread(OriginExplore, "far from all points: %s", reason)
@@ -43,6 +41,19 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	// leave less room between them.
 	d := float64(a.past.space.Len())
 	distance := math.Min(apart*math.Sqrt(d), 0.5*math.Pow(float64(len(a.pending)+1), -1/d))
+	return a.roomiest(distance, func(p []float64) float64 {
+		if !a.view.holds {
+			return 1 // where the limits hold comes first
+		}
+		_, up := b.at(p, nil, nil)
+		return up - a.view.target
+	}, reason, "largest Lipschitz upper bound: %s")
+}
+
+// roomiest proposes the point with the largest room, times the probability of success and of holding
+// the limits, among uniform ones that are at least so far from pending trials.
+func (a *ask) roomiest(distance float64, roomAt func(p []float64) float64, reason, why string) (Proposal, error) {
+	rng := a.rng("escape")
 	var points [][]float64
 	var room []float64
 	for range exploreCandidates {
@@ -50,12 +61,9 @@ func (a *ask) escape(reason string) (Proposal, error) {
 		if nearestDistance(p, a.pending) < distance {
 			continue
 		}
-		_, up := b.at(p, nil, nil)
-		v := up - a.view.target
-		if !a.view.holds {
-			v = 1 // where the limits hold comes first
+		if r := roomAt(p); !math.IsNaN(r) { // as a volume is that has an infinite side and one of 0
+			points, room = append(points, p), append(room, r)
 		}
-		points, room = append(points, p), append(room, v)
 	}
 	weigh := func(c *chance, power float64) {
 		for i, log := range c.logs(points) {
@@ -72,7 +80,7 @@ func (a *ask) escape(reason string) (Proposal, error) {
 	}
 	for _, i := range orderBy(len(points), func(i int) float64 { return -room[i] }) {
 		if p := points[i]; !a.taken(p) {
-			return a.described(p, OriginExplore, "largest Lipschitz upper bound: %s", reason), nil
+			return a.described(p, OriginExplore, why, reason), nil
 		}
 	}
 	return a.anything(reason)

@@ -207,10 +207,8 @@ func (a *ask) propose() (Proposal, error) {
 	if a.exploreTurn() {
 		return a.explore()
 	}
-	for _, step := range a.localSteps() {
-		if p, ok := step(); ok {
-			return p, nil
-		}
+	if p, ok := a.local(); ok {
+		return p, nil
 	}
 	return a.global()
 }
@@ -227,26 +225,30 @@ const (
 
 func turnOf(trial int) turn { return turn(trial) % turns }
 
-// localSteps are the local steps of the trial's turn, in the order in which they are tried.
-func (a *ask) localSteps() []func() (Proposal, bool) {
-	if a.set.Local != on {
-		return nil
+// local makes the first local step of the trial's turn that can be made.
+func (a *ask) local() (Proposal, bool) {
+	turn := turnOf(a.trial)
+	if a.set.Local != on || turn == modelTurn {
+		return Proposal{}, false
 	}
-	switch turnOf(a.trial) {
-	case boxTurn:
-		steps := []func() (Proposal, bool){a.valleyStep, a.boxStep}
-		if len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 { // a quadratic knows its curvature already
-			return append([]func() (Proposal, bool){a.quadraticStep}, steps...)
-		}
-		return steps
-	case localTurn:
-		steps := []func() (Proposal, bool){a.quadraticStep}
-		if a.view.limits != nil || a.view.surrogate.prior != nil { // which the quadratic knows nothing of
-			steps = append(steps, a.boxStep)
-		}
-		return steps
+	basin, ok := a.basin()
+	if !ok {
+		return Proposal{}, false
 	}
-	return nil
+	known := len(a.shapes(a.lbo.trust.basin, a.past.space.Dim())) > 0 // the curvature, to a quadratic
+	if turn == localTurn || known {
+		if p, ok := a.quadraticStep(basin); ok {
+			return p, true
+		}
+	}
+	if turn == boxTurn {
+		if p, ok := a.valleyStep(basin); ok {
+			return p, true
+		}
+	} else if a.view.limits == nil && a.view.surrogate.prior == nil { // else of which the quadratic knows nothing
+		return Proposal{}, false
+	}
+	return a.boxStep(basin)
 }
 
 // designed returns the trial's point of the initial design while that lasts.

@@ -200,25 +200,13 @@ func (a *ask) escapeSeveral(f *volumeScore) (Proposal, error) {
 	if f.views[0].surrogate.bounds == nil || f.boxes == nil || !a.view.holds {
 		return a.spread(OriginExplore, why)
 	}
-	rng := a.rng("escape")
-	var best []float64
-	top, up := math.Inf(-1), make([]float64, len(f.views))
-	for range exploreCandidates {
-		p := a.dom.uniform(rng)
-		if a.taken(p) {
-			continue
-		}
+	up := make([]float64, len(f.views))
+	return a.roomiest(0, func(p []float64) float64 {
 		for j, v := range f.views {
 			_, up[j] = v.surrogate.bounds.at(p, nil, nil)
 		}
-		if v := pareto.Gain(f.boxes, up) * a.view.success.escapeWeight(p) * a.view.limits.probability(p); v > top {
-			best, top = p, v
-		}
-	}
-	if best == nil {
-		return a.anything("explore turn")
-	}
-	return a.described(best, OriginExplore, "largest volume below the Lipschitz upper bounds: explore turn"), nil
+		return pareto.Gain(f.boxes, up)
+	}, "explore turn", "largest volume below the Lipschitz upper bounds: %s")
 }
 
 // augmentation is the weight of the sum in the augmented Chebyshev scalar (Knowles 2006).

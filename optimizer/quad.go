@@ -28,11 +28,7 @@ const (
 // in a box around it. Where it finds nothing left to gain it notes the centre
 // as finished. The quadratic sees the values as they were told: a warp would
 // bend what is a parabola in them.
-func (a *ask) quadraticStep() (Proposal, bool) {
-	basin, ok := a.basin()
-	if !ok {
-		return Proposal{}, false
-	}
+func (a *ask) quadraticStep(basin basin) (Proposal, bool) {
 	c := basin.centre
 	local := a.neighbourhood(c)
 	if local == nil {
@@ -48,20 +44,19 @@ func (a *ask) quadraticStep() (Proposal, bool) {
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
 	z, gain := model.Maximize(a.ctx, region.Radius, cube.lo, cube.up)
-	if p := a.dom.snap(local.lift(z, a.past.x[c])); !a.dom.allows(p) {
-		if p, gain = a.slideQuadratic(model, region.Radius, local, c); gain <= a.leastGain(local) {
+	p, least := a.dom.snap(local.lift(z, a.past.x[c])), a.leastGain(local)
+	if !a.dom.allows(p) {
+		if p, gain = a.slideQuadratic(model, region.Radius, local, c); gain <= least {
 			return Proposal{}, false
 		}
-		z = local.part(p)
 	}
-	if least := a.leastGain(local); !(gain > least) {
+	if !(gain > least) {
 		if !a.view.surrogate.noisy() {
 			a.memory.Finished = append(a.memory.Finished, a.past.trial[c])
 		}
 		return Proposal{}, false
 	}
-	p := a.dom.snap(local.lift(z, a.past.x[c]))
-	if a.lbo.trust.inFinished(p) && !(local.y[local.centre]+gain > a.past.y[a.past.best]/local.unit+a.leastGain(local)) {
+	if a.lbo.trust.inFinished(p) && !(local.y[local.centre]+gain > a.past.y[a.past.best]/local.unit+least) {
 		// Uphill lies where the search is done: this is no other basin.
 		a.memory.Finished = append(a.memory.Finished, a.past.trial[c])
 		return Proposal{}, false

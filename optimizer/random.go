@@ -26,7 +26,7 @@ func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
 
 // uniform proposes a uniform point that is not taken.
 func (h *history) uniform(rng *rand.Rand, taken func([]float64) bool, why string) (Proposal, error) {
-	p, err := fresh(h.space, rng, taken)
+	p, err := (&domain{space: h.space}).fresh(rng, taken)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -37,19 +37,29 @@ func (h *history) uniform(rng *rand.Rand, taken func([]float64) bool, why string
 // sampled.
 const fewConfigurations = 4096
 
-// fresh draws a uniform point that is not taken. Where draws keep hitting
-// taken points the space is finite and nearly used up: the remaining
-// configurations are listed, as many as fewConfigurations, and one of them is
-// drawn.
-func fresh(space *spaces.Space, rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
-	for range 64 {
-		if p := space.Draw(rng); !taken(p) {
+// freshDraws is how many draws look for a point that is not taken, and safeDraws for one that is
+// also safe.
+const (
+	freshDraws = 64
+	safeDraws  = 2000
+)
+
+// fresh draws a point that is not taken. Where draws keep hitting taken points the space is finite
+// and nearly used up: the remaining configurations are listed, as many as fewConfigurations, and
+// one of them is drawn.
+func (d *domain) fresh(rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
+	draw, draws, none := d.space.Draw, freshDraws, ErrExhausted
+	if d.safe != nil {
+		draw, draws, none = func(rng *rand.Rand) spaces.Point { return d.safe.draw(d, rng) }, safeDraws, ErrNothingSafe
+	}
+	for range draws {
+		if p := draw(rng); !taken(p) {
 			return p, nil
 		}
 	}
-	left := remaining(space, taken, fewConfigurations)
+	left := remaining(d.space, taken, fewConfigurations)
 	if len(left) == 0 {
-		return nil, ErrExhausted
+		return nil, none
 	}
 	return left[rng.IntN(len(left))], nil
 }

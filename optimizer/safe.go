@@ -31,8 +31,6 @@ type safety struct {
 const (
 	// rounding is the share of a margin that is not used, for sums that round.
 	rounding = 1e-9
-	// safeDraws is how many draws look for a point that is safe and not taken.
-	safeDraws = 2000
 	// worthwhile is the least reach of a trial from which the safe set is stretched, in
 	// units of the largest: towards what is not safe the steps get ever shorter.
 	worthwhile = 0.1
@@ -84,8 +82,8 @@ func (s *safety) draw(d *domain, rng *rand.Rand) []float64 {
 	for range redraws {
 		i := rng.IntN(len(s.points))
 		p := slices.Clone(s.points[i])
-		if ns := d.neighbours(p); len(ns) > 0 && rng.IntN(2) == 0 {
-			p = slices.Clone(ns[rng.IntN(len(ns))])
+		if cs := d.changes(p); len(cs) > 0 && rng.IntN(2) == 0 {
+			p = d.with(p, cs[rng.IntN(len(cs))])
 		}
 		free, way, length := d.free(p), make([]float64, len(p)), 0.0
 		for _, j := range free {
@@ -145,20 +143,4 @@ func (a *ask) stretch() (Proposal, bool) {
 		share *= 0.9
 	}
 	return Proposal{}, false
-}
-
-// fresh draws a point that is not taken.
-func (d *domain) fresh(rng *rand.Rand, taken func([]float64) bool) (spaces.Point, error) {
-	if d.safe == nil {
-		return fresh(d.space, rng, taken)
-	}
-	for range safeDraws {
-		if p := d.uniform(rng); !taken(p) {
-			return p, nil
-		}
-	}
-	if left := remaining(d.space, taken, fewConfigurations); len(left) > 0 {
-		return left[rng.IntN(len(left))], nil
-	}
-	return nil, ErrNothingSafe
 }

@@ -118,8 +118,8 @@ func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
 func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
 	p := r.base
 	if !s.dom.plain && rng.IntN(2) == 0 {
-		if ns := s.dom.neighbours(p); len(ns) > 0 {
-			p = ns[rng.IntN(len(ns))]
+		if cs := s.dom.changes(p); len(cs) > 0 {
+			p = s.dom.with(p, cs[rng.IntN(len(cs))])
 		}
 	}
 	p = slices.Clone(p)
@@ -143,16 +143,15 @@ func (s *searcher) climb(f *score, r region, start []float64) found {
 		if s.ctx.Err() != nil {
 			break
 		}
-		better := false
-		for _, p := range s.dom.neighbours(x.x) {
-			if !inside(p, r, s.dom) {
-				continue
-			}
-			if v := f.at(p, nil); v > x.v {
-				x, better = found{p, v}, true
+		from := x
+		for _, c := range s.dom.changes(from.x) {
+			if p := s.dom.with(from.x, c); inside(p, r, s.dom) {
+				if v := f.at(p, nil); v > x.v {
+					x = found{p, v}
+				}
 			}
 		}
-		if !better {
+		if !(x.v > from.v) {
 			break
 		}
 		if y := s.ascend(f, r, x.x); y.v > x.v {

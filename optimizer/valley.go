@@ -27,12 +27,8 @@ const (
 // successes around the best point alone, in a frame that those shape: it sees differences
 // of value that are nothing beside those of the whole cube, and a narrow valley as a round
 // bowl.
-func (a *ask) valleyStep() (Proposal, bool) {
+func (a *ask) valleyStep(basin basin) (Proposal, bool) {
 	if a.set.Acquisition != "ei" || a.many() || a.view.surrogate.noisy() || a.view.limits != nil || a.dom.partial() {
-		return Proposal{}, false
-	}
-	basin, ok := a.basin()
-	if !ok {
 		return Proposal{}, false
 	}
 	c, local := a.past.x[basin.centre], a.neighbourhood(basin.centre)

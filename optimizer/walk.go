@@ -243,7 +243,7 @@ func (a *ask) shift(q spaces.Point, i int, by float64, made steps) {
 		rng.Shuffle(len(levels), func(j, k int) { levels[j], levels[k] = levels[k], levels[j] })
 		for _, v := range levels {
 			if !slices.ContainsFunc(made.seen, func(p place) bool { return a.dom.value(i, p.at) == v }) {
-				copy(q, a.dom.with(q, i, v))
+				copy(q, a.dom.with(q, change{i, v}))
 				return
 			}
 		}
