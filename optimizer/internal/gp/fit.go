@@ -109,7 +109,7 @@ func (f *Fitter) Fit(ctx context.Context, y []float64, start *Hyper, s Settings)
 		f.w = newEvidence(f.x)
 	}
 	f.w.y = y
-	p := posterior{w: f.w, set: s, top: math.Inf(-1)}
+	p := posterior{f.w, s}
 	starts, evals := s.starts(d, start), 0
 	from := starts[0]
 	if len(starts) > 1 { // a few steps from each, and the first of the best goes on
@@ -185,20 +185,11 @@ func (s Settings) box(d int) (low, high []float64) {
 type posterior struct {
 	w   *evidence
 	set Settings
-
-	// The largest value, where it was, and its gradient: the best of several starts is
-	// followed to the end from there.
-	top       float64
-	at, slope []float64
 }
 
 // value returns the log posterior, −∞ where it is not defined, and writes its
 // gradient.
 func (p *posterior) value(theta, grad []float64) float64 {
-	if slices.Equal(theta, p.at) {
-		copy(grad, p.slope)
-		return p.top
-	}
 	d := p.w.d
 	noise := math.Exp(theta[d+1])
 	if !p.w.factorise(theta[:d], math.Exp(theta[d]), noise) {
@@ -212,9 +203,6 @@ func (p *posterior) value(theta, grad []float64) float64 {
 	}
 	if math.IsNaN(value) {
 		return math.Inf(-1)
-	}
-	if value > p.top {
-		p.top, p.at, p.slope = value, append(p.at[:0], theta...), append(p.slope[:0], grad...)
 	}
 	return value
 }

@@ -292,26 +292,21 @@ func bad(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 // nearest returns the indices of up to n different points, nearest first, without
 // the centre. Ties go to the lower index.
 func nearest(points [][]float64, center, n int) []int {
-	c := points[center]
-	type neighbour struct {
-		index int
-		dist  float64
-	}
-	var all []neighbour
+	var all, chosen []int
+	from := make([]float64, len(points))
 	for i, p := range points {
-		if dist := distance(p, c); dist > 0 {
-			all = append(all, neighbour{i, dist})
+		if from[i] = distance(p, points[center]); from[i] > 0 {
+			all = append(all, i)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b neighbour) int { return cmp.Compare(a.dist, b.dist) })
-	var chosen []int
-	for i, p := range all {
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(from[a], from[b]) })
+	for k, i := range all {
 		same := len(chosen) == n
-		for j := i - 1; j >= 0 && p.dist-all[j].dist <= 1e-12*p.dist && !same; j-- {
-			same = distance(points[p.index], points[all[j].index]) <= 1e-12*p.dist
+		for k--; k >= 0 && from[i]-from[all[k]] <= 1e-12*from[i] && !same; k-- {
+			same = distance(points[i], points[all[k]]) <= 1e-12*from[i]
 		}
 		if !same {
-			chosen = append(chosen, p.index)
+			chosen = append(chosen, i)
 		}
 	}
 	return chosen

@@ -3,6 +3,7 @@ package sobol
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // LatinHypercube returns n points in [0,1)^dim whose coordinates, in every
@@ -30,29 +31,23 @@ func Maximin(n, dim, tries int, others [][]float64, rng *rand.Rand) [][]float64 
 	most := math.Inf(-1)
 	for range max(tries, 1) {
 		points := LatinHypercube(n, dim, rng)
-		if d := minDistance2(points, others, most); d > most || best == nil {
+		if d := minDistance2(points, others); d > most || best == nil {
 			best, most = points, d
 		}
 	}
 	return best
 }
 
-// minDistance2 returns the smallest squared distance, or any value <= floor once
-// it is known to be no larger.
-func minDistance2(points, others [][]float64, floor float64) float64 {
+// minDistance2 returns the smallest squared distance.
+func minDistance2(points, others [][]float64) float64 {
 	least := math.Inf(1)
 	for i, p := range points {
-		for _, set := range [2][][]float64{points[:i], others} {
-			for _, q := range set {
-				sum := 0.0
-				for k, v := range p {
-					sum += (v - q[k]) * (v - q[k])
-				}
-				least = math.Min(least, sum)
+		for _, q := range slices.Concat(points[:i], others) {
+			sum := 0.0
+			for k, v := range p {
+				sum += (v - q[k]) * (v - q[k])
 			}
-		}
-		if least <= floor {
-			break
+			least = math.Min(least, sum)
 		}
 	}
 	return least

@@ -5,18 +5,13 @@ import (
 	"slices"
 )
 
-type moment struct {
-	mean, sd float64 // sd with divisor n, 1 if the values are equal
-	constant bool
-}
-
-// moments is exact for equal values (their computed mean may differ from them
-// in the last bit, which must not count as spread) and safe for values whose
-// squares overflow.
-func moments(v []float64) moment {
+// moments returns the mean and the standard deviation, with divisor n, and 1 if the values are
+// equal. It is exact for these (their computed mean may differ from them in the last bit, which
+// must not count as spread) and safe for values whose squares overflow.
+func moments(v []float64) (mean, sd float64) {
 	low, high := slices.Min(v), slices.Max(v)
 	if low == high {
-		return moment{mean: low, sd: 1, constant: true}
+		return low, 1
 	}
 	n := float64(len(v))
 	scale := math.Max(math.Abs(low), math.Abs(high))
@@ -29,7 +24,7 @@ func moments(v []float64) moment {
 		t := x/scale - centre
 		square += t * t
 	}
-	return moment{mean: centre * scale, sd: math.Sqrt(square/n) * scale}
+	return centre * scale, math.Sqrt(square/n) * scale
 }
 
 // medianMAD returns the median and the median absolute deviation from it.
@@ -50,14 +45,4 @@ func Median(v []float64) float64 {
 		return s[n/2]
 	}
 	return s[n/2-1]/2 + s[n/2]/2
-}
-
-// firstPositive returns the first positive candidate, or 1.
-func firstPositive(candidates ...float64) float64 {
-	for _, c := range candidates {
-		if c > 0 {
-			return c
-		}
-	}
-	return 1
 }

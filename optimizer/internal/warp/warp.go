@@ -8,6 +8,7 @@
 package warp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -77,19 +78,19 @@ func Fit(kind Kind, values []float64, o Options) (Warp, error) {
 	case Identity:
 	case Log:
 		w.Centre = slices.Max(ys)
-		w.Scale = firstPositive(w.Centre-Median(ys), w.Centre-moments(ys).mean)
+		mean, _ := moments(ys)
+		w.Scale = cmp.Or(w.Centre-Median(ys), max(w.Centre-mean, 0), 1)
 	case Asinh:
 		median, mad := medianMAD(ys)
 		deviation := 0.0 // from it, on average
 		for _, y := range ys {
 			deviation += math.Abs(y-median) / float64(len(ys))
 		}
-		w.Centre, w.Scale = median, firstPositive(mad, deviation)
+		w.Centre, w.Scale = median, cmp.Or(mad, deviation, 1)
 	case YeoJohnson:
-		m := moments(ys)
-		w.Centre, w.Scale = m.mean, m.sd
+		w.Centre, w.Scale = moments(ys)
 		for i, y := range ys {
-			ys[i] = (y - m.mean) / m.sd
+			ys[i] = (y - w.Centre) / w.Scale
 		}
 		w.Lambda = fitLambda(ys)
 		for i, u := range ys {
@@ -104,8 +105,7 @@ func Fit(kind Kind, values []float64, o Options) (Warp, error) {
 		}
 	}
 	if !o.Raw {
-		m := moments(ys)
-		w.Mean, w.SD = m.mean, m.sd
+		w.Mean, w.SD = moments(ys)
 	}
 	for _, z := range w.ApplyAll(values) {
 		if math.IsInf(z, 0) || math.IsNaN(z) {

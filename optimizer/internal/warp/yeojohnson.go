@@ -1,6 +1,9 @@
 package warp
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Yeo and Johnson, A new family of power transformations to improve normality
 // or symmetry, Biometrika 87 (2000), equation 1:
@@ -72,9 +75,10 @@ func fitLambda(us []float64) float64 {
 				zs[i] = powerOfLog(l, lambda)
 			}
 		}
-		return -float64(len(us))*math.Log(moments(zs).sd) + (lambda-1)*weight
+		_, sd := moments(zs)
+		return -float64(len(us))*math.Log(sd) + (lambda-1)*weight
 	}
-	if moments(us).constant {
+	if slices.Min(us) == slices.Max(us) {
 		return 1
 	}
 	const cells = 16
