@@ -1,6 +1,9 @@
 package optimizer
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	basinCandidates = 10   // points that could lie in a basin of their own
@@ -54,7 +57,7 @@ func (a *ask) basin() (basin, bool) {
 // steps and reports whether it comes to an end outside all finished boxes.
 func (a *ask) climbsElsewhere(x []float64) bool {
 	predictor := a.view.surrogate.model.Predictor()
-	p := append([]float64(nil), x...)
+	p := slices.Clone(x)
 	grad, free := make([]float64, len(p)), a.dom.free(p)
 	value := math.Inf(-1)
 	for range climbSteps {

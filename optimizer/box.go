@@ -44,9 +44,5 @@ func relativeLengths(logs []float64) []float64 {
 	for _, l := range logs {
 		mean += l / float64(len(logs))
 	}
-	ratios := make([]float64, len(logs))
-	for j, l := range logs {
-		ratios[j] = math.Min(math.Max(math.Exp(l-mean), 0.25), 4)
-	}
-	return ratios
+	return mapped(logs, func(l float64) float64 { return math.Min(math.Max(math.Exp(l-mean), 0.25), 4) })
 }

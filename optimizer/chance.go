@@ -63,19 +63,18 @@ func (l *lbo) successModel(ctx context.Context) (*chance, error) {
 	if l.success != nil && l.successAt == len(l.past.told) {
 		return l.success, nil
 	}
-	n := len(l.past.told)
-	x, labels := make([][]float64, n), make([]float64, n)
-	for i, o := range l.past.told {
-		x[i], labels[i] = o.Proposal.Point, 1
+	x := mapped(l.past.told, func(o Observation) []float64 { return o.Proposal.Point })
+	labels := mapped(l.past.told, func(o Observation) float64 {
 		if o.unexplained() {
-			labels[i] = -1
+			return -1
 		}
-	}
+		return 1
+	})
 	model, err := l.regress(ctx, &l.successFit, 0, 1, x, func(n int) []float64 { return labels[:n] }, successSettings(l.past.space.Len()))
 	if err != nil {
 		return nil, fmt.Errorf("modelling failures: %w", err)
 	}
-	l.success, l.successAt = newChance(model, 0, l.caution()), n
+	l.success, l.successAt = newChance(model, 0, l.caution()), len(l.past.told)
 	return l.success, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/lbotune/lbotune/optimizer/internal/gp"
 )
 
 // Results of an earlier study that are said to be those of today's objective, and are not, spoil
@@ -26,10 +24,9 @@ const (
 
 // suspect is an earlier study that claims to have today's objective.
 type suspect struct {
-	number  int // of the study
-	model   *surrogate
-	predict *gp.Predictor
-	n, far  int
+	number int // of the study
+	model  *surrogate
+	n, far int
 }
 
 // distrust begins anew where a study's results are contradicted, and returns which ones are.
@@ -46,7 +43,6 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 	if len(own) < leastFar {
 		return nil, nil
 	}
-	var wrong []int
 	if l.suspects == nil {
 		l.suspects = []*suspect{}
 		for number, e := range l.earlier {
@@ -55,7 +51,7 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 			}
 			x, y := e.successes()
 			if _, s, err := l.alone(ctx, number, x, y); err == nil { // else there are too few for a model
-				l.suspects = append(l.suspects, &suspect{number: number, model: s, predict: s.model.Predictor()})
+				l.suspects = append(l.suspects, &suspect{number: number, model: s})
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -63,9 +59,10 @@ func (l *lbo) distrust(ctx context.Context) ([]int, error) {
 			return nil, err
 		}
 	}
+	var wrong []int
 	for _, s := range l.suspects {
 		for ; s.n < len(own) && !s.contradicted(); s.n++ {
-			mu, variance := s.predict.Predict(l.past.x[own[s.n]])
+			mu, variance := s.model.model.Predictor().Predict(l.past.x[own[s.n]])
 			z := s.model.warp.Apply(l.past.raw[own[s.n]] / s.model.unit)
 			if sd := math.Sqrt(unsureBy*unsureBy*variance + s.model.noise*s.model.noise + noisySD*noisySD); !(math.Abs(z-mu) <= farSD*sd) {
 				s.far++

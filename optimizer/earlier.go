@@ -100,10 +100,7 @@ func (l *lbo) compare() {
 	below := make([][]float64, len(l.kin)) // the share that study i puts below the best of study j
 	us := sobol.Scrambled(l.past.space.Len(), l.past.seed).Points(0, kinSample)
 	for i, k := range l.kin {
-		var values []float64
-		for _, u := range us {
-			values = append(values, k.mean.Value(l.past.space.FromUniform(u)))
-		}
+		values := mapped(us, func(u []float64) float64 { return k.mean.Value(l.past.space.FromUniform(u)) })
 		slices.Sort(values)
 		for _, o := range l.kin {
 			rank := 0
@@ -227,9 +224,7 @@ func portfolio(of []*kin, n int) []spaces.Point {
 	worth := make([][]float64, len(of)) // of each candidate, by study
 	reached := slices.Repeat([]float64{math.Inf(-1)}, len(of))
 	for s, k := range of {
-		for _, p := range candidates {
-			worth[s] = append(worth[s], k.mean.Value(p))
-		}
+		worth[s] = mapped(candidates, func(p spaces.Point) float64 { return k.mean.Value(p) })
 		reached[s] = slices.Min(worth[s])
 	}
 	for len(out) < min(n, len(candidates)) {

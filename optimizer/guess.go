@@ -87,11 +87,7 @@ func (g *guess) doubt(a *ask) float64 {
 func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }
 
 func (g *guess) logs(xs [][]float64) []float64 {
-	out := make([]float64, len(xs))
-	for i, x := range xs {
-		out[i] = g.addLog(x, nil)
-	}
-	return out
+	return mapped(xs, func(x []float64) float64 { return g.addLog(x, nil) })
 }
 
 func (g *guess) log(x, grad []float64, power float64) float64 {

@@ -115,24 +115,19 @@ func (h *history) check(o Observation) error {
 	if slices.ContainsFunc(o.Constraints, func(c float64) bool { return math.IsInf(c, -1) }) {
 		return errors.New("a constraint cannot be held by an infinite margin")
 	}
-	switch o.Status {
-	case Succeeded, Pruned:
-		if n := len(o.Values); h.objectives > 0 && n != h.objectives && (n > 0 && o.Status == Succeeded || n > h.objectives) {
-			return fmt.Errorf("found %d values; other trials have %d", n, h.objectives)
-		}
-		which := "succeeded"
-		if o.Status == Pruned {
-			which = "was pruned"
-		}
-		if len(o.Values) == 0 {
-			return fmt.Errorf("a trial that %s needs a value", which)
-		}
-		if bad := slices.IndexFunc(o.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); bad >= 0 {
-			return fmt.Errorf("a trial that %s needs a finite value; found %v", which, o.Values[bad])
-		}
-	case Failed:
-	default:
+	how, valued := map[Status]string{Succeeded: "succeeded", Pruned: "was pruned"}[o.Status]
+	bad := slices.IndexFunc(o.Values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	switch n := len(o.Values); {
+	case o.Status == Failed:
+		return nil
+	case !valued:
 		return fmt.Errorf("found status %q; allowed are %s, %s and %s", o.Status, Succeeded, Failed, Pruned)
+	case h.objectives > 0 && n != h.objectives && (n > 0 && o.Status == Succeeded || n > h.objectives):
+		return fmt.Errorf("found %d values; other trials have %d", n, h.objectives)
+	case n == 0:
+		return fmt.Errorf("a trial that %s needs a value", how)
+	case bad >= 0:
+		return fmt.Errorf("a trial that %s needs a finite value; found %v", how, o.Values[bad])
 	}
 	return nil
 }

@@ -276,10 +276,8 @@ func (a *ask) extension() spaces.Point {
 
 // spread proposes a point far from everything told and pending.
 func (a *ask) spread(origin Origin, why string, args ...any) (Proposal, error) {
-	known := slices.Clone(a.pending)
-	for _, o := range a.past.told {
-		known = append(known, o.Proposal.Point)
-	}
+	told := mapped(a.past.told, func(o Observation) []float64 { return o.Proposal.Point })
+	known := slices.Concat(a.pending, told)
 	rng := a.rng("spread")
 	p := farthest(mitchell, func() []float64 { return a.dom.uniform(rng) }, known, a.taken)
 	var err error

@@ -63,10 +63,9 @@ func (l *lbo) constraintModel(ctx context.Context, k int) (*chance, error) {
 	var x [][]float64
 	var c []float64
 	for _, o := range l.past.told {
-		if len(o.Constraints) == 0 || math.IsNaN(o.Constraints[k]) {
-			continue
+		if len(o.Constraints) > 0 && !math.IsNaN(o.Constraints[k]) {
+			x, c = append(x, o.Proposal.Point), append(c, o.Constraints[k])
 		}
-		x, c = append(x, o.Proposal.Point), append(c, o.Constraints[k])
 	}
 	if len(x) == 0 {
 		return nil, nil
@@ -98,24 +97,21 @@ func transform(c []float64) (z []float64, mean, sd float64) {
 	if len(known) > 0 {
 		unit = warp.Median(known)
 	}
-	z = make([]float64, len(c))
 	worst := -math.Ln2
-	for i, v := range c {
-		z[i] = -math.Copysign(math.Log1p(math.Abs(v)/unit), v)
-		if !math.IsInf(z[i], -1) {
-			worst = math.Min(worst, z[i])
+	z = mapped(c, func(v float64) float64 {
+		z := -math.Copysign(math.Log1p(math.Abs(v)/unit), v)
+		if !math.IsInf(z, -1) {
+			worst = math.Min(worst, z)
 		}
-	}
+		return z
+	})
 	for i := range z { // broken by an unknown amount: as badly as any
 		z[i] = math.Max(z[i], worst)
 	}
 	if mean, sd = stat.PopMeanStdDev(z, nil); !(sd > 1e-12*math.Abs(mean)) {
 		sd = 1 // of equal values
 	}
-	for i, v := range z {
-		z[i] = (v - mean) / sd
-	}
-	return z, mean, sd
+	return mapped(z, func(v float64) float64 { return (v - mean) / sd }), mean, sd
 }
 
 // settle corrects which successes hold the limits where a measured value is too noisy to

@@ -114,11 +114,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	points := pick(all, front)
 	for k, z := range believed {
 		if !math.IsInf(z, -1) {
-			point := make([]float64, len(f.views))
-			for j, own := range f.views {
-				point[j] = own.believed[k]
-			}
-			points, v.holds = append(points, point), true
+			points, v.holds = append(points, mapped(f.views, func(own *view) float64 { return own.believed[k] })), true
 		}
 	}
 	if v.success, err = a.lbo.successModel(a.ctx); err != nil {
@@ -150,10 +146,7 @@ func (f *volumeScore) fronts(a *ask, limits *limits) (all [][]float64, front []i
 			rows, held = append(rows, i), append(held, z)
 		}
 	}
-	for _, k := range pareto.Front(held) {
-		front = append(front, rows[k])
-	}
-	return all, front
+	return all, pick(rows, pareto.Front(held))
 }
 
 // slack is how far below the worst values the reference point lies that was not given, as
@@ -224,10 +217,10 @@ const augmentation = 0.05
 // none to be kept. Whose turn it is was decided for all objectives together.
 func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 	rng := a.rng("weights")
-	weights, total := make([]float64, len(f.views)), 0.0
-	for j := range weights {
-		weights[j] = rng.ExpFloat64()
-		total += weights[j]
+	weights := mapped(f.views, func(*view) float64 { return rng.ExpFloat64() })
+	total := 0.0
+	for _, w := range weights {
+		total += w
 	}
 	all, front := f.fronts(a, a.view.limits)
 	if len(front) == 0 {

@@ -11,11 +11,8 @@ import (
 // New returns the optimizer that the settings select, which knows what earlier studies
 // have found. The error joins one Problem for everything that is wrong with the settings.
 func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier) (Optimizer, error) {
-	var errs []error
-	for _, p := range settings.Validate() {
-		errs = append(errs, p)
-	}
-	if err := errors.Join(errs...); err != nil {
+	problems := mapped(settings.Validate(), func(p Problem) error { return p })
+	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
 	if space == nil || space.Len() == 0 {
@@ -28,11 +25,15 @@ func New(space *spaces.Space, seed uint64, settings Settings, earlier ...Earlier
 	}
 	switch s.Method {
 	case MethodRandom:
-		return &random{h}, nil
+		return &filling{h, random}, nil
 	case MethodSobol:
-		return &sobolSequence{h}, nil
+		return &filling{h, sobolSequence}, nil
 	case MethodGrid:
-		return newGrid(h)
+		g, err := newGrid(space)
+		if err != nil {
+			return nil, err
+		}
+		return &filling{h, g.next}, nil
 	case MethodLipschitz:
 		return &adaLIPO{past: h}, nil
 	}

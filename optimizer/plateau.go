@@ -1,5 +1,7 @@
 package optimizer
 
+import "gonum.org/v1/gonum/floats"
+
 // plateaus are where values are equal to the last digit, as shares of errors among few
 // examples are, or beside a parameter that does nothing. A model that interpolates them
 // expects a little more beside each, and would fill them with trials.
@@ -29,13 +31,7 @@ func (a *ask) plateaus(s *surrogate) *plateaus {
 	if ties < leastTies {
 		return nil
 	}
-	for _, i := range s.rows {
-		x := make([]float64, len(f.scales))
-		for j, u := range a.past.x[i] {
-			x[j] = u / f.scales[j]
-		}
-		f.x = append(f.x, x)
-	}
+	f.x = mapped(s.rows, func(i int) []float64 { return floats.DivTo(make([]float64, len(f.scales)), a.past.x[i], f.scales) })
 	return f
 }
 

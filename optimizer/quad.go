@@ -35,11 +35,8 @@ func (a *ask) quadraticStep(basin basin) (Proposal, bool) {
 		return Proposal{}, false
 	}
 	model, err := quadratic.Fit(local.x, local.y, local.centre, a.shapes(basin, len(local.free))...)
-	if err != nil {
+	if err != nil || a.view.surrogate.prior != nil && !model.Determined() { // then earlier studies know more
 		return Proposal{}, false
-	}
-	if a.view.surrogate.prior != nil && !model.Determined() {
-		return Proposal{}, false // earlier studies know more
 	}
 	region := basin.quadratic.Start(model.Far)
 	cube := wholeCube(len(local.free))
@@ -167,7 +164,7 @@ func (n *neighbourhood) part(p []float64) []float64 { return pick(p, n.free) }
 
 // lift returns the point with the free coordinates z and the others of p.
 func (n *neighbourhood) lift(z, p []float64) []float64 {
-	q := append([]float64(nil), p...)
+	q := slices.Clone(p)
 	for k, j := range n.free {
 		q[j] = z[k]
 	}

@@ -7,21 +7,30 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// random proposes uniformly: every level of a discrete parameter equally
-// often, floats uniform on their scale, nothing twice.
-type random struct{ past *history }
+// filling is a method that fills the space: of what it is told it knows the points alone.
+type filling struct {
+	past *history
+	// next proposes a point that is not taken.
+	next func(h *history, trial int, taken func([]float64) bool) (Proposal, error)
+}
 
-func (r *random) Tell(o Observation) error {
-	_, err := r.past.meet(o)
+func (f *filling) Tell(o Observation) error {
+	_, err := f.past.meet(o)
 	return err
 }
 
-func (r *random) Ask(ctx context.Context, q Query) (Proposal, error) {
-	_, taken, err := r.past.begin(ctx, q)
+func (f *filling) Ask(ctx context.Context, q Query) (Proposal, error) {
+	_, taken, err := f.past.begin(ctx, q)
 	if err != nil {
 		return Proposal{}, err
 	}
-	return r.past.uniform(stream(r.past.seed, q.Trial, "random"), taken, "uniform")
+	return f.next(f.past, q.Trial, taken)
+}
+
+// random proposes uniformly: every level of a discrete parameter equally
+// often, floats uniform on their scale, nothing twice.
+func random(h *history, trial int, taken func([]float64) bool) (Proposal, error) {
+	return h.uniform(stream(h.seed, trial, "random"), taken, "uniform")
 }
 
 // uniform proposes a uniform point that is not taken.

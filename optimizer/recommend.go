@@ -33,9 +33,6 @@ func (l *lbo) shown(s *surrogate) bool {
 // μ − winnersCurse·σ ± unsureBy·σ there, in model units, and where noise is too little to
 // matter the value as it was told, ± unsureBy·σn.
 func (l *lbo) Recommend(ctx context.Context) (Recommendation, error) {
-	if err := ctx.Err(); err != nil {
-		return Recommendation{}, err
-	}
 	if _, err := l.distrust(ctx); err != nil {
 		return Recommendation{}, err
 	}
@@ -104,13 +101,12 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 		return told, nil
 	}
 	s, err := l.surrogate(ctx)
-	if err == nil {
-		best = l.amongEqual(s, best)
-		told.Trial = l.past.trial[best]
-	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return told, nil
+	}
+	best = l.amongEqual(s, best)
+	told.Trial = l.past.trial[best]
+	switch {
 	case s.exact || s.noise <= noiseless:
 		return l.gained(told, 0), nil // without noise the values speak for themselves
 	case !s.noisy():

@@ -17,20 +17,21 @@ func unitOf(y []float64) float64 {
 	return 1
 }
 
-func scaled(y []float64, unit float64) []float64 {
-	out := make([]float64, len(y))
-	for i, v := range y {
-		out[i] = v / unit
+// mapped returns what f makes of each element.
+func mapped[T, U any](v []T, f func(T) U) []U {
+	out := make([]U, len(v))
+	for i, x := range v {
+		out[i] = f(x)
 	}
 	return out
 }
 
+func scaled(y []float64, unit float64) []float64 {
+	return mapped(y, func(v float64) float64 { return v / unit })
+}
+
 func pick[T any](v []T, rows []int) []T {
-	out := make([]T, len(rows))
-	for k, i := range rows {
-		out[k] = v[i]
-	}
-	return out
+	return mapped(rows, func(i int) T { return v[i] })
 }
 
 // orderBy returns 0 … n−1 by ascending f, equal ones in order.

@@ -65,10 +65,7 @@ func (a *ask) valleyStep(basin basin) (Proposal, bool) {
 // it with the value at the centre in its units.
 func (a *ask) valleyModel(f *frame, local *neighbourhood) (*gp.Model, float64, error) {
 	d := len(local.free)
-	points := make([][]float64, len(local.x))
-	for i, x := range local.x {
-		points[i] = f.to(x)
-	}
+	points := mapped(local.x, f.to)
 	near := orderBy(len(points), func(i int) float64 { return spaces.Distance(points[i], points[local.centre]) })
 	near = near[:min(len(near), frameKnown*(d+1), frameMost)]
 	x, y := pick(points, near), pick(local.y, near)

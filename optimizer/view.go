@@ -132,11 +132,7 @@ func (a *ask) seeds(s *surrogate) [][]float64 {
 
 // climbScales are the length scales, none longer than the cube.
 func climbScales(s *surrogate) []float64 {
-	scales := s.fit.Hyper.Lengths()
-	for j, l := range scales {
-		scales[j] = math.Min(l, 1)
-	}
-	return scales
+	return mapped(s.fit.Hyper.Lengths(), func(l float64) float64 { return math.Min(l, 1) })
 }
 
 // probability is that of a trial which succeeds and holds every limit.

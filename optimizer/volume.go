@@ -23,10 +23,7 @@ type volumeScore struct {
 	parts []*gp.Predictor
 	ref   []float64
 	boxes []pareto.Box
-	sides [][][]piece // of each box: by objective
-	// Of box k and objective j, at k m + j: where its side begins, and the logarithm of what a model
-	// unit is worth at most there.
-	low, worth []float64
+	sides [][]side // of each box: by objective
 
 	logs []float64
 	kept []int                 // the boxes that count
@@ -45,17 +42,22 @@ func (f *volumeScore) tile(points [][]float64) {
 		}
 	}
 	for _, b := range f.boxes {
-		sides := make([][]piece, len(best))
+		sides := make([]side, len(best))
 		for j := range best {
-			sides[j] = secants(&f.warps[j], b.Low[j], b.Up[j], best[j])
-			most := math.Inf(-1)
-			for _, p := range sides[j] {
-				most = math.Max(most, p.slope)
+			s := side{low: b.Low[j], worth: math.Inf(-1), pieces: secants(&f.warps[j], b.Low[j], b.Up[j], best[j])}
+			for _, p := range s.pieces {
+				s.worth = math.Max(s.worth, p.slope)
 			}
-			f.low, f.worth = append(f.low, b.Low[j]), append(f.worth, most)
+			sides[j] = s
 		}
 		f.sides = append(f.sides, sides)
 	}
+}
+
+// side is one of a box: where it begins, and the logarithm of what a model unit is worth at most.
+type side struct {
+	low, worth float64
+	pieces     []piece
 }
 
 // piece is a part of a box's side, and the logarithm of what a model unit is worth there.
@@ -89,7 +91,7 @@ func secants(w *warp.Warp, low, up, best float64) (out []piece) {
 
 // gain is the logarithm of the expected gain of side j of box k, and its derivatives.
 func (f *volumeScore) gain(k, j int, mu, sigma float64) (sum acquisition.Value) {
-	for i, p := range f.sides[k][j] {
+	for i, p := range f.sides[k][j].pieces {
 		v := acquisition.LogCEI(mu, sigma, p.low, math.Inf(-1), p.up)
 		if v.F += p.slope; i == 0 {
 			sum = v
@@ -115,12 +117,11 @@ func (f *volumeScore) most(mu, sigma []float64) (first int) {
 	for _, s := range sigma {
 		units += math.Log(math.Max(s, acquisition.MinSigma))
 	}
-	m := len(mu)
-	for k := range f.boxes {
+	for k, sides := range f.sides {
 		sum := units
-		for j, low := range f.low[k*m : k*m+m] {
-			sum += f.worth[k*m+j]
-			if z := (mu[j] - low) / math.Max(sigma[j], acquisition.MinSigma); z < 0 {
+		for j, side := range sides {
+			sum += side.worth
+			if z := (mu[j] - side.low) / math.Max(sigma[j], acquisition.MinSigma); z < 0 {
 				sum -= z * z / 2 // and log φ(0) < 0
 			} else {
 				_, e := math.Frexp(z + 0.4) // which is below 2^e
