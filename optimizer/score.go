@@ -188,9 +188,8 @@ func modelScore(p posterior, d int, b *bounds, f pointwise) *score {
 }
 
 func newModelPart(p posterior, d int, b *bounds, f pointwise) *modelPart {
-	buf := make([]float64, 4*d)
-	return &modelPart{f: f, p: p, bounds: b,
-		dmu: buf[:d], dvar: buf[d : 2*d], dlo: buf[2*d : 3*d], dup: buf[3*d:]}
+	buf := func() []float64 { return make([]float64, d) }
+	return &modelPart{f, p, b, buf(), buf(), buf(), buf()}
 }
 
 func (s *modelPart) at(x, grad []float64) float64 {

@@ -106,31 +106,26 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 // inBox draws a point of a box: uniform in the gradual coordinates, otherwise
 // the base or, half the time, a neighbour of it. Where relations forbid it, the box
 // shrinks towards the base.
-func (s *searcher) inBox(r region, rng *rand.Rand) []float64 {
-	p := s.drawInBox(r, 1, rng)
-	for k := 1; k < redraws && !s.dom.allows(p); k++ {
-		p = s.drawInBox(r, math.Pow(0.7, float64(k)), rng)
+func (s *searcher) inBox(r region, rng *rand.Rand) (p []float64) {
+	for k := range redraws {
+		p = slices.Clone(r.base)
+		if !s.dom.plain && rng.IntN(2) == 0 {
+			if cs := s.dom.changes(p); len(cs) > 0 {
+				p = s.dom.with(p, cs[rng.IntN(len(cs))])
+			}
+		}
+		for _, j := range s.dom.free(p) {
+			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
+			if k > 0 {
+				x = p[j] + math.Pow(0.7, float64(k))*(x-p[j])
+			}
+			p[j] = x
+		}
+		if p = s.dom.snap(p); s.dom.allows(p) {
+			break
+		}
 	}
 	return p
-}
-
-// drawInBox draws from a box whose width around the base is size times the region's.
-func (s *searcher) drawInBox(r region, size float64, rng *rand.Rand) []float64 {
-	p := r.base
-	if !s.dom.plain && rng.IntN(2) == 0 {
-		if cs := s.dom.changes(p); len(cs) > 0 {
-			p = s.dom.with(p, cs[rng.IntN(len(cs))])
-		}
-	}
-	p = slices.Clone(p)
-	for _, j := range s.dom.free(p) {
-		x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
-		if size < 1 {
-			x = p[j] + size*(x-p[j])
-		}
-		p[j] = x
-	}
-	return s.dom.snap(p)
 }
 
 // climb ascends from a candidate to an end point.

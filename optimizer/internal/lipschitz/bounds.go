@@ -3,6 +3,8 @@ package lipschitz
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/optimizer/internal/vector"
 )
 
@@ -169,10 +171,7 @@ func (b *Bounds) gradient(x []float64, k int, slope float64, grad []float64) {
 		clear(grad)
 		return
 	}
-	c := slope / math.Sqrt(sum)
-	for j := range grad {
-		grad[j] *= c
-	}
+	floats.Scale(slope/math.Sqrt(sum), grad)
 }
 
 // Uppers returns up at each of the points, +Inf where the bounds cross.

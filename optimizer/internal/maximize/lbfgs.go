@@ -9,6 +9,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Func is a function to maximize: it returns f(x) and, when grad is not nil,
@@ -136,8 +138,8 @@ func (m *Maximizer) eval(x, grad []float64) float64 {
 	if math.IsNaN(f) {
 		return math.Inf(-1)
 	}
-	for i, s := range m.set.Scale {
-		grad[i] *= s
+	if m.set.Scale != nil {
+		floats.Mul(grad, m.set.Scale)
 	}
 	return f
 }
@@ -189,9 +191,7 @@ func (m *Maximizer) direction() {
 		norm := math.Sqrt(m.freeDot(d, d))
 		gamma = math.Min(1, m.set.FirstStep/norm)
 	}
-	for i := range d {
-		d[i] *= gamma
-	}
+	floats.Scale(gamma, d)
 	for j := m.count - 1; j >= 0; j-- {
 		k := m.index(j)
 		if m.rho[k] != 0 {

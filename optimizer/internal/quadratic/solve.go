@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/lbotune/lbotune/optimizer/internal/maximize"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/lbotune/lbotune/optimizer/internal/maximize"
 )
 
 // Maximize returns the maximizer of Q in the intersection of the box [lo, up] with
@@ -63,10 +65,7 @@ func (b *box) search(ctx context.Context) []float64 {
 	if !(size > 0) {
 		return nil
 	}
-	scale := make([]float64, len(b.lo))
-	for i := range scale {
-		scale[i] = b.unit
-	}
+	scale := slices.Repeat([]float64{b.unit}, len(b.lo))
 	local := maximize.New(b.lo, b.up, maximize.Settings{
 		MaxIterations: 200, GradTol: 1e-12, ValueTol: 1e-16, FirstStep: 1, Scale: scale,
 	})
@@ -102,11 +101,9 @@ func (b *box) starts() [][]float64 {
 		values := eig.Values(nil)
 		for k := d - 1; k >= max(0, d-2) && values[k] > 0; k-- {
 			v := mat.Col(nil, k, &vectors)
-			starts = append(starts, b.corner(v))
-			for i := range v {
-				v[i] = -v[i]
-			}
-			starts = append(starts, b.corner(v))
+			ahead := b.corner(v)
+			floats.Scale(-1, v)
+			starts = append(starts, ahead, b.corner(v))
 		}
 		if values[d-1] <= 0 {
 			return starts[:2] // concave: one maximum
