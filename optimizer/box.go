@@ -29,7 +29,7 @@ func (a *ask) boxStep(basin basin) (Proposal, bool) {
 	if err != nil {
 		return Proposal{}, false
 	}
-	ends := a.view.searcher.search(f, region, a.rng("box"))
+	ends := a.search(f, region, a.rng("box"))
 	if len(ends) == 0 || a.view.flat.holds(ends[0].x) {
 		return Proposal{}, false
 	}

@@ -93,7 +93,7 @@ func (a *ask) maximize(f *score) []found {
 			return []found{end}
 		}
 	}
-	return a.view.searcher.search(f, wholeCube(a.past.space.Dim()), a.rng("global"))
+	return a.search(f, wholeCube(a.past.space.Dim()), a.rng("global"))
 }
 
 // divide searches by DIRECT, with one coordinate for each parameter.

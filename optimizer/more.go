@@ -102,9 +102,7 @@ func (b *pool) fill(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	searcher := *a.view.searcher
-	searcher.ctx = ctx
-	looked := searcher.candidates(wholeCube(a.past.space.Dim()), a.rng("more"))
+	looked := a.candidates(wholeCube(a.past.space.Dim()), a.rng("more"))
 	values := evaluate(ctx, score, looked)
 	if ctx.Err() != nil {
 		return false

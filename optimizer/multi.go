@@ -124,7 +124,7 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 	if len(a.lbo.parts) <= exactObjectives {
 		f.tile(points)
 	}
-	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: scales, seeds: pick(a.past.x, front), taken: a.taken}
+	v.scales, v.seeds = scales, pick(a.past.x, front)
 	a.view = v
 	return f, nil
 }

@@ -92,7 +92,7 @@ func (a *ask) slideQuadratic(m *quadratic.Model, radius float64, n *neighbourhoo
 	rng := a.rng("slide")
 	end := found{slices.Clone(a.past.x[c]), 0}
 	for range slideRounds {
-		end = a.view.searcher.slide(gain, r, end, rng)
+		end = a.slide(gain, r, end, rng)
 	}
 	return end.x, end.v
 }

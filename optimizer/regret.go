@@ -86,10 +86,10 @@ func (a *ask) gainsGiven(apart float64, x [][]float64, z []float64, noise float6
 // promising are points where the maximum may be: those that a search for the largest
 // μ + leftSD σ ends at, the best first.
 func (a *ask) promising(m *gp.Model, rng *rand.Rand) []found {
-	searcher := *a.view.searcher
-	searcher.taken = never
+	free := *a
+	free.taken = never
 	f := func(mu, sigma, _, _ float64) acquisition.Value { return acquisition.UCB(mu, sigma, leftSD*leftSD) }
-	return searcher.search(modelScore(m.Predictor(), m.Dim(), nil, f), wholeCube(m.Dim()), rng)
+	return free.search(modelScore(m.Predictor(), m.Dim(), nil, f), wholeCube(m.Dim()), rng)
 }
 
 // standingApart are the first leftRows points that are at least so far from all such points before them.

@@ -111,15 +111,14 @@ func (a *ask) stretch() (Proposal, bool) {
 	if safe == nil {
 		return Proposal{}, false
 	}
-	free, dom, v := *a, *a.dom, *a.view
+	free, dom := *a, *a.dom
 	dom.safe = nil
-	v.searcher = &searcher{ctx: a.ctx, dom: &dom, scales: v.searcher.scales, seeds: v.searcher.seeds, taken: never}
-	free.dom, free.view = &dom, &v
+	free.dom, free.taken = &dom, never
 	f, err := free.globalScore()
 	if err != nil {
 		return Proposal{}, false
 	}
-	ends := v.searcher.search(f, wholeCube(a.past.space.Dim()), a.rng("stretch"))
+	ends := free.search(f, wholeCube(a.past.space.Dim()), a.rng("stretch"))
 	if len(ends) == 0 {
 		return Proposal{}, false
 	}

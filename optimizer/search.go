@@ -39,29 +39,21 @@ type found struct {
 	v float64
 }
 
-// searcher maximizes scores over regions of one domain.
-type searcher struct {
-	ctx    context.Context // when it ends, a search soon returns what it has found
-	dom    *domain
-	scales []float64 // typical lengths of the coordinates, for the climb
-	seeds  [][]float64
-	taken  func([]float64) bool
-}
-
 // search looks at random points of the region and at perturbations of the
 // seeds, climbs from a few of the best by projected L-BFGS in the coordinates
 // that have gradients and then level by level in the others, and returns the
-// end points that are not taken, the best first.
-func (s *searcher) search(f *score, r region, rng *rand.Rand) []found {
-	points := s.candidates(r, rng)
-	values := evaluate(s.ctx, f, points)
+// end points that are not taken, the best first. When the context ends, it soon returns what it has
+// found.
+func (a *ask) search(f *score, r region, rng *rand.Rand) []found {
+	points := a.candidates(r, rng)
+	values := evaluate(a.ctx, f, points)
 	var ends []found
 	for _, k := range maximize.PickStarts(values, rng) {
-		ends = append(ends, s.climb(f, r, points[k]))
+		ends = append(ends, a.climb(f, r, points[k]))
 	}
-	if s.dom.partial() && len(ends) > 0 {
-		best := slices.MaxFunc(ends, func(a, b found) int { return cmp.Compare(a.v, b.v) })
-		ends = append(ends, s.slide(f.at, r, best, rng))
+	if a.dom.partial() && len(ends) > 0 {
+		best := slices.MaxFunc(ends, func(x, y found) int { return cmp.Compare(x.v, y.v) })
+		ends = append(ends, a.slide(f.at, r, best, rng))
 	}
 	// The candidates themselves stand by for ends that are taken.
 	order := orderBy(len(points), func(i int) float64 { return -values[i] })
@@ -70,8 +62,8 @@ func (s *searcher) search(f *score, r region, rng *rand.Rand) []found {
 			ends = append(ends, found{points[k], values[k]})
 		}
 	}
-	ends = slices.DeleteFunc(ends, func(e found) bool { return s.taken(e.x) || math.IsNaN(e.v) })
-	slices.SortStableFunc(ends, func(a, b found) int { return cmp.Compare(b.v, a.v) })
+	ends = slices.DeleteFunc(ends, func(e found) bool { return a.taken(e.x) || math.IsNaN(e.v) })
+	slices.SortStableFunc(ends, func(x, y found) int { return cmp.Compare(y.v, x.v) })
 	return ends
 }
 
@@ -87,17 +79,17 @@ func evaluate(ctx context.Context, f *score, points [][]float64) []float64 {
 }
 
 // candidates draws the points at which a search first looks.
-func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
+func (a *ask) candidates(r region, rng *rand.Rand) [][]float64 {
 	points := make([][]float64, 0, candidates)
 	for k := range candidates {
 		switch {
 		case r.base != nil:
-			points = append(points, s.inBox(r, rng))
-		case k%4 == 0 && len(s.seeds) > 0:
+			points = append(points, a.inBox(r, rng))
+		case k%4 == 0 && len(a.view.seeds) > 0:
 			sd := math.Pow(10, -3+2.5*rng.Float64())
-			points = append(points, s.dom.perturb(s.seeds[rng.IntN(len(s.seeds))], sd, rng))
+			points = append(points, a.dom.perturb(a.view.seeds[rng.IntN(len(a.view.seeds))], sd, rng))
 		default:
-			points = append(points, s.dom.uniform(rng))
+			points = append(points, a.dom.uniform(rng))
 		}
 	}
 	return points
@@ -106,22 +98,22 @@ func (s *searcher) candidates(r region, rng *rand.Rand) [][]float64 {
 // inBox draws a point of a box: uniform in the gradual coordinates, otherwise
 // the base or, half the time, a neighbour of it. Where relations forbid it, the box
 // shrinks towards the base.
-func (s *searcher) inBox(r region, rng *rand.Rand) (p []float64) {
+func (a *ask) inBox(r region, rng *rand.Rand) (p []float64) {
 	for k := range redraws {
 		p = slices.Clone(r.base)
-		if !s.dom.plain && rng.IntN(2) == 0 {
-			if cs := s.dom.changes(p); len(cs) > 0 {
-				p = s.dom.with(p, cs[rng.IntN(len(cs))])
+		if !a.dom.plain && rng.IntN(2) == 0 {
+			if cs := a.dom.changes(p); len(cs) > 0 {
+				p = a.dom.with(p, cs[rng.IntN(len(cs))])
 			}
 		}
-		for _, j := range s.dom.free(p) {
+		for _, j := range a.dom.free(p) {
 			x := r.lo[j] + rng.Float64()*(r.up[j]-r.lo[j])
 			if k > 0 {
 				x = p[j] + math.Pow(0.7, float64(k))*(x-p[j])
 			}
 			p[j] = x
 		}
-		if p = s.dom.snap(p); s.dom.allows(p) {
+		if p = a.dom.snap(p); a.dom.allows(p) {
 			break
 		}
 	}
@@ -129,18 +121,18 @@ func (s *searcher) inBox(r region, rng *rand.Rand) (p []float64) {
 }
 
 // climb ascends from a candidate to an end point.
-func (s *searcher) climb(f *score, r region, start []float64) found {
-	x := s.ascend(f, r, start)
-	if s.dom.plain {
+func (a *ask) climb(f *score, r region, start []float64) found {
+	x := a.ascend(f, r, start)
+	if a.dom.plain {
 		return x
 	}
 	for range discreteSweeps {
-		if s.ctx.Err() != nil {
+		if a.ctx.Err() != nil {
 			break
 		}
 		from := x
-		for _, c := range s.dom.changes(from.x) {
-			if p := s.dom.with(from.x, c); inside(p, r, s.dom) {
+		for _, c := range a.dom.changes(from.x) {
+			if p := a.dom.with(from.x, c); inside(p, r, a.dom) {
 				if v := f.at(p, nil); v > x.v {
 					x = found{p, v}
 				}
@@ -149,7 +141,7 @@ func (s *searcher) climb(f *score, r region, start []float64) found {
 		if !(x.v > from.v) {
 			break
 		}
-		if y := s.ascend(f, r, x.x); y.v > x.v {
+		if y := a.ascend(f, r, x.x); y.v > x.v {
 			x = y
 		}
 	}
@@ -159,17 +151,17 @@ func (s *searcher) climb(f *score, r region, start []float64) found {
 // slide goes on by random steps from where a climb has ended: at a relation it stops, and
 // does not follow the border. The steps grow by a half after a success and shrink by a
 // tenth after a failure (a (1+1) evolution strategy, Schumer and Steiglitz 1968).
-func (s *searcher) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
-	free, size := s.dom.free(from.x), 0.1
+func (a *ask) slide(f func(x, grad []float64) float64, r region, from found, rng *rand.Rand) found {
+	free, size := a.dom.free(from.x), 0.1
 	for range slides {
-		if s.ctx.Err() != nil {
+		if a.ctx.Err() != nil {
 			break
 		}
 		q := slices.Clone(from.x)
 		for _, j := range free {
 			q[j] = math.Min(math.Max(q[j]+size*(r.up[j]-r.lo[j])*rng.NormFloat64(), r.lo[j]), r.up[j])
 		}
-		if q = s.dom.snap(q); s.dom.allows(q) {
+		if q = a.dom.snap(q); a.dom.allows(q) {
 			if v := f(q, nil); v > from.v {
 				from, size = found{q, v}, 1.5*size
 				continue
@@ -193,15 +185,15 @@ func inside(p []float64, r region, d *domain) bool {
 }
 
 // ascend climbs in the coordinates that a gradient may move, and snaps.
-func (s *searcher) ascend(f *score, r region, start []float64) found {
+func (a *ask) ascend(f *score, r region, start []float64) found {
 	lo, up := slices.Clone(start), slices.Clone(start)
-	for _, j := range s.dom.free(start) {
+	for _, j := range a.dom.free(start) {
 		lo[j], up[j] = r.lo[j], r.up[j]
 	}
-	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: s.scales})
-	result := m.Maximize(s.ctx, f.at, start)
-	p := s.dom.snap(result.X)
-	if s.dom.plain {
+	m := maximize.New(lo, up, maximize.Settings{MaxIterations: climbIterations, Scale: a.view.scales})
+	result := m.Maximize(a.ctx, f.at, start)
+	p := a.dom.snap(result.X)
+	if a.dom.plain {
 		return found{p, result.F}
 	}
 	return found{p, f.at(p, nil)}

@@ -25,9 +25,10 @@ type view struct {
 	limits  *limits // with the assumptions
 	success *chance // nil when nothing failed
 	// risky is where trials fail too often for a careful proposal; nil for others.
-	risky    func([]float64) bool
-	searcher *searcher
-	flat     *plateaus // nil without ties
+	risky  func([]float64) bool
+	scales []float64   // typical lengths of the coordinates, for a climb
+	seeds  [][]float64 // points beside which a search looks
+	flat   *plateaus   // nil without ties
 }
 
 // manyPending is the number of pending trials beyond which proposals are
@@ -70,7 +71,7 @@ func (a *ask) look() error {
 		taken := a.taken
 		a.taken = func(p []float64) bool { return taken(p) || v.risky(p) }
 	}
-	v.searcher = &searcher{ctx: a.ctx, dom: a.dom, scales: climbScales(s), seeds: a.seeds(s), taken: a.taken}
+	v.scales, v.seeds = climbScales(s), a.seeds(s)
 	a.view = v
 	fit := s.fit
 	a.memory.Fit, a.note.Fitted = &fit, fit.N
