@@ -27,17 +27,11 @@ type Earlier struct {
 	Same bool
 }
 
-// What is known of related objectives is used three times. After the centre, the first points of
-// the initial design are a portfolio of the best ones: each next one maximizes the mean, over the
-// earlier studies, of the best that their models expect of the points chosen (Wistuba,
-// Schilling and Schmidt-Thieme 2015). A blend of their models' means is the prior mean
-// of this study's model, with weights by how far each ranks this study's successes as
-// their values do, in the spirit of RGPE (Feurer, Letham and Bakshy 2018); each mean may first be
-// moved a little, since related optima lie near each other. And the curvature at their best
-// points completes that of this study's quadratic: it stays the same where an objective is moved.
-//
-// Earlier studies that do not even agree with each other have no part in the design, and a
-// say only where they rank this study's successes far beyond chance.
+// What is known of related objectives is used three times, see docs/lbo.md: a portfolio of their
+// best points begins the initial design, after the centre (Wistuba, Schilling and Schmidt-Thieme
+// 2015); a blend of their models' means, each moved a little, is the prior mean of this study's model
+// (in the spirit of RGPE; Feurer, Letham and Bakshy 2018); and the curvature at their best points,
+// which stays the same where an objective is moved, completes that of this study's quadratic.
 
 // kin is the model of one earlier study, on its own warped and standardized values.
 type kin struct {

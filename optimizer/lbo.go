@@ -11,17 +11,10 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// lbo is Lipschitz Bayesian optimization with trust regions. By its number a trial is one of model,
-// box and local in turn (turnOf), or now and then explores instead (exploreTurn); propose has the
-// order of what comes before that. With several objectives there are no local turns.
-//
-//	model   the acquisition, within the Lipschitz bounds, over the whole cube
-//	box     the expected improvement of a model of the best points' surroundings, or
-//	        as long as these are few, of the same model in a box around the best point
-//	local   a quadratic through the points around the best one, in a smaller box
-//	explore every so often, where the Lipschitz bound leaves most room
-//
-// A turn that has nothing to offer passes to the next rule of propose. See docs/lbo.md.
+// lbo is Lipschitz Bayesian optimization with trust regions, see docs/lbo.md. By its number a trial
+// is one of model, box and local in turn (turnOf), or now and then explores instead (exploreTurn);
+// propose has the order of what comes before that, and a turn that has nothing to offer passes to
+// its next rule. With several objectives there are no local turns.
 type lbo struct {
 	past   *history
 	set    Settings // resolved

@@ -125,17 +125,15 @@ func (m *Model) Append(x []float64, y float64) (*Model, error) {
 }
 
 // centre is the mean c + m(x) of the process before any observation.
-func (m *Model) centre(x []float64) float64 {
-	if m.mean == nil {
-		return m.hyper.Mean
-	}
-	return m.hyper.Mean + m.mean.Value(x)
-}
+func (m *Model) centre(x []float64) float64 { return m.centreGrad(x, nil) }
 
-// centreGrad is centre, and adds the gradient to grad.
+// centreGrad is centre, and adds the gradient to grad, if that is not nil.
 func (m *Model) centreGrad(x, grad []float64) float64 {
-	if m.mean == nil {
+	switch {
+	case m.mean == nil:
 		return m.hyper.Mean
+	case grad == nil:
+		return m.hyper.Mean + m.mean.Value(x)
 	}
 	own := make([]float64, len(grad))
 	c := m.hyper.Mean + m.mean.ValueGrad(x, own)

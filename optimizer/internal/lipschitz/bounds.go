@@ -20,8 +20,7 @@ import (
 type Bounds struct {
 	l, delta float64
 	scale    []float64
-	dim      int
-	z        []float64   // scaled points, one after the other
+	z        [][]float64 // scaled points
 	cols     [][]float64 // the same by coordinate
 	y        []float64
 }
@@ -42,21 +41,19 @@ func NewBounds(points [][]float64, values []float64, scale []float64, l, delta f
 func (e *Estimator) Bounds(l, delta float64) *Bounds {
 	b := &Bounds{delta: delta, scale: e.scale}
 	for i := range e.cells {
-		b.add(row(e.z, e.dim, i), e.cells[i].y)
+		b.add(e.z[i], e.cells[i].y)
 	}
 	return b.WithL(l)
 }
 
 func (b *Bounds) add(z []float64, y float64) {
-	b.dim = len(z)
-	b.z = append(b.z, z...)
 	if b.cols == nil {
-		b.cols = make([][]float64, b.dim)
+		b.cols = make([][]float64, len(z))
 	}
 	for j, v := range z {
 		b.cols[j] = append(b.cols[j], v)
 	}
-	b.y = append(b.y, y)
+	b.z, b.y = append(b.z, z), append(b.y, y)
 }
 
 // WithL returns the bounds of the same observations for another constant.
@@ -141,7 +138,7 @@ func (b *Bounds) cones(x []float64) (lo, up float64, kLo, kUp int) {
 func (b *Bounds) ExcludedBelow(x []float64, best float64) float64 {
 	at, most := scaled(x, b.scale), 0.0
 	for i, y := range b.y {
-		if r := math.Sqrt(distance2(row(b.z, b.dim, i), at)); r > 0 {
+		if r := math.Sqrt(distance2(b.z[i], at)); r > 0 {
 			most = math.Max(most, (best-b.delta-y)/r)
 		}
 	}
@@ -158,7 +155,7 @@ func (b *Bounds) gradient(x []float64, k int, slope float64, grad []float64) {
 		return
 	}
 	sum := 0.0
-	for j, v := range row(b.z, b.dim, k) {
+	for j, v := range b.z[k] {
 		s := 1.0
 		if b.scale != nil {
 			s = b.scale[j]

@@ -12,7 +12,10 @@
 // LIPO and the geometric grid.
 package lipschitz
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Distances in the unscaled cube below which points count as one: their values are
 // averaged. With noise the tolerance is larger, as slopes between close points then
@@ -35,9 +38,8 @@ type Estimator struct {
 	scale []float64
 	noise float64
 	cells []cell
-	x, z  []float64 // unscaled and scaled coordinates, cell after cell
-	dim   int
-	known int // cells whose slopes are known
+	x, z  [][]float64 // unscaled and scaled points of the cells
+	known int         // cells whose slopes are known
 }
 
 // cell is one point with the mean of its values.
@@ -62,10 +64,8 @@ func (e *Estimator) Add(x []float64, y float64) {
 		e.known = min(e.known, k)
 		return
 	}
-	e.dim = len(x)
 	e.cells = append(e.cells, cell{y: y, count: 1})
-	e.x = append(e.x, x...)
-	e.z = append(e.z, scaled(x, e.scale)...)
+	e.x, e.z = append(e.x, slices.Clone(x)), append(e.z, scaled(x, e.scale))
 	if e.noise > 0 {
 		e.known = 0
 	}
@@ -77,17 +77,10 @@ func (e *Estimator) find(x []float64) int {
 	if e.noise > 0 {
 		tol = sameNoisy
 	}
-	for k := range e.cells {
-		at := row(e.x, e.dim, k)
-		if math.Abs(at[0]-x[0]) < tol && distance2(at, x) < tol*tol {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(e.x, func(at []float64) bool {
+		return math.Abs(at[0]-x[0]) < tol && distance2(at, x) < tol*tol
+	})
 }
-
-// row returns the k-th of the vectors of length dim that lie one after the other.
-func row(v []float64, dim, k int) []float64 { return v[k*dim : (k+1)*dim] }
 
 // scan computes the largest slope from cell k to the earlier ones.
 func (e *Estimator) scan(k int) {
@@ -95,7 +88,7 @@ func (e *Estimator) scan(k int) {
 	if e.noise > 0 {
 		allowed = math.Max(3, math.Sqrt(4*math.Log(float64(len(e.cells))))) * math.Sqrt2 * e.noise
 	}
-	y, z := e.cells[k].y, row(e.z, e.dim, k)
+	y, z := e.cells[k].y, e.z[k]
 	rise2, dist2 := 0.0, 1.0
 	for i := range e.cells[:k] {
 		rise := math.Abs(y-e.cells[i].y) - allowed
@@ -103,7 +96,7 @@ func (e *Estimator) scan(k int) {
 			continue
 		}
 		// rise/dist > the largest so far, without roots and quotients
-		if d2 := distance2(row(e.z, e.dim, i), z); rise*rise*dist2 > rise2*d2 {
+		if d2 := distance2(e.z[i], z); rise*rise*dist2 > rise2*d2 {
 			rise2, dist2 = rise*rise, d2
 		}
 	}
@@ -124,7 +117,7 @@ func (e *Estimator) Slope() float64 {
 
 // scaled returns x divided by scale.
 func scaled(x, scale []float64) []float64 {
-	z := append([]float64(nil), x...)
+	z := slices.Clone(x)
 	for i := range scale {
 		z[i] /= scale[i]
 	}

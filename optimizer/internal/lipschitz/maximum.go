@@ -38,7 +38,7 @@ func (b *Bounds) MaxUpper(lo, hi []float64, tol float64, splits int) (bound, see
 func (b *Bounds) refuted() bool {
 	for i, y := range b.y {
 		for k := range i {
-			r := b.l*math.Sqrt(distance2(row(b.z, b.dim, i), row(b.z, b.dim, k))) + 2*b.delta
+			r := b.l*math.Sqrt(distance2(b.z[i], b.z[k])) + 2*b.delta
 			if math.Abs(y-b.y[k]) > r*(1+1e-12) {
 				return true
 			}
@@ -80,7 +80,7 @@ func (s *splitter) push(r rectangle) {
 	centre := math.Inf(1)
 	for i, y := range s.b.y {
 		far, mid := 0.0, 0.0
-		for j, v := range row(s.b.z, s.b.dim, i) {
+		for j, v := range s.b.z[i] {
 			d := math.Max(v-r.lo[j], r.hi[j]-v)
 			far += d * d
 			m := (r.lo[j]+r.hi[j])/2 - v

@@ -87,15 +87,11 @@ func Fit(points [][]float64, values []float64, center int, like ...*Model) (*Mod
 	for i, k := range near {
 		v.SetVec(i, values[k]-m.Value)
 		m.Unit = math.Max(m.Unit, math.Abs(values[k]-m.Value))
-	}
-	if m.Unit == 0 {
-		m.Unit = 1
-	}
-	for i, k := range near {
 		for j := range d {
 			s.Set(i, j, (points[k][j]-c[j])/m.Far)
 		}
 	}
+	m.Unit = cmp.Or(m.Unit, 1)
 	v.ScaleVec(1/m.Unit, v)
 	if n := len(near); len(like) == 0 && !m.Determined() && n > d+1 && n <= 3*(d+1) {
 		return m, m.solveRound(s, v)
