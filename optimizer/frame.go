@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -75,9 +76,7 @@ func (f *frame) to(x []float64) []float64 {
 func (f *frame) from(u []float64) []float64 {
 	x := slices.Clone(f.centre)
 	for k, edge := range f.edges {
-		for j, e := range edge {
-			x[j] += e * (u[k] - 0.5)
-		}
+		floats.AddScaled(x, u[k]-0.5, edge)
 	}
 	return x
 }

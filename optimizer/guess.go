@@ -58,8 +58,10 @@ func newGuess(space *spaces.Space) *guess {
 // below that.
 func (g *guess) after(n, design int, best []float64, doubt float64) *guess {
 	now := *g
+	now.power = 1
+	elsewhere := now.addLog(best, nil) < -math.Ln2*float64(g.guessed)
 	now.power = guessPower / float64(n)
-	if g.log(best, nil, 1) < -math.Ln2*float64(g.guessed) {
+	if elsewhere {
 		now.power *= math.Max(0, 1-float64(n)/float64(max(guessPatience, 2*design)))
 		if doubt > guessDoubt {
 			now.power = 0
@@ -84,13 +86,13 @@ func (g *guess) doubt(a *ask) float64 {
 	return (a.view.surrogate.best - mu) / math.Sqrt(variance)
 }
 
-func (g *guess) addLog(x, grad []float64) float64 { return g.log(x, grad, g.power) }
-
+// logs is addLog at many points.
 func (g *guess) logs(xs [][]float64) []float64 {
 	return mapped(xs, func(x []float64) float64 { return g.addLog(x, nil) })
 }
 
-func (g *guess) log(x, grad []float64, power float64) float64 {
+// addLog returns ln π(x) times the power and, if grad is not nil, adds its gradient.
+func (g *guess) addLog(x, grad []float64) float64 {
 	sum := 0.0
 	for j, w := range g.widths {
 		if w == 0 {
@@ -100,8 +102,8 @@ func (g *guess) log(x, grad []float64, power float64) float64 {
 		bell := (1 - guessFloor) * math.Exp(-d*d/2)
 		sum += math.Log(guessFloor + bell)
 		if grad != nil {
-			grad[j] -= power * bell / (guessFloor + bell) * d / w
+			grad[j] -= g.power * bell / (guessFloor + bell) * d / w
 		}
 	}
-	return power * sum
+	return g.power * sum
 }

@@ -89,16 +89,12 @@ func (h *history) add(o Observation) error {
 
 // tame updates the tamed values and the best of them after a success.
 func (h *history) tame() {
-	before := len(h.wild)
+	before, last := len(h.wild), len(h.raw)-1
 	h.y, h.wild = tamed(h.raw)
-	from := len(h.y) - 1
 	if len(h.wild) > 0 || before > 0 {
-		h.best, from = -1, 0
-	}
-	for i := from; i < len(h.y); i++ {
-		if h.best < 0 || h.better(i, h.best) {
-			h.best = i
-		}
+		h.best = h.bestWhere(func(int) bool { return true })
+	} else if h.best < 0 || h.better(last, h.best) {
+		h.best = last
 	}
 }
 
@@ -140,6 +136,17 @@ func (h *history) better(i, j int) bool {
 		return h.over[i] < h.over[j]
 	}
 	return h.y[i] > h.y[j]
+}
+
+// bestWhere returns the best success for which that holds, the first of equals, −1 without any.
+func (h *history) bestWhere(holds func(success int) bool) int {
+	best := -1
+	for i := range h.x {
+		if holds(i) && (best < 0 || h.better(i, best)) {
+			best = i
+		}
+	}
+	return best
 }
 
 func checkPoint(space *spaces.Space, p spaces.Point) error {

@@ -94,8 +94,8 @@ func (a *ask) lookAtAll() (*volumeScore, error) {
 		f.views = append(f.views, own.view)
 		f.warps = append(f.warps, own.view.surrogate.warp)
 		f.parts = append(f.parts, own.view.models[len(own.view.models)-1].Predictor())
-		fit := own.view.surrogate.fit
-		a.memory.Fits, a.note.Fitted = append(a.memory.Fits, &fit), fit.N
+		fit := &own.view.surrogate.fit
+		a.memory.Fits, a.note.Fitted = append(a.memory.Fits, fit), fit.N
 		for j, s := range climbScales(own.view.surrogate) {
 			scales[j] = math.Min(scales[j], s)
 		}
@@ -233,10 +233,9 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 		set.Noise = Word(auto)
 	}
 	scalar := newLBO(newHistory(a.past.space, mix(a.past.seed+uint64(a.trial))), set)
-	i := 0
 	for _, o := range a.past.told {
 		o.Proposal = Proposal{Point: o.Proposal.Point, Origin: OriginGiven}
-		if o.Status == Succeeded {
+		if i := a.past.success(o.Trial); i >= 0 {
 			least, sum := math.Inf(1), 0.0
 			for j, w := range weights {
 				low, high := spanOf(points, j)
@@ -244,7 +243,6 @@ func (a *ask) scalarized(f *volumeScore) (Proposal, error) {
 				least, sum = math.Min(least, u), sum+u
 			}
 			o.Values = []float64{least + augmentation*sum}
-			i++
 		} else if len(o.Values) > 1 {
 			o.Values = []float64{0} // pruned: its value is not used
 		}

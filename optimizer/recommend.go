@@ -87,12 +87,7 @@ func (l *lbo) recommend(ctx context.Context) (Recommendation, error) {
 	if l.past.objectives > 1 {
 		return Recommendation{}, ErrSeveral
 	}
-	best := -1
-	for i, trial := range l.past.trial {
-		if trial > 0 && (best < 0 || l.past.better(i, best)) { // others are of earlier studies
-			best = i
-		}
-	}
+	best := l.past.bestWhere(func(i int) bool { return l.past.trial[i] > 0 }) // others are of earlier studies
 	if best < 0 {
 		return Recommendation{}, ErrNoSuccess
 	}

@@ -89,10 +89,7 @@ func (t *trust) tell(h *history, o Observation, m memory) {
 	if o.isStep() && m.Step != nil {
 		t.enter(h, m.Step)
 	}
-	last := -1 // the success that it is
-	if o.Status == Succeeded {
-		last = len(h.x) - 1
-	}
+	last := h.success(o.Trial)
 	if last >= 0 && last == h.best && t.inFinished(h.x[last]) {
 		// Something was left to gain after all: the search starts anew there.
 		t.finished = slices.DeleteFunc(t.finished, func(f patch) bool { return f.holds(h.x[last]) })
@@ -243,13 +240,7 @@ func (t *trust) finish(h *history, c int) {
 	}
 	t.finished = append(t.finished, patch{p, half})
 	t.settled = false
-	next := -1
-	for i, x := range h.x {
-		if !t.inFinished(x) && (next < 0 || h.better(i, next)) {
-			next = i
-		}
-	}
-	t.basin = newBasin(next)
+	t.basin = newBasin(h.bestWhere(func(i int) bool { return !t.inFinished(h.x[i]) }))
 }
 
 // inFinished reports whether p lies in a finished patch.

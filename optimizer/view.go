@@ -73,8 +73,7 @@ func (a *ask) look() error {
 	}
 	v.scales, v.seeds = climbScales(s), a.seeds(s)
 	a.view = v
-	fit := s.fit
-	a.memory.Fit, a.note.Fitted = &fit, fit.N
+	a.memory.Fit, a.note.Fitted = &s.fit, s.fit.N
 	if s.bounds != nil {
 		a.note.Lipschitz = s.bounds.note(s, a.past.y[a.past.best])
 		if a.past.over[a.past.best] > 0 {

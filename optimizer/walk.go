@@ -49,14 +49,9 @@ type place struct {
 }
 
 func (a *ask) places() (out []place) {
-	n := 0
 	for _, o := range a.past.told {
-		p := place{at: o.Proposal.Point, active: a.dom.active(o.Proposal.Point), success: -1}
-		if o.Status == Succeeded {
-			p.success = n
-			n++
-		}
-		out = append(out, p)
+		at := o.Proposal.Point
+		out = append(out, place{at: at, active: a.dom.active(at), success: a.past.success(o.Trial)})
 	}
 	for _, at := range a.pending {
 		out = append(out, place{at: at, active: a.dom.active(at), pending: true, success: -1})
