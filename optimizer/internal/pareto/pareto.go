@@ -4,7 +4,7 @@
 //
 // In up to three dimensions all is a sweep, and quick for thousands of points. From four on the
 // volume is found by slicing along the last coordinate: between two neighbouring values of it the
-// points that reach above bound a region of one dimension less, O(n^(m-2)) slices for n points.
+// points that reach above bound a region of one dimension less, O(n^(m-3)) slices for n points in m.
 package pareto
 
 import (
