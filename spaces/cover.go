@@ -69,7 +69,7 @@ func (s *Space) want(wanted Values, a Assignment) (Values, bool) {
 
 // satisfy wants values with which the condition holds. It chooses those of the
 // parameters that the condition names one by one.
-func (s *Space) satisfy(wanted Values, c *condition, chosen Values) (Values, bool) {
+func (s *Space) satisfy(wanted Values, c *Relation, chosen Values) (Values, bool) {
 	if len(chosen) == len(c.Params) {
 		return wanted, c.Holds(chosen)
 	}

@@ -3,6 +3,7 @@ package spaces
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // RelationError says what is wrong at one place of a relation or a condition.
@@ -26,28 +27,12 @@ func (e *RelationError) Error() string { return fmt.Sprintf("relation %q: %s", e
 // Numbers that differ by rounding errors alone, 1e-12 of the larger, are equal. The error is
 // a *RelationError.
 func ParseRelation(text string, params []Param) (Relation, error) {
-	p := &parser{text: text, params: map[string]Param{}}
-	for _, par := range params {
-		p.params[par.Name] = par
+	named := map[string]Param{}
+	for _, p := range params {
+		named[p.Name] = p
 	}
-	return p.relation()
+	return parse(text, named, false)
 }
-
-// condition says when a parameter exists.
-type condition struct {
-	Relation
-	literals []Value // that stand in it
-}
-
-// parseCondition reads a condition on the parameters declared before the one that it is for.
-func parseCondition(text string, earlier map[string]Param) (*condition, error) {
-	p := &parser{text: text, params: earlier, condition: true}
-	r, err := p.relation()
-	return &condition{r, p.literals}, err
-}
-
-// holds reports whether all parameters that the condition names exist, and it holds.
-func (c *condition) holds(v Values) bool { return c.applies(v) && c.Holds(v) }
 
 // kind is what an expression's values are.
 type kind string
@@ -82,10 +67,7 @@ type expression struct {
 func parameter(from token, p Param) expression {
 	e := expression{kind: number, from: from, of: &p}
 	e.eval = func(v Values) Value { x, _ := v.Get(p.Name); return x }
-	if p.Kind == KindBool {
-		e.kind = truth
-	}
-	for i, c := range p.Choices {
+	for i, c := range p.levels() {
 		if k := kindOf(c); i == 0 {
 			e.kind = k
 		} else if k != e.kind {
@@ -107,6 +89,7 @@ var operators = map[string]operator{
 	"or":  {1, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) || isTrue(b)) }},
 	"and": {2, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) && isTrue(b)) }},
 	"==":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(equal(a, b)) }},
+	"in":  {bindsComparison, mixed, truth, nil}, // of a list
 	"!=":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(!equal(a, b)) }},
 	"<":   {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) < num(b) && !equal(a, b)) }},
 	">":   {bindsComparison, number, truth, func(a, b Value) Value { return Bool(num(a) > num(b) && !equal(a, b)) }},
@@ -132,10 +115,14 @@ func arithmetic(binds int, f func(x, y float64) float64) operator {
 }
 
 // functions are of one number, but min and max.
-var functions = map[string]func(float64) float64{
-	"abs": math.Abs, "ceil": whole(math.Ceil), "floor": whole(math.Floor), "round": math.Round,
-	"sqrt": math.Sqrt, "exp": math.Exp, "log": math.Log, "log2": math.Log2, "log10": math.Log10,
-	"min": nil, "max": nil,
+var functions = map[string]func(...float64) float64{
+	"abs": ofOne(math.Abs), "ceil": ofOne(whole(math.Ceil)), "floor": ofOne(whole(math.Floor)), "round": ofOne(whole(math.Round)),
+	"sqrt": ofOne(math.Sqrt), "exp": ofOne(math.Exp), "log": ofOne(math.Log), "log2": ofOne(math.Log2), "log10": ofOne(math.Log10),
+	"min": func(x ...float64) float64 { return slices.Min(x) }, "max": func(x ...float64) float64 { return slices.Max(x) },
+}
+
+func ofOne(f func(float64) float64) func(...float64) float64 {
+	return func(x ...float64) float64 { return f(x[0]) }
 }
 
 func isTrue(v Value) bool { return v == Bool(true) }

@@ -18,6 +18,8 @@ type Relation struct {
 	// Holds reports whether the values obey the rule; they hold all of Params, at least.
 	// The answer must depend on nothing else.
 	Holds func(Values) bool
+
+	literals []Value // that stand in Text
 }
 
 // EmptyError says that relations leave nothing of a space.

@@ -32,7 +32,7 @@ type Coord struct {
 // Space is an ordered set of parameters. It is immutable.
 type Space struct {
 	params []Param
-	when   []*condition // of each parameter, nil for none
+	when   []*Relation // of each parameter, nil for none
 	index  map[string]int
 	offset []int // first coordinate of each parameter
 	coords []Coord
@@ -42,7 +42,7 @@ type Space struct {
 // New returns the space of the given parameters, whose order is kept. The
 // error joins one Problem for everything that is wrong.
 func New(params ...Param) (*Space, error) {
-	s := &Space{params: slices.Clone(params), when: make([]*condition, len(params)), index: map[string]int{}}
+	s := &Space{params: slices.Clone(params), when: make([]*Relation, len(params)), index: map[string]int{}}
 	var errs []error
 	earlier := map[string]Param{}
 	for i, p := range params {
@@ -53,9 +53,9 @@ func New(params ...Param) (*Space, error) {
 			errs = append(errs, Problem{Param: p.Name, Field: "name", Message: "there are two parameters of this name"})
 		}
 		if p.When != "" {
+			condition, err := parse(p.When, earlier, true)
 			var wrong *RelationError
-			var err error
-			if s.when[i], err = parseCondition(p.When, earlier); errors.As(err, &wrong) {
+			if s.when[i] = &condition; errors.As(err, &wrong) {
 				errs = append(errs, Problem{p.Name, "when", wrong.Message, wrong})
 			}
 		}
@@ -100,7 +100,8 @@ func (s *Space) Offset(i int) int { return s.offset[i] }
 
 // Exists reports whether parameter i exists beside the values of those before it.
 func (s *Space) Exists(i int, earlier Values) bool {
-	return s.when[i] == nil || s.when[i].holds(earlier)
+	c := s.when[i]
+	return c == nil || c.applies(earlier) && c.Holds(earlier)
 }
 
 // Lookup returns the named parameter.
