@@ -175,46 +175,34 @@ type point struct{ x, y float64 }
 // A glyph is a list of strokes, polylines in the unit square with y pointing down.
 type glyph [][]point
 
-// hand is how one image deviates from its glyph.
-type hand struct {
-	ax, bx, cx, ay, by, cy float64 // the affine map to pixels
-	waveX, waveY           float64 // amplitude of the wobble, in pixels
-	freqX, freqY           float64 // its frequency per unit of the glyph
-	phaseX, phaseY         float64
-}
-
-func newHand(r *rand.Rand) hand {
+// hand is how one image deviates from its glyph: it maps a point of the unit square to pixels.
+func hand(r *rand.Rand) func(point) point {
 	angle := 0.19 * r.NormFloat64()
 	shear := 0.2 * r.NormFloat64()
 	wide := 17 * math.Exp(0.15*r.NormFloat64())
 	high := 21 * math.Exp(0.1*r.NormFloat64())
 	sin, cos := math.Sincos(angle)
-	return hand{
-		ax: wide * cos, bx: wide*shear - high*sin, cx: side/2 + 0.9*r.NormFloat64(),
-		ay: wide * sin, by: high * cos, cy: side/2 + 0.9*r.NormFloat64(),
-		waveX: 1.1 * r.NormFloat64(), waveY: 1.1 * r.NormFloat64(),
-		freqX: 3 + 4*r.Float64(), freqY: 3 + 4*r.Float64(),
-		phaseX: 2 * math.Pi * r.Float64(), phaseY: 2 * math.Pi * r.Float64(),
-	}
-}
-
-// place maps a point of the unit square to pixels.
-func (h hand) place(p point) point {
-	x, y := p.x-0.5, p.y-0.5
-	return point{
-		x: h.ax*x + h.bx*y + h.cx + h.waveX*math.Sin(h.freqX*p.y+h.phaseX),
-		y: h.ay*x + h.by*y + h.cy + h.waveY*math.Sin(h.freqY*p.x+h.phaseY),
+	cx, cy := side/2+0.9*r.NormFloat64(), side/2+0.9*r.NormFloat64()
+	waveX, waveY := 1.1*r.NormFloat64(), 1.1*r.NormFloat64() // amplitude of the wobble, in pixels
+	freqX, freqY := 3+4*r.Float64(), 3+4*r.Float64()         // its frequency per unit of the glyph
+	phaseX, phaseY := 2*math.Pi*r.Float64(), 2*math.Pi*r.Float64()
+	return func(p point) point {
+		x, y := p.x-0.5, p.y-0.5
+		return point{
+			x: wide*cos*x + (wide*shear-high*sin)*y + cx + waveX*math.Sin(freqX*p.y+phaseX),
+			y: wide*sin*x + high*cos*y + cy + waveY*math.Sin(freqY*p.x+phaseY),
+		}
 	}
 }
 
 func draw(g glyph, r *rand.Rand) []byte {
-	h := newHand(r)
+	place := hand(r)
 	pen := 0.8 + 0.9*r.Float64()   // half the width of a stroke
 	ink := 0.55 + 0.45*r.Float64() // its darkness
 	var image [side * side]float64
 	for _, stroke := range g {
 		for i := range len(stroke) - 1 {
-			segment(&image, h.place(stroke[i]), h.place(stroke[i+1]), pen)
+			segment(&image, place(stroke[i]), place(stroke[i+1]), pen)
 		}
 	}
 	out := make([]byte, side*side)
