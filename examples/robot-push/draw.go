@@ -26,7 +26,12 @@ func still(p push.Push, goal push.Vector) []byte {
 
 	out(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="sans-serif" font-size="14">`, wide, high, wide, high)
 	out(`<rect width="100%%" height="100%%" fill="#fbfaf7"/>`)
-	grid(out, s, at, wide, high)
+	for x := math.Ceil(s.left); x < s.left+s.width; x++ { // a line for each metre of the table
+		out(`<path d="M%.1f 0V%.0f" stroke="#e4e0d6"/>`, (x-s.left)*unit, high)
+	}
+	for y := math.Ceil(s.bottom); y < s.bottom+s.height; y++ {
+		out(`<path d="M0 %.1fH%.0f" stroke="#e4e0d6"/>`, s.height*unit-(y-s.bottom)*unit, wide)
+	}
 
 	path := ""
 	for i, f := range s.frames {
@@ -56,18 +61,6 @@ func still(p push.Push, goal push.Vector) []byte {
 	return b.Bytes()
 }
 
-// grid draws a line for each metre of the table.
-func grid(out func(string, ...any), s scene, at func(push.Vector) (float64, float64), wide, high float64) {
-	for m := int(math.Ceil(s.left)); float64(m) < s.left+s.width; m++ {
-		x, _ := at(push.Vector{X: float64(m)})
-		out(`<path d="M%.1f 0V%.0f" stroke="#e4e0d6"/>`, x, high)
-	}
-	for m := int(math.Ceil(s.bottom)); float64(m) < s.bottom+s.height; m++ {
-		_, y := at(push.Vector{Y: float64(m)})
-		out(`<path d="M0 %.1fH%.0f" stroke="#e4e0d6"/>`, y, wide)
-	}
-}
-
 // scene is some frames of a push, and the part of the table that shows them all.
 type scene struct {
 	frames []push.Frame
@@ -90,23 +83,20 @@ func record(p push.Push, goal push.Vector, n int) scene {
 		s.frames = append(s.frames, all[i])
 	}
 	s.frames = append(s.frames, all[last])
-	s.frameAll()
-	return s
-}
 
-func (s *scene) frameAll() {
-	low, high := s.goal, s.goal
+	low, high := goal, goal
 	cover := func(v push.Vector, margin float64) {
 		low.X, low.Y = min(low.X, v.X-margin), min(low.Y, v.Y-margin)
 		high.X, high.Y = max(high.X, v.X+margin), max(high.Y, v.Y+margin)
 	}
-	cover(s.goal, 0.6)
+	cover(goal, 0.6)
 	for _, f := range s.frames {
 		cover(f.Hand, math.Hypot(push.HandWidth, push.HandHeight)+0.3)
 		cover(f.Object, push.ObjectRadius+0.3)
 	}
 	s.left, s.width = low.X, high.X-low.X
 	s.bottom, s.height = low.Y, high.Y-low.Y
+	return s
 }
 
 // corners of the hand, in order around it.

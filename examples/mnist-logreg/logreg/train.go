@@ -17,18 +17,6 @@ type Config struct {
 	Seed   uint64  // decides the order of the images in each pass
 }
 
-func (c Config) validate() error {
-	switch {
-	case !(c.Rate > 0) || math.IsInf(c.Rate, 0):
-		return fmt.Errorf("learning rate %v is not a positive number", c.Rate)
-	case !(c.L2 >= 0) || math.IsInf(c.L2, 0):
-		return fmt.Errorf("ℓ2 strength %v is not a number from 0 up", c.L2)
-	case c.Epochs < 1:
-		return fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
-	}
-	return nil
-}
-
 // Report is the state after one epoch. Losses are mean cross-entropies in nats, without the penalty.
 type Report struct {
 	Epoch     int     // 1, 2 ...
@@ -46,10 +34,14 @@ type Report struct {
 // each pass it calls each, unless that is nil, and ends if that returns an error. The last
 // report is returned.
 func Train(train, test *Set, c Config, each func(Report) error) (Report, error) {
-	if err := c.validate(); err != nil {
-		return Report{}, err
-	}
-	if train.Len() == 0 || test.Len() == 0 {
+	switch {
+	case !(c.Rate > 0) || math.IsInf(c.Rate, 0):
+		return Report{}, fmt.Errorf("learning rate %v is not a positive number", c.Rate)
+	case !(c.L2 >= 0) || math.IsInf(c.L2, 0):
+		return Report{}, fmt.Errorf("ℓ2 strength %v is not a number from 0 up", c.L2)
+	case c.Epochs < 1:
+		return Report{}, fmt.Errorf("%d epochs: at least 1 is needed", c.Epochs)
+	case train.Len() == 0 || test.Len() == 0:
 		return Report{}, fmt.Errorf("%d training and %d test images: both need at least one", train.Len(), test.Len())
 	}
 	m := newModel(side * side)
