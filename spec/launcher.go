@@ -40,7 +40,7 @@ func (t *table) launcher(r study.Run) *study.Launcher {
 
 // foreign complains of keys that another kind of launcher would read.
 func (t *table) foreign(other, kind string) {
-	empty := &table{doc: &document{known: map[string][]string{}}, path: t.path, element: -1}
+	empty := &table{doc: &document{known: map[string][]string{}}, path: t.path}
 	Launchers[other].Settings(empty, kinds.Run{})
 	for _, k := range empty.known() {
 		t.when(!slices.Contains(t.known(), k) && t.has(k) && t.has("kind"), k, "", "is for kind %s; the kind here is %s", other, kind)

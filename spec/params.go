@@ -300,7 +300,7 @@ func (t *table) relationProblem(k string, e *spaces.RelationError) {
 // inText complains about a part of a text that is key k's value, or one of its values, at
 // its place in the file, if the file shows the text as it is.
 func (t *table) inText(k, text string, offset, length int, hint, format string, args ...any) {
-	at, shown := t.find(k, text, 0, false)
+	at, shown := t.find(text, 0, k)
 	if shown {
 		at.col, at.length = at.col+offset, max(length, 1)
 	}

@@ -126,7 +126,7 @@ func (t *table) place(cfg *study.Config, p study.Problem) {
 	if keys[0] == "metrics" {
 		in, keys = t.metricTable(cfg, keys[1]), keys[2:]
 	}
-	element := -1
+	var element []string
 	for len(keys) > 1 {
 		_, isTable := in.data[keys[0]].(map[string]any)
 		i, err := strconv.Atoi(keys[1])
@@ -136,14 +136,14 @@ func (t *table) place(cfg *study.Config, p study.Problem) {
 		case len(keys) > 2:
 			in, keys = in.subs(keys[0])[i], keys[2:]
 		default:
-			element, keys = i, keys[:1]
+			element, keys = []string{number(i)}, keys[:1]
 		}
 	}
 	k := keys[0]
 	_, isTable := in.data[k].(map[string]any)
 	switch {
 	case p.Piece != "":
-		in.piece(k, p, element)
+		in.piece(p, k, element...)
 	case isTable:
 		in.sub(k).self(p.Hint, "%s", p.Message)
 	default:
@@ -175,37 +175,30 @@ func (t *table) metricTable(cfg *study.Config, name string) *table {
 	return t.sub("objective")
 }
 
-// piece complains about a piece of key k's text, or of one of its elements, where the file
-// shows it.
-func (t *table) piece(k string, p study.Problem, element int) {
-	above := ""
-	if element >= 0 {
-		for _, e := range t.data[k].([]any)[:element] {
-			above += e.(string) + "\n"
-		}
+// piece complains about a piece of the text at a path in the table, where the file shows it.
+func (t *table) piece(p study.Problem, k string, element ...string) {
+	at, shown := t.find(p.Piece, strings.Count(p.Text[:p.At], p.Piece), append([]string{k}, element...)...)
+	if !shown {
+		at = t.doc.locate(below(t.at, k), false)
 	}
-	at, _ := t.find(k, p.Piece, strings.Count(above+p.Text[:p.At], p.Piece), element >= 0)
 	t.doc.complain(at, t.name(k), p.Hint, "%s", p.Message)
 }
 
-// find looks for a part of key k's value, the one behind so many like it. If the file does
-// not show it as it is, the answer is the place of the whole value.
-func (t *table) find(k, part string, behind int, skipComments bool) (at place, shown bool) {
-	at = t.doc.locate(t.key(k), t.element, false)
+// find looks for a part of the value at a path in the table, the one behind so many like it. If
+// the file does not show it as it is, the answer is the place of the whole value.
+func (t *table) find(part string, behind int, path ...string) (at place, shown bool) {
+	at = t.doc.locate(below(t.at, path...), false)
 	if at.line == 0 || part == "" {
 		return at, false
 	}
+	from := at.col - 1
 	for i, line := range t.doc.lines[at.line-1:] {
-		if skipComments {
-			line = stripComment(line)
+		pieces := strings.Split(line[from:], part)
+		if n := len(pieces) - 1; n > behind {
+			return place{at.line + i, from + len(strings.Join(pieces[:behind+1], part)) + 1, len(part)}, true
 		}
-		pieces := strings.Split(line, part)
-		if n := len(pieces) - 1; n <= behind {
-			behind -= n
-			continue
-		}
-		col := len(strings.Join(pieces[:behind+1], part))
-		return place{at.line + i, col + 1, len(part)}, true
+		behind -= len(pieces) - 1
+		from = 0
 	}
 	return at, false
 }

@@ -325,7 +325,7 @@ func (t *table) warmStart() []study.WarmStart {
 		case string:
 			w.From = e
 		case map[string]any:
-			s := &table{doc: t.doc, path: t.key(key), element: i, data: e}
+			s := t.element(key, i, e)
 			w = study.WarmStart{From: s.Text("from"), Study: s.Text("study"), Same: s.boolean("same")}
 			s.done()
 		default:

@@ -87,7 +87,7 @@ func invalidUTF8(src []byte) int {
 }
 
 func (d *document) config(cfg *study.Config, path string) {
-	t := &table{doc: d, element: -1, data: d.root}
+	t := &table{doc: d, data: d.root}
 	base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	cfg.Name = t.str("name", base)
 	t.when(cfg.Name == "" || strings.ContainsAny(cfg.Name, "\n\r\x1b"), "name", "", "found %q; want one line of text", cfg.Name)

@@ -17,29 +17,26 @@ import (
 // known; done complains about the others. A key of the wrong type is a
 // complaint, and its reader answers the default.
 type table struct {
-	doc     *document
-	path    toml.Key
-	element int    // index inside an array of tables, -1 elsewhere
-	label   string // what complaints call a table inside such an element
-	data    map[string]any
+	doc   *document
+	path  toml.Key // without the numbers of elements of arrays
+	at    toml.Key // with them
+	label string   // what complaints call a table inside such an element
+	data  map[string]any
 }
 
-// key is the path of key k, name what complaints call it.
-func (t *table) key(k string) toml.Key { return append(t.path[:len(t.path):len(t.path)], k) }
+func below(path toml.Key, keys ...string) toml.Key { return append(slices.Clip(path), keys...) }
 
+// name is what complaints call key k.
 func (t *table) name(k string) string {
 	if t.label != "" {
 		return t.label + "." + toml.Key{k}.String()
 	}
-	if t.element >= 0 {
-		return fmt.Sprintf("%s[%d].%s", t.path, t.element, k)
-	}
-	return t.key(k).String()
+	return below(t.path, k).String()
 }
 
 // Wrong complains about the value of key k.
 func (t *table) Wrong(k, hint, format string, args ...any) {
-	t.doc.complain(t.doc.locate(t.key(k), t.element, false), t.name(k), hint, format, args...)
+	t.doc.complain(t.doc.locate(below(t.at, k), false), t.name(k), hint, format, args...)
 }
 
 func (t *table) when(wrong bool, k, hint, format string, args ...any) {
@@ -53,7 +50,7 @@ func (t *table) self(hint, format string, args ...any) {
 		t.doc.complain(place{}, "", hint, format, args...)
 		return
 	}
-	t.doc.complain(t.doc.locate(t.path, t.element, true), t.path.String(), hint, format, args...)
+	t.doc.complain(t.doc.locate(t.at, true), t.path.String(), hint, format, args...)
 }
 
 // Missing complains that the required key k is not there, unless a key that
@@ -95,7 +92,7 @@ func (t *table) done() {
 	for _, k := range t.doc.keysOf(t) {
 		if !slices.Contains(t.known(), k) {
 			hint := cmp.Or(otherKey(t.path.String(), k), spelling.DidYouMean(k, t.known()))
-			t.doc.complain(t.doc.locate(t.key(k), t.element, true), t.name(k), hint, "there is no such key")
+			t.doc.complain(t.doc.locate(below(t.at, k), true), t.name(k), hint, "there is no such key")
 		}
 	}
 }
@@ -151,14 +148,20 @@ func (t *table) sub(k string) *table {
 		want = fmt.Sprintf("a table [%s.NAME] for each", k)
 	}
 	data, _ := read[map[string]any](t, k, nil, want)
-	return &table{doc: t.doc, path: t.key(k), element: -1, data: data}
+	return &table{doc: t.doc, path: below(t.path, k), at: below(t.at, k), data: data}
 }
 
 // inElement reads a table inside an element of an array of tables.
 func (t *table) inElement(k string) *table {
 	out := t.sub(k)
-	out.element, out.label = t.element, t.name(k)
+	out.label = t.name(k)
 	return out
+}
+
+// element is a table of an array.
+func (t *table) element(k string, i int, data map[string]any) *table {
+	path := below(t.path, k)
+	return &table{doc: t.doc, path: path, at: below(t.at, k, number(i)), label: fmt.Sprintf("%s[%d]", path, i), data: data}
 }
 
 // subs reads an array of tables, written with [[...]] or inline.
@@ -173,7 +176,7 @@ func (t *table) subs(k string) []*table {
 	}
 	var out []*table
 	for i, m := range maps {
-		out = append(out, &table{doc: t.doc, path: t.key(k), element: i, data: m})
+		out = append(out, t.element(k, i, m))
 	}
 	return out
 }
