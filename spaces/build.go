@@ -31,20 +31,13 @@ func (p Param) Log() Param {
 // Today is the parameter with the value that is used today, a float64, int, bool or string:
 // the first trial has it.
 func (p Param) Today(value any) Param {
-	switch v := value.(type) {
-	case float64:
-		p.Default = Float(v)
-	case int:
-		p.Default = Int(int64(v))
-		if p.Kind == KindFloat {
-			p.Default = Float(float64(v))
-		}
-	case bool:
-		p.Default = Bool(v)
-	case string:
-		p.Default = String(v)
+	switch n, whole := value.(int); {
+	case whole && p.Kind == KindFloat:
+		p.Default = Float(float64(n))
+	case whole:
+		p.Default = Int(int64(n))
 	default:
-		p.Default = Value{value} // which Check refuses
+		p.Default = Value{value} // if it is of another type, Check refuses it
 	}
 	return p
 }

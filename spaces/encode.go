@@ -231,6 +231,7 @@ func (p Param) decode(c []float64) Value {
 	return p.Choices[best]
 }
 
+// encode writes a value to its coordinates, which are 0.
 func (p Param) encode(v Value, c []float64) {
 	x, _ := v.Number()
 	switch {
@@ -240,16 +241,11 @@ func (p Param) encode(v Value, c []float64) {
 	case p.numeric():
 		c[0] = p.floatCoord(x)
 	case p.Kind == KindOrdered:
-		c[0] = (float64(slices.Index(p.Choices, v)) + 0.5) / float64(len(p.Choices))
+		c[0] = (float64(p.place(v)) + 0.5) / float64(len(p.Choices))
 	case p.Kind == KindBool:
 		c[0] = float64(p.place(v))
 	default:
-		for l, choice := range p.Choices {
-			c[l] = 0
-			if choice == v {
-				c[l] = level
-			}
-		}
+		c[p.place(v)] = level
 	}
 }
 

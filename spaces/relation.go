@@ -236,7 +236,7 @@ func (s *Space) uniformOf(p Point) []float64 {
 		c := p[s.offset[i]:]
 		u[i] = c[0]
 		if par.Kind == KindChoice {
-			u[i] = (float64(slices.Index(par.Choices, par.decode(c))) + 0.5) / float64(len(par.Choices))
+			u[i] = (float64(par.place(par.decode(c))) + 0.5) / float64(len(par.Choices))
 		}
 	}
 	return u
