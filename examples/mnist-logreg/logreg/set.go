@@ -9,6 +9,7 @@
 package logreg
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
@@ -22,54 +23,31 @@ import (
 // Classes is the number of labels, the digits 0 to 9.
 const Classes = 10
 
-// Set holds labelled images in compressed sparse rows. Most pixels of a digit
-// are empty, so that skipping them makes a pass over the data several times
-// faster.
-type Set struct {
-	labels []uint8
-	start  []int     // image i owns entries start[i] to start[i+1]
-	pixel  []uint16  // index of a pixel that is not empty
-	value  []float64 // its value, in (0, 1]
-}
+// Set holds labelled images.
+type Set struct{ images []image }
 
-func newSet(images int) *Set {
-	return &Set{labels: make([]uint8, 0, images), start: append(make([]int, 0, images+1), 0)}
+// image has its pixels that are not empty: most of a digit's are, so that skipping them makes a
+// pass over the data several times faster.
+type image struct {
+	label int       // the digit that it shows
+	pixel []uint16  // their indices
+	value []float64 // their values, in (0, 1]
 }
 
 // Len is the number of images.
-func (s *Set) Len() int { return len(s.labels) }
-
-// Label is the digit that image i shows.
-func (s *Set) Label(i int) int { return int(s.labels[i]) }
+func (s *Set) Len() int { return len(s.images) }
 
 // add appends one image; a pixel of 255 has the value 1.
-func (s *Set) add(pixels []byte, label uint8) {
+func (s *Set) add(pixels []byte, label int) {
+	n := len(pixels) - bytes.Count(pixels, []byte{0})
+	im := image{label, make([]uint16, 0, n), make([]float64, 0, n)}
 	for i, p := range pixels {
 		if p > 0 {
-			s.pixel = append(s.pixel, uint16(i))
-			s.value = append(s.value, float64(p)/255)
+			im.pixel = append(im.pixel, uint16(i))
+			im.value = append(im.value, float64(p)/255)
 		}
 	}
-	s.start = append(s.start, len(s.pixel))
-	s.labels = append(s.labels, label)
-}
-
-func (s *Set) image(i int) (pixel []uint16, value []float64) {
-	from, to := s.start[i], s.start[i+1]
-	return s.pixel[from:to], s.value[from:to]
-}
-
-// pick copies the images with the given indices, in that order.
-func (s *Set) pick(indices []int) *Set {
-	p := newSet(len(indices))
-	for _, i := range indices {
-		pixel, value := s.image(i)
-		p.pixel = append(p.pixel, pixel...)
-		p.value = append(p.value, value...)
-		p.start = append(p.start, len(p.pixel))
-		p.labels = append(p.labels, s.labels[i])
-	}
-	return p
+	s.images = append(s.images, im)
 }
 
 // Split shuffles the images and divides them: four fifths to train on and one
@@ -81,8 +59,15 @@ func (s *Set) Split(n int) (train, test *Set) {
 	if n > 0 && n < len(order) {
 		order = order[:n]
 	}
+	pick := func(indices []int) *Set {
+		var p Set
+		for _, i := range indices {
+			p.images = append(p.images, s.images[i])
+		}
+		return &p
+	}
 	cut := len(order) * 4 / 5
-	return s.pick(order[:cut]), s.pick(order[cut:])
+	return pick(order[:cut]), pick(order[cut:])
 }
 
 // DrawnData stands in place of a directory for digits that are drawn.
@@ -97,7 +82,7 @@ func Load(data string, n int) (*Set, error) {
 		}
 		return Drawn(n), nil
 	}
-	set := newSet(70_000)
+	set := &Set{}
 	for _, half := range []string{"train", "t10k"} {
 		images, err := readIDX(filepath.Join(data, half+"-images-idx3-ubyte.gz"), side, side)
 		if err != nil {
@@ -114,7 +99,7 @@ func Load(data string, n int) (*Set, error) {
 			if label >= Classes {
 				return nil, fmt.Errorf("%s: label %d of image %d (%s) is none of %d", data, label, i, half, Classes)
 			}
-			set.add(images[i*side*side:(i+1)*side*side], label)
+			set.add(images[i*side*side:(i+1)*side*side], int(label))
 		}
 	}
 	return set, nil
@@ -159,13 +144,13 @@ const side = 28 // pixels, as in MNIST
 // after a random affine map and a wobble, then smudged by noise. Image i is
 // always the same, whatever n is.
 func Drawn(n int) *Set {
-	set := newSet(n)
+	set := &Set{}
 	glyphs := glyphs()
 	for i := range n {
 		r := rand.New(rand.NewPCG(0xd161, uint64(i)))
 		digit := r.IntN(Classes)
 		styles := glyphs[digit]
-		set.add(draw(styles[r.IntN(len(styles))], r), uint8(digit))
+		set.add(draw(styles[r.IntN(len(styles))], r), digit)
 	}
 	return set
 }

@@ -16,9 +16,8 @@ import (
 func TestDrawnIsStable(t *testing.T) {
 	small, large := Drawn(20), Drawn(60)
 	for i := range small.Len() {
-		p, v := small.image(i)
-		q, w := large.image(i)
-		if !slices.Equal(p, q) || !slices.Equal(v, w) || small.Label(i) != large.Label(i) {
+		p, q := small.images[i], large.images[i]
+		if !slices.Equal(p.pixel, q.pixel) || !slices.Equal(p.value, q.value) || p.label != q.label {
 			t.Fatalf("image %d depends on the size of the set", i)
 		}
 	}
@@ -29,8 +28,8 @@ func TestDrawnIsBalancedAndSparse(t *testing.T) {
 	set := Drawn(n)
 	var count [Classes]int
 	for i := range n {
-		count[set.Label(i)]++
-		pixel, value := set.image(i)
+		pixel, value := set.images[i].pixel, set.images[i].value
+		count[set.images[i].label]++
 		if len(pixel) < 40 || len(pixel) > 400 {
 			t.Errorf("image %d has %d pixels that are not empty", i, len(pixel))
 		}
@@ -48,9 +47,9 @@ func TestDrawnIsBalancedAndSparse(t *testing.T) {
 }
 
 func TestSplitPartitions(t *testing.T) {
-	set := newSet(50)
+	set := &Set{}
 	for i := range 50 {
-		set.add([]byte{byte(i + 1), 0}, uint8(i%Classes))
+		set.add([]byte{byte(i + 1), 0}, i%Classes)
 	}
 	train, test := set.Split(0)
 	if train.Len() != 40 || test.Len() != 10 {
@@ -58,11 +57,10 @@ func TestSplitPartitions(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, part := range []*Set{train, test} {
-		for i := range part.Len() {
-			_, value := part.image(i)
-			image := int(value[0]*255+0.5) - 1
-			if part.Label(i) != image%Classes {
-				t.Errorf("image %d has label %d", image, part.Label(i))
+		for _, im := range part.images {
+			image := int(im.value[0]*255+0.5) - 1
+			if im.label != image%Classes {
+				t.Errorf("image %d has label %d", image, im.label)
 			}
 			seen[image] = true
 		}
@@ -122,12 +120,11 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pixel, value := set.image(1)
-	if set.Len() != 3 || !slices.Equal(pixel, []uint16{1}) || !slices.Equal(value, []float64{0.4}) {
-		t.Errorf("%d images, the second with %v at %v", set.Len(), value, pixel)
+	if im := set.images[1]; set.Len() != 3 || !slices.Equal(im.pixel, []uint16{1}) || !slices.Equal(im.value, []float64{0.4}) {
+		t.Errorf("%d images, the second with %v at %v", set.Len(), im.value, im.pixel)
 	}
-	if set.Label(0) != 7 || set.Label(2) != 4 {
-		t.Errorf("labels %d and %d, want 7 and 4", set.Label(0), set.Label(2))
+	if set.images[0].label != 7 || set.images[2].label != 4 {
+		t.Errorf("labels %d and %d, want 7 and 4", set.images[0].label, set.images[2].label)
 	}
 	if set, err = Load(DrawnData, 30); err != nil || set.Len() != 30 {
 		t.Errorf("drawn: %v, %v", set, err)

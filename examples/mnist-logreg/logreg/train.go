@@ -50,7 +50,7 @@ func Train(train, test *Set, c Config, each func(Report) error) (Report, error) 
 	for epoch := range c.Epochs {
 		sum := 0.0
 		for _, i := range shuffle.Perm(train.Len()) {
-			sum += m.step(train, i, c.Rate, c.L2)
+			sum += m.step(train.images[i], c.Rate, c.L2)
 		}
 		last = Report{Epoch: epoch + 1, TrainLoss: sum / float64(train.Len())}
 		last.TestLoss, last.Accuracy = m.evaluate(test)
@@ -77,16 +77,15 @@ func newModel(pixels int) *model {
 }
 
 // step makes one gradient step on an image and returns its loss.
-func (m *model) step(set *Set, i int, rate, l2 float64) float64 {
-	pixel, value := set.image(i)
-	p, loss := m.predict(pixel, value, set.Label(i))
-	p[set.Label(i)]-- // the gradient with respect to the class scores
+func (m *model) step(im image, rate, l2 float64) float64 {
+	p, loss := m.predict(im)
+	p[im.label]-- // the gradient with respect to the class scores
 	m.shrink(1 - rate*l2)
 	scaled := rate / m.scale
-	for j, x := range pixel {
+	for j, x := range im.pixel {
 		w := &m.weight[x]
 		for k := range p {
-			w[k] -= scaled * (value[j] * p[k])
+			w[k] -= scaled * (im.value[j] * p[k])
 		}
 	}
 	for k := range m.bias {
@@ -110,11 +109,11 @@ func (m *model) shrink(f float64) {
 }
 
 // predict returns the class probabilities and the cross-entropy of one image.
-func (m *model) predict(pixel []uint16, value []float64, label int) (p scores, loss float64) {
-	for j, x := range pixel {
+func (m *model) predict(im image) (p scores, loss float64) {
+	for j, x := range im.pixel {
 		w := &m.weight[x]
 		for k := range p {
-			p[k] += value[j] * w[k]
+			p[k] += im.value[j] * w[k]
 		}
 	}
 	top := math.Inf(-1)
@@ -122,7 +121,7 @@ func (m *model) predict(pixel []uint16, value []float64, label int) (p scores, l
 		p[k] = m.scale*p[k] + m.bias[k]
 		top = max(top, p[k])
 	}
-	z := p[label]
+	z := p[im.label]
 	sum := 0.0
 	for k := range p {
 		p[k] = math.Exp(p[k] - top)
@@ -137,9 +136,8 @@ func (m *model) predict(pixel []uint16, value []float64, label int) (p scores, l
 // evaluate returns the mean cross-entropy and the accuracy on a set.
 func (m *model) evaluate(set *Set) (loss, accuracy float64) {
 	right := 0
-	for i := range set.Len() {
-		pixel, value := set.image(i)
-		p, l := m.predict(pixel, value, set.Label(i))
+	for _, im := range set.images {
+		p, l := m.predict(im)
 		loss += l
 		best := 0
 		for k := range p {
@@ -147,7 +145,7 @@ func (m *model) evaluate(set *Set) (loss, accuracy float64) {
 				best = k
 			}
 		}
-		if best == set.Label(i) {
+		if best == im.label {
 			right++
 		}
 	}

@@ -6,9 +6,8 @@ import (
 )
 
 // objective is the penalised loss of an image that step descends, evaluated directly.
-func objective(m *model, set *Set, i int, l2 float64) float64 {
-	pixel, value := set.image(i)
-	_, loss := m.predict(pixel, value, set.Label(i))
+func objective(m *model, im image, l2 float64) float64 {
+	_, loss := m.predict(im)
 	norm2 := 0.0
 	for x := range m.weight {
 		for _, w := range m.weight[x] {
@@ -20,8 +19,7 @@ func objective(m *model, set *Set, i int, l2 float64) float64 {
 
 func TestStepDescendsTheGradient(t *testing.T) {
 	const rate, l2, h = 0.01, 0.3, 1e-5
-	set := Drawn(40)
-	const image = 21
+	im := Drawn(40).images[21]
 	m := newModel(side * side)
 	for x := range m.weight {
 		for k := range m.weight[x] {
@@ -29,16 +27,15 @@ func TestStepDescendsTheGradient(t *testing.T) {
 		}
 	}
 	m.scale = 0.5
-	pixels, _ := set.image(image)
 	empty := uint16(0)
-	for _, x := range []uint16{pixels[2], pixels[len(pixels)/2], empty} {
+	for _, x := range []uint16{im.pixel[2], im.pixel[len(im.pixel)/2], empty} {
 		for _, k := range []int{0, 4, 9} {
-			numeric := difference(&m.weight[x][k], h, func() float64 { return objective(m, set, image, l2) }) / m.scale
+			numeric := difference(&m.weight[x][k], h, func() float64 { return objective(m, im, l2) }) / m.scale
 			// One step moves the weight in use by −rate·gradient.
 			stepped := newModel(side * side)
 			copy(stepped.weight, m.weight)
 			stepped.scale, stepped.bias = m.scale, m.bias
-			stepped.step(set, image, rate, l2)
+			stepped.step(im, rate, l2)
 			moved := stepped.scale*stepped.weight[x][k] - m.scale*m.weight[x][k]
 			if got := -moved / rate; math.Abs(got-numeric) > 1e-6 {
 				t.Errorf("weight of pixel %d, class %d: gradient %v, by differences %v", x, k, got, numeric)
@@ -46,11 +43,11 @@ func TestStepDescendsTheGradient(t *testing.T) {
 		}
 	}
 	for k := range m.bias {
-		numeric := difference(&m.bias[k], h, func() float64 { return objective(m, set, image, l2) })
+		numeric := difference(&m.bias[k], h, func() float64 { return objective(m, im, l2) })
 		stepped := newModel(side * side)
 		copy(stepped.weight, m.weight)
 		stepped.scale, stepped.bias = m.scale, m.bias
-		stepped.step(set, image, rate, l2)
+		stepped.step(im, rate, l2)
 		if got := (m.bias[k] - stepped.bias[k]) / rate; math.Abs(got-numeric) > 1e-6 {
 			t.Errorf("bias %d: gradient %v, by differences %v", k, got, numeric)
 		}
