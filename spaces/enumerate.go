@@ -30,7 +30,8 @@ func (s *Space) enumerate(looked *int, prefix Values, i int, yield func(Values) 
 		if *looked++; *looked > visited {
 			return false
 		}
-		if s.brokenAfter(i-1, prefix) != nil {
+		breaks := func(r Relation) bool { return r.last == i-1 && !r.obeyed(prefix) }
+		if slices.ContainsFunc(s.inside.relations, breaks) {
 			return true
 		}
 	}

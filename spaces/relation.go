@@ -20,6 +20,7 @@ type Relation struct {
 	Holds func(Values) bool
 
 	literals []Value // that stand in Text
+	last     int     // the parameter from which on it can be asked
 }
 
 // EmptyError says that relations leave nothing of a space.
@@ -40,11 +41,11 @@ func (e *EmptyError) Error() string {
 
 // inside is what a space knows of the part that its relations leave.
 type inside struct {
-	after  [][]Relation // those that can be asked once so many parameters are known, less 1
-	first  int          // so many parameters they look at
-	share  float64
-	center []float64
-	some   [][]float64 // some that are allowed, uniform, with one number for each parameter
+	relations []Relation // in the order in which they can be asked
+	first     int        // so many parameters they look at
+	share     float64
+	center    []float64
+	some      [][]float64 // some that are allowed, uniform, with one number for each parameter
 }
 
 const (
@@ -71,25 +72,25 @@ func (s *Space) Where(relations ...Relation) (*Space, error) {
 		return s, nil
 	}
 	out := *s
-	out.inside = &inside{after: make([][]Relation, len(s.params))}
+	out.inside = &inside{}
 	for _, r := range relations {
-		last := 0
 		for _, name := range r.Params {
 			at, ok := s.index[name]
 			if !ok {
 				return nil, fmt.Errorf("relation %q: there is no parameter %s", r.Text, name)
 			}
-			last = max(last, at)
+			r.last = max(r.last, at)
 		}
 		if len(r.Params) == 0 {
-			last = len(s.params) - 1
+			r.last = len(s.params) - 1
 		}
 		if r.Holds == nil {
 			return nil, fmt.Errorf("relation %q: there is no function", r.Text)
 		}
-		out.inside.after[last] = append(out.inside.after[last], r)
-		out.inside.first = max(out.inside.first, last+1)
+		out.inside.relations = append(out.inside.relations, r)
+		out.inside.first = max(out.inside.first, r.last+1)
 	}
+	slices.SortStableFunc(out.inside.relations, func(a, b Relation) int { return a.last - b.last })
 	if err := out.survey(relations); err != nil {
 		return nil, err
 	}
@@ -144,20 +145,10 @@ func (r Relation) applies(v Values) bool {
 
 // broken returns a relation that the values break, nil if there is none.
 func (s *Space) broken(v Values) *Relation {
-	for i := range s.params {
-		if r := s.brokenAfter(i, v); r != nil {
-			return r
-		}
-	}
-	return nil
-}
-
-// brokenAfter is broken for the relations that can be asked once parameter i is known.
-func (s *Space) brokenAfter(i int, v Values) *Relation {
 	if s.inside == nil {
 		return nil
 	}
-	for _, r := range s.inside.after[i] {
+	for _, r := range s.inside.relations {
 		if !r.obeyed(v) {
 			return &r
 		}
