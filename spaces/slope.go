@@ -35,33 +35,28 @@ func (p Param) Stretch() float64 {
 	return 1
 }
 
-// The units of a slope. None means from one end of the range to the other.
-const (
-	PerUnit   = "unit"
-	PerDecade = "decade" // a factor of 10
-	PerStep   = "step"   // from one value to the next
-)
-
 // Change is how much a metric can change from one end of the range to the other, if it went
-// on as steeply as at its steepest place, where it changes by slope per unit.
+// on as steeply as at its steepest place, where it changes by slope per unit: the "unit" of the
+// parameter, a "decade", which is a factor of 10, or a "step" from one value to the next. Without
+// a unit the slope is from one end of the range to the other.
 func (p Param) Change(slope float64, unit string) (float64, error) {
 	switch {
 	case unit == "":
 		return slope, nil
-	case unit == PerUnit && p.numeric():
+	case unit == "unit" && p.numeric():
 		return slope * p.steepest() * p.width(), nil
-	case unit == PerDecade && p.Scale == Log:
+	case unit == "decade" && p.Scale == Log:
 		return slope / math.Ln10 * p.width(), nil
-	case unit == PerStep && p.Kind == KindOrdered:
+	case unit == "step" && p.Kind == KindOrdered:
 		return slope * p.width(), nil
-	case unit == PerStep && p.step() > 0 && p.Scale == Log: // the last two values are the nearest
+	case unit == "step" && p.step() > 0 && p.Scale == Log: // the last two values are the nearest
 		return slope / -math.Log1p(-p.step()/p.Max) * p.width(), nil
-	case unit == PerStep && p.step() > 0:
+	case unit == "step" && p.step() > 0:
 		return slope * p.steps(), nil
 	}
 	return 0, fmt.Errorf("%s has %s", p.Name, map[string]string{
-		PerUnit: "no unit: only a float or an int has", PerDecade: "no decades: only a logarithmic scale has",
-		PerStep: "no steps: only an int, an ordered parameter and one with a step has",
+		"unit": "no unit: only a float or an int has", "decade": "no decades: only a logarithmic scale has",
+		"step": "no steps: only an int, an ordered parameter and one with a step has",
 	}[unit])
 }
 

@@ -19,18 +19,18 @@ func TestChangeBoundsEveryStep(t *testing.T) {
 		change  float64                             // of slope 2
 		metric  func(v spaces.Value, k int) float64 // that is as steep
 	}{
-		"float":          {spaces.Param{Kind: spaces.KindFloat, Min: -1, Max: 3}, 1, spaces.PerUnit, 8, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
-		"half steps":     {spaces.Param{Kind: spaces.KindFloat, Max: 1, Step: 0.5}, 1.5, spaces.PerUnit, 2, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
-		"tenths":         {spaces.Param{Kind: spaces.KindFloat, Max: 1, Step: 0.1}, 1.1, spaces.PerStep, 20, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
-		"int":            {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 9}, 9. / 8, spaces.PerStep, 16, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
-		"int by fours":   {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 9, Step: 4}, 1.5, spaces.PerUnit, 16, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
-		"ordered":        {spaces.Param{Kind: spaces.KindOrdered, Choices: levels}, 4. / 3, spaces.PerStep, 6, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
-		"log":            {spaces.Param{Kind: spaces.KindFloat, Min: 1e-3, Max: 10, Scale: spaces.Log}, 1, spaces.PerDecade, 8, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * math.Log10(x) }},
-		"log by unit":    {spaces.Param{Kind: spaces.KindFloat, Min: 1, Max: 10, Scale: spaces.Log}, 1, spaces.PerUnit, 20 * math.Ln10, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
-		"log int":        {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 8, Scale: spaces.Log}, math.Log(17) / math.Log(8), spaces.PerDecade, 2 * math.Log10(8), func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * math.Log10(x) }},
-		"log int, steps": {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 8, Scale: spaces.Log}, math.Log(17) / math.Log(8), spaces.PerStep, 2 * math.Log(8) / math.Log(8./7), func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
-		"huge log int":   {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 1 << 53, Scale: spaces.Log}, 1 + math.Ln2/(53*math.Ln2), spaces.PerDecade, 2 * 53 * math.Log10(2), nil},
-		"logit":          {spaces.Param{Kind: spaces.KindFloat, Min: 0.1, Max: 0.9, Scale: spaces.Logit}, 1, spaces.PerUnit, 0.5 * 2 * math.Log(9), func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
+		"float":          {spaces.Param{Kind: spaces.KindFloat, Min: -1, Max: 3}, 1, "unit", 8, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
+		"half steps":     {spaces.Param{Kind: spaces.KindFloat, Max: 1, Step: 0.5}, 1.5, "unit", 2, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
+		"tenths":         {spaces.Param{Kind: spaces.KindFloat, Max: 1, Step: 0.1}, 1.1, "step", 20, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
+		"int":            {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 9}, 9. / 8, "step", 16, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
+		"int by fours":   {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 9, Step: 4}, 1.5, "unit", 16, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
+		"ordered":        {spaces.Param{Kind: spaces.KindOrdered, Choices: levels}, 4. / 3, "step", 6, func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
+		"log":            {spaces.Param{Kind: spaces.KindFloat, Min: 1e-3, Max: 10, Scale: spaces.Log}, 1, "decade", 8, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * math.Log10(x) }},
+		"log by unit":    {spaces.Param{Kind: spaces.KindFloat, Min: 1, Max: 10, Scale: spaces.Log}, 1, "unit", 20 * math.Ln10, func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
+		"log int":        {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 8, Scale: spaces.Log}, math.Log(17) / math.Log(8), "decade", 2 * math.Log10(8), func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * math.Log10(x) }},
+		"log int, steps": {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 8, Scale: spaces.Log}, math.Log(17) / math.Log(8), "step", 2 * math.Log(8) / math.Log(8./7), func(_ spaces.Value, k int) float64 { return 2 * float64(k) }},
+		"huge log int":   {spaces.Param{Kind: spaces.KindInt, Min: 1, Max: 1 << 53, Scale: spaces.Log}, 1 + math.Ln2/(53*math.Ln2), "decade", 2 * 53 * math.Log10(2), nil},
+		"logit":          {spaces.Param{Kind: spaces.KindFloat, Min: 0.1, Max: 0.9, Scale: spaces.Logit}, 1, "unit", 0.5 * 2 * math.Log(9), func(v spaces.Value, _ int) float64 { x, _ := v.Number(); return 2 * x }},
 		"choice":         {spaces.Param{Kind: spaces.KindChoice, Choices: levels}, 1, "", 2, nil},
 		"bool":           {spaces.Param{Kind: spaces.KindBool}, 1, "", 2, nil},
 	} {
@@ -76,9 +76,9 @@ func TestChangeBoundsEveryStep(t *testing.T) {
 
 func TestUnitsThatAParameterLacks(t *testing.T) {
 	for unit, p := range map[string]spaces.Param{
-		spaces.PerUnit:   {Name: "p", Kind: spaces.KindOrdered, Choices: levels},
-		spaces.PerDecade: {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
-		spaces.PerStep:   {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
+		"unit":   {Name: "p", Kind: spaces.KindOrdered, Choices: levels},
+		"decade": {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
+		"step":   {Name: "p", Kind: spaces.KindFloat, Min: 1, Max: 2},
 	} {
 		if got, err := p.Change(1, unit); err == nil {
 			t.Errorf("per %s: %v", unit, got)

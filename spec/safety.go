@@ -96,7 +96,7 @@ func (t *table) change(params []spaces.Param) map[string]float64 {
 			text = strconv.FormatFloat(v, 'g', -1, 64)
 		}
 		slope, err := strconv.ParseFloat(text, 64)
-		if _, word := v.(string); err != nil || !(slope >= 0) || math.IsInf(slope, 0) || word && !slices.Contains([]string{spaces.PerUnit, spaces.PerDecade, spaces.PerStep}, unit) {
+		if _, word := v.(string); err != nil || !(slope >= 0) || math.IsInf(slope, 0) || word && !slices.Contains([]string{"unit", "decade", "step"}, unit) {
 			s.Wrong(p.Name, "", `found %s; want a number of at least 0, or one "per unit", "per decade" or "per step"`, describe(v))
 			continue
 		}
