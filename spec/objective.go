@@ -71,7 +71,7 @@ func (t *table) objective(ok *[]int) study.Metric {
 		t.doc.noRule = true
 		t.Missing("objective", "for example\n\n    [objective]\n    metric = \"loss\"\n    direction = \"minimize\"", "nothing says what to optimize: add a table [objective]")
 	} else {
-		s.checkMetric(o)
+		s.checkRule(o.Rule)
 	}
 	return o
 }
@@ -90,7 +90,7 @@ func (t *table) watched(name string, others []study.Metric) study.Metric {
 	case name == "" || strings.ContainsFunc(name, unicode.IsControl):
 		t.self("", "found the name %q; want a line of text", name)
 	}
-	t.checkMetric(m)
+	t.checkRule(m.Rule)
 	return m
 }
 
@@ -130,13 +130,6 @@ func (t *table) metric() study.Metric {
 // ruleKeys are the keys that say where in its output a metric is found.
 var ruleKeys = []string{"metric", "regex", "json", "last_number", "dialect", "source", "step", "pick", "file"}
 
-// checkMetric hands the rule to the parser unless there is a complaint about it.
-func (t *table) checkMetric(m study.Metric) {
-	if !t.has("measure") && !t.misread(ruleKeys...) {
-		t.checkRule(m.Rule)
-	}
-}
-
 // misread reports whether there is a complaint about one of the keys, or about a
 // key that may misspell one.
 func (t *table) misread(keys ...string) bool {
@@ -152,8 +145,12 @@ func (t *table) misread(keys ...string) bool {
 	return false
 }
 
-// checkRule hands the parser's complaints on, each at its key.
+// checkRule hands the parser's complaints about a rule on, each at its key, unless there is
+// another one about it.
 func (t *table) checkRule(rule parser.Rule) {
+	if t.has("measure") || t.misread(ruleKeys...) {
+		return
+	}
 	_, err := parser.Compile(rule)
 	for _, e := range parts(err) {
 		var re *parser.RuleError

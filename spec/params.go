@@ -38,18 +38,14 @@ func (t *table) params() []spaces.Param {
 // a table's keys can't be there twice, and the rest param has reported.
 func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 	_, err := spaces.New(params...)
+	unsound := func(name string) bool { ok, known := sound[name]; return known && !ok }
 	for _, e := range parts(err) {
-		if prob, ok := e.(spaces.Problem); ok && prob.Field == "when" && saysMore(params, prob.Param, sound) {
+		prob, ok := e.(spaces.Problem)
+		// What names a parameter that is wrong itself may say nothing more.
+		if ok && prob.When != nil && !slices.ContainsFunc(namesRE.FindAllString(prob.When.Text, -1), unsound) {
 			t.sub(prob.Param).paramProblem(prob)
 		}
 	}
-}
-
-// saysMore reports whether a complaint about a parameter's condition may be about
-// more than parameters that are wrong themselves.
-func saysMore(params []spaces.Param, name string, sound map[string]bool) bool {
-	i := slices.IndexFunc(params, func(p spaces.Param) bool { return p.Name == name })
-	return !slices.ContainsFunc(namesRE.FindAllString(params[i].When, -1), func(n string) bool { ok, known := sound[n]; return known && !ok })
 }
 
 // paramProblem hands on a complaint about the parameter of this table, at its key if it is there.

@@ -276,41 +276,30 @@ func (t *table) optimizer(s *optimizer.Settings) {
 	}
 }
 
-// structure fills a struct from a table by its toml tags.
+// structure fills a struct from a table by its toml tags. An integer is welcome where a float is
+// wanted.
 func (t *table) structure(v reflect.Value) {
 	for i := range v.NumField() {
 		key := v.Type().Field(i).Tag.Get("toml")
-		if key == "" || key == "-" {
+		if key == "-" {
 			continue
 		}
-		if raw, ok := t.get(key); ok {
-			t.field(key, raw, v.Field(i))
+		raw, there := t.get(key)
+		if !there {
+			continue
 		}
-	}
-}
-
-// field sets one field; an integer is welcome where a float is wanted.
-func (t *table) field(key string, raw any, f reflect.Value) {
-	if u, ok := f.Addr().Interface().(toml.Unmarshaler); ok {
-		if err := u.UnmarshalTOML(raw); err != nil {
-			t.Wrong(key, "", "%v", err)
-		}
-		return
-	}
-	switch f.Kind() {
-	case reflect.String:
-		f.SetString(t.str(key, ""))
-	case reflect.Bool:
-		f.SetBool(t.boolean(key))
-	case reflect.Int, reflect.Int64:
-		if n, ok := raw.(int64); ok {
-			f.SetInt(n)
-			return
-		}
-		t.wrongType(key, raw, "a whole number")
-	case reflect.Float64:
-		if x, ok := t.number(key); ok {
-			f.SetFloat(x)
+		switch f := v.Field(i).Addr().Interface().(type) {
+		case toml.Unmarshaler:
+			if err := f.UnmarshalTOML(raw); err != nil {
+				t.Wrong(key, "", "%v", err)
+			}
+		case *string:
+			*f = t.Text(key)
+		case *int:
+			n, _ := read(t, key, int64(0), "a whole number")
+			*f = int(n)
+		case *float64:
+			*f, _ = t.number(key)
 		}
 	}
 }

@@ -127,8 +127,6 @@ func describe(v any) string {
 			return fmt.Sprintf("the number %v", x)
 		}
 		return "the number " + string(text)
-	case bool:
-		return fmt.Sprintf("%v", x)
 	case time.Time:
 		return "a date or a time"
 	case []any:
