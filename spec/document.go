@@ -18,12 +18,11 @@ type document struct {
 	problems []Problem
 	noRule   bool                // the spec does not say how to find the metric
 	known    map[string][]string // keys that were asked for, by the path of the table
-	keys     map[string][]string // as they follow in the file, by the path of the table
 }
 
 // parseDocument reads TOML. A syntax error is the document's only problem.
 func parseDocument(src string) *document {
-	d := &document{lines: strings.Split(src, "\n"), places: map[string]place{}, known: map[string][]string{}, keys: map[string][]string{}}
+	d := &document{lines: strings.Split(src, "\n"), places: map[string]place{}, known: map[string][]string{}}
 	_, err := toml.Decode(src, &d.root)
 	var pe toml.ParseError
 	switch {
@@ -32,7 +31,7 @@ func parseDocument(src string) *document {
 	case err != nil:
 		d.problems = append(d.problems, Problem{Message: err.Error()})
 	default:
-		d.scan(src)
+		(&scanner{places: d.places, words: wordsOf(src)}).scan()
 	}
 	return d
 }
@@ -40,7 +39,7 @@ func parseDocument(src string) *document {
 var duplicateRE = regexp.MustCompile(`^Key '(.*)' has already been defined`)
 
 func (d *document) syntaxError(pe toml.ParseError) {
-	at := place{pe.Position.Line, max(pe.Position.Col, 1), max(pe.Position.Len, 1)}
+	at := place{line: pe.Position.Line, col: max(pe.Position.Col, 1), length: max(pe.Position.Len, 1)}
 	hint := syntaxHint(pe.Message, d.lines[min(max(at.line-1, 0), len(d.lines)-1)])
 	m := duplicateRE.FindStringSubmatch(pe.Message)
 	if m == nil || at.line == 0 {
@@ -51,7 +50,7 @@ func (d *document) syntaxError(pe toml.ParseError) {
 	stands := regexp.MustCompile(`(?:^|[\s.\[{,"'])(` + regexp.QuoteMeta(key) + `)["']?\s*[.=\]]`)
 	for line := at.line; line > 0; line-- { // the decoder points behind the value
 		if found := stands.FindStringSubmatchIndex(d.lines[line-1]); found != nil {
-			at = place{line, found[2] + 1, len(key)}
+			at = place{line: line, col: found[2] + 1, length: len(key)}
 			break
 		}
 	}
@@ -75,19 +74,18 @@ func syntaxHint(message, line string) string {
 // locate finds the value (or, with atKey, the key) at path. Of what is not there it finds the line
 // of the table in which it would be.
 func (d *document) locate(path toml.Key, atKey bool) place {
-	at, there := d.places[path.String()]
-	for above := len(path) - 1; !there && above > 0; above-- {
-		if at, there = d.places[path[:above].String()]; there {
-			at.length = 0
-		}
+	at := d.places[path.String()]
+	for above := len(path) - 1; at.line == 0 && above > 0; above-- {
+		at = d.places[path[:above].String()]
+		at.length = 0
 	}
-	if !there {
+	if at.line == 0 {
 		return place{}
 	}
 	text := d.lines[at.line-1]
 	if at.length == 0 { // an empty key, too
 		trimmed := strings.TrimSpace(text)
-		return place{at.line, strings.Index(text, trimmed) + 1, max(len(trimmed), 1)}
+		return place{line: at.line, col: strings.Index(text, trimmed) + 1, length: max(len(trimmed), 1)}
 	}
 	_, behind, equals := strings.Cut(text[at.col-1:], "=")
 	if atKey || !equals || isNumber(path[len(path)-1]) {
@@ -95,7 +93,7 @@ func (d *document) locate(path toml.Key, atKey bool) place {
 	}
 	behind = strings.TrimLeft(behind, " \t")
 	value := strings.TrimSpace(oneValue(behind))
-	return place{at.line, len(text) - len(behind) + 1, max(len(value), 1)}
+	return place{line: at.line, col: len(text) - len(behind) + 1, length: max(len(value), 1)}
 }
 
 // oneValue cuts what follows a value: a comment, or the rest of an array or an inline table.

@@ -21,7 +21,7 @@ func (t *table) metrics(ok *[]int) []study.Metric {
 		out = []study.Metric{t.objective(ok)}
 	}
 	all := t.sub("metrics")
-	for _, name := range t.doc.keysOf(all) {
+	for _, name := range all.keys() {
 		if len(out) == study.MaxMetrics {
 			all.Wrong(name, "", "there are more than %d metrics", study.MaxMetrics)
 			break
@@ -38,7 +38,7 @@ func (t *table) objectives(ok *[]int) []study.Metric {
 	}
 	all := t.sub("objectives")
 	var out []study.Metric
-	for _, name := range t.doc.keysOf(all) {
+	for _, name := range all.keys() {
 		s := all.sub(name)
 		direction := s.direction()
 		threshold, goal := s.limit("threshold"), s.limit("goal")
@@ -207,7 +207,7 @@ func (t *table) exitCodes(k string) []int {
 func (t *table) constraints(cfg *study.Config) map[string]string {
 	all := t.sub("constraints")
 	out := map[string]string{}
-	for _, name := range t.doc.keysOf(all) {
+	for _, name := range all.keys() {
 		s := all.sub(name)
 		low, high, stop := s.limit("min"), s.limit("max"), s.boolean("stop")
 		if low == nil && high == nil && s.data != nil && !s.misread("min", "max") {

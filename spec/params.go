@@ -14,7 +14,7 @@ import (
 // params reads [params.NAME] in file order.
 func (t *table) params() []spaces.Param {
 	all := t.sub("params")
-	names := t.doc.keysOf(all)
+	names := all.keys()
 	if len(names) == 0 {
 		if sub, wrong := t.data["params"]; !wrong || sub != nil && all.data != nil {
 			t.Missing("params", "for example\n\n    [params.lr]\n    type = \"float\"\n    min = 1e-6\n    max = 0.1\n    scale = \"log\"",
@@ -185,7 +185,7 @@ func (t *table) words(p *spaces.Param) {
 	for _, v := range values {
 		texts = append(texts, v.Text())
 	}
-	for _, k := range t.doc.keysOf(s) {
+	for _, k := range s.keys() {
 		if !slices.Contains(texts, k) {
 			s.Wrong(k, spelling.DidYouMean(k, texts), "%q is none of the parameter's values", k)
 			continue

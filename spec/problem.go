@@ -195,7 +195,8 @@ func (t *table) find(part string, behind int, path ...string) (at place, shown b
 	for i, line := range t.doc.lines[at.line-1:] {
 		pieces := strings.Split(line[from:], part)
 		if n := len(pieces) - 1; n > behind {
-			return place{at.line + i, from + len(strings.Join(pieces[:behind+1], part)) + 1, len(part)}, true
+			col := from + len(strings.Join(pieces[:behind+1], part)) + 1
+			return place{line: at.line + i, col: col, length: len(part)}, true
 		}
 		behind -= len(pieces) - 1
 		from = 0

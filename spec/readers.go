@@ -200,7 +200,7 @@ var ownVariableRE = regexp.MustCompile(`^LBOTUNE_(?:TRIAL|SEED|STUDY|TRIAL_DIR|C
 func (t *table) pairs(k string) []string {
 	sub := t.sub(k)
 	var out []string
-	for _, name := range t.doc.keysOf(sub) {
+	for _, name := range sub.keys() {
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			sub.Wrong(name, "", "%q is not the name of an environment variable", name)
 			continue

@@ -10,18 +10,9 @@ import (
 )
 
 // place is a key's position in the file.
-type place struct{ line, col, length int }
-
-// scanner walks over the words of a TOML file that is known to be right, and notes where each
-// key and each element of an array stands. In paths, numbers of elements stand in brackets.
-type scanner struct {
-	doc    *document
-	src    string
-	words  [][]int         // that are left: from and to; the last is empty
-	line   int             // of the next word, from 1
-	begins int             // the first byte of that line
-	within int             // so many arrays
-	listed map[string]bool // in doc.keys
+type place struct {
+	line, col, length int // from 1; no line if the file does not say what can be shown of it
+	order             int // among keys, but for those within arrays, which have none
 }
 
 // wordRE matches texts, also one whose end is cut off, comments, signs, and what else has no
@@ -29,20 +20,45 @@ type scanner struct {
 var wordRE = regexp.MustCompile(`"""(?s:\\.|[^\\])*?"""+|'''(?s:.*?)'''+|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|` +
 	`#.*|[\[\]{}=,\n]|[^\s.\[\]{}=,"'#]+`)
 
-func (d *document) scan(src string) {
-	s := &scanner{doc: d, src: src, words: wordRE.FindAllStringIndex(src, -1), line: 1, listed: map[string]bool{}}
-	s.words = slices.DeleteFunc(s.words, func(w []int) bool { return src[w[0]] == '#' })
-	s.words = append(s.words, []int{len(src), len(src)})
+type word struct {
+	text string
+	at   place
+}
+
+// wordsOf lists all words but comments, and an empty one at the end.
+func wordsOf(src string) []word {
+	var out []word
+	line, begins := 1, 0
+	for _, w := range wordRE.FindAllStringIndex(src, -1) {
+		text := src[w[0]:w[1]]
+		if text[0] != '#' {
+			out = append(out, word{text, place{line: line, col: w[0] - begins + 1, length: len(text)}})
+		}
+		if last := strings.LastIndexByte(text, '\n'); last >= 0 {
+			line += strings.Count(text, "\n")
+			begins = w[0] + last + 1
+		}
+	}
+	return append(out, word{})
+}
+
+// scanner walks over the words of a TOML file that is known to be right, and notes where each
+// key and each element of an array stands. In paths, numbers of elements stand in brackets.
+type scanner struct {
+	places map[string]place
+	words  []word // that are left
+	within int    // so many arrays
+}
+
+func (s *scanner) scan() {
 	var table toml.Key
 	elements := map[string]int{}
-	for s.word() != "" {
+	for !s.ahead() {
 		switch {
 		case s.skip("\n"):
 		case s.skip("["):
-			isArray := s.skip("[")
-			at := s.here()
-			table = s.key(nil, "]")
-			if isArray {
+			isArray, at := s.skip("["), s.words[0].at
+			if table = s.key(nil, "]"); isArray {
 				name := table.String()
 				table = s.note(table, at, number(elements[name]))
 				elements[name]++
@@ -59,42 +75,33 @@ func number(i int) string { return "[" + strconv.Itoa(i) + "]" }
 
 func isNumber(key string) bool { return strings.HasPrefix(key, "[") }
 
-// word is the next word.
-func (s *scanner) word() string { return s.src[s.words[0][0]:s.words[0][1]] }
-
-// here is its place.
-func (s *scanner) here() place { return place{s.line, s.words[0][0] - s.begins + 1, len(s.word())} }
+// ahead reports whether the next word is one of some, or there is none.
+func (s *scanner) ahead(words ...string) bool {
+	return s.words[0].text == "" || slices.Contains(words, s.words[0].text)
+}
 
 // next steps over a word.
-func (s *scanner) next() string {
-	word := s.word()
-	if last := strings.LastIndexByte(word, '\n'); last >= 0 {
-		s.line += strings.Count(word, "\n")
-		s.begins = s.words[0][0] + last + 1
-	}
-	if word != "" {
+func (s *scanner) next() word {
+	next := s.words[0]
+	if next.text != "" {
 		s.words = s.words[1:]
 	}
-	return word
+	return next
 }
 
 // skip steps over the next word if it is this one.
-func (s *scanner) skip(word string) bool { return s.word() == word && s.next() != "" }
-
-// ahead reports whether the next word is one of some, or there is none.
-func (s *scanner) ahead(words ...string) bool {
-	return s.word() == "" || slices.Contains(words, s.word())
-}
+func (s *scanner) skip(text string) bool { return s.words[0].text == text && s.next().text != "" }
 
 // key reads a key of a table, which dots divide, and the word that ends it.
 func (s *scanner) key(table toml.Key, end string) toml.Key {
 	path := table
 	for !s.ahead(end) {
-		at, key := s.here(), s.next()
-		if quote := key[:1]; quote == `"` || quote == "'" {
-			key = strings.Trim(key, quote)
+		next := s.next()
+		key, at := next.text, next.at
+		if strings.ContainsAny(key[:1], `"'`) {
+			key = strings.Trim(key, key[:1])
 			at.col, at.length = at.col+1, len(key)
-			if plain, err := strconv.Unquote(`"` + key + `"`); err == nil && quote == `"` {
+			if plain, err := strconv.Unquote(next.text); err == nil {
 				key = plain
 			}
 		}
@@ -118,7 +125,7 @@ func (s *scanner) value(path toml.Key) {
 			case s.skip(","):
 				i++
 			default:
-				s.value(s.note(path, s.here(), number(i)))
+				s.value(s.note(path, s.words[0].at, number(i)))
 			}
 		}
 		s.within--
@@ -139,15 +146,12 @@ func (s *scanner) value(path toml.Key) {
 
 // note notes where a key below a path stands first, and returns its own path.
 func (s *scanner) note(above toml.Key, at place, key string) toml.Key {
-	d, path := s.doc, below(above, key)
-	if _, there := d.places[path.String()]; !there && at.line > 0 {
-		d.places[path.String()] = at
-	}
-	plain := slices.DeleteFunc(slices.Clone(path), isNumber)
-	if name := plain.String(); s.within == 0 && !isNumber(key) && !s.listed[name] {
-		s.listed[name] = true
-		table := plain[:len(plain)-1].String()
-		d.keys[table] = append(d.keys[table], key)
+	path := below(above, key)
+	if _, there := s.places[path.String()]; !there {
+		if s.within == 0 {
+			at.order = len(s.places) + 1
+		}
+		s.places[path.String()] = at
 	}
 	return path
 }

@@ -89,7 +89,7 @@ func (t *table) has(k string) bool {
 
 // done complains about every key that nobody asked for, in file order.
 func (t *table) done() {
-	for _, k := range t.doc.keysOf(t) {
+	for _, k := range t.keys() {
 		if !slices.Contains(t.known(), k) {
 			hint := cmp.Or(otherKey(t.path.String(), k), spelling.DidYouMean(k, t.known()))
 			t.doc.complain(t.doc.locate(below(t.at, k), true), t.name(k), hint, "there is no such key")
@@ -97,14 +97,15 @@ func (t *table) done() {
 	}
 }
 
-// keysOf lists the keys of a table in the order of the file. Those of inline tables inside arrays
-// are not listed by the decoder; they are sorted.
-func (d *document) keysOf(t *table) []string {
-	listed := slices.DeleteFunc(slices.Clone(d.keys[t.path.String()]), func(k string) bool { return !t.has(k) })
-	if len(listed) == len(t.data) {
-		return listed
+// keys lists the keys of a table in the order of the file; those of inline tables inside arrays
+// are sorted.
+func (t *table) keys() []string {
+	keys, order := slices.Sorted(maps.Keys(t.data)), map[string]int{}
+	for _, k := range keys {
+		order[k] = cmp.Or(t.doc.places[below(t.at, k).String()], t.doc.places[below(t.path, k).String()]).order
 	}
-	return append(listed, slices.DeleteFunc(slices.Sorted(maps.Keys(t.data)), func(k string) bool { return slices.Contains(listed, k) })...)
+	slices.SortStableFunc(keys, func(a, b string) int { return order[a] - order[b] })
+	return keys
 }
 
 // wrongType complains that key k holds v instead of what is wanted.
