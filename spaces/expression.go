@@ -61,6 +61,7 @@ type expression struct {
 	of      *Param // set if it is a parameter alone
 	literal bool   // it is a number or a text as it stands there
 	from    token
+	never   *RelationError // why it is never true, if that is known
 }
 
 // parameter is the expression of a parameter alone.
@@ -86,8 +87,8 @@ type operator struct {
 }
 
 var operators = map[string]operator{
-	"or":  {1, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) || isTrue(b)) }},
-	"and": {2, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) && isTrue(b)) }},
+	"or":  {bindsOr, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) || isTrue(b)) }},
+	"and": {bindsAnd, truth, truth, func(a, b Value) Value { return Bool(isTrue(a) && isTrue(b)) }},
 	"==":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(equal(a, b)) }},
 	"in":  {bindsComparison, mixed, truth, nil}, // of a list
 	"!=":  {bindsComparison, mixed, truth, func(a, b Value) Value { return Bool(!equal(a, b)) }},
@@ -104,6 +105,8 @@ var operators = map[string]operator{
 }
 
 const (
+	bindsOr         = 1
+	bindsAnd        = 2
 	bindsNot        = 3 // not a == b is not (a == b)
 	bindsComparison = 4
 	bindsMinus      = 7 // -a ** b is -(a ** b)

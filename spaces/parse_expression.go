@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -60,7 +61,7 @@ func parse(text string, params map[string]Param, condition bool) (r Relation, er
 		panic(p.wrong(token{text: text}, "it names no parameter"))
 	}
 	holds := func(v Values) bool { return isTrue(whole.eval(v)) }
-	return Relation{Text: text, Params: p.used, Holds: holds, literals: p.literals}, nil
+	return Relation{Text: text, Params: p.used, Holds: holds, Never: whole.never, literals: p.literals}, nil
 }
 
 // advance goes on to the next token.
@@ -140,9 +141,36 @@ func (p *parser) join(op operator, a, b expression) expression {
 	if op.takes == mixed {
 		p.comparable(a, b)
 	}
-	return expression{kind: op.gives, from: p.since(a.from), eval: func(v Values) Value {
+	e := expression{kind: op.gives, from: p.since(a.from), eval: func(v Values) Value {
 		return op.apply(a.eval(v), b.eval(v))
 	}}
+	switch {
+	case op.binds == bindsAnd:
+		e.never = cmp.Or(a.never, b.never)
+	case op.binds == bindsOr && b.never != nil:
+		e.never = a.never
+	case op.binds == bindsComparison && op.takes == number:
+		e.never = p.never(cmp.Or(a.of, b.of), a.literal || b.literal, e)
+	}
+	return e
+}
+
+// never says why a parameter's values are all on the wrong side of a literal: the first and the
+// last of a range are.
+func (p *parser) never(of *Param, literal bool, e expression) *RelationError {
+	if of == nil || !literal {
+		return nil
+	}
+	values := of.levels()
+	if of.numeric() {
+		values = []Value{Float(of.Min), Float(of.Max)}
+	}
+	for _, v := range values {
+		if isTrue(e.eval(Values{{of.Name, v}})) {
+			return nil
+		}
+	}
+	return p.wrong(e.from, "%s never holds; %s is %s", e.from.text, of.Name, of.Describe())
 }
 
 // comparable complains about values that are never equal.

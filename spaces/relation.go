@@ -18,6 +18,9 @@ type Relation struct {
 	// Holds reports whether the values obey the rule; they hold all of Params, at least.
 	// The answer must depend on nothing else.
 	Holds func(Values) bool
+	// Never says why the rule holds nowhere, if one parameter's values tell: n > 9, where n is at
+	// most 9.
+	Never *RelationError
 
 	literals []Value // that stand in Text
 	last     int     // the parameter from which on it can be asked

@@ -39,6 +39,14 @@ func (t *table) params() []spaces.Param {
 func (t *table) checkConditions(params []spaces.Param, sound map[string]bool) {
 	_, err := spaces.New(params...)
 	unsound := func(name string) bool { ok, known := sound[name]; return known && !ok }
+	for i, p := range params {
+		if p.When == "" {
+			continue
+		}
+		if r, _ := spaces.ParseRelation(p.When, params[:i]); r.Never != nil && !slices.ContainsFunc(r.Params, unsound) {
+			t.sub(p.Name).relationProblem("when", r.Never)
+		}
+	}
 	for _, e := range parts(err) {
 		prob, ok := e.(spaces.Problem)
 		// What names a parameter that is wrong itself may say nothing more.
