@@ -146,6 +146,8 @@ func (t *table) domain(p *spaces.Param) {
 	}
 	p.Default = t.value("default")
 	t.guess(p)
+	t.exact("default", t.data["default"])
+	t.exact("guess", t.data["guess"])
 }
 
 // guess reads where the best is expected: a default with more to it.
@@ -165,6 +167,9 @@ func (t *table) guess(p *spaces.Param) {
 // levels reads a required list of values.
 func (t *table) levels(k, hint, message string) []spaces.Value {
 	list := t.values(k)
+	for _, v := range list {
+		t.exact(k, v.Any())
+	}
 	if !t.has(k) {
 		t.Missing(k, hint, "%s", message)
 	}

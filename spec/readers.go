@@ -72,7 +72,7 @@ func (t *table) number(k string) (x float64, ok bool) {
 	}
 	switch n := v.(type) {
 	case int64:
-		return float64(n), true
+		return float64(n), t.exact(k, n)
 	case float64:
 		if math.IsNaN(n) || math.IsInf(n, 0) {
 			t.Wrong(k, "", "found %v; want a finite number", n)
@@ -85,6 +85,14 @@ func (t *table) number(k string) (x float64, ok bool) {
 	}
 	t.wrongType(k, v, "a number")
 	return 0, false
+}
+
+// exact complains of a whole number that loses digits where it is computed with.
+func (t *table) exact(k string, v any) bool {
+	n, whole := v.(int64)
+	lost := whole && strconv.FormatFloat(float64(n), 'f', 0, 64) != strconv.FormatInt(n, 10)
+	t.when(lost, k, "", "found %d, which would lose digits: whole numbers are exact within ±2^53 = 9007199254740992", n)
+	return !lost
 }
 
 // within reads a number strictly between low and high.
