@@ -63,14 +63,12 @@ func (t *table) setting(f *command.File, prefix string) {
 		if !f.Settable() || f.Text == "" {
 			continue
 		}
-		err := f.CheckSet(s)
+		err, hint := f.CheckSet(s), ""
 		var pe *command.PathError
-		switch {
-		case errors.As(err, &pe):
-			t.Wrong(k, spelling.DidYouMean(pe.Missing, pe.Allowed), "%v", pe)
-		case err != nil:
-			t.Wrong(k, "", "%v", err)
+		if errors.As(err, &pe) {
+			hint = spelling.DidYouMean(pe.Missing, pe.Allowed)
 		}
+		t.when(err != nil, k, hint, "%v", err)
 	}
 }
 

@@ -237,7 +237,7 @@ func (t *table) checkWhere(cfg *study.Config) {
 	if err != nil || len(cfg.Where) == 0 || slices.ContainsFunc(t.doc.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, "params") }) {
 		return
 	}
-	var relations []spaces.Relation
+	before := len(t.doc.problems)
 	for _, text := range cfg.Where {
 		r, err := spaces.ParseRelation(text, cfg.Params)
 		var re *spaces.RelationError
@@ -246,15 +246,13 @@ func (t *table) checkWhere(cfg *study.Config) {
 			t.relationProblem("where", re)
 		case cfg.Resource() != "" && slices.Contains(r.Params, cfg.Resource()):
 			t.inText("where", text, 0, len(text), "", "the training budget %s cannot be part of a relation", cfg.Resource())
-		default:
-			relations = append(relations, r)
 		}
 	}
-	if len(relations) < len(cfg.Where) {
+	if len(t.doc.problems) > before {
 		return
 	}
 	var empty *spaces.EmptyError
-	related, err := space.Where(relations...)
+	related, err := cfg.Space()
 	if err == nil {
 		t.checkToday(cfg, space, related)
 	}
@@ -280,14 +278,12 @@ func (t *table) checkToday(cfg *study.Config, space, related *spaces.Space) {
 		return
 	}
 	var stated spaces.Values
-	kept := true
-	for _, p := range cfg.Params {
-		v, exists := today.Get(p.Name)
-		if other, _ := tried.Get(p.Name); exists && p.Default.IsValid() {
-			stated, kept = append(stated, spaces.Assignment{Name: p.Name, Value: v}), kept && v == other
+	for _, a := range today {
+		if p, _ := space.Lookup(a.Name); p.Default.IsValid() {
+			stated = append(stated, a)
 		}
 	}
-	if kept {
+	if !slices.ContainsFunc(stated, func(a spaces.Assignment) bool { return !slices.Contains(tried, a) }) {
 		return
 	}
 	begins, hint := "the first trial has the defaults", "change the relation, or the defaults"
