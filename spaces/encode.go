@@ -158,7 +158,7 @@ func (s *Space) Default() (Values, bool) {
 	}
 	v, err := s.Complete(nil)
 	if err != nil { // where next to nothing is allowed
-		return s.Decode(s.Center()), true
+		v = s.Decode(s.Center())
 	}
 	return v, true
 }

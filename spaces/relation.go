@@ -245,9 +245,11 @@ func (s *Space) nearby(v, fixed Values) (Values, error) {
 	}
 	start := s.uniformOf(s.pointOf(v))
 	var stay []int
+	var stays Values
 	for i, par := range s.params {
 		if _, ok := fixed.Get(par.Name); ok {
-			stay = append(stay, i)
+			x, _ := v.Get(par.Name)
+			stay, stays = append(stay, i), append(stays, Assignment{par.Name, x})
 		}
 	}
 	rng := rand.New(rand.NewPCG(0, 1))
@@ -263,12 +265,7 @@ func (s *Space) nearby(v, fixed Values) (Values, error) {
 			continue
 		}
 		w := s.Decode(p)
-		differs := func(a Assignment) bool {
-			_, ok := fixed.Get(a.Name)
-			x, _ := w.Get(a.Name)
-			return ok && x != a.Value
-		}
-		if !slices.ContainsFunc(v, differs) {
+		if !slices.ContainsFunc(stays, func(a Assignment) bool { return !slices.Contains(w, a) }) {
 			best, least = w, d
 		}
 	}

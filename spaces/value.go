@@ -104,15 +104,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 func (v *Value) UnmarshalJSON(b []byte) error {
 	s := string(bytes.TrimSpace(b))
 	switch {
-	case s == "null":
-		*v = Value{}
-	case s == "true" || s == "false":
-		*v = Bool(s == "true")
-	case strings.HasPrefix(s, `"`):
-		var t string
-		err := json.Unmarshal(b, &t)
-		*v = String(t)
-		return err
+	case s == "null", s == "true", s == "false", strings.HasPrefix(s, `"`):
+		return json.Unmarshal(b, &v.v)
 	case strings.ContainsAny(s, ".eE"):
 		x, err := strconv.ParseFloat(s, 64)
 		if err != nil {
