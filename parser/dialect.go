@@ -16,10 +16,10 @@ type dialect struct {
 	// variable names the file for the results, in the environment; empty for
 	// dialects that are printed.
 	variable string
-	lastLine bool                                     // only the last line that is not blank counts
-	ownStep  bool                                     // reports have their steps themselves
-	line     matcher                                  // of reports without a name
-	join     func(m *matchers, metric int, rule Rule) // else
+	lastLine bool                         // only the last line that is not blank counts
+	ownStep  bool                         // reports have their steps themselves
+	line     matcher                      // of reports without a name
+	join     func(m *searched, rule Rule) // else
 }
 
 func dialects() []dialect {
@@ -27,11 +27,11 @@ func dialects() []dialect {
 		{name: "bare-number", peers: "irace (targetRunner), Advisor", lastLine: true, line: bareNumber},
 		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", line: costStatus},
 		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", join: joinMetricValue},
-		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *matchers, metric int, rule Rule) {
-			m.alone(metric, resultLines[rule.Metric].match)
+		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *searched, rule Rule) {
+			m.findAlone(resultLines[rule.Metric].match)
 		}},
-		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *matchers, metric int, rule Rule) {
-			m.inJSON(metric, '[', jsonSearch{visit: objectives(rule.Metric)})
+		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *searched, rule Rule) {
+			m.inJSON('[', jsonSearch{visit: objectives(rule.Metric)})
 		}},
 		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
 	}
@@ -102,7 +102,7 @@ func (p *Pattern) useDialect(d dialect) error {
 	}
 	p.lastLine, p.ownStep = d.lastLine, d.ownStep
 	if p.findAlone(d.line); d.join != nil {
-		p.join = func(m *matchers, metric int) { d.join(m, metric, p.rule) }
+		p.join = func(m *searched) { d.join(m, p.rule) }
 	}
 	return nil
 }

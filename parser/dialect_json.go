@@ -15,12 +15,12 @@ type tuneReports struct{ jsonMatcher }
 
 const tuneMetricMark = "[tune-metric]:"
 
-func joinTuneMetric(m *matchers, metric int, rule Rule) {
+func joinTuneMetric(m *searched, rule Rule) {
 	step := cmp.Or(rule.Step, "st_worker_iter") // the reporter's own count
 	flat := &pathVisitor{path: jsonPath{{key: rule.Metric}}, step: jsonPath{{key: step}}}
-	reports := sharedMatcher(m, tuneMetricMark, &tuneReports{jsonMatcher{ends: "}"}}, true)
+	reports := sharedMatcher(m.stream, tuneMetricMark, &tuneReports{jsonMatcher{ends: "}"}}, true)
 	none := "no line has " + tuneMetricMark + " before a JSON object"
-	m.search(metric, &reports.jsonMatcher, &jsonSearch{what: "report", none: none, visit: func(value any) ([]occurrence, *dead) {
+	m.inTexts(&reports.jsonMatcher, &jsonSearch{what: "report", none: none, visit: func(value any) ([]occurrence, *dead) {
 		found, end := flat.visit(value)
 		if end != nil {
 			end = &dead{why: "has " + quoteSome(slices.Sorted(maps.Keys(value.(map[string]any))))}

@@ -148,10 +148,10 @@ type metricValueMatcher struct {
 	names  []string         // of the first reports
 }
 
-func joinMetricValue(m *matchers, metric int, rule Rule) {
-	reports := sharedMatcher(m, "metricValue", &metricValueMatcher{wanted: map[string][]int{}}, true)
-	reports.wanted[rule.Metric] = append(reports.wanted[rule.Metric], metric)
-	m.why[metric] = reports
+func joinMetricValue(m *searched, rule Rule) {
+	reports := sharedMatcher(m.stream, "metricValue", &metricValueMatcher{wanted: map[string][]int{}}, true)
+	reports.wanted[rule.Metric] = append(reports.wanted[rule.Metric], m.metric)
+	m.why = reports
 }
 
 func (m *metricValueMatcher) match(l line, found []occurrence) []occurrence {

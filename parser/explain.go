@@ -29,9 +29,7 @@ func (p *Pattern) Explain(log io.Reader, show func(Match)) (Result, error) {
 	}
 	collector := NewCollector(p)
 	scanner := collector.Scanner(source, nil)
-	collect := scanner.sink
-	scanner.sink = func(l line, o occurrence) {
-		collect(l, o)
+	scanner.show = func(l line, o occurrence) {
 		if o.kind != absent {
 			show(o.match(l.text, source))
 		}

@@ -9,9 +9,11 @@ func (s *Scanner) Lines() int { return s.lineCount() }
 // Scanner returns a scanner that calls emit with each reading as soon as its
 // line has ended. Readings that are not finite are emitted too.
 func (p *Pattern) Scanner(emit func(Reading)) *Scanner {
-	return newScanner(newMatchers([]*Pattern{p}, []int{0}), func(l line, o occurrence) {
+	s := NewCollector(p).Scanner("", nil)
+	s.show = func(l line, o occurrence) {
 		if o.kind == finite || o.kind == nonFinite {
 			emit(o.reading(l.text, ""))
 		}
-	})
+	}
+	return s
 }

@@ -41,6 +41,8 @@ func (r *record) reading() Reading {
 
 func (f *fold) readings() int { return f.finite + f.nonFinite }
 
+func (f *fold) hasReading() bool { return f.readings() > 0 }
+
 func (f *fold) add(o occurrence, text []byte) {
 	if o.kind == missing {
 		f.missing.set(o, text)

@@ -224,17 +224,17 @@ func (v *pathVisitor) correction(value any) string {
 }
 
 // inJSON adds a search in the JSON texts that begin with open.
-func (m *matchers) inJSON(metric int, open byte, search jsonSearch) {
+func (m *searched) inJSON(open byte, search jsonSearch) {
 	search.what, search.none = "JSON text", "there is no JSON text"
-	texts := sharedMatcher(m, "JSON "+string(open), &jsonMatcher{open: open, ends: "}]"}, true)
-	m.search(metric, texts, &search)
+	texts := sharedMatcher(m.stream, "JSON "+string(open), &jsonMatcher{open: open, ends: "}]"}, true)
+	m.inTexts(texts, &search)
 }
 
-// search adds a search for a metric to those of texts.
-func (m *matchers) search(metric int, texts *jsonMatcher, search *jsonSearch) {
-	search.metric, search.texts = metric, texts
+// inTexts adds a search to those of texts.
+func (m *searched) inTexts(texts *jsonMatcher, search *jsonSearch) {
+	search.metric, search.texts = m.metric, texts
 	texts.searches = append(texts.searches, search)
-	m.why[metric] = search
+	m.why = search
 }
 
 // compileJSON makes the pattern of a rule with a JSON path.
@@ -257,6 +257,6 @@ func (p *Pattern) compileJSON() error {
 		key = []byte(last.key)
 	}
 	p.ownStep = true
-	p.join = func(m *matchers, metric int) { m.inJSON(metric, open, jsonSearch{visit: visitor.visit, key: key}) }
+	p.join = func(m *searched) { m.inJSON(open, jsonSearch{visit: visitor.visit, key: key}) }
 	return nil
 }

@@ -45,14 +45,13 @@ func (s *searched) nearMiss(p *Pattern, e *NoValueError) bool {
 		e.Hint = hint
 		return detail != ""
 	}
-	sample := s.scanner.sample
 	switch r := p.rule; {
-	case sample == nil || r.Dialect != "":
+	case s.sample == nil || r.Dialect != "":
 		return false
 	case r.Regex != "":
-		return sample.nearRegex(p, e)
+		return s.sample.nearRegex(p, e)
 	case r.Metric != "":
-		return sample.followed(r.Metric, e) || sample.nearName(r.Metric, e)
+		return s.sample.followed(r.Metric, e) || s.sample.nearName(r.Metric, e)
 	}
 	return false
 }

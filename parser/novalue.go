@@ -109,21 +109,18 @@ func (m *metric) noValue(picked record) *NoValueError {
 func (m *metric) incomplete(picked record) *NoValueError {
 	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: clip(picked.text)}
 	for _, s := range m.streams {
-		if !s.read {
-			continue
-		}
 		if long := s.tooLong(); long > 0 && m.pattern.rule.Pick != pickFirst {
 			e.Line, e.Text = long, ""
 			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", m.pattern.rule.Pick, m.pattern.what(), long, s.source)
 			e.Hint = "let the program print the metric on a line of its own"
 			return e
 		}
-		if s.scanner.gaps == 0 {
+		if s.gaps == 0 {
 			continue
 		}
 		own := !picked.empty() && picked.source == s.source
 		switch pick := m.pattern.rule.Pick; {
-		case own && pick == pickLast && picked.gaps == s.scanner.gaps, own && pick == pickFirst && picked.gaps == 0:
+		case own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
 			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)
@@ -138,7 +135,7 @@ func (m *metric) incomplete(picked record) *NoValueError {
 // tooLong is the line of a JSON text after the last reading that was too long to read, 0 for none. Where
 // there is no reading, another message says so.
 func (m *searched) tooLong() int {
-	line, last := m.scanner.long, 0
+	line, last := m.long, 0
 	if search, ok := m.why.(*jsonSearch); ok {
 		line = max(line, search.texts.tooLong)
 	}
@@ -191,12 +188,9 @@ func (m *metric) noMatch(e *NoValueError) {
 	} else if lines == 0 {
 		e.Detail = fmt.Sprintf("no %s: %s is empty", p.what(), p.streamName())
 	}
-	for _, s := range m.streams {
-		if s.read {
-			continue
-		}
+	for _, s := range m.others {
 		for _, f := range s.folds {
-			if f.readings() > 0 {
+			if f.hasReading() {
 				e.Detail += fmt.Sprintf("; %s has it on line %d", s.source, f.last.line)
 				e.Hint = fmt.Sprintf("write source = %q", s.source)
 				return
@@ -204,7 +198,7 @@ func (m *metric) noMatch(e *NoValueError) {
 		}
 	}
 	for _, s := range m.streams {
-		if s.read && s.scanner.lineCount() > 0 && s.nearMiss(p, e) {
+		if s.lineCount() > 0 && s.nearMiss(p, e) {
 			return
 		}
 	}
@@ -217,7 +211,7 @@ func (m *metric) ambiguousNames(rivals []qualifier) *NoValueError {
 	const some = 4
 	for _, q := range rivals[:min(len(rivals), some)] {
 		for _, s := range m.streams {
-			if f := s.known(q); f != nil && s.read {
+			if f := s.known(q); f != nil {
 				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
 				break
 			}

@@ -19,14 +19,19 @@ func (c *Collector) Result(metric int) (Result, error) {
 // metric is what a collector knows of one metric.
 type metric struct {
 	pattern *Pattern
-	streams []*searched
+	streams []*searched // that its rule reads
+	others  []*searched
 }
 
 func (c *Collector) metric(index int) *metric {
 	m := &metric{pattern: c.patterns[index]}
 	for _, s := range c.streams {
-		if found := s.metrics[index]; found != nil {
+		switch found := s.metrics[index]; {
+		case found == nil:
+		case found.read:
 			m.streams = append(m.streams, found)
+		default:
+			m.others = append(m.others, found)
 		}
 	}
 	return m
@@ -40,7 +45,7 @@ func (m *metric) result() (Result, error) {
 	all := fold{pick: m.pattern.rule.Pick}
 	for _, s := range m.streams {
 		f := s.known(chosen)
-		if f == nil || !s.read {
+		if f == nil {
 			continue
 		}
 		if !all.last.empty() && all.last.source != s.source && m.pattern.ordered() {
@@ -66,9 +71,7 @@ func (m *metric) result() (Result, error) {
 // lines counts those of the streams that the rule reads.
 func (m *metric) lines() (n int) {
 	for _, s := range m.streams {
-		if s.read {
-			n += s.scanner.lineCount()
-		}
+		n += s.lineCount()
 	}
 	return n
 }
@@ -106,7 +109,7 @@ func (m *metric) qualifiers(wanted func(*fold) bool) []qualifier {
 	var list []qualifier
 	for _, s := range m.streams {
 		for _, f := range s.folds {
-			if s.read && wanted(f) && !slices.Contains(list, f.qualifier) {
+			if wanted(f) && !slices.Contains(list, f.qualifier) {
 				list = append(list, f.qualifier)
 			}
 		}

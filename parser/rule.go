@@ -104,11 +104,11 @@ func first(faults ...fault) error {
 // finds nothing.
 type Pattern struct {
 	rule     Rule
-	step     matcher                       // of the steps, nil for none
-	join     func(m *matchers, metric int) // adds the search for the metric
-	lastLine bool                          // only the last line that is not blank counts
-	ownStep  bool                          // the matcher finds the steps itself
-	variable string                        // see Variable
+	step     matcher           // of the steps, nil for none
+	join     func(m *searched) // adds the matcher
+	lastLine bool              // only the last line that is not blank counts
+	ownStep  bool              // the matcher finds the steps itself
+	variable string            // see Variable
 }
 
 // Rule returns the rule with its defaults filled in.
@@ -172,8 +172,8 @@ func (p *Pattern) compileKind() error {
 		if err := checkName("metric", p.rule.Metric); err != nil {
 			return err
 		}
-		p.join = func(m *matchers, metric int) {
-			sharedMatcher(m, "names", &nameMatcher{}, false).add(target{metric, p.rule.Step}, p.rule.Metric)
+		p.join = func(m *searched) {
+			sharedMatcher(m.stream, "names", &nameMatcher{}, false).add(target{m.metric, p.rule.Step}, p.rule.Metric)
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func (p *Pattern) compileKind() error {
 
 // findAlone gives the pattern a matcher of its own, which keeps no state.
 func (p *Pattern) findAlone(own matcher) {
-	p.join = func(m *matchers, metric int) { m.alone(metric, own) }
+	p.join = func(m *searched) { m.findAlone(own) }
 }
 
 // checkName refuses names that no line can have.

@@ -25,26 +25,15 @@ var errClosed = errors.New("parser: write to a closed scanner")
 //	looked at  pending      gap     torn   looked at
 //	           cut at maxLine
 type Scanner struct {
-	matchers *matchers
-	sink     func(line, occurrence)
-	sample   *sample // sees all bytes first; nil for none
-	gaps     int     // so far
-	long     int     // the last line with the beginning of a JSON text that is too long, 0 for none
+	stream
 
 	pending []byte // the beginning of a line whose end has not arrived
 	cut     bool   // pending is at its limit and bytes were dropped
 	plain   []byte // scratch: a line without ANSI sequences
-	found   []occurrence
-	number  int  // LFs before the next byte
-	open    bool // bytes have arrived since the last LF
-	torn    bool // the beginning of this line is missing
+	torn    bool   // the beginning of this line is missing
 	closed  bool
 	final   byte // of a last line without an end, what is printed there last; 0 for none
 	ended   bool // what is held was torn off: see CloseTorn
-}
-
-func newScanner(m *matchers, sink func(line, occurrence)) *Scanner {
-	return &Scanner{matchers: m, sink: sink}
 }
 
 // Write takes the next bytes of the stream. It fails only after Close.
@@ -63,7 +52,7 @@ func (s *Scanner) Write(p []byte) (int, error) {
 		case s.torn:
 			s.open = true
 		case whole && len(s.pending) == 0:
-			s.look(p[:end], false)
+			s.line(p[:end], false)
 		default:
 			s.hold(p[:end])
 		}
@@ -117,7 +106,7 @@ func (s *Scanner) close(torn bool) error {
 // metric is read from: of a line, or of a text that says itself where it ends.
 func (s *Scanner) Unended(metric int) bool {
 	ends := ""
-	switch why := s.matchers.why[metric].(type) {
+	switch why := s.metrics[metric].why.(type) {
 	case *jsonSearch:
 		if len(why.texts.text) > 0 {
 			return true
@@ -127,14 +116,6 @@ func (s *Scanner) Unended(metric int) bool {
 		ends = "}"
 	}
 	return s.final != 0 && strings.IndexByte(ends, s.final) < 0
-}
-
-// lineCount counts the lines so far, by LF; a last line without one counts.
-func (s *Scanner) lineCount() int {
-	if s.open {
-		return s.number + 1
-	}
-	return s.number
 }
 
 // hold keeps the beginning of a line until its end arrives.
@@ -152,7 +133,7 @@ func (s *Scanner) hold(p []byte) {
 // flush looks at the line that was held.
 func (s *Scanner) flush() {
 	if len(s.pending) > 0 {
-		s.look(s.pending, s.cut)
+		s.line(s.pending, s.cut)
 	}
 	s.pending, s.cut = s.pending[:0], false
 }
@@ -164,8 +145,8 @@ func (s *Scanner) endLine(end byte) {
 	}
 }
 
-// look hands one line to the matchers.
-func (s *Scanner) look(text []byte, cut bool) {
+// line hands one line to the matchers.
+func (s *Scanner) line(text []byte, cut bool) {
 	if len(text) > maxLine {
 		text, cut = text[:maxLine], true
 	}
@@ -178,10 +159,7 @@ func (s *Scanner) look(text []byte, cut bool) {
 		return
 	}
 	l := line{text: text, number: s.number + 1, cut: cut, torn: s.ended}
-	s.found = s.matchers.match(l, s.found[:0])
-	for _, o := range s.found {
-		s.sink(l, o)
-	}
+	s.look(l)
 	if at := skipBlanks(text, 0); long && at < len(text) && text[at] == '{' {
 		s.long = l.number
 	}

@@ -23,10 +23,13 @@ type stepFinder struct {
 	match   matcher
 	current float64
 	known   bool
-	onLine  []occurrence // the steps on the line that is being looked at
+	onLine  []occurrence // the steps on the line that was looked at last
 }
 
 func (f *stepFinder) look(l line) {
+	if last := len(f.onLine) - 1; last >= 0 {
+		f.current, f.known = f.onLine[last].value, true
+	}
 	f.onLine = slices.DeleteFunc(f.match(l, f.onLine[:0]),
 		func(o occurrence) bool { return o.kind != finite })
 }
@@ -37,12 +40,6 @@ func (f *stepFinder) at(place int) (step float64, known bool) {
 	}
 	after := sort.Search(len(f.onLine), func(i int) bool { return f.onLine[i].at >= place })
 	return f.onLine[max(after-1, 0)].value, true
-}
-
-func (f *stepFinder) endLine() {
-	if last := len(f.onLine) - 1; last >= 0 {
-		f.current, f.known = f.onLine[last].value, true
-	}
 }
 
 // stepName finds a step by its name. It is laxer than the metric's rule:
