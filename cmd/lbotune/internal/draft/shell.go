@@ -32,7 +32,7 @@ func programOf(argv []string) (i int) {
 			break
 		}
 	}
-	return i
+	return min(i, len(argv))
 }
 
 var shellRE = regexp.MustCompile(`^(ba|da|z|k|mk)?sh$`)
