@@ -31,7 +31,7 @@ func dialects() []dialect {
 			m.findAlone(resultLines[rule.Metric].match)
 		}},
 		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *searched, rule Rule) {
-			m.inJSON('[', jsonSearch{visit: objectives(rule.Metric)})
+			m.inJSON(jsonTexts('['), jsonSearch{visit: objectives(rule.Metric)})
 		}},
 		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
 	}

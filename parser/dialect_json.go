@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -9,41 +8,22 @@ import (
 	"strings"
 )
 
-// tuneReports reads lines such as [tune-metric]: {"loss": 0.31}. The
-// keys are flat; they may have dots.
-type tuneReports struct{ jsonMatcher }
-
 const tuneMetricMark = "[tune-metric]:"
 
+// joinTuneMetric adds the search in lines such as [tune-metric]: {"loss": 0.31}. The
+// keys are flat; they may have dots.
 func joinTuneMetric(m *searched, rule Rule) {
 	step := cmp.Or(rule.Step, "st_worker_iter") // the reporter's own count
 	flat := &pathVisitor{path: jsonPath{{key: rule.Metric}}, step: jsonPath{{key: step}}}
-	reports := sharedMatcher(m.stream, tuneMetricMark, &tuneReports{jsonMatcher{ends: "}"}}, true)
-	none := "no line has " + tuneMetricMark + " before a JSON object"
-	m.inTexts(&reports.jsonMatcher, &jsonSearch{what: "report", none: none, visit: func(value any) ([]occurrence, *dead) {
+	reports := &jsonMatcher{open: '{', ends: "}", mark: []byte(tuneMetricMark),
+		what: "report", none: "no line has " + tuneMetricMark + " before a JSON object"}
+	m.inJSON(reports, jsonSearch{visit: func(value any) ([]occurrence, *dead) {
 		found, end := flat.visit(value)
 		if end != nil {
 			end = &dead{why: "has " + quoteSome(slices.Sorted(maps.Keys(value.(map[string]any))))}
 		}
 		return found, end
 	}})
-}
-
-func (m *tuneReports) match(l line, found []occurrence) []occurrence {
-	for from := 0; ; {
-		i := bytes.Index(l.text[from:], []byte(tuneMetricMark))
-		if i < 0 {
-			return found
-		}
-		from = skipBlanks(l.text, from+i+len(tuneMetricMark))
-		m.shape = jsonShape{}
-		size, complete, valid := m.shape.feed(l.text[from:])
-		if complete && l.text[from] == '{' {
-			found = m.decode(l.text[from:from+size], l.number, from, found)
-		} else if !complete && valid {
-			return found // the rest of the line is one torn text
-		}
-	}
 }
 
 // objectives reads a list of {name, type, value}, of which one has the type objective. The name

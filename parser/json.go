@@ -13,6 +13,9 @@ import (
 type jsonMatcher struct {
 	open     byte   // what the texts begin with, '{' or '['
 	ends     string // what they may end with
+	mark     []byte // what stands before them, on one line with all of it; nil for nothing
+	what     string // they are called
+	none     string // said if there is none
 	searches []*jsonSearch
 
 	text    []byte // of a text over several lines: what there is so far
@@ -26,8 +29,6 @@ type jsonSearch struct {
 	metric int
 	visit  func(value any) ([]occurrence, *dead) // finds the occurrences in a JSON text, or says why there is none
 	key    []byte                                // what a text must contain to be worth a visit, nil for nothing
-	what   string                                // the texts are called
-	none   string                                // said if there is no text
 	texts  *jsonMatcher
 
 	visited int    // texts
@@ -37,6 +38,7 @@ type jsonSearch struct {
 }
 
 func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
+	const attempts = 16 // braces that open no JSON
 	at := 0
 	if len(m.text) > 0 {
 		size, complete, valid := m.shape.feed(l.text)
@@ -50,23 +52,31 @@ func (m *jsonMatcher) match(l line, found []occurrence) []occurrence {
 		}
 		m.text = m.text[:0] // if it was no JSON after all, this line may be
 	}
-	first := skipBlanks(l.text, at)
-	if first < len(l.text) && l.text[first] == m.open {
-		m.shape = jsonShape{stack: m.shape.stack[:0]}
-		if _, complete, valid := m.shape.feed(l.text[first:]); valid && !complete {
-			m.start = l.number
-			m.hold(l, l.text[first:])
+	first, last := skipBlanks(l.text, at), len(trimBlanks(l.text))-1
+	for failed := 0; ; {
+		i := bytes.IndexByte(l.text[at:], m.open)
+		if i < 0 {
 			return found
 		}
-	}
-	found = m.inLine(l, at, found)
-	if ink := trimBlanks(l.text); !l.cut && len(ink) > 0 && ink[len(ink)-1] == m.open { // behind something else
+		if at += i; failed >= attempts && at < last || !bytes.HasSuffix(trimBlanks(l.text[:at]), m.mark) {
+			at++
+			continue
+		}
 		m.shape = jsonShape{stack: m.shape.stack[:0]}
-		m.shape.feed(ink[len(ink)-1:])
-		m.start = l.number
-		m.hold(l, ink[len(ink)-1:])
+		size, complete, valid := m.shape.feed(l.text[at:])
+		switch {
+		case complete:
+			found = m.decode(l.text[at:at+size], l.number, at, found)
+			at += size
+		case valid && m.mark == nil && (at == first || at == last && !l.cut):
+			m.start = l.number
+			m.hold(l, l.text[at:])
+			return found
+		default:
+			failed++
+			at++
+		}
 	}
-	return found
 }
 
 // hold keeps a line of a text over several lines, or gives the text up if it is
@@ -77,31 +87,6 @@ func (m *jsonMatcher) hold(l line, text []byte) {
 		m.text = m.text[:0]
 		m.tooLong = m.start
 	}
-}
-
-// inLine finds the texts that begin and end in the line, from a place on.
-func (m *jsonMatcher) inLine(l line, at int, found []occurrence) []occurrence {
-	if !slices.ContainsFunc(m.searches, func(s *jsonSearch) bool { return s.worthwhile(l.text) }) {
-		return found
-	}
-	const attempts = 16 // braces that open no JSON
-	text := l.text
-	for range attempts {
-		i := bytes.IndexByte(text[at:], m.open)
-		if i < 0 {
-			return found
-		}
-		at += i
-		m.shape = jsonShape{stack: m.shape.stack[:0]}
-		size, complete, _ := m.shape.feed(text[at:])
-		if !complete {
-			at++
-			continue
-		}
-		found = m.decode(text[at:at+size], l.number, at, found)
-		at += size
-	}
-	return found
 }
 
 // decode gives a text to the searches for which it is worth a visit.
@@ -147,11 +132,11 @@ func (s *jsonSearch) explain() (detail, hint string) {
 	case s.texts.tooLong > 0:
 		return fmt.Sprintf("the JSON text on line %d is longer than can be read", s.texts.tooLong), ""
 	case s.visited == 0:
-		return s.none, ""
+		return s.texts.none, ""
 	case s.end == nil:
 		return "", ""
 	}
-	detail = fmt.Sprintf("the %s on line %d %s", s.what, s.line, s.end.why)
+	detail = fmt.Sprintf("the %s on line %d %s", s.texts.what, s.line, s.end.why)
 	if len(s.end.near) > 0 {
 		detail += "; it has " + quoteSome(s.end.near)
 	}
@@ -223,18 +208,17 @@ func (v *pathVisitor) correction(value any) string {
 	return fmt.Sprintf("write json = %q", path)
 }
 
-// inJSON adds a search in the JSON texts that begin with open.
-func (m *searched) inJSON(open byte, search jsonSearch) {
-	search.what, search.none = "JSON text", "there is no JSON text"
-	texts := sharedMatcher(m.stream, "JSON "+string(open), &jsonMatcher{open: open, ends: "}]"}, true)
-	m.inTexts(texts, &search)
+// jsonTexts finds those that begin with open.
+func jsonTexts(open byte) *jsonMatcher {
+	return &jsonMatcher{open: open, ends: "}]", what: "JSON text", none: "there is no JSON text"}
 }
 
-// inTexts adds a search to those of texts.
-func (m *searched) inTexts(texts *jsonMatcher, search *jsonSearch) {
-	search.metric, search.texts = m.metric, texts
-	texts.searches = append(texts.searches, search)
-	m.why = search
+// inJSON adds a search in the texts of a matcher, or of one like it that there is already.
+func (m *searched) inJSON(texts *jsonMatcher, search jsonSearch) {
+	search.metric = m.metric
+	search.texts = sharedMatcher(m.stream, "JSON "+string(texts.mark)+string(texts.open), texts, true)
+	search.texts.searches = append(search.texts.searches, &search)
+	m.why = &search
 }
 
 // compileJSON makes the pattern of a rule with a JSON path.
@@ -257,6 +241,6 @@ func (p *Pattern) compileJSON() error {
 		key = []byte(last.key)
 	}
 	p.ownStep = true
-	p.join = func(m *searched) { m.inJSON(open, jsonSearch{visit: visitor.visit, key: key}) }
+	p.join = func(m *searched) { m.inJSON(jsonTexts(open), jsonSearch{visit: visitor.visit, key: key}) }
 	return nil
 }
