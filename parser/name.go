@@ -2,8 +2,6 @@ package parser
 
 import (
 	"bytes"
-	"iter"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,52 +9,43 @@ import (
 // nameMatcher finds metrics by their names: the name as a whole word, a separator
 // and a number, or the name at the head of a column.
 type nameMatcher struct {
-	names   []*soughtName
-	columns []*column // where tables may have them
-	next    []int     // scratch: see places
+	columns []*column // where tables may have the names
+	next    []int     // scratch: where their names stand next on the line, -1 for nowhere
 	lines   int       // looked at
 	rows    bool      // the next line may be a row of a table
 }
 
-// soughtName is the name of a metric, or of several that differ otherwise.
+// soughtName is the name of a metric.
 type soughtName struct {
-	text    []byte
-	targets []target
-	from    int  // where on the line the next occurrence may start
-	found   bool // on the line
-}
-
-type target struct {
 	metric int
 	step   string // the name of a column that may hold its steps
+	from   int    // where on the line the next occurrence may start
+	found  bool   // on the line
 }
 
 // add adds a name, which may mean a column, or as "macro avg f1-score" the column f1-score of
 // the row "macro avg".
-func (m *nameMatcher) add(t target, name string) {
-	if i := slices.IndexFunc(m.names, func(n *soughtName) bool { return string(n.text) == name }); i >= 0 {
-		m.names[i].targets = append(m.names[i].targets, t)
-		return
-	}
-	n := &soughtName{text: []byte(name), targets: []target{t}}
+func (m *nameMatcher) add(n *soughtName, name string) {
 	for i := -1; i < len(name); i++ {
-		if i >= 0 && name[i] != ' ' {
-			continue
+		if i < 0 || name[i] == ' ' {
+			m.columns = append(m.columns, &column{sought: n, name: []byte(name[i+1:]), label: name[:max(i, 0)]})
 		}
-		c := &column{sought: n, name: n.text[i+1:], label: name[:max(i, 0)]}
-		m.columns = append(m.columns, c)
 	}
-	m.names = append(m.names, n)
 }
 
 func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
-	if !m.worthwhile(l.text) {
+	worthwhile := m.rows
+	m.next = m.next[:0]
+	for _, c := range m.columns {
+		at := findName(l.text, c.name, 0)
+		m.next = append(m.next, at)
+		worthwhile = worthwhile || at >= 0
+		c.sought.from, c.sought.found = 0, false
+	}
+	if !worthwhile {
 		return found
 	}
 	m.lines++
-	for _, n := range m.names {
-		n.from, n.found = 0, false
-	}
 	found, named := m.pairs(l, found)
 	var heads []*header
 	if named {
@@ -72,18 +61,22 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 	return found
 }
 
-// worthwhile reports whether a line may hold something: a row of a table, or a name. The head of
-// a column may have no more than the last word of a name that begins with a row's label.
-func (m *nameMatcher) worthwhile(text []byte) bool {
-	return m.rows || slices.ContainsFunc(m.names, func(n *soughtName) bool {
-		return bytes.Contains(text, n.text[bytes.LastIndexByte(n.text, ' ')+1:])
-	})
-}
-
-// pairs finds the names before numbers, and says whether some stand before none.
+// pairs finds the names before numbers, in the order of the text, and says whether some stand
+// before none.
 func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named bool) {
 	qualifiers := qualifiers{text: l.text}
-	for at, c := range m.places(l.text) {
+	for {
+		first := -1
+		for i, at := range m.next {
+			if at >= 0 && (first < 0 || at < m.next[first]) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return found, named
+		}
+		c, at := m.columns[first], m.next[first]
+		m.next[first] = findName(l.text, c.name, at+1)
 		n := c.sought
 		if at < n.from {
 			continue
@@ -92,7 +85,7 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 		if c.label == "" {
 			n.from = end
 		}
-		start, number := numberAfter(l, end)
+		start, number := numberAfter(l, end, false)
 		if number.kind == notNumeric {
 			c.named, named = true, true
 			if number.size = missingAfter(l.text, end); number.size == 0 || c.label != "" {
@@ -108,26 +101,26 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 			qualifier = unqualified
 		}
 		n.from, n.found = start+number.size, number.kind != missing
-		o := occurrence{kind: number.kind, value: number.value, at: start, end: n.from, qualifier: qualifier}
+		o := occurrence{metric: n.metric, kind: number.kind, value: number.value, at: start, end: n.from, qualifier: qualifier}
 		if row := rowOfNumbers(l.text, end, start, n.from); row != "" && o.kind != missing {
 			o.kind, o.printed = severalColumns, row
 		}
-		for _, t := range n.targets {
-			o.metric = t.metric
-			found = append(found, o)
-		}
+		found = append(found, o)
 	}
-	return found, named
 }
 
-// numberAfter reads the number behind a name that ends at a place.
-func numberAfter(l line, end int) (start int, n number) {
+// numberAfter reads the number behind a name that ends at a place. For a step it is laxer: "Epoch 3/10",
+// "Epoch: [3][10/391]" and "step #3" are all step 3.
+func numberAfter(l line, end int, step bool) (start int, n number) {
 	start, ok := skipSeparator(l.text, end)
+	if step && start < len(l.text) && bytes.IndexByte([]byte("[(#"), l.text[start]) >= 0 {
+		start, ok = skipBlanks(l.text, start+1), true
+	}
 	if !ok {
 		return start, number{}
 	}
 	start = skipWrapper(l.text, start)
-	return start, scanNumber(l.text[start:], numberMode{cut: l.cut})
+	return start, scanNumber(l.text[start:], numberMode{cut: l.cut, ratio: step})
 }
 
 // rowOfNumbers gives what stands behind a name if it is three numbers or more, far
@@ -275,27 +268,4 @@ func missingAfter(text []byte, end int) int {
 		return 0
 	}
 	return size
-}
-
-// places gives the places where a name stands as a whole word, in the order of the text.
-func (m *nameMatcher) places(text []byte) iter.Seq2[int, *column] {
-	return func(yield func(int, *column) bool) {
-		next := m.next[:0] // of each name, -1 for none
-		for _, c := range m.columns {
-			next = append(next, findName(text, c.name, 0))
-		}
-		m.next = next
-		for {
-			first := -1
-			for i, at := range next {
-				if at >= 0 && (first < 0 || at < next[first]) {
-					first = i
-				}
-			}
-			if first < 0 || !yield(next[first], m.columns[first]) {
-				return
-			}
-			next[first] = findName(text, m.columns[first].name, next[first]+1)
-		}
-	}
 }

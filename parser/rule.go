@@ -173,7 +173,7 @@ func (p *Pattern) compileKind() error {
 			return err
 		}
 		p.join = func(m *searched) {
-			sharedMatcher(m.stream, "names", &nameMatcher{}, false).add(target{m.metric, p.rule.Step}, p.rule.Metric)
+			sharedMatcher(m.stream, "names", &nameMatcher{}, false).add(&soughtName{metric: m.metric, step: p.rule.Step}, p.rule.Metric)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -42,29 +41,17 @@ func (f *stepFinder) at(place int) (step float64, known bool) {
 	return f.onLine[max(after-1, 0)].value, true
 }
 
-// stepName finds a step by its name. It is laxer than the metric's rule:
-// "Epoch 3/10", "Epoch: [3][10/391]" and "step #3" are all step 3.
+// stepName finds a step by its name.
 type stepName []byte
 
 func (m stepName) match(l line, found []occurrence) []occurrence {
-	for from := 0; ; {
-		at := findName(l.text, m, from)
-		if at < 0 {
-			return found
+	for at := findName(l.text, m, 0); at >= 0; {
+		end := at + len(m)
+		if start, n := numberAfter(l, end, true); n.kind == finite {
+			end = start + n.size
+			found = append(found, occurrence{kind: finite, value: n.value, at: start, end: end})
 		}
-		from = at + len(m)
-		start, ok := skipSeparator(l.text, from)
-		if start < len(l.text) && bytes.IndexByte([]byte("[(#"), l.text[start]) >= 0 {
-			start, ok = skipBlanks(l.text, start+1), true
-		}
-		if !ok {
-			continue
-		}
-		start = skipWrapper(l.text, start)
-		n := scanNumber(l.text[start:], numberMode{cut: l.cut, ratio: true})
-		if n.kind == finite {
-			from = start + n.size
-			found = append(found, occurrence{kind: finite, value: n.value, at: start, end: from})
-		}
+		at = findName(l.text, m, end)
 	}
+	return found
 }

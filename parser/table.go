@@ -337,18 +337,13 @@ func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	if number.kind == notNumeric || c.label != "" && !labelled {
 		return found
 	}
-	o := occurrence{kind: number.kind, value: number.value, at: cell.at, end: cell.at + number.size}
+	o := occurrence{metric: c.sought.metric, kind: number.kind, value: number.value, at: cell.at, end: cell.at + number.size}
 	if c.label == "" {
 		o.qualifier = r.qualifier()
 	}
-	for _, t := range c.sought.targets {
-		o.metric = t.metric
-		o.step, o.hasStep = 0, false
-		if i := c.table.index(t.step); t.step != "" && i >= 0 {
-			step := r.cells[i].step()
-			o.step, o.hasStep = step.value, step.kind == finite
-		}
-		found = append(found, o)
+	if i := c.table.index(c.sought.step); c.sought.step != "" && i >= 0 {
+		step := r.cells[i].step()
+		o.step, o.hasStep = step.value, step.kind == finite
 	}
-	return found
+	return append(found, o)
 }
