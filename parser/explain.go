@@ -31,7 +31,7 @@ func (p *Pattern) Explain(log io.Reader, show func(Match)) (Result, error) {
 	scanner := collector.Scanner(source, nil)
 	scanner.show = func(l line, o occurrence) {
 		if o.kind != absent {
-			show(o.match(l.text, source))
+			show(o.match(l.text))
 		}
 	}
 	if _, err := io.Copy(scanner, log); err != nil {
@@ -43,8 +43,8 @@ func (p *Pattern) Explain(log io.Reader, show func(Match)) (Result, error) {
 	return collector.Result(0)
 }
 
-func (o *occurrence) match(text []byte, source Source) Match {
-	m := Match{Reading: o.reading(text, source), Problem: verdicts[o.kind].reason}
+func (o *occurrence) match(text []byte) Match {
+	m := Match{Reading: o.reading(clip(o.token(text))), Problem: verdicts[o.kind].reason}
 	if o.printed != "" {
 		m.Excerpt = clip(text)
 		return m

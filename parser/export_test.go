@@ -12,7 +12,7 @@ func (p *Pattern) Scanner(emit func(Reading)) *Scanner {
 	s := NewCollector(p).Scanner("", nil)
 	s.show = func(l line, o occurrence) {
 		if o.kind == finite || o.kind == nonFinite {
-			emit(o.reading(l.text, ""))
+			emit(o.reading(clip(o.token(l.text))))
 		}
 	}
 	return s

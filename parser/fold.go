@@ -10,48 +10,27 @@ type fold struct {
 	finite    int
 	nonFinite int
 	mean      float64
-	last      record
-	missing   record // empty unless it came after the last
-	chosen    record // the first occurrence or, of the readings that are not nan, the least or the greatest
-	odd       record // the first reading that is not finite
-	broken    record // the first unreadable or failed occurrence
-}
-
-// record is a copy of an occurrence with its text; kind notNumeric is none.
-type record struct {
-	occurrence
-	text   []byte
-	source Source
-}
-
-func (r *record) set(o occurrence, text []byte) {
-	r.occurrence = o
-	token := o.token(text)
-	r.text = append(r.text[:0], token[:min(len(token), longestQuote+1)]...)
-}
-
-func (r *record) empty() bool { return r.kind == notNumeric }
-
-// reading is the record as the outside sees it.
-func (r *record) reading() Reading {
-	o := r.occurrence
-	o.printed = string(r.text)
-	return o.reading(nil, r.source)
+	last      occurrence
+	missing   occurrence // empty unless it came after the last
+	chosen    occurrence // the first or, of the readings that are not nan, the least or the greatest
+	odd       occurrence // the first reading that is not finite
+	broken    occurrence // the first that is unreadable or failed
 }
 
 func (f *fold) readings() int { return f.finite + f.nonFinite }
 
 func (f *fold) hasReading() bool { return f.readings() > 0 }
 
-func (f *fold) add(o occurrence, text []byte) {
+// add adds an occurrence with its text.
+func (f *fold) add(o occurrence) {
 	if o.kind == missing {
-		f.missing.set(o, text)
+		f.missing = o
 		return
 	}
 	f.missing.kind = notNumeric
-	f.last.set(o, text)
+	f.last = o
 	if f.prefers(o) {
-		f.chosen.set(o, text)
+		f.chosen = o
 	}
 	switch o.kind {
 	case finite:
@@ -60,12 +39,12 @@ func (f *fold) add(o occurrence, text []byte) {
 	case nonFinite:
 		f.nonFinite++
 		if f.odd.empty() {
-			f.odd.set(o, text)
+			f.odd = o
 		}
 	case absent:
 	default:
 		if f.broken.empty() {
-			f.broken.set(o, text)
+			f.broken = o
 		}
 	}
 }
@@ -85,31 +64,32 @@ func (f *fold) prefers(o occurrence) bool {
 }
 
 // merge adds the occurrences of a stream that comes after f's.
-func (f *fold) merge(next *fold, source Source) {
+func (f *fold) merge(next *fold) {
 	if !next.last.empty() || f.last.empty() {
 		f.missing = next.missing
-		f.missing.source = source
 	}
 	f.finite += next.finite
 	f.nonFinite += next.nonFinite
 	if next.finite > 0 {
 		f.mean += (next.mean - f.mean) * (float64(next.finite) / float64(f.finite))
 	}
-	keep := func(mine *record, theirs record, better bool) {
-		if !theirs.empty() && better {
-			*mine = theirs
-			mine.source = source
-		}
+	if !next.last.empty() {
+		f.last = next.last
 	}
-	keep(&f.last, next.last, true)
-	keep(&f.chosen, next.chosen, f.prefers(next.chosen.occurrence))
-	keep(&f.odd, next.odd, f.odd.empty())
-	keep(&f.broken, next.broken, f.broken.empty())
+	if !next.chosen.empty() && f.prefers(next.chosen) {
+		f.chosen = next.chosen
+	}
+	if f.odd.empty() {
+		f.odd = next.odd
+	}
+	if f.broken.empty() {
+		f.broken = next.broken
+	}
 }
 
 // picked gives the occurrence that decides the trial's value; it may be one that
 // is not finite or not readable. What it gives is empty if there is none.
-func (f *fold) picked() record {
+func (f *fold) picked() occurrence {
 	switch {
 	case f.pick == pickFirst:
 		return f.chosen

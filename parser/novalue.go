@@ -79,9 +79,9 @@ func (p *Pattern) streamName() string {
 }
 
 // noValue explains why the picked occurrence is no value.
-func (m *metric) noValue(picked record) *NoValueError {
+func (m *metric) noValue(picked occurrence) *NoValueError {
 	p, why := m.pattern, verdicts[picked.kind]
-	e := &NoValueError{Reason: why.reason, Line: picked.line, Text: clip(picked.text)}
+	e := &NoValueError{Reason: why.reason, Line: picked.line, Text: picked.printed}
 	if why.detail == "" {
 		m.noMatch(e)
 		return e
@@ -89,7 +89,7 @@ func (m *metric) noValue(picked record) *NoValueError {
 	where := fmt.Sprintf("line %d of %s", picked.line, cmp.Or(picked.source, p.rule.Source))
 	e.Detail, e.Hint = fmt.Sprintf(why.detail, p.what(), e.Text, where, picked.status), why.hint
 	switch {
-	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(bytes.TrimSuffix(plainMinus(picked.text), []byte("."))):
+	case math.IsInf(picked.value, 0) && picked.kind == nonFinite && !isNonFinite(bytes.TrimSuffix(plainMinus([]byte(picked.printed)), []byte("."))):
 		e.Detail += ", beyond the range of a float64"
 	case picked.part != "":
 		e.Detail = fmt.Sprintf("the group of regex %q captures only %q of the number %q on %s", p.rule.Regex, picked.part, e.Text, where)
@@ -106,8 +106,8 @@ func (m *metric) noValue(picked record) *NoValueError {
 // does not: the first reading is known if it comes before every gap, the last one
 // if it comes after, and the others if nothing is missing at all. A JSON text that is too
 // long to read leaves it open if no reading comes later.
-func (m *metric) incomplete(picked record) *NoValueError {
-	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: clip(picked.text)}
+func (m *metric) incomplete(picked occurrence) *NoValueError {
+	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: picked.printed}
 	for _, s := range m.streams {
 		if long := s.tooLong(); long > 0 && m.pattern.rule.Pick != pickFirst {
 			e.Line, e.Text = long, ""
@@ -212,7 +212,7 @@ func (m *metric) ambiguousNames(rivals []qualifier) *NoValueError {
 	for _, q := range rivals[:min(len(rivals), some)] {
 		for _, s := range m.streams {
 			if f := s.known(q); f != nil {
-				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, clip(f.last.text)))
+				seen = append(seen, fmt.Sprintf("%s %s (line %d: %s)", q, name, f.last.line, f.last.printed))
 				break
 			}
 		}
@@ -230,6 +230,6 @@ func (m *metric) ambiguousStreams(before *fold, after *fold, source Source) *NoV
 	a, b := before.last, after.last
 	return &NoValueError{Reason: ambiguous, Line: b.line,
 		Detail: fmt.Sprintf("%s is in %s (line %d: %s) and in %s (line %d: %s), and which one is the %s is not known",
-			m.pattern.what(), a.source, a.line, clip(a.text), source, b.line, clip(b.text), m.pattern.rule.Pick),
+			m.pattern.what(), a.source, a.line, a.printed, source, b.line, b.printed, m.pattern.rule.Pick),
 		Hint: fmt.Sprintf("write source = %q or source = %q", a.source, source)}
 }

@@ -18,11 +18,11 @@ type Reading struct {
 	Text    string  // the value as printed, such as "93.1%"
 }
 
-func (o *occurrence) reading(text []byte, source Source) Reading {
+func (o *occurrence) reading(text string) Reading {
 	return Reading{
-		Metric: o.metric, Source: source, Line: o.line, Column: o.at + 1,
+		Metric: o.metric, Source: o.source, Line: o.line, Column: o.at + 1,
 		Step: o.step, HasStep: o.hasStep,
-		Value: o.value, Text: clip(o.token(text)),
+		Value: o.value, Text: text,
 	}
 }
 
@@ -81,7 +81,8 @@ func (l line) blank() bool { return skipBlanks(l.text, 0) == len(l.text) }
 // occurrence is one place where a rule found its metric, readable or not.
 type occurrence struct {
 	metric    int // whose it is: the index of a pattern in its collector
-	kind      kind
+	source    Source
+	kind      kind // notNumeric if there is none
 	value     float64
 	line      int
 	at, end   int // the value's bytes in the line's text
@@ -93,6 +94,8 @@ type occurrence struct {
 	part      string // the part of the number that a regular expression captured
 	printed   string // the value's text when it is not in the line as it stands
 }
+
+func (o *occurrence) empty() bool { return o.kind == notNumeric }
 
 // token gives the value's text.
 func (o *occurrence) token(text []byte) []byte {

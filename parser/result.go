@@ -51,7 +51,7 @@ func (m *metric) result() (Result, error) {
 		if !all.last.empty() && all.last.source != s.source && m.pattern.ordered() {
 			return Result{}, m.ambiguousStreams(&all, f, s.source)
 		}
-		all.merge(f, s.source)
+		all.merge(f)
 	}
 	picked := all.picked()
 	if picked.kind == finite || picked.kind == unreadable || picked.kind == missing || picked.empty() {
@@ -63,7 +63,7 @@ func (m *metric) result() (Result, error) {
 		return Result{}, m.noValue(picked)
 	}
 	return Result{
-		Value: picked.value, Reading: picked.reading(),
+		Value: picked.value, Reading: picked.reading(picked.printed),
 		Count: all.readings(), Lines: m.lines(),
 	}, nil
 }

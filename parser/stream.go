@@ -87,6 +87,7 @@ func (s *stream) look(l line) {
 	}
 	for _, o := range s.found {
 		m := s.metrics[o.metric]
+		o.source, o.gaps = s.source, s.gaps
 		if o.line == 0 {
 			o.line = l.number
 		}
@@ -123,8 +124,8 @@ const (
 )
 
 func (m *searched) add(l line, o occurrence) {
-	o.gaps = m.gaps
-	m.fold(o.qualifier).add(o, l.text)
+	o.printed = clip(o.token(l.text)) // the line is not kept
+	m.fold(o.qualifier).add(o)
 	if o.kind != finite && o.kind != nonFinite {
 		return
 	}
@@ -133,7 +134,7 @@ func (m *searched) add(l line, o occurrence) {
 		m.sample = nil
 	}
 	if m.emit != nil && m.read && m.meant(o.qualifier) {
-		m.emit(o.reading(l.text, m.source))
+		m.emit(o.reading(o.printed))
 	}
 }
 
