@@ -16,16 +16,15 @@ type dialect struct {
 	// variable names the file for the results, in the environment; empty for
 	// dialects that are printed.
 	variable string
-	lastLine bool                         // only the last line that is not blank counts
-	ownStep  bool                         // reports have their steps themselves
-	line     matcher                      // of reports without a name
-	join     func(m *searched, rule Rule) // else
+	lastLine bool // only the last line that is not blank counts
+	ownStep  bool // reports have their steps themselves
+	join     func(m *searched, rule Rule)
 }
 
 func dialects() []dialect {
 	return []dialect{
-		{name: "bare-number", peers: "irace (targetRunner), Advisor", lastLine: true, line: bareNumber},
-		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", line: costStatus},
+		{name: "bare-number", peers: "irace (targetRunner), Advisor", lastLine: true, join: alone(bareNumber)},
+		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", join: alone(costStatus)},
 		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", join: joinMetricValue},
 		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *searched, rule Rule) {
 			m.findAlone(resultLines[rule.Metric].match)
@@ -35,6 +34,10 @@ func dialects() []dialect {
 		}},
 		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
 	}
+}
+
+func alone(own matcher) func(*searched, Rule) {
+	return func(m *searched, _ Rule) { m.findAlone(own) }
 }
 
 // Dialects lists what a [Rule] may have as its Dialect. What the programs of irace, SMAC3,
@@ -101,8 +104,6 @@ func (p *Pattern) useDialect(d dialect) error {
 		r.Source = File
 	}
 	p.lastLine, p.ownStep = d.lastLine, d.ownStep
-	if p.findAlone(d.line); d.join != nil {
-		p.join = func(m *searched) { d.join(m, p.rule) }
-	}
+	p.join = func(m *searched) { d.join(m, p.rule) }
 	return nil
 }

@@ -237,7 +237,8 @@ func (p *Pattern) compileJSON() error {
 	if path[0].isIndex {
 		open = '['
 	}
-	if last := path[len(path)-1]; !last.isIndex && isPlain([]byte(last.key)) && !strings.ContainsAny(last.key, `"\/`) {
+	escaped := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\/`, r) } // or may be
+	if last := path[len(path)-1]; !last.isIndex && !strings.ContainsFunc(last.key, escaped) {
 		key = []byte(last.key)
 	}
 	p.ownStep = true

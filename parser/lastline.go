@@ -1,6 +1,9 @@
 package parser
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // lastNumber finds the last number of each line. Every line that is not
 // blank has an occurrence, so that the last one is that of the last line, with
@@ -11,11 +14,10 @@ func lastNumber(l line, found []occurrence) []occurrence {
 	}
 	last := occurrence{kind: absent, end: len(l.text)}
 	for i := 0; i < len(l.text); {
-		if !mayStartNumber(l.text[i]) || !numberStarts(l.text, i) {
-			i++
-			continue
+		n := number{}
+		if numberStarts(l.text, i) {
+			n = scanNumber(l.text[i:], numberMode{cut: l.cut})
 		}
-		n := scanNumber(l.text[i:], numberMode{cut: l.cut})
 		if n.kind == notNumeric {
 			i++
 			continue
@@ -26,13 +28,13 @@ func lastNumber(l line, found []occurrence) []occurrence {
 	return append(found, last)
 }
 
-func mayStartNumber(c byte) bool {
-	return isDigit(c) || c == '.' || c == '+' || c == '-' || c|0x20 == 'n' || c|0x20 == 'i' || c >= utf8.RuneSelf
-}
-
-// numberStarts reports whether a number at i would not be the end of a word:
+// numberStarts reports whether a number may start at i, and would not be the end of a word:
 // v1.2 and P@1 hold no number, nor does the second half of a text in UTF-16.
 func numberStarts(text []byte, i int) bool {
+	c := text[i]
+	if !isDigit(c) && c < utf8.RuneSelf && bytes.IndexByte([]byte(".+-nNiI"), c) < 0 {
+		return false
+	}
 	before, _ := utf8.DecodeLastRune(text[:i])
 	if before == 0 && i > 1 && !isBlank(text[i-2]) {
 		return false

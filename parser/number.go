@@ -212,11 +212,12 @@ func isDecimal(token []byte) bool {
 	return digits > 0 && digits == len(whole)+len(fraction)
 }
 
+// skipSign goes past a sign, which may be the minus of typesetting: see isMinus.
 func skipSign(token []byte, i int) int {
-	if i < len(token) && (token[i] == '+' || token[i] == '-') {
-		return i + 1
+	if r, size := utf8.DecodeRune(token[min(i, len(token)):]); r == '+' || r == '-' || isMinus(r) {
+		return i + size
 	}
-	return i + minusSize(token[min(i, len(token)):])
+	return i
 }
 
 func skipDigits(token []byte, i int) int {
@@ -244,19 +245,8 @@ func skipBlanks(text []byte, i int) int {
 	return i
 }
 
-// minusSize measures the minus sign of typesetting that begins text, 0 for none. Java, ICU
-// and R print it in some locales; directly before a digit it means what "-" does.
-func minusSize(text []byte) int {
-	if len(text) == 0 || text[0] < utf8.RuneSelf {
-		return 0
-	}
-	if r, size := utf8.DecodeRune(text); isMinus(r) {
-		return size
-	}
-	return 0
-}
-
-// isMinus knows the minus, two hyphens, the dash, and the small and the wide one.
+// isMinus knows the minus sign of typesetting, two hyphens, the dash, and the small and the wide
+// minus. Java, ICU and R print them in some locales; directly before a digit they mean what "-" does.
 func isMinus(r rune) bool { return strings.ContainsRune("\u2212\u2010\u2011\u2013\ufe63\uff0d", r) }
 
 // plainMinus writes the minus signs of a token as "-".

@@ -34,9 +34,6 @@ const ellipsis = "..."
 // clip copies the beginning of text, in UTF-8 and without what does not print,
 // so that nothing in a program's output can act on a terminal.
 func clip(text []byte) string {
-	if len(text) <= longestQuote && isPlain(text) {
-		return string(text)
-	}
 	end := ""
 	if len(text) > longestQuote {
 		cut := longestQuote
@@ -46,15 +43,6 @@ func clip(text []byte) string {
 		text, end = text[:cut], ellipsis
 	}
 	return printable(text) + end
-}
-
-func isPlain(text []byte) bool {
-	for _, c := range text {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
 }
 
 func printable(text []byte) string {

@@ -123,8 +123,9 @@ func Compile(rule Rule) (*Pattern, error) {
 		err = p.compileKind()
 	}
 	err = errors.Join(err, p.checkSource(), p.checkPick())
-	if err == nil {
-		err = errors.Join(p.compileStep())
+	if err == nil && rule.Step != "" && !p.ownStep {
+		p.step, err = stepMatcher(rule.Step)
+		err = errors.Join(err)
 	}
 	if err != nil {
 		return nil, err
@@ -215,11 +216,4 @@ func (p *Pattern) checkPick() error {
 		fault{pick != pickLast && p.lastLine, RuleError{"pick", pick, 0, "cannot be, since only the last line is read",
 			`leave pick out, or find the metric by metric or regex`}},
 	)
-}
-
-func (p *Pattern) compileStep() (err error) {
-	if p.rule.Step != "" && !p.ownStep {
-		p.step, err = stepMatcher(p.rule.Step)
-	}
-	return err
 }

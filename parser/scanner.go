@@ -3,7 +3,6 @@ package parser
 import (
 	"bytes"
 	"errors"
-	"strings"
 
 	"github.com/lbotune/lbotune/internal/ansi"
 )
@@ -32,7 +31,6 @@ type Scanner struct {
 	plain   []byte // scratch: a line without ANSI sequences
 	torn    bool   // the beginning of this line is missing
 	closed  bool
-	final   byte // of a last line without an end, what is printed there last; 0 for none
 	ended   bool // what is held was torn off: see CloseTorn
 }
 
@@ -89,16 +87,10 @@ func (s *Scanner) Close() error { return s.close(false) }
 func (s *Scanner) CloseTorn() error { return s.close(true) }
 
 func (s *Scanner) close(torn bool) error {
-	if s.closed {
-		return nil
+	if !s.closed {
+		s.closed, s.ended = true, torn
+		s.line(s.pending, s.cut) // which Unended asks for
 	}
-	s.closed, s.ended = true, torn
-	if ink := trimBlanks(s.pending); len(ink) > 0 {
-		s.final = ink[len(ink)-1]
-	} else if len(s.pending) > 0 {
-		s.final = ' '
-	}
-	s.flush()
 	return nil
 }
 
@@ -115,7 +107,8 @@ func (s *Scanner) Unended(metric int) bool {
 	case *metricValueMatcher:
 		ends = "}"
 	}
-	return s.final != 0 && strings.IndexByte(ends, s.final) < 0
+	ink := trimBlanks(s.pending)
+	return len(s.pending) > 0 && !bytes.ContainsAny(ink[max(len(ink)-1, 0):], ends)
 }
 
 // hold keeps the beginning of a line until its end arrives.
@@ -132,9 +125,7 @@ func (s *Scanner) hold(p []byte) {
 
 // flush looks at the line that was held.
 func (s *Scanner) flush() {
-	if len(s.pending) > 0 {
-		s.line(s.pending, s.cut)
-	}
+	s.line(s.pending, s.cut)
 	s.pending, s.cut = s.pending[:0], false
 }
 

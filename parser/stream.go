@@ -13,7 +13,7 @@ type stream struct {
 	emit    func(Reading)
 	show    func(line, occurrence) // is told of all that is found; nil for none
 	metrics []*searched            // by their indices, nil for those that are not searched
-	all     []ownedMatcher
+	all     []finder
 	shared  map[string]any         // by what several metrics have in common: whose method is their matcher
 	steps   map[string]*stepFinder // by the rule of the step
 	found   []occurrence           // scratch
@@ -26,13 +26,11 @@ type stream struct {
 	long   int     // the last line with the beginning of a JSON text that is too long, 0 for none
 }
 
-type ownedMatcher struct {
+// finder is the matcher of one metric or of several.
+type finder struct {
 	match  matcher
-	metric int  // whose it is, or ofSeveral: then an occurrence says itself whose it is
 	closes bool // what it finds has an end of its own, and is whole wherever the line ends
 }
-
-const ofSeveral = -1
 
 // search adds the search for a metric.
 func (s *stream) search(metric int, p *Pattern) {
@@ -65,21 +63,16 @@ func sharedMatcher[M interface {
 		return have.(M)
 	}
 	s.shared[common] = fresh
-	s.all = append(s.all, ownedMatcher{fresh.match, ofSeveral, closes})
+	s.all = append(s.all, finder{fresh.match, closes})
 	return fresh
 }
 
 // look finds what a line has, and keeps of it what may decide the values.
 func (s *stream) look(l line) {
 	s.found = s.found[:0]
-	for _, of := range s.all {
-		if l.torn && !of.closes {
-			continue
-		}
-		mine := len(s.found)
-		s.found = of.match(l, s.found)
-		for i := mine; i < len(s.found) && of.metric != ofSeveral; i++ {
-			s.found[i].metric = of.metric
+	for _, f := range s.all {
+		if f.closes || !l.torn {
+			s.found = f.match(l, s.found)
 		}
 	}
 	for _, steps := range s.steps {
@@ -114,7 +107,14 @@ type searched struct {
 
 // findAlone gives the metric a matcher of its own.
 func (m *searched) findAlone(own matcher) {
-	m.all = append(m.all, ownedMatcher{match: own, metric: m.metric})
+	m.all = append(m.all, finder{match: func(l line, found []occurrence) []occurrence {
+		mine := len(found)
+		found = own(l, found)
+		for i := range found[mine:] {
+			found[mine+i].metric = m.metric
+		}
+		return found
+	}})
 }
 
 // Of a metric with more qualifiers than these the others are not told apart.
