@@ -21,23 +21,18 @@ func bareNumber(l line, found []occurrence) []occurrence {
 	return append(found, o)
 }
 
-// costStatus reads lines such as cost=0.31; runtime=2.5; status=SUCCESS.
-// A cost beside a status of failure is not a value.
+// fieldPattern finds the fields of cost=0.31; runtime=2.5; status=SUCCESS.
+var fieldPattern = regexp.MustCompile(`(?:^|;)([^;=]*)=([^;]*)`)
+
+// costStatus reads lines of such fields. A cost beside a status of failure is not a value.
 func costStatus(l line, found []occurrence) []occurrence {
 	cost, status := occurrence{}, occurrence{}
-	place := 0
-	for pair := range bytes.SplitSeq(l.text, []byte(";")) {
-		start := place
-		place += len(pair) + 1
-		key, value, ok := bytes.Cut(pair, []byte("="))
-		if !ok {
-			continue
-		}
-		o := occurrence{at: start + len(key) + 1, end: start + len(pair)}
-		switch string(bytes.TrimSpace(key)) {
+	for _, field := range fieldPattern.FindAllSubmatchIndex(l.text, -1) {
+		o := occurrence{at: field[4], end: field[5]}
+		value := l.text[o.at:o.end]
+		switch string(bytes.TrimSpace(l.text[field[2]:field[3]])) {
 		case "cost":
-			cost = readField(o, value)
-			if l.cut && o.end == len(l.text) {
+			if cost = readField(o, value); l.cut && o.end == len(l.text) {
 				cost.kind = unreadable
 			}
 		case "status":
@@ -47,7 +42,7 @@ func costStatus(l line, found []occurrence) []occurrence {
 	switch {
 	case status.kind == failed:
 		return append(found, status)
-	case cost.kind != notNumeric:
+	case !cost.empty():
 		return append(found, cost)
 	}
 	return found

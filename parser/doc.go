@@ -16,14 +16,6 @@
 // printed. For people who look for the rule, [Pattern.Explain] shows what a rule finds in a
 // saved log, and [Candidates] what there is to be found.
 //
-// # Errors
-//
-//   - Compile: a [*RuleError] for each thing that is wrong with the rule, joined.
-//   - Collector.Result and Pattern.Explain: a [*NoValueError], which has the reason why there is
-//     no value, where it was looked for, and what the rule should say instead. Explain may also
-//     fail to read the log.
-//   - Scanner.Write: only after Close.
-//
 // # Lines
 //
 // A line ends at LF or at CR, so that each state of a progress bar is a line

@@ -21,6 +21,18 @@ func (f *fold) readings() int { return f.finite + f.nonFinite }
 
 func (f *fold) hasReading() bool { return f.readings() > 0 }
 
+// worth compares what folds have: readings, or something else where they should be, or at most
+// a word that says that there is none.
+func (f *fold) worth() int {
+	switch {
+	case f.hasReading():
+		return 2
+	case !f.last.empty():
+		return 1
+	}
+	return 0
+}
+
 // add adds an occurrence with its text.
 func (f *fold) add(o occurrence) {
 	if o.kind == missing {

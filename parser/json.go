@@ -98,11 +98,10 @@ func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []
 			continue
 		}
 		if !decoded {
-			var ok bool
-			if value, ok = decodeJSON(text); !ok {
-				return found
-			}
-			decoded = true
+			value, decoded = decodeJSON(text)
+		}
+		if !decoded {
+			return found
 		}
 		s.visited++
 		all, end := s.visit(value)

@@ -155,40 +155,26 @@ func rowOfNumbers(text []byte, nameEnd, start, end int) string {
 // findName gives the first place at or after from where name stands as a whole
 // word, or -1.
 func findName(text, name []byte, from int) int {
-	for from <= len(text) {
-		i := bytes.Index(text[from:], name)
+	for at := from; ; at++ {
+		i := bytes.Index(text[at:], name)
 		if i < 0 {
 			return -1
 		}
-		at := from + i
-		if wordStarts(text, at) && wordEnds(text, at+len(name)) {
+		if at += i; isWord(text, at, at+len(name)) {
 			return at
 		}
-		from = at + 1
 	}
-	return -1
 }
 
-// wordStarts reports whether a name that starts at i is not the end of a
-// longer one: val_loss, val/loss, test-loss and --loss are not loss.
-func wordStarts(text []byte, i int) bool {
-	if i == 0 {
-		return true
-	}
-	before, _ := utf8.DecodeLastRune(text[:i])
-	first, _ := utf8.DecodeRune(text[i:])
-	return !isNameRune(before) || !isNameRune(first)
-}
-
-// wordEnds reports whether a name that ends at i is not the start of a longer
-// one. "->" is a separator, although a dash belongs to names.
-func wordEnds(text []byte, i int) bool {
-	if i == len(text) || bytes.HasPrefix(text[i:], []byte("->")) {
-		return true
-	}
-	last, _ := utf8.DecodeLastRune(text[:i])
-	after, _ := utf8.DecodeRune(text[i:])
-	return !isNameRune(last) || !isNameRune(after)
+// isWord reports whether the name from at to end is not a part of a longer one: val_loss, val/loss,
+// test-loss and --loss are not loss. "->" is a separator, although a dash belongs to names.
+func isWord(text []byte, at, end int) bool {
+	before, _ := utf8.DecodeLastRune(text[:at])
+	first, _ := utf8.DecodeRune(text[at:])
+	last, _ := utf8.DecodeLastRune(text[:end])
+	after, _ := utf8.DecodeRune(text[end:])
+	return !(isNameRune(before) && isNameRune(first)) &&
+		(!(isNameRune(last) && isNameRune(after)) || bytes.HasPrefix(text[end:], []byte("->")))
 }
 
 // isNameRune tells what belongs to the word around it, so that a name which

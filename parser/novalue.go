@@ -69,13 +69,8 @@ func (p *Pattern) what() string {
 }
 
 func (p *Pattern) streamName() string {
-	switch p.rule.Source {
-	case both:
-		return "stdout and stderr"
-	case File:
-		return "the file"
-	}
-	return string(p.rule.Source)
+	several := map[Source]string{both: "stdout and stderr", File: "the file"}
+	return cmp.Or(several[p.rule.Source], string(p.rule.Source))
 }
 
 // noValue explains why the picked occurrence is no value.

@@ -251,9 +251,6 @@ func isMinus(r rune) bool { return strings.ContainsRune("\u2212\u2010\u2011\u201
 
 // plainMinus writes the minus signs of a token as "-".
 func plainMinus(token []byte) []byte {
-	if bytes.IndexFunc(token, isMinus) < 0 {
-		return token
-	}
 	return bytes.Map(func(r rune) rune {
 		if isMinus(r) {
 			return '-'

@@ -43,12 +43,13 @@ func (m *metric) result() (Result, error) {
 		return Result{}, m.ambiguousNames(rivals)
 	}
 	all := fold{pick: m.pattern.rule.Pick}
+	ordered := all.pick == pickFirst || all.pick == pickLast // which between stdout and stderr is not known
 	for _, s := range m.streams {
 		f := s.known(chosen)
 		if f == nil {
 			continue
 		}
-		if !all.last.empty() && all.last.source != s.source && m.pattern.ordered() {
+		if !all.last.empty() && all.last.source != s.source && ordered {
 			return Result{}, m.ambiguousStreams(&all, f, s.source)
 		}
 		all.merge(f)
@@ -76,43 +77,25 @@ func (m *metric) lines() (n int) {
 	return n
 }
 
-// ordered reports whether the pick depends on the order of the readings, which
-// is not known between stdout and stderr.
-func (p *Pattern) ordered() bool {
-	return p.rule.Pick == pickFirst || p.rule.Pick == pickLast
-}
-
 // series chooses among metrics of the same name with different qualifiers: the
 // one without, else the only one. Several are rivals.
 func (m *metric) series() (chosen qualifier, rivals []qualifier) {
-	for _, wanted := range []func(*fold) bool{
-		func(f *fold) bool { return f.readings() > 0 },
-		func(f *fold) bool { return !f.last.empty() },
-	} {
-		rivals = m.qualifiers(wanted)
-		switch {
-		case len(rivals) == 0:
-			continue
-		case slices.Contains(rivals, unqualified):
-			return unqualified, nil
-		}
-		return rivals[0], rivals
-	}
-	if without := m.qualifiers(func(*fold) bool { return true }); len(without) > 0 { // a value
-		return without[0], nil
-	}
-	return unqualified, nil
-}
-
-// qualifiers lists those that have a wanted fold, in the order of appearance.
-func (m *metric) qualifiers(wanted func(*fold) bool) []qualifier {
-	var list []qualifier
+	most := 0
 	for _, s := range m.streams {
 		for _, f := range s.folds {
-			if wanted(f) && !slices.Contains(list, f.qualifier) {
-				list = append(list, f.qualifier)
+			if f.worth() > most {
+				most, rivals = f.worth(), nil
+			}
+			if f.worth() == most && !slices.Contains(rivals, f.qualifier) {
+				rivals = append(rivals, f.qualifier)
 			}
 		}
 	}
-	return list
+	switch {
+	case len(rivals) == 0, most > 0 && slices.Contains(rivals, unqualified):
+		return unqualified, nil
+	case most == 0: // none has a value
+		return rivals[0], nil
+	}
+	return rivals[0], rivals
 }

@@ -149,10 +149,9 @@ func (s *Scanner) line(text []byte, cut bool) {
 	if len(text) == 0 {
 		return
 	}
-	l := line{text: text, number: s.number + 1, cut: cut, torn: s.ended}
-	s.look(l)
+	s.look(line{text: text, number: s.number + 1, cut: cut, torn: s.ended})
 	if at := skipBlanks(text, 0); long && at < len(text) && text[at] == '{' {
-		s.long = l.number
+		s.long = s.number + 1
 	}
 }
 
