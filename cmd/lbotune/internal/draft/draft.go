@@ -141,7 +141,7 @@ func ProgramName(argv []string) string {
 	if len(argv) == 1 { // a shell command
 		argv = strings.Fields(argv[0])
 	}
-	if argv = argv[min(programOf(argv), len(argv)):]; len(argv) == 0 {
+	if argv = argv[programOf(argv):]; len(argv) == 0 {
 		return "study"
 	}
 	name := suffixRE.ReplaceAllString(filepath.Base(argv[scriptAt(argv)]), "")

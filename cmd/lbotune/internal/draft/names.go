@@ -47,9 +47,6 @@ func (h *helped) spelt(name string) string {
 	return camelRE.ReplaceAllString(name, "${1}_$2")
 }
 
-// isDigits reports whether a word has nothing but digits.
-func isDigits(word string) bool { return strings.Trim(word, "0123456789") == "" }
-
 // leftAlone says why an option is not varied; empty if it may be.
 func leftAlone(flag, value string, h *helped) string {
 	name := h.spelt(nameOf(flag))
@@ -59,7 +56,7 @@ func leftAlone(flag, value string, h *helped) string {
 		return "a number that seems to stand for something: make it a choice"
 	case dataPaths.MatchString(flag):
 		return "part of the task"
-	case len(value) > 1 && value[0] == '0' && isDigits(value):
+	case len(value) > 1 && value[0] == '0' && strings.Trim(value, "0123456789") == "":
 		return "a number with a zero before it seems to be a name"
 	case err == nil && n > 1 && name == "v" && h.text == "":
 		return "may be a number of folds, or how much is printed"

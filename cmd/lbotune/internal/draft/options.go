@@ -81,7 +81,7 @@ func (g *guesser) arguments(argv []string) []string {
 		return out
 	}
 	g.words(out)
-	program := min(programOf(out), len(out))
+	program := programOf(out)
 	if len(g.found) == 0 {
 		g.positional(out[program:])
 	}

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -106,7 +107,8 @@ func callsOf(line string) (calls []call) {
 func (g *guesser) shell(line string) string {
 	parts, _ := command.ParseShell(line)
 	line = g.placeholders(line, parts)
-	found, rendered, left := g.found, g.rendered, g.left
+	before := *g
+	before.taken = maps.Clone(g.taken)
 	calls := callsOf(line)
 	words := make([][]string, len(calls))
 	for i, c := range calls {
@@ -142,10 +144,7 @@ func (g *guesser) shell(line string) string {
 		return edited
 	}
 	// Shells do not agree on this line: it stays as it is.
-	for _, f := range g.found[len(found):] {
-		delete(g.taken, strings.ToUpper(f.param.Name))
-	}
-	g.found, g.rendered, g.left = found, rendered, left
+	*g = before
 	return line
 }
 
