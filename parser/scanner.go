@@ -45,19 +45,10 @@ func (s *Scanner) Write(p []byte) (int, error) {
 	size := len(p)
 	for len(p) > 0 {
 		end := lineEnd(p)
-		whole := end < len(p)
-		switch {
-		case s.torn:
-			s.open = true
-		case whole && len(s.pending) == 0:
-			s.line(p[:end], false)
-		default:
-			s.hold(p[:end])
-		}
-		if !whole {
+		s.hold(p[:end])
+		if end == len(p) {
 			break
 		}
-		s.torn = false
 		s.flush()
 		s.endLine(p[end])
 		p = p[end+1:]
@@ -89,7 +80,7 @@ func (s *Scanner) CloseTorn() error { return s.close(true) }
 func (s *Scanner) close(torn bool) error {
 	if !s.closed {
 		s.closed, s.ended = true, torn
-		s.line(s.pending, s.cut) // which Unended asks for
+		s.flush() // what was held stays: Unended asks for it
 	}
 	return nil
 }
@@ -113,35 +104,19 @@ func (s *Scanner) Unended(metric int) bool {
 
 // hold keeps the beginning of a line until its end arrives.
 func (s *Scanner) hold(p []byte) {
-	if len(p) == 0 {
+	s.open = s.open || len(p) > 0
+	if s.torn {
 		return
 	}
-	s.open = true
 	if room := maxLine - len(s.pending); len(p) > room {
 		p, s.cut = p[:room], true
 	}
 	s.pending = append(s.pending, p...)
 }
 
-// flush looks at the line that was held.
+// flush hands the line that was held to the matchers.
 func (s *Scanner) flush() {
-	s.line(s.pending, s.cut)
-	s.pending, s.cut = s.pending[:0], false
-}
-
-func (s *Scanner) endLine(end byte) {
-	s.open = end != '\n'
-	if !s.open {
-		s.number++
-	}
-}
-
-// line hands one line to the matchers.
-func (s *Scanner) line(text []byte, cut bool) {
-	if len(text) > maxLine {
-		text, cut = text[:maxLine], true
-	}
-	long := cut && len(text) == maxLine
+	text := s.pending
 	if bytes.IndexByte(text, ansi.Escape) >= 0 {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
@@ -149,9 +124,18 @@ func (s *Scanner) line(text []byte, cut bool) {
 	if len(text) == 0 {
 		return
 	}
-	s.look(line{text: text, number: s.number + 1, cut: cut, torn: s.ended})
+	s.look(line{text: text, number: s.number + 1, cut: s.cut, torn: s.ended})
+	long := s.cut && len(s.pending) == maxLine
 	if at := skipBlanks(text, 0); long && at < len(text) && text[at] == '{' {
 		s.long = s.number + 1
+	}
+}
+
+func (s *Scanner) endLine(end byte) {
+	s.pending, s.cut, s.torn = s.pending[:0], false, false
+	s.open = end != '\n'
+	if !s.open {
+		s.number++
 	}
 }
 
