@@ -224,12 +224,9 @@ var wrappers = map[string]bool{"tensor": true, "Tensor": true, "array": true, "A
 	"float16": true, "float32": true, "float64": true, "longdouble": true, "int32": true, "int64": true}
 
 func skipQuote(text []byte, i int) int {
-	quote := i
-	if quote < len(text) && text[quote] == '\\' {
-		quote++
-	}
-	if quote < len(text) && (text[quote] == '"' || text[quote] == '\'') {
-		return quote + 1
+	rest := bytes.TrimPrefix(text[i:], []byte(`\`))
+	if len(rest) > 0 && (rest[0] == '"' || rest[0] == '\'') {
+		return len(text) - len(rest) + 1
 	}
 	return i
 }

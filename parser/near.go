@@ -143,15 +143,10 @@ func distance(wanted, name string) int {
 	return unrelated
 }
 
+var punctuation = regexp.MustCompile(`[^a-z0-9[:^ascii:]]+`)
+
 // squash keeps the letters and digits of a name, in lower case.
-func squash(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 && !isDigit(byte(r)) && !isLetter(byte(r)) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
-}
+func squash(name string) string { return punctuation.ReplaceAllString(strings.ToLower(name), "") }
 
 // nearRegex looks for a line that has the text which the expression asks for.
 func (s *sample) nearRegex(p *Pattern, e *NoValueError) bool {

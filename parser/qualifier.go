@@ -9,7 +9,7 @@ import (
 // qualifier is a word before a metric's name that makes it another metric:
 // "test loss" is not "train loss". Whoever writes metric = "loss" means the one
 // without such a word, or the only one there is; the [Collector] chooses. Besides
-// the words of qualifierNamed, what has an apostrophe is one ("valid_1's l2"), and the
+// qualifierWords, what has an apostrophe is one ("valid_1's l2"), and the
 // label of a table's row.
 type qualifier string
 
@@ -101,24 +101,19 @@ func ownerBefore(text []byte) qualifier {
 	return qualifier(text[start:])
 }
 
-// qualifierNamed knows the words for the parts of the data, and the best of all epochs.
+// qualifierWords are the words for the parts of the data, and the best of all epochs.
+var qualifierWords = map[string]qualifier{
+	"train": "train", "training": "train", "trn": "train",
+	"val": "validation", "valid": "validation", "validation": "validation", "dev": "validation",
+	"eval": "evaluation", "evaluation": "evaluation",
+	"test": "test", "testing": "test", "best": "best",
+}
+
 func qualifierNamed(word []byte) qualifier {
 	if len(word) > len("validation") {
 		return unqualified
 	}
-	switch strings.ToLower(string(word)) {
-	case "train", "training", "trn":
-		return "train"
-	case "val", "valid", "validation", "dev":
-		return "validation"
-	case "eval", "evaluation":
-		return "evaluation"
-	case "test", "testing":
-		return "test"
-	case "best":
-		return "best"
-	}
-	return unqualified
+	return qualifierWords[strings.ToLower(string(word))]
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
