@@ -103,24 +103,20 @@ func (m *metric) noValue(picked occurrence) *NoValueError {
 // long to read leaves it open if no reading comes later.
 func (m *metric) incomplete(picked occurrence) *NoValueError {
 	e := &NoValueError{Reason: incomplete, Line: picked.line, Text: picked.printed}
+	pick, what := m.pattern.rule.Pick, m.pattern.what()
 	for _, s := range m.streams {
-		if long := s.tooLong(); long > 0 && m.pattern.rule.Pick != pickFirst {
-			e.Line, e.Text = long, ""
-			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", m.pattern.rule.Pick, m.pattern.what(), long, s.source)
-			e.Hint = "let the program print the metric on a line of its own"
-			return e
-		}
-		if s.gaps == 0 {
-			continue
-		}
 		own := !picked.empty() && picked.source == s.source
-		switch pick := m.pattern.rule.Pick; {
-		case own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
+		switch long := s.tooLong(); {
+		case long > 0 && pick != pickFirst:
+			e.Line, e.Text = long, ""
+			e.Detail = fmt.Sprintf("the %s %s is not known: the JSON text on line %d of %s is longer than can be read", pick, what, long, s.source)
+			e.Hint = "let the program print the metric on a line of its own"
+		case s.gaps == 0, own && pick == pickLast && picked.gaps == s.gaps, own && pick == pickFirst && picked.gaps == 0:
 			continue
 		case picked.empty():
-			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", m.pattern.what(), s.source)
+			e.Detail = fmt.Sprintf("no %s in what was kept of %s, which was too long to keep whole", what, s.source)
 		default:
-			e.Detail = fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, m.pattern.what(), s.source)
+			e.Detail = fmt.Sprintf("the %s %s is not known: %s was too long to keep whole", pick, what, s.source)
 		}
 		return e
 	}

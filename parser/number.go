@@ -116,17 +116,16 @@ func startsTerminator(rest []byte) bool {
 	if len(rest) == 0 {
 		return true
 	}
-	switch c := rest[0]; c {
-	case ';', '(', ')', '[', ']', '{', '}', '|', '"', '`', '<', '>', '*', '\\':
+	switch c := rest[0]; {
+	case strings.IndexByte(";()[]{}|\"`<>*\\", c) >= 0:
 		return true
-	case ',', ':', '\'':
+	case c == ',' || c == ':' || c == '\'':
 		return len(rest) == 1 || !isDigit(rest[1])
-	case '+':
+	case c == '+':
 		return bytes.HasPrefix(rest, []byte("+/-"))
+	case c >= utf8.RuneSelf:
+		return bytes.HasPrefix(rest, []byte("±")) || bytes.HasPrefix(rest, []byte("│"))
 	default:
-		if c >= utf8.RuneSelf {
-			return bytes.HasPrefix(rest, []byte("±")) || bytes.HasPrefix(rest, []byte("│"))
-		}
 		return isBlank(c)
 	}
 }
