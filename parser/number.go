@@ -116,16 +116,17 @@ func startsTerminator(rest []byte) bool {
 	if len(rest) == 0 {
 		return true
 	}
-	switch c := rest[0]; {
-	case strings.IndexByte(";()[]{}|\"`<>*\\", c) >= 0:
+	switch c := rest[0]; c {
+	case ';', '(', ')', '[', ']', '{', '}', '|', '"', '`', '<', '>', '*', '\\':
 		return true
-	case c == ',' || c == ':' || c == '\'':
+	case ',', ':', '\'':
 		return len(rest) == 1 || !isDigit(rest[1])
-	case c == '+':
+	case '+':
 		return bytes.HasPrefix(rest, []byte("+/-"))
-	case c >= utf8.RuneSelf:
-		return bytes.HasPrefix(rest, []byte("±")) || bytes.HasPrefix(rest, []byte("│"))
 	default:
+		if c >= utf8.RuneSelf {
+			return bytes.HasPrefix(rest, []byte("±")) || bytes.HasPrefix(rest, []byte("│"))
+		}
 		return isBlank(c)
 	}
 }
@@ -246,10 +247,15 @@ func skipBlanks(text []byte, i int) int {
 
 // isMinus knows the minus sign of typesetting, two hyphens, the dash, and the small and the wide
 // minus. Java, ICU and R print them in some locales; directly before a digit they mean what "-" does.
-func isMinus(r rune) bool { return strings.ContainsRune("\u2212\u2010\u2011\u2013\ufe63\uff0d", r) }
+func isMinus(r rune) bool {
+	return r >= utf8.RuneSelf && strings.ContainsRune("\u2212\u2010\u2011\u2013\ufe63\uff0d", r)
+}
 
 // plainMinus writes the minus signs of a token as "-".
 func plainMinus(token []byte) []byte {
+	if bytes.IndexFunc(token, isMinus) < 0 {
+		return token
+	}
 	return bytes.Map(func(r rune) rune {
 		if isMinus(r) {
 			return '-'
