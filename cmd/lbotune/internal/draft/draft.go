@@ -48,8 +48,7 @@ type Program struct {
 // becomes a parameter, with a range around today's value. spec.Parse accepts it, unless there is
 // none: then NothingToVary stands in it. What is left as it is comes with the reason.
 func (d Program) TOML() (text []byte, left []string) {
-	g := guesser{help: d.Help, files: d.Files, taken: map[string]bool{}}
-	g.listed, g.helped = readHelp(d.Help)
+	g := guesser{help: d.Help, listed: readHelp(d.Help), files: d.Files, taken: map[string]bool{}}
 	env, argv := command.Assignments(d.Argv)
 	var line []string
 	if len(argv) == 1 && len(d.Argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {

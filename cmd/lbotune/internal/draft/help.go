@@ -57,9 +57,8 @@ var (
 	}
 )
 
-// readHelp reads what a program prints for --help, by option.
-func readHelp(help string) (list []*helped, of map[string]*helped) {
-	of = map[string]*helped{}
+// readHelp reads what a program prints for --help of its options.
+func readHelp(help string) (list []*helped) {
 	var o *helped
 	depth := 0
 	for line := range strings.Lines(help) {
@@ -88,13 +87,8 @@ func readHelp(help string) (list []*helped, of map[string]*helped) {
 	}
 	for _, o := range list {
 		o.understand()
-		for _, f := range o.flags {
-			if of[f] == nil {
-				of[f] = o
-			}
-		}
 	}
-	return list, of
+	return list
 }
 
 func (o *helped) takes(list []string, exact bool) {
@@ -144,13 +138,6 @@ func (o *helped) understand() {
 	}
 	if shareRE.MatchString(o.text) && o.kind != spaces.KindInt {
 		o.lo, o.hi = 0, 1
-	}
-}
-
-// limit keeps the range of p around x within what the option takes, unless something else was read.
-func (o *helped) limit(p *spaces.Param, x float64) {
-	if o.lo <= x && x <= o.hi && o.lo < o.hi {
-		p.Min, p.Max = math.Max(p.Min, o.lo), math.Min(p.Max, o.hi)
 	}
 }
 

@@ -138,7 +138,9 @@ func guessRange(p *spaces.Param, x float64, text string, h *helped) bool {
 	if p.Kind == spaces.KindFloat && x <= 1 && p.Max > 1 && (unitNames.MatchString(name) || x > 0.5 && factorRE.MatchString(name)) {
 		p.Max = 1
 	}
-	h.limit(p, x)
+	if h.lo <= x && x <= h.hi && h.lo < h.hi { // else something else was read
+		p.Min, p.Max = math.Max(p.Min, h.lo), math.Min(p.Max, h.hi)
+	}
 	return true
 }
 

@@ -25,8 +25,7 @@ type guess struct {
 // guesser reads the options of one command line.
 type guesser struct {
 	help     string
-	listed   []*helped          // what --help says
-	helped   map[string]*helped // the same, by option
+	listed   []*helped // what --help says
 	files    map[string]command.File
 	found    []guess
 	rendered []command.File // the files that have values set
@@ -265,8 +264,10 @@ func (g *guesser) option(flag, value string) (string, bool) { return g.known(fla
 
 // of is what --help says of an option, or nothing.
 func (g *guesser) of(flag string) *helped {
-	if h, ok := g.helped[flag]; ok {
-		return h
+	for _, h := range g.listed {
+		if slices.Contains(h.flags, flag) {
+			return h
+		}
 	}
 	return &helped{lo: math.Inf(-1), hi: math.Inf(1)}
 }
