@@ -18,7 +18,7 @@ type dialect struct {
 	variable string
 	lastLine bool // only the last line that is not blank counts
 	ownStep  bool // reports have their steps themselves
-	join     func(m *searched, rule Rule)
+	join     joiner
 }
 
 func dialects() []dialect {
@@ -27,17 +27,13 @@ func dialects() []dialect {
 		{name: "cost-status", peers: "SMAC3 (scripts as target functions)", join: alone(costStatus)},
 		{name: "metric-value", peers: "Katib (text metrics)", metric: "required", join: joinMetricValue},
 		{name: "result-line", peers: "SMAC 2, ParamILS, AClib", metric: "optional", join: func(m *searched, rule Rule) {
-			m.findAlone(resultLines[rule.Metric].match)
+			alone(resultLines[rule.Metric].match)(m, rule)
 		}},
 		{name: "results-file", peers: "Oríon (report_objective)", metric: "optional", variable: "ORION_RESULTS_PATH", ownStep: true, join: func(m *searched, rule Rule) {
 			m.inJSON(jsonTexts('['), jsonSearch{visit: objectives(rule.Metric)})
 		}},
 		{name: "tune-metric", peers: "Syne Tune (Reporter)", metric: "required", ownStep: true, join: joinTuneMetric},
 	}
-}
-
-func alone(own matcher) func(*searched, Rule) {
-	return func(m *searched, _ Rule) { m.findAlone(own) }
 }
 
 // Dialects lists what a [Rule] may have as its Dialect. What the programs of irace, SMAC3,
@@ -103,7 +99,6 @@ func (p *Pattern) useDialect(d dialect) error {
 	if p.variable = d.variable; p.variable != "" {
 		r.Source = File
 	}
-	p.lastLine, p.ownStep = d.lastLine, d.ownStep
-	p.join = func(m *searched) { d.join(m, p.rule) }
+	p.lastLine, p.ownStep, p.join = d.lastLine, d.ownStep, d.join
 	return nil
 }

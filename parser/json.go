@@ -241,6 +241,6 @@ func (p *Pattern) compileJSON() error {
 		key = []byte(last.key)
 	}
 	p.ownStep = true
-	p.join = func(m *searched) { m.inJSON(jsonTexts(open), jsonSearch{visit: visitor.visit, key: key}) }
+	p.join = func(m *searched, _ Rule) { m.inJSON(jsonTexts(open), jsonSearch{visit: visitor.visit, key: key}) }
 	return nil
 }

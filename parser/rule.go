@@ -104,11 +104,11 @@ func first(faults ...fault) error {
 // finds nothing.
 type Pattern struct {
 	rule     Rule
-	step     matcher           // of the steps, nil for none
-	join     func(m *searched) // adds the matcher
-	lastLine bool              // only the last line that is not blank counts
-	ownStep  bool              // the matcher finds the steps itself
-	variable string            // see Variable
+	step     matcher // of the steps, nil for none
+	join     joiner  // nil for none
+	lastLine bool    // only the last line that is not blank counts
+	ownStep  bool    // the matcher finds the steps itself
+	variable string  // see Variable
 }
 
 // Rule returns the rule with its defaults filled in.
@@ -165,24 +165,19 @@ func (p *Pattern) compileKind() error {
 		if err != nil {
 			return err
 		}
-		p.findAlone(m.match)
+		p.join = alone(m.match)
 	case p.rule.LastNumber:
 		p.lastLine = true
-		p.findAlone(lastNumber)
+		p.join = alone(lastNumber)
 	default:
 		if err := checkName("metric", p.rule.Metric); err != nil {
 			return err
 		}
-		p.join = func(m *searched) {
-			sharedMatcher(m.stream, "names", &nameMatcher{}, false).add(&soughtName{metric: m.metric, step: p.rule.Step}, p.rule.Metric)
+		p.join = func(m *searched, rule Rule) {
+			sharedMatcher(m.stream, "names", &nameMatcher{}, false).add(&soughtName{metric: m.metric, step: rule.Step}, rule.Metric)
 		}
 	}
 	return nil
-}
-
-// findAlone gives the pattern a matcher of its own, which keeps no state.
-func (p *Pattern) findAlone(own matcher) {
-	p.join = func(m *searched) { m.findAlone(own) }
 }
 
 // checkName refuses names that no line can have.

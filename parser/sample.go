@@ -34,14 +34,13 @@ func (s *sample) add(p []byte) {
 // all yields the lines of the sample. Of a stream that is longer than the sample, the
 // lines at the gap are left out.
 func (s *sample) all() iter.Seq[line] {
+	if s.size <= sampleHead+sampleTail {
+		return linesOf(s.text, 1)
+	}
+	head := s.text[:bytes.LastIndexAny(s.text[:sampleHead], "\r\n")+1]
+	tail := s.text[len(s.text)-sampleTail:]
+	tail = tail[lineEnd(tail):]
 	return func(yield func(line) bool) {
-		if s.size <= sampleHead+sampleTail {
-			linesOf(s.text, 1)(yield)
-			return
-		}
-		head := s.text[:bytes.LastIndexAny(s.text[:sampleHead], "\r\n")+1]
-		tail := s.text[len(s.text)-sampleTail:]
-		tail = tail[lineEnd(tail):]
 		for l := range linesOf(head, 1) {
 			if !yield(l) {
 				return

@@ -32,12 +32,29 @@ type finder struct {
 	closes bool // what it finds has an end of its own, and is whole wherever the line ends
 }
 
+// joiner adds to a stream what finds a metric by a rule.
+type joiner func(m *searched, rule Rule)
+
+// alone gives each metric a matcher of its own, which keeps no state.
+func alone(own matcher) joiner {
+	return func(m *searched, _ Rule) {
+		m.all = append(m.all, finder{match: func(l line, found []occurrence) []occurrence {
+			mine := len(found)
+			found = own(l, found)
+			for i := range found[mine:] {
+				found[mine+i].metric = m.metric
+			}
+			return found
+		}})
+	}
+}
+
 // search adds the search for a metric.
 func (s *stream) search(metric int, p *Pattern) {
 	m := &searched{stream: s, metric: metric, pick: p.rule.Pick, read: p.Reads(s.source)}
 	s.metrics[metric] = m
 	if p.join != nil {
-		p.join(m)
+		p.join(m, p.rule)
 	}
 	if p.step != nil {
 		if s.steps[p.rule.Step] == nil {
@@ -105,18 +122,6 @@ type searched struct {
 	why    explainer   // nil for none
 }
 
-// findAlone gives the metric a matcher of its own.
-func (m *searched) findAlone(own matcher) {
-	m.all = append(m.all, finder{match: func(l line, found []occurrence) []occurrence {
-		mine := len(found)
-		found = own(l, found)
-		for i := range found[mine:] {
-			found[mine+i].metric = m.metric
-		}
-		return found
-	}})
-}
-
 // Of a metric with more qualifiers than these the others are not told apart.
 const (
 	maxQualifiers = 32
@@ -133,7 +138,9 @@ func (m *searched) add(l line, o occurrence) {
 	if m.sample != nil && !slices.ContainsFunc(m.metrics, lacks) {
 		m.sample = nil
 	}
-	if m.emit != nil && m.read && m.meant(o.qualifier) {
+	// The rule means the readings without a qualifier, or those with the only one so far.
+	other := func(f *fold) bool { return f.hasReading() && f.qualifier != o.qualifier }
+	if m.emit != nil && m.read && (o.qualifier == unqualified || !slices.ContainsFunc(m.folds, other)) {
 		m.emit(o.reading(o.printed))
 	}
 }
@@ -160,11 +167,4 @@ func (m *searched) known(q qualifier) *fold {
 		}
 	}
 	return nil
-}
-
-// meant reports whether the readings with qualifier q are, as far as is known,
-// the ones that the rule means.
-func (m *searched) meant(q qualifier) bool {
-	return q == unqualified ||
-		!slices.ContainsFunc(m.folds, func(f *fold) bool { return f.hasReading() && f.qualifier != q })
 }
