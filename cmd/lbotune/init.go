@@ -66,7 +66,6 @@ Read the spec through and correct the guesses.`,
 					return err
 				}
 			}
-			d.Dir = either(file != "-", filepath.Dir(file), "")
 			text, left := d.TOML()
 			if file == "-" {
 				if _, err := g.out.Write(text); err != nil {

@@ -28,9 +28,8 @@ type Program struct {
 	// Help is what the program prints for --help; empty if it is not known.
 	Help string
 	// Files are the configuration files that the command may name, by the words that name them;
-	// From is relative to Dir, where the spec will be.
+	// From is relative to the spec's directory.
 	Files map[string]command.File
-	Dir   string
 	// Exit is how the program has ended.
 	Exit int
 	// Rule says how the number to optimize is found: by its name, at a path in JSON or

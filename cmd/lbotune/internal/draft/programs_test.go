@@ -65,6 +65,7 @@ type program struct {
 	name  string
 	lines map[string][]string // the text behind each first word
 	draft draft.Program
+	dir   string // of the spec
 }
 
 func readProgram(t *testing.T, file string) *program {
@@ -87,12 +88,12 @@ func readProgram(t *testing.T, file string) *program {
 	for _, f := range a.Files {
 		texts[f.Name] = string(f.Data)
 	}
-	p.draft.Help, p.draft.Dir, p.draft.Files = texts["help"], t.TempDir(), map[string]command.File{}
+	p.dir, p.draft.Help, p.draft.Files = t.TempDir(), texts["help"], map[string]command.File{}
 	outputs := []draft.Output{{Text: []byte(texts["stdout"])}}
 	for name, text := range texts {
 		if read, ok := strings.CutPrefix(name, "reads/"); ok {
 			p.draft.Files[read] = command.File{From: read, Text: text}
-			at := filepath.Join(p.draft.Dir, read)
+			at := filepath.Join(p.dir, read)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +113,7 @@ func readProgram(t *testing.T, file string) *program {
 func (p *program) judge(t *testing.T) (found int, metric string, edits []string) {
 	toml, _ := p.draft.TOML()
 	text := string(toml)
-	cfg, err := spec.Parse(filepath.Join(p.draft.Dir, "draft"), toml, "/")
+	cfg, err := spec.Parse(filepath.Join(p.dir, "draft"), toml, "/")
 	if strings.Contains(text, draft.NothingToVary) {
 		return 0, "-", []string{"has no parameters"}
 	}
