@@ -212,6 +212,7 @@ func TestDraftOfWrappedPrograms(t *testing.T) {
 	if got := cfg.Command.Shell; got != "SEED=1 LEVEL={LEVEL} bash bench.sh | tee log" {
 		t.Errorf("the shell command became %s", got)
 	}
+	nothingToVary(t, []string{"nice -n"}) // and its value is missing
 }
 
 // A program that takes its numbers without options has them varied by their places.
