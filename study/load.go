@@ -77,9 +77,9 @@ func (e *foreignError) Error() string {
 
 func (e *foreignError) Unwrap() error { return e.err }
 
-// decode reads the record of a line, and keeps each text of words once.
-func decode(line journal.Record, words map[string]string) (r Record, err error) {
-	if err := r.read(line.Raw, words); err != nil {
+// decode reads the record of a line.
+func decode(line journal.Record) (r Record, err error) {
+	if err := r.UnmarshalJSON(line.Raw); err != nil {
 		return r, contradiction(line, err)
 	}
 	return r, nil
@@ -145,9 +145,8 @@ func (l *loader) send() {
 
 func (b *batch) decode() {
 	defer close(b.done)
-	words := make(map[string]string)
 	for _, line := range b.lines {
-		r, err := decode(line, words)
+		r, err := decode(line)
 		if b.err = err; err != nil {
 			return
 		}
@@ -186,7 +185,7 @@ var errEnded = errors.New("the study has ended")
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
-		r, err := decode(line, nil)
+		r, err := decode(line)
 		if err != nil {
 			return err
 		}

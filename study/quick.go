@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+	"unique"
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -16,15 +18,13 @@ import (
 // without escapes. A line of any other form is lost to it, and left to the JSON decoder,
 // so that the two never differ.
 type cutter struct {
-	rest  []byte
-	words map[string]string // the texts so far, each of which is kept once; nil for none
-	lost  bool
+	rest []byte
+	lost bool
 }
 
 // envelope reads what stands before an event's own fields.
 func (c *cutter) envelope() (e envelope) {
-	c.must(`{"seq":`)
-	c.number()
+	c.field(`{"seq":`)
 	c.must(`,"type":`)
 	e.Type = kind(c.text())
 	c.must(`,"at":`)
@@ -91,11 +91,11 @@ func (c *cutter) event(t kind) (ev Event) {
 		c.must(`,"readings":[`)
 		for c.more("]", len(e.Readings)) {
 			c.must("[")
-			r := Reading{Step: float64(c.reading())}
+			r := Reading{Step: c.reading()}
 			c.must(",")
-			r.Value = float64(c.reading())
+			r.Value = c.reading()
 			for c.may(",") {
-				r.Others = append(r.Others, float64(c.reading()))
+				r.Others = append(r.Others, c.reading())
 			}
 			c.must("]")
 			e.Readings = append(e.Readings, r)
@@ -130,7 +130,7 @@ func (c *cutter) event(t kind) (ev Event) {
 func (c *cutter) metrics() Metrics {
 	m := Metrics{}
 	for c.more("}", len(m)) {
-		m[c.name()] = float64(c.reading())
+		m[c.name()] = c.reading()
 	}
 	return m
 }
@@ -177,111 +177,77 @@ func (c *cutter) field(key string) int {
 	return c.integer()
 }
 
-// number reads what JSON calls a number, and reports whether it is written as an integer.
-func (c *cutter) number() (text []byte, whole bool) {
-	text = c.rest
-	c.may("-")
-	if !c.may("0") {
-		c.digits()
-	}
-	whole = true
-	if c.may(".") {
-		whole = false
-		c.digits()
-	}
-	if c.may("e") || c.may("E") {
-		whole = false
-		_ = c.may("+") || c.may("-")
-		c.digits()
-	}
-	return text[:len(text)-len(c.rest)], whole
-}
-
-// digits skips at least one digit.
-func (c *cutter) digits() {
-	n := 0
-	for n < len(c.rest) && '0' <= c.rest[n] && c.rest[n] <= '9' {
-		n++
-	}
-	c.lost = c.lost || n == 0
-	c.rest = c.rest[n:]
-}
-
 func (c *cutter) integer() int {
-	text, _ := c.number()
-	n, err := strconv.Atoi(string(text))
+	n, err := strconv.Atoi(string(c.scalar()))
 	c.lost = c.lost || err != nil
 	return n
 }
 
 func (c *cutter) float() float64 {
-	text, _ := c.number()
-	x, err := strconv.ParseFloat(string(text), 64)
+	x, err := strconv.ParseFloat(string(c.scalar()), 64)
 	c.lost = c.lost || err != nil
 	return x
 }
 
 // reading reads a journal.Float.
-func (c *cutter) reading() (f journal.Float) {
-	before := c.rest
-	if !bytes.HasPrefix(before, []byte(`"`)) {
-		return journal.Float(c.float())
-	}
-	c.quoted()
-	c.lost = c.lost || f.UnmarshalJSON(before[:len(before)-len(c.rest)]) != nil
-	return f
+func (c *cutter) reading() float64 {
+	var f journal.Float
+	c.lost = f.UnmarshalJSON(c.scalar()) != nil || c.lost
+	return float64(f)
 }
 
 // value reads a parameter's value.
-func (c *cutter) value() spaces.Value {
+func (c *cutter) value() (v spaces.Value) {
 	switch {
 	case c.may("true"):
 		return spaces.Bool(true)
 	case c.may("false"):
 		return spaces.Bool(false)
-	case len(c.rest) > 0 && c.rest[0] == '"':
+	case bytes.HasPrefix(c.rest, []byte(`"`)):
 		return spaces.String(c.text())
 	}
-	before := c.rest
-	_, whole := c.number()
-	if c.rest = before; whole {
-		return spaces.Int(int64(c.integer()))
-	}
-	return spaces.Float(c.float())
+	c.lost = v.UnmarshalJSON(c.scalar()) != nil || c.lost
+	return v
 }
 
-// text is plain as a string.
-func (c *cutter) text() string {
-	before := c.rest
-	if known, ok := c.words[string(c.quoted())]; ok {
-		return known
-	}
-	c.rest = before
-	s := string(c.plain())
-	if c.words != nil && !c.lost {
-		c.words[s] = s
-	}
-	return s
-}
+// text is plain as a string, of which there is one however often it is read.
+func (c *cutter) text() string { return unique.Make(string(c.plain())).Value() }
 
-// plain reads a text without escapes.
+// plain reads a text, and returns what stands between its quotes.
 func (c *cutter) plain() []byte {
-	b := c.quoted()
-	c.lost = c.lost || !utf8.Valid(b) || slices.ContainsFunc(b, func(b byte) bool { return b == '\\' || b < ' ' })
-	return b
-}
-
-// quoted reads what stands between two quotes.
-func (c *cutter) quoted() []byte {
-	c.must(`"`)
-	n := bytes.IndexByte(c.rest, '"')
-	if n < 0 {
+	text := c.scalar()
+	if len(text) < 2 || text[0] != '"' {
 		c.lost = true
 		return nil
 	}
-	b := c.rest[:n]
-	c.rest = c.rest[n+1:]
-	return b
+	return text[1 : len(text)-1]
+}
+
+// scalar reads a text without escapes or a number as it is written.
+func (c *cutter) scalar() []byte {
+	if bytes.HasPrefix(c.rest, []byte(`"`)) {
+		n := bytes.IndexByte(c.rest[1:], '"') + 2
+		text := c.rest[:n]
+		c.rest = c.rest[n:]
+		c.lost = c.lost || n == 1 || !utf8.Valid(text) || slices.ContainsFunc(text, func(b byte) bool { return b == '\\' || b < ' ' })
+		return text
+	}
+	n := 0
+	for n < len(c.rest) && strings.IndexByte("0123456789.-+eE", c.rest[n]) >= 0 {
+		n++
+	}
+	text := c.rest[:n]
+	c.rest = c.rest[n:]
+	c.lost = c.lost || loose(text)
+	return text
+}
+
+// loose reports whether strconv may take for a number what is none in JSON: +1, 01, .5 or 1.
+func loose(text []byte) bool {
+	text = bytes.TrimPrefix(text, []byte("-"))
+	digit := func(i int) bool { return i < len(text) && '0' <= text[i] && text[i] <= '9' }
+	point := bytes.IndexByte(text, '.')
+	return !digit(0) || text[0] == '0' && digit(1) || point >= 0 && !digit(point+1)
 }
 
 // name reads a member's name and the colon.

@@ -35,7 +35,7 @@ func wholeJournal(t testing.TB) []byte {
 // reads anything else.
 func quickAgrees(t *testing.T, line []byte) bool {
 	t.Helper()
-	c := cutter{rest: line, words: map[string]string{}}
+	c := cutter{rest: line}
 	head := c.envelope()
 	ev := c.event(head.Type)
 	if ev == nil {

@@ -46,12 +46,7 @@ func plainJSON(v any) ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
 // error: it was written by a later version.
 func (r *Record) UnmarshalJSON(line []byte) error {
-	return r.read(line, nil)
-}
-
-// read is UnmarshalJSON that keeps each text of words once.
-func (r *Record) read(line []byte, words map[string]string) error {
-	c := cutter{rest: line, words: words}
+	c := cutter{rest: line}
 	head := c.envelope()
 	if c.lost {
 		head = envelope{}
