@@ -160,7 +160,7 @@ func (s *State) created(e Created, at time.Time) error {
 		return errors.New("the study has no id")
 	}
 	*s = State{ID: e.ID, Config: e.Config, Space: space, Search: search, Began: at,
-		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}, ran: &configurations{}, rungs: make([]pruner.Rung, len(search.rungs))}
+		SetUp: e.Config.Setup == "", provenance: e.Config.provenance(), counts: map[optimizer.Status]int{}, answered: map[string]string{}, ran: &configurations{}, rungs: make([][]*Trial, len(search.rungs))}
 	return nil
 }
 
@@ -237,9 +237,6 @@ func (s *State) proposed(e Proposed, at time.Time) error {
 			return err
 		case !f.Done() || f.Status == optimizer.Failed:
 			return fmt.Errorf("trial %d continues trial %d, which has no value", t.Number, f.Number)
-		}
-		if k := s.rungOf(f); k >= 0 {
-			s.rungs[k].Promote(f.Number)
 		}
 		t.Continues, t.root, f.next = f.Number, f.first(), int32(t.Number)
 	}

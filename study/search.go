@@ -1,12 +1,12 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -178,15 +178,33 @@ func (s *State) lastRun() bool {
 
 // layRungs lays the results of all trials on their rungs.
 func (s *State) layRungs() {
-	s.rungs = make([]pruner.Rung, len(s.Search.rungs))
+	s.rungs = make([][]*Trial, len(s.Search.rungs))
 	for _, t := range s.Trials {
-		if k := s.rungOf(t); k >= 0 {
-			s.rungs[k].Add(t.Number, s.worth(t.Value))
-			if t.next > 0 {
-				s.rungs[k].Promote(t.Number)
-			}
-		}
+		s.lay(t)
 	}
+}
+
+// lay puts a trial on the rung on which it has a result, behind those that are better, and of
+// equal ones that with the lower number.
+func (s *State) lay(t *Trial) {
+	k := s.rungOf(t)
+	if k < 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(s.rungs[k], t, func(a, b *Trial) int {
+		return cmp.Or(cmp.Compare(s.worth(b.Value), s.worth(a.Value)), cmp.Compare(a.Number, b.Number))
+	})
+	s.rungs[k] = slices.Insert(s.rungs[k], at, t)
+}
+
+// promotable is the best trial of a rung that was not continued yet, if it is among the ⌊n/η⌋ best of
+// its n (Li et al. 2020, algorithm 2, get_job), and nil if there is none.
+func (s *State) promotable(k int, reduction float64) *Trial {
+	rank := slices.IndexFunc(s.rungs[k], func(t *Trial) bool { return t.next == 0 })
+	if rank >= 0 && rank < int(float64(len(s.rungs[k]))/reduction) {
+		return s.rungs[k][rank]
+	}
+	return nil
 }
 
 // rungOf is the rung on which a trial has a result, -1 if it has none. One whose
@@ -201,12 +219,10 @@ func (s *State) rungOf(t *Trial) int {
 
 // climb lays the result of a trial that has finished on its rung.
 func (s *State) climb(t *Trial) {
-	if k := s.rungOf(t); k >= 0 {
-		s.rungs[k].Add(t.Number, s.worth(t.Value))
-	}
+	s.lay(t)
 	if t.Continues > 0 && t.Status == optimizer.Failed {
 		if k := s.Search.rung(s.Trials[t.Continues-1].Values); k >= 0 {
-			s.rungs[k].Remove(t.Continues)
+			s.rungs[k] = slices.DeleteFunc(s.rungs[k], func(u *Trial) bool { return u.Number == t.Continues })
 		}
 	}
 }
@@ -222,8 +238,8 @@ func (s *State) continued(last bool) (Proposed, bool) {
 		if last {
 			reduction, rung = 1, s.Search.top()
 		}
-		if n := s.rungs[k].Promotable(reduction); n > 0 {
-			return Proposed{Origin: originContinued, Values: s.Search.on(rung, s.Trials[n-1].Values), Continues: n}, true
+		if t := s.promotable(k, reduction); t != nil {
+			return Proposed{Origin: originContinued, Values: s.Search.on(rung, t.Values), Continues: t.Number}, true
 		}
 	}
 	return Proposed{}, false

@@ -46,7 +46,7 @@ type State struct {
 	// Watched is what the pruner must know, if there is one.
 	Watched []Watched
 
-	rungs      []pruner.Rung   // the results on each, with a resource
+	rungs      [][]*Trial      // those with a result on each, with a resource
 	ran        *configurations // that trials were proposed with
 	provenance string          // of the results of trials from now on
 	best       *Trial

@@ -136,47 +136,6 @@ func crowding(rung map[int][]float64, front []int) map[int]float64 {
 	return room
 }
 
-// Rung holds what trials have achieved on one rung, the best first. Larger values are better, and of
-// equal ones that of the trial with the lower number.
-type Rung []result
-
-type result struct {
-	trial    int
-	value    float64
-	promoted bool
-}
-
-// Add takes the result of a trial that was not promoted.
-func (r *Rung) Add(trial int, value float64) {
-	x := result{trial: trial, value: value}
-	at, _ := slices.BinarySearchFunc(*r, x, func(a, b result) int {
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.trial, b.trial))
-	})
-	*r = slices.Insert(*r, at, x)
-}
-
-// Promote notes that a trial was continued on the next rung.
-func (r Rung) Promote(trial int) {
-	if i := slices.IndexFunc(r, func(x result) bool { return x.trial == trial }); i >= 0 {
-		r[i].promoted = true
-	}
-}
-
-// Remove takes out the result of a trial that was promoted.
-func (r *Rung) Remove(trial int) {
-	*r = slices.DeleteFunc(*r, func(x result) bool { return x.trial == trial && x.promoted })
-}
-
-// Promotable returns the best trial that was not promoted yet, if it is among the ⌊n/η⌋ best of the
-// rung's n (Li et al. 2020, algorithm 2, get_job), and 0 if there is none.
-func (r Rung) Promotable(reduction float64) (trial int) {
-	rank := slices.IndexFunc(r, func(x result) bool { return !x.promoted })
-	if rank >= 0 && rank < int(float64(len(r))/reduction) {
-		return r[rank].trial
-	}
-	return 0
-}
-
 // Rungs returns how much of a resource that ranges from least to most the trials on each rung
 // have, increasing. The last is most, so that the best trial gets all there is, and the others
 // lie below it by factors of η (Li et al. 2020 count them from below and may miss the maximum):

@@ -1,9 +1,9 @@
 // Package pruner decides which trials are worth going on with, from what they have measured so far. It
 // reads no clock and no file: the same calls in the same order give the same answers.
 //
-// A Pruner watches the readings of running trials and says when one should be stopped. Rungs and
-// Promotable are for trials that are run with little of a resource, such as epochs, and then say which
-// of them deserve more. Values are maximized: readings of a metric that is minimized are negated before
+// A Pruner watches the readings of running trials and says when one should be stopped. Rungs are
+// for trials that are run with little of a resource, such as epochs, and then with more of it if
+// they deserve that. Values are maximized: readings of a metric that is minimized are negated before
 // they come here, and so is a threshold.
 //
 // A reading has a step, such as an epoch; those without one are counted by a Counter. A trial's steps

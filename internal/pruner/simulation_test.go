@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/internal/pruner"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
+	known "github.com/lbotune/lbotune/study"
 )
 
 // The simulated study: trials of up to maxEpochs epochs on asynchronous
@@ -168,32 +171,44 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Settings, sign float
 		t.Fatal(err)
 	}
 	var s study
-	rungs := make([]pruner.Rung, len(resources))
-	programs, at := []*program{nil}, []int{0} // by trial; epochs trained
+	direction := map[float64]known.Direction{1: known.Maximize, -1: known.Minimize}[sign]
+	state := &known.State{}
+	apply := func(e known.Event) {
+		if err := state.Apply(known.Record{Event: e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Method, l.Resource = pruner.ASHA, "epochs"
+	apply(known.Created{ID: "id", Config: known.Config{Metrics: []known.Metric{{Name: "v", Direction: direction}}, Prune: &l,
+		Params: []spaces.Param{{Name: "x", Kind: spaces.KindFloat, Max: 1}, {Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: maxEpochs}}}})
+	programs, at := []*program{nil}, []int{0}      // epochs trained
+	program, rungs := map[int]int{}, map[int]int{} // by trial
 	var busy []*place
 	clock := 0.0
-	next := func() (trial, rung int) {
-		for k := len(rungs) - 2; k >= 0; k-- {
-			if n := rungs[k].Promotable(l.Reduction); n > 0 {
-				rungs[k].Promote(n)
-				return n, k + 1
-			}
+	next := func() int {
+		p, more := state.Unasked(false)
+		if !more && len(programs) > simTrials {
+			return 0
 		}
-		if len(programs) > simTrials {
-			return 0, 0
+		p.Trial = len(state.Trials) + 1
+		if more {
+			program[p.Trial], rungs[p.Trial] = program[p.Continues], rungs[p.Continues]+1
+		} else {
+			program[p.Trial] = len(programs)
+			p.Values = spaces.Values{{Name: "x", Value: spaces.Float(float64(len(programs)) / (simTrials + 1))}, {Name: "epochs", Value: spaces.Int(int64(resources[0]))}}
+			programs, at = append(programs, newProgram(seed, len(programs))), append(at, 0)
 		}
-		programs, at = append(programs, newProgram(seed, len(programs))), append(at, 0)
-		return len(programs) - 1, 0
+		apply(p)
+		return p.Trial
 	}
 	for {
 		for len(busy) < simWorkers {
-			trial, rung := next()
+			trial := next()
 			if trial == 0 {
 				break
 			}
-			p := programs[trial]
-			busy = append(busy, &place{trial: trial, end: resources[rung], program: p,
-				clock: clock + p.speed*float64(resources[rung]-at[trial])})
+			n, end := program[trial], resources[rungs[trial]]
+			busy = append(busy, &place{trial: trial, end: end, program: programs[n], clock: clock + programs[n].speed*float64(end-at[n])})
 		}
 		if len(busy) == 0 {
 			return s
@@ -202,11 +217,11 @@ func simulatePromotions(t *testing.T, seed uint64, l pruner.Settings, sign float
 		p := busy[i]
 		busy = slices.Delete(busy, i, i+1)
 		clock = p.clock
-		s.epochs += p.end - at[p.trial]
-		at[p.trial] = p.end
+		n := program[p.trial]
+		s.epochs += p.end - at[n]
+		at[n] = p.end
 		v := p.program.measured(p.end)
-		rung := slices.Index(resources, p.end)
-		rungs[rung].Add(p.trial, sign*v)
+		apply(known.Finished{Trial: p.trial, Attempt: 1, Status: optimizer.Succeeded, Metrics: known.Metrics{"v": v}})
 		if p.end == maxEpochs {
 			s.complete(p.program, v)
 		}
