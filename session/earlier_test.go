@@ -90,7 +90,7 @@ func TestWarmStartThatCannotBeRead(t *testing.T) {
 	c := config()
 	c.WarmStart = []study.WarmStart{{From: "/nonexistent/runs.csv"}}
 	_, err := session.Open(&c, session.Options{Dir: dir, Launcher: &fakeLauncher{}, Optimizer: newFakeOptimizer})
-	var wrong *study.SourceError
+	var wrong *study.SpecError
 	if !errors.As(err, &wrong) {
 		t.Errorf("opened with %v", err)
 	}

@@ -54,32 +54,20 @@ type EarlierResult struct {
 	Value *float64 `json:"value,omitempty"`
 }
 
-// SourceError says what is wrong with one of Config.WarmStart.
-type SourceError struct {
-	Number int // from 1
-	From   string
-	Err    error
-}
-
-func (e *SourceError) Error() string {
-	return fmt.Sprintf("warm_start: element %d: %s: %v", e.Number, e.From, e.Err)
-}
-func (e *SourceError) Unwrap() error { return e.Err }
-
 const (
 	mostEarlier  = 5000             // results, all in one record of the journal
 	mostRows     = 20 * mostEarlier // of a table, those that do not fit included
 	leastRelated = 3                // that succeeded, for a model
 )
 
-// ReadEarlier reads the sources of Config.WarmStart after the first n. The error is a *SourceError.
+// ReadEarlier reads the sources of Config.WarmStart after the first n. The error is a *SpecError.
 func (c *Config) ReadEarlier(n int) ([]Earlier, error) {
 	var out []Earlier
 	for ; n < len(c.WarmStart); n++ {
 		w := c.WarmStart[n]
 		e, err := c.readEarlier(w)
 		if err != nil {
-			return nil, &SourceError{n + 1, w.From, err}
+			return nil, &SpecError{fmt.Errorf("warm_start: element %d: %s: %w", n+1, w.From, err)}
 		}
 		out = append(out, e)
 	}

@@ -168,7 +168,7 @@ func TestWarmStartsThatCannotBe(t *testing.T) {
 			}
 			cfg := beginWith(t, w, map[string]string{"runs.csv": c.text})
 			_, err := cfg.ReadEarlier(0)
-			var wrong *study.SourceError
+			var wrong *study.SpecError
 			if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "warm_start: element 1: "+w.From+": ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %s", err, c.want)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,10 +22,11 @@ func (e *ConfigError) Error() string {
 	return "the spec has changed in ways that make its trials incomparable:\n  " + strings.Join(e.Changes, "\n  ")
 }
 
-// WidenedError says that a constant was stated for ranges that have become wider.
-type WidenedError struct{ Detail string }
+// SpecError says what else of a spec a study cannot take: a source of earlier results, or a constant
+// that was stated for ranges which have become wider.
+type SpecError struct{ error }
 
-func (e *WidenedError) Error() string { return e.Detail }
+func (e *SpecError) Unwrap() error { return e.error }
 
 // Reconfigured compares the config with that of the journal. It returns the
 // event that takes over what has changed, nil if nothing has, or an error that
@@ -49,7 +51,7 @@ func (s *State) Reconfigured(now Config) (*ConfigChanged, error) {
 		return nil, &ConfigError{refused}
 	}
 	if text := widened(s.Config, now); text != "" && len(s.Trials) > 0 {
-		return nil, &WidenedError{text}
+		return nil, &SpecError{errors.New(text)}
 	}
 	return &ConfigChanged{Fingerprint: print, Config: now}, nil
 }

@@ -220,7 +220,7 @@ func TestWidenedRanges(t *testing.T) {
 			c.restated(&cfg)
 			_, err := st.Reconfigured(cfg)
 			_, params := st.ReconfiguredParams(cfg)
-			var widened *study.WidenedError
+			var widened *study.SpecError
 			if c.want == "" && (err != nil || params != nil) || c.want != "" && !(errors.As(err, &widened) && errors.As(params, &widened)) {
 				t.Fatalf("%v; and the parameters alone: %v; want %q", err, params, c.want)
 			}

@@ -35,7 +35,7 @@ func exitCodes() []exitCode {
 		{131, "killed by Ctrl-\\, can be resumed", func(err error) bool { return errors.Is(err, signalled{syscall.SIGQUIT}) }},
 		{143, "terminated, or stopped by lbotune stop, can be resumed", func(err error) bool { return isA[signalled](err) }},
 		{2, "wrong usage or spec", func(err error) bool {
-			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.WidenedError](err) || isA[*study.SourceError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
+			return isA[*spec.Error](err) || isA[study.InvalidError](err) || isA[*study.ConfigError](err) || isA[*study.SpecError](err) || isA[*session.LayoutError](err) || errors.Is(err, errUsage) || isA[*journal.PlaceError](err) ||
 				errors.Is(err, study.ErrNoStudy) || errors.Is(err, session.ErrAwaited) || errors.Is(err, journal.ErrVersion) ||
 				errors.Is(err, fs.ErrPermission) && !errors.Is(err, errShown) // what a run meets on its way is nobody's spec
 		}},
