@@ -34,7 +34,7 @@ func load(path string, visits ...func(before *State, r Record) error) (*State, e
 // Each visit is called with every record before that one is folded.
 func (s *State) Fold(path string, read func(line func(journal.Record) error) (journal.Summary, error),
 	visits ...func(before *State, r Record) error) (journal.Summary, error) {
-	in := &loader{state: s, visits: visits, fill: &batch{}}
+	in := &loader{path: path, state: s, visits: visits, fill: &batch{}}
 	summary, err := read(in.line)
 	if err == nil {
 		in.send()
@@ -42,62 +42,42 @@ func (s *State) Fold(path string, read func(line func(journal.Record) error) (jo
 	for err == nil && len(in.queue) > 0 {
 		err = in.take()
 	}
-	return summary, named(err, path)
+	return summary, absent(err, path)
 }
 
-// named says which study an error is about.
-func named(err error, path string) error {
-	var damage *journal.CorruptError
-	if errors.As(err, &damage) && damage.Path == "" {
-		damage.Path = path
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+// absent says of which study there is no journal.
+func absent(err error, path string) error {
+	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w in %s", ErrNoStudy, filepath.Dir(path))
-	case errors.As(err, new(*foreignError)):
-		return fmt.Errorf("read journal %s: %w", path, err)
 	}
 	return err
 }
 
-// A foreignError says that a line which is as it was written is not one of this version's.
-type foreignError struct {
-	line    uint64
-	program string // that wrote it, if it says so
-	err     error
-}
-
-func (e *foreignError) Error() string {
-	by := ""
-	if e.program != "" {
-		by = fmt.Sprintf(" of lbotune %q", e.program)
-	}
-	return fmt.Sprintf("record %d%s: %v", e.line, by, e.err)
-}
-
-func (e *foreignError) Unwrap() error { return e.err }
-
-// decode reads the record of a line.
-func decode(line journal.Record) (r Record, err error) {
+// decode reads the record of a line of the journal at path.
+func decode(path string, line journal.Record) (r Record, err error) {
 	if err := r.UnmarshalJSON(line.Raw); err != nil {
-		return r, contradiction(line, err)
+		return r, contradiction(path, line, err)
 	}
 	return r, nil
 }
 
-// contradiction says that a line is intact and yet makes no sense.
-func contradiction(line journal.Record, err error) error {
-	if errors.Is(err, journal.ErrVersion) {
-		var by struct{ Program string }
-		_ = json.Unmarshal(line.Raw, &by) // or nobody knows
-		return &foreignError{line.Seq, by.Program, err}
+// contradiction says that a line is intact and yet makes no sense: to this version, or to any.
+func contradiction(path string, line journal.Record, err error) error {
+	if !errors.Is(err, journal.ErrVersion) {
+		return &journal.CorruptError{Path: path, Line: int(line.Seq), Offset: line.Offset, Reason: err.Error(), Sealed: true}
 	}
-	return &journal.CorruptError{Line: int(line.Seq), Offset: line.Offset, Reason: err.Error(), Sealed: true}
+	var by struct{ Program string }
+	_ = json.Unmarshal(line.Raw, &by) // or nobody knows
+	if by.Program != "" {
+		return fmt.Errorf("read journal %s: record %d of lbotune %q: %w", path, line.Seq, by.Program, err)
+	}
+	return fmt.Errorf("read journal %s: record %d: %w", path, line.Seq, err)
 }
 
 // loader folds the lines of a journal into a state. Decoding takes most of the
 // time, so that batches of lines are decoded side by side and folded in order.
 type loader struct {
+	path   string
 	state  *State
 	visits []func(*State, Record) error
 	fill   *batch
@@ -136,17 +116,17 @@ func (l *loader) send() {
 	b := l.fill
 	b.done = make(chan struct{})
 	l.queue = append(l.queue, b)
-	go b.decode()
+	go b.decode(l.path)
 	l.fill = &batch{}
 	if n := len(l.spare); n > 0 {
 		l.fill, l.spare = l.spare[n-1], l.spare[:n-1]
 	}
 }
 
-func (b *batch) decode() {
+func (b *batch) decode(path string) {
 	defer close(b.done)
 	for _, line := range b.lines {
-		r, err := decode(line)
+		r, err := decode(path, line)
 		if b.err = err; err != nil {
 			return
 		}
@@ -165,7 +145,7 @@ func (l *loader) take() error {
 			}
 		}
 		if err := l.state.Apply(r); err != nil {
-			return contradiction(b.lines[i], err)
+			return contradiction(l.path, b.lines[i], err)
 		}
 	}
 	l.spare = append(l.spare, &batch{lines: b.lines[:0], text: b.text[:0], records: b.records[:0]})
@@ -185,12 +165,12 @@ var errEnded = errors.New("the study has ended")
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
-		r, err := decode(line)
+		r, err := decode(path, line)
 		if err != nil {
 			return err
 		}
 		if err := s.Apply(r); err != nil {
-			return contradiction(line, err)
+			return contradiction(path, line, err)
 		}
 		if visit == nil {
 			return nil
@@ -222,5 +202,5 @@ func Follow(ctx context.Context, dir string, visit func(*State, Record) error, l
 	if errors.Is(err, errEnded) {
 		return nil
 	}
-	return named(err, path)
+	return absent(err, path)
 }
