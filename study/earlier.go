@@ -274,19 +274,19 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 	return s, nil
 }
 
-// Inherited is what the optimizer learns of earlier studies, as far as it lies in today's ranges.
-func (c *Config) Inherited(s *Search, earlier []Earlier) []optimizer.Earlier {
+// Inherited is what the study's optimizer learns of earlier ones, as far as it lies in today's ranges.
+func (s *State) Inherited() []optimizer.Earlier {
 	var out []optimizer.Earlier
-	for _, e := range earlier {
+	for _, e := range s.Earlier {
 		o := optimizer.Earlier{Same: e.Same}
 		for _, r := range e.Trials {
-			p, err := s.Encode(r.Values)
+			p, err := s.Search.Encode(r.Values)
 			if err != nil {
 				continue
 			}
 			v := math.NaN()
 			if r.Value != nil {
-				v = c.Objective().Direction.Maximized(*r.Value)
+				v = s.worth(*r.Value)
 			}
 			o.Points, o.Values = append(o.Points, p), append(o.Values, v)
 		}
@@ -294,6 +294,3 @@ func (c *Config) Inherited(s *Search, earlier []Earlier) []optimizer.Earlier {
 	}
 	return out
 }
-
-// Inherited is what the study's optimizer learns of earlier ones.
-func (s *State) Inherited() []optimizer.Earlier { return s.Config.Inherited(s.Search, s.Earlier) }

@@ -72,7 +72,7 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := c.Inherited(search, all)[0]
+	o := (&study.State{Config: c, Search: search, Earlier: all}).Inherited()[0]
 	if len(o.Points) != 6 || o.Values[0] != -2.5 || !math.IsNaN(o.Values[1]) || o.Points[5][0] != 1 {
 		t.Errorf("the optimizer is told %v", o)
 	}
@@ -80,7 +80,7 @@ func TestEarlierResultsAreMapped(t *testing.T) {
 	if search, err = c.Search(); err != nil {
 		t.Fatal(err)
 	}
-	if o := c.Inherited(search, all)[0]; len(o.Points) != 5 || o.Values[4] != 4 {
+	if o := (&study.State{Config: c, Search: search, Earlier: all}).Inherited()[0]; len(o.Points) != 5 || o.Values[4] != 4 {
 		t.Errorf("of a smaller range the optimizer is told %v", o)
 	}
 }

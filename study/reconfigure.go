@@ -272,21 +272,16 @@ func withAdded(v spaces.Values, space *spaces.Space, n int) spaces.Values {
 	return out
 }
 
-// addedValues lists the added parameters, and the defaults of those that depend on none of
-// the others.
-func addedValues(was, now Config) ([]spaces.Param, spaces.Values) {
-	space, err := spaces.New(now.Params...)
-	if err != nil {
-		return nil, nil // Apply will say so
-	}
-	return added(was, now), withAdded(nil, space, len(was.Params))
-}
-
 // extends reports whether a template is an earlier one into which parameters were put, by its words
 // or lines. Each piece is one of the earlier ones in their order, as it was or with a parameter
 // where that has its default; or it holds a parameter; or it is an option before one that does.
-func extends(was, now []string, params []spaces.Param, values spaces.Values) bool {
-	b := &command.Bindings{Params: params, Values: values}
+func extends(was, now []string, before, after Config) bool {
+	space, err := spaces.New(after.Params...)
+	params := added(before, after)
+	if err != nil || len(params) == 0 {
+		return false // Apply will say so
+	}
+	b := &command.Bindings{Params: params, Values: withAdded(nil, space, len(before.Params))}
 	plain := func(text string) string { out, _ := b.Expand(text); return strings.TrimSpace(out) }
 	holds := func(i int) bool {
 		return i < len(now) && slices.ContainsFunc(command.Parse(now[i]), func(part command.Part) bool {
@@ -315,20 +310,17 @@ func pieces(c command.Command) []string {
 
 // commandExtends reports whether the command is the earlier one but for added parameters.
 func commandExtends(was, now Config) bool {
-	more, values := addedValues(was, now)
-	return len(more) > 0 && (was.Command.Shell == "") == (now.Command.Shell == "") &&
-		extends(pieces(was.Command), pieces(now.Command), more, values)
+	return (was.Command.Shell == "") == (now.Command.Shell == "") && extends(pieces(was.Command), pieces(now.Command), was, now)
 }
 
 // filesExtend reports the same of the rendered files.
 func filesExtend(was, now Config) bool {
-	more, values := addedValues(was, now)
-	if len(more) == 0 || len(was.Files) != len(now.Files) {
+	if len(was.Files) != len(now.Files) {
 		return false
 	}
 	for i, f := range was.Files {
 		g := now.Files[i]
-		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), more, values) {
+		if f.To != g.To || len(f.Set) > 0 && f.Text != g.Text || !extends(settings(f), settings(g), was, now) {
 			return false
 		}
 	}
@@ -351,18 +343,12 @@ func settings(f command.File) []string {
 // there by their names, and others after them. So a spec's parameters may change places:
 // what is known of the trials, and the optimizer's notes of them, hold in the old order.
 func inOrder(before, now []spaces.Param) []spaces.Param {
-	var out []spaces.Param
-	for _, p := range before {
-		i := slices.IndexFunc(now, func(q spaces.Param) bool { return q.Name == p.Name })
-		if i < 0 {
-			return now
-		}
-		out = append(out, now[i])
-	}
-	for _, p := range now {
-		if !slices.ContainsFunc(before, func(q spaces.Param) bool { return q.Name == p.Name }) {
-			out = append(out, p)
-		}
+	names, out := namesOf(before), slices.Clone(now)
+	slices.SortStableFunc(out, func(p, q spaces.Param) int {
+		return cmp.Compare(uint(slices.Index(names, p.Name)), uint(slices.Index(names, q.Name))) // -1 comes last
+	})
+	if len(out) < len(before) || !slices.Equal(namesOf(out[:len(before)]), names) {
+		return now
 	}
 	return out
 }

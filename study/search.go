@@ -281,28 +281,18 @@ func (s *State) Known() func(spaces.Point) bool {
 		return nil
 	}
 	search, trials, ran := s.Search, len(s.Trials), s.ran
-	ran.mu.Lock()
-	defer ran.mu.Unlock()
-	if ran.first == nil {
-		ran.first = map[string]int{}
-	}
 	for _, t := range s.Trials[ran.upTo:] {
-		if key := search.on(0, t.Values).String(); ran.first[key] == 0 {
-			ran.first[key] = t.Number
-		}
+		ran.first.LoadOrStore(search.on(0, t.Values).String(), t.Number)
 	}
 	ran.upTo = trials
 	return func(p spaces.Point) bool {
-		ran.mu.Lock()
-		defer ran.mu.Unlock()
-		first := ran.first[search.Decode(p).String()]
-		return first > 0 && first <= trials
+		first, ran := ran.first.Load(search.Decode(p).String())
+		return ran && first.(int) <= trials
 	}
 }
 
 // configurations knows which were run, for as long as their space stays as it is.
 type configurations struct {
-	mu    sync.Mutex
-	first map[string]int // the first trial of each
-	upTo  int            // of so many trials
+	first sync.Map // the first trial of each, by its values
+	upTo  int      // of so many trials
 }

@@ -126,19 +126,18 @@ func (c *check) words() {
 		word(s.Mode, []string{SourcesCopy, SourcesLink, SourcesIsolate}, "run", "sources", "mode")
 	}
 	for _, n := range []struct {
+		key   string
 		found float64
-		key   []string
 	}{
-		{float64(cfg.Budget.Trials), []string{"budget", "trials"}}, {float64(cfg.Budget.Time), []string{"budget", "time"}},
-		{float64(cfg.Budget.TimeHard), []string{"budget", "time_hard"}},
-		{float64(cfg.Budget.Patience), []string{"budget", "patience"}}, {cfg.Budget.Gap, []string{"budget", "gap"}},
-		{cfg.Budget.Regret, []string{"budget", "regret"}}, {cfg.Budget.RegretShare, []string{"budget", "regret"}},
-		{float64(cfg.Run.Workers), []string{"run", "workers"}}, {float64(cfg.Run.Timeout), []string{"run", "timeout"}},
-		{float64(cfg.Run.Grace), []string{"run", "grace"}}, {float64(cfg.Run.Retries), []string{"run", "retries"}},
-		{float64(cfg.Run.MaxLog), []string{"run", "max_log"}}, {float64(cfg.Run.Repeats), []string{"run", "repeats"}},
-		{float64(cfg.Run.Confirm), []string{"run", "confirm"}}, {float64(cfg.Run.Keep), []string{"run", "keep"}},
+		{"budget.trials", float64(cfg.Budget.Trials)}, {"budget.time", float64(cfg.Budget.Time)},
+		{"budget.time_hard", float64(cfg.Budget.TimeHard)}, {"budget.patience", float64(cfg.Budget.Patience)},
+		{"budget.gap", cfg.Budget.Gap}, {"budget.regret", cfg.Budget.Regret}, {"budget.regret", cfg.Budget.RegretShare},
+		{"run.workers", float64(cfg.Run.Workers)}, {"run.timeout", float64(cfg.Run.Timeout)},
+		{"run.grace", float64(cfg.Run.Grace)}, {"run.retries", float64(cfg.Run.Retries)},
+		{"run.max_log", float64(cfg.Run.MaxLog)}, {"run.repeats", float64(cfg.Run.Repeats)},
+		{"run.confirm", float64(cfg.Run.Confirm)}, {"run.keep", float64(cfg.Run.Keep)},
 	} {
-		c.when(!(n.found >= 0), "", fmt.Sprintf("found %v; want at least 0", n.found), n.key...)
+		c.when(!(n.found >= 0), "", fmt.Sprintf("found %v; want at least 0", n.found), strings.Split(n.key, ".")...)
 	}
 	if b := cfg.Budget; b.TimeHard > 0 && (cfg.LastCall() <= 0 || b.TimeHard < b.Time) {
 		c.at("give it more, or a shorter grace in [run]", fmt.Sprintf("found %v; want more than run.grace, %v, the time to end what runs, and at least time", b.TimeHard, cfg.Run.Grace),

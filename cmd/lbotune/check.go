@@ -130,7 +130,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 	if space.Related() {
 		p.Where, p.Allowed = cfg.Where, space.Share()
 	}
-	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, cfg.Inherited(search, p.Earlier)...)
+	opt, err := optimizer.New(search.Space, cfg.Seed, search.Settings, (&study.State{Config: *cfg, Search: search, Earlier: p.Earlier}).Inherited()...)
 	if err != nil {
 		return nil, err
 	}
