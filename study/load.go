@@ -53,9 +53,9 @@ func absent(err error, path string) error {
 	return err
 }
 
-// decode reads the record of a line of the journal at path.
-func decode(path string, line journal.Record) (r Record, err error) {
-	if err := r.UnmarshalJSON(line.Raw); err != nil {
+// decode reads the record of a line of the journal at path, and keeps each text of words once.
+func decode(path string, line journal.Record, words map[string]string) (r Record, err error) {
+	if err := r.read(line.Raw, words); err != nil {
 		return r, contradiction(path, line, err)
 	}
 	return r, nil
@@ -125,8 +125,9 @@ func (l *loader) send() {
 
 func (b *batch) decode(path string) {
 	defer close(b.done)
+	words := make(map[string]string)
 	for _, line := range b.lines {
-		r, err := decode(path, line)
+		r, err := decode(path, line, words)
 		if b.err = err; err != nil {
 			return
 		}
@@ -165,7 +166,7 @@ var errEnded = errors.New("the study has ended")
 func Follow(ctx context.Context, dir string, visit func(*State, Record) error, look func(*State) error) error {
 	s, path := &State{}, Layout(dir).Journal()
 	err := journal.Follow(path, func(line journal.Record) error {
-		r, err := decode(path, line)
+		r, err := decode(path, line, nil)
 		if err != nil {
 			return err
 		}

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
-	"unique"
 
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/optimizer"
@@ -18,8 +16,9 @@ import (
 // without escapes. A line of any other form is lost to it, and left to the JSON decoder,
 // so that the two never differ.
 type cutter struct {
-	rest []byte
-	lost bool
+	rest  []byte
+	words map[string]string // the texts so far, each of which is kept once; nil for none
+	lost  bool
 }
 
 // envelope reads what stands before an event's own fields.
@@ -210,8 +209,18 @@ func (c *cutter) value() (v spaces.Value) {
 	return v
 }
 
-// text is plain as a string, of which there is one however often it is read.
-func (c *cutter) text() string { return unique.Make(string(c.plain())).Value() }
+// text is plain as a string.
+func (c *cutter) text() string {
+	b := c.plain()
+	if known, ok := c.words[string(b)]; ok {
+		return known
+	}
+	s := string(b)
+	if c.words != nil {
+		c.words[s] = s
+	}
+	return s
+}
 
 // plain reads a text, and returns what stands between its quotes.
 func (c *cutter) plain() []byte {
@@ -233,7 +242,7 @@ func (c *cutter) scalar() []byte {
 		return text
 	}
 	n := 0
-	for n < len(c.rest) && strings.IndexByte("0123456789.-+eE", c.rest[n]) >= 0 {
+	for n < len(c.rest) && ('-' <= c.rest[n] && c.rest[n] <= '9' && c.rest[n] != '/' || c.rest[n] == 'e' || c.rest[n] == 'E' || c.rest[n] == '+') {
 		n++
 	}
 	text := c.rest[:n]

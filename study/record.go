@@ -46,7 +46,12 @@ func plainJSON(v any) ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes. An event of unknown type is an
 // error: it was written by a later version.
 func (r *Record) UnmarshalJSON(line []byte) error {
-	c := cutter{rest: line}
+	return r.read(line, nil)
+}
+
+// read is UnmarshalJSON that keeps each text of words once.
+func (r *Record) read(line []byte, words map[string]string) error {
+	c := cutter{rest: line, words: words}
 	head := c.envelope()
 	if c.lost {
 		head = envelope{}
