@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,10 +38,8 @@ func (s *State) Ending(elapsed time.Duration) *Closed {
 		return s.Config.Overdue(elapsed)
 	case b.TimeHard > 0 && elapsed >= s.Config.LastCall()-s.confirmTime():
 		return &Closed{Why: EndTime, Detail: fmt.Sprintf("what is left of %v is for the runs that confirm the best", b.TimeHard)}
-	case s.impatient() != nil:
-		return s.impatient()
 	}
-	return guard
+	return cmp.Or(s.impatient(), guard)
 }
 
 // impatient ends a study which has not become better for too long.

@@ -86,16 +86,16 @@ func (l Layout) Output(path string) func() (*os.File, error) {
 
 // In calls do with the directory and the name in it of a path that l has given.
 func (l Layout) In(path string, do func(d *door.Dir, name string) error) error {
-	_, err := At(l, path, func(d *door.Dir, name string) (struct{}, error) { return struct{}{}, do(d, name) })
+	_, err := at(l, path, func(d *door.Dir, name string) (struct{}, error) { return struct{}{}, do(d, name) })
 	return err
 }
 
-// At is In with a result.
-func At[T any](l Layout, path string, do func(d *door.Dir, name string) (T, error)) (T, error) {
+// at is In with a result.
+func at[T any](l Layout, path string, do func(d *door.Dir, name string) (T, error)) (T, error) {
 	return reach(l, path, do, "trials", "setup")
 }
 
-// reach is At where links says what may be a link to a directory.
+// reach is at where links says what may be a link to a directory.
 func reach[T any](l Layout, path string, do func(d *door.Dir, name string) (T, error), links ...string) (out T, err error) {
 	d, err := door.Open(string(l), links...)
 	if err != nil {
@@ -111,19 +111,19 @@ func reach[T any](l Layout, path string, do func(d *door.Dir, name string) (T, e
 
 // OpenFile opens a regular file of the study; flags are those of open(2).
 func (l Layout) OpenFile(path string, flags int) (*os.File, error) {
-	return At(l, path, func(d *door.Dir, name string) (*os.File, error) { return d.OpenFile(name, flags) })
+	return at(l, path, func(d *door.Dir, name string) (*os.File, error) { return d.OpenFile(name, flags) })
 }
 
 // Read returns what is in a regular file of the study, of at most so many bytes.
 func (l Layout) Read(path string, most int64) ([]byte, error) {
-	return At(l, path, func(d *door.Dir, name string) ([]byte, error) { return d.Read(name, most) })
+	return at(l, path, func(d *door.Dir, name string) ([]byte, error) { return d.Read(name, most) })
 }
 
 // Names lists what is in a directory of the study.
-func (l Layout) Names(path string) ([]string, error) { return At(l, path, (*door.Dir).List) }
+func (l Layout) Names(path string) ([]string, error) { return at(l, path, (*door.Dir).List) }
 
 // Stat says what is at a path in the study. It does not follow a link there.
-func (l Layout) Stat(path string) (door.Info, error) { return At(l, path, (*door.Dir).Stat) }
+func (l Layout) Stat(path string) (door.Info, error) { return at(l, path, (*door.Dir).Stat) }
 
 // Former names the directory of a former study's attempts, "" if there is none.
 func (l Layout) Former() string {

@@ -71,24 +71,13 @@ const (
 	draftAge = time.Hour
 )
 
-// Requests is the directory in which requests wait. Nobody follows a link in its place.
+// Requests is the directory in which requests wait. Nobody follows a link in its place: behind it
+// the files of others would be taken for requests, and removed.
 func (l Layout) Requests() string { return filepath.Join(string(l), "requests") }
 
 // requestID is the form of the ids that Submit gives. Whatever else lies in the directory is
 // nobody's request, and is left alone.
 var requestID = regexp.MustCompile(`^[0-9]+-[0-9]+-[0-9a-f]+$`)
-
-// requests opens the directory of requests, which is made if it is missing and create says so. It
-// is none where it is a link: behind it the files of others would be taken for requests, and
-// removed.
-func (l Layout) requests(create bool) (*door.Dir, error) {
-	return At(l, l.Requests(), func(d *door.Dir, name string) (*door.Dir, error) {
-		if create {
-			return d.Make(name)
-		}
-		return d.Dir(name)
-	})
-}
 
 // Submit leaves the request for the process that works on the study, and returns it with
 // its id. It is on disk then.
@@ -107,7 +96,7 @@ func (r Request) Submit(l Layout) (Request, error) {
 	if err := door.Mkdir(string(l)); err != nil && !errors.Is(err, fs.ErrExist) {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
-	d, err := l.requests(true)
+	d, err := at(l, l.Requests(), (*door.Dir).Make)
 	if err != nil {
 		return r, fmt.Errorf("leave a request: %w", err)
 	}
@@ -137,7 +126,7 @@ func (r Request) Remove(l Layout) error {
 // ReadRequests returns the requests that wait, the oldest first. Only regular files with
 // names of Submit's are any, and only such drafts are removed.
 func ReadRequests(l Layout) ([]Request, error) {
-	d, err := l.requests(false)
+	d, err := at(l, l.Requests(), (*door.Dir).Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

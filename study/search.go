@@ -99,10 +99,7 @@ func (s *Search) Decode(p spaces.Point) spaces.Values { return s.on(0, s.Space.D
 // values are today, and false if none does.
 func (s *Search) Default(space *spaces.Space) (spaces.Values, bool) {
 	v, known := space.Default()
-	if !known {
-		return nil, false
-	}
-	return s.upwards(v), true
+	return s.upwards(v), known
 }
 
 // Encode returns the optimizer's point of a trial's values.
