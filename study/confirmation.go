@@ -33,10 +33,7 @@ func (s *State) Confirmations() []Confirmation {
 		return nil
 	}
 	var out []Confirmation
-	for _, t := range s.Trials {
-		if len(t.Confirms) < 2 || !t.Succeeded() {
-			continue
-		}
+	for _, t := range s.those(func(t *Trial) bool { return len(t.Confirms) > 1 && t.Succeeded() }) {
 		var values []float64
 		for _, m := range t.Confirms {
 			values = append(values, m[s.Config.Objective().Name])

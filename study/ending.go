@@ -106,10 +106,9 @@ func (s *State) atOnce() int {
 		return slots
 	}
 	last := s.inSession[max(len(s.inSession)-lately, 0):]
-	end := s.Trials[last[len(last)-1]-1].Finished
+	end := last[len(last)-1].Finished
 	begin, took := end, time.Duration(0)
-	for _, n := range last {
-		t := s.Trials[n-1]
+	for _, t := range last {
 		took += t.Took
 		if b := t.Finished.Add(-t.Took); b.Before(begin) {
 			begin = b
@@ -128,12 +127,11 @@ func (s *State) guard() *Closed {
 	if s.best != nil {
 		return s.breakdown(4*n + s.Config.Run.SlotCount() - 1)
 	}
-	first, trials, how := s.Trials[s.inSession[0]-1], fmt.Sprintf("first %d trials all", all), ""
+	first, trials, how := s.inSession[0], fmt.Sprintf("first %d trials all", all), ""
 	if all == 1 {
 		trials = "first trial"
 	}
-	for _, k := range s.inSession {
-		t := s.Trials[k-1]
+	for _, t := range s.inSession {
 		if t.Status != optimizer.Failed || t.Failure == nil || first.Failure == nil {
 			return nil
 		}
@@ -152,9 +150,8 @@ const unlikely = 1e-6
 // them failed, ((f+1)/(m+2))^n < unlikely for a row of n (Laplace's rule of succession). A
 // grid goes through regions that fail in order.
 func (s *State) breakdown(least int) *Closed {
-	last, row := s.Trials[s.inSession[len(s.inSession)-1]-1].Failure, 0
-	for _, k := range slices.Backward(s.inSession) {
-		t := s.Trials[k-1]
+	last, row := s.inSession[len(s.inSession)-1].Failure, 0
+	for _, t := range slices.Backward(s.inSession) {
 		if t.Status != optimizer.Failed || t.Failure == nil || last == nil || !t.Failure.alike(last) {
 			break
 		}

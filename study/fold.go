@@ -302,7 +302,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 	}
 	s.Order = append(s.Order, t.Number)
 	s.counts[t.Status]++
-	s.inSession = append(s.inSession, t.Number)
+	s.inSession = append(s.inSession, t)
 	s.unsay()
 	s.climb(t)
 	s.contend(t)

@@ -146,17 +146,12 @@ func (s *State) violation(t *Trial) float64 {
 
 // Infeasible is how many trials have succeeded and break a limit.
 func (s *State) Infeasible() int {
-	return s.howMany(func(t *Trial) bool { return t.Succeeded() && !s.Feasible(t) })
+	return len(s.those(func(t *Trial) bool { return t.Succeeded() && !s.Feasible(t) }))
 }
 
 // Ranked lists the trials with a value, the best first.
 func (s *State) Ranked() []*Trial {
-	var out []*Trial
-	for _, t := range s.Trials {
-		if t.Succeeded() {
-			out = append(out, t)
-		}
-	}
+	out := s.those((*Trial).Succeeded)
 	slices.SortStableFunc(out, s.Compare)
 	return out
 }

@@ -224,7 +224,7 @@ func (c *Config) readTable(text []byte) (*sheet, error) {
 	}
 	other := func(names ...string) string { // the first that is a column, and no parameter
 		for _, name := range names {
-			isParam := slices.ContainsFunc(c.Params, func(p spaces.Param) bool { return p.Name == name }) && !slices.Contains(head, "params."+name)
+			isParam := slices.Contains(namesOf(c.Params), name) && !slices.Contains(head, "params."+name)
 			if slices.Contains(head, name) && !isParam {
 				return name
 			}

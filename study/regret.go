@@ -36,9 +36,9 @@ const (
 // tolerated is how much may be left to gain, 0 as long as nobody asks.
 func (s *State) tolerated() float64 {
 	b := s.Config.Budget
-	explored := s.howMany(func(t *Trial) bool { return t.Done() && t.Origin == optimizer.OriginExplore })
+	explored := s.those(func(t *Trial) bool { return t.Done() && t.Origin == optimizer.OriginExplore })
 	switch {
-	case explored < max(exploring, len(s.Config.Params)) || s.progress() <= 0: // all are equal
+	case len(explored) < max(exploring, len(s.Config.Params)) || s.progress() <= 0: // all are equal
 		return 0
 	case b.RegretShare > 0:
 		return b.RegretShare * s.progress()

@@ -43,12 +43,7 @@ func (s *State) equalBest() []*Trial {
 	if best == nil || s.Config.Several() || len(s.Confirmations()) > 0 {
 		return nil
 	}
-	var out []*Trial
-	for _, t := range s.Trials {
-		if t.Succeeded() && s.Compare(t, best) == 0 {
-			out = append(out, t)
-		}
-	}
+	out := s.those(func(t *Trial) bool { return t.Succeeded() && s.Compare(t, best) == 0 })
 	if len(out) < 2 {
 		return nil
 	}
@@ -156,7 +151,7 @@ func (s *State) Idle() string {
 	if n := len(s.inSession); s.Closed != nil || n == 0 || s.Room() < slots || s.Config.Safety != nil || s.shares {
 		return ""
 	}
-	from, ended, whole := s.Trials[s.inSession[len(s.inSession)-1]-1].Finished.Add(-idleWindow), 0, false
+	from, ended, whole := s.inSession[len(s.inSession)-1].Finished.Add(-idleWindow), 0, false
 	var busy, took time.Duration
 	count := func(t *Trial) {
 		for _, a := range t.Attempts {
@@ -172,8 +167,7 @@ func (s *State) Idle() string {
 			}
 		}
 	}
-	for _, k := range slices.Backward(s.inSession) {
-		t := s.Trials[k-1]
+	for _, t := range slices.Backward(s.inSession) {
 		if whole = !t.Finished.After(from); whole {
 			break
 		}

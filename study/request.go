@@ -248,7 +248,7 @@ func (s *State) roomToEnqueue() error {
 	if b.Enqueued == nil {
 		return nil
 	}
-	n := len(s.Queue) + s.howMany(func(t *Trial) bool { return t.Origin == optimizer.OriginGiven })
+	n := len(s.Queue) + len(s.those(func(t *Trial) bool { return t.Origin == optimizer.OriginGiven }))
 	if float64(n+1)/float64(b.Trials) <= *b.Enqueued { // 29/100 is 0.29, but 0.29*100 is less than 29
 		return nil
 	}

@@ -28,7 +28,7 @@ func (s *State) rerun(e Rerun) error {
 	for _, n := range e.Trials {
 		t := s.Trials[n-1]
 		s.Order = slices.DeleteFunc(s.Order, func(k int) bool { return k == n })
-		s.inSession = slices.DeleteFunc(s.inSession, func(k int) bool { return k == n })
+		s.inSession = slices.DeleteFunc(s.inSession, func(u *Trial) bool { return u == t })
 		s.counts[t.Status]--
 		t.Status, t.Failure, t.Value, t.Metrics, t.Cut, t.Seen, t.Retries = "", nil, 0, nil, nil, false, 0
 		t.Finished, t.Took, t.again = time.Time{}, 0, len(s.Trials)

@@ -58,10 +58,10 @@ type State struct {
 	shown      shown         // what the trials say of the safety limit
 	before     int           // the trials up to this one were proposed under another safety limit
 	elsewhere  int           // the same in other ranges, by another optimizer, or of other values
-	without    []int         // trials that did not count when the study was closed
+	without    []*Trial      // that did not count when the study was closed
 	said       string        // why it was
 	counts     map[optimizer.Status]int
-	inSession  []int             // the trials that finished in this session
+	inSession  []*Trial          // that finished in this session
 	shares     bool              // the slots of this session with other studies
 	answered   map[string]string // requests by id, with the reason of those that were refused
 }
@@ -97,23 +97,16 @@ func (s *State) reopens() bool {
 			return t.Succeeded() && s.Config.Violation(&t.Metrics) == 0 && s.reached(t)
 		})
 	case endGap, endRegret: // which rest on all values
-		return slices.ContainsFunc(s.excluded(), func(n int) bool { return s.outSince(n) && s.Trials[n-1].HasValue() })
+		return slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && t.HasValue() })
 	}
 	return false
 }
 
 // excluded are the trials that a person has taken out.
-func (s *State) excluded() (numbers []int) {
-	for _, t := range s.Trials {
-		if t.Excluded {
-			numbers = append(numbers, t.Number)
-		}
-	}
-	return numbers
-}
+func (s *State) excluded() []*Trial { return s.those(func(t *Trial) bool { return t.Excluded }) }
 
 // outSince reports whether an excluded trial still counted when the study was closed.
-func (s *State) outSince(n int) bool { return !slices.Contains(s.without, n) }
+func (s *State) outSince(t *Trial) bool { return !slices.Contains(s.without, t) }
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
 // no value that it knew has been taken out since, and the ranges and the optimizer are the same.
@@ -124,14 +117,14 @@ func (s *State) Holds(t *Trial) bool {
 	})
 }
 
-// howMany counts the trials of which something is so.
-func (s *State) howMany(so func(*Trial) bool) (n int) {
+// those are the trials of which something is so, by number.
+func (s *State) those(so func(*Trial) bool) (out []*Trial) {
 	for _, t := range s.Trials {
 		if so(t) {
-			n++
+			out = append(out, t)
 		}
 	}
-	return n
+	return out
 }
 
 // Standing says in words whether the study goes on; running says whether a process works on it.

@@ -224,10 +224,7 @@ type Failures struct {
 // Failures lists why trials failed, the most frequent reason first.
 func (s *State) Failures() []Failures {
 	out := []Failures{}
-	for _, t := range s.Trials {
-		if t.Status != optimizer.Failed {
-			continue
-		}
+	for _, t := range s.those(func(t *Trial) bool { return t.Status == optimizer.Failed }) {
 		reason := t.Failure.String()
 		i := slices.IndexFunc(out, func(f Failures) bool { return f.Reason == reason })
 		if i < 0 {

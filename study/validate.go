@@ -84,7 +84,6 @@ func (c *Config) Problems() []Problem {
 
 type check struct {
 	config   *Config
-	index    map[string]int // of the parameters, by name
 	problems []Problem
 }
 
