@@ -53,21 +53,13 @@ func (c *cutter) event(t kind) (ev Event) {
 		c.must(`,"note":`)
 		c.note(&e.Note)
 		e.Hand = c.may(`,"hand":true`)
-		if c.may(`,"continues":`) {
-			e.Continues = c.integer()
-		}
-		if c.may(`,"with":`) {
-			e.With = c.integer()
-		}
+		e.Continues = maybe(c, `,"continues":`, (*cutter).integer)
+		e.With = maybe(c, `,"with":`, (*cutter).integer)
 		ev = e
 	case Started{}.kind():
 		e := Started{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
-		if c.may(`,"host":`) {
-			e.Host = c.text()
-		}
-		if c.may(`,"waited":`) {
-			e.Waited = c.float()
-		}
+		e.Host = maybe(c, `,"host":`, (*cutter).text)
+		e.Waited = maybe(c, `,"waited":`, (*cutter).float)
 		e.Rejoined = c.may(`,"rejoined":true`)
 		ev = e
 	case Measured{}.kind():
@@ -76,9 +68,7 @@ func (c *cutter) event(t kind) (ev Event) {
 		for c.more("]", len(e.Measurements)) {
 			c.must(`{"step":`)
 			m := Measurement{Step: c.float()}
-			if c.may(`,"seconds":`) {
-				m.Seconds = c.float()
-			}
+			m.Seconds = maybe(c, `,"seconds":`, (*cutter).float)
 			c.must(`,"metrics":{`)
 			m.Metrics = c.metrics()
 			c.must("}")
@@ -104,17 +94,13 @@ func (c *cutter) event(t kind) (ev Event) {
 		e := Finished{Trial: c.field(`,"trial":`), Attempt: c.field(`,"attempt":`), Slot: c.field(`,"slot":`)}
 		c.must(`,"status":`)
 		e.Status = optimizer.Status(c.text())
-		if c.may(`,"metrics":{`) {
-			e.Metrics = c.metrics()
-		}
+		e.Metrics = maybe(c, `,"metrics":{`, (*cutter).metrics)
 		if c.may(`,"failure":`) {
 			c.object(&e.Failure)
 		}
 		c.must(`,"seconds":`)
 		e.Seconds = c.float()
-		if c.may(`,"leftovers":`) {
-			e.Leftovers = c.text()
-		}
+		e.Leftovers = maybe(c, `,"leftovers":`, (*cutter).text)
 		ev = e
 	}
 	c.must(`,"crc":`)
@@ -155,6 +141,14 @@ func (c *cutter) may(s string) bool {
 	}
 	c.rest = c.rest[len(s):]
 	return true
+}
+
+// maybe reads what stands behind s if that is next.
+func maybe[T any](c *cutter, s string, read func(*cutter) T) (v T) {
+	if c.may(s) {
+		v = read(c)
+	}
+	return v
 }
 
 // must skips s.

@@ -82,13 +82,11 @@ func (c *Config) Search() (*Search, error) {
 // rungs lists the amounts of the resource, the smallest first; the last is the
 // parameter's maximum. A config without a resource has none.
 func (c *Config) rungs() ([]int, error) {
-	name := c.Resource()
-	for _, p := range c.Params {
-		if name != "" && p.Name == name {
-			return c.Prune.Rungs(int(p.Min), int(p.Max))
-		}
+	i := slices.Index(namesOf(c.Params), c.Resource())
+	if i < 0 || c.Resource() == "" {
+		return nil, nil
 	}
-	return nil, nil
+	return c.Prune.Rungs(int(c.Params[i].Min), int(c.Params[i].Max))
 }
 
 // Decode returns what a trial is run with that the optimizer proposes: the

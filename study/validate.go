@@ -281,12 +281,10 @@ func (c *check) resource(name string) {
 			c.at("leave it out", fmt.Sprintf("the training budget %s cannot be part of a condition: a trial that is continued keeps its values", name), "params", p.Name, "when")
 		}
 	}
-	for _, p := range params {
-		if p.Name == name {
-			c.when(p.Kind != spaces.KindInt || p.When != "",
-				"", fmt.Sprintf("a training budget must be an int parameter without a condition; %s is not", name), "prune", "resource")
-			return
-		}
+	if i := slices.Index(namesOf(params), name); i >= 0 {
+		c.when(params[i].Kind != spaces.KindInt || params[i].When != "",
+			"", fmt.Sprintf("a training budget must be an int parameter without a condition; %s is not", name), "prune", "resource")
+		return
 	}
 	c.at(spelling.DidYouMean(name, namesOf(params)), fmt.Sprintf("there is no parameter %s", name), "prune", "resource")
 }
