@@ -256,7 +256,7 @@ var settings = []setting{
 	{name: "asha", keys: []string{"prune.min_resource", "prune.reduction"}, draw: rule("asha", "min_resource", "1", "reduction", "2"),
 		cells: simulated(cells{early: either, interval: uncounted})},
 	{name: "resource", keys: []string{"prune.resource"}, draw: rule("asha", "min_resource", "1", "reduction", "2", "resource", `"n"`),
-		cells: simulated(cells{early: either, safe: "refused: cannot stand beside successive halving", interval: uncounted})},
+		cells: simulated(cells{early: either, safe: "refused: cannot stand beside successive halving", gap: "refused: whose rungs count as distances", interval: uncounted})},
 	{name: "patience", keys: []string{"prune.patience"}, draw: rule("patience", "patience", "2"),
 		cells: simulated(cells{early: either, interval: uncounted})},
 	{name: "threshold", keys: []string{"prune.threshold"}, draw: func(s *simSheet) {

@@ -169,7 +169,7 @@ func (s *State) breakdown(least int) *Closed {
 // without noise ended too early, and every second with noise. By the model it ends one that
 // asks for it, see agreed.
 func (s *State) GapEnding(n optimizer.Note) *Closed {
-	if most, ok := s.agreed(n); ok {
+	if most, ok := s.agreed(n); ok && s.best != nil {
 		return &Closed{Why: endRegret, Over: s.best.Number, Detail: fmt.Sprintf("at most %.3g (%.3g %%) is left to gain by the model, with 95 %%", upwards(most), upwards(100*most/s.progress()))}
 	}
 	l := n.Lipschitz
@@ -204,9 +204,13 @@ func (s *State) lead() (lead float64, begun bool) {
 	return lead, begun
 }
 
-// refute notes whether a trial disproves the stated Lipschitz constant beside one before it.
+// refute notes whether a trial disproves the stated Lipschitz constant beside one before it. Beside a
+// resource, as early studies may state one, it is of no use: distances count rungs there.
 func (s *State) refute(t *Trial) {
 	stated := s.Config.Optimizer.LipschitzConstant
+	if stated > 0 && s.Search.resource != "" {
+		s.Refuted = fmt.Sprintf("lipschitz_constant = %v is of no use beside resource = %q, whose rungs count as distances; nothing is certain of what is left to gain", stated, s.Search.resource)
+	}
 	if stated <= 0 || s.Refuted != "" || !t.Succeeded() {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -179,5 +180,46 @@ func TestRefutedConstant(t *testing.T) {
 	}
 	if apply(t, st, study.Excluded{Trial: 3}); st.Refuted != "" {
 		t.Errorf("without that trial: %q", st.Refuted)
+	}
+}
+
+// A constant beside a training budget is refused, and of a study that has begun with both nothing
+// that follows from it is believed.
+func TestConstantBesideAResource(t *testing.T) {
+	cfg := config()
+	cfg.Optimizer.LipschitzConstant, cfg.Budget.Gap = 10, 0.5
+	cfg.Prune = &study.Prune{Method: "asha", Resource: "n", MinResource: 1, Reduction: 3}
+	if err := cfg.Validate(); err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), "optimizer.lipschitz_constant: says nothing of what is left to gain beside the training budget n") {
+		t.Errorf("validated with %v", err)
+	}
+	gap := 0.25
+	note := optimizer.Note{Lipschitz: &optimizer.LipschitzNote{Gap: &gap, Stated: true}}
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Config: cfg})
+	p, more := st.Unasked(false)
+	if !more {
+		p = study.Proposed{Origin: optimizer.OriginModel, Values: st.Search.Decode(spaces.Point{0.5, 0})}
+	}
+	p.Trial, p.Note = 1, note
+	apply(t, st, p)
+	apply(t, st, study.Finished{Trial: 1, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": 2, "size": 1}})
+	if end := st.GapEnding(note); end != nil || !strings.Contains(st.Refuted, `beside resource = "n"`) {
+		t.Errorf("it ends with %+v; refuted: %q", end, st.Refuted)
+	}
+}
+
+// Where nothing has succeeded nothing can be left to gain over the best.
+func TestNothingLeftAndNoBest(t *testing.T) {
+	cfg, left := config(), 0.0
+	cfg.Budget.Regret = 1
+	st := &study.State{}
+	apply(t, st, study.Created{ID: "id", Config: cfg})
+	note := optimizer.Note{Left: &left}
+	for n := 1; n <= 4; n++ {
+		apply(t, st, study.Proposed{Trial: n, Told: n - 1, Pending: []int{}, Origin: optimizer.OriginModel, Values: values(0.1*float64(n), 4), Note: note})
+		apply(t, st, study.Finished{Trial: n, Attempt: 1, Status: optimizer.Failed, Failure: &study.Failure{Kind: study.FailExit, Code: 1, Text: "exit code 1"}})
+	}
+	if end := st.GapEnding(note); end != nil {
+		t.Errorf("it ends with %+v", end)
 	}
 }

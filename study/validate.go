@@ -268,6 +268,8 @@ func (c *check) pruning() {
 	if p.Resource == "" {
 		return
 	}
+	const leave = "leave it and gap out, or leave resource out: trials are stopped at the rungs instead of being continued"
+	c.when(cfg.Optimizer.LipschitzConstant > 0, leave, fmt.Sprintf("says nothing of what is left to gain beside the training budget %s, whose rungs count as distances", p.Resource), "optimizer", "lipschitz_constant")
 	c.when(cfg.Run.Keep > 0, "", "the checkpoints from which successive halving continues trials lie in their directories: keep all", "run", "keep")
 	c.resource(p.Resource)
 }

@@ -92,7 +92,7 @@ func (f *Figures) bound(st *study.State) {
 			at = t
 		}
 	}
-	if at == nil || !st.Holds(at) {
+	if at == nil || !st.Holds(at) || at.Note.Lipschitz.Stated && st.Config.Resource() != "" { // see State.Refuted
 		return // until the next proposal
 	}
 	bounds := *at.Note.Lipschitz
