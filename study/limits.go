@@ -189,11 +189,8 @@ func (t *Trial) limited() bool { return t.Cut.limited() && t.Cut.Attempt == t.At
 func (s *State) broken(c *Cut) []float64 {
 	var out []float64
 	for _, l := range s.Config.Limits() {
-		over := math.NaN()
-		if l.Metric == c.Metric {
-			over = l.Over(Metrics{l.Metric: c.Reading.Value})
-		}
-		if !(over > 0) { // the limit is another by now, and the end would have told
+		over := l.Over(Metrics{c.Metric: c.Reading.Value})
+		if !(over > 0) { // it is of another metric, or another by now, and the end would have told
 			over = math.NaN()
 		}
 		out = append(out, over)

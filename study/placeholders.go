@@ -41,6 +41,7 @@ type use struct {
 // parameter against the templates. It sets the parameters' formats.
 func (c *check) placeholders() {
 	cfg := c.config
+	c.index = map[string]int{}
 	c.reserved()
 	used := map[string][]use{}
 	for _, tpl := range cfg.templates() {
@@ -68,7 +69,8 @@ func (c *check) placeholders() {
 
 func (c *check) reserved() {
 	upper := map[string]string{}
-	for _, p := range c.config.Params {
+	for i, p := range c.config.Params {
+		c.index[p.Name] = i
 		if ReservedName(p.Name) {
 			c.at("choose another name", fmt.Sprintf("{%s} already means something else", p.Name), "params", p.Name)
 		}
@@ -167,8 +169,11 @@ func (c *check) template(tpl template, used map[string][]use) {
 func (c *check) placeholder(tpl template, p command.Part, used map[string][]use) {
 	bad := func(hint, format string, args ...any) { c.piece(tpl, p, hint, format, args...) }
 	params := c.config.Params
-	i := slices.Index(namesOf(params), p.Name)
-	known := slices.Contains(builtins, p.Name) || i >= 0 && identifierRE.MatchString(p.Name)
+	i, there := c.index[p.Name]
+	if !there {
+		i = -1
+	}
+	known := slices.Contains(builtins, p.Name) || there && identifierRE.MatchString(p.Name)
 	if tpl.setup {
 		known = slices.Contains(setupBuiltins, p.Name)
 	}

@@ -210,9 +210,7 @@ func (s *State) Event(r Request) (Event, error) {
 		}
 		return Included{Trial: r.Trial, Request: r.ID}, err
 	case ActionRerun:
-		trials := slices.Clone(r.Rerun)
-		slices.Sort(trials)
-		trials = slices.Compact(trials)
+		trials := slices.Compact(slices.Sorted(slices.Values(r.Rerun)))
 		if len(trials) == 0 {
 			return nil, errors.New("no trial is named")
 		}

@@ -82,12 +82,9 @@ func (s *State) mayRerun(t *Trial) error {
 // Failed lists the failures that may be run again.
 func (s *State) Failed() []int {
 	var out []int
-	for _, n := range s.Order {
-		if s.mayRerun(s.Trials[n-1]) == nil {
-			out = append(out, n)
-		}
+	for _, t := range s.those(func(t *Trial) bool { return s.mayRerun(t) == nil }) {
+		out = append(out, t.Number)
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -108,24 +105,21 @@ func (s *State) Mended(change *ConfigChanged) *Rerun {
 	}
 	var out Rerun
 	sameProgram, sameRules := was.program() == now.program() && was.Dir == now.Dir, was.rules() == now.rules()
-	for _, n := range s.Order {
-		t := s.Trials[n-1]
+	for _, t := range s.Trials {
 		asChanged := *t
 		asChanged.Outside = !holds(space, withAdded(t.Values, space, len(was.Params)))
 		mended := !sameProgram || !sameRules || change != nil && now.endsWell(t.Failure)
 		if s.mayRerun(&asChanged) != nil || !mended && !(s.Stuck() && t.again == 0) {
 			continue
 		}
-		out.Trials = append(out.Trials, n)
+		out.Trials = append(out.Trials, t.Number)
 		if mended && sameProgram && len(t.Repeats) == 0 && (now.endsWell(t.Failure) || t.Failure != nil && slices.Contains([]FailureKind{FailNoMetric, FailNotFinite, FailReported}, t.Failure.Kind)) {
-			out.Read = append(out.Read, n)
+			out.Read = append(out.Read, t.Number)
 		}
 	}
 	if len(out.Trials) == 0 {
 		return nil
 	}
-	slices.Sort(out.Trials)
-	slices.Sort(out.Read)
 	return &out
 }
 

@@ -84,6 +84,7 @@ func (c *Config) Problems() []Problem {
 
 type check struct {
 	config   *Config
+	index    map[string]int // of the parameters, by name
 	problems []Problem
 }
 
