@@ -119,19 +119,15 @@ var ownPlaceholders = []string{"trial", "trial_dir", "slot", "seed", "checkpoint
 // SharedResult returns the first metric that trials which ran at the same time would
 // write to one file.
 func (c *Config) SharedResult() (m Metric, shared bool) {
+	own := func(p command.Part) bool { return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name) }
 	for _, m := range c.Metrics {
-		if m.File != "" && c.shared(m.File) {
+		path := m.File
+		if !filepath.IsAbs(path) && !strings.HasPrefix(path, "{study}") {
+			path = filepath.Join(c.Run.Cwd, path)
+		}
+		if m.File != "" && !slices.ContainsFunc(command.Parse(path), own) {
 			return m, true
 		}
 	}
 	return Metric{}, false
-}
-
-func (c *Config) shared(name string) bool {
-	if !filepath.IsAbs(name) && !strings.HasPrefix(name, "{study}") {
-		name = filepath.Join(c.Run.Cwd, name)
-	}
-	return !slices.ContainsFunc(command.Parse(name), func(p command.Part) bool {
-		return p.IsPlaceholder() && slices.Contains(ownPlaceholders, p.Name)
-	})
 }

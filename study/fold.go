@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -368,7 +369,8 @@ func (s *State) contend(t *Trial) {
 		return
 	}
 	if s.joins(t) {
-		s.best, s.sinceBest = s.rivals.first(), 0
+		// The one that stands for a front is the best in the first objective.
+		s.best, s.sinceBest = slices.MaxFunc(s.rivals.front, func(a, b rival) int { return cmp.Compare(a.values[0], b.values[0]) }).trial, 0
 	}
 	if s.Config.Several() && s.goal == nil && s.reached(t) && s.Feasible(t) {
 		s.goal = t

@@ -186,11 +186,6 @@ func (s *State) joins(t *Trial) bool {
 	return true
 }
 
-// first is the one on the front that stands for it: the best in the first objective.
-func (r *rivals) first() *Trial {
-	return slices.MaxFunc(r.front, func(a, b rival) int { return cmp.Compare(a.values[0], b.values[0]) }).trial
-}
-
 func noBetter(a, b []float64) bool {
 	for j := range a {
 		if a[j] > b[j] {

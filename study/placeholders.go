@@ -187,7 +187,7 @@ func (c *check) placeholder(tpl template, p command.Part, used map[string][]use)
 		c.misspeltFlag(tpl, p) // {user:root} and the like are text
 		return
 	case !known && i >= 0:
-		bad("", "%s is not known before the first trial; setup may use %s", p.Text, braced(setupBuiltins))
+		bad("", "%s is not known before the first trial; setup may use %s", p.Text, "{"+strings.Join(setupBuiltins, "}, {")+"}")
 		return
 	case !known && tpl.file:
 		return
@@ -243,8 +243,6 @@ func wayOut(text string, p command.Part) string {
 }
 
 func numeric(p spaces.Param) bool { return p.Kind == spaces.KindFloat || p.Kind == spaces.KindInt }
-
-func braced(names []string) string { return "{" + strings.Join(names, "}, {") + "}" }
 
 // setFormat gives a parameter the format in which the program takes it, so that
 // what the program is given, what is recorded and what the optimizer is told are
