@@ -184,13 +184,16 @@ func (c *cutter) float() float64 {
 
 // reading reads a journal.Float.
 func (c *cutter) reading() float64 {
+	if !bytes.HasPrefix(c.rest, []byte(`"`)) {
+		return c.float()
+	}
 	var f journal.Float
 	c.lost = f.UnmarshalJSON(c.scalar()) != nil || c.lost
 	return float64(f)
 }
 
 // value reads a parameter's value.
-func (c *cutter) value() (v spaces.Value) {
+func (c *cutter) value() spaces.Value {
 	switch {
 	case c.may("true"):
 		return spaces.Bool(true)
@@ -199,8 +202,12 @@ func (c *cutter) value() (v spaces.Value) {
 	case bytes.HasPrefix(c.rest, []byte(`"`)):
 		return spaces.String(c.text())
 	}
-	c.lost = v.UnmarshalJSON(c.scalar()) != nil || c.lost
-	return v
+	before := c.rest
+	text := c.scalar()
+	if c.rest = before; bytes.IndexByte(text, '.') < 0 && bytes.IndexByte(text, 'e') < 0 {
+		return spaces.Int(int64(c.integer()))
+	}
+	return spaces.Float(c.float())
 }
 
 // text is plain as a string.
