@@ -86,7 +86,7 @@ func overlay(names []string, groups map[string][]*Study) string {
 		}
 	}
 	one := groups[names[0]][0]
-	c := one.chart("Best "+one.Metric+" so far", 900, 320, x, axisOf("best "+one.Metric, all, one.worse))
+	c := one.chart("Best "+one.Metric+" so far", 900, 320, x, axisOf("best "+one.Metric, all, one.Direction))
 	c.frame()
 	steps := func(values []float64) (out [][2]float64) {
 		for i, v := range values {

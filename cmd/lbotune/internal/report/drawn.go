@@ -21,26 +21,24 @@ func (s *Study) choose() {
 	s.ranked = slices.DeleteFunc(s.valued(), func(t *Trial) bool { return !t.Succeeded() })
 	slices.SortFunc(s.ranked, s.compare)
 	most := min(mostDrawn, max(mostDrawnValues/max(len(s.Params), 1), leastDrawn))
-	if s.shown = s.Trials; len(s.Trials) <= most {
-		return
+	best := s.ranked[:min(most/2, len(s.ranked))]
+	last, every := len(s.Trials), 1
+	if last > most {
+		last, every = last-most/4, last/(most/4)+1 // which rarely changes while a study grows
 	}
-	keep := map[*Trial]bool{}
-	for _, t := range s.ranked[:min(most/2, len(s.ranked))] {
-		keep[t] = true
+	for _, t := range best {
+		t.shown = true
 	}
-	last, every := len(s.Trials)-most/4, len(s.Trials)/(most/4)+1 // which rarely changes while a study grows
-	s.shown = slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return !keep[t] && t.Number <= last && t.Number%every != 0 })
+	for _, t := range s.Trials {
+		if t.shown = t.shown || t.Number > last || t.Number%every == 0; t.shown {
+			s.shown = append(s.shown, t)
+		}
+	}
 }
 
 // compare puts the better of two trials first, or the earlier.
 func (s *Study) compare(a, b *Trial) int {
 	return cmp.Or(s.state.Compare(a.Trial, b.Trial), a.Number-b.Number)
-}
-
-// draws reports whether a trial is drawn.
-func (s *Study) draws(trial int) bool {
-	_, found := slices.BinarySearchFunc(s.shown, trial, func(t *Trial, n int) int { return t.Number - n })
-	return found
 }
 
 // drawnParams are the places of the parameters that are drawn: of many those that matter most or,

@@ -82,7 +82,7 @@ func (im *Importance) Ranked() []ParamRow {
 
 // Importances are those of all objectives of which it is known what matters.
 func (m *Model) Importances() []Importance {
-	if m.Importance == nil {
+	if m == nil || m.Importance == nil {
 		return nil
 	}
 	return append([]Importance{m.Importance.Importance}, m.Importance.Others...)

@@ -22,7 +22,7 @@ func TestIntervalsWithoutAnEnd(t *testing.T) {
 			t.Errorf("%s, %v; want %s", got, err, c.want)
 		}
 	}
-	if a := axisOf("", []float64{3, math.Inf(1), 1}, nil); a.at(1) > 0.1 || a.at(3) < 0.9 || a.at(math.Inf(1)) != 1 {
+	if a := axisOf("", []float64{3, math.Inf(1), 1}, ""); a.at(1) > 0.1 || a.at(3) < 0.9 || a.at(math.Inf(1)) != 1 {
 		t.Errorf("the axis of 1, 3 and infinity goes from %v to %v", a.lo, a.hi)
 	}
 }

@@ -74,34 +74,32 @@ func Plots() []string {
 	return out
 }
 
-func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.worse) }
+func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.Direction) }
 
-// objectiveOf is the value of one of several objectives, not a number if there is none.
-func (s *Study) objectiveOf(k int) func(*Trial) float64 {
-	name := s.state.Config.Objectives()[k].Name
-	return func(t *Trial) float64 {
-		if v, ok := t.Metrics.Get(name); ok && k > 0 {
-			return v
-		} else if k > 0 {
-			return math.NaN()
+// objective is one of a study's: the values of trials, their axis, and what is believed of them.
+type objective struct {
+	Beliefs
+	of   func(*Trial) float64
+	axis axis
+}
+
+func (s *Study) objectives() (out []objective) {
+	for k, o := range s.state.Config.Objectives() {
+		one := objective{of: (*Trial).y, axis: s.valueAxis()}
+		if k > 0 {
+			one.of = func(t *Trial) float64 { return t.metric(o.Name) }
+			_, up := s.each(func(t *Trial) (x, y float64) { return 0, one.of(t) })
+			one.axis = axisOf(o.Name, up, o.Direction)
 		}
-		return t.y()
+		if m := s.Model; m != nil && k == 0 {
+			one.Slices, one.Maps = m.Slices, m.Maps
+		} else if m != nil && k <= len(m.Others) {
+			one.Beliefs = m.Others[k-1]
+		}
+		one.Objective = o.Name
+		out = append(out, one)
 	}
-}
-
-func (s *Study) objectiveAxis(k int) axis {
-	if k == 0 {
-		return s.valueAxis()
-	}
-	_, up := s.each(func(t *Trial) (x, y float64, ok bool) { return 0, s.objectiveOf(k)(t), true })
-	return axisOf(s.state.Config.Objectives()[k].Name, up, s.as(k).worse)
-}
-
-// as is the study with another objective as the one that is shown.
-func (s *Study) as(k int) *Study {
-	out, o := *s, s.state.Config.Objectives()[k]
-	out.Metric, out.Direction = o.Name, o.Direction
-	return &out
+	return out
 }
 
 // trialAxis holds still for a while when there are more trials than the budget says.
@@ -114,21 +112,19 @@ func (s *Study) trialAxis() axis {
 }
 
 // scatter is a picture of trials at two numbers each; none without a trial that has both.
-func (s *Study) scatter(title string, width, height float64, x, y axis, at func(*Trial) (x, y float64, ok bool), also func(*chart)) string {
+func (s *Study) scatter(title string, width, height float64, x, y axis, at func(*Trial) (x, y float64), also func(*chart)) string {
+	if across, _ := s.each(at); len(across) == 0 {
+		return ""
+	}
 	c := s.chart(title, width, height, x, y)
 	c.frame()
 	if also != nil {
 		also(c)
 	}
-	drawn := false
 	for _, t := range s.bestOnTop() {
-		if u, v, ok := at(t); ok && finite(u) && finite(v) {
+		if u, v := at(t); finite(u) && finite(v) {
 			c.dot(t, x.at(u), y.at(v), 3)
-			drawn = true
 		}
-	}
-	if !drawn {
-		return ""
 	}
 	return c.String()
 }
@@ -148,24 +144,22 @@ func (s *Study) history() string {
 	}
 	c := s.chart("History of "+s.Metric, 900, 280, s.trialAxis(), s.valueAxis())
 	c.frame()
-	var steps [][2]float64
-	var values []float64
+	var numbers, values []float64
 	var best *Trial
-	for _, t := range s.Trials {
-		if !t.Succeeded() || best != nil && s.state.Compare(t.Trial, best.Trial) >= 0 {
-			continue
-		}
-		x := c.x.at(float64(t.Number))
+	upTo := func(number int) {
 		if best != nil {
-			steps, values = append(steps, [2]float64{x, c.y.at(best.y())}), append(values, best.y())
+			numbers, values = append(numbers, float64(number)), append(values, best.y())
 		}
-		steps, values = append(steps, [2]float64{x, c.y.at(t.y())}), append(values, t.y())
-		best = t
 	}
-	if n := len(s.Trials); best != nil {
-		steps, values = append(steps, [2]float64{c.x.at(float64(n)), c.y.at(best.y())}), append(values, best.y())
+	for _, t := range s.Trials {
+		if t.Succeeded() && (best == nil || s.state.Compare(t.Trial, best.Trial) < 0) {
+			upTo(t.Number)
+			best = t
+			upTo(t.Number)
+		}
 	}
-	c.path("bestline", steps, values...)
+	upTo(len(s.Trials))
+	c.path("bestline", c.series(numbers, values), values...)
 	for _, t := range s.bestOnTop() {
 		x := c.x.at(float64(t.Number))
 		switch {
@@ -183,20 +177,19 @@ func (s *Study) history() string {
 
 // parallel has an axis for each parameter and one for the value.
 func (s *Study) parallel() string {
-	ranked := s.ranked
-	if len(ranked) == 0 || len(s.Params) == 0 {
+	if len(s.ranked) == 0 || len(s.Params) == 0 {
 		return ""
 	}
-	ranked = slices.DeleteFunc(slices.Clone(ranked[:min(len(ranked), 300)]), func(t *Trial) bool { return !s.draws(t.Number) })
+	ranked := slices.DeleteFunc(slices.Clone(s.ranked[:min(len(s.ranked), 300)]), func(t *Trial) bool { return !t.shown })
 	var axes []axis
-	drawn, objectives := s.drawnParams(), s.state.Config.Objectives()
-	for _, i := range drawn {
-		axes = append(axes, s.axes[i])
+	var places []func(*Trial) float64 // on them
+	for _, i := range s.drawnParams() {
+		axes, places = append(axes, s.axes[i]), append(places, func(t *Trial) float64 { return t.places[i] })
 	}
-	for k := range objectives {
-		axes = append(axes, s.objectiveAxis(k))
+	for _, o := range s.objectives() {
+		axes, places = append(axes, o.axis), append(places, func(t *Trial) float64 { return o.axis.at(o.of(t)) })
 	}
-	c := s.chart("Parallel coordinates", 900, 300, axis{hi: 1, ticks: []tick{}}, axis{hi: 1, ticks: []tick{}})
+	c := s.chart("Parallel coordinates", 900, 300, bare, bare)
 	n := float64(len(axes) - 1)
 	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
 	most, rows := int(800/(n+1)/6.8), 1
@@ -211,17 +204,13 @@ func (s *Study) parallel() string {
 		case tenth > 4:
 			class = "thread low"
 		}
-		var places [][2]float64
-		for k, i := range drawn {
-			places = append(places, [2]float64{float64(k) / n, t.places[i]})
-		}
-		for k := range objectives {
-			of := s.objectiveOf(k)
-			places = append(places, [2]float64{float64(len(drawn)+k) / n, axes[len(drawn)+k].at(of(t))})
+		var line [][2]float64
+		for k, place := range places {
+			line = append(line, [2]float64{float64(k) / n, place(t)})
 		}
 		c.trial(t.Number, func() {
-			c.path(class, places)
-			for _, bridge := range bridges(places) {
+			c.path(class, line)
+			for _, bridge := range bridges(line) {
 				c.path(class+" bridge", bridge)
 			}
 		})
@@ -262,20 +251,19 @@ func bridges(places [][2]float64) (out [][][2]float64) {
 func (s *Study) metricPairs() []string {
 	var out []string
 	for _, name := range s.Metrics {
-		at := func(t *Trial) (x, y float64, ok bool) {
-			v, ok := t.Metrics.Get(name)
-			return v, t.y(), ok && name != s.Metric
+		if name != s.Metric {
+			at := func(t *Trial) (x, y float64) { return t.metric(name), t.y() }
+			across, _ := s.each(at)
+			out = append(out, s.scatter(name+" and "+s.Metric, 290, 220, axisOf(name, across, ""), s.valueAxis(), at, nil))
 		}
-		across, _ := s.each(at)
-		out = append(out, s.scatter(name+" and "+s.Metric, 290, 220, axisOf(name, across, nil), s.valueAxis(), at, nil))
 	}
 	return out
 }
 
 // each are the numbers of the trials that a scatter would draw.
-func (s *Study) each(at func(*Trial) (x, y float64, ok bool)) (across, up []float64) {
+func (s *Study) each(at func(*Trial) (x, y float64)) (across, up []float64) {
 	for _, t := range s.shown {
-		if x, y, ok := at(t); ok && finite(x) && finite(y) {
+		if x, y := at(t); finite(x) && finite(y) {
 			across, up = append(across, x), append(up, y)
 		}
 	}
@@ -291,12 +279,12 @@ func (s *Study) distribution() string {
 	c := s.chart("Distribution of values", 380, 240, s.valueAxis(), axis{hi: 1, label: "share of trials"})
 	c.frame()
 	slices.SortFunc(values, func(a, b float64) int { return cmp.Compare(s.good(b), s.good(a)) })
-	var steps [][2]float64
+	var steps, shares []float64
 	for i := 0; i < len(values); i += 1 + len(values)/mostDrawn {
-		v, n := values[i], float64(len(values))
-		steps = append(steps, [2]float64{c.x.at(v), c.y.at(float64(i) / n)}, [2]float64{c.x.at(v), c.y.at(float64(i+1) / n)})
+		n := float64(len(values))
+		steps, shares = append(steps, values[i], values[i]), append(shares, float64(i)/n, float64(i+1)/n)
 	}
-	c.path("series", steps)
+	c.path("series", c.series(steps, shares))
 	return c.String()
 }
 
@@ -308,12 +296,12 @@ func (s *Study) origins() string {
 			names = append(names, t.Origin)
 		}
 	}
-	y := axis{hi: 1, ticks: []tick{}}
+	y := bare
 	for i, name := range names {
 		y.ticks = append(y.ticks, tick{1 - (float64(i)+0.5)/float64(len(names)), string(name)})
 	}
-	return s.scatter("Proposal types", 380, 240, s.trialAxis(), y, func(t *Trial) (x, y0 float64, ok bool) {
-		return float64(t.Number), y.ticks[slices.Index(names, t.Origin)].at, true
+	return s.scatter("Proposal types", 380, 240, s.trialAxis(), y, func(t *Trial) (x, at float64) {
+		return float64(t.Number), y.ticks[slices.Index(names, t.Origin)].at
 	}, nil)
 }
 

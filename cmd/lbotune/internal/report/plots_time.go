@@ -26,7 +26,7 @@ func (s *Study) timeline() string {
 	} else if total > 180 {
 		unit, name = 60, "minutes"
 	}
-	y := axis{hi: 1, ticks: []tick{}}
+	y := bare
 	step := 1
 	if slots > 16 {
 		step = slots / 8
@@ -64,16 +64,13 @@ func (s *Study) timeline() string {
 
 // curves are the readings of trials, those of running ones included.
 func (s *Study) curves() string {
+	with := slices.DeleteFunc(s.bestOnTop(), func(t *Trial) bool { return len(t.Measurements) == 0 })
 	var steps, values []float64
-	var with []*Trial
-	for _, t := range s.bestOnTop() {
+	for _, t := range with {
 		for _, m := range t.Measurements {
 			if v, ok := m.Metrics.Get(s.Metric); ok && finite(v) {
 				steps, values = append(steps, m.Step), append(values, v)
 			}
-		}
-		if len(t.Measurements) > 0 {
-			with = append(with, t)
 		}
 	}
 	if len(values) == 0 {
@@ -83,7 +80,7 @@ func (s *Study) curves() string {
 	if x.lo == x.hi {
 		x.hi++
 	}
-	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.worse))
+	c := s.chart("Learning curves", 380, 240, x, axisOf(s.Metric, values, s.Direction))
 	c.frame()
 	for _, t := range with[max(len(with)-300, 0):] {
 		var places [][2]float64

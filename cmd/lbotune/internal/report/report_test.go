@@ -614,7 +614,7 @@ func TestManyParameters(t *testing.T) {
 			t.Fatalf("a link leads to %s, which is not on the page", m[1])
 		}
 	}
-	left := s.Trials[slices.IndexFunc(s.Trials, func(t *Trial) bool { return !s.draws(t.Number) })]
+	left := s.Trials[slices.IndexFunc(s.Trials, func(t *Trial) bool { return !t.shown })]
 	if before := left.Command; before != "" || s.Complete() != s || left.Command != command {
 		t.Error("as JSON, and there alone, all trials have their command")
 	}

@@ -88,6 +88,7 @@ type Trial struct {
 	Output    string                   `json:"output,omitempty"`
 
 	best   bool
+	shown  bool // it is drawn
 	seen   seen
 	drawn  string    // its panel, once that is drawn
 	places []float64 // along the axes of the parameters, NaN where one is not active
@@ -102,12 +103,29 @@ type seen struct {
 	done                                           bool
 }
 
-// y is the value, NaN if there is none.
-func (t *Trial) y() float64 {
+// y is the value, NaN if there is none, and metric that of any metric.
+func (t *Trial) y() float64 { return orNaN(t.Value) }
+
+func (t *Trial) metric(name string) float64 {
+	if v, ok := t.Metrics.Get(name); ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// ifValued are two numbers of a trial that has a value, NaN of one that has none.
+func (t *Trial) ifValued(x, y float64) (float64, float64) {
 	if t.Value == nil {
+		return math.NaN(), math.NaN()
+	}
+	return x, y
+}
+
+func orNaN(x *float64) float64 {
+	if x == nil {
 		return math.NaN()
 	}
-	return *t.Value
+	return *x
 }
 
 // class is how the trial is drawn.
@@ -281,7 +299,7 @@ func (s *Study) locate(t *Trial) {
 // outputs.
 func (s *Study) Complete() *Study {
 	for _, t := range s.Trials {
-		if !s.draws(t.Number) {
+		if !t.shown {
 			s.describe(t)
 		}
 	}
@@ -295,15 +313,8 @@ const infeasible = "infeasible"
 // be part of the page.
 const mostOutputs = 1000
 
-// good is a value turned so that larger is better; worse is the worse of two.
+// good is a value turned so that larger is better.
 func (s *Study) good(v float64) float64 { return s.Direction.Maximized(v) }
-
-func (s *Study) worse(a, b float64) float64 {
-	if s.good(a) < s.good(b) {
-		return a
-	}
-	return b
-}
 
 // valued are the trials that have a value, in their order.
 func (s *Study) valued() []*Trial {

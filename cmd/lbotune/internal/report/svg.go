@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/lbotune/lbotune/study"
 )
 
 // clean makes text of unknown origin safe to show: one line, without control characters,
@@ -47,10 +49,14 @@ type axis struct {
 	lo, hi float64
 	log    bool
 	label  string
-	scale  string  // that is not linear, after the label
-	room   float64 // beyond its end
-	ticks  []tick  // set for an axis of a parameter, whose values are places already
+	scale  string          // that is not linear, after the label
+	better study.Direction // if some values are better than others
+	room   float64         // beyond its end
+	ticks  []tick          // set for an axis of a parameter, whose values are places already
 }
+
+// bare is an axis without marks.
+var bare = axis{hi: 1, ticks: []tick{}}
 
 // at is the place of a value; what lies beyond the ends is drawn at them.
 func (a axis) at(v float64) float64 {
@@ -111,8 +117,8 @@ func niceTicks(lo, hi float64, log bool) []float64 {
 // axisOf is an axis for values of which those of the best trials count most. It is
 // logarithmic when all are positive and spread over more than two powers of ten. Else
 // the worst tenth is cut off where it would squeeze the others into a third.
-func axisOf(label string, values []float64, worst func(a, b float64) float64) axis {
-	a := axis{label: label, hi: 1}
+func axisOf(label string, values []float64, better study.Direction) axis {
+	a := axis{label: label, hi: 1, better: better}
 	sorted := slices.DeleteFunc(slices.Sorted(slices.Values(values)), func(v float64) bool { return !finite(v) })
 	if len(sorted) == 0 {
 		a.ticks = []tick{}
@@ -124,12 +130,12 @@ func axisOf(label string, values []float64, worst func(a, b float64) float64) ax
 		a.lo, a.hi = a.lo/1.2, math.Min(a.hi*1.2, math.MaxFloat64)
 		return a
 	}
-	if n := len(sorted); n >= 10 && worst != nil {
+	if n := len(sorted); n >= 10 {
 		low, high := sorted[n/10], sorted[n-1-n/10]
 		switch {
-		case worst(a.lo, a.hi) == a.hi && a.hi-a.lo > 3*(high-a.lo) && high > a.lo:
+		case better == study.Minimize && a.hi-a.lo > 3*(high-a.lo) && high > a.lo:
 			a.hi = a.lo + coarse((high-a.lo)*1.25)
-		case worst(a.lo, a.hi) == a.lo && a.hi-a.lo > 3*(a.hi-low) && a.hi > low:
+		case better == study.Maximize && a.hi-a.lo > 3*(a.hi-low) && a.hi > low:
 			a.lo = a.hi - coarse((a.hi-low)*1.25)
 		}
 	}
@@ -160,7 +166,7 @@ type canvas interface {
 	// path is in parts where places are not a number; the values are those of another scale.
 	path(class string, places [][2]float64, values ...float64)
 	dot(class string, x, y, r float64)
-	heat(s *Study, m Map, x, y, w, h float64)
+	heat(a axis, m Map, x, y, w, h float64)
 	link(to string, draw func())
 	String() string
 }
@@ -247,6 +253,14 @@ func (c *chart) dot(t *Trial, x, y, r float64) {
 	c.trial(t.Number, func() { c.canvas.dot(t.class(), c.px(x), c.py(y), r) })
 }
 
+// series are the places of values of the two axes.
+func (c *chart) series(xs, ys []float64) (out [][2]float64) {
+	for k, x := range xs {
+		out = append(out, [2]float64{c.x.at(x), c.y.at(ys[k])})
+	}
+	return out
+}
+
 // path draws lines between places of the two axes.
 func (c *chart) path(class string, places [][2]float64, values ...float64) {
 	var at [][2]float64
@@ -302,12 +316,33 @@ func (b *svg) dot(class string, x, y, r float64) {
 	fmt.Fprintf(b, `<circle class="%s" cx="%.1f" cy="%.1f" r="%g"/>`, class, x, y, r)
 }
 
-// heat draws a map, and beside it which value has which color.
-func (b *svg) heat(s *Study, m Map, x, y, w, h float64) {
-	img, a := s.heat(m), axisOf("", m.Mean, s.worse)
-	bar := image.NewPaletted(image.Rect(0, 0, 1, int(h)), img.Palette)
+// heat draws a map, and beside it which value has which color: a band of values has one, the
+// dark end of which is good; the more uncertain, the paler. What is ruled out is hatched.
+func (b *svg) heat(a axis, m Map, x, y, w, h float64) {
+	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
+	for band := range heatBands {
+		for pale := range heatPales {
+			f := float64(band) / (heatBands - 1)
+			// From light sand to deep blue, and towards white also where the page is dark.
+			mix := func(a, b float64) uint8 { return uint8(0xff + (a+(b-a)*f-0xff)*(1-0.19*float64(pale))) }
+			palette = append(palette, color.NRGBA{mix(0xf3, 0x0b), mix(0xea, 0x3c), mix(0xd8, 0x78), 0xff})
+		}
+	}
+	doubt := slices.Max(m.SD)
+	side := m.Size * heatScale
+	img, bar := image.NewPaletted(image.Rect(0, 0, side, side), palette), image.NewPaletted(image.Rect(0, 0, 1, int(h)), palette)
+	for i := range img.Pix {
+		u, v := i%side, i/side
+		k, pale := (m.Size-1-v/heatScale)*m.Size+u/heatScale, 0.0
+		if doubt > 0 {
+			pale = math.Min(m.SD[k]/doubt*heatPales, heatPales-1)
+		}
+		if img.Pix[i] = shade(a.goodness(m.Mean[k]), int(pale)); m.Ruled[k] && (u+v)%8 == 0 {
+			img.Pix[i] = 0
+		}
+	}
 	for i := range bar.Pix {
-		bar.Pix[i] = shade(s.turned(1-float64(i)/float64(len(bar.Pix))), 0)
+		bar.Pix[i] = shade(a.turned(1-float64(i)/float64(len(bar.Pix))), 0)
 	}
 	b.image(img, x, y, w, h)
 	b.image(bar, x+w+8, y, 8, h)
@@ -336,44 +371,11 @@ const (
 	heatScale = 4  // pixels a place
 )
 
-// heat is a map as a picture: a band of values has one color, the dark end of
-// which is good; the more uncertain, the paler. What is ruled out is hatched.
-func (s *Study) heat(m Map) *image.Paletted {
-	palette := color.Palette{color.NRGBA{0xd5, 0x5e, 0x00, 0xff}}
-	for band := range heatBands {
-		for pale := range heatPales {
-			f := float64(band) / (heatBands - 1)
-			// From light sand to deep blue, and towards white also where the page is dark.
-			mix := func(a, b float64) uint8 { return uint8(0xff + (a+(b-a)*f-0xff)*(1-0.19*float64(pale))) }
-			palette = append(palette, color.NRGBA{mix(0xf3, 0x0b), mix(0xea, 0x3c), mix(0xd8, 0x78), 0xff})
-		}
-	}
-	a := axisOf("", m.Mean, s.worse)
-	doubt := slices.Max(m.SD)
-	side := m.Size * heatScale
-	img := image.NewPaletted(image.Rect(0, 0, side, side), palette)
-	for y := range side {
-		for x := range side {
-			k := (m.Size-1-y/heatScale)*m.Size + x/heatScale
-			f := s.goodness(a, m.Mean[k])
-			pale := 0
-			if doubt > 0 {
-				pale = int(math.Min(m.SD[k]/doubt*heatPales, heatPales-1))
-			}
-			img.SetColorIndex(x, y, shade(f, pale))
-			if m.Ruled[k] && (x+y)%8 == 0 {
-				img.SetColorIndex(x, y, 0)
-			}
-		}
-	}
-	return img
-}
+// goodness is the place of a value, turned so that the better end is 1.
+func (a axis) goodness(v float64) float64 { return a.turned(a.at(v)) }
 
-// goodness is the place of a value on its axis, turned so that the better end is 1.
-func (s *Study) goodness(a axis, v float64) float64 { return s.turned(a.at(v)) }
-
-func (s *Study) turned(place float64) float64 {
-	if s.good(1) < 0 {
+func (a axis) turned(place float64) float64 {
+	if a.better == study.Minimize {
 		return 1 - place
 	}
 	return place

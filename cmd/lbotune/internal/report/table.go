@@ -111,7 +111,7 @@ func (s *Study) list() string {
 	})
 	var order strings.Builder // of all that are drawn, for who wants to see the best alone
 	for _, t := range s.ranked {
-		if s.draws(t.Number) {
+		if t.shown {
 			fmt.Fprintln(&order, t.Number)
 		}
 	}
