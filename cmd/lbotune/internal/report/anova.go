@@ -41,13 +41,15 @@ type anova struct {
 	space  *spaces.Space
 	bases  []basis
 	// switches are, of each parameter, those that decide whether it exists, and those that
-	// decide over these.
+	// decide over these; decides says which are one.
 	switches [][]int
+	decides  []bool
 }
 
 // newANOVA leaves out the parameters of which nothing can be known.
 func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anova, error) {
-	a := &anova{params: params, space: space, switches: make([][]int, len(params))}
+	d := len(params)
+	a := &anova{params: params, space: space, switches: make([][]int, d), decides: make([]bool, d)}
 	for i, p := range params {
 		b, err := basisOf(p)
 		if err != nil {
@@ -67,6 +69,7 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anov
 		for j := range i {
 			if slices.Contains(r.Params, params[j].Name) {
 				a.switches[i] = append(append(a.switches[i], a.switches[j]...), j)
+				a.decides[j] = true
 			}
 		}
 		slices.Sort(a.switches[i])
@@ -105,11 +108,12 @@ func (a *anova) features(p spaces.Point) [][]float64 {
 	return out
 }
 
-// evidence is what the model is told: features of the places, by parameter and function,
+// evidence is what the model is told: features of the places, also by parameter and function,
 // and their values with a mean of 0 and a variance of 1.
 type evidence struct {
-	phi [][][]float64 // [parameter][function][place]
-	y   []float64
+	rows [][][]float64 // [place][parameter][function]
+	phi  [][][]float64 // [parameter][function][place]
+	y    []float64
 }
 
 func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
@@ -118,8 +122,10 @@ func (a *anova) tell(points []spaces.Point, y []float64) *evidence {
 		e.phi[i] = make([][]float64, a.bases[i].n)
 	}
 	for _, p := range points {
-		for i, row := range a.features(p) {
-			for k, v := range row {
+		row := a.features(p)
+		e.rows = append(e.rows, row)
+		for i := range row {
+			for k, v := range row[i] {
 				e.phi[i][k] = append(e.phi[i][k], v)
 			}
 		}
@@ -167,11 +173,12 @@ func (w weights) prior(g []float64) (lp float64) {
 }
 
 // state is one of the sampler: the logarithm of the density of w and of the values,
-// its gradient, and K⁻¹y and K⁻¹.
+// its gradient, the variances w_i² λ_ik, and K⁻¹y and K⁻¹.
 type state struct {
 	w       weights
 	lp      float64
 	grad    []float64
+	lambda  [][]float64
 	alpha   []float64
 	inverse *mat.SymDense
 }
@@ -183,27 +190,24 @@ type state struct {
 // A_i is Σ M_i∘∂A_i.
 func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 	n, d := len(e.y), len(a.params)
-	s = state{w: w, grad: make([]float64, len(w))}
+	s = state{w: w, grad: make([]float64, len(w)), lambda: make([][]float64, d)}
 	s.lp = w.prior(s.grad)
 	q2 := w.pair() * w.pair()
 	parts, sum, squares := make([][]float64, d), make([]float64, n*n), make([]float64, n*n)
-	lambdas, slopes := make([][]float64, d), make([][]float64, d)
+	slopes := make([][]float64, d)
 	for i := range d {
-		lambdas[i], slopes[i] = a.bases[i].shares(w.decay(i))
-		part, w2 := make([]float64, n*n), w.scale(i)*w.scale(i)
+		s.lambda[i], slopes[i] = a.bases[i].shares(w.decay(i))
+		floats.Scale(w.scale(i)*w.scale(i), s.lambda[i])
+		parts[i] = make([]float64, n*n)
 		for k, phi := range e.phi[i] {
-			l := w2 * lambdas[i][k]
 			for t, v := range phi {
-				floats.AddScaled(part[t*n:t*n+t+1], v*l, phi[:t+1])
+				floats.AddScaled(parts[i][t*n:t*n+t+1], v*s.lambda[i][k], phi[:t+1])
 			}
 		}
-		for t := range n {
-			for u := t * n; u <= t*n+t; u++ {
-				sum[u] += part[u]
-				squares[u] += part[u] * part[u]
-			}
+		floats.Add(sum, parts[i])
+		for u, v := range parts[i] {
+			squares[u] += v * v
 		}
-		parts[i] = part
 	}
 	k := mat.NewSymDense(n, nil)
 	sigma2 := w.noise()*w.noise() + leastNoise
@@ -250,17 +254,15 @@ func (a *anova) at(e *evidence, w weights) (s state, ok bool) {
 	mi := make([]float64, n*n)
 	for i := range d {
 		w2 := w.scale(i) * w.scale(i)
-		for t := range n {
-			for u := t * n; u <= t*n+t; u++ {
-				mi[u] = m[u] * (1 + q2*(sum[u]-parts[i][u]))
-			}
+		for u, v := range m {
+			mi[u] = v * (1 + q2*(sum[u]-parts[i][u]))
 		}
 		for f, phi := range e.phi[i] {
 			form := 0.0
 			for t, v := range phi {
 				form += v * floats.Dot(mi[t*n:t*n+t+1], phi[:t+1])
 			}
-			s.grad[i] += 2 * w2 * lambdas[i][f] * form
+			s.grad[i] += 2 * s.lambda[i][f] * form
 			s.grad[d+i] += w2 * slopes[i][f] * form
 		}
 	}

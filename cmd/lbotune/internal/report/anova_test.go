@@ -151,8 +151,7 @@ func TestSharesAndShapleyOfADraw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	f := a.draw(e, s, rng)
 	d := space.Len()
-	settings, odds := a.settings(rng)
-	main, total := f.sobol(settings, odds)
+	main, total := f.sobol(a.settings(rng))
 	const n = 20000
 	var values []float64
 	for _, p := range pickFreeze(space, n, rng) {

@@ -44,17 +44,8 @@ func (s *Study) compare(a, b *Trial) int {
 // drawnParams are the places of the parameters that are drawn: of many those that matter most or,
 // where that is not known, the first.
 func (s *Study) drawnParams() []int {
-	var out []int
-	for i := range s.Params {
-		out = append(out, i)
-	}
-	if len(out) <= mostDrawnParams {
-		return out
-	}
-	if s.Model != nil && s.Model.Importance != nil {
-		out = s.Model.Importance.order()
-	}
-	out = out[:mostDrawnParams]
+	out := s.Model.order(len(s.Params))
+	out = out[:min(mostDrawnParams, len(out))]
 	slices.Sort(out)
 	return out
 }

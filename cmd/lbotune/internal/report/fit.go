@@ -35,14 +35,11 @@ type fitted struct {
 // fit fits the model of objective k.
 func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	m = &fitted{k: k, objective: s.state.Config.Objectives()[k], never: s.neverVaried()}
-	ranked := s.ranked
-	if k > 0 {
-		ranked = slices.Clone(ranked)
-		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
-	}
+	ranked := slices.Clone(s.ranked)
 	m.best = s.state.Incumbent()
 	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
 	if k > 0 {
+		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
 		m.best = ranked[0].Trial
 	}
 	var all, points []spaces.Point
@@ -146,26 +143,16 @@ type beliefs struct{ mean, sd, low, high Numbers }
 
 // beliefs are those at points that differ from p in the parameters free alone.
 func (m *fitted) beliefs(p spaces.Point, points []spaces.Point, free ...int) (out beliefs) {
-	fs := m.draws
-	keep := func(row [][]float64) {}
-	if decided := m.decided(); !slices.ContainsFunc(free, func(i int) bool { return slices.Contains(decided, i) }) {
+	fs := slices.Clone(m.draws)
+	if !slices.ContainsFunc(free, func(i int) bool { return m.decides[i] }) {
 		base := m.features(p)
-		fs = nil
-		for _, f := range m.draws {
-			fs = append(fs, f.fixed(base, free))
-		}
-		keep = func(row [][]float64) {
-			for i := range row {
-				if !slices.Contains(free, i) {
-					row[i] = nil
-				}
-			}
+		for i, f := range fs {
+			fs[i] = f.fixed(base, free)
 		}
 	}
 	all := make([]float64, len(fs))
 	for _, q := range points {
 		row := m.features(q)
-		keep(row)
 		for i, f := range fs {
 			all[i] = f.of(row)
 		}

@@ -71,6 +71,15 @@ func (im *Importance) order() []int {
 	return out
 }
 
+// order is that of what matters to the first objective of which that is known, or else that in
+// which the n parameters come.
+func (m *Model) order(n int) []int {
+	if m != nil && m.Importance != nil {
+		return m.Importance.order()
+	}
+	return (&Importance{Params: make([]ParamRow, n)}).order()
+}
+
 // Ranked are the parameters, that with the largest part in the variance first.
 func (im *Importance) Ranked() []ParamRow {
 	out := make([]ParamRow, len(im.Params))
@@ -178,7 +187,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 			im.From, base = "default", p
 		}
 	}
-	settings, odds := m.settings(rng)
+	settings := m.settings(rng)
 	var anywhere []spaces.Point
 	var rows [][][]float64
 	u := make([]float64, d)
@@ -197,7 +206,7 @@ func (s *Study) importance(ctx context.Context, m *fitted) (*Importance, error) 
 		}
 		im.Start += f.of(m.features(base)) / float64(len(m.draws))
 		im.End += f.of(m.features(m.best.Point)) / float64(len(m.draws))
-		main, total := f.sobol(settings, odds)
+		main, total := f.sobol(settings)
 		first[floats.MaxIdx(total)] += 1 / float64(len(m.draws))
 		gain, good := f.shapley(base, m.best.Point), f.amongGood(anywhere, rows, rng.Perm(len(rows))[:len(rows)/2])
 		for i := range d {

@@ -168,14 +168,10 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	}
 	m = &Model{values: len(s.ranked), at: time.Now(), params: s.Params, Told: fits[0].told, Lipschitz: s.figures.Bounds,
 		Rank: fits[0].rank, Within: fits[0].within, Poor: fits[0].poor}
-	var order []int
-	for i := range s.Params {
-		order = append(order, i)
-	}
 	if len(known) > 0 {
 		m.Importance = &Importances{known[0], known[1:]}
-		order = known[0].order()
 	}
+	order := m.order(len(s.Params))
 	order = order[:min(3, len(order))] // of them there are maps, by pairs
 
 	// What is drawn: one picture along each parameter, and one for each pair, through the best trial.

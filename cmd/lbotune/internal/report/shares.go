@@ -13,10 +13,11 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// setting is one way to set the switches of a space: their features, those of all other
-// parameters being 0, and which parameters exist.
+// setting is one way to set the switches of a space, its probability, their features, those of
+// all other parameters being 0, and which parameters exist.
 type setting struct {
 	point spaces.Point
+	odds  float64
 	row   [][]float64
 	on    []bool
 }
@@ -37,64 +38,54 @@ func (b *basis) places(most int) (at, odds []float64) {
 	return at, odds
 }
 
-// decided are the parameters that decide whether others exist.
-func (a *anova) decided() []int {
-	all := slices.Concat(a.switches...)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-func (a *anova) set(p spaces.Point) setting {
-	out := setting{point: p, on: a.exists(p), row: a.zeros()}
-	for _, i := range a.decided() {
-		if out.on[i] {
+func (a *anova) set(p spaces.Point, odds float64) setting {
+	out := setting{point: p, odds: odds, on: a.exists(p), row: a.zeros()}
+	for i, decides := range a.decides {
+		if decides && out.on[i] {
 			out.row[i] = a.bases[i].at(place(a.space, i, p))
 		}
 	}
 	return out
 }
 
-// settings are all of the switches, if they are few, else random ones; with their
-// probabilities.
-func (a *anova) settings(rng *rand.Rand) (out []setting, odds []float64) {
-	points, odds := []spaces.Point{a.space.Center()}, []float64{1}
-	for _, j := range a.decided() {
+// settings are all of the switches, if they are few, else random ones.
+func (a *anova) settings(rng *rand.Rand) (out []setting) {
+	out = []setting{{point: a.space.Center(), odds: 1}}
+	for j, decides := range a.decides {
+		if !decides || len(out) > settingsUpTo*floatPlaces {
+			continue
+		}
 		at, of := a.bases[j].places(floatPlaces)
-		var more []spaces.Point
-		var chances []float64
-		for k, p := range points {
+		var more []setting
+		for _, s := range out {
 			for l, u := range at {
-				more, chances = append(more, moved(a.space, p, j, u)), append(chances, odds[k]*of[l])
+				more = append(more, setting{point: moved(a.space, s.point, j, u), odds: s.odds * of[l]})
 			}
 		}
-		points, odds = more, chances
-		if len(points) > settingsUpTo*floatPlaces {
-			break
-		}
+		out = more
 	}
-	if len(points) > settingsUpTo {
-		points, odds = nil, nil
+	if len(out) > settingsUpTo {
+		out = nil
 		u := make([]float64, len(a.params))
 		for range settingsUpTo {
 			for i := range u {
 				u[i] = rng.Float64()
 			}
-			points, odds = append(points, a.space.FromUniform(u)), append(odds, 1.0/settingsUpTo)
+			out = append(out, setting{point: a.space.FromUniform(u), odds: 1.0 / settingsUpTo})
 		}
 	}
-	for _, p := range points {
-		out = append(out, a.set(p))
+	for i, s := range out {
+		out[i] = a.set(s.point, s.odds)
 	}
-	return out, odds
+	return out
 }
 
 // effects are what a function is for one setting of the switches: C its mean over all other
 // parameters, and B the coefficients of each of these, pairs among them aside.
 func (f *surface) effects(s setting) (mean float64, b [][]float64) {
 	b = f.a.zeros()
-	decided := f.a.decided()
 	for i := range b {
-		if s.on[i] && !slices.Contains(decided, i) {
+		if s.on[i] && !f.a.decides[i] {
 			b[i] = f.along(i, s.row)
 		}
 	}
@@ -110,15 +101,14 @@ func (f *surface) effects(s setting) (mean float64, b [][]float64) {
 //
 // of one that is no switch; a switch has V_i = Var E(C|x_i) and as T_i the mean over the other
 // switches of the variance of all these as it alone varies.
-func (f *surface) sobol(settings []setting, odds []float64) (main, total []float64) {
+func (f *surface) sobol(settings []setting) (main, total []float64) {
 	d := len(f.main)
 	main, total = make([]float64, d), make([]float64, d)
-	decided := f.a.decided()
 	q := make([][]float64, d)
 	for i := range d {
 		q[i] = make([]float64, d)
 		for j := range i {
-			if !slices.Contains(decided, i) && !slices.Contains(decided, j) {
+			if !f.a.decides[i] && !f.a.decides[j] {
 				for _, b := range f.pair[j][i] {
 					q[i][j] += b * b
 				}
@@ -128,20 +118,20 @@ func (f *surface) sobol(settings []setting, odds []float64) (main, total []float
 	}
 	var mean, square, rest float64
 	expected := f.a.zeros()
-	for s, set := range settings {
-		c, b := f.effects(set)
-		mean += odds[s] * c
-		square += odds[s] * c * c
+	for _, s := range settings {
+		c, b := f.effects(s)
+		mean += s.odds * c
+		square += s.odds * c * c
 		for i := range d {
 			for k, v := range b[i] {
-				expected[i][k] += odds[s] * v
-				total[i] += odds[s] * v * v
-				rest += odds[s] * v * v
+				expected[i][k] += s.odds * v
+				total[i] += s.odds * v * v
+				rest += s.odds * v * v
 			}
 			for j := range d {
-				if set.on[i] && set.on[j] {
-					total[i] += odds[s] * q[i][j]
-					rest += odds[s] * q[i][j] / 2
+				if s.on[i] && s.on[j] {
+					total[i] += s.odds * q[i][j]
+					rest += s.odds * q[i][j] / 2
 				}
 			}
 		}
@@ -151,11 +141,9 @@ func (f *surface) sobol(settings []setting, odds []float64) (main, total []float
 		for _, v := range expected[i] {
 			main[i] += v * v
 		}
-	}
-	for _, j := range decided {
-		main[j], total[j] = f.switched(j, settings, odds, q)
-	}
-	for i := range d {
+		if f.a.decides[i] {
+			main[i], total[i] = f.switched(i, settings, q)
+		}
 		if whole > 0 {
 			main[i], total[i] = main[i]/whole, total[i]/whole
 		} else {
@@ -166,15 +154,15 @@ func (f *surface) sobol(settings []setting, odds []float64) (main, total []float
 }
 
 // switched are V_j and T_j of a switch.
-func (f *surface) switched(j int, settings []setting, odds []float64, q [][]float64) (main, total float64) {
+func (f *surface) switched(j int, settings []setting, q [][]float64) (main, total float64) {
 	at, of := f.a.bases[j].places(floatPlaces)
 	alone := make([]float64, len(at)) // E(C|x_j)
-	for s, set := range settings {
+	for _, s := range settings {
 		var first, second []float64 // moments of all parts as j varies
 		for l, u := range at {
-			other := f.a.set(moved(f.a.space, set.point, j, u))
+			other := f.a.set(moved(f.a.space, s.point, j, u), s.odds)
 			c, b := f.effects(other)
-			alone[l] += odds[s] * c
+			alone[l] += s.odds * c
 			parts := append([]float64{c}, slices.Concat(b...)...)
 			for i := range q {
 				for k := range i {
@@ -196,7 +184,7 @@ func (f *surface) switched(j int, settings []setting, odds []float64, q [][]floa
 			}
 		}
 		for k := range first {
-			total += odds[s] * math.Max(second[k]-first[k]*first[k], 0)
+			total += s.odds * math.Max(second[k]-first[k]*first[k], 0)
 		}
 	}
 	mean := 0.0
@@ -239,20 +227,18 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 	if !(whole > 0) {
 		return out
 	}
-	decided := f.a.decided()
 	for i := range out {
 		at, odds := f.a.bases[i].places(lines)
 		table := make([][]float64, len(at))
 		for l, u := range at {
 			table[l] = f.a.bases[i].at(u)
 		}
-		isSwitch := slices.Contains(decided, i)
 		for _, t := range order {
 			if !slices.ContainsFunc(rows[t][i], func(v float64) bool { return v != 0 }) {
 				continue // it does not exist here
 			}
 			value := func(l int) float64 { return f.of(f.a.features(moved(f.a.space, points[t], i, at[l]))) }
-			if !isSwitch {
+			if !f.a.decides[i] {
 				along, here := f.along(i, rows[t]), values[t]
 				for k, v := range rows[t][i] {
 					here -= along[k] * v
@@ -313,7 +299,7 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 		return exist[string(key)]
 	}
 	side, rng := map[bool]int{true: 1}, rand.New(rand.NewPCG(17, 6))
-	term := func(i, j int, value func(a, b [][]float64) float64) {
+	term := func(i, j int, coefs []float64) {
 		switches := slices.Concat(f.a.switches[i], f.a.switches[j])
 		players := slices.Concat(switches, []int{i, j})
 		slices.Sort(players)
@@ -325,7 +311,17 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 					return 0
 				}
 			}
-			return value(raw[side[in[i]]], raw[side[in[j]]])
+			a, b := raw[side[in[i]]][i], []float64{1}
+			if j != i {
+				b = raw[side[in[j]]][j]
+			}
+			sum := 0.0
+			for k, x := range a {
+				for l, y := range b {
+					sum += coefs[k*len(b)+l] * x * y
+				}
+			}
+			return sum
 		}
 		if len(players) > mostPlayers {
 			for range someOrders {
@@ -352,21 +348,9 @@ func (f *surface) shapley(from, to spaces.Point) []float64 {
 		}
 	}
 	for i := range d {
-		term(i, i, func(a, _ [][]float64) (sum float64) {
-			for k, x := range a[i] {
-				sum += f.main[i][k] * x
-			}
-			return sum
-		})
+		term(i, i, f.main[i])
 		for j := i + 1; j < d; j++ {
-			term(i, j, func(a, b [][]float64) (sum float64) {
-				for k, x := range a[i] {
-					for l, y := range b[j] {
-						sum += f.pair[i][j][k*len(b[j])+l] * x * y
-					}
-				}
-				return sum
-			})
+			term(i, j, f.pair[i][j])
 		}
 	}
 	return out

@@ -22,34 +22,24 @@ type surface struct {
 func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
 	n, d := len(e.y), len(a.params)
 	f := &surface{a: a, c: math.Sqrt(constantVariance) * rng.NormFloat64(), main: make([][]float64, d), pair: make([][][]float64, d)}
-	lambdas := make([][]float64, d)
 	for i := range d {
-		lambdas[i], _ = a.bases[i].shares(s.w.decay(i))
-		for k := range lambdas[i] {
-			lambdas[i][k] *= s.w.scale(i) * s.w.scale(i)
-			f.main[i] = append(f.main[i], math.Sqrt(lambdas[i][k])*rng.NormFloat64())
+		for _, l := range s.lambda[i] {
+			f.main[i] = append(f.main[i], math.Sqrt(l)*rng.NormFloat64())
 		}
 	}
 	q := s.w.pair()
 	for i := range d {
 		f.pair[i] = make([][]float64, d)
 		for j := i + 1; j < d; j++ {
-			for _, l := range lambdas[i] {
-				for _, m := range lambdas[j] {
+			for _, l := range s.lambda[i] {
+				for _, m := range s.lambda[j] {
 					f.pair[i][j] = append(f.pair[i][j], q*math.Sqrt(l*m)*rng.NormFloat64())
 				}
 			}
 		}
 	}
 	lack := make([]float64, n)
-	row := make([][]float64, d)
-	for t := range lack {
-		for i := range row {
-			row[i] = row[i][:0]
-			for _, phi := range e.phi[i] {
-				row[i] = append(row[i], phi[t])
-			}
-		}
+	for t, row := range e.rows {
 		lack[t] = -f.of(row) - math.Sqrt(s.w.noise()*s.w.noise()+leastNoise)*rng.NormFloat64()
 	}
 	var mend mat.VecDense
@@ -64,12 +54,12 @@ func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
 		for k, phi := range e.phi[i] {
 			for t := range with {
 				with[t] = v[t] * phi[t]
-				f.main[i][k] += lambdas[i][k] * with[t]
+				f.main[i][k] += s.lambda[i][k] * with[t]
 			}
 			for j := i + 1; j < d; j++ {
 				to := f.pair[i][j][k*a.bases[j].n:]
 				for l, other := range e.phi[j] {
-					to[l] += q * q * lambdas[i][k] * lambdas[j][l] * floats.Dot(with, other)
+					to[l] += q * q * s.lambda[i][k] * s.lambda[j][l] * floats.Dot(with, other)
 				}
 			}
 		}
@@ -80,16 +70,16 @@ func (a *anova) draw(e *evidence, s state, rng *rand.Rand) *surface {
 // of is the function's value where the parameters have these features.
 func (f *surface) of(row [][]float64) float64 {
 	v := f.c
-	for i, a := range row {
-		for k, x := range a {
+	for i, main := range f.main {
+		for k, sum := range main {
+			x := row[i][k]
 			if x == 0 {
 				continue
 			}
-			sum := f.main[i][k]
 			for j := i + 1; j < len(row); j++ {
-				b := row[j]
-				for l, c := range f.pair[i][j][k*len(b) : (k+1)*len(b)] {
-					sum += c * b[l]
+				n := len(f.main[j])
+				for l, c := range f.pair[i][j][k*n : (k+1)*n] {
+					sum += c * row[j][l]
 				}
 			}
 			v += x * sum
