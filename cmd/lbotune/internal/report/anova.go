@@ -51,10 +51,7 @@ func newANOVA(space *spaces.Space, params []spaces.Param, without []bool) (*anov
 	d := len(params)
 	a := &anova{params: params, space: space, switches: make([][]int, d), decides: make([]bool, d)}
 	for i, p := range params {
-		b, err := basisOf(p)
-		if err != nil {
-			return nil, err
-		}
+		b := basisOf(p)
 		if without[i] {
 			b.n = 0
 		}

@@ -20,22 +20,18 @@ type basis struct {
 }
 
 // basisOf is that of parameter i, whose levels it finds by walking along its range.
-func basisOf(p spaces.Param) (basis, error) {
-	p.When, p.Default, p.Inactive, p.Sure = "", spaces.Value{}, spaces.Value{}, ""
-	alone, err := spaces.New(p)
-	if err != nil {
-		return basis{}, err
-	}
+func basisOf(p spaces.Param) basis {
+	own := alone(p)
 	b := basis{n: mostFunctions, ranked: p.Kind != spaces.KindChoice}
 	const walk = 4096
 	for k := range walk {
-		at := place(alone, 0, alone.FromUniform([]float64{(float64(k) + 0.5) / walk}))
+		at := place(own, 0, own.FromUniform([]float64{(float64(k) + 0.5) / walk}))
 		if n := len(b.levels); n > 0 && b.levels[n-1] == at {
 			b.odds[n-1] += 1.0 / walk
 			continue
 		}
 		if len(b.levels) == levelsUpTo && b.ranked {
-			return smooth(), nil
+			return smooth()
 		}
 		b.levels, b.odds = append(b.levels, at), append(b.odds, 1.0/walk)
 	}
@@ -50,7 +46,7 @@ func basisOf(p spaces.Param) (basis, error) {
 		b.table[l] = bends(u, b.n)
 	}
 	b.orthonormalize()
-	return b, nil
+	return b
 }
 
 // bends are, after a constant, u, u², cos(πu), cos(2πu), ...: cosines alone are level at the ends of

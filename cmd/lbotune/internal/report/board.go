@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,31 +54,17 @@ const (
 	idleness   = 33   // pauses are so many times as long as the work between them
 )
 
-// watch looks again and again until ctx ends, and uses some hundredths of a processor for
-// that: the more there is to do, the more seldom. What counts is processor time, so that a
-// busy machine does not make it rest for long.
-func (b *board) watch(ctx context.Context, look func() error) error {
-	b.pace.Add(1)
-	defer b.pace.Add(-1)
-	for {
-		begun := spent()
-		if err := look(); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(max(leastPause, time.Duration(idleness*b.pace.Load())*(spent()-begun))):
-		}
-	}
+// rest is how long to do nothing after work that began when so much processor time was used, so
+// that the boards together use some hundredths of a processor: the more there is to do, the more
+// seldom. Processor time counts, so that a busy machine does not make them rest for long.
+func (b *board) rest(begun time.Duration) time.Duration {
+	return max(leastPause, time.Duration(idleness*b.pace.Load())*(spent()-begun))
 }
 
 // spent is the processor time that this process has used.
 func spent() time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic("report: " + err.Error()) // the arguments are ours
-	}
+	must(syscall.Getrusage(syscall.RUSAGE_SELF, &u)) // the arguments are ours
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -135,9 +120,7 @@ func event(what any) []byte {
 	b.WriteString("event: part\ndata: ")
 	to := json.NewEncoder(&b)
 	to.SetEscapeHTML(false) // it is read by a parser of JSON
-	if err := to.Encode(what); err != nil {
-		panic("report: " + err.Error()) // texts and numbers
-	}
+	must(to.Encode(what))   // of texts and numbers
 	b.WriteByte('\n')
 	return b.Bytes()
 }

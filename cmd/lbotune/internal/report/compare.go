@@ -12,22 +12,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// group are studies that differ by their seeds alone.
+type group struct {
+	setting, name string
+	courses       [][]float64 // of their best values
+}
+
 // comparison puts studies beside each other: at a budget that all have spent, those that
 // differ by their seed alone together.
 func comparison(studies []*Study) []card {
-	budget := math.MaxInt
+	budget, first := math.MaxInt, studies[0]
 	for _, s := range studies {
 		budget = min(budget, len(s.values()))
 	}
-	alike, fair := true, fmt.Sprintf("after %d trials with a value, which all of them have", budget)
+	alike, fair := !first.state.Config.Several(), fmt.Sprintf("after %d trials with a value, which all of them have", budget)
 	for _, s := range studies[1:] {
-		if s.Metric != studies[0].Metric || s.Direction != studies[0].Direction {
+		if s.Metric != first.Metric || s.Direction != first.Direction {
 			alike, fair = false, "they have different objectives: their values can't be compared"
 		}
 	}
 	rows := table{head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
-	groups := map[string][]*Study{}
-	var names []string
+	var groups []group
 	for _, s := range studies {
 		best, same := "-", "-"
 		if s.Best > 0 {
@@ -37,25 +42,23 @@ func comparison(studies []*Study) []card {
 			if v := course[budget-1]; finite(v) {
 				same = Short(v)
 			}
-			name := s.setting()
-			if groups[name] == nil {
-				names = append(names, name)
+			setting := s.setting()
+			i := slices.IndexFunc(groups, func(g group) bool { return g.setting == setting })
+			if i < 0 {
+				i, groups = len(groups), append(groups, group{setting: setting, name: s.Name})
 			}
-			groups[name] = append(groups[name], s)
+			groups[i].courses = append(groups[i].courses, course)
 		}
 		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
-	var bodies string
-	var ends [][]float64
-	for _, name := range names {
-		var values []float64
-		for _, s := range groups[name] {
-			values = append(values, s.course()[budget-1])
+	bodies, ends := "", make([][]float64, len(groups))
+	for i, g := range groups {
+		for _, course := range g.courses {
+			ends[i] = append(ends[i], course[budget-1])
 		}
-		ends = append(ends, values)
 	}
-	if alike && len(names) > 0 && !studies[0].state.Config.Several() {
-		bodies = overlay(names, groups)
+	if alike && len(groups) > 0 {
+		bodies = overlay(first, groups)
 	}
 	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(bodies + rows.String() + render("words", seeds(ends))), Wide: true}}
 }
@@ -74,43 +77,40 @@ func (s *Study) course() (out []float64) {
 
 // overlay is one history of all: of those that differ by their seeds alone the median, with a band
 // from the first to the third quartile as far as all of them have come.
-func overlay(names []string, groups map[string][]*Study) string {
+func overlay(one *Study, groups []group) string {
 	var all []float64
 	x := axis{hi: 1, label: "trials with a value", room: 150}
-	courses := map[string][][]float64{}
-	for _, name := range names {
-		for _, s := range groups[name] {
-			of := s.course()
-			courses[name], all = append(courses[name], of), append(all, of...)
-			x.hi = math.Max(x.hi, float64(len(of)))
+	for _, g := range groups {
+		for _, course := range g.courses {
+			all = append(all, course...)
+			x.hi = math.Max(x.hi, float64(len(course)))
 		}
 	}
-	one := groups[names[0]][0]
 	c := one.chart("Best "+one.Metric+" so far", 900, 320, x, axisOf("best "+one.Metric, all, one.Direction))
 	c.frame()
-	steps := func(values []float64) (out [][2]float64) {
+	steps := func(values []float64) [][2]float64 {
+		var numbers, bests []float64
 		for i, v := range values {
 			if finite(v) && (i == 0 || i == len(values)-1 || v != values[i-1]) {
-				if n := len(out); n > 0 {
-					out = append(out, [2]float64{c.x.at(float64(i + 1)), out[n-1][1]})
+				if n := len(bests); n > 0 {
+					numbers, bests = append(numbers, float64(i+1)), append(bests, bests[n-1])
 				}
-				out = append(out, [2]float64{c.x.at(float64(i + 1)), c.y.at(v)})
+				numbers, bests = append(numbers, float64(i+1)), append(bests, v)
 			}
 		}
-		return out
+		return c.series(numbers, bests)
 	}
 	var taken []float64 // by labels
-	for k, name := range names {
-		group, class, label := courses[name], fmt.Sprint(" s", k%6), groups[name][0].Name
-		least := math.MaxInt
-		for _, of := range group {
+	for k, g := range groups {
+		class, label, least := fmt.Sprint(" s", k%6), g.name, math.MaxInt
+		for _, of := range g.courses {
 			least = min(least, len(of))
 			c.path("seed"+class, steps(of))
 		}
 		quartiles := [3][]float64{}
 		for i := range least {
 			var values []float64
-			for _, of := range group {
+			for _, of := range g.courses {
 				values = append(values, of[i])
 			}
 			slices.Sort(values)
@@ -122,8 +122,8 @@ func overlay(names []string, groups map[string][]*Study) string {
 		if len(line) == 0 {
 			continue // not all of them have a value that holds the limits
 		}
-		if len(group) > 1 {
-			label = fmt.Sprintf("%s, %d seeds", clean(label, 14), len(group))
+		if len(g.courses) > 1 {
+			label = fmt.Sprintf("%s, %d seeds", clean(label, 14), len(g.courses))
 			band := steps(quartiles[2])
 			slices.Reverse(band)
 			c.path("band"+class, append(steps(quartiles[0]), band...))

@@ -37,9 +37,7 @@ func (a Answer) send(w http.ResponseWriter, code int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	text, err := json.Marshal(a)
-	if err != nil {
-		panic("report: " + err.Error()) // two strings
-	}
+	must(err)                          // of two strings
 	_ = deliver(w, append(text, '\n')) // the client may be gone
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"hash/fnv"
@@ -51,14 +50,21 @@ func (f *Folder) Run(ctx context.Context) error {
 	f.mu.Lock()
 	f.life = ctx
 	f.mu.Unlock()
-	return f.watch(ctx, func() error {
+	f.pace.Add(1)
+	defer f.pace.Add(-1)
+	for {
+		begun := spent()
 		found, err := f.list()
 		if err != nil {
 			return err
 		}
 		f.tell(found)
-		return nil
-	})
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(f.rest(begun)):
+		}
+	}
 }
 
 // tell shows what has been found.
@@ -152,10 +158,6 @@ func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
 	for _, p := range now.parts[1:] {
 		page.Rows += template.HTML(p.HTML)
 	}
-	var b bytes.Buffer
-	if err := pages.Execute(&b, page); err != nil {
-		panic("report: " + err.Error()) // the templates are ours
-	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = deliver(w, b.Bytes())
+	_ = deliver(w, []byte(render("page", page)))
 }

@@ -180,8 +180,8 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 		free   []int
 	}
 	var pictures []picture
-	var all []spaces.Point
-	draw := func(p picture) { pictures, all = append(pictures, p), append(all, p.points...) }
+	var points []spaces.Point
+	draw := func(p picture) { pictures, points = append(pictures, p), append(points, p.points...) }
 	space := s.state.Search.Space
 	for i := range s.Params {
 		p := picture{free: []int{i}}
@@ -200,11 +200,12 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 			draw(p)
 		}
 	}
-	e, err := model.Explain(ctx, q, all)
+	e, err := model.Explain(ctx, q, points)
 	if err != nil {
 		return nil, err
 	}
 	m.Warp, m.Noise, m.Lengths = e.Warp, e.Noise, e.Lengths
+	var all []Beliefs
 	for k, f := range fits {
 		of, bounds := Beliefs{Objective: f.objective.Name}, e.Beliefs
 		for _, p := range pictures {
@@ -227,12 +228,9 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 			}
 			of.Slices = append(of.Slices, slice)
 		}
-		if k == 0 {
-			m.Slices, m.Maps = of.Slices, of.Maps
-		} else {
-			m.Others = append(m.Others, of)
-		}
+		all = append(all, of)
 	}
+	m.Slices, m.Maps, m.Others = all[0].Slices, all[0].Maps, all[1:]
 	return m, nil
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -85,14 +84,12 @@ func frame(title, feed string) whole {
 
 // panel holds the details of a trial.
 type panel struct {
-	Live            served
-	Number          int
-	Done, Excluded  bool
-	Like            string // its values as JSON
-	ID, Title, Tip  string
-	State, Value    string
-	Rows            [][2]string
-	Command, Output string
+	*Trial
+	Live           served
+	Like           string // its values as JSON
+	ID, Title, Tip string
+	Exact          string // its value
+	Rows           [][2]string
 }
 
 // policy is the content security policy of the page: nothing comes from elsewhere, and no
@@ -123,11 +120,16 @@ func HTML(w io.Writer, studies []*Study, feed string) error {
 }
 
 func render(name string, data any) string {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
-		panic("report: " + err.Error()) // the templates are ours
-	}
+	var b strings.Builder
+	must(pages.ExecuteTemplate(&b, name, data)) // the templates are ours
 	return b.String()
+}
+
+// must takes errors of what can't fail.
+func must(err error) {
+	if err != nil {
+		panic("report: " + err.Error())
+	}
 }
 
 // parts are pieces of the study's page by themselves, in their order: what is drawn with each
@@ -287,12 +289,12 @@ func (s *Study) words() []string {
 func (s *Study) Anchor(trial int) string { return "t" + s.key + strconv.Itoa(trial) }
 
 func (s *Study) panel(t *Trial) panel {
-	p := panel{Live: s.live, Number: t.Number, State: t.Standing, Done: t.Done(), Excluded: t.Excluded, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing), Command: tidy(t.Command), Output: tidy(t.Output)}
+	p := panel{Trial: t, Live: s.live, ID: s.Anchor(t.Number), Title: fmt.Sprintf("Trial %d, %s", t.Number, t.Standing)}
 	add := func(name, text string) { p.Rows = append(p.Rows, [2]string{clean(name, 200), clean(text, 400)}) }
 	tip := []string{p.Title}
 	if t.Value != nil {
-		p.Value = strconv.FormatFloat(*t.Value, 'g', -1, 64)
-		add(s.Metric, p.Value)
+		p.Exact = strconv.FormatFloat(*t.Value, 'g', -1, 64)
+		add(s.Metric, p.Exact)
 		tip = append(tip, clean(s.Metric, 30)+" = "+num(*t.Value))
 	}
 	if t.Failure != nil {
@@ -334,9 +336,7 @@ func (s *Study) panel(t *Trial) panel {
 			like[a.Name] = a.Value.Text()
 		}
 		text, err := json.Marshal(like)
-		if err != nil {
-			panic("report: " + err.Error()) // strings
-		}
+		must(err) // of strings
 		p.Like = string(text)
 	}
 	return p

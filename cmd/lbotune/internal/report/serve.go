@@ -115,26 +115,19 @@ func (v *Server) Run(ctx context.Context) error {
 
 // draw draws what must be quick of a study that is followed.
 func (v *Server) draw(src Source, changed bool) {
-	v.mu.Lock()
-	old, model, none := v.study, v.model, v.noModel
-	v.mu.Unlock()
+	old := v.study // which nobody else replaces
 	s := after(src, old)
 	s.live = served{On: true, Home: v.home, Logs: src.Log != nil, Control: v.Control != nil}
-	s.take(model, none)
-	parts := s.parts(true, false)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if old != nil && old.ID != s.ID { // another study is in its place
 		v.cards, v.model, v.noModel = map[string]part{}, nil, unasked
 	}
-	if v.model != model || v.noModel != none { // since we looked
-		s.take(v.model, v.noModel)
-		parts = s.parts(true, false)
-	}
+	s.take(v.model, v.noModel)
 	if v.study, v.panels = s, nil; changed {
 		v.changes++
 	}
-	v.put(parts)
+	v.put(s.parts(true, false))
 }
 
 // put shows parts that are drawn anew beside those that are not, with the lock held.
@@ -195,7 +188,7 @@ func (v *Server) deepen(ctx context.Context) {
 			}
 			v.mu.Unlock()
 		}
-		rest := max(time.Duration(idleness*v.pace.Load())*(spent()-begun), time.Second*time.Duration(sent)/sentRate, leastPause)
+		rest := max(v.rest(begun), time.Second*time.Duration(sent)/sentRate)
 		for end := time.Now().Add(rest); time.Now().Before(end) && (!s.Running || v.running()); {
 			select {
 			case <-ctx.Done():

@@ -393,11 +393,15 @@ func paramAxis(space *spaces.Space, i int) axis {
 		case spaces.Logit:
 			a.scale, marks = " (logit)", []float64{0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 1e-4, 0.9999, p.Min, p.Max}
 		}
+		own := alone(p)
 		for _, v := range marks {
-			at, v, ok := numericPlace(p, v)
-			near := func(t tick) bool { return math.Abs(t.at-at) < 0.1 }
-			if ok && v >= p.Min && v <= p.Max && !slices.ContainsFunc(a.ticks, near) {
-				a.ticks = append(a.ticks, tick{at, num(v)})
+			if p.Step > 0 {
+				v = min(p.Min+math.Round((v-p.Min)/p.Step)*p.Step, p.Max)
+			}
+			at, err := own.Encode(spaces.Values{{Name: p.Name, Value: spaces.Float(v)}})
+			near := func(t tick) bool { return math.Abs(t.at-at[0]) < 0.1 }
+			if err == nil && v >= p.Min && v <= p.Max && !slices.ContainsFunc(a.ticks, near) {
+				a.ticks = append(a.ticks, tick{at[0], num(v)})
 			}
 		}
 		slices.SortFunc(a.ticks, func(a, b tick) int { return cmp.Compare(a.at, b.at) })
@@ -405,20 +409,10 @@ func paramAxis(space *spaces.Space, i int) axis {
 	return a
 }
 
-// numericPlace is the place of a number along the axis of a numeric parameter, and the
-// value there: the nearest where there are steps.
-func numericPlace(p spaces.Param, v float64) (place, value float64, ok bool) {
-	p.When, p.Default, p.Inactive = "", spaces.Value{}, spaces.Value{}
-	if p.Step > 0 {
-		v = min(p.Min+math.Round((v-p.Min)/p.Step)*p.Step, p.Max)
-	}
-	alone, err := spaces.New(p)
-	if err != nil {
-		return 0, 0, false
-	}
-	point, err := alone.Encode(spaces.Values{{Name: p.Name, Value: spaces.Float(v)}})
-	if err != nil {
-		return 0, 0, false
-	}
-	return point[0], v, true
+// alone is a space of one parameter of another space, whatever decides over it there.
+func alone(p spaces.Param) *spaces.Space {
+	p.When, p.Default, p.Inactive, p.Sure = "", spaces.Value{}, spaces.Value{}, ""
+	space, err := spaces.New(p)
+	must(err) // which it was in the other, too
+	return space
 }

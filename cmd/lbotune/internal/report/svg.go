@@ -353,9 +353,7 @@ func (b *svg) heat(a axis, m Map, x, y, w, h float64) {
 
 func (b *svg) image(img image.Image, x, y, w, h float64) {
 	var picture bytes.Buffer
-	if err := png.Encode(&picture, img); err != nil {
-		panic("report: a picture of some colors can't be encoded: " + err.Error())
-	}
+	must(png.Encode(&picture, img)) // of some colors
 	fmt.Fprintf(b, `<image x="%.1f" y="%.1f" width="%.1f" height="%.1f" preserveAspectRatio="none" href="data:image/png;base64,%s"/>`,
 		x, y, w, h, base64.StdEncoding.EncodeToString(picture.Bytes()))
 }
