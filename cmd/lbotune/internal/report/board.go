@@ -107,13 +107,6 @@ func (b *board) show(parts []part) (total int) {
 	return total
 }
 
-func (s *shown) pieces() (out []part) {
-	for _, v := range s.parts {
-		out = append(out, v.part)
-	}
-	return out
-}
-
 // event tells of something.
 func event(what any) []byte {
 	var b bytes.Buffer

@@ -51,12 +51,9 @@ func comparison(studies []*Study) []card {
 		}
 		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
-	bodies, ends := "", make([][]float64, len(groups))
-	for i, g := range groups {
-		for _, course := range g.courses {
-			ends[i] = append(ends[i], course[budget-1])
-		}
-	}
+	bodies, ends := "", mapped(groups, func(g group) []float64 {
+		return mapped(g.courses, func(course []float64) float64 { return course[budget-1] })
+	})
 	if alike && len(groups) > 0 {
 		bodies = overlay(first, groups)
 	}
@@ -109,10 +106,7 @@ func overlay(one *Study, groups []group) string {
 		}
 		quartiles := [3][]float64{}
 		for i := range least {
-			var values []float64
-			for _, of := range g.courses {
-				values = append(values, of[i])
-			}
+			values := mapped(g.courses, func(of []float64) float64 { return of[i] })
 			slices.Sort(values)
 			for q := range quartiles {
 				quartiles[q] = append(quartiles[q], stat.Quantile(float64(q+1)/4, stat.LinInterp, values, nil))

@@ -92,9 +92,7 @@ func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, v
 		return err
 	}
 	q := optimizer.Query{Trial: t.Number}
-	for _, n := range t.Pending {
-		q.Pending = append(q.Pending, optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point})
-	}
+	q.Pending = mapped(t.Pending, func(n int) optimizer.Pending { return optimizer.Pending{Trial: n, Point: st.Trials[n-1].Point} })
 	point, err := st.Search.Encode(values)
 	if err != nil {
 		return err
@@ -129,14 +127,7 @@ type Numbers []float64
 
 // MarshalJSON implements json.Marshaler.
 func (ns Numbers) MarshalJSON() ([]byte, error) {
-	if ns == nil {
-		return []byte("null"), nil
-	}
-	out := make([]*float64, len(ns))
-	for i, n := range ns {
-		out[i] = ifFinite(n)
-	}
-	return json.Marshal(out)
+	return json.Marshal(mapped(ns, ifFinite))
 }
 
 func ifFinite(x float64) *float64 {

@@ -55,9 +55,7 @@ func FiguresOf(st *study.State, running bool) Figures {
 			f.Excluded++
 		}
 	}
-	for _, t := range st.Pending() {
-		f.Unfinished = append(f.Unfinished, t.Number)
-	}
+	f.Unfinished = append(f.Unfinished, mapped(st.Pending(), func(t *study.Trial) int { return t.Number })...)
 	if b := f.Best; b != nil {
 		f.Prefer(st, b)
 		if st.Closed != nil && len(b.Confirms) < 2 {

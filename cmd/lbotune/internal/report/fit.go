@@ -42,11 +42,9 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
 		m.best = ranked[0].Trial
 	}
-	var all, points []spaces.Point
+	var points []spaces.Point
 	var given []float64
-	for _, t := range ranked {
-		all = append(all, t.Point)
-	}
+	all := mapped(ranked, func(t *Trial) spaces.Point { return t.Point })
 	for _, i := range spread(all) {
 		points, given = append(points, all[i]), append(given, m.objective.Direction.Maximized(s.objective(ranked[i], k)))
 	}
@@ -96,12 +94,7 @@ func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	case !(m.rank >= leastRank):
 		m.poor = fmt.Sprintf("the model ranks values that it was not told with a correlation of only %.2f", m.rank)
 	}
-	for _, state := range states {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		m.draws = append(m.draws, m.draw(e, state, rng))
-	}
+	m.draws = mapped(states, func(s state) *surface { return m.draw(e, s, rng) })
 	return m, nil
 }
 

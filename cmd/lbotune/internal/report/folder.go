@@ -77,9 +77,7 @@ func (f *Folder) tell(found []Listed) {
 	}
 	parts := []part{{"head", "top", render("folder head", map[string]any{"Name": f.name, "Some": len(found) > 0, "Tiles": [][2]string{
 		{strconv.Itoa(len(found)), "studies"}, {strconv.Itoa(running), "running"}}})}}
-	for _, s := range found {
-		parts = append(parts, s.part())
-	}
+	parts = append(parts, mapped(found, Listed.part)...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.found = found

@@ -82,11 +82,7 @@ func (m *Model) order(n int) []int {
 
 // Ranked are the parameters, that with the largest part in the variance first.
 func (im *Importance) Ranked() []ParamRow {
-	out := make([]ParamRow, len(im.Params))
-	for k, i := range im.order() {
-		out[k] = im.Params[i]
-	}
-	return out
+	return mapped(im.order(), func(i int) ParamRow { return im.Params[i] })
 }
 
 // Importances are those of all objectives of which it is known what matters.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 //go:embed chart.css
@@ -179,11 +180,7 @@ func (s *Study) card(p plot) card {
 
 // Aim says what the study optimizes.
 func (s *Study) Aim() string {
-	var out []string
-	for _, o := range s.state.Config.Objectives() {
-		out = append(out, string(o.Direction)+" "+o.Name)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(mapped(s.state.Config.Objectives(), func(o study.Metric) string { return string(o.Direction) + " " + o.Name }), ", ")
 }
 
 // tiles are the figures on top.
@@ -213,15 +210,12 @@ func (s *Study) tiles() [][2]string {
 
 // rounded are values as people read them; exact ones stand in the table and with the command.
 func rounded(vs spaces.Values) string {
-	var words []string
-	for _, a := range vs {
-		text := a.Value.Text()
+	return strings.Join(mapped(vs, func(a spaces.Assignment) string {
 		if x, ok := a.Value.Any().(float64); ok {
-			text = Short(x)
+			return a.Name + "=" + Short(x)
 		}
-		words = append(words, a.Name+"="+text)
-	}
-	return strings.Join(words, " ")
+		return a.Name + "=" + a.Value.Text()
+	}), " ")
 }
 
 // words say what the pictures show, for those who read.

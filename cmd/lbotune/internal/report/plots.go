@@ -67,11 +67,7 @@ func (p plot) pictures(s *Study) []string {
 
 // Plots lists the names of the plots.
 func Plots() []string {
-	var out []string
-	for _, p := range plots {
-		out = append(out, p.name)
-	}
-	return out
+	return mapped(plots, func(p plot) string { return p.name })
 }
 
 func (s *Study) valueAxis() axis { return axisOf(s.Metric, s.values(), s.Direction) }
@@ -363,15 +359,13 @@ func (s *Study) SVG(name string) (string, error) {
 }
 
 func (s *Study) draw(name string) ([]string, error) {
-	for _, p := range plots {
-		if p.name != name {
-			continue
-		}
-		out := p.pictures(s)
-		if len(out) == 0 {
-			return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, cmp.Or(s.NoModel, "too little is known"))
-		}
-		return out, nil
+	i := slices.Index(Plots(), name)
+	if i < 0 {
+		return nil, fmt.Errorf("there is no plot %q; there are %s", name, strings.Join(Plots(), ", "))
 	}
-	return nil, fmt.Errorf("there is no plot %q; there are %s", name, strings.Join(Plots(), ", "))
+	out := plots[i].pictures(s)
+	if len(out) == 0 {
+		return nil, fmt.Errorf("there is nothing to draw for %s yet: %s", name, cmp.Or(s.NoModel, "too little is known"))
+	}
+	return out, nil
 }

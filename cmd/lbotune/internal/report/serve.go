@@ -147,7 +147,7 @@ func (v *Server) put(parts []part) (bytes int) {
 		}
 		all = append(all, p)
 	}
-	v.made = nil
+	v.made = map[string]func() ([]byte, error){}
 	return v.show(append(all, v.panels...))
 }
 
@@ -209,7 +209,7 @@ func (v *Server) mux() *http.ServeMux {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, now *shown) error {
 			page := frame("lbotune: "+clean(s.Name, 80), now.feed())
-			page.Studies = []body{s.body(now.pieces())}
+			page.Studies = []body{s.body(mapped(now.parts, func(v versioned) part { return v.part }))}
 			return pages.Execute(b, page)
 		})
 	})
@@ -268,9 +268,6 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 			err := write(&b, s, now)
 			return b.Bytes(), err
 		})
-		if v.made == nil {
-			v.made = map[string]func() ([]byte, error){}
-		}
 		v.made[kind] = made
 	}
 	v.mu.Unlock()

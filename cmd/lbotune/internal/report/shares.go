@@ -218,10 +218,7 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 	slices.SortFunc(order, func(s, t int) int { return cmp.Compare(values[t], values[s]) })
 	order = order[:max(int(goodShare*float64(len(order))), 2)]
 	least := values[order[len(order)-1]]
-	var good []float64
-	for _, t := range order {
-		good = append(good, values[t])
-	}
+	good := mapped(order, func(t int) float64 { return values[t] })
 	out := make([]float64, len(f.main))
 	whole := stat.PopVariance(good, nil) // of few: a line may have more
 	if !(whole > 0) {

@@ -169,9 +169,7 @@ func after(src Source, older *Study) *Study {
 	s := &Study{Name: c.Name, ID: st.ID, Dir: src.Dir, Metric: c.Objective().Name, Direction: c.Objective().Direction,
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
 		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
-	for _, m := range c.Metrics {
-		s.Metrics = append(s.Metrics, m.Name)
-	}
+	s.Metrics = mapped(c.Metrics, func(m study.Metric) string { return m.Name })
 	for i := range c.Params {
 		s.axes = append(s.axes, paramAxis(st.Space, i))
 	}
@@ -180,9 +178,7 @@ func after(src Source, older *Study) *Study {
 		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
 	}
 	s.Remarks = s.own
-	for _, n := range st.Notes {
-		s.Notes = append(s.Notes, n.Text)
-	}
+	s.Notes = mapped(st.Notes, func(n study.Noted) string { return n.Text })
 	for _, t := range st.Trials {
 		s.Trials = append(s.Trials, s.trial(src, t))
 	}
@@ -318,20 +314,15 @@ func (s *Study) good(v float64) float64 { return s.Direction.Maximized(v) }
 
 // valued are the trials that have a value, in their order.
 func (s *Study) valued() []*Trial {
-	var out []*Trial
-	for _, t := range s.Trials {
-		if t.Value != nil && t.Standing != "excluded" {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.Trials), func(t *Trial) bool { return t.Value == nil || t.Standing == "excluded" })
 }
 
 // values are those of all trials that have one.
-func (s *Study) values() []float64 {
-	var out []float64
-	for _, t := range s.valued() {
-		out = append(out, *t.Value)
+func (s *Study) values() []float64 { return mapped(s.valued(), (*Trial).y) }
+
+func mapped[T, U any](list []T, of func(T) U) (out []U) {
+	for _, t := range list {
+		out = append(out, of(t))
 	}
 	return out
 }
