@@ -223,7 +223,7 @@ func figuresOf(t *testing.T, st *study.State) (map[string]figure, bool) {
 	check(printStatus(g, st, l, false))
 	r := report.Of(t.Context(), report.Source{State: st, Dir: string(l)})
 	check(r.Markdown(&markdown))
-	check(report.HTML(&page, []*report.Study{r}, ""))
+	check(report.HTML(&page, []*report.Study{r}))
 	check(printJSON(&reportJSON, r))
 	end := closing(t.Context(), st, l)
 

@@ -98,7 +98,7 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 		_, err = io.WriteString(w, picture)
 		return err
 	}
-	return report.HTML(w, studies, "")
+	return report.HTML(w, studies)
 }
 
 // look prepares what is shown of the study that an argument names.

@@ -107,6 +107,8 @@ func (b *board) show(parts []part) (total int) {
 	return total
 }
 
+func (s *shown) pieces() []part { return mapped(s.parts, func(v versioned) part { return v.part }) }
+
 // event tells of something.
 func event(what any) []byte {
 	var b bytes.Buffer

@@ -166,7 +166,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for name, s := range studies(t) {
 		file := filepath.Join(dir, strings.ReplaceAll(name, " ", "_")+".html")
 		var page bytes.Buffer
-		if err := HTML(&page, []*Study{s}, ""); err != nil {
+		if err := HTML(&page, []*Study{s}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, page.Bytes(), 0o666); err != nil {
@@ -537,7 +537,7 @@ func TestManyTrialsInABrowser(t *testing.T) {
 		}
 		begun := time.Now()
 		var page bytes.Buffer
-		if err := HTML(&page, []*Study{h.of(false)}, ""); err != nil {
+		if err := HTML(&page, []*Study{h.of(false)}); err != nil {
 			t.Fatal(err)
 		}
 		drawn := time.Since(begun)

@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -57,7 +56,7 @@ func comparison(studies []*Study) []card {
 	if alike && len(groups) > 0 {
 		bodies = overlay(first, groups)
 	}
-	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: template.HTML(bodies + rows.String() + render("words", seeds(ends))), Wide: true}}
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: bodies + rows.String() + render("words", seeds(ends)), Wide: true}}
 }
 
 // course is the best value that counts and holds the limits after each trial that has one, NaN before the first.

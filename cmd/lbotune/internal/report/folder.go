@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"hash/fnv"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -151,11 +150,7 @@ func (f *Folder) page(w http.ResponseWriter, r *http.Request) {
 	if now == nil {
 		return
 	}
-	page := frame("lbotune: "+clean(f.name, 80), now.feed())
-	page.Head = template.HTML(now.parts[0].HTML)
-	for _, p := range now.parts[1:] {
-		page.Rows += template.HTML(p.HTML)
-	}
+	page := whole{Title: "lbotune: " + clean(f.name, 80), Feed: now.feed(), Listed: now.pieces()}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = deliver(w, []byte(render("page", page)))
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,14 +30,18 @@ var pageJS string
 //go:embed page.html
 var pageHTML string
 
-var pages = template.Must(template.New("page").Funcs(template.FuncMap{"clean": clean, "num": num, "tidy": tidy}).Parse(pageHTML))
+var pages = template.Must(template.New("page").Funcs(template.FuncMap{
+	"clean": clean, "num": num, "tidy": tidy, "policy": policy,
+	"safe":   func(made string) template.HTML { return template.HTML(made) }, // by another template, or drawn
+	"style":  func() template.CSS { return template.CSS(pageCSS + chartCSS) },
+	"script": func() template.JS { return template.JS(pageJS) },
+}).Parse(pageHTML))
 
 type card struct {
-	ID, Title, Note string
-	Body            template.HTML
-	Wide            bool
-	Age             string // of what trials it is
-	At              time.Time
+	ID, Title, Note, Body string
+	Wide                  bool
+	Age                   string // of what trials it is
+	At                    time.Time
 }
 
 // served is what a page that is served has more.
@@ -48,39 +51,28 @@ type served struct {
 	Logs, Control bool
 }
 
-// whole is a page.
+// whole is a page. One with a feed keeps itself up to date from there.
 type whole struct {
-	Title, Policy, Feed string
-	Style               template.CSS
-	Script              template.JS
-	Compare             []card
-	Studies             []body
-	Head, Rows          template.HTML // of a list of studies
+	Title, Feed string
+	Compare     []card
+	Studies     []body
+	Listed      []part // of a folder: the head of its page, and its studies
 }
 
 // body is a study as the page has it, of parts that can be replaced.
 type body struct {
-	Key, Name                    string
-	Head, Control, Cards, Trials template.HTML
-	Large                        bool // so that it is drawn as far as it is seen
+	Key, Name string
+	Control   *Study // if it can be steered
+	Parts     []part
+	Large     bool // so that it is drawn as far as it is seen
 }
 
 func (s *Study) body(parts []part) body {
-	b := body{Key: s.key, Name: clean(s.Name, 120), Large: len(s.shown) > 500}
+	b := body{Key: s.key, Name: clean(s.Name, 120), Parts: parts, Large: len(s.shown) > 500}
 	if s.live.Control {
-		b.Control = template.HTML(render("control", s))
+		b.Control = s
 	}
-	var in [3]strings.Builder // of large studies there are thousands
-	for _, p := range parts {
-		in[slices.Index([]string{"top", "cards", "trials"}, p.In)].WriteString(p.HTML)
-	}
-	b.Head, b.Cards, b.Trials = template.HTML(in[0].String()), template.HTML(in[1].String()), template.HTML(in[2].String())
 	return b
-}
-
-// frame is a page without a content. One with a feed keeps itself up to date from there.
-func frame(title, feed string) whole {
-	return whole{Title: title, Policy: policy(), Feed: feed, Style: template.CSS(pageCSS + chartCSS), Script: template.JS(pageJS)}
 }
 
 // panel holds the details of a trial.
@@ -104,10 +96,9 @@ func policy() string {
 		hash(pageCSS+chartCSS) + "; script-src " + hash(pageJS)
 }
 
-// HTML writes the page of one study, or of several beside each other. A page with a feed
-// keeps itself up to date from there.
-func HTML(w io.Writer, studies []*Study, feed string) error {
-	page := frame("lbotune: "+clean(studies[0].Name, 80), feed)
+// HTML writes the page of one study, or of several beside each other.
+func HTML(w io.Writer, studies []*Study) error {
+	page := whole{Title: "lbotune: " + clean(studies[0].Name, 80)}
 	if len(studies) > 1 {
 		for i, s := range studies {
 			s.key = string(rune('a'+i%26)) + strconv.Itoa(i) + "-"
@@ -166,7 +157,7 @@ func (s *Study) head() part {
 // card draws one, which is hidden while there is nothing to show.
 func (s *Study) card(p plot) card {
 	pictures := p.pictures(s)
-	c := card{ID: s.key + p.name, Title: p.title, Note: p.note, Wide: p.is&wide != 0 || len(pictures) > 1, Body: template.HTML(strings.Join(pictures, ""))}
+	c := card{ID: s.key + p.name, Title: p.title, Note: p.note, Wide: p.is&wide != 0 || len(pictures) > 1, Body: strings.Join(pictures, "")}
 	if len(pictures) > 1 {
 		c.Body = `<div class="many">` + c.Body + `</div>`
 	}

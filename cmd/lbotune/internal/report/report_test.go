@@ -183,7 +183,7 @@ func TestPagesOfAllKindsOfStudies(t *testing.T) {
 	for name, s := range studies(t) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := HTML(&b, []*Study{s}, ""); err != nil {
+			if err := HTML(&b, []*Study{s}); err != nil {
 				t.Fatal(err)
 			}
 			page := b.String()
@@ -267,7 +267,7 @@ func TestValuesOfAnySize(t *testing.T) {
 			}
 			s := h.of(false)
 			var page bytes.Buffer
-			if err := HTML(&page, []*Study{s}, ""); err != nil {
+			if err := HTML(&page, []*Study{s}); err != nil {
 				t.Fatal(err)
 			}
 			if bad := regexp.MustCompile(`.{0,80}(NaN|Inf\b|are equal|beginning).{0,20}`).FindString(page.String()); bad != "" {
@@ -483,7 +483,7 @@ func TestNothingToShow(t *testing.T) {
 	of := studies(t)
 	page := func(name string) string {
 		var b bytes.Buffer
-		if err := HTML(&b, []*Study{of[name]}, ""); err != nil {
+		if err := HTML(&b, []*Study{of[name]}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -590,7 +590,7 @@ func TestManyParameters(t *testing.T) {
 	command := strings.Repeat(" --parameter=0.12345678901234567", len(params))
 	s := of(Source{State: &h.st, Command: func(*study.Trial) string { return command }})
 	var page bytes.Buffer
-	if err := HTML(&page, []*Study{s}, ""); err != nil {
+	if err := HTML(&page, []*Study{s}); err != nil {
 		t.Fatal(err)
 	}
 	if page.Len() > 5<<20 {
@@ -623,7 +623,7 @@ func TestManyParameters(t *testing.T) {
 func TestComparisonSaysWhatIsFair(t *testing.T) {
 	of := studies(t)
 	var b bytes.Buffer
-	if err := HTML(&b, []*Study{of["finished"], of["one parameter"]}, ""); err != nil {
+	if err := HTML(&b, []*Study{of["finished"], of["one parameter"]}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"after 9 trials", "One seed of each setting", `id="a0-head"`, `id="ta0-1"`, `href="#tb1-1"`} {
@@ -644,7 +644,7 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 		return h.of(false)
 	}
 	b.Reset()
-	if err := HTML(&b, []*Study{seed(1, 4, 2, 1), seed(2, 8, 8, 3, 5), of["one parameter"]}, ""); err != nil {
+	if err := HTML(&b, []*Study{seed(1, 4, 2, 1), seed(2, 8, 8, 3, 5), of["one parameter"]}); err != nil {
 		t.Fatal(err)
 	}
 	picture := b.String()[strings.Index(b.String(), `id="compare"`):]
@@ -680,7 +680,7 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		lucky.record(study.Confirmed{Trial: 1, Attempt: k + 2, Metrics: metrics(loss)})
 	}
 	s := lucky.of(false)
-	if got := string(comparison([]*Study{s, s})[0].Body); !strings.Contains(got, "<td>0.4 ± ") {
+	if got := comparison([]*Study{s, s})[0].Body; !strings.Contains(got, "<td>0.4 ± ") {
 		t.Errorf("a value that was lucky is the best of a study: %s", got)
 	}
 	limited := func(seed uint64, losses ...float64) *Study {
@@ -702,7 +702,7 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 		"median 0.65, between 0.5 and 0.8":                   {a, limited(2, 0.5, 0.1, 0.7)},
 		"not all of them have a value that holds the limits": {a, none},
 	} {
-		if got := string(comparison(of)[0].Body); !strings.Contains(got, want) || strings.Contains(got, "NaN") {
+		if got := comparison(of)[0].Body; !strings.Contains(got, want) || strings.Contains(got, "NaN") {
 			t.Errorf("want %s in %s", want, got)
 		}
 	}

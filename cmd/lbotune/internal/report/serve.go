@@ -208,8 +208,7 @@ func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, now *shown) error {
-			page := frame("lbotune: "+clean(s.Name, 80), now.feed())
-			page.Studies = []body{s.body(mapped(now.parts, func(v versioned) part { return v.part }))}
+			page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{s.body(now.pieces())}}
 			return pages.Execute(b, page)
 		})
 	})

@@ -20,19 +20,19 @@ import (
 // clean makes text of unknown origin safe to show: one line, without control characters,
 // not endless. It is not escaped yet.
 func clean(s string, most int) string {
-	var b strings.Builder
 	n := 0
-	for _, r := range s {
+	for at := range s {
 		if n++; n > most {
-			b.WriteString("…")
+			s = s[:at] + "…"
 			break
 		}
-		if !unicode.IsPrint(r) {
-			r = '�'
-		}
-		b.WriteRune(r)
 	}
-	return b.String()
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '�'
+	}, s)
 }
 
 // num is a number as people compare it.
