@@ -22,8 +22,9 @@ type board struct {
 	pace  *atomic.Int32 // how many boards share the processor's hundredths
 }
 
-func newBoard(pace *atomic.Int32) board {
-	return board{shown: &shown{version: int(time.Now().UnixMilli()), newer: make(chan struct{})}, over: make(chan struct{}), pace: pace}
+func newBoard() board {
+	first := &shown{version: int(time.Now().UnixMilli()), newer: make(chan struct{})}
+	return board{shown: first, over: make(chan struct{}), pace: new(atomic.Int32)}
 }
 
 // shown is what a page shows, and does not change: all who look share it.
@@ -129,30 +130,27 @@ type delta struct {
 
 func deltaOf(id, before, after string) delta {
 	was, now := strings.Split(before, "\n"), strings.Split(after, "\n")
-	at := make(map[string]int, len(was))
+	at := make(map[string]int, len(was)) // from 1
 	for i, line := range was {
-		at[line] = i
+		at[line] = i + 1
 	}
-	d, fresh := delta{ID: id}, 0 // lines before this one that are new
-	for i := 0; i <= len(now); {
-		k, n := 0, 0
+	d := delta{ID: id}
+	for i := 0; i < len(now); {
+		fresh := i
+		for i < len(now) && at[now[i]] == 0 {
+			i++
+		}
+		if i > fresh {
+			d.Lines = append(d.Lines, strings.Join(now[fresh:i], "\n"))
+		}
 		if i < len(now) {
-			var known bool
-			if k, known = at[now[i]]; !known {
-				fresh, i = fresh+1, i+1
-				continue
+			k, n := at[now[i]]-1, 1
+			for i+n < len(now) && k+n < len(was) && now[i+n] == was[k+n] {
+				n++
 			}
-			for n = 1; i+n < len(now) && k+n < len(was) && now[i+n] == was[k+n]; n++ {
-			}
+			d.Lines = append(d.Lines, [2]int{k, n})
+			i += n
 		}
-		if fresh > 0 {
-			d.Lines = append(d.Lines, strings.Join(now[i-fresh:i], "\n"))
-		}
-		if n == 0 {
-			break
-		}
-		d.Lines = append(d.Lines, [2]int{k, n})
-		fresh, i = 0, i+n
 	}
 	return d
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -41,7 +40,7 @@ type Folder struct {
 // NewFolder returns a server of the studies that list lists anew each time: with
 // directories below the folder. It opens the server of one when somebody wants to see it.
 func NewFolder(name string, list func() ([]Listed, error), open func(dir string) *Server, control Control) *Folder {
-	return &Folder{board: newBoard(new(atomic.Int32)), name: name, list: list, open: open, control: control, opened: map[string]http.Handler{}}
+	return &Folder{board: newBoard(), name: name, list: list, open: open, control: control, opened: map[string]http.Handler{}}
 }
 
 // Run looks for studies and what has become of them, until ctx ends.

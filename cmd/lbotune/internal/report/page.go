@@ -106,7 +106,7 @@ func HTML(w io.Writer, studies []*Study) error {
 		page.Compare = comparison(studies)
 	}
 	for _, s := range studies {
-		page.Studies = append(page.Studies, s.body(s.parts(true, true)))
+		page.Studies = append(page.Studies, s.body(append(s.drawn(true, true), s.panels()...)))
 	}
 	return pages.Execute(w, page)
 }
@@ -124,9 +124,9 @@ func must(err error) {
 	}
 }
 
-// parts are pieces of the study's page by themselves, in their order: what is drawn with each
-// record, the panels of the trials included, and the other cards.
-func (s *Study) parts(often, others bool) (out []part) {
+// drawn are pieces of the study's page by themselves, in their order: the head and the cards that
+// are drawn with each record, and the other cards.
+func (s *Study) drawn(often, others bool) (out []part) {
 	if often {
 		out = append(out, s.head())
 	}
@@ -135,18 +135,17 @@ func (s *Study) parts(often, others bool) (out []part) {
 			out = append(out, part{s.key + p.name, "cards", render("card", s.card(p))})
 		}
 	}
-	for _, t := range s.shown {
-		if text := t.drawn; often {
-			if text == "" {
-				text = render("trial", s.panel(t))
-			}
-			if s.live.On {
-				t.drawn = text
-			}
-			out = append(out, part{s.Anchor(t.Number), "trials", text})
-		}
-	}
 	return out
+}
+
+// panels are the parts that have the details of the trials.
+func (s *Study) panels() []part {
+	return mapped(s.shown, func(t *Trial) part {
+		if t.drawn == "" || !s.live.On {
+			t.drawn = render("trial", s.panel(t))
+		}
+		return part{s.Anchor(t.Number), "trials", t.drawn}
+	})
 }
 
 // head is the part that stands above the cards.

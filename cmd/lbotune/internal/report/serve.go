@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -21,8 +20,7 @@ type Server struct {
 	study   *Study          // as it was last read; what else than its own there is may have gone on
 	changes int             // that it had been told of
 	cards   map[string]part // as they were last drawn
-	panels  []part
-	model   *Model // the newest, which may be older than the study
+	model   *Model          // the newest, which may be older than the study
 	noModel string
 	made    map[string]func() ([]byte, error) // of what is shown now, once for all who ask
 
@@ -38,7 +36,7 @@ type Follow func(ctx context.Context, look func(changed bool, take func() (Sourc
 // NewServer returns a server of the study whose journal is the file at that path. Load reads it
 // for whoever keeps it.
 func NewServer(journal string, load func() (Source, error), follow Follow) *Server {
-	return &Server{board: newBoard(new(atomic.Int32)), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked}
+	return &Server{board: newBoard(), journal: journal, load: load, follow: follow, cards: map[string]part{}, noModel: unasked}
 }
 
 const (
@@ -124,22 +122,18 @@ func (v *Server) draw(src Source, changed bool) {
 		v.cards, v.model, v.noModel = map[string]part{}, nil, unasked
 	}
 	s.take(v.model, v.noModel)
-	if v.study, v.panels = s, nil; changed {
+	if v.study = s; changed {
 		v.changes++
 	}
-	v.put(s.parts(true, false))
+	v.put(s.drawn(true, false))
 }
 
-// put shows parts that are drawn anew beside those that are not, with the lock held.
-func (v *Server) put(parts []part) (bytes int) {
-	var all []part
-	for _, p := range parts {
-		if p.In == "trials" {
-			v.panels = append(v.panels, p)
-		} else {
-			v.cards[p.ID] = p
-		}
+// put shows cards that are drawn anew beside those that are not, with the lock held.
+func (v *Server) put(drawn []part) (bytes int) {
+	for _, p := range drawn {
+		v.cards[p.ID] = p
 	}
+	var all []part
 	for _, c := range append([]plot{{name: "head"}}, cards...) {
 		p, drawn := v.cards[c.name]
 		if !drawn {
@@ -148,7 +142,7 @@ func (v *Server) put(parts []part) (bytes int) {
 		all = append(all, p)
 	}
 	v.made = map[string]func() ([]byte, error){}
-	return v.show(append(all, v.panels...))
+	return v.show(append(all, v.study.panels()...))
 }
 
 // deepen draws what takes longer, whenever something has changed and it has rested enough.
@@ -178,13 +172,13 @@ func (v *Server) deepen(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			parts := s.parts(false, true)
+			drawn := s.drawn(false, true)
 			v.mu.Lock()
 			if now := *v.study; now.ID == s.ID {
 				now.state = s.state // its own is changed meanwhile
 				now.take(s.Model, s.NoModel)
 				v.model, v.noModel = s.Model, s.NoModel
-				sent = v.put(append(parts, now.head()))
+				sent = v.put(append(drawn, now.head()))
 			}
 			v.mu.Unlock()
 		}
@@ -207,25 +201,26 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/html; charset=utf-8", func(b *bytes.Buffer, s *Study, now *shown) error {
+		v.answer(w, r, "text/html; charset=utf-8", func(s *Study, now *shown) ([]byte, error) {
 			page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{s.body(now.pieces())}}
-			return pages.Execute(b, page)
+			return []byte(render("page", page)), nil
 		})
 	})
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
 	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(b *bytes.Buffer, _ *Study, _ *shown) error {
+		v.answer(w, r, "application/json", func(*Study, *shown) ([]byte, error) {
 			src, err := v.load()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			s := of(src)
 			v.mu.Lock()
 			model, none := v.model, v.noModel
 			v.mu.Unlock()
 			s.take(model, none)
-			return json.NewEncoder(b).Encode(s.Complete())
+			text, err := json.Marshal(s.Complete())
+			return append(text, '\n'), err
 		})
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
@@ -254,7 +249,7 @@ func (v *Server) now(w http.ResponseWriter, r *http.Request) *Study {
 }
 
 // answer writes what is made of what is shown now, once for all who ask.
-func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*bytes.Buffer, *Study, *shown) error) {
+func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*Study, *shown) ([]byte, error)) {
 	if v.now(w, r) == nil {
 		return
 	}
@@ -262,11 +257,7 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 	made := v.made[kind]
 	if made == nil {
 		s, now := v.study, v.shown
-		made = sync.OnceValues(func() ([]byte, error) {
-			var b bytes.Buffer
-			err := write(&b, s, now)
-			return b.Bytes(), err
-		})
+		made = sync.OnceValues(func() ([]byte, error) { return write(s, now) })
 		v.made[kind] = made
 	}
 	v.mu.Unlock()
@@ -283,7 +274,7 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, wri
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.
-func prometheus(b *bytes.Buffer, s *Study, _ *shown) error {
+func prometheus(s *Study, _ *shown) ([]byte, error) {
 	count := map[string]int{}
 	for _, t := range s.Trials {
 		count[t.Standing]++
@@ -292,6 +283,8 @@ func prometheus(b *bytes.Buffer, s *Study, _ *shown) error {
 	if s.Best > 0 { // that of the figures may have changed since
 		best = map[string]float64{"Value": s.Trials[s.Best-1].y()}
 	}
-	return texts.ExecuteTemplate(b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
+	var b bytes.Buffer
+	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
 		"Standings": []string{"succeeded", infeasible, "failed", "pruned", "excluded", "unfinished"}})
+	return b.Bytes(), err
 }

@@ -158,7 +158,7 @@ func showing(s *Study) *Server {
 	v := NewServer("", load, looking(load))
 	v.model = s.Model
 	v.draw(s.src, true)
-	v.put(s.parts(false, true))
+	v.put(s.drawn(false, true))
 	return v
 }
 
