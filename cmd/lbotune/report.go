@@ -103,11 +103,14 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 
 // look prepares what is shown of the study that an argument names.
 func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
-	st, l, err := g.load(arg)
+	dir, err := studyDir(arg)
 	if err != nil {
 		return nil, err
 	}
-	src, err := sourceOf(st, l)
+	src, err := readSource(study.LayoutOf(dir), func() (*study.State, error) {
+		st, _, err := g.load(arg)
+		return st, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +119,21 @@ func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
 	return report.Of(ctx, src), nil
 }
 
-// sourceOf is a study as package report wants it, with its secrets hidden.
-func sourceOf(st *study.State, l study.Layout) (report.Source, error) {
+// readSource is sourceOf a study that read reads.
+func readSource(l study.Layout, read func() (*study.State, error)) (report.Source, error) {
+	before, errBefore := journal.InUse(l.Journal())
+	st, err := read()
+	if err := cmp.Or(err, errBefore); err != nil {
+		return report.Source{}, err
+	}
+	return sourceOf(st, l, before)
+}
+
+// sourceOf is a study as package report wants it, with its secrets hidden. Before says that it was
+// in use before it was read: what has ended since was running, as it was read.
+func sourceOf(st *study.State, l study.Layout, before bool) (report.Source, error) {
 	running, err := journal.InUse(l.Journal())
+	running = running || before && st.Closed == nil
 	hidden := secrets.Of(st.Config.Run.SecretEnv)
 	return report.Source{State: st, Dir: string(l), Running: running,
 		Command: func(t *study.Trial) string { return hidden.Hide(commandLine(st, l, t)) },

@@ -116,11 +116,7 @@ func toShow(arg string, c report.Control) (what string, v shower, err error) {
 func serverOf(l study.Layout) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		defer thrifty()()
-		st, err := study.Load(string(l))
-		if err != nil {
-			return report.Source{}, err
-		}
-		return sourceOf(st, l)
+		return readSource(l, func() (*study.State, error) { return study.Load(string(l)) })
 	}, func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
 		changed := false
 		return study.Follow(ctx, string(l), func(*study.State, study.Record) error {
@@ -128,7 +124,7 @@ func serverOf(l study.Layout) *report.Server {
 			return nil
 		}, func(st *study.State) error {
 			defer func() { changed = false }()
-			return look(changed, func() (report.Source, error) { return sourceOf(st, l) })
+			return look(changed, func() (report.Source, error) { return sourceOf(st, l, false) })
 		})
 	})
 }
@@ -197,10 +193,16 @@ func obey(ctx context.Context, g *global, dir string, o report.Order) (string, e
 	switch study.Action(o.Action) {
 	case "stop":
 		st, l, err := load(dir)
-		if err != nil {
-			return "", err
+		if err == nil {
+			err = stopStudy(ctx, g, st, l)
 		}
-		return "the study is stopped; lbotune resume goes on", stopStudy(ctx, g, st, l)
+		if err == nil {
+			st, err = study.Load(dir) // as it has been left
+		}
+		if err == nil && st.Ended() {
+			return "the study has ended: " + st.Closed.Detail, nil
+		}
+		return "the study is stopped; lbotune resume goes on", err
 	case study.ActionEnqueue:
 		var words []string
 		for _, name := range slices.Sorted(maps.Keys(o.Values)) {

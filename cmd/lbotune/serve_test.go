@@ -12,11 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
 )
@@ -253,6 +256,44 @@ func TestServeHasALimit(t *testing.T) {
 	for end := time.Now().Add(time.Minute); get() != 404; {
 		if time.Now().After(end) {
 			t.Fatal("nobody gets in although all have gone")
+		}
+	}
+}
+
+// Who orders a study to stop that has ended is told so.
+func TestStopOfAStudyThatHasEnded(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	spec := strings.TrimSuffix(string(l), ".study") + ".toml"
+	for n := 2; n <= 5; n++ {
+		for _, args := range [][]string{{"ask", spec}, {"tell", spec, strconv.Itoa(n), "0.5"}} {
+			if code := execute(args, silence()); code != 0 {
+				t.Fatalf("%v: exit code %d", args, code)
+			}
+		}
+	}
+	said, err := obey(t.Context(), &global{streams: silence()}, string(l), report.Order{Action: "stop"})
+	if want := "the study has ended: all 5 trials are finished"; said != want || err != nil {
+		t.Errorf("%q, %v; want %q", said, err, want)
+	}
+}
+
+// A study that ends while it is read is shown as it was read: running, and not as one that was lost.
+func TestStudyThatEndsWhileItIsRead(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	lock, err := os.OpenFile(journal.LockPath(l.Journal()), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} { // it is read, and read again
+		src, err := readSource(l, func() (*study.State, error) {
+			defer lock.Close()
+			return study.Load(string(l))
+		})
+		if err != nil || src.Running != want {
+			t.Errorf("running: %v, %v; want %v", src.Running, err, want)
 		}
 	}
 }
