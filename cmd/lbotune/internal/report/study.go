@@ -170,18 +170,14 @@ func after(src Source, older *Study) *Study {
 		Running: src.Running, Standing: st.Standing(src.Running), Seed: c.Seed, Budget: c.Budget.Trials, Began: st.Began, Updated: st.Updated,
 		Seconds: st.Elapsed.Seconds(), Params: c.Params, Trials: []*Trial{}, src: src, state: st, read: time.Now(), figures: FiguresOf(st, src.Running)}
 	s.Metrics = mapped(c.Metrics, func(m study.Metric) string { return m.Name })
-	for i := range c.Params {
-		s.axes = append(s.axes, paramAxis(st.Space, i))
-	}
+	s.axes = mapped(c.Params, paramAxis)
 	s.own = st.Remarks()
 	if src.Lost != nil {
 		s.own = append(s.own, "this is how it was: "+src.Lost.Error())
 	}
 	s.Remarks = s.own
 	s.Notes = mapped(st.Notes, func(n study.Noted) string { return n.Text })
-	for _, t := range st.Trials {
-		s.Trials = append(s.Trials, s.trial(src, t))
-	}
+	s.Trials = append(s.Trials, mapped(st.Trials, s.trial)...)
 	if b := s.figures.Best; b != nil {
 		s.Best = b.Number
 		s.Trials[b.Number-1].best = true
@@ -244,8 +240,8 @@ func (s *Study) take(m *Model, none string) bool {
 	return true
 }
 
-func (s *Study) trial(src Source, t *study.Trial) *Trial {
-	out := &Trial{Trial: t, Standing: src.State.StandingOf(t), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
+func (s *Study) trial(t *study.Trial) *Trial {
+	out := &Trial{Trial: t, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
 	if t.Outside {
 		out.Standing = "excluded"
 	}
@@ -363,8 +359,7 @@ func moved(space *spaces.Space, p spaces.Point, i int, u float64) spaces.Point {
 }
 
 // paramAxis is the axis of a parameter: its place in the cube, with ticks at its values.
-func paramAxis(space *spaces.Space, i int) axis {
-	p := space.Params()[i]
+func paramAxis(p spaces.Param) axis {
 	a := axis{hi: 1, label: p.Name, ticks: []tick{}}
 	switch p.Kind {
 	case spaces.KindChoice, spaces.KindOrdered:
