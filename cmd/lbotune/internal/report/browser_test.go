@@ -379,6 +379,50 @@ func TestWorkingWithAPage(t *testing.T) {
 	b.quiet(url)
 }
 
+// A range on the objective's axis is one of its values: it holds them when a trial changes what the axis
+// is long.
+func TestRangeOfTheObjective(t *testing.T) {
+	b := openBrowser(t)
+	h := begin(t, float("x"))
+	var mu sync.Mutex
+	more := func(loss float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		h.trialOf([]float64{0.5}, loss)
+	}
+	for k := range 8 {
+		more(1 + float64(k))
+	}
+	load := func() (Source, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		st := h.st
+		return Source{State: &st, Running: true}, nil
+	}
+	v := NewServer(filepath.Join(t.TempDir(), "none"), load, looking(load))
+	url := serving(t, v.Run, v.Handler)
+	b.open(url + "/?token=secret")
+	b.await(`document.querySelectorAll('#parallel a').length`, "8")
+	b.eval(`document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
+	var at struct{ X, From, To float64 } // of the trials with 2 and 4
+	if err := json.Unmarshal([]byte(b.eval(`(() => { const svg = document.querySelector('#parallel svg'), x = +[...svg.querySelectorAll('line.axis')].at(-1).getAttribute('x1');
+		const y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').split(' ').at(-1);
+		const on = y => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+		return JSON.stringify({x: on(0).x, from: on(y(2)).y + 5, to: on(y(4)).y - 5}) })()`)), &at); err != nil {
+		t.Fatal(err)
+	}
+	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).join()`
+	b.drag(at.X, at.From, at.To)
+	b.await(bright, "#t2,#t3,#t4")
+	more(20)
+	b.await(`document.querySelectorAll('#parallel a').length`, "9")
+	b.await(bright, "#t2,#t3,#t4")
+	low := `(() => { const r = [...document.querySelectorAll('#parallel .range')].at(-1), y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').split(' ').at(-1);
+		const top = +r.getAttribute('y'), low = top + +r.getAttribute('height'); return [1, 2, 3, 4, 5].filter(n => y(n) >= top && y(n) <= low).join() })()`
+	b.await(low, "2,3,4")
+	b.quiet(url)
+}
+
 // Columns and parameters of one name are told apart, texts that begin like numbers are sorted as texts, and
 // Enter in the filter is no order.
 func TestNamesOnAPage(t *testing.T) {

@@ -136,16 +136,39 @@
       }
     };
 
-    // Ranges on the axes of the parallel coordinates.
+    // Ranges on the axes of the parallel coordinates: of places, and where the axis has numbers that rise or fall,
+    // of these. The axis of an objective is another one once there are other trials.
+    const panelOf = a => document.getElementById(a.getAttribute('href').slice(1));
+    const valueOn = (a, name) => {
+      const of = factsOf(panelOf(a)).of, [head, tail] = name.split('…');
+      const text = of.get(tail === undefined ? name : [...of.keys()].find(k => k.startsWith(head) && k.endsWith(tail)));
+      return text ? +text : NaN;
+    };
+    const pointOn = (a, x) => [...a.querySelectorAll('path:not(.bridge)')].flatMap(pointsOf).find(p => Math.abs(p[0] - x) < 0.2);
+    const scaleOf = (svg, {name, x, top, low}) => {
+      const known = [...svg.querySelectorAll('a')].filter(panelOf).map(a => [pointOn(a, x)?.[1], valueOn(a, name)]) // panels come after pictures
+        .filter(([y]) => y > top + 0.1 && y < low - 0.1).sort((a, b) => a[0] - b[0])
+        .filter(([y, v], i, all) => !i || y !== all[i - 1][0] && v !== all[i - 1][1]);
+      const read = (from, to) => at => {
+        const up = known[0][from] < known[1][from], k = known.findIndex(p => up ? p[from] >= at : p[from] <= at);
+        const end = Math.max(k < 0 ? known.length - 1 : k, 1), [p, q] = [known[end - 1], known[end]];
+        return p[to] + (at - p[from]) * (q[to] - p[to]) / (q[from] - p[from]);
+      };
+      const falls = known.length > 1 && known[0][1] > known[1][1];
+      if (known.length < 2 || known.some(([, v], i) => !Number.isFinite(v) || i && falls !== v < known[i - 1][1])) return null;
+      const value = read(0, 1), place = read(1, 0), beyond = falls ? Infinity : -Infinity;
+      return {value: y => y < top ? beyond : y > low ? -beyond : value(y),
+        place: v => Number.isFinite(v) ? Math.min(Math.max(place(v), top), low) : v === beyond ? top - 1 : low + 1};
+    };
     const brushed = () => {
       const svg = el('parallel')?.querySelector('svg');
       if (!svg || !chosen.brush.size) return null;
       const axes = linesOf(svg), within = new Set();
       for (const a of svg.querySelectorAll('a')) {
-        const points = [...a.querySelectorAll('path:not(.bridge)')].flatMap(pointsOf);
         if (axes.every(({name, x}) => {
-          const range = chosen.brush.get(name);
-          return !range || points.some(p => Math.abs(p[0] - x) < 0.2 && p[1] >= range[0] && p[1] <= range[1]);
+          const {places, values} = chosen.brush.get(name) || {}, [from, to] = values || places || [];
+          const at = !values ? pointOn(a, x)?.[1] : panelOf(a) ? valueOn(a, name) : NaN;
+          return !places || at >= Math.min(from, to) && at <= Math.max(from, to);
         })) within.add(a.getAttribute('href'));
       }
       return within;
@@ -160,22 +183,24 @@
       };
       linesOf(svg).forEach(axis => {
         const range = make(axis.x - 6, axis.top, 12, 0, 'range'), show = () => {
-          const [from, to] = chosen.brush.get(axis.name) || [0, 0];
+          const {places, values} = chosen.brush.get(axis.name) || {}, scale = values && scaleOf(svg, axis);
+          const [from, to] = scale ? values.map(scale.place) : places || [0, 0];
           range.at(axis.x - 6, from, 12, to - from);
         };
         const hold = make(axis.x - 12, axis.top - 8, 24, axis.low - axis.top + 16, 'hold').r;
         show();
         const y = e => Math.min(Math.max(new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse()).y, axis.top - 1), axis.low + 1);
         hold.onpointerdown = e => {
-          const from = y(e);
+          const from = y(e), scale = scaleOf(svg, axis);
           hold.setPointerCapture(e.pointerId);
           hold.onpointermove = e => {
-            chosen.brush.set(axis.name, [from, y(e)].sort((a, b) => a - b));
+            const places = [from, y(e)].sort((a, b) => a - b);
+            chosen.brush.set(axis.name, {places, values: scale && places.map(scale.value)});
             show();
           };
           hold.onpointerup = hold.onpointercancel = e => {
             hold.onpointermove = null;
-            const [low, high] = chosen.brush.get(axis.name) || [0, 0];
+            const [low, high] = chosen.brush.get(axis.name)?.places || [0, 0];
             if (Math.abs(y(e) - from) < 3 || high - low < 3) chosen.brush.delete(axis.name);
             show();
             select();
