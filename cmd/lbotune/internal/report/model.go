@@ -182,13 +182,13 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	var pictures []picture
 	var points []spaces.Point
 	draw := func(p picture) { pictures, points = append(pictures, p), append(points, p.points...) }
-	space := s.state.Search.Space
+	space, places := s.state.Search.Space, make([]float64, sliceSteps+1)
+	for k := range places {
+		places[k] = float64(k) / sliceSteps
+	}
 	for i := range s.Params {
-		p := picture{free: []int{i}}
-		for k := range sliceSteps + 1 {
-			p.points = append(p.points, moved(space, best.Point, i, float64(k)/sliceSteps))
-		}
-		draw(p)
+		at := func(u float64) spaces.Point { return moved(space, best.Point, i, u) }
+		draw(picture{mapped(places, at), []int{i}})
 	}
 	for i, x := range order {
 		for _, y := range order[i+1:] {
@@ -219,14 +219,10 @@ func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 				of.Maps = append(of.Maps, Map{X: name(0), Y: name(1), Size: mapSize, Mean: b.mean, SD: b.sd, Ruled: ruled, x: p.free[0], y: p.free[1]})
 				continue
 			}
-			slice := Slice{Param: name(0), Mean: b.mean, Low: b.low, High: b.high, Ruled: ruled}
-			for i := range ruled {
-				slice.Places = append(slice.Places, float64(i)/sliceSteps)
-			}
 			if k > 0 {
-				slice.Ruled = []bool{} // nothing is known of it
+				ruled = []bool{} // nothing is known of it
 			}
-			of.Slices = append(of.Slices, slice)
+			of.Slices = append(of.Slices, Slice{name(0), places, b.mean, b.low, b.high, ruled})
 		}
 		all = append(all, of)
 	}

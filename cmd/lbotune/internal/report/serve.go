@@ -200,32 +200,26 @@ func (v *Server) Handler(token string, hosts ...string) http.Handler {
 
 func (v *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/html; charset=utf-8", func(s *Study, now *shown) ([]byte, error) {
-			page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{s.body(now.pieces())}}
-			return []byte(render("page", page)), nil
-		})
-	})
+	mux.HandleFunc("GET /{$}", v.answer("text/html; charset=utf-8", func(s *Study, now *shown) ([]byte, error) {
+		page := whole{Title: "lbotune: " + clean(s.Name, 80), Feed: now.feed(), Studies: []body{s.body(now.pieces())}}
+		return []byte(render("page", page)), nil
+	}))
 	mux.HandleFunc("GET /events", v.events)
 	mux.HandleFunc("GET /log/{trial}", v.log)
-	mux.HandleFunc("GET /api/v1/study", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "application/json", func(*Study, *shown) ([]byte, error) {
-			src, err := v.load()
-			if err != nil {
-				return nil, err
-			}
-			s := of(src)
-			v.mu.Lock()
-			model, none := v.model, v.noModel
-			v.mu.Unlock()
-			s.take(model, none)
-			text, err := json.Marshal(s.Complete())
-			return append(text, '\n'), err
-		})
-	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		v.answer(w, r, "text/plain; version=0.0.4; charset=utf-8", prometheus)
-	})
+	mux.HandleFunc("GET /api/v1/study", v.answer("application/json", func(*Study, *shown) ([]byte, error) {
+		src, err := v.load()
+		if err != nil {
+			return nil, err
+		}
+		s := of(src)
+		v.mu.Lock()
+		model, none := v.model, v.noModel
+		v.mu.Unlock()
+		s.take(model, none)
+		text, err := json.Marshal(s.Complete())
+		return append(text, '\n'), err
+	}))
+	mux.HandleFunc("GET /metrics", v.answer("text/plain; version=0.0.4; charset=utf-8", prometheus))
 	if v.Control != nil {
 		mux.HandleFunc("POST /api/v1/requests", v.obey)
 	}
@@ -249,28 +243,30 @@ func (v *Server) now(w http.ResponseWriter, r *http.Request) *Study {
 }
 
 // answer writes what is made of what is shown now, once for all who ask.
-func (v *Server) answer(w http.ResponseWriter, r *http.Request, kind string, write func(*Study, *shown) ([]byte, error)) {
-	if v.now(w, r) == nil {
-		return
-	}
-	v.mu.Lock()
-	made := v.made[kind]
-	if made == nil {
-		s, now := v.study, v.shown
-		made = sync.OnceValues(func() ([]byte, error) { return write(s, now) })
-		v.made[kind] = made
-	}
-	v.mu.Unlock()
-	text, err := made()
-	if err != nil {
+func (v *Server) answer(kind string, write func(*Study, *shown) ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if v.now(w, r) == nil {
+			return
+		}
 		v.mu.Lock()
-		delete(v.made, kind) // it may go better the next time
+		made := v.made[kind]
+		if made == nil {
+			s, now := v.study, v.shown
+			made = sync.OnceValues(func() ([]byte, error) { return write(s, now) })
+			v.made[kind] = made
+		}
 		v.mu.Unlock()
-		http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
-		return
+		text, err := made()
+		if err != nil {
+			v.mu.Lock()
+			delete(v.made, kind) // it may go better the next time
+			v.mu.Unlock()
+			http.Error(w, clean(err.Error(), 500), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		_ = deliver(w, text) // the client may be gone
 	}
-	w.Header().Set("Content-Type", kind)
-	_ = deliver(w, text) // the client may be gone
 }
 
 // prometheus writes the study's figures in the text format of Prometheus.

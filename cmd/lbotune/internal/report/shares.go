@@ -226,10 +226,7 @@ func (f *surface) amongGood(points []spaces.Point, rows [][][]float64, order []i
 	}
 	for i := range out {
 		at, odds := f.a.bases[i].places(lines)
-		table := make([][]float64, len(at))
-		for l, u := range at {
-			table[l] = f.a.bases[i].at(u)
-		}
+		table := mapped(at, f.a.bases[i].at)
 		for _, t := range order {
 			if !slices.ContainsFunc(rows[t][i], func(v float64) bool { return v != 0 }) {
 				continue // it does not exist here

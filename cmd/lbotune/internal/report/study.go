@@ -279,11 +279,11 @@ func (s *Study) describe(t *Trial) {
 func (s *Study) locate(t *Trial) {
 	p, err := s.state.Space.Encode(t.Values)
 	for i, param := range s.Params {
-		if _, active := t.Values.Get(param.Name); !active || err != nil {
-			t.places = append(t.places, math.NaN())
-		} else {
-			t.places = append(t.places, place(s.state.Space, i, p))
+		at := math.NaN()
+		if _, active := t.Values.Get(param.Name); active && err == nil {
+			at = place(s.state.Space, i, p)
 		}
+		t.places = append(t.places, at)
 	}
 }
 

@@ -20,12 +20,8 @@ import (
 // clean makes text of unknown origin safe to show: one line, without control characters,
 // not endless. It is not escaped yet.
 func clean(s string, most int) string {
-	n := 0
-	for at := range s {
-		if n++; n > most {
-			s = s[:at] + "…"
-			break
-		}
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most]) + "…"
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
