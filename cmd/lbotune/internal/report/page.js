@@ -142,7 +142,7 @@
     const valueOn = (a, name) => {
       const of = factsOf(panelOf(a)).of, [head, tail] = name.split('…');
       const text = of.get(tail === undefined ? name : [...of.keys()].find(k => k.startsWith(head) && k.endsWith(tail)));
-      return text ? +text : NaN;
+      return text ? +text : undefined;
     };
     const pointOn = (a, x) => [...a.querySelectorAll('path:not(.bridge)')].flatMap(pointsOf).find(p => Math.abs(p[0] - x) < 0.2);
     const scaleOf = (svg, {name, x, top, low}) => {
@@ -156,9 +156,9 @@
       };
       const falls = known.length > 1 && known[0][1] > known[1][1];
       if (known.length < 2 || known.some(([, v], i) => !Number.isFinite(v) || i && falls !== v < known[i - 1][1])) return null;
-      const value = read(0, 1), place = read(1, 0), beyond = falls ? Infinity : -Infinity;
+      const value = read(0, 1), place = read(1, 0), beyond = falls ? Number.MAX_VALUE : -Number.MAX_VALUE;
       return {value: y => y < top ? beyond : y > low ? -beyond : value(y),
-        place: v => Number.isFinite(v) ? Math.min(Math.max(place(v), top), low) : v === beyond ? top - 1 : low + 1};
+        place: v => Math.abs(v) < Number.MAX_VALUE ? Math.min(Math.max(place(v), top), low) : v === beyond ? top - 1 : low + 1};
     };
     const brushed = () => {
       const svg = el('parallel')?.querySelector('svg');
@@ -167,7 +167,7 @@
       for (const a of svg.querySelectorAll('a')) {
         if (axes.every(({name, x}) => {
           const {places, values} = chosen.brush.get(name) || {}, [from, to] = values || places || [];
-          const at = !values ? pointOn(a, x)?.[1] : panelOf(a) ? valueOn(a, name) : NaN;
+          const at = !values ? pointOn(a, x)?.[1] : panelOf(a) ? valueOn(a, name) : undefined;
           return !places || at >= Math.min(from, to) && at <= Math.max(from, to);
         })) within.add(a.getAttribute('href'));
       }
