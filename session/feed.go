@@ -1,48 +1,31 @@
 package session
 
-import "sync"
-
-// feed hands what happens to an observer without ever making the study wait for it.
+// feed hands what happens to an observer, one thing after the other, without ever making the study
+// wait for it.
 type feed[T any] struct {
 	observe func(T)
-	failed  func(with any) // observe has panicked
-	wake    sync.Cond
-	queue   []T
-	busy    bool
+	failed  func(with any)  // observe has panicked
+	shown   <-chan struct{} // closed once the last thing that was put has been shown
 }
 
 func newFeed[T any](observe func(T), failed func(any)) *feed[T] {
-	f := &feed[T]{observe: observe, failed: failed}
-	f.wake.L = new(sync.Mutex)
-	return f
+	nothing := make(chan struct{})
+	close(nothing)
+	return &feed[T]{observe, failed, nothing}
 }
 
-// put queues an update. A goroutine lives while there is something to show.
+// put has an update shown after all that were put before.
 func (f *feed[T]) put(u T) {
 	if f.observe == nil {
 		return
 	}
-	f.wake.L.Lock()
-	defer f.wake.L.Unlock()
-	f.queue = append(f.queue, u)
-	if !f.busy {
-		f.busy = true
-		go f.drain()
-	}
-}
-
-func (f *feed[T]) drain() {
-	f.wake.L.Lock()
-	defer f.wake.L.Unlock()
-	for len(f.queue) > 0 {
-		next := f.queue[0]
-		f.queue = f.queue[1:]
-		f.wake.L.Unlock()
-		f.show(next)
-		f.wake.L.Lock()
-	}
-	f.busy = false
-	f.wake.Broadcast()
+	before, shown := f.shown, make(chan struct{})
+	f.shown = shown
+	go func() {
+		defer close(shown)
+		<-before
+		f.show(u)
+	}()
 }
 
 func (f *feed[T]) show(u T) {
@@ -53,14 +36,5 @@ func (f *feed[T]) show(u T) {
 	}()
 	if f.observe != nil {
 		f.observe(u)
-	}
-}
-
-// flush waits until everything queued was shown.
-func (f *feed[T]) flush() {
-	f.wake.L.Lock()
-	defer f.wake.L.Unlock()
-	for f.busy {
-		f.wake.Wait()
 	}
 }

@@ -152,8 +152,6 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 // end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow
 // kills the hooks that are left.
 func (h *hooks) end(stop <-chan Stop, serve func() error) {
-	over := make(chan struct{})
-	go func() { h.feed.flush(); close(over) }()
 	look := time.NewTicker(requestLook)
 	defer look.Stop()
 	for {
@@ -170,7 +168,7 @@ func (h *hooks) end(stop <-chan Stop, serve func() error) {
 			if step == StopNow {
 				h.kill()
 			}
-		case <-over:
+		case <-h.feed.shown: // the last one's, also of what has been served meanwhile
 			return
 		}
 	}

@@ -29,7 +29,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 	}
 	s.hooks.begin(ctx)
 	defer s.hooks.end(stop, s.serve)
-	defer s.feed.flush()
+	defer func() { <-s.feed.shown }()
 	if err := s.goOn(); err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (s *Study) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.feed.flush()
+	<-s.feed.shown
 	s.hooks.end(nil, func() error { return nil })
 	s.hooks.keep.close()
 	return s.journal.Close()
