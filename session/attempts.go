@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -31,7 +30,8 @@ func (l *loop) launch(id study.AttemptID) {
 		a.trial = *l.study.state.Trials[id.Trial-1]
 		a.key = l.study.state.Key(&a.trial)
 		if r.confirms = a.trial.Done(); !r.confirms {
-			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), l.newBox(a)
+			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), newBox(&a.config, &a.trial, id.Attempt)
+			a.box.notify = func() { l.send(func() { l.collect(id, a.box, false) }) }
 		}
 	}
 	_, left := l.left[id.Trial]
@@ -63,27 +63,12 @@ func (l *loop) onStart(id study.AttemptID, rejoined bool) {
 	}
 }
 
-func (l *loop) newBox(a *attempt) *readingBox {
-	b := &readingBox{course: newCourse(a.config.Metrics, a.trial.MeasuredBy(a.id.Attempt)), thin: thinning{dense: denseReadings}, open: map[int]float64{},
-		counters: make([]pruner.Counter, len(a.config.Metrics)), limits: map[int][]study.Limit{}}
-	for i, m := range a.config.Metrics {
-		if m.Direction != "" && a.config.Prunes() && len(a.trial.Repeats) == 0 {
-			b.objectives = append(b.objectives, i)
-		}
-		if m.StopsEarly() {
-			b.limits[i] = slices.DeleteFunc(a.config.Limits(), func(l study.Limit) bool { return l.Metric != m.Name })
-		}
-	}
-	b.notify = func() { l.send(func() { l.collect(a.id, b, false) }) }
-	return b
-}
-
 // onEnd decides what follows from the end of an attempt.
 func (l *loop) onEnd(id study.AttemptID, o outcome) {
 	r := l.study.running[id.Trial]
 	delete(l.study.running, id.Trial)
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it
-		batch, _ := l.recordCourse(r.id, r.box)
+		batch, _, _ := l.empty(r.id, r.box, true)
 		l.judge(r, batch, false)
 	}
 	l.giveBack(r.slot)

@@ -56,9 +56,8 @@ func (l *loop) collect(id study.AttemptID, box *readingBox, settled bool) {
 	if r == nil || r.id != id {
 		return // it has ended
 	}
-	batch, breach := l.recordCourse(id, box)
-	if (len(batch) > 1 || breach != nil) && !settled {
-		box.putBack(batch, breach)
+	batch, breach, later := l.empty(id, box, settled)
+	if later {
 		time.AfterFunc(box.settling(), func() { l.send(func() { l.collect(id, box, true) }) })
 		return
 	}
@@ -101,17 +100,17 @@ func (l *loop) judge(r *running, batch []study.Reading, runs bool) {
 // left to be saved by stopping it.
 const settling = time.Second
 
-// recordCourse empties the box of an attempt: it records the measurements, and returns
+// empty empties the box of an attempt: it records the measurements, and returns
 // the readings for the pruner, and the limit that is broken, if one is.
-func (l *loop) recordCourse(id study.AttemptID, b *readingBox) ([]study.Reading, *study.Cut) {
-	readings, measurements, breach := b.take()
+func (l *loop) empty(id study.AttemptID, b *readingBox, settled bool) (readings []study.Reading, breach *study.Cut, later bool) {
+	readings, measurements, breach, later := b.take(settled)
 	for _, m := range measurements {
 		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", id.Trial, "attempt", id.Attempt, "step", m.Step, "metrics", m.Metrics)
 	}
 	if len(measurements) > 0 {
 		l.events = append(l.events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measurements})
 	}
-	return readings, breach
+	return readings, breach, later
 }
 
 // prunedOutcome is that of an attempt that was stopped early: what it has reported. If

@@ -16,55 +16,70 @@ import (
 // that a million readings make some ten thousand.
 const denseReadings = 2048
 
+// denseMeasurements is the same for the measurements of an attempt that are kept, so that a million
+// make some five hundred.
+const denseMeasurements = 64
+
 // readingBox collects what one attempt reports until the loop takes it: readings of the
 // objective, if there is a pruner, and the attempt's course. However fast they come, the loop is
 // told once.
 type readingBox struct {
-	notify func() // the loop, once there is something to take
+	notify  func() // the loop, once there is something to take
+	metrics []study.Metric
 	// objectives are the metrics of which the pruner wants readings, if any.
 	objectives []int
+	limits     []study.Limit // the first reading that breaks one stops the trial
 
 	chunk    sync.Mutex // held while a chunk of the output is read
 	mu       sync.Mutex
-	began    time.Time // the attempt; zero if what is read was printed at another time
-	told     bool      // the loop knows
-	waiting  []study.Reading
+	began    time.Time        // the attempt; zero if what is read was printed at another time
+	told     bool             // the loop knows
 	counters []pruner.Counter // of the metrics: the steps of readings that have none
-	open     map[int]float64  // their values at one step, so far
-	step     float64
-	thin     thinning
-	course   course
+	breach   *study.Cut       // of the first limit that was seen to be broken
+
+	waiting []study.Reading
+	open    map[int]float64 // values of the objectives at one step, so far
+	step    float64
+	thin    thinning
+
+	// Readings of different metrics at one step are one measurement.
 	measured []study.Measurement
-	limits   map[int][]study.Limit // by metric, where the first reading that breaks one stops the trial
-	breach   *study.Cut            // of the first limit that was seen to be broken
+	last     study.Measurement // not complete
+	steps    bool              // a step was printed with it
+	course   thinning
+	known    int // so many were recorded by an earlier session
 }
 
-// breachOf is the decision that follows from a reading at a step, if it breaks one of the limits of
-// its metric.
-func breachOf(limits []study.Limit, step, value float64) *study.Cut {
-	for _, l := range limits {
-		read := study.Metrics{l.Metric: value}
-		if l.Over(read) > 0 {
-			return &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: value},
-				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}
+// newBox is the box for a trial's attempt.
+func newBox(c *study.Config, t *study.Trial, attempt int) *readingBox {
+	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)), open: map[int]float64{}, known: t.MeasuredBy(attempt)}
+	for i, m := range c.Metrics {
+		if m.Direction != "" && c.Prunes() && len(t.Repeats) == 0 {
+			b.objectives = append(b.objectives, i)
 		}
 	}
-	return nil
+	stops := func(l study.Limit) bool {
+		return slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == l.Metric && m.StopsEarly() })
+	}
+	for _, l := range c.Limits() {
+		if stops(l) {
+			b.limits = append(b.limits, l)
+		}
+	}
+	return b
 }
 
 func (b *readingBox) add(r parser.Reading) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	at := 0.0
-	if !b.began.IsZero() {
-		at = seconds(time.Since(b.began))
-	}
 	step := b.counters[r.Metric].Step(r.Step, r.HasStep)
-	if m, keep := b.course.add(r, step, at); keep {
-		b.measured = append(b.measured, m)
-	}
-	if b.breach == nil {
-		b.breach = breachOf(b.limits[r.Metric], step, r.Value)
+	b.measure(r, step)
+	read := study.Metrics{b.metrics[r.Metric].Name: r.Value}
+	for _, l := range b.limits {
+		if b.breach == nil && l.Over(read) > 0 {
+			b.breach = &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
+				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}
+		}
 	}
 	if i := slices.Index(b.objectives, r.Metric); i >= 0 {
 		b.reading(i, step, r.Value)
@@ -81,7 +96,7 @@ func (b *readingBox) reading(i int, step, value float64) {
 	if len(b.open) < len(b.objectives) {
 		return
 	}
-	if b.thin.keeps() {
+	if b.thin.keeps(denseReadings) {
 		r := study.Reading{Step: step, Value: b.open[0]}
 		for j := 1; j < len(b.objectives); j++ {
 			r.Others = append(r.Others, b.open[j])
@@ -89,6 +104,32 @@ func (b *readingBox) reading(i int, step, value float64) {
 		b.waiting = append(b.waiting, r)
 	}
 	clear(b.open)
+}
+
+// measure adds a reading to the measurement of its step.
+func (b *readingBox) measure(r parser.Reading, step float64) {
+	name := b.metrics[r.Metric].Name
+	if _, again := b.last.Metrics[name]; again || b.last.Metrics != nil && b.last.Step != step {
+		b.complete()
+	}
+	if b.last.Metrics == nil {
+		b.last = study.Measurement{Step: step, Metrics: study.Metrics{}}
+		if !b.began.IsZero() {
+			b.last.Seconds = seconds(time.Since(b.began))
+		}
+	}
+	b.last.Metrics[name] = r.Value
+	b.steps = b.steps || r.HasStep
+}
+
+// complete keeps the last measurement, unless it is one too many.
+func (b *readingBox) complete() {
+	if b.course.keeps(denseMeasurements) {
+		if b.known--; b.known < 0 {
+			b.measured = append(b.measured, b.last)
+		}
+	}
+	b.last = study.Measurement{}
 }
 
 // filler reads what a running attempt prints, by its scanner, into the attempt's box:
@@ -142,104 +183,42 @@ func (b *readingBox) settling() time.Duration {
 	return min(settling, max(settling/4, time.Since(b.began)))
 }
 
-// end says that no reading follows.
+// end says that no reading follows. The only measurement of a program that prints no steps is its
+// result and no course.
 func (b *readingBox) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m, keep := b.course.end(); keep {
-		b.measured = append(b.measured, m)
+	if b.last.Metrics != nil && (b.course.count > 0 || b.steps) {
+		b.complete()
 	}
 }
 
-// putBack returns what was taken. The loop comes back for it.
-func (b *readingBox) putBack(readings []study.Reading, breach *study.Cut) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.waiting, b.told = append(readings, b.waiting...), true
-	if breach != nil {
-		b.breach = breach
-	}
-}
-
-func (b *readingBox) take() ([]study.Reading, []study.Measurement, *study.Cut) {
+// take empties the box. Unless they have settled, several readings, and a broken limit, stay in it,
+// and the loop comes back for them later.
+func (b *readingBox) take(settled bool) (rs []study.Reading, ms []study.Measurement, breach *study.Cut, later bool) {
 	b.chunk.Lock()
 	defer b.chunk.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	rs, ms, breach := b.waiting, b.measured, b.breach
-	b.waiting, b.measured, b.breach, b.told = nil, nil, nil, false
-	return rs, ms, breach
-}
-
-// denseMeasurements is how many measurements of an attempt are kept one by one. Then it is every
-// second, and with each doubling half as many of them, so that a million make some five hundred.
-const denseMeasurements = 64
-
-// course makes measurements of the readings of one attempt: readings of different
-// metrics at one step belong together.
-type course struct {
-	names []string // of the metrics
-	known int      // so many were recorded by an earlier session
-
-	open  study.Measurement // not complete
-	steps bool              // a step was printed with it
-	count int               // complete ones
-	thin  thinning
-}
-
-func newCourse(metrics []study.Metric, known int) course {
-	c := course{known: known, thin: thinning{dense: denseMeasurements}}
-	for _, m := range metrics {
-		c.names = append(c.names, m.Name)
+	ms, b.measured = b.measured, nil
+	if later = !settled && (len(b.waiting) > 1 || b.breach != nil); !later {
+		rs, breach = b.waiting, b.breach
+		b.waiting, b.breach = nil, nil
 	}
-	return c
+	b.told = later
+	return rs, ms, breach, later
 }
 
-// add takes a reading at a step that was read so many seconds after the attempt's start. It
-// returns the measurement that is complete by it, if that is to be kept.
-func (c *course) add(r parser.Reading, step, seconds float64) (m study.Measurement, keep bool) {
-	name := c.names[r.Metric]
-	if _, again := c.open.Metrics[name]; again || c.open.Metrics != nil && c.open.Step != step {
-		m, keep = c.complete()
-	}
-	if c.open.Metrics == nil {
-		c.open = study.Measurement{Step: step, Seconds: seconds, Metrics: study.Metrics{}}
-	}
-	c.open.Metrics[name] = r.Value
-	c.steps = c.steps || r.HasStep
-	return m, keep
-}
-
-// end returns the last measurement, if it is to be kept. The only one of a program that
-// prints no steps is its result and no course.
-func (c *course) end() (m study.Measurement, keep bool) {
-	if c.open.Metrics == nil || c.count == 0 && !c.steps {
-		return m, false
-	}
-	return c.complete()
-}
-
-func (c *course) complete() (m study.Measurement, keep bool) {
-	m = c.open
-	c.open = study.Measurement{}
-	c.count++
-	if !c.thin.keeps() {
-		return m, false
-	}
-	c.known--
-	return m, c.known < 0
-}
-
-// thinning keeps the first so many of a sequence, then every second, and with each
+// thinning keeps the first so many (dense) of a sequence, then every second, and with each
 // doubling half as many of them.
 type thinning struct {
-	dense, count, stride int
+	count, stride int
 }
 
-func (t *thinning) keeps() bool {
+func (t *thinning) keeps(dense int) bool {
 	t.stride = max(t.stride, 1)
 	t.count++
-	if t.count > t.dense*t.stride {
+	if t.count > dense*t.stride {
 		t.stride *= 2
 	}
 	return t.count%t.stride == 0

@@ -11,10 +11,9 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// newBox is a box for so many objectives.
-func newBox(objectives int) *readingBox {
-	b := &readingBox{counters: make([]pruner.Counter, objectives), open: map[int]float64{},
-		course: newCourse(make([]study.Metric, objectives), 0), thin: thinning{dense: denseReadings}}
+// boxFor is a box for so many objectives.
+func boxFor(objectives int) *readingBox {
+	b := &readingBox{metrics: make([]study.Metric, objectives), counters: make([]pruner.Counter, objectives), open: map[int]float64{}}
 	for i := range objectives {
 		b.objectives = append(b.objectives, i)
 	}
@@ -29,9 +28,9 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken []int
-	box := newBox(1)
+	box := boxFor(1)
 	box.notify = func() {
-		readings, _, _ := box.take()
+		readings, _, _, _ := box.take(true)
 		taken = append(taken, len(readings))
 	}
 	f := filler{box, parser.NewCollector(pattern).Scanner(parser.Stdout, box.add)}
@@ -63,15 +62,16 @@ func TestReadingsSettleNoLongerThanTheProgramHasRun(t *testing.T) {
 	}
 }
 
-// Readings that are put back come before those that came meanwhile.
-func TestReadingsArePutBackInFront(t *testing.T) {
-	box := newBox(1)
+// Readings that have not settled come before those that came meanwhile.
+func TestReadingsThatWaitStayInFront(t *testing.T) {
+	box := boxFor(1)
 	box.reading(0, 1, 10)
 	box.reading(0, 2, 20)
-	first, _, _ := box.take()
+	if rest, _, _, later := box.take(false); !later || len(rest) > 0 {
+		t.Errorf("the loop takes %v at once", rest)
+	}
 	box.reading(0, 3, 30)
-	box.putBack(first, nil)
-	all, _, _ := box.take()
+	all, _, _, _ := box.take(true)
 	if len(all) != 3 || all[0].Step != 1 || all[1].Step != 2 || all[2].Step != 3 {
 		t.Errorf("the loop takes %v", all)
 	}
@@ -80,12 +80,12 @@ func TestReadingsArePutBackInFront(t *testing.T) {
 // Values of several objectives are one reading at one step alone: what lacks another at its
 // step is none.
 func TestReadingsOfSeveralAreOfOneStep(t *testing.T) {
-	box := newBox(2)
+	box := boxFor(2)
 	box.reading(0, 1, 10)
 	box.reading(1, 2, 21)
 	box.reading(0, 2, 20)
 	box.reading(0, 3, 30)
-	all, _, _ := box.take()
+	all, _, _, _ := box.take(true)
 	if want := (study.Reading{Step: 2, Value: 20, Others: []float64{21}}); len(all) != 1 || !reflect.DeepEqual(all[0], want) {
 		t.Errorf("the loop takes %+v; want %+v", all, want)
 	}
