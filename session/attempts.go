@@ -121,7 +121,7 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	l.countFull(o.failure)
 	switch {
 	case o.failure == nil:
-		l.wait.ended(o.seconds)
+		l.wait.trial = mean(l.wait.trial, o.seconds)
 		again = l.valued(t, o.metrics, &f)
 	case o.failure.Kind == study.FailPruned:
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics

@@ -54,10 +54,10 @@ func (s *Study) Do(r study.Request) error {
 	if err == nil {
 		err = s.commit(e)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		s.unlearn(e)
 	}
-	return s.unlearn(e)
+	return err
 }
 
 // Enqueue puts values before the optimizer's next proposals. Parameters that they do

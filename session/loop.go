@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/lbotune/lbotune/internal/pruner"
@@ -24,8 +23,8 @@ type loop struct {
 	interrupted <-chan struct{}    // closed when the caller's context ends
 	waitsFor    int                // that many trials must be finished before another can be proposed
 	requested   bool               // requests wait in the study's directory
+	unseen      bool               // nobody could look for them
 	wait        wait               // for proposals
-	helpers     sync.WaitGroup     // who looks for requests
 
 	deadline <-chan time.Time // fires when the study's time is spent, or the last of it begins
 	late     bool             // nothing may run any more, for the study's time is over
@@ -216,10 +215,6 @@ func mean(old, now float64) float64 {
 	}
 	return (1-recent)*old + recent*now
 }
-
-func (w *wait) asked(took time.Duration) { w.ask = mean(w.ask, took.Seconds()) }
-
-func (w *wait) ended(seconds float64) { w.trial = mean(w.trial, seconds) }
 
 // long reports whether the last of so many workers would wait long.
 func (w *wait) long(workers int) bool {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -154,7 +155,6 @@ func (s *Study) create(config study.Config) error {
 }
 
 func (s *Study) begin(config *study.Config, torn string) error {
-	var events []study.Event
 	here, _ := os.Getwd() // it may have been removed
 	if config != nil {
 		here = config.Dir
@@ -173,16 +173,15 @@ func (s *Study) begin(config *study.Config, torn string) error {
 		for _, v := range s.state.Dropped(*change) {
 			s.opts.Log.Warn("enqueued values lie outside the changed ranges and are dropped", "values", v)
 		}
-		events = append(events, *change)
 		s.opts.Log.Info("the settings have changed since the last session")
 	}
 	mended := s.state.Mended(change)
-	if s.state.Ended() && len(events) == 0 {
+	if s.state.Ended() && change == nil {
 		if err := s.serve(); err != nil || s.state.Ended() {
 			return err // nothing will happen that a record should precede
 		}
 	}
-	return s.start(torn, change, mended, events...)
+	return s.start(torn, change, mended)
 }
 
 // goOn is start for a study that was found at its end, if it has been opened again since.
@@ -193,16 +192,18 @@ func (s *Study) goOn() error {
 	return s.start("", nil, nil)
 }
 
-// start begins a session, after events that come first.
-func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Rerun, events ...study.Event) (err error) {
+// start begins a session, after a change of the config, if there is one.
+func (s *Study) start(torn string, change *study.ConfigChanged, mended *study.Rerun) (err error) {
+	var events []study.Event
+	c := s.state.Config
+	if change != nil {
+		events, c = append(events, *change), change.Config
+	}
 	s.host, _ = os.Hostname() // for people only
 	begun := study.Session{Number: s.state.Sessions + 1, Host: s.host, PID: os.Getpid(), Program: s.opts.Program, Recovered: torn, Kernel: optimizer.Kernel()}
-	begun.Dir, begun.Way = s.place(change)
+	begun.Dir = resolved(string(s.layout))
+	begun.Way, _ = filepath.Rel(begun.Dir, resolved(c.Dir)) // empty if there is none
 	if s.opts.Share != nil {
-		c := s.state.Config
-		if change != nil {
-			c = change.Config
-		}
 		if s.sharer, err = s.opts.Share(&c); err != nil {
 			return err
 		}

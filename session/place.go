@@ -14,21 +14,6 @@ import (
 	"github.com/lbotune/lbotune/study"
 )
 
-// place is where the study is kept, free of symbolic links, and the way from there
-// to the directory in which its trials run after a change, which may be nil.
-func (s *Study) place(change *study.ConfigChanged) (dir, way string) {
-	work := s.state.Config.Dir
-	if change != nil {
-		work = change.Config.Dir
-	}
-	dir = resolved(string(s.layout))
-	way, err := filepath.Rel(dir, resolved(work))
-	if err != nil {
-		return dir, ""
-	}
-	return dir, way
-}
-
 // workDir says in which directory the trials go on to run for somebody who works in
 // the directory here. That is the one in which the study was begun, wherever it is
 // started again from; but if the study was moved, or is a copy, what lies around it

@@ -10,26 +10,15 @@ import (
 
 const requestLook = 250 * time.Millisecond
 
-// awaitRequests tells the loop of requests, until it is gone. What prevents a look, such as
-// a want of descriptors, may pass.
-func (l *loop) awaitRequests() {
-	look := time.NewTicker(requestLook)
-	defer look.Stop()
-	for failing := false; ; {
-		select {
-		case <-l.life.Done():
-			return
-		case <-look.C:
-		}
-		rs, err := study.ReadRequests(l.study.layout)
-		if err != nil && !failing {
-			l.study.opts.Log.Error("no requests are served for now", "error", err)
-		}
-		failing = err != nil
-		if len(rs) > 0 {
-			l.send(func() { l.requested = true })
-		}
+// lookForRequests sees whether requests wait. What prevents a look, such as a want of descriptors,
+// may pass.
+func (l *loop) lookForRequests() {
+	rs, err := study.ReadRequests(l.study.layout)
+	if err != nil && !l.unseen {
+		l.study.opts.Log.Error("no requests are served for now", "error", err)
 	}
+	l.unseen = err != nil
+	l.requested = l.requested || len(rs) > 0
 }
 
 // serve fulfils the requests that wait, once no question is with the optimizer: what it
@@ -42,7 +31,7 @@ func (l *loop) serve() error {
 	l.requested = false
 	requests, err := study.ReadRequests(l.study.layout)
 	if err != nil {
-		return nil // awaitRequests has told of it; the trials go on
+		return nil // the next look tells of it; the trials go on
 	}
 	l.watchOn()
 	return l.study.fulfil(requests, l.admit, l.adapt)
@@ -68,17 +57,16 @@ func (s *Study) serve() error {
 }
 
 // unlearn has a new optimizer made after a change of what counts.
-func (s *Study) unlearn(e study.Event) error {
+func (s *Study) unlearn(e study.Event) {
 	switch e.(type) {
 	case study.Excluded, study.Included, study.Rerun:
 		s.opt = nil
 	}
-	return nil
 }
 
 // fulfil records the effect of each request, or why it is not admitted, then
 // has it obeyed, and removes it.
-func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) error) error {
+func (s *Study) fulfil(requests []study.Request, admit func(study.Event) error, obey func(study.Event)) error {
 	for _, r := range requests {
 		_, known := s.state.Answered(r.ID)
 		if !known {
@@ -93,9 +81,7 @@ func (s *Study) fulfil(requests []study.Request, admit, obey func(study.Event) e
 				return unsaved(err, nil)
 			}
 			s.opts.Log.Info("request", "effect", fmt.Sprintf("%T", event), "id", r.ID)
-			if err := obey(event); err != nil {
-				return err
-			}
+			obey(event)
 		}
 		if err := r.Remove(s.layout); err != nil && !known {
 			s.opts.Log.Warn("a request that is done stays, and does nothing more", "error", err)
@@ -113,37 +99,24 @@ func (l *loop) admit(e study.Event) error {
 	return nil
 }
 
-// adapt makes the session follow a change of the study.
-func (l *loop) adapt(e study.Event) error {
+// adapt makes the session follow a change of the study. The pruner stays: of the trials that run it
+// knows more than was kept.
+func (l *loop) adapt(e study.Event) {
+	l.study.unlearn(e)
 	switch e := e.(type) {
 	case study.Excluded:
-		l.ending = nil // the trial may have been the reason
 		l.watchOn()
-		return l.relearn()
 	case study.Included:
-		l.ending = nil
 		l.watchAgain(e.Trial)
-		return l.relearn()
 	case study.Rerun:
-		l.ending = nil
 		for _, n := range e.Trials {
 			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
 		}
-		return l.relearn()
 	case study.ConfigChanged:
 		l.resize(e.Config.Run.SlotCount())
-		l.ending = nil // the budget may have room again
 		l.deadline = l.timer()
+	default:
+		return
 	}
-	return nil
-}
-
-// relearn begins with a new optimizer, which learns all that counts. The pruner stays: of the trials
-// that run it knows more than was kept.
-func (l *loop) relearn() error {
-	l.study.opt = nil
-	if err := l.study.teach(); err != nil {
-		return fmt.Errorf("begin anew without what counts no more: %w", err)
-	}
-	return nil
+	l.ending = nil // what has changed may have been the reason, and the budget may have room again
 }

@@ -67,11 +67,11 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 	var die context.CancelFunc
 	l.base = context.WithoutCancel(ctx)
 	l.life, die = context.WithCancel(l.base)
-	l.helpers.Go(l.awaitRequests)
+	look := time.NewTicker(requestLook)
 	defer func() {
 		l.noteFullDisk(err)
+		look.Stop()
 		die()
-		l.helpers.Wait()
 		l.unshare()
 		if l.asking { // it may take a while to hear that
 			l.study.opt = nil
@@ -115,6 +115,8 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 			l.stopAt(StopRunning)
 		case <-l.deadline:
 			l.deadline = l.timer()
+		case <-look.C:
+			l.lookForRequests()
 		}
 		if err := l.settle(); err != nil {
 			return err
@@ -225,7 +227,7 @@ func (l *loop) onAnswer(a asked) {
 			e.Origin, e.Values, e.Note = p.Origin, l.study.state.Fresh(l.study.state.Search.Decode(p.Point)), p.Note
 			l.propose(e)
 		}
-		l.wait.asked(a.took)
+		l.wait.ask = mean(l.wait.ask, a.took.Seconds())
 	}
 }
 
@@ -323,7 +325,7 @@ func (l *loop) exhausted() bool {
 
 // take makes a trial that the optimizer need not be asked for.
 func (l *loop) take(p study.Proposed) error {
-	l.propose(newQuestion(l.study.state, l.study.told).noted(p))
+	l.propose(newQuestion(l.study.state, len(l.study.state.Order)).noted(p)) // nothing is told
 	if err := l.settle(); err != nil {
 		return err
 	}
@@ -332,8 +334,8 @@ func (l *loop) take(p study.Proposed) error {
 
 // ask sends the asker what it does not know yet and the next question.
 func (l *loop) ask() {
-	if err := l.study.teach(); err != nil { // a new one, if an end that has passed has cut short what the optimizer was asked
-		l.fatal = fmt.Errorf("begin anew after a question that was cut short: %w", err)
+	if err := l.study.teach(); err != nil {
+		l.fatal = fmt.Errorf("begin anew after a question that was cut short, or without what counts no more: %w", err)
 		return
 	}
 	q := newQuestion(l.study.state, l.study.told)
