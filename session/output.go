@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -24,6 +23,8 @@ type stream struct {
 	path    string
 	open    func() (*os.File, error)
 	metrics []int // that are read from it; none for all
+	scanner *parser.Scanner
+	err     error // of reading
 }
 
 // streams are the files in which the attempt's readings stand.
@@ -57,13 +58,11 @@ type follower struct {
 	attempt   *attempt
 	streams   []stream
 	collector *parser.Collector
-	scanners  []*parser.Scanner
 	once      sync.Once     // for start, or for not starting
 	live      bool          // started
 	over      sync.Once     // for stop
 	ended     chan struct{} // closed by stop
 	tails     sync.WaitGroup
-	errs      []error // one for each stream
 }
 
 func newFollower(a *attempt) *follower {
@@ -76,15 +75,14 @@ func newFollower(a *attempt) *follower {
 		f.streams = a.streams()
 	}
 	f.scan(emit)
-	f.errs = make([]error, len(f.scanners))
 	return f
 }
 
 // scan makes fresh scanners of the streams.
 func (f *follower) scan(emit func(parser.Reading)) {
-	f.collector, f.scanners = parser.NewCollector(f.attempt.study.patterns...), nil
-	for _, s := range f.streams {
-		f.scanners = append(f.scanners, f.collector.Scanner(s.source, emit, s.metrics...))
+	f.collector = parser.NewCollector(f.attempt.study.patterns...)
+	for i, s := range f.streams {
+		f.streams[i].scanner = f.collector.Scanner(s.source, emit, s.metrics...)
 	}
 }
 
@@ -97,7 +95,7 @@ func (f *follower) start() {
 				continue // it may not be there yet
 			}
 			f.tails.Go(func() {
-				f.errs[i] = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{f.attempt.box, f.scanners[i]}, f.ended)
+				f.streams[i].err = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{f.attempt.box, s.scanner}, f.ended)
 			})
 		}
 	})
@@ -132,34 +130,35 @@ func (f *follower) finish(exit runner.Exit) error {
 	if exit.Cancelled || exit.Signal != "" || exit.Counted != nil {
 		closing = (*parser.Scanner).CloseTorn
 	}
-	for i, s := range f.streams {
+	var errs []error
+	for i := range f.streams {
+		s := &f.streams[i]
 		if !f.live || s.source == parser.File {
-			f.errs[i] = runner.Read(context.Background(), s.open, f.scanners[i], limits[s.source])
+			s.err = runner.Read(context.Background(), s.open, s.scanner, limits[s.source])
 		}
-		if s.source == parser.File && errors.Is(f.errs[i], fs.ErrNotExist) {
-			f.errs[i] = nil
+		if s.source == parser.File && errors.Is(s.err, fs.ErrNotExist) {
+			s.err = nil
 		}
-		if err := closing(f.scanners[i]); f.errs[i] == nil {
-			f.errs[i] = err
+		if err := closing(s.scanner); s.err == nil {
+			s.err = err
 		}
+		errs = append(errs, s.err)
 	}
-	return errors.Join(f.errs...)
+	return errors.Join(errs...)
 }
 
 // unread is why an output could not be read, if the program had no part in it: the output may
 // be whole, and the next session can read it.
 func (f *follower) unread() error {
-	for i, err := range f.errs {
+	for _, s := range f.streams {
 		var no syscall.Errno
-		if !errors.As(err, &no) {
-			continue
-		}
+		errors.As(s.err, &no)
 		switch no {
 		case syscall.EIO, syscall.ESTALE, syscall.ENOTCONN, syscall.ETIMEDOUT:
-			return &ReadError{err}
+			return &ReadError{s.err}
 		case syscall.EACCES: // of a file that lbotune has made itself
-			if f.streams[i].source != parser.File {
-				return &ReadError{err}
+			if s.source != parser.File {
+				return &ReadError{s.err}
 			}
 		}
 	}
@@ -174,24 +173,24 @@ const block = 4096
 // "" if there is none. Many programs ignore that a write has failed and exit with 0: the
 // first digits of a number are no value then, nor is what was printed before the last line.
 func (a *attempt) cutByDisk(f *follower, exit runner.Exit) string {
-	for i, s := range f.streams {
-		if f.mayBeCut(i) && a.noRoom(s, exit) {
+	for _, s := range f.streams {
+		if f.mayBeCut(s) && a.noRoom(s, exit) {
 			return filepath.Base(s.path)
 		}
 	}
 	return ""
 }
 
-// mayBeCut reports whether stream i ends in the middle of what a metric is read from, or
+// mayBeCut reports whether a stream ends in the middle of what a metric is read from, or
 // where a block ends.
-func (f *follower) mayBeCut(i int) bool {
-	s, read := f.streams[i], false
+func (f *follower) mayBeCut(s stream) bool {
+	read := false
 	for metric, p := range f.attempt.study.patterns {
 		if f.attempt.config.Metrics[metric].Measure != "" || !p.Reads(s.source) ||
 			s.source == parser.File && f.attempt.resultFile(metric) != s.path {
 			continue
 		}
-		if f.scanners[i].Unended(metric) {
+		if s.scanner.Unended(metric) {
 			return true
 		}
 		read = true
@@ -234,39 +233,31 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Number == id.Attempt {
 		a.slot = t.Attempts[n-1].Slot
 	}
-	collector := parser.NewCollector(s.patterns...)
 	step, metrics = math.NaN(), study.Metrics{}
-	emit := func(r parser.Reading) {
+	f := &follower{attempt: a, streams: a.streams()}
+	f.scan(func(r parser.Reading) {
 		metrics[st.Config.Metrics[r.Metric].Name] = r.Value
 		if r.HasStep {
 			step = r.Step
 		}
-	}
-	for _, stream := range a.streams() {
+	})
+	now := make(chan struct{})
+	close(now)
+	for _, stream := range f.streams { // whose scanners are not closed: the last line may be half written
 		if stream.source == parser.File && a.unwritten(stream.metrics[0]) != "" {
 			continue // it is another trial's
 		}
-		// The scanner is not closed: the last line may be half written.
-		scanner := collector.Scanner(stream.source, emit, stream.metrics...)
-		if err := readForGlance(scanner, stream); err != nil && !os.IsNotExist(err) {
+		file, err := traceOf(stream.path)
+		if err == nil && file.There {
+			most := int64(glanceEnd)
+			if file.Size <= glanceWhole {
+				most = math.MaxInt64
+			}
+			err = runner.TailEnd(context.Background(), stream.open, most, stream.scanner, now)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return step, metrics, err
 		}
 	}
 	return step, metrics, nil
-}
-
-func readForGlance(w io.Writer, s stream) error {
-	now, err := traceOf(s.path)
-	if err != nil || !now.There {
-		return err
-	}
-	if now.Size <= glanceWhole {
-		return runner.Read(context.Background(), s.open, w, math.MaxInt64)
-	}
-	text, err := runner.ReadTail(s.open, glanceEnd)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, text)
-	return err
 }

@@ -29,9 +29,9 @@ func TestUnread(t *testing.T) {
 		{parser.File, syscall.EISDIR, false},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			f := &follower{streams: []stream{{source: parser.Stderr}, {source: c.source}}, errs: []error{nil, c.err}}
+			f := &follower{streams: []stream{{source: parser.Stderr}, {source: c.source, err: c.err}}}
 			if c.err != nil {
-				f.errs[1] = fmt.Errorf("read it: %w", c.err)
+				f.streams[1].err = fmt.Errorf("read it: %w", c.err)
 			}
 			var left *ReadError
 			if err := f.unread(); errors.As(err, &left) != c.left || c.left && !errors.Is(err, c.err) {

@@ -23,7 +23,6 @@ type Record struct {
 
 // A Summary describes a journal that has been read to its end.
 type Summary struct {
-	Version int    // of the format
 	Records uint64 // verified, the first line included
 	Size    int64  // bytes from the start of the file to the end of the last record
 	CRC     uint32 // checksum of the last record, and so of the whole history
@@ -67,17 +66,25 @@ func Follow(path string, visit func(Record) error, wait func() error, on ...FS) 
 }
 
 func read(path string, visit func(Record) error, wait func() error, on []FS) (Summary, error) {
-	fsys := fileSystem(on)
-	path, err := resolve(fsys, path)
+	path, file, err := openToRead(fileSystem(on), path)
 	if err != nil {
 		return Summary{}, err
 	}
-	file, err := fsys.OpenFile(path, os.O_RDONLY)
-	if err != nil {
-		return Summary{}, fmt.Errorf("open journal: %w", err)
-	}
 	defer file.Close()
 	return scan(path, file, visit, wait)
+}
+
+// openToRead opens the journal at path, and returns its true path.
+func openToRead(fsys FS, path string) (string, File, error) {
+	path, err := resolve(fsys, path)
+	if err != nil {
+		return "", nil, err
+	}
+	file, err := fsys.OpenFile(path, os.O_RDONLY)
+	if err != nil {
+		return "", nil, fmt.Errorf("open journal: %w", err)
+	}
+	return path, file, nil
 }
 
 // Verify reads the journal at path as Read does, and checks that each line is JSON in valid UTF-8.
@@ -159,7 +166,7 @@ func scan(path string, r io.ReaderAt, visit func(Record) error, wait func() erro
 			return sum, nil
 		}
 		if link.seq == 1 {
-			if sum.Version, err = version(path, record); err != nil {
+			if err := checkVersion(path, record); err != nil {
 				return sum, err
 			}
 		}
@@ -192,17 +199,17 @@ func damage(path string, link chain, line span) *CorruptError {
 	return &CorruptError{Path: path, Line: int(link.seq) + 1, Offset: line.offset, Reason: reason}
 }
 
-// version checks the intact first line and returns the format version in it.
-func version(path string, line []byte) (int, error) {
+// checkVersion checks the intact first line.
+func checkVersion(path string, line []byte) error {
 	rest, ok := bytes.CutPrefix(line, []byte(firstLine))
 	if !ok {
-		return 0, &CorruptError{Path: path, Line: 1, Reason: notFirst}
+		return &CorruptError{Path: path, Line: 1, Reason: notFirst}
 	}
 	digits, _, _ := bytes.Cut(rest, []byte(","))
 	if string(digits) != strconv.Itoa(Version) {
-		return 0, &VersionError{Path: path, Version: string(digits)}
+		return &VersionError{Path: path, Version: string(digits)}
 	}
-	return Version, nil
+	return nil
 }
 
 // scanBuffer is how much is read at once.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 )
 
@@ -39,13 +38,9 @@ const mendable = 16 << 10
 // Without a first line nothing can be trusted: that is a *CorruptError.
 func Repair(src, dst string, on ...FS) (Repaired, error) {
 	fsys := fileSystem(on)
-	src, err := resolve(fsys, src)
+	src, file, err := openToRead(fsys, src)
 	if err != nil {
 		return Repaired{}, err
-	}
-	file, err := fsys.OpenFile(src, os.O_RDONLY)
-	if err != nil {
-		return Repaired{}, fmt.Errorf("open journal: %w", err)
 	}
 	defer file.Close()
 	r := &repairer{path: src, file: file, bySeq: map[uint64][]int{}, last: -1}
@@ -58,7 +53,7 @@ func Repair(src, dst string, on ...FS) (Repaired, error) {
 	case first == nil:
 		_, err = scan(src, file, nil, nil) // it has no record to visit
 	default:
-		_, err = version(src, first)
+		err = checkVersion(src, first)
 	}
 	if err == nil {
 		err = r.write(fsys, dst, first)

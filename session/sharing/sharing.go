@@ -91,16 +91,11 @@ func (f *Folder) Take(ctx context.Context, needs []Need, open func() []int, told
 	}
 	defer turn.leave()
 	for {
-		before, err := f.ahead(turn)
+		ahead, reserved, err := f.ahead(turn)
 		if err != nil {
 			return 0, nil, fmt.Errorf("look who is ahead: %w", err)
 		}
-		reserved, ours := map[string]bool{}, map[string]bool{}
-		for _, names := range before {
-			for _, name := range names {
-				reserved[name] = true
-			}
-		}
+		ours := map[string]bool{}
 		for _, i := range open() {
 			held, missing, err := f.try(needs[i], reserved)
 			if err != nil {
@@ -118,11 +113,11 @@ func (f *Folder) Take(ctx context.Context, needs []Need, open func() []int, told
 		if err := turn.reserve(ours); err != nil {
 			return 0, nil, fmt.Errorf("stand in line: %w", err)
 		}
-		told(len(before))
+		told(ahead)
 		select {
 		case <-ctx.Done():
 			return 0, nil, ctx.Err()
-		case <-time.After(min(time.Duration(len(before)+1)*lookEvery, lookMax)):
+		case <-time.After(min(time.Duration(ahead+1)*lookEvery, lookMax)):
 		}
 	}
 }
@@ -261,22 +256,26 @@ func (t *turn) reserve(names map[string]bool) error {
 	return err
 }
 
-// ahead returns what those have reserved who stand before t.
-func (f *Folder) ahead(t *turn) ([][]string, error) {
+// ahead counts those who stand before t, and returns what they have reserved.
+func (f *Folder) ahead(t *turn) (n int, reserved map[string]bool, err error) {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	var out [][]string
+	reserved = map[string]bool{}
 	for _, e := range entries { // sorted by name
 		if !turnRE.MatchString(e.Name()) || e.Name() >= filepath.Base(t.file.Name()) {
 			continue
 		}
-		if names, waits := reservedBy(filepath.Join(f.path, e.Name())); waits {
-			out = append(out, names)
+		names, waits := reservedBy(filepath.Join(f.path, e.Name()))
+		if waits {
+			n++
+		}
+		for _, name := range names {
+			reserved[name] = true
 		}
 	}
-	return out, nil
+	return n, reserved, nil
 }
 
 // reservedBy reads a turn, and removes that of a process that has died.
