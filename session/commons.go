@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,14 +134,19 @@ func (c *commons) shared() string {
 			found = append(found, name)
 		}
 	}
-	if len(found) > 0 {
-		held := heldElsewhere()
-		found = slices.DeleteFunc(found, func(name string) bool { return held[filepath.Join(c.dir, name)] })
-	}
-	if len(found) == 0 {
+	if found = c.unheld(found); len(found) == 0 {
 		return ""
 	}
 	return slices.Min(found)
+}
+
+// unheld leaves out those that others have open.
+func (c *commons) unheld(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	held := heldElsewhere()
+	return slices.DeleteFunc(names, func(name string) bool { return held[filepath.Join(c.dir, name)] })
 }
 
 // look notes which files have changed since the last look. Hidden directories, what Python and npm
@@ -206,13 +212,5 @@ func heldElsewhere() map[string]bool {
 // changed, apart from the study's and from what is in hidden directories; trials with directories of their own
 // have none. It must not be called while Run runs.
 func (s *Study) Wrote() []string {
-	var names []string
-	held := heldElsewhere()
-	for name := range s.commons.changes {
-		if !held[filepath.Join(s.commons.dir, name)] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return s.commons.unheld(slices.Sorted(maps.Keys(s.commons.changes)))
 }

@@ -283,15 +283,14 @@ func askStdbuf() []string {
 	}
 	var env []string
 	for line := range strings.Lines(string(out)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
-		switch name {
-		case "LD_PRELOAD":
-			if _, err := os.Stat(value); err != nil {
+		line = strings.TrimSuffix(line, "\n")
+		if library, is := strings.CutPrefix(line, "LD_PRELOAD="); is {
+			if _, err := os.Stat(library); err != nil {
 				return nil
 			}
-			env = append(env, name+"="+value)
-		case "_STDBUF_O":
-			env = append(env, name+"="+value)
+		}
+		if strings.HasPrefix(line, "LD_PRELOAD=") || strings.HasPrefix(line, "_STDBUF_O=") {
+			env = append(env, line)
 		}
 	}
 	if len(env) != 2 {

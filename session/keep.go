@@ -108,7 +108,13 @@ func (k *keeper) toDrop(last int) (drop []*leftover) {
 	if k.ranked && last > 0 {
 		k.enter(st.Trials[last-1], most)
 	} else {
-		k.rank(last, most)
+		k.best, k.left, k.ranked = nil, nil, last > 0
+		for _, n := range st.Order {
+			k.enter(st.Trials[n-1], most)
+			if n == last {
+				break
+			}
+		}
 	}
 	kept := slices.Clone(k.best)
 	if last == 0 {
@@ -150,34 +156,17 @@ func (k *keeper) mayBeBest(t *study.Trial) bool {
 
 // enter ranks a trial that has finished among the best.
 func (k *keeper) enter(t *study.Trial, most int) {
-	k.left = append(k.left, t)
+	if k.swept[t.Number] == nil {
+		k.left = append(k.left, t)
+	}
 	if !t.Succeeded() {
 		return
 	}
-	at, known := slices.BinarySearchFunc(k.best, t, func(a, b *study.Trial) int {
+	at, _ := slices.BinarySearchFunc(k.best, t, func(a, b *study.Trial) int {
 		return cmp.Or(k.study.state.Compare(a, b), cmp.Compare(a.Number, b.Number))
 	})
-	if !known { // else the state was ahead when the trials were ranked
-		k.best = slices.Insert(k.best, at, t)
-	}
+	k.best = slices.Insert(k.best, at, t)
 	k.best = k.best[:min(most, len(k.best))]
-}
-
-// rank looks for the best trials anew.
-func (k *keeper) rank(last, most int) {
-	st := k.study.state
-	k.best = st.Ranked()
-	k.best = k.best[:min(most, len(k.best))]
-	k.left = nil
-	for _, n := range st.Order {
-		if k.swept[n] == nil {
-			k.left = append(k.left, st.Trials[n-1])
-		}
-		if n == last {
-			break
-		}
-	}
-	k.ranked = last > 0
 }
 
 // leftover lists what lies in a trial's directory.

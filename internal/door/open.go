@@ -127,19 +127,15 @@ type kind struct {
 }
 
 func kindOf(st *unix.Stat_t) kind {
-	switch uint32(st.Mode) & unix.S_IFMT {
-	case unix.S_IFREG:
-		return kind{"a file", 0}
-	case unix.S_IFDIR:
-		return kind{"a directory", fs.ModeDir}
-	case unix.S_IFLNK:
-		return kind{"a symbolic link", fs.ModeSymlink}
-	case unix.S_IFIFO:
-		return kind{"a pipe", fs.ModeNamedPipe}
-	case unix.S_IFSOCK:
-		return kind{"a socket", fs.ModeSocket}
-	}
-	return kind{"a device", fs.ModeDevice}
+	return map[uint32]kind{
+		unix.S_IFREG:  {"a file", 0},
+		unix.S_IFDIR:  {"a directory", fs.ModeDir},
+		unix.S_IFLNK:  {"a symbolic link", fs.ModeSymlink},
+		unix.S_IFIFO:  {"a pipe", fs.ModeNamedPipe},
+		unix.S_IFSOCK: {"a socket", fs.ModeSocket},
+		unix.S_IFCHR:  {"a device", fs.ModeDevice},
+		unix.S_IFBLK:  {"a device", fs.ModeDevice},
+	}[uint32(st.Mode)&unix.S_IFMT]
 }
 
 func infoOf(st *unix.Stat_t) Info {
