@@ -91,7 +91,8 @@ func (l *loop) onEnd(id study.AttemptID, o outcome) {
 	case id.Trial == 0:
 		l.setupEnded(id, o)
 	case r.confirms:
-		l.confirmed(r, o)
+		l.countFull(o.failure)
+		l.events = append(l.events, study.Confirmed{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot, Metrics: o.metrics, Failure: o.failure, Seconds: o.seconds})
 	default:
 		l.trialEnded(l.study.state.Trials[id.Trial-1], r, o)
 	}
@@ -180,13 +181,7 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 // toConfirm lists the attempts that confirm the best trials and can be made now: once the study has
 // come to its end and all trials are finished.
 func (l *loop) toConfirm() []study.AttemptID {
-	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() {
-		return nil
-	}
-	if l.asking || len(l.ready) > 0 { // trials come first
-		return nil
-	}
-	if l.study.state.Config.Run.Confirm == 0 || l.study.state.Incumbent() == nil {
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || l.asking || len(l.ready) > 0 { // trials come first
 		return nil
 	}
 	for _, r := range l.study.running {
@@ -215,9 +210,4 @@ func (s *Study) confirming(t *study.Trial) bool {
 		attempt, _, _ := strings.Cut(n, ".") // a launcher keeps files beside it
 		return attempt == name
 	})
-}
-
-func (l *loop) confirmed(r *running, o outcome) {
-	l.countFull(o.failure)
-	l.events = append(l.events, study.Confirmed{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Metrics: o.metrics, Failure: o.failure, Seconds: o.seconds})
 }

@@ -22,26 +22,19 @@ func Edit(config *study.Config, opts Options, edit func(*Study) error) error {
 	if err != nil {
 		return err
 	}
-	if err = s.takeParams(config); err == nil {
+	if config != nil { // its other changes can wait for the next session
+		var change *study.ConfigChanged
+		if change, err = s.state.ReconfiguredParams(*config); change != nil {
+			err = s.commit(*change)
+		}
+	}
+	if err == nil {
 		err = s.Serve()
 	}
 	if err == nil {
 		err = edit(s)
 	}
 	return errors.Join(err, s.Close())
-}
-
-// takeParams takes over the parameters of a config whose other changes can wait
-// for the next session.
-func (s *Study) takeParams(config *study.Config) error {
-	if config == nil {
-		return nil
-	}
-	change, err := s.state.ReconfiguredParams(*config)
-	if err != nil || change == nil {
-		return err
-	}
-	return s.commit(*change)
 }
 
 // Do changes the study as a request says. The error says why it cannot be done.

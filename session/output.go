@@ -95,7 +95,7 @@ func (f *follower) start() {
 				continue // it may not be there yet
 			}
 			f.tails.Go(func() {
-				f.streams[i].err = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{f.attempt.box, s.scanner}, f.ended)
+				f.streams[i].err = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{s.scanner, f.attempt.box}, f.ended)
 			})
 		}
 	})

@@ -11,30 +11,26 @@ import (
 
 // rewatch makes a pruner that knows what was kept.
 func (l *loop) rewatch() (err error) {
-	if l.pruner, err = l.study.state.Config.Pruner(); l.pruner != nil {
-		l.watch(l.study.state.Watched, true)
-	}
+	l.pruner, err = l.study.state.Config.Pruner()
+	l.watch(l.study.state.Watched, true)
 	return err
 }
 
 // watchOn tells the pruner of the endings that were committed since. It knows the readings.
-func (l *loop) watchOn() {
-	if l.pruner != nil {
-		l.watch(l.study.state.Watched[l.watched:], false)
-	}
-}
+func (l *loop) watchOn() { l.watch(l.study.state.Watched[l.watched:], false) }
 
 // watchAgain tells the pruner what was kept of a trial that counts again.
 func (l *loop) watchAgain(trial int) {
-	if l.pruner != nil {
-		l.watch(slices.DeleteFunc(slices.Clone(l.study.state.Watched), func(w study.Watched) bool {
-			return w.Reading.Trial != trial && w.Finish != trial && w.Forget != trial
-		}), true)
-	}
+	l.watch(slices.DeleteFunc(slices.Clone(l.study.state.Watched), func(w study.Watched) bool {
+		return w.Reading.Trial != trial && w.Finish != trial && w.Forget != trial
+	}), true)
 }
 
-// watch tells the pruner of some calls, after which it knows all that there are.
+// watch tells the pruner, if there is one, of some calls, after which it knows all that there are.
 func (l *loop) watch(calls []study.Watched, readings bool) {
+	if l.pruner == nil {
+		return
+	}
 	for _, w := range calls {
 		if readings && w.Reading.Trial > 0 {
 			l.pruner.Restore(w.Reading)

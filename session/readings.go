@@ -135,24 +135,21 @@ func (b *readingBox) complete() {
 // filler reads what a running attempt prints, by its scanner, into the attempt's box:
 // what is there at once is taken at once. Without a box it only reads.
 type filler struct {
-	box     *readingBox
-	scanner *parser.Scanner
+	*parser.Scanner
+	box *readingBox
 }
 
 // Write implements io.Writer.
 func (f filler) Write(p []byte) (int, error) {
 	if f.box == nil {
-		return f.scanner.Write(p)
+		return f.Scanner.Write(p)
 	}
 	f.box.chunk.Lock()
-	n, err := f.scanner.Write(p)
+	n, err := f.Scanner.Write(p)
 	f.box.chunk.Unlock()
 	f.box.tell()
 	return n, err
 }
-
-// Gap tells the scanner that output was lost.
-func (f filler) Gap() { f.scanner.Gap() }
 
 // tell tells the loop, once, that there is something to take.
 func (b *readingBox) tell() {

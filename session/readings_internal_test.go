@@ -33,7 +33,7 @@ func TestReadingsOfOneWriteAreOne(t *testing.T) {
 		readings, _, _, _ := box.take(true)
 		taken = append(taken, len(readings))
 	}
-	f := filler{box, parser.NewCollector(pattern).Scanner(parser.Stdout, box.add)}
+	f := filler{parser.NewCollector(pattern).Scanner(parser.Stdout, box.add), box}
 	for _, text := range []string{"loss=3\nloss=2\nloss=1\n", "nothing\n", "loss=1\nloss=1\n"} {
 		if _, err := io.WriteString(f, text); err != nil {
 			t.Fatal(err)

@@ -255,7 +255,9 @@ func (l *loop) propose(p study.Proposed) {
 // plan starts what can be started: attempts that wait for a slot, then new
 // trials for the slots that are left.
 func (l *loop) plan() error {
-	if l.study.state.SetUp && (l.ending == nil || l.endingMayPass() && !l.asking) {
+	// A trial that still runs may take some reasons for the end away: by its success, or as the best.
+	mayPass := l.ending != nil && !l.asking && (l.ending.Why == study.EndGuard || l.ending.Why == study.EndPatience)
+	if l.study.state.SetUp && (l.ending == nil || mayPass) {
 		l.ending = l.study.state.Ending(l.study.elapsed())
 	}
 	if end := l.study.state.Config.Overdue(l.study.elapsed()); end != nil && !l.late {
@@ -296,26 +298,14 @@ func (l *loop) plan() error {
 	return nil
 }
 
-// endingMayPass reports whether a trial that still runs may take the reason for the end away: by its
-// success, or as the best.
-func (l *loop) endingMayPass() bool {
-	return l.ending.Why == study.EndGuard || l.ending.Why == study.EndPatience
-}
-
-// wantsTrial reports whether another trial should be asked for now.
+// wantsTrial reports whether another trial should be asked for now. A request may change what is asked.
 func (l *loop) wantsTrial() bool {
-	if l.requested { // which may change what is asked
-		return false
-	}
-	return l.mayAsk() && l.freeSlots() > len(l.ready)
+	return !l.requested && l.mayAsk() && l.freeSlots() > len(l.ready)
 }
 
 // mayAsk reports whether another trial could be asked for if there were a slot.
 func (l *loop) mayAsk() bool {
-	if l.over() || l.asking || !l.study.state.SetUp || l.study.state.Room() == 0 {
-		return false
-	}
-	return !l.exhausted()
+	return !l.over() && !l.asking && l.study.state.SetUp && l.study.state.Room() > 0 && !l.exhausted()
 }
 
 // exhausted reports whether there is nothing to try before another trial has ended.

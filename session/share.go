@@ -218,8 +218,5 @@ func (l *loop) unshare() {
 
 // waits reports whether something could be started if there were another slot.
 func (l *loop) waits() bool {
-	if l.halted() || l.freeSlots() > 0 {
-		return false
-	}
-	return len(l.ready) > 0 || l.mayAsk() || len(l.toConfirm()) > 0
+	return !l.halted() && l.freeSlots() == 0 && (len(l.ready) > 0 || l.mayAsk() || len(l.toConfirm()) > 0)
 }
