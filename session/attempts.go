@@ -21,9 +21,9 @@ func (l *loop) launch(id study.AttemptID) {
 	l.occupy(slot)
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
 	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
-	a.started = func(rejoined bool) { l.send(func() { l.onStart(id, rejoined) }) }
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{attempt: a, cancel: cancel, freed: l.freed, queued: time.Now()}
+	a.started = func(rejoined bool) { l.send(func() { l.onStart(r, rejoined) }) }
 	l.study.running[id.Trial] = r
 	a.key = l.study.state.Key(nil)
 	if id.Trial > 0 {
@@ -31,7 +31,7 @@ func (l *loop) launch(id study.AttemptID) {
 		a.key = l.study.state.Key(&a.trial)
 		if r.confirms = a.trial.Done(); !r.confirms {
 			a.unsafe, a.box = !l.study.state.MayRun(&a.trial), newBox(&a.config, &a.trial, id.Attempt)
-			a.box.notify = func() { l.send(func() { l.collect(id, a.box, false) }) }
+			a.box.notify = func() { l.send(func() { l.collect(r, false) }) }
 		}
 	}
 	_, left := l.left[id.Trial]
@@ -44,18 +44,17 @@ func (l *loop) launch(id study.AttemptID) {
 	}
 	go func() {
 		o := a.outcomeOf(ctx, left)
-		l.send(func() { l.onEnd(id, o) })
+		l.send(func() { l.onEnd(r, o) })
 	}()
 }
 
-func (l *loop) onStart(id study.AttemptID, rejoined bool) {
-	r := l.study.running[id.Trial]
-	if r == nil || r.id != id {
+func (l *loop) onStart(r *running, rejoined bool) {
+	if l.study.running[r.id.Trial] != r {
 		return // it has ended
 	}
 	r.begun = true
-	if id.Trial > 0 {
-		e := study.Started{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
+	if r.id.Trial > 0 {
+		e := study.Started{Trial: r.id.Trial, Attempt: r.id.Attempt, Slot: r.slot, Host: l.study.host, Rejoined: rejoined}
 		if !rejoined {
 			e.Waited = seconds(time.Since(r.queued))
 		}
@@ -64,11 +63,11 @@ func (l *loop) onStart(id study.AttemptID, rejoined bool) {
 }
 
 // onEnd decides what follows from the end of an attempt.
-func (l *loop) onEnd(id study.AttemptID, o outcome) {
-	r := l.study.running[id.Trial]
+func (l *loop) onEnd(r *running, o outcome) {
+	id := r.id
 	delete(l.study.running, id.Trial)
 	if r.box != nil { // what is left stops nothing any more, but others are compared with it
-		batch, _, _ := l.empty(r.id, r.box, true)
+		batch, _, _ := l.empty(r, true)
 		l.judge(r, batch, false)
 	}
 	l.giveBack(r.slot)
@@ -123,7 +122,11 @@ func (l *loop) trialEnded(t *study.Trial, r *running, o outcome) {
 	switch {
 	case o.failure == nil:
 		l.wait.trial = mean(l.wait.trial, o.seconds)
-		again = l.valued(t, o.metrics, &f)
+		graded(l.study.state, t.Values, &f)
+		run := l.study.state.Config.Run
+		runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], o.metrics)
+		f.Metrics = study.Combine(runs, run.Combine)
+		again = len(runs) < run.Repeats
 	case o.failure.Kind == study.FailPruned:
 		f.Status, f.Metrics = optimizer.Pruned, o.metrics
 	case o.failure.Kind.Blameless():
@@ -153,16 +156,6 @@ func (l *loop) countFull(f *study.Failure) {
 	} else if l.full++; l.full >= fullInARow && l.fatal == nil {
 		l.fatal = fmt.Errorf("%d attempts in a row have ended while a disk was full: make room, and run the same command again: %w", l.full, syscall.ENOSPC)
 	}
-}
-
-// valued completes the end of a trial whose attempt has ended with metrics m, and
-// reports whether another attempt follows: a repeat.
-func (l *loop) valued(t *study.Trial, m study.Metrics, f *study.Finished) (again bool) {
-	graded(l.study.state, t.Values, f)
-	run := l.study.state.Config.Run
-	runs := append(t.Repeats[:len(t.Repeats):len(t.Repeats)], m)
-	f.Metrics = study.Combine(runs, run.Combine)
-	return len(runs) < run.Repeats
 }
 
 // setupEnded lets the trials begin, or ends the session.

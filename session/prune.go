@@ -47,14 +47,13 @@ func (l *loop) watch(calls []study.Watched, readings bool) {
 
 // collect takes what a running attempt has printed since, and decides. A broken limit
 // always waits: a program may print all it has as it ends. Settled says that it has waited.
-func (l *loop) collect(id study.AttemptID, box *readingBox, settled bool) {
-	r := l.study.running[id.Trial]
-	if r == nil || r.id != id {
+func (l *loop) collect(r *running, settled bool) {
+	if l.study.running[r.id.Trial] != r {
 		return // it has ended
 	}
-	batch, breach, later := l.empty(id, box, settled)
+	batch, breach, later := l.empty(r, settled)
 	if later {
-		time.AfterFunc(box.settling(), func() { l.send(func() { l.collect(id, box, true) }) })
+		time.AfterFunc(r.box.settling(), func() { l.send(func() { l.collect(r, true) }) })
 		return
 	}
 	l.judge(r, batch, true)
@@ -98,13 +97,13 @@ const settling = time.Second
 
 // empty empties the box of an attempt: it records the measurements, and returns
 // the readings for the pruner, and the limit that is broken, if one is.
-func (l *loop) empty(id study.AttemptID, b *readingBox, settled bool) (readings []study.Reading, breach *study.Cut, later bool) {
-	readings, measurements, breach, later := b.take(settled)
+func (l *loop) empty(r *running, settled bool) (readings []study.Reading, breach *study.Cut, later bool) {
+	readings, measurements, breach, later := r.box.take(settled)
 	for _, m := range measurements {
-		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", id.Trial, "attempt", id.Attempt, "step", m.Step, "metrics", m.Metrics)
+		l.study.opts.Log.Log(l.base, levelTrace, "reading", "trial", r.id.Trial, "attempt", r.id.Attempt, "step", m.Step, "metrics", m.Metrics)
 	}
 	if len(measurements) > 0 {
-		l.events = append(l.events, study.Measured{Trial: id.Trial, Attempt: id.Attempt, Measurements: measurements})
+		l.events = append(l.events, study.Measured{Trial: r.id.Trial, Attempt: r.id.Attempt, Measurements: measurements})
 	}
 	return readings, breach, later
 }
