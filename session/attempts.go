@@ -18,9 +18,11 @@ import (
 func (l *loop) launch(id study.AttemptID) {
 	slot := l.slotFor(id)
 	mayStart := l.usable(slot) && !l.claimed(slot) && !l.halted()
-	l.occupy(slot)
+	hold := l.sharing.granted[slot]
+	delete(l.sharing.granted, slot)
+	l.taken[slot]++
 	l.study.opts.Log.Debug("launch", "trial", id.Trial, "attempt", id.Attempt, "slot", slot)
-	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: l.slots[slot].hold, kill: l.kill}
+	a := &attempt{study: l.study, config: l.study.state.Config, id: id, slot: slot, mayStart: mayStart, hold: hold, kill: l.kill}
 	ctx, cancel := context.WithCancelCause(l.base)
 	r := &running{attempt: a, cancel: cancel, freed: l.freed, queued: time.Now()}
 	a.started = func(rejoined bool) { l.send(func() { l.onStart(r, rejoined) }) }
@@ -70,7 +72,8 @@ func (l *loop) onEnd(r *running, o outcome) {
 		batch, _, _ := l.empty(r, true)
 		l.judge(r, batch, false)
 	}
-	l.giveBack(r.slot)
+	l.taken[r.slot]--
+	release(r.hold)
 	r.cancel(nil)
 	if r.begun {
 		l.freed++

@@ -35,7 +35,7 @@ func (a *attempt) job() (runner.Job, error) {
 		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
-	if err := a.inStudy(filepath.Dir(job.Dir), checkDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := a.inStudy(filepath.Dir(job.Dir), func(d *door.Dir, name string) error { return closed(d.Dir(name)) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true} // a trial may have made it a link
 	}
 	cmd := command.Command{Shell: a.config.Setup}
@@ -68,11 +68,15 @@ func makeCheckpoint(d *door.Dir, name string) error {
 	if _, err := d.Stat(name); err == nil {
 		return nil
 	}
-	made, err := d.Make(name)
+	return closed(d.Make(name))
+}
+
+// closed closes a directory that could be opened.
+func closed(d *door.Dir, err error) error {
 	if err != nil {
 		return err
 	}
-	return made.Close()
+	return d.Close()
 }
 
 // shortagePatience is how long is waited for descriptors, of which the process may have none.
@@ -86,15 +90,6 @@ func (a *attempt) inStudy(path string, do func(d *door.Dir, name string) error) 
 			return err
 		}
 	}
-}
-
-// checkDir says why the attempt's directory cannot be made in another one.
-func checkDir(d *door.Dir, name string) error {
-	above, err := d.Dir(name)
-	if err != nil {
-		return err
-	}
-	return above.Close()
 }
 
 // files renders what is written into the attempt's directory.

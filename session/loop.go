@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -30,8 +31,8 @@ type loop struct {
 	late     bool             // nothing may run any more, for the study's time is over
 	pruner   *pruner.Pruner   // nil if there is none
 	watched  int              // of state.watched, what the pruner knows
-	slots    []slot
-	open     int // of them, in which attempts are started
+	open     int              // slots in which attempts are started
+	taken    map[int]int      // slots, by so many attempts: two only where an earlier version gave it twice
 	sharing  sharing
 	ready    []study.AttemptID // what waits for a slot
 	left     map[int]int       // slots of trials that an earlier session may have left running; -1 if not known
@@ -54,12 +55,13 @@ func newLoop(s *Study) (*loop, error) {
 		study:   s,
 		inbox:   make(chan func(), 64),
 		stopAsk: func() {},
+		taken:   map[int]int{},
 		left:    map[int]int{},
 		said:    map[any]bool{},
 		kill:    make(chan struct{}),
 	}
-	l.resize(s.state.Config.Run.SlotCount())
-	l.sharing.slots = len(l.slots)
+	l.open = s.state.Config.Run.SlotCount()
+	l.sharing = sharing{slots: l.open, granted: map[int][]*os.File{}}
 	clear(s.running)
 	if err := errors.Join(l.rewatch(), s.teach()); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,14 +156,11 @@ func (a *attempt) values(f *follower, exit runner.Exit) outcome {
 
 // measured is what was measured of an attempt, also of one that was made to end.
 func measured(what study.Measure, exit runner.Exit) (v float64, known bool) {
-	switch what {
-	case study.Seconds:
-		v = exit.Ended.Sub(exit.Started).Seconds()
-	case study.CPUSeconds:
-		v = exit.CPU.Seconds()
-	case study.PeakMemory:
-		v = float64(exit.PeakMemory)
-	}
+	v = map[study.Measure]float64{
+		study.Seconds:    exit.Ended.Sub(exit.Started).Seconds(),
+		study.CPUSeconds: exit.CPU.Seconds(),
+		study.PeakMemory: float64(exit.PeakMemory),
+	}[what]
 	return v, v > 0
 }
 
@@ -178,13 +176,8 @@ func (a *attempt) noMetric(metric int, err error) outcome {
 			return failed(study.FailNoMetric, 0, "the program wrote no file %s", file)
 		}
 	}
-	kind := study.FailNoMetric
-	switch none.Reason {
-	case "not finite":
-		kind = study.FailNotFinite
-	case "failed":
-		kind = study.FailReported
-	}
+	kinds := map[string]study.FailureKind{"not finite": study.FailNotFinite, "failed": study.FailReported}
+	kind := cmp.Or(kinds[none.Reason], study.FailNoMetric)
 	if none.Hint != "" { // what to write instead comes with the reason
 		return failed(kind, 0, "%v; %s", none, none.Hint)
 	}

@@ -24,12 +24,6 @@ type Sharer interface {
 	Take(ctx context.Context, vacant func() []int) (slot int, hold []*os.File, err error)
 }
 
-type slot struct {
-	taken   int  // by so many attempts: two only where an earlier version gave it twice
-	granted bool // by the sharer, and not used yet
-	hold    []*os.File
-}
-
 func release(hold []*os.File) {
 	for _, f := range hold {
 		f.Close()
@@ -38,17 +32,19 @@ func release(hold []*os.File) {
 
 // sharing is what a loop has to do with the sharer.
 type sharing struct {
-	slots  int                // for which it can be asked
-	cancel context.CancelFunc // of the slot that is asked for; nil if none is
-	done   sync.WaitGroup
-	unused []*os.File // of a slot that was granted and that the loop has not heard of
+	slots   int                // for which it can be asked
+	granted map[int][]*os.File // what holds the slots that it has granted and that are not used yet
+	cancel  context.CancelFunc // of the slot that is asked for; nil if none is
+	done    sync.WaitGroup
+	unused  []*os.File // of a slot that was granted and that the loop has not heard of
 
 	vacant atomic.Pointer[[]int] // slots that nothing of this study uses
 }
 
 // usable reports whether an attempt may be started in slot i now.
 func (l *loop) usable(i int) bool {
-	return i < l.open && l.slots[i].taken == 0 && (l.slots[i].granted || l.study.sharer == nil) && l.room() > 0
+	_, granted := l.sharing.granted[i]
+	return i < l.open && l.taken[i] == 0 && (granted || l.study.sharer == nil) && l.room() > 0
 }
 
 // room is how many more attempts may run. Those that were found running in slots that are
@@ -57,7 +53,7 @@ func (l *loop) room() int { return l.open - len(l.study.running) }
 
 func (l *loop) freeSlots() int {
 	n := 0
-	for i := range l.slots {
+	for i := range l.open {
 		if l.usable(i) {
 			n++
 		}
@@ -73,8 +69,8 @@ func (l *loop) slotFor(id study.AttemptID) int {
 	if left && its >= 0 {
 		return its
 	}
-	for i, s := range l.slots {
-		if (l.usable(i) || left && s.taken == 0) && !l.claimed(i) {
+	for i := range l.open {
+		if (l.usable(i) || left && l.taken[i] == 0) && !l.claimed(i) {
 			return i
 		}
 	}
@@ -121,35 +117,19 @@ func (l *loop) claimed(slot int) bool {
 	})
 }
 
-// occupy takes the slot for an attempt. There may have been more of them before.
-func (l *loop) occupy(i int) {
-	l.slots = append(l.slots, make([]slot, max(i+1-len(l.slots), 0))...)
-	l.slots[i].taken++
-}
-
-// giveBack frees the slot of an attempt that has ended. Whoever has waited longer for
-// it has it next.
-func (l *loop) giveBack(i int) {
-	if l.slots[i].taken > 1 {
-		l.slots[i].taken--
-		return
-	}
-	release(l.slots[i].hold)
-	l.slots[i] = slot{}
-}
-
 // resize makes n slots the ones in which attempts are started from now on.
 func (l *loop) resize(n int) {
 	l.open = n
-	l.slots = append(l.slots, make([]slot, max(n-len(l.slots), 0))...)
 	l.giveBackUnused(n)
 }
 
-// giveBackUnused frees the slots that no attempt uses, from the n-th on.
+// giveBackUnused frees the slots that no attempt uses, from the n-th on. Whoever has waited longer
+// for one has it next.
 func (l *loop) giveBackUnused(n int) {
-	for i := n; i < len(l.slots); i++ {
-		if l.slots[i].taken == 0 {
-			l.giveBack(i)
+	for i, hold := range l.sharing.granted {
+		if i >= n {
+			release(hold)
+			delete(l.sharing.granted, i)
 		}
 	}
 }
@@ -161,8 +141,8 @@ func (l *loop) share() {
 		return
 	}
 	var vacant []int
-	for i, s := range l.slots {
-		if i < l.open && s.taken == 0 && !s.granted && l.room() > 0 {
+	for i := range l.open {
+		if _, granted := l.sharing.granted[i]; !granted && l.taken[i] == 0 && l.room() > 0 {
 			vacant = append(vacant, i)
 		}
 	}
@@ -202,10 +182,10 @@ func (l *loop) onSlot(i int, hold []*os.File, err error) {
 	case err != nil && l.fatal == nil:
 		l.fatal = fmt.Errorf("wait for a slot: %w", err)
 	case err != nil:
-	case l.slots[i].taken > 0, i >= l.open: // meanwhile, by an attempt that was found running
+	case l.taken[i] > 0, i >= l.open: // meanwhile, by an attempt that was found running
 		release(hold)
 	default:
-		l.slots[i] = slot{granted: true, hold: hold}
+		l.sharing.granted[i] = hold
 	}
 }
 
