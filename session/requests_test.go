@@ -350,3 +350,28 @@ func TestWorkersOfASharer(t *testing.T) {
 		}
 	})
 }
+
+// A person may raise the budget while the optimizer thinks about what it recommends at the end: then
+// there is none yet.
+func TestAdjustedWhileTheBestIsChosen(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		cfg := config()
+		cfg.Budget.Trials = 3
+		asked := 0
+		st := conclude(t, &cfg, session.Options{Dir: dir, Launcher: &fakeLauncher{program: parabola},
+			Optimizer: func(sp *spaces.Space, seed uint64, set optimizer.Settings, _ ...optimizer.Earlier) (optimizer.Optimizer, error) {
+				o, err := newFakeOptimizer(sp, seed, set)
+				return advising{o, func() (optimizer.Recommendation, error) {
+					if asked++; asked == 1 {
+						if _, err := (study.Request{Action: study.ActionAdjust, Trials: 5}).Submit(study.LayoutOf(dir)); err != nil {
+							t.Error(err)
+						}
+					}
+					return optimizer.Recommendation{Trial: 2, Mean: -1, SD: 0.5}, nil
+				}}, err
+			}})
+		if len(st.Order) != 5 || st.Closed.Detail != "all 5 trials are finished" || asked != 2 || st.Closed.Recommended == nil {
+			t.Errorf("%d trials, recommended %d times: %+v", len(st.Order), asked, st.Closed)
+		}
+	})
+}

@@ -98,7 +98,9 @@ func (l *loop) run(ctx context.Context, stop <-chan Stop) (err error) {
 				return err
 			}
 			if l.idle() {
-				return l.close()
+				if goesOn, err := l.close(); !goesOn {
+					return err
+				}
 			}
 			continue
 		}
@@ -173,27 +175,32 @@ func (l *loop) idle() bool {
 	return !l.asking && (l.ending != nil && !l.waits() || onlyAwaited)
 }
 
-// close ends the session and, unless it was cut short, the study.
-func (l *loop) close() error {
-	if l.fatal != nil {
-		return l.fatal
-	}
-	if l.ending == nil && !l.halted() {
-		return ErrAwaited
-	}
-	if l.ending == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0) {
-		return nil
+// close ends the session and, unless it was cut short, the study, which goes on if somebody has
+// requested what gives it more to do while the optimizer was asked for the best trial.
+func (l *loop) close() (goesOn bool, err error) {
+	end := l.ending
+	switch {
+	case l.fatal != nil:
+		return false, l.fatal
+	case end == nil && !l.halted():
+		return false, ErrAwaited
+	case end == nil || l.stop > 0 && !l.late && (len(l.ready) > 0 || len(l.study.state.Unconfirmed()) > 0):
+		return false, nil
 	}
 	if !l.asking && !l.late {
-		l.study.recommend(l.ending, l.awaitBest)
+		l.study.recommend(end, l.awaitBest)
+		l.requested = l.stop == 0
+		if err := l.serve(); err != nil || l.ending != end {
+			return err == nil, err
+		}
 	}
 	if l.stop == StopHere {
-		return nil
+		return false, nil
 	}
-	if err := l.study.commit(*l.ending); err != nil {
-		return unsaved(err, nil)
+	if err := l.study.commit(*end); err != nil {
+		return false, unsaved(err, nil)
 	}
-	return nil
+	return false, nil
 }
 
 // onAnswer makes a trial of the optimizer's answer.
