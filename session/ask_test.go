@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -492,6 +493,66 @@ func TestEnqueuedWhereNothingElseIsSafe(t *testing.T) {
 		}})
 		if times(st, 0.5) != 1 || f.most != 2 {
 			t.Errorf("%d trials, %d at a time", len(st.Trials), f.most)
+		}
+	})
+}
+
+// Nobody tells any more of a trial that a process was trying when it was killed: the next one tries it
+// again, before any other, unless somebody has told of it after all.
+func TestTryTakesUpWhatWasLeft(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 4
+		s := open(t, dir, &c, &fakeLauncher{})
+		for range 3 {
+			if _, err := s.Ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, dir, &c, &fakeLauncher{})
+		if err := s.Tell(2, study.Metrics{"loss": 3}); err != nil {
+			t.Fatal(err)
+		}
+		var tried []string
+		err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+			tried = append(tried, fmt.Sprint(trial.Number, trial.Values.Equal(s.State().Trials[trial.Number-1].Values)))
+			return study.Metrics{"loss": 1}, nil
+		})
+		if want := []string{"1 true", "3 true", "4 true"}; errors.Join(err, s.Close()) != nil || !slices.Equal(tried, want) || s.State().Closed == nil {
+			t.Errorf("tried %v, want %v; %v, closed %v", tried, want, err, s.State().Closed)
+		}
+	})
+}
+
+// Who tries when none has been better for long waits for the others' trials, which may be.
+func TestTryWaitsForWhatMayBeBetter(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials, c.Budget.Patience = 10, 2
+		s := open(t, dir, &c, &fakeLauncher{})
+		var by [2]int // how many trials each has run
+		var all sync.WaitGroup
+		for i := range by {
+			all.Go(func() {
+				if err := s.Try(t.Context(), func(trial study.Trial) (study.Metrics, error) {
+					by[i]++
+					if trial.Number == 1 {
+						time.Sleep(time.Hour)
+						return study.Metrics{"loss": 0}, nil
+					}
+					time.Sleep(time.Minute)
+					return study.Metrics{"loss": 1}, nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if err := s.Close(); err != nil || max(by[0], by[1]) < 4 { // who has not waited, 3
+			t.Errorf("%v: trials %v", err, by)
 		}
 	})
 }

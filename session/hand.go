@@ -60,35 +60,54 @@ func (s *Study) Enqueue(v spaces.Values) error {
 }
 
 // Ask hands out a trial that somebody else runs and tells of. Values that were enqueued come
-// first. The end of ctx is its error, however long the optimizer goes on thinking.
+// first. The end of ctx is its error, however long the optimizer goes on thinking. Until it is told of,
+// or given up by Fail, a trial is awaited, also by another process that has the study later.
 func (s *Study) Ask(ctx context.Context) (study.Trial, error) {
 	t, _, err := s.handOut(ctx, false)
 	return t, err
 }
 
-// handOut is Ask, and, for trying, notes who has the trial. Where there is nothing else to try before
-// one of these has ended, later is closed then.
+// handOut is Ask, and, for trying, takes up what an earlier process has left, and notes who has the
+// trial. Where there is nothing else to try before one of these has ended, later is closed then.
 func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later <-chan struct{}, err error) {
 	if err := s.lock(ctx); err != nil {
 		return t, nil, err
 	}
 	defer s.unlock()
-	p, err := s.next(ctx)
-	if p.Hand = true; err == nil {
-		err = s.commit(p)
+	n := 0
+	if trying {
+		n = s.orphan()
 	}
-	if err != nil {
-		if nothingElse(err) && s.trying > 0 {
-			later = s.tried
+	if n == 0 {
+		p, err := s.next(ctx)
+		if p.Hand = true; err == nil {
+			err = s.commit(p)
 		}
-		return t, later, err
+		if err != nil {
+			if s.trying > 0 && (nothingElse(err) || errors.Is(err, ErrSpent)) {
+				later = s.tried
+			}
+			return t, later, err
+		}
+		n = p.Trial
 	}
 	if trying {
 		s.trying++
 	}
-	t = *s.state.Trials[p.Trial-1] // the caller may change it
+	t = *s.state.Trials[n-1] // the caller may change it
 	t.Values, t.Point, t.Pending = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending)
 	return t, nil, nil
+}
+
+// orphan is a trial that an earlier process has left and that may still run, 0 if there is none.
+func (s *Study) orphan() (n int) {
+	for len(s.orphans) > 0 {
+		n, s.orphans = s.orphans[0], s.orphans[1:]
+		if t := s.state.Trials[n-1]; !t.Done() && s.state.MayRun(t) {
+			return n
+		}
+	}
+	return 0
 }
 
 // next is the trial that is handed out next.
@@ -132,6 +151,9 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 // no more trials to hand out, or at the end of ctx; nothing is told of the trial that this cuts
 // short. Several goroutines may call it, so that as many trials run at a time; one for which there is
 // nothing to try before another's trial has ended waits for that.
+//
+// It begins with the trials that were handed out before this process had the study and were not told
+// of: those that a process was trying when it was killed, of which nobody else will tell.
 func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, error)) error {
 	for {
 		t, later, err := s.handOut(ctx, true)

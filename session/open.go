@@ -109,6 +109,11 @@ func (s *Study) openJournal(config *study.Config) (torn string, err error) {
 	switch {
 	case err == nil:
 		s.before = s.state.Elapsed
+		for _, t := range s.state.Pending() {
+			if t.Hand {
+				s.orphans = append(s.orphans, t.Number)
+			}
+		}
 		if summary.Torn != nil {
 			torn = summary.Torn.Kept
 			s.opts.Log.Warn("the last record was cut short by a crash and is dropped", "journal", path, "line", summary.Torn.Line, "kept", torn)
