@@ -59,6 +59,7 @@ var otherPaths = map[string]string{
 	"internal/journal Resolve":        "osFS: the journal's own path",
 	"internal/journal Stat":           "osFS: the journal, after Resolve",
 	"internal/journal lockedByList":   "/proc",
+	"internal/journal startOf":        "/proc",
 	"runner explain":                  "the trial's working directory",
 	"runner lookPath":                 "the program of a trial",
 	"runner spawn":                    "/dev/null",

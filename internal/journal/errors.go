@@ -19,6 +19,7 @@ type Holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
+	Start string    `json:"start,omitempty"` // of the process, which tells it from a later one of its number
 }
 
 // A LockedError says who holds the journal. It wraps ErrLocked.

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -94,7 +95,7 @@ func InUse(path string) (bool, error) {
 // writeHolder leaves a note for those who find the lock held, which holds without it: errors are no matter.
 func writeHolder(lock File) {
 	host, _ := os.Hostname()
-	note, err := json.Marshal(Holder{os.Getpid(), host, time.Now().Truncate(time.Second)})
+	note, err := json.Marshal(Holder{os.Getpid(), host, time.Now().Truncate(time.Second), startOf(os.Getpid())})
 	if err == nil && lock.Truncate(0) == nil {
 		_, _ = lock.Write(append(note, '\n'))
 	}
@@ -123,9 +124,22 @@ func readHolder(lock File) Holder {
 
 // orphaned reports whether who took the lock was a process of this machine that is no more.
 func orphaned(lock File) bool {
-	h := cmp.Or(holderOf(lock), readHolder(lock))
+	note := readHolder(lock)
+	h := cmp.Or(holderOf(lock), note)
 	host, err := os.Hostname()
-	return err == nil && h.PID > 0 && h.Host == host && syscall.Kill(h.PID, 0) == syscall.ESRCH
+	another := h.PID == note.PID && note.Start != "" && note.Start != startOf(h.PID)
+	return err == nil && h.PID > 0 && h.Host == host && (another || syscall.Kill(h.PID, 0) == syscall.ESRCH)
+}
+
+// startOf is when a process began, as the system counts; empty where it does not say.
+func startOf(pid int) string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // Linux alone has it
+	// The name of the program is in brackets and may hold anything. The start is the 22nd field.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
 }
 
 func closeFile(f File) error {
