@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -87,9 +88,7 @@ func (l *loop) onEnd(r *running, o outcome) {
 	case o.unstarted, runner.IsShortage(o.err) && l.mayPass(r):
 		l.ready = slices.Insert(l.ready, 0, id)
 	case o.err != nil:
-		if l.fatal == nil {
-			l.fatal = o.err
-		}
+		l.fatal = cmp.Or(l.fatal, o.err)
 	case id.Trial == 0:
 		l.setupEnded(id, o)
 	case r.confirms:

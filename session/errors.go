@@ -114,14 +114,14 @@ func (e *UnsavedError) Error() string {
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // unsaved keeps the results that a failed commit would have recorded.
-func unsaved(err error, events []study.Event) error {
+func unsaved(err error, updates []study.Update) error {
 	var we *journal.WriteError
 	if !errors.As(err, &we) {
 		return err
 	}
 	u := &UnsavedError{Err: err}
-	for _, e := range events {
-		if f, ok := e.(study.Finished); ok {
+	for _, update := range updates {
+		if f, ok := update.Record.Event.(study.Finished); ok {
 			u.Finished = append(u.Finished, f)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -21,7 +20,6 @@ import (
 type stream struct {
 	source  parser.Source
 	path    string
-	open    func() (*os.File, error)
 	metrics []int // that are read from it; none for all
 	scanner *parser.Scanner
 	err     error // of reading
@@ -34,9 +32,6 @@ func (a *attempt) streams() []stream {
 		{source: parser.Stdout, path: filepath.Join(dir, runner.StdoutName)},
 		{source: parser.Stderr, path: filepath.Join(dir, runner.StderrName)},
 	}
-	for i := range out {
-		out[i].open = a.study.layout.Output(out[i].path)
-	}
 	for metric, p := range a.study.patterns {
 		if p.Rule().Source != parser.File {
 			continue
@@ -45,7 +40,7 @@ func (a *attempt) streams() []stream {
 		i := slices.IndexFunc(out, func(s stream) bool { return s.path == path })
 		if i < 0 {
 			i = len(out)
-			out = append(out, stream{source: parser.File, path: path, open: a.opensResult(path)})
+			out = append(out, stream{source: parser.File, path: path})
 		}
 		out[i].metrics = append(out[i].metrics, metric)
 	}
@@ -95,7 +90,7 @@ func (f *follower) start() {
 				continue // it may not be there yet
 			}
 			f.tails.Go(func() {
-				f.streams[i].err = runner.Tail(context.Background(), s.open, math.MaxInt64, filler{s.scanner, f.attempt.box}, f.ended)
+				f.streams[i].err = runner.Tail(context.Background(), f.attempt.opens(s.path), math.MaxInt64, filler{s.scanner, f.attempt.box}, f.ended)
 			})
 		}
 	})
@@ -134,7 +129,7 @@ func (f *follower) finish(exit runner.Exit) error {
 	for i := range f.streams {
 		s := &f.streams[i]
 		if !f.live || s.source == parser.File {
-			s.err = runner.Read(context.Background(), s.open, s.scanner, limits[s.source])
+			s.err = runner.Read(context.Background(), f.attempt.opens(s.path), s.scanner, limits[s.source])
 		}
 		if s.source == parser.File && errors.Is(s.err, fs.ErrNotExist) {
 			s.err = nil
@@ -253,7 +248,7 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 			if file.Size <= glanceWhole {
 				most = math.MaxInt64
 			}
-			err = runner.TailEnd(context.Background(), stream.open, most, stream.scanner, now)
+			err = runner.TailEnd(context.Background(), a.opens(stream.path), most, stream.scanner, now)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return step, metrics, err

@@ -17,7 +17,6 @@ const askPatience = time.Millisecond
 // optimizer then knows a result a moment before the disk does; nobody else does, and if the disk
 // never gets it, what the optimizer knew is lost with the process.
 func (l *loop) settle() error {
-	var events []study.Event
 	var updates []study.Update
 	for len(l.events) > 0 {
 		decided := l.events
@@ -26,8 +25,8 @@ func (l *loop) settle() error {
 		if err != nil {
 			return err
 		}
-		first := len(events) == 0
-		events, updates = append(events, decided...), append(updates, applied...)
+		first := len(updates) == 0
+		updates = append(updates, applied...)
 		if first && slices.ContainsFunc(decided, isFinished) {
 			l.askAndWait()
 		}
@@ -36,10 +35,10 @@ func (l *loop) settle() error {
 		return nil
 	}
 	if err := l.study.write(updates); err != nil {
-		return unsaved(err, events)
+		return unsaved(err, updates)
 	}
-	for _, e := range events {
-		f, ok := e.(study.Finished)
+	for _, u := range updates {
+		f, ok := u.Record.Event.(study.Finished)
 		if !ok {
 			continue
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -179,9 +180,8 @@ func (l *loop) onSlot(i int, hold []*os.File, err error) {
 	l.sharing.cancel, l.sharing.unused = nil, nil
 	switch {
 	case errors.Is(err, context.Canceled):
-	case err != nil && l.fatal == nil:
-		l.fatal = fmt.Errorf("wait for a slot: %w", err)
 	case err != nil:
+		l.fatal = cmp.Or(l.fatal, fmt.Errorf("wait for a slot: %w", err))
 	case l.taken[i] > 0, i >= l.open: // meanwhile, by an attempt that was found running
 		release(hold)
 	default:
