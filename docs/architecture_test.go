@@ -41,6 +41,7 @@ var floors = map[string]place{
 	"internal/secrets":  {1, nil},
 	"internal/kinds":    {1, []string{"runner"}},
 	"internal/pruner":   {2, []string{"optimizer"}},
+	"internal/sharing":  {4, []string{"internal/door"}},
 
 	"optimizer":                      {2, []string{"spaces"}},
 	"optimizer/internal/acquisition": {2, nil},
@@ -56,13 +57,12 @@ var floors = map[string]place{
 	"study":                 {3, []string{"internal/command", "internal/pruner", "internal/door", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "internal/journal"}},
 	"study/internal/optuna": {3, []string{"spaces", "internal/journal"}},
 
-	"session":         {4, []string{"internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
-	"session/sharing": {4, []string{"internal/door"}},
-	"spec":            {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
+	"session": {4, []string{"internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/spelling", "parser", "spaces", "spec", "study"}},
 	"cmd/lbotune/internal/report": {5, []string{"study", "optimizer", "spaces"}},
-	"cmd/lbotune":                 {5, []string{"internal/kinds", "internal/secrets", "session/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"cmd/lbotune":                 {5, []string{"internal/kinds", "internal/secrets", "internal/sharing", "internal/ansi", "internal/spelling", "internal/shell", "internal/door", "internal/command", "spec", "cmd/lbotune/internal/draft", "cmd/lbotune/internal/report", "session", "study", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 
 	"internal/testing/effort":    {0, nil},
 	"internal/testing/faultfs":   {0, []string{"internal/journal"}},

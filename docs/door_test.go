@@ -81,11 +81,11 @@ var otherPaths = map[string]string{
 	"session isDir":                   "the study's directory, and where trials run",
 	"session resolved":                "the study's directory, and where trials run",
 	"session same":                    "the study's directory, and where trials run",
-	"session/sharing Open":            "the folder of slots, which lies beside studies",
-	"session/sharing Private":         "the folder of slots, which lies beside studies",
-	"session/sharing ahead":           "the folder of slots, which lies beside studies",
-	"session/sharing enter":           "a turn in that folder, made with O_EXCL",
-	"session/sharing openOrMake":      "a lock in that folder, made with O_EXCL",
+	"internal/sharing Open":           "the folder of slots, which lies beside studies",
+	"internal/sharing Private":        "the folder of slots, which lies beside studies",
+	"internal/sharing ahead":          "the folder of slots, which lies beside studies",
+	"internal/sharing enter":          "a turn in that folder, made with O_EXCL",
+	"internal/sharing openOrMake":     "a lock in that folder, made with O_EXCL",
 	"spec checkDirectories":           "the directory of the sources",
 	"spec readSmall":                  "the spec, or a template",
 	"study nearest":                   "names beside a file that the user has named",
@@ -95,7 +95,7 @@ var otherPaths = map[string]string{
 // Whatever lies in a study is opened, made and removed through the one door.
 func TestOneDoor(t *testing.T) {
 	used := map[string]bool{}
-	for _, root := range []string{"cmd", "internal/command", "internal/journal", "internal/pruner", "runner", "session", "spec", "study"} {
+	for _, root := range []string{"cmd", "internal/command", "internal/journal", "internal/pruner", "internal/sharing", "runner", "session", "spec", "study"} {
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

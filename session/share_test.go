@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lbotune/lbotune/internal/sharing"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/session/sharing"
 	"github.com/lbotune/lbotune/study"
 )
 

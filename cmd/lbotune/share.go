@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/lbotune/lbotune/internal/kinds"
+	"github.com/lbotune/lbotune/internal/sharing"
 	"github.com/lbotune/lbotune/session"
-	"github.com/lbotune/lbotune/session/sharing"
 	"github.com/lbotune/lbotune/study"
 )
 

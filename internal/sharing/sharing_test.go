@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/lbotune/lbotune/session/sharing"
+	"github.com/lbotune/lbotune/internal/sharing"
 )
 
 func folder(t *testing.T) (*sharing.Folder, string) {
