@@ -110,15 +110,13 @@ func (a *attempt) run(ctx context.Context, resumed bool) outcome {
 	}()
 	attaching, found := false, false
 	job.Started = func(int) {
-		switch {
-		case a.box == nil:
-		case len(a.box.objectives) > 0:
-			f.start()
-		default:
-			time.AfterFunc(courseDelay, f.start) // which does nothing once the attempt has ended
-		}
 		if a.box != nil && !attaching {
 			a.box.since(time.Now())
+		}
+		if a.box != nil && len(a.box.objectives) > 0 {
+			f.start()
+		} else if a.box != nil {
+			time.AfterFunc(courseDelay, f.start) // which does nothing once the attempt has ended
 		}
 		found = attaching
 		a.study.commons.begin(a.id, commonDir(&a.config))

@@ -93,7 +93,8 @@ func (l *loop) onEnd(r *running, o outcome) {
 		l.setupEnded(id, o)
 	case r.confirms:
 		l.countFull(o.failure)
-		l.events = append(l.events, study.Confirmed{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot, Metrics: o.metrics, Failure: o.failure, Seconds: o.seconds})
+		l.events = append(l.events, study.Confirmed{Trial: id.Trial, Attempt: id.Attempt, Slot: r.slot,
+			Metrics: o.metrics, Failure: o.failure, Seconds: o.seconds})
 	default:
 		l.trialEnded(l.study.state.Trials[id.Trial-1], r, o)
 	}
@@ -176,7 +177,8 @@ func (l *loop) setupEnded(id study.AttemptID, o outcome) {
 // toConfirm lists the attempts that confirm the best trials and can be made now: once the study has
 // come to its end and all trials are finished.
 func (l *loop) toConfirm() []study.AttemptID {
-	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || l.asking || len(l.ready) > 0 { // trials come first
+	trialsFirst := l.asking || len(l.ready) > 0
+	if l.ending == nil || l.ending.Why == study.EndUnsafe || l.halted() || trialsFirst {
 		return nil
 	}
 	for _, r := range l.study.running {

@@ -151,13 +151,13 @@ func (h *hooks) call(event, command string, log *os.File, a aftermath) error {
 
 // end waits until all is done, and serves meanwhile what the hooks ask of the study. StopNow
 // kills the hooks that are left.
-func (h *hooks) end(stop <-chan Stop, serve func() error) {
+func (h *hooks) end(stop <-chan Stop) {
 	look := time.NewTicker(requestLook)
 	defer look.Stop()
 	for {
 		select {
 		case <-look.C:
-			if err := serve(); err != nil {
+			if err := h.study.serve(); err != nil {
 				h.study.opts.Log.Error("no requests are served any more", "error", err)
 				look.Stop()
 			}

@@ -35,7 +35,8 @@ func (a *attempt) job() (runner.Job, error) {
 		Hold:   a.hold,
 		Env:    []string{"LBOTUNE_STUDY=" + b.Study},
 	}
-	if err := a.inStudy(filepath.Dir(job.Dir), func(d *door.Dir, name string) error { return closed(d.Dir(name)) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	canOpen := func(d *door.Dir, name string) error { return closed(d.Dir(name)) }
+	if err := a.inStudy(filepath.Dir(job.Dir), canOpen); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return job, &runner.SpawnError{Op: "use the trial's directory", Err: err, Disk: true} // a trial may have made it a link
 	}
 	cmd := command.Command{Shell: a.config.Setup}

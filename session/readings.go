@@ -52,20 +52,17 @@ type readingBox struct {
 
 // newBox is the box for a trial's attempt.
 func newBox(c *study.Config, t *study.Trial, attempt int) *readingBox {
-	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)), open: map[int]float64{}, known: t.MeasuredBy(attempt)}
+	b := &readingBox{metrics: c.Metrics, counters: make([]pruner.Counter, len(c.Metrics)),
+		open: map[int]float64{}, known: t.MeasuredBy(attempt)}
 	for i, m := range c.Metrics {
 		if m.Direction != "" && c.Prunes() && len(t.Repeats) == 0 {
 			b.objectives = append(b.objectives, i)
 		}
 	}
-	stops := func(l study.Limit) bool {
-		return slices.ContainsFunc(c.Metrics, func(m study.Metric) bool { return m.Name == l.Metric && m.StopsEarly() })
-	}
-	for _, l := range c.Limits() {
-		if stops(l) {
-			b.limits = append(b.limits, l)
-		}
-	}
+	b.limits = slices.DeleteFunc(c.Limits(), func(l study.Limit) bool {
+		stops := func(m study.Metric) bool { return m.Name == l.Metric && m.StopsEarly() }
+		return !slices.ContainsFunc(c.Metrics, stops)
+	})
 	return b
 }
 
@@ -74,8 +71,8 @@ func (b *readingBox) add(r parser.Reading) {
 	defer b.mu.Unlock()
 	step := b.counters[r.Metric].Step(r.Step, r.HasStep)
 	b.measure(r, step)
-	read := study.Metrics{b.metrics[r.Metric].Name: r.Value}
 	for _, l := range b.limits {
+		read := study.Metrics{b.metrics[r.Metric].Name: r.Value}
 		if b.breach == nil && l.Over(read) > 0 {
 			b.breach = &study.Cut{Metric: l.Metric, Reading: study.Reading{Step: step, Value: r.Value},
 				Why: fmt.Sprintf("at step %v: %s", step, l.Broken(read))}

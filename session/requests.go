@@ -113,7 +113,8 @@ func (l *loop) adapt(e study.Event) {
 			l.ready = append(l.ready, study.AttemptID{Trial: n, Attempt: l.study.state.Trials[n-1].NextAttempt()})
 		}
 	case study.ConfigChanged:
-		l.resize(e.Config.Run.SlotCount())
+		l.open = e.Config.Run.SlotCount()
+		l.giveBackUnused(l.open)
 		l.deadline = l.timer()
 	default:
 		return

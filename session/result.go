@@ -32,8 +32,8 @@ func (a *attempt) resultFile(metric int) string {
 	return absolute(a.config.Cwd(b), name)
 }
 
-// opens says how the file at path is opened that the attempt writes: in the study without following a link, but
-// for the sources and elsewhere, which are the user's, at its path.
+// opens says how the file at path is opened that the attempt writes: in the study without following a
+// link, but for the sources and elsewhere, which are the user's, at its path.
 func (a *attempt) opens(path string) func() (*os.File, error) {
 	inside, _ := below(a.study.layout.Attempt(a.id), path)
 	_, source := a.source(inside)

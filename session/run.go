@@ -28,7 +28,7 @@ func (s *Study) Run(ctx context.Context, stop <-chan Stop) (err error) {
 		return errors.New("nothing runs trials: Options.Launcher is nil")
 	}
 	s.hooks.begin(ctx)
-	defer s.hooks.end(stop, s.serve)
+	defer s.hooks.end(stop)
 	defer func() { <-s.feed.shown }()
 	if err := s.goOn(); err != nil {
 		return err

@@ -118,12 +118,6 @@ func (l *loop) claimed(slot int) bool {
 	})
 }
 
-// resize makes n slots the ones in which attempts are started from now on.
-func (l *loop) resize(n int) {
-	l.open = n
-	l.giveBackUnused(n)
-}
-
 // giveBackUnused frees the slots that no attempt uses, from the n-th on. Whoever has waited longer
 // for one has it next.
 func (l *loop) giveBackUnused(n int) {

@@ -168,7 +168,7 @@ func (s *Study) Close() error {
 	}
 	s.closed = true
 	<-s.feed.shown
-	s.hooks.end(nil, func() error { return nil })
+	<-s.hooks.feed.shown
 	s.hooks.keep.close()
 	return s.journal.Close()
 }
