@@ -2,8 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,10 +133,7 @@ func appendSeq(dst []byte, seq uint64) []byte {
 }
 
 func appendSeal(dst []byte, crc uint32) []byte {
-	var sum [4]byte
-	binary.BigEndian.PutUint32(sum[:], crc)
-	dst = hex.AppendEncode(append(dst, sealStart...), sum[:])
-	return append(dst, sealEnd...)
+	return fmt.Appendf(dst, sealStart+"%08x"+sealEnd, crc)
 }
 
 // encode appends the lines that record values after c, or on an error nothing.
