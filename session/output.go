@@ -248,7 +248,7 @@ func Glance(st *study.State, l study.Layout, id study.AttemptID) (step float64, 
 			if file.Size <= glanceWhole {
 				most = math.MaxInt64
 			}
-			err = runner.TailEnd(context.Background(), a.opens(stream.path), most, stream.scanner, now)
+			err = runner.Tail(context.Background(), a.opens(stream.path), most, stream.scanner, now)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return step, metrics, err
