@@ -158,6 +158,7 @@ var refusals = []string{
 	"warm_start: is for method lbo",
 	"budget.gap: is for method",
 	"what is left to gain is known to method lbo alone",
+	"says nothing of what is left to gain beside the training budget",
 	"cannot stand beside successive halving",
 	"warm_start: cannot stand beside constraints",
 	"parameter x needs a default",

@@ -64,6 +64,10 @@ func (m *simModel) certain(before *study.State, e study.Event) {
 			}
 		}
 	case study.Closed:
+		// What is excluded later leads to no more confirmations.
+		if left := len(before.Unconfirmed()); e.Why != study.EndUnsafe && e.Why != study.EndTime && left > 0 {
+			m.fault("the study has ended, %s, and %d of the best are not confirmed", e.Detail, left)
+		}
 		if e.Why != "gap" {
 			return
 		}
@@ -209,9 +213,6 @@ func (s *simulation) bestHolds(st *study.State) {
 		case !several && len(st.Confirmations()) == 0 && st.Compare(t, best) < 0:
 			s.fault("trial %d is the best with %v; trial %d has %v", best.Number, best.Value, t.Number, t.Value)
 		}
-	}
-	if end := st.Closed; end != nil && end.Why != study.EndUnsafe && end.Why != study.EndTime && len(st.Unconfirmed()) > 0 {
-		s.fault("the study has ended, %s, and %d of the best are not confirmed", end.Detail, len(st.Unconfirmed()))
 	}
 	for _, c := range st.Confirmations() {
 		if len(broken) > 0 && len(st.Config.Broken(st.Means(c.Trial))) == 0 {
