@@ -113,65 +113,85 @@ func float(name string) spaces.Param {
 	return spaces.Param{Name: name, Kind: spaces.KindFloat, Min: 0, Max: 1}
 }
 
-var prepared map[string]*Study
+var prepared = map[string]*Study{}
 
 // studies are all kinds of studies that there are to look at, made once.
 func studies(t *testing.T) map[string]*Study {
-	if prepared == nil {
-		prepared = makeStudies(t)
+	for name := range makers {
+		studyOf(t, name)
 	}
 	return prepared
 }
 
-func makeStudies(t *testing.T) map[string]*Study {
-	out := map[string]*Study{}
-	spread := func(h *history, n int) *history {
-		d := len(h.st.Config.Params)
-		for k := range n {
-			place := make([]float64, d)
-			for i := range place {
-				_, place[i] = math.Modf(float64(k+1) * math.Sqrt(float64(2+3*i+i*i)))
-			}
-			h.trial(place...)
-		}
-		return h
+// studyOf is one of them.
+func studyOf(t *testing.T, name string) *Study {
+	if prepared[name] == nil {
+		prepared[name] = makers[name](t)
 	}
-	out["finished"] = func() *Study {
-		h := spread(begin(t, float("x"), float("y")), 19)
+	return prepared[name]
+}
+
+var makers = map[string]func(t *testing.T) *Study{
+	"finished": func(t *testing.T) *Study {
+		h := scattered(begin(t, float("x"), float("y")), 19)
 		h.failure(evil)
 		h.record(study.Closed{Why: study.EndTrials, Detail: "all 20 trials are finished"})
 		return h.of(false)
-	}()
-	cut := func() *history {
-		h := spread(begin(t, float("x"), float("y")), 6)
-		h.record(study.Proposed{Trial: 7, Told: 6, Origin: optimizer.OriginModel, Values: h.st.Space.Decode(spaces.Point{0.5, 0.5})},
-			study.Started{Trial: 7, Attempt: 1}, study.Measured{Trial: 7, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(2)}}})
-		return h
+	},
+	"running": func(t *testing.T) *Study { return underWay(t).of(true) },
+	"crashed": func(t *testing.T) *Study { return underWay(t).of(false) },
+	"empty":   func(t *testing.T) *Study { return begin(t, float("x")).of(true) },
+	"all failed": func(t *testing.T) *Study {
+		h := begin(t, float("x"))
+		for range 5 {
+			h.failure("exit code 1")
+		}
+		return h.of(false)
+	},
+	"one parameter": func(t *testing.T) *Study { return scattered(begin(t, float("x")), 9).of(false) },
+	"30 parameters": func(t *testing.T) *Study {
+		var many []spaces.Param
+		for i := range 30 {
+			many = append(many, float(fmt.Sprint("p", i)))
+		}
+		return scattered(begin(t, many...), 12).of(false)
+	},
+	"conditional": func(t *testing.T) *Study {
+		return scattered(begin(t, float("x"),
+			spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}},
+			spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: `kind == "b"`},
+			spaces.Param{Name: "flag", Kind: spaces.KindBool}), 16).of(false)
+	},
+	"two objectives": func(t *testing.T) *Study {
+		both := func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }
+		return scattered(beginAs(t, both, float("x"), float("y")), 12).of(false)
+	},
+	"evil": func(t *testing.T) *Study {
+		h := begin(t, spaces.Param{Name: "x", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(evil), spaces.String(strings.Repeat("long ", 200000))}})
+		h.st.Config.Name = evil
+		h.record(study.Noted{Text: evil})
+		return scattered(h, 8).of(false)
+	},
+}
+
+// scattered tells of n trials all over the space.
+func scattered(h *history, n int) *history {
+	for k := range n {
+		place := make([]float64, len(h.st.Config.Params))
+		for i := range place {
+			_, place[i] = math.Modf(float64(k+1) * math.Sqrt(float64(2+3*i+i*i)))
+		}
+		h.trial(place...)
 	}
-	out["running"], out["crashed"] = cut().of(true), cut().of(false)
-	out["empty"] = begin(t, float("x")).of(true)
-	failed := begin(t, float("x"))
-	for range 5 {
-		failed.failure("exit code 1")
-	}
-	out["all failed"] = failed.of(false)
-	out["one parameter"] = spread(begin(t, float("x")), 9).of(false)
-	var many []spaces.Param
-	for i := range 30 {
-		many = append(many, float(fmt.Sprint("p", i)))
-	}
-	out["30 parameters"] = spread(begin(t, many...), 12).of(false)
-	out["conditional"] = spread(begin(t, float("x"),
-		spaces.Param{Name: "kind", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String("a"), spaces.String("b")}},
-		spaces.Param{Name: "n", Kind: spaces.KindInt, Min: 1, Max: 64, Scale: spaces.Log, When: `kind == "b"`},
-		spaces.Param{Name: "flag", Kind: spaces.KindBool}), 16).of(false)
-	both := func(c *study.Config) { c.Metrics[1].Direction = study.Minimize }
-	out["two objectives"] = spread(beginAs(t, both, float("x"), float("y")), 12).of(false)
-	strange := begin(t, spaces.Param{Name: "x", Kind: spaces.KindChoice, Choices: []spaces.Value{spaces.String(evil), spaces.String(strings.Repeat("long ", 200000))}})
-	strange.st.Config.Name = evil
-	strange.record(study.Noted{Text: evil})
-	out["evil"] = spread(strange, 8).of(false)
-	return out
+	return h
+}
+
+// underWay is a study whose seventh trial runs.
+func underWay(t *testing.T) *history {
+	h := scattered(begin(t, float("x"), float("y")), 6)
+	h.record(study.Proposed{Trial: 7, Told: 6, Origin: optimizer.OriginModel, Values: h.st.Space.Decode(spaces.Point{0.5, 0.5})},
+		study.Started{Trial: 7, Attempt: 1}, study.Measured{Trial: 7, Attempt: 1, Measurements: []study.Measurement{{Step: 1, Metrics: metrics(2)}}})
+	return h
 }
 
 // Whatever a study is like, its page is whole, nothing on it comes from elsewhere, and no
@@ -354,7 +374,7 @@ func TestGoldenPictures(t *testing.T) {
 	for _, p := range plots {
 		of := s
 		if p.name == "front" || p.name == "hypervolume" {
-			of = studies(t)["two objectives"]
+			of = studyOf(t, "two objectives")
 		}
 		svg, err := of.SVG(p.name)
 		if err != nil || wellFormed(svg) != nil || strings.Count(svg, "</svg>\n") != 1 || strings.Contains(svg, "var(") {
@@ -441,7 +461,7 @@ func TestFront(t *testing.T) {
 			t.Errorf("from %v to %v: want up, then left, in turns", at[i-1], at[i])
 		}
 	}
-	if out := studies(t)["finished"].fronts(); out != nil {
+	if out := studyOf(t, "finished").fronts(); out != nil {
 		t.Errorf("one objective has a front: %v", out)
 	}
 }
@@ -458,7 +478,7 @@ func fixedModel() *Model {
 }
 
 func TestMarkdown(t *testing.T) {
-	s := studies(t)["finished"]
+	s := studyOf(t, "finished")
 	var b bytes.Buffer
 	if err := s.Markdown(&b); err != nil || strings.Contains(b.String(), "<script") || !strings.Contains(b.String(), "| x |") {
 		t.Errorf("%v\n%s", err, b.String())
@@ -504,7 +524,7 @@ func TestNothingToShow(t *testing.T) {
 
 // Each of several objectives has its slices, its maps and an axis of the parallel coordinates.
 func TestEachObjectiveIsDrawn(t *testing.T) {
-	s := studies(t)["two objectives"]
+	s := studyOf(t, "two objectives")
 	var slices, maps []string
 	for _, p := range s.slices() {
 		slices = append(slices, titleRE.FindStringSubmatch(p)[1])

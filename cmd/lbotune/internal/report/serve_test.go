@@ -33,7 +33,7 @@ import (
 // look around is refused.
 func TestServerRefuses(t *testing.T) {
 	shown := func(c Control) *Server {
-		v := showing(studies(t)["finished"])
+		v := showing(studyOf(t, "finished"))
 		v.journal, v.Control = filepath.Join(t.TempDir(), "none"), c
 		return v
 	}
@@ -291,7 +291,7 @@ func known(path string) *http.Request {
 // The token of the address becomes a cookie that scripts do not see and other sites' pages do not
 // send, and is gone from the address.
 func TestTokenOfTheAddress(t *testing.T) {
-	v := showing(studies(t)["finished"])
+	v := showing(studyOf(t, "finished"))
 	for path, want := range map[string]string{
 		"/?token=secret": "/", "/log/1?stderr&token=secret": "/log/1?stderr=", "//evil.example/?token=secret": "/evil.example/",
 	} {
@@ -322,7 +322,7 @@ func (t taken) Write(p []byte) (int, error) {
 
 // What is sent of a version is made once and shared by all who ask; the next version is made anew.
 func TestTextsAreShared(t *testing.T) {
-	s := studies(t)["finished"]
+	s := studyOf(t, "finished")
 	v := showing(s)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -408,7 +408,7 @@ func TestLogOfATrialThatGoesOn(t *testing.T) {
 
 // What could not be read once is read when somebody asks again.
 func TestErrorsAreNotKept(t *testing.T) {
-	v, load := showing(studies(t)["finished"]), error(nil)
+	v, load := showing(studyOf(t, "finished")), error(nil)
 	src := v.study.src
 	v.load = func() (Source, error) { return src, load }
 	for _, load = range []error{errors.New("too many open files"), nil} {
@@ -495,7 +495,7 @@ func TestChangesAreSmall(t *testing.T) {
 
 // Who does not read is given up, and not waited for.
 func TestReaderWhoDoesNotRead(t *testing.T) {
-	v := showing(studies(t)["finished"])
+	v := showing(studyOf(t, "finished"))
 	for _, path := range []string{"/", "/api/v1/study", "/metrics", "/events"} {
 		t.Run(path, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -586,7 +586,7 @@ func TestFolderBeforeItsList(t *testing.T) {
 // Of an order everything counts, and what is none is not obeyed.
 func TestOrders(t *testing.T) {
 	var got []Order
-	v := showing(studies(t)["finished"])
+	v := showing(studyOf(t, "finished"))
 	v.Control = func(_ context.Context, dir string, o Order) (string, error) {
 		if got = append(got, o); dir != "/bowl.study" {
 			t.Errorf("the order is for %s", dir)
@@ -614,7 +614,7 @@ func TestOrders(t *testing.T) {
 
 // A line of a megabyte does not reach the browser, and the lines around it do.
 func TestLogOfLongLines(t *testing.T) {
-	v, src := showing(studies(t)["finished"]), studies(t)["finished"].src
+	v, src := showing(studyOf(t, "finished")), studyOf(t, "finished").src
 	whole := strings.Repeat("x", longest)
 	src.Log = func(_ context.Context, id study.AttemptID, stderr bool, w io.Writer, _ <-chan struct{}) error {
 		for _, text := range []string{"one\ntwo ", strings.Repeat("é", 1<<19), "end\nthree <b>\n" + whole + "\n"} {
@@ -639,7 +639,7 @@ func TestLogOfLongLines(t *testing.T) {
 
 // The figures are those of the study, and the API's fields those that docs/seeing.md has.
 func TestAPI(t *testing.T) {
-	v := showing(studies(t)["finished"])
+	v := showing(studyOf(t, "finished"))
 	get := func(path string) string {
 		w := httptest.NewRecorder()
 		v.Handler("secret", "example.com").ServeHTTP(w, known(path))
