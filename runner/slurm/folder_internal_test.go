@@ -275,3 +275,30 @@ func TestFilesBelow(t *testing.T) {
 		t.Errorf("waits for %v", got)
 	}
 }
+
+// A network file system may show a file that the command has written after the end of the attempt: every
+// look waits for it until it is there, or patience ends.
+func TestResultComesLate(t *testing.T) {
+	for name, since := range map[string]time.Duration{"and comes": 0, "and does not come": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			job := runner.Job{Dir: filepath.Join(t.TempDir(), "a1"), ID: "s/1/1", Shell: "exit 4"}
+			f, whole := folderOf(job.Dir), since == 0
+			e := ending{Job: "1", Node: "n1", Exit: &runner.Exit{}, Files: map[string]int64{"out/result": 2}}
+			if err := errors.Join(os.Mkdir(string(f), 0o700), os.MkdirAll(filepath.Join(job.Dir, "out"), 0o700), f.writeJSON(endingName, e)); err != nil {
+				t.Fatal(err)
+			}
+			w := &watch{Launcher: &Launcher{Settings: Settings{Poll: time.Hour}}, folder: f, intent: new(intent), job: job, tail: time.Now().Add(-since)}
+			for look, text := range []string{"", "1", "1\n"} {
+				if text != "" && whole {
+					if err := os.WriteFile(filepath.Join(job.Dir, "out", "result"), []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				exit, err := w.look(t.Context())
+				if over := !whole || look == 2; err != nil || (exit != nil) != over {
+					t.Errorf("with %q: %+v, %v", text, exit, err)
+				}
+			}
+		})
+	}
+}

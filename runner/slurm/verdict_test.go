@@ -102,28 +102,6 @@ func TestEndingComesLate(t *testing.T) {
 	}
 }
 
-// A network file system may show a file that the command has written after the end of the attempt.
-func TestResultComesLate(t *testing.T) {
-	job, errs, exits := heldTrial(t, 4*time.Second) // it is given twice as long
-	claim(t, job)
-	becomes(t, 1, "COMPLETED", "fake1")
-	text := `{"job":"1","node":"fake1","exit":{"code":0,"started":"2026-01-01T00:00:00Z","ended":"2026-01-01T00:00:01Z"},"outputs":{},"files":{"result":2}}`
-	whole := job.Dir + ".slurm/whole"
-	if err := errors.Join(os.WriteFile(whole, []byte(text), 0o600), os.Rename(whole, job.Dir+".slurm/ending.json")); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(200 * time.Millisecond) // of several looks; fewer would prove less
-	if len(exits) > 0 {
-		t.Fatalf("judged too soon: %+v, %v", <-exits, <-errs)
-	}
-	if err := os.WriteFile(filepath.Join(job.Dir, "result"), []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if exit, err := <-exits, <-errs; err != nil || exit.Code != 0 {
-		t.Errorf("%+v, %v", exit, err)
-	}
-}
-
 // Output that does not come at all was lost with its node: what is there of it is no result.
 func TestOutputNeverComes(t *testing.T) {
 	job, errs, exits := heldTrial(t, 100*time.Millisecond)
