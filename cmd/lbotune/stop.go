@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -312,92 +308,4 @@ func interrupted(sig os.Signal, err error) error {
 		return err
 	}
 	return &marked{fmt.Errorf("%w (%v)", err, sig), signalled{sig}}
-}
-
-func newRm(g *global) *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "rm STUDY",
-		Short: "Remove a study and its results, after asking",
-		Long: `Rm removes the journal of STUDY and what its trials have printed, once you answer the
-question on standard error with y. It refuses while an lbotune works on the study, one
-of its trials still runs, or a batch system still has jobs of it. The spec stays, and so does what lbotune did not put there:
-other files in the study's directory, and directories that links lead to.`,
-		RunE: g.onStudy(func(cmd *cobra.Command, st *study.State, l study.Layout) error {
-			return removeStudy(cmd.Context(), g, st, l, yes)
-		}),
-	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	return cmd
-}
-
-func removeStudy(ctx context.Context, g *global, st *study.State, l study.Layout, yes bool) error {
-	if err := session.CheckOwner(l, slog.New(slog.DiscardHandler)); err != nil {
-		return err
-	}
-	if err := deserted(ctx, st, l); err != nil {
-		return err
-	}
-	if !yes {
-		fmt.Fprintf(g.err, "remove %s and the results of %s? [y/N] ", oneLine(string(l)), count(len(st.Trials), "trial"))
-		answer, _ := bufio.NewReader(g.in).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-			fmt.Fprintln(g.err)
-			return usagef("nothing was removed")
-		}
-		now, err := study.Load(string(l)) // somebody may have gone on with it since
-		if err == nil {
-			err = deserted(ctx, now, l)
-		}
-		if err == nil && !now.Updated.Equal(st.Updated) {
-			err = usagef("nothing was removed: the study has gone on meanwhile")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	parent, err := door.Open(filepath.Dir(string(l)))
-	if err != nil {
-		return err
-	}
-	defer parent.Close()
-	if err := parent.Clear(filepath.Base(string(l)), l.Entries()); err != nil {
-		return usage(fmt.Errorf("remove the study: %w", err))
-	}
-	if d, err := l.Open(); err == nil {
-		d.Close()
-		fmt.Fprintf(g.err, "%s stays: it holds files that are not lbotune's\n", oneLine(string(l)))
-	}
-	return nil
-}
-
-// deserted says who or what still works on a study.
-func deserted(ctx context.Context, st *study.State, l study.Layout) error {
-	held, err := journal.InUse(l.Journal())
-	switch {
-	case err != nil:
-		return err
-	case held:
-		return hinted(fmt.Errorf("%s: %w", l, journal.ErrLocked), "lbotune stop "+word(l)+" ends it")
-	}
-	if err := orphaned(st, l); err != nil {
-		return err
-	}
-	var jobs []string
-	if n := len(left(st, l)); n > 0 {
-		jobs = append(jobs, "those of "+count(n, "trial"))
-	}
-	if r, err := relay(&st.Config, l); err == nil && r != nil {
-		waiting, running, err := r.Jobs(ctx)
-		if err != nil && !errors.Is(err, exec.ErrNotFound) { // without the batch system there is nothing to wait for
-			return fmt.Errorf("look for the study's job: %w", err)
-		}
-		if waiting+running > 0 {
-			jobs = append(jobs, "its own")
-		}
-	}
-	if len(jobs) > 0 {
-		return hinted(usagef("%s still has jobs in the batch system: %s", l, strings.Join(jobs, ", ")), "lbotune stop "+word(l)+" cancels them")
-	}
-	return nil
 }

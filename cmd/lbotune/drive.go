@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/optimizer"
+	"github.com/lbotune/lbotune/parser"
+	"github.com/lbotune/lbotune/session"
+	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newDrive(g *global) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "drive STUDY",
+		Short: "Let a program ask and tell over one pipe",
+		Long: `Drive reads requests from standard input, one JSON object a line, and answers each
+with one on standard output: {"do": "ask"}, {"do": "tell", "trial": 1, "value": 0.25},
+{"do": "best"} and {"do": "status"}. It ends when its input ends, or lbotune stop asks it to. STUDY may be
+a spec whose study has not begun: drive never runs its command. If an earlier drive
+handed out trials and was not told their results, drive hands these out again first.`,
+		Example: `  echo '{"do": "ask"}' | lbotune drive spec.toml`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			s, err := openByHand(args[0], dir)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			if err := forgetStop(s.Layout()); err != nil {
+				return err
+			}
+			d := &driver{s, handedOut(s.State())}
+			return d.serve(cmd.Context(), g.in, g.out)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "study", "", "keep the study in `DIR` instead of beside the spec")
+	return cmd
+}
+
+// driver answers a program's requests about one study.
+type driver struct {
+	*session.Study
+	again []*study.Trial // that an earlier driver has handed out
+}
+
+type driveRequest struct {
+	Do      string                    `json:"do"`
+	ID      json.RawMessage           `json:"id,omitempty"` // comes back with the answer
+	Trial   int                       `json:"trial"`
+	Value   *journal.Float            `json:"value"`
+	Metrics map[string]*journal.Float `json:"metrics"` // nil for a null, which is no number
+	Failed  string                    `json:"failed"`
+}
+
+// driveAnswer is a line of standard output. OK is false if there is an Error.
+type driveAnswer struct {
+	OK    bool            `json:"ok"`
+	ID    json.RawMessage `json:"id,omitempty"`
+	Error string          `json:"error,omitempty"`
+
+	Trial  int            `json:"trial,omitempty"`
+	Params *spaces.Values `json:"params,omitempty"`
+	Seed   *uint64        `json:"seed,omitempty"`
+	Again  bool           `json:"again,omitempty"` // the trial was handed out before
+	Status string         `json:"status,omitempty"`
+	Reason string         `json:"reason,omitempty"` // of a failure
+	Value  *float64       `json:"value,omitempty"`
+	Front  []trialJSON    `json:"front,omitempty"` // of several objectives
+	// Feasible and Broken are those of a trial as JSON.
+	Feasible *bool    `json:"feasible,omitempty"`
+	Broken   []string `json:"broken,omitempty"`
+
+	// End says why there is no trial any more, Wait why there is none until another is told.
+	End  string `json:"end,omitempty"`
+	Wait string `json:"wait,omitempty"`
+
+	Trials     *int  `json:"trials,omitempty"` // of the budget
+	Finished   *int  `json:"finished,omitempty"`
+	Unfinished []int `json:"unfinished,omitempty"`
+}
+
+// driveLine is how many bytes a request may have, driveLook the pause between two looks at what others ask.
+const driveLine, driveLook = 1 << 20, 250 * time.Millisecond
+
+// readLine reads the next line, of which only the beginning is returned if it is too long.
+func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
+	line, tooLong, err = in.ReadLine()
+	line = bytes.Clone(line)
+	for more := tooLong; more; {
+		_, more, _ = in.ReadLine() // an error comes again
+	}
+	return line, tooLong, err
+}
+
+// serve answers until the end of the input, and takes meanwhile what others ask of the study.
+func (d *driver) serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	type input struct {
+		text    []byte
+		tooLong bool
+		err     error
+	}
+	lines := make(chan input)
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go func() {
+		for from := bufio.NewReaderSize(in, driveLine); ; {
+			text, tooLong, err := readLine(from)
+			select {
+			case lines <- input{text, tooLong, err}:
+			case <-ctx.Done():
+			}
+			if err != nil || ctx.Err() != nil {
+				return
+			}
+		}
+	}()
+	look := time.NewTicker(driveLook)
+	defer look.Stop()
+	for {
+		select {
+		case line := <-lines:
+			switch {
+			case errors.Is(line.err, io.EOF):
+				return nil
+			case line.err != nil:
+				return usagef("standard input: %w", line.err)
+			case len(bytes.TrimSpace(line.text)) == 0:
+				continue
+			}
+			a, err := d.answer(ctx, line.text, line.tooLong)
+			if err == nil {
+				err = printLine(out, a)
+			}
+			if err != nil {
+				return err
+			}
+		case <-look.C:
+			if stopAsked(d.Layout()) {
+				return interrupted(byStop{}, session.ErrStopped)
+			}
+			if err := d.Serve(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// answer answers one line. The error is one of lbotune's own, which ends it.
+func (d *driver) answer(ctx context.Context, line []byte, tooLong bool) (a driveAnswer, err error) {
+	if tooLong {
+		return driveAnswer{Error: fmt.Sprintf("the line has more than %d bytes", driveLine)}, nil
+	}
+	var r driveRequest
+	in := json.NewDecoder(bytes.NewReader(parser.QuoteNonFinite(line)))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&r); err != nil {
+		return driveAnswer{Error: fmt.Sprintf("the line is no request: %v", err)}, nil
+	}
+	r.ID = bytes.ToValidUTF8(r.ID, []byte("\uFFFD"))
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return driveAnswer{ID: r.ID, Error: "the line has more than one request, and none was taken"}, nil
+	}
+	switch r.Do {
+	case "ask":
+		a, err = d.ask(ctx)
+	case "tell":
+		a, err = d.tell(r)
+	case "best":
+		a = d.best()
+	case "status":
+		a = d.status()
+	default:
+		err = usagef(`found "do": %q; allowed are "ask", "tell", "best" and "status"`, r.Do)
+	}
+	a.ID, a.OK = r.ID, err == nil
+	if errors.Is(err, errUsage) {
+		a.Error, err = err.Error(), nil
+	}
+	return a, err
+}
+
+func (d *driver) ask(ctx context.Context) (driveAnswer, error) {
+	for len(d.again) > 0 && d.State().Unsafe() == "" {
+		t := d.again[0]
+		d.again = d.again[1:]
+		if !t.Done() {
+			a := d.handed(t)
+			a.Again = true
+			return a, nil
+		}
+	}
+	t, err := d.Ask(ctx)
+	none := errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted)
+	pending := d.State().Pending()
+	switch {
+	case none && len(handedOut(d.State())) > 0 && !d.State().Ended():
+		return driveAnswer{Wait: err.Error()}, nil
+	case none && len(pending) > 0 && !d.State().Ended():
+		return driveAnswer{End: fmt.Sprintf("%v; lbotune resume finishes trial %d, which a run has left", err, pending[0].Number)}, nil
+	case none:
+		return driveAnswer{End: err.Error()}, nil
+	case err != nil:
+		return driveAnswer{}, err
+	}
+	return d.handed(&t), nil
+}
+
+// handedOut are the trials that are still to be told, and not what a run has left.
+func handedOut(st *study.State) []*study.Trial {
+	return slices.DeleteFunc(st.Pending(), func(t *study.Trial) bool { return !t.Hand })
+}
+
+func (d *driver) handed(t *study.Trial) driveAnswer {
+	seed := d.State().Config.TrialSeed(t.Number, 0)
+	return driveAnswer{Trial: t.Number, Params: &t.Values, Seed: &seed}
+}
+
+func (d *driver) tell(r driveRequest) (driveAnswer, error) {
+	objective := d.State().Config.Objective().Name
+	if v, told := r.Metrics[objective]; told && r.Value == nil && r.Failed == "" {
+		r.Value = v
+		delete(r.Metrics, objective)
+	}
+	if (r.Value == nil) == (r.Failed == "") {
+		return driveAnswer{}, usagef(`want either "value", a number, or "failed", the reason why there is none`)
+	}
+	others := study.Metrics{}
+	for name, v := range r.Metrics {
+		if v == nil {
+			return driveAnswer{}, usagef("found null for %s; want a number", name)
+		}
+		others[name] = float64(*v)
+	}
+	value := float64(*cmp.Or(r.Value, new(journal.Float)))
+	if err := tell(d.Study, r.Trial, value, others, r.Failed); err != nil {
+		return driveAnswer{}, asRefusal(err)
+	}
+	t := d.State().Trials[r.Trial-1]
+	return driveAnswer{Trial: t.Number, Status: string(t.Status), Reason: t.Failure.String()}, nil
+}
+
+func (d *driver) best() driveAnswer {
+	t := d.State().Best()
+	if t == nil {
+		return driveAnswer{}
+	}
+	shown := func(t *study.Trial) trialJSON { return newTrialJSON(d.State(), d.Layout(), t) }
+	a, j := d.handed(t), shown(t)
+	a.Value, a.Feasible, a.Broken = &t.Value, j.Feasible, j.Broken
+	if d.State().Config.Several() {
+		a.Front = mapped(d.State().Front(), shown)
+	}
+	return a
+}
+
+func (d *driver) status() driveAnswer {
+	st := d.State()
+	trials := st.Config.Budget.Trials
+	a := driveAnswer{Finished: maybe(true, len(st.Order)), Trials: maybe(trials > 0, trials),
+		Unfinished: mapped(handedOut(st), func(t *study.Trial) int { return t.Number })}
+	if st.Ended() {
+		a.End = st.Closed.Detail
+	}
+	return a
+}

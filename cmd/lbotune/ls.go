@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/study"
+)
+
+func newLs(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "ls [FOLDER]",
+		Aliases: []string{"list"},
+		Short:   "List the studies below a folder",
+		Long: `Ls lists the studies in FOLDER (default: the current one) and below: whether each runs,
+how far along it is, and its best value. It skips hidden folders.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			folder := append(args, ".")[0]
+			found, err := (&lister{folder: folder}).list()
+			switch {
+			case err != nil:
+				return usage(err)
+			case g.json:
+				return printLines(g.out, found, func(s report.Listed) any { return s })
+			case len(found) == 0:
+				_, err := fmt.Fprintf(g.err, "no study in %s or below\n", oneLine(folder))
+				return err
+			}
+			rows := [][]string{{"study", "state", "finished", "failed", "best", "", "last record"}}
+			return g.print("%s", tableText(append(rows, mapped(found, listRow)...)))
+		},
+	}
+}
+
+func listRow(s report.Listed) []string {
+	if s.Error != "" {
+		return []string{oneLine(s.Dir), s.State, "", "", "", shortened(oneLine(s.Error), 60), ""}
+	}
+	finished, best := strconv.Itoa(s.Finished)+when(s.Trials > 0, "/%d", s.Trials), "-"
+	if s.Best != nil {
+		best = short(*s.Best)
+	}
+	return []string{oneLine(s.Dir), s.State, finished, strconv.Itoa(s.Failed), best, oneLine(s.Metric), s.Updated.Local().Format(time.DateTime)}
+}
+
+type lister struct {
+	folder string
+	seen   map[string]seen
+}
+
+// seen is a study as it was listed last: it is read again when one of these has changed.
+type seen struct {
+	size  int64
+	held  bool
+	study report.Listed
+}
+
+func (l *lister) list() (found []report.Listed, err error) {
+	name := filepath.Base(study.Layout("").Journal())
+	now := map[string]seen{}
+	root := l.folder
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		root += string(filepath.Separator) // so that a link to a folder is one, too
+	}
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		top := path == root
+		path = filepath.Clean(path)
+		switch {
+		case err != nil && top:
+			return err
+		case err != nil: // not ours to read
+			return fs.SkipDir
+		case !e.IsDir():
+			return nil
+		case strings.HasPrefix(e.Name(), ".") && !top:
+			return fs.SkipDir
+		}
+		info, err := os.Stat(filepath.Join(path, name))
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		held, err := journal.InUse(study.LayoutOf(path).Journal())
+		s, known := l.seen[path]
+		if !known || s.size != info.Size() || s.held != held || err != nil {
+			s = seen{info.Size(), held, listed(path, held, err)}
+		}
+		now[path] = s
+		found = append(found, s.study)
+		return fs.SkipDir
+	})
+	l.seen = now
+	return found, err
+}
+
+func listed(dir string, held bool, err error) report.Listed {
+	st, loadErr := study.Load(dir)
+	if err = cmp.Or(loadErr, err); err != nil {
+		return report.Listed{Dir: dir, State: "unreadable", Error: err.Error()}
+	}
+	return listing(dir, st, held)
+}
+
+func listing(dir string, st *study.State, held bool) report.Listed {
+	f := report.FiguresOf(st, held)
+	standing, _, _ := strings.Cut(st.Standing(held), ":")
+	return report.Listed{Dir: dir, Study: st.Config.Name, State: standing, Finished: f.Finished, Trials: st.Config.Budget.Trials,
+		Failed: f.Failed, Metric: st.Config.Objective().Name, Best: maybe(f.Best != nil, f.Value), Updated: st.Updated}
+}
