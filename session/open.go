@@ -294,8 +294,10 @@ func readsAlong(c *study.Config) bool {
 
 // taught makes an optimizer that knows all that counts of a study.
 func taught(st *study.State, settings optimizer.Settings, newOptimizer func(*spaces.Space, uint64, optimizer.Settings, ...optimizer.Earlier) (optimizer.Optimizer, error)) (optimizer.Optimizer, error) {
-	if _, err := st.Config.Search(); err != nil {
-		return nil, err
+	if st.Config.Resource() != "" {
+		if _, err := st.Config.Search(); err != nil {
+			return nil, err
+		}
 	}
 	opt, err := newOptimizer(st.Search.Space, st.Config.Seed, settings, st.Inherited()...)
 	switch {

@@ -169,8 +169,10 @@ func (c *check) parts() {
 		c.at("", err.Error())
 		return
 	}
-	if _, err := cfg.Search(); err != nil {
-		c.at("", err.Error())
+	if cfg.Resource() != "" {
+		if _, err := cfg.Search(); err != nil {
+			c.at("", err.Error())
+		}
 	}
 	if _, err := cfg.Pruner(); err != nil {
 		c.at("", err.Error())
