@@ -99,10 +99,6 @@ func promisesBase(t *testing.T) string {
 	t.Helper()
 	t.Setenv(simSecretName, simSecret)
 	base := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "lbotune-simulation-"); err == nil {
-		base = shm
-		t.Cleanup(func() { os.RemoveAll(shm) })
-	}
 	if err := os.MkdirAll(simEarlier, 0o700); err != nil {
 		t.Fatal(err)
 	}

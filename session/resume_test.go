@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -27,7 +30,7 @@ import (
 // equals the study that was never killed: the same proposals from the same
 // knowledge, and the same values.
 func TestResumeAfterEveryRecord(t *testing.T) {
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		change  func(*study.Config)
 		program func(runner.Job) ending
 		records int // at least
@@ -44,18 +47,41 @@ func TestResumeAfterEveryRecord(t *testing.T) {
 			c.Prune, c.Budget.Trials = &study.Prune{Method: "asha", MinResource: 1, Reduction: 2, Resource: "n"}, 16
 		}, parabola, 35},
 		"confirm": {func(c *study.Config) { c.Run.Confirm, c.Budget.Trials = 2, 4 }, parabola, 16},
-	} {
+	}
+	var ran, crashes atomic.Int64
+	t.Cleanup(func() {
+		if effort.Long() && ran.Load() == int64(len(cases)) {
+			checkReadme(t, float64(crashes.Load()))
+		}
+	})
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			changed := config()
 			c.change(&changed)
-			resumeEverywhere(t, changed, c.program, c.records)
+			crashes.Add(resumeEverywhere(t, changed, c.program, c.records))
+			ran.Add(1)
 		})
 	}
 }
 
-// resumeEverywhere runs a study, and again after a crash at every record.
-func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) ending, atLeast int) {
+// checkReadme compares the number of crashes with what the README says of them.
+func checkReadme(t *testing.T, crashes float64) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`some ([\d,]+) crashes in all`).FindSubmatch(readme)
+	if said == nil {
+		t.Fatal("the README does not say how many crashes there are")
+	}
+	if n, err := strconv.ParseFloat(strings.ReplaceAll(string(said[1]), ",", ""), 64); err != nil || math.Abs(n-crashes) > 0.05*crashes {
+		t.Errorf("%s: there are %v (%v)", said[0], crashes, err)
+	}
+}
+
+// resumeEverywhere runs a study, and again after a crash at every record. It returns how often.
+func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) ending, atLeast int) (crashes int64) {
 	whole := t.TempDir()
 	var want string
 	var records []string
@@ -71,6 +97,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 	}
 	for cut := 1; cut <= len(records); cut += effort.Of(9, 2, 1) {
 		for _, disk := range []string{"nothing", "running", "ended"} {
+			crashes++
 			t.Run(fmt.Sprintf("record %d, %s", cut, disk), func(t *testing.T) {
 				dir := t.TempDir()
 				synctest.Test(t, func(t *testing.T) {
@@ -89,6 +116,7 @@ func resumeEverywhere(t *testing.T, c study.Config, program func(runner.Job) end
 			})
 		}
 	}
+	return crashes
 }
 
 // curve prints a learning curve, one reading a second: it falls towards what

@@ -42,10 +42,6 @@ func TestSimulation(t *testing.T) {
 		first, last = seedsOf(t, which)
 	}
 	base := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "lbotune-simulation-"); err == nil {
-		base = shm
-		t.Cleanup(func() { os.RemoveAll(shm) })
-	}
 	began := time.Now()
 	if which == "" {
 		for _, seed := range formerFaults {
