@@ -28,15 +28,9 @@ require (
 	github.com/prometheus/client_model v0.6.2 // indirect
 	github.com/spf13/pflag v1.1.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
-	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
 	golang.org/x/image v0.45.0 // indirect
-	golang.org/x/mod v0.40.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
-	golang.org/x/tools v0.49.0 // indirect
-	honnef.co/go/tools v0.7.0 // indirect
 	mvdan.cc/sh/v3 v3.13.1 // indirect
 )
 
 replace github.com/lbotune/lbotune => ../
-
-tool honnef.co/go/tools/cmd/staticcheck

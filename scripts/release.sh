@@ -3,7 +3,8 @@
 # program, its manual pages and completions, and a list of the modules in it
 # (CycloneDX); and the checksums of all archives, signed if MINISIGN_KEY names a key.
 #
-#     scripts/release.sh [VERSION]      default: what git describe says
+#     scripts/release.sh [VERSION [OS/ARCH...]]      default: what git describe says, and all that
+#                                                    are supported
 #
 # The same commit, built with the same Go and GNU tar, gives the same bytes.
 set -euo pipefail
@@ -11,6 +12,8 @@ umask 022
 cd "$(dirname "$0")/.."
 
 version=${1:-$(git describe --tags --always --dirty)}
+targets=("${@:2}")
+[ $# -gt 1 ] || targets=(linux/amd64 linux/arm64 darwin/amd64 darwin/arm64)
 dist=$PWD/dist
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,7 +45,7 @@ fi
 
 rm -rf "$dist"
 mkdir -p "$dist"
-for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
+for target in "${targets[@]}"; do
 	name=lbotune-$version-${target%/*}-${target#*/}
 	mkdir -p "$work/$name"
 	build "${target%/*}" "${target#*/}" "$work/$name/lbotune"
