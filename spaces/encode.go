@@ -338,7 +338,10 @@ func (p Param) stepped(x float64) float64 {
 // after is the value so many steps from Min.
 func (p Param) after(k float64) float64 {
 	at := p.Min + k*p.step()
-	if round := p.rounded(at); p.Kind == KindFloat && math.Abs(round-at) < p.step()/10 {
+	if p.Kind != KindFloat {
+		return at
+	}
+	if round := p.rounded(at); math.Abs(round-at) < p.step()/10 {
 		return round // 0.3, not 0.30000000000000004
 	}
 	return at // far from 0, where the digits of a step are uncertain
