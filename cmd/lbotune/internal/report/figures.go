@@ -90,7 +90,7 @@ func (f *Figures) bound(st *study.State) {
 			at = t
 		}
 	}
-	if at == nil || !st.Holds(at) || at.Note.Lipschitz.Stated && st.Config.Resource() != "" { // see State.Refuted
+	if at == nil || !st.Holds(at) || boundsOf(st, at) == nil {
 		return // until the next proposal
 	}
 	bounds := *at.Note.Lipschitz
@@ -115,6 +115,14 @@ func (f *Figures) bound(st *study.State) {
 	if left := *gain + then - turn(f.Best.Value); left >= 0 && f.Feasible { // else the best disproves them
 		bounds.Gap = &left
 	}
+}
+
+// boundsOf are those that a trial was proposed with, nil if they are of no use, see State.Refuted.
+func boundsOf(st *study.State, t *study.Trial) *optimizer.LipschitzNote {
+	if l := t.Note.Lipschitz; l == nil || !l.Stated || st.Config.Resource() == "" {
+		return l
+	}
+	return nil
 }
 
 // leftToGain is what bounds leave to gain over the best value that they were made of, if that

@@ -2,9 +2,11 @@ package report
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
 )
@@ -39,6 +41,27 @@ func TestRefutedBounds(t *testing.T) {
 	h.trialOf([]float64{0.51}, 0.6)
 	if f := FiguresOf(&h.st, false); f.Bounds == nil || f.Bounds.Gap != nil || h.st.Refuted == "" {
 		t.Errorf("disproved by %q, the bounds leave %+v", h.st.Refuted, f.Bounds)
+	}
+}
+
+// No picture shows what follows from a constant that is of no use beside a resource, and none what a
+// disproved one would leave to gain.
+func TestBoundsOfNoUse(t *testing.T) {
+	for name, want := range map[string]int{"stated": 3, "disproved": 2, "beside a resource": 0} {
+		h := beginAs(t, func(c *study.Config) {
+			c.Optimizer.LipschitzConstant = 3
+			if name == "beside a resource" {
+				c.Params = append(c.Params, spaces.Param{Name: "epochs", Kind: spaces.KindInt, Min: 1, Max: 9})
+				c.Prune = &pruner.Settings{Method: pruner.ASHA, Resource: "epochs"}
+			}
+		}, float("x"))
+		h.trialOf([]float64{0.3, 1}, 0.5)
+		h.trialOf([]float64{0.31, 1}, map[string]float64{"disproved": 0.6}[name]+0.5)
+		s := h.of(false)
+		p := plots[slices.Index(Plots(), "lipschitz")]
+		if n := len(p.pictures(s)); n != want || (s.Trials[1].Lipschitz != nil) != (want > 0) {
+			t.Errorf("%s: %d pictures of %+v; want %d", name, n, s.Trials[1].Lipschitz, want)
+		}
 	}
 }
 

@@ -241,7 +241,7 @@ func (s *Study) take(m *Model, none string) bool {
 }
 
 func (s *Study) trial(t *study.Trial) *Trial {
-	out := &Trial{Trial: t, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: t.Note.Lipschitz, Course: t.Measurements, Seconds: t.Took.Seconds()}
+	out := &Trial{Trial: t, Standing: s.state.StandingOf(t), Why: t.Note.Why, Lipschitz: boundsOf(s.state, t), Course: t.Measurements, Seconds: t.Took.Seconds()}
 	if t.Outside {
 		out.Standing = "excluded"
 	}
