@@ -14,6 +14,7 @@ import (
 // group are studies that differ by their seeds alone.
 type group struct {
 	setting, name string
+	seeds         []uint64
 	courses       [][]float64 // of their best values
 }
 
@@ -32,6 +33,7 @@ func comparison(studies []*Study) []card {
 	}
 	rows := table{head: []string{"study", "seed", "trials", "best", "best at the same budget"}}
 	var groups []group
+	again := ""
 	for _, s := range studies {
 		best, same := "-", "-"
 		if s.Best > 0 {
@@ -46,7 +48,11 @@ func comparison(studies []*Study) []card {
 			if i < 0 {
 				i, groups = len(groups), append(groups, group{setting: setting, name: s.Name})
 			}
-			groups[i].courses = append(groups[i].courses, course)
+			if g := &groups[i]; !slices.Contains(g.seeds, s.Seed) {
+				g.seeds, g.courses = append(g.seeds, s.Seed), append(g.courses, course)
+			} else { // it is no other sample
+				again = "; of several studies with the same settings and seed, only the first counts and is drawn"
+			}
 		}
 		rows.add("", link(s.key+"head", clean(s.Name, 60)), plain(strconv.FormatUint(s.Seed, 10)), plain(strconv.Itoa(len(s.Trials))), plain(best), plain(same))
 	}
@@ -56,7 +62,7 @@ func comparison(studies []*Study) []card {
 	if alike && len(groups) > 0 {
 		bodies = overlay(first, groups)
 	}
-	return []card{{ID: "compare", Title: "Beside each other", Note: fair, Body: bodies + rows.String() + render("words", seeds(ends)), Wide: true}}
+	return []card{{ID: "compare", Title: "Beside each other", Note: fair + again, Body: bodies + rows.String() + render("words", seeds(ends)), Wide: true}}
 }
 
 // course is the best value that counts and holds the limits after each trial that has one, NaN before the first.

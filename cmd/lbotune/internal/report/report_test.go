@@ -692,6 +692,15 @@ func TestComparisonSaysWhatIsFair(t *testing.T) {
 	}
 }
 
+// A study that is given twice, by whatever name, is one seed: it makes nothing surer.
+func TestComparisonOfTheSameSeed(t *testing.T) {
+	s := studyOf(t, "finished")
+	card := comparison([]*Study{s, s})[0]
+	if got := card.Body; !strings.Contains(card.Note, "only the first counts") || !strings.Contains(got, "One seed of each setting") || strings.Contains(got, "2 seeds") || strings.Count(got, "<tr") != 3 {
+		t.Errorf("the same study twice: %s", got[strings.Index(got, "</svg>"):])
+	}
+}
+
 // What breaks a limit or was stopped early is no best at the same budget.
 func TestComparisonTakesWhatCounts(t *testing.T) {
 	lucky := beginAs(t, func(c *study.Config) { c.Run.Confirm = 2 }, float("x"))
