@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -131,25 +130,18 @@ type errorJSON struct {
 
 // complain prints an error, for people or for programs.
 func (g *global) complain(err error) {
-	if !g.json {
-		complain(g.err, err)
-		return
-	}
-	out := errorJSON{Error: strings.TrimRight(err.Error(), "\n"), Hint: hintOf(err), Code: codeOf(err)}
 	var wrong *spec.Error
-	if errors.As(err, &wrong) {
-		out.Error, out.Problems = count(len(wrong.Problems), "problem")+" in "+wrong.Path, wrong.Problems
+	text, advice := strings.TrimRight(err.Error(), "\n"), hintOf(err)
+	errors.As(err, &wrong)
+	switch out := (errorJSON{Error: text, Hint: advice, Code: codeOf(err)}); {
+	case g.json:
+		if wrong != nil {
+			out.Error, out.Problems = count(len(wrong.Problems), "problem")+" in "+wrong.Path, wrong.Problems
+		}
+		_ = printLine(g.err, out)
+	case wrong != nil:
+		fmt.Fprintln(g.err, printable(strings.TrimRight(wrong.Error(), "\n")))
+	default:
+		fmt.Fprintf(g.err, "lbotune: %s\n%s", printable(text), when(advice != "", "hint: %s\n", printable(advice)))
 	}
-	_ = printLine(g.err, out)
-}
-
-// complain prints an error for people.
-func complain(w io.Writer, err error) {
-	var specErr *spec.Error
-	if errors.As(err, &specErr) {
-		fmt.Fprintln(w, printable(strings.TrimRight(specErr.Error(), "\n")))
-		return
-	}
-	advice := hintOf(err)
-	fmt.Fprintf(w, "lbotune: %s\n%s", printable(err.Error()), when(advice != "", "hint: %s\n", printable(advice)))
 }

@@ -259,7 +259,7 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 	stop := newStopper(g, ui.say, &o.launcher, s.Layout())
 	runErr := s.Run(ctx, stop.steps)
 	if err := o.launcher.release(context.WithoutCancel(ctx)); err != nil {
-		complain(g.err, err)
+		g.complain(err)
 	}
 	runErr = interrupted(stop.stop(), runErr)
 	ui.end(s)
