@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
+	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -117,16 +118,29 @@ func serverOf(l study.Layout) *report.Server {
 	return report.NewServer(l.Journal(), func() (report.Source, error) {
 		defer thrifty()()
 		return readSource(l, func() (*study.State, error) { return study.Load(string(l)) })
-	}, func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
+	}, followed(l))
+}
+
+// followed reads the study in l again and again, see report.Follow.
+func followed(l study.Layout) report.Follow {
+	return func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
 		changed := false
+		before, err := journal.InUse(l.Journal()) // what is read next
+		if err != nil {
+			return err
+		}
 		return study.Follow(ctx, string(l), func(*study.State, study.Record) error {
 			changed = true
 			return nil
 		}, func(st *study.State) error {
-			defer func() { changed = false }()
-			return look(changed, func() (report.Source, error) { return sourceOf(st, l, false) })
+			err := look(changed, func() (report.Source, error) { return sourceOf(st, l, before) })
+			changed = false
+			if err == nil {
+				before, err = journal.InUse(l.Journal())
+			}
+			return err
 		})
-	})
+	}
 }
 
 // How long a connection may be silent, and how many there may be: more are told to come back.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
 	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/runner"
+	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/study"
 )
 
@@ -295,5 +297,30 @@ func TestStudyThatEndsWhileItIsRead(t *testing.T) {
 		if err != nil || src.Running != want {
 			t.Errorf("running: %v, %v; want %v", src.Running, err, want)
 		}
+	}
+}
+
+// A study that ends after its last record was read and before it is asked who works on it was running as
+// it was read: it is not taken for one that was interrupted.
+func TestStudyThatEndsWhileItIsFollowed(t *testing.T) {
+	l := byHand(t, t.TempDir())
+	s, err := session.Open(nil, session.Options{Dir: string(l)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	done, standing := errors.New("done"), []string{}
+	err = followed(l)(t.Context(), func(_ bool, take func() (report.Source, error)) error {
+		if err := s.Close(); err != nil {
+			return err
+		}
+		src, err := take()
+		if standing = append(standing, src.State.Standing(src.Running)); err == nil && len(standing) == 2 {
+			err = done
+		}
+		return err
+	})
+	if want := []string{"running", "stopped"}; !errors.Is(err, done) || !slices.Equal(standing, want) {
+		t.Errorf("it is %q, %v; want %q", standing, err, want)
 	}
 }
