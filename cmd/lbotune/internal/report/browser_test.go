@@ -423,6 +423,50 @@ func TestRangeOfTheObjective(t *testing.T) {
 	b.quiet(url)
 }
 
+// A range on the axis of a parameter with a long name is one of its values, though a metric's name begins
+// and ends like it.
+func TestRangeOfALongName(t *testing.T) {
+	b := openBrowser(t)
+	part := "a_long_name_"
+	h := beginAs(t, func(c *study.Config) { c.Metrics[1].Name = strings.Repeat(part, 3) + "too_" + strings.Repeat(part, 3) }, float(strings.Repeat(part, 6)), float("x"))
+	var mu sync.Mutex
+	more := func(at, other float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := len(h.st.Trials) + 1
+		h.record(study.Proposed{Trial: n, Told: n - 1, Values: h.st.Space.Decode(spaces.Point{at, 0.5})}, study.Started{Trial: n, Attempt: 1},
+			study.Finished{Trial: n, Attempt: 1, Status: optimizer.Succeeded, Metrics: study.Metrics{"loss": at, h.st.Config.Metrics[1].Name: other}})
+	}
+	for k := range 8 {
+		more(float64(k)/8, float64(k))
+	}
+	load := func() (Source, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		st := h.st
+		return Source{State: &st, Running: true}, nil
+	}
+	v := NewServer(filepath.Join(t.TempDir(), "none"), load, looking(load))
+	url := serving(t, v.Run, v.Handler)
+	b.open(url + "/?token=secret")
+	b.await(`document.querySelectorAll('#parallel a').length`, "8")
+	b.eval(`document.querySelector('#parallel').scrollIntoView({block: 'center'})`)
+	var at struct{ X, From, To float64 } // below the fourth trial
+	if err := json.Unmarshal([]byte(b.eval(`(() => { const svg = document.querySelector('#parallel svg'), x = +svg.querySelector('line.axis').getAttribute('x1');
+		const y = n => +document.querySelector('#parallel a[href="#t' + n + '"] path').getAttribute('d').match(/[\d.]+ ([\d.]+)/)[1];
+		const on = y => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+		return JSON.stringify({x: on(0).x, from: on(y(4)).y + 5, to: on(y(1)).y + 5}) })()`)), &at); err != nil {
+		t.Fatal(err)
+	}
+	bright := `[...document.querySelectorAll('#history a:not(.dim)')].map(a => a.getAttribute('href')).sort().join()`
+	b.drag(at.X, at.From, at.To)
+	b.await(bright, "#t1,#t2,#t3")
+	more(0.1, 99)
+	b.await(`document.querySelectorAll('#parallel a').length`, "9")
+	b.await(bright, "#t1,#t2,#t3,#t9")
+	b.quiet(url)
+}
+
 // Columns and parameters of one name are told apart, texts that begin like numbers are sorted as texts, and
 // Enter in the filter is no order.
 func TestNamesOnAPage(t *testing.T) {

@@ -70,7 +70,7 @@
   const pointsOf = path => (path.getAttribute('d').match(/[-\d.]+ [-\d.]+/g) || []).map(p => p.split(' ').map(Number));
   const namesOf = texts => texts.map((t, i) => t + '\n'.repeat(texts.slice(0, i).filter(u => u === t).length)); // each by itself
   const linesOf = svg => {
-    const names = namesOf([...svg.querySelectorAll('text.label')].map(t => t.textContent));
+    const names = namesOf(svg.querySelector('desc').textContent.split('\n'));
     return [...svg.querySelectorAll('line.axis')].map((l, i) => ({name: names[i], x: +l.getAttribute('x1'), top: +l.getAttribute('y2'), low: +l.getAttribute('y1')}));
   };
 
@@ -140,8 +140,7 @@
     // of these. The axis of an objective is another one once there are other trials.
     const panelOf = a => document.getElementById(a.getAttribute('href').slice(1));
     const valueOn = (a, name) => {
-      const of = factsOf(panelOf(a)).of, [head, tail] = name.split('…');
-      const text = of.get(tail === undefined ? name : [...of.keys()].find(k => k.startsWith(head) && k.endsWith(tail)));
+      const text = factsOf(panelOf(a)).of.get(name);
       return text ? +text : undefined;
     };
     const pointOn = (a, x) => [...a.querySelectorAll('path:not(.bridge)')].flatMap(pointsOf).find(p => Math.abs(p[0] - x) < 0.2);

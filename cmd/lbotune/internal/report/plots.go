@@ -186,6 +186,9 @@ func (s *Study) parallel() string {
 		axes, places = append(axes, o.axis), append(places, func(t *Trial) float64 { return o.axis.at(o.of(t)) })
 	}
 	c := s.chart("Parallel coordinates", 900, 300, bare, bare)
+	if b, is := c.canvas.(*svg); is { // names stand shortened below the axes
+		b.WriteString("<desc>" + html.EscapeString(strings.Join(mapped(axes, func(a axis) string { return clean(a.label, 200) }), "\n")) + "</desc>")
+	}
 	n := float64(len(axes) - 1)
 	c.left, c.right, c.top, c.bottom = 40, 60, 14, 26
 	most, rows := int(800/(n+1)/6.8), 1
