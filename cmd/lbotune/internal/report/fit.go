@@ -36,7 +36,7 @@ type fitted struct {
 func (s *Study) fit(ctx context.Context, k int) (m *fitted, err error) {
 	m = &fitted{k: k, objective: s.state.Config.Objectives()[k], never: s.neverVaried()}
 	ranked := slices.Clone(s.ranked)
-	m.best = s.state.Incumbent()
+	m.best = s.figures.Best
 	m.first = slices.MinFunc(ranked, func(a, b *Trial) int { return cmp.Compare(a.Number, b.Number) }).Trial
 	if k > 0 {
 		slices.SortStableFunc(ranked, func(a, b *Trial) int { return cmp.Compare(s.objective(b, k), s.objective(a, k)) })
@@ -119,6 +119,11 @@ func (m *fitted) way(from, to float64) float64 {
 // measured is the mean of the values of trials at a point, or what is believed where there is
 // none.
 func (s *Study) measured(p spaces.Point, m *fitted, believed float64) float64 {
+	for _, c := range s.state.Confirmations() {
+		if m.k == 0 && slices.Equal(c.Trial.Point, p) {
+			return c.Mean // which is no luck
+		}
+	}
 	var found []float64
 	for _, t := range s.ranked {
 		if slices.Equal(t.Point, p) {

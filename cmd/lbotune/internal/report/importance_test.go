@@ -15,6 +15,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/testing/effort"
 	"github.com/lbotune/lbotune/spaces"
+	"github.com/lbotune/lbotune/study"
 )
 
 // The Shapley values of a game agree with their definition as a mean over all orders.
@@ -319,4 +320,18 @@ func sobolIndices(f []float64, n, d int) (main, total []float64) {
 		main[i] = math.Min(math.Max(main[i], 0), total[i])
 	}
 	return main, total
+}
+
+// The way leads to the best trial that is shown everywhere else: the one that was confirmed, and its mean.
+func TestGainOfTheConfirmed(t *testing.T) {
+	h := scattered(beginAs(t, func(c *study.Config) { c.Run.Confirm = 2 }, float("x"), float("y")), 16)
+	lucky := h.st.Best().Number
+	second := h.st.Ranked()[2].Number
+	for k := range 2 {
+		h.record(study.Confirmed{Trial: lucky, Attempt: k + 2, Metrics: metrics(0.9)}, study.Confirmed{Trial: second, Attempt: k + 2, Metrics: metrics(0.6)})
+	}
+	s := h.of(false)
+	if im := s.Model.Importance; s.Best != second || im.Trial != second || math.Abs(im.End-0.6) > 1e-9 {
+		t.Errorf("the way leads to %v, trial %d; want 0.6, trial %d, as the best is %d", im.End, im.Trial, second, s.Best)
+	}
 }

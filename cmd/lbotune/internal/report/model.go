@@ -141,7 +141,7 @@ func caught(err *error) {
 // believe asks a model of all that is shown of it.
 func (s *Study) believe(ctx context.Context) (m *Model, err error) {
 	defer caught(&err)
-	best := s.state.Incumbent()
+	best := s.figures.Best
 	if best == nil || len(s.ranked) < 2 {
 		return nil, errFew
 	}

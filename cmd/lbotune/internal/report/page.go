@@ -225,7 +225,11 @@ func (s *Study) words() []string {
 			if first.Origin == optimizer.OriginDefault {
 				what = "today's values"
 			}
-			out = append(out, fmt.Sprintf("With %s it was %s.", what, num(*first.Value)))
+			over := ""
+			if !s.state.Feasible(first.Trial) {
+				over = ", and over a limit"
+			}
+			out = append(out, fmt.Sprintf("With %s it was %s%s.", what, num(*first.Value), over))
 		}
 		if g := GainOf(s.state); g != nil && g.Margin > 0 {
 			out = append(out, "T"+g.Text()[1:]+".")

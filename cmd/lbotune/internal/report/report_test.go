@@ -727,6 +727,9 @@ func TestComparisonTakesWhatCounts(t *testing.T) {
 	if got := a.course(); len(got) != 3 || !math.IsNaN(got[0]) || got[1] != 0.8 || got[2] != 0.8 {
 		t.Errorf("the best so far is %v", got)
 	}
+	if got := strings.Join(a.words(), " "); !strings.Contains(got, "The best loss is 0.8,") || !strings.Contains(got, "With the first trial it was 0.1, and over a limit.") {
+		t.Errorf("the first trial seems to be better than the best: %s", got)
+	}
 	for want, of := range map[string][]*Study{
 		"median 0.65, between 0.5 and 0.8":                   {a, limited(2, 0.5, 0.1, 0.7)},
 		"not all of them have a value that holds the limits": {a, none},
