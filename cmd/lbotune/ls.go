@@ -68,9 +68,9 @@ type seen struct {
 func (l *lister) list() (found []report.Listed, err error) {
 	name := filepath.Base(study.Layout("").Journal())
 	now := map[string]seen{}
-	root := l.folder
-	if info, err := os.Stat(root); err == nil && info.IsDir() {
-		root += string(filepath.Separator) // so that a link to a folder is one, too
+	root := filepath.Clean(l.folder) + string(filepath.Separator) // so that a link to a folder is one, too
+	if _, err := os.Stat(root); err != nil {
+		return nil, fmt.Errorf("there is no folder %s", l.folder)
 	}
 	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		top := path == root

@@ -29,6 +29,9 @@ func newTrials(g *global) *cobra.Command {
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
+			if limit < 0 {
+				return usagef("-n: found %d; want at least 1", limit)
+			}
 			list := either(byValue, st.Ranked(), st.Trials)
 			if byValue && len(list) > 0 {
 				first := foremost(st) // whose mean may be the best, and not its value
