@@ -229,9 +229,7 @@ func obey(ctx context.Context, g *global, dir string, o report.Order) (string, e
 		}
 		ask = enqueueing(words)
 	case study.ActionNote:
-		if o.Text == "" {
-			return "", usagef("the note has no text")
-		}
+		ask = noting(o.Trial, o.Text)
 	}
 	c, err := request(ctx, nil, dir, ask)
 	if err != nil {

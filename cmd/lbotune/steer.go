@@ -275,9 +275,7 @@ func newNote(g *global) *cobra.Command {
 		Long: `Note attaches TEXT to a study or to one of its trials; status shows it. STUDY may be a
 spec whose study has not begun.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			note := func(*study.State) (study.Request, error) {
-				return study.Request{Action: study.ActionNote, Trial: trial, Text: strings.Join(args[1:], " ")}, nil
-			}
+			note := noting(trial, strings.Join(args[1:], " "))
 			err := steer(cmd.Context(), g, nil, args[0], note)
 			if trial != 0 || !errors.Is(err, study.ErrNoStudy) {
 				return err
@@ -291,4 +289,14 @@ spec whose study has not begun.`,
 	}
 	cmd.Flags().IntVar(&trial, "trial", 0, "the remark is about trial `N`")
 	return cmd
+}
+
+// noting asks for a remark about a trial, or about the study.
+func noting(trial int, text string) func(*study.State) (study.Request, error) {
+	return func(*study.State) (r study.Request, err error) {
+		if strings.TrimSpace(text) == "" {
+			err = usagef("the note has no text")
+		}
+		return study.Request{Action: study.ActionNote, Trial: trial, Text: text}, err
+	}
 }

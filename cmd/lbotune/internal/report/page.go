@@ -221,15 +221,8 @@ func (s *Study) words() []string {
 			out = append(out, clean(strings.Join(append([]string{"No trial holds every limit"}, s.figures.Broken...), "; "), 400)+".")
 		}
 		if first := s.Trials[0]; first.Succeeded() && first != best {
-			what := "the first trial"
-			if first.Origin == optimizer.OriginDefault {
-				what = "today's values"
-			}
-			over := ""
-			if !s.state.Feasible(first.Trial) {
-				over = ", and over a limit"
-			}
-			out = append(out, fmt.Sprintf("With %s it was %s%s.", what, num(*first.Value), over))
+			over := map[bool]string{false: ", and over a limit"}[s.state.Feasible(first.Trial)]
+			out = append(out, fmt.Sprintf("With %s it was %s%s.", beginning(first.Origin == optimizer.OriginDefault), num(*first.Value), over))
 		}
 		if g := GainOf(s.state); g != nil && g.Margin > 0 {
 			out = append(out, "T"+g.Text()[1:]+".")
