@@ -155,10 +155,7 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			return nil, err
 		}
 		p.Commands = append(p.Commands, line)
-		for _, f := range cfg.Files {
-			if q.Trial > 1 {
-				break
-			}
+		for _, f := range either(q.Trial == 1, cfg.Files, nil) {
 			text, err := f.Render(b)
 			if err != nil {
 				return nil, err

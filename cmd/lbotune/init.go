@@ -118,11 +118,8 @@ func (o *inlineOptions) given(cmd *cobra.Command) bool {
 // config makes the study that the flags describe, by way of a spec, so that
 // both have one meaning. It also settles where the study is kept.
 func (o *inlineOptions) config(cmd *cobra.Command, run *runOptions, args []string) (*study.Config, error) {
-	switch dash := cmd.ArgsLenAtDash(); {
-	case dash > 0 || dash < 0 && len(args) > 0:
+	if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(args) > 0 {
 		return nil, hinted(usagef("found %q beside flags that describe a study", args[0]), "write the command after --, or put everything into a spec")
-	case len(args) == 0:
-		return nil, usagef("there is no command: write it after --, as in lbotune run -p lr=log:1e-5:1 -- ./train --lr={lr}")
 	}
 	unset := func(name string) bool { return !cmd.Flags().Changed(name) }
 	if given := slices.DeleteFunc([]string{"metric", "minimize", "maximize"}, unset); len(given) > 1 {

@@ -101,16 +101,21 @@ func writeReport(w io.Writer, studies []*report.Study, format, plot string) erro
 	return report.HTML(w, studies)
 }
 
-// look prepares what is shown of the study that an argument names.
-func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
+// source reads the study that an argument names, as package report wants it.
+func (g *global) source(arg string) (report.Source, error) {
 	dir, err := studyDir(arg)
 	if err != nil {
-		return nil, err
+		return report.Source{}, err
 	}
-	src, err := readSource(study.LayoutOf(dir), func() (*study.State, error) {
+	return readSource(study.LayoutOf(dir), func() (*study.State, error) {
 		st, _, err := g.load(arg)
 		return st, err
 	})
+}
+
+// look prepares what is shown of the study that an argument names.
+func (g *global) look(ctx context.Context, arg string) (*report.Study, error) {
+	src, err := g.source(arg)
 	if err != nil {
 		return nil, err
 	}

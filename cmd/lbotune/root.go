@@ -196,12 +196,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := usagef("there is no command %q", args[0])
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
+	known := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
+	names := mapped(known, (*cobra.Command).Name)
 	return hinted(err, meant(args[0], names, cmd.CommandPath()+" ", cmd.CommandPath()+" --help lists the commands"))
 }
 

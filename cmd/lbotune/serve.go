@@ -125,19 +125,14 @@ func serverOf(l study.Layout) *report.Server {
 func followed(l study.Layout) report.Follow {
 	return func(ctx context.Context, look func(bool, func() (report.Source, error)) error) error {
 		changed := false
-		before, err := journal.InUse(l.Journal()) // what is read next
-		if err != nil {
-			return err
-		}
+		before, _ := journal.InUse(l.Journal()) // what is read next; an error comes again
 		return study.Follow(ctx, string(l), func(*study.State, study.Record) error {
 			changed = true
 			return nil
 		}, func(st *study.State) error {
 			err := look(changed, func() (report.Source, error) { return sourceOf(st, l, before) })
 			changed = false
-			if err == nil {
-				before, err = journal.InUse(l.Journal())
-			}
+			before, _ = journal.InUse(l.Journal())
 			return err
 		})
 	}

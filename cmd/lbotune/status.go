@@ -59,30 +59,19 @@ func newStatus(g *global) *cobra.Command {
 			if live {
 				return watch(cmd.Context(), g, args[0])
 			}
-			dir, err := studyDir(args[0])
+			src, err := g.source(args[0])
 			if err != nil {
 				return err
 			}
-			before, errBefore := journal.InUse(study.LayoutOf(dir).Journal())
-			st, l, err := g.load(args[0])
-			if err := cmp.Or(err, errBefore); err != nil {
-				return err
-			}
-			return printStatus(g, st, l, before)
+			return printStatus(g, src.State, study.Layout(src.Dir), src.Running)
 		},
 	}
 	cmd.Flags().BoolVar(&live, "watch", false, "redraw every second until the study has ended")
 	return cmd
 }
 
-// printStatus says how a study stands that was in use before it was read, or not: what has ended
-// since was running, as it was read.
-func printStatus(g *global, st *study.State, l study.Layout, before bool) error {
-	held, err := journal.InUse(l.Journal())
-	if err != nil {
-		return err
-	}
-	held = held || before && st.Closed == nil
+// printStatus says how a study stands on which somebody works, or not.
+func printStatus(g *global, st *study.State, l study.Layout, held bool) error {
 	if g.json {
 		var volumes []float64
 		if st.Config.Several() {

@@ -20,7 +20,11 @@ func TestStatusOfAStudyThatEndsMeanwhile(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		g := &global{streams: streams{out: &out, err: &bytes.Buffer{}}}
-		if err := printStatus(g, &study.State{Closed: c.closed}, study.LayoutOf(t.TempDir()), c.before); err != nil {
+		src, err := sourceOf(&study.State{Closed: c.closed}, study.LayoutOf(t.TempDir()), c.before)
+		if err == nil {
+			err = printStatus(g, src.State, study.Layout(src.Dir), src.Running)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Contains(out.Bytes(), []byte("\nstate      "+c.want+"\n")) {

@@ -24,27 +24,24 @@ import (
 
 func newTrials(g *global) *cobra.Command {
 	var byValue bool
-	var limit int
+	var limit uint64
 	cmd := &cobra.Command{
 		Use:   "trials STUDY",
 		Short: "List the trials of a study",
 		RunE: g.onStudy(func(_ *cobra.Command, st *study.State, l study.Layout) error {
-			if limit < 0 {
-				return usagef("-n: found %d; want at least 1", limit)
-			}
 			list := either(byValue, st.Ranked(), st.Trials)
 			if byValue && len(list) > 0 {
 				first := foremost(st) // whose mean may be the best, and not its value
 				list = append(first, slices.DeleteFunc(list, func(t *study.Trial) bool { return slices.Contains(first, t) })...)
 			}
-			if limit > 0 && len(list) > limit {
+			if limit > 0 && uint64(len(list)) > limit {
 				list = list[:limit]
 			}
 			return printTrials(g, st, l, list)
 		}),
 	}
 	cmd.Flags().BoolVar(&byValue, "by-value", false, "list the best, or the front, first; leave out trials without a value")
-	cmd.Flags().IntVarP(&limit, "limit", "n", 0, "list at most `N` trials")
+	cmd.Flags().Uint64VarP(&limit, "limit", "n", 0, "list at most `N` trials")
 	return cmd
 }
 

@@ -108,20 +108,16 @@ func (d Program) objective(w *writer) {
 	default:
 		w.line("metric    = %s", quote(cmp.Or(d.Rule.Metric, "loss")))
 	}
-	switch d.Source {
-	case "":
-	case "stderr":
+	if d.Source == "stderr" {
 		w.line("source    = \"stderr\"")
-	default:
+	} else if d.Source != "" {
 		w.line("file      = %s", quote(d.Source))
 	}
 	is, other := directions(d.Maximize)
 	w.line("direction = %-11s # or %s", is, other)
-	switch d.Exit {
-	case 0:
-	case 10, 20:
+	if d.Exit == 10 || d.Exit == 20 {
 		w.line("ok_exit   = [0, 10, 20] # as solvers end that have an answer")
-	default:
+	} else if d.Exit != 0 {
 		w.line("# ok_exit = [0, %d]   # the command ended so; without this it is a failure", d.Exit)
 	}
 }

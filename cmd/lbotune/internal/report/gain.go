@@ -71,7 +71,7 @@ func together(a, ofA, b, ofB float64) (mean, variance float64) {
 
 // Text says it in words.
 func (g *Gain) Text() string {
-	from, confirmed := beginning(g.today), ""
+	from, confirmed := beginnings[g.today], ""
 	if g.Runs > 0 {
 		confirmed = fmt.Sprintf("; confirmed by %d runs of each", g.Runs)
 	}
@@ -79,7 +79,5 @@ func (g *Gain) Text() string {
 	return fmt.Sprintf("trial %d %s %s ± %s (95 %% interval, without the noise%s)", g.Trial, beats, Short(g.By), Short(g.Margin), confirmed)
 }
 
-// beginning is what a study began with, in words.
-func beginning(today bool) string {
-	return map[bool]string{true: "today's values", false: "the first trial"}[today]
-}
+// beginnings are what a study began with, in words.
+var beginnings = map[bool]string{true: "today's values", false: "the first trial"}

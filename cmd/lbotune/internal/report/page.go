@@ -222,7 +222,7 @@ func (s *Study) words() []string {
 		}
 		if first := s.Trials[0]; first.Succeeded() && first != best {
 			over := map[bool]string{false: ", and over a limit"}[s.state.Feasible(first.Trial)]
-			out = append(out, fmt.Sprintf("With %s it was %s%s.", beginning(first.Origin == optimizer.OriginDefault), num(*first.Value), over))
+			out = append(out, fmt.Sprintf("With %s it was %s%s.", beginnings[first.Origin == optimizer.OriginDefault], num(*first.Value), over))
 		}
 		if g := GainOf(s.state); g != nil && g.Margin > 0 {
 			out = append(out, "T"+g.Text()[1:]+".")

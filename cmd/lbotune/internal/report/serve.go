@@ -213,9 +213,8 @@ func (v *Server) mux() *http.ServeMux {
 		}
 		s := of(src)
 		v.mu.Lock()
-		model, none := v.model, v.noModel
+		s.take(v.model, v.noModel)
 		v.mu.Unlock()
-		s.take(model, none)
 		text, err := json.Marshal(s.Complete())
 		return append(text, '\n'), err
 	}))
