@@ -275,8 +275,8 @@ func prometheus(s *Study, _ *shown) ([]byte, error) {
 		count[t.Standing]++
 	}
 	var best map[string]float64
-	if s.Best > 0 { // that of the figures may have changed since
-		best = map[string]float64{"Value": s.Trials[s.Best-1].y()}
+	if s.Best > 0 {
+		best = map[string]float64{"Value": s.figures.Value}
 	}
 	var b bytes.Buffer
 	err := texts.ExecuteTemplate(&b, "prometheus", map[string]any{"Study": s, "Best": best, "Count": count,
