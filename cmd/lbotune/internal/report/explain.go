@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -81,12 +82,7 @@ func Explain(ctx context.Context, dir string, t *study.Trial) (Reason, error) {
 func (r *Reason) believe(ctx context.Context, st *study.State, t *study.Trial, values spaces.Values) (err error) {
 	defer caught(&err)
 	s := &Study{Direction: st.Config.Objective().Direction, state: st}
-	var observations []optimizer.Observation
-	for _, t := range st.Knew(t) {
-		if t.Teaches() {
-			observations = append(observations, st.Observation(t))
-		}
-	}
+	observations := mapped(slices.DeleteFunc(st.Knew(t), func(t *study.Trial) bool { return !t.Teaches() }), st.Observation)
 	model, err := s.told(observations)
 	if err != nil {
 		return err

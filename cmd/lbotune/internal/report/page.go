@@ -105,9 +105,7 @@ func HTML(w io.Writer, studies []*Study) error {
 		}
 		page.Compare = comparison(studies)
 	}
-	for _, s := range studies {
-		page.Studies = append(page.Studies, s.body(append(s.drawn(true, true), s.panels()...)))
-	}
+	page.Studies = mapped(studies, func(s *Study) body { return s.body(append(s.drawn(true, true), s.panels()...)) })
 	return pages.Execute(w, page)
 }
 

@@ -67,11 +67,7 @@ func (a axis) marks() []tick {
 	if a.ticks != nil {
 		return a.ticks
 	}
-	var out []tick
-	for _, v := range niceTicks(a.lo, a.hi, a.log) {
-		out = append(out, tick{a.at(v), num(v)})
-	}
-	return out
+	return mapped(niceTicks(a.lo, a.hi, a.log), func(v float64) tick { return tick{a.at(v), num(v)} })
 }
 
 // niceTicks are round numbers between lo and hi: 1, 2 or 5 times a power of ten apart,
@@ -259,11 +255,7 @@ func (c *chart) series(xs, ys []float64) (out [][2]float64) {
 
 // path draws lines between places of the two axes.
 func (c *chart) path(class string, places [][2]float64, values ...float64) {
-	var at [][2]float64
-	for _, p := range places {
-		at = append(at, [2]float64{c.px(p[0]), c.py(p[1])})
-	}
-	c.canvas.path(class, at, values...)
+	c.canvas.path(class, mapped(places, func(p [2]float64) [2]float64 { return [2]float64{c.px(p[0]), c.py(p[1])} }), values...)
 }
 
 // svg is a canvas of that language.
