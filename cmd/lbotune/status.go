@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lbotune/lbotune/cmd/lbotune/internal/report"
-	"github.com/lbotune/lbotune/internal/journal"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/session"
 	"github.com/lbotune/lbotune/spaces"
@@ -210,12 +209,12 @@ func watch(ctx context.Context, g *global, name string) error {
 	}
 	l := study.LayoutOf(dir)
 	p := pane{w: g.out, size: func() (columns, rows int) { columns, rows, _ = sizeOf(g.out); return columns, rows - 1 }}
-	err = study.Follow(ctx, dir, nil, func(st *study.State) error {
-		held, err := journal.InUse(l.Journal())
+	err = followed(l)(ctx, func(_ bool, take func() (report.Source, error)) error {
+		src, err := take()
 		if err != nil {
 			return err
 		}
-		held = held && st.Closed == nil
+		st, held := src.State, src.Running && src.State.Closed == nil
 		return p.show(st.Closed != nil, func(columns int) string {
 			return statusText(st, l, held, liveText(st, l, held, columns))
 		})
