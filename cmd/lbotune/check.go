@@ -155,7 +155,10 @@ func newPreview(ctx context.Context, cfg *study.Config, l study.Layout) (*previe
 			return nil, err
 		}
 		p.Commands = append(p.Commands, line)
-		for _, f := range either(q.Trial == 1, cfg.Files, nil) {
+		for _, f := range cfg.Files {
+			if q.Trial > 1 {
+				break
+			}
 			text, err := f.Render(b)
 			if err != nil {
 				return nil, err

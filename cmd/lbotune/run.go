@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -274,8 +273,12 @@ func runStudy(ctx context.Context, g *global, o runOptions, cfg *study.Config) (
 		thinking.end()
 		fmt.Fprint(g.err, text)
 	}
-	earlier := func(n int) bool { return s.State().Trials[n-1].Attempt == before[n] }
-	ran := len(slices.DeleteFunc(slices.Clone(s.State().Order), earlier))
+	ran := 0
+	for _, n := range s.State().Order {
+		if s.State().Trials[n-1].Attempt != before[n] {
+			ran++
+		}
+	}
 	err = summarize(g, s.State(), s.Layout(), &ran)
 	if err != nil && !errors.Is(err, syscall.EPIPE) && !isA[signalled](runErr) { // it may be the terminal that has gone
 		return errors.Join(runErr, err)

@@ -57,7 +57,10 @@ func (s *Study) LeftOut() []string {
 		out = append(out, fmt.Sprintf("%d of %d trials are drawn: the best, the last, and an even sample of the others. %d are left out; export has them all.", len(s.shown), len(s.Trials), n))
 	}
 	if n := len(s.Params) - mostDrawnParams; n > 0 {
-		which := map[bool]string{true: "those that matter most", false: "the first"}[s.Unimportant() == nil]
+		which := "the first"
+		if s.Unimportant() == nil {
+			which = "those that matter most"
+		}
 		out = append(out, fmt.Sprintf("%d of %d parameters are drawn: %s. Each trial that is drawn has the values of all.", mostDrawnParams, len(s.Params), which))
 	}
 	return out

@@ -50,7 +50,11 @@ func FiguresOf(st *study.State, running bool) Figures {
 	f := Figures{Proposed: len(st.Trials), Finished: len(st.Order), Succeeded: st.Count(optimizer.Succeeded),
 		Failed: st.Count(optimizer.Failed), Pruned: st.Count(optimizer.Pruned), Infeasible: st.Infeasible(), Unfinished: []int{},
 		Best: st.Best(), Elapsed: st.Elapsed}
-	f.Excluded = len(slices.DeleteFunc(slices.Clone(st.Trials), func(t *study.Trial) bool { return !t.Excluded }))
+	for _, t := range st.Trials {
+		if t.Excluded {
+			f.Excluded++
+		}
+	}
 	f.Unfinished = append(f.Unfinished, mapped(st.Pending(), func(t *study.Trial) int { return t.Number })...)
 	if b := f.Best; b != nil {
 		f.Prefer(st, b)
