@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +67,12 @@ func (f *Folder) Run(ctx context.Context) error {
 
 // tell shows what has been found.
 func (f *Folder) tell(found []Listed) {
-	running := len(slices.DeleteFunc(slices.Clone(found), func(s Listed) bool { return s.State != "running" }))
+	running := 0
+	for _, s := range found {
+		if s.State == "running" {
+			running++
+		}
+	}
 	parts := []part{{"head", "top", render("folder head", map[string]any{"Name": f.name, "Some": len(found) > 0, "Tiles": [][2]string{
 		{strconv.Itoa(len(found)), "studies"}, {strconv.Itoa(running), "running"}}})}}
 	parts = append(parts, mapped(found, Listed.part)...)

@@ -112,8 +112,13 @@ func (im *Importance) scale() string {
 // Idle names the parameters that hardly matter where the objective is good: of which less than
 // 5 % is likely.
 func (im *Importance) Idle() []string {
-	idle := slices.DeleteFunc(slices.Clone(im.Params), func(r ParamRow) bool { return r.Never || !(r.Good.High < 0.05) })
-	return mapped(idle, func(r ParamRow) string { return r.Param })
+	var out []string
+	for _, r := range im.Params {
+		if !r.Never && r.Good.High < 0.05 {
+			out = append(out, r.Param)
+		}
+	}
+	return out
 }
 
 // remarks name the parameters that seem to change nothing: the length scales of the optimizer's model,
