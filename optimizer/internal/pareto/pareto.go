@@ -235,7 +235,12 @@ func Gain(boxes []Box, y []float64) float64 {
 	for _, b := range boxes {
 		product := 1.0
 		for j, v := range y {
-			product *= math.Max(0, math.Min(v, b.Up[j])-b.Low[j])
+			high := math.Min(v, b.Up[j])
+			if high <= b.Low[j] { // 0, also where another side is infinite
+				product = 0
+				break
+			}
+			product *= high - b.Low[j]
 		}
 		sum += product
 	}

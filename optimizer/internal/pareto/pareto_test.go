@@ -145,6 +145,26 @@ func TestBoxesTileTheUndominated(t *testing.T) {
 	}
 }
 
+// A point beyond all bounds gains nothing in a box that it does not reach.
+func TestGainWithoutBound(t *testing.T) {
+	inf := math.Inf(1)
+	boxes := pareto.Undominated([][]float64{{1, 2}, {2, 1}}, []float64{0, 0})
+	for _, c := range []struct {
+		y    []float64
+		want float64
+	}{
+		{[]float64{inf, 0}, 0}, {[]float64{0, inf}, 0}, {[]float64{inf, -inf}, 0}, {[]float64{inf, 1}, inf}, {[]float64{inf, inf}, inf},
+	} {
+		if got := pareto.Gain(boxes, c.y); got != c.want {
+			t.Errorf("%v gains %v, want %v", c.y, got, c.want)
+		}
+	}
+	above := []pareto.Box{{Low: []float64{inf, 0}, Up: []float64{inf, 1}}}
+	if got := pareto.Gain(above, []float64{inf, 1}); got != 0 {
+		t.Errorf("in a box without width: %v", got)
+	}
+}
+
 func TestFront(t *testing.T) {
 	points := [][]float64{{1, 1}, {2, 0}, {0, 2}, {1, 1}, {0.5, 1}, {2, -1}, {0, 0}}
 	if got := pareto.Front(points); !slices.Equal(got, []int{0, 1, 2}) {
