@@ -110,7 +110,7 @@ func (m *jsonMatcher) decode(text []byte, number, at int, found []occurrence) []
 			found = append(found, o)
 		}
 		if end != nil && (s.end == nil || end.depth > s.end.depth) {
-			s.end, s.line = end, number
+			s.end, s.line, s.hint = end, number, ""
 			if end.hint != nil {
 				s.hint = end.hint()
 			}

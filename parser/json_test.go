@@ -1,6 +1,7 @@
 package parser_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -28,5 +29,14 @@ func TestJSONTextsInARow(t *testing.T) {
 				t.Errorf("%q: got %q, want %q", log, got, want)
 			}
 		})
+	}
+}
+
+// The hint is for the text that the message speaks of, and not for one before it.
+func TestHintOfTheNearestText(t *testing.T) {
+	_, err := read(t, parser.Rule{JSON: "eval.f1"}, parser.Stdout, `{"Eval": {"f1": 0.5}}`+"\n"+`{"eval": {"f1": null}}`)
+	var none *parser.NoValueError
+	if !errors.As(err, &none) || !strings.Contains(none.Detail, "line 2 has null") || none.Hint != "" {
+		t.Errorf("got %+v", none)
 	}
 }
