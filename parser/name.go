@@ -240,14 +240,14 @@ func missingAfter(text []byte, end int) int {
 	if !ok || len(bytes.TrimSpace(text[end:start])) == 0 {
 		return 0
 	}
-	const longest = len("<na>")
+	const longest = len("undefined")
 	rest := text[start:]
 	size := 0
 	for size < len(rest) && size <= longest && !isBlank(rest[size]) && bytes.IndexByte([]byte(",;|)]}"), rest[size]) < 0 {
 		size++
 	}
 	word := string(rest[:size])
-	if size < 2 || !isMissing(word) || word == "null" && text[end] == '"' {
+	if size < 2 || !isMissing(word) && !isFailure(word) || word == "null" && text[end] == '"' {
 		return 0
 	}
 	return size

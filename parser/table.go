@@ -111,6 +111,12 @@ func isMissing(text string) bool {
 	return false
 }
 
+// isFailure tells the words by which programs say that there will be no value.
+func isFailure(text string) bool {
+	words := []string{"diverged", "failed", "error", "undefined", "invalid", "overflow"}
+	return slices.Contains(words, strings.ToLower(strings.TrimRight(text, ".!")))
+}
+
 // header is a line that names the columns of a table. It counts as one when the
 // next line that is not blank fits it as a row.
 type header struct {
@@ -334,6 +340,9 @@ func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	number := scanNumber([]byte(cell.text), numberMode{cut: l.cut})
 	word := qualifierNamed([]byte(c.label))
 	labelled := r.label == c.label || word != unqualified && word == r.qualifier()
+	if number.kind == notNumeric && isFailure(cell.text) {
+		number.kind, number.size = missing, len(cell.text)
+	}
 	if number.kind == notNumeric || c.label != "" && !labelled {
 		return found
 	}
