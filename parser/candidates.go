@@ -22,6 +22,7 @@ type Candidate struct {
 // and at last the last number.
 func Candidates(log []byte) []Candidate {
 	d := discovery{at: map[Rule]int{}}
+	log = bytes.TrimPrefix(log, byteOrderMark)
 	d.read(log[:min(len(log), maxDiscovery)])
 	d.try(log, 0)
 	tried := len(d.list)

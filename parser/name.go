@@ -2,6 +2,7 @@ package parser
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -56,7 +57,7 @@ func (m *nameMatcher) match(l line, found []occurrence) []occurrence {
 		if row := c.advance(l.text, m.lines, heads); row != nil && !c.sought.found {
 			found = c.read(row, l, found)
 		}
-		m.rows = m.rows || c.table != nil || c.next != nil
+		m.rows = m.rows || c.table != nil || len(c.next) > 0
 	}
 	return found
 }
@@ -88,10 +89,9 @@ func (m *nameMatcher) pairs(l line, found []occurrence) (_ []occurrence, named b
 		start, number := numberAfter(l, end, false)
 		if number.kind == notNumeric {
 			c.named, named = true, true
-			if number.size = missingAfter(l.text, end); number.size == 0 || c.label != "" {
+			if number = insteadAfter(l, end, start); number.kind == notNumeric || c.label != "" {
 				continue
 			}
-			number.kind = missing
 		}
 		qualifier := qualifiers.before(at)
 		if c.label != "" { // "valid loss" is the loss of a line that is marked as valid
@@ -198,7 +198,7 @@ func skipSeparator(text []byte, i int) (int, bool) {
 	}
 	next := skipBlanks(text, i)
 	separated := next > i
-	for _, separator := range []string{":=", "=>", "->", "=", ":", "|", "│", "→"} {
+	for _, separator := range []string{":=", "=>", "->", "=", ":", "|", "│", "→", "：", "＝"} {
 		if bytes.HasPrefix(text[next:], []byte(separator)) {
 			return skipBlanks(text, next+len(separator)), true
 		}
@@ -231,24 +231,22 @@ func skipQuote(text []byte, i int) int {
 	return i
 }
 
-// missingAfter measures the word that stands where the value should be of a name that ends
-// at end, and says that there is none: 0 if no such word does. It must stand behind a
-// separator, since "loss none" may be prose. JSON has null for what was not measured, also
-// in the lines of a log in which others are: see jsonOccurrence.
-func missingAfter(text []byte, end int) int {
-	start, ok := skipSeparator(text, end)
-	if !ok || len(bytes.TrimSpace(text[end:start])) == 0 {
-		return 0
+// insteadAfter reads what stands at start instead of the number of a name that ends at end: a word
+// which says that there is none, or a number that is not exact. It must stand behind a separator,
+// since "loss none" may be prose. JSON has null for what was not measured, also in the lines of a
+// log in which others are: see jsonOccurrence.
+func insteadAfter(l line, end, start int) number {
+	if len(bytes.Trim(l.text[end:start], " \t\\\"'")) == 0 {
+		return number{}
 	}
-	const longest = len("undefined")
-	rest := text[start:]
-	size := 0
-	for size < len(rest) && size <= longest && !isBlank(rest[size]) && bytes.IndexByte([]byte(",;|)]}"), rest[size]) < 0 {
-		size++
+	rest := l.text[start:]
+	size := bytes.IndexFunc(rest, func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;|)]}\"'\x7f", r) })
+	if size < 0 {
+		size = len(rest)
 	}
 	word := string(rest[:size])
-	if size < 2 || !isMissing(word) && !isFailure(word) || word == "null" && text[end] == '"' {
-		return 0
+	if size > 1 && isMissing(word) && (word != "null" || l.text[end] != '"') {
+		return number{size: size, kind: missing}
 	}
-	return size
+	return scanInstead(rest, word, numberMode{cut: l.cut})
 }

@@ -150,7 +150,7 @@ func parseNumber(token []byte) (float64, kind) {
 		}
 		return value, finite
 	case len(token) <= len("-infinity") && isNonFinite(token):
-		name := strings.Replace(string(bytes.TrimLeft(token, "+-")), infinity, "inf", 1)
+		name := strings.Replace(string(bytes.TrimLeft(token, "+-.")), infinity, "inf", 1)
 		value, _ := strconv.ParseFloat(name, 64) // which knows all those names
 		if token[0] == '-' {
 			value = -value
@@ -163,11 +163,9 @@ func parseNumber(token []byte) (float64, kind) {
 // infinity is what .NET, Java and R print in some locales.
 const infinity = "\u221e"
 
-// isNonFinite tells nan, inf, infinity and its sign in any case and with any sign.
+// isNonFinite tells nan, inf, infinity and its sign in any case and with any sign, also as .inf.
 func isNonFinite(token []byte) bool {
-	if len(token) > 0 && (token[0] == '+' || token[0] == '-') {
-		token = token[1:]
-	}
+	token = bytes.TrimPrefix(token[skipSign(token, 0):], []byte(".")) // the point is YAML's
 	for _, name := range []string{"nan", "inf", "infinity", infinity} {
 		if len(token) == len(name) && bytes.EqualFold(token, []byte(name)) {
 			return true

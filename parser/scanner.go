@@ -11,6 +11,9 @@ import (
 // line's end, is skipped.
 const maxLine = 1 << 20
 
+// byteOrderMark begins the UTF-8 files of some programs; it is not shown.
+var byteOrderMark = []byte("\ufeff")
+
 var errClosed = errors.New("parser: write to a closed scanner")
 
 // Scanner finds readings in one stream of bytes that arrive in any chunks. It
@@ -120,6 +123,9 @@ func (s *Scanner) flush() {
 	if bytes.IndexByte(text, ansi.Escape) >= 0 {
 		s.plain = stripANSI(s.plain[:0], text)
 		text = s.plain
+	}
+	if s.number == 0 {
+		text = bytes.TrimPrefix(text, byteOrderMark)
 	}
 	if len(text) == 0 {
 		return

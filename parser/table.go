@@ -111,10 +111,21 @@ func isMissing(text string) bool {
 	return false
 }
 
-// isFailure tells the words by which programs say that there will be no value.
-func isFailure(text string) bool {
-	words := []string{"diverged", "failed", "error", "undefined", "invalid", "overflow"}
-	return slices.Contains(words, strings.ToLower(strings.TrimRight(text, ".!")))
+// failures are the words by which programs say that there will be no value.
+var failures = []string{"diverged", "failed", "error", "undefined", "invalid", "overflow"}
+
+// scanInstead reads what stands where a number should be, and begins with word: one that says
+// that there is none, or "<0.001", "~2" or "$5", which are none either.
+func scanInstead(text []byte, word string, mode numberMode) number {
+	if slices.Contains(failures, strings.ToLower(strings.TrimRight(word, ".!"))) {
+		return number{size: len(word), kind: missing}
+	}
+	sign, size := utf8.DecodeRune(text)
+	at := skipBlanks(text, size)
+	if !strings.ContainsRune("<>≤≥~≈$€£¥", sign) || !startsNumber(text[at:]) {
+		return number{}
+	}
+	return number{size: at + endOfToken(text[at:], mode), kind: unreadable}
 }
 
 // header is a line that names the columns of a table. It counts as one when the
@@ -235,7 +246,9 @@ func (h *header) read(text []byte) *row {
 	if h.layout == wide && len(r.cells) != len(h.columns) {
 		r.cells = split(text, narrow) // numbers may be so long that one blank is left between them
 	}
-	if size := len(h.columns); len(r.cells) != size && (h.layout != wide || len(r.cells) > 4*size || !r.align(h.columns)) {
+	size, names := len(r.cells), len(h.columns)
+	aligned := h.layout == wide && size <= 4*names || h.layout == narrow && size == names+1 // R puts a number before rows
+	if size != names && !(aligned && r.align(h.columns)) {
 		return nil
 	}
 	numbers, words := 0, 0
@@ -303,11 +316,11 @@ func (r *row) qualifier() qualifier {
 // column is where a metric may stand in tables.
 type column struct {
 	sought *soughtName
-	name   []byte  // at the column's head
-	label  string  // of the rows that count, empty for all
-	named  bool    // the name stands on the line, but before no number
-	next   *header // that the line before may have been
-	table  *header // of the table that was begun last
+	name   []byte    // at the column's head
+	label  string    // of the rows that count, empty for all
+	named  bool      // the name stands on the line, but before no number
+	next   []*header // that the line before may have been
+	table  *header   // of the table that was begun last
 }
 
 // advance takes the next line, which has that number and may be one of the heads, and gives it
@@ -318,16 +331,16 @@ func (c *column) advance(text []byte, line int, heads []*header) (r *row) {
 			c.table = nil
 		}
 	}
-	if c.next != nil && !isRule(text) {
-		if first := c.next.take(text, line); first != nil {
-			c.table, r = c.next, first
+	if len(c.next) > 0 && !isRule(text) {
+		if i := slices.IndexFunc(c.next, func(h *header) bool { return h.take(text, line) != nil }); i >= 0 {
+			c.table, r = c.next[i], c.next[i].row
 		}
 		c.next = nil
 	}
 	if c.named {
 		c.named = false
-		if i := slices.IndexFunc(heads, func(h *header) bool { return h.index(string(c.name)) >= 0 }); i >= 0 {
-			c.next = heads[i]
+		c.next = slices.DeleteFunc(slices.Clone(heads), func(h *header) bool { return h.index(string(c.name)) < 0 })
+		if len(c.next) > 0 {
 			return nil
 		}
 	}
@@ -340,8 +353,8 @@ func (c *column) read(r *row, l line, found []occurrence) []occurrence {
 	number := scanNumber([]byte(cell.text), numberMode{cut: l.cut})
 	word := qualifierNamed([]byte(c.label))
 	labelled := r.label == c.label || word != unqualified && word == r.qualifier()
-	if number.kind == notNumeric && isFailure(cell.text) {
-		number.kind, number.size = missing, len(cell.text)
+	if number.kind == notNumeric {
+		number = scanInstead([]byte(cell.text), cell.text, numberMode{cut: l.cut})
 	}
 	if number.kind == notNumeric || c.label != "" && !labelled {
 		return found
