@@ -9,11 +9,9 @@ import (
 	"github.com/lbotune/lbotune/spaces"
 )
 
-// ready returns an optimizer that was asked for one trial more than it was told of.
-func ready(t *testing.T, c contractCase) (optimizer.Optimizer, optimizer.Proposal) {
+// askMore asks for one trial more than an optimizer was told of.
+func askMore(t *testing.T, opt optimizer.Optimizer) optimizer.Proposal {
 	t.Helper()
-	opt := newOptimizer(t, c.space, 5, optimizer.Settings{})
-	runStudy(t, opt, 24, c.f)
 	p, err := opt.Ask(t.Context(), optimizer.Query{Trial: 25})
 	if errors.Is(err, optimizer.ErrExhausted) {
 		t.Skip("the space is used up")
@@ -21,15 +19,17 @@ func ready(t *testing.T, c contractCase) (optimizer.Optimizer, optimizer.Proposa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opt, p
+	return p
 }
 
-// Proposals that are made with another are of the space, allowed, and unlike each other, and the
-// same again for the same questions.
+// Proposals that are made with another are of the space, allowed, and unlike each other, and those
+// of an optimizer that was told everything at once.
 func TestMore(t *testing.T) {
 	eachSpace(t, func(t *testing.T, c contractCase) {
-		opt, first := ready(t, c)
-		same, _ := ready(t, c)
+		opt, same := newOptimizer(t, c.space, 5, optimizer.Settings{}), newOptimizer(t, c.space, 5, optimizer.Settings{})
+		tellAll(t, same, runStudy(t, opt, 24, c.f)...)
+		first := askMore(t, opt)
+		askMore(t, same)
 		seen := []spaces.Point{first.Point}
 		for trial := 26; trial < 38; trial++ {
 			p, err := opt.(optimizer.Batcher).More(t.Context(), trial)
