@@ -143,13 +143,15 @@ func equal(a, b Value) bool {
 	x, ok1 := a.Number()
 	y, ok2 := b.Number()
 	if ok1 && ok2 {
-		return x == y || math.Abs(x-y) <= rounding*math.Max(math.Abs(x), math.Abs(y))
+		return x == y || little(x-y, max(math.Abs(x), math.Abs(y)))
 	}
 	return a == b
 }
 
 // little reports whether a difference from x is rounding alone.
-func little(difference, x float64) bool { return math.Abs(difference) < rounding*math.Abs(x) }
+func little(difference, x float64) bool {
+	return math.Abs(difference) < rounding*math.Min(math.Abs(x), math.MaxFloat64)
+}
 
 // sum is 0 where nothing but rounding is left of the two: 0.1 + 0.2 - 0.3 == 0.
 func sum(x, y float64) float64 {

@@ -57,6 +57,10 @@ func TestRelationHolds(t *testing.T) {
 		"1/(n - 6) - 1/(n - 6) == 0":        false, // has no value
 		"0.3 % 0.1 == 0 and x < 1":          true,
 		"0.35 % 0.1 == 0 or x > 1":          false,
+		"2 ** (n * 1000) <= 5 or x > 1":     false, // beyond the largest float64
+		"2 ** (n * 1000) > 5 and x < 1":     true,
+		"exp(n * 1000) == 5 or x > 1":       false,
+		"exp(n * 1000) == 1/(n - 6)":        true,
 		"0.7 % 0 == 0 or x > 1":             false,
 		"(0 - 7) % 3 == -1 and x < 1":       true,
 		"9007199254740991 % 2 == 1 and on":  true,
