@@ -19,11 +19,7 @@ type region struct {
 }
 
 func wholeCube(d int) region {
-	r := region{lo: make([]float64, d), up: make([]float64, d)}
-	for j := range d {
-		r.up[j] = 1
-	}
-	return r
+	return region{lo: make([]float64, d), up: slices.Repeat([]float64{1}, d)}
 }
 
 const (

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/lbotune/lbotune/optimizer/internal/gp"
 	"github.com/lbotune/lbotune/optimizer/internal/warp"
 )
@@ -269,12 +271,7 @@ func (l *lbo) extend(ctx context.Context, old *surrogate) (*surrogate, error) {
 // posterior mean of a success, among those that hold every limit if there are any.
 func (s *surrogate) chooseBest() {
 	values := s.values()
-	k, ranks := 0, s.limits.rank(values, s.rows)
-	for i, v := range ranks {
-		if v > ranks[k] {
-			k = i
-		}
-	}
+	k := floats.MaxIdx(s.limits.rank(values, s.rows))
 	s.best, s.bestRow = values[k], s.rows[k]
 	s.holds = s.limits.hold(s.bestRow)
 }

@@ -240,13 +240,11 @@ func insteadAfter(l line, end, start int) number {
 		return number{}
 	}
 	rest := l.text[start:]
-	size := bytes.IndexFunc(rest, func(r rune) bool { return r <= ' ' || strings.ContainsRune(",;|)]}\"'\x7f", r) })
-	if size < 0 {
-		size = len(rest)
-	}
-	word := string(rest[:size])
-	if size > 1 && isMissing(word) && (word != "null" || l.text[end] != '"') {
-		return number{size: size, kind: missing}
+	word := string(rest[:len(rest)-len(bytes.TrimLeftFunc(rest, func(r rune) bool {
+		return r > ' ' && !strings.ContainsRune(",;|)]}\"'\x7f", r)
+	}))])
+	if len(word) > 1 && isMissing(word) && (word != "null" || l.text[end] != '"') {
+		return number{size: len(word), kind: missing}
 	}
 	return scanInstead(rest, word, numberMode{cut: l.cut})
 }

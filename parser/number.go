@@ -166,12 +166,9 @@ const infinity = "\u221e"
 // isNonFinite tells nan, inf, infinity and its sign in any case and with any sign, also as .inf.
 func isNonFinite(token []byte) bool {
 	token = bytes.TrimPrefix(token[skipSign(token, 0):], []byte(".")) // the point is YAML's
-	for _, name := range []string{"nan", "inf", "infinity", infinity} {
-		if len(token) == len(name) && bytes.EqualFold(token, []byte(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"nan", "inf", "infinity", infinity}, func(name string) bool {
+		return len(token) == len(name) && bytes.EqualFold(token, []byte(name))
+	})
 }
 
 // parseDecorated reads a number with a full stop after it, with Fortran's double exponent,

@@ -370,8 +370,7 @@ func (p Param) place(v Value) int {
 	if levels := p.levels(); levels != nil {
 		return slices.Index(levels, v)
 	}
-	x, _ := v.Number()
-	return int(math.Round((x - p.Min) / p.step()))
+	return int(math.Round((num(v) - p.Min) / p.step()))
 }
 
 // valueAt is the value that has k before it.

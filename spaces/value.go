@@ -146,8 +146,7 @@ func (vs Values) Get(name string) (Value, bool) {
 // condition does not hold.
 func (vs Values) Float(name string) float64 {
 	v, _ := vs.Get(name)
-	x, _ := v.Number()
-	return x
+	return num(v)
 }
 
 // Int returns the whole number that the parameter is set to, 0 if there is none.

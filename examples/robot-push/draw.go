@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/gif"
 	"math"
+	"slices"
 
 	"github.com/lbotune/lbotune/examples/robot-push/push"
 )
@@ -157,12 +158,7 @@ func (s scene) picture(f push.Frame, wide int) *image.Paletted {
 				y := float64(py) + (float64(k/fine)+0.5)/fine
 				count[s.paint(f, push.Vector{X: s.left + x*unit, Y: s.bottom + s.height - y*unit})]++
 			}
-			best := object
-			for c := object; c < paints; c++ {
-				if count[c] > count[best] {
-					best = c
-				}
-			}
+			best := object + slices.Index(count[object:], slices.Max(count[object:]))
 			m.SetColorIndex(px, py, uint8(best*(shades+1)+count[best]*shades/(fine*fine)))
 		}
 	}

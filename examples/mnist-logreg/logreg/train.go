@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // DefaultDrawn is how many images a drawn set has.
@@ -139,13 +140,7 @@ func (m *model) evaluate(set *Set) (loss, accuracy float64) {
 	for _, im := range set.images {
 		p, l := m.predict(im)
 		loss += l
-		best := 0
-		for k := range p {
-			if p[k] > p[best] {
-				best = k
-			}
-		}
-		if best == im.label {
+		if slices.Index(p[:], slices.Max(p[:])) == im.label {
 			right++
 		}
 	}

@@ -79,7 +79,11 @@ func Volume(points [][]float64, ref []float64) float64 {
 	points = above(points, ref)
 	last := len(ref) - 1
 	if last == 0 {
-		return max(highest(points, 0)-ref[0], 0)
+		top := ref[0]
+		for _, p := range points {
+			top = math.Max(top, p[0])
+		}
+		return top - ref[0]
 	}
 	if last > 1 {
 		slices.SortFunc(points, fallingLast)
@@ -266,12 +270,4 @@ func cut(points [][]float64) [][]float64 {
 		out[i] = p[:len(p)-1]
 	}
 	return out
-}
-
-func highest(points [][]float64, j int) float64 {
-	top := math.Inf(-1)
-	for _, p := range points {
-		top = math.Max(top, p[j])
-	}
-	return top
 }
