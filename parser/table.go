@@ -257,7 +257,7 @@ func (h *header) read(text []byte) *row {
 		switch {
 		case isNumeric(c.text):
 			numbers++
-		case !isMissing(c.text) && i > 0:
+		case !isMissing(c.text) && i > 0 && scanInstead([]byte(c.text), c.text, numberMode{}).kind == notNumeric:
 			words++
 		}
 		// The label is a word that begins the row, or one such as train in any column.
