@@ -78,7 +78,9 @@ func (d *domain) free(p []float64) []int {
 }
 
 // gradual reports whether a gradient may move the coordinate.
-func gradual(c spaces.Coord) bool { return c.Cells == 0 || c.Cells > fewLevels }
+func gradual(c spaces.Coord) bool {
+	return c.Cells == 0 || c.Cells > fewLevels
+}
 
 // active reports which parameters exist in the configuration at p.
 func (d *domain) active(p []float64) []bool {

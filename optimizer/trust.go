@@ -44,7 +44,9 @@ type basin struct {
 	missedAt  int     // observations told with the last miss
 }
 
-func newBasin(centre int) basin { return basin{centre: centre, box: boxStart} }
+func newBasin(centre int) basin {
+	return basin{centre: centre, box: boxStart}
+}
 
 // patch is a box around a point.
 type patch struct{ centre, half []float64 }
@@ -247,4 +249,6 @@ func (t *trust) inFinished(p []float64) bool {
 }
 
 // success returns the index of the success of that trial, -1 without one.
-func (h *history) success(trial int) int { return slices.Index(h.trial, trial) }
+func (h *history) success(trial int) int {
+	return slices.Index(h.trial, trial)
+}

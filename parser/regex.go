@@ -135,7 +135,9 @@ func wholeNumberAround(text []byte, start, end int) (whole [2]int, partial bool)
 }
 
 // isNumberByte tells the bytes that a decimal number can have.
-func isNumberByte(c byte) bool { return isDigit(c) || strings.IndexByte(".+-eE", c) >= 0 }
+func isNumberByte(c byte) bool {
+	return isDigit(c) || strings.IndexByte(".+-eE", c) >= 0
+}
 
 // requiredLiteral gives a string that every match of expr contains, the longest
 // that is easily seen, or nil. Lines without it need no regular expression.

@@ -12,7 +12,9 @@ type Result struct {
 
 // Result gives the trial's value of a metric once the scanners are closed. The
 // error is a [*NoValueError].
-func (c *Collector) Result(metric int) (Result, error) { return c.metric(metric).result() }
+func (c *Collector) Result(metric int) (Result, error) {
+	return c.metric(metric).result()
+}
 
 // metric is what a collector knows of one metric.
 type metric struct {

@@ -199,7 +199,9 @@ func (s *Space) complete(vs Values, today bool) (Values, error) {
 	return s.nearby(v, vs)
 }
 
-func cell(u float64, n int) int { return min(max(int(clamp(u, 0, 1)*float64(n)), 0), n-1) }
+func cell(u float64, n int) int {
+	return min(max(int(clamp(u, 0, 1)*float64(n)), 0), n-1)
+}
 
 func (p Param) decode(c []float64) Value {
 	switch {

@@ -73,7 +73,9 @@ type model struct {
 	scale  float64 // the weights in use are scale·weight: the penalty shrinks all of them at once
 }
 
-func newModel(pixels int) *model { return &model{weight: make([]scores, pixels), scale: 1} }
+func newModel(pixels int) *model {
+	return &model{weight: make([]scores, pixels), scale: 1}
+}
 
 // step makes one gradient step on an image and returns its loss.
 func (m *model) step(im image, rate, l2 float64) float64 {

@@ -201,7 +201,9 @@ func (m *Maximizer) direction() {
 }
 
 // index returns the ring position of the j-th newest pair.
-func (m *Maximizer) index(j int) int { return (m.head - 1 - j + 2*len(m.s)) % len(m.s) }
+func (m *Maximizer) index(j int) int {
+	return (m.head - 1 - j + 2*len(m.s)) % len(m.s)
+}
 
 func (m *Maximizer) freeDot(a, b []float64) float64 {
 	sum := 0.0
