@@ -136,16 +136,13 @@ func (m Metrics) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (m *Metrics) UnmarshalJSON(text []byte) error {
-	var in map[string]*journal.Float
+	var in map[string]journal.Float
 	if err := json.Unmarshal(text, &in); err != nil || in == nil {
 		return err
 	}
 	*m = make(Metrics, len(in))
 	for name, v := range in {
-		if v == nil {
-			return errors.New("found null; want the value of a metric")
-		}
-		(*m)[name] = float64(*v)
+		(*m)[name] = float64(v)
 	}
 	return nil
 }

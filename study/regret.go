@@ -49,12 +49,12 @@ func (s *State) tolerated() float64 {
 // agreed is the most that a note and those of the last proposals leave to gain, if all of them
 // leave no more than is tolerated.
 func (s *State) agreed(n optimizer.Note) (most float64, ok bool) {
-	told, count := -1, 0
+	told, count, enough := -1, 0, s.tolerated()
 	for _, t := range slices.Backward(append(slices.Clip(s.Trials), &Trial{Note: n, Told: len(s.Order)})) {
 		switch {
 		case t.with || t.Told == told || t.Origin == optimizer.OriginGiven || t.Origin == optimizer.OriginDefault:
 			continue
-		case t.Note.Left == nil || *t.Note.Left > s.tolerated() || t.Number > 0 && !s.Holds(t):
+		case enough == 0 || t.Note.Left == nil || *t.Note.Left > enough || t.Number > 0 && !s.Holds(t):
 			return 0, false
 		}
 		told, most, count = t.Told, math.Max(most, *t.Note.Left), count+1

@@ -13,10 +13,12 @@ import (
 // What is left to gain ends a study once three proposals in a row, each after another result,
 // leave no more than is tolerated; of what was gained, if that is a share.
 func TestRegretEnding(t *testing.T) {
+	nothing := -4.0
 	note := func(left float64) optimizer.Note {
 		if left == 0 {
 			return optimizer.Note{}
 		}
+		left = max(left, 0)
 		return optimizer.Note{Left: &left}
 	}
 	const together optimizer.Origin = "together"
@@ -38,7 +40,9 @@ func TestRegretEnding(t *testing.T) {
 		"made with others":       {regret: 0.5, lefts: []float64{0.25, with, 0.125, with, 0.5}, want: "at most 0.5 (25 %) is left to gain by the model, with 95 %"},
 		"one was taken out":      {regret: 0.5, lefts: []float64{0.25, 0.25, taken, 0.25, 0.25}},
 		"and three since":        {regret: 0.5, lefts: []float64{0.5, 0.25, taken, 0.25, 0.25, 0.25}, want: "at most 0.25 (25 %) is left to gain by the model, with 95 %"},
+		"nothing is left":        {regret: 0.5, lefts: []float64{nothing, nothing, nothing}, want: "at most 0 (0 %) is left to gain by the model, with 95 %"},
 		"nobody asks":            {lefts: []float64{0.25, 0.25, 0.25}},
+		"nobody asks any more":   {lefts: []float64{nothing, nothing, nothing}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config()
@@ -89,7 +93,7 @@ func TestRegretEnding(t *testing.T) {
 			}
 			apply(t, st, study.Closed{Why: study.EndTrials})
 			const left = "by the model more may be left to gain than regret of [budget] allows"
-			if said := slices.Contains(st.Remarks(), left); said != (name != "nobody asks") {
+			if said := slices.Contains(st.Remarks(), left); said != (c.regret+c.share > 0) {
 				t.Errorf("the remarks of a study that has ended otherwise are %q; want %q", st.Remarks(), left)
 			}
 			// Of proposals that know the same results, as of several workers, one counts.

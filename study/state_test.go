@@ -338,7 +338,9 @@ func TestUnreadableRecords(t *testing.T) {
 		`{"type":"note","at":"yesterday","elapsed":1}`:                                                                                        "note record: parsing time",
 		`{"seq":3,"type":"note","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":"one"}`:                                                   "note record: json: cannot unmarshal string",
 		`{"type":"readings","at":"2026-01-02T03:04:05.000Z","elapsed":1,"readings":["low"]}`:                                                  "readings record: reading: json",
-		`{"type":"confirmed","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":1,"attempt":1,"slot":0,"metrics":{"loss":null},"seconds":1}`: "confirmed record: found null; want the value of a metric",
+		`{"type":"confirmed","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":1,"attempt":1,"slot":0,"metrics":{"loss":null},"seconds":1}`: "confirmed record: null is neither a number nor",
+		`{"type":"readings","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":1,"attempt":1,"readings":[[1,null]]}`:                         "readings record: reading: null is neither a number nor",
+		`{"type":"cut","at":"2026-01-02T03:04:05.000Z","elapsed":1,"trial":1,"attempt":1,"reading":[1,2,null],"why":"by itself"}`:             "cut record: reading: null is neither a number nor",
 	} {
 		t.Run(line, func(t *testing.T) {
 			var r study.Record

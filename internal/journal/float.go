@@ -25,11 +25,9 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Like a float64, it leaves f alone on null.
+// UnmarshalJSON implements json.Unmarshaler. Unlike a float64, it refuses null, which would pass for 0.
 func (f *Float) UnmarshalJSON(data []byte) error {
 	switch text := string(data); text {
-	case "null":
-		return nil
 	case `"NaN"`:
 		*f = Float(math.NaN())
 	case `"Infinity"`:
