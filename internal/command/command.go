@@ -238,7 +238,7 @@ func withoutComments(text string) (out string, ok bool) {
 
 // commentsOf returns where the comments of a command stand in one dialect, in order.
 func commentsOf(text string, dialect syntax.LangVariant) (spans []span, ok bool) {
-	file, err := syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(filled(text, Parse(text))), "")
+	file, err := parse(text, Parse(text), dialect)
 	if err != nil {
 		return nil, false
 	}

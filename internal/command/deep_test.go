@@ -11,12 +11,16 @@ import (
 
 // No command takes more of the stack than there is, however deep it stands within itself.
 func TestDeepCommands(t *testing.T) {
-	for _, piece := range []string{"$(", "(", "{ ", "((", "${x:-", "`", "if ", "[[ (", "\"$(", "{x} | ( "} {
+	for _, piece := range []string{"$(", "(", "{ ", "((", "$((", "a[", "${x:-", "`", "if ", "[[ (", "\"$(", "{x} | ( "} {
 		t.Run(piece, func(t *testing.T) {
 			if _, err := command.ParseShell(strings.Repeat(piece, 1_000_000)); !errors.As(err, new(*command.SyntaxError)) || !strings.Contains(err.Error(), "no system runs one of more than 131072") {
 				t.Errorf("%q: %v", piece, err)
 			}
-			_, _ = command.ParseShell(strings.Repeat(piece, (128<<10)/len(piece)))
+			deep := "run {x} "
+			deep += strings.Repeat(piece, (128<<10-len(deep))/len(piece))
+			if parts, _ := command.ParseShell(deep); parts[1].Name != "x" || parts[1].Context != command.InWord {
+				t.Errorf("%q: {x} before it is %+v", piece, parts[1])
+			}
 		})
 	}
 }

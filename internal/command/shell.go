@@ -110,9 +110,21 @@ func guess(text string, parts []Part, why string) {
 
 var quotingRE = regexp.MustCompile("['\"\\\\`$#\\[\r\x00]|<<|[<>]&|\\(\\(|\\blet\\b")
 
+// mostBrackets bounds how deep a command that is parsed can nest: the parser calls itself for each level,
+// and arithmetic of 128 KB of parentheses takes more stack than a Go program may have.
+const mostBrackets = longest / 8
+
+// parse returns the syntax tree of a command in one dialect.
+func parse(text string, parts []Part, dialect syntax.LangVariant) (*syntax.File, error) {
+	if n := strings.Count(text, "(") + strings.Count(text, "["); n > mostBrackets {
+		return nil, fmt.Errorf("it has %d opening brackets, more than %d", n, mostBrackets)
+	}
+	return syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(filled(text, parts)), "")
+}
+
 // parseDialect returns the parts with their contexts as one dialect has them.
 func parseDialect(text string, parts []Part, dialect syntax.LangVariant) ([]Part, error) {
-	file, err := syntax.NewParser(syntax.Variant(dialect), syntax.KeepComments(true)).Parse(strings.NewReader(filled(text, parts)), "")
+	file, err := parse(text, parts, dialect)
 	if err != nil {
 		return nil, err
 	}
