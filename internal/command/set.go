@@ -135,10 +135,8 @@ func (b *Bindings) typed(v spaces.Value) spaces.Value {
 	p, alone := lonePlaceholder(template)
 	given, par, known := b.value(p)
 	_, renamed := par.Words[given.Text()]
-	_, isText := given.Any().(string)
-	quoted := par.Name == "" && isText && p.Format != "" // a built-in one, as a literal
 	switch {
-	case !alone || !known || p.Flag || p.Format == "" && renamed || quoted:
+	case !alone || !known || p.Flag || p.Format == "" && renamed:
 		text, absent := b.Expand(template)
 		if absent {
 			return spaces.Value{}

@@ -58,7 +58,7 @@ func setBindings() *command.Bindings {
 func settings() []command.Setting {
 	return []command.Setting{
 		{Path: "model.lr", Value: spaces.String("{lr}")}, {Path: "model.opt", Value: spaces.String("{opt}")}, {Path: "model.flag", Value: spaces.String("{b}")},
-		{Path: "paths.1", Value: spaces.String("{trial_dir}/{seed}")}, {Path: "gone", Value: spaces.String("{off}")},
+		{Path: "paths.0", Value: spaces.String("{trial_dir:json}")}, {Path: "paths.1", Value: spaces.String("{trial_dir}/{seed}")}, {Path: "gone", Value: spaces.String("{off}")},
 	}
 }
 
@@ -76,8 +76,8 @@ func TestSetInBaseFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for _, want := range map[string][]string{
-			"base.json": {`"lr": 1.0e-05`, `"opt": "no"`, `"flag": true`, `"/t/\"it's\"/7"`, "1e400", "12345678901234567890", `"x.y": 1`},
-			"base.yaml": {"lr: 1.0e-05 # rate", `opt: "no"`, "flag: true", `"/t/\"it's\"/7"`, "1.0e+400", "12345678901234567890", "kept: ${model.lr}", "*m", "# of the model"},
+			"base.json": {`"lr": 1.0e-05`, `"opt": "no"`, `"flag": true`, `"/t/\"it's\""`, `"/t/\"it's\"/7"`, "1e400", "12345678901234567890", `"x.y": 1`},
+			"base.yaml": {"lr: 1.0e-05 # rate", `opt: "no"`, "flag: true", `- "/t/\"it's\""`, `"/t/\"it's\"/7"`, "1.0e+400", "12345678901234567890", "kept: ${model.lr}", "*m", "# of the model"},
 			"base.toml": {"lr = 1e-05", `opt = "no"`, "flag = true", `/t/\"it's\"/7`, "1979-05-27", "1234567890123456789", "[[zoo]]"},
 		}[name] {
 			if !strings.Contains(got, want) {
@@ -105,7 +105,7 @@ name, before, after = sys.argv[1:]
 want, got = load(name, before), load(name, after)
 del want['gone']
 want['model'].update(lr=1e-5, opt='no', flag=True)
-want['paths'][1] = '/t/"it\'s"/7'
+want['paths'] = ['/t/"it\'s"', '/t/"it\'s"/7']
 assert got == want and (name.endswith('toml') or str(got) == str(want)), (got, want)
 `
 	for name, text := range bases {
