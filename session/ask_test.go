@@ -527,6 +527,46 @@ func TestTryTakesUpWhatWasLeft(t *testing.T) {
 	})
 }
 
+// A trial that ends its process is tried three times, however often another stops in between as its
+// context ends, and has failed then.
+func TestTryGivesUpWhatEndsItsProcess(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Budget.Trials = 2
+		tries := map[int]int{}
+		for range 4 { // processes, each of which is killed
+			s := open(t, dir, &c, &fakeLauncher{})
+			for range 2 { // goroutines, one of which stops in time
+				ctx, stop := context.WithCancel(t.Context())
+				func() {
+					defer func() { _ = recover() }()
+					err := s.Try(ctx, func(trial study.Trial) (study.Metrics, error) {
+						if tries[trial.Number]++; trial.Number == 1 {
+							panic("out of memory")
+						}
+						stop()
+						return nil, ctx.Err()
+					})
+					if err != nil && !errors.Is(err, context.Canceled) {
+						t.Errorf("tried with %v", err)
+					}
+				}()
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := open(t, dir, &c, &fakeLauncher{})
+		err := s.Try(t.Context(), func(study.Trial) (study.Metrics, error) { return study.Metrics{"loss": 1}, nil })
+		st := s.State()
+		first, second := st.Trials[0], st.Trials[1]
+		const why = "its process ended before it told of it, 3 times"
+		if errors.Join(err, s.Close()) != nil || tries[1] != 3 || first.Failure.String() != why || second.Status != optimizer.Succeeded || st.Closed == nil {
+			t.Errorf("%v: tries %v; %q; trial 2 is %+v", err, tries, first.Failure, second)
+		}
+	})
+}
+
 // Who tries when none has been better for long waits for the others' trials, which may be.
 func TestTryWaitsForWhatMayBeBetter(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

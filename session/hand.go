@@ -76,7 +76,9 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 	defer s.unlock()
 	n := 0
 	if trying {
-		n = s.orphan()
+		if n, err = s.orphan(); err != nil {
+			return t, nil, err
+		}
 	}
 	if n == 0 {
 		p, err := s.next(ctx)
@@ -84,7 +86,7 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 			err = s.commit(p)
 		}
 		if err != nil {
-			if s.trying > 0 && (nothingElse(err) || errors.Is(err, ErrSpent)) {
+			if slices.ContainsFunc(s.trying, func(n int) bool { return n > 0 }) && (nothingElse(err) || errors.Is(err, ErrSpent)) {
 				later = s.tried
 			}
 			return t, later, err
@@ -92,22 +94,44 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 		n = p.Trial
 	}
 	if trying {
-		s.trying++
+		slot := slices.Index(s.trying, 0)
+		if slot < 0 {
+			slot, s.trying = len(s.trying), append(s.trying, 0)
+		}
+		if err := s.commit(study.Started{Trial: n, Attempt: s.state.Trials[n-1].NextAttempt(), Slot: slot, Host: s.host}); err != nil {
+			return t, nil, err
+		}
+		s.trying[slot] = n
 	}
 	t = *s.state.Trials[n-1] // the caller may change it
-	t.Values, t.Point, t.Pending = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending)
+	t.Values, t.Point, t.Pending, t.Attempts = slices.Clone(t.Values), slices.Clone(t.Point), slices.Clone(t.Pending), slices.Clone(t.Attempts)
 	return t, nil, nil
 }
 
+// mostKills is how many processes may end while they try a trial before that is its failure.
+const mostKills = 3
+
 // orphan is a trial that an earlier process has left and that may still run, 0 if there is none.
-func (s *Study) orphan() (n int) {
+func (s *Study) orphan() (int, error) {
 	for len(s.orphans) > 0 {
-		n, s.orphans = s.orphans[0], s.orphans[1:]
-		if t := s.state.Trials[n-1]; !t.Done() && s.state.MayRun(t) {
-			return n
+		n := s.orphans[0]
+		s.orphans = s.orphans[1:]
+		t := s.state.Trials[n-1]
+		if t.Done() || !s.state.MayRun(t) {
+			continue
+		}
+		if k := len(t.Attempts); k == 0 || t.Attempts[k-1].Number < t.NextAttempt() {
+			return n, nil // it was not being tried
+		}
+		killed := &study.Failure{Kind: study.FailSignal, Text: fmt.Sprintf("its process ended before it told of it, %d times", t.Retries+1)}
+		if t.Retries+1 < mostKills {
+			return n, s.commit(study.Ended{Trial: n, Attempt: t.NextAttempt(), Failure: killed})
+		}
+		if err := s.commit(study.Finished{Trial: n, Attempt: t.NextAttempt(), Status: optimizer.Failed, Failure: killed}); err != nil {
+			return 0, err
 		}
 	}
-	return 0
+	return 0, nil
 }
 
 // next is the trial that is handed out next.
@@ -153,7 +177,8 @@ func (s *Study) next(ctx context.Context) (p study.Proposed, err error) {
 // nothing to try before another's trial has ended waits for that.
 //
 // It begins with the trials that were handed out before this process had the study and were not told
-// of: those that a process was trying when it was killed, of which nobody else will tell.
+// of: those that a process was trying when it was killed, of which nobody else will tell. One at which
+// this has happened three times has failed.
 func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, error)) error {
 	for {
 		t, later, err := s.handOut(ctx, true)
@@ -180,19 +205,36 @@ func (s *Study) Try(ctx context.Context, f func(study.Trial) (study.Metrics, err
 func (s *Study) try(ctx context.Context, t study.Trial, f func(study.Trial) (study.Metrics, error)) error {
 	defer func() {
 		s.turn <- struct{}{}
-		s.trying--
+		s.trying[slices.Index(s.trying, t.Number)] = 0
 		close(s.tried)
 		s.tried = make(chan struct{})
 		s.unlock()
 	}()
-	metrics, failed := f(t)
+	metrics, err := f(t)
 	switch {
-	case failed == nil:
-		return s.Tell(t.Number, metrics)
+	case err == nil:
+		err = s.Tell(t.Number, metrics)
 	case ctx.Err() != nil:
-		return ctx.Err()
+		err = ctx.Err()
+	default:
+		return s.Fail(t.Number, err.Error())
 	}
-	return s.Fail(t.Number, failed.Error())
+	if err != nil {
+		s.giveBack(t.Number)
+	}
+	return err
+}
+
+// giveBack notes that a trial is not being tried any more: the end of its process is not its doing. Whatever
+// prevents that is told by what follows.
+func (s *Study) giveBack(trial int) {
+	if s.lock(context.Background()) != nil {
+		return
+	}
+	defer s.unlock()
+	if t := s.state.Trials[trial-1]; !t.Done() {
+		_ = s.commit(study.Ended{Trial: trial, Attempt: t.NextAttempt(), Failure: &study.Failure{Kind: study.FailInterrupted, Text: errStopped.Error()}})
+	}
 }
 
 // Tell ends a trial that was handed out with its metrics by their names: the objectives, what

@@ -53,7 +53,7 @@ type Study struct {
 	turn     chan struct{} // holds one element while a method is under way
 	closed   bool
 	orphans  []int         // trials that were handed out before this process had the study, for Try
-	trying   int           // trials that calls of Try have
+	trying   []int         // trials that calls of Try have, by their slots; 0 for none
 	tried    chan struct{} // closed when there is one less of them
 	lost     error         // the journal could not be written: the state is ahead of it
 	opts     Options

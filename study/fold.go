@@ -288,7 +288,7 @@ func (s *State) finished(t *Trial, e Finished, at time.Time) error {
 		return fmt.Errorf("trial %d: %s without a value", e.Trial, e.Status)
 	}
 	t.Status, t.Failure, t.Attempt, t.Slot, t.last, t.Seen = e.Status, e.Failure, e.Attempt, e.Slot, int32(e.Attempt), false
-	if !t.Hand {
+	if !t.Hand || len(t.Attempts) > 0 {
 		t.attempt(e.Attempt, e.Slot).Ended = at
 	}
 	t.Finished, t.Took = at, time.Duration(e.Seconds*float64(time.Second))
