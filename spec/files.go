@@ -46,7 +46,7 @@ func (t *table) settings(f *command.File) {
 		return
 	}
 	t.when(!f.Settable(), "set", "name it in from or to, as base.yaml", "values are set in JSON, YAML and TOML files; %q is none by its name", cmp.Or(f.From, f.To))
-	t.inElement("set").setting(f, "")
+	t.sub("set").setting(f, "")
 }
 
 // setting reads the settings in a table, whose own place in the file is prefix.
@@ -54,7 +54,7 @@ func (t *table) setting(f *command.File, prefix string) {
 	for _, k := range slices.Sorted(maps.Keys(t.data)) {
 		path := prefix + k
 		if _, nested := t.data[k].(map[string]any); nested { // model.lr = "{lr}" without quotes
-			t.inElement(k).setting(f, path+".")
+			t.sub(k).setting(f, path+".")
 			continue
 		}
 		s := command.Setting{Path: path, Value: t.value(k)}

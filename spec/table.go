@@ -20,7 +20,7 @@ type table struct {
 	doc   *document
 	path  toml.Key // without the numbers of elements of arrays
 	at    toml.Key // with them
-	label string   // what complaints call a table inside such an element
+	label string   // what complaints call such an element, and a table inside it
 	data  map[string]any
 }
 
@@ -50,7 +50,7 @@ func (t *table) self(hint, format string, args ...any) {
 		t.doc.complain(place{}, "", hint, format, args...)
 		return
 	}
-	t.doc.complain(t.doc.locate(t.at, true), t.path.String(), hint, format, args...)
+	t.doc.complain(t.doc.locate(t.at, true), cmp.Or(t.label, t.path.String()), hint, format, args...)
 }
 
 // Missing complains that the required key k is not there, unless a key that
@@ -147,13 +147,10 @@ func (t *table) sub(k string) *table {
 		want = fmt.Sprintf("a table [%s.NAME] for each", k)
 	}
 	data, _ := read[map[string]any](t, k, nil, want)
-	return &table{doc: t.doc, path: below(t.path, k), at: below(t.at, k), data: data}
-}
-
-// inElement reads a table inside an element of an array of tables.
-func (t *table) inElement(k string) *table {
-	out := t.sub(k)
-	out.label = t.name(k)
+	out := &table{doc: t.doc, path: below(t.path, k), at: below(t.at, k), data: data}
+	if t.label != "" {
+		out.label = t.name(k)
+	}
 	return out
 }
 
