@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,16 +150,18 @@ func reopen(job Job) (a *attempt, rec record, err error) {
 
 // rejoin waits for an attempt that may live on this machine, and leaves nothing of it.
 func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error) {
-	lived := false
+	lived, up := false, ""
 	switch {
 	case rec.Exit != nil:
 		a.counted = a.countAt(rec)
 	case rec.Stop != "" && !a.over(): // its orchestrator died while it was ending it
 		a.announce()
 		l.stop(a, stopReason(rec.Stop))
+		up = upNow()
 	case !a.over():
 		lived = true
 		l.watch(ctx, a)
+		up = upNow()
 	}
 	endedAt := a.endedAlone(rec)
 	if rec.Exit == nil {
@@ -174,6 +177,7 @@ func (l *Local) rejoin(ctx context.Context, a *attempt, rec record) (Exit, error
 			return Exit{}, err
 		}
 	}
+	rec.Up = cmp.Or(rec.Up, up) // a supervisor that was killed has not written it
 	exit, err := a.harvest(rec)
 	exit.Leftovers = left
 	if err == nil && lived {
@@ -200,7 +204,7 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 		// Made to end by an orchestrator that did not live to write down the status.
 		code := 128 + int(unix.SIGKILL)
 		rec.Exit, rec.Killed = &code, true
-		_ = appendEntry(a.record, entry{Exit: &code, Killed: true})
+		_ = appendEntry(a.record, entry{Exit: &code, Up: rec.Up, Killed: true})
 	}
 	switch {
 	case rec.Exit == nil && (rec.PID == 0 || rec.Fork != nil): // the supervisor could not make a process for it
@@ -219,9 +223,9 @@ func (a *attempt) harvest(rec record) (Exit, error) {
 }
 
 // endedAlone is when the command ended whose record this is. The file itself was changed later, after
-// a sync, and by the clock of its file system.
+// a sync, and by the clock of its file system; and the time in it counts for nothing where the clock was set meanwhile.
 func (a *attempt) endedAlone(rec record) time.Time {
-	if ended, known := a.endedBy(rec.Up); known && rec.Ended == nil {
+	if ended, known := a.endedBy(rec.Up); known && (rec.Ended == nil || rec.ended.Sub(ended).Abs() >= lateness) {
 		return ended
 	}
 	return rec.ended

@@ -147,6 +147,35 @@ func TestTimeoutCountsFromTheStart(t *testing.T) {
 	<-done
 }
 
+// How long an attempt ran is by the machine's uptime where its clock was set meanwhile: for who ends it
+// later, and for who comes after its end.
+func TestSetClock(t *testing.T) {
+	for _, year := range []string{"2019", "2099"} { // as it was by the clock when it began
+		took := func(o result) {
+			t.Helper()
+			if took := o.exit.Ended.Sub(o.exit.Started); o.err != nil || took <= 0 || took > time.Hour {
+				t.Errorf("begun in %s it took %v: %+v", year, took, o)
+			}
+		}
+		ended := newJob(t)
+		ended.Shell = "sleep 0.1"
+		if _, err := new(runner.Local).Launch(context.Background(), ended); err != nil {
+			t.Fatal(err)
+		}
+		edit(t, ended, `"started":"(\d{4})`, year)
+		took(attached(t, ended))
+
+		job := newJob(t)
+		job.Shell, job.Grace = "trap '' TERM; echo ready; while :; do sleep 0.1; done", time.Nanosecond
+		done := launched(t, context.Background(), job)
+		edit(t, job, `"started":"(\d{4})`, year)
+		job.Timeout = time.Nanosecond
+		took(attached(t, job))
+		<-done
+		took(attached(t, job)) // once more
+	}
+}
+
 // An attempt that has ended by itself was not cancelled, though that was asked for before
 // anybody had seen its end.
 func TestCancelledAtItsEnd(t *testing.T) {

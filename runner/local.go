@@ -254,7 +254,7 @@ func (l *Local) reap(a *attempt) (code int, rec record, err error) {
 	// The supervisor was killed, by us or with its whole group.
 	code = 128 + int(status.Signal())
 	printed := a.lengths()
-	_ = appendEntry(a.record, entry{Exit: &code, Killed: a.killed, Printed: &printed})
+	_ = appendEntry(a.record, entry{Exit: &code, Up: upNow(), Killed: a.killed, Printed: &printed})
 	return code, rec, nil
 }
 

@@ -55,6 +55,9 @@ type entry struct {
 	usage // until the command ended, or until nothing was left
 }
 
+// upNow is the Up of what ends now.
+func upNow() string { return strconv.FormatFloat(uptime().Seconds(), 'f', 2, 64) }
+
 // record is what attempt.jsonl says, all lines together.
 type record struct {
 	entry           // fields of the first line that has them, since the last start
