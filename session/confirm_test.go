@@ -101,6 +101,32 @@ func TestConfirmStopped(t *testing.T) {
 	})
 }
 
+// The next run confirms what is among the best in the place of a confirmed trial that was taken out since, once.
+func TestConfirmAfterAnExclusion(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		c := config()
+		c.Run.Confirm, c.Budget.Trials = 2, 5
+		f := &fakeLauncher{program: func(job runner.Job) ending {
+			return ending{stdout: "loss=" + strings.Split(job.ID, "/")[1] + "\n"}
+		}}
+		for run, want := range []struct{ exclude, launched, confirmed int }{{0, 5 + 6, 3}, {2, 2, 3}, {0, 0, 3}, {5, 0, 3}} {
+			if want.exclude > 0 {
+				take := func(s *session.Study) error {
+					return s.Do(study.Request{Action: study.ActionExclude, Trial: want.exclude})
+				}
+				if err := session.Edit(nil, session.Options{Dir: dir}, take); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := len(f.launched)
+			st, err := finish(t, dir, &c, f)
+			if got := len(f.launched) - before; err != nil || got != want.launched || len(st.Confirmations()) != want.confirmed || !st.Ended() {
+				t.Errorf("run %d: %v, %d launched, %d confirmed; want %+v", run, err, got, len(st.Confirmations()), want)
+			}
+		}
+	})
+}
+
 // A confirmed trial that a changed range leaves outside is not the best.
 func TestConfirmedOutside(t *testing.T) {
 	bubble(t, func(t *testing.T, dir string) {

@@ -83,6 +83,9 @@ func (s *State) reopens() bool {
 		return false
 	}
 	fewer := slices.ContainsFunc(s.excluded(), s.outSince)
+	if s.Closed.Why != EndUnsafe && s.replaces() {
+		return true
+	}
 	switch s.Closed.Why {
 	case EndGuard:
 		return true
@@ -107,6 +110,12 @@ func (s *State) excluded() []*Trial { return s.those(func(t *Trial) bool { retur
 
 // outSince reports whether an excluded trial still counted when the study was closed.
 func (s *State) outSince(t *Trial) bool { return !slices.Contains(s.without, t) }
+
+// replaces reports whether trials that are not confirmed are among the best now for some that were, and
+// have been taken out since the end.
+func (s *State) replaces() bool {
+	return slices.ContainsFunc(s.excluded(), func(t *Trial) bool { return s.outSince(t) && len(t.Confirms) > 0 }) && len(s.Unconfirmed()) > 0
+}
 
 // Holds reports whether what the optimizer noted of the objective as it proposed a trial still holds:
 // no value that it knew has been taken out since, and the ranges and the optimizer are the same.
