@@ -34,10 +34,7 @@ func (s *State) Confirmations() []Confirmation {
 	}
 	var out []Confirmation
 	for _, t := range s.those(func(t *Trial) bool { return len(t.Confirms) > 1 && t.Succeeded() }) {
-		var values []float64
-		for _, m := range t.Confirms {
-			values = append(values, m[s.Config.Objective().Name])
-		}
+		values := mapped(t.Confirms, func(m Metrics) float64 { return m[s.Config.Objective().Name] })
 		mean, sd := stat.MeanStdDev(values, nil)
 		n := float64(len(t.Confirms))
 		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1, 0.05) * sd / math.Sqrt(n), sd: sd})

@@ -233,11 +233,7 @@ func (c *Config) nearest(from string, err error) error {
 		at = filepath.Join(c.Dir, dir)
 	}
 	entries, _ := os.ReadDir(at)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if near, ok := spelling.Nearest(base, names); ok && near != base {
+	if near, ok := spelling.Nearest(base, mapped(entries, fs.DirEntry.Name)); ok && near != base {
 		return fmt.Errorf("%w; did you mean %s?", err, dir+near)
 	}
 	return err
@@ -250,10 +246,7 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 		return nil, err
 	}
 	s, name := &sheet{columns: namesOf(st.Config.Params)}, c.Objective().Name
-	var metrics []string
-	for _, m := range st.Config.Metrics {
-		metrics = append(metrics, m.Name)
-	}
+	metrics := mapped(st.Config.Metrics, func(m Metric) string { return m.Name })
 	if !slices.Contains(metrics, name) {
 		return nil, fmt.Errorf("there is no metric %s among %s", name, strings.Join(metrics, ", "))
 	}

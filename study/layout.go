@@ -42,11 +42,8 @@ func (l Layout) HookLog() string { return filepath.Join(string(l), "hooks.log") 
 func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 
 // Entries names what lbotune puts into a study's directory, the journal last.
-func (l Layout) Entries() (names []string) {
-	for _, path := range []string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()} {
-		names = append(names, filepath.Base(path))
-	}
-	return names
+func (l Layout) Entries() []string {
+	return mapped([]string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()}, filepath.Base)
 }
 
 // Trial is the directory of a trial, which survives its attempts.

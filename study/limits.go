@@ -172,11 +172,7 @@ func (s *State) constraints(t *Trial) []float64 {
 	case t.Status == optimizer.Pruned && s.Search.resource == "":
 		return nil // its metrics are not final
 	}
-	var out []float64
-	for _, l := range limits {
-		out = append(out, l.Over(t.Metrics))
-	}
-	return out
+	return mapped(limits, func(l Limit) float64 { return l.Over(t.Metrics) })
 }
 
 func (c *Cut) limited() bool { return c != nil && c.Metric != "" }
@@ -187,15 +183,12 @@ func (t *Trial) limited() bool { return t.Cut.limited() && t.Cut.Attempt == t.At
 // broken is what the optimizer is told of a trial that was stopped at a limit: by how much
 // the reading breaks it. Nothing else of it is final.
 func (s *State) broken(c *Cut) []float64 {
-	var out []float64
-	for _, l := range s.Config.Limits() {
-		over := l.Over(Metrics{c.Metric: c.Reading.Value})
-		if !(over > 0) { // it is of another metric, or another by now, and the end would have told
-			over = math.NaN()
+	return mapped(s.Config.Limits(), func(l Limit) float64 {
+		if over := l.Over(Metrics{c.Metric: c.Reading.Value}); over > 0 {
+			return over
 		}
-		out = append(out, over)
-	}
-	return out
+		return math.NaN() // it is of another metric, or another by now, and the end would have told
+	})
 }
 
 // meant is what a failure says of the limits, where the config says what failures mean:

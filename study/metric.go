@@ -231,11 +231,8 @@ type Reading struct {
 
 // MarshalJSON writes [step, value, others...].
 func (r Reading) MarshalJSON() ([]byte, error) {
-	out := []journal.Float{journal.Float(r.Step), journal.Float(r.Value)}
-	for _, v := range r.Others {
-		out = append(out, journal.Float(v))
-	}
-	return json.Marshal(out)
+	all := append([]float64{r.Step, r.Value}, r.Others...)
+	return json.Marshal(mapped(all, func(v float64) journal.Float { return journal.Float(v) }))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -247,9 +244,7 @@ func (r *Reading) UnmarshalJSON(b []byte) error {
 	if len(all) < 2 {
 		return fmt.Errorf("reading: found %d numbers; want a step and a value", len(all))
 	}
-	*r = Reading{Step: float64(all[0]), Value: float64(all[1])}
-	for _, v := range all[2:] {
-		r.Others = append(r.Others, float64(v))
-	}
+	others := mapped(all[2:], func(v journal.Float) float64 { return float64(v) })
+	*r = Reading{Step: float64(all[0]), Value: float64(all[1]), Others: others}
 	return nil
 }

@@ -64,15 +64,12 @@ func (c *Config) thresholds() []float64 {
 	if !c.Several() {
 		return nil
 	}
-	var out []float64
-	for _, o := range c.Objectives() {
-		at := math.Inf(-1)
+	return mapped(c.Objectives(), func(o Metric) float64 {
 		if o.Threshold != nil {
-			at = o.Direction.Maximized(*o.Threshold)
+			return o.Direction.Maximized(*o.Threshold)
 		}
-		out = append(out, at)
-	}
-	return out
+		return math.Inf(-1)
+	})
 }
 
 // Query asks the optimizer for a trial.
@@ -83,10 +80,7 @@ func (s *State) Query(trial int) optimizer.Query {
 // Front lists the trials with a value that no other dominates, the best in the first objective
 // first: of those that hold every limit, or if there are none of the least violating.
 func (s *State) Front() []*Trial {
-	var out []*Trial
-	for _, r := range s.rivals.front {
-		out = append(out, r.trial)
-	}
+	out := mapped(s.rivals.front, func(r rival) *Trial { return r.trial })
 	slices.SortStableFunc(out, s.Compare)
 	return out
 }

@@ -23,10 +23,7 @@ func (c *Config) fromOptuna(all []*optuna.Study, study string, err error) (*shee
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, o := range all {
-		names = append(names, o.Name)
-	}
+	names := mapped(all, func(o *optuna.Study) string { return o.Name })
 	at := slices.Index(names, study)
 	if at < 0 && (study != "" || len(all) != 1) {
 		return nil, fmt.Errorf("it has the studies %q; name one of them by study", names)
@@ -106,11 +103,7 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 		u.State, u.Values = optuna.Failed, nil
 	case t.Done():
 		u.State = map[optimizer.Status]optuna.State{optimizer.Succeeded: optuna.Complete, optimizer.Pruned: optuna.Pruned}[t.Status]
-		var over []journal.Float
-		for _, limit := range s.Config.AllLimits() {
-			over = append(over, journal.Float(limit.Over(t.Metrics)))
-		}
-		if over != nil {
+		if over := mapped(s.Config.AllLimits(), func(l Limit) journal.Float { return journal.Float(l.Over(t.Metrics)) }); over != nil {
 			u.System["constraints"] = over
 		}
 	}

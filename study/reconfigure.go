@@ -227,11 +227,8 @@ func holds(space *spaces.Space, v spaces.Values) bool {
 	return err == nil
 }
 
-func namesOf(ps []spaces.Param) (names []string) {
-	for _, p := range ps {
-		names = append(names, p.Name)
-	}
-	return names
+func namesOf(ps []spaces.Param) []string {
+	return mapped(ps, func(p spaces.Param) string { return p.Name })
 }
 
 func nameList(ps []spaces.Param) string { return strings.Join(namesOf(ps), ", ") }
@@ -332,11 +329,7 @@ func settings(f command.File) []string {
 	if len(f.Set) == 0 {
 		return strings.Split(f.Text, "\n")
 	}
-	var out []string
-	for _, s := range f.Set {
-		out = append(out, brief(s))
-	}
-	return out
+	return mapped(f.Set, func(s command.Setting) string { return brief(s) })
 }
 
 // inOrder returns the parameters in the order that they had before, if all of those are

@@ -81,11 +81,7 @@ func (s *State) mayRerun(t *Trial) error {
 
 // Failed lists the failures that may be run again.
 func (s *State) Failed() []int {
-	var out []int
-	for _, t := range s.those(func(t *Trial) bool { return s.mayRerun(t) == nil }) {
-		out = append(out, t.Number)
-	}
-	return out
+	return mapped(s.those(func(t *Trial) bool { return s.mayRerun(t) == nil }), func(t *Trial) int { return t.Number })
 }
 
 // Mended is what a session begins with before which nothing has ever succeeded: the failures that a

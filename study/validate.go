@@ -42,11 +42,7 @@ func (p Problem) Error() string {
 type InvalidError []Problem
 
 func (e InvalidError) Error() string {
-	var lines []string
-	for _, p := range e {
-		lines = append(lines, p.Error())
-	}
-	return "invalid configuration: " + strings.Join(lines, "\n")
+	return "invalid configuration: " + strings.Join(mapped(e, Problem.Error), "\n")
 }
 
 // Validate says what is wrong with a config, wherever it comes from: an InvalidError. It reads
