@@ -87,13 +87,7 @@ func closure(all []process, member map[int]bool) []process {
 			}
 		}
 	}
-	var found []process
-	for _, p := range all {
-		if member[p.pid] && !p.zombie {
-			found = append(found, p)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(all), func(p process) bool { return !member[p.pid] || p.zombie })
 }
 
 // adopt makes us the parent of orphans, once.

@@ -205,11 +205,6 @@ func (s *State) meant(limits []Limit, f *Failure) []float64 {
 
 // Broken says which limits the metrics break, and in what way.
 func (c *Config) Broken(m outcomes) []string {
-	var out []string
-	for _, l := range c.AllLimits() {
-		if !(l.Over(m) <= 0) {
-			out = append(out, l.Broken(m))
-		}
-	}
-	return out
+	broken := slices.DeleteFunc(c.AllLimits(), func(l Limit) bool { return l.Over(m) <= 0 })
+	return mapped(broken, func(l Limit) string { return l.Broken(m) })
 }

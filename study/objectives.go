@@ -10,13 +10,7 @@ import (
 
 // Objectives are the metrics that are optimized, the first of them first.
 func (c *Config) Objectives() []Metric {
-	var out []Metric
-	for _, m := range c.Metrics {
-		if m.Direction != "" {
-			out = append(out, m)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(c.Metrics), func(m Metric) bool { return m.Direction == "" })
 }
 
 func (c *Config) hasObjectives(m Metrics) bool {

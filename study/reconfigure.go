@@ -213,13 +213,7 @@ func (s *State) Dropped(change ConfigChanged) []spaces.Values {
 	if err != nil {
 		return nil // Apply will say so
 	}
-	var out []spaces.Values
-	for _, v := range s.Queue {
-		if !holds(space, withAdded(v, space, len(s.Config.Params))) {
-			out = append(out, v)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.Queue), func(v spaces.Values) bool { return holds(space, withAdded(v, space, len(s.Config.Params))) })
 }
 
 func holds(space *spaces.Space, v spaces.Values) bool {
