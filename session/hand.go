@@ -75,7 +75,7 @@ func (s *Study) handOut(ctx context.Context, trying bool) (t study.Trial, later 
 	}
 	defer s.unlock()
 	n := 0
-	if trying {
+	if trying && !s.state.Ended() {
 		if n, err = s.orphan(); err != nil {
 			return t, nil, err
 		}
@@ -123,7 +123,7 @@ func (s *Study) orphan() (int, error) {
 		if k := len(t.Attempts); k == 0 || t.Attempts[k-1].Number < t.NextAttempt() {
 			return n, nil // it was not being tried
 		}
-		killed := &study.Failure{Kind: study.FailSignal, Text: fmt.Sprintf("its process ended before it told of it, %d times", t.Retries+1)}
+		killed := &study.Failure{Kind: study.FailTold, Text: fmt.Sprintf("its process ended before it told of it, %d times", t.Retries+1)}
 		if t.Retries+1 < mostKills {
 			return n, s.commit(study.Ended{Trial: n, Attempt: t.NextAttempt(), Failure: killed})
 		}

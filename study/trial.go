@@ -185,7 +185,7 @@ const (
 	FailFlood       FailureKind = "flood"       // printed more than max_log where that cannot be cut
 	FailLaunch      FailureKind = "launch"      // could not be started
 	FailPruned      FailureKind = "pruned"      // stopped early for its readings
-	FailTold        FailureKind = "told"        // a person or another program said so
+	FailTold        FailureKind = "told"        // a person or another program said so, or has died of it
 	FailLost        FailureKind = "lost"        // died with its machine or supervisor
 	FailDisk        FailureKind = "disk full"   // failed, or printed no value or perhaps half of one, while the disk was full
 	FailInterrupted FailureKind = "interrupted" // stopped together with lbotune
