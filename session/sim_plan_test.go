@@ -137,7 +137,7 @@ func (p *simPlan) repeatable() bool {
 		return false
 	}
 	return p.config.Run.Workers == 1 && !p.moody && p.config.Budget.Limit() == 0 &&
-		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "narrow", "widen", "steer", "rerun")
+		!p.has("enqueue", "exclude", "include", "more", "workers", "ask", "tell", "try", "narrow", "widen", "steer", "rerun")
 }
 
 // simpler returns plans that are a bit simpler.

@@ -258,7 +258,7 @@ func (s *simulation) nothingLeft(st *study.State) {
 		}
 	}
 	best := st.Best()
-	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "narrow", "widen", "steer") {
+	if st.Config.Run.Keep == 0 || best == nil || best.Hand || s.plan.has("exclude", "include", "ask", "tell", "try", "narrow", "widen", "steer") {
 		return
 	}
 	if !there[fmt.Sprintf("%06d", best.Number)] {
@@ -302,7 +302,7 @@ func (s *simulation) hooksRanOnce(st *study.State) {
 			s.fault("the hook of trial %d has run %d times; it has finished %d times", t.Number, n, ends)
 		}
 	}
-	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell") {
+	if said, _ := os.ReadFile(filepath.Join(s.dir, "hooks.log")); strings.Contains(string(said), "gone") && !s.plan.has("ask", "tell", "try") {
 		s.fault("a hook has found no directory of its trial")
 	}
 }

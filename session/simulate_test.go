@@ -174,7 +174,7 @@ func (s *simulation) run() {
 	}()
 	for _, step := range s.plan.steps {
 		switch step.kind {
-		case "enqueue", "exclude", "include", "note", "ask", "tell", "rerun":
+		case "enqueue", "exclude", "include", "note", "ask", "try", "tell", "rerun":
 			s.edit(step)
 		case "more":
 			c.Budget.Trials += 1 + step.n%3
@@ -353,6 +353,28 @@ func (s *simulation) judge(err error, failed bool, step simStep) {
 	}
 }
 
+// try is a process that tries trials until the budget is spent, its context ends, or it is killed.
+func (s *simulation) try(st *session.Study, step simStep) error {
+	defer func() { _ = recover() }()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	tries := 0
+	return st.Try(ctx, func(t study.Trial) (study.Metrics, error) {
+		switch tries++; step.pick >> tries % 8 {
+		case 0:
+			panic("killed")
+		case 1:
+			stop()
+			return nil, ctx.Err()
+		case 2:
+			return nil, errors.New("failed")
+		}
+		metrics := study.Metrics{st.State().Config.Objective().Name: float64(step.n)}
+		maps.Copy(metrics, s.plan.told(&t))
+		return metrics, nil
+	})
+}
+
 // edit is what a person does between two sessions.
 func (s *simulation) edit(step simStep) {
 	do := func(st *session.Study) error {
@@ -401,11 +423,15 @@ func (s *simulation) edit(step simStep) {
 	opts := s.options(nil)
 	opts.Launcher = nil
 	var err error
-	if step.kind == "ask" {
+	if step.kind == "ask" || step.kind == "try" {
 		var st *session.Study
 		if st, err = session.Open(nil, opts); err == nil {
-			_, err = st.Ask(context.Background())
-			if errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted) {
+			if step.kind == "ask" {
+				_, err = st.Ask(context.Background())
+			} else {
+				err = s.try(st, step)
+			}
+			if errors.Is(err, session.ErrSpent) || errors.Is(err, optimizer.ErrExhausted) || errors.Is(err, context.Canceled) {
 				err = nil
 			}
 			err = errors.Join(err, st.Close())
