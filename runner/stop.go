@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 const (
@@ -221,9 +223,6 @@ func (l *Local) sweep(a *attempt, ended time.Time) []Process {
 // unseen stands for leftovers that fork and exit faster than anybody can look.
 const unseen = "processes that came and went too fast to be seen"
 
-func describe(ps []process) (out []Process) {
-	for _, p := range ps {
-		out = append(out, Process{PID: p.pid, Command: p.command()})
-	}
-	return out
+func describe(ps []process) []Process {
+	return lists.Map(ps, func(p process) Process { return Process{PID: p.pid, Command: p.command()} })
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -193,11 +194,8 @@ func (t *table) words(p *spaces.Param) {
 		t.Wrong("words", "write it around the placeholder: --lr={lr}", "only choices and bools have words of their own; this one is %s", p.Kind)
 		return
 	}
-	var texts []string
+	texts := lists.Map(values, spaces.Value.Text)
 	p.Words = map[string][]string{}
-	for _, v := range values {
-		texts = append(texts, v.Text())
-	}
 	for _, k := range s.keys() {
 		if !slices.Contains(texts, k) {
 			s.Wrong(k, spelling.DidYouMean(k, texts), "%q is none of the parameter's values", k)

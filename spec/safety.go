@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study"
@@ -19,10 +20,7 @@ func (t *table) safety(cfg study.Config) *study.Safety {
 		return nil
 	}
 	out := &study.Safety{Metric: s.str("metric", cfg.Objective().Name)}
-	var names []string
-	for _, m := range cfg.Metrics {
-		names = append(names, m.Name)
-	}
+	names := lists.Map(cfg.Metrics, func(m study.Metric) string { return m.Name })
 	s.when(s.has("metric") && !slices.Contains(names, out.Metric), "metric", didYouMeanWord(out.Metric, names), "there is no metric %s", out.Metric)
 	low, high, bad := s.limit("min"), s.limit("max"), s.misread("min", "max")
 	switch {

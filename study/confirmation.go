@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -34,7 +35,7 @@ func (s *State) Confirmations() []Confirmation {
 	}
 	var out []Confirmation
 	for _, t := range s.those(func(t *Trial) bool { return len(t.Confirms) > 1 && t.Succeeded() }) {
-		values := mapped(t.Confirms, func(m Metrics) float64 { return m[s.Config.Objective().Name] })
+		values := lists.Map(t.Confirms, func(m Metrics) float64 { return m[s.Config.Objective().Name] })
 		mean, sd := stat.MeanStdDev(values, nil)
 		n := float64(len(t.Confirms))
 		out = append(out, Confirmation{Trial: t, N: len(t.Confirms), Mean: mean, Metrics: Combine(t.Confirms, "mean"), Margin: studentQuantile(n-1, 0.05) * sd / math.Sqrt(n), sd: sd})

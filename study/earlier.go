@@ -14,6 +14,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
@@ -233,7 +234,7 @@ func (c *Config) nearest(from string, err error) error {
 		at = filepath.Join(c.Dir, dir)
 	}
 	entries, _ := os.ReadDir(at)
-	if near, ok := spelling.Nearest(base, mapped(entries, fs.DirEntry.Name)); ok && near != base {
+	if near, ok := spelling.Nearest(base, lists.Map(entries, fs.DirEntry.Name)); ok && near != base {
 		return fmt.Errorf("%w; did you mean %s?", err, dir+near)
 	}
 	return err
@@ -246,7 +247,7 @@ func (c *Config) readStudy(path string) (*sheet, error) {
 		return nil, err
 	}
 	s, name := &sheet{columns: namesOf(st.Config.Params)}, c.Objective().Name
-	metrics := mapped(st.Config.Metrics, func(m Metric) string { return m.Name })
+	metrics := lists.Map(st.Config.Metrics, func(m Metric) string { return m.Name })
 	if !slices.Contains(metrics, name) {
 		return nil, fmt.Errorf("there is no metric %s among %s", name, strings.Join(metrics, ", "))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lbotune/lbotune/internal/door"
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -43,7 +44,7 @@ func (l Layout) Setup() string { return filepath.Join(string(l), "setup") }
 
 // Entries names what lbotune puts into a study's directory, the journal last.
 func (l Layout) Entries() []string {
-	return mapped([]string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()}, filepath.Base)
+	return lists.Map([]string{l.StopRequest(), l.Requests(), l.Pilots(), l.HookLog(), l.Setup(), l.trials(), journal.LockPath(l.Journal()), l.Journal()}, filepath.Base)
 }
 
 // Trial is the directory of a trial, which survives its attempts.

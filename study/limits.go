@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -172,7 +173,7 @@ func (s *State) constraints(t *Trial) []float64 {
 	case t.Status == optimizer.Pruned && s.Search.resource == "":
 		return nil // its metrics are not final
 	}
-	return mapped(limits, func(l Limit) float64 { return l.Over(t.Metrics) })
+	return lists.Map(limits, func(l Limit) float64 { return l.Over(t.Metrics) })
 }
 
 func (c *Cut) limited() bool { return c != nil && c.Metric != "" }
@@ -183,7 +184,7 @@ func (t *Trial) limited() bool { return t.Cut.limited() && t.Cut.Attempt == t.At
 // broken is what the optimizer is told of a trial that was stopped at a limit: by how much
 // the reading breaks it. Nothing else of it is final.
 func (s *State) broken(c *Cut) []float64 {
-	return mapped(s.Config.Limits(), func(l Limit) float64 {
+	return lists.Map(s.Config.Limits(), func(l Limit) float64 {
 		if over := l.Over(Metrics{c.Metric: c.Reading.Value}); over > 0 {
 			return over
 		}
@@ -206,5 +207,5 @@ func (s *State) meant(limits []Limit, f *Failure) []float64 {
 // Broken says which limits the metrics break, and in what way.
 func (c *Config) Broken(m outcomes) []string {
 	broken := slices.DeleteFunc(c.AllLimits(), func(l Limit) bool { return l.Over(m) <= 0 })
-	return mapped(broken, func(l Limit) string { return l.Broken(m) })
+	return lists.Map(broken, func(l Limit) string { return l.Broken(m) })
 }

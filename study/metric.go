@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 )
 
@@ -232,7 +233,7 @@ type Reading struct {
 // MarshalJSON writes [step, value, others...].
 func (r Reading) MarshalJSON() ([]byte, error) {
 	all := append([]float64{r.Step, r.Value}, r.Others...)
-	return json.Marshal(mapped(all, func(v float64) journal.Float { return journal.Float(v) }))
+	return json.Marshal(lists.Map(all, func(v float64) journal.Float { return journal.Float(v) }))
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -244,7 +245,7 @@ func (r *Reading) UnmarshalJSON(b []byte) error {
 	if len(all) < 2 {
 		return fmt.Errorf("reading: found %d numbers; want a step and a value", len(all))
 	}
-	others := mapped(all[2:], func(v journal.Float) float64 { return float64(v) })
+	others := lists.Map(all[2:], func(v journal.Float) float64 { return float64(v) })
 	*r = Reading{Step: float64(all[0]), Value: float64(all[1]), Others: others}
 	return nil
 }

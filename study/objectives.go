@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -58,7 +59,7 @@ func (c *Config) thresholds() []float64 {
 	if !c.Several() {
 		return nil
 	}
-	return mapped(c.Objectives(), func(o Metric) float64 {
+	return lists.Map(c.Objectives(), func(o Metric) float64 {
 		if o.Threshold != nil {
 			return o.Direction.Maximized(*o.Threshold)
 		}
@@ -74,7 +75,7 @@ func (s *State) Query(trial int) optimizer.Query {
 // Front lists the trials with a value that no other dominates, the best in the first objective
 // first: of those that hold every limit, or if there are none of the least violating.
 func (s *State) Front() []*Trial {
-	out := mapped(s.rivals.front, func(r rival) *Trial { return r.trial })
+	out := lists.Map(s.rivals.front, func(r rival) *Trial { return r.trial })
 	slices.SortStableFunc(out, s.Compare)
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/journal"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/spaces"
 	"github.com/lbotune/lbotune/study/internal/optuna"
@@ -23,7 +24,7 @@ func (c *Config) fromOptuna(all []*optuna.Study, study string, err error) (*shee
 	if err != nil {
 		return nil, err
 	}
-	names := mapped(all, func(o *optuna.Study) string { return o.Name })
+	names := lists.Map(all, func(o *optuna.Study) string { return o.Name })
 	at := slices.Index(names, study)
 	if at < 0 && (study != "" || len(all) != 1) {
 		return nil, fmt.Errorf("it has the studies %q; name one of them by study", names)
@@ -103,7 +104,7 @@ func (s *State) optuna(t *Trial, metrics []string) *optuna.Trial {
 		u.State, u.Values = optuna.Failed, nil
 	case t.Done():
 		u.State = map[optimizer.Status]optuna.State{optimizer.Succeeded: optuna.Complete, optimizer.Pruned: optuna.Pruned}[t.Status]
-		if over := mapped(s.Config.AllLimits(), func(l Limit) journal.Float { return journal.Float(l.Over(t.Metrics)) }); over != nil {
+		if over := lists.Map(s.Config.AllLimits(), func(l Limit) journal.Float { return journal.Float(l.Over(t.Metrics)) }); over != nil {
 			u.System["constraints"] = over
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/parser"
 	"github.com/lbotune/lbotune/spaces"
 )
@@ -222,7 +223,7 @@ func holds(space *spaces.Space, v spaces.Values) bool {
 }
 
 func namesOf(ps []spaces.Param) []string {
-	return mapped(ps, func(p spaces.Param) string { return p.Name })
+	return lists.Map(ps, func(p spaces.Param) string { return p.Name })
 }
 
 func nameList(ps []spaces.Param) string { return strings.Join(namesOf(ps), ", ") }
@@ -323,7 +324,7 @@ func settings(f command.File) []string {
 	if len(f.Set) == 0 {
 		return strings.Split(f.Text, "\n")
 	}
-	return mapped(f.Set, func(s command.Setting) string { return brief(s) })
+	return lists.Map(f.Set, func(s command.Setting) string { return brief(s) })
 }
 
 // inOrder returns the parameters in the order that they had before, if all of those are

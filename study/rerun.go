@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -81,7 +82,7 @@ func (s *State) mayRerun(t *Trial) error {
 
 // Failed lists the failures that may be run again.
 func (s *State) Failed() []int {
-	return mapped(s.those(func(t *Trial) bool { return s.mayRerun(t) == nil }), func(t *Trial) int { return t.Number })
+	return lists.Map(s.those(func(t *Trial) bool { return s.mayRerun(t) == nil }), func(t *Trial) int { return t.Number })
 }
 
 // Mended is what a session begins with before which nothing has ever succeeded: the failures that a

@@ -136,14 +136,6 @@ func (s *State) those(so func(*Trial) bool) (out []*Trial) {
 	return out
 }
 
-// mapped is what of makes of each element of a list, nil of an empty one.
-func mapped[T, U any](list []T, of func(T) U) (out []U) {
-	for _, x := range list {
-		out = append(out, of(x))
-	}
-	return out
-}
-
 // Standing says in words whether the study goes on; running says whether a process works on it.
 func (s *State) Standing(running bool) string {
 	switch {

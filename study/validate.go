@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lbotune/lbotune/internal/command"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/pruner"
 	"github.com/lbotune/lbotune/internal/spelling"
 	"github.com/lbotune/lbotune/optimizer"
@@ -42,7 +43,7 @@ func (p Problem) Error() string {
 type InvalidError []Problem
 
 func (e InvalidError) Error() string {
-	return "invalid configuration: " + strings.Join(mapped(e, Problem.Error), "\n")
+	return "invalid configuration: " + strings.Join(lists.Map(e, Problem.Error), "\n")
 }
 
 // Validate says what is wrong with a config, wherever it comes from: an InvalidError. It reads

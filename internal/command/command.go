@@ -15,6 +15,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/internal/shell"
 )
 
@@ -66,16 +67,7 @@ func (c Command) String() string {
 	if c.Shell != "" {
 		return c.Shell
 	}
-	return joined(c.Argv, shell.Word)
-}
-
-// joined writes words, each in its way, with blanks between them.
-func joined(words []string, write func(string) string) string {
-	written := make([]string, len(words))
-	for i, w := range words {
-		written[i] = write(w)
-	}
-	return strings.Join(written, " ")
+	return strings.Join(lists.Map(c.Argv, shell.Word), " ")
 }
 
 // renderShell replaces every placeholder by one quoted word, or by several where
@@ -115,7 +107,7 @@ func renderShell(text string, b *Bindings) (string, error) {
 			}
 			return shell.Quote(t)
 		}
-		edits = append(edits, edit{span{p.Start, p.End}, joined(words, quoted)})
+		edits = append(edits, edit{span{p.Start, p.End}, strings.Join(lists.Map(words, quoted), " ")})
 	}
 	return edited(text, edits), nil
 }

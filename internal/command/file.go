@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -62,12 +63,11 @@ func Literal(v spaces.Value) string {
 
 // EnvironmentKey writes variables, NAME=value each, as a spec's key env.
 func EnvironmentKey(env []string) string {
-	pairs := make([]string, len(env))
-	for i, e := range env {
+	pair := func(e string) string {
 		name, value, _ := strings.Cut(e, "=")
-		pairs[i] = name + " = " + Literal(spaces.String(value))
+		return name + " = " + Literal(spaces.String(value))
 	}
-	return "env = { " + strings.Join(pairs, ", ") + " }"
+	return "env = { " + strings.Join(lists.Map(env, pair), ", ") + " }"
 }
 
 // pointed gives a number with an exponent a decimal point: 1e-05 is a string to

@@ -18,6 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -91,11 +92,8 @@ func (f File) Numbers() (list []Setting) {
 
 // Settings writes the values that are set as the value of a spec's key set.
 func (f File) Settings() string {
-	pairs := make([]string, len(f.Set))
-	for i, s := range f.Set {
-		pairs[i] = Literal(spaces.String(s.Path)) + " = " + Literal(s.Value)
-	}
-	return strings.Join(pairs, ", ")
+	pair := func(s Setting) string { return Literal(spaces.String(s.Path)) + " = " + Literal(s.Value) }
+	return strings.Join(lists.Map(f.Set, pair), ", ")
 }
 
 // renderSet returns the base file with its values set; an absent one vanishes with its key.

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lbotune/lbotune/internal/door"
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/runner"
 )
 
@@ -232,29 +233,19 @@ type file struct {
 }
 
 func orderOf(j runner.Job) order {
-	o := order{ID: j.ID, Key: j.Key, Shell: text(j.Shell), Argv: texts[text](j.Argv), Env: texts[text](j.Env), Cwd: text(j.Cwd),
-		Timeout: j.Timeout, Grace: j.Grace, MaxLog: j.MaxLog}
-	for _, f := range j.Files {
-		o.Files = append(o.Files, file{text(f.Name), text(f.Content)})
-	}
-	return o
+	files := lists.Map(j.Files, func(f runner.File) file { return file{text(f.Name), text(f.Content)} })
+	return order{ID: j.ID, Key: j.Key, Shell: text(j.Shell), Argv: texts[text](j.Argv), Env: texts[text](j.Env), Cwd: text(j.Cwd),
+		Files: files, Timeout: j.Timeout, Grace: j.Grace, MaxLog: j.MaxLog}
 }
 
 func (o order) job(dir string) runner.Job {
-	j := runner.Job{Dir: dir, ID: o.ID, Key: o.Key, Shell: string(o.Shell), Argv: texts[string](o.Argv), Env: texts[string](o.Env),
-		Cwd: string(o.Cwd), Timeout: o.Timeout, Grace: o.Grace, MaxLog: o.MaxLog}
-	for _, f := range o.Files {
-		j.Files = append(j.Files, runner.File{Name: string(f.Name), Content: []byte(f.Content)})
-	}
-	return j
+	files := lists.Map(o.Files, func(f file) runner.File { return runner.File{Name: string(f.Name), Content: []byte(f.Content)} })
+	return runner.Job{Dir: dir, ID: o.ID, Key: o.Key, Shell: string(o.Shell), Argv: texts[string](o.Argv), Env: texts[string](o.Env),
+		Cwd: string(o.Cwd), Files: files, Timeout: o.Timeout, Grace: o.Grace, MaxLog: o.MaxLog}
 }
 
 func texts[T, F ~string](from []F) []T {
-	var to []T
-	for _, s := range from {
-		to = append(to, T(s))
-	}
-	return to
+	return lists.Map(from, func(s F) T { return T(s) })
 }
 
 // text is a string that JSON keeps byte for byte; if it is not UTF-8, as {"bytes": BASE64}.
