@@ -109,7 +109,8 @@ func (m *simModel) record(e study.Event) {
 	switch e := e.(type) {
 	case study.Excluded:
 		m.count(e.Trial, false)
-		m.opened = m.opened || m.closed != nil && !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why)
+		confirmed := e.Trial <= len(m.trials) && m.trials[e.Trial-1].confirms > 0 // what takes its place is confirmed, too
+		m.opened = m.opened || m.closed != nil && (confirmed || !slices.Contains([]study.Ending{study.EndTrials, study.EndTime}, m.closed.Why))
 	case study.Included:
 		m.count(e.Trial, true)
 	case study.Created:
