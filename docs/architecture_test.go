@@ -41,7 +41,7 @@ var floors = map[string]place{
 	"internal/command":  {1, []string{"spaces", "internal/lists", "internal/shell"}},
 	"internal/secrets":  {1, nil},
 	"internal/kinds":    {1, []string{"runner"}},
-	"internal/pruner":   {2, []string{"optimizer"}},
+	"internal/pruner":   {2, []string{"internal/lists", "optimizer"}},
 	"internal/sharing":  {4, []string{"internal/door"}},
 
 	"optimizer":                      {2, []string{"spaces"}},
@@ -58,7 +58,7 @@ var floors = map[string]place{
 	"study":                 {3, []string{"internal/command", "internal/pruner", "internal/door", "internal/lists", "internal/spelling", "internal/shell", "optimizer", "spaces", "parser", "internal/journal"}},
 	"study/internal/optuna": {3, []string{"spaces", "internal/journal"}},
 
-	"session": {4, []string{"internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
+	"session": {4, []string{"internal/lists", "internal/kinds", "internal/secrets", "internal/shell", "internal/door", "study", "internal/command", "internal/pruner", "optimizer", "spaces", "parser", "runner", "internal/journal"}},
 	"spec":    {4, []string{"internal/kinds", "runner", "runner/slurm", "internal/command", "internal/lists", "internal/spelling", "study", "optimizer", "spaces", "parser"}},
 
 	"cmd/lbotune/internal/draft":  {5, []string{"internal/command", "internal/spelling", "parser", "spaces", "spec", "study"}},

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 	"github.com/lbotune/lbotune/runner"
 	"github.com/lbotune/lbotune/study"
@@ -186,13 +187,10 @@ func (l *loop) toConfirm() []study.AttemptID {
 			return nil
 		}
 	}
-	var ids []study.AttemptID
-	for _, t := range l.study.state.Unconfirmed() {
-		if l.study.running[t.Number] == nil {
-			ids = append(ids, study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()})
-		}
-	}
-	return ids
+	waiting := slices.DeleteFunc(l.study.state.Unconfirmed(), func(t *study.Trial) bool { return l.study.running[t.Number] != nil })
+	return lists.Map(waiting, func(t *study.Trial) study.AttemptID {
+		return study.AttemptID{Trial: t.Number, Attempt: t.NextAttempt()}
+	})
 }
 
 // confirming reports whether an attempt that confirms a finished trial may be under way: one of

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/spaces"
 )
 
@@ -34,12 +35,8 @@ const (
 // or a duration that disturbs itself, its direction is the other one, or a parameter changes nothing.
 // Of a state without trials they are what the configuration alone says.
 func (s *State) Mistakes(yield func(about, text string) bool) {
-	var trials []*Trial
-	for _, k := range s.Order[:min(len(s.Order), lookedAt)] {
-		if t := s.Trials[k-1]; t.Teaches() {
-			trials = append(trials, t)
-		}
-	}
+	trials := lists.Map(s.Order[:min(len(s.Order), lookedAt)], func(n int) *Trial { return s.Trials[n-1] })
+	trials = slices.DeleteFunc(trials, func(t *Trial) bool { return !t.Teaches() })
 	for _, m := range [][2]string{{"constant", s.constant()}, {"direction", s.inverted(trials)}, {"duration", s.timed(trials)}, {"unused", s.unused(trials)}} {
 		if m[1] != "" && !yield(m[0], m[1]) {
 			return

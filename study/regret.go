@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lbotune/lbotune/internal/lists"
 	"github.com/lbotune/lbotune/optimizer"
 )
 
@@ -13,12 +14,10 @@ func (b Budget) bounded() bool { return b.Regret > 0 || b.RegretShare > 0 }
 // progress is how much better the best value is than that of a typical configuration: the median of
 // those that were not chosen for their values.
 func (s *State) progress() float64 {
-	var typical []float64
-	for _, t := range s.Trials {
-		if t.Succeeded() && (t.Origin == optimizer.OriginInitial || t.Origin == optimizer.OriginExplore) {
-			typical = append(typical, s.worth(t.Value))
-		}
-	}
+	unchosen := s.those(func(t *Trial) bool {
+		return t.Succeeded() && (t.Origin == optimizer.OriginInitial || t.Origin == optimizer.OriginExplore)
+	})
+	typical := lists.Map(unchosen, func(t *Trial) float64 { return s.worth(t.Value) })
 	if len(typical) == 0 || s.best == nil {
 		return 0
 	}

@@ -134,11 +134,8 @@ func (c *Config) endsWell(f *Failure) bool {
 // Knew lists the trials that the optimizer knew when it proposed t, as far as they are still
 // what they were then.
 func (s *State) Knew(t *Trial) []*Trial {
-	var out []*Trial
-	for _, n := range s.Order[:min(t.Told, len(s.Order))] {
-		if x := s.Trials[n-1]; x.Number < t.Number && x.again < t.Number && !slices.Contains(t.Pending, n) {
-			out = append(out, x)
-		}
-	}
-	return out
+	told := lists.Map(s.Order[:min(t.Told, len(s.Order))], func(n int) *Trial { return s.Trials[n-1] })
+	return slices.DeleteFunc(told, func(x *Trial) bool {
+		return x.Number >= t.Number || x.again >= t.Number || slices.Contains(t.Pending, x.Number)
+	})
 }

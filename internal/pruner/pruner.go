@@ -26,8 +26,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
+
+	"github.com/lbotune/lbotune/internal/lists"
 )
 
 // Reading is one intermediate value of a trial. One that is not finite is worse than every number.
@@ -108,17 +109,13 @@ func (p *Pruner) Read(r Reading) Decision {
 
 // cleaned is a reading with -Inf for what is no number, or infinite.
 func cleaned(r Reading) Reading {
-	if !finite(r.Value) {
-		r.Value = math.Inf(-1)
-	}
-	if r.Others != nil {
-		r.Others = slices.Clone(r.Others)
-		for j, v := range r.Others {
-			if !finite(v) {
-				r.Others[j] = math.Inf(-1)
-			}
+	worst := func(v float64) float64 {
+		if finite(v) {
+			return v
 		}
+		return math.Inf(-1)
 	}
+	r.Value, r.Others = worst(r.Value), lists.Map(r.Others, worst)
 	return r
 }
 
