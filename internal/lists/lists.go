@@ -1,4 +1,4 @@
-// Package lists makes lists of lists.
+// Package lists makes one list of another.
 package lists
 
 // Map is what of makes of each element of a list, in order; nil of an empty one.
